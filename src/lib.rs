@@ -1,0 +1,1 @@
+//! Reads profiles and answers where the time or the memory goes.

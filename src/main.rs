@@ -1,0 +1,2 @@
+//! The `prof` command.
+fn main() {}

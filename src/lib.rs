@@ -1,1 +1,2 @@
 //! Reads profiles and answers where the time or the memory goes.
+pub mod profile;

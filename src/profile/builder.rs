@@ -1,0 +1,341 @@
+//! The one way in: readers and transforms fill a [`ProfileBuilder`], which makes the [`Profile`].
+
+use std::fmt;
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+
+use crate::profile::samples::LabelTable;
+use crate::profile::{
+    Column, Frame, FrameId, Function, FunctionId, Id, Label, LabelSetId, Mapping, MappingId, Meta, Metric,
+    Profile, Samples, StackId, StackTable, StringId, SymbolTable,
+};
+
+/// What a reader need not load because no view asked for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LoadOptions {
+    /// Keep labels. Without them rows that differ in labels only are merged: a million samples with
+    /// a unique label each take the memory of their distinct stacks.
+    pub labels: bool,
+    /// Keep the time of every sample, where the format has it.
+    pub times: bool,
+}
+
+impl LoadOptions {
+    /// Everything the format has.
+    pub const ALL: LoadOptions = LoadOptions { labels: true, times: true };
+}
+
+/// A table outgrew its ids: more than 2³² frames on distinct stacks, or labels on distinct sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooLarge;
+
+impl fmt::Display for TooLarge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("more than 2^32 frames or labels, which is more than fits")
+    }
+}
+
+impl std::error::Error for TooLarge {}
+
+/// Collects the parts of a profile, storing each distinct string, function, frame, stack and set of
+/// labels once, and merging samples that are alike.
+///
+/// Declare the metrics first; then, for each sample, make its frames, its stack, and hand in the
+/// values.
+#[derive(Debug)]
+pub struct ProfileBuilder {
+    /// What the profile says of itself; readers fill in what they know. Totals and row counts are
+    /// kept by the builder.
+    pub meta: Meta,
+    options: LoadOptions,
+    symbols: SymbolTable,
+    stacks: StackTable,
+    labels: LabelTable,
+    samples: Samples,
+    /// Σ |value| of each metric, wide enough never to wrap.
+    totals: Vec<u128>,
+    /// The latest row of each stack without labels; the fast way to the row to merge with.
+    plain_row: Vec<u32>,
+    /// The latest row of each stack with labels.
+    labelled_row: HashMap<(StackId, LabelSetId), u32>,
+    too_large: bool,
+}
+
+/// Marks a stack that has no row yet in `plain_row`.
+const NO_ROW: u32 = u32::MAX;
+
+impl ProfileBuilder {
+    /// An empty profile of `format`.
+    pub fn new(format: &'static str, options: LoadOptions) -> Self {
+        ProfileBuilder {
+            meta: Meta { format, profiles: 1, ..Meta::default() },
+            options,
+            symbols: SymbolTable::default(),
+            stacks: StackTable::default(),
+            labels: LabelTable::default(),
+            samples: Samples { time: options.times.then(Vec::new), ..Samples::default() },
+            totals: Vec::new(),
+            plain_row: Vec::new(),
+            labelled_row: HashMap::new(),
+            too_large: false,
+        }
+    }
+
+    /// What the views asked for.
+    pub fn options(&self) -> LoadOptions {
+        self.options
+    }
+
+    /// Declares a metric and returns its number. Samples handed in so far get the value 0.
+    pub fn metric(&mut self, name: &str, unit: &str) -> usize {
+        self.meta.metrics.push(Metric { name: name.into(), unit: unit.into(), divisor: 1, ..Metric::default() });
+        self.samples.values.push(vec![0; self.samples.len()]);
+        self.totals.push(0);
+        self.totals.len() - 1
+    }
+
+    /// Multiplies all values of a metric, and its divisor, by `factor`: a reader of decimal weights
+    /// calls this when it meets more digits than before.
+    pub fn rescale(&mut self, metric: usize, factor: u64) {
+        self.meta.metrics[metric].divisor *= factor;
+        self.totals[metric] = self.totals[metric].saturating_mul(u128::from(factor));
+        for value in &mut self.samples.values[metric] {
+            // Wrapping is harmless: a metric whose total no longer fits is refused as a whole.
+            *value = value.wrapping_mul(factor as i64);
+        }
+    }
+
+    /// The id of `text`.
+    pub fn string(&mut self, text: &str) -> StringId {
+        self.symbols.symbols.strings.intern(text)
+    }
+
+    /// The text of `id`.
+    pub fn text(&self, id: StringId) -> &str {
+        self.symbols.symbols.strings.get(id)
+    }
+
+    /// The id of a mapping.
+    pub fn mapping(&mut self, mapping: Mapping) -> MappingId {
+        self.symbols.mapping(mapping)
+    }
+
+    /// The id of a function.
+    pub fn function(&mut self, function: Function) -> FunctionId {
+        self.symbols.function(function)
+    }
+
+    /// The id of a function that is known by its name, with its file where known.
+    pub fn named_function(&mut self, name: &str, file: &str) -> FunctionId {
+        let (name, file) = (self.string(name), self.string(file));
+        self.function(Function { name, file, line: 0, column: 0, by_place: false })
+    }
+
+    /// The id of a frame.
+    pub fn frame(&mut self, frame: Frame) -> FrameId {
+        self.symbols.frame(frame)
+    }
+
+    /// The id of a frame of which only the function's name is known.
+    pub fn named_frame(&mut self, name: &str) -> FrameId {
+        let function = self.named_function(name, "");
+        self.frame(Frame { function, ..Frame::default() })
+    }
+
+    /// The name of the function of `frame`.
+    pub fn frame_name(&self, frame: FrameId) -> &str {
+        self.symbols.symbols.frame_name(frame)
+    }
+
+    /// The id of the stack of `frames`, root first; a stack without frames is allowed.
+    pub fn stack(&mut self, frames: &[FrameId]) -> StackId {
+        self.stacks.intern(frames).unwrap_or_else(|| {
+            self.too_large = true;
+            StackId::default()
+        })
+    }
+
+    /// The frames of a stack made before, root first.
+    pub fn stack_frames(&self, stack: StackId) -> &[FrameId] {
+        self.stacks.stacks.frames(stack)
+    }
+
+    /// The id of a set of labels; their order does not matter. Readers may skip this where
+    /// [`LoadOptions::labels`] is not set.
+    pub fn label_set(&mut self, labels: &mut [Label]) -> LabelSetId {
+        self.labels.intern(labels).unwrap_or_else(|| {
+            self.too_large = true;
+            LabelSetId::default()
+        })
+    }
+
+    /// Adds a sample: one value a metric. A sample whose values are all 0 does not exist for any
+    /// metric and is only counted. `time` is in nanoseconds.
+    pub fn sample(&mut self, stack: StackId, labels: LabelSetId, time: Option<i64>, values: &[i64]) {
+        debug_assert_eq!(values.len(), self.totals.len());
+        self.meta.rows += 1;
+        self.meta.labelled_rows += u64::from(labels != LabelSetId::default());
+        let mut any = 0;
+        for ((&value, total), metric) in values.iter().zip(&mut self.totals).zip(&mut self.meta.metrics) {
+            *total += u128::from(value.unsigned_abs());
+            metric.rows += u64::from(value != 0);
+            any |= value;
+        }
+        if any == 0 {
+            return;
+        }
+        if let Some(times) = &mut self.samples.time {
+            times.push(time.unwrap_or(0));
+            self.push_row(stack, labels, values);
+            return;
+        }
+        let row = *self.latest_row(stack, labels);
+        if row != NO_ROW && self.signs_agree(row as usize, values) {
+            for (column, &value) in self.samples.values.iter_mut().zip(values) {
+                column[row as usize] = column[row as usize].wrapping_add(value);
+            }
+            return;
+        }
+        let Ok(new) = u32::try_from(self.samples.len()) else {
+            self.too_large = true;
+            return;
+        };
+        *self.latest_row(stack, labels) = new;
+        self.push_row(stack, labels, values);
+    }
+
+    /// Notes that a sample carries labels that the reader skipped.
+    pub fn skipped_labels(&mut self) {
+        self.meta.labelled_rows += 1;
+    }
+
+    /// Keeps a warning for people to read.
+    pub fn warn(&mut self, warning: String) {
+        self.meta.warnings.push(warning);
+    }
+
+    /// Ends a profile whose samples hold stacks made by [`ProfileBuilder::stack`].
+    pub fn finish(mut self) -> Result<Profile, TooLarge> {
+        if self.too_large {
+            return Err(TooLarge);
+        }
+        for (metric, &total) in self.meta.metrics.iter_mut().zip(&self.totals) {
+            let fits = i64::try_from(total);
+            metric.too_large = fits.is_err();
+            metric.total = fits.unwrap_or(i64::MAX);
+        }
+        if self.samples.len() == 0 {
+            self.samples.time = None;
+        }
+        Ok(Profile {
+            meta: self.meta,
+            symbols: Arc::new(self.symbols.symbols),
+            stacks: Arc::new(self.stacks.stacks),
+            label_sets: Arc::new(self.labels.sets),
+            samples: Arc::new(self.samples),
+        })
+    }
+
+    /// Ends a profile whose samples hold provisional stack numbers 0 … `count`−1, for formats whose
+    /// samples come before the tables that explain them. `expand` appends the frames of a number,
+    /// root first, to the vector it is given.
+    pub fn finish_provisional<E>(
+        mut self,
+        count: usize,
+        mut expand: impl FnMut(&mut Self, usize, &mut Vec<FrameId>) -> Result<(), E>,
+    ) -> Result<Result<Profile, TooLarge>, E> {
+        let mut final_stack = Column::<StackId, StackId>::new();
+        let mut frames = Vec::new();
+        for provisional in 0..count {
+            frames.clear();
+            expand(&mut self, provisional, &mut frames)?;
+            final_stack.push(self.stack(&frames));
+        }
+        for stack in &mut self.samples.stack {
+            *stack = final_stack[*stack];
+        }
+        Ok(self.finish())
+    }
+
+    /// Replaces every string id in the labels, for formats whose string table comes last.
+    pub fn map_label_strings(&mut self, map: impl Fn(StringId) -> StringId) {
+        self.labels.sets.map_strings(map);
+    }
+
+    fn push_row(&mut self, stack: StackId, labels: LabelSetId, values: &[i64]) {
+        self.samples.stack.push(stack);
+        self.samples.labels.push(labels);
+        for (column, &value) in self.samples.values.iter_mut().zip(values) {
+            column.push(value);
+        }
+    }
+
+    fn latest_row(&mut self, stack: StackId, labels: LabelSetId) -> &mut u32 {
+        if labels != LabelSetId::default() {
+            return self.labelled_row.entry((stack, labels)).or_insert(NO_ROW);
+        }
+        if self.plain_row.len() <= stack.index() {
+            self.plain_row.resize(stack.index() + 1, NO_ROW);
+        }
+        &mut self.plain_row[stack.index()]
+    }
+
+    fn signs_agree(&self, row: usize, values: &[i64]) -> bool {
+        self.samples.values.iter().zip(values).all(|(column, &value)| {
+            let kept = column[row];
+            kept == 0 || value == 0 || (kept < 0) == (value < 0)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn builder(metrics: &[&str]) -> ProfileBuilder {
+        let mut builder = ProfileBuilder::new("test", LoadOptions::default());
+        for metric in metrics {
+            builder.metric(metric, "count");
+        }
+        builder
+    }
+
+    #[test]
+    fn equal_rows_merge_and_opposite_signs_do_not() {
+        let mut builder = builder(&["delta"]);
+        let main = builder.named_frame("main");
+        let stack = builder.stack(&[main]);
+        for value in [3, 4, -2, -1, 0] {
+            builder.sample(stack, LabelSetId::default(), None, &[value]);
+        }
+        let profile = builder.finish().unwrap();
+        assert_eq!(profile.samples.values[0], [7, -3]);
+        assert_eq!(profile.meta.metrics[0].total, 10);
+        assert_eq!(profile.shown_total(0), 10);
+        assert_eq!((profile.meta.rows, profile.meta.metrics[0].rows), (5, 4));
+    }
+
+    #[test]
+    fn a_total_past_i64_marks_the_metric() {
+        let mut builder = builder(&["big", "small"]);
+        let stack = builder.stack(&[]);
+        builder.sample(stack, LabelSetId::default(), None, &[i64::MAX, 1]);
+        builder.sample(stack, LabelSetId::default(), None, &[i64::MIN, 1]);
+        let profile = builder.finish().unwrap();
+        assert!(profile.meta.metrics[0].too_large);
+        assert_eq!(profile.meta.metrics[1].total, 2);
+    }
+
+    #[test]
+    fn rescaling_keeps_what_was_counted() {
+        let mut builder = builder(&["weight"]);
+        let stack = builder.stack(&[]);
+        builder.sample(stack, LabelSetId::default(), None, &[3]);
+        builder.rescale(0, 10);
+        builder.sample(stack, LabelSetId::default(), None, &[5]);
+        let profile = builder.finish().unwrap();
+        assert_eq!((profile.meta.metrics[0].total, profile.meta.metrics[0].divisor), (35, 10));
+        assert_eq!(profile.samples.values[0], [35]);
+    }
+}

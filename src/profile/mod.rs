@@ -1,0 +1,140 @@
+//! The model: tables of integers that every part of `prof` shares.
+//!
+//! A [`Profile`] is a table of distinct [`Stacks`] and the columns of its [`Samples`]; names live in
+//! [`Symbols`] and are referred to by typed ids. Only a [`ProfileBuilder`] fills these tables, and
+//! nothing changes a profile after that: a filter makes a new one that shares the parts it keeps.
+//!
+//! ```
+//! use prof::profile::{Frame, LabelSetId, LoadOptions, ProfileBuilder};
+//!
+//! let mut builder = ProfileBuilder::new("example", LoadOptions::default());
+//! builder.metric("samples", "count");
+//! let main = builder.named_frame("main");
+//! let work = builder.named_frame("work");
+//! let stack = builder.stack(&[main, work]);
+//! builder.sample(stack, LabelSetId::default(), None, &[3]);
+//! let profile = builder.finish().unwrap();
+//!
+//! assert_eq!(profile.meta.metrics[0].total, 3);
+//! assert_eq!(profile.stacks.len(), 1);
+//! ```
+
+mod builder;
+mod column;
+mod picture;
+mod samples;
+mod stacks;
+mod strings;
+mod symbols;
+
+use std::sync::Arc;
+
+pub use builder::{LoadOptions, ProfileBuilder, TooLarge};
+pub(crate) use column::ids;
+pub use column::{Column, FrameId, FunctionId, Id, LabelSetId, MappingId, StackId, StringId};
+pub use picture::{draw, from_picture};
+pub use samples::{Label, LabelSets, LabelValue, Samples};
+pub(crate) use stacks::StackTable;
+pub use stacks::Stacks;
+pub use strings::Strings;
+pub(crate) use symbols::SymbolTable;
+pub use symbols::{Frame, Function, Mapping, Symbols};
+
+/// A loaded profile. Cloning is cheap: the tables are shared.
+#[derive(Clone, Debug)]
+pub struct Profile {
+    /// What the profile says of itself.
+    pub meta: Meta,
+    /// Names: strings, mappings, functions, frames.
+    pub symbols: Arc<Symbols>,
+    /// The distinct stacks.
+    pub stacks: Arc<Stacks>,
+    /// The distinct sets of labels.
+    pub label_sets: Arc<LabelSets>,
+    /// The samples.
+    pub samples: Arc<Samples>,
+}
+
+impl Profile {
+    /// The values of metric number `metric`, added up by stack.
+    pub fn value_by_stack(&self, metric: usize) -> Column<StackId, i64> {
+        let mut sums = Column::filled(0, self.stacks.len());
+        for (&stack, &value) in self.samples.stack.iter().zip(&self.samples.values[metric]) {
+            sums[stack] += value;
+        }
+        sums
+    }
+
+    /// Σ |value| of metric number `metric` over the samples that are here now: what a filter left.
+    pub fn shown_total(&self, metric: usize) -> i64 {
+        self.samples.values[metric].iter().map(|value| value.abs()).sum()
+    }
+}
+
+/// What a profile says of itself, and what loading it counted.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Meta {
+    /// Name of the format, such as `pprof`.
+    pub format: &'static str,
+    /// The metrics, in the order of the value columns.
+    pub metrics: Vec<Metric>,
+    /// The metric that views show unless told otherwise.
+    pub default_metric: usize,
+    /// When the recording started, in nanoseconds since 1970.
+    pub time_ns: Option<i64>,
+    /// How long it took, in nanoseconds.
+    pub duration_ns: Option<i64>,
+    /// How much of what lies between two samples.
+    pub period: Option<Period>,
+    /// Free text that the recorder left.
+    pub comments: Vec<String>,
+    /// Regular expression of functions to drop with all they call; empty for none.
+    pub drop_frames: String,
+    /// Regular expression of exceptions from `drop_frames`; empty for none.
+    pub keep_frames: String,
+    /// How many profiles were added up in this one.
+    pub profiles: u32,
+    /// Samples read, before equal ones were merged.
+    pub rows: u64,
+    /// Of those, the ones that carry labels.
+    pub labelled_rows: u64,
+    /// What was odd about the input, for people to read.
+    pub warnings: Vec<String>,
+}
+
+impl Meta {
+    /// The number of the metric called `name`.
+    pub fn metric_named(&self, name: &str) -> Option<usize> {
+        self.metrics.iter().position(|metric| metric.name == name)
+    }
+}
+
+/// One kind of value that samples carry.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Metric {
+    /// Name, such as `cpu`.
+    pub name: String,
+    /// Unit as the format wrote it, such as `nanoseconds`; empty where it has none.
+    pub unit: String,
+    /// A value in this unit is the stored integer divided by this number: 1 for most profiles, a
+    /// power of ten for formats with fractional weights.
+    pub divisor: u64,
+    /// Σ |value| over all samples as loaded, those without a stack included: the whole that
+    /// percentages are of. `i64::MAX` stands where [`Metric::too_large`] is set.
+    pub total: i64,
+    /// Whether Σ |value| exceeds what an `i64` holds; such a metric cannot be shown.
+    pub too_large: bool,
+    /// Number of samples, as read, whose value is not 0.
+    pub rows: u64,
+}
+
+/// The sampling period: one sample every `value` `unit` of `name`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Period {
+    /// What is counted between samples, such as `cpu`.
+    pub name: String,
+    /// Its unit, such as `nanoseconds`.
+    pub unit: String,
+    /// How much of it; never 0.
+    pub value: i64,
+}

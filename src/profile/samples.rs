@@ -1,0 +1,125 @@
+//! Samples as columns, and the labels they carry.
+
+use hashbrown::HashMap;
+
+use crate::profile::{Column, Id, LabelSetId, StackId, StringId};
+
+/// The samples of a profile: row `i` of every column belongs to sample `i`.
+///
+/// Rows with the same stack and the same labels are merged while loading, unless times are kept and
+/// unless their values have opposite signs: the profile's total is the sum of absolute values, which
+/// merging +3 and −2 would change.
+#[derive(Clone, Debug, Default)]
+pub struct Samples {
+    /// The stack of each sample.
+    pub stack: Vec<StackId>,
+    /// The labels of each sample.
+    pub labels: Vec<LabelSetId>,
+    /// When each sample was taken, in nanoseconds since 1970 (or since the start of the recording,
+    /// where the format knows no date); `None` unless times were asked for and are known.
+    pub time: Option<Vec<i64>>,
+    /// One column a metric.
+    pub values: Vec<Vec<i64>>,
+}
+
+impl Samples {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.stack.len()
+    }
+
+    /// True where there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.stack.is_empty()
+    }
+}
+
+/// One label of a sample, such as `endpoint = /users` or `bytes = 4096`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Label {
+    /// The key.
+    pub key: StringId,
+    /// The value.
+    pub value: LabelValue,
+}
+
+/// The value of a label.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum LabelValue {
+    /// Text.
+    Text(StringId),
+    /// A number and its own unit (empty where it has none).
+    Number(i64, StringId),
+}
+
+/// Distinct sets of labels. Row 0 is the empty set.
+#[derive(Clone, Debug)]
+pub struct LabelSets {
+    end: Column<LabelSetId, u32>,
+    labels: Vec<Label>,
+}
+
+impl LabelSets {
+    /// The labels of `set`, sorted by key.
+    pub fn labels(&self, set: LabelSetId) -> &[Label] {
+        let start = if set.index() == 0 { 0 } else { self.end[LabelSetId::new(set.index() - 1)] as usize };
+        &self.labels[start..self.end[set] as usize]
+    }
+
+    /// Number of distinct sets, the empty one included.
+    pub fn len(&self) -> usize {
+        self.end.len()
+    }
+
+    /// Never true: the empty set is always there.
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+
+    /// All ids in order.
+    pub fn ids(&self) -> impl Iterator<Item = LabelSetId> + use<> {
+        self.end.ids()
+    }
+
+    /// Replaces every string id, for readers whose string table comes after their samples.
+    pub(crate) fn map_strings(&mut self, map: impl Fn(StringId) -> StringId) {
+        for label in &mut self.labels {
+            label.key = map(label.key);
+            label.value = match label.value {
+                LabelValue::Text(text) => LabelValue::Text(map(text)),
+                LabelValue::Number(number, unit) => LabelValue::Number(number, map(unit)),
+            };
+        }
+    }
+}
+
+impl Default for LabelSets {
+    fn default() -> Self {
+        LabelSets { end: Column::from_iter([0]), labels: Vec::new() }
+    }
+}
+
+/// Label sets while they are being collected: equal sets get equal ids.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LabelTable {
+    pub(crate) sets: LabelSets,
+    ids: HashMap<Box<[Label]>, LabelSetId>,
+}
+
+impl LabelTable {
+    /// The id of the set of `labels`, whose order does not matter. `None` where the table is full.
+    pub(crate) fn intern(&mut self, labels: &mut [Label]) -> Option<LabelSetId> {
+        if labels.is_empty() {
+            return Some(LabelSetId::default());
+        }
+        labels.sort_unstable();
+        if let Some(&id) = self.ids.get(labels) {
+            return Some(id);
+        }
+        let end = u32::try_from(self.sets.labels.len() + labels.len()).ok()?;
+        self.sets.labels.extend_from_slice(labels);
+        let id = self.sets.end.push(end);
+        self.ids.insert(labels.into(), id);
+        Some(id)
+    }
+}

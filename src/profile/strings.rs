@@ -1,0 +1,100 @@
+//! Interned text: every distinct string of a profile is stored once.
+
+use std::hash::BuildHasher;
+
+use hashbrown::{DefaultHashBuilder, HashTable};
+
+use crate::profile::{Column, Id, StringId};
+
+/// The distinct strings of a profile, in one buffer. Row 0 is the empty string.
+#[derive(Clone, Debug)]
+pub struct Strings {
+    text: String,
+    /// Where each string ends in `text`; it starts where the one before it ends.
+    end: Column<StringId, usize>,
+    index: HashTable<StringId>,
+    /// Seeded anew in every process, so that no input can aim at collisions. Nothing iterates over
+    /// the index, so the seed never shows in the output.
+    hasher: DefaultHashBuilder,
+}
+
+impl Strings {
+    /// A table that holds the empty string only.
+    pub fn new() -> Self {
+        let mut strings = Strings {
+            text: String::new(),
+            end: Column::new(),
+            index: HashTable::new(),
+            hasher: DefaultHashBuilder::default(),
+        };
+        strings.intern("");
+        strings
+    }
+
+    /// The id of `text`, which is stored if it is new.
+    pub fn intern(&mut self, text: &str) -> StringId {
+        let Strings { text: all, end, index, hasher } = self;
+        let hash = hasher.hash_one(text);
+        if let Some(&id) = index.find(hash, |&id| resolve(all, end, id) == text) {
+            return id;
+        }
+        all.push_str(text);
+        let id = end.push(all.len());
+        index.insert_unique(hash, id, |&id| hasher.hash_one(resolve(all, end, id)));
+        id
+    }
+
+    /// The id of `text`, where the table holds it.
+    pub fn find(&self, text: &str) -> Option<StringId> {
+        let hash = self.hasher.hash_one(text);
+        self.index.find(hash, |&id| self.get(id) == text).copied()
+    }
+
+    /// The text of `id`.
+    pub fn get(&self, id: StringId) -> &str {
+        resolve(&self.text, &self.end, id)
+    }
+
+    /// Number of distinct strings.
+    pub fn len(&self) -> usize {
+        self.end.len()
+    }
+
+    /// Never true: the empty string is always there.
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+
+    /// All ids in order.
+    pub fn ids(&self) -> impl Iterator<Item = StringId> + use<> {
+        self.end.ids()
+    }
+}
+
+fn resolve<'a>(text: &'a str, end: &Column<StringId, usize>, id: StringId) -> &'a str {
+    let start = if id.index() == 0 { 0 } else { end[StringId::new(id.index() - 1)] };
+    &text[start..end[id]]
+}
+
+impl Default for Strings {
+    fn default() -> Self {
+        Strings::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_text_has_one_id() {
+        let mut strings = Strings::new();
+        let main = strings.intern("main");
+        assert_eq!(strings.intern("main"), main);
+        assert_ne!(strings.intern("main.main"), main);
+        assert_eq!(strings.get(main), "main");
+        assert_eq!(strings.intern(""), StringId::default());
+        assert_eq!(strings.len(), 3);
+        assert_eq!(strings.find("nobody"), None);
+    }
+}

@@ -1,2 +1,3 @@
 //! Reads profiles and answers where the time or the memory goes.
+pub mod format;
 pub mod profile;

@@ -89,7 +89,12 @@ impl ProfileBuilder {
 
     /// Declares a metric and returns its number. Samples handed in so far get the value 0.
     pub fn metric(&mut self, name: &str, unit: &str) -> usize {
-        self.meta.metrics.push(Metric { name: name.into(), unit: unit.into(), divisor: 1, ..Metric::default() });
+        self.meta.metrics.push(Metric {
+            name: name.into(),
+            unit: unit.into(),
+            divisor: 1,
+            ..Metric::default()
+        });
         self.samples.values.push(vec![0; self.samples.len()]);
         self.totals.push(0);
         self.totals.len() - 1
@@ -106,6 +111,11 @@ impl ProfileBuilder {
         }
     }
 
+    /// Marks a metric as too large to be shown: one of its values does not fit an `i64`.
+    pub fn overflow(&mut self, metric: usize) {
+        self.totals[metric] = u128::MAX;
+    }
+
     /// The id of `text`.
     pub fn string(&mut self, text: &str) -> StringId {
         self.symbols.symbols.strings.intern(text)
@@ -119,6 +129,11 @@ impl ProfileBuilder {
     /// The id of a mapping.
     pub fn mapping(&mut self, mapping: Mapping) -> MappingId {
         self.symbols.mapping(mapping)
+    }
+
+    /// The path of the file of a mapping; empty where unknown.
+    pub fn mapping_file(&self, mapping: MappingId) -> &str {
+        self.symbols.symbols.mapping_file(mapping)
     }
 
     /// The id of a function.
@@ -178,7 +193,7 @@ impl ProfileBuilder {
         self.meta.labelled_rows += u64::from(labels != LabelSetId::default());
         let mut any = 0;
         for ((&value, total), metric) in values.iter().zip(&mut self.totals).zip(&mut self.meta.metrics) {
-            *total += u128::from(value.unsigned_abs());
+            *total = total.saturating_add(u128::from(value.unsigned_abs()));
             metric.rows += u64::from(value != 0);
             any |= value;
         }

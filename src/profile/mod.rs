@@ -76,6 +76,10 @@ impl Profile {
 pub struct Meta {
     /// Name of the format, such as `pprof`.
     pub format: &'static str,
+    /// The compressions that were taken off, outermost first.
+    pub encoding: Vec<&'static str>,
+    /// Size of the input before decompression.
+    pub bytes: u64,
     /// The metrics, in the order of the value columns.
     pub metrics: Vec<Metric>,
     /// The metric that views show unless told otherwise.

@@ -37,10 +37,14 @@ pub fn from_picture(picture: &str) -> Profile {
             builder.metric(&name, "count");
         }
         let stack = words.join(" ");
-        let frames: Vec<FrameId> =
-            stack.split(';').filter(|frame| !frame.is_empty()).map(|frame| read_frame(&mut builder, frame)).collect();
+        let frames: Vec<FrameId> = stack
+            .split(';')
+            .filter(|frame| !frame.is_empty())
+            .map(|frame| read_frame(&mut builder, frame))
+            .collect();
         let stack = builder.stack(&frames);
-        let mut labels: Vec<Label> = labels.split_whitespace().map(|label| read_label(&mut builder, label)).collect();
+        let mut labels: Vec<Label> =
+            labels.split_whitespace().map(|label| read_label(&mut builder, label)).collect();
         let labels = builder.label_set(&mut labels);
         builder.sample(stack, labels, None, &values);
     }
@@ -76,8 +80,12 @@ pub fn draw(profile: &Profile) -> String {
 }
 
 fn draw_row(profile: &Profile, row: usize) -> String {
-    let stack: Vec<String> =
-        profile.stacks.frames(profile.samples.stack[row]).iter().map(|&frame| draw_frame(profile, frame)).collect();
+    let stack: Vec<String> = profile
+        .stacks
+        .frames(profile.samples.stack[row])
+        .iter()
+        .map(|&frame| draw_frame(profile, frame))
+        .collect();
     let mut line = stack.join(";");
     for column in &profile.samples.values {
         let _ = write!(line, " {}", column[row]);

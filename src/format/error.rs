@@ -1,0 +1,94 @@
+//! Why an input could not be read, and where.
+
+use std::fmt;
+use std::io;
+
+/// Why an input could not be loaded.
+#[derive(Debug)]
+pub enum LoadError {
+    /// Reading failed.
+    Io(io::Error),
+    /// The format is known, and the input breaks its rules.
+    Parse(ParseError),
+    /// No format fits.
+    Unrecognized {
+        /// What the input looks like, where that can be said, and how to convert it.
+        hint: Option<String>,
+    },
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LoadError::Io(error) => write!(f, "{error}"),
+            LoadError::Parse(error) => write!(f, "{error}"),
+            LoadError::Unrecognized { .. } => f.write_str("not a profile in any known format"),
+        }
+    }
+}
+
+impl std::error::Error for LoadError {}
+
+impl From<io::Error> for LoadError {
+    fn from(error: io::Error) -> Self {
+        LoadError::Io(error)
+    }
+}
+
+impl From<ParseError> for LoadError {
+    fn from(error: ParseError) -> Self {
+        LoadError::Parse(error)
+    }
+}
+
+/// An input that breaks the rules of its format.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseError {
+    /// The format's name, such as `pprof` or `gzip`.
+    pub format: &'static str,
+    /// Where in the (decompressed) input.
+    pub place: Place,
+    /// What is wrong, as a sentence without its full stop.
+    pub message: String,
+}
+
+/// A place in an input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Offset from the start, after decompression.
+    Byte(u64),
+    /// Line number from 1.
+    Line(u64),
+    /// The input as a whole.
+    Whole,
+}
+
+impl ParseError {
+    /// An error at a byte offset.
+    pub fn at_byte(format: &'static str, byte: u64, message: impl Into<String>) -> Self {
+        ParseError { format, place: Place::Byte(byte), message: message.into() }
+    }
+
+    /// An error on a line, counted from 1.
+    pub fn at_line(format: &'static str, line: u64, message: impl Into<String>) -> Self {
+        ParseError { format, place: Place::Line(line), message: message.into() }
+    }
+
+    /// An error that belongs to no one place.
+    pub fn whole(format: &'static str, message: impl Into<String>) -> Self {
+        ParseError { format, place: Place::Whole, message: message.into() }
+    }
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.format, self.message)?;
+        match self.place {
+            Place::Byte(byte) => write!(f, " (byte {byte})"),
+            Place::Line(line) => write!(f, " (line {line})"),
+            Place::Whole => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for ParseError {}

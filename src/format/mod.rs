@@ -1,0 +1,93 @@
+//! Reading profiles: finding the format from the content, and one file a format.
+//!
+//! [`load`] takes compression off, asks every row of [`FORMATS`] how sure it is, and lets the surest
+//! read. Names and endings of files are never looked at: real files called `.pb.gz` are not
+//! compressed, and `.prof` has five meanings.
+
+mod collapsed;
+mod error;
+mod pprof;
+mod source;
+mod wire;
+
+pub use error::{LoadError, ParseError, Place};
+pub use source::Source;
+
+use crate::profile::{LoadOptions, Profile};
+
+/// A format that can be read.
+pub struct Format {
+    /// Name on the command line and in errors, such as `pprof`.
+    pub name: &'static str,
+    /// Name in prose, such as `pprof protobuf`.
+    pub title: &'static str,
+    /// How sure the first bytes of an input make us that it is this format.
+    pub sniff: fn(head: &[u8]) -> Confidence,
+    /// Reads an input.
+    pub read: fn(&mut Source, LoadOptions) -> Result<Profile, LoadError>,
+}
+
+/// How sure the first bytes of an input make us of its format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Confidence {
+    /// It is something else.
+    No,
+    /// Nothing speaks against it.
+    Maybe,
+    /// Much speaks for it.
+    Likely,
+    /// It has the format's magic number or keys.
+    Certain,
+}
+
+/// All formats, the more telling first: of equally sure ones the first wins.
+pub static FORMATS: &[&Format] = &[&collapsed::COLLAPSED, &pprof::PPROF];
+
+/// How many bytes at the front formats are told by.
+const HEAD: usize = 64 << 10;
+
+/// The format called `name`.
+pub fn named(name: &str) -> Option<&'static Format> {
+    FORMATS.iter().copied().find(|format| format.name.eq_ignore_ascii_case(name))
+}
+
+/// Loads a profile: with `format`, or with the one that the content speaks for.
+pub fn load(
+    source: &mut Source,
+    options: LoadOptions,
+    format: Option<&Format>,
+) -> Result<Profile, LoadError> {
+    let head = source.head(HEAD)?;
+    let format = match format {
+        Some(format) => format,
+        None => recognize(head).ok_or_else(|| LoadError::Unrecognized { hint: hint(head) })?.0,
+    };
+    let mut profile = (format.read)(source, options)?;
+    profile.meta.encoding = source.encoding().to_vec();
+    profile.meta.bytes = source.bytes_read();
+    Ok(profile)
+}
+
+/// The format that the first bytes of an input speak for, and how clearly.
+pub fn recognize(head: &[u8]) -> Option<(&'static Format, Confidence)> {
+    let mut best: Option<(&Format, Confidence)> = None;
+    for &format in FORMATS {
+        let confidence = (format.sniff)(head);
+        if confidence > best.map_or(Confidence::No, |(_, confidence)| confidence) {
+            best = Some((format, confidence));
+        }
+    }
+    best
+}
+
+/// What an input that is no profile looks like, and what to do about it.
+fn hint(head: &[u8]) -> Option<String> {
+    let text = if head.is_empty() {
+        "the input is empty"
+    } else if head.starts_with(b"\x7FELF") {
+        "this is an executable (ELF); give the profile that was recorded from it"
+    } else {
+        return None;
+    };
+    Some(text.to_string())
+}

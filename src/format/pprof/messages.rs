@@ -1,0 +1,80 @@
+//! The small messages of `profile.proto`, as prost decodes and writes them. Samples and strings are
+//! walked by hand, see [`read`](super::read).
+
+/// Metric: name and unit, as string-table indexes.
+#[derive(Clone, Copy, PartialEq, prost::Message)]
+pub(super) struct ValueType {
+    #[prost(int64, tag = "1")]
+    pub(super) r#type: i64,
+    #[prost(int64, tag = "2")]
+    pub(super) unit: i64,
+}
+
+/// Label of a sample; `key`, `str` and `num_unit` are string-table indexes.
+#[derive(Clone, Copy, PartialEq, prost::Message)]
+pub(super) struct Label {
+    #[prost(int64, tag = "1")]
+    pub(super) key: i64,
+    #[prost(int64, tag = "2")]
+    pub(super) str: i64,
+    #[prost(int64, tag = "3")]
+    pub(super) num: i64,
+    #[prost(int64, tag = "4")]
+    pub(super) num_unit: i64,
+}
+
+/// Binary or library.
+#[derive(Clone, Copy, PartialEq, prost::Message)]
+pub(super) struct Mapping {
+    #[prost(uint64, tag = "1")]
+    pub(super) id: u64,
+    #[prost(uint64, tag = "2")]
+    pub(super) memory_start: u64,
+    #[prost(uint64, tag = "3")]
+    pub(super) memory_limit: u64,
+    #[prost(uint64, tag = "4")]
+    pub(super) file_offset: u64,
+    #[prost(int64, tag = "5")]
+    pub(super) filename: i64,
+    #[prost(int64, tag = "6")]
+    pub(super) build_id: i64,
+    #[prost(bool, tag = "7")]
+    pub(super) has_functions: bool,
+}
+
+/// Instruction address, with the functions inlined there: `line[0]` is the innermost.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(super) struct Location {
+    #[prost(uint64, tag = "1")]
+    pub(super) id: u64,
+    #[prost(uint64, tag = "2")]
+    pub(super) mapping_id: u64,
+    #[prost(uint64, tag = "3")]
+    pub(super) address: u64,
+    #[prost(message, repeated, tag = "4")]
+    pub(super) line: Vec<Line>,
+}
+
+/// A line of a function.
+#[derive(Clone, Copy, PartialEq, prost::Message)]
+pub(super) struct Line {
+    #[prost(uint64, tag = "1")]
+    pub(super) function_id: u64,
+    #[prost(int64, tag = "2")]
+    pub(super) line: i64,
+}
+
+/// Function; names and file are string-table indexes.
+#[derive(Clone, Copy, PartialEq, prost::Message)]
+pub(super) struct Function {
+    #[prost(uint64, tag = "1")]
+    pub(super) id: u64,
+    #[prost(int64, tag = "2")]
+    pub(super) name: i64,
+    #[prost(int64, tag = "3")]
+    pub(super) system_name: i64,
+    #[prost(int64, tag = "4")]
+    pub(super) filename: i64,
+    #[prost(int64, tag = "5")]
+    pub(super) start_line: i64,
+}

@@ -1,0 +1,50 @@
+//! pprof: the protobuf profiles of Go, and of most continuous profilers
+//! (<https://github.com/google/pprof/blob/main/proto/profile.proto>).
+
+mod messages;
+mod raw_stacks;
+mod read;
+mod tables;
+
+use crate::format::wire::{Value, Wire, WireError};
+use crate::format::{Confidence, Format};
+
+/// The format's row in the list of formats.
+pub(super) static PPROF: Format = Format { name: "pprof", title: "pprof protobuf", sniff, read: read::read };
+
+/// How many fields at the front must look like a profile's.
+const SNIFFED_FIELDS: usize = 32;
+
+/// Any bytes can look like protobuf for a while, so every field at the front must have a number and
+/// a type that `profile.proto` knows, and the messages among them must consist of varints as they
+/// should.
+fn sniff(head: &[u8]) -> Confidence {
+    let mut wire = Wire::new(head);
+    for count in 0..SNIFFED_FIELDS {
+        match wire.field() {
+            Ok(None) => return if count == 0 { Confidence::No } else { Confidence::Likely },
+            Ok(Some(field)) => match (field.number, field.value) {
+                (1 | 11, Value::Bytes(bytes)) if consists_of_varints(bytes, 2) => {}
+                (3, Value::Bytes(bytes)) if consists_of_varints(bytes, 10) => {}
+                (5, Value::Bytes(bytes)) if consists_of_varints(bytes, 5) => {}
+                (2 | 4 | 6 | 13, Value::Bytes(_)) | (7..=10 | 12..=15, Value::Varint(_)) => {}
+                _ => return Confidence::No,
+            },
+            // The head may end inside a field.
+            Err(WireError::Truncated) => return if count == 0 { Confidence::No } else { Confidence::Maybe },
+            Err(WireError::Malformed) => return Confidence::No,
+        }
+    }
+    Confidence::Likely
+}
+
+fn consists_of_varints(bytes: &[u8], highest_number: u32) -> bool {
+    let mut wire = Wire::new(bytes);
+    loop {
+        match wire.field() {
+            Ok(None) => return true,
+            Ok(Some(field)) if field.number <= highest_number && matches!(field.value, Value::Varint(_)) => {}
+            _ => return false,
+        }
+    }
+}

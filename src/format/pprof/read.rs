@@ -1,0 +1,336 @@
+//! The streaming walk over a pprof profile.
+//!
+//! The top level is walked field by field as the bytes arrive. Samples are decoded by hand, since
+//! there are millions; the small messages of the tables through prost. Strings come last, so all
+//! that refers to them is kept as table indexes until the end.
+
+use prost::Message;
+
+use crate::format::pprof::messages::{Label, ValueType};
+use crate::format::pprof::raw_stacks::RawStacks;
+use crate::format::pprof::tables::Tables;
+use crate::format::wire::{Field, Value, Wire, WireError, push_varint};
+use crate::format::{LoadError, ParseError, Source};
+use crate::profile::{
+    FrameId, Id, LabelSetId, LabelValue, LoadOptions, Period, Profile, ProfileBuilder, StackId, StringId,
+};
+
+pub(super) const NAME: &str = "pprof";
+
+/// Reads a profile.
+pub(super) fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
+    let mut reader = Reader::new(options);
+    loop {
+        let at = source.position();
+        let mut wire = Wire::new(source.bytes());
+        match wire.field() {
+            Ok(Some(field)) => {
+                reader.field(field, at)?;
+                let length = wire.position();
+                source.consume(length);
+            }
+            // An empty window or one that ends inside a field: both may go on in the next block.
+            Ok(None) | Err(WireError::Truncated) => {
+                if !source.more()? {
+                    if source.bytes().is_empty() {
+                        break;
+                    }
+                    return Err(
+                        ParseError::at_byte(NAME, at, "the file ends in the middle of a field").into()
+                    );
+                }
+            }
+            Err(WireError::Malformed) => {
+                return Err(ParseError::at_byte(NAME, at, "this is no field of a protobuf message").into());
+            }
+        }
+    }
+    Ok(reader.finish()?)
+}
+
+/// All that was read so far.
+struct Reader {
+    builder: ProfileBuilder,
+    stacks: RawStacks,
+    tables: Tables,
+    metrics: Vec<ValueType>,
+    /// Number of values of every sample, set by the first.
+    width: Option<usize>,
+    samples: u64,
+    /// Singular fields by number; meeting one twice means that profiles were concatenated.
+    singular: [Option<i64>; 16],
+    period_type: Option<ValueType>,
+    comments: Vec<i64>,
+    ids: Vec<u8>,
+    values: Vec<i64>,
+    labels: Vec<crate::profile::Label>,
+}
+
+const DROP_FRAMES: usize = 7;
+const KEEP_FRAMES: usize = 8;
+const TIME: usize = 9;
+const DURATION: usize = 10;
+const PERIOD: usize = 12;
+const DEFAULT_METRIC: usize = 14;
+
+impl Reader {
+    fn new(options: LoadOptions) -> Self {
+        Reader {
+            builder: ProfileBuilder::new(NAME, options),
+            stacks: RawStacks::default(),
+            tables: Tables::default(),
+            metrics: Vec::new(),
+            width: None,
+            samples: 0,
+            singular: [None; 16],
+            period_type: None,
+            comments: Vec::new(),
+            ids: Vec::new(),
+            values: Vec::new(),
+            labels: Vec::new(),
+        }
+    }
+
+    /// Takes one top-level field that starts at byte `at`.
+    fn field(&mut self, field: Field<'_>, at: u64) -> Result<(), ParseError> {
+        match (field.number, field.value) {
+            (1, Value::Bytes(bytes)) => self.metrics.push(message(bytes, at)?),
+            (2, Value::Bytes(bytes)) => self.sample(bytes, at)?,
+            (3, Value::Bytes(bytes)) => self.tables.mapping(message(bytes, at)?, at)?,
+            (4, Value::Bytes(bytes)) => self.tables.location(message(bytes, at)?, at)?,
+            (5, Value::Bytes(bytes)) => self.tables.function(message(bytes, at)?, at)?,
+            (6, Value::Bytes(bytes)) => self.tables.string(bytes),
+            (11, Value::Bytes(bytes)) => {
+                if self.period_type.replace(message(bytes, at)?).is_some() {
+                    return Err(concatenated(at));
+                }
+            }
+            (13, Value::Varint(comment)) => self.comments.push(comment as i64),
+            (13, Value::Bytes(packed)) => {
+                let mut wire = Wire::new(packed);
+                while !wire.is_at_end() {
+                    self.comments.push(wire.varint().map_err(|_| malformed("comment", at))? as i64);
+                }
+            }
+            (number @ (7..=10 | 12 | 14 | 15), Value::Varint(value)) => {
+                if self.singular[number as usize].replace(value as i64).is_some() {
+                    return Err(concatenated(at));
+                }
+            }
+            (1..=15, _) => return Err(malformed("field", at)),
+            // Fields added to the format after this was written.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn sample(&mut self, bytes: &[u8], at: u64) -> Result<(), ParseError> {
+        self.samples += 1;
+        self.ids.clear();
+        self.values.clear();
+        self.labels.clear();
+        let (direct, has_labels) = self.walk_sample(bytes).map_err(|_| {
+            ParseError::at_byte(NAME, at, format!("sample {} is not a well-formed message", self.samples))
+        })?;
+        self.check_width(at)?;
+        let stack = self.stacks.intern(direct.unwrap_or(&self.ids), self.samples, at);
+        let stack = stack.ok_or_else(|| ParseError::at_byte(NAME, at, "more than 2^32 distinct stacks"))?;
+        let labels = if self.labels.is_empty() {
+            if has_labels {
+                self.builder.skipped_labels();
+            }
+            LabelSetId::default()
+        } else {
+            self.builder.label_set(&mut self.labels)
+        };
+        self.builder.sample(StackId::new(stack), labels, None, &self.values);
+        Ok(())
+    }
+
+    /// Collects values and labels of a sample. Its location ids are returned as the slice they
+    /// arrived in, or gathered in `self.ids` where the writer did not pack them.
+    fn walk_sample<'a>(&mut self, bytes: &'a [u8]) -> Result<(Option<&'a [u8]>, bool), WireError> {
+        let mut direct: Option<&[u8]> = None;
+        let mut has_labels = false;
+        let mut wire = Wire::new(bytes);
+        while let Some(field) = wire.field()? {
+            match (field.number, field.value) {
+                (1, Value::Bytes(packed)) if direct.is_none() && self.ids.is_empty() => direct = Some(packed),
+                (1, Value::Bytes(packed)) => {
+                    self.ids.extend_from_slice(direct.take().unwrap_or_default());
+                    self.ids.extend_from_slice(packed);
+                }
+                (1, Value::Varint(id)) => {
+                    self.ids.extend_from_slice(direct.take().unwrap_or_default());
+                    push_varint(&mut self.ids, id);
+                }
+                (2, Value::Bytes(packed)) => {
+                    let mut values = Wire::new(packed);
+                    while !values.is_at_end() {
+                        self.values.push(values.varint()? as i64);
+                    }
+                }
+                (2, Value::Varint(value)) => self.values.push(value as i64),
+                (3, Value::Bytes(label)) => {
+                    has_labels = true;
+                    if self.builder.options().labels {
+                        let label = Label::decode(label).map_err(|_| WireError::Malformed)?;
+                        self.labels.push(provisional_label(label)?);
+                    }
+                }
+                (1..=3, _) => return Err(WireError::Malformed),
+                _ => {}
+            }
+        }
+        Ok((direct, has_labels))
+    }
+
+    fn check_width(&mut self, at: u64) -> Result<(), ParseError> {
+        let width = *self.width.get_or_insert_with(|| {
+            for _ in &self.values {
+                self.builder.metric("", "");
+            }
+            self.values.len()
+        });
+        if self.values.len() == width && width > 0 {
+            return Ok(());
+        }
+        let message =
+            format!("sample {} has {} values, expected {}", self.samples, self.values.len(), width.max(1));
+        Err(ParseError::at_byte(NAME, at, message))
+    }
+
+    fn finish(mut self) -> Result<Profile, ParseError> {
+        self.check_that_it_is_a_profile()?;
+        self.name_metrics()?;
+        self.describe()?;
+        let Reader { mut builder, stacks, mut tables, .. } = self;
+        if builder.options().labels {
+            let ids = tables.intern_all(&mut builder);
+            builder.map_label_strings(|index| ids.get(index.index()).copied().unwrap_or_default());
+        }
+        let locations = tables.expand(&mut builder)?;
+        let profile = builder.finish_provisional(stacks.len(), |_, number, frames| {
+            // pprof lists the leaf first; the model wants the root first.
+            let mut wire = Wire::new(stacks.ids(number));
+            while !wire.is_at_end() {
+                let (sample, byte) = stacks.first_seen(number);
+                let id = wire.varint().map_err(|_| {
+                    ParseError::at_byte(NAME, byte, format!("sample {sample} has malformed location ids"))
+                })?;
+                let location = locations.frames(id).ok_or_else(|| {
+                    let message = format!("sample {sample} refers to location {id}, which does not exist");
+                    ParseError::at_byte(NAME, byte, message)
+                })?;
+                frames.extend(location.iter().rev());
+            }
+            frames.reverse();
+            Ok(())
+        })?;
+        profile.map_err(|error| ParseError::whole(NAME, error.to_string()))
+    }
+
+    /// Other protobuf messages can look alike at the front.
+    fn check_that_it_is_a_profile(&self) -> Result<(), ParseError> {
+        if self.tables.first_string().is_some_and(|first| !first.is_empty()) {
+            let message =
+                "the string table does not start with an empty string: probably another protobuf message";
+            return Err(ParseError::whole(NAME, message));
+        }
+        if self.metrics.is_empty() {
+            return Err(ParseError::whole(NAME, "no metric (sample_type) is declared"));
+        }
+        Ok(())
+    }
+
+    fn name_metrics(&mut self) -> Result<(), ParseError> {
+        if let Some(width) = self.width.filter(|&width| width != self.metrics.len()) {
+            let message = format!("samples have {width} values, the profile declares {}", self.metrics.len());
+            return Err(ParseError::whole(NAME, message));
+        }
+        for (number, metric) in self.metrics.iter().enumerate() {
+            let name = self.tables.text(metric.r#type)?.into_owned();
+            let unit = self.tables.text(metric.unit)?.into_owned();
+            if self.width.is_none() {
+                self.builder.metric(&name, &unit);
+            } else {
+                let metric = &mut self.builder.meta.metrics[number];
+                (metric.name, metric.unit) = (name, unit);
+            }
+        }
+        let meta = &mut self.builder.meta;
+        meta.default_metric = meta.metrics.len() - 1;
+        if let Some(index) = self.singular[DEFAULT_METRIC].filter(|&index| index != 0) {
+            let name = self.tables.text(index)?;
+            if let Some(number) = meta.metric_named(&name) {
+                meta.default_metric = number;
+            }
+        }
+        Ok(())
+    }
+
+    fn describe(&mut self) -> Result<(), ParseError> {
+        let text =
+            |index: Option<i64>| self.tables.text(index.unwrap_or(0)).map(std::borrow::Cow::into_owned);
+        let meta = &mut self.builder.meta;
+        meta.drop_frames = text(self.singular[DROP_FRAMES])?;
+        meta.keep_frames = text(self.singular[KEEP_FRAMES])?;
+        meta.time_ns = self.singular[TIME].filter(|&time| time != 0);
+        meta.duration_ns = self.singular[DURATION].filter(|&duration| duration > 0);
+        for &comment in &self.comments {
+            meta.comments.push(text(Some(comment))?);
+        }
+        if let (Some(value), Some(kind)) =
+            (self.singular[PERIOD].filter(|&value| value > 0), self.period_type)
+        {
+            meta.period =
+                Some(Period { name: text(Some(kind.r#type))?, unit: text(Some(kind.unit))?, value });
+        }
+        Ok(())
+    }
+}
+
+/// A label whose strings are still indexes of the string table.
+fn provisional_label(label: Label) -> Result<crate::profile::Label, WireError> {
+    let string = |index: i64| {
+        let index = u32::try_from(index).map_err(|_| WireError::Malformed)?;
+        Ok(StringId::new(index as usize))
+    };
+    // A label with neither text nor number is the number 0: the wire format leaves zeros out.
+    let value = match label.str {
+        0 => LabelValue::Number(label.num, string(label.num_unit)?),
+        text => LabelValue::Text(string(text)?),
+    };
+    Ok(crate::profile::Label { key: string(label.key)?, value })
+}
+
+fn message<M: Message + Default>(bytes: &[u8], at: u64) -> Result<M, ParseError> {
+    M::decode(bytes).map_err(|error| ParseError::at_byte(NAME, at, error.to_string()))
+}
+
+fn malformed(what: &str, at: u64) -> ParseError {
+    ParseError::at_byte(NAME, at, format!("malformed {what}"))
+}
+
+fn concatenated(at: u64) -> ParseError {
+    ParseError::at_byte(
+        NAME,
+        at,
+        "a second profile starts here: give concatenated profiles as separate files",
+    )
+}
+
+/// The frames of every location, by its id.
+pub(super) struct Locations {
+    pub(super) by_id: hashbrown::HashMap<u64, (u32, u32)>,
+    /// Frames of all locations, innermost first.
+    pub(super) frames: Vec<FrameId>,
+}
+
+impl Locations {
+    /// The frames of a location, innermost first.
+    fn frames(&self, id: u64) -> Option<&[FrameId]> {
+        let &(start, end) = self.by_id.get(&id)?;
+        Some(&self.frames[start as usize..end as usize])
+    }
+}

@@ -1,0 +1,222 @@
+//! The tables of a pprof profile: strings, mappings, functions, locations, and how locations become
+//! frames.
+
+use std::borrow::Cow;
+
+use hashbrown::HashMap;
+
+use crate::format::ParseError;
+use crate::format::pprof::messages::{Function, Location, Mapping};
+use crate::format::pprof::read::{Locations, NAME};
+use crate::profile::{self, Frame, FrameId, FunctionId, MappingId, ProfileBuilder, StringId};
+
+/// The tables as they stand in the file.
+#[derive(Default)]
+pub(super) struct Tables {
+    /// All strings in one buffer. They are not interned, since most may be label values that nobody
+    /// asked for: a million span ids, say.
+    text: Vec<u8>,
+    text_end: Vec<usize>,
+    mappings: HashMap<u64, Mapping>,
+    functions: HashMap<u64, Function>,
+    /// Functions without an id, in order: .NET writes such files.
+    functions_without_id: Vec<Function>,
+    locations: Vec<(Location, u64)>,
+}
+
+impl Tables {
+    pub(super) fn string(&mut self, bytes: &[u8]) {
+        self.text.extend_from_slice(bytes);
+        self.text_end.push(self.text.len());
+    }
+
+    pub(super) fn mapping(&mut self, mapping: Mapping, at: u64) -> Result<(), ParseError> {
+        match self.mappings.insert(mapping.id, mapping) {
+            Some(_) => Err(duplicate("mapping", mapping.id, at)),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn function(&mut self, function: Function, at: u64) -> Result<(), ParseError> {
+        if function.id == 0 {
+            self.functions_without_id.push(function);
+            return Ok(());
+        }
+        match self.functions.insert(function.id, function) {
+            Some(_) => Err(duplicate("function", function.id, at)),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn location(&mut self, location: Location, at: u64) -> Result<(), ParseError> {
+        self.locations.push((location, at));
+        Ok(())
+    }
+
+    /// The first string, which every writer leaves empty.
+    pub(super) fn first_string(&self) -> Option<&[u8]> {
+        self.text_end.first().map(|&end| &self.text[..end])
+    }
+
+    /// The string at `index`. Bytes that are no UTF-8 show as `�`.
+    pub(super) fn text(&self, index: i64) -> Result<Cow<'_, str>, ParseError> {
+        // A profile without any string has nothing to say: its index 0 is the empty string still.
+        if index == 0 && self.text_end.is_empty() {
+            return Ok(Cow::Borrowed(""));
+        }
+        let bytes = usize::try_from(index).ok().and_then(|index| {
+            let end = *self.text_end.get(index)?;
+            let start = if index == 0 { 0 } else { self.text_end[index - 1] };
+            Some(&self.text[start..end])
+        });
+        let bytes = bytes.ok_or_else(|| {
+            let message = format!("string {index} is referred to, the table has {}", self.text_end.len());
+            ParseError::whole(NAME, message)
+        })?;
+        Ok(String::from_utf8_lossy(bytes))
+    }
+
+    /// Interns every string and returns the ids by index, for the labels.
+    pub(super) fn intern_all(&self, builder: &mut ProfileBuilder) -> Vec<StringId> {
+        let mut start = 0;
+        let mut ids = Vec::with_capacity(self.text_end.len());
+        for &end in &self.text_end {
+            ids.push(builder.string(&String::from_utf8_lossy(&self.text[start..end])));
+            start = end;
+        }
+        ids
+    }
+
+    /// Turns locations into frames.
+    pub(super) fn expand(&mut self, builder: &mut ProfileBuilder) -> Result<Locations, ParseError> {
+        if std::str::from_utf8(&self.text).is_err() {
+            builder.warn("some names are not valid UTF-8; the odd bytes show as \u{fffd}".into());
+        }
+        self.give_ids_to_functions(builder)?;
+        let mappings = self.make_mappings(builder)?;
+        let functions = self.make_functions(builder)?;
+        let mut locations = Locations { by_id: HashMap::new(), frames: Vec::new() };
+        let mut unknown_mapping = 0;
+        for (location, at) in std::mem::take(&mut self.locations) {
+            let mapping = mappings.get(&location.mapping_id).copied().unwrap_or_else(|| {
+                unknown_mapping += u64::from(location.mapping_id != 0);
+                MappingId::default()
+            });
+            let start = locations.frames.len() as u32;
+            expand_location(builder, &location, at, mapping, &functions, &mut locations.frames)?;
+            let end = u32::try_from(locations.frames.len())
+                .map_err(|_| ParseError::at_byte(NAME, at, "more than 2^32 frames"))?;
+            if locations.by_id.insert(location.id, (start, end)).is_some() {
+                return Err(duplicate("location", location.id, at));
+            }
+        }
+        if unknown_mapping > 0 {
+            builder.warn(format!("{unknown_mapping} locations refer to mappings that do not exist"));
+        }
+        Ok(locations)
+    }
+
+    /// Where no function has an id, the i-th function is that of the i-th location.
+    fn give_ids_to_functions(&mut self, builder: &mut ProfileBuilder) -> Result<(), ParseError> {
+        if self.functions_without_id.is_empty() {
+            return Ok(());
+        }
+        if !self.functions.is_empty() || self.functions_without_id.len() != self.locations.len() {
+            let message = "a function has the id 0, which is reserved";
+            return Err(ParseError::whole(NAME, message));
+        }
+        for (index, (location, _)) in self.locations.iter_mut().enumerate() {
+            let id = index as u64 + 1;
+            self.functions.insert(id, Function { id, ..self.functions_without_id[index] });
+            for line in &mut location.line {
+                line.function_id = id;
+            }
+        }
+        builder.warn("no function has an id: each is taken for that of the location with its number".into());
+        Ok(())
+    }
+
+    fn make_mappings(&self, builder: &mut ProfileBuilder) -> Result<HashMap<u64, MappingId>, ParseError> {
+        let mut ids = HashMap::new();
+        // In the order of their ids, so that equal input gives equal tables.
+        let mut mappings: Vec<&Mapping> = self.mappings.values().collect();
+        mappings.sort_unstable_by_key(|mapping| mapping.id);
+        for mapping in mappings {
+            let file = builder.string(&self.text(mapping.filename)?);
+            let build_id = builder.string(&self.text(mapping.build_id)?);
+            let made = profile::Mapping {
+                file,
+                build_id,
+                start: mapping.memory_start,
+                limit: mapping.memory_limit,
+                offset: mapping.file_offset,
+            };
+            ids.insert(mapping.id, builder.mapping(made));
+        }
+        Ok(ids)
+    }
+
+    fn make_functions(
+        &self,
+        builder: &mut ProfileBuilder,
+    ) -> Result<HashMap<u64, Option<FunctionId>>, ParseError> {
+        let mut ids = HashMap::new();
+        let mut functions: Vec<&Function> = self.functions.values().collect();
+        functions.sort_unstable_by_key(|function| function.id);
+        for function in functions {
+            let name = self.text(function.name)?;
+            let name = if name.is_empty() { self.text(function.system_name)? } else { name };
+            let file = self.text(function.filename)?;
+            let made = (!name.is_empty()).then(|| {
+                let (name, file) = (builder.string(&name), builder.string(&file));
+                let line = u32::try_from(function.start_line).unwrap_or(0);
+                builder.function(profile::Function { name, file, line, column: 0, by_place: false })
+            });
+            ids.insert(function.id, made);
+        }
+        Ok(ids)
+    }
+}
+
+/// Appends the frames of a location, innermost first.
+fn expand_location(
+    builder: &mut ProfileBuilder,
+    location: &Location,
+    at: u64,
+    mapping: MappingId,
+    functions: &HashMap<u64, Option<FunctionId>>,
+    frames: &mut Vec<FrameId>,
+) -> Result<(), ParseError> {
+    let frame = Frame { address: location.address, mapping, ..Frame::default() };
+    if location.line.is_empty() {
+        let function = unnamed(builder, mapping);
+        frames.push(builder.frame(Frame { function, ..frame }));
+        return Ok(());
+    }
+    for (index, line) in location.line.iter().enumerate() {
+        let known = functions.get(&line.function_id).ok_or_else(|| {
+            let message = format!(
+                "location {} refers to function {}, which does not exist",
+                location.id, line.function_id
+            );
+            ParseError::at_byte(NAME, at, message)
+        })?;
+        let function = known.unwrap_or_else(|| unnamed(builder, mapping));
+        let inlined = index + 1 < location.line.len();
+        let line = u32::try_from(line.line).unwrap_or(0);
+        frames.push(builder.frame(Frame { function, line, inlined, ..frame }));
+    }
+    Ok(())
+}
+
+/// The function that stands for all code of a mapping that has no name.
+fn unnamed(builder: &mut ProfileBuilder, mapping: MappingId) -> FunctionId {
+    let file = builder.mapping_file(mapping);
+    let base = file.rsplit(['/', '\\']).next().unwrap_or_default();
+    let name = if base.is_empty() { "<unknown>".to_string() } else { format!("[{base}]") };
+    builder.named_function(&name, "")
+}
+
+fn duplicate(what: &str, id: u64, at: u64) -> ParseError {
+    ParseError::at_byte(NAME, at, format!("{what} {id} is defined twice"))
+}

@@ -1,0 +1,371 @@
+//! The bytes of an input, decompressed as they are asked for.
+//!
+//! A reader sees a window of unread bytes and asks for more where the window is too short, so memory
+//! does not grow with the size of the input. Decompression runs on a thread of its own, one block
+//! ahead of the reader.
+
+use std::io::{self, BufRead, BufReader, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::thread;
+
+use flate2::bufread::MultiGzDecoder;
+use ruzstd::decoding::StreamingDecoder;
+
+use crate::format::{LoadError, ParseError};
+
+/// Bytes read or inflated at a time. Large enough that handing a block over costs nothing, small
+/// enough to stay in the second-level cache while it is decoded.
+const BLOCK: usize = 512 << 10;
+
+/// Room before the bytes of each block for the unread tail of the block before it. A field or line
+/// that crosses the border becomes contiguous by copying its first part here.
+const HEADROOM: usize = 64 << 10;
+
+/// How many compressions within each other are taken off.
+const MAX_LAYERS: usize = 4;
+
+/// A window over the bytes of an input.
+pub struct Source {
+    window: Vec<u8>,
+    /// Where the unread bytes start in `window`.
+    start: usize,
+    /// Offset of the window's first unread byte in the decompressed input.
+    position: u64,
+    blocks: Blocks,
+    encoding: Vec<&'static str>,
+    read: Arc<AtomicU64>,
+}
+
+/// Where further blocks come from.
+enum Blocks {
+    /// Read here, as needed: uncompressed input.
+    Here(Box<dyn Read + Send>),
+    /// Inflated on a thread; emptied blocks go back to it.
+    Thread { full: Receiver<io::Result<Vec<u8>>>, empty: Sender<Vec<u8>> },
+    /// Nothing more to come.
+    End,
+}
+
+impl Source {
+    /// Opens an input: takes off gzip and zstd, and turns UTF-16 text into UTF-8.
+    pub fn open(input: Box<dyn Read + Send>) -> Result<Source, LoadError> {
+        let read = Arc::new(AtomicU64::new(0));
+        let (reader, encoding) = unwrap_layers(Box::new(Counting { inner: input, read: read.clone() }))?;
+        let blocks = if encoding.is_empty() { Blocks::Here(reader) } else { on_a_thread(reader)? };
+        let mut source = Source { window: Vec::new(), start: 0, position: 0, blocks, encoding, read };
+        source.take_off_byte_order_mark()?;
+        Ok(source)
+    }
+
+    /// A source of bytes that are in memory already.
+    pub fn from_bytes(bytes: Vec<u8>) -> Source {
+        let read = Arc::new(AtomicU64::new(bytes.len() as u64));
+        Source { window: bytes, start: 0, position: 0, blocks: Blocks::End, encoding: Vec::new(), read }
+    }
+
+    /// The unread bytes at hand.
+    pub fn bytes(&self) -> &[u8] {
+        &self.window[self.start..]
+    }
+
+    /// Offset of the first unread byte in the decompressed input.
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// Marks `count` bytes as read.
+    pub fn consume(&mut self, count: usize) {
+        self.start += count;
+        self.position += count as u64;
+    }
+
+    /// Makes [`Source::bytes`] longer; false at the end of the input.
+    pub fn more(&mut self) -> Result<bool, LoadError> {
+        let Some(mut block) = self.next_block()? else {
+            return Ok(false);
+        };
+        let tail = self.window.len() - self.start;
+        if tail <= HEADROOM {
+            let start = HEADROOM - tail;
+            block[start..HEADROOM].copy_from_slice(&self.window[self.start..]);
+            let emptied = std::mem::replace(&mut self.window, block);
+            self.start = start;
+            self.recycle(emptied);
+        } else {
+            self.window.drain(..self.start);
+            self.start = 0;
+            self.window.extend_from_slice(&block[HEADROOM..]);
+            self.recycle(block);
+        }
+        Ok(true)
+    }
+
+    /// Fills the window up to at least `count` bytes, unless the input is shorter, and returns it.
+    pub fn head(&mut self, count: usize) -> Result<&[u8], LoadError> {
+        while self.bytes().len() < count && self.more()? {}
+        Ok(self.bytes())
+    }
+
+    /// All bytes that are left, for formats that cannot be read as they come.
+    pub fn read_all(&mut self) -> Result<Vec<u8>, LoadError> {
+        while self.more()? {}
+        let mut all = std::mem::take(&mut self.window);
+        all.drain(..self.start);
+        self.position += all.len() as u64;
+        self.start = 0;
+        Ok(all)
+    }
+
+    /// The next line without its line end, or `None` at the end of the input.
+    pub fn line(&mut self) -> Result<Option<&[u8]>, LoadError> {
+        let mut searched = 0;
+        let length = loop {
+            let unread = &self.window[self.start..];
+            if let Some(at) = memchr::memchr(b'\n', &unread[searched..]) {
+                break searched + at + 1;
+            }
+            searched = unread.len();
+            if !self.more()? {
+                break searched;
+            }
+        };
+        if length == 0 {
+            return Ok(None);
+        }
+        let start = self.start;
+        self.consume(length);
+        let line = &self.window[start..start + length];
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        Ok(Some(line.strip_suffix(b"\r").unwrap_or(line)))
+    }
+
+    /// The compressions that were taken off, outermost first.
+    pub fn encoding(&self) -> &[&'static str] {
+        &self.encoding
+    }
+
+    /// Bytes read so far from the input itself, before decompression.
+    pub fn bytes_read(&self) -> u64 {
+        self.read.load(Ordering::Relaxed)
+    }
+
+    fn next_block(&mut self) -> Result<Option<Vec<u8>>, LoadError> {
+        let block = match &mut self.blocks {
+            Blocks::End => return Ok(None),
+            Blocks::Here(reader) => Some(read_block(reader.as_mut(), Vec::new())),
+            Blocks::Thread { full, .. } => full.recv().ok(),
+        };
+        let format = self.encoding.last().copied();
+        match block {
+            Some(Ok(block)) if block.len() > HEADROOM => Ok(Some(block)),
+            Some(Err(error)) => Err(match format {
+                Some(format) => broken(format, self.position + self.bytes().len() as u64, &error).into(),
+                None => error.into(),
+            }),
+            _ => {
+                self.blocks = Blocks::End;
+                Ok(None)
+            }
+        }
+    }
+
+    fn recycle(&self, block: Vec<u8>) {
+        if let Blocks::Thread { empty, .. } = &self.blocks {
+            // The thread may have ended: then nobody needs the block any more.
+            let _ = empty.send(block);
+        }
+    }
+
+    fn take_off_byte_order_mark(&mut self) -> Result<(), LoadError> {
+        let head = self.head(4)?;
+        let decode: fn([u8; 2]) -> u16 = match head {
+            [0xEF, 0xBB, 0xBF, ..] => {
+                self.consume(3);
+                return Ok(());
+            }
+            [0xFF, 0xFE, ..] => u16::from_le_bytes,
+            [0xFE, 0xFF, ..] => u16::from_be_bytes,
+            _ => return Ok(()),
+        };
+        let bytes = self.read_all()?;
+        let units = bytes[2..].chunks_exact(2).map(|pair| decode([pair[0], pair[1]]));
+        let text: String =
+            char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
+        self.window = text.into_bytes();
+        self.position = 0;
+        self.encoding.push("UTF-16");
+        Ok(())
+    }
+}
+
+/// Why decompression stopped, in words.
+fn broken(format: &'static str, byte: u64, error: &io::Error) -> ParseError {
+    let message = match error.kind() {
+        io::ErrorKind::UnexpectedEof => "the compressed data end too early".to_string(),
+        _ => format!("the compressed data are broken: {error}"),
+    };
+    ParseError::at_byte(format, byte, message)
+}
+
+/// Takes compressions off by their magic numbers.
+fn unwrap_layers(
+    mut reader: Box<dyn Read + Send>,
+) -> Result<(Box<dyn Read + Send>, Vec<&'static str>), LoadError> {
+    let mut layers: Vec<&'static str> = Vec::new();
+    loop {
+        let mut magic = Vec::with_capacity(4);
+        let read = reader.by_ref().take(4).read_to_end(&mut magic);
+        if let (Err(error), Some(format)) = (&read, layers.last()) {
+            return Err(broken(format, magic.len() as u64, error).into());
+        }
+        read?;
+        let whole = BufReader::with_capacity(64 << 10, io::Cursor::new(magic.clone()).chain(reader));
+        let layer = match magic[..] {
+            [0x1F, 0x8B, ..] => "gzip",
+            [0x28, 0xB5, 0x2F, 0xFD] => "zstd",
+            _ => return Ok((Box::new(whole), layers)),
+        };
+        if layers.len() == MAX_LAYERS {
+            return Err(ParseError::whole(layer, format!("compressed more than {MAX_LAYERS} times")).into());
+        }
+        reader = match layer {
+            "gzip" => Box::new(MultiGzDecoder::new(whole)),
+            _ => Box::new(Zstd { frame: None, rest: Some(Box::new(whole)) }),
+        };
+        layers.push(layer);
+    }
+}
+
+/// Decodes zstd frames one after the other: the library's decoder stops at the end of each.
+struct Zstd {
+    frame: Option<StreamingDecoder<Box<dyn BufRead + Send>, ruzstd::decoding::FrameDecoder>>,
+    rest: Option<Box<dyn BufRead + Send>>,
+}
+
+impl Read for Zstd {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if let Some(frame) = &mut self.frame {
+                let count = frame.read(buffer)?;
+                if count > 0 || buffer.is_empty() {
+                    return Ok(count);
+                }
+                self.rest = self.frame.take().map(StreamingDecoder::into_inner);
+            }
+            let Some(mut rest) = self.rest.take() else { return Ok(0) };
+            if rest.fill_buf()?.is_empty() {
+                return Ok(0);
+            }
+            self.frame = Some(StreamingDecoder::new(rest).map_err(io::Error::other)?);
+        }
+    }
+}
+
+/// Counts the bytes that pass.
+struct Counting {
+    inner: Box<dyn Read + Send>,
+    read: Arc<AtomicU64>,
+}
+
+impl Read for Counting {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(buffer)?;
+        self.read.fetch_add(count as u64, Ordering::Relaxed);
+        Ok(count)
+    }
+}
+
+/// Reads one block behind its headroom; a block without bytes stands for the end.
+fn read_block(reader: &mut dyn Read, mut block: Vec<u8>) -> io::Result<Vec<u8>> {
+    block.resize(HEADROOM + BLOCK, 0);
+    let mut filled = HEADROOM;
+    while filled < block.len() {
+        match reader.read(&mut block[filled..]) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    block.truncate(filled);
+    Ok(block)
+}
+
+/// Reads blocks ahead on a thread, which overlaps inflating with decoding.
+fn on_a_thread(mut reader: Box<dyn Read + Send>) -> io::Result<Blocks> {
+    let (full_in, full): (SyncSender<io::Result<Vec<u8>>>, _) = sync_channel(2);
+    let (empty, empty_out) = channel::<Vec<u8>>();
+    thread::Builder::new().name("inflate".into()).spawn(move || {
+        loop {
+            let block = read_block(reader.as_mut(), empty_out.try_recv().unwrap_or_default());
+            let last = block.as_ref().map_or(true, |block| block.len() == HEADROOM);
+            if full_in.send(block).is_err() || last {
+                return;
+            }
+        }
+    })?;
+    Ok(Blocks::Thread { full, empty })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::*;
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn open(bytes: Vec<u8>) -> Source {
+        Source::open(Box::new(io::Cursor::new(bytes))).unwrap()
+    }
+
+    #[test]
+    fn lines_that_cross_blocks_are_whole() {
+        let line = "x".repeat(BLOCK / 3);
+        let long = "y".repeat(3 * BLOCK);
+        let text = format!("{line}\n{line}\r\n{line}\n\n{long}\n{line}");
+        for bytes in [text.clone().into_bytes(), gzip(text.as_bytes())] {
+            let mut source = open(bytes);
+            let mut lines = Vec::new();
+            while let Some(found) = source.line().unwrap() {
+                lines.push(String::from_utf8(found.to_vec()).unwrap());
+            }
+            assert_eq!(lines, [&line, &line, &line, "", &long, &line]);
+            assert_eq!(source.position(), text.len() as u64);
+        }
+    }
+
+    #[test]
+    fn compressions_come_off_in_layers() {
+        let mut source = open(gzip(&gzip(b"text")));
+        assert_eq!(source.read_all().unwrap(), b"text");
+        assert_eq!(source.encoding(), ["gzip", "gzip"]);
+        let twice = [gzip(b"one "), gzip(b"two")].concat();
+        assert_eq!(open(twice).read_all().unwrap(), b"one two");
+    }
+
+    #[test]
+    fn utf16_becomes_utf8() {
+        let text = "main;größe 3\n";
+        let mut bytes = vec![0xFE, 0xFF];
+        bytes.extend(text.encode_utf16().flat_map(u16::to_be_bytes));
+        assert_eq!(open(bytes).read_all().unwrap(), text.as_bytes());
+    }
+
+    #[test]
+    fn a_truncated_stream_is_an_error_that_says_so() {
+        let mut bytes = gzip(&[7; 100_000]);
+        bytes.truncate(bytes.len() / 2);
+        let error = open(bytes).read_all().unwrap_err();
+        assert!(error.to_string().starts_with("gzip: the compressed data end too early"), "{error}");
+    }
+}

@@ -1,0 +1,147 @@
+//! The protobuf wire format: tags, varints and length-delimited fields, walked without decoding
+//! into messages.
+
+/// One field of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Field<'a> {
+    pub(crate) number: u32,
+    pub(crate) value: Value<'a>,
+}
+
+/// What a field holds on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Value<'a> {
+    Varint(u64),
+    Bytes(&'a [u8]),
+    /// Eight or four fixed bytes.
+    Fixed(u64),
+}
+
+/// Why the bytes are no sequence of fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WireError {
+    /// The bytes end inside a field: with more bytes it may become whole.
+    Truncated,
+    /// A varint of more than 64 bits, a group, field number 0, or a length past the address space.
+    Malformed,
+}
+
+/// Reads fields from the front of a byte slice.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wire<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Wire<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        Wire { bytes, at: 0 }
+    }
+
+    /// Bytes read so far.
+    pub(crate) fn position(&self) -> usize {
+        self.at
+    }
+
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.at == self.bytes.len()
+    }
+
+    #[inline]
+    pub(crate) fn varint(&mut self) -> Result<u64, WireError> {
+        match self.bytes.get(self.at) {
+            // Most varints of a profile are ids and small counts of one byte.
+            Some(&byte) if byte < 0x80 => {
+                self.at += 1;
+                Ok(u64::from(byte))
+            }
+            _ => self.long_varint(),
+        }
+    }
+
+    fn long_varint(&mut self) -> Result<u64, WireError> {
+        let mut result = 0;
+        for shift in (0..64).step_by(7) {
+            let byte = *self.bytes.get(self.at).ok_or(WireError::Truncated)?;
+            self.at += 1;
+            result |= u64::from(byte & 0x7F) << shift;
+            if byte < 0x80 {
+                // The tenth byte has room for one bit only.
+                return if shift == 63 && byte > 1 { Err(WireError::Malformed) } else { Ok(result) };
+            }
+        }
+        Err(WireError::Malformed)
+    }
+
+    /// The next field, or `None` at the end.
+    #[inline]
+    pub(crate) fn field(&mut self) -> Result<Option<Field<'a>>, WireError> {
+        if self.is_at_end() {
+            return Ok(None);
+        }
+        let tag = self.varint()?;
+        let number = u32::try_from(tag >> 3).map_err(|_| WireError::Malformed)?;
+        if number == 0 {
+            return Err(WireError::Malformed);
+        }
+        let value = match tag & 7 {
+            0 => Value::Varint(self.varint()?),
+            1 => Value::Fixed(self.fixed(8)?),
+            2 => {
+                let length = usize::try_from(self.varint()?).map_err(|_| WireError::Malformed)?;
+                Value::Bytes(self.take(length)?)
+            }
+            5 => Value::Fixed(self.fixed(4)?),
+            _ => return Err(WireError::Malformed),
+        };
+        Ok(Some(Field { number, value }))
+    }
+
+    fn fixed(&mut self, count: usize) -> Result<u64, WireError> {
+        Ok(self.take(count)?.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte)))
+    }
+
+    fn take(&mut self, count: usize) -> Result<&'a [u8], WireError> {
+        let rest = &self.bytes[self.at..];
+        if count > rest.len() {
+            return Err(WireError::Truncated);
+        }
+        self.at += count;
+        Ok(&rest[..count])
+    }
+}
+
+/// Appends `number` as a varint.
+pub(crate) fn push_varint(out: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn varints_survive(number: u64) {
+            let mut bytes = Vec::new();
+            push_varint(&mut bytes, number);
+            prop_assert_eq!(Wire::new(&bytes).varint(), Ok(number));
+            bytes.pop();
+            prop_assert_eq!(Wire::new(&bytes).varint(), Err(WireError::Truncated));
+        }
+    }
+
+    #[test]
+    fn lengths_past_the_end_are_truncation_and_groups_are_malformed() {
+        assert_eq!(Wire::new(&[0x0A, 5, 1]).field(), Err(WireError::Truncated));
+        assert_eq!(Wire::new(&[0x0B]).field(), Err(WireError::Malformed));
+        assert_eq!(Wire::new(&[0x00]).field(), Err(WireError::Malformed));
+        assert_eq!(Wire::new(&[0xFF; 11]).varint(), Err(WireError::Malformed));
+    }
+}

@@ -1,3 +1,5 @@
 //! Reads profiles and answers where the time or the memory goes.
+
 pub mod format;
 pub mod profile;
+pub mod unit;

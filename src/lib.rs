@@ -2,4 +2,7 @@
 
 pub mod format;
 pub mod profile;
+pub mod report;
+pub mod tree;
 pub mod unit;
+pub mod view;

@@ -1,0 +1,116 @@
+//! The inverted tree: a function on top, its callers below, then theirs.
+
+use hashbrown::HashMap;
+
+use crate::profile::{Column, StackId};
+use crate::tree::granularity::whole;
+use crate::tree::partition::{Paths, partition};
+use crate::tree::{KeyId, NodeId, Seen, Shape, Subject};
+
+/// Where a key stands on a stack: its leaf-most occurrence, so that the callers of a recursive
+/// function sum to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Occurrence {
+    /// The stack.
+    pub stack: StackId,
+    /// Index of the frame, counted from the root.
+    pub depth: u32,
+}
+
+/// The leaf-most occurrences of the given keys on every stack that has a value.
+pub fn occurrences(subject: &Subject<'_>, keys: &[KeyId]) -> HashMap<KeyId, Vec<Occurrence>> {
+    let mut found: HashMap<KeyId, Vec<Occurrence>> = keys.iter().map(|&key| (key, Vec::new())).collect();
+    let mut wanted = Column::<KeyId, bool>::filled(false, subject.keys.len());
+    for &key in keys {
+        wanted[key] = true;
+    }
+    let mut seen = Seen::new(subject.keys.len());
+    for stack in subject.stacks() {
+        seen.next();
+        let frames = subject.profile.stacks.frames(stack);
+        for (depth, &frame) in frames.iter().enumerate().rev() {
+            let key = subject.keys.of_frame(frame);
+            if wanted[key] && seen.first(key) {
+                let occurrence = Occurrence { stack, depth: depth as u32 };
+                found.entry(key).or_default().push(occurrence);
+            }
+        }
+    }
+    found
+}
+
+/// The callers of one function, in preorder. Node 0 is the function itself and its own parent. All
+/// values are the function's, as far as it is reached through the callers of a node. Where the stack
+/// starts stands a node with the key of the whole profile, so that callers sum to the node.
+#[derive(Clone, Debug)]
+pub struct CallerTree {
+    /// The node that each caller leads to.
+    pub parent: Column<NodeId, NodeId>,
+    /// What each node is.
+    pub key: Column<NodeId, KeyId>,
+    /// The function's self when reached through the node, one column a series.
+    pub self_value: Vec<Column<NodeId, i64>>,
+    /// The function's total when reached through the node, one column a series.
+    pub total: Vec<Column<NodeId, i64>>,
+    /// How many callers of each node were left out.
+    pub cut: Column<NodeId, u32>,
+}
+
+/// Builds the callers of `key`, which stands where `occurrences` say. The nodes that `shape` weighs
+/// have all totals first and all selfs after them.
+pub fn caller_tree(
+    subject: &Subject<'_>,
+    key: KeyId,
+    occurrences: &[Occurrence],
+    shape: &Shape<'_>,
+) -> CallerTree {
+    let paths = TowardsRoot { subject, occurrences };
+    let mut tree = partition(&paths, subject.keys.len(), shape);
+    tree.key[NodeId::default()] = key;
+    let series = subject.series.len();
+    CallerTree {
+        parent: tree.parent,
+        key: tree.key,
+        self_value: tree.total.split_off(series),
+        total: tree.total,
+        cut: tree.cut,
+    }
+}
+
+/// Paths from a function towards the root. The first half of the series is the value of every
+/// occurrence, the second half its value where it is the leaf.
+struct TowardsRoot<'s> {
+    subject: &'s Subject<'s>,
+    occurrences: &'s [Occurrence],
+}
+
+impl Paths for TowardsRoot<'_> {
+    fn series(&self) -> usize {
+        2 * self.subject.series.len()
+    }
+
+    fn len(&self) -> usize {
+        self.occurrences.len()
+    }
+
+    #[inline]
+    fn key(&self, path: u32, depth: usize) -> Option<KeyId> {
+        let Occurrence { stack, depth: start } = self.occurrences[path as usize];
+        let start = start as usize;
+        if depth >= start {
+            return (depth == start).then(whole);
+        }
+        Some(self.subject.keys.of_frame(self.subject.profile.stacks.frames(stack)[start - depth - 1]))
+    }
+
+    #[inline]
+    fn value(&self, path: u32, series: usize) -> i64 {
+        let Occurrence { stack, depth } = self.occurrences[path as usize];
+        let count = self.subject.series.len();
+        if series < count {
+            return self.subject.series[series][stack];
+        }
+        let is_leaf = depth as usize + 1 == self.subject.profile.stacks.frames(stack).len();
+        if is_leaf { self.subject.series[series - count][stack] } else { 0 }
+    }
+}

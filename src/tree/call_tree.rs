@@ -1,0 +1,81 @@
+//! The call tree: callers above, callees below.
+
+use crate::profile::{Column, Id, StackId};
+use crate::tree::partition::{Paths, partition};
+use crate::tree::{KeyId, NodeId, Shape, Subject};
+
+/// A call tree in preorder. Node 0 stands for the whole profile and is its own parent; its self is
+/// the value of the samples without a stack.
+#[derive(Clone, Debug)]
+pub struct CallTree {
+    /// The caller of each node.
+    pub parent: Column<NodeId, NodeId>,
+    /// What each node is.
+    pub key: Column<NodeId, KeyId>,
+    /// The value of the samples that end at the node, one column a series.
+    pub self_value: Vec<Column<NodeId, i64>>,
+    /// The value of the samples through the node, one column a series.
+    pub total: Vec<Column<NodeId, i64>>,
+    /// How many callees of each node were left out.
+    pub cut: Column<NodeId, u32>,
+}
+
+/// Builds the call tree of all stacks, as far as `shape` says.
+pub fn call_tree(subject: &Subject<'_>, shape: &Shape<'_>) -> CallTree {
+    let paths = FromRoot { subject, stacks: subject.stacks().collect() };
+    let tree = partition(&paths, subject.keys.len(), shape);
+    CallTree { parent: tree.parent, key: tree.key, self_value: tree.ended, total: tree.total, cut: tree.cut }
+}
+
+struct FromRoot<'s> {
+    subject: &'s Subject<'s>,
+    stacks: Vec<StackId>,
+}
+
+impl Paths for FromRoot<'_> {
+    fn series(&self) -> usize {
+        self.subject.series.len()
+    }
+
+    fn len(&self) -> usize {
+        self.stacks.len()
+    }
+
+    #[inline]
+    fn key(&self, path: u32, depth: usize) -> Option<KeyId> {
+        let frames = self.subject.profile.stacks.frames(self.stacks[path as usize]);
+        frames.get(depth).map(|&frame| self.subject.keys.of_frame(frame))
+    }
+
+    #[inline]
+    fn value(&self, path: u32, series: usize) -> i64 {
+        self.subject.series[series][self.stacks[path as usize]]
+    }
+}
+
+impl CallTree {
+    /// Number of nodes.
+    pub fn len(&self) -> usize {
+        self.parent.len()
+    }
+
+    /// Never true: the root is always there.
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+
+    /// The depth of every node; the root's is 0.
+    pub fn depths(&self) -> Column<NodeId, u32> {
+        depths(&self.parent)
+    }
+}
+
+/// The depth of every node of a tree in preorder.
+pub(crate) fn depths(parent: &Column<NodeId, NodeId>) -> Column<NodeId, u32> {
+    let mut depth = Column::new();
+    for (node, &parent) in parent.enumerate() {
+        let below = if node.index() == 0 { 0 } else { depth[parent] + 1 };
+        depth.push(below);
+    }
+    depth
+}

@@ -1,0 +1,192 @@
+//! What frames are told apart by: functions, lines, files …
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+
+use crate::profile::{Column, Frame, FrameId, Function, Id, Profile, Symbols, ids};
+
+ids! {
+    /// A row of [`Keys`]; row 0 stands for the whole profile.
+    KeyId;
+}
+
+/// What a node is, as `--by` says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum By {
+    /// The function: its name, and for JavaScript its place too.
+    #[default]
+    Function,
+    /// The function's name alone.
+    Name,
+    /// The source line of the function.
+    Line,
+    /// The source file.
+    File,
+    /// The package, else the file, else the mapping.
+    Package,
+    /// The binary or library.
+    Mapping,
+    /// The instruction's address.
+    Address,
+}
+
+/// What one node of a view is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Key {
+    /// The unique name.
+    pub name: Arc<str>,
+    /// The function's name alone; equal to `name` where that says it all.
+    pub function: Arc<str>,
+    /// The source file, where there is one and only one.
+    pub file: Option<Arc<str>>,
+    /// The source line, where there is one and only one.
+    pub line: Option<u32>,
+    /// How many different files the functions of this name stand in.
+    pub files: u32,
+}
+
+/// The distinct keys of a profile, and the key of every frame.
+#[derive(Clone, Debug)]
+pub struct Keys {
+    rows: Column<KeyId, Key>,
+    of_frame: Column<FrameId, KeyId>,
+}
+
+impl Keys {
+    /// The keys of the frames of `profile`.
+    pub fn new(profile: &Profile, by: &By) -> Self {
+        let symbols = &profile.symbols;
+        let mut builder = KeyBuilder { rows: Column::new(), ids: HashMap::new() };
+        let all: Arc<str> = "(all)".into();
+        builder.rows.push(Key { name: all.clone(), function: all, file: None, line: None, files: 0 });
+        let mut name = String::new();
+        let of_frame = symbols.frames.map(|frame| {
+            name.clear();
+            write_name(&mut name, symbols, frame, by);
+            builder.key(&name, symbols, frame, by)
+        });
+        Keys { rows: builder.rows, of_frame }
+    }
+
+    /// The key of a frame.
+    #[inline]
+    pub fn of_frame(&self, frame: FrameId) -> KeyId {
+        self.of_frame[frame]
+    }
+
+    /// What a key is.
+    pub fn get(&self, key: KeyId) -> &Key {
+        &self.rows[key]
+    }
+
+    /// The unique name of a key.
+    pub fn name(&self, key: KeyId) -> &Arc<str> {
+        &self.rows[key].name
+    }
+
+    /// Number of keys, the one for the whole profile included.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Never true: the key of the whole profile is always there.
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+
+    /// The keys of frames in order, without the one for the whole profile.
+    pub fn ids(&self) -> impl Iterator<Item = KeyId> + use<> {
+        self.rows.ids().skip(1)
+    }
+}
+
+struct KeyBuilder {
+    rows: Column<KeyId, Key>,
+    ids: HashMap<Arc<str>, KeyId>,
+}
+
+impl KeyBuilder {
+    fn key(&mut self, name: &str, symbols: &Symbols, frame: &Frame, by: &By) -> KeyId {
+        let function = symbols.functions[frame.function];
+        let file = symbols.strings.get(function.file);
+        let line = match by {
+            By::Line | By::Address => frame.line,
+            _ => function.line,
+        };
+        if let Some(&id) = self.ids.get(name) {
+            let row = &mut self.rows[id];
+            if row.file.as_deref().unwrap_or_default() != file {
+                row.files += 1;
+                row.file = None;
+            }
+            if row.line != Some(line) {
+                row.line = None;
+            }
+            return id;
+        }
+        let name: Arc<str> = name.into();
+        let full = symbols.strings.get(function.name);
+        let is_function = matches!(by, By::Function | By::Name | By::Line | By::Address);
+        let alone: Arc<str> = if is_function && full != &*name { full.into() } else { name.clone() };
+        let id = self.rows.push(Key {
+            name: name.clone(),
+            function: alone,
+            file: (!file.is_empty() && *by != By::Mapping && *by != By::Package).then(|| file.into()),
+            line: (line != 0 && is_function).then_some(line),
+            files: u32::from(!file.is_empty()),
+        });
+        self.ids.insert(name, id);
+        id
+    }
+}
+
+/// Writes the unique name of what `frame` is under `by`.
+fn write_name(out: &mut String, symbols: &Symbols, frame: &Frame, by: &By) {
+    let function = &symbols.functions[frame.function];
+    let name = symbols.strings.get(function.name);
+    let file = symbols.strings.get(function.file);
+    // Writing to a string cannot fail.
+    let _ = match by {
+        By::Name => write!(out, "{name}"),
+        By::Function => return write_function(out, symbols, function),
+        By::Line if file.is_empty() || frame.line == 0 => return write_function(out, symbols, function),
+        By::Line => write!(out, "{name} {file}:{}", frame.line),
+        By::File if file.is_empty() => write!(out, "{}", mapping_or_unknown(symbols, frame)),
+        By::File => write!(out, "{file}"),
+        By::Package => write!(out, "{name}"),
+        By::Mapping => write!(out, "{}", mapping_or_unknown(symbols, frame)),
+        By::Address if frame.address == 0 => return write_function(out, symbols, function),
+        By::Address if frame.line == 0 => write!(out, "{:016x} {name}", frame.address),
+        By::Address => write!(out, "{:016x} {name} {file}:{}", frame.address, frame.line),
+    };
+}
+
+fn write_function(out: &mut String, symbols: &Symbols, function: &Function) {
+    let name = symbols.strings.get(function.name);
+    let file = symbols.strings.get(function.file);
+    out.push_str(name);
+    if !function.by_place || file.is_empty() {
+        return;
+    }
+    let _ = write!(out, " {file}");
+    if function.line != 0 {
+        let _ = write!(out, ":{}", function.line);
+    }
+    if function.column != 0 {
+        let _ = write!(out, ":{}", function.column);
+    }
+}
+
+fn mapping_or_unknown<'s>(symbols: &'s Symbols, frame: &Frame) -> &'s str {
+    match symbols.mapping_file(frame.mapping) {
+        "" => "<unknown>",
+        file => file,
+    }
+}
+
+/// Row 0, the key of the whole profile: the root of a call tree, and the end of a chain of callers.
+pub fn whole() -> KeyId {
+    KeyId::new(0)
+}

@@ -1,0 +1,94 @@
+//! Counting: from stacks to functions and trees.
+//!
+//! A [`Subject`] is what a view counts: a profile, the [`Keys`] that its frames are told apart by,
+//! and one value a stack for every series. Trees are built for what is shown, by partitioning the
+//! stacks level by level, and never recurse.
+
+mod bottom_up;
+mod call_tree;
+mod flat;
+mod granularity;
+mod partition;
+
+pub use bottom_up::{CallerTree, Occurrence, caller_tree, occurrences};
+pub use call_tree::{CallTree, call_tree};
+pub use flat::{Flat, flat};
+pub use granularity::{By, Key, KeyId, Keys, whole};
+pub use partition::{Node, NodeId, Shape};
+
+use crate::profile::{Column, FrameId, Profile, StackId};
+
+/// What a view counts.
+pub struct Subject<'p> {
+    /// The profile, filters applied.
+    pub profile: &'p Profile,
+    /// What its frames are told apart by.
+    pub keys: Keys,
+    /// For each series, the value of every stack. The first series is what is shown and sorted by;
+    /// further ones are other metrics, or the old side of a comparison.
+    pub series: Vec<Column<StackId, i64>>,
+}
+
+impl<'p> Subject<'p> {
+    /// A subject whose series are the given metrics of `profile`.
+    pub fn new(profile: &'p Profile, by: &By, metrics: &[usize]) -> Self {
+        let series = metrics.iter().map(|&metric| profile.value_by_stack(metric)).collect();
+        Subject { profile, keys: Keys::new(profile, by), series }
+    }
+
+    /// The keys of a stack, root first.
+    pub fn stack_keys(&self, stack: StackId) -> impl DoubleEndedIterator<Item = KeyId> + '_ {
+        self.profile.stacks.frames(stack).iter().map(|&frame| self.keys.of_frame(frame))
+    }
+
+    /// The stacks that have a value in any series, those without frames included.
+    pub fn stacks(&self) -> impl Iterator<Item = StackId> + '_ {
+        self.profile.stacks.ids().filter(|&stack| self.series.iter().any(|series| series[stack] != 0))
+    }
+
+    /// The values of a stack, one a series.
+    pub fn values(&self, stack: StackId) -> impl Iterator<Item = i64> + '_ {
+        self.series.iter().map(move |series| series[stack])
+    }
+
+    /// For each series, the value of the samples without a stack.
+    pub fn no_stack(&self) -> Vec<i64> {
+        let empty = |series: &Column<StackId, i64>| {
+            self.profile.stacks.ids().filter(|&id| self.frames(id).is_empty()).map(|id| series[id]).sum()
+        };
+        self.series.iter().map(empty).collect()
+    }
+
+    fn frames(&self, stack: StackId) -> &[FrameId] {
+        self.profile.stacks.frames(stack)
+    }
+}
+
+/// Marks keys that a stack was seen to contain, so that recursion counts once. Clearing between
+/// stacks is free: each stack writes its own stamp.
+pub(crate) struct Seen {
+    stamp: Column<KeyId, u32>,
+    current: u32,
+}
+
+impl Seen {
+    pub(crate) fn new(keys: usize) -> Self {
+        Seen { stamp: Column::filled(0, keys), current: 0 }
+    }
+
+    /// Forgets all keys.
+    pub(crate) fn next(&mut self) {
+        self.current = self.current.wrapping_add(1);
+        if self.current == 0 {
+            // After 2³² stacks old stamps could be mistaken for new ones.
+            self.stamp = Column::filled(0, self.stamp.len());
+            self.current = 1;
+        }
+    }
+
+    /// Whether `key` comes up for the first time since [`Seen::next`].
+    #[inline]
+    pub(crate) fn first(&mut self, key: KeyId) -> bool {
+        std::mem::replace(&mut self.stamp[key], self.current) != self.current
+    }
+}

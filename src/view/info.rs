@@ -1,0 +1,124 @@
+//! `info`: what is in the input.
+
+use hashbrown::{HashMap, HashSet};
+
+use crate::profile::{LabelValue, Profile};
+use crate::report::{Depth, Info, InfoAbout, InfoInput, InfoLabel, InfoMetric};
+use crate::view::busy;
+
+/// One input of `info`, described before inputs were combined.
+pub type InfoSource = InfoInput;
+
+/// What is in a profile that was loaded with its labels.
+pub fn info(profile: &Profile, inputs: Vec<InfoSource>) -> Info {
+    let meta = &profile.meta;
+    let symbols = &profile.symbols;
+    let files: HashSet<_> = symbols.functions.iter().map(|function| function.file).collect();
+    let names: HashSet<_> = symbols.functions.iter().map(|function| function.name).collect();
+    let (no_stack_rows, no_stack) = no_stack(profile);
+    Info {
+        schema: "prof.info.v1",
+        inputs,
+        format: meta.format.to_string(),
+        metrics: metrics(profile),
+        time_ns: meta.time_ns,
+        duration_ns: meta.duration_ns,
+        busy: busy(profile, meta.default_metric).map(|hundredths| hundredths as f64 / 100.0),
+        stacks: profile.stacks.iter().filter(|frames| !frames.is_empty()).count() as u64,
+        functions: names.len() as u64,
+        depth: depth(profile),
+        labels: labels(profile),
+        threads: threads(profile),
+        comments: meta.comments.clone(),
+        warnings: meta.warnings.clone(),
+        about: InfoAbout {
+            encoding: meta.encoding.clone(),
+            program: None,
+            rows: meta.rows,
+            labelled_rows: meta.labelled_rows,
+            no_stack_rows,
+            no_stack,
+            files: files.iter().filter(|file| !symbols.strings.get(**file).is_empty()).count() as u64,
+            unnamed: unnamed(profile),
+            inlined: symbols.frames.iter().any(|frame| frame.inlined),
+            default_metric: meta.default_metric,
+            period: meta.period.as_ref().map(|p| (p.name.clone(), p.unit.clone(), p.value)),
+        },
+    }
+}
+
+fn metrics(profile: &Profile) -> Vec<InfoMetric> {
+    let meta = &profile.meta;
+    let metric = |(number, metric): (usize, &crate::profile::Metric)| InfoMetric {
+        name: metric.name.clone(),
+        unit: metric.unit.clone(),
+        divisor: metric.divisor,
+        total: (!metric.too_large).then_some(metric.total),
+        samples: metric.rows,
+        period: meta
+            .period
+            .as_ref()
+            .filter(|p| p.name == metric.name && p.unit == metric.unit)
+            .map(|p| p.value),
+        default: number == meta.default_metric,
+    };
+    meta.metrics.iter().enumerate().map(metric).collect()
+}
+
+/// Number of rows without a stack, and their value in the default metric.
+fn no_stack(profile: &Profile) -> (u64, i64) {
+    let values = &profile.samples.values[profile.meta.default_metric];
+    let empty = |&(stack, _): &(&_, &i64)| profile.stacks.frames(*stack).is_empty();
+    let rows = profile.samples.stack.iter().zip(values).filter(empty);
+    rows.fold((0, 0), |(count, sum), (_, &value)| (count + 1, sum + value))
+}
+
+fn depth(profile: &Profile) -> Depth {
+    let mut depths: Vec<u32> =
+        profile.stacks.iter().map(|frames| frames.len() as u32).filter(|&d| d > 0).collect();
+    depths.sort_unstable();
+    let median = depths.get(depths.len().saturating_sub(1) / 2).copied().unwrap_or(0);
+    Depth { median, max: depths.last().copied().unwrap_or(0) }
+}
+
+/// Functions that stand for code without a name, such as `[libc.so.6]`.
+fn unnamed(profile: &Profile) -> u64 {
+    let is_unnamed = |name: &str| {
+        name == "<unknown>" || name == "[unknown]" || (name.starts_with('[') && name.ends_with(']'))
+    };
+    let names = profile.symbols.functions.iter().map(|function| profile.symbols.strings.get(function.name));
+    names.filter(|name| is_unnamed(name)).count() as u64
+}
+
+fn labels(profile: &Profile) -> Vec<InfoLabel> {
+    let strings = &profile.symbols.strings;
+    let mut counts: HashMap<&str, u64> = HashMap::new();
+    for &set in &profile.samples.labels {
+        let mut keys: Vec<_> = profile.label_sets.labels(set).iter().map(|label| label.key).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        for key in keys {
+            *counts.entry(strings.get(key)).or_default() += 1;
+        }
+    }
+    let mut labels: Vec<InfoLabel> =
+        counts.into_iter().map(|(key, samples)| InfoLabel { key: key.to_string(), samples }).collect();
+    labels.sort_by(|a, b| a.key.cmp(&b.key));
+    labels
+}
+
+/// The distinct values of the label `thread`.
+fn threads(profile: &Profile) -> Vec<String> {
+    let strings = &profile.symbols.strings;
+    let mut threads = HashSet::new();
+    for set in profile.label_sets.ids() {
+        for label in profile.label_sets.labels(set) {
+            if let (LabelValue::Text(text), "thread") = (label.value, strings.get(label.key)) {
+                threads.insert(strings.get(text).to_string());
+            }
+        }
+    }
+    let mut threads: Vec<String> = threads.into_iter().collect();
+    threads.sort();
+    threads
+}

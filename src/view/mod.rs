@@ -1,0 +1,122 @@
+//! One file a view: options, and a pure function from a profile to a report.
+
+mod flame;
+mod info;
+mod sort;
+mod top;
+mod tree;
+mod values;
+
+pub use flame::{FlameOptions, flame};
+pub use info::{InfoSource, info};
+pub use sort::{Row, Sort, SortKey};
+pub use top::{TopOptions, top};
+pub use tree::{TreeOptions, bottom_up, tree};
+
+use crate::profile::{Metric, Profile};
+use crate::report::{About, Header, MetricName, MetricTotal};
+use crate::tree::{By, Subject};
+use crate::unit::{Family, Unit};
+
+/// What every counting view is told.
+#[derive(Clone, Debug)]
+pub struct Scope {
+    /// Numbers of the metrics to show; the first is the one sorted by. Never empty.
+    pub metrics: Vec<usize>,
+    /// What the nodes are.
+    pub by: By,
+}
+
+impl Scope {
+    /// One metric, by function.
+    pub fn metric(metric: usize) -> Self {
+        Scope { metrics: vec![metric], by: By::Function }
+    }
+
+    fn subject<'p>(&self, profile: &'p Profile) -> Subject<'p> {
+        Subject::new(profile, &self.by, &self.metrics)
+    }
+
+    fn header(&self, profile: &Profile, schema: &'static str) -> Header {
+        let total = |&metric: &usize| MetricTotal {
+            metric: metric_name(&profile.meta.metrics[metric]),
+            total: profile.meta.metrics[metric].total,
+            shown: profile.shown_total(metric),
+        };
+        let first = total(&self.metrics[0]);
+        let several = self.metrics.len() > 1;
+        Header {
+            schema,
+            metric: first.metric,
+            total: first.total,
+            shown: first.shown,
+            profiles: profile.meta.profiles,
+            warnings: profile.meta.warnings.clone(),
+            metrics: if several { self.metrics.iter().map(total).collect() } else { Vec::new() },
+            about: about(profile, self.metrics[0]),
+            ..Header::default()
+        }
+    }
+}
+
+fn metric_name(metric: &Metric) -> MetricName {
+    MetricName { name: metric.name.clone(), unit: metric.unit.clone(), divisor: metric.divisor }
+}
+
+/// What the header line says of the recording.
+fn about(profile: &Profile, metric: usize) -> About {
+    let meta = &profile.meta;
+    let shown = &meta.metrics[metric];
+    let is_time = Unit::parse(&shown.unit).family() == Family::Time;
+    let period = meta.period.as_ref().filter(|period| period.name == shown.name && period.unit == shown.unit);
+    About {
+        duration_ns: meta.duration_ns,
+        time_ns: meta.time_ns,
+        busy_hundredths: busy(profile, metric),
+        samples: samples(profile, metric),
+        period_ns: period.filter(|_| is_time).and_then(|period| nanoseconds(period.value, &period.unit, 1)),
+        ..About::default()
+    }
+}
+
+/// How many processors were busy on average, in hundredths: CPU time by duration. `None` where the
+/// metric is no CPU time, or where the duration cannot be true.
+fn busy(profile: &Profile, metric: usize) -> Option<i64> {
+    /// More processors than any machine has: the duration must be wrong.
+    const MOST: i64 = 10_000;
+    let shown = &profile.meta.metrics[metric];
+    if !shown.name.eq_ignore_ascii_case("cpu") {
+        return None;
+    }
+    let cpu = nanoseconds(shown.total, &shown.unit, shown.divisor)?;
+    let duration = profile.meta.duration_ns.filter(|&duration| duration > 0)?;
+    let hundredths = (i128::from(cpu) * 100 + i128::from(duration) / 2) / i128::from(duration);
+    i64::try_from(hundredths).ok().filter(|&busy| busy <= MOST * 100)
+}
+
+/// How many samples the recorder took: what the companion metric counts, else total by period.
+fn samples(profile: &Profile, metric: usize) -> Option<i64> {
+    let meta = &profile.meta;
+    let shown = &meta.metrics[metric];
+    let counts = |metric: &&Metric| matches!(metric.name.as_str(), "samples" | "sample" | "events");
+    if counts(&shown) {
+        return None;
+    }
+    if let Some(count) = meta.metrics.iter().find(counts) {
+        return (!count.too_large && count.divisor == 1).then_some(count.total);
+    }
+    let period =
+        meta.period.as_ref().filter(|period| period.name == shown.name && period.unit == shown.unit)?;
+    (period.value > 1 && shown.divisor == 1).then(|| shown.total / period.value)
+}
+
+/// A value of a time unit in nanoseconds.
+fn nanoseconds(value: i64, unit: &str, divisor: u64) -> Option<i64> {
+    let factor = Unit::parse(unit).factor_to(&Unit::parse("ns"))?;
+    i64::try_from(i128::from(value) * i128::from(factor) / i128::from(divisor.max(1))).ok()
+}
+
+/// The smallest value that has `percent` of `whole`.
+fn threshold(whole: i64, percent: f64) -> u64 {
+    (whole as f64 * percent / 100.0).ceil() as u64
+}

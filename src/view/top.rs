@@ -1,0 +1,130 @@
+//! `top`: the flat view.
+
+use crate::profile::Profile;
+use crate::report::{Pair, Top, TopRow};
+use crate::tree::{Flat, KeyId, Subject, flat};
+use crate::view::values::Measure;
+use crate::view::{Row, Scope, Sort, SortKey, threshold};
+
+/// What `top` is told.
+#[derive(Clone, Debug)]
+pub struct TopOptions {
+    /// Metrics and nodes.
+    pub scope: Scope,
+    /// The order of rows.
+    pub sort: Sort,
+    /// How many rows at most; `None` for all.
+    pub limit: Option<usize>,
+    /// Rows whose total is under this share of what is shown are cut, in percent.
+    pub min_share: f64,
+}
+
+impl TopOptions {
+    /// All rows, by self.
+    pub fn new(scope: Scope) -> Self {
+        TopOptions { scope, sort: Sort::by(SortKey::SelfValue), limit: None, min_share: 0.0 }
+    }
+}
+
+/// The flat view: self and total of every function.
+pub fn top(profile: &Profile, options: &TopOptions) -> Top {
+    let subject = options.scope.subject(profile);
+    let counted = flat(&subject);
+    let mut header = options.scope.header(profile, "prof.top.v1");
+    header.no_stack = subject.no_stack()[0];
+    let mut keys: Vec<KeyId> = subject.keys.ids().filter(|&key| has_value(&counted, key)).collect();
+    keys.sort_by(|&a, &b| options.sort.compare(row(&subject, &counted, a), row(&subject, &counted, b)));
+
+    let smallest = threshold(header.shown, options.min_share);
+    let limit = options.limit.unwrap_or(usize::MAX);
+    let measure = Measure::new(&header);
+    let mut rows = Vec::new();
+    for key in keys {
+        let heavy = counted.total.iter().any(|total| total[key].unsigned_abs() >= smallest);
+        if heavy && rows.len() < limit {
+            rows.push(report_row(&subject, &counted, &measure, key, header.total));
+        } else {
+            header.elided += counted.self_value[0][key];
+            header.elided_rows += 1;
+        }
+    }
+    Top { header, rows }
+}
+
+fn has_value(counted: &Flat, key: KeyId) -> bool {
+    counted.total.iter().chain(&counted.self_value).any(|column| column[key] != 0)
+}
+
+fn row<'s>(subject: &'s Subject<'_>, counted: &Flat, key: KeyId) -> Row<'s> {
+    let new = Pair { self_value: counted.self_value[0][key], total: counted.total[0][key] };
+    Row { new, old: Pair::default(), name: subject.keys.name(key) }
+}
+
+fn report_row(subject: &Subject<'_>, counted: &Flat, measure: &Measure, key: KeyId, whole: i64) -> TopRow {
+    let this = subject.keys.get(key);
+    let values = measure.values(
+        counted.self_value.iter().map(|column| column[key]),
+        counted.total.iter().map(|column| column[key]),
+    );
+    TopRow {
+        name: this.name.clone(),
+        function: this.function.clone(),
+        file: this.file.clone(),
+        line: this.line,
+        candidate: is_candidate(values.self_value, values.total, whole),
+        values,
+        files: this.files,
+    }
+}
+
+/// Whether a function does the work by itself: self is at least 90 % of total and 1 % of all.
+fn is_candidate(self_value: i64, total: i64, whole: i64) -> bool {
+    let [own, total, whole] = [self_value, total, whole].map(|value| u128::from(value.unsigned_abs()));
+    own > 0 && own * 10 >= total * 9 && own * 100 >= whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::from_picture;
+
+    fn rows(picture: &str, sort: &str) -> Vec<String> {
+        let mut options = TopOptions::new(Scope::metric(0));
+        options.sort = sort.parse().unwrap();
+        let top = top(&from_picture(picture), &options);
+        let mark = |row: &TopRow| if row.candidate { "*" } else { "" };
+        top.rows
+            .iter()
+            .map(|row| format!("{} {}/{}{}", row.name, row.values.self_value, row.values.total, mark(row)))
+            .collect()
+    }
+
+    #[test]
+    fn first_worked_example() {
+        let picture = "main 4\nmain;foo1 3\nmain;foo1;bar 5\nmain;foo2 1\nmain;foo2;bar 5";
+        assert_eq!(rows(picture, "total"), ["main 4/18", "bar 10/10*", "foo1 3/8", "foo2 1/6"]);
+    }
+
+    #[test]
+    fn second_worked_example() {
+        let picture =
+            "main;report;top5;qsort;cmp 60\nmain;report;top5;qsort 30\nmain;report;top5 2\nmain;render 8";
+        let expected = ["main 0/100", "top5 2/92", "report 0/92", "qsort 30/90", "cmp 60/60*", "render 8/8*"];
+        assert_eq!(rows(picture, "total,self"), expected);
+    }
+
+    #[test]
+    fn third_worked_example() {
+        let picture = "main;a;a;a 4\nmain;a;b;a 3\nmain;a;b 2\nmain;b 1";
+        assert_eq!(rows(picture, "name"), ["a 7/9", "b 3/6", "main 0/10"]);
+    }
+
+    #[test]
+    fn what_is_cut_is_counted() {
+        let mut options = TopOptions::new(Scope::metric(0));
+        options.limit = Some(1);
+        let top = top(&from_picture("a 5\nb 3\nc 2\n 1"), &options);
+        let header = &top.header;
+        assert_eq!((header.elided, header.elided_rows, header.no_stack, header.shown), (5, 2, 1, 11));
+    }
+}

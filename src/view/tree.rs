@@ -1,0 +1,306 @@
+//! `tree`: the call tree from the top down, and from the bottom up.
+
+use crate::profile::{Column, Id, Profile};
+use crate::report::{Direction, Name, Pair, Tree, TreeRow};
+use crate::tree::{
+    CallTree, KeyId, Node, NodeId, Shape, Subject, call_tree, caller_tree, flat, occurrences, whole,
+};
+use crate::view::values::Measure;
+use crate::view::{Row, Scope, Sort, SortKey, threshold};
+
+/// What `tree` is told.
+#[derive(Clone, Debug)]
+pub struct TreeOptions {
+    /// Metrics and nodes.
+    pub scope: Scope,
+    /// The order of siblings; from the bottom up that of the functions at the outermost, whose
+    /// callers are sorted by total.
+    pub sort: Sort,
+    /// How many rows at most, the heaviest; from the bottom up, how many functions. `None` for all.
+    pub limit: Option<usize>,
+    /// Rows under this share are cut, in percent: of what is shown, or from the bottom up of the
+    /// function on top.
+    pub min_share: f64,
+    /// How many levels at most; `None` for all.
+    pub depth: Option<usize>,
+    /// Whether rows with the same numbers share a line, and so count once towards the limit.
+    pub join: bool,
+}
+
+impl TreeOptions {
+    /// All rows, by total.
+    pub fn new(scope: Scope) -> Self {
+        TreeOptions {
+            scope,
+            sort: Sort::by(SortKey::Total),
+            limit: None,
+            min_share: 0.0,
+            depth: None,
+            join: false,
+        }
+    }
+}
+
+/// The call tree from the top down.
+pub fn tree(profile: &Profile, options: &TreeOptions) -> Tree {
+    let subject = options.scope.subject(profile);
+    let mut header = options.scope.header(profile, "prof.tree.v1");
+    let smallest = threshold(header.shown, options.min_share);
+    let tree = call_tree(
+        &subject,
+        &Shape {
+            keep: &|node| node.total.iter().any(|total| total.unsigned_abs() >= smallest),
+            order: &|a, b| options.sort.compare(sort_row(&subject, a), sort_row(&subject, b)),
+            max_depth: options.depth.unwrap_or(usize::MAX),
+        },
+    );
+    let joined = if options.join { joined_nodes(&tree) } else { Column::filled(false, tree.len()) };
+    let shown = heaviest(&tree, &joined, options.limit.unwrap_or(usize::MAX));
+
+    let root = NodeId::default();
+    header.no_stack = tree.self_value[0][root];
+    header.elided = tree.total[0][root] - tree.self_value[0][root];
+    let measure = Measure::new(&header);
+    let mut rows: Vec<TreeRow> = Vec::new();
+    let mut cut_at_root = tree.cut[root];
+    let mut row_of = Column::<NodeId, u32>::filled(0, tree.len());
+    let depths = tree.depths();
+    for node in tree.parent.ids().skip(1) {
+        let parent = tree.parent[node];
+        if !shown[node] {
+            if parent == root {
+                cut_at_root += 1;
+            } else if shown[parent] {
+                rows[row_of[parent] as usize].cut += 1;
+            }
+            continue;
+        }
+        row_of[node] = rows.len() as u32;
+        header.elided -= tree.self_value[0][node];
+        let key = subject.keys.get(tree.key[node]);
+        rows.push(TreeRow {
+            depth: depths[node] - 1,
+            parent: (parent != root).then(|| row_of[parent]),
+            name: key.name.clone(),
+            file: key.file.clone(),
+            values: measure.values(
+                tree.self_value.iter().map(|column| column[node]),
+                tree.total.iter().map(|column| column[node]),
+            ),
+            cut: tree.cut[node],
+            joined: joined[node],
+        });
+    }
+    header.elided_rows = u64::from(cut_at_root) + rows.iter().map(|row| u64::from(row.cut)).sum::<u64>();
+    let (cut, min_share) = (u64::from(cut_at_root), options.min_share);
+    Tree { header, direction: Direction::TopDown, rows, cut, min_share }
+}
+
+/// The functions and, below each, its callers.
+pub fn bottom_up(profile: &Profile, options: &TreeOptions) -> Tree {
+    let subject = options.scope.subject(profile);
+    let counted = flat(&subject);
+    let mut header = options.scope.header(profile, "prof.tree.v1");
+    header.no_stack = subject.no_stack()[0];
+    let pair = |key: KeyId| Pair { self_value: counted.self_value[0][key], total: counted.total[0][key] };
+    let row = |key| Row { new: pair(key), old: Pair::default(), name: subject.keys.name(key) };
+    let has_value = |key: &KeyId| counted.total.iter().any(|column| column[*key] != 0);
+    let mut tops: Vec<KeyId> = subject.keys.ids().filter(has_value).collect();
+    tops.sort_by(|&a, &b| options.sort.compare(row(a), row(b)));
+    let cut = tops.split_off(tops.len().min(options.limit.unwrap_or(usize::MAX)));
+    header.elided = cut.iter().map(|&key| counted.self_value[0][key]).sum();
+    header.elided_rows = cut.len() as u64;
+
+    let measure = Measure::new(&header);
+    let by_total = Sort::by(SortKey::Total);
+    let mut places = occurrences(&subject, &tops);
+    let mut rows = Vec::new();
+    for top in tops {
+        let places = places.remove(&top).unwrap_or_default();
+        let smallest = threshold(pair(top).total.saturating_abs(), options.min_share);
+        let shape = Shape {
+            keep: &|node| node.total.iter().any(|total| *total != 0 && total.unsigned_abs() >= smallest),
+            order: &|a, b| by_total.compare(caller_row(&subject, a), caller_row(&subject, b)),
+            max_depth: options.depth.unwrap_or(usize::MAX),
+        };
+        let tree = caller_tree(&subject, top, &places, &shape);
+        append_callers(&mut rows, &subject, &measure, &tree, options.join);
+    }
+    let min_share = options.min_share;
+    Tree { header, direction: Direction::BottomUp, rows, cut: cut.len() as u64, min_share }
+}
+
+fn append_callers(
+    rows: &mut Vec<TreeRow>,
+    subject: &Subject<'_>,
+    measure: &Measure,
+    tree: &crate::tree::CallerTree,
+    join: bool,
+) {
+    let start = rows.len() as u32;
+    let mut depth: Column<NodeId, u32> = Column::new();
+    for (node, &parent) in tree.parent.enumerate() {
+        let is_top = node.index() == 0;
+        depth.push(if is_top { 0 } else { depth[parent] + 1 });
+        let key = subject.keys.get(tree.key[node]);
+        let is_root = !is_top && tree.key[node] == whole();
+        rows.push(TreeRow {
+            depth: depth[node],
+            parent: (!is_top).then(|| start + parent.index() as u32),
+            name: if is_root { Name::from("(root)") } else { key.name.clone() },
+            file: key.file.clone(),
+            values: measure.values(
+                tree.self_value.iter().map(|column| column[node]),
+                tree.total.iter().map(|column| column[node]),
+            ),
+            cut: tree.cut[node],
+            joined: false,
+        });
+    }
+    if join {
+        // A caller whose only caller has the same numbers shares its row.
+        for index in start as usize + 1..rows.len().saturating_sub(1) {
+            let (row, next) = (&rows[index], &rows[index + 1]);
+            let only = next.parent == Some(index as u32) && row.cut == 0;
+            rows[index].joined = only && same_numbers(&row.values, &next.values);
+        }
+    }
+}
+
+fn same_numbers(a: &crate::report::Values, b: &crate::report::Values) -> bool {
+    let pairs = |values: &crate::report::Values| -> Vec<Pair> {
+        let more = values.values.iter().flat_map(|values| values.0.iter().map(|(_, pair)| *pair));
+        std::iter::once(Pair { self_value: values.self_value, total: values.total }).chain(more).collect()
+    };
+    pairs(a) == pairs(b)
+}
+
+fn sort_row<'s>(subject: &'s Subject<'_>, node: Node<'_>) -> Row<'s> {
+    let new = Pair { self_value: node.ended[0], total: node.total[0] };
+    Row { new, old: Pair::default(), name: subject.keys.name(node.key) }
+}
+
+/// A caller is weighed by the function's total and self, which stand in the two halves of its values.
+fn caller_row<'s>(subject: &'s Subject<'_>, node: Node<'_>) -> Row<'s> {
+    let new = Pair { self_value: node.total[subject.series.len()], total: node.total[0] };
+    Row { new, old: Pair::default(), name: subject.keys.name(node.key) }
+}
+
+/// The nodes that only pass on what they were given: no self, and one callee with the same total.
+fn joined_nodes(tree: &CallTree) -> Column<NodeId, bool> {
+    let mut joined = Column::filled(false, tree.len());
+    for node in tree.parent.ids().skip(1) {
+        let next = NodeId::new(node.index() + 1);
+        if next.index() == tree.len() || tree.parent[next] != node || tree.cut[node] > 0 {
+            continue;
+        }
+        let passes_on = tree.self_value.iter().all(|own| own[node] == 0)
+            && tree.total.iter().all(|total| total[next] == total[node]);
+        joined[node] = passes_on;
+    }
+    joined
+}
+
+/// Marks the heaviest rows, at most `limit`, and the callers that connect them to the root.
+fn heaviest(tree: &CallTree, joined: &Column<NodeId, bool>, limit: usize) -> Column<NodeId, bool> {
+    let weight = |node: NodeId| tree.total.iter().map(|total| total[node].unsigned_abs()).max().unwrap_or(0);
+    let mut rows: Vec<NodeId> = tree.parent.ids().skip(1).filter(|&node| !joined[node]).collect();
+    if rows.len() > limit {
+        // A caller is never lighter than its callees and comes before them, so a stable sort keeps
+        // the rows connected. (Values of both signs are the exception; see below.)
+        rows.sort_by_key(|&node| std::cmp::Reverse(weight(node)));
+        rows.truncate(limit);
+    }
+    let mut shown = Column::filled(false, tree.len());
+    for mut node in rows {
+        while !shown[node] {
+            shown[node] = true;
+            node = tree.parent[node];
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::from_picture;
+
+    const FIRST: &str = "main 4\nmain;foo1 3\nmain;foo1;bar 5\nmain;foo2 1\nmain;foo2;bar 5";
+    const SECOND: &str =
+        "main;report;top5;qsort;cmp 60\nmain;report;top5;qsort 30\nmain;report;top5 2\nmain;render 8";
+    const THIRD: &str = "main;a;a;a 4\nmain;a;b;a 3\nmain;a;b 2\nmain;b 1";
+
+    /// Each row as its name under its depth, with self + children.
+    fn drawn(tree: &Tree) -> Vec<String> {
+        let row = |row: &TreeRow| {
+            let indent = " ".repeat(row.depth as usize);
+            format!("{indent}{} {}+{}", row.name, row.values.self_value, row.values.children)
+        };
+        tree.rows.iter().map(row).collect()
+    }
+
+    fn top_down(picture: &str) -> Vec<String> {
+        drawn(&tree(&from_picture(picture), &TreeOptions::new(Scope::metric(0))))
+    }
+
+    fn bottom_up_of(picture: &str, name: &str) -> Vec<String> {
+        let drawn = drawn(&bottom_up(&from_picture(picture), &TreeOptions::new(Scope::metric(0))));
+        let start = drawn.iter().position(|row| row.starts_with(&format!("{name} "))).unwrap();
+        let length = drawn[start + 1..].iter().take_while(|row| row.starts_with(' ')).count();
+        drawn[start..=start + length].to_vec()
+    }
+
+    #[test]
+    fn worked_examples_top_down() {
+        let first = ["main 4+14", " foo1 3+5", "  bar 5+0", " foo2 1+5", "  bar 5+0"];
+        assert_eq!(top_down(FIRST), first);
+        let second =
+            ["main 0+100", " report 0+92", "  top5 2+90", "   qsort 30+60", "    cmp 60+0", " render 8+0"];
+        assert_eq!(top_down(SECOND), second);
+        let third = ["main 0+10", " a 0+9", "  b 2+3", "   a 3+0", "  a 0+4", "   a 4+0", " b 1+0"];
+        assert_eq!(top_down(THIRD), third);
+    }
+
+    #[test]
+    fn worked_examples_bottom_up() {
+        let bar = [
+            "bar 10+0",
+            " foo1 5+0",
+            "  main 5+0",
+            "   (root) 5+0",
+            " foo2 5+0",
+            "  main 5+0",
+            "   (root) 5+0",
+        ];
+        assert_eq!(bottom_up_of(FIRST, "bar"), bar);
+        assert_eq!(bottom_up_of(FIRST, "foo1"), ["foo1 3+5", " main 3+5", "  (root) 3+5"]);
+        let qsort = ["qsort 30+60", " top5 30+60", "  report 30+60", "   main 30+60", "    (root) 30+60"];
+        assert_eq!(bottom_up_of(SECOND, "qsort"), qsort);
+        let a = bottom_up_of(THIRD, "a");
+        let callers: Vec<&String> = a.iter().filter(|row| !row.starts_with("  ")).collect();
+        assert_eq!(callers, ["a 7+2", " a 4+0", " b 3+0", " main 0+2"]);
+        let b = bottom_up_of(THIRD, "b");
+        let callers: Vec<&String> = b.iter().filter(|row| !row.starts_with("  ")).collect();
+        assert_eq!(callers, ["b 3+3", " a 2+3", " main 1+0"]);
+    }
+
+    #[test]
+    fn a_limited_tree_is_connected_and_adds_up() {
+        let options = TreeOptions { limit: Some(2), ..TreeOptions::new(Scope::metric(0)) };
+        let tree = tree(&from_picture(FIRST), &options);
+        assert_eq!(drawn(&tree), ["main 4+14", " foo1 3+5"]);
+        assert_eq!(
+            (tree.header.elided, tree.header.elided_rows, tree.rows[0].cut, tree.rows[1].cut),
+            (11, 2, 1, 1)
+        );
+    }
+
+    #[test]
+    fn rows_that_pass_everything_on_are_joined() {
+        let options = TreeOptions { join: true, ..TreeOptions::new(Scope::metric(0)) };
+        let tree = tree(&from_picture("main;run;work 3\nmain;run;work;step 1"), &options);
+        let joined: Vec<bool> = tree.rows.iter().map(|row| row.joined).collect();
+        assert_eq!(joined, [true, true, false, false]);
+    }
+}

@@ -1,6 +1,8 @@
 //! Reads profiles and answers where the time or the memory goes.
 
 pub mod format;
+pub mod name;
+pub mod pattern;
 pub mod profile;
 pub mod report;
 pub mod tree;

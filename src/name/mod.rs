@@ -1,0 +1,16 @@
+//! Function names: made short, attributed to a package, fitted to the line, found again, and
+//! printed safely. Everything here works on the text of a name alone.
+
+mod brackets;
+mod clean;
+mod fit;
+mod nearest;
+mod package;
+mod rust_escapes;
+mod short;
+
+pub use clean::clean;
+pub use fit::{display_width, fit, fit_chain};
+pub use nearest::nearest;
+pub use package::package;
+pub use short::{short_name, short_names};

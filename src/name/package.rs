@@ -1,0 +1,278 @@
+//! `--by package`: the package, crate, namespace or module that a function belongs to.
+
+use std::borrow::Cow;
+
+use super::rust_escapes;
+
+/// The package of a function, from its name and its source file (empty if unknown). `None` where
+/// neither tells; a caller then has the file and the mapping left.
+///
+/// | language | name, file | package |
+/// |---|---|---|
+/// | Go | `encoding/gob.(*Decoder).Decode` | `encoding/gob` |
+/// | Rust | `<alloc::vec::Vec<T> as core::iter::Extend<T>>::extend` | `alloc`, the crate of the type |
+/// | C++ | `std::vector<int>::push_back` | `std`, the outermost namespace; a class alone is none |
+/// | Java | `java/util/HashMap.put`, `java.util.HashMap.put` | `java.util` |
+/// | .NET | `System.Threading!Thread.Run` | `System.Threading` |
+/// | Python | file `/usr/lib/python3.11/json/encoder.py` | `json.encoder` |
+/// | JavaScript | file `…/node_modules/@scope/pkg/a.js`, `node:fs` | `@scope/pkg`, `node:fs` |
+/// | Ruby | file `…/gems/rack-2.2.8/lib/rack.rb` | `rack` |
+pub fn package<'a>(function: &'a str, file: &'a str) -> Option<Cow<'a, str>> {
+    if let Some(package) = from_file(file) {
+        return Some(package);
+    }
+    if let Some(package) = from_path(function) {
+        return Some(package);
+    }
+    let decoded = rust_escapes::decode(function);
+    if decoded.contains("::") && !decoded.contains(":::") {
+        return outermost(&decoded).map(|package| Cow::Owned(package.to_owned()));
+    }
+    dot_net(function)
+        .or_else(|| java_package(function))
+        .or_else(|| go_package(function, file))
+        .map(Cow::Borrowed)
+}
+
+/// Languages whose names say nothing of the package, and whose files do.
+fn from_file(file: &str) -> Option<Cow<'_, str>> {
+    if let Some(builtin) = file.strip_prefix("node:") {
+        // `node:internal/streams/readable` and its siblings together.
+        let second = builtin.match_indices('/').nth(1).map_or(file.len(), |(at, _)| at + "node:".len());
+        return Some(Cow::Borrowed(&file[..second]));
+    }
+    let slashed = if file.contains('\\') { Cow::Owned(file.replace('\\', "/")) } else { Cow::Borrowed(file) };
+    let package = node_module(&slashed).or_else(|| gem(&slashed));
+    package.map(str::to_owned).or_else(|| python_module(&slashed)).map(Cow::Owned)
+}
+
+/// The innermost package: `mongodb/node_modules/mongodb-core` is `mongodb-core`.
+fn node_module(file: &str) -> Option<&str> {
+    let (_, rest) = file.rsplit_once("node_modules/")?;
+    let end = match rest.find('/') {
+        Some(at) if rest.starts_with('@') => at + 1 + rest[at + 1..].find('/')?,
+        Some(at) => at,
+        None => return None,
+    };
+    Some(&rest[..end]).filter(|package| !package.is_empty())
+}
+
+/// `gems/actionpack-7.0.8/lib/…`: the gem without its version.
+fn gem(file: &str) -> Option<&str> {
+    let (before, rest) = file.rsplit_once("gems/")?;
+    if !(before.is_empty() || before.ends_with('/')) {
+        return None;
+    }
+    let (name, version) = rest.split('/').next()?.rsplit_once('-')?;
+    (version.starts_with(|c: char| c.is_ascii_digit()) && !name.is_empty()).then_some(name)
+}
+
+/// The module of a Python file: the folders below the library it lies in. Where no library shows in
+/// the path, a relative path is taken to begin at the top package and an absolute one ends in it.
+fn python_module(file: &str) -> Option<String> {
+    if let Some(frozen) = file.strip_prefix("<frozen ").and_then(|rest| rest.strip_suffix('>')) {
+        return Some(frozen.to_owned());
+    }
+    let path = file.strip_suffix(".py")?;
+    let path = path.strip_suffix("/__init__").unwrap_or(path);
+    let below = ["site-packages/", "dist-packages/"]
+        .iter()
+        .find_map(|library| path.rsplit_once(library).map(|(_, rest)| rest))
+        .or_else(|| standard_library(path));
+    let module = below.unwrap_or_else(|| {
+        let relative = path.trim_start_matches("./");
+        let absolute = relative.starts_with('/') || relative.as_bytes().get(1) == Some(&b':');
+        if absolute { relative.rsplit('/').next().unwrap_or(relative) } else { relative }
+    });
+    (!module.is_empty()).then(|| module.replace('/', "."))
+}
+
+/// What follows `…/lib/python3.11/`, or `…/Python311/Lib/` on Windows.
+fn standard_library(path: &str) -> Option<&str> {
+    let after_version = path.rsplit_once("lib/python").and_then(|(_, rest)| rest.split_once('/'));
+    let (_, rest) = after_version.or_else(|| path.rsplit_once("/Lib/"))?;
+    Some(rest.strip_prefix("lib-dynload/").unwrap_or(rest))
+}
+
+/// The part of a name in which a `/` separates folders, as in Go's, Java's and some profilers'
+/// names that begin with a file; `None` if it has none there. `kworker/0:1H` is a thread,
+/// `operator/(a::B)` an operator, `GET /x` a request.
+pub(super) fn slash_path(name: &str) -> Option<&str> {
+    let code_end = name.find(['(', '[', '<', '{', ' ', '"']).unwrap_or(name.len());
+    // Java's lambda classes have a slash of their own: `a/b/C$$Lambda$12/0x0801.run`.
+    let end = name[..code_end].find("$$Lambda").unwrap_or(code_end);
+    let path = &name[..end];
+    let last = path.rfind('/')?;
+    let rest = &name[last + 1..];
+    let is_code = rest.contains(['.', ':']) && !rest.starts_with(|c: char| c.is_ascii_digit());
+    let in_segments = path[..last].contains("::");
+    (is_code && !in_segments && !path[..last].ends_with("operator")).then_some(path)
+}
+
+/// The package of a name with slashes: an import path of Go or the class path of Java.
+fn from_path(name: &str) -> Option<Cow<'_, str>> {
+    let path = slash_path(name)?;
+    let last = path.rfind('/')? + 1;
+    let folders = &path[..last - 1];
+    if folders.starts_with(['.', '/']) || folders.contains(':') {
+        // `./src/index.ts:main:24`: a file, which the caller shows as such.
+        return None;
+    }
+    if let Some((_, class)) = name.split_once('@').filter(|_| folders.contains('@')) {
+        // `java.base@17/java.lang.Thread.run`: a Java module, then the class.
+        return class.split_once('/').and_then(|(_, class)| java_package(class)).map(Cow::Borrowed);
+    }
+    let first = folders.split('/').next().unwrap_or_default();
+    let class = &name[last..];
+    if !first.contains('.') && (class.starts_with(|c: char| c.is_uppercase()) || path[last..].contains('$')) {
+        return Some(Cow::Owned(folders.replace('/', ".")));
+    }
+    let end = last + go_package_end(&name[last..], first == "gopkg.in")?;
+    let import = &name[..end];
+    let import = import.rsplit_once("/vendor/").map_or(import, |(_, import)| import);
+    Some(unescape(import))
+}
+
+/// The length of the package in the last part of a Go name, `yaml.v3` in `yaml.v3.(*Decoder).Decode`
+/// where some tool has undone the escape that normally tells its dot from the one behind it.
+fn go_package_end(last: &str, versions: bool) -> Option<usize> {
+    let dot = last.find('.')?;
+    let version = last[dot + 1..].split('.').next().and_then(|part| part.strip_prefix('v'));
+    let is_version = version.is_some_and(|v| !v.is_empty() && v.bytes().all(|b| b.is_ascii_digit()));
+    Some(if versions && is_version { dot + 2 + version.map_or(0, str::len) } else { dot })
+}
+
+/// Undoes the `%2e` of Go's import paths.
+fn unescape(import: &str) -> Cow<'_, str> {
+    if !import.contains('%') {
+        return Cow::Borrowed(import);
+    }
+    let mut out = String::with_capacity(import.len());
+    let mut rest = import;
+    while let Some((before, after)) = rest.split_once('%') {
+        out.push_str(before);
+        let code = after.get(..2).and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        let byte = code.filter(u8::is_ascii_graphic);
+        out.push(byte.map_or('%', char::from));
+        rest = &after[if byte.is_some() { 2 } else { 0 }..];
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
+/// The package of a dotted Java name: two or more names in lower case, a class, a method. (Go's
+/// `time.Time.String` has one before its type.)
+pub(super) fn java_package(name: &str) -> Option<&str> {
+    let name = name.split(['(', ' ', '/', '[', ':']).next()?;
+    let lower = |part: &str| part.starts_with(|c: char| c.is_lowercase()) && !part.contains('-');
+    let mut length = 0;
+    for (folders, part) in name.split('.').enumerate() {
+        if !lower(part) {
+            let class = part.starts_with(|c: char| c.is_uppercase());
+            let has_method = name.len() > length + part.len() + 1;
+            return (class && has_method && folders >= 2).then(|| &name[..length - 1]);
+        }
+        length += part.len() + 1;
+    }
+    None
+}
+
+fn dot_net(name: &str) -> Option<&str> {
+    let (space, _) = name.split_once('!')?;
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-');
+    (!space.is_empty() && space.chars().all(is_name)).then_some(space)
+}
+
+/// Packages of Go's standard library whose path has no slash.
+const GO_STANDARD: [&str; 36] = [
+    "bufio", "bytes", "cmp", "context", "crypto", "embed", "encoding", "errors", "expvar", "flag", "fmt",
+    "hash", "html", "image", "io", "iter", "log", "main", "maps", "math", "mime", "net", "os", "path",
+    "plugin", "reflect", "regexp", "runtime", "slices", "sort", "strconv", "strings", "sync", "syscall",
+    "testing", "time",
+];
+
+/// `runtime` of `runtime.mallocgc`. A dot alone makes no Go name (`Module._load`, `libc.so.6.read`):
+/// the file, a receiver in brackets or a known package must confirm it.
+fn go_package<'a>(name: &'a str, file: &str) -> Option<&'a str> {
+    let (package, rest) = name.split_once('.')?;
+    let plain = package.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    let go_file = [".go", ".s"].iter().any(|ending| file.ends_with(ending));
+    let confirmed = go_file
+        || rest.starts_with("(*")
+        || GO_STANDARD.contains(&package)
+        || matches!(package, "unicode" | "unsafe" | "unique" | "weak");
+    (plain && confirmed && !package.is_empty() && !rest.is_empty()).then_some(package)
+}
+
+/// The first part of a Rust or C++ path, which is the crate or the outermost namespace.
+fn outermost(name: &str) -> Option<&str> {
+    let name = without_return_type(name);
+    let mut rest = name;
+    // `<&mut alloc::vec::Vec<T> as core::fmt::Debug>::fmt` belongs to what is implemented. Where
+    // that is no path (`<usize as …>`, `<[T] as …>`), the crate of the trait is the one to name.
+    while let Some(inner) = rest.strip_prefix('<').or_else(|| rest.strip_prefix("_<")) {
+        let subject = without_sigils(inner);
+        if subject.starts_with('<') || path_head(subject).is_some() {
+            rest = subject;
+        } else {
+            rest = without_sigils(trait_of(subject)?);
+        }
+    }
+    let head = path_head(rest)?;
+    let after = rest[head.len()..].strip_prefix("::")?;
+    // A class of its own, `ChertTable::read`, is no namespace.
+    let only_class =
+        head.starts_with(|c: char| c.is_uppercase()) && super::brackets::segments(after, false).len() == 1;
+    (!only_class).then_some(head)
+}
+
+fn without_return_type(name: &str) -> &str {
+    let Some(call) = name.rfind(">(") else { return name };
+    let mut depth = 0_usize;
+    let mut start = 0;
+    for (at, byte) in name[..call].bytes().enumerate() {
+        match byte {
+            b'<' | b'(' => depth += 1,
+            b'>' | b')' => depth = depth.saturating_sub(1),
+            b' ' if depth == 0 && !name[..at].ends_with("operator") => start = at + 1,
+            _ => {}
+        }
+    }
+    &name[start..]
+}
+
+/// Drops what stands before a type without naming it: `&`, `mut`, `dyn`, `[`, a lifetime …
+fn without_sigils(mut text: &str) -> &str {
+    const SIGILS: [&str; 12] =
+        ["&", "*const ", "*mut ", "mut ", "dyn ", "impl ", "[", "(", " ", "unsafe ", "extern \"C\" ", ","];
+    loop {
+        let before = text.len();
+        for sigil in SIGILS {
+            text = text.strip_prefix(sigil).unwrap_or(text);
+        }
+        if text.starts_with('\'')
+            && let Some((_, rest)) = text.split_once(' ')
+        {
+            text = rest;
+        }
+        if text.len() == before {
+            return text;
+        }
+    }
+}
+
+/// `core::fmt::Debug>::fmt` of `T as core::fmt::Debug>::fmt`.
+fn trait_of(subject: &str) -> Option<&str> {
+    subject.split_once(" as ").map(|(_, rest)| rest)
+}
+
+/// The identifier at the beginning of a path, if a `::` follows it.
+fn path_head(text: &str) -> Option<&str> {
+    let (head, _) = text.split_once("::")?;
+    let is_identifier = !head.is_empty() && head.bytes().all(super::brackets::is_word);
+    is_identifier.then_some(head)
+}
+
+#[cfg(test)]
+#[path = "package_tests.rs"]
+mod tests;

@@ -1,0 +1,68 @@
+//! Names of old Rust programs as linkers keep them: `_$LT$T$u20$as$u20$core..fmt..Debug$GT$::fmt` is
+//! `<T as core::fmt::Debug>::fmt`. Profilers that undo the mangling only half leave these behind.
+
+use std::borrow::Cow;
+
+/// Undoes the escapes of a legacy Rust symbol; any other name is borrowed.
+pub(super) fn decode(name: &str) -> Cow<'_, str> {
+    if !name.contains("$LT$") && !name.contains("$u7b$") && !name.contains("$u20$") {
+        return Cow::Borrowed(name);
+    }
+    let mut out = String::with_capacity(name.len());
+    let mut rest = name;
+    while let Some(c) = rest.chars().next() {
+        // A name must not begin with `$`, so the linker's name got an underscore before it.
+        let starts_segment = out.is_empty() || out.ends_with("::");
+        if c == '_' && rest[1..].starts_with('$') && starts_segment {
+            rest = &rest[1..];
+        } else if let Some(after) = rest.strip_prefix("..") {
+            out.push_str("::");
+            rest = after;
+        } else if let Some((decoded, after)) = escape(rest) {
+            out.push(decoded);
+            rest = after;
+        } else {
+            out.push(c);
+            rest = &rest[c.len_utf8()..];
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// The character that `$LT$` or `$u7b$` at the beginning stands for, and what follows.
+fn escape(text: &str) -> Option<(char, &str)> {
+    let (code, after) = text.strip_prefix('$')?.split_once('$')?;
+    let c = match code {
+        "LT" => '<',
+        "GT" => '>',
+        "LP" => '(',
+        "RP" => ')',
+        "RF" => '&',
+        "BP" => '*',
+        "SP" => '@',
+        "C" => ',',
+        _ => char::from_u32(u32::from_str_radix(code.strip_prefix('u')?, 16).ok()?)?,
+    };
+    Some((c, after))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes() {
+        for (name, want) in [
+            (
+                "_$LT$core..iter..Map$LT$I$C$$u20$F$GT$$u20$as$u20$core..iter..Iterator$GT$::next",
+                "<core::iter::Map<I, F> as core::iter::Iterator>::next",
+            ),
+            ("log::set_logger::_$u7b$$u7b$closure$u7d$$u7d$", "log::set_logger::{{closure}}"),
+            ("core::ptr::_$LT$impl$u20$$BP$const$u20$T$GT$::offset", "core::ptr::<impl *const T>::offset"),
+            ("a$LT$$uZZ$é", "a<$uZZ$é"),
+            ("plain::name", "plain::name"),
+        ] {
+            assert_eq!(decode(name), want);
+        }
+    }
+}

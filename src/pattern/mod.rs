@@ -1,0 +1,348 @@
+//! Patterns: how a person names functions, files, mappings and packages on the command line.
+//!
+//! A pattern is a regular expression that matches anywhere, in any of a frame's names. `file:` and
+//! its siblings narrow it, `…` stands for anything, so that a name can be pasted from the screen,
+//! and `@idle` is a set of known names.
+//!
+//! ```
+//! use prof::pattern::{Names, Pattern};
+//! let (pattern, note) = Pattern::parse("gob.(*Decoder).Dec…", false)?;
+//! assert!(note.is_some(), "`(*` is no regular expression, so the text is taken as it is");
+//! let names = Names { function: "encoding/gob.(*Decoder).Decode", ..Names::default() };
+//! assert!(pattern.matches(names));
+//! # Ok::<(), prof::pattern::PatternError>(())
+//! ```
+
+mod sets;
+
+use std::fmt;
+
+use regex::{Regex, RegexBuilder};
+
+use sets::Set;
+
+/// The names of one frame; empty where one is unknown.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Names<'a> {
+    /// The function's full name.
+    pub function: &'a str,
+    /// The function's name as the screen shows it.
+    pub short: &'a str,
+    /// The source file.
+    pub file: &'a str,
+    /// The file of the binary or library.
+    pub mapping: &'a str,
+    /// The package; only a pattern with `package:` looks at it.
+    pub package: &'a str,
+}
+
+/// Which of a frame's names a pattern looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Function (full or short), file and mapping.
+    Any,
+    /// `function:`
+    Function,
+    /// `file:`
+    File,
+    /// `mapping:`
+    Mapping,
+    /// `package:`
+    Package,
+}
+
+/// One compiled pattern.
+#[derive(Clone, Debug)]
+pub struct Pattern {
+    text: String,
+    scope: Scope,
+    test: Test,
+}
+
+#[derive(Clone, Debug)]
+enum Test {
+    Regex(Regex),
+    Set(&'static Set),
+}
+
+/// A pattern that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PatternError {
+    /// It is empty, or nothing follows its prefix: it would match everything.
+    Empty {
+        /// What was typed.
+        pattern: String,
+    },
+    /// Compiled, it would take too much memory (`(a{999}){999}`).
+    TooLarge {
+        /// What was typed.
+        pattern: String,
+    },
+}
+
+impl fmt::Display for PatternError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty { pattern } => write!(f, "the pattern `{}` is empty", pattern.escape_debug()),
+            Self::TooLarge { pattern } => {
+                write!(f, "the pattern `{}` is too large as a regular expression", pattern.escape_debug())
+            }
+        }
+    }
+}
+
+impl std::error::Error for PatternError {}
+
+/// What one regular expression may take, in bytes: far beyond what anybody types, and small enough
+/// for many of them.
+const SIZE_LIMIT: usize = 4 << 20;
+
+impl Pattern {
+    /// Reads a pattern. `fixed` (`-F`) takes the whole text as it is, prefixes, `…` and `@` too. A
+    /// text that is no valid regular expression is taken literally, see [`Pattern::literal_of`],
+    /// and the note says so.
+    pub fn parse(text: &str, fixed: bool) -> Result<(Pattern, Option<String>), PatternError> {
+        if fixed {
+            let regex = compile(text, &regex::escape(text))?;
+            let regex = Test::Regex(regex.ok_or_else(|| too_large(text))?);
+            return Ok((Pattern { text: text.to_owned(), scope: Scope::Any, test: regex }, None));
+        }
+        let (scope, body) = split_scope(text);
+        if let Some(set) = sets::named(body) {
+            return Ok((Pattern { text: text.to_owned(), scope, test: Test::Set(set) }, None));
+        }
+        if let Some(regex) = compile(body, &body.replace('…', ".*"))? {
+            return Ok((Pattern { text: text.to_owned(), scope, test: Test::Regex(regex) }, None));
+        }
+        let note = format!("`{}` is no valid regular expression and is taken literally", body.escape_debug());
+        Ok((Pattern::literal_of(text)?, Some(note)))
+    }
+
+    /// The pattern that takes `text` literally but for its prefix and `…`: what to try when a text
+    /// matches nothing as a regular expression (`gpq.(*GPQ[…]).DeQueue` is valid as one and means
+    /// something else).
+    pub fn literal_of(text: &str) -> Result<Pattern, PatternError> {
+        let (scope, body) = split_scope(text);
+        let pieces: Vec<String> = body.split('…').map(regex::escape).collect();
+        let regex = compile(body, &pieces.join(".*"))?.ok_or_else(|| too_large(text))?;
+        Ok(Pattern { text: text.to_owned(), scope, test: Test::Regex(regex) })
+    }
+
+    /// The pattern as it was typed.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The pattern as typed, without its prefix: the name it would be if it is one.
+    pub fn body(&self) -> &str {
+        split_scope(&self.text).1
+    }
+
+    /// Which names it looks at.
+    pub fn scope(&self) -> Scope {
+        self.scope
+    }
+
+    /// Whether a frame of these names is meant.
+    pub fn matches(&self, names: Names<'_>) -> bool {
+        let regex = match &self.test {
+            Test::Set(set) => return set.contains(names.function, names.file),
+            Test::Regex(regex) => regex,
+        };
+        let is = |name: &str| !name.is_empty() && regex.is_match(name);
+        // An empty function name is a name: `^$` finds it.
+        let function = || regex.is_match(names.function) || is(names.short);
+        match self.scope {
+            Scope::Any => function() || is(names.file) || is(names.mapping),
+            Scope::Function => function(),
+            Scope::File => is(names.file),
+            Scope::Mapping => is(names.mapping),
+            Scope::Package => is(names.package),
+        }
+    }
+}
+
+/// Several patterns of one option, any of which may match.
+#[derive(Clone, Debug, Default)]
+pub struct Patterns(Vec<Pattern>);
+
+impl Patterns {
+    /// Reads all of them; the notes are in the patterns' order.
+    pub fn parse<S: AsRef<str>>(texts: &[S], fixed: bool) -> Result<(Patterns, Vec<String>), PatternError> {
+        let mut notes = Vec::new();
+        let mut patterns = Vec::with_capacity(texts.len());
+        for text in texts {
+            let (pattern, note) = Pattern::parse(text.as_ref(), fixed)?;
+            patterns.push(pattern);
+            notes.extend(note);
+        }
+        Ok((Patterns(patterns), notes))
+    }
+
+    /// Whether there are none, so that the option was not given.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Each of them, as each that matches nothing has to be named.
+    pub fn iter(&self) -> std::slice::Iter<'_, Pattern> {
+        self.0.iter()
+    }
+
+    /// Whether any of them means a frame of these names.
+    pub fn matches(&self, names: Names<'_>) -> bool {
+        self.0.iter().any(|pattern| pattern.matches(names))
+    }
+}
+
+impl FromIterator<Pattern> for Patterns {
+    fn from_iter<I: IntoIterator<Item = Pattern>>(patterns: I) -> Patterns {
+        Patterns(patterns.into_iter().collect())
+    }
+}
+
+impl<'a> IntoIterator for &'a Patterns {
+    type Item = &'a Pattern;
+    type IntoIter = std::slice::Iter<'a, Pattern>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+/// Takes the prefix off. `file::open` is a C++ name, not a file.
+fn split_scope(text: &str) -> (Scope, &str) {
+    let prefixes = [
+        ("function:", Scope::Function),
+        ("file:", Scope::File),
+        ("mapping:", Scope::Mapping),
+        ("package:", Scope::Package),
+    ];
+    for (prefix, scope) in prefixes {
+        if let Some(body) = text.strip_prefix(prefix).filter(|body| !body.starts_with(':')) {
+            return (scope, body);
+        }
+    }
+    (Scope::Any, text)
+}
+
+/// `None` if `regex` is no valid regular expression.
+fn compile(text: &str, regex: &str) -> Result<Option<Regex>, PatternError> {
+    if text.is_empty() {
+        return Err(PatternError::Empty { pattern: text.to_owned() });
+    }
+    match RegexBuilder::new(regex).size_limit(SIZE_LIMIT).build() {
+        Ok(regex) => Ok(Some(regex)),
+        Err(regex::Error::CompiledTooBig(_)) => Err(too_large(text)),
+        Err(_) => Ok(None),
+    }
+}
+
+fn too_large(text: &str) -> PatternError {
+    PatternError::TooLarge { pattern: text.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const DECODE: Names<'_> = Names {
+        function: "encoding/gob.(*Decoder).Decode",
+        short: "gob.(*Decoder).Decode",
+        file: "encoding/gob/decoder.go",
+        mapping: "/bin/server",
+        package: "encoding/gob",
+    };
+
+    #[test]
+    fn matching() {
+        for (text, fixed, want) in [
+            ("Decode", false, true),
+            ("decode$", false, false),
+            (r"\.Decode$", false, true),
+            ("^gob", false, true),
+            ("^encoding", false, true),
+            ("server$", false, true),
+            ("function:server", false, false),
+            ("file:decoder", false, true),
+            ("file:Decode", false, false),
+            ("mapping:^/bin/", false, true),
+            ("package:^encoding/gob$", false, true),
+            ("package:Decode", false, false),
+            ("gob.(*Decoder).Decode", false, true),
+            ("gob…Decode", false, true),
+            ("gob.(*…).Decode", false, true),
+            ("function:gob.(*Dec…", false, true),
+            ("Dec.de", true, false),
+            ("gob.(*Decoder)", true, true),
+            ("gob…Decode", true, false),
+            ("file::open", false, false),
+            ("@idle", false, false),
+        ] {
+            let (pattern, _) = Pattern::parse(text, fixed).unwrap();
+            assert_eq!(pattern.matches(DECODE), want, "{text} fixed: {fixed}");
+        }
+    }
+
+    #[test]
+    fn a_pasted_name_is_found_literally() {
+        let names = Names {
+            short: "gpq.(*GPQ[…]).DeQueue",
+            function: "x/gpq.(*GPQ[go.shape.int]).DeQueue",
+            ..Names::default()
+        };
+        let pasted = "gpq.(*GPQ[…]).DeQueue";
+        let (pattern, note) = Pattern::parse(pasted, false).unwrap();
+        assert!(pattern.matches(names) && note.is_some());
+        // Valid as a regular expression, where `[…]` is one of two characters.
+        let names = Names { function: "gpq.NewGPQ[go.shape.int].func1", ..Names::default() };
+        let (pattern, note) = Pattern::parse("gpq.NewGPQ[…].func1", false).unwrap();
+        assert!(!pattern.matches(names) && note.is_none());
+        assert!(Pattern::literal_of("gpq.NewGPQ[…].func1").unwrap().matches(names));
+    }
+
+    #[test]
+    fn unknown_names_match_nothing() {
+        let nameless = Names::default();
+        assert!(Pattern::parse("function:^$", false).unwrap().0.matches(nameless));
+        for text in ["file:^", "mapping:.*", "package:"] {
+            assert!(!Pattern::parse(text, false).is_ok_and(|(pattern, _)| pattern.matches(nameless)));
+        }
+    }
+
+    #[test]
+    fn refusals() {
+        for text in ["", "file:", "function:"] {
+            assert!(matches!(Pattern::parse(text, false), Err(PatternError::Empty { .. })), "{text}");
+        }
+        let error = Pattern::parse("((a{999}){999}){999}", false).unwrap_err();
+        assert!(error.to_string().ends_with("is too large as a regular expression"), "{error}");
+        let (_, note) = Pattern::parse("a(b", false).unwrap();
+        assert_eq!(note.unwrap(), "`a(b` is no valid regular expression and is taken literally");
+    }
+
+    #[test]
+    fn lists_are_alternatives() {
+        let (patterns, notes) = Patterns::parse(&["nothing", "gob.(*"], false).unwrap();
+        assert!(patterns.matches(DECODE));
+        assert_eq!(notes.len(), 1);
+        assert_eq!(patterns.iter().map(Pattern::text).collect::<Vec<_>>(), ["nothing", "gob.(*"]);
+        assert!(Patterns::default().is_empty());
+        assert!(!Patterns::default().matches(DECODE));
+    }
+
+    proptest! {
+        #[test]
+        fn a_name_finds_itself(name in "\\PC{1,20}") {
+            let (pattern, _) = Pattern::parse(&name, true).unwrap();
+            let names = Names { function: &name, ..Names::default() };
+            prop_assert!(pattern.matches(names));
+            if let Ok(literal) = Pattern::literal_of(&name) {
+                let body = literal.body().to_owned();
+                let all = Names { function: &body, short: "", file: &body, mapping: &body, package: &body };
+                prop_assert!(literal.matches(all));
+            }
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! The named sets: frames in which a thread waits for work (`@idle`), and frames of the language's
+//! own machinery (`@runtime`).
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+/// A named set of frames: by the function's full name, or by its file.
+#[derive(Debug)]
+pub(super) struct Set {
+    name: &'static str,
+    /// A name so common (`wait`) that only the file beside it tells.
+    functions_in_files: &'static [(&'static str, &'static str)],
+    compiled: LazyLock<Compiled>,
+}
+
+#[derive(Debug)]
+struct Compiled {
+    functions: Option<Regex>,
+    files: Option<Regex>,
+}
+
+/// The set that a pattern names (`@idle`), if it names one.
+pub(super) fn named(text: &str) -> Option<&'static Set> {
+    let name = text.strip_prefix('@')?;
+    [&IDLE, &RUNTIME].into_iter().find(|set| set.name == name)
+}
+
+impl Set {
+    pub(super) fn contains(&self, function: &str, file: &str) -> bool {
+        let is = |regex: &Option<Regex>, name: &str| regex.as_ref().is_some_and(|regex| regex.is_match(name));
+        // Perf's scripts mark where a frame was found: `_[j]` compiled, `_[k]` kernel.
+        let function = ["_[j]", "_[k]", "_[i]", "_[w]"]
+            .iter()
+            .find_map(|mark| function.strip_suffix(mark))
+            .unwrap_or(function);
+        is(&self.compiled.functions, function)
+            || is(&self.compiled.files, file)
+            || self.functions_in_files.iter().any(|(f, end)| *f == function && file.ends_with(end))
+    }
+}
+
+fn compile(functions: &[&str], files: &[&str]) -> Compiled {
+    // The lists are constants and a test compiles them: a regex that does not is a missing one.
+    let any = |list: &[&str]| Regex::new(&format!("^(?:{})", list.join("|"))).ok();
+    Compiled {
+        functions: any(functions).filter(|_| !functions.is_empty()),
+        files: any(files).filter(|_| !files.is_empty()),
+    }
+}
+
+static IDLE: Set = Set {
+    name: "idle",
+    functions_in_files: &[
+        ("wait", "threading.py"),
+        ("_wait_for_tstate_lock", "threading.py"),
+        ("select", "selectors.py"),
+        ("poll", "selectors.py"),
+        ("get", "queue.py"),
+        ("accept", "socket.py"),
+        ("_worker", "concurrent/futures/thread.py"),
+    ],
+    compiled: LazyLock::new(|| compile(IDLE_FUNCTIONS, &[])),
+};
+
+/// Each is matched from the beginning of a name.
+const IDLE_FUNCTIONS: &[&str] = &[
+    // Go: the scheduler with nothing to run, and goroutines that wait.
+    r"runtime\.(?:gopark|goparkunlock|stopm|mPark|findRunnable|findrunnable|netpoll|notesleep|notetsleep|notetsleepg|notetsleep_internal|semasleep|futexsleep|usleep|osyield|sysmon|forcegchelper|bgsweep|bgscavenge|runfinq)$",
+    r"os/signal\.(?:signal_recv|loop)$",
+    // Java, with slashes or dots; the stars of epoll and kqueue are the selectors of java.nio.
+    r"java[./]lang[./]Object\.wait0?(?:\(|$)",
+    r"java[./]lang[./]Thread\.(?:sleep|sleep0|sleepNanos|sleepNanos0|yield|yield0|onSpinWait)(?:\(|$)",
+    r"(?:jdk[./]internal[./]misc|sun[./]misc)[./]Unsafe\.park(?:\(|$)",
+    r"java[./]util[./]concurrent[./]locks[./]LockSupport\.park",
+    r"sun[./]nio[./]ch[./](?:EPoll|KQueue|EPollArrayWrapper|KQueueArrayWrapper|Net|WEPoll)\.(?:wait|poll|epollWait|kevent0|accept)(?:\(|$)",
+    r"sun[./]nio[./]ch[./](?:Native|Epoll|ServerSocketAdaptor)\w*\.accept",
+    r"java[./]net[./](?:PlainSocketImpl|DualStackPlainSocketImpl)\.(?:socketAccept|accept0|waitForNewConnection)(?:\(|$)",
+    r"io[./]netty[./]channel[./]epoll[./]Native\.epollWait",
+    r"(?:Unsafe_Park|Parker::park|Monitor::wait|Monitor::IWait|os::PlatformEvent::park|PlatformEvent::park|ObjectMonitor::wait|JVM_Sleep|JVM_MonitorWait)",
+    // Node, and libuv below it.
+    r"\(idle\)$",
+    r"uv__io_poll(?:\(|$)",
+    // Python: what its C functions are called in a profile.
+    r"(?:<built-in method )?time\.sleep>?$",
+    r"<method '(?:acquire|poll|accept|wait)' of '(?:_thread\.lock|_thread\.RLock|select\.\w+|_socket\.socket)' objects>$",
+    r"(?:time_sleep|pysleep|select_epoll_poll|acquire_timed|PyThread_acquire_lock_timed|take_gil)$",
+    // Rust: parked threads and idle workers.
+    r"std::thread::(?:park|park_timeout|sleep)\b",
+    r"std::thread::Thread::park",
+    r"(?:std|parking_lot)::.*[Cc]ondvar.*::wait",
+    r"(?:rayon_core::registry::WorkerThread::wait_until_cold|rayon_core::sleep::Sleep::(?:sleep|no_work_found))",
+    r"tokio::runtime::.*(?:[Pp]ark|driver).*::(?:park|park_timeout)\w*",
+    r"mio::(?:poll::Poll|sys::.*Selector)::(?:poll|select)",
+    // C libraries and kernels.
+    r"(?:_*(?:libc_|GI_)*(?:epoll_wait|epoll_pwait|epoll_pwait2|poll|ppoll|select|pselect|nanosleep|clock_nanosleep|sigtimedwait|sigwait|sigwaitinfo|sigsuspend|pause|accept|accept4|kevent|wait4|waitpid|semwait_signal|psynch_cvwait|ulock_wait|workq_kernreturn))$",
+    r"(?:mach_msg_trap|mach_msg2_trap|mach_msg_overwrite|semaphore_wait_trap|semaphore_timedwait_trap|start_wqthread)$",
+    r"(?:_*pthread_cond_(?:wait|timedwait|clockwait)|_*futex_abstimed_wait\w*|_*futex_wait\w*|futex_wait_queue\w*|do_futex_wait\w*|sem_(?:wait|timedwait)|lll_lock_wait\w*)(?:@|$)",
+    r"(?:NtWaitForSingleObject|NtWaitForMultipleObjects|NtDelayExecution|NtRemoveIoCompletion|NtWaitForWorkViaWorkerFactory|WaitForSingleObjectEx|GetQueuedCompletionStatus)$",
+    r"(?:do_idle|cpu_idle|cpu_idle_loop|cpu_startup_entry|default_idle\w*|arch_cpu_idle|cpuidle_\w+|call_cpuidle|intel_idle\w*|acpi_idle\w*|acpi_safe_halt|native_safe_halt|mwait_idle\w*|poll_idle|pv_native_safe_halt|swapper(?:/\d+)?)$",
+];
+
+static RUNTIME: Set = Set {
+    name: "runtime",
+    functions_in_files: &[],
+    compiled: LazyLock::new(|| compile(RUNTIME_FUNCTIONS, RUNTIME_FILES)),
+};
+
+const RUNTIME_FUNCTIONS: &[&str] = &[
+    // Go: the package, its internals, and the assembly that has no package.
+    r"runtime\.",
+    r"runtime/internal/",
+    r"internal/(?:runtime|abi|cpu|bytealg|chacha8rand|race)(?:/|\.)",
+    r"(?:_rt0_\w+|rt0_go|gogo|gosave_\w+|gcWriteBarrier\w*|memeqbody|memeqbody\w*|cmpbody|indexbytebody|indexbody|countbody|aeshash\w*|memhash\w*|callRet|debugCall\d+|crosscall\d*|x_cgo_\w+|_cgo_\w+)$",
+    // Java: reflection, class loading, the virtual machine and its compilers and collectors.
+    r"jdk[./]internal[./]",
+    r"sun[./](?:reflect|misc|launcher)[./]",
+    r"java[./]lang[./](?:reflect|invoke|ref)[./]",
+    r"java[./]lang[./](?:Thread\.run|ClassLoader\.)",
+    r"(?:call_stub|Interpreter|interpreter|vtable stub|itable stub|thread_native_entry|java_start|thread_entry|JavaMain|StubRoutines)\b",
+    r"(?:JavaCalls|JavaThread|Thread|InterpreterRuntime|OptoRuntime|SharedRuntime|Runtime1|SafepointSynchronize|VMThread|CompileBroker|Compile|C2Compiler|Compiler|PhaseIdealLoop|PhaseChaitin|PhaseCFG|PhaseIterGVN|PhaseCCP|Matcher|GraphBuilder|LinearScan|GangWorker|WorkerThread|WorkGang|GCTaskThread|G1\w*|PS\w*|Shenandoah\w*|Z(?:Driver|Mark|Relocate|Heap|Worker|Barrier)\w*|ConcurrentG1\w*|SystemDictionary|ClassFileParser|LinkResolver|VM_\w+)::",
+    // Node and V8.
+    r"\((?:root|program|garbage collector)\)$",
+    r"(?:v8|node)::",
+    r"Builtins?_",
+    r"uv_+\w+",
+    // Python's interpreter.
+    r"_?Py[A-Z]\w*_\w+",
+    r"_Py_\w+|Py_\w+|pymain_\w+|_?PyEval\w*|cfunction_\w+|method_vectorcall\w*|vectorcall_\w+|object_vacall|gc_collect_\w+|slot_tp_\w+|type_call|builtin_exec",
+    r"(?:_find_and_load|_find_and_load_unlocked|_load_unlocked|_call_with_frames_removed|exec_module)(?: \(|$)",
+    // Rust: what starts a program or a thread, and what unwinds it.
+    r"std::(?:rt|panicking|panic|sys|sys_common|thread)::",
+    r"std::sys::backtrace::",
+    r"core::ops::function::Fn(?:Once|Mut)?::call",
+    r"<.*core::ops::function::Fn(?:Once|Mut)?<.*>>::call",
+    r"(?:__rust_\w+|___rust_\w+|rust_begin_unwind|rust_panic|_Unwind_\w+|__rdl_\w+|__rg_\w+)",
+    // What every native program begins with.
+    r"(?:_start|_?_?start_thread|start|_?_?clone3?|_?_?libc_start_(?:main|call_main)\w*|__libc_csu_init|_?_?pthread_start|_pthread_body|thread_start|BaseThreadInitThunk|RtlUserThreadStart|_dl_\w+|dyld_\w+)(?:@|$)",
+];
+
+const RUNTIME_FILES: &[&str] =
+    &["node:", "<frozen importlib", "internal/.*\\.js$", "(?:.*/)?importlib/_bootstrap"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_lists_compile() {
+        for set in [&IDLE, &RUNTIME] {
+            assert!(set.compiled.functions.is_some(), "{}", set.name);
+        }
+        assert!(RUNTIME.compiled.files.is_some());
+        assert!(named("@idle").is_some() && named("@runtime").is_some());
+        assert!(named("@plt").is_none() && named("idle").is_none());
+    }
+
+    fn check(set: &Set, function: &str, file: &str, want: bool) {
+        assert_eq!(set.contains(function, file), want, "@{} {function} {file}", set.name);
+    }
+
+    #[test]
+    fn idle() {
+        for function in [
+            "runtime.gopark",
+            "runtime.findRunnable",
+            "java/lang/Object.wait",
+            "java.lang.Object.wait(long)",
+            "jdk/internal/misc/Unsafe.park",
+            "sun/nio/ch/EPoll.wait",
+            "(idle)",
+            "__epoll_wait",
+            "epoll_wait_[k]",
+            "__pthread_cond_timedwait",
+            "pthread_cond_wait@@GLIBC_2.3.2",
+            "native_safe_halt_[k]",
+            "swapper/3",
+            "std::thread::park",
+            "rayon_core::registry::WorkerThread::wait_until_cold",
+            "<built-in method time.sleep>",
+            "mach_msg_trap",
+        ] {
+            check(&IDLE, function, "", true);
+        }
+        check(&IDLE, "wait", "/usr/lib/python3.11/threading.py", true);
+        check(&IDLE, "wait", "/app/threads.py", false);
+        for function in [
+            "main.main",
+            "runtime.mallocgc",
+            "poller",
+            "main.poll",
+            "java/lang/Object.waiter",
+            "select_rows",
+            "acceptable",
+        ] {
+            check(&IDLE, function, "", false);
+        }
+    }
+
+    #[test]
+    fn runtime() {
+        for function in [
+            "runtime.mallocgc",
+            "internal/runtime/maps.(*Map).Get",
+            "gcWriteBarrier",
+            "java/lang/reflect/Method.invoke",
+            "JavaCalls::call_virtual(JavaValue*)",
+            "G1ParScanThreadState::copy_to_survivor_space",
+            "(garbage collector)",
+            "v8::internal::Builtin_HandleApiCall",
+            "_PyEval_EvalFrameDefault",
+            "std::rt::lang_start",
+            "core::ops::function::FnOnce::call_once",
+            "<alloc::boxed::Box<F,A> as core::ops::function::FnOnce<Args>>::call_once",
+            "__libc_start_main",
+            "start_thread",
+        ] {
+            check(&RUNTIME, function, "", true);
+        }
+        check(&RUNTIME, "read", "node:internal/streams/readable", true);
+        check(&RUNTIME, "_load", "<frozen importlib._bootstrap>", true);
+        for function in [
+            "main.main",
+            "runtimes.f",
+            "java/util/HashMap.put",
+            "std::vector::push_back",
+            "startup",
+            "a::Thread::run",
+            "clone_row",
+        ] {
+            check(&RUNTIME, function, "", false);
+        }
+    }
+}

@@ -2,6 +2,7 @@
 
 pub mod format;
 pub mod name;
+pub mod output;
 pub mod pattern;
 pub mod profile;
 pub mod report;

@@ -80,6 +80,8 @@ pub struct About {
     pub period_ns: Option<i64>,
     /// The filters, as typed.
     pub filters: Vec<String>,
+    /// What one node is called, and several: `function`, `functions`.
+    pub noun: (&'static str, &'static str),
 }
 
 /// A metric's name and unit.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
+use crate::name::package;
 use crate::profile::{Column, Frame, FrameId, Function, Id, Profile, Symbols, ids};
 
 ids! {
@@ -30,6 +31,20 @@ pub enum By {
     Mapping,
     /// The instruction's address.
     Address,
+}
+
+impl By {
+    /// What one node is called, and several.
+    pub fn noun(&self) -> (&'static str, &'static str) {
+        match self {
+            By::Function | By::Name => ("function", "functions"),
+            By::Line => ("line", "lines"),
+            By::File => ("file", "files"),
+            By::Package => ("package", "packages"),
+            By::Mapping => ("mapping", "mappings"),
+            By::Address => ("address", "addresses"),
+        }
+    }
 }
 
 /// What one node of a view is.
@@ -155,7 +170,11 @@ fn write_name(out: &mut String, symbols: &Symbols, frame: &Frame, by: &By) {
         By::Line => write!(out, "{name} {file}:{}", frame.line),
         By::File if file.is_empty() => write!(out, "{}", mapping_or_unknown(symbols, frame)),
         By::File => write!(out, "{file}"),
-        By::Package => write!(out, "{name}"),
+        By::Package => match package(name, file) {
+            Some(package) => write!(out, "{package}"),
+            None if !file.is_empty() => write!(out, "{file}"),
+            None => write!(out, "{}", mapping_or_unknown(symbols, frame)),
+        },
         By::Mapping => write!(out, "{}", mapping_or_unknown(symbols, frame)),
         By::Address if frame.address == 0 => return write_function(out, symbols, function),
         By::Address if frame.line == 0 => write!(out, "{:016x} {name}", frame.address),

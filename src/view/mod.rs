@@ -53,7 +53,7 @@ impl Scope {
             profiles: profile.meta.profiles,
             warnings: profile.meta.warnings.clone(),
             metrics: if several { self.metrics.iter().map(total).collect() } else { Vec::new() },
-            about: about(profile, self.metrics[0]),
+            about: About { noun: self.by.noun(), ..about(profile, self.metrics[0]) },
             ..Header::default()
         }
     }

@@ -1,0 +1,52 @@
+//! CSV after RFC 4180, for spreadsheets.
+
+use std::io::{self, Write};
+
+use crate::output::rows::rows;
+use crate::report::Report;
+
+/// Writes the rows of a report, with a line of column names first.
+pub fn csv(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let (columns, rows) = rows(report);
+    line(out, &columns)?;
+    rows.iter().try_for_each(|row| line(out, row))
+}
+
+fn line(out: &mut dyn Write, cells: &[String]) -> io::Result<()> {
+    for (index, cell) in cells.iter().enumerate() {
+        if index > 0 {
+            out.write_all(b",")?;
+        }
+        out.write_all(escape(cell).as_bytes())?;
+    }
+    out.write_all(b"\r\n")
+}
+
+/// Quotes a cell where needed. A cell that a spreadsheet would take for a formula gets an apostrophe
+/// in front: function names come from strangers.
+fn escape(cell: &str) -> String {
+    let is_number = cell.parse::<f64>().is_ok();
+    let defused = match cell.as_bytes().first() {
+        Some(b'=' | b'+' | b'-' | b'@' | b'\t' | b'\r') if !is_number => format!("'{cell}"),
+        _ => cell.to_string(),
+    };
+    if defused.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", defused.replace('"', "\"\""))
+    } else {
+        defused
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_quoted_and_formulas_defused() {
+        assert_eq!(escape("main"), "main");
+        assert_eq!(escape("f(a, \"b\")"), "\"f(a, \"\"b\"\")\"");
+        assert_eq!(escape("=HYPERLINK(1)"), "'=HYPERLINK(1)");
+        assert_eq!(escape("-12"), "-12");
+        assert_eq!(escape("-[NSString x]"), "'-[NSString x]");
+    }
+}

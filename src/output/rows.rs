@@ -1,0 +1,62 @@
+//! Reports as plain rows of cells, for the outputs that know nothing but tables.
+
+use serde_json::Value;
+
+use crate::report::Report;
+
+/// The column names and rows of a report, in the order of its JSON keys. What a key holds that is
+/// itself an object becomes one column for each of its keys: `old.self`, `old.total`.
+pub(super) fn rows(report: &Report) -> (Vec<String>, Vec<Vec<String>>) {
+    let rows: Vec<Vec<(String, Value)>> = objects(report).iter().map(flatten).collect();
+    let mut columns: Vec<String> = Vec::new();
+    for row in &rows {
+        for (name, _) in row {
+            if !columns.contains(name) {
+                columns.push(name.clone());
+            }
+        }
+    }
+    let cells = rows
+        .iter()
+        .map(|row| {
+            let cell =
+                |column: &String| row.iter().find(|(name, _)| name == column).map(|(_, value)| cell(value));
+            columns.iter().map(|column| cell(column).unwrap_or_default()).collect()
+        })
+        .collect();
+    (columns, cells)
+}
+
+fn objects(report: &Report) -> Vec<Value> {
+    let value = |row: Result<Value, serde_json::Error>| row.unwrap_or(Value::Null);
+    match report {
+        Report::Top(top) => top.rows.iter().map(|row| value(serde_json::to_value(row))).collect(),
+        Report::Tree(tree) => tree.rows.iter().map(|row| value(serde_json::to_value(row))).collect(),
+        Report::Info(info) => info.metrics.iter().map(|row| value(serde_json::to_value(row))).collect(),
+        Report::Flame(_) => Vec::new(),
+    }
+}
+
+fn flatten(row: &Value) -> Vec<(String, Value)> {
+    let mut cells = Vec::new();
+    let Value::Object(fields) = row else { return cells };
+    for (name, value) in fields {
+        match value {
+            Value::Object(_) => {
+                cells.extend(
+                    flatten(value).into_iter().map(|(inner, value)| (format!("{name}.{inner}"), value)),
+                );
+            }
+            _ => cells.push((name.clone(), value.clone())),
+        }
+    }
+    cells
+}
+
+fn cell(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,82 @@
+//! The first lines of every text: what is shown, and what changes the numbers.
+
+use crate::name::{clean, display_width, fit};
+use crate::output::text::Style;
+use crate::output::text::columns::{Emphasis, Line};
+use crate::report::{Header, MetricName};
+use crate::unit::{self, IncompatibleUnits, Scale, Unit};
+
+/// `gpq.pprof · cpu 85.99s in 40.73s, 2.11 CPUs busy · 8,599 samples`
+pub(super) fn lines(header: &Header, style: &Style) -> Result<Vec<Line>, IncompatibleUnits> {
+    let about = &header.about;
+    let mut parts = vec![metric_part(header, style)?];
+    if let Some(samples) = about.samples {
+        let rate = about.period_ns.and_then(unit::rate).filter(|_| style.is_wide());
+        let at = rate.map(|rate| format!(" at {rate}")).unwrap_or_default();
+        parts.push(format!("{} samples{at}", unit::group_thousands(samples.into())));
+    }
+    if let Some(time) = about.time_ns.filter(|_| style.is_wide()) {
+        parts.push(unit::timestamp_minutes(time));
+    }
+    let rest = parts.join(style.glyphs.dot);
+    let mut lines = vec![Line::new(with_inputs(header, &rest, style), Emphasis::None)];
+    if let Some(filters) = filter_line(header, style)? {
+        lines.push(Line::new(filters, Emphasis::Faint));
+    }
+    Ok(lines)
+}
+
+fn metric_part(header: &Header, style: &Style) -> Result<String, IncompatibleUnits> {
+    let about = &header.about;
+    let total = scale(&header.metric, header.total, style)?.format(header.total);
+    let mut part = format!("{} {total}", clean(&header.metric.name)).trim_start().to_string();
+    for further in header.metrics.iter().skip(1) {
+        let scale = scale(&further.metric, further.total, style)?;
+        part.push_str(&format!(", {} {}", clean(&further.metric.name), scale.format(further.total)));
+    }
+    if let Some(duration) = about.duration_ns {
+        part.push_str(&format!(" in {}", unit::duration(duration)));
+    }
+    if let Some(busy) = about.busy_hundredths {
+        part.push_str(&format!(", {} CPUs busy", unit::fixed(busy, 100, 2)));
+    }
+    Ok(part)
+}
+
+/// The inputs in front: the name of one, the number of several.
+fn with_inputs(header: &Header, rest: &str, style: &Style) -> String {
+    let about = &header.about;
+    let inputs = match &about.inputs[..] {
+        [] => String::new(),
+        [one] if header.profiles <= 1 => clean(one).into_owned(),
+        _ => format!("{} profiles, {}", unit::group_thousands(header.profiles.into()), about.combined),
+    };
+    if inputs.is_empty() {
+        return rest.to_string();
+    }
+    let taken = display_width(rest) + display_width(style.glyphs.dot);
+    let inputs = match style.width {
+        Some(width) => fit(&inputs, width.saturating_sub(taken).max(LEAST_INPUT), style.glyphs.ellipsis),
+        None => inputs,
+    };
+    format!("{inputs}{}{rest}", style.glyphs.dot)
+}
+
+/// A path is never shortened below this many columns.
+const LEAST_INPUT: usize = 12;
+
+/// `--show-stacks DeQueue · shown 30.51s, 35.5% of all`
+fn filter_line(header: &Header, style: &Style) -> Result<Option<String>, IncompatibleUnits> {
+    if header.about.filters.is_empty() {
+        return Ok(None);
+    }
+    let shown = scale(&header.metric, header.shown, style)?.format(header.shown);
+    let share = unit::share(header.shown, header.total);
+    let filters = header.about.filters.join(" ");
+    Ok(Some(format!("{}{}shown {shown}, {share} of all", clean(&filters), style.glyphs.dot)))
+}
+
+/// The scale of a column of a metric's values.
+pub(super) fn scale(metric: &MetricName, largest: i64, style: &Style) -> Result<Scale, IncompatibleUnits> {
+    Scale::for_column(&Unit::parse(&metric.unit), metric.divisor, largest, style.unit.as_ref())
+}

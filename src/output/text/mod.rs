@@ -1,0 +1,118 @@
+//! Text for the terminal, the form that people look at all day.
+//!
+//! Numbers first and right-aligned, the name last, so that a shortened name never moves a number;
+//! one unit a column, written on each number; no boxes. Into a pipe nothing is shortened.
+
+mod columns;
+mod header;
+mod info;
+mod names;
+mod top;
+mod tree;
+
+use std::io::{self, Write};
+
+use crate::output::text::columns::Line;
+use crate::report::Report;
+use crate::unit::{IncompatibleUnits, Unit};
+
+/// How text is to look.
+#[derive(Clone, Debug)]
+pub struct Style {
+    /// Columns of the terminal; `None` in a pipe, where nothing is shortened.
+    pub width: Option<usize>,
+    /// Whether names lose import paths, generic arguments and parameters.
+    pub short_names: bool,
+    /// Whether to colour.
+    pub color: bool,
+    /// The signs to draw with.
+    pub glyphs: &'static Glyphs,
+    /// The unit asked for; `None` for the one that fits.
+    pub unit: Option<Unit>,
+}
+
+impl Style {
+    /// Plain text for a pipe.
+    pub fn plain() -> Self {
+        Style { width: None, short_names: false, color: false, glyphs: &Glyphs::UNICODE, unit: None }
+    }
+
+    /// The width that the layout is made for.
+    fn layout_width(&self) -> usize {
+        self.width.unwrap_or(PIPE_WIDTH)
+    }
+
+    /// Whether there is room for what is nice to have.
+    fn is_wide(&self) -> bool {
+        self.layout_width() >= WIDE
+    }
+}
+
+/// The layout in a pipe is that of this width.
+const PIPE_WIDTH: usize = 120;
+
+/// From this width on there is room for files, rates and dates.
+const WIDE: usize = 100;
+
+/// The signs that text is drawn with.
+#[derive(Debug)]
+pub struct Glyphs {
+    candidate: &'static str,
+    ellipsis: &'static str,
+    calls: &'static str,
+    called_by: &'static str,
+    dot: &'static str,
+    default: &'static str,
+    branch: &'static str,
+    last: &'static str,
+    bar: &'static str,
+}
+
+impl Glyphs {
+    /// For terminals that show UTF-8.
+    pub const UNICODE: Glyphs = Glyphs {
+        candidate: "◆",
+        ellipsis: "…",
+        calls: " → ",
+        called_by: " ← ",
+        dot: " · ",
+        default: "●",
+        branch: "├ ",
+        last: "└ ",
+        bar: "│ ",
+    };
+    /// For those that do not.
+    pub const ASCII: Glyphs = Glyphs {
+        candidate: "*",
+        ellipsis: "..",
+        calls: " -> ",
+        called_by: " <- ",
+        dot: " - ",
+        default: "o",
+        branch: "|- ",
+        last: "`- ",
+        bar: "|  ",
+    };
+}
+
+/// Writes a report as text. Fails where the unit asked for is none of the metric's kind.
+pub fn text(
+    report: &Report,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<Result<(), IncompatibleUnits>> {
+    let lines = match report {
+        Report::Top(report) => top::lines(report, style),
+        Report::Tree(report) => tree::lines(report, style),
+        Report::Info(report) => Ok(info::lines(report, style)),
+        Report::Flame(_) => Ok(Vec::new()),
+    };
+    let lines: Vec<Line> = match lines {
+        Ok(lines) => lines,
+        Err(error) => return Ok(Err(error)),
+    };
+    for line in lines {
+        line.write(out, style.color)?;
+    }
+    Ok(Ok(()))
+}

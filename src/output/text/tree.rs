@@ -1,0 +1,319 @@
+//! Trees as text.
+//!
+//! A row straight below another belongs to it; branches are drawn only where there is a choice, so
+//! that depth costs no width. Rows with the same numbers share a line.
+
+use crate::name::{display_width, fit_chain};
+use crate::output::text::Style;
+use crate::output::text::columns::{Columns, Emphasis, Line};
+use crate::output::text::header;
+use crate::output::text::names::Names;
+use crate::report::{Direction, Tree, TreeRow};
+use crate::unit::{self, IncompatibleUnits, Scale};
+
+/// The header, the rows, and how they were chosen.
+pub(super) fn lines(tree: &Tree, style: &Style) -> Result<Vec<Line>, IncompatibleUnits> {
+    let mut lines = header::lines(&tree.header, style)?;
+    let scale = header::scale(&tree.header.metric, tree.header.shown, style)?;
+    let names = Names::new(tree.rows.iter().map(|row| &row.name), style);
+    let drawing = Drawing { tree, style, names, scale, groups: groups(tree) };
+    match tree.direction {
+        Direction::TopDown => lines.extend(drawing.top_down()),
+        Direction::BottomUp => lines.extend(drawing.bottom_up()),
+    }
+    Ok(lines)
+}
+
+/// Rows that share a line, and the lines directly below.
+#[derive(Default)]
+struct Group {
+    /// Index of the first row that shares the line.
+    first: usize,
+    /// Index of the last, whose numbers stand on the line.
+    last: usize,
+    /// Indexes of the groups directly below.
+    below: Vec<usize>,
+}
+
+/// The groups of a tree in order, group 0 standing for the whole.
+fn groups(tree: &Tree) -> Vec<Group> {
+    let mut groups: Vec<Group> = vec![Group::default()];
+    let mut group_of = vec![0; tree.rows.len()];
+    for (index, row) in tree.rows.iter().enumerate() {
+        let parent = row.parent.map(|parent| parent as usize);
+        let above = parent.map_or(0, |parent| group_of[parent]);
+        if parent.is_some_and(|parent| tree.rows[parent].joined) {
+            groups[above].last = index;
+            group_of[index] = above;
+            continue;
+        }
+        group_of[index] = groups.len();
+        let this = groups.len();
+        groups[above].below.push(this);
+        groups.push(Group { first: index, last: index, below: Vec::new() });
+    }
+    groups
+}
+
+/// A line of a drawing before it is laid out.
+struct DrawnLine {
+    numbers: Vec<String>,
+    /// The branches before the name.
+    prefix: String,
+    /// The names on the line, joined by arrows.
+    names: Vec<String>,
+    emphasis: Emphasis,
+}
+
+struct Drawing<'t> {
+    tree: &'t Tree,
+    style: &'t Style,
+    names: Names,
+    scale: Scale,
+    groups: Vec<Group>,
+}
+
+impl Drawing<'_> {
+    fn top_down(&self) -> Vec<Line> {
+        let whole: i64 = self.whole();
+        let no_stack = self.tree.header.no_stack;
+        let mut drawn = vec![DrawnLine {
+            numbers: self.top_down_numbers(whole, no_stack),
+            prefix: String::new(),
+            names: vec!["(all)".to_string()],
+            emphasis: Emphasis::None,
+        }];
+        self.draw_below(0, &mut drawn);
+        let calls = self.style.glyphs.calls;
+        let title = format!("FUNCTION{calls}CALLEES");
+        let mut lines = self.lay_out(&["TOTAL", "%", "SELF", "CHILDREN", &title], drawn, calls);
+        lines.extend(self.top_down_note());
+        lines
+    }
+
+    /// Σ value of all that is shown, with its sign.
+    fn whole(&self) -> i64 {
+        let own: i64 = self.tree.rows.iter().map(|row| row.values.self_value).sum();
+        own + self.tree.header.elided + self.tree.header.no_stack
+    }
+
+    fn top_down_numbers(&self, total: i64, own: i64) -> Vec<String> {
+        let format = |value| self.scale.format(value);
+        vec![format(total), unit::share(total, self.tree.header.total), format(own), format(total - own)]
+    }
+
+    /// Draws all lines below a group, without recursion: stacks can be very deep.
+    fn draw_below(&self, start: usize, drawn: &mut Vec<DrawnLine>) {
+        let bottom_up = self.tree.direction == Direction::BottomUp;
+        let lightest = self.lightest(start);
+        // Each entry: a line to draw, its prefix, and the prefix of what stands below it.
+        let mut work: Vec<(Entry, String, String)> = Vec::new();
+        let push = |work: &mut Vec<(Entry, String, String)>, group: usize, prefix: &str| {
+            let mut entries: Vec<Entry> =
+                self.groups[group].below.iter().map(|&below| Entry::Group(below)).collect();
+            entries.extend(self.remainder(group, lightest));
+            let choice = entries.len() > 1
+                || matches!(entries[..], [Entry::Rest { .. }])
+                || (bottom_up && group == start);
+            let count = entries.len();
+            for (index, entry) in entries.into_iter().enumerate().rev() {
+                let (own, below) = match (choice, index + 1 == count) {
+                    (false, _) => ("", ""),
+                    (true, false) => (self.style.glyphs.branch, self.style.glyphs.bar),
+                    (true, true) => (self.style.glyphs.last, "  "),
+                };
+                work.push((entry, format!("{prefix}{own}"), format!("{prefix}{below}")));
+            }
+        };
+        push(&mut work, start, "");
+        while let Some((entry, prefix, below)) = work.pop() {
+            drawn.push(self.draw(&entry, prefix, start));
+            if let Entry::Group(group) = entry {
+                push(&mut work, group, &below);
+            }
+        }
+    }
+
+    fn draw(&self, entry: &Entry, prefix: String, top: usize) -> DrawnLine {
+        let (total, own, names, emphasis) = match *entry {
+            Entry::Group(group) => {
+                let row = &self.tree.rows[self.groups[group].last];
+                (row.values.total, row.values.self_value, self.group_names(group), Emphasis::None)
+            }
+            Entry::Rest { total, own, count } => {
+                let what = if self.tree.direction == Direction::BottomUp { " callers" } else { "" };
+                let count = unit::group_thousands(count.into());
+                (
+                    total,
+                    own,
+                    vec![format!("{} {count} more{what}", self.style.glyphs.ellipsis)],
+                    Emphasis::Faint,
+                )
+            }
+        };
+        let numbers = match self.tree.direction {
+            Direction::BottomUp => {
+                self.bottom_up_numbers(total, own, Some(&self.tree.rows[self.groups[top].last]))
+            }
+            Direction::TopDown if matches!(entry, Entry::Rest { .. }) => {
+                vec![
+                    self.scale.format(total),
+                    unit::share(total, self.tree.header.total),
+                    String::new(),
+                    String::new(),
+                ]
+            }
+            Direction::TopDown => self.top_down_numbers(total, own),
+        };
+        DrawnLine { numbers, prefix, names, emphasis }
+    }
+
+    fn group_names(&self, group: usize) -> Vec<String> {
+        let Group { first, last, below } = &self.groups[group];
+        // The rows that share a line follow each other: each is the only one below the one before.
+        let mut names: Vec<String> =
+            self.tree.rows[*first..=*last].iter().map(|row| self.names.get(&row.name).to_string()).collect();
+        let cut = self.tree.rows[*last].cut;
+        if self.tree.direction == Direction::BottomUp && below.is_empty() && cut > 0 {
+            let noun = if cut == 1 { "caller" } else { "callers" };
+            names.push(format!("{} {noun}", unit::group_thousands(cut.into())));
+        }
+        names
+    }
+
+    /// What was cut directly below a group, where it is as heavy as the lightest row that is shown.
+    fn remainder(&self, group: usize, lightest: u64) -> Option<Entry> {
+        let (mut total, mut own, count) = if group == 0 {
+            (self.whole() - self.tree.header.no_stack, 0, self.tree.cut)
+        } else {
+            let row = &self.tree.rows[self.groups[group].last];
+            match self.tree.direction {
+                Direction::TopDown => (row.values.children, 0, u64::from(row.cut)),
+                Direction::BottomUp => (row.values.total, row.values.self_value, u64::from(row.cut)),
+            }
+        };
+        for &below in &self.groups[group].below {
+            let row = &self.tree.rows[self.groups[below].last];
+            total -= row.values.total;
+            own -= row.values.self_value;
+        }
+        let named = self.tree.direction == Direction::BottomUp && self.groups[group].below.is_empty();
+        (count > 0 && !named && total != 0 && total.unsigned_abs() >= lightest).then_some(Entry::Rest {
+            total,
+            own,
+            count,
+        })
+    }
+
+    /// The smallest total on any line below a group.
+    fn lightest(&self, start: usize) -> u64 {
+        let mut lightest = u64::MAX;
+        let mut work = self.groups[start].below.clone();
+        while let Some(group) = work.pop() {
+            lightest = lightest.min(self.tree.rows[self.groups[group].last].values.total.unsigned_abs());
+            work.extend(&self.groups[group].below);
+        }
+        lightest
+    }
+
+    fn top_down_note(&self) -> Option<Line> {
+        let header = &self.tree.header;
+        if header.elided_rows == 0 {
+            return None;
+        }
+        let note = match self.groups.len() - 1 {
+            0 => "no row is heavy enough".to_string(),
+            rows => {
+                let share = unit::share(self.lightest(0) as i64, header.total);
+                format!("the {} heaviest rows, each at least {share}", unit::group_thousands(rows as i128))
+            }
+        };
+        Some(Line::new(note, Emphasis::Faint))
+    }
+
+    fn bottom_up(&self) -> Vec<Line> {
+        let mut drawn = Vec::new();
+        for &top in &self.groups[0].below {
+            let row = &self.tree.rows[self.groups[top].last];
+            drawn.push(DrawnLine {
+                numbers: self.bottom_up_numbers(row.values.total, row.values.self_value, None),
+                prefix: String::new(),
+                names: self.group_names(top),
+                emphasis: Emphasis::Strong,
+            });
+            self.draw_below(top, &mut drawn);
+        }
+        if let Some(rest) = self.more_functions() {
+            drawn.push(rest);
+        }
+        let called_by = self.style.glyphs.called_by;
+        let title = format!("FUNCTION{called_by}CALLERS");
+        let titles = ["SELF", "CHILDREN", "TOTAL", "%TOP", "%ALL", &title];
+        let mut lines = self.lay_out(&titles, drawn, called_by);
+        if self.tree.min_share > 0.0 {
+            let note = format!(
+                "callers with at least {}% of the function they lead to{}%TOP: of that function",
+                self.tree.min_share, self.style.glyphs.dot
+            );
+            lines.push(Line::new(note, Emphasis::Faint));
+        }
+        lines
+    }
+
+    fn bottom_up_numbers(&self, total: i64, own: i64, top: Option<&TreeRow>) -> Vec<String> {
+        let of_top = top.map(|top| unit::share(total, top.values.total)).unwrap_or_default();
+        let format = |value| self.scale.format(value);
+        vec![
+            format(own),
+            format(total - own),
+            format(total),
+            of_top,
+            unit::share(total, self.tree.header.total),
+        ]
+    }
+
+    fn more_functions(&self) -> Option<DrawnLine> {
+        let header = &self.tree.header;
+        let (one, several) = header.about.noun;
+        let noun = if self.tree.cut == 1 { one } else { several };
+        let mut numbers = vec![String::new(); 5];
+        numbers[0] = self.scale.format(header.elided);
+        (self.tree.cut > 0).then(|| DrawnLine {
+            numbers,
+            prefix: String::new(),
+            names: vec![format!(
+                "{} {} more {noun}",
+                self.style.glyphs.ellipsis,
+                unit::group_thousands(self.tree.cut.into())
+            )],
+            emphasis: Emphasis::Faint,
+        })
+    }
+
+    fn lay_out(&self, titles: &[&str], drawn: Vec<DrawnLine>, arrow: &str) -> Vec<Line> {
+        let numbers: Vec<Vec<String>> = drawn.iter().map(|line| line.numbers.clone()).collect();
+        let taken = Columns::width_of_numbers(titles, &numbers);
+        let room = self.style.width.map(|width| width.saturating_sub(taken).max(LEAST_NAME));
+        let mut columns = Columns::new(titles.iter().copied());
+        for line in drawn {
+            let left = room.map(|room| room.saturating_sub(display_width(&line.prefix)).max(LEAST_NAME));
+            let names = fit_chain(&line.names, arrow, left, self.style.glyphs.ellipsis);
+            columns.row(line.numbers, format!("{}{names}", line.prefix), line.emphasis);
+        }
+        columns.lines()
+    }
+}
+
+/// A line below another.
+enum Entry {
+    Group(usize),
+    /// What was cut: its total, its self, and how many rows it is.
+    Rest {
+        total: i64,
+        own: i64,
+        count: u64,
+    },
+}
+
+/// Names get at least this many columns, even where the terminal has fewer.
+const LEAST_NAME: usize = 16;

@@ -1,2 +1,7 @@
 //! The `prof` command.
-fn main() {}
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    prof::cli::main()
+}

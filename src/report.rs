@@ -26,6 +26,18 @@ pub enum Report {
     Flame(Flame),
 }
 
+impl Report {
+    /// What the report is about, where it is about one metric.
+    pub fn header_mut(&mut self) -> Option<&mut Header> {
+        match self {
+            Report::Top(report) => Some(&mut report.header),
+            Report::Tree(report) => Some(&mut report.header),
+            Report::Flame(report) => Some(&mut report.header),
+            Report::Info(_) => None,
+        }
+    }
+}
+
 /// What a report is about: one metric of one or several profiles.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Header {

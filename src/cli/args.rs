@@ -1,0 +1,191 @@
+//! The arguments that commands share.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use crate::output::Style;
+use crate::tree::By;
+use crate::unit::Unit;
+use crate::view::Sort;
+
+/// Inputs, and which of their values to show.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct InputArgs {
+    /// Profiles: paths, folders, or `-` for standard input
+    #[arg(value_name = "PROFILE", help_heading = None)]
+    pub(crate) profiles: Vec<String>,
+    /// Metric to show, by name or number (repeat it for columns side by side)
+    #[arg(short, long = "metric", value_name = "NAME", aliases = ["sample-index", "sample_index", "type"])]
+    pub(crate) metrics: Vec<String>,
+    /// Read the input as this format, whatever it looks like
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) input_format: Option<String>,
+    /// Leave out inputs that cannot be read, and say how many
+    #[arg(long)]
+    pub(crate) skip_broken: bool,
+    /// Print no warnings
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+    /// Print how long each step took
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+}
+
+/// What the nodes are.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct NodeArgs {
+    /// What to tell apart
+    #[arg(short = 'g', long, value_name = "KIND", default_value = "function", alias = "granularity")]
+    pub(crate) by: ByKind,
+}
+
+/// What `--by` takes.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ByKind {
+    /// Functions: by name, in JavaScript also by place
+    #[value(alias = "functions")]
+    Function,
+    /// Names of functions alone
+    Name,
+    /// Source lines
+    #[value(alias = "lines")]
+    Line,
+    /// Source files
+    #[value(alias = "files")]
+    File,
+    /// Packages, modules, crates, namespaces
+    Package,
+    /// Binaries and libraries
+    Mapping,
+    /// Instruction addresses
+    #[value(alias = "addresses")]
+    Address,
+}
+
+impl ByKind {
+    pub(crate) fn by(self) -> By {
+        match self {
+            ByKind::Function => By::Function,
+            ByKind::Name => By::Name,
+            ByKind::Line => By::Line,
+            ByKind::File => By::File,
+            ByKind::Package => By::Package,
+            ByKind::Mapping => By::Mapping,
+            ByKind::Address => By::Address,
+        }
+    }
+}
+
+/// Which rows, and in which order.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct RowArgs {
+    /// Order: self, total, children, name, delta, old, new; a list of keys, `-` reverses
+    #[arg(short, long, value_name = "KEYS", allow_hyphen_values = true)]
+    pub(crate) sort: Option<Sort>,
+    /// How many rows at most; 0 for all
+    #[arg(short = 'n', long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+    /// Cut rows under this share of what is shown, in percent
+    #[arg(long, value_name = "P", value_parser = percent)]
+    pub(crate) min_share: Option<f64>,
+}
+
+/// A share in percent, with or without its sign.
+fn percent(text: &str) -> Result<f64, String> {
+    match text.trim_end_matches('%').parse::<f64>() {
+        Ok(share) if (0.0..=100.0).contains(&share) => Ok(share),
+        _ => Err("expected a number of percent from 0 to 100".to_string()),
+    }
+}
+
+impl RowArgs {
+    /// The limit asked for, or `text` where text is written and nothing was asked for.
+    pub(crate) fn limit_or(&self, layout: &LayoutArgs, text: usize) -> Option<usize> {
+        let default = if layout.format.is_for_people() { text } else { 0 };
+        Some(self.limit.unwrap_or(default)).filter(|&limit| limit > 0)
+    }
+
+    /// The smallest share asked for, or `text` where text is written and nothing was asked for.
+    pub(crate) fn min_share_or(&self, layout: &LayoutArgs, text: f64) -> f64 {
+        self.min_share.unwrap_or(if layout.format.is_for_people() { text } else { 0.0 })
+    }
+}
+
+/// How the report looks and where it goes.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct LayoutArgs {
+    /// Form of the report
+    #[arg(short, long, value_name = "F", default_value = "text")]
+    pub(crate) format: OutputFormat,
+    /// Write the report to a file
+    #[arg(short, long, value_name = "PATH")]
+    pub(crate) output: Option<PathBuf>,
+    /// Unit of the values: auto, or one of the same kind
+    #[arg(long, value_name = "U", default_value = "auto")]
+    pub(crate) unit: String,
+    /// Whether names lose import paths, generic arguments and parameters [default: short on a terminal]
+    #[arg(long, value_name = "HOW")]
+    pub(crate) names: Option<NamesChoice>,
+    /// Lay text out for this many columns
+    #[arg(long, value_name = "N")]
+    pub(crate) width: Option<usize>,
+    /// When to colour
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub(crate) color: ColorChoice,
+    /// Overwrite a file even if it is a profile
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+impl LayoutArgs {
+    /// The unit asked for; `None` for the one that fits.
+    pub(crate) fn unit(&self) -> Option<Unit> {
+        (self.unit != "auto").then(|| Unit::parse(&self.unit))
+    }
+
+    /// How text is to look.
+    pub(crate) fn style(&self, to_stdout: bool) -> Style {
+        Style { unit: self.unit(), ..crate::cli::terminal::style(self, to_stdout) }
+    }
+}
+
+/// What `--format` takes.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OutputFormat {
+    /// For people
+    Text,
+    /// For scripts
+    Json,
+    /// For spreadsheets
+    Csv,
+    /// For comments and documents
+    Markdown,
+}
+
+impl OutputFormat {
+    /// Whether people read it, who want the most important rows rather than all.
+    pub(crate) fn is_for_people(self) -> bool {
+        matches!(self, OutputFormat::Text | OutputFormat::Markdown)
+    }
+}
+
+/// What `--names` takes.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NamesChoice {
+    /// Without import paths, generic arguments and parameters
+    Short,
+    /// As the profile has them
+    Full,
+}
+
+/// What `--color` takes.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ColorChoice {
+    /// On a terminal
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}

@@ -1,0 +1,31 @@
+//! `prof info`.
+
+use anyhow::Result;
+use clap::Args;
+
+use crate::cli::args::{InputArgs, LayoutArgs};
+use crate::cli::inputs::load;
+use crate::cli::run::write_report;
+use crate::cli::target::Target;
+use crate::profile::LoadOptions;
+use crate::report::Report;
+use crate::view::info;
+
+/// What is in a profile: format, metrics, duration, labels, symbols
+#[derive(Args, Debug)]
+pub(crate) struct InfoCommand {
+    #[command(flatten)]
+    input: InputArgs,
+    #[command(flatten)]
+    layout: LayoutArgs,
+}
+
+impl InfoCommand {
+    pub(crate) fn run(self) -> Result<()> {
+        let target = Target::new(self.layout.output.as_deref());
+        let loaded = load(&self.input, LoadOptions { labels: true, times: false })?;
+        target.check(&loaded.names, self.layout.force)?;
+        let report = Report::Info(info(&loaded.profile, loaded.inputs));
+        write_report(&report, &self.layout, &target)
+    }
+}

@@ -1,0 +1,41 @@
+//! One file a command: its options, and the view they make.
+
+pub(crate) mod flame;
+pub(crate) mod info;
+pub(crate) mod top;
+pub(crate) mod tree;
+
+use clap::{CommandFactory, Parser, Subcommand};
+
+/// Read any profile and see where the time or the memory goes.
+///
+/// PROFILE is a path, a folder, or - for standard input. Without one, $PROF_PROFILE is read, or
+/// else standard input. `prof PROFILE` is `prof top PROFILE`.
+#[derive(Parser, Debug)]
+#[command(name = "prof", version, propagate_version = true, max_term_width = 100, infer_long_args = true)]
+#[command(
+    after_help = "Exit codes: 0 fine, 1 a check that was asked for failed, 2 usage or unreadable input, 3 not enough evidence."
+)]
+pub(crate) struct Prof {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What to show.
+#[derive(Subcommand, Debug)]
+pub(crate) enum Command {
+    Top(top::TopCommand),
+    Tree(tree::TreeCommand),
+    Flame(flame::FlameCommand),
+    Info(info::InfoCommand),
+}
+
+/// The names of all commands, aliases included.
+pub(crate) fn names() -> Vec<String> {
+    let prof = Prof::command();
+    let own = |command: &clap::Command| {
+        let aliases: Vec<String> = command.get_all_aliases().map(str::to_string).collect();
+        std::iter::once(command.get_name().to_string()).chain(aliases).collect::<Vec<String>>()
+    };
+    prof.get_subcommands().flat_map(own).chain(["help".to_string()]).collect()
+}

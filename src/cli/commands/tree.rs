@@ -1,0 +1,60 @@
+//! `prof tree` and `prof tree --bottom-up`.
+
+use anyhow::Result;
+use clap::Args;
+
+use crate::cli::args::{InputArgs, LayoutArgs, NodeArgs, OutputFormat, RowArgs};
+use crate::cli::run::show;
+use crate::profile::LoadOptions;
+use crate::report::Report;
+use crate::view::{Sort, SortKey, TreeOptions, bottom_up, tree};
+
+/// Call tree: callees below their callers, or callers below each function
+#[derive(Args, Debug)]
+pub(crate) struct TreeCommand {
+    #[command(flatten)]
+    input: InputArgs,
+    /// Start from the functions and show their callers
+    #[arg(short, long, visible_alias = "invert")]
+    bottom_up: bool,
+    /// How many levels at most
+    #[arg(long, value_name = "N")]
+    depth: Option<usize>,
+    #[command(flatten)]
+    node: NodeArgs,
+    #[command(flatten)]
+    rows: RowArgs,
+    #[command(flatten)]
+    layout: LayoutArgs,
+}
+
+/// Rows of text from the top down, unless told otherwise.
+const ROWS: usize = 40;
+/// Their smallest share of what is shown, in percent.
+const MIN_SHARE: f64 = 0.5;
+/// Functions of text from the bottom up, unless told otherwise.
+const FUNCTIONS: usize = 10;
+/// The smallest share of their callers, in percent of the function.
+const MIN_CALLER_SHARE: f64 = 20.0;
+
+impl TreeCommand {
+    pub(crate) fn run(self) -> Result<()> {
+        let (sort, limit, min_share) = if self.bottom_up {
+            (SortKey::SelfValue, FUNCTIONS, MIN_CALLER_SHARE)
+        } else {
+            (SortKey::Total, ROWS, MIN_SHARE)
+        };
+        show(&self.input, &self.node, &self.layout, LoadOptions::default(), |profile, scope| {
+            let options = TreeOptions {
+                scope,
+                sort: self.rows.sort.clone().unwrap_or_else(|| Sort::by(sort)),
+                limit: self.rows.limit_or(&self.layout, limit),
+                min_share: self.rows.min_share_or(&self.layout, min_share),
+                depth: self.depth,
+                join: self.layout.format == OutputFormat::Text,
+            };
+            let view = if self.bottom_up { bottom_up } else { tree };
+            Ok(Report::Tree(view(profile, &options)))
+        })
+    }
+}

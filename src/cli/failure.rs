@@ -1,0 +1,44 @@
+//! Errors with a hint at what to do next.
+
+use std::fmt;
+use std::io;
+
+/// An error that carries a hint.
+#[derive(Debug)]
+pub(crate) struct Hinted {
+    message: String,
+    hint: String,
+}
+
+impl fmt::Display for Hinted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Hinted {}
+
+/// An error whose hint says what to do next.
+pub(crate) fn hinted(message: impl Into<String>, hint: impl Into<String>) -> anyhow::Error {
+    Hinted { message: message.into(), hint: hint.into() }.into()
+}
+
+/// Adds a hint to an error, where there is one to give.
+pub(crate) fn with_hint(message: String, hint: Option<String>) -> anyhow::Error {
+    match hint {
+        Some(hint) => hinted(message, hint),
+        None => anyhow::Error::msg(message),
+    }
+}
+
+/// The error and its hint, as they are printed.
+pub(crate) fn describe(error: &anyhow::Error) -> String {
+    let hint = error.downcast_ref::<Hinted>().map(|error| format!("\nhint: {}", error.hint));
+    format!("error: {error:#}{}", hint.unwrap_or_default())
+}
+
+/// Whether the error is that the reader of our output has gone: `prof top | head` ends quietly.
+pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    let broken = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
+    error.chain().any(|cause| cause.downcast_ref::<io::Error>().is_some_and(broken))
+}

@@ -1,0 +1,257 @@
+//! From paths to one profile: folders, standard input, `$PROF_PROFILE`, several inputs.
+
+use std::env;
+use std::fs::{self, File};
+use std::io::{self, IsTerminal, Read};
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+
+use crate::cli::args::InputArgs;
+use crate::cli::failure::{hinted, with_hint};
+use crate::format::{self, FORMATS, Format, LoadError, Source};
+use crate::name::nearest;
+use crate::profile::{LoadOptions, Profile};
+use crate::report::InfoInput;
+use crate::transform::merge;
+
+/// A profile, and what it was made of.
+pub(crate) struct Loaded {
+    /// All inputs combined.
+    pub(crate) profile: Profile,
+    /// The inputs as they were given.
+    pub(crate) names: Vec<String>,
+    /// What each loaded input is.
+    pub(crate) inputs: Vec<InfoInput>,
+    /// Numbers of the metrics to show.
+    pub(crate) metrics: Vec<usize>,
+}
+
+/// Loads and combines the inputs, and finds the metrics asked for.
+pub(crate) fn load(args: &InputArgs, options: LoadOptions) -> Result<Loaded> {
+    let names = names(&args.profiles)?;
+    let format = args.input_format.as_deref().map(format_named).transpose()?;
+    let mut profiles = Vec::new();
+    let mut inputs = Vec::new();
+    let mut skipped = 0;
+    for path in expand_folders(&names)? {
+        let loaded = load_one(&path.name, options, format);
+        let profile = match loaded {
+            Ok(profile) => profile,
+            Err(LoadError::Unrecognized { .. }) if path.in_folder => {
+                skipped += 1;
+                continue;
+            }
+            Err(_) if args.skip_broken => {
+                skipped += 1;
+                continue;
+            }
+            Err(error) => return Err(explain(&path.name, error, &args.profiles)),
+        };
+        inputs.push(describe(&path.name, &profile));
+        profiles.push(profile);
+    }
+    let Some(first) = profiles.first() else {
+        let hint = "name a profile, or a folder that holds one";
+        return Err(hinted(format!("{}: no profile there", names.join(", ")), hint));
+    };
+    let wanted = metrics_wanted(&args.metrics, first)?;
+    for (profile, input) in profiles.iter().zip(&inputs) {
+        check_metrics(profile, &input.name, &wanted)?;
+    }
+    let mut profile = if profiles.len() == 1 { profiles.remove(0) } else { merge(&profiles)? };
+    if skipped > 0 {
+        profile.meta.warnings.push(format!("{skipped} inputs were skipped: they are no readable profiles"));
+    }
+    let metrics = wanted.iter().map(|name| profile.meta.metric_at(name)).collect::<Option<Vec<usize>>>();
+    let metrics = metrics.context("a metric got lost in combining the inputs")?;
+    for &metric in &metrics {
+        refuse_too_large(&profile, metric)?;
+    }
+    Ok(Loaded { profile, names, inputs, metrics })
+}
+
+/// The inputs given, else `$PROF_PROFILE`, else standard input.
+pub(crate) fn names(given: &[String]) -> Result<Vec<String>> {
+    if !given.is_empty() {
+        return Ok(given.to_vec());
+    }
+    if let Some(value) = env::var_os("PROF_PROFILE").filter(|value| !value.is_empty()) {
+        let text = value.to_string_lossy().into_owned();
+        if text.contains("://") {
+            return Ok(vec![text]);
+        }
+        return Ok(env::split_paths(&value).map(|path| path.to_string_lossy().into_owned()).collect());
+    }
+    if io::stdin().is_terminal() {
+        let hint = "name a profile (prof top cpu.pb.gz), pipe one in (prof top < cpu.pb.gz), \
+                    or set PROF_PROFILE=cpu.pb.gz";
+        return Err(hinted("no profile was given", hint));
+    }
+    Ok(vec!["-".to_string()])
+}
+
+/// A path to load.
+struct InputPath {
+    name: String,
+    /// Whether it was found in a folder, where other files may stand too.
+    in_folder: bool,
+}
+
+fn expand_folders(names: &[String]) -> Result<Vec<InputPath>> {
+    let mut paths = Vec::new();
+    for name in names {
+        if name == "-" || !Path::new(name).is_dir() {
+            paths.push(InputPath { name: name.clone(), in_folder: false });
+            continue;
+        }
+        let mut files = Vec::new();
+        for entry in fs::read_dir(name).with_context(|| name.clone())? {
+            let path = entry.with_context(|| name.clone())?.path();
+            let hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+            if path.is_file() && !hidden {
+                files.push(InputPath { name: path.to_string_lossy().into_owned(), in_folder: true });
+            }
+        }
+        files.sort_by(|a, b| a.name.cmp(&b.name));
+        paths.extend(files);
+    }
+    Ok(paths)
+}
+
+fn load_one(name: &str, options: LoadOptions, format: Option<&Format>) -> Result<Profile, LoadError> {
+    let reader: Box<dyn Read + Send> =
+        if name == "-" { Box::new(io::stdin()) } else { Box::new(File::open(name)?) };
+    format::load(&mut Source::open(reader)?, options, format)
+}
+
+/// Says what is wrong with an input, and what may have been meant.
+fn explain(name: &str, error: LoadError, given: &[String]) -> anyhow::Error {
+    let shown = if name == "-" { "standard input" } else { name };
+    match error {
+        LoadError::Io(error) if error.kind() == io::ErrorKind::NotFound => {
+            with_hint(format!("{shown}: no such file"), not_found_hint(name, given))
+        }
+        LoadError::Unrecognized { hint } => {
+            let known: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+            let hint =
+                hint.unwrap_or_else(|| format!("tried {}; --input-format names one", known.join(", ")));
+            hinted(format!("{shown}: {error}", error = LoadError::Unrecognized { hint: None }), hint)
+        }
+        error => anyhow::Error::new(error).context(shown.to_string()),
+    }
+}
+
+/// A missing file may be a command in the wrong place, or a command mistyped.
+fn not_found_hint(name: &str, given: &[String]) -> Option<String> {
+    let commands = crate::cli::commands::names();
+    if commands.iter().any(|command| command == name) {
+        let others: Vec<&str> = given.iter().map(String::as_str).filter(|other| *other != name).collect();
+        return Some(format!("the command comes first: prof {name} {}", others.join(" ")));
+    }
+    if name.contains("://") {
+        return Some("addresses are not fetched: download the profile, or pipe it in".to_string());
+    }
+    let is_first_word = env::args().nth(1).is_some_and(|first| first == name);
+    let near = nearest(name, commands.iter().map(String::as_str), 1);
+    match near.first() {
+        Some(command) if is_first_word && !name.contains(['.', '/', '\\']) => {
+            Some(format!("did you mean the command `prof {command}`?"))
+        }
+        _ => None,
+    }
+}
+
+fn format_named(name: &str) -> Result<&'static Format> {
+    format::named(name).ok_or_else(|| {
+        let known: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+        hinted(format!("--input-format {name}: no such format"), format!("one of {}", known.join(", ")))
+    })
+}
+
+fn describe(name: &str, profile: &Profile) -> InfoInput {
+    let meta = &profile.meta;
+    InfoInput {
+        name: name.to_string(),
+        format: meta.format.to_string(),
+        bytes: meta.bytes,
+        total: meta.metrics.get(meta.default_metric).map_or(0, |metric| metric.total),
+        time_ns: meta.time_ns,
+        duration_ns: meta.duration_ns,
+    }
+}
+
+/// The names of the metrics asked for, or of the default one. A number stands for the metric at
+/// that place.
+fn metrics_wanted(asked: &[String], profile: &Profile) -> Result<Vec<MetricKey>> {
+    let meta = &profile.meta;
+    if meta.metrics.is_empty() {
+        bail!("the profile has no metric");
+    }
+    if asked.is_empty() {
+        return Ok(vec![MetricKey::of(profile, meta.default_metric)]);
+    }
+    let mut wanted: Vec<MetricKey> = Vec::new();
+    for name in asked {
+        let exact = meta.metric_named(name);
+        let alike = || meta.metrics.iter().position(|metric| metric.name.eq_ignore_ascii_case(name));
+        let number = || name.parse::<usize>().ok().filter(|&number| number < meta.metrics.len());
+        let metric = exact.or_else(alike).or_else(number).ok_or_else(|| unknown_metric(name, profile))?;
+        let key = MetricKey::of(profile, metric);
+        if !wanted.contains(&key) {
+            wanted.push(key);
+        }
+    }
+    Ok(wanted)
+}
+
+fn unknown_metric(name: &str, profile: &Profile) -> anyhow::Error {
+    let names: Vec<&str> = profile.meta.metrics.iter().map(|metric| metric.name.as_str()).collect();
+    let near = nearest(name, names.iter().copied(), 1);
+    let meant = near.first().map(|near| format!("did you mean {near}? ")).unwrap_or_default();
+    hinted(
+        format!("--metric {name}: no such metric"),
+        format!("{meant}this profile has {}", names.join(", ")),
+    )
+}
+
+/// How a metric is found again in another profile: by name, or by place where names repeat.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct MetricKey {
+    name: String,
+    place: usize,
+}
+
+impl MetricKey {
+    fn of(profile: &Profile, metric: usize) -> Self {
+        MetricKey { name: profile.meta.metrics[metric].name.clone(), place: metric }
+    }
+}
+
+impl crate::profile::Meta {
+    /// The number of the metric that `key` stands for.
+    fn metric_at(&self, key: &MetricKey) -> Option<usize> {
+        let same_place = self.metrics.get(key.place).is_some_and(|metric| metric.name == key.name);
+        if same_place { Some(key.place) } else { self.metric_named(&key.name) }
+    }
+}
+
+fn check_metrics(profile: &Profile, name: &str, wanted: &[MetricKey]) -> Result<()> {
+    for key in wanted {
+        if profile.meta.metric_at(key).is_none() {
+            let names: Vec<&str> = profile.meta.metrics.iter().map(|metric| metric.name.as_str()).collect();
+            let hint = format!("it has {}; choose one that all inputs have with --metric", names.join(", "));
+            return Err(hinted(format!("{name}: has no metric {}", key.name), hint));
+        }
+    }
+    Ok(())
+}
+
+fn refuse_too_large(profile: &Profile, metric: usize) -> Result<()> {
+    let metric = &profile.meta.metrics[metric];
+    if metric.too_large {
+        let message = format!("the values of {} sum to more than 64 bits hold", metric.name);
+        return Err(hinted(message, "choose another metric with --metric, or fewer inputs"));
+    }
+    Ok(())
+}

@@ -1,0 +1,11 @@
+//! The command line: arguments, files, the terminal, exit codes.
+
+mod args;
+mod commands;
+mod failure;
+mod inputs;
+mod run;
+mod target;
+mod terminal;
+
+pub use run::main;

@@ -1,0 +1,124 @@
+//! Where a report goes: standard output, or a file that is replaced as a whole.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use tempfile::NamedTempFile;
+
+use crate::cli::failure::hinted;
+use crate::format::{self, Confidence, Source};
+
+/// Where a report goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// Standard output.
+    Stdout,
+    /// A file, or what else stands at that path.
+    Path(PathBuf),
+}
+
+impl Target {
+    /// The target that `-o` names; `-` and nothing are standard output.
+    pub(crate) fn new(path: Option<&Path>) -> Target {
+        match path {
+            Some(path) if path != Path::new("-") => Target::Path(path.to_path_buf()),
+            _ => Target::Stdout,
+        }
+    }
+
+    /// Refuses a target that is an input, or that is a readable profile already.
+    pub(crate) fn check(&self, inputs: &[String], force: bool) -> Result<()> {
+        let Target::Path(path) = self else { return Ok(()) };
+        if fs::metadata(path).is_ok_and(|metadata| metadata.is_dir()) {
+            return Err(hinted(
+                format!("{}: is a folder", path.display()),
+                "give the path of a file to write",
+            ));
+        }
+        for input in inputs {
+            if same_file(path, Path::new(input)) {
+                let message = format!("{}: is one of the inputs and would be overwritten", path.display());
+                return Err(hinted(message, "give another path with -o"));
+            }
+        }
+        if !force && is_profile(path) {
+            let message = format!("{}: is a profile and would be overwritten", path.display());
+            return Err(hinted(message, "give another path, or --force if it may go"));
+        }
+        Ok(())
+    }
+
+    /// Writes what `write` gives. A file appears under its name only once it is complete, so a
+    /// failure leaves the old one whole.
+    pub(crate) fn write(&self, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+        let Target::Path(path) = self else {
+            let mut out = BufWriter::with_capacity(BUFFER, io::stdout().lock());
+            write(&mut out)?;
+            return Ok(out.flush()?);
+        };
+        let place = || path.display().to_string();
+        // What is there and no regular file cannot be replaced: /dev/stdout, a named pipe.
+        if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+            let mut out = BufWriter::with_capacity(BUFFER, File::create(path).with_context(place)?);
+            write(&mut out)?;
+            return out.flush().with_context(place);
+        }
+        // A link is followed, so that it is not the link that is replaced.
+        let real = fs::canonicalize(path).unwrap_or_else(|_| path.clone());
+        let folder = real.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let temporary = new_file(folder).with_context(place)?;
+        let mut out = BufWriter::with_capacity(BUFFER, temporary);
+        write(&mut out)?;
+        let temporary = out.into_inner().map_err(io::IntoInnerError::into_error).with_context(place)?;
+        if let Ok(old) = fs::metadata(&real) {
+            temporary.as_file().set_permissions(old.permissions()).with_context(place)?;
+        }
+        temporary.persist(&real).map_err(|error| error.error).with_context(place)?;
+        Ok(())
+    }
+}
+
+const BUFFER: usize = 256 << 10;
+
+/// A temporary file that other users may read as far as the umask allows, unlike the default.
+fn new_file(folder: &Path) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".prof-").suffix(".tmp");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    builder.tempfile_in(folder)
+}
+
+fn same_file(a: &Path, b: &Path) -> bool {
+    matches!((fs::canonicalize(a), fs::canonicalize(b)), (Ok(a), Ok(b)) if a == b)
+}
+
+/// Whether the file at `path` is there and would load: by its first bytes.
+fn is_profile(path: &Path) -> bool {
+    let Ok(file) = File::open(path) else { return false };
+    if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+        return false;
+    }
+    let Ok(mut source) = Source::open(Box::new(file)) else { return false };
+    let Ok(head) = source.head(HEAD) else { return false };
+    // Any text whose lines end in numbers may pass for collapsed stacks: only what is clearly a
+    // profile is protected, or a report written before could not be replaced.
+    format::recognize(head).is_some_and(|(format, confidence)| {
+        confidence >= Confidence::Likely
+            || (confidence == Confidence::Maybe && format.name != "collapsed")
+            || head_is_stacks(head)
+    })
+}
+
+/// Whether lines hold stacks of several frames and end in weights: collapsed stacks without doubt.
+fn head_is_stacks(head: &[u8]) -> bool {
+    let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    line.contains(&b';') && line.trim_ascii_end().last().is_some_and(u8::is_ascii_digit)
+}
+
+const HEAD: usize = 64 << 10;

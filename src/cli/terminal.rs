@@ -1,0 +1,57 @@
+//! What the terminal can show.
+
+use std::env;
+use std::io::{self, IsTerminal};
+
+use terminal_size::{Width, terminal_size};
+
+use crate::cli::args::{ColorChoice, LayoutArgs, NamesChoice};
+use crate::output::{Glyphs, Style};
+
+/// How text on standard output is to look; `to_terminal` is false where it goes to a file.
+pub(crate) fn style(layout: &LayoutArgs, to_stdout: bool) -> Style {
+    let is_terminal = to_stdout && io::stdout().is_terminal();
+    let measured = terminal_size().filter(|_| is_terminal).map(|(Width(width), _)| usize::from(width));
+    Style {
+        width: layout.width.or(measured),
+        short_names: match layout.names {
+            Some(NamesChoice::Short) => true,
+            Some(NamesChoice::Full) => false,
+            None => is_terminal,
+        },
+        color: match layout.color {
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+            ColorChoice::Auto => color_by_environment(is_terminal),
+        },
+        glyphs: if is_terminal && !shows_utf8() { &Glyphs::ASCII } else { &Glyphs::UNICODE },
+        unit: None,
+    }
+}
+
+/// The conventions of <https://no-color.org> and <https://bixense.com/clicolors>.
+fn color_by_environment(is_terminal: bool) -> bool {
+    let set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0");
+    if set("NO_COLOR") {
+        return false;
+    }
+    set("CLICOLOR_FORCE") || (is_terminal && !is_dumb())
+}
+
+fn is_dumb() -> bool {
+    env::var_os("TERM").is_some_and(|term| term == "dumb")
+}
+
+/// Whether the terminal takes UTF-8, by the locale.
+fn shows_utf8() -> bool {
+    if cfg!(windows) {
+        return true;
+    }
+    let locale =
+        ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| env::var(name).ok().filter(|v| !v.is_empty()));
+    let is_utf8 = locale.is_some_and(|locale| {
+        let locale = locale.to_ascii_lowercase();
+        locale.contains("utf-8") || locale.contains("utf8")
+    });
+    is_utf8 && !is_dumb()
+}

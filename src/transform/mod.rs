@@ -1,0 +1,5 @@
+//! From profile to profile.
+
+mod merge;
+
+pub use merge::{MergeError, merge};

@@ -101,7 +101,7 @@ impl<'a> Scan<'a> {
         let is_list = match rest.as_bytes()[0] {
             b'<' if before == b':' => !rest.starts_with("<impl ") && !rest.starts_with("<lambda"),
             b'<' => is_word(before) || after_operator,
-            b'(' => is_word(before) || matches!(before, b'>' | b']') || after_operator,
+            b'(' => is_word(before) || matches!(before, b'>' | b']' | b'!') || after_operator,
             _ => false,
         };
         if !is_list || !self.closed || (self.arguments && self.depth > 0) {

@@ -21,6 +21,7 @@ pub fn package<'a>(function: &'a str, file: &'a str) -> Option<Cow<'a, str>> {
     if let Some(package) = from_file(file) {
         return Some(package);
     }
+    let function = go_type_prefix(function).map_or(function, |at| &function[at..]);
     if let Some(package) = from_path(function) {
         return Some(package);
     }
@@ -129,8 +130,16 @@ fn from_path(name: &str) -> Option<Cow<'_, str>> {
     }
     let end = last + go_package_end(&name[last..], first == "gopkg.in")?;
     let import = &name[..end];
-    let import = import.rsplit_once("/vendor/").map_or(import, |(_, import)| import);
-    Some(unescape(import))
+    let own = import.rsplit_once("/vendor/").map(|(_, import)| import);
+    Some(unescape(own.or_else(|| import.strip_prefix("vendor/")).unwrap_or(import)))
+}
+
+/// The length of what stands before the type's name in the functions that Go's compiler makes:
+/// `type:.eq.golbat/geo.AreaName`.
+pub(super) fn go_type_prefix(name: &str) -> Option<usize> {
+    let rest = name.strip_prefix("type:.").or_else(|| name.strip_prefix("type.."))?;
+    let dot = rest.find('.')?;
+    Some(name.len() - rest.len() + dot + 1)
 }
 
 /// The length of the package in the last part of a Go name, `yaml.v3` in `yaml.v3.(*Decoder).Decode`

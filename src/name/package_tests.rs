@@ -27,6 +27,8 @@ fn go() {
         ),
         ("net/http.HandlerFunc.ServeHTTP", "", "net/http"),
         ("sync/atomic.(*Pointer[go.shape.struct { a/b.c []sync/atomic.D }]).Load", "", "sync/atomic"),
+        ("vendor/golang.org/x/net/http2/hpack.(*Decoder).decodeString", "", "golang.org/x/net/http2/hpack"),
+        ("type:.eq.golbat/geo.AreaName", "", "golbat/geo"),
         ("runtime.mallocgc", "", "runtime"),
         ("runtime.memmove", "/usr/local/go/src/runtime/memmove_amd64.s", "runtime"),
         ("main.main", "", "main"),

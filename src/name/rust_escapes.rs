@@ -5,7 +5,9 @@ use std::borrow::Cow;
 
 /// Undoes the escapes of a legacy Rust symbol; any other name is borrowed.
 pub(super) fn decode(name: &str) -> Cow<'_, str> {
-    if !name.contains("$LT$") && !name.contains("$u7b$") && !name.contains("$u20$") {
+    // A name of dots alone may be any language's; `(...)` is C's.
+    let has_dots = name.contains("..") && name.contains("::") && !name.contains("...");
+    if !has_dots && !["$LT$", "$u7b$", "$u20$"].iter().any(|escape| name.contains(escape)) {
         return Cow::Borrowed(name);
     }
     let mut out = String::with_capacity(name.len());
@@ -59,6 +61,8 @@ mod tests {
             ),
             ("log::set_logger::_$u7b$$u7b$closure$u7d$$u7d$", "log::set_logger::{{closure}}"),
             ("core::ptr::_$LT$impl$u20$$BP$const$u20$T$GT$::offset", "core::ptr::<impl *const T>::offset"),
+            ("std..sys..fd..FileDesc::drop_contents.9811", "std::sys::fd::FileDesc::drop_contents.9811"),
+            ("a::f(...)", "a::f(...)"),
             ("a$LT$$uZZ$é", "a<$uZZ$é"),
             ("plain::name", "plain::name"),
         ] {

@@ -15,15 +15,22 @@ struct Detail {
     path: usize,
     /// Whether generic arguments and parameters stay, without the paths in them.
     arguments: bool,
+    /// Whether the hash of a Rust symbol stays, all that tells two instances of a function apart.
+    hash: bool,
+}
+
+const fn detail(path: usize, arguments: bool, hash: bool) -> Detail {
+    Detail { path, arguments, hash }
 }
 
 /// Names that become equal at one level are tried at the next; behind the last is the full name.
-const LEVELS: [Detail; 5] = [
-    Detail { path: 0, arguments: false },
-    Detail { path: 1, arguments: false },
-    Detail { path: 0, arguments: true },
-    Detail { path: 2, arguments: true },
-    Detail { path: usize::MAX, arguments: true },
+const LEVELS: [Detail; 6] = [
+    detail(0, false, false),
+    detail(1, false, false),
+    detail(0, true, false),
+    detail(2, true, false),
+    detail(0, true, true),
+    detail(usize::MAX, true, true),
 ];
 
 /// Collisions between the levels of different names end after a few rounds; a list made to go on
@@ -76,6 +83,13 @@ fn at_level(name: &str, level: usize) -> String {
 }
 
 fn shorten(name: &str, detail: Detail) -> String {
+    if let Some(at) = super::package::go_type_prefix(name) {
+        return name[..at].to_owned() + &shorten_name(&name[at..], detail);
+    }
+    shorten_name(name, detail)
+}
+
+fn shorten_name(name: &str, detail: Detail) -> String {
     let after_path = after_path(name, detail.path);
     if after_path.len() < name.len() {
         return dotted(&unescape(after_path), detail);
@@ -113,7 +127,7 @@ fn unescape(name: &str) -> Cow<'_, str> {
 fn dotted(name: &str, detail: Detail) -> String {
     let name = match name.split_once('!') {
         // .NET: `System.Threading!Thread.Run` names the namespace first.
-        Some((space, rest)) if detail.path == 0 && is_dotted_word(space) && !rest.is_empty() => rest,
+        Some((space, rest)) if detail.path == 0 && is_dotted_word(space) && starts_name(rest) => rest,
         _ => name,
     };
     let name = match parameters(name) {
@@ -129,6 +143,10 @@ fn dotted(name: &str, detail: Detail) -> String {
     go_arguments(&name[start..], detail.arguments)
 }
 
+fn starts_name(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_alphabetic() || c == '_')
+}
+
 fn is_dotted_word(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| is_word(b) || b == b'.')
 }
@@ -138,7 +156,7 @@ fn is_dotted_word(text: &str) -> bool {
 fn parameters(name: &str) -> Option<usize> {
     let open = name.find('(')?;
     let before = name[..open].bytes().last()?;
-    ((is_word(before) || before == b'>') && name.ends_with(')') && !name[..open].contains(' '))
+    ((is_word(before) || matches!(before, b'>' | b'!')) && name.ends_with(')') && !name[..open].contains(' '))
         .then_some(open)
 }
 
@@ -195,9 +213,7 @@ fn without_paths(arguments: &str) -> String {
 fn path_of_segments(name: &str, detail: Detail) -> String {
     let name = name.split(" [clone ").next().unwrap_or(name);
     let mut parts = segments(name, detail.arguments);
-    if parts.len() > 1 && parts.last().is_some_and(|part| is_rust_hash(part)) {
-        parts.pop();
-    }
+    let hash = (parts.len() > 1).then(|| parts.pop_if(|part| is_rust_hash(part))).flatten();
     let only = parts.len() == 1;
     for part in &mut parts {
         // `<alloc::vec::Vec<T>>::push` in the newer Rust names: the type itself, not a trait's.
@@ -212,7 +228,11 @@ fn path_of_segments(name: &str, detail: Detail) -> String {
         named += usize::from(is_named(&parts, i));
         named == wanted
     });
-    parts[start.unwrap_or(0)..].join("::").trim_end().to_owned()
+    let short = parts[start.unwrap_or(0)..].join("::");
+    match hash.filter(|_| detail.hash) {
+        Some(hash) => format!("{short}::{hash}"),
+        None => short.trim_end().to_owned(),
+    }
 }
 
 /// Closures and lambdas have no name, nor has the call of a lambda.

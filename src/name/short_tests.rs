@@ -22,6 +22,7 @@ fn go() {
         ),
         ("go.etcd.io/etcd/api/v3/membershippb.init.0", "membershippb.init.0"),
         ("main.(*T).Method-fm", "main.(*T).Method-fm"),
+        ("type:.hash.github.com/hanwen/go-fuse/v2/fs.StableAttr", "type:.hash.fs.StableAttr"),
         ("main.Map[...].Get", "main.Map[…].Get"),
     ] {
         assert_eq!(short_name(name), want);
@@ -61,6 +62,7 @@ fn rust_and_cpp() {
         ("void ns::sort<int>(int*)", "ns::sort"),
         ("ns::f(int) [clone .isra.0]", "ns::f"),
         ("ActionDispatch::Http::Response#body", "Http::Response#body"),
+        ("add_token!(::Vector{A}, ::Int64)", "add_token!"),
         ("scan_tokens(::String, ::Vector{Tuple{JuLox.Token, JuLox.Position}})", "scan_tokens"),
     ] {
         assert_eq!(short_name(name), want);
@@ -112,8 +114,8 @@ fn names_stay_distinct() {
         (&["a.f", "x/a.f"], "a.f  x/a.f"),
         (&["x/a.f", "x/a.f"], "a.f  a.f"),
         (
-            &["a::b::f::h0123456789abcdef", "a::b::f::h0123456789abcdee"],
-            "a::b::f::h0123456789abcdef  a::b::f::h0123456789abcdee",
+            &["a::b::c::f::h0123456789abcdef", "a::b::c::f::h0123456789abcdee"],
+            "c::f::h0123456789abcdef  c::f::h0123456789abcdee",
         ),
         (&["java.util.List.add(Object)", "java.util.List.add(int)"], "List.add(Object)  List.add(int)"),
         (&["java.util.List.add", "java.awt.List.add"], "util.List.add  awt.List.add"),

@@ -1,0 +1,101 @@
+use super::*;
+use proptest::prelude::*;
+
+const DECODE: Names<'_> = Names {
+    function: "encoding/gob.(*Decoder).Decode",
+    short: "gob.(*Decoder).Decode",
+    file: "encoding/gob/decoder.go",
+    mapping: "/bin/server",
+    package: "encoding/gob",
+};
+
+#[test]
+fn matching() {
+    for (text, fixed, want) in [
+        ("Decode", false, true),
+        ("decode$", false, false),
+        (r"\.Decode$", false, true),
+        ("^gob", false, true),
+        ("^encoding", false, true),
+        ("server$", false, true),
+        ("function:server", false, false),
+        ("file:decoder", false, true),
+        ("file:Decode", false, false),
+        ("mapping:^/bin/", false, true),
+        ("package:^encoding/gob$", false, true),
+        ("package:Decode", false, false),
+        ("gob.(*Decoder).Decode", false, true),
+        ("gob…Decode", false, true),
+        ("gob.(*…).Decode", false, true),
+        ("function:gob.(*Dec…", false, true),
+        ("Dec.de", true, false),
+        ("gob.(*Decoder)", true, true),
+        ("gob…Decode", true, false),
+        ("file::open", false, false),
+        ("@idle", false, false),
+    ] {
+        let (pattern, _) = Pattern::parse(text, fixed).unwrap();
+        assert_eq!(pattern.matches(DECODE), want, "{text} fixed: {fixed}");
+    }
+}
+
+#[test]
+fn a_pasted_name_is_found_literally() {
+    let names = Names {
+        short: "gpq.(*GPQ[…]).DeQueue",
+        function: "x/gpq.(*GPQ[go.shape.int]).DeQueue",
+        ..Names::default()
+    };
+    let pasted = "gpq.(*GPQ[…]).DeQueue";
+    let (pattern, note) = Pattern::parse(pasted, false).unwrap();
+    assert!(pattern.matches(names) && note.is_some());
+    // Valid as a regular expression, where `[…]` is one of two characters.
+    let names = Names { function: "gpq.NewGPQ[go.shape.int].func1", ..Names::default() };
+    let (pattern, note) = Pattern::parse("gpq.NewGPQ[…].func1", false).unwrap();
+    assert!(!pattern.matches(names) && note.is_none());
+    assert!(Pattern::literal_of("gpq.NewGPQ[…].func1").unwrap().matches(names));
+}
+
+#[test]
+fn unknown_names_match_nothing() {
+    let nameless = Names::default();
+    assert!(Pattern::parse("function:^$", false).unwrap().0.matches(nameless));
+    for text in ["file:^", "mapping:.*", "package:"] {
+        assert!(!Pattern::parse(text, false).is_ok_and(|(pattern, _)| pattern.matches(nameless)));
+    }
+}
+
+#[test]
+fn refusals() {
+    for text in ["", "file:", "function:"] {
+        assert!(matches!(Pattern::parse(text, false), Err(PatternError::Empty { .. })), "{text}");
+    }
+    let error = Pattern::parse("((a{999}){999}){999}", false).unwrap_err();
+    assert!(error.to_string().ends_with("is too large as a regular expression"), "{error}");
+    let (_, note) = Pattern::parse("a(b", false).unwrap();
+    assert_eq!(note.unwrap(), "`a(b` is no valid regular expression and is taken literally");
+}
+
+#[test]
+fn lists_are_alternatives() {
+    let (patterns, notes) = Patterns::parse(&["nothing", "gob.(*"], false).unwrap();
+    assert!(patterns.matches(DECODE));
+    assert_eq!(notes.len(), 1);
+    assert_eq!(patterns.iter().map(Pattern::text).collect::<Vec<_>>(), ["nothing", "gob.(*"]);
+    assert!(Patterns::default().is_empty());
+    assert!(!Patterns::default().matches(DECODE));
+}
+
+proptest! {
+    #[test]
+    fn a_name_finds_itself(name in "\\PC{1,20}") {
+        let (pattern, _) = Pattern::parse(&name, true).unwrap();
+        let names = Names { function: &name, ..Names::default() };
+        prop_assert!(pattern.matches(names));
+        if let Ok(literal) = Pattern::literal_of(&name) {
+            let body = literal.body().to_owned();
+            let all = Names { function: &body, short: "", file: &body, mapping: &body, package: &body };
+            prop_assert!(literal.matches(all));
+        }
+    }
+}

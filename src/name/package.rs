@@ -277,9 +277,8 @@ fn trait_of(subject: &str) -> Option<&str> {
 
 /// The identifier at the beginning of a path, if a `::` follows it.
 fn path_head(text: &str) -> Option<&str> {
-    let (head, _) = text.split_once("::")?;
-    let is_identifier = !head.is_empty() && head.bytes().all(super::brackets::is_word);
-    is_identifier.then_some(head)
+    let length = text.bytes().take_while(|&byte| super::brackets::is_word(byte)).count();
+    (length > 0 && text[length..].starts_with("::")).then(|| &text[..length])
 }
 
 #[cfg(test)]

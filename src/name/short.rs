@@ -163,7 +163,9 @@ fn parameters(name: &str) -> Option<usize> {
 /// Go's type arguments, `(*GPQ[go.shape.int])`: `[…]`, or without the paths in them.
 fn go_arguments(name: &str, keep: bool) -> String {
     let mut out = String::with_capacity(name.len());
-    let mut rest = name;
+    // What is before the first dot is a package, or a name that is not Go's.
+    let mut rest = name.find('.').map_or("", |dot| &name[dot..]);
+    out.push_str(&name[..name.len() - rest.len()]);
     while let Some(open) = rest.find('[') {
         let (before, bracketed) = rest.split_at(open);
         let Some(length) = matching_square(bracketed) else { break };
@@ -181,8 +183,7 @@ fn go_arguments(name: &str, keep: bool) -> String {
 
 /// Tells `Map[go.shape.int]).Get` from `operator new[]`, `_[j]` and `a [clone .isra.0]`.
 fn is_type_argument_list(before: &str, arguments: &str, after: &str) -> bool {
-    before.contains('.')
-        && before.ends_with(|c: char| c.is_alphanumeric())
+    before.ends_with(|c: char| c.is_alphanumeric())
         && arguments.len() > 2
         && (after.is_empty() || after.starts_with(['.', ')', '-']))
 }

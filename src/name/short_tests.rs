@@ -124,6 +124,31 @@ fn names_stay_distinct() {
     }
 }
 
+/// Each takes the time of one pass, or this test is felt.
+#[test]
+fn hostile_names_are_read_once() {
+    for piece in [
+        "operator<",
+        "::",
+        "a/",
+        "a[b]",
+        "a.[",
+        "<a as ",
+        "<<",
+        ">(",
+        "f<x>::",
+        "a.b!",
+        "((",
+        "$LT$",
+        "_$",
+        "%2e",
+    ] {
+        let name = piece.repeat(200_000);
+        short_names(&[&name, &format!("x{name}")]);
+        crate::name::package(&name, &name);
+    }
+}
+
 fn any_name() -> impl Strategy<Value = String> {
     "([abA]|::|/|\\.|<|>|\\(|\\)|\\[|\\]|\\$|_|!| |v2|é){0,14}"
 }

@@ -7,6 +7,7 @@ pub mod output;
 pub mod pattern;
 pub mod profile;
 pub mod report;
+pub mod stats;
 pub mod transform;
 pub mod tree;
 pub mod unit;

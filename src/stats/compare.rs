@@ -1,0 +1,361 @@
+//! The comparison itself: which functions are tested, and what the verdict on each is.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::RangeInclusive;
+
+use super::dispersion::{Column, Design, pearson_dispersion};
+use super::distributions::t_upper_quantile;
+use super::model::{Columns, Model, Tested};
+use super::multiplicity::adjust;
+use super::{Counts, Incomparable, Measure, Noise, Normalize, Options, Sampled, Scale, Verdict};
+
+/// A row: one function's self or total count, tested.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hypothesis {
+    /// The function, as numbered in the counts.
+    pub function: usize,
+    /// Which of its counts is tested.
+    pub measure: Measure,
+    /// All functions with exactly these counts in every profile, as a chain of callers has; `function` is the first.
+    pub same_counts: Vec<usize>,
+    /// Effective samples of all old profiles.
+    pub old: f64,
+    /// Effective samples of all new profiles.
+    pub new: f64,
+    /// `old` as a share of all old samples, 0 to 1.
+    pub old_share: f64,
+    /// `new` as a share of all new samples, 0 to 1.
+    pub new_share: f64,
+    /// How much of a count makes one effective sample.
+    pub unit: f64,
+    /// ln of the cost ratio with half a sample added to both sides, so that it is finite.
+    pub log_ratio: f64,
+    /// The standard error of `log_ratio`.
+    pub standard_error: f64,
+    /// The cost of the function per unit of unchanged code, new over old; `None` if the old side has no sample.
+    pub ratio: Option<f64>,
+    /// The lower end of the 95 % interval of `ratio`.
+    pub ratio_low: Option<f64>,
+    /// The upper end of the 95 % interval; `None` if it is infinite.
+    pub ratio_high: Option<f64>,
+    /// The increase as a fraction of the old total, unchanged code held equal: 0.02 is two percentage points.
+    pub points: f64,
+    /// How many times larger than for independent samples the variance is.
+    pub noise_factor: f64,
+    /// The evidence for an increase.
+    pub increase: Evidence,
+    /// The evidence for a decrease.
+    pub decrease: Evidence,
+    /// The verdict.
+    pub verdict: Verdict,
+}
+
+impl Hypothesis {
+    /// The evidence in the direction in which the function moved.
+    pub fn evidence(&self) -> Evidence {
+        if self.log_ratio < 0.0 { self.decrease } else { self.increase }
+    }
+}
+
+/// How strong the evidence for a change in one direction is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Evidence {
+    /// The one-sided p-value of this test alone.
+    pub p: f64,
+    /// The p-value adjusted for all tests; below α the change is real. 1 if it was not `reachable`.
+    pub q: f64,
+    /// Whether there were samples enough for any outcome to count as a change.
+    pub reachable: bool,
+}
+
+/// Everything that was found out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    /// The rows: self counts by function number, then totals by function number.
+    pub hypotheses: Vec<Hypothesis>,
+    /// How many tests for an increase had samples enough; α is divided among them.
+    pub tested: usize,
+    /// Profiles on the old and on the new side.
+    pub profiles: (usize, usize),
+    /// The size of an effective sample where [`Scale::Unknown`] was to be found out; else 1.
+    pub unit: f64,
+    /// The fit behind the rows; `None` if a side holds no sample.
+    pub model: Option<Model>,
+    /// The options it was made with.
+    pub options: Options,
+}
+
+impl Comparison {
+    /// Whether a build should fail.
+    pub fn has_regression(&self) -> bool {
+        self.hypotheses.iter().any(|row| row.verdict == Verdict::Regressed)
+    }
+
+    /// The cost ratio of the code that did not change; 1 unless the profiles differ in length or the machine in speed.
+    pub fn core_ratio(&self) -> f64 {
+        self.model.as_ref().map_or(1.0, |model| model.location.exp())
+    }
+
+    /// Whether functions of all sizes moved so far that this does not look like one program on one machine.
+    pub fn is_bulk_too_noisy(&self) -> bool {
+        self.model.as_ref().is_some_and(|model| model.noise().1 > 0.15)
+    }
+}
+
+/// Compares the new profiles with the old ones.
+pub fn compare(counts: &Counts, options: &Options) -> Result<Comparison, Incomparable> {
+    check(counts, options)?;
+    let design = Design {
+        totals: profiles(counts).map(|profile| profile.self_counts.iter().sum()).collect(),
+        old: counts.old.len(),
+    };
+    let mut comparison = Comparison {
+        hypotheses: Vec::new(),
+        tested: 0,
+        profiles: (counts.old.len(), counts.new.len()),
+        unit: 1.0,
+        model: None,
+        options: options.clone(),
+    };
+    let total = |side: &[f64]| side.iter().sum::<f64>();
+    if total(&design.totals[..design.old]) <= 0.0 || total(&design.totals[design.old..]) <= 0.0 {
+        return Ok(comparison);
+    }
+    let mut columns = columns(counts);
+    if counts.scale == Scale::Unknown {
+        comparison.unit = calibrate(&mut columns, &design, options.min_tested);
+    }
+    let model = Model::fit(design, &columns, options, counts.scale != Scale::Unknown);
+    let (hypotheses, tested) = test_all(&model, &columns, options);
+    comparison.hypotheses = hypotheses;
+    comparison.tested = tested;
+    comparison.model = Some(model);
+    Ok(comparison)
+}
+
+/// Old profiles first, as everywhere in this room.
+fn profiles(counts: &Counts) -> impl Iterator<Item = &Sampled> {
+    counts.old.iter().chain(&counts.new)
+}
+
+fn check(counts: &Counts, options: &Options) -> Result<(), Incomparable> {
+    let Some(first) = counts.old.first() else { return Err(Incomparable::NoProfile) };
+    if counts.new.is_empty() {
+        return Err(Incomparable::NoProfile);
+    }
+    let functions = first.self_counts.len();
+    for profile in profiles(counts) {
+        if profile.self_counts.len() != functions || profile.total_counts.len() != functions {
+            return Err(Incomparable::Shape);
+        }
+        let counts = profile.self_counts.iter().chain(&profile.total_counts);
+        if let Some(&count) = counts.clone().find(|count| **count != 0.0 && !USABLE.contains(*count)) {
+            return Err(Incomparable::Count(count));
+        }
+    }
+    match &counts.scale {
+        Scale::PerFunction { self_units, total_units } => {
+            if self_units.len() != functions || total_units.len() != functions {
+                return Err(Incomparable::Shape);
+            }
+            let units = self_units.iter().chain(total_units);
+            if let Some(&unit) = units.clone().find(|unit| !USABLE.contains(*unit)) {
+                return Err(Incomparable::Unit(unit));
+            }
+        }
+        Scale::Unknown if counts.old.len() + counts.new.len() == 2 => {
+            return Err(Incomparable::NeedsReplicates);
+        }
+        Scale::Unknown | Scale::Samples => {}
+    }
+    check_options(options)
+}
+
+/// Far beyond any real count or unit, and such that no ratio, product or square of two of them overflows.
+const USABLE: RangeInclusive<f64> = 1e-60..=1e60;
+
+fn check_options(options: &Options) -> Result<(), Incomparable> {
+    let mut wrong = Vec::new();
+    if !(options.alpha > 0.0 && options.alpha < 1.0) {
+        wrong.push(("alpha", options.alpha));
+    }
+    for (name, value) in [
+        ("the least effect", options.min_effect),
+        ("the least increase in points", options.min_points),
+        ("the least share to test", options.min_tested),
+    ] {
+        if !(value >= 0.0 && value.is_finite()) {
+            wrong.push((name, value));
+        }
+    }
+    match options.noise {
+        Noise::Fixed(sigma) if !(sigma >= 0.0 && sigma.is_finite()) => wrong.push(("the noise", sigma)),
+        _ => {}
+    }
+    if let Normalize::Per { old, new } = options.normalize {
+        for work in [old, new] {
+            if !USABLE.contains(&work) {
+                wrong.push(("the work of a side", work));
+            }
+        }
+    }
+    wrong.first().map_or(Ok(()), |&(name, value)| Err(Incomparable::Option(name, value)))
+}
+
+/// Turns profiles × functions into one column for each function, and finds the totals worth a test of their own.
+fn columns(counts: &Counts) -> Columns {
+    let functions = counts.old.first().map_or(0, |profile| profile.self_counts.len());
+    let column = |of: fn(&Sampled) -> &[f64], function: usize, unit: f64| Column {
+        counts: profiles(counts).map(|profile| of(profile)[function] / unit).collect(),
+        unit,
+    };
+    let units = match &counts.scale {
+        Scale::PerFunction { self_units, total_units } => Some((self_units, total_units)),
+        Scale::Samples | Scale::Unknown => None,
+    };
+    let unit = |function: usize| units.map_or((1.0, 1.0), |(own, total)| (own[function], total[function]));
+    let own = (0..functions).map(|i| column(|profile| &profile.self_counts, i, unit(i).0)).collect();
+    let total = (0..functions).map(|i| column(|profile| &profile.total_counts, i, unit(i).1)).collect();
+    Columns { own, total, distinct_totals: distinct_totals(counts, functions) }
+}
+
+/// Groups the functions whose total differs from their self by that total. `main` calling only `run`, which calls only
+/// `serve`, makes one question and not three.
+fn distinct_totals(counts: &Counts, functions: usize) -> Vec<(usize, Vec<usize>)> {
+    let mut groups: Vec<(usize, Vec<usize>)> = Vec::new();
+    let mut seen: HashMap<Vec<u64>, usize> = HashMap::new();
+    for function in 0..functions {
+        // Adding zero makes -0 and 0 the same bits.
+        let bits = |of: fn(&Sampled) -> &[f64]| -> Vec<u64> {
+            profiles(counts).map(|profile| (of(profile)[function] + 0.0).to_bits()).collect()
+        };
+        let total = bits(|profile| &profile.total_counts);
+        if total == bits(|profile| &profile.self_counts) {
+            continue;
+        }
+        let group = *seen.entry(total).or_insert_with(|| {
+            groups.push((function, Vec::new()));
+            groups.len() - 1
+        });
+        groups[group].1.push(function);
+    }
+    groups
+}
+
+/// Finds the size of a sample that makes the scatter of replicates that of independent samples for the median function.
+fn calibrate(columns: &mut Columns, design: &Design, min_share: f64) -> f64 {
+    let all: f64 = design.totals.iter().sum();
+    let mut dispersions: Vec<f64> = columns
+        .own
+        .iter()
+        .filter(|column| column.counts.iter().sum::<f64>() >= min_share * all)
+        .map(|column| pearson_dispersion(column, design))
+        .filter(|dispersion| *dispersion > 0.0)
+        .collect();
+    dispersions.sort_by(f64::total_cmp);
+    let unit = dispersions.get(dispersions.len() / 2).copied().unwrap_or(1.0);
+    for column in columns.own.iter_mut().chain(&mut columns.total) {
+        column.unit = unit;
+        column.counts.iter_mut().for_each(|count| *count /= unit);
+    }
+    unit
+}
+
+/// Tests every function with samples enough, adjusts for their number and passes the verdicts.
+fn test_all(model: &Model, columns: &Columns, options: &Options) -> (Vec<Hypothesis>, usize) {
+    let wanted: Option<HashSet<usize>> =
+        options.functions.as_ref().map(|functions| functions.iter().copied().collect());
+    let is_wanted = |functions: &[usize]| {
+        wanted.as_ref().is_none_or(|wanted| functions.iter().any(|function| wanted.contains(function)))
+    };
+    let is_testable =
+        |column: &Column| model.sums(column).all() >= 3.0 && model.pooled_share(column) >= options.min_tested;
+    let own = (0..columns.own.len()).map(|function| (Measure::SelfCount, function, vec![function]));
+    let total = columns.distinct_totals.iter();
+    let total = total.map(|(function, group)| (Measure::Total, *function, group.clone()));
+    let mut rows = Vec::new();
+    let mut tests = Vec::new();
+    for (measure, function, group) in own.chain(total) {
+        let column =
+            if measure == Measure::SelfCount { &columns.own[function] } else { &columns.total[function] };
+        if is_testable(column) && is_wanted(&group) {
+            let tested = model.test(column, measure);
+            rows.push(row(model, column, measure, group, tested));
+            tests.push(tested);
+        }
+    }
+    let tested = pass_verdicts(&mut rows, &tests, options);
+    (rows, tested)
+}
+
+/// Adjusts the p-values of each direction among themselves and sets the verdicts; returns how many tests for an
+/// increase count.
+fn pass_verdicts(rows: &mut [Hypothesis], tests: &[Tested], options: &Options) -> usize {
+    let adjust = |side: fn(&Tested) -> (f64, f64)| {
+        let (p, smallest): (Vec<f64>, Vec<f64>) = tests.iter().map(side).unzip();
+        adjust(&p, &smallest, options.alpha)
+    };
+    let (up, down) = (adjust(|tested| tested.increase), adjust(|tested| tested.decrease));
+    for (i, row) in rows.iter_mut().enumerate() {
+        row.increase = Evidence { p: tests[i].increase.0, q: up.q[i], reachable: up.reachable[i] };
+        row.decrease = Evidence { p: tests[i].decrease.0, q: down.q[i], reachable: down.reachable[i] };
+        row.verdict = verdict(row, options);
+    }
+    if rows.is_empty() { 0 } else { up.counted }
+}
+
+/// A change must be certain *and* large enough, as a ratio and as points of the whole.
+fn verdict(row: &Hypothesis, options: &Options) -> Verdict {
+    let effect = options.min_effect.ln_1p();
+    if row.increase.q < options.alpha {
+        let large = row.log_ratio > effect && row.points >= options.min_points;
+        return if large { Verdict::Regressed } else { Verdict::Small };
+    }
+    if row.decrease.q < options.alpha {
+        let large = row.log_ratio < -effect && -row.points >= options.min_points;
+        return if large { Verdict::Improved } else { Verdict::Small };
+    }
+    if row.increase.reachable || row.decrease.reachable {
+        return Verdict::Unchanged;
+    }
+    untested_verdict(row.old, row.new)
+}
+
+/// The verdict on counts that were not tested: whether the function is on both sides.
+pub fn untested_verdict(old: f64, new: f64) -> Verdict {
+    match (old > 0.0, new > 0.0) {
+        (false, true) => Verdict::New,
+        (true, false) => Verdict::Removed,
+        _ => Verdict::Unchanged,
+    }
+}
+
+fn row(model: &Model, column: &Column, measure: Measure, group: Vec<usize>, tested: Tested) -> Hypothesis {
+    let sums = model.sums(column);
+    let old_share = sums.old * column.unit / model.old_total;
+    let new_share = sums.new * column.unit / model.new_total;
+    let half_width = t_upper_quantile(0.025, model.freedom) * tested.standard_error;
+    let finite = |log: f64| Some(log.exp()).filter(|value| value.is_finite());
+    let on_both = |log: f64| if sums.old > 0.0 { finite(log) } else { None };
+    let pending = Evidence { p: 1.0, q: 1.0, reachable: false };
+    Hypothesis {
+        function: group[0],
+        measure,
+        same_counts: group,
+        old: sums.old,
+        new: sums.new,
+        old_share,
+        new_share,
+        unit: column.unit,
+        log_ratio: tested.log_ratio,
+        standard_error: tested.standard_error,
+        ratio: on_both(tested.log_ratio),
+        ratio_low: finite(tested.log_ratio - half_width),
+        ratio_high: on_both(tested.log_ratio + half_width),
+        points: new_share * (-model.location).exp() - old_share,
+        noise_factor: tested.noise_factor,
+        increase: pending,
+        decrease: pending,
+        verdict: Verdict::Unchanged,
+    }
+}

@@ -1,0 +1,129 @@
+//! What a comparison could have seen: "no regression" means little where nothing below ×2.8 would have shown.
+
+use super::compare::Comparison;
+use super::distributions::{normal_upper_quantile, t_upper_quantile};
+
+/// How sharp the eyes are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sight {
+    /// Effective samples of all old profiles.
+    pub old_samples: f64,
+    /// Effective samples of all new profiles.
+    pub new_samples: f64,
+    /// φ, how many times larger than that of independent samples the variance is.
+    pub overdispersion: f64,
+    /// τ, the part of a log ratio's standard error that more samples do not take away.
+    pub run_to_run: f64,
+    /// How many tests share α.
+    pub tests: usize,
+    /// The chance of a false alarm among all of them.
+    pub alpha: f64,
+    /// The chance to see a change that is there, usually 0.8.
+    pub power: f64,
+    /// Degrees of freedom of the noise; infinite if it is taken as known.
+    pub freedom: f64,
+}
+
+impl Sight {
+    /// One test for a 1 % chance of a false alarm at 80 % power, with no noise but that of sampling.
+    pub fn pure_sampling(old_samples: f64, new_samples: f64) -> Self {
+        Self {
+            old_samples,
+            new_samples,
+            overdispersion: 1.0,
+            run_to_run: 0.0,
+            tests: 1,
+            alpha: 0.01,
+            power: 0.8,
+            freedom: f64::INFINITY,
+        }
+    }
+
+    /// The eyes of a comparison that was made; `None` if a side holds no sample.
+    pub fn of(comparison: &Comparison) -> Option<Self> {
+        let model = comparison.model.as_ref()?;
+        let (overdispersion, constant) = model.typical_variance();
+        let (old_samples, new_samples) = model.samples();
+        Some(Self {
+            overdispersion,
+            run_to_run: constant.sqrt(),
+            tests: comparison.tested.max(1),
+            alpha: comparison.options.alpha,
+            freedom: model.freedom,
+            ..Self::pure_sampling(old_samples, new_samples)
+        })
+    }
+
+    /// How many standard errors a true change must lie from zero to be seen with the wanted power.
+    fn distance(&self) -> f64 {
+        t_upper_quantile(self.alpha / self.tests.max(1) as f64, self.freedom)
+            + normal_upper_quantile(1.0 - self.power)
+    }
+
+    /// Whether all numbers are such that an answer exists.
+    fn is_sound(&self, share: f64) -> bool {
+        let finite = [self.old_samples, self.new_samples, self.overdispersion, self.run_to_run];
+        share > 0.0
+            && share < 1.0
+            && finite.iter().all(|value| value.is_finite())
+            && self.distance().is_finite()
+    }
+}
+
+/// The largest change that is looked for, as a logarithm: ×403.
+const LARGEST: f64 = 6.0;
+
+/// The smallest cost ratio that is seen with the wanted power at a function that holds `share` (0 to 1) of the old
+/// samples; `None` if not even ×400 is.
+///
+/// ```
+/// # use prof::stats::detect::{Sight, detectable_ratio};
+/// // 300 samples a side, 60 functions tested: 3 seconds of a Go profile.
+/// let sight = Sight { tests: 60, ..Sight::pure_sampling(300.0, 300.0) };
+/// assert_eq!((detectable_ratio(0.1, &sight).unwrap() * 10.0).round(), 28.0);
+/// ```
+pub fn detectable_ratio(share: f64, sight: &Sight) -> Option<f64> {
+    if !sight.is_sound(share) || sight.old_samples <= 0.0 || sight.new_samples <= 0.0 {
+        return None;
+    }
+    let distance = sight.distance();
+    let (mut low, mut high) = (0.0, LARGEST);
+    for _ in 0..60 {
+        let middle = (low + high) / 2.0;
+        let (old, new) = sampling_variance(share, middle);
+        let variance = sight.overdispersion * (old / sight.old_samples + new / sight.new_samples)
+            + sight.run_to_run.powi(2);
+        if middle < distance * variance.sqrt() { low = middle } else { high = middle }
+    }
+    Some(high).filter(|log| *log < LARGEST).map(f64::exp)
+}
+
+/// How many samples a side must hold for a change by `ratio` at a function of `share` to be seen: with both sides alike
+/// and the noise of `sight`. `None` if no number suffices, because costs differ too much from run to run: then more
+/// runs help, not longer ones.
+pub fn samples_needed(share: f64, ratio: f64, sight: &Sight) -> Option<f64> {
+    let log = ratio.ln();
+    if !sight.is_sound(share) || log.is_nan() || log <= 0.0 {
+        return None;
+    }
+    let (old, new) = sampling_variance(share, log);
+    let left_for_sampling = (log / sight.distance()).powi(2) - sight.run_to_run.powi(2);
+    let samples = sight.overdispersion * (old + new) / left_for_sampling;
+    Some(samples).filter(|samples| left_for_sampling > 0.0 && samples.is_finite())
+}
+
+/// How many samples each of `runs` profiles a side must hold, if their noise is that of a usual steady program
+/// (φ 1.1, and a trend worth 20 degrees of freedom).
+pub fn samples_needed_per_run(share: f64, ratio: f64, runs: usize, sight: &Sight) -> Option<f64> {
+    let runs = runs.max(2) as f64;
+    let usual = Sight { overdispersion: 1.1, run_to_run: 0.0, freedom: 2.0 * (runs - 1.0) + 20.0, ..*sight };
+    samples_needed(share, ratio, &usual).map(|samples| samples / runs)
+}
+
+/// The variance of a log ratio of cost, times the samples of the old and of the new side: that of the function's share
+/// and that of all other code, when the cost of the function grows by the factor e^`log`.
+fn sampling_variance(share: f64, log: f64) -> (f64, f64) {
+    let grown = share * log.exp() / (1.0 + share * (log.exp() - 1.0));
+    let variance = |share: f64| 1.0 / share + 1.0 / (1.0 - share);
+    (variance(share), variance(grown))
+}

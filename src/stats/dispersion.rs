@@ -1,0 +1,166 @@
+//! How noisy every function is, from replicates: its own scatter, steadied by that of all the others.
+//!
+//! Five runs a side say little about one function, but three hundred functions together say much. So the estimate of
+//! each is drawn towards a common trend (limma and edgeR do the same for genes), though never below what it showed.
+
+use statrs::function::gamma::digamma;
+
+use super::bulk::{log_steps, overdispersion_grid};
+use super::distributions::{trigamma, trigamma_inverse};
+
+/// One function in every profile, the old profiles first.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Column {
+    /// Effective samples, one value for each profile.
+    pub counts: Vec<f64>,
+    /// What one effective sample stands for, in the unit of the profiles' totals: 1 for plain samples, bytes for a heap.
+    pub unit: f64,
+}
+
+impl Column {
+    /// The mean count of a profile.
+    pub(super) fn mean(&self) -> f64 {
+        self.counts.iter().sum::<f64>() / self.counts.len().max(1) as f64
+    }
+}
+
+/// How often profiles were taken, and how much each holds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Design {
+    /// The total of every profile, old ones first, in the unit that [`Column::unit`] names.
+    pub totals: Vec<f64>,
+    /// How many of them are old.
+    pub old: usize,
+}
+
+impl Design {
+    /// The residual degrees of freedom: how many profiles there are beyond one a side.
+    pub fn residual(&self) -> usize {
+        self.old.saturating_sub(1) + (self.totals.len() - self.old).saturating_sub(1)
+    }
+
+    /// The old profiles and the new ones, as ranges of their indices.
+    fn sides(&self) -> [std::ops::Range<usize>; 2] {
+        [0..self.old, self.old..self.totals.len()]
+    }
+}
+
+/// How many times more than independent samples would did this function vary between runs of the *same* side?
+/// Pearson's statistic per degree of freedom, on the binomial variance: 1 is pure sampling, 4 is twice the scatter.
+pub fn pearson_dispersion(column: &Column, design: &Design) -> f64 {
+    let mut statistic = 0.0;
+    for side in design.sides() {
+        let total: f64 = design.totals[side.clone()].iter().sum::<f64>() / column.unit;
+        if side.len() < 2 || total <= 0.0 {
+            continue;
+        }
+        let share = column.counts[side.clone()].iter().sum::<f64>() / total;
+        for i in side {
+            let expected = design.totals[i] / column.unit * share;
+            if expected > 0.0 {
+                let variance = expected * (1.0 - share.min(1.0 - 1e-6));
+                statistic += (column.counts[i] - expected).powi(2) / variance.max(1e-12);
+            }
+        }
+    }
+    statistic / design.residual().max(1) as f64
+}
+
+/// What is usual for a function of a given size, and how far single functions stray from that.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Trend {
+    /// φ, the dispersion of small functions.
+    pub overdispersion: f64,
+    /// τ: the dispersion grows by τ² with every sample, because a run that does 5 % more of something does so at any size.
+    pub run_to_run: f64,
+    /// d0: how many degrees of freedom the trend is worth next to the function's own.
+    pub prior_freedom: f64,
+}
+
+impl Trend {
+    /// The usual dispersion of a function with `mean` samples a profile.
+    pub fn at(&self, mean: f64) -> f64 {
+        self.overdispersion + self.run_to_run.powi(2) * mean
+    }
+
+    /// The dispersion to use for a function that showed `own`: drawn towards the trend, and never less than `own`,
+    /// since a truly erratic function would else be "significant" in one comparison of equals out of fifty.
+    pub fn moderate(&self, own: f64, mean: f64, residual: usize) -> f64 {
+        let residual = residual as f64;
+        let drawn = (self.prior_freedom * self.at(mean) + residual * own) / (self.prior_freedom + residual);
+        own.max(drawn)
+    }
+}
+
+/// Fits the [`Trend`] to the dispersions `own` of functions with `means` samples a profile. `most_freedom` limits d0.
+///
+/// φ and τ maximise a gamma likelihood in which a single wild function has a bounded say; d0 is the answer of limma's
+/// `fitFDist` (Smyth 2004): scatter of the log ratios that sampling does not explain means a trend worth less.
+pub fn dispersion_trend(own: &[f64], means: &[f64], residual: usize, most_freedom: f64) -> Trend {
+    let usable: Vec<(f64, f64)> =
+        own.iter().zip(means).filter(|(_, mean)| **mean >= 3.0).map(|(&y, &mean)| (y, mean)).collect();
+    if usable.len() < 5 || residual == 0 {
+        return Trend { overdispersion: 1.5, run_to_run: 0.0, prior_freedom: most_freedom.min(4.0) };
+    }
+    let half = residual as f64 / 2.0;
+    let (overdispersion, run_to_run) = most_likely(&usable, half);
+    let mut trend = Trend { overdispersion, run_to_run, prior_freedom: most_freedom };
+    let expected_log = digamma(half) - half.ln();
+    let mut logs: Vec<f64> =
+        usable.iter().map(|&(y, mean)| (y.max(1e-3) / trend.at(mean)).ln() - expected_log).collect();
+    winsorize(&mut logs, 0.05);
+    let unexplained = sample_variance(&logs) - trigamma(half);
+    let freedom = if unexplained > 0.02 { 2.0 * trigamma_inverse(unexplained) } else { 100.0 };
+    trend.prior_freedom = freedom.max(1.0).min(most_freedom);
+    trend
+}
+
+/// The grid point (φ, τ) of the greatest likelihood; every function's excess counts at most fourfold.
+fn most_likely(usable: &[(f64, f64)], half: f64) -> (f64, f64) {
+    let mut best = (f64::NEG_INFINITY, 1.0, 0.0);
+    let run_to_run = [vec![0.0], log_steps(0.005, 0.8, 20)].concat();
+    for &phi in &overdispersion_grid() {
+        for &tau in &run_to_run {
+            let cost: f64 = usable
+                .iter()
+                .map(|&(y, mean)| {
+                    let expected = phi + tau * tau * mean;
+                    expected.ln() + (y / expected).min(4.0)
+                })
+                .sum();
+            if -half * cost > best.0 {
+                best = (-half * cost, phi, tau);
+            }
+        }
+    }
+    (best.1, best.2)
+}
+
+/// Pulls the outer `fraction` of the values at both ends in to the quantile there.
+fn winsorize(values: &mut [f64], fraction: f64) {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let (low, high) = (quantile(&sorted, fraction), quantile(&sorted, 1.0 - fraction));
+    for value in values {
+        *value = value.max(low).min(high);
+    }
+}
+
+/// The quantile of sorted values, interpolated between neighbours.
+fn quantile(sorted: &[f64], fraction: f64) -> f64 {
+    let Some(last) = sorted.len().checked_sub(1) else { return 0.0 };
+    let place = fraction * last as f64;
+    let below = (place.floor() as usize).min(last);
+    let above = (below + 1).min(last);
+    sorted[below] + (sorted[above] - sorted[below]) * (place - below as f64)
+}
+
+/// The variance with n - 1 in the denominator; 0 for fewer than two values.
+fn sample_variance(values: &[f64]) -> f64 {
+    if values.len() < 2 {
+        return 0.0;
+    }
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1.0)
+}

@@ -1,0 +1,221 @@
+//! Tells a change in cost from noise: sample counts of two sides go in, rows with a verdict come out.
+//!
+//! The room knows nothing of profiles. [`compare`](compare::compare) takes, for every profile and function, how many
+//! *effective samples* ([`effective`]) ended in it (self) or passed through it (total), and answers for every function
+//! whether it got more expensive relative to the code that did not change:
+//!
+//! 1. [`bulk`]: where unchanged code lies and how it scatters between two profiles;
+//! 2. [`dispersion`]: how noisy each function is, when a side has several profiles;
+//! 3. [`model`]: both together, as a p-value for any function ([`distributions`] has the tails);
+//! 4. [`multiplicity`]: one alarm among hundreds of tests must stay rare;
+//! 5. [`compare`]: the floors below which a change is called small, and the verdict;
+//! 6. [`attribution`]: callers that only pass a change on, and code that only moved;
+//! 7. [`detect`]: what these profiles could not have shown.
+//!
+//! Everything is deterministic, costs milliseconds, and never panics; only finite numbers come out.
+//!
+//! ```
+//! use prof::stats::{Counts, Options, Sampled, Scale, Verdict, compare::compare};
+//!
+//! let profile = |leaf: f64| {
+//!     let counts = vec![leaf, 4000.0, 3000.0, 2000.0, 1500.0, 1200.0, 900.0, 800.0];
+//!     Sampled { self_counts: counts.clone(), total_counts: counts }
+//! };
+//! let old = vec![profile(1000.0), profile(1030.0), profile(985.0)];
+//! let new = vec![profile(1510.0), profile(1490.0), profile(1530.0)];
+//! let result = compare(&Counts { old, new, scale: Scale::Samples }, &Options::default()).unwrap();
+//! assert_eq!(result.hypotheses[0].verdict, Verdict::Regressed);
+//! assert!((result.hypotheses[0].ratio.unwrap() - 1.5).abs() < 0.05);
+//! ```
+
+pub mod attribution;
+pub mod bulk;
+pub mod compare;
+pub mod detect;
+pub mod dispersion;
+pub mod distributions;
+pub mod effective;
+pub mod model;
+pub mod multiplicity;
+
+use std::fmt;
+
+/// One profile as the test sees it; both lists are indexed by the same function numbers.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Sampled {
+    /// The samples that ended in each function.
+    pub self_counts: Vec<f64>,
+    /// The samples whose stack holds each function, counted once however often it recurs there.
+    pub total_counts: Vec<f64>,
+}
+
+/// Both sides of a comparison; several profiles on a side are replicates.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Counts {
+    /// The profiles taken before the change.
+    pub old: Vec<Sampled>,
+    /// The profiles taken after it.
+    pub new: Vec<Sampled>,
+    /// How much of a count makes one effective sample.
+    pub scale: Scale,
+}
+
+/// How much of a count makes one *effective* sample, one independent observation.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Scale {
+    /// The counts are samples.
+    Samples,
+    /// It differs from function to function, as on a heap ([`effective::heap_unit`]); one value for each function.
+    PerFunction {
+        /// For the self counts.
+        self_units: Vec<f64>,
+        /// For the total counts.
+        total_units: Vec<f64>,
+    },
+    /// It is not known, but the same everywhere: the scatter of replicates tells it, so one side needs two profiles.
+    Unknown,
+}
+
+/// Which of the two counts of a function is tested.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Measure {
+    /// The samples that ended in the function.
+    SelfCount,
+    /// The samples that passed through it.
+    Total,
+}
+
+/// How strict the comparison is, and what it takes costs relative to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Options {
+    /// The chance of any false alarm among all tests together.
+    pub alpha: f64,
+    /// The least cost increase that is called a regression: 0.05 means by 5 %.
+    pub min_effect: f64,
+    /// The least increase as a fraction of the old total: 0.01 is one percentage point. Another order of the functions
+    /// in the binary alone can move a function by almost as much.
+    pub min_points: f64,
+    /// Functions below this share of all samples of both sides are not tested, which leaves more power for the others.
+    pub min_tested: f64,
+    /// What is known about the change from run to run, when one pair of profiles cannot show it.
+    pub noise: Noise,
+    /// What the costs are relative to.
+    pub normalize: Normalize,
+    /// Tests these functions only, which takes far fewer samples; `None` tests all.
+    pub functions: Option<Vec<usize>>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            alpha: 0.01,
+            min_effect: 0.05,
+            min_points: 0.01,
+            min_tested: 0.005,
+            noise: Noise::Auto,
+            normalize: Normalize::Core,
+            functions: None,
+        }
+    }
+}
+
+/// How much a function's cost changes from run to run of the same program.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Noise {
+    /// Learned from the profiles; about 10 % when they say little.
+    Auto,
+    /// Learned as well, for a workload that repeats itself exactly: about 4 % when the profiles say little.
+    Steady,
+    /// Known from earlier runs, as a coefficient of variation: 0.03 is 3 %.
+    Fixed(f64),
+}
+
+/// What "more expensive" is relative to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Normalize {
+    /// The bulk of the functions, which no single change can move.
+    Core,
+    /// All samples: compares shares.
+    Total,
+    /// The work done, known exactly: so many requests (or iterations) on each side, all its profiles together. The only
+    /// choice that sees everything become slower alike and is still safe.
+    Per {
+        /// The work of the old profiles.
+        old: f64,
+        /// The work of the new profiles.
+        new: f64,
+    },
+    /// A profile: compares plain samples per run, for runs of equal length on an idle machine.
+    Run,
+}
+
+/// What a row says about its function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Verdict {
+    /// More expensive, beyond doubt and by enough to matter. The only verdict that fails a build.
+    Regressed,
+    /// Cheaper, likewise.
+    Improved,
+    /// The samples came from elsewhere below the same caller, as after a rename: nothing became more expensive.
+    Moved,
+    /// Changed only because a function it calls did.
+    Inherits,
+    /// Changed beyond doubt, but by less than matters.
+    Small,
+    /// Only on the new side, with too few samples to test.
+    New,
+    /// Only on the old side, with too few samples to test.
+    Removed,
+    /// No difference that these profiles can show.
+    Unchanged,
+}
+
+impl Verdict {
+    /// The word in JSON and CSV; empty for [`Verdict::Unchanged`].
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Regressed => "regressed",
+            Self::Improved => "improved",
+            Self::Moved => "moved",
+            Self::Inherits => "inherits",
+            Self::Small => "small",
+            Self::New => "new",
+            Self::Removed => "removed",
+            Self::Unchanged => "",
+        }
+    }
+}
+
+/// Why two sides cannot be compared.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Incomparable {
+    /// A side has no profile.
+    NoProfile,
+    /// Two lists that are indexed by function differ in length.
+    Shape,
+    /// A count is negative or not a number, as in a profile that is itself a difference.
+    Count(f64),
+    /// The size of an effective sample is not positive.
+    Unit(f64),
+    /// An option is out of its range; its name and value.
+    Option(&'static str, f64),
+    /// The size of a sample is unknown ([`Scale::Unknown`]) and each side has one profile only.
+    NeedsReplicates,
+}
+
+impl fmt::Display for Incomparable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoProfile => write!(f, "one side has no profile"),
+            Self::Shape => write!(f, "the profiles count different numbers of functions"),
+            Self::Count(count) => write!(f, "a count of {count} cannot be tested; counts are zero or more"),
+            Self::Unit(unit) => write!(f, "a sample cannot stand for {unit}"),
+            Self::Option(name, value) => write!(f, "{name} cannot be {value}"),
+            Self::NeedsReplicates => {
+                write!(f, "how much one sample stands for is unknown: two or more profiles a side are needed")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Incomparable {}

@@ -1,0 +1,289 @@
+//! The fitted comparison: what unchanged code did, how noisy counts are, and so a p-value for any function.
+
+use super::bulk::{Prior, core_location, fit_bulk};
+use super::dispersion::{Column, Design, Trend, dispersion_trend, pearson_dispersion};
+use super::distributions::{binomial_mid_p, normal_to_t};
+use super::{Measure, Noise, Normalize, Options};
+
+/// With fewer residual degrees of freedom than this, replicates alone say too little about the noise.
+const ENOUGH_REPLICATES: usize = 4;
+
+/// Every function's column, and which totals are a question of their own.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Columns {
+    /// Self samples, indexed by function.
+    pub(super) own: Vec<Column>,
+    /// Total samples, indexed by function.
+    pub(super) total: Vec<Column>,
+    /// The functions whose total differs from their self, each distinct column once, with all functions that share it.
+    pub(super) distinct_totals: Vec<(usize, Vec<usize>)>,
+}
+
+/// How the bulk of the functions scattered between one old and one new profile.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct PairNoise {
+    own: (f64, f64),
+    total: (f64, f64),
+    /// Makes up for φ and τ being estimates.
+    inflation: f64,
+}
+
+/// The fitted comparison.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Model {
+    design: Design,
+    /// All samples of the old profiles, and of the new ones, in the unit of the totals.
+    pub(super) old_total: f64,
+    pub(super) new_total: f64,
+    /// The effective samples of either side.
+    samples: Sums,
+    /// ln of the cost ratio of code that did not change.
+    pub location: f64,
+    /// The variance of `location`.
+    pub location_variance: f64,
+    /// The noise between one pair, where it is used.
+    pair: Option<PairNoise>,
+    /// The noise between replicates, where there are any.
+    trend: Option<Trend>,
+    /// The degrees of freedom of the noise; infinite for one pair, whose variance is inflated instead.
+    pub freedom: f64,
+    /// The least noise factor: replicates can look steadier than independent samples by luck, and are not believed.
+    least_factor: f64,
+}
+
+/// The effective counts of one function, both sides summed up.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Sums {
+    pub(super) old: f64,
+    pub(super) new: f64,
+}
+
+impl Sums {
+    pub(super) fn all(self) -> f64 {
+        self.old + self.new
+    }
+}
+
+/// How surprising the counts of a function are, in both directions.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Tested {
+    /// How many times larger than for independent samples the variance is.
+    pub noise_factor: f64,
+    /// ln of the cost ratio, relative to code that did not change.
+    pub log_ratio: f64,
+    /// The standard error of `log_ratio`.
+    pub standard_error: f64,
+    /// The one-sided p-value of an increase, and the smallest one that so many samples can give.
+    pub increase: (f64, f64),
+    /// Likewise of a decrease.
+    pub decrease: (f64, f64),
+}
+
+impl Model {
+    /// Fits location and noise to all functions. Both sides must hold samples.
+    pub(super) fn fit(design: Design, columns: &Columns, options: &Options, unit_known: bool) -> Self {
+        let old_total: f64 = design.totals[..design.old].iter().sum();
+        let new_total: f64 = design.totals[design.old..].iter().sum();
+        let mut model = Self {
+            design,
+            old_total,
+            new_total,
+            samples: Sums { old: 0.0, new: 0.0 },
+            location: 0.0,
+            location_variance: 0.0,
+            pair: None,
+            trend: None,
+            freedom: f64::INFINITY,
+            least_factor: if unit_known { 1.0 } else { 0.0 },
+        };
+        for sums in columns.own.iter().map(|column| model.sums(column)).collect::<Vec<_>>() {
+            model.samples = Sums { old: model.samples.old + sums.old, new: model.samples.new + sums.new };
+        }
+        let core: Vec<&Column> = columns.own.iter().filter(|column| model.is_sizeable(column)).collect();
+        let (ratios, variances) = model.log_ratios(&core);
+        let residual = model.design.residual();
+        if residual == 0 {
+            let bulk = fit_bulk(&ratios, &variances, prior(options.noise), 1);
+            (model.location, model.location_variance) = (bulk.location, bulk.location_variance);
+        } else {
+            let trend = model.fit_trend(&columns.own);
+            model.trend = Some(trend);
+            model.freedom = trend.prior_freedom + residual as f64;
+            let spread: Vec<f64> = core
+                .iter()
+                .zip(&variances)
+                .map(|(column, v)| model.replicate_factor(column, trend) * v)
+                .collect();
+            (model.location, model.location_variance) = core_location(&ratios, &spread);
+        }
+        if residual < ENOUGH_REPLICATES {
+            model.pair = Some(model.fit_pair(columns, options.noise));
+            model.freedom = f64::INFINITY;
+        }
+        model.apply(options.normalize);
+        model
+    }
+
+    /// Puts another measure of "unchanged" in the place of the core.
+    fn apply(&mut self, normalize: Normalize) {
+        let old_runs = self.design.old as f64;
+        let new_runs = self.design.totals.len() as f64 - old_runs;
+        let per_work = |old: f64, new: f64| (new / self.new_total).ln() - (old / self.old_total).ln();
+        (self.location, self.location_variance) = match normalize {
+            Normalize::Core => return,
+            Normalize::Total => (0.0, 1.0 / self.samples.old + 1.0 / self.samples.new),
+            Normalize::Per { old, new } => (per_work(old, new), 0.0),
+            Normalize::Run => (per_work(old_runs, new_runs), 0.0),
+        };
+    }
+
+    /// Tests one function, or any part of it.
+    pub fn test(&self, column: &Column, measure: Measure) -> Tested {
+        let sums = self.sums(column);
+        let share_new = self.expected_share();
+        let information = sums.all() * share_new * (1.0 - share_new);
+        let noise_factor = self.factor(column, measure, information) + information * self.location_variance;
+        let (old, new) = (sums.old / noise_factor, sums.new / noise_factor);
+        let p =
+            |more: f64, less: f64, share: f64| normal_to_t(binomial_mid_p(more, less, share), self.freedom);
+        let least = |share: f64| {
+            let smallest = binomial_mid_p(old + new, 0.0, share);
+            normal_to_t(if self.freedom.is_finite() { smallest.max(1e-300) } else { smallest }, self.freedom)
+        };
+        Tested {
+            noise_factor,
+            log_ratio: self.raw_log_ratio(sums) - self.location,
+            standard_error: (noise_factor / information.max(1e-12)).sqrt(),
+            increase: (p(new, old, share_new), least(share_new)),
+            decrease: (p(old, new, 1.0 - share_new), least(1.0 - share_new)),
+        }
+    }
+
+    /// The dispersion and the run-to-run change behind the noise factors, for telling the reader: φ and τ.
+    pub fn noise(&self) -> (f64, f64) {
+        match (self.trend, self.pair) {
+            (Some(trend), _) => (trend.overdispersion, trend.run_to_run),
+            (None, Some(pair)) => pair.own,
+            (None, None) => (1.0, 0.0),
+        }
+    }
+
+    /// The variance of a self log ratio as a + b: a falls with the samples (times 1 / information), b does not.
+    /// [`detect`](super::detect) asks with these two what could have been seen.
+    pub(super) fn typical_variance(&self) -> (f64, f64) {
+        let share = self.expected_share();
+        let by_pair = self
+            .pair
+            .map_or((1.0, 0.0), |pair| (pair.inflation * pair.own.0, pair.inflation * pair.own.1.powi(2)));
+        let by_trend = self.trend.map_or((1.0, 0.0), |trend| {
+            let profiles = self.design.totals.len() as f64;
+            (trend.overdispersion, trend.run_to_run.powi(2) / (profiles * share * (1.0 - share)).max(1e-12))
+        });
+        (by_pair.0.max(by_trend.0), by_pair.1.max(by_trend.1) + self.location_variance)
+    }
+
+    /// The part of a function's samples that falls on the new side if its cost did not change.
+    pub fn expected_share(&self) -> f64 {
+        let new = self.new_total * self.location.exp();
+        if new.is_finite() { new / (self.old_total + new) } else { 1.0 }
+    }
+
+    /// The effective samples of all old profiles and of all new ones.
+    pub fn samples(&self) -> (f64, f64) {
+        (self.samples.old, self.samples.new)
+    }
+
+    pub(super) fn sums(&self, column: &Column) -> Sums {
+        let (old, new) = column.counts.split_at(self.design.old);
+        Sums { old: old.iter().sum(), new: new.iter().sum() }
+    }
+
+    /// The share of all samples of both sides together.
+    pub(super) fn pooled_share(&self, column: &Column) -> f64 {
+        self.sums(column).all() * column.unit / (self.old_total + self.new_total)
+    }
+
+    /// ln of the ratio of shares; the halves keep a count of zero finite.
+    fn raw_log_ratio(&self, sums: Sums) -> f64 {
+        ((sums.new + 0.5) / self.new_total).ln() - ((sums.old + 0.5) / self.old_total).ln()
+    }
+
+    /// Whether the smaller side can be expected to hold five samples, enough for a log ratio to mean something.
+    fn is_sizeable(&self, column: &Column) -> bool {
+        let share = self.new_total / (self.old_total + self.new_total);
+        self.sums(column).all() * share.min(1.0 - share) >= 5.0
+    }
+
+    /// The log ratios and their sampling variances. The variance is that of the *pooled* count: one taken from the
+    /// observed counts would be smaller the more the new side happens to hold, and would pull the location up.
+    fn log_ratios(&self, columns: &[&Column]) -> (Vec<f64>, Vec<f64>) {
+        let share = self.new_total / (self.old_total + self.new_total);
+        columns
+            .iter()
+            .map(|column| {
+                let sums = self.sums(column);
+                let variance = 1.0 / (sums.all() * share) + 1.0 / (sums.all() * (1.0 - share));
+                (self.raw_log_ratio(sums), variance)
+            })
+            .unzip()
+    }
+
+    fn fit_trend(&self, own: &[Column]) -> Trend {
+        let used: Vec<&Column> = own.iter().filter(|column| self.sums(column).all() >= 3.0).collect();
+        let dispersions: Vec<f64> =
+            used.iter().map(|column| pearson_dispersion(column, &self.design)).collect();
+        let means: Vec<f64> = used.iter().map(|column| column.mean()).collect();
+        let residual = self.design.residual();
+        let replicated = self.design.old > 1 && self.design.totals.len() - self.design.old > 1;
+        let most_freedom = if replicated { (2.0 * residual as f64 + 4.0).min(20.0) } else { 8.0 };
+        dispersion_trend(&dispersions, &means, residual, most_freedom)
+    }
+
+    /// Fits φ and τ to the self counts, and to the totals, which share the ups and downs of whole requests.
+    fn fit_pair(&self, columns: &Columns, noise: Noise) -> PairNoise {
+        if let Noise::Fixed(sigma) = noise {
+            // Both runs vary, so their ratio varies by the root of two more.
+            let known = (1.0, 2.0_f64.sqrt() * sigma);
+            return PairNoise { own: known, total: known, inflation: 1.0 };
+        }
+        let fit = |used: &[&Column], trim: usize| {
+            let (ratios, variances) = self.log_ratios(used);
+            let bulk = fit_bulk(&ratios, &variances, prior(noise), trim);
+            (bulk.overdispersion, bulk.run_to_run)
+        };
+        let own: Vec<&Column> = columns.own.iter().filter(|column| self.is_sizeable(column)).collect();
+        let own = fit(&own, 1);
+        let totals: Vec<&Column> = columns
+            .distinct_totals
+            .iter()
+            .map(|(function, _)| &columns.total[*function])
+            // The outermost functions hold nearly every sample and so cannot vary.
+            .filter(|column| self.is_sizeable(column) && self.pooled_share(column) < 0.9)
+            .collect();
+        let total = if totals.len() >= 8 { fit(&totals, 3) } else { own };
+        PairNoise { own, total: (own.0.max(total.0), own.1.max(total.1)), inflation: 1.3 }
+    }
+
+    /// The noise factor of one function: by replicates, by the pair, or the larger where replicates are few.
+    fn factor(&self, column: &Column, measure: Measure, information: f64) -> f64 {
+        let by_pair = self.pair.map_or(0.0, |pair| {
+            let (phi, tau) = if measure == Measure::SelfCount { pair.own } else { pair.total };
+            (phi + information * tau * tau) * pair.inflation
+        });
+        let by_replicates = self.trend.map_or(0.0, |trend| self.replicate_factor(column, trend));
+        by_pair.max(by_replicates)
+    }
+
+    fn replicate_factor(&self, column: &Column, trend: Trend) -> f64 {
+        let own = pearson_dispersion(column, &self.design);
+        trend.moderate(own, column.mean(), self.design.residual()).max(self.least_factor)
+    }
+}
+
+/// What is believed about τ beforehand.
+fn prior(noise: Noise) -> Prior {
+    match noise {
+        Noise::Auto | Noise::Fixed(_) => Prior { median: 0.10, log_sd: 0.6 },
+        Noise::Steady => Prior { median: 0.04, log_sd: 0.8 },
+    }
+}

@@ -1,0 +1,309 @@
+//! The statistics against known answers: `fixtures/diff/vectors.json`, and the random comparisons that
+//! `fixtures/diff/random_cases.py` wrote down together with what the Python reference says of them.
+
+use prof::stats::bulk::{Prior, core_location, fit_bulk};
+use prof::stats::compare::{Comparison, compare};
+use prof::stats::detect::{Sight, detectable_ratio};
+use prof::stats::dispersion::{Column, Design, dispersion_trend, pearson_dispersion};
+use prof::stats::distributions::{
+    binomial_mid_p, normal_upper, normal_upper_quantile, t_upper, t_upper_quantile, trigamma_inverse,
+};
+use prof::stats::effective::heap_row;
+use prof::stats::multiplicity::{benjamini_hochberg, holm, tarone};
+use prof::stats::{Counts, Measure, Noise, Normalize, Options, Sampled, Scale, Verdict};
+use serde_json::Value;
+use statrs::function::beta::checked_beta_reg;
+
+/// The tolerance of the study, relative.
+const TOLERANCE: f64 = 1e-9;
+
+fn vectors() -> Value {
+    serde_json::from_str(include_str!("../fixtures/diff/vectors.json")).unwrap()
+}
+
+fn number(value: &Value, key: &str) -> f64 {
+    value[key].as_f64().unwrap_or_else(|| panic!("{key} of {value} is no number"))
+}
+
+fn numbers(value: &Value) -> Vec<f64> {
+    value.as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect()
+}
+
+fn matrix(value: &Value) -> Vec<Vec<f64>> {
+    match value.as_array().unwrap().first() {
+        Some(Value::Array(_)) => value.as_array().unwrap().iter().map(numbers).collect(),
+        _ => vec![numbers(value)],
+    }
+}
+
+/// The relative difference, taken as absolute below 1e-250, where doubles run out.
+fn difference(got: f64, want: f64) -> f64 {
+    if got.to_bits() == want.to_bits() { 0.0 } else { (got - want).abs() / want.abs().max(1e-250) }
+}
+
+#[track_caller]
+fn close(got: f64, want: f64) {
+    assert!(difference(got, want) <= TOLERANCE, "got {got:e}, want {want:e}");
+}
+
+#[track_caller]
+fn all_close(got: &[f64], want: &[f64]) {
+    assert_eq!(got.len(), want.len());
+    for (got, want) in got.iter().zip(want) {
+        close(*got, *want);
+    }
+}
+
+fn each<'a>(vectors: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
+    vectors[name].as_array().unwrap().iter()
+}
+
+#[test]
+fn tails_of_distributions() {
+    let all = vectors();
+    for v in each(&all, "betainc") {
+        close(checked_beta_reg(number(v, "a"), number(v, "b"), number(v, "x")).unwrap(), number(v, "want"));
+    }
+    for v in each(&all, "midp_upper") {
+        let x = number(v, "x");
+        close(binomial_mid_p(x, number(v, "n") - x, number(v, "r")), number(v, "want"));
+    }
+    for v in each(&all, "norm_isf") {
+        close(normal_upper_quantile(number(v, "p")), number(v, "want"));
+    }
+    for v in each(&all, "norm_sf") {
+        close(normal_upper(number(v, "z")), number(v, "want"));
+    }
+    for v in each(&all, "t_sf") {
+        close(t_upper(number(v, "t"), number(v, "df")), number(v, "want"));
+    }
+    for v in each(&all, "t_isf") {
+        close(t_upper_quantile(number(v, "p"), number(v, "df")), number(v, "want"));
+    }
+    for v in each(&all, "trigamma_inv") {
+        close(trigamma_inverse(number(v, "x")), number(v, "want"));
+    }
+}
+
+#[test]
+fn adjustments_for_many_tests() {
+    let all = vectors();
+    all_close(&holm(&numbers(&all["holm"]["p"])), &numbers(&all["holm"]["want"]));
+    all_close(&benjamini_hochberg(&numbers(&all["bh"]["p"])), &numbers(&all["bh"]["want"]));
+    for v in each(&all, "tarone") {
+        assert_eq!(tarone(&numbers(&v["pmin"]), number(v, "alpha")) as f64, number(v, "want"));
+    }
+}
+
+#[test]
+fn the_bulk() {
+    let all = vectors();
+    let priors = [
+        ("fit_bulk_auto", Prior { median: 0.10, log_sd: 0.6 }),
+        ("fit_bulk_steady", Prior { median: 0.04, log_sd: 0.8 }),
+    ];
+    for (name, prior) in priors {
+        let v = &all[name];
+        let bulk = fit_bulk(&numbers(&v["L"]), &numbers(&v["v"]), prior, 1);
+        close(bulk.location, number(v, "mu"));
+        close(bulk.overdispersion, number(v, "phi"));
+        close(bulk.run_to_run, number(v, "tau"));
+        close(bulk.location_variance, number(v, "var_mu"));
+    }
+    let v = &all["core_location"];
+    let (location, variance) = core_location(&numbers(&v["L"]), &numbers(&v["s2"]));
+    close(location, number(v, "mu"));
+    close(variance, number(v, "var_mu"));
+}
+
+#[test]
+fn dispersions() {
+    let all = vectors();
+    let v = &all["pearson_disp"];
+    let profiles = matrix(&v["X"]);
+    let old = numbers(&v["grp"]).iter().filter(|group| **group == 0.0).count();
+    let design = Design { totals: numbers(&v["E"]), old };
+    assert_eq!(design.residual() as f64, number(v, "d"));
+    for (function, want) in numbers(&v["want"]).into_iter().enumerate() {
+        let column = Column { counts: profiles.iter().map(|profile| profile[function]).collect(), unit: 1.0 };
+        close(pearson_dispersion(&column, &design), want);
+    }
+    let v = &all["disp_trend"];
+    let residual = number(v, "d") as usize;
+    let trend =
+        dispersion_trend(&numbers(&v["phi_hat"]), &numbers(&v["mean_count"]), residual, number(v, "cap"));
+    close(trend.overdispersion, number(v, "phi0"));
+    close(trend.run_to_run, number(v, "tau"));
+    close(trend.prior_freedom, number(v, "d0"));
+}
+
+/// Profiles of which only the self counts are known: every function is a leaf.
+fn leaves(profiles: &Value) -> Vec<Sampled> {
+    sampled(profiles, profiles)
+}
+
+fn sampled(self_counts: &Value, total_counts: &Value) -> Vec<Sampled> {
+    matrix(self_counts)
+        .into_iter()
+        .zip(matrix(total_counts))
+        .map(|(self_counts, total_counts)| Sampled { self_counts, total_counts })
+        .collect()
+}
+
+/// The old verdicts of the reference know neither improvements nor rows that were not tested.
+fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Regressed => "REGRESSED",
+        Verdict::Small => "small",
+        _ => "",
+    }
+}
+
+#[test]
+fn whole_comparisons() {
+    let all = vectors();
+    let known = [
+        ("diff_1v1_auto", Options::default()),
+        ("diff_1v1_steady", Options { noise: Noise::Steady, ..Options::default() }),
+        ("diff_1v1_sigma3", Options { noise: Noise::Fixed(0.03), ..Options::default() }),
+        (
+            "diff_1v1_total",
+            Options { noise: Noise::Steady, normalize: Normalize::Total, ..Options::default() },
+        ),
+        ("diff_3v3", Options::default()),
+        ("diff_2v1", Options::default()),
+    ];
+    for (name, options) in known {
+        let v = &all[name];
+        let counts = Counts { old: leaves(&v["base"]), new: leaves(&v["new"]), scale: Scale::Samples };
+        let result = compare(&counts, &options).unwrap();
+        let model = result.model.as_ref().unwrap();
+        close(model.location, number(v, "mu"));
+        close(model.expected_share(), number(v, "r"));
+        let noise = model.noise();
+        for (key, got) in [("phi", noise.0), ("phi0", noise.0), ("tau", noise.1), ("df", model.freedom)] {
+            if let Some(want) = v[key].as_f64() {
+                close(got, want);
+            }
+        }
+        if let Some(k) = v["k"].as_f64() {
+            assert_eq!(result.tested as f64, k);
+        }
+        assert_eq!(model.freedom.is_infinite(), v["df"].as_f64().is_none(), "{name}");
+        let keys = ["p", "q", "L", "se", "pts", "f"];
+        for key in keys.iter().filter(|key| v[**key].is_array()) {
+            all_close(&field(&result, key), &numbers(&v[*key]));
+        }
+        let verdicts: Vec<&str> = result.hypotheses.iter().map(|row| word(row.verdict)).collect();
+        assert_eq!(serde_json::json!(verdicts), v["verdict"], "{name}");
+    }
+}
+
+fn field(result: &Comparison, key: &str) -> Vec<f64> {
+    let rows = result.hypotheses.iter();
+    rows.map(|row| match key {
+        "p" => row.increase.p,
+        "q" => row.increase.q,
+        "L" => row.log_ratio,
+        "se" => row.standard_error,
+        "pts" => row.points,
+        "f" => row.noise_factor,
+        "x0" => row.old,
+        "x1" => row.new,
+        "fid" => row.function as f64,
+        _ => panic!("no field {key}"),
+    })
+    .collect()
+}
+
+#[test]
+fn heap_rows() {
+    for v in each(&vectors(), "heap_unsample") {
+        let row = heap_row(number(v, "objects"), number(v, "bytes"), number(v, "rate"));
+        close(row.records, number(v, "k"));
+        close(row.bytes_variance, number(v, "var_bytes"));
+    }
+}
+
+#[test]
+fn what_could_be_seen() {
+    for v in each(&vectors(), "mde") {
+        let sight = Sight {
+            tests: number(v, "k") as usize,
+            run_to_run: number(v, "tau"),
+            ..Sight::pure_sampling(number(v, "N"), number(v, "N"))
+        };
+        close(detectable_ratio(number(v, "p"), &sight).unwrap(), number(v, "want"));
+    }
+}
+
+/// The largest relative difference of every quantity over all the cases of a file.
+fn against_reference(cases: &Value) -> Vec<(String, f64)> {
+    let keys = ["fid", "x0", "x1", "L", "se", "pts", "f", "p", "q"];
+    let mut worst = vec![0.0_f64; keys.len() + 4];
+    for case in cases.as_array().unwrap() {
+        let result = compare(&counts_of(case), &options_of(&case["options"])).unwrap();
+        let model = result.model.as_ref().unwrap();
+        let (phi, tau) = model.noise();
+        for (i, (key, got)) in
+            [("mu", model.location), ("phi", phi), ("tau", tau), ("r", model.expected_share())]
+                .into_iter()
+                .enumerate()
+        {
+            worst[keys.len() + i] = worst[keys.len() + i].max(difference(got, number(&case["info"], key)));
+        }
+        assert_eq!(result.tested as f64, number(&case["info"], "k"));
+        let is_self: Vec<bool> =
+            result.hypotheses.iter().map(|row| row.measure == Measure::SelfCount).collect();
+        assert_eq!(serde_json::json!(is_self), case["rows"]["is_self"]);
+        let verdicts: Vec<&str> = result.hypotheses.iter().map(|row| word(row.verdict)).collect();
+        // What the reference calls small may be an improvement that is not: it tests increases only.
+        let small_decreases = result.hypotheses.iter().filter(|row| row.decrease.q < 0.01).count();
+        for (got, want) in verdicts.iter().zip(case["rows"]["verdict"].as_array().unwrap()) {
+            assert!(
+                *got == want || (*got == "small" && small_decreases > 0),
+                "{got} {want} {}",
+                case["seed"]
+            );
+        }
+        for (i, key) in keys.iter().enumerate() {
+            let want = numbers(&case["rows"][*key]);
+            for (got, want) in field(&result, key).into_iter().zip(want) {
+                // Differences of nearly equal shares are compared on the scale of a share.
+                let off = if *key == "pts" { (got - want).abs() } else { difference(got, want) };
+                worst[i] = worst[i].max(off);
+            }
+        }
+    }
+    let names = keys.iter().chain(&["mu", "phi", "tau", "r"]);
+    names.map(ToString::to_string).zip(worst).collect()
+}
+
+fn counts_of(case: &Value) -> Counts {
+    let old = sampled(&case["S0"], &case["T0"]);
+    Counts { old, new: sampled(&case["S1"], &case["T1"]), scale: Scale::Samples }
+}
+
+fn options_of(options: &Value) -> Options {
+    let noise = match (options["sigma"].as_f64(), options["noise"].as_str()) {
+        (Some(sigma), _) => Noise::Fixed(sigma),
+        (None, Some("steady")) => Noise::Steady,
+        _ => Noise::Auto,
+    };
+    let normalize = if options["normalize"] == "total" { Normalize::Total } else { Normalize::Core };
+    Options { noise, normalize, ..Options::default() }
+}
+
+#[test]
+fn random_comparisons_as_the_reference_has_them() {
+    let mut files = vec!["fixtures/diff/random.json".to_owned()];
+    files.extend(std::env::var("PROF_DIFF_CASES"));
+    for file in files {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(&file);
+        let cases: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+        for (quantity, worst) in against_reference(&cases) {
+            println!("{file}: {quantity} differs by at most {worst:.1e}");
+            assert!(worst <= TOLERANCE, "{file}: {quantity} differs by {worst:e}");
+        }
+    }
+}

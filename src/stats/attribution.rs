@@ -1,1 +1,227 @@
+//! Where a change began: callers that only pass it on are told from its origin, and code that only moved from code that
+//! grew.
+//!
+//! When `main.fnv` becomes slower, so do `main.stageHash`, `main.run` and `main.main` above it. One of the four rows is
+//! news. And after `parse` was renamed to `decode`, the "new" function `decode` did not make anything slower.
 
+use super::compare::{Comparison, Hypothesis};
+use super::dispersion::Column;
+use super::distributions::t_upper_quantile;
+use super::model::Model;
+use super::{Measure, Normalize, Verdict};
+
+/// A rest that could be chance this easily is no change of its own.
+const CHANCE: f64 = 0.05;
+/// The part of a function's samples that a caller must cover to be the place the function is called from.
+const COVERS: f64 = 0.9;
+
+/// Which side of the comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// Before the change.
+    Old,
+    /// After it.
+    New,
+}
+
+/// Which stacks through a function are left out of a count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Cut<'a> {
+    /// Those in which one of these functions lies nearer to the leaf than the outermost occurrence of the function.
+    pub through: &'a [usize],
+    /// Those whose leaf is the function itself.
+    pub ending: bool,
+}
+
+/// A function above another one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Caller {
+    /// The caller.
+    pub function: usize,
+    /// How much of the other function's count it covers.
+    pub count: f64,
+}
+
+/// The stacks behind the counts, as far as they are asked for. Functions are numbered, and counts measured, as in the
+/// [`Counts`](super::Counts) that were compared.
+pub trait Stacks {
+    /// The count of `function` in every profile, old ones first, less what is `cut`.
+    fn counts(&self, function: usize, measure: Measure, cut: Cut<'_>) -> Vec<f64>;
+
+    /// The other functions above `function` in the stacks of `side` that count for it, with their counts summed over
+    /// the profiles, each once a stack, the nearest first.
+    fn callers(&self, function: usize, measure: Measure, side: Side) -> Vec<Caller>;
+
+    /// Which of some functions with equal counts is nearest to the leaf.
+    fn leafmost(&self, functions: &[usize]) -> usize;
+}
+
+/// Why a row with a change is not its origin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// The change is that of another row (its index), of a callee or of the function's own code; the largest if several.
+    Inherits {
+        /// The index among the hypotheses.
+        row: usize,
+    },
+    /// The samples were there before, under another name.
+    Moved {
+        /// The nearest caller of nearly all samples, if there is one: it hardly grew.
+        caller: Option<usize>,
+        /// The function that is gone, if one of the same size under the same caller is.
+        from: Option<usize>,
+    },
+}
+
+/// Names every row by its leaf-most function, then turns the verdict of totals that pass a change on into
+/// [`Verdict::Inherits`] and that of regressions without growth into [`Verdict::Moved`], and sets their cause.
+pub fn attribute(comparison: &mut Comparison, stacks: &impl Stacks) {
+    let Some(model) = comparison.model.take() else { return };
+    for row in comparison.hypotheses.iter_mut().filter(|row| row.same_counts.len() > 1) {
+        row.function = stacks.leafmost(&row.same_counts);
+    }
+    // From the smallest total up, a callee comes before its callers.
+    let mut totals: Vec<usize> = (0..comparison.hypotheses.len())
+        .filter(|&i| comparison.hypotheses[i].measure == Measure::Total)
+        .filter(|&i| direction(&comparison.hypotheses[i], comparison.options.alpha).is_some())
+        .collect();
+    let size = |row: &Hypothesis| (row.old + row.new) * row.unit;
+    totals.sort_by(|&a, &b| size(&comparison.hypotheses[a]).total_cmp(&size(&comparison.hypotheses[b])));
+    for index in totals {
+        if let Some(row) = inherited_from(index, comparison, &model, stacks) {
+            comparison.hypotheses[index].cause = Some(Cause::Inherits { row });
+            comparison.hypotheses[index].verdict = Verdict::Inherits;
+        }
+    }
+    for index in 0..comparison.hypotheses.len() {
+        if comparison.hypotheses[index].verdict == Verdict::Regressed
+            && let Some(cause) = moved(index, comparison, &model, stacks)
+        {
+            comparison.hypotheses[index].cause = Some(cause);
+            comparison.hypotheses[index].verdict = Verdict::Moved;
+        }
+    }
+    comparison.model = Some(model);
+}
+
+/// Whether the row is a certain increase or decrease, small ones included.
+fn direction(row: &Hypothesis, alpha: f64) -> Option<Direction> {
+    match row.verdict {
+        Verdict::Regressed | Verdict::Improved | Verdict::Small => {
+            Some(if row.increase.q < alpha { Direction::Up } else { Direction::Down })
+        }
+        _ => None,
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    Up,
+    Down,
+}
+
+/// The row that explains the total at `index`: with the stacks of all other origins left out, is nothing left to tell?
+fn inherited_from(
+    index: usize,
+    comparison: &Comparison,
+    model: &Model,
+    stacks: &impl Stacks,
+) -> Option<usize> {
+    let rows = &comparison.hypotheses;
+    let row = &rows[index];
+    let alpha = comparison.options.alpha;
+    let way = direction(row, alpha)?;
+    // Only a regression explains a regression: ten small changes below a large one must not hide it.
+    let explains = |other: &Hypothesis| {
+        direction(other, alpha) == Some(way)
+            && (other.verdict == row.verdict || row.verdict == Verdict::Small)
+    };
+    let origins: Vec<usize> = (0..rows.len()).filter(|&i| i != index && explains(&rows[i])).collect();
+    let own = origins.iter().copied().find(|&i| is_own_code(&rows[i], row));
+    let everything = stacks.counts(row.function, row.measure, Cut::default());
+    let is_below = |&i: &usize| {
+        let through = [rows[i].function];
+        stacks.counts(row.function, row.measure, Cut { through: &through, ending: false }) != everything
+    };
+    let callees: Vec<usize> = origins
+        .into_iter()
+        .filter(|&i| !row.same_counts.contains(&rows[i].function))
+        .filter(is_below)
+        .collect();
+    if own.is_none() && callees.is_empty() {
+        return None;
+    }
+    let through: Vec<usize> = callees.iter().map(|&i| rows[i].function).collect();
+    let rest = stacks.counts(row.function, row.measure, Cut { through: &through, ending: own.is_some() });
+    let tested = model.test(&column(rest, row.unit), row.measure);
+    let p = if way == Direction::Up { tested.increase.0 } else { tested.decrease.0 };
+    let largest = |a: &usize, b: &usize| rows[*a].points.abs().total_cmp(&rows[*b].points.abs());
+    if p > CHANCE { own.into_iter().chain(callees).max_by(largest) } else { None }
+}
+
+/// Whether `other` is the self count of the function whose total is `row`.
+fn is_own_code(other: &Hypothesis, row: &Hypothesis) -> bool {
+    other.measure == Measure::SelfCount && other.function == row.function
+}
+
+/// Whether the function at `index` grew at the expense of its siblings: either its nearest caller cannot have grown by
+/// half as much, or a function of its size is gone from below that caller.
+fn moved(index: usize, comparison: &Comparison, model: &Model, stacks: &impl Stacks) -> Option<Cause> {
+    let row = &comparison.hypotheses[index];
+    let caller = nearest_caller(row, Side::New, stacks);
+    let from = replaced(row, caller, &comparison.hypotheses, model, stacks);
+    // Of shares nothing can be learned here: that of the outermost caller is always 100 %.
+    let by_caller =
+        caller.filter(|_| comparison.options.normalize != Normalize::Total).is_some_and(|caller| {
+            let counts = stacks.counts(caller, Measure::Total, Cut::default());
+            let of_caller =
+                |other: &&Hypothesis| other.measure == Measure::Total && other.same_counts.contains(&caller);
+            let unit = comparison.hypotheses.iter().find(of_caller).map_or(row.unit, |other| other.unit);
+            most_growth(model, &column(counts, unit), Measure::Total) < row.points / 2.0
+        });
+    (by_caller || from.is_some()).then_some(Cause::Moved { caller, from })
+}
+
+/// The nearest caller that covers nearly all samples of the row on one side.
+fn nearest_caller(row: &Hypothesis, side: Side, stacks: &impl Stacks) -> Option<usize> {
+    let samples = if side == Side::Old { row.old } else { row.new };
+    let enough = COVERS * samples * row.unit;
+    let callers = stacks.callers(row.function, row.measure, side);
+    callers.into_iter().find(|caller| caller.count >= enough).map(|caller| caller.function)
+}
+
+/// The function whose place a new one took: gone, under the same caller, and of a size such that both as one function
+/// cannot have grown by half of what the new one did.
+fn replaced(
+    row: &Hypothesis,
+    caller: Option<usize>,
+    rows: &[Hypothesis],
+    model: &Model,
+    stacks: &impl Stacks,
+) -> Option<usize> {
+    if row.old > 0.0 {
+        return None;
+    }
+    let appeared = stacks.counts(row.function, row.measure, Cut::default());
+    let gone =
+        rows.iter().filter(|other| other.measure == row.measure && other.new <= 0.0 && other.old > 0.0);
+    gone.filter(|other| nearest_caller(other, Side::Old, stacks) == caller)
+        .filter(|other| {
+            let vanished = stacks.counts(other.function, other.measure, Cut::default());
+            let both = appeared.iter().zip(vanished).map(|(new, old)| new + old).collect();
+            most_growth(model, &column(both, row.unit), row.measure) < row.points / 2.0
+        })
+        .min_by(|a, b| (a.old - row.new).abs().total_cmp(&(b.old - row.new).abs()))
+        .map(|other| other.function)
+}
+
+/// The upper 95 % bound of a function's growth, as a fraction of the old total.
+fn most_growth(model: &Model, column: &Column, measure: Measure) -> f64 {
+    let tested = model.test(column, measure);
+    let upper = tested.log_ratio + t_upper_quantile(CHANCE, model.freedom) * tested.standard_error;
+    model.old_share(column) * upper.exp_m1()
+}
+
+fn column(counts: Vec<f64>, unit: f64) -> Column {
+    Column { counts: counts.into_iter().map(|count| count / unit).collect(), unit }
+}

@@ -36,7 +36,7 @@ pub struct Bulk {
 }
 
 /// How did the functions scatter between *one* old and *one* new profile? Fits location, φ and τ to the log ratios, of
-/// which the i-th has the variance φ v_i + τ² around the location, as the most probable values given the priors.
+/// which the i-th has the variance φ vᵢ + τ² around the location, as the most probable values given the priors.
 ///
 /// One pair has no replicates, so the functions stand in for them: most did not change. Those that did must not count as
 /// noise, hence Student's t4 instead of the normal distribution, and the `trim` most extreme functions left out.

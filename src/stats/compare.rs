@@ -1,13 +1,15 @@
 //! The comparison itself: which functions are tested, and what the verdict on each is.
 
-use std::collections::{HashMap, HashSet};
-use std::ops::RangeInclusive;
+use std::collections::HashSet;
 
-use super::dispersion::{Column, Design, pearson_dispersion};
+use super::attribution::Cause;
+use super::check::check;
+use super::columns::{Columns, calibrate, columns, profiles};
+use super::dispersion::{Column, Design};
 use super::distributions::t_upper_quantile;
-use super::model::{Columns, Model, Tested};
+use super::model::{Model, Tested};
 use super::multiplicity::adjust;
-use super::{Counts, Incomparable, Measure, Noise, Normalize, Options, Sampled, Scale, Verdict};
+use super::{Counts, Incomparable, Measure, Options, Scale, Verdict};
 
 /// A row: one function's self or total count, tested.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,6 +50,8 @@ pub struct Hypothesis {
     pub decrease: Evidence,
     /// The verdict.
     pub verdict: Verdict,
+    /// Where the change began, if not here; set by [`attribute`](super::attribution::attribute).
+    pub cause: Option<Cause>,
 }
 
 impl Hypothesis {
@@ -131,134 +135,6 @@ pub fn compare(counts: &Counts, options: &Options) -> Result<Comparison, Incompa
     comparison.tested = tested;
     comparison.model = Some(model);
     Ok(comparison)
-}
-
-/// Old profiles first, as everywhere in this room.
-fn profiles(counts: &Counts) -> impl Iterator<Item = &Sampled> {
-    counts.old.iter().chain(&counts.new)
-}
-
-fn check(counts: &Counts, options: &Options) -> Result<(), Incomparable> {
-    let Some(first) = counts.old.first() else { return Err(Incomparable::NoProfile) };
-    if counts.new.is_empty() {
-        return Err(Incomparable::NoProfile);
-    }
-    let functions = first.self_counts.len();
-    for profile in profiles(counts) {
-        if profile.self_counts.len() != functions || profile.total_counts.len() != functions {
-            return Err(Incomparable::Shape);
-        }
-        let counts = profile.self_counts.iter().chain(&profile.total_counts);
-        if let Some(&count) = counts.clone().find(|count| **count != 0.0 && !USABLE.contains(*count)) {
-            return Err(Incomparable::Count(count));
-        }
-    }
-    match &counts.scale {
-        Scale::PerFunction { self_units, total_units } => {
-            if self_units.len() != functions || total_units.len() != functions {
-                return Err(Incomparable::Shape);
-            }
-            let units = self_units.iter().chain(total_units);
-            if let Some(&unit) = units.clone().find(|unit| !USABLE.contains(*unit)) {
-                return Err(Incomparable::Unit(unit));
-            }
-        }
-        Scale::Unknown if counts.old.len() + counts.new.len() == 2 => {
-            return Err(Incomparable::NeedsReplicates);
-        }
-        Scale::Unknown | Scale::Samples => {}
-    }
-    check_options(options)
-}
-
-/// Far beyond any real count or unit, and such that no ratio, product or square of two of them overflows.
-const USABLE: RangeInclusive<f64> = 1e-60..=1e60;
-
-fn check_options(options: &Options) -> Result<(), Incomparable> {
-    let mut wrong = Vec::new();
-    if !(options.alpha > 0.0 && options.alpha < 1.0) {
-        wrong.push(("alpha", options.alpha));
-    }
-    for (name, value) in [
-        ("the least effect", options.min_effect),
-        ("the least increase in points", options.min_points),
-        ("the least share to test", options.min_tested),
-    ] {
-        if !(value >= 0.0 && value.is_finite()) {
-            wrong.push((name, value));
-        }
-    }
-    match options.noise {
-        Noise::Fixed(sigma) if !(sigma >= 0.0 && sigma.is_finite()) => wrong.push(("the noise", sigma)),
-        _ => {}
-    }
-    if let Normalize::Per { old, new } = options.normalize {
-        for work in [old, new] {
-            if !USABLE.contains(&work) {
-                wrong.push(("the work of a side", work));
-            }
-        }
-    }
-    wrong.first().map_or(Ok(()), |&(name, value)| Err(Incomparable::Option(name, value)))
-}
-
-/// Turns profiles × functions into one column for each function, and finds the totals worth a test of their own.
-fn columns(counts: &Counts) -> Columns {
-    let functions = counts.old.first().map_or(0, |profile| profile.self_counts.len());
-    let column = |of: fn(&Sampled) -> &[f64], function: usize, unit: f64| Column {
-        counts: profiles(counts).map(|profile| of(profile)[function] / unit).collect(),
-        unit,
-    };
-    let units = match &counts.scale {
-        Scale::PerFunction { self_units, total_units } => Some((self_units, total_units)),
-        Scale::Samples | Scale::Unknown => None,
-    };
-    let unit = |function: usize| units.map_or((1.0, 1.0), |(own, total)| (own[function], total[function]));
-    let own = (0..functions).map(|i| column(|profile| &profile.self_counts, i, unit(i).0)).collect();
-    let total = (0..functions).map(|i| column(|profile| &profile.total_counts, i, unit(i).1)).collect();
-    Columns { own, total, distinct_totals: distinct_totals(counts, functions) }
-}
-
-/// Groups the functions whose total differs from their self by that total. `main` calling only `run`, which calls only
-/// `serve`, makes one question and not three.
-fn distinct_totals(counts: &Counts, functions: usize) -> Vec<(usize, Vec<usize>)> {
-    let mut groups: Vec<(usize, Vec<usize>)> = Vec::new();
-    let mut seen: HashMap<Vec<u64>, usize> = HashMap::new();
-    for function in 0..functions {
-        // Adding zero makes -0 and 0 the same bits.
-        let bits = |of: fn(&Sampled) -> &[f64]| -> Vec<u64> {
-            profiles(counts).map(|profile| (of(profile)[function] + 0.0).to_bits()).collect()
-        };
-        let total = bits(|profile| &profile.total_counts);
-        if total == bits(|profile| &profile.self_counts) {
-            continue;
-        }
-        let group = *seen.entry(total).or_insert_with(|| {
-            groups.push((function, Vec::new()));
-            groups.len() - 1
-        });
-        groups[group].1.push(function);
-    }
-    groups
-}
-
-/// Finds the size of a sample that makes the scatter of replicates that of independent samples for the median function.
-fn calibrate(columns: &mut Columns, design: &Design, min_share: f64) -> f64 {
-    let all: f64 = design.totals.iter().sum();
-    let mut dispersions: Vec<f64> = columns
-        .own
-        .iter()
-        .filter(|column| column.counts.iter().sum::<f64>() >= min_share * all)
-        .map(|column| pearson_dispersion(column, design))
-        .filter(|dispersion| *dispersion > 0.0)
-        .collect();
-    dispersions.sort_by(f64::total_cmp);
-    let unit = dispersions.get(dispersions.len() / 2).copied().unwrap_or(1.0);
-    for column in columns.own.iter_mut().chain(&mut columns.total) {
-        column.unit = unit;
-        column.counts.iter_mut().for_each(|count| *count /= unit);
-    }
-    unit
 }
 
 /// Tests every function with samples enough, adjusts for their number and passes the verdicts.
@@ -357,5 +233,6 @@ fn row(model: &Model, column: &Column, measure: Measure, group: Vec<usize>, test
         increase: pending,
         decrease: pending,
         verdict: Verdict::Unchanged,
+        cause: None,
     }
 }

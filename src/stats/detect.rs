@@ -89,7 +89,7 @@ pub fn detectable_ratio(share: f64, sight: &Sight) -> Option<f64> {
     let distance = sight.distance();
     let (mut low, mut high) = (0.0, LARGEST);
     for _ in 0..60 {
-        let middle = (low + high) / 2.0;
+        let middle = f64::midpoint(low, high);
         let (old, new) = sampling_variance(share, middle);
         let variance = sight.overdispersion * (old / sight.old_samples + new / sight.new_samples)
             + sight.run_to_run.powi(2);

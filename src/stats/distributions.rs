@@ -39,7 +39,7 @@ pub fn binomial_mid_p(new: f64, old: f64, share_new: f64) -> f64 {
     (0.5 * (at_least + more)).clamp(0.0, 1.0)
 }
 
-/// The regularized incomplete beta function I_x(a, b); positive `a` and `b` are the caller's promise, and the limit
+/// The regularized incomplete beta function of `x`; positive `a` and `b` are the caller's promise, and the limit
 /// for a broken one is what a count of zero would give.
 fn beta_regularized(a: f64, b: f64, x: f64) -> f64 {
     checked_beta_reg(a, b, x).unwrap_or(if a <= 0.0 { 1.0 } else { 0.0 })

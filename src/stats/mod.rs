@@ -30,6 +30,8 @@
 
 pub mod attribution;
 pub mod bulk;
+mod check;
+mod columns;
 pub mod compare;
 pub mod detect;
 pub mod dispersion;

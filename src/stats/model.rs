@@ -1,23 +1,13 @@
 //! The fitted comparison: what unchanged code did, how noisy counts are, and so a p-value for any function.
 
 use super::bulk::{Prior, core_location, fit_bulk};
+use super::columns::Columns;
 use super::dispersion::{Column, Design, Trend, dispersion_trend, pearson_dispersion};
 use super::distributions::{binomial_mid_p, normal_to_t};
 use super::{Measure, Noise, Normalize, Options};
 
 /// With fewer residual degrees of freedom than this, replicates alone say too little about the noise.
 const ENOUGH_REPLICATES: usize = 4;
-
-/// Every function's column, and which totals are a question of their own.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Columns {
-    /// Self samples, indexed by function.
-    pub(super) own: Vec<Column>,
-    /// Total samples, indexed by function.
-    pub(super) total: Vec<Column>,
-    /// The functions whose total differs from their self, each distinct column once, with all functions that share it.
-    pub(super) distinct_totals: Vec<(usize, Vec<usize>)>,
-}
 
 /// How the bulk of the functions scattered between one old and one new profile.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -201,6 +191,11 @@ impl Model {
     /// The share of all samples of both sides together.
     pub(super) fn pooled_share(&self, column: &Column) -> f64 {
         self.sums(column).all() * column.unit / (self.old_total + self.new_total)
+    }
+
+    /// The share of the old samples, with half a sample added so that a new function has a share to grow from.
+    pub(super) fn old_share(&self, column: &Column) -> f64 {
+        (self.sums(column).old + 0.5) * column.unit / self.old_total
     }
 
     /// ln of the ratio of shares; the halves keep a count of zero finite.

@@ -1,0 +1,81 @@
+//! The counts turned around: from a list of functions in each profile to a list of profiles for each function.
+
+use std::collections::HashMap;
+
+use super::dispersion::{Column, Design, pearson_dispersion};
+use super::{Counts, Sampled, Scale};
+
+/// Every function's column, and which totals are a question of their own.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Columns {
+    /// Self samples, indexed by function.
+    pub(super) own: Vec<Column>,
+    /// Total samples, indexed by function.
+    pub(super) total: Vec<Column>,
+    /// The functions whose total differs from their self, each distinct column once, with all functions that share it.
+    pub(super) distinct_totals: Vec<(usize, Vec<usize>)>,
+}
+
+/// Old profiles first, as everywhere in this room.
+pub(super) fn profiles(counts: &Counts) -> impl Iterator<Item = &Sampled> {
+    counts.old.iter().chain(&counts.new)
+}
+
+/// Turns profiles × functions into one column for each function, and finds the totals worth a test of their own.
+pub(super) fn columns(counts: &Counts) -> Columns {
+    let functions = counts.old.first().map_or(0, |profile| profile.self_counts.len());
+    let column = |of: fn(&Sampled) -> &[f64], function: usize, unit: f64| Column {
+        counts: profiles(counts).map(|profile| of(profile)[function] / unit).collect(),
+        unit,
+    };
+    let units = match &counts.scale {
+        Scale::PerFunction { self_units, total_units } => Some((self_units, total_units)),
+        Scale::Samples | Scale::Unknown => None,
+    };
+    let unit = |function: usize| units.map_or((1.0, 1.0), |(own, total)| (own[function], total[function]));
+    let own = (0..functions).map(|i| column(|profile| &profile.self_counts, i, unit(i).0)).collect();
+    let total = (0..functions).map(|i| column(|profile| &profile.total_counts, i, unit(i).1)).collect();
+    Columns { own, total, distinct_totals: distinct_totals(counts, functions) }
+}
+
+/// Groups the functions whose total differs from their self by that total. `main` calling only `run`, which calls only
+/// `serve`, makes one question and not three.
+fn distinct_totals(counts: &Counts, functions: usize) -> Vec<(usize, Vec<usize>)> {
+    let mut groups: Vec<(usize, Vec<usize>)> = Vec::new();
+    let mut seen: HashMap<Vec<u64>, usize> = HashMap::new();
+    for function in 0..functions {
+        // Adding zero makes -0 and 0 the same bits.
+        let bits = |of: fn(&Sampled) -> &[f64]| -> Vec<u64> {
+            profiles(counts).map(|profile| (of(profile)[function] + 0.0).to_bits()).collect()
+        };
+        let total = bits(|profile| &profile.total_counts);
+        if total == bits(|profile| &profile.self_counts) {
+            continue;
+        }
+        let group = *seen.entry(total).or_insert_with(|| {
+            groups.push((function, Vec::new()));
+            groups.len() - 1
+        });
+        groups[group].1.push(function);
+    }
+    groups
+}
+
+/// Finds the size of a sample that makes the scatter of replicates that of independent samples for the median function.
+pub(super) fn calibrate(columns: &mut Columns, design: &Design, min_share: f64) -> f64 {
+    let all: f64 = design.totals.iter().sum();
+    let mut dispersions: Vec<f64> = columns
+        .own
+        .iter()
+        .filter(|column| column.counts.iter().sum::<f64>() >= min_share * all)
+        .map(|column| pearson_dispersion(column, design))
+        .filter(|dispersion| *dispersion > 0.0)
+        .collect();
+    dispersions.sort_by(f64::total_cmp);
+    let unit = dispersions.get(dispersions.len() / 2).copied().unwrap_or(1.0);
+    for column in columns.own.iter_mut().chain(&mut columns.total) {
+        column.unit = unit;
+        column.counts.iter_mut().for_each(|count| *count /= unit);
+    }
+    unit
+}

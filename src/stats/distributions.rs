@@ -8,9 +8,11 @@ use std::f64::consts::PI;
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use statrs::function::beta::checked_beta_reg;
 
-/// Counts above this go to the saddle-point formula: `statrs` stops its continued fraction after 140 steps,
-/// which is enough up to here and too few for millions.
-const LARGEST_FOR_BETA: f64 = 2e5;
+/// When both counts are above this, the saddle-point formula takes over: `statrs` stops its continued fraction after 140
+/// steps, too few from here on, while the formula is off by less than 1e-7.
+const BOTH_LARGE: f64 = 3e4;
+/// A sum above this goes there too: the logarithms of gamma functions would have no digits left to subtract.
+const SUM_LARGE: f64 = 1e10;
 
 /// How surprising is it that as many as `new` of the `new + old` samples fell on the new side, when each of them
 /// falls there with probability `share_new`? The one-sided *mid-p* value, P(more) + P(exactly as many) / 2.
@@ -31,7 +33,7 @@ pub fn binomial_mid_p(new: f64, old: f64, share_new: f64) -> f64 {
     if old <= 0.0 {
         return 0.5 * (all * share_new.ln()).exp();
     }
-    if all > LARGEST_FOR_BETA {
+    if new.min(old) > BOTH_LARGE || all > SUM_LARGE {
         return saddle_point_mid_p(new, old, share_new);
     }
     let at_least = beta_regularized(new, old + 1.0, share_new);
@@ -46,7 +48,7 @@ fn beta_regularized(a: f64, b: f64, x: f64) -> f64 {
 }
 
 /// [`binomial_mid_p`] for huge counts: the formula of Lugannani and Rice (1980), whose relative error falls with the
-/// count (about 1e-7 here) while the work stays constant.
+/// smaller count (1e-7 at 30,000, 1e-8 at 100,000, a percent at 1) while the work stays constant.
 fn saddle_point_mid_p(new: f64, old: f64, share_new: f64) -> f64 {
     if share_new <= 0.0 || share_new >= 1.0 {
         return if share_new <= 0.0 { 0.0 } else { 1.0 };
@@ -154,4 +156,61 @@ pub fn trigamma_inverse(value: f64) -> f64 {
         }
     }
     x
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Values of `scipy.special.betainc`, the incomplete beta function, from where both formulas meet to where only one of them works.
+    #[test]
+    fn huge_counts() {
+        let known = [
+            (500_900.0, 1e6, 0.5, 0.035_930_363_640_842_185),
+            (503_000.0, 1e6, 0.5, 9.864_995_474_429_47e-10),
+            (500_000.0, 1e6, 0.5, 0.5),
+            (30_400.0, 1e6, 0.03, 0.009_623_136_805_520_958),
+            (29_000.0, 1e6, 0.03, 0.999_999_998_105_649_1),
+            (300.0, 3e6, 8e-5, 9.376_540_691_722_502e-5),
+            (12.0, 1e7, 1e-6, 0.255_833_612_826_683_04),
+            (500_010_000.0, 1e9, 0.5, 0.263_544_628_546_376_9),
+        ];
+        for (new, all, share, want) in known {
+            let got = binomial_mid_p(new, all - new, share);
+            assert!((got - want).abs() < 1e-6 * want, "{new} of {all}: {got:e}, want {want:e}");
+        }
+    }
+
+    #[test]
+    fn both_formulas_meet() {
+        for (new, old, share) in
+            [(30_001.0, 30_500.0, 0.5), (30_100.0, 90_000.0, 0.248), (30_001.0, 3e6, 0.0098)]
+        {
+            let at_least = beta_regularized(new, old + 1.0, share);
+            let more = beta_regularized(new + 1.0, old, share);
+            let (beta, saddle) = (0.5 * (at_least + more), saddle_point_mid_p(new, old, share));
+            assert!((beta - saddle).abs() < 1e-6 * beta, "{beta:e} {saddle:e}");
+        }
+    }
+
+    #[test]
+    fn few_samples_say_little() {
+        for (new, old, share, want) in
+            [(0.0, 0.0, 0.3, 0.5), (3.0, 0.0, 0.5, 0.0625), (0.0, 3.0, 0.5, 0.9375)]
+        {
+            assert!((binomial_mid_p(new, old, share) - want).abs() < 1e-15);
+        }
+    }
+
+    #[test]
+    fn derivatives_of_digamma() {
+        // ψ'(1) = π²/6, ψ'(1/2) = π²/2, and ψ'' by the difference quotient.
+        assert!((trigamma(1.0) - PI * PI / 6.0).abs() < 1e-14);
+        assert!((trigamma(0.5) - PI * PI / 2.0).abs() < 1e-13);
+        for x in [0.2, 1.0, 7.5, 40.0] {
+            let slope = (trigamma(x + 1e-5) - trigamma(x - 1e-5)) / 2e-5;
+            assert!((tetragamma(x) / slope - 1.0).abs() < 1e-6);
+            assert!((trigamma_inverse(trigamma(x)) / x - 1.0).abs() < 1e-8);
+        }
+    }
 }

@@ -1,0 +1,255 @@
+//! Origins, inherited changes and moved code, drawn as stacks.
+
+use prof::stats::attribution::{Caller, Cause, Cut, Side, Stacks, attribute};
+use prof::stats::compare::{Comparison, Hypothesis, compare};
+use prof::stats::{Counts, Measure, Normalize, Options, Sampled, Scale, Verdict};
+
+/// Stacks from the root to the leaf, with the samples of an old and of a new profile.
+struct Drawing {
+    names: Vec<&'static str>,
+    stacks: Vec<(Vec<usize>, f64, f64)>,
+    profiles: usize,
+}
+
+/// Slight differences between the runs of a side, in turns.
+const WOBBLE: [f64; 3] = [1.0, 1.01, 0.99];
+
+impl Drawing {
+    /// Draws `"main;run;leaf 100 120"`, one stack a line; all profiles of a side hold nearly the same.
+    fn new(text: &'static str, profiles: usize) -> Self {
+        let mut drawing = Self { names: Vec::new(), stacks: Vec::new(), profiles };
+        for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+            let mut parts = line.split_whitespace();
+            let stack = parts.next().unwrap().split(';').map(|name| drawing.number(name)).collect();
+            let mut count = || parts.next().unwrap().parse().unwrap();
+            drawing.stacks.push((stack, count(), count()));
+        }
+        drawing
+    }
+
+    fn number(&mut self, name: &'static str) -> usize {
+        self.names.iter().position(|known| *known == name).unwrap_or_else(|| {
+            self.names.push(name);
+            self.names.len() - 1
+        })
+    }
+
+    fn find(&self, name: &str) -> usize {
+        self.names.iter().position(|known| *known == name).unwrap()
+    }
+
+    /// The samples of every stack that `wanted` accepts, in every profile.
+    fn sum(&self, wanted: impl Fn(&[usize]) -> bool) -> Vec<f64> {
+        let mut counts = vec![0.0; 2 * self.profiles];
+        for (number, (stack, old, new)) in self.stacks.iter().enumerate().filter(|(_, s)| wanted(&s.0)) {
+            let _ = stack;
+            for (i, count) in counts.iter_mut().enumerate() {
+                let side = if i < self.profiles { old } else { new };
+                *count += (side * WOBBLE[(i + number) % WOBBLE.len()]).round();
+            }
+        }
+        counts
+    }
+
+    fn counts(&self) -> Counts {
+        let own = (0..self.names.len()).map(|f| Stacks::counts(self, f, Measure::SelfCount, Cut::default()));
+        let total = (0..self.names.len()).map(|f| Stacks::counts(self, f, Measure::Total, Cut::default()));
+        let (own, total): (Vec<_>, Vec<_>) = (own.collect(), total.collect());
+        let profile = |i: usize| Sampled {
+            self_counts: own.iter().map(|counts| counts[i]).collect(),
+            total_counts: total.iter().map(|counts| counts[i]).collect(),
+        };
+        Counts {
+            old: (0..self.profiles).map(profile).collect(),
+            new: (self.profiles..2 * self.profiles).map(profile).collect(),
+            scale: Scale::Samples,
+        }
+    }
+
+    fn compare(&self, options: &Options) -> Comparison {
+        let mut comparison = compare(&self.counts(), options).unwrap();
+        attribute(&mut comparison, self);
+        comparison
+    }
+
+    fn row<'a>(&self, comparison: &'a Comparison, name: &str, measure: Measure) -> &'a Hypothesis {
+        let function = self.find(name);
+        let found =
+            comparison.hypotheses.iter().find(|row| row.function == function && row.measure == measure);
+        found.unwrap_or_else(|| panic!("{name} has no row"))
+    }
+}
+
+impl Stacks for Drawing {
+    fn counts(&self, function: usize, measure: Measure, cut: Cut<'_>) -> Vec<f64> {
+        self.sum(|stack| {
+            let Some(outermost) = stack.iter().position(|frame| *frame == function) else { return false };
+            let ends = stack.last() == Some(&function);
+            let below = &stack[outermost + 1..];
+            (measure == Measure::Total || ends)
+                && !(cut.ending && ends)
+                && !below.iter().any(|frame| cut.through.contains(frame))
+        })
+    }
+
+    fn callers(&self, function: usize, measure: Measure, side: Side) -> Vec<Caller> {
+        let mut found: Vec<(usize, usize, f64)> = Vec::new();
+        for (stack, old, new) in &self.stacks {
+            let Some(at) = stack.iter().rposition(|frame| *frame == function) else { continue };
+            if measure == Measure::SelfCount && at + 1 != stack.len() {
+                continue;
+            }
+            let count = if side == Side::Old { old } else { new } * self.profiles as f64;
+            for (distance, caller) in stack[..at].iter().rev().enumerate() {
+                match found.iter_mut().find(|entry| entry.0 == *caller) {
+                    Some(entry) => entry.2 += count,
+                    None => found.push((*caller, distance, count)),
+                }
+            }
+        }
+        found.sort_by_key(|entry| entry.1);
+        found.into_iter().map(|(function, _, count)| Caller { function, count }).collect()
+    }
+
+    fn leafmost(&self, functions: &[usize]) -> usize {
+        let depth = |function: usize| {
+            let at = |stack: &Vec<usize>| stack.iter().rposition(|frame| *frame == function);
+            self.stacks.iter().filter_map(|(stack, ..)| at(stack)).max()
+        };
+        functions.iter().copied().max_by_key(|function| depth(*function)).unwrap()
+    }
+}
+
+/// Work that does not change, so that there is a bulk to compare with.
+macro_rules! beside {
+    ($text:literal) => {
+        concat!(
+            $text,
+            "
+            main;a 900 900
+            main;b 800 800
+            main;c 700 700
+            main;d 600 600
+            main;e 500 500
+            main;f 400 400
+            main;g 300 300
+            main;h 200 200"
+        )
+    };
+}
+
+#[test]
+fn callers_inherit_the_change_of_their_callee() {
+    let drawing = Drawing::new(
+        beside!(
+            "main;run;stage;fnv 900 1300
+             main;run;stage;copy 300 300
+             main;run;other 400 400"
+        ),
+        5,
+    );
+    let comparison = drawing.compare(&Options::default());
+    assert_eq!(drawing.row(&comparison, "fnv", Measure::SelfCount).verdict, Verdict::Regressed);
+    for name in ["stage", "run"] {
+        let row = drawing.row(&comparison, name, Measure::Total);
+        assert_eq!(row.verdict, Verdict::Inherits, "{name}");
+        let Some(Cause::Inherits { row }) = row.cause else { panic!("{name} has no origin") };
+        assert_eq!(comparison.hypotheses[row].function, drawing.find("fnv"));
+    }
+    assert!(comparison.has_regression());
+}
+
+#[test]
+fn a_caller_with_a_change_of_its_own_keeps_its_verdict() {
+    let drawing = Drawing::new(
+        beside!(
+            "main;run;fnv 900 1300
+             main;run;x1 110 160
+             main;run;x2 110 160
+             main;run;x3 110 160
+             main;run;x4 110 160
+             main;run;x5 110 160"
+        ),
+        5,
+    );
+    // Too small each: only together do they show.
+    let options = Options { min_points: 0.02, ..Options::default() };
+    let comparison = drawing.compare(&options);
+    assert_ne!(drawing.row(&comparison, "x1", Measure::SelfCount).verdict, Verdict::Regressed);
+    assert_eq!(drawing.row(&comparison, "run", Measure::Total).verdict, Verdict::Regressed);
+}
+
+#[test]
+fn the_total_of_a_function_inherits_from_its_own_code() {
+    let drawing = Drawing::new(beside!("main;run 900 1300\n main;run;leaf 600 600"), 5);
+    let comparison = drawing.compare(&Options::default());
+    assert_eq!(drawing.row(&comparison, "run", Measure::SelfCount).verdict, Verdict::Regressed);
+    assert_eq!(drawing.row(&comparison, "run", Measure::Total).verdict, Verdict::Inherits);
+}
+
+#[test]
+fn an_improvement_is_inherited_as_well() {
+    let drawing = Drawing::new(beside!("main;run;fnv 1300 900\n main;run;leaf 600 600"), 5);
+    let comparison = drawing.compare(&Options::default());
+    assert_eq!(drawing.row(&comparison, "fnv", Measure::SelfCount).verdict, Verdict::Improved);
+    assert_eq!(drawing.row(&comparison, "run", Measure::Total).verdict, Verdict::Inherits);
+    assert!(!comparison.has_regression());
+}
+
+#[test]
+fn a_renamed_function_has_moved() {
+    let drawing = Drawing::new(beside!("main;run;parse 900 0\n main;run;decode 0 905\n main;run 100 100"), 5);
+    let comparison = drawing.compare(&Options::default());
+    let row = drawing.row(&comparison, "decode", Measure::SelfCount);
+    assert_eq!(row.verdict, Verdict::Moved);
+    let (caller, from) = (Some(drawing.find("run")), Some(drawing.find("parse")));
+    assert_eq!(row.cause, Some(Cause::Moved { caller, from }));
+    assert!(row.ratio.is_none() && row.ratio_high.is_none() && row.ratio_low.is_some());
+    assert_eq!(drawing.row(&comparison, "parse", Measure::SelfCount).verdict, Verdict::Improved);
+    assert!(!comparison.has_regression());
+}
+
+#[test]
+fn a_rename_is_seen_among_shares_and_in_one_pair() {
+    let drawing = Drawing::new(beside!("main;run;parse 900 0\n main;run;decode 0 905\n main;run 100 100"), 1);
+    let options =
+        Options { normalize: Normalize::Total, noise: prof::stats::Noise::Steady, ..Options::default() };
+    let comparison = drawing.compare(&options);
+    assert_eq!(drawing.row(&comparison, "decode", Measure::SelfCount).verdict, Verdict::Moved);
+}
+
+#[test]
+fn a_renamed_function_that_grew_is_a_regression() {
+    let drawing =
+        Drawing::new(beside!("main;run;parse 500 0\n main;run;decode 0 1500\n main;run 100 100"), 5);
+    let comparison = drawing.compare(&Options::default());
+    assert_eq!(drawing.row(&comparison, "decode", Measure::SelfCount).verdict, Verdict::Regressed);
+}
+
+#[test]
+fn code_extracted_from_its_caller_has_moved() {
+    let drawing = Drawing::new(beside!("main;run;step 900 450\n main;run;step;helper 0 450"), 5);
+    let comparison = drawing.compare(&Options::default());
+    assert_eq!(drawing.row(&comparison, "helper", Measure::SelfCount).verdict, Verdict::Moved);
+    assert!(!comparison.has_regression());
+}
+
+#[test]
+fn a_new_function_is_a_regression_and_a_tiny_one_new() {
+    let drawing = Drawing::new(beside!("main;run;check 0 400\n main;run;step 900 900"), 5);
+    let comparison = drawing.compare(&Options::default());
+    assert_eq!(drawing.row(&comparison, "check", Measure::SelfCount).verdict, Verdict::Regressed);
+    // Three samples cannot show anything.
+    let drawing = Drawing::new("main;x 0 3\n main;y 3 0\n main;a 9 9\n main;b 9 9", 1);
+    let comparison = drawing.compare(&Options::default());
+    assert_eq!(drawing.row(&comparison, "x", Measure::SelfCount).verdict, Verdict::New);
+    assert_eq!(drawing.row(&comparison, "y", Measure::SelfCount).verdict, Verdict::Removed);
+}
+
+#[test]
+fn a_chain_is_named_by_its_leaf() {
+    let drawing = Drawing::new(beside!("main;outer;inner;x 300 500\n main;outer;inner;y 300 300"), 5);
+    let comparison = drawing.compare(&Options::default());
+    let row = drawing.row(&comparison, "inner", Measure::Total);
+    assert_eq!(row.same_counts, [drawing.find("outer"), drawing.find("inner")]);
+}

@@ -162,7 +162,7 @@ pub fn trigamma_inverse(value: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Values of `scipy.special.betainc`, the incomplete beta function, from where both formulas meet to where only one of them works.
+    /// Values of `scipy.special.betainc`, from where both formulas meet to where only one of them works.
     #[test]
     fn huge_counts() {
         let known = [

@@ -4,7 +4,7 @@
 //! When `main.fnv` becomes slower, so do `main.stageHash`, `main.run` and `main.main` above it. One of the four rows is
 //! news. And after `parse` was renamed to `decode`, the "new" function `decode` did not make anything slower.
 
-use super::compare::{Comparison, Hypothesis};
+use super::compare::{Comparison, Gone, Hypothesis};
 use super::dispersion::Column;
 use super::distributions::t_upper_quantile;
 use super::model::Model;
@@ -14,6 +14,8 @@ use super::{Measure, Normalize, Verdict};
 const CHANCE: f64 = 0.05;
 /// The part of a function's samples that a caller must cover to be the place the function is called from.
 const COVERS: f64 = 0.9;
+/// How many functions that are gone are looked at, the ones nearest in size: a rebuilt program can lose thousands.
+const CANDIDATES: usize = 20;
 
 /// Which side of the comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -168,8 +170,9 @@ fn is_own_code(other: &Hypothesis, row: &Hypothesis) -> bool {
 /// half as much, or a function of its size is gone from below that caller.
 fn moved(index: usize, comparison: &Comparison, model: &Model, stacks: &impl Stacks) -> Option<Cause> {
     let row = &comparison.hypotheses[index];
-    let caller = nearest_caller(row, Side::New, stacks);
-    let from = replaced(row, caller, &comparison.hypotheses, model, stacks);
+    let enough = COVERS * row.new * row.unit;
+    let caller = nearest_caller(row.function, row.measure, Side::New, enough, stacks);
+    let from = replaced(row, caller, &comparison.gone, model, stacks);
     // Of shares nothing can be learned here: that of the outermost caller is always 100 %.
     let by_caller =
         caller.filter(|_| comparison.options.normalize != Normalize::Total).is_some_and(|caller| {
@@ -182,37 +185,47 @@ fn moved(index: usize, comparison: &Comparison, model: &Model, stacks: &impl Sta
     (by_caller || from.is_some()).then_some(Cause::Moved { caller, from })
 }
 
-/// The nearest caller that covers nearly all samples of the row on one side.
-fn nearest_caller(row: &Hypothesis, side: Side, stacks: &impl Stacks) -> Option<usize> {
-    let samples = if side == Side::Old { row.old } else { row.new };
-    let enough = COVERS * samples * row.unit;
-    let callers = stacks.callers(row.function, row.measure, side);
+/// The nearest caller that covers `enough` of a function's count on one side.
+fn nearest_caller(
+    function: usize,
+    measure: Measure,
+    side: Side,
+    enough: f64,
+    stacks: &impl Stacks,
+) -> Option<usize> {
+    let callers = stacks.callers(function, measure, side);
     callers.into_iter().find(|caller| caller.count >= enough).map(|caller| caller.function)
 }
 
-/// The function whose place a new one took: gone, under the same caller, and of a size such that both as one function
-/// cannot have grown by half of what the new one did.
+/// The function whose place a new one took: gone, under the same caller, at least half and at most twice as large, and
+/// such that both as one function cannot have grown by half of what the new one did.
 fn replaced(
     row: &Hypothesis,
     caller: Option<usize>,
-    rows: &[Hypothesis],
+    gone: &[Gone],
     model: &Model,
     stacks: &impl Stacks,
 ) -> Option<usize> {
     if row.old > 0.0 {
         return None;
     }
+    let size = row.points..=4.0 * row.points;
+    let mut alike: Vec<&Gone> = gone
+        .iter()
+        .filter(|gone| gone.measure == row.measure && size.contains(&(2.0 * gone.share)))
+        .collect();
+    let unlike = |gone: &Gone| (gone.share - row.points).abs();
+    alike.sort_by(|a, b| unlike(a).total_cmp(&unlike(b)));
+    alike.truncate(CANDIDATES);
     let appeared = stacks.counts(row.function, row.measure, Cut::default());
-    let gone =
-        rows.iter().filter(|other| other.measure == row.measure && other.new <= 0.0 && other.old > 0.0);
-    gone.filter(|other| nearest_caller(other, Side::Old, stacks) == caller)
-        .filter(|other| {
-            let vanished = stacks.counts(other.function, other.measure, Cut::default());
-            let both = appeared.iter().zip(vanished).map(|(new, old)| new + old).collect();
-            most_growth(model, &column(both, row.unit), row.measure) < row.points / 2.0
-        })
-        .min_by(|a, b| (a.old - row.new).abs().total_cmp(&(b.old - row.new).abs()))
-        .map(|other| other.function)
+    let takes_its_place = |gone: &&Gone| {
+        let vanished = stacks.counts(gone.function, gone.measure, Cut::default());
+        let enough = COVERS * vanished.iter().sum::<f64>();
+        let both = appeared.iter().zip(vanished).map(|(new, old)| new + old).collect();
+        most_growth(model, &column(both, row.unit), row.measure) < row.points / 2.0
+            && nearest_caller(gone.function, gone.measure, Side::Old, enough, stacks) == caller
+    };
+    alike.into_iter().find(takes_its_place).map(|gone| gone.function)
 }
 
 /// The upper 95 % bound of a function's growth, as a fraction of the old total.

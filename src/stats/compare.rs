@@ -61,6 +61,17 @@ impl Hypothesis {
     }
 }
 
+/// A count with samples on the old side only.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Gone {
+    /// The function.
+    pub function: usize,
+    /// Which of its counts.
+    pub measure: Measure,
+    /// Its share of all old samples, 0 to 1.
+    pub share: f64,
+}
+
 /// How strong the evidence for a change in one direction is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Evidence {
@@ -77,6 +88,8 @@ pub struct Evidence {
 pub struct Comparison {
     /// The rows: self counts by function number, then totals by function number.
     pub hypotheses: Vec<Hypothesis>,
+    /// The counts that have samples on the old side only, tested or not, by function number.
+    pub gone: Vec<Gone>,
     /// How many tests for an increase had samples enough; α is divided among them.
     pub tested: usize,
     /// Profiles on the old and on the new side.
@@ -115,6 +128,7 @@ pub fn compare(counts: &Counts, options: &Options) -> Result<Comparison, Incompa
     };
     let mut comparison = Comparison {
         hypotheses: Vec::new(),
+        gone: Vec::new(),
         tested: 0,
         profiles: (counts.old.len(), counts.new.len()),
         unit: 1.0,
@@ -131,10 +145,25 @@ pub fn compare(counts: &Counts, options: &Options) -> Result<Comparison, Incompa
     }
     let model = Model::fit(design, &columns, options, counts.scale != Scale::Unknown);
     let (hypotheses, tested) = test_all(&model, &columns, options);
+    comparison.gone = gone(&model, &columns);
     comparison.hypotheses = hypotheses;
     comparison.tested = tested;
     comparison.model = Some(model);
     Ok(comparison)
+}
+
+fn gone(model: &Model, columns: &Columns) -> Vec<Gone> {
+    let own = columns.own.iter().enumerate().map(|(function, column)| (function, Measure::SelfCount, column));
+    let total = columns.total.iter().enumerate().map(|(function, column)| (function, Measure::Total, column));
+    own.chain(total)
+        .map(|(function, measure, column)| (function, measure, model.sums(column), column.unit))
+        .filter(|(_, _, sums, _)| sums.new <= 0.0 && sums.old > 0.0)
+        .map(|(function, measure, sums, unit)| Gone {
+            function,
+            measure,
+            share: sums.old * unit / model.old_total,
+        })
+        .collect()
 }
 
 /// Tests every function with samples enough, adjusts for their number and passes the verdicts.

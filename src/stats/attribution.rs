@@ -77,6 +77,10 @@ pub enum Cause {
 
 /// Names every row by its leaf-most function, then turns the verdict of totals that pass a change on into
 /// [`Verdict::Inherits`] and that of regressions without growth into [`Verdict::Moved`], and sets their cause.
+///
+/// A total inherits if the rest of it, without the stacks through the rows that explain it, could be chance (p > 5 %). A
+/// regression has moved if, at 95 % confidence, the nearest caller of nearly all its samples grew by less than half as
+/// many points: then the samples were below that caller before.
 pub fn attribute(comparison: &mut Comparison, stacks: &impl Stacks) {
     let Some(model) = comparison.model.take() else { return };
     for row in comparison.hypotheses.iter_mut().filter(|row| row.same_counts.len() > 1) {

@@ -1,7 +1,17 @@
 //! How many independent observations a profile holds, the number that all of the statistics rest on.
 //!
 //! 4.65 s of CPU time say nothing of noise until one knows that they were 465 samples of 10 ms. Each kind of profile has
-//! its own way to tell; a kind that has none needs replicates ([`Scale::Unknown`](super::Scale::Unknown)).
+//! its own way to tell:
+//!
+//! | kind of profile | effective samples |
+//! |---|---|
+//! | a metric counts samples | that count; [`agrees_with_period`] checks it against the other metric |
+//! | weights, and a period in the same unit | weight / period, if all are whole ([`are_multiples`]) |
+//! | weights without a period | weight / [`CommonDivisor`], if it [is a sample's size](CommonDivisor::is_sample_size) |
+//! | collapsed stacks | the counts, divided by a common divisor above 1, of which the reader should hear |
+//! | Go heap | bytes or objects / [`heap_unit`], from the variance of every [`heap_row`] |
+//! | every thread at each tick | the counts / [`samples_of_tick`] |
+//! | mutex, block, delays, anything else | unknown, so replicates must tell ([`Scale::Unknown`](super::Scale::Unknown)) |
 
 /// What the weights of a profile without a sample count say about the size of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -137,7 +137,7 @@ pub enum Noise {
 pub enum Normalize {
     /// The bulk of the functions, which no single change can move.
     Core,
-    /// All samples: compares shares.
+    /// All samples: compares shares. What only moved is then told by a name that is gone, not by its caller.
     Total,
     /// The work done, known exactly: so many requests (or iterations) on each side, all its profiles together. The only
     /// choice that sees everything become slower alike and is still safe.

@@ -1,6 +1,6 @@
 //! The fitted comparison: what unchanged code did, how noisy counts are, and so a p-value for any function.
 
-use super::bulk::{Prior, core_location, fit_bulk};
+use super::bulk::{Bulk, Prior, core_location, fit_bulk};
 use super::columns::Columns;
 use super::dispersion::{Column, Design, Trend, dispersion_trend, pearson_dispersion};
 use super::distributions::{binomial_mid_p, normal_to_t};
@@ -92,23 +92,23 @@ impl Model {
         let core: Vec<&Column> = columns.own.iter().filter(|column| model.is_sizeable(column)).collect();
         let (ratios, variances) = model.log_ratios(&core);
         let residual = model.design.residual();
-        if residual == 0 {
+        if residual < ENOUGH_REPLICATES {
             let bulk = fit_bulk(&ratios, &variances, prior(options.noise), 1);
             (model.location, model.location_variance) = (bulk.location, bulk.location_variance);
-        } else {
+            model.pair = Some(model.fit_pair(bulk, columns, options.noise));
+        }
+        if residual > 0 {
             let trend = model.fit_trend(&columns.own);
             model.trend = Some(trend);
-            model.freedom = trend.prior_freedom + residual as f64;
+            if model.pair.is_none() {
+                model.freedom = trend.prior_freedom + residual as f64;
+            }
             let spread: Vec<f64> = core
                 .iter()
                 .zip(&variances)
                 .map(|(column, v)| model.replicate_factor(column, trend) * v)
                 .collect();
             (model.location, model.location_variance) = core_location(&ratios, &spread);
-        }
-        if residual < ENOUGH_REPLICATES {
-            model.pair = Some(model.fit_pair(columns, options.noise));
-            model.freedom = f64::INFINITY;
         }
         model.apply(options.normalize);
         model
@@ -234,20 +234,15 @@ impl Model {
         dispersion_trend(&dispersions, &means, residual, most_freedom)
     }
 
-    /// Fits φ and τ to the self counts, and to the totals, which share the ups and downs of whole requests.
-    fn fit_pair(&self, columns: &Columns, noise: Noise) -> PairNoise {
+    /// Takes φ and τ from the `bulk` of the self counts, and from that of the totals, which share the ups and downs of
+    /// whole requests.
+    fn fit_pair(&self, bulk: Bulk, columns: &Columns, noise: Noise) -> PairNoise {
         if let Noise::Fixed(sigma) = noise {
             // Both runs vary, so their ratio varies by the root of two more.
             let known = (1.0, 2.0_f64.sqrt() * sigma);
             return PairNoise { own: known, total: known, inflation: 1.0 };
         }
-        let fit = |used: &[&Column], trim: usize| {
-            let (ratios, variances) = self.log_ratios(used);
-            let bulk = fit_bulk(&ratios, &variances, prior(noise), trim);
-            (bulk.overdispersion, bulk.run_to_run)
-        };
-        let own: Vec<&Column> = columns.own.iter().filter(|column| self.is_sizeable(column)).collect();
-        let own = fit(&own, 1);
+        let own = (bulk.overdispersion, bulk.run_to_run);
         let totals: Vec<&Column> = columns
             .distinct_totals
             .iter()
@@ -255,8 +250,13 @@ impl Model {
             // The outermost functions hold nearly every sample and so cannot vary.
             .filter(|column| self.is_sizeable(column) && self.pooled_share(column) < 0.9)
             .collect();
-        let total = if totals.len() >= 8 { fit(&totals, 3) } else { own };
-        PairNoise { own, total: (own.0.max(total.0), own.1.max(total.1)), inflation: 1.3 }
+        let mut total = own;
+        if totals.len() >= 8 {
+            let (ratios, variances) = self.log_ratios(&totals);
+            let bulk = fit_bulk(&ratios, &variances, prior(noise), 3);
+            total = (own.0.max(bulk.overdispersion), own.1.max(bulk.run_to_run));
+        }
+        PairNoise { own, total, inflation: 1.3 }
     }
 
     /// The noise factor of one function: by replicates, by the pair, or the larger where replicates are few.

@@ -311,9 +311,7 @@ pub struct InfoAbout {
     pub rows: u64,
     /// Number of samples that carry labels.
     pub labelled_rows: u64,
-    /// Number of samples without a stack.
-    pub no_stack_rows: u64,
-    /// Their value in the default metric.
+    /// The value of the samples without a stack, in the default metric.
     pub no_stack: i64,
     /// Number of distinct source files.
     pub files: u64,

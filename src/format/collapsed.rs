@@ -38,7 +38,7 @@ fn survey(head: &[u8]) -> (usize, usize, usize) {
     let (mut good, mut all, mut double) = (0, 0, 0);
     // The last line may be cut off, unless it is the only one.
     let whole = memchr::memrchr(b'\n', head).map_or(head, |end| &head[..end]);
-    for line in whole.split(|&byte| byte == b'\n').map(|line| line.trim_ascii_end()) {
+    for line in whole.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end) {
         if is_blank_or_comment(line) {
             continue;
         }

@@ -363,7 +363,7 @@ mod tests {
 
     #[test]
     fn a_truncated_stream_is_an_error_that_says_so() {
-        let mut bytes = gzip(&[7; 100_000]);
+        let mut bytes = gzip(&vec![7; 100_000]);
         bytes.truncate(bytes.len() / 2);
         let opened = Source::open(Box::new(io::Cursor::new(bytes)));
         let error = opened.and_then(|mut source| source.read_all()).unwrap_err();

@@ -240,7 +240,7 @@ impl ProfileBuilder {
             metric.too_large = fits.is_err();
             metric.total = fits.unwrap_or(i64::MAX);
         }
-        if self.samples.len() == 0 {
+        if self.samples.is_empty() {
             self.samples.time = None;
         }
         Ok(Profile {

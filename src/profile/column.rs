@@ -135,6 +135,14 @@ impl<I, T> FromIterator<T> for Column<I, T> {
     }
 }
 
+impl<'a, I: Id, T> IntoIterator for &'a Column<I, T> {
+    type Item = &'a T;
+    type IntoIter = std::slice::Iter<'a, T>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
 impl<I: Id, T> Default for Column<I, T> {
     fn default() -> Self {
         Column::new()

@@ -107,14 +107,6 @@ pub(crate) struct SymbolTable {
 }
 
 impl SymbolTable {
-    /// Goes on from finished `symbols`, so that a transform can add to them.
-    pub(crate) fn extend(symbols: Symbols) -> Self {
-        let function_ids = symbols.functions.enumerate().map(|(id, &row)| (row, id)).collect();
-        let frame_ids = symbols.frames.enumerate().map(|(id, &row)| (row, id)).collect();
-        let mapping_ids = symbols.mappings.enumerate().map(|(id, &row)| (row, id)).collect();
-        SymbolTable { symbols, function_ids, frame_ids, mapping_ids }
-    }
-
     pub(crate) fn function(&mut self, function: Function) -> FunctionId {
         let table = &mut self.symbols.functions;
         *self.function_ids.entry(function).or_insert_with(|| table.push(function))

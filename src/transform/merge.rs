@@ -216,12 +216,11 @@ impl<'b, 'p> Copier<'b, 'p> {
         for row in 0..samples.len() {
             for (number, taken) in columns.iter().enumerate() {
                 let value = samples.values[taken.column][row];
-                values[number] = match value.checked_mul(taken.factor) {
-                    Some(value) => value,
-                    None => {
-                        self.builder.overflow(number);
-                        0
-                    }
+                values[number] = if let Some(value) = value.checked_mul(taken.factor) {
+                    value
+                } else {
+                    self.builder.overflow(number);
+                    0
                 };
             }
             let time = samples.time.as_ref().map(|times| times[row]);

@@ -2,8 +2,9 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::profile::{LabelValue, Profile};
+use crate::profile::{FrameId, LabelValue, Profile};
 use crate::report::{Depth, Info, InfoAbout, InfoInput, InfoLabel, InfoMetric};
+use crate::tree::{By, KeyId, Keys};
 use crate::view::busy;
 
 /// One input of `info`, described before inputs were combined.
@@ -15,7 +16,6 @@ pub fn info(profile: &Profile, inputs: Vec<InfoSource>) -> Info {
     let symbols = &profile.symbols;
     let files: HashSet<_> = symbols.functions.iter().map(|function| function.file).collect();
     let names: HashSet<_> = symbols.functions.iter().map(|function| function.name).collect();
-    let (no_stack_rows, no_stack) = no_stack(profile);
     Info {
         schema: "prof.info.v1",
         inputs,
@@ -24,7 +24,7 @@ pub fn info(profile: &Profile, inputs: Vec<InfoSource>) -> Info {
         time_ns: meta.time_ns,
         duration_ns: meta.duration_ns,
         busy: busy(profile, meta.default_metric).map(|hundredths| hundredths as f64 / 100.0),
-        stacks: profile.stacks.iter().filter(|frames| !frames.is_empty()).count() as u64,
+        stacks: distinct_stacks(profile),
         functions: names.len() as u64,
         depth: depth(profile),
         labels: labels(profile),
@@ -36,8 +36,7 @@ pub fn info(profile: &Profile, inputs: Vec<InfoSource>) -> Info {
             program: None,
             rows: meta.rows,
             labelled_rows: meta.labelled_rows,
-            no_stack_rows,
-            no_stack,
+            no_stack: no_stack(profile),
             files: files.iter().filter(|file| !symbols.strings.get(**file).is_empty()).count() as u64,
             unnamed: unnamed(profile),
             inlined: symbols.frames.iter().any(|frame| frame.inlined),
@@ -65,12 +64,22 @@ fn metrics(profile: &Profile) -> Vec<InfoMetric> {
     meta.metrics.iter().enumerate().map(metric).collect()
 }
 
-/// Number of rows without a stack, and their value in the default metric.
-fn no_stack(profile: &Profile) -> (u64, i64) {
+/// The value of the samples without a stack, in the default metric.
+fn no_stack(profile: &Profile) -> i64 {
     let values = &profile.samples.values[profile.meta.default_metric];
-    let empty = |&(stack, _): &(&_, &i64)| profile.stacks.frames(*stack).is_empty();
-    let rows = profile.samples.stack.iter().zip(values).filter(empty);
-    rows.fold((0, 0), |(count, sum), (_, &value)| (count + 1, sum + value))
+    let empty = |stack| profile.stacks.frames(stack).is_empty();
+    let rows = profile.samples.stack.iter().zip(values);
+    rows.filter(|&(&stack, _)| empty(stack)).map(|(_, &value)| value).sum()
+}
+
+/// Number of stacks that differ in their functions. Stacks of the model differ in lines and addresses
+/// too.
+fn distinct_stacks(profile: &Profile) -> u64 {
+    let keys = Keys::new(profile, &By::Function);
+    let of_stack =
+        |frames: &[FrameId]| frames.iter().map(|&frame| keys.of_frame(frame)).collect::<Vec<KeyId>>();
+    let distinct: HashSet<Vec<KeyId>> = profile.stacks.iter().map(of_stack).collect();
+    distinct.len() as u64
 }
 
 fn depth(profile: &Profile) -> Depth {

@@ -97,13 +97,11 @@ impl Reader {
             (1, Value::Bytes(bytes)) => self.metrics.push(message(bytes, at)?),
             (2, Value::Bytes(bytes)) => self.sample(bytes, at)?,
             (3, Value::Bytes(bytes)) => self.tables.mapping(message(bytes, at)?, at)?,
-            (4, Value::Bytes(bytes)) => self.tables.location(message(bytes, at)?, at)?,
+            (4, Value::Bytes(bytes)) => self.tables.location(message(bytes, at)?, at),
             (5, Value::Bytes(bytes)) => self.tables.function(message(bytes, at)?, at)?,
             (6, Value::Bytes(bytes)) => self.tables.string(bytes),
-            (11, Value::Bytes(bytes)) => {
-                if self.period_type.replace(message(bytes, at)?).is_some() {
-                    return Err(concatenated(at));
-                }
+            (11, Value::Bytes(bytes)) if self.period_type.replace(message(bytes, at)?).is_some() => {
+                return Err(concatenated(at));
             }
             (13, Value::Varint(comment)) => self.comments.push(comment as i64),
             (13, Value::Bytes(packed)) => {
@@ -112,10 +110,10 @@ impl Reader {
                     self.comments.push(wire.varint().map_err(|_| malformed("comment", at))? as i64);
                 }
             }
-            (number @ (7..=10 | 12 | 14 | 15), Value::Varint(value)) => {
-                if self.singular[number as usize].replace(value as i64).is_some() {
-                    return Err(concatenated(at));
-                }
+            (number @ (7..=10 | 12 | 14 | 15), Value::Varint(value))
+                if self.singular[number as usize].replace(value as i64).is_some() =>
+            {
+                return Err(concatenated(at));
             }
             (1..=15, _) => return Err(malformed("field", at)),
             // Fields added to the format after this was written.
@@ -222,7 +220,7 @@ impl Reader {
                     let message = format!("sample {sample} refers to location {id}, which does not exist");
                     ParseError::at_byte(NAME, byte, message)
                 })?;
-                frames.extend(location.iter().rev());
+                frames.extend(location);
             }
             frames.reverse();
             Ok(())

@@ -48,9 +48,8 @@ impl Tables {
         }
     }
 
-    pub(super) fn location(&mut self, location: Location, at: u64) -> Result<(), ParseError> {
+    pub(super) fn location(&mut self, location: Location, at: u64) {
         self.locations.push((location, at));
-        Ok(())
     }
 
     /// The first string, which every writer leaves empty.

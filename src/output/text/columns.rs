@@ -49,12 +49,19 @@ impl Line {
 pub(super) struct Columns {
     titles: Vec<String>,
     rows: Vec<(Vec<String>, String, Emphasis)>,
+    first_left: bool,
 }
 
 impl Columns {
     /// Columns with these titles; the last stands above the rest of the line.
     pub(super) fn new<T: Into<String>>(titles: impl IntoIterator<Item = T>) -> Self {
-        Columns { titles: titles.into_iter().map(Into::into).collect(), rows: Vec::new() }
+        Columns { titles: titles.into_iter().map(Into::into).collect(), rows: Vec::new(), first_left: false }
+    }
+
+    /// Aligns the first column to the left: it holds names.
+    pub(super) fn first_left(mut self) -> Self {
+        self.first_left = true;
+        self
     }
 
     /// Adds a row: one cell for each column of numbers, and the rest.
@@ -86,8 +93,10 @@ impl Columns {
             table.add_row(numbers);
             rests.push((rest, emphasis));
         }
-        for column in table.column_iter_mut() {
-            column.set_padding((0, GAP as u16)).set_cell_alignment(CellAlignment::Right);
+        for (index, column) in table.column_iter_mut().enumerate() {
+            let left = self.first_left && index == 0;
+            let alignment = if left { CellAlignment::Left } else { CellAlignment::Right };
+            column.set_padding((0, GAP as u16)).set_cell_alignment(alignment);
         }
         let join = |(numbers, (rest, emphasis)): (String, (String, Emphasis))| {
             Line::new(format!("{numbers}{rest}"), emphasis)

@@ -56,10 +56,17 @@ fn with_inputs(header: &Header, rest: &str, style: &Style) -> String {
     }
     let taken = display_width(rest) + display_width(style.glyphs.dot);
     let inputs = match style.width {
-        Some(width) => fit(&inputs, width.saturating_sub(taken).max(LEAST_INPUT), style.glyphs.ellipsis),
+        Some(width) => shorten(&inputs, width.saturating_sub(taken).max(LEAST_INPUT), style),
         None => inputs,
     };
     format!("{inputs}{}{rest}", style.glyphs.dot)
+}
+
+/// A path that is too long first loses its folders, then its middle.
+fn shorten(path: &str, width: usize, style: &Style) -> String {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    let path = if display_width(path) <= width { path } else { name };
+    fit(path, width, style.glyphs.ellipsis)
 }
 
 /// A path is never shortened below this many columns.

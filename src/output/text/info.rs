@@ -1,10 +1,10 @@
 //! `info` as text.
 
-use crate::name::clean;
+use crate::name::{clean, display_width};
 use crate::output::text::Style;
 use crate::output::text::columns::{Columns, Emphasis, Line};
 use crate::report::Info;
-use crate::unit::{self, Unit};
+use crate::unit::{self, Scale, Unit};
 
 /// What the input is, and its metrics.
 pub(super) fn lines(info: &Info, style: &Style) -> Vec<Line> {
@@ -21,7 +21,7 @@ pub(super) fn lines(info: &Info, style: &Style) -> Vec<Line> {
 
     let name = info.inputs.first().map_or("", |input| input.name.as_str());
     let name = clean(name);
-    let width = crate::name::display_width(&name).max(9);
+    let width = Some(display_width(&name)).filter(|&width| width <= MOST_NAME).unwrap_or(0).max(TITLE);
     let mut lines: Vec<Line> = facts
         .into_iter()
         .map(|(title, text)| {
@@ -32,6 +32,12 @@ pub(super) fn lines(info: &Info, style: &Style) -> Vec<Line> {
     lines.extend(metrics(info, style));
     lines
 }
+
+/// Columns of the longest title.
+const TITLE: usize = 9;
+
+/// Facts are aligned with the input's name, unless it is longer than this.
+const MOST_NAME: usize = 24;
 
 fn input(info: &Info, style: &Style) -> (&'static str, String) {
     let mut text = info.format.clone();
@@ -62,11 +68,11 @@ fn stacks(info: &Info) -> String {
     if info.stacks > 0 {
         text.push_str(&format!(", depth {} (median) to {}", info.depth.median, info.depth.max));
     }
-    if info.about.no_stack_rows > 0 {
+    if info.about.no_stack != 0 {
         let metric = &info.metrics[info.about.default_metric];
-        let value = unit::human(info.about.no_stack, &Unit::parse(&metric.unit), metric.divisor);
-        let rows = unit::group_thousands(info.about.no_stack_rows.into());
-        text.push_str(&format!("; {rows} rows without stack, {value}"));
+        let scale =
+            Scale::automatic(&Unit::parse(&metric.unit), metric.divisor, metric.total.unwrap_or(i64::MAX));
+        text.push_str(&format!("; {} without a stack", scale.format(info.about.no_stack)));
     }
     text
 }
@@ -109,7 +115,7 @@ fn metrics(info: &Info, style: &Style) -> Vec<Line> {
         let name = format!("{}{mark}", clean(&metric.name));
         columns.row(vec![name, clean(&metric.unit).into_owned(), total, rows], String::new(), Emphasis::None);
     }
-    let mut lines = columns.lines();
+    let mut lines = columns.first_left().lines();
     if let Some((name, unit, value)) = &info.about.period {
         let amount = unit::human_short(*value, &Unit::parse(unit), 1);
         lines.push(Line::new(format!("a sample every {amount} of {}", clean(name)), Emphasis::Faint));

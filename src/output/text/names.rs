@@ -19,7 +19,7 @@ impl Names {
         let shown = if style.short_names {
             short_names(&distinct)
         } else {
-            distinct.iter().map(|name| name.to_string()).collect()
+            distinct.iter().map(std::string::ToString::to_string).collect()
         };
         let printable =
             |name: String| if name.is_empty() { EMPTY.to_string() } else { clean(&name).into_owned() };

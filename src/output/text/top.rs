@@ -69,7 +69,7 @@ impl<'t> Table<'t> {
         let rests = self.rests(room.max(LEAST_NAME));
 
         let mut columns = Columns::new(
-            &titles[..titles.len() - 1].iter().cloned().chain([self.name_title(room)]).collect::<Vec<_>>(),
+            titles[..titles.len() - 1].iter().cloned().chain([self.name_title(room)]).collect::<Vec<_>>(),
         );
         for ((row, numbers), rest) in self.top.rows.iter().zip(numbers).zip(rests) {
             let emphasis = if row.candidate { Emphasis::Strong } else { Emphasis::None };

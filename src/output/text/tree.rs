@@ -16,7 +16,9 @@ pub(super) fn lines(tree: &Tree, style: &Style) -> Result<Vec<Line>, Incompatibl
     let mut lines = header::lines(&tree.header, style)?;
     let scale = header::scale(&tree.header.metric, tree.header.shown, style)?;
     let names = Names::new(tree.rows.iter().map(|row| &row.name), style);
-    let drawing = Drawing { tree, style, names, scale, groups: groups(tree) };
+    let groups = groups(tree);
+    let lightest = lightest(tree, &groups);
+    let drawing = Drawing { tree, style, names, scale, groups, lightest };
     match tree.direction {
         Direction::TopDown => lines.extend(drawing.top_down()),
         Direction::BottomUp => lines.extend(drawing.bottom_up()),
@@ -55,6 +57,14 @@ fn groups(tree: &Tree) -> Vec<Group> {
     groups
 }
 
+/// The smallest total of any line that is shown, but for the functions on top of a bottom-up tree.
+fn lightest(tree: &Tree, groups: &[Group]) -> u64 {
+    let on_top =
+        |group: &&Group| tree.direction == Direction::BottomUp && tree.rows[group.first].parent.is_none();
+    let below = groups[1..].iter().filter(|group| !on_top(group));
+    below.map(|group| tree.rows[group.last].values.total.unsigned_abs()).min().unwrap_or(u64::MAX)
+}
+
 /// A line of a drawing before it is laid out.
 struct DrawnLine {
     numbers: Vec<String>,
@@ -71,6 +81,8 @@ struct Drawing<'t> {
     names: Names,
     scale: Scale,
     groups: Vec<Group>,
+    /// The smallest total of any line but those of the functions on top.
+    lightest: u64,
 }
 
 impl Drawing<'_> {
@@ -105,13 +117,12 @@ impl Drawing<'_> {
     /// Draws all lines below a group, without recursion: stacks can be very deep.
     fn draw_below(&self, start: usize, drawn: &mut Vec<DrawnLine>) {
         let bottom_up = self.tree.direction == Direction::BottomUp;
-        let lightest = self.lightest(start);
         // Each entry: a line to draw, its prefix, and the prefix of what stands below it.
         let mut work: Vec<(Entry, String, String)> = Vec::new();
         let push = |work: &mut Vec<(Entry, String, String)>, group: usize, prefix: &str| {
             let mut entries: Vec<Entry> =
                 self.groups[group].below.iter().map(|&below| Entry::Group(below)).collect();
-            entries.extend(self.remainder(group, lightest));
+            entries.extend(self.remainder(group));
             let choice = entries.len() > 1
                 || matches!(entries[..], [Entry::Rest { .. }])
                 || (bottom_up && group == start);
@@ -182,7 +193,7 @@ impl Drawing<'_> {
     }
 
     /// What was cut directly below a group, where it is as heavy as the lightest row that is shown.
-    fn remainder(&self, group: usize, lightest: u64) -> Option<Entry> {
+    fn remainder(&self, group: usize) -> Option<Entry> {
         let (mut total, mut own, count) = if group == 0 {
             (self.whole() - self.tree.header.no_stack, 0, self.tree.cut)
         } else {
@@ -198,22 +209,11 @@ impl Drawing<'_> {
             own -= row.values.self_value;
         }
         let named = self.tree.direction == Direction::BottomUp && self.groups[group].below.is_empty();
-        (count > 0 && !named && total != 0 && total.unsigned_abs() >= lightest).then_some(Entry::Rest {
+        (count > 0 && !named && total != 0 && total.unsigned_abs() >= self.lightest).then_some(Entry::Rest {
             total,
             own,
             count,
         })
-    }
-
-    /// The smallest total on any line below a group.
-    fn lightest(&self, start: usize) -> u64 {
-        let mut lightest = u64::MAX;
-        let mut work = self.groups[start].below.clone();
-        while let Some(group) = work.pop() {
-            lightest = lightest.min(self.tree.rows[self.groups[group].last].values.total.unsigned_abs());
-            work.extend(&self.groups[group].below);
-        }
-        lightest
     }
 
     fn top_down_note(&self) -> Option<Line> {
@@ -224,7 +224,7 @@ impl Drawing<'_> {
         let note = match self.groups.len() - 1 {
             0 => "no row is heavy enough".to_string(),
             rows => {
-                let share = unit::share(self.lightest(0) as i64, header.total);
+                let share = unit::share(self.lightest as i64, header.total);
                 format!("the {} heaviest rows, each at least {share}", unit::group_thousands(rows as i128))
             }
         };

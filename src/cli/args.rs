@@ -4,10 +4,24 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use crate::cli::filters::FilterArgs;
 use crate::output::Style;
 use crate::tree::By;
 use crate::unit::Unit;
 use crate::view::Sort;
+
+/// What all counting views share.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ViewArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    #[command(flatten)]
+    pub(crate) filters: FilterArgs,
+    #[command(flatten)]
+    pub(crate) node: NodeArgs,
+    #[command(flatten)]
+    pub(crate) layout: LayoutArgs,
+}
 
 /// Inputs, and which of their values to show.
 #[derive(Args, Clone, Debug)]

@@ -3,6 +3,7 @@
 mod args;
 mod commands;
 mod failure;
+mod filters;
 mod inputs;
 mod run;
 mod target;

@@ -8,10 +8,10 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Parser;
 
-use crate::cli::args::{InputArgs, LayoutArgs, NodeArgs, OutputFormat};
+use crate::cli::args::{InputArgs, LayoutArgs, OutputFormat, ViewArgs};
 use crate::cli::commands::{self, Command, Prof};
 use crate::cli::failure::{describe, is_closed_pipe};
-use crate::cli::inputs::{Loaded, load};
+use crate::cli::inputs::load;
 use crate::cli::target::Target;
 use crate::output;
 use crate::profile::{LoadOptions, Profile};
@@ -55,22 +55,22 @@ fn with_command(mut arguments: Vec<OsString>) -> Vec<OsString> {
 
 /// Loads, filters, views, writes.
 pub(crate) fn show(
-    input: &InputArgs,
-    node: &NodeArgs,
-    layout: &LayoutArgs,
-    options: LoadOptions,
+    args: &ViewArgs,
+    needs: LoadOptions,
     view: impl FnOnce(&Profile, Scope) -> Result<Report>,
 ) -> Result<()> {
-    let target = Target::new(layout.output.as_deref());
-    let Loaded { profile, names, metrics, .. } = load(input, options)?;
-    target.check(&names, layout.force)?;
-    warn(&profile, input);
-    let mut report = view(&profile, Scope { metrics, by: node.by.by() })?;
+    let target = Target::new(args.layout.output.as_deref());
+    let loaded = load(&args.input, needs.or(args.filters.needs()))?;
+    target.check(&loaded.names, args.layout.force)?;
+    let filtered = args.filters.apply(loaded.profile)?;
+    warn(&filtered.profile, &args.input);
+    let mut report = view(&filtered.profile, Scope { metrics: loaded.metrics, by: args.node.by.by() })?;
     if let Some(header) = report.header_mut() {
-        header.about.inputs = names;
+        header.about.inputs = loaded.names;
         header.about.combined = "summed".to_string();
+        header.about.filters = filtered.typed;
     }
-    write_report(&report, layout, &target)
+    write_report(&report, &args.layout, &target)
 }
 
 /// Prints what was odd about the inputs.

@@ -24,6 +24,12 @@ pub struct LoadOptions {
 impl LoadOptions {
     /// Everything the format has.
     pub const ALL: LoadOptions = LoadOptions { labels: true, times: true };
+
+    /// What either of two asks for.
+    #[must_use]
+    pub fn or(self, other: LoadOptions) -> LoadOptions {
+        LoadOptions { labels: self.labels || other.labels, times: self.times || other.times }
+    }
 }
 
 /// A table outgrew its ids: more than 2³² frames on distinct stacks, or labels on distinct sets.

@@ -3,22 +3,18 @@
 use anyhow::Result;
 use clap::Args;
 
-use crate::cli::args::{InputArgs, LayoutArgs, NodeArgs};
+use crate::cli::args::ViewArgs;
 
 /// Flame graph: a static picture (.svg)
 #[derive(Args, Debug)]
 pub(crate) struct FlameCommand {
     #[command(flatten)]
-    input: InputArgs,
-    #[command(flatten)]
-    node: NodeArgs,
-    #[command(flatten)]
-    layout: LayoutArgs,
+    view: ViewArgs,
 }
 
 impl FlameCommand {
     pub(crate) fn run(self) -> Result<()> {
-        let _ = (self.input, self.node, self.layout);
+        let _ = self.view;
         anyhow::bail!("not there yet")
     }
 }

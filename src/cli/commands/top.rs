@@ -3,7 +3,7 @@
 use anyhow::Result;
 use clap::Args;
 
-use crate::cli::args::{InputArgs, LayoutArgs, NodeArgs, RowArgs};
+use crate::cli::args::{RowArgs, ViewArgs};
 use crate::cli::run::show;
 use crate::profile::LoadOptions;
 use crate::report::Report;
@@ -14,13 +14,9 @@ use crate::view::{Sort, SortKey, TopOptions, top};
 #[command(visible_alias = "flat")]
 pub(crate) struct TopCommand {
     #[command(flatten)]
-    input: InputArgs,
-    #[command(flatten)]
-    node: NodeArgs,
+    view: ViewArgs,
     #[command(flatten)]
     rows: RowArgs,
-    #[command(flatten)]
-    layout: LayoutArgs,
 }
 
 /// Rows of text, unless told otherwise.
@@ -28,12 +24,12 @@ const ROWS: usize = 20;
 
 impl TopCommand {
     pub(crate) fn run(self) -> Result<()> {
-        show(&self.input, &self.node, &self.layout, LoadOptions::default(), |profile, scope| {
+        show(&self.view, LoadOptions::default(), |profile, scope| {
             let options = TopOptions {
                 scope,
                 sort: self.rows.sort.clone().unwrap_or_else(|| Sort::by(SortKey::SelfValue)),
-                limit: self.rows.limit_or(&self.layout, ROWS),
-                min_share: self.rows.min_share_or(&self.layout, 0.0),
+                limit: self.rows.limit_or(&self.view.layout, ROWS),
+                min_share: self.rows.min_share_or(&self.view.layout, 0.0),
             };
             Ok(Report::Top(top(profile, &options)))
         })

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use clap::Args;
 
-use crate::cli::args::{InputArgs, LayoutArgs, NodeArgs, OutputFormat, RowArgs};
+use crate::cli::args::{OutputFormat, RowArgs, ViewArgs};
 use crate::cli::run::show;
 use crate::profile::LoadOptions;
 use crate::report::Report;
@@ -13,7 +13,7 @@ use crate::view::{Sort, SortKey, TreeOptions, bottom_up, tree};
 #[derive(Args, Debug)]
 pub(crate) struct TreeCommand {
     #[command(flatten)]
-    input: InputArgs,
+    view: ViewArgs,
     /// Start from the functions and show their callers
     #[arg(short, long, visible_alias = "invert")]
     bottom_up: bool,
@@ -21,11 +21,7 @@ pub(crate) struct TreeCommand {
     #[arg(long, value_name = "N")]
     depth: Option<usize>,
     #[command(flatten)]
-    node: NodeArgs,
-    #[command(flatten)]
     rows: RowArgs,
-    #[command(flatten)]
-    layout: LayoutArgs,
 }
 
 /// Rows of text from the top down, unless told otherwise.
@@ -44,14 +40,14 @@ impl TreeCommand {
         } else {
             (SortKey::Total, ROWS, MIN_SHARE)
         };
-        show(&self.input, &self.node, &self.layout, LoadOptions::default(), |profile, scope| {
+        show(&self.view, LoadOptions::default(), |profile, scope| {
             let options = TreeOptions {
                 scope,
                 sort: self.rows.sort.clone().unwrap_or_else(|| Sort::by(sort)),
-                limit: self.rows.limit_or(&self.layout, limit),
-                min_share: self.rows.min_share_or(&self.layout, min_share),
+                limit: self.rows.limit_or(&self.view.layout, limit),
+                min_share: self.rows.min_share_or(&self.view.layout, min_share),
                 depth: self.depth,
-                join: self.layout.format == OutputFormat::Text,
+                join: self.view.layout.format == OutputFormat::Text,
             };
             let view = if self.bottom_up { bottom_up } else { tree };
             Ok(Report::Tree(view(profile, &options)))

@@ -100,9 +100,7 @@ impl Reader {
             (4, Value::Bytes(bytes)) => self.tables.location(message(bytes, at)?, at),
             (5, Value::Bytes(bytes)) => self.tables.function(message(bytes, at)?, at)?,
             (6, Value::Bytes(bytes)) => self.tables.string(bytes),
-            (11, Value::Bytes(bytes)) if self.period_type.replace(message(bytes, at)?).is_some() => {
-                return Err(concatenated(at));
-            }
+            (11, Value::Bytes(bytes)) => once(&mut self.period_type, message(bytes, at)?, at)?,
             (13, Value::Varint(comment)) => self.comments.push(comment as i64),
             (13, Value::Bytes(packed)) => {
                 let mut wire = Wire::new(packed);
@@ -110,10 +108,8 @@ impl Reader {
                     self.comments.push(wire.varint().map_err(|_| malformed("comment", at))? as i64);
                 }
             }
-            (number @ (7..=10 | 12 | 14 | 15), Value::Varint(value))
-                if self.singular[number as usize].replace(value as i64).is_some() =>
-            {
-                return Err(concatenated(at));
+            (number @ (7..=10 | 12 | 14 | 15), Value::Varint(value)) => {
+                once(&mut self.singular[number as usize], value as i64, at)?;
             }
             (1..=15, _) => return Err(malformed("field", at)),
             // Fields added to the format after this was written.
@@ -310,12 +306,16 @@ fn malformed(what: &str, at: u64) -> ParseError {
     ParseError::at_byte(NAME, at, format!("malformed {what}"))
 }
 
-fn concatenated(at: u64) -> ParseError {
-    ParseError::at_byte(
-        NAME,
-        at,
-        "a second profile starts here: give concatenated profiles as separate files",
-    )
+/// Sets a field that stands in a profile once at most. A second one means that profiles were
+/// concatenated: as protobuf that is legal, and their tables would mix.
+fn once<T>(field: &mut Option<T>, value: T, at: u64) -> Result<(), ParseError> {
+    match field.replace(value) {
+        None => Ok(()),
+        Some(_) => {
+            let message = "a second profile starts here: give concatenated profiles as separate files";
+            Err(ParseError::at_byte(NAME, at, message))
+        }
+    }
 }
 
 /// The frames of every location, by its id.

@@ -115,23 +115,24 @@ impl Tables {
         Ok(locations)
     }
 
-    /// Where no function has an id, the i-th function is that of the i-th location.
+    /// Where no function has an id, lines refer to functions by their number from 1, or where they
+    /// do not, the i-th function is that of the i-th location.
     fn give_ids_to_functions(&mut self, builder: &mut ProfileBuilder) -> Result<(), ParseError> {
         if self.functions_without_id.is_empty() {
             return Ok(());
         }
-        if !self.functions.is_empty() || self.functions_without_id.len() != self.locations.len() {
-            let message = "a function has the id 0, which is reserved";
-            return Err(ParseError::whole(NAME, message));
+        if !self.functions.is_empty() {
+            return Err(ParseError::whole(NAME, "a function has the id 0, which is reserved"));
         }
-        for (index, (location, _)) in self.locations.iter_mut().enumerate() {
-            let id = index as u64 + 1;
-            self.functions.insert(id, Function { id, ..self.functions_without_id[index] });
-            for line in &mut location.line {
-                line.function_id = id;
+        for (number, function) in (1..).zip(std::mem::take(&mut self.functions_without_id)) {
+            self.functions.insert(number, Function { id: number, ..function });
+        }
+        for (number, (location, _)) in (1..).zip(&mut self.locations) {
+            for line in location.line.iter_mut().filter(|line| line.function_id == 0) {
+                line.function_id = number;
             }
         }
-        builder.warn("no function has an id: each is taken for that of the location with its number".into());
+        builder.warn("no function has an id: each is taken for the one of its number".into());
         Ok(())
     }
 

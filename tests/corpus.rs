@@ -1,0 +1,71 @@
+//! Every real profile of the corpus against the naive way to count.
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use prof::view::{Scope, TopOptions, top};
+use support::{corpus, load_file, naive};
+
+#[test]
+fn flat_views_of_real_profiles_agree_with_naive_counting() {
+    let mut compared = 0;
+    let mut wrong = Vec::new();
+    for folder in ["pprof", "collapsed"] {
+        let Some(files) = corpus(folder) else { return };
+        for file in files {
+            match expected(folder, &file) {
+                Ok(expected) => {
+                    compared += 1;
+                    wrong.extend(differences(&file, &expected));
+                }
+                Err(why) => println!("not compared: {}: {why}", file.display()),
+            }
+        }
+    }
+    assert!(compared > 80, "only {compared} files could be compared");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+fn expected(folder: &str, file: &Path) -> Result<naive::Profile, String> {
+    let bytes = std::fs::read(file).map_err(|error| error.to_string())?;
+    if folder == "pprof" {
+        return naive::read_pprof(&bytes);
+    }
+    naive::read_collapsed(std::str::from_utf8(&bytes).map_err(|error| error.to_string())?)
+}
+
+fn differences(file: &Path, expected: &naive::Profile) -> Vec<String> {
+    let profile = match load_file(file) {
+        Ok(profile) => profile,
+        Err(error) => return vec![format!("{}: {error}", file.display())],
+    };
+    let mut wrong = Vec::new();
+    for (number, name) in expected.metrics.iter().enumerate() {
+        let (total, rows) = naive::flat(expected, number);
+        let shown = top(&profile, &TopOptions::new(Scope::metric(number)));
+        let counted: BTreeMap<String, (i64, i64)> = shown
+            .rows
+            .iter()
+            .map(|row| (row.name.to_string(), (row.values.self_value, row.values.total)))
+            .collect();
+        if shown.header.total != total || counted != rows || profile.meta.metrics[number].name != *name {
+            wrong.push(format!("{}: {name} differs", file.display()));
+        }
+    }
+    wrong
+}
+
+#[test]
+fn broken_files_are_refused_with_a_place_or_read_with_a_warning() {
+    let Some(files) = corpus("malformed") else { return };
+    for file in files {
+        if let Err(error) = load_file(&file) {
+            let message = error.to_string();
+            let names_place = message.contains("(byte ") || message.contains("(line ");
+            let unknown = message.contains("not a profile");
+            assert!(names_place || unknown, "{}: {message}", file.display());
+        }
+    }
+}

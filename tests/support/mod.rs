@@ -1,0 +1,35 @@
+//! What several tests share.
+
+#![allow(dead_code, unreachable_pub, reason = "every test binary uses its own part")]
+
+pub mod naive;
+
+use std::path::PathBuf;
+
+use prof::format::{LoadError, Source, load};
+use prof::profile::{LoadOptions, Profile};
+
+/// Loads a file with all it has.
+pub fn load_file(path: &std::path::Path) -> Result<Profile, LoadError> {
+    let file = std::fs::File::open(path)?;
+    load(&mut Source::open(Box::new(file))?, LoadOptions::ALL, None)
+}
+
+/// The files of a folder of the corpus of real profiles, which stands beside the checkout and does
+/// not belong to it. `None`, and a line that says so, where it is absent.
+pub fn corpus(folder: &str) -> Option<Vec<PathBuf>> {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus");
+    let Ok(entries) = std::fs::read_dir(root.join(folder)) else {
+        println!("skipped: no corpus at ../shared/corpus/{folder}");
+        return None;
+    };
+    let mut files: Vec<PathBuf> =
+        entries.map(|entry| entry.unwrap().path()).filter(|path| path.is_file()).collect();
+    files.sort();
+    Some(files)
+}
+
+/// A fixture by its path below `fixtures/`.
+pub fn fixture(path: &str) -> PathBuf {
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(path)
+}

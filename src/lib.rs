@@ -2,6 +2,7 @@
 
 pub mod cli;
 pub mod format;
+pub mod kind;
 pub mod name;
 pub mod output;
 pub mod pattern;

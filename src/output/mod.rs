@@ -1,12 +1,16 @@
 //! One file an output: from a report to bytes. Outputs see reports only, never profiles.
 
+mod color;
 mod csv;
 mod json;
 mod markdown;
 mod rows;
+mod svg;
 mod text;
 
+pub use color::ColorBy;
 pub use csv::csv;
 pub use json::json;
 pub use markdown::markdown;
+pub use svg::{SvgOptions, svg};
 pub use text::{Glyphs, Style, text};

@@ -22,17 +22,28 @@ pub struct CallTree {
 
 /// Builds the call tree of all stacks, as far as `shape` says.
 pub fn call_tree(subject: &Subject<'_>, shape: &Shape<'_>) -> CallTree {
-    let paths = FromRoot { subject, stacks: subject.stacks().collect() };
+    build(subject, shape, false)
+}
+
+/// Builds the tree of all stacks turned upside down: functions by what they do themselves, and on
+/// each its callers. Self is then the value of the samples whose stack starts at the node.
+pub fn inverted_tree(subject: &Subject<'_>, shape: &Shape<'_>) -> CallTree {
+    build(subject, shape, true)
+}
+
+fn build(subject: &Subject<'_>, shape: &Shape<'_>, from_leaf: bool) -> CallTree {
+    let paths = WholeStacks { subject, stacks: subject.stacks().collect(), from_leaf };
     let tree = partition(&paths, subject.keys.len(), shape);
     CallTree { parent: tree.parent, key: tree.key, self_value: tree.ended, total: tree.total, cut: tree.cut }
 }
 
-struct FromRoot<'s> {
+struct WholeStacks<'s> {
     subject: &'s Subject<'s>,
     stacks: Vec<StackId>,
+    from_leaf: bool,
 }
 
-impl Paths for FromRoot<'_> {
+impl Paths for WholeStacks<'_> {
     fn series(&self) -> usize {
         self.subject.series.len()
     }
@@ -44,7 +55,8 @@ impl Paths for FromRoot<'_> {
     #[inline]
     fn key(&self, path: u32, depth: usize) -> Option<KeyId> {
         let frames = self.subject.profile.stacks.frames(self.stacks[path as usize]);
-        frames.get(depth).map(|&frame| self.subject.keys.of_frame(frame))
+        let index = if self.from_leaf { frames.len().checked_sub(depth + 1)? } else { depth };
+        frames.get(index).map(|&frame| self.subject.keys.of_frame(frame))
     }
 
     #[inline]

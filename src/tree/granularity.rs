@@ -1,5 +1,6 @@
 //! What frames are told apart by: functions, lines, files …
 
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -170,16 +171,25 @@ fn write_name(out: &mut String, symbols: &Symbols, frame: &Frame, by: &By) {
         By::Line => write!(out, "{name} {file}:{}", frame.line),
         By::File if file.is_empty() => write!(out, "{}", mapping_or_unknown(symbols, frame)),
         By::File => write!(out, "{file}"),
-        By::Package => match package(name, file) {
-            Some(package) => write!(out, "{package}"),
-            None if !file.is_empty() => write!(out, "{file}"),
-            None => write!(out, "{}", mapping_or_unknown(symbols, frame)),
+        By::Package => match owner(symbols, frame) {
+            owner if owner.is_empty() => write!(out, "<unknown>"),
+            owner => write!(out, "{owner}"),
         },
         By::Mapping => write!(out, "{}", mapping_or_unknown(symbols, frame)),
         By::Address if frame.address == 0 => return write_function(out, symbols, function),
         By::Address if frame.line == 0 => write!(out, "{:016x} {name}", frame.address),
         By::Address => write!(out, "{:016x} {name} {file}:{}", frame.address, frame.line),
     };
+}
+
+/// What a frame belongs to: the package, else the file, else the binary; empty where none is known.
+pub fn owner<'s>(symbols: &'s Symbols, frame: &Frame) -> Cow<'s, str> {
+    let file = symbols.function_file(frame.function);
+    match package(symbols.function_name(frame.function), file) {
+        Some(package) => package,
+        None if !file.is_empty() => Cow::Borrowed(file),
+        None => Cow::Borrowed(symbols.mapping_file(frame.mapping)),
+    }
 }
 
 fn write_function(out: &mut String, symbols: &Symbols, function: &Function) {

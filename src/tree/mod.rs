@@ -11,9 +11,9 @@ mod granularity;
 mod partition;
 
 pub use bottom_up::{CallerTree, Occurrence, caller_tree, occurrences};
-pub use call_tree::{CallTree, call_tree};
+pub use call_tree::{CallTree, call_tree, inverted_tree};
 pub use flat::{Flat, flat};
-pub use granularity::{By, Key, KeyId, Keys, whole};
+pub use granularity::{By, Key, KeyId, Keys, owner, whole};
 pub use partition::{Node, NodeId, Shape};
 
 use crate::profile::{Column, FrameId, Profile, StackId};

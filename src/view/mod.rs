@@ -7,7 +7,7 @@ mod top;
 mod tree;
 mod values;
 
-pub use flame::{FlameOptions, flame};
+pub use flame::{FlameOptions, Order, flame};
 pub use info::{InfoSource, info};
 pub use sort::{Row, Sort, SortKey};
 pub use top::{TopOptions, top};

@@ -1,0 +1,138 @@
+//! Colours of pictures: light enough for black text, and the same for the same name in every run.
+
+use std::fmt;
+
+/// What the colour of a block says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ColorBy {
+    /// The package, so that a change of colour is a change of package.
+    #[default]
+    Package,
+    /// The source file.
+    File,
+    /// The share of self in the whole: what works itself is red.
+    SelfValue,
+    /// The share of total in the whole.
+    Total,
+    /// The change between two profiles: red grew, blue shrank.
+    Delta,
+}
+
+/// A colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Color {
+    /// Red.
+    pub(super) red: u8,
+    /// Green.
+    pub(super) green: u8,
+    /// Blue.
+    pub(super) blue: u8,
+}
+
+impl fmt::Display for Color {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "#{:02x}{:02x}{:02x}", self.red, self.green, self.blue)
+    }
+}
+
+/// What has no name to be coloured by.
+pub(super) const GREY: Color = Color { red: 0xd8, green: 0xd8, blue: 0xd8 };
+
+/// No colour.
+pub(super) const WHITE: Color = Color { red: 0xff, green: 0xff, blue: 0xff };
+
+const PALE: Color = Color { red: 0xfd, green: 0xf3, blue: 0xd7 };
+const HOT: Color = Color { red: 0xf4, green: 0x7c, blue: 0x5c };
+const SAME: Color = Color { red: 0xec, green: 0xec, blue: 0xec };
+/// Red and blue of this lightness are told apart by the colour-blind too.
+const GREW: Color = Color { red: 0xf2, green: 0x77, blue: 0x66 };
+const SHRANK: Color = Color { red: 0x6f, green: 0xae, blue: 0xe6 };
+
+/// The colour of a name: its hash picks a hue, and one of a few shades of it.
+pub(super) fn of_name(name: &str) -> Color {
+    if name.is_empty() {
+        return GREY;
+    }
+    let hash = hash(name);
+    let hue = (hash % 360) as f64;
+    let saturation = [0.50, 0.62, 0.74][(hash / 360 % 3) as usize];
+    let lightness = [0.75, 0.79, 0.83][(hash / 1080 % 3) as usize];
+    hsl(hue, saturation, lightness)
+}
+
+/// The colour of a share of the whole, from pale to red. Small shares are told apart too.
+pub(super) fn of_share(value: i64, whole: i64) -> Color {
+    if whole == 0 {
+        return PALE;
+    }
+    mix(PALE, HOT, (value as f64 / whole as f64).abs().sqrt())
+}
+
+/// The colour of a change, which is deepest at `largest`: red grew, blue shrank.
+pub(super) fn of_delta(delta: i64, largest: i64) -> Color {
+    if largest == 0 || delta == 0 {
+        return SAME;
+    }
+    let depth = (delta as f64 / largest as f64).abs().sqrt();
+    mix(SAME, if delta > 0 { GREW } else { SHRANK }, depth)
+}
+
+/// FNV-1a, and a last round that spreads names with equal ends over all hues.
+fn hash(name: &str) -> u64 {
+    let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    let hash = (hash ^ (hash >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    hash ^ (hash >> 29)
+}
+
+fn mix(from: Color, to: Color, part: f64) -> Color {
+    let part = part.clamp(0.0, 1.0);
+    let channel =
+        |from: u8, to: u8| (f64::from(from) + (f64::from(to) - f64::from(from)) * part).round() as u8;
+    Color {
+        red: channel(from.red, to.red),
+        green: channel(from.green, to.green),
+        blue: channel(from.blue, to.blue),
+    }
+}
+
+fn hsl(hue: f64, saturation: f64, lightness: f64) -> Color {
+    let reach = saturation * lightness.min(1.0 - lightness);
+    let channel = |offset: f64| {
+        let at = (offset + hue / 30.0) % 12.0;
+        let value = lightness - reach * (at - 3.0).min(9.0 - at).clamp(-1.0, 1.0);
+        (value * 255.0).round() as u8
+    };
+    Color { red: channel(0.0), green: channel(8.0), blue: channel(4.0) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Relative luminance after WCAG 2.
+    fn luminance(color: Color) -> f64 {
+        let linear = |channel: u8| {
+            let value = f64::from(channel) / 255.0;
+            if value <= 0.040_45 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+        };
+        0.2126 * linear(color.red) + 0.7152 * linear(color.green) + 0.0722 * linear(color.blue)
+    }
+
+    #[test]
+    fn black_text_is_readable_on_every_colour() {
+        let names = (0..2000).map(|number| of_name(&format!("package{number}")));
+        for color in names.chain([GREY, PALE, HOT, SAME, GREW, SHRANK]) {
+            let contrast = (luminance(color) + 0.05) / 0.05;
+            assert!(contrast >= 7.0, "{color} has {contrast}");
+        }
+    }
+
+    #[test]
+    fn a_name_keeps_its_colour() {
+        assert_eq!(of_name("runtime"), of_name("runtime"));
+        assert_ne!(of_name("runtime"), of_name("runtime/internal"));
+        assert_eq!((of_delta(0, 5), of_delta(5, 5), of_delta(-5, 5)), (SAME, GREW, SHRANK));
+    }
+}

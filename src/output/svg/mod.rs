@@ -1,0 +1,80 @@
+//! A flame graph as SVG, drawn by inferno.
+//!
+//! inferno takes lines of text (`main;work 3`), in which a name with a `;` or a number at its end
+//! means something else than it says. So it is given tokens, `n012` for node 12, and lays them out;
+//! afterwards one pass over its XML puts in what belongs there: names, numbers, colours, a legend.
+
+mod legend;
+mod rewrite;
+mod tokens;
+mod wording;
+
+use std::io::{self, Write};
+
+use inferno::flamegraph::color::{BackgroundColor, Color as Rgb};
+use inferno::flamegraph::{self, Options};
+
+use crate::name::{clean, fit};
+use crate::output::color::ColorBy;
+use crate::output::svg::wording::Wording;
+use crate::report::Flame;
+use crate::unit::{IncompatibleUnits, Unit};
+
+/// How the picture is to look.
+#[derive(Clone, Debug, Default)]
+pub struct SvgOptions {
+    /// The root on top rather than at the bottom.
+    pub icicle: bool,
+    /// What colours say.
+    pub color_by: ColorBy,
+    /// The unit asked for; `None` for the one that fits.
+    pub unit: Option<Unit>,
+}
+
+/// Pixels that frames have in a picture without scripts; with them it fits the window.
+const FRAMES_WIDTH: f64 = 1180.0;
+
+/// Characters of the title that fit a window of 800 pixels.
+const TITLE: usize = 56;
+
+/// Writes a flame graph. Fails where the unit asked for is none of the metric's kind.
+pub fn svg(
+    flame: &Flame,
+    options: &SvgOptions,
+    out: &mut dyn Write,
+) -> io::Result<Result<(), IncompatibleUnits>> {
+    let wording = match Wording::new(flame, options.unit.as_ref()) {
+        Ok(wording) => wording,
+        Err(error) => return Ok(Err(error)),
+    };
+    let lines = tokens::lines(flame);
+    let mut drawn = Vec::new();
+    let mut layout = layout(flame, options, &wording);
+    flamegraph::from_lines(&mut layout, lines.iter().map(String::as_str), &mut drawn)?;
+    let drawn = String::from_utf8(drawn).map_err(io::Error::other)?;
+    rewrite::rewrite(&drawn, flame, options, &wording, out).map(Ok)
+}
+
+fn layout(flame: &Flame, options: &SvgOptions, wording: &Wording<'_>) -> Options<'static> {
+    let mut layout = Options::default();
+    layout.title = fit(&printable(&flame.title), TITLE, "…");
+    layout.subtitle = Some(wording.subtitle());
+    layout.bgcolors = Some(BackgroundColor::Flat(Rgb { r: 255, g: 255, b: 255 }));
+    layout.name_type = String::new();
+    layout.min_width = 0.0;
+    layout.no_sort = true;
+    layout.deterministic = true;
+    layout.text_truncate_direction = flamegraph::TextTruncateDirection::Right;
+    if options.icicle {
+        layout.direction = flamegraph::Direction::Inverted;
+    }
+    layout
+}
+
+/// Text that XML may hold, with control characters made visible.
+fn printable(text: &str) -> String {
+    clean(text).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,170 @@
+use std::collections::BTreeMap;
+
+use quick_xml::Reader;
+use quick_xml::events::Event;
+
+use super::*;
+use crate::profile::{LabelSetId, LoadOptions, Profile, ProfileBuilder, from_picture};
+use crate::report::Direction;
+use crate::view::{self, FlameOptions, Scope};
+
+fn draw_with(profile: &Profile, flame: &FlameOptions, options: &SvgOptions) -> String {
+    let mut out = Vec::new();
+    svg(&view::flame(profile, flame), options, &mut out).unwrap().unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+fn draw(profile: &Profile) -> String {
+    draw_with(profile, &FlameOptions::new(Scope::metric(0), "title".into()), &SvgOptions::default())
+}
+
+/// A picture as a reader of XML sees it: for each title the width of its block and its fill; and all
+/// other text.
+fn read(picture: &str) -> (BTreeMap<String, (String, String)>, Vec<String>) {
+    let mut reader = Reader::from_str(picture);
+    reader.config_mut().check_end_names = true;
+    let (mut blocks, mut texts) = (BTreeMap::new(), Vec::new());
+    let (mut element, mut content, mut title) = (String::new(), String::new(), String::new());
+    loop {
+        match reader.read_event().unwrap() {
+            Event::Eof => return (blocks, texts),
+            Event::Start(start) => {
+                element = start.name().as_ref().to_owned();
+                content.clear();
+            }
+            Event::Text(text) => content.push_str(&text),
+            Event::GeneralRef(entity) => {
+                let text = format!("&{};", &*entity);
+                content.push_str(&quick_xml::escape::unescape(&text).unwrap());
+            }
+            Event::Empty(rect) if rect.name().as_ref() == "rect" && !title.is_empty() => {
+                let get = |key| rect.try_get_attribute(key).unwrap().unwrap().value.to_string();
+                blocks.insert(std::mem::take(&mut title), (get("fg:w"), get("fill")));
+            }
+            Event::End(_) => {
+                if element == "title" {
+                    title.clone_from(&content);
+                } else if element == "text" {
+                    texts.push(content.clone());
+                }
+                element.clear();
+            }
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn blocks_have_names_widths_and_numbers() {
+    let (blocks, texts) = read(&draw(&from_picture("main@m.go:1;work@w.go:7 3\nmain@m.go:2 1\n 1")));
+    let rows: Vec<String> = blocks.iter().map(|(title, (width, _))| format!("{width} {title}")).collect();
+    let expected = [
+        "5 all — 5 (100.0%) (samples, without a stack 1 20.0%)",
+        "4 main (m.go, total 4 80.0%, self 1 20.0%)",
+        "3 work (w.go, total 3 60.0%, self 3 60.0%)",
+    ];
+    assert_eq!(rows, expected);
+    assert!(texts.contains(&"samples 5 · a wide block was often seen running".to_string()), "{texts:?}");
+    assert!(
+        texts.iter().any(|text| text == "blank right of the blocks on the root: without a stack 1 20.0%")
+    );
+}
+
+#[test]
+fn any_name_gives_valid_xml_and_its_own_block() {
+    let long = "x".repeat(10_000);
+    let names = [
+        "a<b>&c\"d'e",
+        "]]>",
+        "</title><script>alert(1)</script>",
+        "-- comment --",
+        "semi;colon;",
+        "worker 3 100",
+        "# hash",
+        " ",
+        "",
+        "n7",
+        "x",
+        "all",
+        "tab\tnew\nline\u{0}\u{1b}[31m",
+        "\u{fffe}\u{ffff}",
+        "f(int, char)",
+        "关数 ключ",
+        "100",
+        "3.5",
+        &long,
+    ];
+    let mut builder = ProfileBuilder::new("test", LoadOptions::default());
+    builder.metric("samples", "count");
+    for name in names {
+        let frame = builder.named_frame(name);
+        let stack = builder.stack(&[frame, frame]);
+        builder.sample(stack, LabelSetId::default(), None, &[10]);
+    }
+    let profile = builder.finish().unwrap();
+    let (blocks, _) = read(&draw(&profile));
+    for name in names {
+        let shown = if name.is_empty() { "\"\"".to_string() } else { printable(name) };
+        let title = format!("{shown} (total 10 5.3%, self 10 5.3%)");
+        assert!(blocks.contains_key(&title), "{title:.200}");
+    }
+    assert_eq!(draw(&profile), draw(&profile));
+}
+
+#[test]
+fn a_hostile_title_and_metric_stay_text() {
+    let mut profile = from_picture("main 1");
+    profile.meta.metrics[0].name = "</text>--><script>".into();
+    let flame = FlameOptions::new(Scope::metric(0), "--><script>&]]>\u{7}".into());
+    let (_, texts) = read(&draw_with(&profile, &flame, &SvgOptions::default()));
+    assert!(texts.contains(&"--><script>&]]>\\u{7}".to_string()), "{texts:?}");
+    assert!(texts.iter().any(|text| text.starts_with("</text>--><script> 1")));
+}
+
+#[test]
+fn colours_follow_what_is_asked() {
+    let profile = from_picture("x/b.main;x/b.work;y/d.read 9\nx/b.main;y/d.write 1");
+    let flame = FlameOptions::new(Scope::metric(0), String::new());
+    let fills = |color_by| -> Vec<String> {
+        let options = SvgOptions { color_by, ..SvgOptions::default() };
+        read(&draw_with(&profile, &flame, &options)).0.into_values().skip(1).map(|(_, fill)| fill).collect()
+    };
+    let [main, work, read, write] = &fills(ColorBy::Package)[..] else { panic!() };
+    assert!(main == work && read == write && main != read);
+    let [main, work, read, write] = &fills(ColorBy::SelfValue)[..] else { panic!() };
+    assert!(main == work && read != write);
+}
+
+#[test]
+fn nothing_and_too_much_can_be_drawn() {
+    let (blocks, _) = read(&draw(&from_picture("main 0")));
+    assert_eq!(blocks.keys().collect::<Vec<_>>(), ["all — 0 (samples)"]);
+
+    let huge = format!("a {}\nb {}", i64::MAX / 2, i64::MAX / 2);
+    let (blocks, _) = read(&draw(&from_picture(&huge)));
+    assert_eq!(blocks.len(), 3);
+    assert!(blocks.values().all(|(width, _)| width.parse::<u64>().unwrap() < 1 << 53));
+
+    let deep = format!("{} 1", vec!["f"; 50_000].join(";"));
+    let (blocks, texts) = read(&draw(&from_picture(&deep)));
+    assert_eq!(blocks.len(), 2);
+    assert!(texts.iter().any(|text| text.contains("left out")));
+}
+
+#[test]
+fn negative_values_have_a_width_and_keep_their_sign() {
+    let (blocks, _) = read(&draw(&from_picture("a 3\nb -1")));
+    assert_eq!(blocks["b (total -1 -25.0%, self -1 -25.0%)"].0, "1");
+}
+
+#[test]
+fn the_inverted_graph_has_no_self() {
+    let mut options = FlameOptions::new(Scope::metric(0), String::new());
+    options.direction = Direction::BottomUp;
+    let picture = draw_with(
+        &from_picture("main;work 3"),
+        &options,
+        &SvgOptions { icicle: true, ..SvgOptions::default() },
+    );
+    assert!(read(&picture).0.contains_key("main (total 3 100.0%)"));
+}

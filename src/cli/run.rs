@@ -60,6 +60,17 @@ pub(crate) fn show(
     view: impl FnOnce(&Profile, Scope) -> Result<Report>,
 ) -> Result<()> {
     let target = Target::new(args.layout.output.as_deref());
+    let report = report_of(args, needs, &target, view)?;
+    write_report(&report, &args.layout, &target)
+}
+
+/// Loads, filters, views: all but the writing, for commands that write in a form of their own.
+pub(crate) fn report_of(
+    args: &ViewArgs,
+    needs: LoadOptions,
+    target: &Target,
+    view: impl FnOnce(&Profile, Scope) -> Result<Report>,
+) -> Result<Report> {
     let loaded = load(&args.input, needs.or(args.filters.needs()))?;
     target.check(&loaded.names, args.layout.force)?;
     let filtered = args.filters.apply(loaded.profile)?;
@@ -70,7 +81,7 @@ pub(crate) fn show(
         header.about.combined = "summed".to_string();
         header.about.filters = filtered.typed;
     }
-    write_report(&report, &args.layout, &target)
+    Ok(report)
 }
 
 /// Prints what was odd about the inputs.

@@ -80,6 +80,16 @@ impl Target {
     }
 }
 
+/// Takes the path that ends like an output out of the positional arguments, wherever it stands.
+pub(crate) fn take_target(positionals: &mut Vec<String>, endings: &[&str]) -> Option<PathBuf> {
+    let is_target = |path: &String| {
+        let ending = Path::new(path).extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
+        ending.is_some_and(|ending| endings.contains(&ending.as_str()))
+    };
+    let place = positionals.iter().position(is_target)?;
+    Some(PathBuf::from(positionals.remove(place)))
+}
+
 const BUFFER: usize = 256 << 10;
 
 /// A temporary file that other users may read as far as the umask allows, unlike the default.

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use rustc_hash::FxHashMap;
+use hashbrown::HashMap;
 
 use super::brackets::{is_word, segments};
 use super::rust_escapes;
@@ -66,7 +66,7 @@ pub fn short_names<S: AsRef<str>>(names: &[S]) -> Vec<String> {
 
 /// The places of all names whose short form another, different name has too.
 fn ambiguous<S: AsRef<str>>(names: &[S], short: &[String]) -> Vec<usize> {
-    let mut owner: FxHashMap<&str, Option<&str>> = FxHashMap::default();
+    let mut owner: HashMap<&str, Option<&str>> = HashMap::new();
     for (name, short) in names.iter().zip(short) {
         let full = owner.entry(short).or_insert(Some(name.as_ref()));
         if *full != Some(name.as_ref()) {

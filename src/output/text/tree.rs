@@ -152,14 +152,14 @@ impl Drawing<'_> {
                 (row.values.total, row.values.self_value, self.group_names(group), Emphasis::None)
             }
             Entry::Rest { total, own, count } => {
-                let what = if self.tree.direction == Direction::BottomUp { " callers" } else { "" };
+                let what = match (self.tree.direction, count) {
+                    (Direction::TopDown, _) => "",
+                    (Direction::BottomUp, 1) => " caller",
+                    (Direction::BottomUp, _) => " callers",
+                };
                 let count = unit::group_thousands(count.into());
-                (
-                    total,
-                    own,
-                    vec![format!("{} {count} more{what}", self.style.glyphs.ellipsis)],
-                    Emphasis::Faint,
-                )
+                let name = format!("{} {count} more{what}", self.style.glyphs.ellipsis);
+                (total, own, vec![name], Emphasis::Faint)
             }
         };
         let numbers = match self.tree.direction {

@@ -1,0 +1,8 @@
+//! Documents that run: every `console` block of these files is a command line and what it prints.
+
+#[test]
+fn documents_show_what_is_printed() {
+    let documents = trycmd::TestCases::new();
+    documents.case("README.md").case("tests/cli/*.md");
+    documents.register_bin("cargo", trycmd::schema::Bin::Ignore);
+}

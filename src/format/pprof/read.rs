@@ -309,13 +309,11 @@ fn malformed(what: &str, at: u64) -> ParseError {
 /// Sets a field that stands in a profile once at most. A second one means that profiles were
 /// concatenated: as protobuf that is legal, and their tables would mix.
 fn once<T>(field: &mut Option<T>, value: T, at: u64) -> Result<(), ParseError> {
-    match field.replace(value) {
-        None => Ok(()),
-        Some(_) => {
-            let message = "a second profile starts here: give concatenated profiles as separate files";
-            Err(ParseError::at_byte(NAME, at, message))
-        }
+    if field.replace(value).is_none() {
+        return Ok(());
     }
+    let message = "a second profile starts here: give concatenated profiles as separate files";
+    Err(ParseError::at_byte(NAME, at, message))
 }
 
 /// The frames of every location, by its id.

@@ -50,44 +50,53 @@ pub(crate) struct InputArgs {
 #[derive(Args, Clone, Debug)]
 pub(crate) struct NodeArgs {
     /// What to tell apart
-    #[arg(short = 'g', long, value_name = "KIND", default_value = "function", alias = "granularity")]
-    pub(crate) by: ByKind,
+    /// function, name, line, file, package, mapping, address or label:KEY
+    #[arg(
+        short = 'g', long, value_name = "KIND", default_value = "function", alias = "granularity",
+        value_parser = by, verbatim_doc_comment
+    )]
+    pub(crate) by: By,
+    /// Same as --by line
+    #[arg(long, hide = true, overrides_with = "by", aliases = ["line"])]
+    lines: bool,
+    /// Same as --by file
+    #[arg(long, hide = true, overrides_with = "by")]
+    files: bool,
+    /// Same as --by address
+    #[arg(long, hide = true, overrides_with = "by")]
+    addresses: bool,
+    /// Same as --by function
+    #[arg(long, hide = true, overrides_with = "by")]
+    functions: bool,
 }
 
-/// What `--by` takes.
-#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ByKind {
-    /// Functions: by name, in JavaScript also by place
-    #[value(alias = "functions")]
-    Function,
-    /// Names of functions alone
-    Name,
-    /// Source lines
-    #[value(alias = "lines")]
-    Line,
-    /// Source files
-    #[value(alias = "files")]
-    File,
-    /// Packages, modules, crates, namespaces
-    Package,
-    /// Binaries and libraries
-    Mapping,
-    /// Instruction addresses
-    #[value(alias = "addresses")]
-    Address,
-}
-
-impl ByKind {
-    pub(crate) fn by(self) -> By {
+impl NodeArgs {
+    /// What the nodes are.
+    pub(crate) fn by(&self) -> By {
         match self {
-            ByKind::Function => By::Function,
-            ByKind::Name => By::Name,
-            ByKind::Line => By::Line,
-            ByKind::File => By::File,
-            ByKind::Package => By::Package,
-            ByKind::Mapping => By::Mapping,
-            ByKind::Address => By::Address,
+            NodeArgs { lines: true, .. } => By::Line,
+            NodeArgs { files: true, .. } => By::File,
+            NodeArgs { addresses: true, .. } => By::Address,
+            NodeArgs { functions: true, .. } => By::Function,
+            _ => self.by.clone(),
         }
+    }
+}
+
+/// Reads what `--by` takes; pprof's plurals are accepted.
+fn by(text: &str) -> Result<By, String> {
+    if let Some(key) = text.strip_prefix("label:").filter(|key| !key.is_empty()) {
+        return Ok(By::Label(key.to_string()));
+    }
+    match text {
+        "function" | "functions" => Ok(By::Function),
+        "name" | "names" => Ok(By::Name),
+        "line" | "lines" => Ok(By::Line),
+        "file" | "files" => Ok(By::File),
+        "package" | "packages" => Ok(By::Package),
+        "mapping" | "mappings" => Ok(By::Mapping),
+        "address" | "addresses" => Ok(By::Address),
+        _ => Err("expected function, name, line, file, package, mapping, address or label:KEY".to_string()),
     }
 }
 

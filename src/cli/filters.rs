@@ -3,27 +3,185 @@
 use anyhow::Result;
 use clap::Args;
 
+use crate::cli::matching::Stages;
 use crate::profile::{LoadOptions, Profile};
+use crate::transform::{
+    Marks, collapse_recursion, hide_frames, hide_stacks, prune_from, show_frames, show_from, show_stacks,
+    without_inlines,
+};
+use crate::tree::{By, join_adjacent};
 
 /// Which stacks and frames to look at.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Filters")]
-pub(crate) struct FilterArgs {}
+pub(crate) struct FilterArgs {
+    /// Keep the stacks that hold a match
+    #[arg(long, value_name = "RE")]
+    pub(crate) show_stacks: Vec<String>,
+    /// Drop the stacks that hold a match
+    #[arg(long, value_name = "RE", alias = "ignore")]
+    pub(crate) hide_stacks: Vec<String>,
+    /// Keep matching frames only; what the others did themselves is their caller's
+    #[arg(long, value_name = "RE", alias = "show")]
+    pub(crate) show_frames: Vec<String>,
+    /// Remove matching frames; what they did themselves is their caller's
+    #[arg(long, value_name = "RE", alias = "hide")]
+    pub(crate) hide_frames: Vec<String>,
+    /// Start stacks at the outermost match; others are dropped
+    #[arg(long, value_name = "RE", alias = "show_from")]
+    pub(crate) show_from: Vec<String>,
+    /// End stacks at the innermost match
+    #[arg(long, value_name = "RE", alias = "prune_from")]
+    pub(crate) prune_from: Vec<String>,
+    /// Keep stacks through a match; trees lay what it calls below it
+    #[arg(long, value_name = "RE")]
+    pub(crate) focus: Vec<String>,
+    /// Keep samples by label: K=V, K=~RE, K=LO:HI with units, or K
+    #[arg(long, value_name = "K=V", aliases = ["tag-focus", "tagfocus"])]
+    pub(crate) label: Vec<String>,
+    /// Drop samples by label
+    #[arg(long, value_name = "K=V", aliases = ["tag-ignore", "tagignore"])]
+    pub(crate) hide_label: Vec<String>,
+    /// Put the value of a label above every stack
+    #[arg(long, value_name = "K", value_delimiter = ',', aliases = ["tag-root", "tagroot"])]
+    pub(crate) label_root: Vec<String>,
+    /// Put the value of a label below every stack
+    #[arg(long, value_name = "K", value_delimiter = ',', aliases = ["tag-leaf", "tagleaf"])]
+    pub(crate) label_leaf: Vec<String>,
+    /// Keep threads and processes by name or id
+    #[arg(long, value_name = "RE")]
+    pub(crate) thread: Vec<String>,
+    /// Keep samples taken at T or later: 1.5s from the start, -1.5s from the end, or a timestamp
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    pub(crate) from: Option<String>,
+    /// Keep samples taken before T
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    pub(crate) to: Option<String>,
+    /// Count inlined frames for the function they are inlined in
+    #[arg(long, alias = "noinlines")]
+    pub(crate) no_inlines: bool,
+    /// Make one frame of direct recursion
+    #[arg(long)]
+    pub(crate) collapse_recursion: bool,
+    /// Replace what matches in the names of functions; the first filter applied
+    #[arg(long, value_name = "RE=NEW")]
+    pub(crate) rename: Vec<String>,
+    /// Take patterns literally
+    #[arg(short = 'F', long)]
+    pub(crate) fixed_strings: bool,
+    /// Keep the frames that the profile itself says to drop
+    #[arg(long)]
+    pub(crate) all_frames: bool,
+    /// What of a stack the view wants to see; it says so, not the person.
+    #[arg(skip)]
+    pub(crate) around_focus: AroundFocus,
+}
 
-/// A filtered profile, and the filters as typed.
+/// What of the stacks through `--focus` a view wants to see.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum AroundFocus {
+    /// The whole stack.
+    #[default]
+    All,
+    /// What is called from the outermost match, itself on top.
+    Callees,
+    /// What leads to the innermost match, itself at the end.
+    Callers,
+}
+
+/// A filtered profile, and what was said about filtering it.
 pub(crate) struct Filtered {
     pub(crate) profile: Profile,
+    /// The filters as typed, in the order they were applied.
     pub(crate) typed: Vec<String>,
+    /// What `--focus` means, where it was given.
+    pub(crate) focus: Option<Marks>,
+    /// Patterns that were taken otherwise than typed.
+    pub(crate) notes: Vec<String>,
 }
 
 impl FilterArgs {
     /// What the filters need to have loaded.
     pub(crate) fn needs(&self) -> LoadOptions {
-        LoadOptions::default()
+        let labels = [&self.label, &self.hide_label, &self.label_root, &self.label_leaf, &self.thread];
+        LoadOptions {
+            labels: labels.iter().any(|given| !given.is_empty()),
+            times: self.from.is_some() || self.to.is_some(),
+        }
     }
 
-    /// Applies the filters, whatever the order they were typed in.
-    pub(crate) fn apply(&self, profile: Profile) -> Result<Filtered> {
-        Ok(Filtered { profile, typed: Vec::new() })
+    /// Applies the filters, whatever the order they were typed in, and makes frames what `by` says.
+    pub(crate) fn apply(&self, profile: Profile, by: &By) -> Result<Filtered> {
+        let mut stages = Stages::new(profile, self.fixed_strings);
+        stages.rename(&self.rename)?;
+        stages.label_frames(&self.label_root, &self.label_leaf)?;
+        stages.show_labels(&self.label)?;
+        stages.hide_labels(&self.hide_label)?;
+        stages.show_threads(&self.thread)?;
+        stages.show_times(self.from.as_deref(), self.to.as_deref())?;
+        stages.show("--show-stacks", &self.show_stacks, show_stacks)?;
+        stages.hide("--hide-stacks", &self.hide_stacks, hide_stacks)?;
+        stages.hide("--hide-frames", &self.hide_frames, hide_frames)?;
+        stages.show("--show-frames", &self.show_frames, show_frames)?;
+        stages.show("--show-from", &self.show_from, show_from)?;
+        stages.hide("--prune-from", &self.prune_from, prune_from)?;
+        if self.no_inlines {
+            stages.profile = without_inlines(&stages.profile);
+        }
+        if self.collapse_recursion {
+            stages.profile = collapse_recursion(&stages.profile);
+        }
+        let mut focus = stages.show("--focus", &self.focus, show_stacks)?;
+        if let Some(marks) = &focus {
+            stages.profile = match self.around_focus {
+                AroundFocus::All => stages.profile,
+                AroundFocus::Callees => show_from(&stages.profile, marks).0,
+                AroundFocus::Callers => prune_from(&stages.profile, marks).0,
+            };
+        }
+        match by {
+            By::Label(key) => {
+                stages.by_label(key)?;
+                // The nodes are values now, and no view starts at functions.
+                focus = None;
+            }
+            by => stages.profile = join_adjacent(&stages.profile, by),
+        }
+        Ok(Filtered { profile: stages.profile, typed: self.typed(), focus, notes: stages.notes })
     }
+
+    /// The filters as typed, in the order they are applied.
+    fn typed(&self) -> Vec<String> {
+        let mut typed = Vec::new();
+        let mut add = |option: &str, values: &[String]| {
+            typed.extend(values.iter().map(|value| format!("{option} {}", quoted(value))));
+        };
+        add("--rename", &self.rename);
+        add("--label-root", &self.label_root);
+        add("--label-leaf", &self.label_leaf);
+        add("--label", &self.label);
+        add("--hide-label", &self.hide_label);
+        add("--thread", &self.thread);
+        add("--from", self.from.as_slice());
+        add("--to", self.to.as_slice());
+        add("--show-stacks", &self.show_stacks);
+        add("--hide-stacks", &self.hide_stacks);
+        add("--hide-frames", &self.hide_frames);
+        add("--show-frames", &self.show_frames);
+        add("--show-from", &self.show_from);
+        add("--prune-from", &self.prune_from);
+        add("--focus", &self.focus);
+        let flags = [(self.no_inlines, "--no-inlines"), (self.collapse_recursion, "--collapse-recursion")];
+        typed.extend(flags.iter().filter(|(given, _)| *given).map(|(_, option)| (*option).to_string()));
+        typed
+    }
+}
+
+/// A value as it can be typed into a shell.
+fn quoted(value: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "_-./:=@%+,…".contains(c);
+    if !value.is_empty() && value.chars().all(is_plain) {
+        return value.to_string();
+    }
+    format!("'{}'", value.replace('\'', r"'\''"))
 }

@@ -13,7 +13,7 @@ use crate::format::{self, FORMATS, Format, LoadError, Source};
 use crate::name::nearest;
 use crate::profile::{LoadOptions, Profile};
 use crate::report::InfoInput;
-use crate::transform::merge;
+use crate::transform::{drop_frames, merge};
 
 /// A profile, and what it was made of.
 pub(crate) struct Loaded {
@@ -27,8 +27,9 @@ pub(crate) struct Loaded {
     pub(crate) metrics: Vec<usize>,
 }
 
-/// Loads and combines the inputs, and finds the metrics asked for.
-pub(crate) fn load(args: &InputArgs, options: LoadOptions) -> Result<Loaded> {
+/// Loads and combines the inputs, and finds the metrics asked for. Frames that a profile itself says
+/// to drop go, unless `all_frames` are wanted.
+pub(crate) fn load(args: &InputArgs, options: LoadOptions, all_frames: bool) -> Result<Loaded> {
     let names = names(&args.profiles)?;
     let format = args.input_format.as_deref().map(format_named).transpose()?;
     let mut profiles = Vec::new();
@@ -49,7 +50,8 @@ pub(crate) fn load(args: &InputArgs, options: LoadOptions) -> Result<Loaded> {
             Err(error) => return Err(explain(&path.name, error, &args.profiles)),
         };
         inputs.push(describe(&path.name, &profile));
-        profiles.push(profile);
+        // Every input has its own idea of what to drop.
+        profiles.push(if all_frames { profile } else { drop_frames(&profile) });
     }
     let Some(first) = profiles.first() else {
         let hint = "name a profile, or a folder that holds one";

@@ -11,11 +11,13 @@ use clap::Parser;
 use crate::cli::args::{InputArgs, LayoutArgs, OutputFormat, ViewArgs};
 use crate::cli::commands::{self, Command, Prof};
 use crate::cli::failure::{describe, is_closed_pipe};
+use crate::cli::filters::Filtered;
 use crate::cli::inputs::load;
 use crate::cli::target::Target;
 use crate::output;
 use crate::profile::{LoadOptions, Profile};
 use crate::report::Report;
+use crate::tree::By;
 use crate::view::Scope;
 
 /// Usage, unreadable input, or a name that matches nothing.
@@ -71,11 +73,15 @@ pub(crate) fn report_of(
     target: &Target,
     view: impl FnOnce(&Profile, Scope) -> Result<Report>,
 ) -> Result<Report> {
-    let loaded = load(&args.input, needs.or(args.filters.needs()))?;
+    let by = args.node.by();
+    let needs =
+        needs.or(args.filters.needs()).or(LoadOptions { labels: matches!(by, By::Label(_)), times: false });
+    let loaded = load(&args.input, needs, args.filters.all_frames)?;
     target.check(&loaded.names, args.layout.force)?;
-    let filtered = args.filters.apply(loaded.profile)?;
-    warn(&filtered.profile, &args.input);
-    let mut report = view(&filtered.profile, Scope { metrics: loaded.metrics, by: args.node.by.by() })?;
+    let filtered = args.filters.apply(loaded.profile, &by)?;
+    warn(&filtered, &args.input);
+    let scope = Scope { metrics: loaded.metrics, by, focus: filtered.focus };
+    let mut report = view(&filtered.profile, scope)?;
     if let Some(header) = report.header_mut() {
         header.about.inputs = loaded.names;
         header.about.combined = "summed".to_string();
@@ -84,14 +90,16 @@ pub(crate) fn report_of(
     Ok(report)
 }
 
-/// Prints what was odd about the inputs.
-pub(crate) fn warn(profile: &Profile, input: &InputArgs) {
+/// Prints what was odd about the inputs, and what was made of the filters.
+fn warn(filtered: &Filtered, input: &InputArgs) {
     if input.quiet {
         return;
     }
-    for warning in &profile.meta.warnings {
+    let warnings = filtered.profile.meta.warnings.iter().map(|warning| ("warning", warning));
+    let notes = filtered.notes.iter().map(|note| ("note", note));
+    for (kind, text) in warnings.chain(notes) {
         // Nothing can be done where standard error is closed.
-        let _ = writeln!(std::io::stderr(), "warning: {}", crate::name::clean(warning));
+        let _ = writeln!(std::io::stderr(), "{kind}: {}", crate::name::clean(text));
     }
 }
 

@@ -160,6 +160,16 @@ impl Pattern {
             Scope::Package => is(names.package),
         }
     }
+
+    /// Whether all code of the binary or library `mapping` is meant, whatever its function.
+    pub fn matches_mapping(&self, mapping: &str) -> bool {
+        match (&self.test, self.scope) {
+            (Test::Regex(regex), Scope::Any | Scope::Mapping) => {
+                !mapping.is_empty() && regex.is_match(mapping)
+            }
+            _ => false,
+        }
+    }
 }
 
 /// Several patterns of one option, any of which may match.

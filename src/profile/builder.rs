@@ -3,12 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use hashbrown::HashMap;
-
+use crate::profile::rows::RowTable;
 use crate::profile::samples::LabelTable;
 use crate::profile::{
-    Column, Frame, FrameId, Function, FunctionId, Id, Label, LabelSetId, Mapping, MappingId, Meta, Metric,
-    Profile, Samples, StackId, StackTable, StringId, SymbolTable,
+    Column, Frame, FrameId, Function, FunctionId, Label, LabelSetId, Mapping, MappingId, Meta, Metric,
+    Profile, StackId, StackTable, StringId, SymbolTable,
 };
 
 /// What a reader need not load because no view asked for it.
@@ -58,18 +57,11 @@ pub struct ProfileBuilder {
     symbols: SymbolTable,
     stacks: StackTable,
     labels: LabelTable,
-    samples: Samples,
+    rows: RowTable,
     /// Σ |value| of each metric, wide enough never to wrap.
     totals: Vec<u128>,
-    /// The latest row of each stack without labels; the fast way to the row to merge with.
-    plain_row: Vec<u32>,
-    /// The latest row of each stack with labels.
-    labelled_row: HashMap<(StackId, LabelSetId), u32>,
     too_large: bool,
 }
-
-/// Marks a stack that has no row yet in `plain_row`.
-const NO_ROW: u32 = u32::MAX;
 
 impl ProfileBuilder {
     /// An empty profile of `format`.
@@ -80,10 +72,8 @@ impl ProfileBuilder {
             symbols: SymbolTable::default(),
             stacks: StackTable::default(),
             labels: LabelTable::default(),
-            samples: Samples { time: options.times.then(Vec::new), ..Samples::default() },
+            rows: RowTable::new(0, options.times),
             totals: Vec::new(),
-            plain_row: Vec::new(),
-            labelled_row: HashMap::new(),
             too_large: false,
         }
     }
@@ -101,7 +91,7 @@ impl ProfileBuilder {
             divisor: 1,
             ..Metric::default()
         });
-        self.samples.values.push(vec![0; self.samples.len()]);
+        self.rows.samples.values.push(vec![0; self.rows.samples.len()]);
         self.totals.push(0);
         self.totals.len() - 1
     }
@@ -111,7 +101,7 @@ impl ProfileBuilder {
     pub fn rescale(&mut self, metric: usize, factor: u64) {
         self.meta.metrics[metric].divisor *= factor;
         self.totals[metric] = self.totals[metric].saturating_mul(u128::from(factor));
-        for value in &mut self.samples.values[metric] {
+        for value in &mut self.rows.samples.values[metric] {
             // Wrapping is harmless: a metric whose total no longer fits is refused as a whole.
             *value = value.wrapping_mul(factor as i64);
         }
@@ -206,24 +196,7 @@ impl ProfileBuilder {
         if any == 0 {
             return;
         }
-        if let Some(times) = &mut self.samples.time {
-            times.push(time.unwrap_or(0));
-            self.push_row(stack, labels, values);
-            return;
-        }
-        let row = *self.latest_row(stack, labels);
-        if row != NO_ROW && self.signs_agree(row as usize, values) {
-            for (column, &value) in self.samples.values.iter_mut().zip(values) {
-                column[row as usize] = column[row as usize].wrapping_add(value);
-            }
-            return;
-        }
-        let Ok(new) = u32::try_from(self.samples.len()) else {
-            self.too_large = true;
-            return;
-        };
-        *self.latest_row(stack, labels) = new;
-        self.push_row(stack, labels, values);
+        self.too_large |= !self.rows.add(stack, labels, time, values);
     }
 
     /// Notes that a sample carries labels that the reader skipped.
@@ -246,15 +219,15 @@ impl ProfileBuilder {
             metric.too_large = fits.is_err();
             metric.total = fits.unwrap_or(i64::MAX);
         }
-        if self.samples.is_empty() {
-            self.samples.time = None;
+        if self.rows.samples.is_empty() {
+            self.rows.samples.time = None;
         }
         Ok(Profile {
             meta: self.meta,
             symbols: Arc::new(self.symbols.symbols),
             stacks: Arc::new(self.stacks.stacks),
             label_sets: Arc::new(self.labels.sets),
-            samples: Arc::new(self.samples),
+            samples: Arc::new(self.rows.samples),
         })
     }
 
@@ -273,7 +246,7 @@ impl ProfileBuilder {
             expand(&mut self, provisional, &mut frames)?;
             final_stack.push(self.stack(&frames));
         }
-        for stack in &mut self.samples.stack {
+        for stack in &mut self.rows.samples.stack {
             *stack = final_stack[*stack];
         }
         Ok(self.finish())
@@ -282,31 +255,6 @@ impl ProfileBuilder {
     /// Replaces every string id in the labels, for formats whose string table comes last.
     pub fn map_label_strings(&mut self, map: impl Fn(StringId) -> StringId) {
         self.labels.sets.map_strings(map);
-    }
-
-    fn push_row(&mut self, stack: StackId, labels: LabelSetId, values: &[i64]) {
-        self.samples.stack.push(stack);
-        self.samples.labels.push(labels);
-        for (column, &value) in self.samples.values.iter_mut().zip(values) {
-            column.push(value);
-        }
-    }
-
-    fn latest_row(&mut self, stack: StackId, labels: LabelSetId) -> &mut u32 {
-        if labels != LabelSetId::default() {
-            return self.labelled_row.entry((stack, labels)).or_insert(NO_ROW);
-        }
-        if self.plain_row.len() <= stack.index() {
-            self.plain_row.resize(stack.index() + 1, NO_ROW);
-        }
-        &mut self.plain_row[stack.index()]
-    }
-
-    fn signs_agree(&self, row: usize, values: &[i64]) -> bool {
-        self.samples.values.iter().zip(values).all(|(column, &value)| {
-            let kept = column[row];
-            kept == 0 || value == 0 || (kept < 0) == (value < 0)
-        })
     }
 }
 

@@ -22,6 +22,7 @@
 mod builder;
 mod column;
 mod picture;
+mod rows;
 mod samples;
 mod stacks;
 mod strings;
@@ -33,6 +34,7 @@ pub use builder::{LoadOptions, ProfileBuilder, TooLarge};
 pub(crate) use column::ids;
 pub use column::{Column, FrameId, FunctionId, Id, LabelSetId, MappingId, StackId, StringId};
 pub use picture::{draw, from_picture};
+pub(crate) use rows::RowTable;
 pub use samples::{Label, LabelSets, LabelValue, Samples};
 pub(crate) use stacks::StackTable;
 pub use stacks::Stacks;
@@ -63,6 +65,15 @@ impl Profile {
             sums[stack] += value;
         }
         sums
+    }
+
+    /// Which stacks have samples; a filter may leave stacks behind that have none.
+    pub fn used_stacks(&self) -> Column<StackId, bool> {
+        let mut used = Column::filled(false, self.stacks.len());
+        for &stack in &self.samples.stack {
+            used[stack] = true;
+        }
+        used
     }
 
     /// Σ |value| of metric number `metric` over the samples that are here now: what a filter left.

@@ -1,5 +1,33 @@
 //! From profile to profile.
+//!
+//! A filter leaves the profile it is given as it is and makes a new one that shares what did not
+//! change; it also says how many stacks it matched, so that a filter that matches nothing can be
+//! reported. Totals that percentages are of stay those of the profile as loaded. A stack of which no
+//! frame is left keeps its value.
 
+mod adjacent;
+mod drop_frames;
+mod ends;
+mod engine;
+mod frames;
+mod inlines;
+mod label_frames;
+mod labels;
+mod marks;
 mod merge;
+mod rename;
+mod stacks;
+mod times;
 
+pub use adjacent::{collapse, collapse_recursion};
+pub use drop_frames::drop_frames;
+pub use ends::{prune_from, show_from};
+pub use frames::{hide_frames, show_frames};
+pub use inlines::without_inlines;
+pub use label_frames::{by_label, label_leaf, label_root};
+pub use labels::{LabelFilter, THREAD_KEYS, hide_labels, show_labels, show_threads};
+pub use marks::Marks;
 pub use merge::{MergeError, merge};
+pub use rename::{Rename, rename};
+pub use stacks::{hide_stacks, show_stacks};
+pub use times::{Moment, TimeError, show_times};

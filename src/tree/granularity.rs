@@ -32,6 +32,8 @@ pub enum By {
     Mapping,
     /// The instruction's address.
     Address,
+    /// The value of a label of this key, which stands in the place of the stack.
+    Label(String),
 }
 
 impl By {
@@ -44,6 +46,7 @@ impl By {
             By::Package => ("package", "packages"),
             By::Mapping => ("mapping", "mappings"),
             By::Address => ("address", "addresses"),
+            By::Label(_) => ("value", "values"),
         }
     }
 }
@@ -165,7 +168,7 @@ fn write_name(out: &mut String, symbols: &Symbols, frame: &Frame, by: &By) {
     let file = symbols.strings.get(function.file);
     // Writing to a string cannot fail.
     let _ = match by {
-        By::Name => write!(out, "{name}"),
+        By::Name | By::Label(_) => write!(out, "{name}"),
         By::Function => return write_function(out, symbols, function),
         By::Line if file.is_empty() || frame.line == 0 => return write_function(out, symbols, function),
         By::Line => write!(out, "{name} {file}:{}", frame.line),

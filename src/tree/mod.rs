@@ -4,12 +4,14 @@
 //! and one value a stack for every series. Trees are built for what is shown, by partitioning the
 //! stacks level by level, and never recurse.
 
+mod adjacent;
 mod bottom_up;
 mod call_tree;
 mod flat;
 mod granularity;
 mod partition;
 
+pub use adjacent::join_adjacent;
 pub use bottom_up::{CallerTree, Occurrence, caller_tree, occurrences};
 pub use call_tree::{CallTree, call_tree, inverted_tree};
 pub use flat::{Flat, flat};

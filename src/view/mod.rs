@@ -15,6 +15,7 @@ pub use tree::{TreeOptions, bottom_up, tree};
 
 use crate::profile::{Metric, Profile};
 use crate::report::{About, Header, MetricName, MetricTotal};
+use crate::transform::Marks;
 use crate::tree::{By, Subject};
 use crate::unit::{Family, Unit};
 
@@ -25,12 +26,14 @@ pub struct Scope {
     pub metrics: Vec<usize>,
     /// What the nodes are.
     pub by: By,
+    /// What `--focus` means: a view from the bottom up starts at these frames only.
+    pub focus: Option<Marks>,
 }
 
 impl Scope {
     /// One metric, by function.
     pub fn metric(metric: usize) -> Self {
-        Scope { metrics: vec![metric], by: By::Function }
+        Scope { metrics: vec![metric], by: By::Function, focus: None }
     }
 
     fn subject<'p>(&self, profile: &'p Profile) -> Subject<'p> {

@@ -106,6 +106,13 @@ pub fn bottom_up(profile: &Profile, options: &TreeOptions) -> Tree {
     let row = |key| Row { new: pair(key), old: Pair::default(), name: subject.keys.name(key) };
     let has_value = |key: &KeyId| counted.total.iter().any(|column| column[*key] != 0);
     let mut tops: Vec<KeyId> = subject.keys.ids().filter(has_value).collect();
+    if let Some(focus) = &options.scope.focus {
+        let mut is_meant = Column::<KeyId, bool>::filled(false, subject.keys.len());
+        for frame in profile.symbols.frames.ids().filter(|&frame| focus.contain(frame)) {
+            is_meant[subject.keys.of_frame(frame)] = true;
+        }
+        tops.retain(|&key| is_meant[key]);
+    }
     tops.sort_by(|&a, &b| options.sort.compare(row(a), row(b)));
     let cut = tops.split_off(tops.len().min(options.limit.unwrap_or(usize::MAX)));
     header.elided = cut.iter().map(|&key| counted.self_value[0][key]).sum();

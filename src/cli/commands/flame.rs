@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 
 use crate::cli::args::ViewArgs;
 use crate::cli::failure::hinted;
+use crate::cli::filters::AroundFocus;
 use crate::cli::run::report_of;
 use crate::cli::target::{Target, take_target};
 use crate::output::{ColorBy, SvgOptions, svg};
@@ -68,7 +69,11 @@ impl FlameCommand {
         let out = self.out()?;
         let target = Target::new(Some(&out));
         self.view.layout.output = Some(out);
-        let direction = if self.bottom_up { Direction::BottomUp } else { Direction::TopDown };
+        let (direction, around_focus) = match self.bottom_up {
+            true => (Direction::BottomUp, AroundFocus::Callers),
+            false => (Direction::TopDown, AroundFocus::Callees),
+        };
+        self.view.filters.around_focus = around_focus;
         let order = match self.order {
             OrderChoice::Alpha => Order::Alphabetical,
             OrderChoice::Weight => Order::Weight,

@@ -23,7 +23,7 @@ pub(crate) struct InfoCommand {
 impl InfoCommand {
     pub(crate) fn run(self) -> Result<()> {
         let target = Target::new(self.layout.output.as_deref());
-        let loaded = load(&self.input, LoadOptions { labels: true, times: false })?;
+        let loaded = load(&self.input, LoadOptions { labels: true, times: false }, true)?;
         target.check(&loaded.names, self.layout.force)?;
         let report = Report::Info(info(&loaded.profile, loaded.inputs));
         write_report(&report, &self.layout, &target)

@@ -4,6 +4,7 @@ use anyhow::Result;
 use clap::Args;
 
 use crate::cli::args::{OutputFormat, RowArgs, ViewArgs};
+use crate::cli::filters::AroundFocus;
 use crate::cli::run::show;
 use crate::profile::LoadOptions;
 use crate::report::Report;
@@ -34,7 +35,10 @@ const FUNCTIONS: usize = 10;
 const MIN_CALLER_SHARE: f64 = 20.0;
 
 impl TreeCommand {
-    pub(crate) fn run(self) -> Result<()> {
+    pub(crate) fn run(mut self) -> Result<()> {
+        if !self.bottom_up {
+            self.view.filters.around_focus = AroundFocus::Callees;
+        }
         let (sort, limit, min_share) = if self.bottom_up {
             (SortKey::SelfValue, FUNCTIONS, MIN_CALLER_SHARE)
         } else {

@@ -1,0 +1,308 @@
+//! Filters applied one after the other, and what to say where one matches nothing.
+
+use std::collections::BTreeSet;
+
+use anyhow::{Result, bail};
+
+use crate::cli::failure::{hinted, with_hint};
+use crate::name::{nearest, package};
+use crate::pattern::{Pattern, Patterns, Scope};
+use crate::profile::{Column, FrameId, LabelValue, Profile};
+use crate::transform::{
+    LabelFilter, Marks, Moment, Rename, THREAD_KEYS, TimeError, by_label, hide_labels, label_leaf,
+    label_root, rename, show_labels, show_threads, show_times,
+};
+
+/// A profile on its way through the filters.
+pub(crate) struct Stages {
+    pub(crate) profile: Profile,
+    /// Patterns that were taken otherwise than typed.
+    pub(crate) notes: Vec<String>,
+    fixed: bool,
+}
+
+/// How many names or values an error offers.
+const OFFERED: usize = 3;
+
+impl Stages {
+    pub(crate) fn new(profile: Profile, fixed: bool) -> Self {
+        Stages { profile, notes: Vec::new(), fixed }
+    }
+
+    /// Applies a filter that keeps what matches: each of its patterns has to match something.
+    /// Returns what they mean, if there are any.
+    pub(crate) fn show(
+        &mut self,
+        option: &str,
+        patterns: &[String],
+        filter: impl Fn(&Profile, &Marks) -> (Profile, usize),
+    ) -> Result<Option<Marks>> {
+        let mut all: Option<Marks> = None;
+        for text in patterns {
+            let marks = self.marks(text)?.ok_or_else(|| self.matched_nothing(option, text))?;
+            all = Some(either(all, marks));
+        }
+        if let Some(marks) = &all {
+            self.profile = filter(&self.profile, marks).0;
+        }
+        Ok(all)
+    }
+
+    /// Applies a filter that removes what matches: a pattern that matches nothing is a warning.
+    pub(crate) fn hide(
+        &mut self,
+        option: &str,
+        patterns: &[String],
+        filter: impl Fn(&Profile, &Marks) -> (Profile, usize),
+    ) -> Result<()> {
+        let mut all: Option<Marks> = None;
+        for text in patterns {
+            match self.marks(text)? {
+                Some(marks) => all = Some(either(all, marks)),
+                None => self.warn(format!("{option} {text}: nothing matches")),
+            }
+        }
+        if let Some(marks) = &all {
+            self.profile = filter(&self.profile, marks).0;
+        }
+        Ok(())
+    }
+
+    /// The frames that a pattern means: as a regular expression, else literally. `None` where that
+    /// is none of the frames that are left.
+    fn marks(&mut self, text: &str) -> Result<Option<Marks>> {
+        let (pattern, note) = Pattern::parse(text, self.fixed)?;
+        let is_literal = self.fixed || note.is_some();
+        self.notes.extend(note);
+        let marks = |pattern| Marks::new(&self.profile, &Patterns::from_iter([pattern]));
+        let as_regex = marks(pattern);
+        if as_regex.are_used(&self.profile) {
+            return Ok(Some(as_regex));
+        }
+        if is_literal {
+            return Ok(None);
+        }
+        let literally = marks(Pattern::literal_of(text)?);
+        if !literally.are_used(&self.profile) {
+            return Ok(None);
+        }
+        self.notes.push(format!("`{text}` matches nothing as a regular expression and is taken literally"));
+        Ok(Some(literally))
+    }
+
+    pub(crate) fn rename(&mut self, renames: &[String]) -> Result<()> {
+        for text in renames {
+            let parsed = Rename::parse(text, self.fixed).ok_or_else(|| {
+                hinted(
+                    format!("--rename {text}: expected RE=NEW"),
+                    r"such as --rename '\[.*\]=[…]'; $1 in NEW is what the first group matched",
+                )
+            })?;
+            let (profile, matched) = rename(&self.profile, &parsed);
+            self.profile = profile;
+            if matched == 0 {
+                self.warn(format!("--rename {text}: nothing matches"));
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn label_frames(&mut self, root: &[String], leaf: &[String]) -> Result<()> {
+        for (option, keys) in [("--label-root", root), ("--label-leaf", leaf)] {
+            if keys.is_empty() {
+                continue;
+            }
+            let add = if option == "--label-root" { label_root } else { label_leaf };
+            let (profile, matched) = add(&self.profile, keys)?;
+            if let Some(missing) = matched.iter().position(|&matched| matched == 0) {
+                return Err(self.no_such_label(option, &keys[missing], &keys[missing]));
+            }
+            self.profile = profile;
+        }
+        Ok(())
+    }
+
+    /// Puts the value of a label in the place of every stack: `--by label:KEY`.
+    pub(crate) fn by_label(&mut self, key: &str) -> Result<()> {
+        let (profile, matched) = by_label(&self.profile, key)?;
+        if matched == 0 {
+            return Err(self.no_such_label("--by", &format!("label:{key}"), key));
+        }
+        self.profile = profile;
+        Ok(())
+    }
+
+    pub(crate) fn show_labels(&mut self, texts: &[String]) -> Result<()> {
+        let filters = self.label_filters(texts)?;
+        let (profile, matched) = show_labels(&self.profile, &filters);
+        if let Some(missed) = matched.iter().position(|&matched| matched == 0) {
+            let filter = &filters[missed];
+            return Err(self.no_such_label("--label", filter.text(), filter.key()));
+        }
+        if !filters.is_empty() && profile.samples.is_empty() {
+            bail!("no sample carries all of --label {}", texts.join(" --label "));
+        }
+        self.profile = profile;
+        Ok(())
+    }
+
+    pub(crate) fn hide_labels(&mut self, texts: &[String]) -> Result<()> {
+        let filters = self.label_filters(texts)?;
+        let (profile, matched) = hide_labels(&self.profile, &filters);
+        self.profile = profile;
+        for (filter, _) in filters.iter().zip(matched).filter(|(_, matched)| *matched == 0) {
+            self.warn(format!("--hide-label {}: nothing matches", filter.text()));
+        }
+        Ok(())
+    }
+
+    fn label_filters(&mut self, texts: &[String]) -> Result<Vec<LabelFilter>> {
+        let mut filters = Vec::new();
+        for text in texts {
+            let (filter, note) = LabelFilter::parse(text, self.fixed)?;
+            filters.push(filter);
+            self.notes.extend(note);
+        }
+        Ok(filters)
+    }
+
+    pub(crate) fn show_threads(&mut self, texts: &[String]) -> Result<()> {
+        if texts.is_empty() {
+            return Ok(());
+        }
+        for text in texts {
+            let (pattern, _) = Pattern::parse(text, self.fixed)?;
+            if show_threads(&self.profile, &Patterns::from_iter([pattern])).1 == 0 {
+                let names: BTreeSet<String> =
+                    THREAD_KEYS.iter().flat_map(|key| values(&self.profile, key)).collect();
+                let hint = offer(text, &names, "the threads are");
+                let hint = hint.unwrap_or_else(|| "the profile names no threads".to_string());
+                return Err(hinted(format!("--thread {text}: nothing matches"), hint));
+            }
+        }
+        let (patterns, notes) = Patterns::parse(texts, self.fixed)?;
+        self.notes.extend(notes);
+        self.profile = show_threads(&self.profile, &patterns).0;
+        Ok(())
+    }
+
+    pub(crate) fn show_times(&mut self, from: Option<&str>, to: Option<&str>) -> Result<()> {
+        if from.is_none() && to.is_none() {
+            return Ok(());
+        }
+        let moment = |text: Option<&str>| text.map(Moment::parse).transpose();
+        let shown = moment(from).and_then(|from| show_times(&self.profile, from, moment(to)?));
+        let (profile, matched) = shown.map_err(|error| {
+            let hint = match error {
+                TimeError::NoDate => Some("give a time from the start, such as 1.5s"),
+                TimeError::Moment(_) => {
+                    Some("1.5s is from the start, -1.5s from the end, 2024-02-26T18:40:37Z a date")
+                }
+                TimeError::NoTimes => None,
+            };
+            with_hint(format!("--from, --to: {error}"), hint.map(str::to_string))
+        })?;
+        if matched == 0 {
+            bail!("--from, --to: no sample was taken in that time");
+        }
+        self.profile = profile;
+        Ok(())
+    }
+
+    fn warn(&mut self, warning: String) {
+        self.profile.meta.warnings.push(warning);
+    }
+
+    fn matched_nothing(&self, option: &str, text: &str) -> anyhow::Error {
+        let message = format!("{option} {text}: nothing matches");
+        if self.profile.samples.is_empty() {
+            return hinted(message, "the filters before it left no samples");
+        }
+        let names = names_in_use(&self.profile, text);
+        let body = Pattern::literal_of(text).map_or(text.to_string(), |pattern| pattern.body().to_string());
+        let near = nearest(&body, names.iter().map(String::as_str), OFFERED);
+        let hint = match &near[..] {
+            [] => None,
+            near => Some(format!("did you mean {}?", near.join(", "))),
+        };
+        with_hint(message, hint)
+    }
+
+    fn no_such_label(&self, option: &str, text: &str, key: &str) -> anyhow::Error {
+        let message = format!("{option} {text}: nothing matches");
+        let of_key = values(&self.profile, key);
+        let wanted = text.split_once('=').map_or(text, |(_, value)| value);
+        let hint = if of_key.is_empty() {
+            offer(key, &keys(&self.profile), "the labels are")
+        } else {
+            offer(wanted, &of_key, &format!("values of {key} are"))
+        };
+        with_hint(message, Some(hint.unwrap_or_else(|| "the profile has no labels".to_string())))
+    }
+}
+
+/// What any of the patterns of an option means.
+fn either(all: Option<Marks>, marks: Marks) -> Marks {
+    match all {
+        Some(all) => all.or(&marks),
+        None => marks,
+    }
+}
+
+/// The names nearest to what was typed, else the first of all.
+fn offer(text: &str, names: &BTreeSet<String>, are: &str) -> Option<String> {
+    let near = nearest(text, names.iter().map(String::as_str), OFFERED);
+    if !near.is_empty() {
+        return Some(format!("did you mean {}?", near.join(", ")));
+    }
+    let more = if names.len() > OFFERED { " …" } else { "" };
+    let first: Vec<&str> = names.iter().take(OFFERED).map(String::as_str).collect();
+    (!first.is_empty()).then(|| format!("{are} {}{more}", first.join(", ")))
+}
+
+/// The names that a pattern looks at, of all frames that are left.
+fn names_in_use(profile: &Profile, text: &str) -> BTreeSet<String> {
+    let scope = Pattern::literal_of(text).map_or(Scope::Any, |pattern| pattern.scope());
+    let symbols = &profile.symbols;
+    let name = |frame: FrameId| {
+        let frame = &symbols.frames[frame];
+        let (function, file) = (symbols.function_name(frame.function), symbols.function_file(frame.function));
+        match scope {
+            Scope::Any | Scope::Function => function.to_string(),
+            Scope::File => file.to_string(),
+            Scope::Mapping => symbols.mapping_file(frame.mapping).to_string(),
+            Scope::Package => package(function, file).unwrap_or_default().into_owned(),
+        }
+    };
+    let used_stacks = profile.used_stacks();
+    let mut used = Column::<FrameId, bool>::filled(false, symbols.frames.len());
+    for stack in profile.stacks.ids().filter(|&stack| used_stacks[stack]) {
+        for &frame in profile.stacks.frames(stack) {
+            used[frame] = true;
+        }
+    }
+    used.enumerate().filter(|(_, used)| **used).map(|(frame, _)| name(frame)).collect()
+}
+
+/// The keys of all labels.
+fn keys(profile: &Profile) -> BTreeSet<String> {
+    let strings = &profile.symbols.strings;
+    let sets = profile.label_sets.ids();
+    sets.flat_map(|set| profile.label_sets.labels(set))
+        .map(|label| strings.get(label.key).to_string())
+        .collect()
+}
+
+/// The values of a label, numbers with their units.
+fn values(profile: &Profile, key: &str) -> BTreeSet<String> {
+    let strings = &profile.symbols.strings;
+    let sets = profile.label_sets.ids();
+    let labels = sets.flat_map(|set| profile.label_sets.labels(set));
+    labels
+        .filter(|label| strings.get(label.key) == key)
+        .map(|label| match label.value {
+            LabelValue::Text(text) => strings.get(text).to_string(),
+            LabelValue::Number(number, unit) => format!("{number}{}", strings.get(unit)),
+        })
+        .collect()
+}

@@ -1,0 +1,47 @@
+//! `--show-from`, `--prune-from`: stacks start, or end, at a frame.
+
+use crate::profile::Profile;
+use crate::transform::Marks;
+use crate::transform::engine::{Change, map_stacks};
+
+/// Starts every stack at its outermost marked frame and drops those without one. Also says how many
+/// stacks hold one.
+///
+/// ```text
+/// --show-from sort     main;sort;qsort;sort 3    →  sort;qsort;sort 3
+///                      main;render 8
+/// ```
+pub fn show_from(profile: &Profile, marks: &Marks) -> (Profile, usize) {
+    let mut matched = 0;
+    let shown = map_stacks(profile, |frames, kept| {
+        let Some(start) = frames.iter().position(|&frame| marks.contain(frame)) else { return Change::Drop };
+        matched += 1;
+        if start == 0 {
+            return Change::Keep;
+        }
+        kept.extend_from_slice(&frames[start..]);
+        Change::Replace
+    });
+    (shown, matched)
+}
+
+/// Ends every stack at its innermost marked frame, which then has the value of all it called; stacks
+/// without one stay as they are. Also says how many stacks hold one.
+///
+/// ```text
+/// --prune-from sort    main;sort;qsort;sort;cmp 3    →  main;sort;qsort;sort 3
+///                      main;render 8                    main;render 8
+/// ```
+pub fn prune_from(profile: &Profile, marks: &Marks) -> (Profile, usize) {
+    let mut matched = 0;
+    let shown = map_stacks(profile, |frames, kept| {
+        let Some(end) = frames.iter().rposition(|&frame| marks.contain(frame)) else { return Change::Keep };
+        matched += 1;
+        if end + 1 == frames.len() {
+            return Change::Keep;
+        }
+        kept.extend_from_slice(&frames[..=end]);
+        Change::Replace
+    });
+    (shown, matched)
+}

@@ -1,0 +1,19 @@
+//! `--no-inlines`: as if the compiler had called what it inlined a part of the caller.
+
+use crate::profile::Profile;
+use crate::transform::frames::keep_frames;
+
+/// Removes the inlined frames, so that they count for the function they are inlined in. The
+/// outermost frame of a stack stays in any case: what it was inlined in is gone.
+///
+/// ```text
+/// main;work;+helper 3    →  main;work 3
+/// ```
+pub fn without_inlines(profile: &Profile) -> Profile {
+    let inlined = profile.symbols.frames.map(|frame| frame.inlined);
+    keep_frames(profile, |frames, kept| {
+        let Some((&outermost, rest)) = frames.split_first() else { return };
+        kept.push(outermost);
+        kept.extend(rest.iter().copied().filter(|&frame| !inlined[frame]));
+    })
+}

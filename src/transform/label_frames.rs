@@ -1,0 +1,155 @@
+//! `--label-root`, `--label-leaf`, `--by label:KEY`: values of labels become frames.
+
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+
+use crate::profile::{
+    Column, Frame, FrameId, Function, LabelSetId, LabelValue, Profile, StackId, StackTable, Symbols, TooLarge,
+};
+use crate::transform::engine::restack;
+use crate::transform::labels::number_text;
+
+/// Where the frames of labels go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Root,
+    Leaf,
+    /// In the place of the whole stack.
+    Instead,
+}
+
+/// Puts the values of labels above every stack, that of the first key outermost. A sample without
+/// the label gets no frame. Also says for each key how many samples carry it.
+///
+/// ```text
+/// --label-root endpoint    main;work 3 {endpoint=/users}    →  /users;main;work 3 {endpoint=/users}
+///                          main 1                              main 1
+/// ```
+pub fn label_root<S: AsRef<str>>(profile: &Profile, keys: &[S]) -> Result<(Profile, Vec<usize>), TooLarge> {
+    frames_of_labels(profile, keys, Place::Root)
+}
+
+/// Puts the values of labels below every stack, that of the last key innermost, so that the label
+/// has the self of the function. Also says for each key how many samples carry it.
+pub fn label_leaf<S: AsRef<str>>(profile: &Profile, keys: &[S]) -> Result<(Profile, Vec<usize>), TooLarge> {
+    frames_of_labels(profile, keys, Place::Leaf)
+}
+
+/// Puts the value of a label in the place of every stack; samples without it are `(no KEY)`. Also
+/// says how many samples carry it.
+pub fn by_label(profile: &Profile, key: &str) -> Result<(Profile, usize), TooLarge> {
+    let (labels, matched) = frames_of_labels(profile, &[key], Place::Instead)?;
+    Ok((labels, matched[0]))
+}
+
+fn frames_of_labels<S: AsRef<str>>(
+    profile: &Profile,
+    keys: &[S],
+    place: Place,
+) -> Result<(Profile, Vec<usize>), TooLarge> {
+    let mut symbols = Symbols::clone(&profile.symbols);
+    let mut frames = LabelFrames { symbols: &mut symbols, of_name: HashMap::new() };
+    let mut carried = Vec::new();
+    let mut lists = Lists::default();
+    for set in profile.label_sets.ids() {
+        let texts: Vec<Option<String>> =
+            keys.iter().map(|key| value_text(profile, set, key.as_ref())).collect();
+        carried.push(texts.iter().map(Option::is_some).collect::<Vec<bool>>());
+        let mut list: Vec<FrameId> = texts.iter().flatten().map(|text| frames.frame(text)).collect();
+        if list.is_empty() && place == Place::Instead {
+            list.extend(keys.iter().map(|key| frames.frame(&format!("(no {})", key.as_ref()))));
+        }
+        lists.add(list);
+    }
+    let samples = &profile.samples;
+    let mut restacked = Restacked { profile, place, table: StackTable::default(), made: HashMap::new() };
+    let mut stacks = Vec::with_capacity(samples.len());
+    for (&stack, &set) in samples.stack.iter().zip(&samples.labels) {
+        stacks.push(restacked.stack(stack, lists.of_set[set], &lists).ok_or(TooLarge)?);
+    }
+    let count =
+        |key| samples.labels.iter().filter(|&&set| carried[crate::profile::Id::index(set)][key]).count();
+    let matched = (0..keys.len()).map(count).collect();
+    let table = restacked.table;
+    let samples = restack(profile, stacks.into_iter().enumerate());
+    let profile =
+        Profile { symbols: Arc::new(symbols), stacks: Arc::new(table.stacks), samples, ..profile.clone() };
+    Ok((profile, matched))
+}
+
+/// The value of a label as text; several values of one key are joined by commas.
+fn value_text(profile: &Profile, set: LabelSetId, key: &str) -> Option<String> {
+    let strings = &profile.symbols.strings;
+    let labels = profile.label_sets.labels(set).iter().filter(|label| strings.get(label.key) == key);
+    let texts: Vec<String> = labels
+        .map(|label| match label.value {
+            LabelValue::Text(text) => strings.get(text).to_string(),
+            LabelValue::Number(number, unit) => number_text(number, strings.get(unit)),
+        })
+        .collect();
+    (!texts.is_empty()).then(|| texts.join(","))
+}
+
+/// Makes the frames of labels, one a text.
+struct LabelFrames<'s> {
+    symbols: &'s mut Symbols,
+    of_name: HashMap<String, FrameId>,
+}
+
+impl LabelFrames<'_> {
+    fn frame(&mut self, text: &str) -> FrameId {
+        if let Some(&frame) = self.of_name.get(text) {
+            return frame;
+        }
+        let symbols = &mut *self.symbols;
+        let (name, file) = (symbols.strings.intern(text), symbols.strings.intern(""));
+        let function = symbols.functions.push(Function { name, file, line: 0, column: 0, by_place: false });
+        let frame = symbols.frames.push(Frame { function, ..Frame::default() });
+        self.of_name.insert(text.to_string(), frame);
+        frame
+    }
+}
+
+/// The distinct lists of frames that sets of labels stand for, and the list of every set.
+#[derive(Default)]
+struct Lists {
+    lists: Vec<Vec<FrameId>>,
+    number: HashMap<Vec<FrameId>, usize>,
+    of_set: Column<LabelSetId, usize>,
+}
+
+impl Lists {
+    fn add(&mut self, list: Vec<FrameId>) {
+        let Lists { lists, number, .. } = self;
+        let number = *number.entry(list).or_insert_with_key(|list| {
+            lists.push(list.clone());
+            lists.len() - 1
+        });
+        self.of_set.push(number);
+    }
+}
+
+/// Makes the new stacks: every stack with every list that it comes up with once.
+struct Restacked<'p> {
+    profile: &'p Profile,
+    place: Place,
+    table: StackTable,
+    made: HashMap<(StackId, usize), StackId>,
+}
+
+impl Restacked<'_> {
+    fn stack(&mut self, stack: StackId, number: usize, lists: &Lists) -> Option<StackId> {
+        if let Some(&made) = self.made.get(&(stack, number)) {
+            return Some(made);
+        }
+        let (frames, list) = (self.profile.stacks.frames(stack), &lists.lists[number]);
+        let made = match self.place {
+            Place::Root => self.table.intern(&[list, frames].concat())?,
+            Place::Leaf => self.table.intern(&[frames, list].concat())?,
+            Place::Instead => self.table.intern(list)?,
+        };
+        self.made.insert((stack, number), made);
+        Some(made)
+    }
+}

@@ -1,0 +1,184 @@
+//! `--label`, `--hide-label`, `--thread`: samples stay or go by their labels.
+
+use std::cmp::Ordering;
+
+use crate::pattern::{Names, Pattern, PatternError, Patterns};
+use crate::profile::{Column, Label, LabelSetId, LabelValue, Profile, Strings};
+use crate::transform::engine::keep_rows;
+use crate::unit::{Quantity, Unit};
+
+/// Which labels are meant: `K=V`, `K=~RE`, `K=LO:HI`, or `K` alone.
+#[derive(Clone, Debug)]
+pub struct LabelFilter {
+    text: String,
+    key: String,
+    wanted: Wanted,
+}
+
+#[derive(Clone, Debug)]
+enum Wanted {
+    /// The key is there.
+    Any,
+    /// The whole value, as text or as a number with a unit.
+    Whole(String, Option<Quantity>),
+    /// The value matches.
+    Pattern(Pattern),
+    /// A number between two, both included, or a text that is the range as typed.
+    Range(String, Option<Quantity>, Option<Quantity>),
+}
+
+impl LabelFilter {
+    /// Reads a filter; a note says where a regular expression was taken literally. Either end of a
+    /// range may be left out: `latency=100ms:` is 100 ms or more. A number without a unit is in the
+    /// label's own.
+    pub fn parse(text: &str, fixed: bool) -> Result<(LabelFilter, Option<String>), PatternError> {
+        let (key, value) = match text.split_once('=') {
+            Some((key, value)) => (key, Some(value)),
+            None => (text, None),
+        };
+        if key.is_empty() {
+            return Err(PatternError::Empty { pattern: text.to_string() });
+        }
+        let mut note = None;
+        let wanted = match value {
+            None => Wanted::Any,
+            Some(value) => match (value.strip_prefix('~'), range(value)) {
+                (Some(regex), _) => {
+                    let (pattern, said) = Pattern::parse(regex, fixed)?;
+                    note = said;
+                    Wanted::Pattern(pattern)
+                }
+                (None, Some((low, high))) => Wanted::Range(value.to_string(), low, high),
+                (None, None) => Wanted::Whole(value.to_string(), Quantity::parse(value).ok()),
+            },
+        };
+        Ok((LabelFilter { text: text.to_string(), key: key.to_string(), wanted }, note))
+    }
+
+    /// The filter as it was typed.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The key it is about.
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// Whether one of a sample's labels is meant.
+    fn matches(&self, labels: &[Label], strings: &Strings) -> bool {
+        let of_key = labels.iter().filter(|label| strings.get(label.key) == self.key);
+        of_key.into_iter().any(|label| match label.value {
+            LabelValue::Text(text) => self.wants_text(strings.get(text)),
+            LabelValue::Number(number, unit) => self.wants_number(number, strings.get(unit)),
+        })
+    }
+
+    fn wants_text(&self, value: &str) -> bool {
+        match &self.wanted {
+            Wanted::Any => true,
+            Wanted::Whole(text, _) | Wanted::Range(text, _, _) => text == value,
+            Wanted::Pattern(pattern) => matches_text(pattern, value),
+        }
+    }
+
+    fn wants_number(&self, value: i64, unit: &str) -> bool {
+        // Go writes the label `bytes` without a unit: its key says it.
+        let own = Unit::parse(if unit.is_empty() { &self.key } else { unit });
+        let compare = |quantity: &Quantity| quantity.compare(value, &own);
+        match &self.wanted {
+            Wanted::Any => true,
+            Wanted::Whole(_, quantity) => {
+                quantity.as_ref().is_some_and(|quantity| compare(quantity) == Some(Ordering::Equal))
+            }
+            Wanted::Pattern(pattern) => {
+                matches_text(pattern, &value.to_string()) || matches_text(pattern, &number_text(value, unit))
+            }
+            Wanted::Range(_, low, high) => {
+                let above = |low: &Quantity| compare(low).is_some_and(Ordering::is_ge);
+                let below = |high: &Quantity| compare(high).is_some_and(Ordering::is_le);
+                low.as_ref().is_none_or(above) && high.as_ref().is_none_or(below)
+            }
+        }
+    }
+
+    /// The sets of labels that are meant.
+    fn matching_sets(&self, profile: &Profile) -> Column<LabelSetId, bool> {
+        let strings = &profile.symbols.strings;
+        profile.label_sets.ids().map(|set| self.matches(profile.label_sets.labels(set), strings)).collect()
+    }
+}
+
+/// A range with at least one end; both ends must be numbers.
+fn range(value: &str) -> Option<(Option<Quantity>, Option<Quantity>)> {
+    let (low, high) = value.split_once(':')?;
+    let end = |text: &str| match text {
+        "" => Some(None),
+        text => Quantity::parse(text).ok().map(Some),
+    };
+    let (low, high) = (end(low)?, end(high)?);
+    (low.is_some() || high.is_some()).then_some((low, high))
+}
+
+fn matches_text(pattern: &Pattern, text: &str) -> bool {
+    pattern.matches(Names { function: text, ..Names::default() })
+}
+
+/// A numeric label as it is shown where it stands for a frame: exact, with its own unit.
+pub(super) fn number_text(value: i64, unit: &str) -> String {
+    if unit.is_empty() { value.to_string() } else { format!("{value} {unit}") }
+}
+
+/// Keeps the samples that the filters mean: for every key, one filter of that key at least. Also
+/// says for each filter how many samples it matched.
+///
+/// ```text
+/// --label endpoint=/users    main;work 3 {endpoint=/users}    →  main;work 3 {endpoint=/users}
+///                            main;work 4 {endpoint=/orders}
+///                            main 1
+/// ```
+pub fn show_labels(profile: &Profile, filters: &[LabelFilter]) -> (Profile, Vec<usize>) {
+    let sets: Vec<_> = filters.iter().map(|filter| (filter, filter.matching_sets(profile))).collect();
+    let all_keys = |set: LabelSetId| {
+        filters.iter().all(|wanted| sets.iter().any(|(other, is)| other.key == wanted.key && is[set]))
+    };
+    let kept: Column<LabelSetId, bool> = profile.label_sets.ids().map(all_keys).collect();
+    let shown = keep_rows(profile, |row| kept[profile.samples.labels[row]]);
+    (shown, sets.iter().map(|(_, matching)| count_rows(profile, matching)).collect())
+}
+
+/// Drops the samples that any of the filters means. Also says for each filter how many samples it
+/// matched.
+pub fn hide_labels(profile: &Profile, filters: &[LabelFilter]) -> (Profile, Vec<usize>) {
+    let sets: Vec<_> = filters.iter().map(|filter| filter.matching_sets(profile)).collect();
+    let shown = keep_rows(profile, |row| !sets.iter().any(|hidden| hidden[profile.samples.labels[row]]));
+    (shown, sets.iter().map(|matching| count_rows(profile, matching)).collect())
+}
+
+/// The labels that name what a sample ran on.
+pub const THREAD_KEYS: [&str; 3] = ["thread", "tid", "process"];
+
+/// Keeps the samples of the threads and processes that the patterns mean. Also says how many
+/// samples these are.
+pub fn show_threads(profile: &Profile, patterns: &Patterns) -> (Profile, usize) {
+    let strings = &profile.symbols.strings;
+    let is_meant = |label: &Label| {
+        if !THREAD_KEYS.contains(&strings.get(label.key)) {
+            return false;
+        }
+        let meant = |text: &str| patterns.iter().any(|pattern| matches_text(pattern, text));
+        match label.value {
+            LabelValue::Text(text) => meant(strings.get(text)),
+            LabelValue::Number(number, _) => meant(&number.to_string()),
+        }
+    };
+    let sets = &profile.label_sets;
+    let kept: Column<LabelSetId, bool> =
+        sets.ids().map(|set| sets.labels(set).iter().any(is_meant)).collect();
+    let shown = keep_rows(profile, |row| kept[profile.samples.labels[row]]);
+    (shown, count_rows(profile, &kept))
+}
+
+fn count_rows(profile: &Profile, matching: &Column<LabelSetId, bool>) -> usize {
+    profile.samples.labels.iter().filter(|&&set| matching[set]).count()
+}

@@ -1,0 +1,37 @@
+//! `--show-stacks`, `--hide-stacks`, `--focus`: whole stacks stay or go.
+
+use crate::profile::Profile;
+use crate::transform::Marks;
+use crate::transform::engine::{Change, map_stacks};
+
+/// Keeps the stacks that hold a marked frame. Also says how many these are.
+///
+/// ```text
+/// --show-stacks qsort    main;sort;qsort 30    →  main;sort;qsort 30
+///                        main;render 8
+/// ```
+pub fn show_stacks(profile: &Profile, marks: &Marks) -> (Profile, usize) {
+    let mut matched = 0;
+    let shown = map_stacks(profile, |frames, _| {
+        let touched = marks.touch(frames);
+        matched += usize::from(touched);
+        if touched { Change::Keep } else { Change::Drop }
+    });
+    (shown, matched)
+}
+
+/// Drops the stacks that hold a marked frame. Also says how many these were.
+///
+/// ```text
+/// --hide-stacks qsort    main;sort;qsort 30    →  main;render 8
+///                        main;render 8
+/// ```
+pub fn hide_stacks(profile: &Profile, marks: &Marks) -> (Profile, usize) {
+    let mut matched = 0;
+    let shown = map_stacks(profile, |frames, _| {
+        let touched = marks.touch(frames);
+        matched += usize::from(touched);
+        if touched { Change::Drop } else { Change::Keep }
+    });
+    (shown, matched)
+}

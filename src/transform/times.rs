@@ -1,0 +1,167 @@
+//! `--from`, `--to`: samples stay or go by when they were taken.
+
+use std::fmt;
+
+use crate::profile::Profile;
+use crate::transform::engine::keep_rows;
+use crate::unit::{Quantity, QuantityError, parse_rfc3339};
+
+/// A point in time, as a person types it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// Nanoseconds after the start of the recording: `1.5s`.
+    AfterStart(i64),
+    /// Nanoseconds before its end: `-1.5s`.
+    BeforeEnd(i64),
+    /// Nanoseconds since 1970: an RFC 3339 timestamp.
+    At(i64),
+}
+
+/// Why samples cannot be chosen by time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TimeError {
+    /// The text is no point in time.
+    Moment(String),
+    /// The profile does not say when its samples were taken.
+    NoTimes,
+    /// It says so from its start only, and a date was asked for.
+    NoDate,
+}
+
+impl fmt::Display for TimeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TimeError::Moment(text) => write!(f, "`{}` is no point in time", text.escape_debug()),
+            TimeError::NoTimes => f.write_str("the profile does not say when its samples were taken"),
+            TimeError::NoDate => f.write_str("the profile does not say on which day it was recorded"),
+        }
+    }
+}
+
+impl std::error::Error for TimeError {}
+
+impl Moment {
+    /// Reads `1.5s` from the start, `-1.5s` from the end, or `2024-02-26T18:40:37Z`.
+    pub fn parse(text: &str) -> Result<Moment, TimeError> {
+        if let Ok(time) = parse_rfc3339(text) {
+            return Ok(Moment::At(time));
+        }
+        let span =
+            |quantity: Result<Quantity, QuantityError>| quantity.ok().and_then(|span| span.nanoseconds());
+        let error = || TimeError::Moment(text.to_string());
+        match text.trim().strip_prefix('-') {
+            // `-0s` is the end, so the sign is taken off first.
+            Some(rest) if !rest.starts_with(['-', '+']) => {
+                span(Quantity::parse(rest)).map(Moment::BeforeEnd).ok_or_else(error)
+            }
+            _ => span(Quantity::parse(text)).map(Moment::AfterStart).ok_or_else(error),
+        }
+    }
+}
+
+/// When a recording began and ended, in the time of its samples.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    start: i64,
+    end: i64,
+    /// Whether times count from 1970.
+    is_dated: bool,
+}
+
+/// A sample may carry the time of a clock that was read a little before the recorder noted the start.
+const SLACK: i64 = 3_600_000_000_000;
+
+impl Span {
+    fn of(profile: &Profile, times: &[i64]) -> Span {
+        let first = times.iter().copied().min().unwrap_or(0);
+        let last = times.iter().copied().max().unwrap_or(0);
+        let duration = profile.meta.duration_ns.unwrap_or(0);
+        let noted = profile.meta.time_ns.filter(|&time| first >= time.saturating_sub(SLACK));
+        let start = match noted {
+            Some(time) => time.min(first),
+            // Times that count from the start fit into the duration.
+            None if first >= 0 && last <= duration => 0,
+            None => first,
+        };
+        Span { start, end: start.saturating_add(duration).max(last), is_dated: noted.is_some() }
+    }
+
+    fn resolve(&self, moment: Moment) -> Result<i64, TimeError> {
+        match moment {
+            Moment::AfterStart(span) => Ok(self.start.saturating_add(span)),
+            Moment::BeforeEnd(span) => Ok(self.end.saturating_sub(span)),
+            Moment::At(time) if self.is_dated => Ok(time),
+            Moment::At(_) => Err(TimeError::NoDate),
+        }
+    }
+}
+
+/// Keeps the samples taken at `from` or later, and before `to`. Also says how many these are.
+pub fn show_times(
+    profile: &Profile,
+    from: Option<Moment>,
+    to: Option<Moment>,
+) -> Result<(Profile, usize), TimeError> {
+    let times = profile.samples.time.as_ref().ok_or(TimeError::NoTimes)?;
+    let span = Span::of(profile, times);
+    let from = from.map_or(Ok(i64::MIN), |from| span.resolve(from))?;
+    let to = to.map(|to| span.resolve(to)).transpose()?;
+    let shown = keep_rows(profile, |row| times[row] >= from && to.is_none_or(|to| times[row] < to));
+    let matched = shown.samples.len();
+    Ok((shown, matched))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::{LabelSetId, LoadOptions, ProfileBuilder, draw};
+
+    const DAY: i64 = 1_708_972_837_000_000_000; // 2024-02-26T18:40:37Z
+    const MS: i64 = 1_000_000;
+
+    /// A sample `t0`, `t1` … at every time.
+    fn profile(times: &[i64], start: Option<i64>, duration: Option<i64>) -> Profile {
+        let mut builder = ProfileBuilder::new("test", LoadOptions::ALL);
+        builder.metric("samples", "count");
+        for (number, &time) in times.iter().enumerate() {
+            let frame = builder.named_frame(&format!("t{number}"));
+            let stack = builder.stack(&[frame]);
+            builder.sample(stack, LabelSetId::default(), Some(time), &[1]);
+        }
+        (builder.meta.time_ns, builder.meta.duration_ns) = (start, duration);
+        builder.finish().unwrap()
+    }
+
+    fn shown(profile: &Profile, from: &str, to: &str) -> Result<String, TimeError> {
+        let moment = |text: &str| (!text.is_empty()).then(|| Moment::parse(text)).transpose();
+        let (shown, matched) = show_times(profile, moment(from)?, moment(to)?)?;
+        assert_eq!(matched, shown.samples.len());
+        Ok(draw(&shown).replace(" 1", "").replace('\n', " "))
+    }
+
+    #[test]
+    fn windows_of_time() {
+        let dated = profile(&[DAY, DAY + 500 * MS, DAY + 1500 * MS], Some(DAY), Some(2000 * MS));
+        let from_start = profile(&[100 * MS, 600 * MS, 1600 * MS], Some(DAY), Some(2000 * MS));
+        let of_a_clock = profile(&[7_000_100 * MS, 7_000_600 * MS, 7_001_600 * MS], None, None);
+        for (profile, from, to, want) in [
+            (&dated, "", "", "t0 t1 t2"),
+            (&dated, "0.5s", "", "t1 t2"),
+            (&dated, "", "0.5s", "t0"),
+            (&dated, "-1.5s", "", "t1 t2"),
+            (&dated, "100ms", "-0.5s", "t1"),
+            (&dated, "2024-02-26T18:40:37.2Z", "2024-02-26T18:40:38Z", "t1"),
+            (&dated, "3s", "", ""),
+            (&from_start, "0.5s", "1s", "t1"),
+            (&from_start, "-0.5s", "", "t2"),
+            (&of_a_clock, "0s", "0.5s", "t0"),
+            (&of_a_clock, "-1s", "-0s", "t1"),
+        ] {
+            assert_eq!(shown(profile, from, to).unwrap(), want, "{from} {to}");
+        }
+        assert_eq!(shown(&of_a_clock, "2024-02-26T18:40:37Z", ""), Err(TimeError::NoDate));
+        assert_eq!(shown(&dated, "soon", ""), Err(TimeError::Moment("soon".into())));
+        assert_eq!(shown(&dated, "5", ""), Err(TimeError::Moment("5".into())));
+        assert_eq!(shown(&profile(&[], None, None), "1s", ""), Err(TimeError::NoTimes));
+    }
+}

@@ -1,0 +1,24 @@
+//! Side by side, what is one node is one frame.
+
+use crate::profile::Profile;
+use crate::transform::collapse;
+use crate::tree::{By, Keys};
+
+/// The profile to count under `by`: where nodes are wider than functions, frames of one node that
+/// stand side by side in a stack are one frame, so that a file does not call itself.
+///
+/// ```
+/// use prof::profile::{draw, from_picture};
+/// use prof::tree::{By, join_adjacent};
+///
+/// let profile = from_picture("main@main.go:1;sort@sort.go:8;less@sort.go:3 2");
+/// assert_eq!(draw(&join_adjacent(&profile, &By::File)), "main@main.go:1;less@sort.go:3 2");
+/// assert_eq!(draw(&join_adjacent(&profile, &By::Function)), draw(&profile));
+/// ```
+pub fn join_adjacent(profile: &Profile, by: &By) -> Profile {
+    if !matches!(by, By::File | By::Package | By::Mapping) {
+        return profile.clone();
+    }
+    let keys = Keys::new(profile, by);
+    collapse(profile, |a, b| keys.of_frame(a) == keys.of_frame(b))
+}

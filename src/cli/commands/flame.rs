@@ -69,9 +69,10 @@ impl FlameCommand {
         let out = self.out()?;
         let target = Target::new(Some(&out));
         self.view.layout.output = Some(out);
-        let (direction, around_focus) = match self.bottom_up {
-            true => (Direction::BottomUp, AroundFocus::Callers),
-            false => (Direction::TopDown, AroundFocus::Callees),
+        let (direction, around_focus) = if self.bottom_up {
+            (Direction::BottomUp, AroundFocus::Callers)
+        } else {
+            (Direction::TopDown, AroundFocus::Callees)
         };
         self.view.filters.around_focus = around_focus;
         let order = match self.order {

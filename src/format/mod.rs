@@ -7,7 +7,9 @@
 mod collapsed;
 mod error;
 mod pprof;
+mod pprof_legacy;
 mod source;
+mod text;
 mod wire;
 
 pub use error::{LoadError, ParseError, Place};
@@ -41,7 +43,12 @@ pub enum Confidence {
 }
 
 /// All formats, the more telling first: of equally sure ones the first wins.
-pub static FORMATS: &[&Format] = &[&collapsed::COLLAPSED, &pprof::PPROF];
+#[rustfmt::skip] // One row a format.
+pub static FORMATS: &[&Format] = &[
+    &pprof_legacy::PPROF_LEGACY,
+    &collapsed::COLLAPSED,
+    &pprof::PPROF,
+];
 
 /// How many bytes at the front formats are told by.
 const HEAD: usize = 64 << 10;

@@ -143,6 +143,15 @@ impl ProfileBuilder {
         self.function(Function { name, file, line: 0, column: 0, by_place: false })
     }
 
+    /// The function that stands for all code of a mapping that has no name: `[libc.so.6]`, or
+    /// `<unknown>` where the mapping has no file either.
+    pub fn unnamed_function(&mut self, mapping: MappingId) -> FunctionId {
+        let file = self.mapping_file(mapping);
+        let base = file.rsplit(['/', '\\']).next().unwrap_or_default();
+        let name = if base.is_empty() { "<unknown>".to_string() } else { format!("[{base}]") };
+        self.named_function(&name, "")
+    }
+
     /// The id of a frame.
     pub fn frame(&mut self, frame: Frame) -> FrameId {
         self.symbols.frame(frame)

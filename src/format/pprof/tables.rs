@@ -189,7 +189,7 @@ fn expand_location(
 ) -> Result<(), ParseError> {
     let frame = Frame { address: location.address, mapping, ..Frame::default() };
     if location.line.is_empty() {
-        let function = unnamed(builder, mapping);
+        let function = builder.unnamed_function(mapping);
         frames.push(builder.frame(Frame { function, ..frame }));
         return Ok(());
     }
@@ -201,20 +201,12 @@ fn expand_location(
             );
             ParseError::at_byte(NAME, at, message)
         })?;
-        let function = known.unwrap_or_else(|| unnamed(builder, mapping));
+        let function = known.unwrap_or_else(|| builder.unnamed_function(mapping));
         let inlined = index + 1 < location.line.len();
         let line = u32::try_from(line.line).unwrap_or(0);
         frames.push(builder.frame(Frame { function, line, inlined, ..frame }));
     }
     Ok(())
-}
-
-/// The function that stands for all code of a mapping that has no name.
-fn unnamed(builder: &mut ProfileBuilder, mapping: MappingId) -> FunctionId {
-    let file = builder.mapping_file(mapping);
-    let base = file.rsplit(['/', '\\']).next().unwrap_or_default();
-    let name = if base.is_empty() { "<unknown>".to_string() } else { format!("[{base}]") };
-    builder.named_function(&name, "")
 }
 
 fn duplicate(what: &str, id: u64, at: u64) -> ParseError {

@@ -1,0 +1,139 @@
+//! Go's profiles of plain counts, written with `?debug=1`: goroutines, created threads.
+//!
+//! ```text
+//! goroutine profile: total 7
+//! 2 @ 0x43a1c5 0x4066f5
+//! # labels: {"request":"7"}
+//! #	0x4066f4	main.work+0x34	/src/main.go:12
+//! ```
+
+use crate::format::LoadError;
+use crate::format::pprof_legacy::maps::{self, MemoryMap};
+use crate::format::pprof_legacy::recorder::{Recorder, Symbol};
+use crate::format::pprof_legacy::{addresses, into_calls, is_blank_or_comment};
+use crate::format::text::{BadLines, Lines, Scan};
+use crate::profile::{Label, LabelSetId, LabelValue, LoadOptions, Period, Profile};
+
+/// What is counted, if `line` is the header of such a profile.
+pub(super) fn header(line: &[u8]) -> Option<String> {
+    let (name, total) = std::str::from_utf8(line).ok()?.split_once(" profile: total ")?;
+    let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let is_total = !total.is_empty() && total.bytes().all(|byte| byte.is_ascii_digit());
+    (is_name && is_total).then(|| name.to_string())
+}
+
+pub(super) fn read(what: String, mut lines: Lines<'_>, options: LoadOptions) -> Result<Profile, LoadError> {
+    let mut recorder = Recorder::new(options, &[(&what, "count")]);
+    recorder.builder.meta.period = Some(Period { name: what, unit: "count".into(), value: 1 });
+    let (mut bad, mut samples, mut in_map) = (BadLines::default(), 0, false);
+    let mut comments = Comments::default();
+    // Labels stand in a comment below their sample.
+    let mut waiting: Option<(i64, Vec<u64>, LabelSetId)> = None;
+    while lines.advance()? {
+        let line = lines.line();
+        if is_blank_or_comment(line) {
+            if let (Some(sample), Some(labels)) = (&mut waiting, labels(line)) {
+                sample.2 = label_set(&mut recorder, &labels);
+            }
+            comments.line(line, &mut recorder);
+            continue;
+        }
+        comments.end(&mut recorder);
+        emit(&mut recorder, waiting.take());
+        if line.starts_with(b"---") {
+            in_map = maps::is_header(line);
+            break;
+        }
+        let mut scan = Scan(line);
+        let mut stack = Vec::new();
+        let count = scan.integer().filter(|_| scan.literal(b"@").is_some() && addresses(scan.0, &mut stack));
+        match count {
+            Some(count) => {
+                into_calls(&mut stack);
+                samples += 1;
+                waiting = Some((count, stack, LabelSetId::default()));
+            }
+            None => bad.add(lines.number()),
+        }
+    }
+    comments.end(&mut recorder);
+    emit(&mut recorder, waiting);
+    let mut map = MemoryMap::read(&mut lines, in_map)?;
+    bad.settle(&mut recorder.builder, samples, "no count and stack")?;
+    recorder.finish(&mut map)
+}
+
+fn emit(recorder: &mut Recorder, sample: Option<(i64, Vec<u64>, LabelSetId)>) {
+    if let Some((count, stack, labels)) = sample {
+        recorder.sample(&stack, labels, &[count]);
+    }
+}
+
+/// The labels of `# labels: {"key":"value"}`.
+fn labels(line: &[u8]) -> Option<Vec<(String, String)>> {
+    let mut scan = Scan(line);
+    scan.literal(b"#")?;
+    scan.literal(b"labels:")?;
+    let labels: std::collections::BTreeMap<String, String> = serde_json::from_slice(scan.0).ok()?;
+    Some(labels.into_iter().collect())
+}
+
+fn label_set(recorder: &mut Recorder, labels: &[(String, String)]) -> LabelSetId {
+    let builder = &mut recorder.builder;
+    if !builder.options().labels {
+        builder.skipped_labels();
+        return LabelSetId::default();
+    }
+    let mut set: Vec<Label> = labels
+        .iter()
+        .map(|(key, value)| {
+            let (key, value) = (builder.string(key), LabelValue::Text(builder.string(value)));
+            Label { key, value }
+        })
+        .collect();
+    builder.label_set(&mut set)
+}
+
+/// The comments in which Go names the functions of the sample above them. Consecutive lines with
+/// one address are calls inlined into each other, innermost first.
+#[derive(Default)]
+pub(super) struct Comments {
+    address: u64,
+    symbols: Vec<Symbol>,
+}
+
+impl Comments {
+    pub(super) fn line(&mut self, line: &[u8], recorder: &mut Recorder) {
+        match symbol(line) {
+            Some((address, symbol)) => {
+                if address != self.address {
+                    self.end(recorder);
+                    self.address = address;
+                }
+                self.symbols.push(symbol);
+            }
+            None => self.end(recorder),
+        }
+    }
+
+    pub(super) fn end(&mut self, recorder: &mut Recorder) {
+        if !self.symbols.is_empty() {
+            recorder.symbols(self.address, &self.symbols);
+        }
+        self.symbols.clear();
+    }
+}
+
+/// `#	0x4066f4	main.work+0x34	/src/main.go:12`
+fn symbol(line: &[u8]) -> Option<(u64, Symbol)> {
+    let mut fields =
+        line.strip_prefix(b"#\t")?.split(|&byte| byte == b'\t').filter(|field| !field.is_empty());
+    let address = Scan(fields.next()?.strip_prefix(b"0x")?).hex()?;
+    let function = String::from_utf8_lossy(fields.next()?);
+    let function = function.rsplit_once("+0x").map_or(&*function, |(name, _)| name).trim();
+    let place = String::from_utf8_lossy(fields.next()?);
+    let (file, line) = place.trim().rsplit_once(':')?;
+    let symbol =
+        Symbol { function: function.to_string(), file: file.to_string(), line: line.parse().unwrap_or(0) };
+    Some((address, symbol))
+}

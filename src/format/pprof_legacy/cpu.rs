@@ -1,0 +1,194 @@
+//! Binary CPU profiles: words of 32 or 64 bits, of either endianness.
+//!
+//! The header is five words: 0, 3, 0 (1 for Java), the sampling period in microseconds, 0. A sample
+//! is how often it was seen, the length of its stack, and the stack, leaf first. A sample seen 0
+//! times whose stack is one 0 ends them; behind it, text explains the addresses.
+
+use hashbrown::HashMap;
+
+use crate::format::pprof_legacy::maps::MemoryMap;
+use crate::format::pprof_legacy::recorder::Recorder;
+use crate::format::pprof_legacy::{NAME, callers, into_calls, java};
+use crate::format::text::Lines;
+use crate::format::{LoadError, ParseError, Source};
+use crate::profile::{LabelSetId, LoadOptions, Period, Profile};
+
+/// The longest header, in bytes.
+pub(super) const HEADER_BYTES: usize = 5 * 8;
+
+/// The profiler's own frames.
+const PROFILER: &str =
+    "ProfileData::Add|(ProfileData|CpuProfiler)::prof_handler|__pthread_sighandler|__restore";
+
+/// How a word is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Word {
+    bytes: usize,
+    big_endian: bool,
+}
+
+impl Word {
+    const ALL: [Word; 4] = [
+        Word { bytes: 4, big_endian: false },
+        Word { bytes: 4, big_endian: true },
+        Word { bytes: 8, big_endian: false },
+        Word { bytes: 8, big_endian: true },
+    ];
+
+    fn decode(self, bytes: &[u8]) -> u64 {
+        let join = |word: u64, &byte: &u8| word << 8 | u64::from(byte);
+        if self.big_endian { bytes.iter().fold(0, join) } else { bytes.iter().rev().fold(0, join) }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Header {
+    word: Word,
+    is_java: bool,
+    period_us: u64,
+}
+
+pub(super) fn is_header(head: &[u8]) -> bool {
+    header(head).is_some()
+}
+
+fn header(head: &[u8]) -> Option<Header> {
+    Word::ALL.into_iter().find_map(|word| {
+        let words: Vec<u64> = head.chunks_exact(word.bytes).take(5).map(|bytes| word.decode(bytes)).collect();
+        match words[..] {
+            [0, 3, java @ (0 | 1), period_us @ (1..), 0] => {
+                Some(Header { word, is_java: java == 1, period_us })
+            }
+            _ => None,
+        }
+    })
+}
+
+/// Distinct stacks, leaf first: how many samples had each, and how often these were seen in all.
+#[derive(Default)]
+struct Seen {
+    index: HashMap<Box<[u64]>, usize>,
+    stacks: Vec<(Vec<u64>, u64, i64)>,
+    samples: u64,
+}
+
+pub(super) fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
+    let Some(header) = header(source.head(HEADER_BYTES)?) else {
+        return Err(ParseError::at_byte(NAME, 0, "no header of a CPU profile").into());
+    };
+    source.consume(5 * header.word.bytes);
+    let mut seen = read_samples(source, header)?;
+    if !header.is_java {
+        strip_signal_frames(&mut seen);
+    }
+
+    let mut recorder = Recorder::new(options, &[("samples", "count"), ("cpu", "nanoseconds")]);
+    let period = i64::try_from(header.period_us).unwrap_or(i64::MAX).saturating_mul(1000);
+    recorder.builder.meta.drop_frames = PROFILER.into();
+    recorder.builder.meta.period =
+        Some(Period { name: "cpu".into(), unit: "nanoseconds".into(), value: period });
+    for (stack, rows, count) in &seen.stacks {
+        if count.checked_mul(period).is_none() {
+            recorder.builder.overflow(1);
+        }
+        recorder.sample(stack, LabelSetId::default(), &[*count, count.saturating_mul(period)]);
+        // Equal stacks were added up before the builder could count them.
+        let meta = &mut recorder.builder.meta;
+        meta.rows += rows - 1;
+        for metric in meta.metrics.iter_mut().filter(|_| *count != 0) {
+            metric.rows += rows - 1;
+        }
+    }
+    let mut lines = Lines::new(source);
+    if header.is_java {
+        java::read_locations(&mut recorder, &mut lines)?;
+        return recorder.finish(&mut MemoryMap::default());
+    }
+    let mut map = MemoryMap::read(&mut lines, true)?;
+    recorder.finish(&mut map)
+}
+
+fn read_samples(source: &mut Source, header: Header) -> Result<Seen, LoadError> {
+    let mut seen = Seen::default();
+    let mut stack = Vec::new();
+    loop {
+        // Some writers leave out the sample that marks the end.
+        let Some(count) = next_word(source, header.word)? else { return Ok(seen) };
+        let start = source.position();
+        let cut = || ParseError::at_byte(NAME, start, "the input ends within a sample");
+        let depth = next_word(source, header.word)?.ok_or_else(cut)?;
+        stack.clear();
+        for _ in 0..depth {
+            stack.push(next_word(source, header.word)?.ok_or_else(cut)?);
+        }
+        if count == 0 && stack == [0] {
+            return Ok(seen);
+        }
+        if !header.is_java {
+            into_calls(callers(&mut stack));
+        }
+        let count = i64::try_from(count)
+            .map_err(|_| ParseError::at_byte(NAME, start, "a sample that was seen more than 2^63 times"))?;
+        seen.add(&stack, count);
+    }
+}
+
+/// The next word; `None` where less than a word is left.
+fn next_word(source: &mut Source, word: Word) -> Result<Option<u64>, LoadError> {
+    while source.bytes().len() < word.bytes {
+        if !source.more()? {
+            return Ok(None);
+        }
+    }
+    let value = word.decode(&source.bytes()[..word.bytes]);
+    source.consume(word.bytes);
+    Ok(Some(value))
+}
+
+impl Seen {
+    fn add(&mut self, stack: &[u64], count: i64) {
+        self.samples += 1;
+        let number = match self.index.get(stack) {
+            Some(&number) => number,
+            None => {
+                self.index.insert(stack.into(), self.stacks.len());
+                self.stacks.push((stack.to_vec(), 0, 0));
+                self.stacks.len() - 1
+            }
+        };
+        let (_, rows, sum) = &mut self.stacks[number];
+        *rows += 1;
+        *sum = sum.saturating_add(count);
+    }
+}
+
+/// Takes out what the profiler's signal handler left on the stacks.
+///
+/// The leaf comes from the interrupted registers. Below it there may be frames of the handler, which
+/// shows by nearly all samples (31 of 32) having the same second frame; and the leaf may stand there
+/// again, as if it were a return address.
+fn strip_signal_frames(seen: &mut Seen) {
+    let most = seen.samples - seen.samples / 32;
+    for _ in 0..2 {
+        let mut second: HashMap<u64, u64> = HashMap::new();
+        for (stack, rows, _) in &seen.stacks {
+            if let Some(&address) = stack.get(1) {
+                *second.entry(address).or_default() += rows;
+            }
+        }
+        let Some(common) = second.into_iter().find(|&(_, rows)| rows >= most).map(|(address, _)| address)
+        else {
+            break;
+        };
+        for (stack, ..) in seen.stacks.iter_mut().filter(|(stack, ..)| stack.get(1) == Some(&common)) {
+            stack.remove(1);
+        }
+    }
+    for (stack, ..) in &mut seen.stacks {
+        if let [leaf, second, ..] = stack[..]
+            && leaf == second.wrapping_add(1)
+        {
+            stack.remove(1);
+        }
+    }
+}

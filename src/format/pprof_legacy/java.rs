@@ -1,0 +1,124 @@
+//! Java's legacy profiles: the numbers on a stack are no addresses, and a table behind the samples
+//! says what they stand for.
+//!
+//! ```text
+//!  0x0000003 com.example.Server.run (Server.java:103)
+//!  0x0000004 GC
+//! ```
+
+use crate::format::LoadError;
+use crate::format::pprof_legacy::addresses;
+use crate::format::pprof_legacy::contention::Attributes;
+use crate::format::pprof_legacy::heap::unsample;
+use crate::format::pprof_legacy::maps::MemoryMap;
+use crate::format::pprof_legacy::recorder::{Recorder, Symbol};
+use crate::format::text::{BadLines, Lines, Scan};
+use crate::profile::{Label, LabelSetId, LabelValue, LoadOptions, Profile};
+
+/// Bytes between two samples of Java's heap profiler.
+const HEAP_RATE: i64 = 512 << 10;
+
+/// Reads a heap profile from behind its header.
+pub(super) fn read_heap(mut lines: Lines<'_>, options: LoadOptions) -> Result<Profile, LoadError> {
+    let attributes = Attributes::read(&mut lines)?;
+    let unit = attributes.resolution.as_deref().unwrap_or("bytes");
+    let recorder = Recorder::new(options, &[("inuse_objects", "count"), ("inuse_space", unit)]);
+    read_samples(recorder, lines, |recorder, bytes, objects| {
+        if objects == 0 {
+            return None;
+        }
+        let builder = &mut recorder.builder;
+        let labels = if builder.options().labels {
+            let key = builder.string("bytes");
+            builder.label_set(&mut [Label { key, value: LabelValue::Number(bytes / objects, key) }])
+        } else {
+            builder.skipped_labels();
+            LabelSetId::default()
+        };
+        let (objects, bytes) = unsample(objects, bytes, HEAP_RATE);
+        Some((labels, [objects, bytes]))
+    })
+}
+
+/// Reads a contention profile from behind its attributes.
+pub(super) fn read_contention(
+    attributes: &Attributes,
+    lines: Lines<'_>,
+    options: LoadOptions,
+) -> Result<Profile, LoadError> {
+    let unit = attributes.resolution.as_deref().unwrap_or("nanoseconds");
+    let mut recorder = Recorder::new(options, &[("contentions", "count"), ("delay", unit)]);
+    attributes.describe(&mut recorder);
+    let period = attributes.sampling_period.max(1);
+    read_samples(recorder, lines, |_, delay, count| {
+        Some((LabelSetId::default(), [count.saturating_mul(period), delay.saturating_mul(period)]))
+    })
+}
+
+/// Reads samples (`7048 1 @ 0x3 0x4`), then the table of locations. `values` makes labels and values
+/// of a line's two numbers.
+fn read_samples(
+    mut recorder: Recorder,
+    mut lines: Lines<'_>,
+    mut values: impl FnMut(&mut Recorder, i64, i64) -> Option<(LabelSetId, [i64; 2])>,
+) -> Result<Profile, LoadError> {
+    let (mut bad, mut samples) = (BadLines::default(), 0);
+    let mut stack = Vec::new();
+    while lines.advance()? {
+        let line = lines.line();
+        let mut scan = Scan(line);
+        let numbers = scan.integer().zip(scan.integer()).filter(|_| scan.literal(b"@").is_some());
+        let Some((first, second)) = numbers else {
+            if line.trim_ascii().is_empty() {
+                continue;
+            }
+            lines.push_back();
+            break;
+        };
+        stack.clear();
+        let sound = addresses(scan.0, &mut stack);
+        match values(&mut recorder, first, second).filter(|_| sound) {
+            Some((labels, values)) => {
+                samples += 1;
+                recorder.sample(&stack, labels, &values);
+            }
+            None => bad.add(lines.number()),
+        }
+    }
+    bad.settle(&mut recorder.builder, samples, "no sample of a Java profile")?;
+    read_locations(&mut recorder, &mut lines)?;
+    recorder.finish(&mut MemoryMap::default())
+}
+
+/// Reads the table of locations up to the end of the input.
+pub(super) fn read_locations(recorder: &mut Recorder, lines: &mut Lines<'_>) -> Result<(), LoadError> {
+    recorder.forget_addresses = true;
+    while lines.advance()? {
+        let mut scan = Scan(lines.line());
+        if scan.skip_blanks().0.starts_with(b"0x")
+            && let Some(number) = scan.hex()
+            && scan.0.first().is_some_and(u8::is_ascii_whitespace)
+        {
+            let text = String::from_utf8_lossy(scan.0.trim_ascii()).into_owned();
+            recorder.symbols(number, &[location(&text)]);
+        }
+    }
+    Ok(())
+}
+
+/// `function (file:line)`, `function (/path/to/library.so)`, or a state such as `GC`.
+fn location(text: &str) -> Symbol {
+    let whole = || Symbol { function: text.to_string(), file: String::new(), line: 0 };
+    let Some((function, place)) = text.strip_suffix(')').and_then(|text| text.rsplit_once(" (")) else {
+        let stub = text.contains("generated stub/JIT");
+        return if stub { Symbol { function: "STUB".into(), ..whole() } } else { whole() };
+    };
+    let function = function.trim_end().to_string();
+    if let Some((file, line)) = place.rsplit_once(':')
+        && let Ok(line) = line.parse::<i64>()
+    {
+        return Symbol { function, file: file.to_string(), line: u32::try_from(line).unwrap_or(0) };
+    }
+    let file = place.rsplit('/').next().unwrap_or(place).to_string();
+    Symbol { function, file, line: 0 }
+}

@@ -1,0 +1,206 @@
+//! The memory map behind the samples: which binary an address belongs to.
+//!
+//! Two spellings occur, that of `/proc/self/maps` and a brief one:
+//!
+//! ```text
+//! 00400000-00fcb000 r-xp 00000000 08:01 1234   /bin/server
+//!   00400000-00fcb000: /bin/server
+//! ```
+
+use crate::format::LoadError;
+use crate::format::text::{Lines, Scan, decimal};
+use crate::profile::{Mapping, MappingId, ProfileBuilder};
+
+/// The address most x86-64 executables are linked to.
+const USUAL_START: u64 = 0x40_0000;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Region {
+    start: u64,
+    limit: u64,
+    offset: u64,
+    file: String,
+}
+
+/// The executable regions of a process.
+#[derive(Debug, Default)]
+pub(super) struct MemoryMap {
+    regions: Vec<Region>,
+}
+
+/// Whether a line starts the memory map.
+pub(super) fn is_header(line: &[u8]) -> bool {
+    let line = line.trim_ascii();
+    line.ends_with(b"MAPPED_LIBRARIES:") || line.ends_with(b"--- Memory map: ---")
+}
+
+impl MemoryMap {
+    /// Reads the lines up to the end of the input. Those before the map's header, if it is still to
+    /// come, belong to sections that nobody reads.
+    pub(super) fn read(lines: &mut Lines<'_>, mut in_map: bool) -> Result<Self, LoadError> {
+        let mut map = MemoryMap::default();
+        // `build=/path` defines what `$build` stands for in the lines below.
+        let mut variables: Vec<(String, String)> = Vec::new();
+        while lines.advance()? {
+            if !in_map {
+                in_map = is_header(lines.line());
+                continue;
+            }
+            let mut line = String::from_utf8_lossy(lines.line().trim_ascii()).into_owned();
+            for (name, value) in &variables {
+                line = line.replace(name.as_str(), value);
+            }
+            match entry(line.as_bytes()) {
+                Some(Some(region)) => map.regions.push(region),
+                Some(None) => {}
+                None => {
+                    if let Some((name, value)) = line.split_once('=') {
+                        variables.push((format!("${}", name.trim()), value.trim().to_string()));
+                    }
+                }
+            }
+        }
+        map.tidy();
+        Ok(map)
+    }
+
+    /// Joins neighbouring parts of one file, puts the executable first, and repairs what writers are
+    /// known to get wrong.
+    fn tidy(&mut self) {
+        let mut joined: Vec<Region> = Vec::new();
+        for region in self.regions.drain(..) {
+            match joined.last_mut() {
+                Some(last) if last.continues_in(&region) => {
+                    last.limit = region.limit;
+                    if !region.file.is_empty() {
+                        last.file = region.file;
+                    }
+                }
+                _ => joined.push(region),
+            }
+        }
+        if let Some(main) = joined.iter().position(Region::is_executable) {
+            joined.swap(0, main);
+        }
+        // Huge pages that an executable was moved to stand before the rest of it.
+        if let [first, second, ..] = &joined[..]
+            && first.file.starts_with("/anon_hugepage")
+            && first.limit == second.start
+        {
+            joined.remove(0);
+        }
+        if let Some(first) = joined.first_mut()
+            && first.start.wrapping_sub(first.offset) == USUAL_START
+        {
+            (first.start, first.offset) = (USUAL_START, 0);
+        }
+        self.regions = joined;
+    }
+
+    /// Makes sure that `address` is in a region if it can be: some writers leave out the first part
+    /// of a file, which shows as an offset.
+    pub(super) fn include(&mut self, address: u64) {
+        if address == 0 || self.region_of(address).is_some() {
+            return;
+        }
+        let cut = self.regions.iter_mut().find(|region| {
+            region.offset != 0
+                && region.start.wrapping_sub(region.offset) <= address
+                && address < region.start
+        });
+        if let Some(region) = cut {
+            region.start -= region.offset;
+            region.offset = 0;
+        }
+    }
+
+    pub(super) fn mapping_of(&self, builder: &mut ProfileBuilder, address: u64) -> MappingId {
+        let Some(region) = self.region_of(address).filter(|_| address != 0) else {
+            return MappingId::default();
+        };
+        let file = builder.string(&region.file);
+        let (start, limit, offset) = (region.start, region.limit, region.offset);
+        builder.mapping(Mapping { file, start, limit, offset, ..Mapping::default() })
+    }
+
+    fn region_of(&self, address: u64) -> Option<&Region> {
+        self.regions.iter().find(|region| (region.start..region.limit).contains(&address))
+    }
+}
+
+impl Region {
+    fn continues_in(&self, next: &Region) -> bool {
+        let same_file = self.file.is_empty() || next.file.is_empty() || self.file == next.file;
+        let offsets_agree = self.offset == 0
+            || next.offset == 0
+            || self.offset.wrapping_add(self.limit.wrapping_sub(self.start)) == next.offset;
+        same_file && offsets_agree && self.limit == next.start
+    }
+
+    /// Whether this looks like the program itself: a file that is no library.
+    fn is_executable(&self) -> bool {
+        let file = self.file.strip_suffix("(deleted)").unwrap_or(&self.file).trim();
+        let is_library = file.ends_with(".so") || file.contains(".so.") || file.contains(".so_");
+        !file.is_empty() && !file.starts_with('[') && !is_library
+    }
+}
+
+/// Reads one line: a region, nothing (a region without code), or no map entry at all.
+fn entry(line: &[u8]) -> Option<Option<Region>> {
+    let mut scan = Scan(line);
+    let start = scan.hex()?;
+    scan.0 = scan.0.strip_prefix(b"-")?;
+    let limit = scan.hex()?;
+    if let Some(rest) = scan.0.strip_prefix(b":") {
+        return Some(Some(brief(start, limit, rest)?));
+    }
+    let permissions = scan.word();
+    if permissions.is_empty() || !permissions.iter().all(|byte| b"-rwxps".contains(byte)) {
+        return None;
+    }
+    let offset = scan.hex()?;
+    // Device and inode.
+    memchr::memchr(b':', scan.word())?;
+    decimal(scan.word())?;
+    let file = String::from_utf8_lossy(scan.word()).into_owned();
+    Some(permissions.contains(&b'x').then_some(Region { start, limit, offset, file }))
+}
+
+/// The rest of a brief line: a file, and perhaps `… @offset`.
+fn brief(start: u64, limit: u64, rest: &[u8]) -> Option<Region> {
+    let mut scan = Scan(rest);
+    let file = String::from_utf8_lossy(scan.word()).into_owned();
+    let offset = memchr::memrchr(b'@', scan.0).and_then(|at| Scan(&scan.0[at + 1..]).hex()).unwrap_or(0);
+    (!file.is_empty()).then_some(Region { start, limit, offset, file })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::Source;
+
+    fn map(text: &str) -> MemoryMap {
+        let mut source = Source::from_bytes(text.as_bytes().to_vec());
+        MemoryMap::read(&mut Lines::new(&mut source), false).unwrap()
+    }
+
+    #[test]
+    fn both_spellings_are_read_and_variables_replaced() {
+        let map = map("other section\nMAPPED_LIBRARIES:\nbuild=/src/out\n\
+             7f00-8000 r-xp 00000100 08:01 12 /lib/libc.so.6\n\
+             8000-9000 rw-p 00001000 08:01 12 /lib/libc.so.6\n\
+             400000-500000: $build/server\n");
+        let file = |address| map.region_of(address).map(|region| region.file.as_str());
+        assert_eq!(file(0x40_0000), Some("/src/out/server"));
+        assert_eq!(file(0x7FFF), Some("/lib/libc.so.6"));
+        assert_eq!(file(0x8000), None);
+        assert_eq!(map.regions[0].file, "/src/out/server");
+    }
+
+    #[test]
+    fn a_missing_first_part_is_added_when_an_address_needs_it() {
+        let mut map = map("MAPPED_LIBRARIES:\n5000-6000 r-xp 00001000 08:01 12 /bin/server\n");
+        map.include(0x4800);
+        assert_eq!((map.regions[0].start, map.regions[0].offset), (0x4000, 0));
+    }
+}

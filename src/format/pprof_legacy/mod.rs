@@ -1,0 +1,205 @@
+//! The profiles pprof wrote before it had protobuf: binary CPU profiles, and text for heaps,
+//! contention, threads and counts. gperftools, jemalloc and Go with `?debug=1` still write them.
+//!
+//! What they have in common: stacks of addresses, leaf first, and behind them a memory map that says
+//! which binary an address belongs to. Only Java's and Go's name functions.
+
+mod contention;
+mod count;
+mod cpu;
+mod heap;
+mod java;
+mod maps;
+mod recorder;
+mod threads;
+
+use crate::format::text::{Lines, Scan, first_line};
+use crate::format::{Confidence, Format, LoadError, ParseError, Source};
+use crate::profile::{LoadOptions, Profile};
+
+/// The format's row in the list of formats.
+pub(super) static PPROF_LEGACY: Format = Format { name: NAME, title: "legacy pprof", sniff, read };
+
+const NAME: &str = "pprof-legacy";
+
+fn sniff(head: &[u8]) -> Confidence {
+    if cpu::is_header(head) || is_text_header(first_line(head)) {
+        Confidence::Certain
+    } else {
+        Confidence::No
+    }
+}
+
+fn is_text_header(line: &[u8]) -> bool {
+    [heap::HEADER, heap::JEMALLOC_HEADER, b"--- heapz 1 ---", b"--- threadz ", b"--- Thread "]
+        .iter()
+        .any(|start| line.starts_with(start))
+        || contention::is_header(line)
+        || count::header(line).is_some()
+}
+
+fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
+    if cpu::is_header(source.head(cpu::HEADER_BYTES)?) {
+        return cpu::read(source, options);
+    }
+    let mut lines = Lines::new(source);
+    let header = loop {
+        if !lines.advance()? {
+            return Err(ParseError::whole(NAME, "no header that a legacy profile starts with").into());
+        }
+        if !is_blank_or_comment(lines.line()) {
+            break lines.line().trim_ascii().to_vec();
+        }
+    };
+    if header.starts_with(heap::HEADER) || header.starts_with(heap::JEMALLOC_HEADER) {
+        heap::read(&header, lines, options)
+    } else if header.starts_with(b"--- heapz 1 ---") {
+        java::read_heap(lines, options)
+    } else if contention::is_header(&header) {
+        contention::read(lines, options)
+    } else if header.starts_with(b"--- ") {
+        threads::read(lines, options)
+    } else if let Some(what) = count::header(&header) {
+        count::read(what, lines, options)
+    } else {
+        let message = "no header that a legacy profile starts with";
+        Err(ParseError::at_line(NAME, lines.number(), message).into())
+    }
+}
+
+fn is_blank_or_comment(line: &[u8]) -> bool {
+    matches!(line.trim_ascii_start().first(), None | Some(b'#'))
+}
+
+/// The addresses at the front of `text`, which is a list of `0x…`; returns whether it is nothing else.
+fn addresses(text: &[u8], into: &mut Vec<u64>) -> bool {
+    let mut scan = Scan(text);
+    loop {
+        let word = scan.word();
+        if word.is_empty() {
+            return true;
+        }
+        match word.strip_prefix(b"0x").and_then(crate::format::text::hex) {
+            Some(address) => into.push(address),
+            None => return false,
+        }
+    }
+}
+
+/// Moves return addresses back into the call instruction.
+///
+/// Where a profiler records what a thread called (an allocation, a lock), all addresses are such;
+/// where it interrupts a thread, the leaf is the interrupted instruction itself.
+fn into_calls(return_addresses: &mut [u64]) {
+    for address in return_addresses {
+        *address = address.wrapping_sub(1);
+    }
+}
+
+/// All of a stack, leaf first, but the leaf.
+fn callers(leaf_first: &mut [u64]) -> &mut [u64] {
+    leaf_first.get_mut(1..).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::draw;
+
+    fn load(bytes: &[u8]) -> Result<Profile, LoadError> {
+        assert_eq!(sniff(bytes), Confidence::Certain);
+        read(&mut Source::from_bytes(bytes.to_vec()), LoadOptions::ALL)
+    }
+
+    fn merged(bytes: &[u8]) -> Profile {
+        read(&mut Source::from_bytes(bytes.to_vec()), LoadOptions { labels: true, times: false }).unwrap()
+    }
+
+    #[test]
+    fn jemalloc_puts_the_stack_before_its_lines() {
+        let profile = load(
+            b"heap_v2/524288\n  t*: 3: 1056768 [0: 0]\n  t0: 3: 1056768 [0: 0]\n\
+              @ 0x401001 0x402001\n  t*: 1: 524288 [0: 0]\n  t0: 1: 524288 [0: 0]\n\
+              @ 0x401011\n  t*: 2: 1048576 [0: 0]\n\nMAPPED_LIBRARIES:\n\
+              00401000-00403000 r-xp 00001000 08:01 77 /bin/server\n",
+        )
+        .unwrap();
+        // 1 / (1 - e^-1) = 1.58197...
+        assert_eq!(
+            draw(&profile),
+            "[server] 3 1658818 {bytes=524288bytes}\n[server];[server] 1 829409 {bytes=524288bytes}"
+        );
+        assert_eq!(profile.meta.metrics[1].name, "inuse_space");
+    }
+
+    #[test]
+    fn go_names_functions_in_comments() {
+        let profile = load(
+            b"--- mutex:\ncycles/second=2000000000\nsampling period=10\n40 2 @ 0x11 0x21\n\
+              #\t0x10\tsync.(*Mutex).Unlock+0x10\t/go/sync/mutex.go:7\n\
+              #\t0x20\tmain.inner+0x3\t\t/src/main.go:12\n#\t0x20\tmain.outer+0x3\t\t/src/main.go:20\n",
+        )
+        .unwrap();
+        assert_eq!(
+            draw(&profile),
+            "main.outer@/src/main.go:20;+main.inner@/src/main.go:12;sync.(*Mutex).Unlock@/go/sync/mutex.go:7 20 200"
+        );
+    }
+
+    #[test]
+    fn goroutines_carry_labels() {
+        let profile = load(
+            b"goroutine profile: total 3\n2 @ 0x11\n# labels: {\"request\":\"7\"}\n\
+              #\t0x10\tmain.work+0x1\t/m.go:3\n\n1 @ 0x11\n",
+        )
+        .unwrap();
+        assert_eq!(draw(&profile), "main.work@/m.go:3 1\nmain.work@/m.go:3 2 {request=7}");
+    }
+
+    #[test]
+    fn words_may_have_either_size_and_order() {
+        // Two samples, the end, and a map.
+        let words: &[u64] = &[0, 3, 0, 10_000, 0, 1, 2, 0x1000, 0x2001, 2, 1, 0x1008, 0, 1, 0];
+        let map = "1000-3000 r-xp 0 08:01 7 /bin/x\n";
+        for (size, big) in [(4, false), (4, true), (8, false), (8, true)] {
+            let mut bytes = Vec::new();
+            for word in words {
+                let word = word.to_be_bytes();
+                let mut word = word[8 - size..].to_vec();
+                if !big {
+                    word.reverse();
+                }
+                bytes.extend(word);
+            }
+            bytes.extend(map.bytes());
+            let profile = load(&bytes).unwrap();
+            assert_eq!(draw(&profile), "[x] 2 20000000\n[x];[x] 1 10000000");
+            bytes.truncate(7 * size);
+            let error = load(&bytes).unwrap_err().to_string();
+            assert!(error.contains("ends within a sample"), "{error}");
+        }
+    }
+
+    #[test]
+    fn threads_repeat_the_one_before() {
+        let profile = merged(
+            b"--- threadz 1 ---\n\n--- Thread 7e (name: main/1) stack: ---\n  PC: 0x10 0x21\n\
+              --- Thread 7f (name: other/2) stack: ---\n    [same as previous thread]\n",
+        );
+        assert_eq!(
+            draw(&profile),
+            "<unknown>;<unknown> 1 {thread=main tid=1}\n<unknown>;<unknown> 1 {thread=other tid=2}"
+        );
+    }
+
+    #[test]
+    fn bad_lines_are_counted_unless_most_are_bad() {
+        let profile = load(b"heap profile: 1: 8 [1: 8] @ heapprofile\n1: 8 [1: 8] @ 0x11\nbroken\n").unwrap();
+        assert_eq!(
+            profile.meta.warnings,
+            ["1 line was skipped, the first is line 3: no sample of a heap profile"]
+        );
+        let error = load(b"heap profile: 1: 8 [1: 8] @ heapprofile\nbroken\n").unwrap_err();
+        assert_eq!(error.to_string(), "pprof-legacy: no sample of a heap profile (line 2)");
+    }
+}

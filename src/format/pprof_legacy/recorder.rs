@@ -1,0 +1,102 @@
+//! Collects stacks of addresses while the memory map that explains them is still to come.
+
+use hashbrown::HashMap;
+
+use crate::format::LoadError;
+use crate::format::ParseError;
+use crate::format::pprof_legacy::NAME;
+use crate::format::pprof_legacy::maps::MemoryMap;
+use crate::profile::{Frame, FrameId, Id, LabelSetId, LoadOptions, Profile, ProfileBuilder, StackId};
+
+/// The function at an address, from comments in the profile itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Symbol {
+    pub(super) function: String,
+    pub(super) file: String,
+    pub(super) line: u32,
+}
+
+/// A profile whose stacks are lists of addresses, leaf first.
+pub(super) struct Recorder {
+    pub(super) builder: ProfileBuilder,
+    stacks: HashMap<Box<[u64]>, StackId>,
+    /// The functions at an address, innermost first: more than one where calls were inlined.
+    symbols: HashMap<u64, Vec<Symbol>>,
+    /// Whether symbols stand for their addresses, as in Java, where addresses are mere numbers.
+    pub(super) forget_addresses: bool,
+}
+
+impl Recorder {
+    pub(super) fn new(options: LoadOptions, metrics: &[(&str, &str)]) -> Self {
+        let mut builder = ProfileBuilder::new(NAME, options);
+        for (name, unit) in metrics {
+            builder.meta.default_metric = builder.metric(name, unit);
+        }
+        Recorder { builder, stacks: HashMap::new(), symbols: HashMap::new(), forget_addresses: false }
+    }
+
+    /// Adds a sample of a stack whose addresses, leaf first, point into the calls already.
+    pub(super) fn sample(&mut self, leaf_first: &[u64], labels: LabelSetId, values: &[i64]) {
+        let stack = match self.stacks.get(leaf_first) {
+            Some(&stack) => stack,
+            None => {
+                let stack = StackId::new(self.stacks.len());
+                self.stacks.insert(leaf_first.into(), stack);
+                stack
+            }
+        };
+        self.builder.sample(stack, labels, None, values);
+    }
+
+    /// Says what is at `address`: everything about it at once, innermost first.
+    pub(super) fn symbols(&mut self, address: u64, symbols: &[Symbol]) {
+        self.symbols.entry(address).or_insert_with(|| symbols.to_vec());
+    }
+
+    /// Ends the profile: addresses become frames.
+    pub(super) fn finish(mut self, map: &mut MemoryMap) -> Result<Profile, LoadError> {
+        let mut stacks: Vec<(StackId, Box<[u64]>)> =
+            self.stacks.drain().map(|(addresses, stack)| (stack, addresses)).collect();
+        stacks.sort_unstable_by_key(|&(stack, _)| stack);
+        // Mappings may grow while addresses are looked up, so that all lookups come first.
+        for address in stacks.iter().flat_map(|(_, addresses)| addresses) {
+            map.include(*address);
+        }
+        let mut frames_at: HashMap<u64, Vec<FrameId>> = HashMap::new();
+        let (symbols, forget) = (self.symbols, self.forget_addresses);
+        let finished = self.builder.finish_provisional(stacks.len(), |builder, number, frames| {
+            for &address in stacks[number].1.iter().rev() {
+                let at = frames_at
+                    .entry(address)
+                    .or_insert_with(|| expand(builder, address, symbols.get(&address), map, forget));
+                frames.extend_from_slice(at);
+            }
+            Ok::<(), ParseError>(())
+        })?;
+        finished.map_err(|error| ParseError::whole(NAME, error.to_string()).into())
+    }
+}
+
+/// The frames at an address, outermost first.
+fn expand(
+    builder: &mut ProfileBuilder,
+    address: u64,
+    symbols: Option<&Vec<Symbol>>,
+    map: &MemoryMap,
+    forget_addresses: bool,
+) -> Vec<FrameId> {
+    let mapping = map.mapping_of(builder, address);
+    let Some(symbols) = symbols.filter(|symbols| !symbols.is_empty()) else {
+        let function = builder.unnamed_function(mapping);
+        return vec![builder.frame(Frame { function, address, mapping, ..Frame::default() })];
+    };
+    let address = if forget_addresses { 0 } else { address };
+    let physical = symbols.len() - 1;
+    let mut frames = Vec::with_capacity(symbols.len());
+    for (index, symbol) in symbols.iter().enumerate().rev() {
+        let function = builder.named_function(&symbol.function, &symbol.file);
+        let inlined = index < physical;
+        frames.push(builder.frame(Frame { function, line: symbol.line, address, mapping, inlined }));
+    }
+    frames
+}

@@ -1,0 +1,109 @@
+//! Stacks of all threads of a process.
+//!
+//! ```text
+//! --- threadz 1 ---
+//!
+//! --- Thread 7eff063d9940 (name: main/25376) stack: ---
+//!   PC: 0xbc8f1c 0xbcae55
+//!       creator: 0xa45b96 0xa48928
+//! --- Thread 7eff04770700 (name: thread3/25382) stack: ---
+//!     [same as previous thread]
+//! ```
+
+use crate::format::pprof_legacy::maps::{self, MemoryMap};
+use crate::format::pprof_legacy::recorder::Recorder;
+use crate::format::pprof_legacy::{NAME, callers, into_calls};
+use crate::format::text::{Lines, Scan, decimal, hex};
+use crate::format::{LoadError, ParseError};
+use crate::profile::{Label, LabelSetId, LabelValue, LoadOptions, Period, Profile};
+
+/// A thread whose lines are being read.
+#[derive(Default)]
+struct Thread {
+    labels: LabelSetId,
+    stack: Vec<u64>,
+    same_as_previous: bool,
+}
+
+pub(super) fn read(mut lines: Lines<'_>, options: LoadOptions) -> Result<Profile, LoadError> {
+    let mut recorder = Recorder::new(options, &[("thread", "count")]);
+    recorder.builder.meta.period = Some(Period { name: "thread".into(), unit: "count".into(), value: 1 });
+    let mut current: Option<Thread> = None;
+    let mut previous = Vec::new();
+    let mut in_map = false;
+    // The header may be that of the first thread.
+    lines.push_back();
+    while lines.advance()? {
+        let line = lines.line().trim_ascii();
+        if maps::is_header(line) {
+            in_map = true;
+            break;
+        }
+        if line.starts_with(b"---- no stack trace for") {
+            break;
+        }
+        if line.starts_with(b"--- threadz ") {
+            continue;
+        }
+        if line.starts_with(b"---") {
+            emit(&mut recorder, current.take(), &mut previous);
+            let Some((name, tid)) = header(line) else {
+                return Err(ParseError::at_line(NAME, lines.number(), "this is no header of a thread").into());
+            };
+            let labels = labels(&mut recorder, &name, tid);
+            current = Some(Thread { labels, ..Thread::default() });
+        } else if let Some(thread) = &mut current {
+            if memchr::memmem::find(line, b"same as previous thread").is_some() {
+                thread.same_as_previous = true;
+            } else {
+                addresses_among_words(line, &mut thread.stack);
+            }
+        }
+    }
+    emit(&mut recorder, current, &mut previous);
+    let mut map = MemoryMap::read(&mut lines, in_map)?;
+    recorder.finish(&mut map)
+}
+
+fn emit(recorder: &mut Recorder, thread: Option<Thread>, previous: &mut Vec<u64>) {
+    let Some(mut thread) = thread else { return };
+    if !thread.same_as_previous && !thread.stack.is_empty() {
+        into_calls(callers(&mut thread.stack));
+        *previous = thread.stack;
+    }
+    recorder.sample(previous, thread.labels, &[1]);
+}
+
+/// Name and id of `--- Thread 7eff063d9940 (name: main/25376) stack: ---`.
+fn header(line: &[u8]) -> Option<(String, i64)> {
+    let line = line.strip_prefix(b"--- Thread ")?;
+    let start = memchr::memmem::find(line, b"(name: ")? + b"(name: ".len();
+    let end = memchr::memmem::rfind(line, b") stack: ---")?;
+    let name = line.get(start..end)?;
+    let slash = memchr::memrchr(b'/', name)?;
+    Some((String::from_utf8_lossy(&name[..slash]).into_owned(), decimal(&name[slash + 1..])?))
+}
+
+fn labels(recorder: &mut Recorder, name: &str, tid: i64) -> LabelSetId {
+    let builder = &mut recorder.builder;
+    if !builder.options().labels {
+        builder.skipped_labels();
+        return LabelSetId::default();
+    }
+    let name = LabelValue::Text(builder.string(name));
+    let tid = LabelValue::Number(tid, builder.string(""));
+    let keys = [builder.string("thread"), builder.string("tid")];
+    builder.label_set(&mut [Label { key: keys[0], value: name }, Label { key: keys[1], value: tid }])
+}
+
+/// The addresses of a line such as `PC: 0xbc8f1c 0xbcae55`.
+fn addresses_among_words(line: &[u8], stack: &mut Vec<u64>) {
+    let mut scan = Scan(line);
+    loop {
+        let word = scan.word();
+        if word.is_empty() {
+            return;
+        }
+        stack.extend(word.strip_prefix(b"0x").and_then(hex));
+    }
+}

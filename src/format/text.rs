@@ -1,0 +1,174 @@
+//! What readers of text formats share: lines with their numbers, numbers within lines, and the rule
+//! for lines that cannot be read.
+
+use crate::format::{LoadError, ParseError, Source};
+use crate::profile::ProfileBuilder;
+
+/// The lines of a source, one at a time, counted, and with one line of looking back.
+pub(super) struct Lines<'a> {
+    source: &'a mut Source,
+    line: Vec<u8>,
+    number: u64,
+    pushed_back: bool,
+}
+
+impl<'a> Lines<'a> {
+    pub(super) fn new(source: &'a mut Source) -> Self {
+        Lines { source, line: Vec::new(), number: 0, pushed_back: false }
+    }
+
+    /// Goes to the next line; false at the end of the input.
+    pub(super) fn advance(&mut self) -> Result<bool, LoadError> {
+        if std::mem::take(&mut self.pushed_back) {
+            return Ok(true);
+        }
+        let Some(line) = self.source.line()? else { return Ok(false) };
+        self.line.clear();
+        self.line.extend_from_slice(line);
+        self.number += 1;
+        Ok(true)
+    }
+
+    /// The line at hand.
+    pub(super) fn line(&self) -> &[u8] {
+        &self.line
+    }
+
+    /// Its number, from 1.
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Makes the next [`Lines::advance`] stay here: the line belongs to whoever reads next.
+    pub(super) fn push_back(&mut self) {
+        self.pushed_back = true;
+    }
+}
+
+/// Counts lines that could not be read.
+#[derive(Debug, Default)]
+pub(super) struct BadLines {
+    count: u64,
+    first: u64,
+}
+
+impl BadLines {
+    pub(super) fn add(&mut self, number: u64) {
+        if self.count == 0 {
+            self.first = number;
+        }
+        self.count += 1;
+    }
+
+    /// A few bad lines are a warning; where they outnumber the `good` ones, or nothing was good at
+    /// all, the input is refused. `what` says what is wrong with them.
+    pub(super) fn settle(
+        &self,
+        builder: &mut ProfileBuilder,
+        good: u64,
+        what: &str,
+    ) -> Result<(), ParseError> {
+        if self.count > good || (good == 0 && self.count > 0) {
+            return Err(ParseError::at_line(builder.meta.format, self.first, what));
+        }
+        if self.count > 0 {
+            let lines = if self.count == 1 { "line was" } else { "lines were" };
+            let warning = format!("{} {lines} skipped, the first is line {}: {what}", self.count, self.first);
+            builder.warn(warning);
+        }
+        Ok(())
+    }
+}
+
+/// Reads words and numbers from the front of a line.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scan<'a>(pub(super) &'a [u8]);
+
+impl<'a> Scan<'a> {
+    pub(super) fn skip_blanks(&mut self) -> &mut Self {
+        self.0 = self.0.trim_ascii_start();
+        self
+    }
+
+    /// Skips blanks and `text`.
+    pub(super) fn literal(&mut self, text: &[u8]) -> Option<()> {
+        self.0 = self.0.trim_ascii_start().strip_prefix(text)?;
+        Some(())
+    }
+
+    /// Skips blanks and reads up to the next blank; empty at the end.
+    pub(super) fn word(&mut self) -> &'a [u8] {
+        let text = self.0.trim_ascii_start();
+        let end = text.iter().position(u8::is_ascii_whitespace).unwrap_or(text.len());
+        let (word, rest) = text.split_at(end);
+        self.0 = rest;
+        word
+    }
+
+    /// Skips blanks and reads a decimal integer.
+    pub(super) fn integer(&mut self) -> Option<i64> {
+        let text = self.0.trim_ascii_start();
+        let sign = usize::from(text.first() == Some(&b'-'));
+        let digits = text[sign..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let (number, rest) = text.split_at(sign + digits);
+        self.0 = rest;
+        decimal(number)
+    }
+
+    /// Skips blanks and reads hexadecimal digits, with or without `0x`.
+    pub(super) fn hex(&mut self) -> Option<u64> {
+        let text = self.0.trim_ascii_start();
+        let text = text.strip_prefix(b"0x").unwrap_or(text);
+        let (number, rest) = text.split_at(text.iter().take_while(|byte| byte.is_ascii_hexdigit()).count());
+        self.0 = rest;
+        hex(number)
+    }
+}
+
+/// A whole word as a decimal integer.
+pub(super) fn decimal(word: &[u8]) -> Option<i64> {
+    let (negative, digits) = word.strip_prefix(b"-").map_or((false, word), |digits| (true, digits));
+    if digits.is_empty() {
+        return None;
+    }
+    let mut value: i64 = 0;
+    for &byte in digits {
+        let digit = byte.is_ascii_digit().then(|| i64::from(byte - b'0'))?;
+        value = value.checked_mul(10)?.checked_add(digit)?;
+    }
+    Some(if negative { -value } else { value })
+}
+
+/// A whole word as a hexadecimal number without `0x`.
+pub(super) fn hex(word: &[u8]) -> Option<u64> {
+    if word.is_empty() || word.len() > 16 {
+        return None;
+    }
+    word.iter().try_fold(0, |value, &byte| Some(value << 4 | u64::from(char::from(byte).to_digit(16)?)))
+}
+
+/// The first line at the front of an input that is neither blank nor a comment, trimmed.
+pub(super) fn first_line(head: &[u8]) -> &[u8] {
+    head.split(|&byte| byte == b'\n')
+        .map(<[u8]>::trim_ascii)
+        .find(|line| !line.is_empty() && !line.starts_with(b"#"))
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_read_up_to_where_they_end() {
+        let mut scan = Scan(b"  -12: 0x1f main");
+        assert_eq!(scan.integer(), Some(-12));
+        assert_eq!(scan.literal(b":"), Some(()));
+        assert_eq!(scan.hex(), Some(0x1F));
+        assert_eq!(scan.word(), b"main");
+        assert_eq!(scan.word(), b"");
+        assert_eq!(decimal(b"9223372036854775808"), None);
+        assert_eq!(hex(b"ffffffffffffffff"), Some(u64::MAX));
+        assert_eq!(hex(b"1g"), None);
+    }
+}

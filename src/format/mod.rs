@@ -5,7 +5,9 @@
 //! compressed, and `.prof` has five meanings.
 
 mod collapsed;
+mod demangle;
 mod error;
+mod perf_script;
 mod pprof;
 mod pprof_legacy;
 mod source;
@@ -46,6 +48,7 @@ pub enum Confidence {
 #[rustfmt::skip] // One row a format.
 pub static FORMATS: &[&Format] = &[
     &pprof_legacy::PPROF_LEGACY,
+    &perf_script::PERF_SCRIPT,
     &collapsed::COLLAPSED,
     &pprof::PPROF,
 ];

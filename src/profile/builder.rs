@@ -148,7 +148,12 @@ impl ProfileBuilder {
     pub fn unnamed_function(&mut self, mapping: MappingId) -> FunctionId {
         let file = self.mapping_file(mapping);
         let base = file.rsplit(['/', '\\']).next().unwrap_or_default();
-        let name = if base.is_empty() { "<unknown>".to_string() } else { format!("[{base}]") };
+        let name = match base {
+            "" => "<unknown>".to_string(),
+            // Names such as `[vdso]` and `[kernel.kallsyms]` have their brackets already.
+            _ if base.starts_with('[') => base.to_string(),
+            _ => format!("[{base}]"),
+        };
         self.named_function(&name, "")
     }
 
@@ -161,6 +166,11 @@ impl ProfileBuilder {
     pub fn named_frame(&mut self, name: &str) -> FrameId {
         let function = self.named_function(name, "");
         self.frame(Frame { function, ..Frame::default() })
+    }
+
+    /// What is known of `frame`.
+    pub fn frame_row(&self, frame: FrameId) -> Frame {
+        self.symbols.symbols.frames[frame]
     }
 
     /// The name of the function of `frame`.

@@ -127,7 +127,7 @@ mod tests {
         // 1 / (1 - e^-1) = 1.58197...
         assert_eq!(
             draw(&profile),
-            "[server] 3 1658818 {bytes=524288bytes}\n[server];[server] 1 829409 {bytes=524288bytes}"
+            "[server] 3 1658822 {bytes=524288bytes}\n[server];[server] 1 829411 {bytes=524288bytes}"
         );
         assert_eq!(profile.meta.metrics[1].name, "inuse_space");
     }

@@ -1,0 +1,50 @@
+//! Names as people wrote them, from names as linkers see them.
+
+use std::borrow::Cow;
+
+use cpp_demangle::{DemangleOptions, ParseOptions, Symbol};
+
+/// How deeply types may be nested within each other: real names stay far below, and deeper ones
+/// would cost stack.
+const MAX_DEPTH: u32 = 192;
+
+/// The name behind a mangled Rust or C++ symbol; any other name as it is.
+///
+/// Rust's hash at the end is left out: it tells apart what nobody can tell apart by reading.
+pub(super) fn demangle(name: &str) -> Cow<'_, str> {
+    let is_mangled = ["_Z", "__Z", "_R", "__R"].iter().any(|prefix| name.starts_with(prefix));
+    if !is_mangled {
+        return Cow::Borrowed(name);
+    }
+    if let Ok(rust) = rustc_demangle::try_demangle(name) {
+        return Cow::Owned(format!("{rust:#}"));
+    }
+    // macOS puts a further underscore before every symbol.
+    let cpp = if name.starts_with("__Z") { &name[1..] } else { name };
+    cpp_name(cpp).map_or(Cow::Borrowed(name), Cow::Owned)
+}
+
+fn cpp_name(name: &str) -> Option<String> {
+    let options = ParseOptions::default().recursion_limit(MAX_DEPTH);
+    let symbol = Symbol::new_with_options(name, &options).ok()?;
+    symbol.demangle_with_options(&DemangleOptions::new().recursion_limit(MAX_DEPTH)).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rust_and_cpp_names_are_told_by_their_prefix() {
+        assert_eq!(demangle("_ZN4core3fmt5write17h0123456789abcdefE"), "core::fmt::write");
+        assert_eq!(
+            demangle("_RINvNtCse0yjq9ZQveU_3std2rt10lang_startuECs8K9WJNlS7Dz_5trace"),
+            "std::rt::lang_start::<()>"
+        );
+        assert_eq!(demangle("_Z5gammav"), "gamma()");
+        assert_eq!(demangle("__ZN3foo3barEi"), "foo::bar(int)");
+        for plain in ["main", "_start", "_Zebra", "__Running", "_R", ""] {
+            assert_eq!(demangle(plain), plain);
+        }
+    }
+}

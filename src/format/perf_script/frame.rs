@@ -1,0 +1,155 @@
+//! The lines of a stack: `address symbol+offset (module)`.
+
+use std::hash::{BuildHasher, RandomState};
+
+use hashbrown::HashTable;
+
+use crate::format::demangle::demangle;
+use crate::format::text::hex;
+use crate::profile::{Frame, FrameId, Mapping, MappingId, ProfileBuilder};
+
+/// A frame's line, split up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FrameLine<'a> {
+    /// 0 where the line has none.
+    pub(super) address: u64,
+    /// Empty where the line has none.
+    symbol: &'a [u8],
+    /// Empty where the line has none.
+    module: &'a [u8],
+}
+
+/// Splits a line of a stack. It has an address, or a module, or both.
+pub(super) fn split(line: &[u8]) -> Option<FrameLine<'_>> {
+    let line = line.trim_ascii();
+    let word = line.iter().position(u8::is_ascii_whitespace).unwrap_or(line.len());
+    let (address, rest) = match hex(&line[..word]) {
+        Some(address) => (Some(address), line[word..].trim_ascii_start()),
+        None => (None, line),
+    };
+    let (symbol, module) = split_module(rest);
+    if address.is_none() && (module.is_empty() || symbol.is_empty()) {
+        return None;
+    }
+    Some(FrameLine { address: address.unwrap_or(0), symbol: without_offset(symbol), module })
+}
+
+/// Splits `symbol (module)`, where both may contain blanks and parentheses.
+fn split_module(text: &[u8]) -> (&[u8], &[u8]) {
+    let inner = text.strip_suffix(b" (deleted))").or_else(|| text.strip_suffix(b")"));
+    let Some(inner) = inner else { return (text, b"") };
+    let open = memchr::memmem::rfind(inner, b" (").or_else(|| inner.starts_with(b"(").then_some(0));
+    let Some(open) = open else { return (text, b"") };
+    let module = inner[open..].trim_ascii_start();
+    (inner[..open].trim_ascii_end(), &module[1..])
+}
+
+/// Takes `+0x1f` off.
+fn without_offset(symbol: &[u8]) -> &[u8] {
+    match memchr::memmem::rfind(symbol, b"+0x") {
+        Some(at) if symbol[at + 3..].iter().all(u8::is_ascii_hexdigit) => &symbol[..at],
+        _ => symbol,
+    }
+}
+
+/// The frames of lines met before: a file repeats few distinct lines many times.
+#[derive(Default)]
+pub(super) struct FrameTable {
+    lines: HashTable<(u64, usize)>,
+    /// Text and frame of each distinct line.
+    text: Vec<u8>,
+    frames: Vec<(usize, FrameId)>,
+    hasher: RandomState,
+    not_utf8: bool,
+}
+
+impl FrameTable {
+    /// The frame of a line of a stack, or `None` where it is none.
+    pub(super) fn frame(&mut self, builder: &mut ProfileBuilder, line: &[u8]) -> Option<FrameId> {
+        let line = line.trim_ascii();
+        let hash = self.hasher.hash_one(line);
+        let (text, frames) = (&self.text, &self.frames);
+        let same = |&(known, index): &(u64, usize)| {
+            let start = if index == 0 { 0 } else { frames[index - 1].0 };
+            known == hash && text[start..frames[index].0] == *line
+        };
+        if let Some(&(_, index)) = self.lines.find(hash, same) {
+            return Some(self.frames[index].1);
+        }
+        let parts = split(line)?;
+        self.not_utf8 |= std::str::from_utf8(line).is_err();
+        let frame = make(builder, parts);
+        self.text.extend_from_slice(line);
+        self.lines.insert_unique(hash, (hash, self.frames.len()), |&(hash, _)| hash);
+        self.frames.push((self.text.len(), frame));
+        Some(frame)
+    }
+
+    pub(super) fn warn(&self, builder: &mut ProfileBuilder) {
+        if self.not_utf8 {
+            builder.warn("some names are not valid UTF-8; the odd bytes show as \u{fffd}".into());
+        }
+    }
+}
+
+fn make(builder: &mut ProfileBuilder, line: FrameLine<'_>) -> FrameId {
+    let inlined = line.module == b"inlined";
+    let mapping = if inlined || line.module.is_empty() || line.module == b"[unknown]" {
+        MappingId::default()
+    } else {
+        let file = builder.string(&String::from_utf8_lossy(line.module));
+        builder.mapping(Mapping { file, ..Mapping::default() })
+    };
+    let function = if line.symbol.is_empty() || line.symbol == b"[unknown]" {
+        builder.unnamed_function(mapping)
+    } else {
+        builder.named_function(&demangle(&String::from_utf8_lossy(line.symbol)), "")
+    };
+    builder.frame(Frame { function, line: 0, address: line.address, mapping, inlined })
+}
+
+/// Gives inlined frames of a stack, root first, the mapping of the frame they were inlined into,
+/// which the file says only there.
+pub(super) fn attach_inlined(builder: &mut ProfileBuilder, stack: &mut [FrameId]) {
+    let mut outer = MappingId::default();
+    for id in stack {
+        let frame = builder.frame_row(*id);
+        if frame.inlined && frame.mapping != outer {
+            *id = builder.frame(Frame { mapping: outer, ..frame });
+        } else {
+            outer = frame.mapping;
+        }
+    }
+}
+
+/// The frame `id`, now that its source line is known.
+pub(super) fn with_place(builder: &mut ProfileBuilder, id: FrameId, file: &[u8], line: u32) -> FrameId {
+    let frame = builder.frame_row(id);
+    let name = builder.frame_name(id).to_string();
+    let function = builder.named_function(&name, &String::from_utf8_lossy(file));
+    builder.frame(Frame { function, line, ..frame })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_modules_may_contain_blanks_and_parentheses() {
+        let parts = |line: &'static str| {
+            split(line.as_bytes()).map(|line| {
+                let text = |bytes| std::str::from_utf8(bytes).unwrap();
+                (line.address, text(line.symbol), text(line.module))
+            })
+        };
+        assert_eq!(
+            parts("4a190 <A as B<(C, D)>>::f (x)+0xd0 (/a b/c)"),
+            Some((0x4A190, "<A as B<(C, D)>>::f (x)", "/a b/c"))
+        );
+        assert_eq!(parts("10 f (/tmp/x (deleted))"), Some((0x10, "f", "/tmp/x")));
+        assert_eq!(parts("7f12"), Some((0x7F12, "", "")));
+        assert_eq!(parts("main+0x1 (/bin/x)"), Some((0, "main", "/bin/x")));
+        assert_eq!(parts("20 ([unknown])"), Some((0x20, "", "[unknown]")));
+        assert_eq!(parts("THIS_IS_ODD"), None);
+    }
+}

@@ -1,0 +1,152 @@
+//! The line above a sample's stack.
+//!
+//! ```text
+//! comm pid[/tid] [cpu] time: period event:
+//! ```
+//!
+//! Only `comm` and one number are always there, and `comm` may contain blanks and numbers.
+
+use crate::format::perf_script::frame;
+use crate::format::text::{Scan, decimal};
+
+/// A sample's header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Header<'a> {
+    /// The thread's name.
+    pub(super) comm: &'a [u8],
+    pub(super) tid: i64,
+    /// The process, where the file tells it from the thread.
+    pub(super) pid: Option<i64>,
+    /// Nanoseconds since the machine started.
+    pub(super) time: Option<i64>,
+    pub(super) period: Option<i64>,
+    pub(super) event: Option<&'a [u8]>,
+    /// The stack, where it stands on the header's own line.
+    pub(super) frame: Option<&'a [u8]>,
+}
+
+impl Header<'_> {
+    /// Whether this is one of the records that `--show-mmap-events` and the like mix in.
+    pub(super) fn is_record(&self) -> bool {
+        self.event.is_some_and(|event| event.starts_with(b"PERF_RECORD_"))
+    }
+}
+
+/// Reads a header: of the words that could be the thread's id, the first behind which the line goes
+/// on as it should.
+pub(super) fn parse(line: &[u8]) -> Option<Header<'_>> {
+    let line = line.trim_ascii_start();
+    candidates(line)
+        .find_map(|at| timed(line, at))
+        .or_else(|| candidates(line).find_map(|at| untimed(line, at)))
+}
+
+/// Where words that start with a digit begin, the first word left out.
+fn candidates(line: &[u8]) -> impl Iterator<Item = usize> {
+    line.windows(2)
+        .enumerate()
+        .filter(|(_, pair)| pair[0].is_ascii_whitespace() && (pair[1].is_ascii_digit() || pair[1] == b'-'))
+        .map(|(at, _)| at + 1)
+}
+
+/// `pid[/tid] [cpu] time: …`
+fn timed(line: &[u8], at: usize) -> Option<Header<'_>> {
+    let mut scan = Scan(&line[at..]);
+    let (pid, tid) = ids(scan.word())?;
+    let mut word = scan.word();
+    // The processor, and flags of `-F misc`, may stand in between.
+    for _ in 0..2 {
+        let is_cpu = word.starts_with(b"[") && word.ends_with(b"]");
+        let is_flags = !word.is_empty() && word.len() <= 4 && word.iter().all(u8::is_ascii_uppercase);
+        if is_cpu || is_flags {
+            word = scan.word();
+        }
+    }
+    let time = seconds(word.strip_suffix(b":")?)?;
+    let comm = line[..at].trim_ascii_end();
+    let header = Header { comm, tid, pid, time: Some(time), period: None, event: None, frame: None };
+    Some(rest(header, scan))
+}
+
+/// `pid[/tid] [cpu] [period] event:`
+fn untimed(line: &[u8], at: usize) -> Option<Header<'_>> {
+    let mut scan = Scan(&line[at..]);
+    let (pid, tid) = ids(scan.word())?;
+    let mut behind = scan;
+    let word = behind.word();
+    if word.starts_with(b"[") && word.ends_with(b"]") {
+        scan = behind;
+    }
+    let comm = line[..at].trim_ascii_end();
+    let header = Header { comm, tid, pid, time: None, period: None, event: None, frame: None };
+    let header = rest(header, scan);
+    header.event.is_some().then_some(header)
+}
+
+/// `[period] event: [frame]`
+fn rest<'a>(mut header: Header<'a>, mut scan: Scan<'a>) -> Header<'a> {
+    let mut behind = scan;
+    let mut word = behind.word();
+    if let Some(period) = decimal(word) {
+        header.period = Some(period);
+        scan = behind;
+        word = behind.word();
+    }
+    if let Some(event) = word.strip_suffix(b":").filter(|event| !event.is_empty()) {
+        header.event = Some(event);
+        scan = behind;
+    } else if word.starts_with(b"PERF_RECORD_") {
+        header.event = Some(word);
+    }
+    // Behind a tracepoint's name stand its fields, which are no frame.
+    let text = scan.0.trim_ascii();
+    header.frame = frame::split(text).filter(|frame| frame.address != 0).map(|_| text);
+    header
+}
+
+/// `tid` or `pid/tid`
+fn ids(word: &[u8]) -> Option<(Option<i64>, i64)> {
+    match memchr::memchr(b'/', word) {
+        Some(slash) => Some((Some(decimal(&word[..slash])?), decimal(&word[slash + 1..])?)),
+        None => Some((None, decimal(word)?)),
+    }
+}
+
+/// Nanoseconds of `877.743991`.
+fn seconds(word: &[u8]) -> Option<i64> {
+    let point = memchr::memchr(b'.', word)?;
+    let (whole, digits) = (decimal(&word[..point])?, &word[point + 1..]);
+    if digits.is_empty() || digits.len() > 9 {
+        return None;
+    }
+    let fraction = decimal(digits)? * 10_i64.pow(9 - digits.len() as u32);
+    whole.checked_mul(1_000_000_000)?.checked_add(fraction)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_may_look_like_ids() {
+        let header = parse(b"worker 5 31/32 [002] 203265.377019:    1001001 cpu_core/cycles/P: ").unwrap();
+        assert_eq!((header.comm, header.pid, header.tid), (b"worker 5".as_slice(), Some(31), 32));
+        assert_eq!((header.time, header.period), (Some(203_265_377_019_000), Some(1_001_001)));
+        assert_eq!(header.event, Some(b"cpu_core/cycles/P".as_slice()));
+    }
+
+    #[test]
+    fn tracepoints_and_records_have_text_behind_them() {
+        let header =
+            parse(b"sh 9 [000] 5.25: sched:sched_switch: prev_comm=sh prev_pid=9 ==> next_pid=0").unwrap();
+        assert_eq!((header.event, header.frame), (Some(b"sched:sched_switch".as_slice()), None));
+        assert!(parse(b"sh 9 5.25: PERF_RECORD_MMAP2 9/9: [0x55(0x1) @ 0]").unwrap().is_record());
+    }
+
+    #[test]
+    fn frames_are_no_headers() {
+        for line in ["  7f89e341d84f main+0x4f (/usr/lib/libc.so)", "main;work 3", "12 34", "a 5 b"] {
+            assert_eq!(parse(line.as_bytes()), None, "{line}");
+        }
+    }
+}

@@ -1,0 +1,315 @@
+//! The text of `perf script`: a header for each sample, then its stack, leaf first.
+//!
+//! ```text
+//! words 16499   877.743991:   10101010 cpu-clock:
+//! 	           48076 words::count+0x166 (/srv/words)
+//! 	           4786a words::main+0x10a (/srv/words)
+//! ```
+//!
+//! The metric `samples` counts; each event is a metric of its own, whose values are the periods.
+
+mod frame;
+mod header;
+
+use crate::format::perf_script::frame::FrameTable;
+use crate::format::perf_script::header::Header;
+use crate::format::text::{BadLines, decimal};
+use crate::format::{Confidence, Format, LoadError, ParseError, Source};
+use crate::profile::{FrameId, Label, LabelSetId, LabelValue, LoadOptions, Profile, ProfileBuilder};
+
+/// The format's row in the list of formats.
+pub(super) static PERF_SCRIPT: Format = Format { name: NAME, title: "perf script", sniff, read };
+
+const NAME: &str = "perf-script";
+
+/// How many lines at the front must look right.
+const SNIFFED_LINES: usize = 8;
+
+fn sniff(head: &[u8]) -> Confidence {
+    let whole = memchr::memrchr(b'\n', head).map_or(head, |end| &head[..end]);
+    let mut in_sample = false;
+    let (mut timed, mut framed) = (false, false);
+    let mut count = 0;
+    for line in whole.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end) {
+        if line.is_empty() || line.starts_with(b"#") {
+            continue;
+        }
+        if let Some(header) = header_of(line) {
+            in_sample = true;
+            timed |= header.time.is_some();
+            framed |= header.frame.is_some();
+        } else if in_sample && frame::split(line).is_some() {
+            framed = true;
+        } else {
+            return Confidence::No;
+        }
+        count += 1;
+        if count == SNIFFED_LINES {
+            break;
+        }
+    }
+    match (timed, framed) {
+        (true, _) => Confidence::Certain,
+        (false, true) => Confidence::Likely,
+        (false, false) => Confidence::No,
+    }
+}
+
+/// The header that a line is, if it is one. Lines that start with a tab are frames.
+fn header_of(line: &[u8]) -> Option<Header<'_>> {
+    if line.starts_with(b"\t") { None } else { header::parse(line) }
+}
+
+fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
+    let mut reader = Reader::new(options);
+    let mut number = 0;
+    while let Some(line) = source.line()? {
+        number += 1;
+        reader.line(line.trim_ascii_end(), number);
+    }
+    Ok(reader.finish()?)
+}
+
+struct Reader {
+    builder: ProfileBuilder,
+    frames: FrameTable,
+    /// Names of the events, whose metrics follow the metric `samples`.
+    events: Vec<Box<[u8]>>,
+    current: Option<Current>,
+    /// The frames of the current sample, leaf first.
+    stack: Vec<FrameId>,
+    values: Vec<i64>,
+    first_time: Option<i64>,
+    last_time: i64,
+    good: u64,
+    bad: BadLines,
+}
+
+/// A sample whose frames are being read.
+struct Current {
+    labels: LabelSetId,
+    time: Option<i64>,
+    /// Metric and value of the event.
+    event: Option<(usize, i64)>,
+}
+
+impl Reader {
+    fn new(options: LoadOptions) -> Reader {
+        let mut builder = ProfileBuilder::new(NAME, options);
+        builder.metric("samples", "count");
+        Reader {
+            builder,
+            frames: FrameTable::default(),
+            events: Vec::new(),
+            current: None,
+            stack: Vec::new(),
+            values: Vec::new(),
+            first_time: None,
+            last_time: 0,
+            good: 0,
+            bad: BadLines::default(),
+        }
+    }
+
+    /// Takes one line, its blanks at the end removed.
+    fn line(&mut self, line: &[u8], number: u64) {
+        if line.is_empty() {
+            // A blank line behind a header is no end yet: some files have one before the stack.
+            if !self.stack.is_empty() {
+                self.end_sample();
+            }
+            return;
+        }
+        if line.starts_with(b"#") {
+            self.comment(line);
+            return;
+        }
+        if self.current.is_some() && line.starts_with(b"\t") && self.frame(line) {
+            self.good += 1;
+            return;
+        }
+        if let Some(header) = header_of(line) {
+            self.end_sample();
+            self.good += 1;
+            if !header.is_record() {
+                self.start_sample(&header);
+            }
+        } else if self.current.is_some() && (self.frame(line) || self.source_line(line)) {
+            self.good += 1;
+        } else {
+            self.bad.add(number);
+        }
+    }
+
+    fn comment(&mut self, line: &[u8]) {
+        if let Some(command) = line.strip_prefix(b"# cmdline :") {
+            let command = String::from_utf8_lossy(command.trim_ascii()).into_owned();
+            self.builder.meta.comments.push(command);
+        }
+    }
+
+    fn frame(&mut self, line: &[u8]) -> bool {
+        let frame = self.frames.frame(&mut self.builder, line);
+        self.stack.extend(frame);
+        frame.is_some()
+    }
+
+    /// `words.rs:12` below a frame says where that frame was.
+    fn source_line(&mut self, line: &[u8]) -> bool {
+        let line = line.trim_ascii_start();
+        let Some(last) = self.stack.last_mut() else { return false };
+        let Some(colon) = memchr::memrchr(b':', line) else { return false };
+        let Some(at) = decimal(&line[colon + 1..]).and_then(|at| u32::try_from(at).ok()) else {
+            return false;
+        };
+        *last = frame::with_place(&mut self.builder, *last, &line[..colon], at);
+        true
+    }
+
+    fn start_sample(&mut self, header: &Header<'_>) {
+        let labels = self.labels(header);
+        let event = header.event.map(|event| {
+            let metric = self.event(event, header.period.is_some());
+            (metric, header.period.unwrap_or(1))
+        });
+        if let Some(time) = header.time {
+            self.first_time.get_or_insert(time);
+            self.last_time = self.last_time.max(time);
+        }
+        // The clock started when the machine did: what counts is the time since the first sample.
+        let time = header.time.zip(self.first_time).map(|(time, first)| time - first);
+        self.current = Some(Current { labels, time, event });
+        if let Some(frame) = header.frame {
+            self.frame(frame);
+        }
+    }
+
+    /// The number of an event's metric.
+    fn event(&mut self, name: &[u8], has_period: bool) -> usize {
+        if let Some(index) = self.events.iter().position(|known| **known == *name) {
+            return index + 1;
+        }
+        // The software clocks count nanoseconds.
+        let is_clock = [b"cpu-clock".as_slice(), b"task-clock"].iter().any(|clock| name.starts_with(clock));
+        let unit = if is_clock && has_period { "nanoseconds" } else { "count" };
+        let metric = self.builder.metric(&String::from_utf8_lossy(name), unit);
+        if self.events.is_empty() {
+            self.builder.meta.default_metric = metric;
+        }
+        self.events.push(name.into());
+        metric
+    }
+
+    fn labels(&mut self, header: &Header<'_>) -> LabelSetId {
+        let builder = &mut self.builder;
+        if !builder.options().labels {
+            return LabelSetId::default();
+        }
+        let no_unit = builder.string("");
+        let thread = LabelValue::Text(builder.string(&String::from_utf8_lossy(header.comm)));
+        let mut labels = vec![Label { key: builder.string("thread"), value: thread }];
+        let numbers = [("tid", Some(header.tid)), ("process", header.pid)];
+        for (key, number) in numbers {
+            if let Some(number) = number {
+                labels.push(Label { key: builder.string(key), value: LabelValue::Number(number, no_unit) });
+            }
+        }
+        builder.label_set(&mut labels)
+    }
+
+    fn end_sample(&mut self) {
+        let Some(current) = self.current.take() else { return };
+        self.stack.reverse();
+        frame::attach_inlined(&mut self.builder, &mut self.stack);
+        let stack = self.builder.stack(&self.stack);
+        self.stack.clear();
+        self.values.clear();
+        self.values.resize(self.events.len() + 1, 0);
+        self.values[0] = 1;
+        if let Some((metric, value)) = current.event {
+            self.values[metric] = value;
+        }
+        if !self.builder.options().labels {
+            self.builder.skipped_labels();
+        }
+        self.builder.sample(stack, current.labels, current.time, &self.values);
+    }
+
+    fn finish(mut self) -> Result<Profile, ParseError> {
+        self.end_sample();
+        self.bad.settle(&mut self.builder, self.good, "neither a sample's header nor a frame")?;
+        if let Some(first) = self.first_time {
+            self.builder.meta.duration_ns = Some(self.last_time.saturating_sub(first)).filter(|&ns| ns > 0);
+        }
+        self.frames.warn(&mut self.builder);
+        self.builder.finish().map_err(|error| ParseError::whole(NAME, error.to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::draw;
+
+    fn load(text: &str) -> Result<Profile, LoadError> {
+        let options = LoadOptions { labels: true, times: false };
+        read(&mut Source::from_bytes(text.as_bytes().to_vec()), options)
+    }
+
+    #[test]
+    fn samples_have_a_count_and_their_events_period() {
+        let text = "words 7/8 [001] 10.000001:  100 cpu-clock:u: \n\t 10 f+0x1 (/bin/words)\n\t 20 main+0x2 (/bin/words)\n\n\
+                    words 7/8 [001] 10.000003:  3 page-faults: \n\t 20 main+0x2 (/bin/words)\n\n\
+                    pool 2 run 9 10.000002:  200 cpu-clock:u: \n";
+        assert_eq!(sniff(text.as_bytes()), Confidence::Certain);
+        let profile = load(text).unwrap();
+        let metrics: Vec<_> =
+            profile.meta.metrics.iter().map(|metric| (metric.name.as_str(), metric.unit.as_str())).collect();
+        assert_eq!(metrics, [("samples", "count"), ("cpu-clock:u", "nanoseconds"), ("page-faults", "count")]);
+        assert_eq!(profile.meta.default_metric, 1);
+        assert_eq!(profile.meta.duration_ns, Some(2000));
+        assert_eq!(
+            draw(&profile),
+            " 1 200 0 {thread=pool 2 run tid=9}\n\
+             main 1 0 3 {process=7 thread=words tid=8}\n\
+             main;f 1 100 0 {process=7 thread=words tid=8}"
+        );
+    }
+
+    #[test]
+    fn headers_may_lack_fields_and_hold_the_stack() {
+        let profile = load("java  3278 cpu-clock: \n\t 10 f (/x)\n\nsh 1 2.5: \n\t 10 f (/x)\n\n").unwrap();
+        assert_eq!(draw(&profile), "f 1 0 {thread=sh tid=1}\nf 1 1 {thread=java tid=3278}");
+        let profile =
+            load("   false 39654 19115.489719:   1 cycles:   7fa6 _dl_start+0x4 (/usr/lib/ld-2.31.so)\n")
+                .unwrap();
+        assert_eq!(draw(&profile), "_dl_start 1 1 {thread=false tid=39654}");
+    }
+
+    #[test]
+    fn inlined_frames_belong_to_the_frame_below() {
+        let profile = load(
+            "w 1 2.5: 1 cycles: \n\t 10 inner (inlined)\n\t 10 outer+0x3 (/bin/w)\n\t 20 [unknown] (/lib/libc.so.6 (deleted))\n",
+        )
+        .unwrap();
+        assert_eq!(draw(&profile), "[libc.so.6];outer;+inner 1 1 {thread=w tid=1}");
+        let files: Vec<_> =
+            profile.symbols.frames.iter().map(|frame| profile.symbols.mapping_file(frame.mapping)).collect();
+        assert_eq!(files.iter().filter(|&&file| file == "/bin/w").count(), 2);
+    }
+
+    #[test]
+    fn source_lines_go_to_their_frame() {
+        let profile =
+            load("w 1 2.5: 1 cycles: \n\t 10 f (/bin/w)\n  w.rs:12\n\t 20 main (/bin/w)\n  w.rs:30\n")
+                .unwrap();
+        assert_eq!(draw(&profile), "main@w.rs:30;f@w.rs:12 1 1 {thread=w tid=1}");
+    }
+
+    #[test]
+    fn a_blank_line_before_the_stack_changes_nothing() {
+        let profile = load("w 1 2.5: 1 cycles:\n\n\t 10 f (/bin/w)\n\t THIS_IS_ODD\n").unwrap();
+        assert_eq!(draw(&profile), "f 1 1 {thread=w tid=1}");
+        assert_eq!(profile.meta.warnings.len(), 1);
+    }
+}

@@ -177,3 +177,119 @@ fn legacy_pprof_is_read_as_go_reads_it() {
     }
     assert_eq!(compared, 7);
 }
+
+/// Stacks and weights of a collapsed file. (Weights stand behind the last blank.)
+fn collapsed(path: &Path) -> Sums {
+    let mut sums = Sums::new();
+    for line in std::fs::read_to_string(path).unwrap().lines() {
+        let (stack, weight) = line.rsplit_once(' ').unwrap();
+        add(&mut sums, stack.to_string(), &[weight.parse().unwrap()]);
+    }
+    sums
+}
+
+/// The name of a frame as the flame graph scripts print it.
+fn tidied(profile: &Profile, id: FrameId) -> String {
+    let name = profile.symbols.frame_name(id);
+    let frame = profile.symbols.frames[id];
+    let module = profile.symbols.mapping_file(frame.mapping);
+    if name == "<unknown>" {
+        return "[unknown]".into();
+    }
+    // Modules of the kernel get a second pair of brackets there.
+    if name == module && name.starts_with('[') {
+        return format!("[{name}]");
+    }
+    name.replace(';', ":")
+}
+
+#[test]
+fn perf_script_gives_the_stacks_of_the_flame_graph_scripts() {
+    let Some(corpus) = corpus() else { return };
+    let folder = corpus.join("perf-script");
+    for (file, golden, metric) in [
+        ("githedgehog__dataplane__perf.script", "githedgehog__dataplane__stacks.folded", 1),
+        ("wukun1113216744__cpu_check__out.perf", "wukun1113216744__cpu_check__out.folded", 0),
+        (
+            "jonhoo__inferno__perf_single-line-stacks.txt",
+            "jonhoo__inferno__single-line-stacks-collapsed.txt",
+            0,
+        ),
+    ] {
+        let profile = load_well(&folder.join(file));
+        assert_eq!(profile.meta.format, "perf-script", "{file}");
+        let mut got = Sums::new();
+        for row in 0..profile.samples.len() {
+            let labels = profile.label_sets.labels(profile.samples.labels[row]);
+            let comm = labels.iter().find_map(|label| match label.value {
+                LabelValue::Text(text) if profile.symbols.strings.get(label.key) == "thread" => {
+                    Some(profile.symbols.strings.get(text).replace(' ', "_"))
+                }
+                _ => None,
+            });
+            let mut names = vec![comm.unwrap()];
+            names.extend(
+                profile.stacks.frames(profile.samples.stack[row]).iter().map(|&id| tidied(&profile, id)),
+            );
+            add(&mut got, names.join(";"), &[profile.samples.values[metric][row]]);
+        }
+        assert_eq!(got, collapsed(&folder.join("golden").join(golden)), "{file}");
+    }
+}
+
+/// The `stacks` of every export called `name N` in one of speedscope's snapshots: name and weight.
+fn snapshot(corpus: &Path, file: &str, name: &str) -> Vec<Vec<(String, String)>> {
+    let path = corpus.join(format!("_snapshots/speedscope/jlfwong__speedscope__{file}.test.ts.snap"));
+    let text = std::fs::read_to_string(path).unwrap();
+    let mut profiles = Vec::new();
+    for export in text.split("\nexports[`").filter(|export| {
+        export
+            .strip_prefix(name)
+            .is_some_and(|rest| rest.trim_start_matches([' ', '1', '2', '3', '4']).starts_with("`] = `\n"))
+    }) {
+        let Some((_, stacks)) = export.split_once("\"stacks\": [\n") else { continue };
+        let stacks = stacks.split_once("\n  ]").map_or("", |(stacks, _)| stacks);
+        profiles.push(
+            stacks
+                .lines()
+                .map(|line| line.trim().trim_end_matches(',').trim_matches('"'))
+                .map(|line| line.rsplit_once(' ').unwrap())
+                .map(|(stack, weight)| (stack.to_string(), weight.to_string()))
+                .collect(),
+        );
+    }
+    assert!(!profiles.is_empty(), "{name} is not in the snapshot");
+    profiles
+}
+
+#[test]
+fn perf_script_gives_the_stacks_of_speedscope() {
+    let Some(corpus) = corpus() else { return };
+    for file in ["forks", "simple", "simple-with-header", "system-wide"] {
+        let path = corpus.join(format!("perf-script/jlfwong__speedscope__{file}.linux-perf.txt"));
+        let profile = load_well(&path);
+        // speedscope weighs samples by the time between them, so that only the stacks can be compared.
+        let expected: Sums =
+            snapshot(&corpus, "linux-tools-perf", &format!("importFromLinuxPerf {file}.linux-perf.txt"))
+                .into_iter()
+                .flatten()
+                .map(|(stack, _)| (stack, Vec::new()))
+                .collect();
+        let mut got = sums_by(&profile, |id| {
+            let name = profile.symbols.frame_name(id);
+            let module = profile.symbols.mapping_file(profile.symbols.frames[id].mapping);
+            match name {
+                "<unknown>" => "??? ([unknown])".into(),
+                _ if name.starts_with('[') => format!("??? ({module})"),
+                _ => match name.strip_suffix("()") {
+                    Some(plain) => format!("_Z{}{plain}v", plain.len()),
+                    None => name.into(),
+                },
+            }
+        });
+        for values in got.values_mut() {
+            values.clear();
+        }
+        assert_eq!(got, expected, "{file}");
+    }
+}

@@ -4,6 +4,7 @@
 //! read. Names and endings of files are never looked at: real files called `.pb.gz` are not
 //! compressed, and `.prof` has five meanings.
 
+mod callgrind;
 mod collapsed;
 mod demangle;
 mod error;
@@ -49,6 +50,7 @@ pub enum Confidence {
 pub static FORMATS: &[&Format] = &[
     &pprof_legacy::PPROF_LEGACY,
     &perf_script::PERF_SCRIPT,
+    &callgrind::CALLGRIND,
     &collapsed::COLLAPSED,
     &pprof::PPROF,
 ];

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::profile::calls::CallCollector;
 use crate::profile::rows::RowTable;
 use crate::profile::samples::LabelTable;
 use crate::profile::{
@@ -60,6 +61,8 @@ pub struct ProfileBuilder {
     rows: RowTable,
     /// Σ |value| of each metric, wide enough never to wrap.
     totals: Vec<u128>,
+    /// Functions and calls, where the format has these instead of stacks.
+    calls: Option<CallCollector>,
     too_large: bool,
 }
 
@@ -74,6 +77,7 @@ impl ProfileBuilder {
             labels: LabelTable::default(),
             rows: RowTable::new(0, options.times),
             totals: Vec::new(),
+            calls: None,
             too_large: false,
         }
     }
@@ -168,6 +172,11 @@ impl ProfileBuilder {
         self.frame(Frame { function, ..Frame::default() })
     }
 
+    /// What is known of `function`.
+    pub fn function_row(&self, function: FunctionId) -> Function {
+        self.symbols.symbols.functions[function]
+    }
+
     /// What is known of `frame`.
     pub fn frame_row(&self, frame: FrameId) -> Frame {
         self.symbols.symbols.frames[frame]
@@ -218,6 +227,44 @@ impl ProfileBuilder {
         self.too_large |= !self.rows.add(stack, labels, time, values);
     }
 
+    /// Declares that this profile holds calls instead of stacks, and which metric counts them. Then
+    /// come [`ProfileBuilder::call_node`] and [`ProfileBuilder::call_edge`], and no samples.
+    pub fn calls_metric(&mut self, metric: usize) {
+        self.call_collector().calls_metric = Some(metric);
+    }
+
+    /// Adds what a function cost by itself, one value a metric. In the metric that counts calls this
+    /// is how often it was called.
+    pub fn call_node(&mut self, function: FunctionId, self_values: &[i64]) {
+        debug_assert_eq!(self_values.len(), self.totals.len());
+        for ((&value, total), metric) in self_values.iter().zip(&mut self.totals).zip(&mut self.meta.metrics)
+        {
+            *total = total.saturating_add(u128::from(value.unsigned_abs()));
+            metric.rows += u64::from(value != 0);
+        }
+        self.call_collector().add_self(function, self_values);
+    }
+
+    /// Adds what a function cost with all it called, where the format says so. Elsewhere totals are
+    /// computed from the edges.
+    pub fn call_total(&mut self, function: FunctionId, totals: &[i64]) {
+        self.call_collector().add_total(function, totals);
+    }
+
+    /// Says which binary or library a function of a call table is in.
+    pub fn call_mapping(&mut self, function: FunctionId, mapping: MappingId) {
+        self.call_collector().set_mapping(function, mapping);
+    }
+
+    /// Adds what calls from `caller` to `callee` cost, one value a metric.
+    pub fn call_edge(&mut self, caller: FunctionId, callee: FunctionId, values: &[i64]) {
+        self.call_collector().add_edge(caller, callee, values);
+    }
+
+    fn call_collector(&mut self) -> &mut CallCollector {
+        self.calls.get_or_insert_default()
+    }
+
     /// Notes that a sample carries labels that the reader skipped.
     pub fn skipped_labels(&mut self) {
         self.meta.labelled_rows += 1;
@@ -241,12 +288,17 @@ impl ProfileBuilder {
         if self.rows.samples.is_empty() {
             self.rows.samples.time = None;
         }
+        let calls = self.calls.map(|calls| {
+            let wholes: Vec<i64> = self.meta.metrics.iter().map(|metric| metric.total).collect();
+            Arc::new(calls.finish(self.symbols.symbols.functions.len(), &wholes))
+        });
         Ok(Profile {
             meta: self.meta,
             symbols: Arc::new(self.symbols.symbols),
             stacks: Arc::new(self.stacks.stacks),
             label_sets: Arc::new(self.labels.sets),
             samples: Arc::new(self.rows.samples),
+            calls,
         })
     }
 

@@ -20,6 +20,7 @@
 //! ```
 
 mod builder;
+mod calls;
 mod column;
 mod picture;
 mod rows;
@@ -31,6 +32,7 @@ mod symbols;
 use std::sync::Arc;
 
 pub use builder::{LoadOptions, ProfileBuilder, TooLarge};
+pub use calls::CallTable;
 pub(crate) use column::ids;
 pub use column::{Column, FrameId, FunctionId, Id, LabelSetId, MappingId, StackId, StringId};
 pub use picture::{draw, from_picture};
@@ -55,6 +57,9 @@ pub struct Profile {
     pub label_sets: Arc<LabelSets>,
     /// The samples.
     pub samples: Arc<Samples>,
+    /// Functions and calls, for formats that record these instead of stacks; then there are no
+    /// stacks and no samples.
+    pub calls: Option<Arc<CallTable>>,
 }
 
 impl Profile {

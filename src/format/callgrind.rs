@@ -1,0 +1,537 @@
+//! Callgrind's output, which other tools write too (xdebug, pprof, lsprof converters): what each
+//! function cost by itself, and what its calls cost.
+//!
+//! ```text
+//! events: Ir
+//! fl=(1) file1.c
+//! fn=(1) main
+//! 16 20
+//! cfn=(2) func1
+//! calls=1 50
+//! 16 400
+//! ```
+//!
+//! `(2) func1` gives a name a number, and `(2)` refers to it later. A line of numbers is a position
+//! (`16`, or relative to the last: `+1`, `-3`, `*`) and costs; behind `calls=` it is what the call
+//! cost with all it led to. Recursive calls appear as functions of their own (`dig'2`), which are one
+//! with the function here, as a function on a stack counts once however often it recurs.
+
+use hashbrown::{HashMap, HashSet};
+
+use crate::format::demangle::demangle;
+use crate::format::text::{BadLines, Scan};
+use crate::format::{Confidence, Format, LoadError, ParseError, Source};
+use crate::profile::{FunctionId, Id, LoadOptions, Mapping, Profile, ProfileBuilder, StringId};
+
+/// The format's row in the list of formats.
+pub(super) static CALLGRIND: Format = Format { name: NAME, title: "callgrind", sniff, read };
+
+const NAME: &str = "callgrind";
+
+/// Header lines up to `events:`, and one that cachegrind's output, which looks alike, does not have.
+fn sniff(head: &[u8]) -> Confidence {
+    if head.starts_with(b"# callgrind format") {
+        return Confidence::Certain;
+    }
+    let (mut has_events, mut is_cachegrind) = (false, false);
+    for line in head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii) {
+        match header(line) {
+            _ if line.is_empty() || line.starts_with(b"#") => {}
+            Some((b"version" | b"creator" | b"positions" | b"part", _)) => is_cachegrind = false,
+            Some((b"desc", _)) if !has_events => is_cachegrind = true,
+            Some((b"events", _)) => has_events = true,
+            Some(_) => {}
+            None if has_events && !is_cachegrind && spec(line).is_some() => return Confidence::Certain,
+            None => return Confidence::No,
+        }
+    }
+    if has_events && !is_cachegrind { Confidence::Likely } else { Confidence::No }
+}
+
+/// `key: value`
+fn header(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let at = memchr::memchr2(b':', b'=', line).filter(|&at| line[at] == b':')?;
+    let key = &line[..at];
+    (!key.is_empty() && key.iter().all(u8::is_ascii_alphabetic)).then(|| (key, line[at + 1..].trim_ascii()))
+}
+
+/// `fn=value`
+fn spec(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let at = memchr::memchr(b'=', line)?;
+    let key = &line[..at];
+    let known: [&[u8]; 14] = [
+        b"fl", b"fi", b"fe", b"fn", b"ob", b"cfl", b"cfi", b"cfn", b"cob", b"calls", b"jump", b"jcnd",
+        b"jfi", b"jfn",
+    ];
+    known.contains(&key).then(|| (key, line[at + 1..].trim_ascii()))
+}
+
+fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
+    let mut reader = Reader::new(options);
+    let mut number = 0;
+    while let Some(line) = source.line()? {
+        number += 1;
+        reader.line(line.trim_ascii(), number)?;
+    }
+    Ok(reader.finish()?)
+}
+
+struct Reader {
+    builder: ProfileBuilder,
+    /// What one of each event's units is in the metric's unit: 10 for `Time_(10ns)`.
+    factors: Vec<i64>,
+    positions: usize,
+    files: Names,
+    objects: Names,
+    functions: Names,
+    /// The object of the function at hand, its file, and the file that its code is in just now.
+    object: StringId,
+    function_file: Option<StringId>,
+    file: StringId,
+    function: Option<FunctionId>,
+    callee: Callee,
+    /// What the next line of costs belongs to, if it is a call: callee and count.
+    call: Option<(FunctionId, i64)>,
+    /// One row a function, one column an event.
+    self_values: Vec<i64>,
+    /// Functions that have a part of their own in the file, and the binaries they are in.
+    defined: HashSet<FunctionId>,
+    object_of: HashMap<FunctionId, StringId>,
+    /// Calls: how many, and one value an event.
+    edges: Vec<((FunctionId, FunctionId), i64, Vec<i64>)>,
+    edge_index: HashMap<(FunctionId, FunctionId), usize>,
+    costs: Vec<i64>,
+    summaries: Vec<i128>,
+    good: u64,
+    bad: BadLines,
+}
+
+/// The function that the next `calls=` is about.
+#[derive(Default)]
+struct Callee {
+    name: Option<StringId>,
+    file: Option<StringId>,
+    object: Option<StringId>,
+}
+
+/// Names by the numbers that stand for them.
+#[derive(Default)]
+struct Names(HashMap<i64, StringId>);
+
+impl Names {
+    /// The name that `(3) name`, `(3)` or `name` stands for. `None` for a number without a name.
+    fn get(
+        &mut self,
+        builder: &mut ProfileBuilder,
+        text: &[u8],
+        clean: fn(&str) -> String,
+    ) -> Option<StringId> {
+        let numbered = text.strip_prefix(b"(").and_then(|rest| {
+            let mut scan = Scan(rest);
+            let number = scan.integer()?;
+            let rest = scan.0.strip_prefix(b")")?;
+            (rest.is_empty() || rest.starts_with(b" ")).then(|| (number, rest.trim_ascii()))
+        });
+        let mut intern = |name: &[u8]| builder.string(&clean(&String::from_utf8_lossy(name)));
+        match numbered {
+            Some((number, b"")) => self.0.get(&number).copied(),
+            Some((number, name)) => {
+                let name = intern(name);
+                self.0.insert(number, name);
+                Some(name)
+            }
+            None => Some(intern(text)),
+        }
+    }
+}
+
+/// Writers put `???` or `~` where no file is known.
+fn clean_file(name: &str) -> String {
+    if matches!(name, "???" | "~") { String::new() } else { name.to_string() }
+}
+
+/// `dig'2` is `dig`, called by itself.
+fn clean_function(name: &str) -> String {
+    let plain = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let name = match plain.strip_suffix('\'') {
+        Some(function) if plain.len() < name.len() && !function.is_empty() => function,
+        _ => name,
+    };
+    demangle(name).into_owned()
+}
+
+impl Reader {
+    fn new(options: LoadOptions) -> Reader {
+        Reader {
+            builder: ProfileBuilder::new(NAME, options),
+            factors: Vec::new(),
+            positions: 1,
+            files: Names::default(),
+            objects: Names::default(),
+            functions: Names::default(),
+            object: StringId::default(),
+            function_file: None,
+            file: StringId::default(),
+            function: None,
+            callee: Callee::default(),
+            call: None,
+            self_values: Vec::new(),
+            defined: HashSet::new(),
+            object_of: HashMap::new(),
+            edges: Vec::new(),
+            edge_index: HashMap::new(),
+            costs: Vec::new(),
+            summaries: Vec::new(),
+            good: 0,
+            bad: BadLines::default(),
+        }
+    }
+
+    fn line(&mut self, line: &[u8], number: u64) -> Result<(), ParseError> {
+        let understood = match line.first() {
+            None | Some(b'#') => return Ok(()),
+            Some(b'0'..=b'9' | b'+' | b'-' | b'*') => self.costs(line),
+            _ => match (spec(line), header(line)) {
+                (Some((key, value)), _) => self.spec(key, value),
+                (None, Some((key, value))) => self.header(key, value, number)?,
+                _ => false,
+            },
+        };
+        if understood {
+            self.good += 1;
+        } else {
+            self.bad.add(number);
+        }
+        Ok(())
+    }
+
+    fn header(&mut self, key: &[u8], value: &[u8], number: u64) -> Result<bool, ParseError> {
+        match key {
+            b"positions" => {
+                self.positions = value.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).count()
+            }
+            b"events" => {
+                let events: Vec<Event> =
+                    String::from_utf8_lossy(value).split_whitespace().map(Event::parse).collect();
+                self.events(&events, number)?;
+            }
+            b"summary" => {
+                let mut scan = Scan(value);
+                for metric in 0..self.factors.len() {
+                    self.summaries.resize(self.factors.len(), 0);
+                    self.summaries[metric] += i128::from(scan.integer().unwrap_or(0));
+                }
+            }
+            b"cmd" | b"creator" => {
+                let text = format!("{}: {}", String::from_utf8_lossy(key), String::from_utf8_lossy(value));
+                self.builder.meta.comments.push(text);
+            }
+            _ => {}
+        }
+        Ok(true)
+    }
+
+    fn events(&mut self, events: &[Event], number: u64) -> Result<(), ParseError> {
+        if self.factors.is_empty() {
+            for event in events {
+                self.builder.metric(&event.name, &event.unit);
+                self.factors.push(event.factor);
+            }
+            return Ok(());
+        }
+        let same = events.len() == self.factors.len()
+            && events.iter().zip(&self.builder.meta.metrics).all(|(event, metric)| event.name == metric.name);
+        if same {
+            Ok(())
+        } else {
+            Err(ParseError::at_line(NAME, number, "the parts of this file count different events"))
+        }
+    }
+
+    fn spec(&mut self, key: &[u8], value: &[u8]) -> bool {
+        let builder = &mut self.builder;
+        match key {
+            b"ob" => match self.objects.get(builder, value, clean_file) {
+                Some(object) => self.object = object,
+                None => return false,
+            },
+            b"cob" => self.callee.object = self.objects.get(builder, value, clean_file),
+            b"fl" | b"fi" | b"fe" => match self.files.get(builder, value, clean_file) {
+                Some(file) => {
+                    self.file = file;
+                    if key == b"fl" {
+                        self.function_file = Some(file);
+                    }
+                }
+                None => return false,
+            },
+            b"cfl" | b"cfi" => self.callee.file = self.files.get(builder, value, clean_file),
+            b"fn" => match self.functions.get(builder, value, clean_function) {
+                Some(name) => self.start_function(name),
+                None => return false,
+            },
+            b"cfn" => {
+                self.callee.name = self.functions.get(builder, value, clean_function);
+                return self.callee.name.is_some();
+            }
+            b"calls" => return self.start_call(value),
+            // Jumps within a function are no calls.
+            _ => {}
+        }
+        true
+    }
+
+    fn start_function(&mut self, name: StringId) {
+        // Code inlined from another file (`fi=`) says nothing about where the next function is.
+        self.file = self.function_file.unwrap_or(self.file);
+        let function = self.function_of(name, self.file, self.object);
+        self.defined.insert(function);
+        self.function = Some(function);
+        (self.call, self.callee) = (None, Callee::default());
+    }
+
+    fn start_call(&mut self, value: &[u8]) -> bool {
+        let callee = std::mem::take(&mut self.callee);
+        let (Some(name), Some(count)) = (callee.name, Scan(value).integer()) else { return false };
+        let file = callee.file.unwrap_or(self.file);
+        let object = callee.object.unwrap_or(self.object);
+        self.call = Some((self.function_of(name, file, object), count));
+        true
+    }
+
+    fn function_of(&mut self, name: StringId, file: StringId, object: StringId) -> FunctionId {
+        let function = self.builder.function(crate::profile::Function {
+            name,
+            file,
+            line: 0,
+            column: 0,
+            by_place: false,
+        });
+        self.object_of.entry(function).or_insert(object);
+        function
+    }
+
+    /// A position and costs: those of the function itself, or of the call just announced.
+    fn costs(&mut self, line: &[u8]) -> bool {
+        let mut scan = Scan(line);
+        for _ in 0..self.positions {
+            scan.word();
+        }
+        self.costs.clear();
+        for &factor in &self.factors {
+            // Costs at the end that are 0 may be left out.
+            let cost = if scan.skip_blanks().0.is_empty() { Some(0) } else { scan.integer() };
+            let Some(cost) = cost else { return false };
+            self.costs.push(cost.saturating_mul(factor));
+        }
+        let Some(function) = self.function.filter(|_| !self.factors.is_empty()) else { return false };
+        if let Some((callee, count)) = self.call.take() {
+            self.add_call(function, callee, count);
+            return true;
+        }
+        let start = function.index() * self.factors.len();
+        if self.self_values.len() < start + self.factors.len() {
+            self.self_values.resize(start + self.factors.len(), 0);
+        }
+        for (sum, &cost) in self.self_values[start..].iter_mut().zip(&self.costs) {
+            *sum = sum.saturating_add(cost);
+        }
+        true
+    }
+
+    fn add_call(&mut self, caller: FunctionId, callee: FunctionId, count: i64) {
+        let edges = &mut self.edges;
+        let index = *self.edge_index.entry((caller, callee)).or_insert_with(|| {
+            edges.push(((caller, callee), 0, vec![0; self.costs.len()]));
+            edges.len() - 1
+        });
+        let (_, calls, costs) = &mut edges[index];
+        *calls = calls.saturating_add(count);
+        for (sum, &cost) in costs.iter_mut().zip(&self.costs) {
+            *sum = sum.saturating_add(cost);
+        }
+    }
+
+    fn finish(mut self) -> Result<Profile, ParseError> {
+        if self.factors.is_empty() {
+            return Err(ParseError::whole(NAME, "no line that names the events"));
+        }
+        self.bad.settle(&mut self.builder, self.good, "no line of callgrind's format")?;
+        self.fill();
+        let profile = self.builder.finish().map_err(|error| ParseError::whole(NAME, error.to_string()))?;
+        Ok(compare_with_summary(profile, &self.summaries, &self.factors))
+    }
+
+    /// Hands functions and calls to the builder.
+    fn fill(&mut self) {
+        let events = self.factors.len();
+        let calls = self.builder.metric("calls", "count");
+        self.builder.calls_metric(calls);
+        let callee_of = self.defined_callees();
+        let mut called: HashMap<FunctionId, i64> = HashMap::new();
+        for ((caller, callee), count, costs) in std::mem::take(&mut self.edges) {
+            let callee = callee_of.get(&callee).copied().unwrap_or(callee);
+            let sum = called.entry(callee).or_default();
+            *sum = sum.saturating_add(count);
+            let mut values = costs;
+            values.push(count);
+            self.builder.call_edge(caller, callee, &values);
+        }
+        let mut functions: Vec<FunctionId> = self.defined.iter().chain(called.keys()).copied().collect();
+        functions.sort_unstable();
+        functions.dedup();
+        for function in functions {
+            let start = function.index() * events;
+            let mut values =
+                self.self_values.get(start..start + events).map_or(vec![0; events], <[i64]>::to_vec);
+            values.push(called.get(&function).copied().unwrap_or(0));
+            self.builder.call_node(function, &values);
+            let file = self.object_of.get(&function).copied().unwrap_or_default();
+            let mapping = self.builder.mapping(Mapping { file, ..Mapping::default() });
+            self.builder.call_mapping(function, mapping);
+        }
+    }
+
+    /// Some writers leave out the file of a callee. It is the one function of that name that has a
+    /// part of its own, where there is one.
+    fn defined_callees(&self) -> HashMap<FunctionId, FunctionId> {
+        let mut by_name: HashMap<StringId, Option<FunctionId>> = HashMap::new();
+        for &function in &self.defined {
+            let name = self.builder.function_row(function).name;
+            by_name.entry(name).and_modify(|only| *only = None).or_insert(Some(function));
+        }
+        let callees = self.edges.iter().map(|((_, callee), ..)| *callee);
+        callees
+            .filter(|callee| !self.defined.contains(callee))
+            .filter_map(|callee| {
+                let name = self.builder.function_row(callee).name;
+                Some((callee, (*by_name.get(&name)?)?))
+            })
+            .collect()
+    }
+}
+
+/// Warns where the costs do not add up to what the file itself says.
+fn compare_with_summary(mut profile: Profile, summaries: &[i128], factors: &[i64]) -> Profile {
+    for (metric, (&said, &factor)) in summaries.iter().zip(factors).enumerate() {
+        let said = said * i128::from(factor);
+        let found = i128::from(profile.meta.metrics[metric].total);
+        if said != 0 && said != found {
+            let name = &profile.meta.metrics[metric].name;
+            let warning = format!("the file's summary says {said} {name}, its functions add up to {found}");
+            profile.meta.warnings.push(warning);
+        }
+    }
+    profile
+}
+
+/// An event's name and unit: `Ir`, `Time_(10ns)`, `inuse_space(MB)`.
+struct Event {
+    name: String,
+    unit: String,
+    factor: i64,
+}
+
+impl Event {
+    fn parse(text: &str) -> Event {
+        let plain = || Event { name: text.to_string(), unit: "count".into(), factor: 1 };
+        let Some((name, unit)) = text.strip_suffix(')').and_then(|text| text.split_once('(')) else {
+            return plain();
+        };
+        let digits = unit.bytes().take_while(u8::is_ascii_digit).count();
+        let (factor, unit) = unit.split_at(digits);
+        let name = name.trim_end_matches('_');
+        if name.is_empty() || unit.is_empty() {
+            return plain();
+        }
+        Event { name: name.to_string(), unit: unit.to_string(), factor: factor.parse().unwrap_or(1) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(text: &str) -> Profile {
+        assert_ne!(sniff(text.as_bytes()), Confidence::No);
+        read(&mut Source::from_bytes(text.as_bytes().to_vec()), LoadOptions::ALL).unwrap()
+    }
+
+    /// `name self total calls`, and `caller>callee cost calls`.
+    fn drawn(profile: &Profile) -> Vec<String> {
+        let calls = profile.calls.as_ref().unwrap();
+        let last = profile.meta.metrics.len() - 1;
+        let name = |function| profile.symbols.function_name(function);
+        let mut lines: Vec<String> = profile
+            .symbols
+            .functions
+            .ids()
+            .map(|id| {
+                let (own, total) = (calls.self_values[0][id], calls.totals[0][id]);
+                format!("{} {own} {total} {}", name(id), calls.self_values[last][id])
+            })
+            .collect();
+        for edge in 0..calls.edge_count() {
+            let (caller, callee) = (name(calls.caller[edge]), name(calls.callee[edge]));
+            let values = (calls.edge_values[0][edge], calls.edge_values[last][edge]);
+            lines.push(format!("{caller}>{callee} {} {}", values.0, values.1));
+        }
+        lines
+    }
+
+    #[test]
+    fn names_are_compressed_and_positions_relative() {
+        let profile = load(
+            "positions: line\nevents: Ir\nsummary: 820\n\nfl=(1) file1.c\nfn=(1) main\n16 20\ncfn=(2) func1\ncalls=1 50\n16 400\n\
+             cfi=(2) file2.c\ncfn=(3) func2\ncalls=3 20\n+0 400\n\nfn=(2)\n51 100\ncfi=(2)\ncfn=(3)\ncalls=2 20\n* 300\n\n\
+             fl=(2)\nfn=(3)\n20 400\n+1 300\n",
+        );
+        assert_eq!(
+            drawn(&profile),
+            [
+                "main 20 820 0",
+                "func1 100 400 1",
+                "func2 700 700 5",
+                "main>func1 400 1",
+                "main>func2 400 3",
+                "func1>func2 300 2"
+            ]
+        );
+        assert_eq!(profile.meta.warnings, [""; 0]);
+    }
+
+    #[test]
+    fn recursion_is_one_function() {
+        let profile = load(
+            "events: Ir\nfn=main\n1 1\ncfn=dig\ncalls=1 2\n1 30\nfn=dig\n2 10\ncfn=dig'2\ncalls=1 2\n2 20\n\
+             fn=dig'2\n2 20\ncfn=dig'2\ncalls=4 2\n2 15\n",
+        );
+        assert_eq!(drawn(&profile), ["main 1 31 0", "dig 30 30 6", "main>dig 30 1", "dig>dig 35 5"]);
+    }
+
+    #[test]
+    fn units_stand_behind_names() {
+        let profile = load("events: Time_(10ns) Memory_(bytes)\nfl=a\nfn=f\n1 3 7\n2 1\n");
+        let metrics: Vec<_> = profile
+            .meta
+            .metrics
+            .iter()
+            .map(|metric| (metric.name.as_str(), metric.unit.as_str(), metric.total))
+            .collect();
+        assert_eq!(metrics, [("Time", "ns", 40), ("Memory", "bytes", 7), ("calls", "count", 0)]);
+    }
+
+    #[test]
+    fn a_callee_without_its_file_is_found_by_name() {
+        let profile = load("events: Ir\nfl=a\nfn=f\n1 1\ncfn=g\ncalls=2 1\n1 5\nfl=b\nfn=g\n1 5\n");
+        assert_eq!(profile.calls.as_ref().unwrap().totals[0].iter().sum::<i64>(), 6 + 5);
+    }
+
+    #[test]
+    fn cachegrind_is_something_else() {
+        assert_eq!(
+            sniff(b"desc: I1 cache: 32768 B\ncmd: ./maze\nevents: Ir\nfl=a\nfn=b\n1 2\n"),
+            Confidence::No
+        );
+    }
+}

@@ -411,12 +411,13 @@ impl Reader {
     }
 }
 
-/// Warns where the costs do not add up to what the file itself says.
+/// Warns where the costs do not add up to what the file itself says. Valgrind is off by a few
+/// instructions now and then, which is nothing to tell anyone.
 fn compare_with_summary(mut profile: Profile, summaries: &[i128], factors: &[i64]) -> Profile {
     for (metric, (&said, &factor)) in summaries.iter().zip(factors).enumerate() {
         let said = said * i128::from(factor);
         let found = i128::from(profile.meta.metrics[metric].total);
-        if said != 0 && said != found {
+        if (said - found).abs() > said.abs() / 1000 {
             let name = &profile.meta.metrics[metric].name;
             let warning = format!("the file's summary says {said} {name}, its functions add up to {found}");
             profile.meta.warnings.push(warning);

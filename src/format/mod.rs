@@ -11,6 +11,7 @@ mod error;
 mod perf_script;
 mod pprof;
 mod pprof_legacy;
+mod pstats;
 mod source;
 mod text;
 mod wire;
@@ -51,6 +52,7 @@ pub static FORMATS: &[&Format] = &[
     &pprof_legacy::PPROF_LEGACY,
     &perf_script::PERF_SCRIPT,
     &callgrind::CALLGRIND,
+    &pstats::PSTATS,
     &collapsed::COLLAPSED,
     &pprof::PPROF,
 ];

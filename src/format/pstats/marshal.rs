@@ -1,0 +1,217 @@
+//! Python's `marshal` data, as far as profiles need it: numbers, text, tuples, lists, dicts.
+//!
+//! Version 3 and later mark objects that will be referred to again (bit 7 of the type); Python 2
+//! numbers the strings it writes as interned. Both kinds of reference are resolved here.
+
+use std::rc::Rc;
+
+/// A Python object.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Object {
+    /// `None`, `...`, and the like: nothing a profile needs.
+    Nothing,
+    Integer(i64),
+    Float(f64),
+    Text(Rc<str>),
+    /// A tuple or a list.
+    Sequence(Rc<[Object]>),
+    Dict(Rc<[(Object, Object)]>),
+}
+
+/// Why bytes are no such data, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Broken {
+    pub(super) at: usize,
+    pub(super) what: &'static str,
+}
+
+/// How deeply objects may lie within each other: a profile needs five levels.
+const MAX_DEPTH: usize = 8;
+
+const REFERRED_TO: u8 = 0x80;
+
+pub(super) struct Reader<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    objects: Vec<Object>,
+    interned: Vec<Object>,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        Reader { bytes, at: 0, objects: Vec::new(), interned: Vec::new() }
+    }
+
+    /// Reads one object with all that is in it.
+    pub(super) fn object(&mut self) -> Result<Object, Broken> {
+        self.nested(0)?.ok_or(Broken { at: self.at, what: "the end of a dict where an object should be" })
+    }
+
+    /// Reads an object; `None` stands for the mark that ends a dict.
+    fn nested(&mut self, depth: usize) -> Result<Option<Object>, Broken> {
+        if depth > MAX_DEPTH {
+            return Err(self.broken("objects nested too deeply for a profile"));
+        }
+        let kind = self.take(1)?[0];
+        let place = (kind & REFERRED_TO != 0).then(|| {
+            self.objects.push(Object::Nothing);
+            self.objects.len() - 1
+        });
+        let object = match kind & !REFERRED_TO {
+            b'0' => return Ok(None),
+            b'r' => return self.reference(|reader| &reader.objects).map(Some),
+            b'R' => return self.reference(|reader| &reader.interned).map(Some),
+            b'(' | b'[' => self.sequence(Reader::count, depth)?,
+            b')' => self.sequence(Reader::byte, depth)?,
+            b'{' => self.dict(depth)?,
+            kind => self.leaf(kind)?,
+        };
+        if let Some(place) = place {
+            self.objects[place] = object.clone();
+        }
+        Ok(Some(object))
+    }
+
+    fn reference(&mut self, table: fn(&Self) -> &Vec<Object>) -> Result<Object, Broken> {
+        let index = self.count()?;
+        table(self)
+            .get(index)
+            .cloned()
+            .ok_or_else(|| self.broken("a reference to an object that is not there"))
+    }
+
+    fn sequence(
+        &mut self,
+        length: fn(&mut Self) -> Result<usize, Broken>,
+        depth: usize,
+    ) -> Result<Object, Broken> {
+        let length = length(self)?;
+        let mut items = Vec::new();
+        for _ in 0..length {
+            let item = self.nested(depth + 1)?;
+            items.push(item.ok_or_else(|| self.broken("the end of a dict within a tuple"))?);
+        }
+        Ok(Object::Sequence(items.into()))
+    }
+
+    fn dict(&mut self, depth: usize) -> Result<Object, Broken> {
+        let mut items = Vec::new();
+        while let Some(key) = self.nested(depth + 1)? {
+            let value = self.nested(depth + 1)?;
+            items.push((key, value.ok_or_else(|| self.broken("a key without a value"))?));
+        }
+        Ok(Object::Dict(items.into()))
+    }
+
+    fn leaf(&mut self, kind: u8) -> Result<Object, Broken> {
+        Ok(match kind {
+            b'N' | b'.' | b'S' => Object::Nothing,
+            b'F' => Object::Integer(0),
+            b'T' => Object::Integer(1),
+            b'i' => Object::Integer(i64::from(i32::from_le_bytes(self.array()?))),
+            b'I' => Object::Integer(i64::from_le_bytes(self.array()?)),
+            b'l' => self.long()?,
+            b'g' => Object::Float(f64::from_le_bytes(self.array()?)),
+            b'f' => {
+                let length = self.byte()?;
+                let text = self.take(length)?;
+                let number = std::str::from_utf8(text).ok().and_then(|text| text.trim().parse().ok());
+                Object::Float(number.ok_or_else(|| self.broken("a float that is none"))?)
+            }
+            b's' | b'u' | b'a' | b'A' => self.text(Reader::count)?,
+            b'z' | b'Z' => self.text(Reader::byte)?,
+            b't' => {
+                let text = self.text(Reader::count)?;
+                self.interned.push(text.clone());
+                text
+            }
+            _ => return Err(self.broken("a type of object that profiles do not hold")),
+        })
+    }
+
+    fn text(&mut self, length: fn(&mut Self) -> Result<usize, Broken>) -> Result<Object, Broken> {
+        let length = length(self)?;
+        Ok(Object::Text(String::from_utf8_lossy(self.take(length)?).into()))
+    }
+
+    /// An integer of any size, in digits of 15 bits.
+    fn long(&mut self) -> Result<Object, Broken> {
+        let size = i32::from_le_bytes(self.array()?);
+        let mut value: i64 = 0;
+        for index in 0..size.unsigned_abs() {
+            let digit = i64::from(u16::from_le_bytes(self.array()?));
+            let shifted =
+                15_u32.checked_mul(index).and_then(|shift| digit.checked_mul(1_i64.checked_shl(shift)?));
+            let sum =
+                if digit == 0 { Some(value) } else { shifted.and_then(|digit| value.checked_add(digit)) };
+            value = sum.ok_or_else(|| self.broken("a number that does not fit 64 bits"))?;
+        }
+        Ok(Object::Integer(if size < 0 { -value } else { value }))
+    }
+
+    fn byte(&mut self) -> Result<usize, Broken> {
+        Ok(usize::from(self.take(1)?[0]))
+    }
+
+    fn count(&mut self) -> Result<usize, Broken> {
+        let count = i32::from_le_bytes(self.array()?);
+        usize::try_from(count).map_err(|_| self.broken("a negative length"))
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], Broken> {
+        let bytes = self.take(N)?;
+        bytes.try_into().map_err(|_| self.broken("the input ends within an object"))
+    }
+
+    fn take(&mut self, count: usize) -> Result<&'a [u8], Broken> {
+        let rest = &self.bytes[self.at..];
+        if count > rest.len() {
+            return Err(self.broken("the input ends within an object"));
+        }
+        self.at += count;
+        Ok(&rest[..count])
+    }
+
+    fn broken(&self, what: &'static str) -> Broken {
+        Broken { at: self.at, what }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(text: &str) -> Object {
+        Object::Text(text.into())
+    }
+
+    #[test]
+    fn references_of_both_kinds_are_resolved() {
+        // marshal.dumps(("ab", "ab")) as Python 3 writes it, then as Python 2 does.
+        let three = b"\xa9\x02\xda\x02abr\x01\x00\x00\x00";
+        let two = b"(\x02\x00\x00\x00t\x02\x00\x00\x00abR\x00\x00\x00\x00";
+        let expected = Object::Sequence([text("ab"), text("ab")].into());
+        assert_eq!(Reader::new(three).object(), Ok(expected.clone()));
+        assert_eq!(Reader::new(two).object(), Ok(expected));
+    }
+
+    #[test]
+    fn numbers_have_many_forms() {
+        let read = |bytes: &[u8]| Reader::new(bytes).object().unwrap();
+        assert_eq!(read(b"i\xfe\xff\xff\xff"), Object::Integer(-2));
+        assert_eq!(read(b"l\x03\x00\x00\x00\x01\x00\x00\x00\x04\x00"), Object::Integer(1 + (4 << 30)));
+        assert_eq!(read(b"l\xff\xff\xff\xff\x07\x00"), Object::Integer(-7));
+        assert_eq!(read(b"f\x030.5"), Object::Float(0.5));
+        assert_eq!(read(b"g\x00\x00\x00\x00\x00\x00\xe0\x3f"), Object::Float(0.5));
+    }
+
+    #[test]
+    fn what_is_broken_is_said() {
+        for bytes in [&b"(\xff\xff\xff\x7f"[..], b"z\xffab", b"r\x00\x00\x00\x00", b"{0x", b"\xff", b"", b"0"]
+        {
+            assert!(Reader::new(bytes).object().is_err() || bytes == b"{0x", "{bytes:?}");
+        }
+        assert!(Reader::new(&[b')', 1].repeat(1000)).object().is_err());
+        assert!(Reader::new(b"l\xff\xff\xff\x7f\x01\x00").object().is_err());
+    }
+}

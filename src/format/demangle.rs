@@ -1,6 +1,7 @@
 //! Names as people wrote them, from names as linkers see them.
 
 use std::borrow::Cow;
+use std::fmt::Write;
 
 use cpp_demangle::{DemangleOptions, ParseOptions, Symbol};
 
@@ -14,7 +15,7 @@ const MAX_DEPTH: u32 = 192;
 pub(super) fn demangle(name: &str) -> Cow<'_, str> {
     let is_mangled = ["_Z", "__Z", "_R", "__R"].iter().any(|prefix| name.starts_with(prefix));
     if !is_mangled {
-        return Cow::Borrowed(name);
+        return half_demangled(name).map_or(Cow::Borrowed(name), Cow::Owned);
     }
     if let Ok(rust) = rustc_demangle::try_demangle(name) {
         return Cow::Owned(format!("{rust:#}"));
@@ -22,6 +23,22 @@ pub(super) fn demangle(name: &str) -> Cow<'_, str> {
     // macOS puts a further underscore before every symbol.
     let cpp = if name.starts_with("__Z") { &name[1..] } else { name };
     cpp_name(cpp).map_or(Cow::Borrowed(name), Cow::Owned)
+}
+
+/// Tools that know C++ only leave Rust's own escapes in place:
+/// `_$LT$alloc..vec..Vec$LT$T$GT$$GT$::push::h0123456789abcdef`. Put back into mangled form, the name
+/// can be demangled properly.
+fn half_demangled(name: &str) -> Option<String> {
+    let (path, hash) = name.rsplit_once("::h")?;
+    if hash.len() != 16 || !hash.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return None;
+    }
+    let mut mangled = String::from("_ZN");
+    for part in path.split("::") {
+        let _ = write!(mangled, "{}{part}", part.len());
+    }
+    let _ = write!(mangled, "17h{hash}E");
+    Some(format!("{:#}", rustc_demangle::try_demangle(&mangled).ok()?))
 }
 
 fn cpp_name(name: &str) -> Option<String> {
@@ -43,6 +60,10 @@ mod tests {
         );
         assert_eq!(demangle("_Z5gammav"), "gamma()");
         assert_eq!(demangle("__ZN3foo3barEi"), "foo::bar(int)");
+        assert_eq!(
+            demangle("_$LT$alloc..vec..Vec$LT$T$GT$$GT$::push::h0123456789abcdef"),
+            "<alloc::vec::Vec<T>>::push"
+        );
         for plain in ["main", "_start", "_Zebra", "__Running", "_R", ""] {
             assert_eq!(demangle(plain), plain);
         }

@@ -4,10 +4,14 @@
 //! read. Names and endings of files are never looked at: real files called `.pb.gz` are not
 //! compressed, and `.prof` has five meanings.
 
+mod austin;
 mod callgrind;
 mod collapsed;
 mod demangle;
 mod error;
+mod hints;
+mod inferno;
+mod macos_sample;
 mod perf_script;
 mod pprof;
 mod pprof_legacy;
@@ -53,6 +57,13 @@ pub static FORMATS: &[&Format] = &[
     &perf_script::PERF_SCRIPT,
     &callgrind::CALLGRIND,
     &pstats::PSTATS,
+    &macos_sample::MACOS_SAMPLE,
+    &inferno::XCTRACE,
+    &inferno::GHC,
+    &inferno::VTUNE,
+    &inferno::VSPROF,
+    &inferno::DTRACE,
+    &austin::AUSTIN,
     &collapsed::COLLAPSED,
     &pprof::PPROF,
 ];
@@ -74,7 +85,11 @@ pub fn load(
     let head = source.head(HEAD)?;
     let format = match format {
         Some(format) => format,
-        None => recognize(head).ok_or_else(|| LoadError::Unrecognized { hint: hint(head) })?.0,
+        None => {
+            recognize(head)
+                .ok_or_else(|| LoadError::Unrecognized { hint: hints::hint(head).map(str::to_string) })?
+                .0
+        }
     };
     let mut profile = (format.read)(source, options)?;
     profile.meta.encoding = source.encoding().to_vec();
@@ -92,16 +107,4 @@ pub fn recognize(head: &[u8]) -> Option<(&'static Format, Confidence)> {
         }
     }
     best
-}
-
-/// What an input that is no profile looks like, and what to do about it.
-fn hint(head: &[u8]) -> Option<String> {
-    let text = if head.is_empty() {
-        "the input is empty"
-    } else if head.starts_with(b"\x7FELF") {
-        "this is an executable (ELF); give the profile that was recorded from it"
-    } else {
-        return None;
-    };
-    Some(text.to_string())
 }

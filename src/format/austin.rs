@@ -1,0 +1,248 @@
+//! The text of austin, a sampler for Python: a sample a line, root first.
+//!
+//! ```text
+//! # mode: wall
+//! P8374;T0:8374;/srv/app.py:main:92;/srv/app.py:work:84 10076
+//! ```
+//!
+//! The number is microseconds, or bytes in memory mode, or in full mode all of `cpu,idle,bytes`.
+
+use crate::format::text::{BadLines, decimal};
+use crate::format::{Confidence, Format, LoadError, ParseError, Source};
+use crate::profile::{
+    Frame, FrameId, Label, LabelSetId, LabelValue, LoadOptions, Period, Profile, ProfileBuilder,
+};
+
+/// The format's row in the list of formats.
+pub(super) static AUSTIN: Format = Format { name: NAME, title: "austin", sniff, read };
+
+const NAME: &str = "austin";
+
+fn sniff(head: &[u8]) -> Confidence {
+    if head.starts_with(b"# austin:") {
+        return Confidence::Certain;
+    }
+    let mut lines = head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
+    let first = lines.find(|line| !line.is_empty() && !line.starts_with(b"#"));
+    if first.is_some_and(|line| Sample::parse(line).is_some()) { Confidence::Certain } else { Confidence::No }
+}
+
+/// What the numbers of a file mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Wall,
+    Cpu,
+    Memory,
+    Full,
+}
+
+fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
+    let mut reader = Reader::new(options);
+    let mut number = 0;
+    while let Some(line) = source.line()? {
+        number += 1;
+        let line = line.trim_ascii_end();
+        if let Some(comment) = line.strip_prefix(b"#") {
+            reader.metadata(comment);
+        } else if !line.is_empty() {
+            match Sample::parse(line) {
+                Some(sample) if reader.sample(&sample) => reader.good += 1,
+                _ => reader.bad.add(number),
+            }
+        }
+    }
+    Ok(reader.finish()?)
+}
+
+/// One line, split up.
+struct Sample<'a> {
+    process: &'a [u8],
+    thread: &'a [u8],
+    /// Frames joined by `;`, each after its `;`.
+    frames: &'a [u8],
+    values: &'a [u8],
+}
+
+impl Sample<'_> {
+    /// `P8374;T0:8374;app.py:main:92 10076`
+    fn parse(line: &[u8]) -> Option<Sample<'_>> {
+        let blank = memchr::memrchr(b' ', line)?;
+        let (stack, values) = (&line[..blank], &line[blank + 1..]);
+        let stack = stack.strip_prefix(b"P")?;
+        let (process, rest) = stack.split_at(memchr::memchr(b';', stack)?);
+        let thread = rest.strip_prefix(b";T")?;
+        let (thread, frames) = thread.split_at(memchr::memchr(b';', thread).unwrap_or(thread.len()));
+        let is_process = !process.is_empty() && process.iter().all(u8::is_ascii_digit);
+        let is_values =
+            !values.is_empty() && values.split(|&byte| byte == b',').all(|value| decimal(value).is_some());
+        (is_process && is_values).then_some(Sample { process, thread, frames, values })
+    }
+}
+
+struct Reader {
+    builder: ProfileBuilder,
+    mode: Mode,
+    has_metrics: bool,
+    frames: Vec<FrameId>,
+    values: Vec<i64>,
+    good: u64,
+    bad: BadLines,
+}
+
+impl Reader {
+    fn new(options: LoadOptions) -> Reader {
+        Reader {
+            builder: ProfileBuilder::new(NAME, options),
+            mode: Mode::Wall,
+            has_metrics: false,
+            frames: Vec::new(),
+            values: Vec::new(),
+            good: 0,
+            bad: BadLines::default(),
+        }
+    }
+
+    /// `mode: wall`
+    fn metadata(&mut self, text: &[u8]) {
+        let text = String::from_utf8_lossy(text);
+        let Some((key, value)) = text.split_once(": ") else { return };
+        let value = value.trim();
+        match (key.trim(), value) {
+            ("mode", "cpu") => self.mode = Mode::Cpu,
+            ("mode", "memory") => self.mode = Mode::Memory,
+            ("mode", "full") => self.mode = Mode::Full,
+            ("interval", _) => {
+                let value = value.parse().ok().filter(|&value: &i64| value > 0);
+                self.builder.meta.period =
+                    value.map(|value| Period { name: "wall".into(), unit: "microseconds".into(), value });
+            }
+            ("duration", _) => {
+                let microseconds = value.parse::<i64>().ok();
+                self.builder.meta.duration_ns = microseconds.and_then(|value| value.checked_mul(1000));
+            }
+            _ => {}
+        }
+    }
+
+    /// Declares the metrics, once the mode is known.
+    fn metrics(&mut self) {
+        let metrics: &[(&str, &str)] = match self.mode {
+            Mode::Wall => &[("wall", "microseconds")],
+            Mode::Cpu => &[("cpu", "microseconds")],
+            Mode::Memory => &[("alloc_space", "bytes")],
+            Mode::Full => &[
+                ("wall", "microseconds"),
+                ("cpu", "microseconds"),
+                ("alloc_space", "bytes"),
+                ("free_space", "bytes"),
+            ],
+        };
+        for (name, unit) in metrics {
+            self.builder.metric(name, unit);
+        }
+        self.has_metrics = true;
+    }
+
+    /// Takes a sample; false where its numbers do not fit the mode.
+    fn sample(&mut self, sample: &Sample<'_>) -> bool {
+        if !self.has_metrics {
+            self.metrics();
+        }
+        let mut numbers = sample.values.split(|&byte| byte == b',').filter_map(decimal);
+        self.values.clear();
+        match (self.mode, numbers.next(), numbers.next(), numbers.next()) {
+            (Mode::Full, Some(time), Some(idle), Some(memory)) => {
+                let cpu = if idle == 0 { time } else { 0 };
+                self.values.extend([time, cpu, memory.max(0), memory.min(0).saturating_neg()]);
+            }
+            (Mode::Full, ..) | (_, _, Some(_), _) | (_, None, ..) => return false,
+            // Freed memory is of no allocation's stack.
+            (Mode::Memory, Some(memory), ..) => self.values.push(memory.max(0)),
+            (_, Some(time), ..) => self.values.push(time),
+        }
+        self.frames.clear();
+        let frames = String::from_utf8_lossy(sample.frames);
+        for frame in frames.split(';').skip(1) {
+            let frame = self.frame(frame);
+            self.frames.push(frame);
+        }
+        let stack = self.builder.stack(&self.frames);
+        let labels = self.labels(sample);
+        self.builder.sample(stack, labels, None, &self.values);
+        true
+    }
+
+    /// `file:function:line`; Windows puts a further colon into the file.
+    fn frame(&mut self, text: &str) -> FrameId {
+        let place = text.rsplit_once(':').and_then(|(rest, line)| Some((rest, line.parse::<u32>().ok()?)));
+        let (rest, line) = place.unwrap_or((text, 0));
+        let (file, name) = match rest.rsplit_once(':') {
+            Some((file, name)) if place.is_some() => (file, name),
+            // A state such as `:GC:`, or something unheard of: the text as it is.
+            _ => ("", text.trim_matches(':')),
+        };
+        let function = self.builder.named_function(name, file);
+        self.builder.frame(Frame { function, line, ..Frame::default() })
+    }
+
+    fn labels(&mut self, sample: &Sample<'_>) -> LabelSetId {
+        let builder = &mut self.builder;
+        if !builder.options().labels {
+            builder.skipped_labels();
+            return LabelSetId::default();
+        }
+        // `T0:8374` is thread 8374 of interpreter 0.
+        let thread = sample.thread.rsplit(|&byte| byte == b':').next().unwrap_or_default();
+        let no_unit = builder.string("");
+        let mut labels = Vec::new();
+        for (key, text) in [("process", sample.process), ("tid", thread)] {
+            let value = match decimal(text) {
+                Some(number) => LabelValue::Number(number, no_unit),
+                None => LabelValue::Text(builder.string(&String::from_utf8_lossy(text))),
+            };
+            labels.push(Label { key: builder.string(key), value });
+        }
+        builder.label_set(&mut labels)
+    }
+
+    fn finish(mut self) -> Result<Profile, ParseError> {
+        if !self.has_metrics {
+            self.metrics();
+        }
+        self.bad.settle(&mut self.builder, self.good, "no sample of austin's format")?;
+        self.builder.finish().map_err(|error| ParseError::whole(NAME, error.to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::draw;
+
+    fn load(text: &str) -> Profile {
+        assert_eq!(sniff(text.as_bytes()), Confidence::Certain);
+        read(&mut Source::from_bytes(text.as_bytes().to_vec()), LoadOptions { labels: true, times: false })
+            .unwrap()
+    }
+
+    #[test]
+    fn frames_have_files_and_lines() {
+        let profile =
+            load("# mode: cpu\n\nP7;T0:8 12\nP7;T0:8;C:\\app.py:main:92;<frozen x>:f:3 10\nP7;T0:8;:GC: 1\n");
+        assert_eq!(profile.meta.metrics[0].name, "cpu");
+        assert_eq!(
+            draw(&profile),
+            " 12 {process=7 tid=8}\nGC 1 {process=7 tid=8}\nmain@C:\\app.py:92;f@<frozen x>:3 10 {process=7 tid=8}"
+        );
+    }
+
+    #[test]
+    fn full_mode_has_three_numbers() {
+        let profile =
+            load("# austin: 3.4.1\n# mode: full\nP7;T8;a.py:f:1 10,0,4096\nP7;T8;a.py:g:1 20,1,-8\n");
+        assert_eq!(
+            draw(&profile),
+            "f@a.py:1 10 10 4096 0 {process=7 tid=8}\ng@a.py:1 20 0 0 8 {process=7 tid=8}"
+        );
+    }
+}

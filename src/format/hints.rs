@@ -1,0 +1,137 @@
+//! Inputs that are no profile `prof` reads, but that people do try: what they are, and what to do.
+
+/// What `head` looks like and how to convert it, where that is known.
+pub(super) fn hint(head: &[u8]) -> Option<&'static str> {
+    if head.trim_ascii().is_empty() {
+        return Some("the input is empty");
+    }
+    HINTS.iter().find(|(is_it, _)| is_it(head)).map(|&(_, hint)| hint)
+}
+
+/// Tells an input, and says what it is.
+type Hint = (fn(&[u8]) -> bool, &'static str);
+
+static HINTS: &[Hint] = &[
+    (
+        |head| head.starts_with(b"gmon") && head.get(4..8).is_some_and(|version| version.contains(&1)),
+        "this is gprof's gmon.out; record with `perf record -g` instead, or with `valgrind --tool=callgrind`",
+    ),
+    (
+        |head| head.starts_with(b"Nettrace"),
+        "this is a .nettrace of .NET; convert it with `dotnet-trace convert --format speedscope`",
+    ),
+    (
+        |head| head.starts_with(b"go 1.") && find(head, b" trace\0"),
+        "this is a Go execution trace; make a profile of it with `go tool trace -pprof=net|sync|syscall|sched TRACE > FILE`",
+    ),
+    (
+        is_goroutine_dump,
+        "these are goroutine stacks as text (debug=2); fetch /debug/pprof/goroutine without `debug`, or with debug=1",
+    ),
+    (
+        |head| {
+            head.starts_with(b"PeriodType: ") || (find(head, b"\nSamples:\n") && find(head, b"\nLocations\n"))
+        },
+        "this is the text of `pprof -raw`; give prof the profile it was printed from",
+    ),
+    (
+        |head| {
+            head.starts_with(b"*version\n") || head.starts_with(b"SLOW") || head.starts_with(b"*threads\n")
+        },
+        "this is a method trace of Android's ART; record with simpleperf and convert with its `report_sample.py` (perf script text)",
+    ),
+    (
+        |head| head.starts_with(b"SIMPLEPERF"),
+        "these are samples of simpleperf in a form of its own; convert the perf.data with its `report_sample.py` (perf script text)",
+    ),
+    (
+        |head| head.starts_with(b"JAVA PROFILE 1.0"),
+        "this is a heap dump of a Java VM (hprof); record allocations with JFR, or with async-profiler's `-e alloc`",
+    ),
+    (
+        |head| head.starts_with(b"MOJ"),
+        "this is austin's binary form (mojo); convert it with `mojo2austin` (pip install austin-python)",
+    ),
+    (
+        |head| starts_line(head, b"desc: ") && find(head, b"\nevents: ") && find(head, b"\nfl="),
+        "this is cachegrind's output, which has no calls; record with `valgrind --tool=callgrind`, which has them",
+    ),
+    (
+        |head| starts_line(head, b"desc: ") && find(head, b"\ntime_unit: ") && find(head, b"mem_heap_B="),
+        "this is massif's output; print it with `ms_print`, or record with `valgrind --tool=dhat`, which prof reads",
+    ),
+    (
+        |head| find(head, b"  %   cumulative   self") && find(head, b"Flat profile:"),
+        "this is gprof's report; record with `perf record -g` instead, or with `valgrind --tool=callgrind`",
+    ),
+    (
+        |head| find(head, b" function calls ") && find(head, b"tottime"),
+        "this is the printed report of cProfile; give prof the file that `python -m cProfile -o FILE` saves",
+    ),
+    (
+        |head| head.starts_with(b"\x7FELF"),
+        "this is an executable (ELF); give the profile that was recorded from it",
+    ),
+    (
+        |head| matches!(head, [0xCF | 0xCE, 0xFA, 0xED, 0xFE, ..] | [b'M', b'Z', ..]),
+        "this is an executable; give the profile that was recorded from it",
+    ),
+    (|head| head.starts_with(b"PK\x03\x04"), "this is a zip archive; unpack it and give the profile in it"),
+    (|head| head.starts_with(b"BZh"), "this is compressed with bzip2; unpack it with `bzip2 -d`"),
+    (|head| head.starts_with(b"\xFD7zXZ\0"), "this is compressed with xz; unpack it with `xz -d`"),
+    (
+        |head| head.starts_with(b"SQLite format 3\0"),
+        "this is an SQLite database; export a profile from the tool that wrote it",
+    ),
+    (is_html, "this is a web page, perhaps a login or an error; give the profile itself"),
+    (|head| find(front(head), b"<svg"), "this is a picture (SVG); give the profile it was drawn from"),
+];
+
+fn front(head: &[u8]) -> &[u8] {
+    &head[..head.len().min(1024)]
+}
+
+fn find(head: &[u8], text: &[u8]) -> bool {
+    memchr::memmem::find(head, text).is_some()
+}
+
+fn starts_line(head: &[u8], text: &[u8]) -> bool {
+    head.starts_with(text) || memchr::memmem::find(front(head), text).is_some_and(|at| head[at - 1] == b'\n')
+}
+
+/// `goroutine 530 [running]:`
+fn is_goroutine_dump(head: &[u8]) -> bool {
+    let first =
+        head.trim_ascii_start().split(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii_end();
+    first.starts_with(b"goroutine ") && first.ends_with(b"]:")
+}
+
+fn is_html(head: &[u8]) -> bool {
+    let front = front(head).trim_ascii_start().to_ascii_lowercase();
+    front.starts_with(b"<!doctype html") || front.starts_with(b"<html")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn common_mistakes_are_told() {
+        for (head, word) in [
+            (&b" \n"[..], "empty"),
+            (b"gmon\x01\0\0\0", "gmon.out"),
+            (b"Nettrace\x14\0\0\0!FastSerialization.1", "dotnet-trace convert"),
+            (b"go 1.22 trace\0\0\0", "go tool trace"),
+            (b"goroutine 1 [running]:\nmain.main()\n", "debug=2"),
+            (b"PeriodType: cpu nanoseconds\nPeriod: 1\n", "pprof -raw"),
+            (b"desc: I1 cache: 32768 B\ncmd: ./a\nevents: Ir\nfl=a.c\nfn=f\n1 2\n", "cachegrind"),
+            (b"desc: (none)\ncmd: ./a\ntime_unit: i\n#---\nsnapshot=0\nmem_heap_B=0\n", "massif"),
+            (b"MOJ\x03", "mojo2austin"),
+            (b"<!DOCTYPE html><p>", "web page"),
+            (b"<?xml version=\"1.0\"?>\n<svg>", "SVG"),
+        ] {
+            assert!(hint(head).is_some_and(|hint| hint.contains(word)), "{word}");
+        }
+        assert_eq!(hint(b"some other text\n"), None);
+    }
+}

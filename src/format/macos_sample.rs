@@ -1,0 +1,221 @@
+//! The report of `sample` on macOS, which Activity Monitor saves too: a call tree, root first.
+//!
+//! ```text
+//! Call graph:
+//!     825 Thread_15758523   DispatchQueue_1: com.apple.main-thread  (serial)
+//!     + 825 start  (in libdyld.dylib) + 1  [0x7fff737cf3d5]
+//!     +   500 main  (in rg) + 41  [0x10384b549]
+//! ```
+//!
+//! A node's count contains that of its children; two columns of indentation are one level.
+
+use crate::format::demangle::demangle;
+use crate::format::text::{Lines, Scan, decimal};
+use crate::format::{Confidence, Format, LoadError, ParseError, Source};
+use crate::profile::{
+    Frame, FrameId, Label, LabelSetId, LabelValue, LoadOptions, Mapping, MappingId, Period, Profile,
+    ProfileBuilder,
+};
+
+/// The format's row in the list of formats.
+pub(super) static MACOS_SAMPLE: Format = Format { name: NAME, title: "macOS sample", sniff, read };
+
+const NAME: &str = "macos-sample";
+
+fn sniff(head: &[u8]) -> Confidence {
+    let has_graph = memchr::memmem::find(head, b"\nCall graph:").is_some();
+    match head.starts_with(b"Analysis of sampling ") || head.starts_with(b"Sampling process ") {
+        true => Confidence::Certain,
+        false if has_graph => Confidence::Likely,
+        false => Confidence::No,
+    }
+}
+
+fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
+    let mut builder = ProfileBuilder::new(NAME, options);
+    builder.metric("samples", "count");
+    let mut lines = Lines::new(source);
+    loop {
+        if !lines.advance()? {
+            return Err(ParseError::whole(NAME, "no line that says `Call graph:`").into());
+        }
+        if let Some(period) = period(lines.line()) {
+            builder.meta.period = Some(period);
+        }
+        if lines.line().starts_with(b"Call graph:") {
+            break;
+        }
+    }
+    let mut tree = Tree { builder, path: Vec::new(), labels: LabelSetId::default() };
+    while lines.advance()? {
+        let line = lines.line();
+        if line.starts_with(b"    ") {
+            tree.line(line).map_err(|what| ParseError::at_line(NAME, lines.number(), what))?;
+        } else if line.starts_with(b"Total number in stack") {
+            break;
+        } else if !line.trim_ascii().is_empty() {
+            return Err(ParseError::at_line(NAME, lines.number(), "this is no node of the call graph").into());
+        }
+    }
+    tree.close(0);
+    Ok(tree.builder.finish().map_err(|error| ParseError::whole(NAME, error.to_string()))?)
+}
+
+/// `Analysis of sampling rg (pid 64751) every 1 millisecond`
+fn period(line: &[u8]) -> Option<Period> {
+    line.strip_prefix(b"Analysis of sampling ")?;
+    let every = memchr::memmem::rfind(line, b" every ")?;
+    let mut scan = Scan(&line[every + b" every ".len()..]);
+    let value = scan.integer().filter(|&value| value > 0)?;
+    let unit = match scan.word() {
+        b"millisecond" | b"milliseconds" => "milliseconds",
+        b"microsecond" | b"microseconds" => "microseconds",
+        b"second" | b"seconds" => "seconds",
+        _ => return None,
+    };
+    Some(Period { name: "wall".into(), unit: unit.into(), value })
+}
+
+/// The nodes from the root to the one at hand.
+struct Tree {
+    builder: ProfileBuilder,
+    path: Vec<Node>,
+    labels: LabelSetId,
+}
+
+struct Node {
+    /// `None` for a thread, which is no frame.
+    frame: Option<FrameId>,
+    /// What is left of the count after the children seen so far.
+    own: i64,
+}
+
+impl Tree {
+    fn line(&mut self, line: &[u8]) -> Result<(), &'static str> {
+        let text = &line[4..];
+        let is_indent = |byte: &u8| b" +|:!".contains(byte);
+        let indent = text.iter().take_while(|byte| is_indent(byte)).count();
+        let text = text[indent..].trim_ascii_end();
+        if text.is_empty() {
+            return Err("a node without anything but its indentation");
+        }
+        if indent % 2 != 0 {
+            return Err("an odd number of columns of indentation");
+        }
+        let depth = indent / 2;
+        if depth > self.path.len() {
+            return Err("a level of indentation is skipped");
+        }
+        let mut scan = Scan(text);
+        let count = decimal(scan.word()).filter(|&count| count >= 0).ok_or("a count that is no number")?;
+        self.close(depth);
+        if let Some(parent) = self.path.last_mut() {
+            parent.own -= count;
+        }
+        let node = scan.0.trim_ascii();
+        let frame = match thread(node) {
+            Some((tid, name)) if depth == 0 => {
+                self.labels = self.thread_labels(tid, &name);
+                None
+            }
+            _ => Some(self.frame(node)),
+        };
+        self.path.push(Node { frame, own: count });
+        Ok(())
+    }
+
+    /// Ends all nodes below `depth`: what their children did not take is their own.
+    fn close(&mut self, depth: usize) {
+        while self.path.len() > depth {
+            let own = self.path.last().map_or(0, |node| node.own);
+            if own > 0 {
+                let frames: Vec<FrameId> = self.path.iter().filter_map(|node| node.frame).collect();
+                let stack = self.builder.stack(&frames);
+                self.builder.sample(stack, self.labels, None, &[own]);
+            }
+            self.path.pop();
+        }
+    }
+
+    fn thread_labels(&mut self, tid: i64, name: &str) -> LabelSetId {
+        let builder = &mut self.builder;
+        if !builder.options().labels {
+            return LabelSetId::default();
+        }
+        let name = LabelValue::Text(builder.string(name));
+        let tid = LabelValue::Number(tid, builder.string(""));
+        let (thread, id) = (builder.string("thread"), builder.string("tid"));
+        builder.label_set(&mut [Label { key: thread, value: name }, Label { key: id, value: tid }])
+    }
+
+    /// `start  (in libdyld.dylib) + 1  [0x7fff737cf3d5]`
+    fn frame(&mut self, node: &[u8]) -> FrameId {
+        let builder = &mut self.builder;
+        let text = String::from_utf8_lossy(node);
+        let (name, rest) = text.rsplit_once("  (in ").unwrap_or((&text, ""));
+        let module = rest.split_once(')').map_or("", |(module, _)| module);
+        let mapping = if module.is_empty() {
+            MappingId::default()
+        } else {
+            let file = builder.string(module);
+            builder.mapping(Mapping { file, ..Mapping::default() })
+        };
+        let function = if name == "???" {
+            builder.unnamed_function(mapping)
+        } else {
+            builder.named_function(&demangle(name.trim_end()), "")
+        };
+        // Several addresses stand for several places in one function.
+        let address = rest.rsplit_once("[0x").and_then(|(_, address)| address.strip_suffix(']'));
+        let address = address.and_then(|address| u64::from_str_radix(address, 16).ok()).unwrap_or(0);
+        builder.frame(Frame { function, address, mapping, ..Frame::default() })
+    }
+}
+
+/// Number and name of `Thread_1086631: PortServerThread`.
+fn thread(node: &[u8]) -> Option<(i64, String)> {
+    let mut scan = Scan(node.strip_prefix(b"Thread_")?);
+    let tid = scan.integer()?;
+    let name = memchr::memmem::find(scan.0, b": ").map_or(&b""[..], |at| scan.0[at + 2..].trim_ascii());
+    let name =
+        if name.is_empty() { format!("Thread_{tid}") } else { String::from_utf8_lossy(name).into_owned() };
+    Some((tid, name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::draw;
+
+    fn load(graph: &str) -> Result<Profile, LoadError> {
+        let text = format!(
+            "Analysis of sampling rg (pid 7) every 1 millisecond\n\nCall graph:\n{graph}\nTotal number in stack\n"
+        );
+        assert_eq!(sniff(text.as_bytes()), Confidence::Certain);
+        read(&mut Source::from_bytes(text.into_bytes()), LoadOptions { labels: true, times: false })
+    }
+
+    #[test]
+    fn what_children_do_not_take_is_a_nodes_own() {
+        let profile = load(
+            "    10 Thread_1: worker\n    + 10 start  (in libdyld.dylib) + 1  [0x10]\n\
+             \x20   +   6 _ZN3foo3barEv  (in rg) + 1  [0x20]\n    +   ! 2 read  (in libc) + 1  [0x30,0x34]\n\
+             \x20   +   3 ???  (in rg)  load address 0x1 + 0x2  [0x40]\n    2 Thread_2\n",
+        )
+        .unwrap();
+        assert_eq!(
+            draw(&profile),
+            " 2 {thread=Thread_2 tid=2}\nstart 1 {thread=worker tid=1}\nstart;[rg] 3 {thread=worker tid=1}\n\
+             start;foo::bar() 4 {thread=worker tid=1}\nstart;foo::bar();read 2 {thread=worker tid=1}"
+        );
+    }
+
+    #[test]
+    fn broken_indentation_is_refused() {
+        let message = |graph| load(graph).unwrap_err().to_string();
+        assert!(message("    1 Thread_1\n     1 f\n").contains("odd number"));
+        assert!(message("    1 Thread_1\n        1 f\n").contains("skipped"));
+        assert!(message("    1 Thread_1\n    + !\n").contains("(line 5)"));
+        assert!(message("    x Thread_1\n").contains("a count that is no number"));
+    }
+}

@@ -9,14 +9,12 @@ use prof::profile::{FrameId, LabelValue, LoadOptions, Profile};
 
 /// The corpus, or `None` (and a line that says so) where it is absent.
 fn corpus() -> Option<PathBuf> {
-    let path = ["../shared/corpus", "../../../work/shared/corpus"]
-        .iter()
-        .map(|relative| Path::new(env!("CARGO_MANIFEST_DIR")).join(relative))
-        .find(|path| path.is_dir());
-    if path.is_none() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus");
+    if !path.is_dir() {
         println!("skipped: ../shared/corpus is absent");
+        return None;
     }
-    path
+    Some(path)
 }
 
 fn load(path: &Path) -> Result<Profile, LoadError> {
@@ -292,4 +290,204 @@ fn perf_script_gives_the_stacks_of_speedscope() {
         }
         assert_eq!(got, expected, "{file}");
     }
+}
+
+#[test]
+fn dtrace_gives_the_stacks_of_inferno() {
+    let Some(corpus) = corpus() else { return };
+    for path in files(&corpus.join("dtrace")) {
+        let profile = load_well(&path);
+        assert_eq!(profile.meta.format, "dtrace", "{}", path.display());
+        let got = sums_by(&profile, |id| {
+            let frame = profile.symbols.frames[id];
+            let module = profile.symbols.mapping_file(frame.mapping);
+            let tick = if module.is_empty() { "" } else { "`" };
+            let mark = if frame.inlined { "_[i]" } else { "" };
+            format!("{module}{tick}{}{mark}", profile.symbols.frame_name(id))
+        });
+        let golden = corpus.join("dtrace/golden").join(path.file_name().unwrap());
+        if golden.exists() {
+            // Some were made with offsets within functions, which say nothing about stacks.
+            let mut expected = Sums::new();
+            for (stack, values) in collapsed(&golden) {
+                let frames: Vec<&str> = stack
+                    .split(';')
+                    .map(|frame| match frame.rsplit_once("+0x") {
+                        Some((name, offset)) if offset.bytes().all(|byte| byte.is_ascii_hexdigit()) => name,
+                        _ => frame,
+                    })
+                    .collect();
+                add(&mut expected, frames.join(";"), &values);
+            }
+            assert_eq!(got, expected, "{}", path.display());
+        }
+    }
+}
+
+#[test]
+fn ghc_gives_the_stacks_of_speedscope() {
+    let Some(corpus) = corpus() else { return };
+    let profile = load_well(&corpus.join("ghcprof/jlfwong__speedscope__simple.prof"));
+    assert_eq!(profile.meta.format, "ghc-json");
+    let got: BTreeMap<String, String> = sums_by(&profile, |id| profile.symbols.frame_name(id).into())
+        .into_iter()
+        .filter(|(_, values)| values[0] != 0)
+        .map(|(stack, values)| (stack, format!("{}.00ms", values[0])))
+        .collect();
+    // A tick is a millisecond.
+    let expected: BTreeMap<String, String> =
+        snapshot(&corpus, "haskell", "importFromHaskell 1").into_iter().flatten().collect();
+    assert_eq!(got, expected);
+}
+
+#[test]
+fn collapsed_gives_the_stacks_of_speedscope() {
+    let Some(corpus) = corpus() else { return };
+    for (file, export) in [
+        ("simple-crlf.txt", "importFromBGFlameGraph with CRLF"),
+        ("simple-utf16-be.txt", "importFromBGFlameGraph with UTF-16, Big Endian"),
+    ] {
+        let profile = load_well(&corpus.join(format!("collapsed/jlfwong__speedscope__{file}")));
+        let mut expected = Sums::new();
+        for (stack, weight) in snapshot(&corpus, "bg-flamegraph", export).into_iter().flatten() {
+            add(&mut expected, stack, &[weight.parse().unwrap()]);
+        }
+        assert_eq!(sums_by(&profile, |id| profile.symbols.frame_name(id).into()), expected, "{file}");
+    }
+}
+
+/// Name, self and total of the frames of a snapshot.
+fn snapshot_frames(corpus: &Path, file: &str, export: &str) -> BTreeMap<String, (i64, i64)> {
+    let path = corpus.join(format!("_snapshots/speedscope/jlfwong__speedscope__{file}.test.ts.snap"));
+    let text = std::fs::read_to_string(path).unwrap();
+    let (_, text) = text.split_once(&format!("exports[`{export}`]")).unwrap();
+    let text = text.split_once("\n`;").unwrap().0;
+    let field = |frame: &str, name: &str| {
+        let (_, value) = frame.split_once(&format!("\"{name}\": ")).unwrap();
+        value.lines().next().unwrap().trim_end_matches(',').trim_matches('"').to_string()
+    };
+    text.split("Frame {")
+        .skip(1)
+        .map(|frame| {
+            let number = |name| field(frame, name).parse::<f64>().unwrap().round() as i64;
+            (field(frame, "name"), (number("selfWeight"), number("totalWeight")))
+        })
+        .collect()
+}
+
+#[test]
+fn callgrind_gives_the_sums_of_speedscope() {
+    let Some(corpus) = corpus() else { return };
+    let file = "callgrind/jlfwong__speedscope__callgrind.multiple-event-types.log";
+    let profile = load_well(&corpus.join(file));
+    let calls = profile.calls.as_ref().unwrap();
+    for (metric, export) in
+        ["importFromCallgrind multiple event types 1", "importFromCallgrind multiple event types 2"]
+            .into_iter()
+            .enumerate()
+    {
+        let got: BTreeMap<String, (i64, i64)> = profile
+            .symbols
+            .functions
+            .ids()
+            .filter(|&id| calls.totals[metric][id] != 0)
+            .map(|id| {
+                let sums = (calls.self_values[metric][id], calls.totals[metric][id]);
+                (profile.symbols.function_name(id).to_string(), sums)
+            })
+            .collect();
+        assert_eq!(got, snapshot_frames(&corpus, "callgrind", export), "{export}");
+    }
+}
+
+#[test]
+fn call_tables_add_up() {
+    let Some(corpus) = corpus() else { return };
+    let folders = ["callgrind", "pstats"].map(|folder| files(&corpus.join(folder)));
+    for path in folders.concat() {
+        let profile = load_well(&path);
+        let calls = profile.calls.as_ref().unwrap();
+        // A warning would say that the file's own summary differs.
+        assert_eq!(profile.meta.warnings, [""; 0], "{}", path.display());
+        for (metric, row) in profile.meta.metrics.iter().enumerate() {
+            let (own, totals) = (&calls.self_values[metric], &calls.totals[metric]);
+            assert_eq!(own.iter().sum::<i64>(), row.total, "{}", path.display());
+            assert!(totals.iter().all(|&total| total <= row.total), "{}", path.display());
+            let below_self = own.iter().zip(totals.iter()).filter(|(own, total)| own > total).count();
+            assert_eq!(below_self, 0, "{}: {}", path.display(), row.name);
+        }
+    }
+}
+
+#[test]
+fn every_text_file_loads_or_says_why_not() {
+    let Some(corpus) = corpus() else { return };
+    let folders = [
+        "austin",
+        "callgrind",
+        "collapsed",
+        "dtrace",
+        "ghcprof",
+        "go-trace",
+        "goroutine-text",
+        "macos-sample",
+        "malformed",
+        "perf-script",
+        "pprof-legacy",
+        "pstats",
+    ];
+    let mut refused = BTreeMap::new();
+    for path in folders.iter().flat_map(|folder| files(&corpus.join(folder))) {
+        let name = path.file_name().unwrap().to_str().unwrap().to_string();
+        match load(&path) {
+            Ok(profile) => assert!(!profile.meta.format.is_empty()),
+            Err(LoadError::Unrecognized { hint }) => {
+                refused.insert(name, hint.unwrap_or_else(|| "unrecognized".into()));
+            }
+            Err(error) => {
+                refused.insert(name, error.to_string());
+            }
+        }
+    }
+    // What must be refused, and a part of the reason.
+    let expected = [
+        ("DataDog__go-profiler-notes__hello.trace", "Go execution trace"),
+        ("francoggm__rinhabackend-2025-go__goroutine.pprof", "debug=2"),
+        ("rishabh-shah-motadata__Golang-Training__goroutine.pprof", "debug=2"),
+        ("jonhoo__inferno__sample_invalid-samples-field.txt", "a count that is no number (line 22)"),
+        ("jonhoo__inferno__sample_odd-indentation.txt", "an odd number of columns of indentation (line 22)"),
+        ("jonhoo__inferno__sample_skipped-indentation.txt", "a level of indentation is skipped (line 23)"),
+        (
+            "jonhoo__inferno__sample_stack-line-only-indent-chars.txt",
+            "without anything but its indentation (line 22)",
+        ),
+        ("jonhoo__inferno__vsprof_invalid-depth.csv", "vsprof: unable to parse integer from 'x'"),
+        (
+            "jonhoo__inferno__vsprof_invalid-function-name.csv",
+            "vsprof: unable to parse function name from line (line 3)",
+        ),
+        (
+            "jonhoo__inferno__vsprof_invalid-number-of-calls.csv",
+            "vsprof: unable to parse integer from '4,718.25'",
+        ),
+        (
+            "jonhoo__inferno__vsprof_missing-function-name.csv",
+            "vsprof: missing function name in line (line 2)",
+        ),
+        ("jonhoo__inferno__vtune_end-before-header.csv", "vtune: "),
+        (
+            "jonhoo__inferno__vtune_invalid-time-field.csv",
+            "vtune: invalid `CPU Time:Self` field: INVALID TIME",
+        ),
+        ("arjunsk__go_profile_serde__truncated-gzip-heap.pprof", "gzip: the compressed data end too early"),
+    ];
+    for (name, reason) in expected {
+        let found = refused.remove(name).unwrap_or_else(|| panic!("{name} was not refused"));
+        assert!(found.contains(reason), "{name}: {found}");
+    }
+    // Files of formats that are not text.
+    let elsewhere =
+        ["KDAB__hotspot__perf.data", "jlfwong__speedscope__speedscope_", "grafana__pyroscope__1.pb"];
+    refused.retain(|name, _| !elsewhere.iter().any(|start| name.starts_with(start)));
+    assert_eq!(refused, BTreeMap::new());
 }

@@ -55,7 +55,8 @@ fn sniff_ghc(head: &[u8]) -> Confidence {
 
 fn sniff_vtune(head: &[u8]) -> Confidence {
     let mut lines = head.split(|&byte| byte == b'\n').take(16);
-    when(lines.any(|line| line.starts_with(b"Function Stack,CPU Time:Self")), Confidence::Certain)
+    let warning = head.starts_with(b"war:Column filter");
+    when(warning || lines.any(|line| line.starts_with(b"Function Stack,CPU Time:Self")), Confidence::Certain)
 }
 
 fn sniff_vsprof(head: &[u8]) -> Confidence {
@@ -247,11 +248,14 @@ impl Collected {
 
 /// The error of a collapser. Where it quotes the line it failed on, that line's number is found.
 fn explained(format: &'static str, text: &[u8], error: &io::Error) -> ParseError {
-    let message = error.to_string();
+    let mut message = error.to_string();
+    if let Some(first) = message.get_mut(..1) {
+        first.make_ascii_lowercase();
+    }
     let Some((what, line)) = message.split_once('\n') else {
         return ParseError::whole(format, message);
     };
-    let what = what.trim_end_matches(':').to_lowercase();
+    let what = what.trim_end_matches(':');
     let is_it = |found: &[u8]| found.trim_ascii() == line.trim().as_bytes();
     match text.split(|&byte| byte == b'\n').position(is_it) {
         Some(index) => ParseError::at_line(format, index as u64 + 1, what),

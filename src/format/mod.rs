@@ -9,6 +9,7 @@ mod callgrind;
 mod collapsed;
 mod demangle;
 mod error;
+mod ghc_json;
 mod hints;
 mod inferno;
 mod macos_sample;
@@ -60,6 +61,7 @@ pub static FORMATS: &[&Format] = &[
     &macos_sample::MACOS_SAMPLE,
     &inferno::XCTRACE,
     &inferno::GHC,
+    &ghc_json::GHC_JSON,
     &inferno::VTUNE,
     &inferno::VSPROF,
     &inferno::DTRACE,

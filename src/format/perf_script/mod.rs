@@ -22,33 +22,31 @@ pub(super) static PERF_SCRIPT: Format = Format { name: NAME, title: "perf script
 
 const NAME: &str = "perf-script";
 
-/// How many lines at the front must look right.
-const SNIFFED_LINES: usize = 8;
+/// How many lines at the front are looked at.
+const SNIFFED_LINES: usize = 16;
 
+/// The first line must be a sample's header, and most of those below it headers or frames.
 fn sniff(head: &[u8]) -> Confidence {
     let whole = memchr::memrchr(b'\n', head).map_or(head, |end| &head[..end]);
-    let mut in_sample = false;
-    let (mut timed, mut framed) = (false, false);
-    let mut count = 0;
-    for line in whole.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end) {
-        if line.is_empty() || line.starts_with(b"#") {
-            continue;
-        }
+    let lines = whole.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
+    let lines = lines.filter(|line| !line.is_empty() && !line.starts_with(b"#"));
+    let (mut good, mut bad, mut timed, mut framed) = (0, 0, false, false);
+    for line in lines.take(SNIFFED_LINES) {
         if let Some(header) = header_of(line) {
-            in_sample = true;
             timed |= header.time.is_some();
             framed |= header.frame.is_some();
-        } else if in_sample && frame::split(line).is_some() {
-            framed = true;
-        } else {
+            good += 1;
+        } else if good == 0 {
             return Confidence::No;
-        }
-        count += 1;
-        if count == SNIFFED_LINES {
-            break;
+        } else if frame::split(line).is_some() {
+            framed = true;
+            good += 1;
+        } else {
+            bad += 1;
         }
     }
     match (timed, framed) {
+        _ if good <= bad => Confidence::No,
         (true, _) => Confidence::Certain,
         (false, true) => Confidence::Likely,
         (false, false) => Confidence::No,
@@ -192,12 +190,8 @@ impl Reader {
         // The software clocks count nanoseconds.
         let is_clock = [b"cpu-clock".as_slice(), b"task-clock"].iter().any(|clock| name.starts_with(clock));
         let unit = if is_clock && has_period { "nanoseconds" } else { "count" };
-        let metric = self.builder.metric(&String::from_utf8_lossy(name), unit);
-        if self.events.is_empty() {
-            self.builder.meta.default_metric = metric;
-        }
         self.events.push(name.into());
-        metric
+        self.builder.metric(&String::from_utf8_lossy(name), unit)
     }
 
     fn labels(&mut self, header: &Header<'_>) -> LabelSetId {
@@ -235,8 +229,20 @@ impl Reader {
         self.builder.sample(stack, current.labels, current.time, &self.values);
     }
 
+    /// The first event that measures time, else the first event, else `samples`.
+    fn default_metric(&self) -> usize {
+        let is_time = |name: &[u8]| {
+            [b"cycles".as_slice(), b"cpu-clock", b"task-clock"]
+                .iter()
+                .any(|event| memchr::memmem::find(name, event).is_some())
+        };
+        let first = usize::from(!self.events.is_empty());
+        self.events.iter().position(|name| is_time(name)).map_or(first, |index| index + 1)
+    }
+
     fn finish(mut self) -> Result<Profile, ParseError> {
         self.end_sample();
+        self.builder.meta.default_metric = self.default_metric();
         self.bad.settle(&mut self.builder, self.good, "neither a sample's header nor a frame")?;
         if let Some(first) = self.first_time {
             self.builder.meta.duration_ns = Some(self.last_time.saturating_sub(first)).filter(|&ns| ns > 0);

@@ -208,7 +208,7 @@ impl Reader {
     fn header(&mut self, key: &[u8], value: &[u8], number: u64) -> Result<bool, ParseError> {
         match key {
             b"positions" => {
-                self.positions = value.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).count()
+                self.positions = value.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).count();
             }
             b"events" => {
                 let events: Vec<Event> =

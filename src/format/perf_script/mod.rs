@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! words 16499   877.743991:   10101010 cpu-clock:
-//! 	           48076 words::count+0x166 (/srv/words)
-//! 	           4786a words::main+0x10a (/srv/words)
+//!                48076 words::count+0x166 (/srv/words)
+//!                4786a words::main+0x10a (/srv/words)
 //! ```
 //!
 //! The metric `samples` counts; each event is a metric of its own, whose values are the periods.

@@ -4,7 +4,7 @@
 //! goroutine profile: total 7
 //! 2 @ 0x43a1c5 0x4066f5
 //! # labels: {"request":"7"}
-//! #	0x4066f4	main.work+0x34	/src/main.go:12
+//! #    0x4066f4    main.work+0x34    /src/main.go:12
 //! ```
 
 use crate::format::LoadError;
@@ -124,7 +124,7 @@ impl Comments {
     }
 }
 
-/// `#	0x4066f4	main.work+0x34	/src/main.go:12`
+/// `#    0x4066f4    main.work+0x34    /src/main.go:12`
 fn symbol(line: &[u8]) -> Option<(u64, Symbol)> {
     let mut fields =
         line.strip_prefix(b"#\t")?.split(|&byte| byte == b'\t').filter(|field| !field.is_empty());

@@ -148,14 +148,12 @@ fn next_word(source: &mut Source, word: Word) -> Result<Option<u64>, LoadError> 
 impl Seen {
     fn add(&mut self, stack: &[u64], count: i64) {
         self.samples += 1;
-        let number = match self.index.get(stack) {
-            Some(&number) => number,
-            None => {
-                self.index.insert(stack.into(), self.stacks.len());
-                self.stacks.push((stack.to_vec(), 0, 0));
-                self.stacks.len() - 1
-            }
-        };
+        let known = self.index.get(stack).copied();
+        let number = known.unwrap_or_else(|| {
+            self.index.insert(stack.into(), self.stacks.len());
+            self.stacks.push((stack.to_vec(), 0, 0));
+            self.stacks.len() - 1
+        });
         let (_, rows, sum) = &mut self.stacks[number];
         *rows += 1;
         *sum = sum.saturating_add(count);

@@ -51,8 +51,8 @@ impl MemoryMap {
                 line = line.replace(name.as_str(), value);
             }
             match entry(line.as_bytes()) {
-                Some(Some(region)) => map.regions.push(region),
-                Some(None) => {}
+                Some((region, true)) => map.regions.push(region),
+                Some((_, false)) => {}
                 None => {
                     if let Some((name, value)) = line.split_once('=') {
                         variables.push((format!("${}", name.trim()), value.trim().to_string()));
@@ -140,19 +140,20 @@ impl Region {
     /// Whether this looks like the program itself: a file that is no library.
     fn is_executable(&self) -> bool {
         let file = self.file.strip_suffix("(deleted)").unwrap_or(&self.file).trim();
-        let is_library = file.ends_with(".so") || file.contains(".so.") || file.contains(".so_");
+        let name = file.rsplit('/').next().unwrap_or(file);
+        let is_library = name.split('.').any(|part| part == "so" || part.starts_with("so_"));
         !file.is_empty() && !file.starts_with('[') && !is_library
     }
 }
 
-/// Reads one line: a region, nothing (a region without code), or no map entry at all.
-fn entry(line: &[u8]) -> Option<Option<Region>> {
+/// Reads one line: a region, and whether there is code in it.
+fn entry(line: &[u8]) -> Option<(Region, bool)> {
     let mut scan = Scan(line);
     let start = scan.hex()?;
     scan.0 = scan.0.strip_prefix(b"-")?;
     let limit = scan.hex()?;
     if let Some(rest) = scan.0.strip_prefix(b":") {
-        return Some(Some(brief(start, limit, rest)?));
+        return Some((brief(start, limit, rest)?, true));
     }
     let permissions = scan.word();
     if permissions.is_empty() || !permissions.iter().all(|byte| b"-rwxps".contains(byte)) {
@@ -163,7 +164,7 @@ fn entry(line: &[u8]) -> Option<Option<Region>> {
     memchr::memchr(b':', scan.word())?;
     decimal(scan.word())?;
     let file = String::from_utf8_lossy(scan.word()).into_owned();
-    Some(permissions.contains(&b'x').then_some(Region { start, limit, offset, file }))
+    Some((Region { start, limit, offset, file }, permissions.contains(&b'x')))
 }
 
 /// The rest of a brief line: a file, and perhaps `… @offset`.

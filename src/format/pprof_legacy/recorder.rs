@@ -37,14 +37,12 @@ impl Recorder {
 
     /// Adds a sample of a stack whose addresses, leaf first, point into the calls already.
     pub(super) fn sample(&mut self, leaf_first: &[u64], labels: LabelSetId, values: &[i64]) {
-        let stack = match self.stacks.get(leaf_first) {
-            Some(&stack) => stack,
-            None => {
-                let stack = StackId::new(self.stacks.len());
-                self.stacks.insert(leaf_first.into(), stack);
-                stack
-            }
-        };
+        let known = self.stacks.get(leaf_first).copied();
+        let stack = known.unwrap_or_else(|| {
+            let stack = StackId::new(self.stacks.len());
+            self.stacks.insert(leaf_first.into(), stack);
+            stack
+        });
         self.builder.sample(stack, labels, None, values);
     }
 

@@ -3,10 +3,14 @@
 //! Values are never rounded or scaled here. Field names are the keys of the JSON output, which is a
 //! promise to scripts: a change of meaning needs a new `schema`.
 
+mod focus;
+
 use std::sync::Arc;
 
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
+
+pub use focus::{Focus, Match, More, Neighbour};
 
 /// A name as the profile has it; shared, since a tree repeats names.
 pub type Name = Arc<str>;
@@ -19,6 +23,8 @@ pub enum Report {
     Top(Top),
     /// The call tree, from either end.
     Tree(Tree),
+    /// One function between its callers and its callees.
+    Focus(Focus),
     /// What is in the input.
     Info(Info),
     /// The call tree to be drawn.
@@ -32,6 +38,7 @@ impl Report {
         match self {
             Report::Top(report) => Some(&mut report.header),
             Report::Tree(report) => Some(&mut report.header),
+            Report::Focus(report) => Some(&mut report.header),
             Report::Flame(report) => Some(&mut report.header),
             Report::Info(_) => None,
         }

@@ -10,8 +10,7 @@ use clap::Parser;
 
 use crate::cli::args::{InputArgs, LayoutArgs, OutputFormat, ViewArgs};
 use crate::cli::commands::{self, Command, Prof};
-use crate::cli::failure::{describe, is_closed_pipe};
-use crate::cli::filters::Filtered;
+use crate::cli::failure::{describe, hinted, is_closed_pipe};
 use crate::cli::inputs::load;
 use crate::cli::target::Target;
 use crate::output;
@@ -29,6 +28,7 @@ pub fn main() -> ExitCode {
     let result = match command {
         Command::Top(command) => command.run(),
         Command::Tree(command) => command.run(),
+        Command::Focus(command) => command.run(),
         Command::Flame(command) => command.run(),
         Command::Info(command) => command.run(),
     };
@@ -79,10 +79,13 @@ pub(crate) fn report_of(
     let loaded = load(&args.input, needs, args.filters.all_frames)?;
     target.check(&loaded.names, args.layout.force)?;
     let filtered = args.filters.apply(loaded.profile, &by)?;
-    warn(&filtered, &args.input);
+    warn("warning", &filtered.profile.meta.warnings, &args.input);
+    warn("note", &filtered.notes, &args.input);
     let scope = Scope { metrics: loaded.metrics, by, focus: filtered.focus };
     let mut report = view(&filtered.profile, scope)?;
     if let Some(header) = report.header_mut() {
+        // What the view has to say comes after what the profile said already.
+        warn("note", &header.warnings[filtered.profile.meta.warnings.len()..], &args.input);
         header.about.inputs = loaded.names;
         header.about.combined = "summed".to_string();
         header.about.filters = filtered.typed;
@@ -90,14 +93,21 @@ pub(crate) fn report_of(
     Ok(report)
 }
 
-/// Prints what was odd about the inputs, and what was made of the filters.
-fn warn(filtered: &Filtered, input: &InputArgs) {
+/// Refuses several metrics where a command shows only one.
+pub(crate) fn one_metric(scope: &Scope, command: &str) -> Result<()> {
+    if scope.metrics.len() > 1 {
+        let message = format!("{command} shows one metric, and --metric was given several times");
+        return Err(hinted(message, "prof top and prof tree show several side by side"));
+    }
+    Ok(())
+}
+
+/// Prints what was odd about the inputs, and what was made of the arguments.
+fn warn(kind: &str, texts: &[String], input: &InputArgs) {
     if input.quiet {
         return;
     }
-    let warnings = filtered.profile.meta.warnings.iter().map(|warning| ("warning", warning));
-    let notes = filtered.notes.iter().map(|note| ("note", note));
-    for (kind, text) in warnings.chain(notes) {
+    for text in texts {
         // Nothing can be done where standard error is closed.
         let _ = writeln!(std::io::stderr(), "{kind}: {}", crate::name::clean(text));
     }

@@ -1,8 +1,8 @@
 //! Reports as plain rows of cells, for the outputs that know nothing but tables.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::report::Report;
+use crate::report::{Focus, Report};
 
 /// The column names and rows of a report, in the order of its JSON keys. What a key holds that is
 /// itself an object becomes one column for each of its keys: `old.self`, `old.total`.
@@ -32,9 +32,19 @@ fn objects(report: &Report) -> Vec<Value> {
     match report {
         Report::Top(top) => top.rows.iter().map(|row| value(serde_json::to_value(row))).collect(),
         Report::Tree(tree) => tree.rows.iter().map(|row| value(serde_json::to_value(row))).collect(),
+        Report::Focus(focus) => focus_rows(focus),
         Report::Info(info) => info.metrics.iter().map(|row| value(serde_json::to_value(row))).collect(),
         Report::Flame(_) => Vec::new(),
     }
+}
+
+/// Callers, the function, its self, callees: one row each.
+fn focus_rows(focus: &Focus) -> Vec<Value> {
+    let row = |role: &str, name: &str, value: i64| json!({ "role": role, "name": name, "value": value });
+    let callers = focus.callers.iter().map(|caller| row("caller", &caller.name, caller.value));
+    let own = [row("function", &focus.name, focus.total), row("self", &focus.name, focus.self_value)];
+    let callees = focus.callees.iter().map(|callee| row("callee", &callee.name, callee.value));
+    callers.chain(own).chain(callees).collect()
 }
 
 fn flatten(row: &Value) -> Vec<(String, Value)> {

@@ -9,6 +9,7 @@ mod bottom_up;
 mod call_tree;
 mod flat;
 mod granularity;
+mod neighbours;
 mod partition;
 
 pub use adjacent::join_adjacent;
@@ -16,6 +17,7 @@ pub use bottom_up::{CallerTree, Occurrence, caller_tree, occurrences};
 pub use call_tree::{CallTree, call_tree, inverted_tree};
 pub use flat::{Flat, flat};
 pub use granularity::{By, Key, KeyId, Keys, owner, whole};
+pub use neighbours::{Neighbours, neighbours};
 pub use partition::{Node, NodeId, Shape};
 
 use crate::profile::{Column, FrameId, Profile, StackId};

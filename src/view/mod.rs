@@ -1,13 +1,17 @@
 //! One file a view: options, and a pure function from a profile to a report.
 
+mod find;
 mod flame;
+mod focus;
 mod info;
 mod sort;
 mod top;
 mod tree;
 mod values;
 
+pub use find::NotFound;
 pub use flame::{FlameOptions, Order, flame};
+pub use focus::{FocusOptions, focus};
 pub use info::{InfoSource, info};
 pub use sort::{Row, Sort, SortKey};
 pub use top::{TopOptions, top};

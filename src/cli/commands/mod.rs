@@ -1,6 +1,7 @@
 //! One file a command: its options, and the view they make.
 
 pub(crate) mod flame;
+pub(crate) mod focus;
 pub(crate) mod info;
 pub(crate) mod top;
 pub(crate) mod tree;
@@ -26,6 +27,7 @@ pub(crate) struct Prof {
 pub(crate) enum Command {
     Top(top::TopCommand),
     Tree(tree::TreeCommand),
+    Focus(focus::FocusCommand),
     Flame(flame::FlameCommand),
     Info(info::InfoCommand),
 }

@@ -4,6 +4,7 @@
 //! one unit a column, written on each number; no boxes. Into a pipe nothing is shortened.
 
 mod columns;
+mod focus;
 mod header;
 mod info;
 mod names;
@@ -64,6 +65,8 @@ pub struct Glyphs {
     dot: &'static str,
     default: &'static str,
     branch: &'static str,
+    first: &'static str,
+    focus: &'static str,
     last: &'static str,
     bar: &'static str,
 }
@@ -78,6 +81,8 @@ impl Glyphs {
         dot: " · ",
         default: "●",
         branch: "├ ",
+        first: "┌ ",
+        focus: "● ",
         last: "└ ",
         bar: "│ ",
     };
@@ -90,6 +95,8 @@ impl Glyphs {
         dot: " - ",
         default: "o",
         branch: "|- ",
+        first: ",- ",
+        focus: "o  ",
         last: "`- ",
         bar: "|  ",
     };
@@ -104,6 +111,7 @@ pub fn text(
     let lines = match report {
         Report::Top(report) => top::lines(report, style),
         Report::Tree(report) => tree::lines(report, style),
+        Report::Focus(report) => focus::lines(report, style),
         Report::Info(report) => Ok(info::lines(report, style)),
         Report::Flame(_) => Ok(Vec::new()),
     };

@@ -1,0 +1,188 @@
+//! `focus` as text: callers, the function, callees.
+
+use crate::name::{clean, display_width, fit};
+use crate::output::text::Style;
+use crate::output::text::columns::{Columns, Emphasis, Line};
+use crate::output::text::header;
+use crate::output::text::names::{Names, short_file};
+use crate::report::{Focus, Match, More};
+use crate::unit::{self, IncompatibleUnits, Scale};
+
+/// The header, the function between callers and callees, and the functions meant where they are
+/// several.
+pub(super) fn lines(focus: &Focus, style: &Style) -> Result<Vec<Line>, IncompatibleUnits> {
+    let mut lines = header::lines(&focus.header, style)?;
+    let neighbours = focus.callers.iter().chain(&focus.callees).map(|row| &row.name);
+    let matches = focus.matches.iter().map(|row| &row.name);
+    let drawing = Drawing {
+        focus,
+        style,
+        scale: header::scale(&focus.header.metric, focus.total, style)?,
+        names: Names::new(neighbours.chain(matches), style),
+    };
+    lines.extend(drawing.lines());
+    if focus.matches.len() > 1 {
+        lines.extend(drawing.matches());
+    }
+    Ok(lines)
+}
+
+struct Drawing<'f> {
+    focus: &'f Focus,
+    style: &'f Style,
+    scale: Scale,
+    names: Names,
+}
+
+/// A line before it is laid out.
+struct DrawnLine {
+    numbers: Vec<String>,
+    prefix: &'static str,
+    name: String,
+    /// What stands behind the name.
+    beside: String,
+    emphasis: Emphasis,
+}
+
+impl Drawing<'_> {
+    fn lines(&self) -> Vec<Line> {
+        let focus = self.focus;
+        let mut above: Vec<(i64, String, Emphasis)> =
+            focus.callers.iter().map(|row| self.neighbour(&row.name, row.value)).collect();
+        above.extend(self.more(focus.more_callers, "caller"));
+        let mut below = vec![(focus.self_value, "(self)".to_string(), Emphasis::None)];
+        below.extend(focus.callees.iter().map(|row| self.neighbour(&row.name, row.value)));
+        below.extend(self.more(focus.more_callees, "callee"));
+
+        let glyphs = self.style.glyphs;
+        let last = below.len() - 1;
+        let mut drawn = Vec::new();
+        for (index, row) in above.into_iter().enumerate() {
+            drawn.push(self.draw(row, if index == 0 { glyphs.first } else { glyphs.branch }));
+        }
+        drawn.push(self.function());
+        for (index, row) in below.into_iter().enumerate() {
+            drawn.push(self.draw(row, if index == last { glyphs.last } else { glyphs.branch }));
+        }
+        let mut titles = vec!["TOTAL", "%FUNC", "%ALL"];
+        if self.is_filtered() {
+            titles.push("%SHOWN");
+        }
+        titles.push("CALLERS, FUNCTION, CALLEES");
+        self.lay_out(&titles, drawn)
+    }
+
+    fn is_filtered(&self) -> bool {
+        !self.focus.header.about.filters.is_empty()
+    }
+
+    fn numbers(&self, value: i64) -> Vec<String> {
+        let header = &self.focus.header;
+        let mut cells = vec![
+            self.scale.format(value),
+            unit::share(value, self.focus.total),
+            unit::share(value, header.total),
+        ];
+        if self.is_filtered() {
+            cells.push(unit::share(value, header.shown));
+        }
+        cells
+    }
+
+    fn neighbour(&self, name: &str, value: i64) -> (i64, String, Emphasis) {
+        (value, self.names.get(name).to_string(), Emphasis::None)
+    }
+
+    fn more(&self, more: More, noun: &str) -> Option<(i64, String, Emphasis)> {
+        let plural = if more.rows == 1 { "" } else { "s" };
+        let count = unit::group_thousands(more.rows.into());
+        let text = format!("{} {count} more {noun}{plural}", self.style.glyphs.ellipsis);
+        (more.rows > 0).then_some((more.value, text, Emphasis::Faint))
+    }
+
+    fn draw(&self, (value, name, emphasis): (i64, String, Emphasis), prefix: &'static str) -> DrawnLine {
+        DrawnLine { numbers: self.numbers(value), prefix, name, beside: String::new(), emphasis }
+    }
+
+    fn function(&self) -> DrawnLine {
+        let focus = self.focus;
+        let name = match &focus.matches[..] {
+            [one] => self.names.get(&one.name).to_string(),
+            several => {
+                let count = unit::group_thousands(several.len() as i128);
+                let (_, noun) = focus.header.about.noun;
+                format!("{count} {noun} that match {}, as one", clean(&focus.name))
+            }
+        };
+        let file = focus.file.as_deref().filter(|_| self.style.is_wide());
+        DrawnLine {
+            numbers: self.numbers(focus.total),
+            prefix: self.style.glyphs.focus,
+            name,
+            beside: file.map(|file| format!("   {}", short_file(file))).unwrap_or_default(),
+            emphasis: Emphasis::Strong,
+        }
+    }
+
+    fn lay_out(&self, titles: &[&str], drawn: Vec<DrawnLine>) -> Vec<Line> {
+        let numbers: Vec<Vec<String>> = drawn.iter().map(|line| line.numbers.clone()).collect();
+        let taken = Columns::width_of_numbers(titles, &numbers);
+        let room = self.style.width.map(|width| width.saturating_sub(taken));
+        let mut columns = Columns::new(titles.iter().copied());
+        for line in drawn {
+            let name = match room {
+                None => line.name,
+                Some(room) => {
+                    let beside = display_width(line.prefix) + display_width(&line.beside);
+                    let left = room.saturating_sub(beside).max(LEAST_NAME);
+                    fit(&line.name, left, self.style.glyphs.ellipsis)
+                }
+            };
+            columns.row(line.numbers, format!("{}{name}{}", line.prefix, line.beside), line.emphasis);
+        }
+        columns.lines()
+    }
+
+    /// The functions meant, each by itself.
+    fn matches(&self) -> Vec<Line> {
+        let matches = &self.focus.matches;
+        let shown = matches.len().min(MOST_MATCHES);
+        let row = |row: &Match| {
+            vec![
+                self.scale.format(row.total),
+                unit::share(row.total, self.focus.header.total),
+                self.scale.format(row.self_value),
+            ]
+        };
+        let (_, noun) = self.focus.header.about.noun;
+        let title = format!("THE {}, EACH BY ITSELF", noun.to_uppercase());
+        let titles = ["TOTAL", "%ALL", "SELF", &title];
+        let numbers: Vec<Vec<String>> = matches[..shown].iter().map(row).collect();
+        let taken = Columns::width_of_numbers(&titles, &numbers);
+        let mut columns = Columns::new(titles);
+        for (numbers, row) in numbers.into_iter().zip(matches) {
+            let name = self.names.get(&row.name);
+            let name = match self.style.width {
+                Some(width) => {
+                    fit(name, width.saturating_sub(taken).max(LEAST_NAME), self.style.glyphs.ellipsis)
+                }
+                None => name.to_string(),
+            };
+            columns.row(numbers, name, Emphasis::None);
+        }
+        if matches.len() > shown {
+            let count = unit::group_thousands((matches.len() - shown) as i128);
+            let rest = format!("{} {count} more", self.style.glyphs.ellipsis);
+            columns.row(vec![String::new(); 3], rest, Emphasis::Faint);
+        }
+        let mut lines = vec![Line::default()];
+        lines.extend(columns.lines());
+        lines
+    }
+}
+
+/// How many of the functions meant are listed.
+const MOST_MATCHES: usize = 20;
+
+/// Names get at least this many columns, even where the terminal has fewer.
+const LEAST_NAME: usize = 16;

@@ -1,0 +1,146 @@
+//! Finding the functions that a person means: `prof focus FUNC`, `prof source FUNC`.
+
+use hashbrown::HashMap;
+
+use crate::name::{nearest, package, short_name};
+use crate::pattern::{Names, Pattern, PatternError, Scope};
+use crate::profile::{Column, FrameId, FunctionId, Id, MappingId};
+use crate::tree::{By, KeyId, Subject};
+
+/// What was found.
+#[derive(Clone, Debug)]
+pub(super) struct Found {
+    /// The keys meant, marked.
+    pub(super) wanted: Column<KeyId, bool>,
+    /// How the text was understood, where that is not plain.
+    pub(super) note: Option<String>,
+}
+
+/// Why nothing was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotFound {
+    /// The text cannot be used as a pattern.
+    Pattern(PatternError),
+    /// Nothing matches; these names are nearest to what was typed.
+    Nothing(Vec<String>),
+    /// These functions match, but have no value in the metric shown.
+    NoValue(Vec<String>),
+}
+
+/// How many names an error offers.
+const OFFERED: usize = 3;
+
+/// The keys that `text` means: the one of that very name, else those whose short name it is, else
+/// all that match it as a pattern, else as literal text. `fixed` takes the text literally.
+pub(super) fn find(subject: &Subject<'_>, by: &By, text: &str, fixed: bool) -> Result<Found, NotFound> {
+    let candidates = Candidates::new(subject, by);
+    let (pattern, mut note) = Pattern::parse(text, fixed).map_err(NotFound::Pattern)?;
+    let name = if pattern.scope() == Scope::Function { pattern.body() } else { text };
+    let exact = |key: &KeyId| {
+        let key = subject.keys.get(*key);
+        &*key.name == name || &*key.function == name
+    };
+    let short = |key: &KeyId| short_name(&subject.keys.get(*key).function) == name;
+    let mut found = candidates.keys_where(exact);
+    if found.is_empty() {
+        found = candidates.keys_where(short);
+    }
+    if found.is_empty() {
+        found = candidates.matching(&pattern);
+    } else {
+        note = None;
+    }
+    if found.is_empty() && !fixed && note.is_none() {
+        found = candidates.matching(&Pattern::literal_of(text).map_err(NotFound::Pattern)?);
+        note = Some(format!(
+            "`{}` matches nothing as a regular expression and is taken literally",
+            text.escape_debug()
+        ));
+    }
+    let name = |&key: &KeyId| subject.keys.name(key).to_string();
+    if found.is_empty() {
+        let names = candidates.keys.iter().map(|&key| &**subject.keys.name(key));
+        let near = nearest(pattern.body(), names, OFFERED);
+        return Err(NotFound::Nothing(near.into_iter().map(str::to_string).collect()));
+    }
+    let mut wanted = Column::filled(false, subject.keys.len());
+    let valued: Vec<KeyId> = found.iter().copied().filter(|&key| candidates.valued[key]).collect();
+    if valued.is_empty() {
+        return Err(NotFound::NoValue(found.iter().map(name).take(OFFERED).collect()));
+    }
+    for key in valued {
+        wanted[key] = true;
+    }
+    Ok(Found { wanted, note })
+}
+
+/// The keys that stand on any stack.
+struct Candidates<'s> {
+    subject: &'s Subject<'s>,
+    by: &'s By,
+    keys: Vec<KeyId>,
+    /// Whether a key stands on a stack that has a value.
+    valued: Column<KeyId, bool>,
+    frames: Vec<FrameId>,
+}
+
+impl<'s> Candidates<'s> {
+    fn new(subject: &'s Subject<'s>, by: &'s By) -> Self {
+        let profile = subject.profile;
+        let mut valued = Column::filled(false, subject.keys.len());
+        let mut stands = Column::<FrameId, bool>::filled(false, profile.symbols.frames.len());
+        for (stack, &value) in subject.series[0].enumerate() {
+            for &frame in profile.stacks.frames(stack) {
+                stands[frame] = true;
+                if value != 0 {
+                    valued[subject.keys.of_frame(frame)] = true;
+                }
+            }
+        }
+        let frames: Vec<FrameId> = stands.ids().filter(|&frame| stands[frame]).collect();
+        let mut keys: Vec<KeyId> = frames.iter().map(|&frame| subject.keys.of_frame(frame)).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        Candidates { subject, by, keys, valued, frames }
+    }
+
+    fn keys_where(&self, test: impl Fn(&KeyId) -> bool) -> Vec<KeyId> {
+        self.keys.iter().copied().filter(test).collect()
+    }
+
+    fn matching(&self, pattern: &Pattern) -> Vec<KeyId> {
+        if matches!(self.by, By::Function | By::Name | By::Line | By::Address) {
+            return self.matching_frames(pattern);
+        }
+        self.keys_where(|&key| {
+            let key = self.subject.keys.get(key);
+            let file = key.file.as_deref().unwrap_or_default();
+            let short = short_name(&key.name);
+            pattern.matches(Names { function: &key.name, short: &short, file, ..Names::default() })
+        })
+    }
+
+    /// The keys of the frames that match. A pattern runs once for each function of each mapping.
+    fn matching_frames(&self, pattern: &Pattern) -> Vec<KeyId> {
+        let symbols = &self.subject.profile.symbols;
+        let mut matches: HashMap<(FunctionId, MappingId), bool> = HashMap::new();
+        let mut wanted = Column::<KeyId, bool>::filled(false, self.subject.keys.len());
+        for &id in &self.frames {
+            let frame = symbols.frames[id];
+            let is_match = matches.entry((frame.function, frame.mapping)).or_insert_with(|| {
+                let function = symbols.frame_name(id);
+                let file = symbols.function_file(frame.function);
+                let package = if pattern.scope() == Scope::Package { package(function, file) } else { None };
+                pattern.matches(Names {
+                    function,
+                    short: &short_name(function),
+                    file,
+                    mapping: symbols.mapping_file(frame.mapping),
+                    package: package.as_deref().unwrap_or_default(),
+                })
+            });
+            wanted[self.subject.keys.of_frame(id)] |= *is_match;
+        }
+        (0..wanted.len()).map(KeyId::new).filter(|&key| wanted[key]).collect()
+    }
+}

@@ -1,0 +1,249 @@
+//! `focus`: one function, who calls it and what it calls.
+
+use crate::profile::{Column, Profile};
+use crate::report::{Focus, Match, More, Name, Neighbour, Pair};
+use crate::tree::{KeyId, Subject, flat, neighbours, whole};
+use crate::view::find::find;
+use crate::view::{NotFound, Row, Scope, Sort, SortKey, threshold};
+
+/// What `focus` is told.
+#[derive(Clone, Debug)]
+pub struct FocusOptions {
+    /// Metric and nodes.
+    pub scope: Scope,
+    /// The function, as typed.
+    pub function: String,
+    /// Whether it is literal text rather than a regular expression.
+    pub fixed: bool,
+    /// The order of callers and callees.
+    pub sort: Sort,
+    /// How many of either at most; `None` for all.
+    pub limit: Option<usize>,
+    /// Those under this share of the function are cut, in percent.
+    pub min_share: f64,
+}
+
+impl FocusOptions {
+    /// All callers and callees of a function, by total.
+    pub fn new(scope: Scope, function: &str) -> Self {
+        FocusOptions {
+            scope,
+            function: function.to_string(),
+            fixed: false,
+            sort: Sort::by(SortKey::Total),
+            limit: None,
+            min_share: 0.0,
+        }
+    }
+}
+
+/// A function between its callers and callees. Where the text means several functions they are
+/// counted as one: calls among them are inside, and each stack counts at the leaf-most of them.
+pub fn focus(profile: &Profile, options: &FocusOptions) -> Result<Focus, NotFound> {
+    let subject = options.scope.subject(profile);
+    let found = find(&subject, &options.scope.by, &options.function, options.fixed)?;
+    let mut header = options.scope.header(profile, "prof.focus.v1");
+    header.no_stack = subject.no_stack()[0];
+    header.warnings.extend(found.note);
+
+    let counted = neighbours(&subject, &found.wanted);
+    let smallest = threshold(counted.total.saturating_abs(), options.min_share);
+    let (callers, more_callers) = side(&subject, &counted.callers, options, smallest);
+    let (callees, more_callees) = side(&subject, &counted.callees, options, smallest);
+    header.elided = more_callers.value + more_callees.value;
+    header.elided_rows = more_callers.rows + more_callees.rows;
+
+    let keys: Vec<KeyId> = subject.keys.ids().filter(|&key| found.wanted[key]).collect();
+    let (name, file) = match keys[..] {
+        [one] => (subject.keys.name(one).clone(), subject.keys.get(one).file.clone()),
+        _ => (Name::from(options.function.as_str()), None),
+    };
+    Ok(Focus {
+        header,
+        name,
+        self_value: counted.self_value,
+        total: counted.total,
+        callers,
+        callees,
+        more_callers,
+        more_callees,
+        matches: matches(&subject, &keys),
+        file,
+    })
+}
+
+/// The neighbours on one side in order, and what was cut of them.
+fn side(
+    subject: &Subject<'_>,
+    values: &Column<KeyId, i64>,
+    options: &FocusOptions,
+    smallest: u64,
+) -> (Vec<Neighbour>, More) {
+    let name =
+        |key: KeyId| if key == whole() { Name::from("(root)") } else { subject.keys.name(key).clone() };
+    let valued = values.enumerate().filter(|&(_, &value)| value != 0);
+    let mut all: Vec<Neighbour> = valued.map(|(key, &value)| Neighbour { name: name(key), value }).collect();
+    let row = |neighbour: &Neighbour| Pair { self_value: neighbour.value, total: neighbour.value };
+    all.sort_by(|a, b| {
+        let (new, other) = (row(a), row(b));
+        let old = Pair::default();
+        options.sort.compare(Row { new, old, name: &a.name }, Row { new: other, old, name: &b.name })
+    });
+    let limit = options.limit.unwrap_or(usize::MAX);
+    let mut more = More::default();
+    let mut shown = Vec::new();
+    for neighbour in all {
+        if neighbour.value.unsigned_abs() >= smallest && shown.len() < limit {
+            shown.push(neighbour);
+        } else {
+            more.rows += 1;
+            more.value += neighbour.value;
+        }
+    }
+    (shown, more)
+}
+
+/// The functions meant, each by itself.
+fn matches(subject: &Subject<'_>, keys: &[KeyId]) -> Vec<Match> {
+    let counted = flat(subject);
+    let mut matches: Vec<Match> = keys
+        .iter()
+        .map(|&key| Match {
+            name: subject.keys.name(key).clone(),
+            self_value: counted.self_value[0][key],
+            total: counted.total[0][key],
+        })
+        .collect();
+    matches.sort_by(|a, b| {
+        b.total.unsigned_abs().cmp(&a.total.unsigned_abs()).then_with(|| a.name.cmp(&b.name))
+    });
+    matches
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::from_picture;
+    use proptest::prelude::*;
+
+    const FIRST: &str = "main 4\nmain;foo1 3\nmain;foo1;bar 5\nmain;foo2 1\nmain;foo2;bar 5";
+    const SECOND: &str =
+        "main;report;top5;qsort;cmp 60\nmain;report;top5;qsort 30\nmain;report;top5 2\nmain;render 8";
+    const THIRD: &str = "main;a;a;a 4\nmain;a;b;a 3\nmain;a;b 2\nmain;b 1";
+
+    fn focused(picture: &str, function: &str) -> Result<Focus, NotFound> {
+        focus(&from_picture(picture), &FocusOptions::new(Scope::metric(0), function))
+    }
+
+    /// `callers > name self/total > callees`
+    fn drawn(picture: &str, function: &str) -> String {
+        let focus = focused(picture, function).unwrap();
+        let side = |side: &[Neighbour]| {
+            let drawn: Vec<String> = side.iter().map(|row| format!("{} {}", row.name, row.value)).collect();
+            drawn.join(", ")
+        };
+        format!(
+            "{} > {} {}/{} > {}",
+            side(&focus.callers),
+            focus.name,
+            focus.self_value,
+            focus.total,
+            side(&focus.callees)
+        )
+    }
+
+    #[test]
+    fn worked_examples() {
+        for (picture, function, expected) in [
+            (FIRST, "bar", "foo1 5, foo2 5 > bar 10/10 > "),
+            (FIRST, "foo1", "main 8 > foo1 3/8 > bar 5"),
+            (FIRST, "main", "(root) 18 > main 4/18 > foo1 8, foo2 6"),
+            (SECOND, "qsort", "top5 90 > qsort 30/90 > cmp 60"),
+            (SECOND, "top5", "report 92 > top5 2/92 > qsort 90"),
+            (THIRD, "a", "a 4, b 3, main 2 > a 7/9 > b 2"),
+            (THIRD, "b", "a 5, main 1 > b 3/6 > a 3"),
+            (THIRD, "main", "(root) 10 > main 0/10 > a 9, b 1"),
+        ] {
+            assert_eq!(drawn(picture, function), expected);
+        }
+    }
+
+    #[test]
+    fn several_matches_are_one() {
+        // foo1 and foo2 together; `bar` is what both call.
+        assert_eq!(drawn(FIRST, "foo"), "main 14 > foo 4/14 > bar 10");
+        let focus = focused(FIRST, "foo").unwrap();
+        let matches: Vec<&str> = focus.matches.iter().map(|row| &*row.name).collect();
+        assert_eq!(matches, ["foo1", "foo2"]);
+        // A stack counts at the leaf-most of those meant.
+        assert_eq!(drawn("main;x1;x2;y 2\nmain;x1 1", "x"), "x1 2, main 1 > x 1/3 > y 2");
+    }
+
+    #[test]
+    fn an_exact_name_wins_and_text_may_be_literal() {
+        let picture = "main;run 1\nmain;runner 2\nmain;f(*x) 4";
+        assert_eq!(drawn(picture, "run"), "main 1 > run 1/1 > ");
+        assert_eq!(drawn(picture, "function:run"), "main 1 > run 1/1 > ");
+        assert_eq!(drawn(picture, "^run"), "main 3 > ^run 3/3 > ");
+        assert_eq!(drawn(picture, "(*x)"), "main 4 > f(*x) 4/4 > ");
+        let note = focused("main;g[x].y 1", "g[x]").unwrap();
+        assert_eq!((&*note.name, note.header.warnings.len()), ("g[x].y", 1));
+    }
+
+    #[test]
+    fn nothing_found_offers_names() {
+        let nearest = NotFound::Nothing(vec!["runner".to_string()]);
+        assert_eq!(focused("main;runner 1", "rumner").unwrap_err(), nearest);
+        let profile = from_picture("main;old 1 0\nmain;new 1 2");
+        let options = FocusOptions::new(Scope::metric(1), "old");
+        assert_eq!(focus(&profile, &options).unwrap_err(), NotFound::NoValue(vec!["old".to_string()]));
+    }
+
+    #[test]
+    fn what_is_cut_is_said() {
+        let picture = "a;f 5\nb;f 4\nc;f;x 3\nf;y 2";
+        let options = FocusOptions { limit: Some(2), ..FocusOptions::new(Scope::metric(0), "f") };
+        let focus = focus(&from_picture(picture), &options).unwrap();
+        assert_eq!(focus.callers.len(), 2);
+        assert_eq!(focus.more_callers, More { rows: 2, value: 5 });
+        assert_eq!(focus.more_callees, More::default());
+        assert_eq!((focus.header.elided, focus.header.elided_rows), (5, 2));
+    }
+
+    proptest! {
+        /// Callers sum to the total, and self and callees do; each as counted sample by sample.
+        #[test]
+        fn equals_a_count_by_hand(
+            stacks in proptest::collection::vec((proptest::collection::vec(0..4_usize, 0..7), 1..9_i64), 1..12),
+            regex in prop::sample::select(vec!["^f0$", "f1", "f[12]", "f"]),
+        ) {
+            let names = ["f0", "f1", "f2", "f3"];
+            let text = |stack: &[usize]| stack.iter().map(|&f| names[f]).collect::<Vec<_>>().join(";");
+            let picture: Vec<String> = stacks.iter().map(|(s, v)| format!("{} {v}", text(s))).collect();
+            let regex_compiled = regex::Regex::new(regex).unwrap();
+            let (mut total, mut own) = (0, 0);
+            let mut callers = std::collections::BTreeMap::new();
+            let mut callees = std::collections::BTreeMap::new();
+            for (stack, value) in &stacks {
+                let Some(at) = stack.iter().rposition(|&f| regex_compiled.is_match(names[f])) else { continue };
+                total += value;
+                let caller = if at == 0 { "(root)" } else { names[stack[at - 1]] };
+                *callers.entry(caller.to_string()).or_insert(0) += value;
+                match stack.get(at + 1) {
+                    Some(&callee) => *callees.entry(names[callee].to_string()).or_insert(0) += value,
+                    None => own += value,
+                }
+            }
+            let Ok(focus) = focused(&picture.join("\n"), regex) else {
+                prop_assert_eq!(total, 0);
+                return Ok(());
+            };
+            let side = |side: &[Neighbour]| side.iter().map(|row| (row.name.to_string(), row.value)).collect();
+            prop_assert_eq!((focus.total, focus.self_value), (total, own));
+            prop_assert_eq!(callers, side(&focus.callers));
+            prop_assert_eq!(callees, side(&focus.callees));
+            prop_assert_eq!(focus.callers.iter().map(|row| row.value).sum::<i64>(), total);
+            prop_assert_eq!(own + focus.callees.iter().map(|row| row.value).sum::<i64>(), total);
+        }
+    }
+}

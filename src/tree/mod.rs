@@ -11,6 +11,9 @@ mod flat;
 mod granularity;
 mod neighbours;
 mod partition;
+mod path;
+mod prefixes;
+mod sequences;
 
 pub use adjacent::join_adjacent;
 pub use bottom_up::{CallerTree, Occurrence, caller_tree, occurrences};
@@ -19,6 +22,8 @@ pub use flat::{Flat, flat};
 pub use granularity::{By, Key, KeyId, Keys, owner, whole};
 pub use neighbours::{Neighbours, neighbours};
 pub use partition::{Node, NodeId, Shape};
+pub use path::{HeaviestPath, PathRow, heaviest_path};
+pub use sequences::{Sequence, SequenceSearch, Sequences, Share, sequences};
 
 use crate::profile::{Column, FrameId, Profile, StackId};
 

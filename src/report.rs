@@ -4,6 +4,7 @@
 //! promise to scripts: a change of meaning needs a new `schema`.
 
 mod focus;
+mod hot;
 
 use std::sync::Arc;
 
@@ -11,6 +12,7 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
 pub use focus::{Focus, Match, More, Neighbour};
+pub use hot::{Hot, HotSequence, PathStep};
 
 /// A name as the profile has it; shared, since a tree repeats names.
 pub type Name = Arc<str>;
@@ -25,6 +27,8 @@ pub enum Report {
     Tree(Tree),
     /// One function between its callers and its callees.
     Focus(Focus),
+    /// The heaviest path, and the repeated call sequences.
+    Hot(Hot),
     /// What is in the input.
     Info(Info),
     /// The call tree to be drawn.
@@ -39,6 +43,7 @@ impl Report {
             Report::Top(report) => Some(&mut report.header),
             Report::Tree(report) => Some(&mut report.header),
             Report::Focus(report) => Some(&mut report.header),
+            Report::Hot(report) => Some(&mut report.header),
             Report::Flame(report) => Some(&mut report.header),
             Report::Info(_) => None,
         }

@@ -115,7 +115,7 @@ pub(crate) struct RowArgs {
 }
 
 /// A share in percent, with or without its sign.
-fn percent(text: &str) -> Result<f64, String> {
+pub(crate) fn percent(text: &str) -> Result<f64, String> {
     match text.trim_end_matches('%').parse::<f64>() {
         Ok(share) if (0.0..=100.0).contains(&share) => Ok(share),
         _ => Err("expected a number of percent from 0 to 100".to_string()),

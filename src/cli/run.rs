@@ -29,6 +29,7 @@ pub fn main() -> ExitCode {
         Command::Top(command) => command.run(),
         Command::Tree(command) => command.run(),
         Command::Focus(command) => command.run(),
+        Command::Hot(command) => command.run(),
         Command::Flame(command) => command.run(),
         Command::Info(command) => command.run(),
     };

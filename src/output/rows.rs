@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::report::{Focus, Report};
+use crate::report::{Focus, HotSequence, Report};
 
 /// The column names and rows of a report, in the order of its JSON keys. What a key holds that is
 /// itself an object becomes one column for each of its keys: `old.self`, `old.total`.
@@ -33,6 +33,7 @@ fn objects(report: &Report) -> Vec<Value> {
         Report::Top(top) => top.rows.iter().map(|row| value(serde_json::to_value(row))).collect(),
         Report::Tree(tree) => tree.rows.iter().map(|row| value(serde_json::to_value(row))).collect(),
         Report::Focus(focus) => focus_rows(focus),
+        Report::Hot(hot) => hot.sequences.iter().map(sequence_row).collect(),
         Report::Info(info) => info.metrics.iter().map(|row| value(serde_json::to_value(row))).collect(),
         Report::Flame(_) => Vec::new(),
     }
@@ -45,6 +46,19 @@ fn focus_rows(focus: &Focus) -> Vec<Value> {
     let own = [row("function", &focus.name, focus.total), row("self", &focus.name, focus.self_value)];
     let callees = focus.callees.iter().map(|callee| row("callee", &callee.name, callee.value));
     callers.chain(own).chain(callees).collect()
+}
+
+/// A sequence, its frames as they stand in collapsed stacks.
+fn sequence_row(sequence: &HotSequence) -> Value {
+    let callers: Vec<String> =
+        sequence.callers.iter().map(|caller| format!("{} {}", caller.name, caller.value)).collect();
+    json!({
+        "frames": sequence.frames.join(";"),
+        "total": sequence.total,
+        "self": sequence.self_value,
+        "contexts": sequence.contexts,
+        "callers": callers.join(";"),
+    })
 }
 
 fn flatten(row: &Value) -> Vec<(String, Value)> {

@@ -1,10 +1,9 @@
 //! Finding the functions that a person means: `prof focus FUNC`, `prof source FUNC`.
 
-use hashbrown::HashMap;
-
-use crate::name::{nearest, package, short_name};
+use crate::name::{nearest, short_name};
 use crate::pattern::{Names, Pattern, PatternError, Scope};
-use crate::profile::{Column, FrameId, FunctionId, Id, MappingId};
+use crate::profile::{Column, FrameId};
+use crate::transform::Marks;
 use crate::tree::{By, KeyId, Subject};
 
 /// What was found.
@@ -120,27 +119,13 @@ impl<'s> Candidates<'s> {
         })
     }
 
-    /// The keys of the frames that match. A pattern runs once for each function of each mapping.
+    /// The keys of the frames that match.
     fn matching_frames(&self, pattern: &Pattern) -> Vec<KeyId> {
-        let symbols = &self.subject.profile.symbols;
-        let mut matches: HashMap<(FunctionId, MappingId), bool> = HashMap::new();
-        let mut wanted = Column::<KeyId, bool>::filled(false, self.subject.keys.len());
-        for &id in &self.frames {
-            let frame = symbols.frames[id];
-            let is_match = matches.entry((frame.function, frame.mapping)).or_insert_with(|| {
-                let function = symbols.frame_name(id);
-                let file = symbols.function_file(frame.function);
-                let package = if pattern.scope() == Scope::Package { package(function, file) } else { None };
-                pattern.matches(Names {
-                    function,
-                    short: &short_name(function),
-                    file,
-                    mapping: symbols.mapping_file(frame.mapping),
-                    package: package.as_deref().unwrap_or_default(),
-                })
-            });
-            wanted[self.subject.keys.of_frame(id)] |= *is_match;
-        }
-        (0..wanted.len()).map(KeyId::new).filter(|&key| wanted[key]).collect()
+        let marks = Marks::new(self.subject.profile, &std::iter::once(pattern.clone()).collect());
+        let meant = self.frames.iter().filter(|&&frame| marks.contain(frame));
+        let mut keys: Vec<KeyId> = meant.map(|&frame| self.subject.keys.of_frame(frame)).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        keys
     }
 }

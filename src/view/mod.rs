@@ -3,6 +3,7 @@
 mod find;
 mod flame;
 mod focus;
+mod hot;
 mod info;
 mod sort;
 mod top;
@@ -12,6 +13,7 @@ mod values;
 pub use find::NotFound;
 pub use flame::{FlameOptions, Order, flame};
 pub use focus::{FocusOptions, focus};
+pub use hot::{HotOptions, hot};
 pub use info::{InfoSource, info};
 pub use sort::{Row, Sort, SortKey};
 pub use top::{TopOptions, top};

@@ -39,7 +39,7 @@ impl FocusCommand {
             let options = FocusOptions {
                 scope,
                 function: self.function.clone(),
-                fixed: false,
+                fixed: self.view.filters.fixed_strings,
                 sort: self.rows.sort.clone().unwrap_or_else(|| Sort::by(SortKey::Total)),
                 limit: self.rows.limit_or(&self.view.layout, ROWS),
                 min_share: self.rows.min_share_or(&self.view.layout, 0.0),

@@ -2,6 +2,7 @@
 
 pub(crate) mod flame;
 pub(crate) mod focus;
+pub(crate) mod hot;
 pub(crate) mod info;
 pub(crate) mod top;
 pub(crate) mod tree;
@@ -28,6 +29,7 @@ pub(crate) enum Command {
     Top(top::TopCommand),
     Tree(tree::TreeCommand),
     Focus(focus::FocusCommand),
+    Hot(hot::HotCommand),
     Flame(flame::FlameCommand),
     Info(info::InfoCommand),
 }

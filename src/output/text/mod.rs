@@ -6,6 +6,7 @@
 mod columns;
 mod focus;
 mod header;
+mod hot;
 mod info;
 mod names;
 mod top;
@@ -112,6 +113,7 @@ pub fn text(
         Report::Top(report) => top::lines(report, style),
         Report::Tree(report) => tree::lines(report, style),
         Report::Focus(report) => focus::lines(report, style),
+        Report::Hot(report) => hot::lines(report, style),
         Report::Info(report) => Ok(info::lines(report, style)),
         Report::Flame(_) => Ok(Vec::new()),
     };

@@ -1,0 +1,73 @@
+//! `prof hot`.
+
+use anyhow::Result;
+use clap::Args;
+
+use crate::cli::args::{ViewArgs, percent};
+use crate::cli::run::{one_metric, show};
+use crate::profile::LoadOptions;
+use crate::report::Report;
+use crate::view::{HotOptions, hot};
+
+/// The heaviest path, and call sequences that recur in several places
+#[derive(Args, Debug)]
+#[command(visible_alias = "sequences")]
+#[command(after_help = "Examples:
+  prof hot cpu.pb.gz                          where the time goes, and what it keeps doing
+  prof hot --min-length 3 --contexts 10 cpu.pb.gz   longer sequences, called from many places")]
+pub(crate) struct HotCommand {
+    #[command(flatten)]
+    view: ViewArgs,
+    /// The fewest functions of a sequence
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = at_least::<2>)]
+    min_length: usize,
+    /// The most functions of a sequence; 0 for any number
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    max_length: usize,
+    /// In how many contexts (ways to get there) a sequence has to stand
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = at_least::<1>)]
+    contexts: usize,
+    /// Share of its total that has to lie outside its N − 1 heaviest contexts, in percent
+    #[arg(long, value_name = "P", default_value = "5", value_parser = percent)]
+    context_share: f64,
+    /// Leave out a sequence of which one a function longer has all but this share, in percent
+    #[arg(long, value_name = "P", default_value = "10", value_parser = percent)]
+    tolerance: f64,
+    /// How many sequences at most; 0 for all
+    #[arg(short = 'n', long, value_name = "N")]
+    limit: Option<usize>,
+    /// Leave out sequences under this share of what is shown, in percent
+    #[arg(long, value_name = "P", default_value = "1", value_parser = percent)]
+    min_share: f64,
+}
+
+/// Sequences of text, unless told otherwise.
+const SEQUENCES: usize = 10;
+
+/// A number that is not smaller than `LEAST`.
+fn at_least<const LEAST: usize>(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(number) if number >= LEAST => Ok(number),
+        _ => Err(format!("expected a number of at least {LEAST}")),
+    }
+}
+
+impl HotCommand {
+    pub(crate) fn run(self) -> Result<()> {
+        show(&self.view, LoadOptions::default(), |profile, scope| {
+            one_metric(&scope, "hot")?;
+            let default = if self.view.layout.format.is_for_people() { SEQUENCES } else { 0 };
+            let options = HotOptions {
+                scope,
+                min_length: self.min_length,
+                max_length: Some(self.max_length).filter(|&length| length > 0),
+                contexts: self.contexts,
+                context_share: self.context_share,
+                tolerance: self.tolerance,
+                limit: Some(self.limit.unwrap_or(default)).filter(|&limit| limit > 0),
+                min_share: self.min_share,
+            };
+            Ok(Report::Hot(hot(profile, &options)))
+        })
+    }
+}

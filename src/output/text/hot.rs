@@ -1,0 +1,219 @@
+//! `hot` as text: the heaviest path, then the repeated sequences.
+
+use crate::name::{display_width, fit_chain};
+use crate::output::text::Style;
+use crate::output::text::columns::{Columns, Emphasis, Line};
+use crate::output::text::header;
+use crate::output::text::names::Names;
+use crate::report::{Hot, HotSequence, PathStep};
+use crate::unit::{self, IncompatibleUnits, Scale};
+
+/// The header, the path and where it ends, the sequences and who calls them.
+pub(super) fn lines(hot: &Hot, style: &Style) -> Result<Vec<Line>, IncompatibleUnits> {
+    let mut lines = header::lines(&hot.header, style)?;
+    let path = hot.path.iter().chain(&hot.next).map(|step| &step.name);
+    let frames = hot.sequences.iter().flat_map(|sequence| &sequence.frames);
+    let callers = hot.sequences.iter().flat_map(|sequence| &sequence.callers).map(|caller| &caller.name);
+    let drawing = Drawing {
+        hot,
+        style,
+        scale: header::scale(&hot.header.metric, hot.header.shown, style)?,
+        names: Names::new(path.chain(frames).chain(callers), style),
+    };
+    lines.extend(drawing.path());
+    lines.push(Line::default());
+    lines.extend(drawing.sequences());
+    Ok(lines)
+}
+
+struct Drawing<'h> {
+    hot: &'h Hot,
+    style: &'h Style,
+    scale: Scale,
+    names: Names,
+}
+
+impl Drawing<'_> {
+    fn path(&self) -> Vec<Line> {
+        if self.hot.path.is_empty() {
+            return vec![Line::new("no heaviest path: no sample has a stack", Emphasis::Faint)];
+        }
+        let mut lines =
+            vec![Line::new("heaviest path: each row keeps at least half of the row above", Emphasis::Bold)];
+        let title = format!("FUNCTION{}CALLEES", self.style.glyphs.calls);
+        let mut titles = vec!["TOTAL"];
+        titles.extend(self.share_titles());
+        titles.extend(["SELF", &title]);
+        let groups = groups(&self.hot.path);
+        let rows: Vec<Vec<String>> = groups.iter().map(|group| self.path_numbers(group)).collect();
+        let room = self.room(&titles, &rows);
+        let mut columns = Columns::new(titles.clone());
+        // A recursion of thousands of rows has its ends shown.
+        let cut = groups.len().saturating_sub(MOST_PATH);
+        let head = if cut > 0 { MOST_PATH / 2 } else { groups.len() };
+        for (index, (group, numbers)) in groups.iter().zip(rows).enumerate() {
+            if index == head && cut > 0 {
+                let count = unit::group_thousands(cut as i128);
+                let rest = format!("{} {count} more rows", self.style.glyphs.ellipsis);
+                columns.row(vec![String::new(); titles.len() - 1], rest, Emphasis::Faint);
+            }
+            if index < head || index >= head + cut {
+                let names: Vec<&str> = group.iter().map(|step| self.names.get(&step.name)).collect();
+                columns.row(numbers, self.chain(&names, room), Emphasis::None);
+            }
+        }
+        lines.extend(columns.lines());
+        lines.push(self.end_of_path());
+        lines
+    }
+
+    fn is_filtered(&self) -> bool {
+        !self.hot.header.about.filters.is_empty()
+    }
+
+    fn share_titles(&self) -> &'static [&'static str] {
+        if self.is_filtered() { &["%ALL", "%SHOWN"] } else { &["%"] }
+    }
+
+    /// A value and its shares.
+    fn value(&self, value: i64) -> Vec<String> {
+        let header = &self.hot.header;
+        let mut cells = vec![self.scale.format(value), unit::share(value, header.total)];
+        if self.is_filtered() {
+            cells.push(unit::share(value, header.shown));
+        }
+        cells
+    }
+
+    fn path_numbers(&self, group: &[PathStep]) -> Vec<String> {
+        let Some(last) = group.last() else { return Vec::new() };
+        let mut cells = self.value(last.total);
+        cells.push(self.scale.format(last.self_value));
+        cells
+    }
+
+    fn end_of_path(&self) -> Line {
+        let text = match &self.hot.next {
+            Some(next) => {
+                let (name, value) = (self.names.get(&next.name), self.scale.format(next.total));
+                format!("ends here: its heaviest callee, {name}, has {value}, under half")
+            }
+            None => "ends here: it calls nothing".to_string(),
+        };
+        Line::new(text, Emphasis::Faint)
+    }
+
+    fn room(&self, titles: &[&str], rows: &[Vec<String>]) -> Option<usize> {
+        let taken = Columns::width_of_numbers(titles, rows);
+        self.style.width.map(|width| width.saturating_sub(taken).max(LEAST_NAME))
+    }
+
+    fn chain(&self, names: &[&str], room: Option<usize>) -> String {
+        fit_chain(names, self.style.glyphs.calls, room, self.style.glyphs.ellipsis)
+    }
+
+    fn sequences(&self) -> Vec<Line> {
+        let sequences = &self.hot.sequences;
+        let mut lines = vec![Line::new(self.sequences_title(), Emphasis::Bold)];
+        if sequences.is_empty() {
+            return lines;
+        }
+        let mut titles = vec!["TOTAL"];
+        titles.extend(self.share_titles());
+        titles.extend(["SELF", "CONTEXTS", "SEQUENCE"]);
+        let rows: Vec<Vec<String>> = sequences.iter().map(|row| self.sequence_numbers(row)).collect();
+        let room = self.room(&titles, &rows);
+        let nothing = vec![String::new(); titles.len() - 1];
+        let mut columns = Columns::new(titles);
+        let mut before: &[crate::report::Name] = &[];
+        for (sequence, numbers) in sequences.iter().zip(rows) {
+            let names: Vec<&str> = sequence.frames.iter().map(|name| self.names.get(name)).collect();
+            let goes_on = !before.is_empty() && sequence.frames.starts_with(before);
+            if goes_on {
+                let arrow = self.style.glyphs.calls.trim_start();
+                let room = room.map(|room| room.saturating_sub(INDENT.len() + display_width(arrow)));
+                let rest = self.chain(&names[before.len()..], room);
+                columns.row(numbers, format!("{INDENT}{arrow}{rest}"), Emphasis::None);
+            } else {
+                columns.row(numbers, self.chain(&names, room), Emphasis::None);
+                let room = room.map(|room| room.saturating_sub(INDENT.len()));
+                let callers = self.callers(sequence, room);
+                columns.row(nothing.clone(), format!("{INDENT}{callers}"), Emphasis::Faint);
+            }
+            before = &sequence.frames;
+        }
+        lines.extend(columns.lines());
+        lines
+    }
+
+    fn sequences_title(&self) -> String {
+        let shown = self.hot.sequences.len();
+        let count = unit::group_thousands((shown as u64 + self.hot.header.elided_rows).into());
+        let which = match (shown, self.hot.header.elided_rows) {
+            (0, _) => return format!("repeated sequences: none with {}% or more", self.hot.min_share),
+            (_, 0) => String::new(),
+            (1, _) => " the heaviest,".to_string(),
+            (shown, _) => format!(" the {} heaviest,", unit::group_thousands(shown as i128)),
+        };
+        format!("repeated sequences: {count},{which} with who calls their first function")
+    }
+
+    fn sequence_numbers(&self, sequence: &HotSequence) -> Vec<String> {
+        let mut cells = self.value(sequence.total);
+        cells.push(self.scale.format(sequence.self_value));
+        cells.push(unit::group_thousands(sequence.contexts.into()));
+        cells
+    }
+
+    /// `77% gob.(*Decoder).recvType · 23% .DecodeValue`: two callers where both fit whole, else one,
+    /// and how many more there are.
+    fn callers(&self, sequence: &HotSequence, room: Option<usize>) -> String {
+        let glyphs = self.style.glyphs;
+        let callers = &sequence.callers;
+        let more = |shown: usize| match callers.len().saturating_sub(shown) {
+            0 => String::new(),
+            more => format!("{}{} more", glyphs.dot, unit::group_thousands(more as i128)),
+        };
+        let name = |index: usize| self.names.get(&callers[index].name);
+        let share = |index: usize| format!("{} ", whole_percent(callers[index].value, sequence.total));
+        let fitted = |names: &[&str], arrow: &str| {
+            let (first, more) = (share(0), more(names.len()));
+            let room = room.map(|room| room.saturating_sub(display_width(&first) + display_width(&more)));
+            format!("{first}{}{more}", fit_chain(names, arrow, room, glyphs.ellipsis))
+        };
+        let ellipses = |text: &str| text.matches(glyphs.ellipsis).count();
+        match callers.len() {
+            0 => String::new(),
+            1 => fitted(&[name(0)], ""),
+            _ => {
+                let both = fitted(&[name(0), name(1)], &format!("{}{}", glyphs.dot, share(1)));
+                let is_whole = ellipses(&both) <= ellipses(name(0)) + ellipses(name(1));
+                if is_whole { both } else { fitted(&[name(0)], "") }
+            }
+        }
+    }
+}
+
+/// The steps that share a line: those that only pass on what they were given.
+fn groups(path: &[PathStep]) -> Vec<&[PathStep]> {
+    path.chunk_by(|a, b| a.self_value == 0 && a.total == b.total).collect()
+}
+
+/// A share without decimals: `77%`.
+fn whole_percent(part: i64, whole: i64) -> String {
+    let [part, whole] = [part, whole].map(|value| u128::from(value.unsigned_abs()));
+    match (part * 200 + whole).checked_div(whole * 2) {
+        Some(0) if part > 0 => "<1%".to_string(),
+        Some(percent) => format!("{percent}%"),
+        None => "0%".to_string(),
+    }
+}
+
+/// What stands in front of what belongs to the line above.
+const INDENT: &str = "  ";
+
+/// A path of more rows has its middle cut.
+const MOST_PATH: usize = 60;
+
+/// Names get at least this many columns, even where the terminal has fewer.
+const LEAST_NAME: usize = 16;

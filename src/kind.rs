@@ -5,6 +5,8 @@
 pub struct Kind {
     /// Its name.
     pub name: &'static str,
+    /// The unit of its values.
+    pub unit: &'static str,
     /// What metrics of this type are called in profiles.
     pub metrics: &'static [&'static str],
     /// The type that counts or weighs the same events, or the other end of their life.
@@ -29,6 +31,7 @@ const LOCKS: &[&str] = &["Java", ".NET"];
 pub static KINDS: &[Kind] = &[
     Kind {
         name: "cpu",
+        unit: "nanoseconds",
         metrics: &["cpu", "cpu-time", "CPU", "cycles"],
         companion: Some("samples"),
         languages: ALL,
@@ -38,6 +41,7 @@ pub static KINDS: &[Kind] = &[
     },
     Kind {
         name: "samples",
+        unit: "count",
         metrics: &["samples", "sample", "events", "itimer"],
         companion: Some("cpu"),
         languages: ALL,
@@ -47,15 +51,17 @@ pub static KINDS: &[Kind] = &[
     },
     Kind {
         name: "wall",
+        unit: "nanoseconds",
         metrics: &["wall", "wall-time", "elapsed"],
         companion: None,
-        languages: &[".NET", "Node.js", "Ruby", "Python"],
+        languages: &[".NET"],
         measures: "Elapsed time, running or waiting.",
         when: "Read it to find what makes people wait: slow queries, sleeps, locks.",
         width: "took long, running or waiting",
     },
     Kind {
         name: "alloc_space",
+        unit: "bytes",
         metrics: &["alloc_space", "alloc_in_new_tlab_bytes", "alloc-size"],
         companion: Some("alloc_objects"),
         languages: ALLOCATIONS,
@@ -65,6 +71,7 @@ pub static KINDS: &[Kind] = &[
     },
     Kind {
         name: "alloc_objects",
+        unit: "count",
         metrics: &["alloc_objects", "alloc_in_new_tlab_objects", "alloc-samples"],
         companion: Some("alloc_space"),
         languages: ALLOCATIONS,
@@ -74,6 +81,7 @@ pub static KINDS: &[Kind] = &[
     },
     Kind {
         name: "inuse_space",
+        unit: "bytes",
         metrics: &["inuse_space", "space"],
         companion: Some("inuse_objects"),
         languages: &["Go", ".NET"],
@@ -83,6 +91,7 @@ pub static KINDS: &[Kind] = &[
     },
     Kind {
         name: "inuse_objects",
+        unit: "count",
         metrics: &["inuse_objects", "objects"],
         companion: Some("inuse_space"),
         languages: &["Go", ".NET"],
@@ -92,6 +101,7 @@ pub static KINDS: &[Kind] = &[
     },
     Kind {
         name: "goroutine",
+        unit: "count",
         metrics: &["goroutine", "goroutines"],
         companion: None,
         languages: GO,
@@ -101,6 +111,7 @@ pub static KINDS: &[Kind] = &[
     },
     Kind {
         name: "block_duration",
+        unit: "nanoseconds",
         metrics: &["delay"],
         companion: Some("block_count"),
         languages: GO,
@@ -111,6 +122,7 @@ pub static KINDS: &[Kind] = &[
     },
     Kind {
         name: "block_count",
+        unit: "count",
         metrics: &["contentions"],
         companion: Some("block_duration"),
         languages: GO,
@@ -120,6 +132,7 @@ pub static KINDS: &[Kind] = &[
     },
     Kind {
         name: "mutex_duration",
+        unit: "nanoseconds",
         metrics: &["mutex_duration"],
         companion: Some("mutex_count"),
         languages: &["Go", ".NET"],
@@ -129,6 +142,7 @@ pub static KINDS: &[Kind] = &[
     },
     Kind {
         name: "mutex_count",
+        unit: "count",
         metrics: &["mutex_count"],
         companion: Some("mutex_duration"),
         languages: &["Go", ".NET"],
@@ -138,6 +152,7 @@ pub static KINDS: &[Kind] = &[
     },
     Kind {
         name: "lock_duration",
+        unit: "nanoseconds",
         metrics: &["lock_duration", "lock_time"],
         companion: Some("lock_count"),
         languages: LOCKS,
@@ -147,6 +162,7 @@ pub static KINDS: &[Kind] = &[
     },
     Kind {
         name: "lock_count",
+        unit: "count",
         metrics: &["lock_count"],
         companion: Some("lock_duration"),
         languages: LOCKS,
@@ -156,6 +172,7 @@ pub static KINDS: &[Kind] = &[
     },
     Kind {
         name: "exceptions",
+        unit: "count",
         metrics: &["exception", "exceptions"],
         companion: None,
         languages: &[".NET"],
@@ -165,6 +182,7 @@ pub static KINDS: &[Kind] = &[
     },
     Kind {
         name: "heap",
+        unit: "bytes",
         metrics: &["heap"],
         companion: None,
         languages: &["Node.js"],

@@ -5,6 +5,10 @@
 
 mod focus;
 mod hot;
+mod labels;
+mod source;
+mod traces;
+mod types;
 
 use std::sync::Arc;
 
@@ -13,6 +17,10 @@ use serde::ser::{SerializeMap, Serializer};
 
 pub use focus::{Focus, Match, More, Neighbour};
 pub use hot::{Hot, HotSequence, PathStep};
+pub use labels::{LabelKey, LabelShare, LabelText, Labels};
+pub use source::{Origin, Source, SourceFunction, SourceLine};
+pub use traces::{Trace, Traces};
+pub use types::{TypeRow, Types};
 
 /// A name as the profile has it; shared, since a tree repeats names.
 pub type Name = Arc<str>;
@@ -29,6 +37,14 @@ pub enum Report {
     Focus(Focus),
     /// The heaviest path, and the repeated call sequences.
     Hot(Hot),
+    /// Source lines with their values.
+    Source(Source),
+    /// Label keys and values.
+    Labels(Labels),
+    /// Distinct stacks.
+    Traces(Traces),
+    /// The known profile types.
+    Types(Types),
     /// What is in the input.
     Info(Info),
     /// The call tree to be drawn.
@@ -44,8 +60,11 @@ impl Report {
             Report::Tree(report) => Some(&mut report.header),
             Report::Focus(report) => Some(&mut report.header),
             Report::Hot(report) => Some(&mut report.header),
+            Report::Source(report) => Some(&mut report.header),
+            Report::Labels(report) => Some(&mut report.header),
+            Report::Traces(report) => Some(&mut report.header),
             Report::Flame(report) => Some(&mut report.header),
-            Report::Info(_) => None,
+            Report::Info(_) | Report::Types(_) => None,
         }
     }
 }

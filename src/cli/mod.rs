@@ -7,6 +7,7 @@ mod filters;
 mod inputs;
 mod matching;
 mod run;
+mod sources;
 mod target;
 mod terminal;
 

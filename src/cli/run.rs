@@ -31,6 +31,10 @@ pub fn main() -> ExitCode {
         Command::Focus(command) => command.run(),
         Command::Hot(command) => command.run(),
         Command::Flame(command) => command.run(),
+        Command::Source(command) => command.run(),
+        Command::Labels(command) => command.run(),
+        Command::Traces(command) => command.run(),
+        Command::Types(command) => command.run(),
         Command::Info(command) => command.run(),
     };
     match result {

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::report::{Focus, HotSequence, Report};
+use crate::report::{
+    Focus, HotSequence, LabelKey, LabelShare, LabelText, Report, SourceFunction, SourceLine, Trace, TypeRow,
+};
 
 /// The column names and rows of a report, in the order of its JSON keys. What a key holds that is
 /// itself an object becomes one column for each of its keys: `old.self`, `old.total`.
@@ -34,9 +36,54 @@ fn objects(report: &Report) -> Vec<Value> {
         Report::Tree(tree) => tree.rows.iter().map(|row| value(serde_json::to_value(row))).collect(),
         Report::Focus(focus) => focus_rows(focus),
         Report::Hot(hot) => hot.sequences.iter().map(sequence_row).collect(),
+        Report::Source(source) => source.functions.iter().flat_map(line_rows).collect(),
+        Report::Labels(labels) => labels.keys.iter().flat_map(label_rows).collect(),
+        Report::Traces(traces) => traces.traces.iter().map(trace_row).collect(),
+        Report::Types(types) => types.types.iter().map(type_row).collect(),
         Report::Info(info) => info.metrics.iter().map(|row| value(serde_json::to_value(row))).collect(),
         Report::Flame(_) => Vec::new(),
     }
+}
+
+/// The lines of a function, each with its name and file.
+fn line_rows(function: &SourceFunction) -> Vec<Value> {
+    let row = |line: &SourceLine| {
+        json!({
+            "name": function.name, "file": function.file, "line": line.line,
+            "self": line.self_value, "total": line.total, "text": line.text,
+        })
+    };
+    function.lines.iter().map(row).collect()
+}
+
+fn label_rows(key: &LabelKey) -> Vec<Value> {
+    let row = |share: &LabelShare| json!({ "key": key.key, "value": share.value, "unit": share.unit, "total": share.total });
+    key.values.iter().map(row).collect()
+}
+
+/// A stack, its frames as they stand in collapsed stacks.
+fn trace_row(trace: &Trace) -> Value {
+    let mut row = json!({ "frames": trace.frames.join(";") });
+    for (metric, value) in &trace.values {
+        row[&**metric] = json!(value);
+    }
+    let labels: Vec<String> = trace
+        .labels
+        .iter()
+        .map(|(key, value)| match value {
+            LabelText::Text(text) => format!("{key}={text}"),
+            LabelText::Number(number) => format!("{key}={number}"),
+        })
+        .collect();
+    row["labels"] = json!(labels.join(" "));
+    row
+}
+
+fn type_row(row: &TypeRow) -> Value {
+    json!({
+        "name": row.name, "unit": row.unit, "companion": row.companion,
+        "languages": row.languages.join(", "), "when": row.when, "width": row.width,
+    })
 }
 
 /// Callers, the function, its self, callees: one row each.

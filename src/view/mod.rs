@@ -5,9 +5,13 @@ mod flame;
 mod focus;
 mod hot;
 mod info;
+mod labels;
 mod sort;
+mod source;
 mod top;
+mod traces;
 mod tree;
+mod types;
 mod values;
 
 pub use find::NotFound;
@@ -15,9 +19,13 @@ pub use flame::{FlameOptions, Order, flame};
 pub use focus::{FocusOptions, focus};
 pub use hot::{HotOptions, hot};
 pub use info::{InfoSource, info};
+pub use labels::{LabelsOptions, labels};
 pub use sort::{Row, Sort, SortKey};
+pub use source::{SourceOptions, SourceText, source};
 pub use top::{TopOptions, top};
+pub use traces::{TracesOptions, traces};
 pub use tree::{TreeOptions, bottom_up, tree};
+pub use types::types;
 
 use crate::profile::{Metric, Profile};
 use crate::report::{About, Header, MetricName, MetricTotal};

@@ -4,8 +4,12 @@ pub(crate) mod flame;
 pub(crate) mod focus;
 pub(crate) mod hot;
 pub(crate) mod info;
+pub(crate) mod labels;
+pub(crate) mod source;
 pub(crate) mod top;
+pub(crate) mod traces;
 pub(crate) mod tree;
+pub(crate) mod types;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
@@ -31,6 +35,10 @@ pub(crate) enum Command {
     Focus(focus::FocusCommand),
     Hot(hot::HotCommand),
     Flame(flame::FlameCommand),
+    Source(source::SourceCommand),
+    Labels(labels::LabelsCommand),
+    Traces(traces::TracesCommand),
+    Types(types::TypesCommand),
     Info(info::InfoCommand),
 }
 

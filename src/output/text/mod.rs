@@ -8,9 +8,13 @@ mod focus;
 mod header;
 mod hot;
 mod info;
+mod labels;
 mod names;
+mod source;
 mod top;
+mod traces;
 mod tree;
+mod types;
 
 use std::io::{self, Write};
 
@@ -114,6 +118,10 @@ pub fn text(
         Report::Tree(report) => tree::lines(report, style),
         Report::Focus(report) => focus::lines(report, style),
         Report::Hot(report) => hot::lines(report, style),
+        Report::Source(report) => source::lines(report, style),
+        Report::Labels(report) => labels::lines(report, style),
+        Report::Traces(report) => traces::lines(report, style),
+        Report::Types(report) => Ok(types::lines(report, style)),
         Report::Info(report) => Ok(info::lines(report, style)),
         Report::Flame(_) => Ok(Vec::new()),
     };

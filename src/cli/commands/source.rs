@@ -1,0 +1,56 @@
+//! `prof source`.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Args;
+
+use crate::cli::args::{RowArgs, ViewArgs};
+use crate::cli::commands::focus::explain;
+use crate::cli::run::{one_metric, show};
+use crate::cli::sources::Sources;
+use crate::profile::LoadOptions;
+use crate::report::Report;
+use crate::view::{SourceOptions, source};
+
+/// Source lines of a function, with self and total beside each
+#[derive(Args, Debug)]
+#[command(visible_alias = "list")]
+#[command(after_help = "Examples:
+  prof source 'Ledger.*Place' cpu.pb.gz               the lines that cost
+  prof source --source-path ~/src main.run cpu.pb.gz    sources from elsewhere")]
+pub(crate) struct SourceCommand {
+    /// The function: its name, or a pattern
+    #[arg(value_name = "FUNC")]
+    function: String,
+    #[command(flatten)]
+    view: ViewArgs,
+    #[command(flatten)]
+    rows: RowArgs,
+    /// A folder with sources (repeat it for several)
+    #[arg(long, value_name = "DIR")]
+    source_path: Vec<PathBuf>,
+    /// Cut this beginning off the paths that the profile names (repeat it for several)
+    #[arg(long, value_name = "PREFIX")]
+    trim_path: Vec<String>,
+}
+
+/// Functions of text, unless told otherwise.
+const FUNCTIONS: usize = 5;
+
+impl SourceCommand {
+    pub(crate) fn run(self) -> Result<()> {
+        let sources = Sources::new(&self.source_path, &self.trim_path);
+        show(&self.view, LoadOptions::default(), |profile, scope| {
+            one_metric(&scope, "source")?;
+            let options = SourceOptions {
+                scope,
+                function: self.function.clone(),
+                fixed: self.view.filters.fixed_strings,
+                limit: self.rows.limit_or(&self.view.layout, FUNCTIONS),
+            };
+            let found = source(profile, &options, &|file| sources.text_of(file));
+            Ok(Report::Source(found.map_err(|error| explain(&self.function, error))?))
+        })
+    }
+}

@@ -1,0 +1,35 @@
+//! `prof traces`.
+
+use anyhow::Result;
+use clap::Args;
+
+use crate::cli::args::{RowArgs, ViewArgs};
+use crate::cli::run::show;
+use crate::profile::LoadOptions;
+use crate::report::Report;
+use crate::view::{TracesOptions, traces};
+
+/// Every distinct stack with its values and labels
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  prof traces -n 1 cpu.pb.gz               the heaviest stack, its leaf first
+  prof traces --by line -n 5 cpu.pb.gz     with the lines that were running")]
+pub(crate) struct TracesCommand {
+    #[command(flatten)]
+    view: ViewArgs,
+    #[command(flatten)]
+    rows: RowArgs,
+}
+
+impl TracesCommand {
+    pub(crate) fn run(self) -> Result<()> {
+        show(&self.view, LoadOptions { labels: true, times: false }, |profile, scope| {
+            let options = TracesOptions {
+                scope,
+                limit: self.rows.limit_or(&self.view.layout, 0),
+                min_share: self.rows.min_share_or(&self.view.layout, 0.0),
+            };
+            Ok(Report::Traces(traces(profile, &options)))
+        })
+    }
+}

@@ -1,0 +1,126 @@
+//! Finding source files: the path that a profile names is that of the machine it was built on.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::view::SourceText;
+
+/// Where sources may be.
+#[derive(Debug, Default)]
+pub(crate) struct Sources {
+    /// Folders in which the path, or any end of it, may stand.
+    roots: Vec<PathBuf>,
+    /// Beginnings of paths that are cut off first.
+    trimmed: Vec<String>,
+}
+
+/// How many of the places that were looked at are listed.
+const LISTED: usize = 3;
+
+/// The largest file that is read as source.
+const MOST_BYTES: u64 = 16 << 20;
+
+impl Sources {
+    /// The folders given, then those where toolchains keep sources.
+    pub(crate) fn new(given: &[PathBuf], trimmed: &[String]) -> Self {
+        let mut roots = given.to_vec();
+        roots.push(PathBuf::from("."));
+        roots.extend(toolchain_roots());
+        Sources { roots, trimmed: trimmed.to_vec() }
+    }
+
+    /// The text of the file that a profile calls `file`.
+    pub(crate) fn text_of(&self, file: &str) -> SourceText {
+        let mut looked = Vec::new();
+        for path in self.candidates(file) {
+            let is_readable = fs::metadata(&path).is_ok_and(|m| m.is_file() && m.len() <= MOST_BYTES);
+            if is_readable && let Ok(bytes) = fs::read(&path) {
+                let text = String::from_utf8_lossy(&bytes);
+                let lines = text.lines().map(str::to_string).collect();
+                return SourceText::Found(path.display().to_string(), lines);
+            }
+            if looked.len() < LISTED {
+                looked.push(path.display().to_string());
+            }
+        }
+        SourceText::Missing(looked)
+    }
+
+    /// The places to look at, the likeliest first: the path as it is, then under each root the
+    /// longest end of the path first. `/build/shop/orders/ledger.go` is looked for as
+    /// `ROOT/build/shop/orders/ledger.go`, `ROOT/shop/orders/ledger.go`, and so on.
+    fn candidates<'s>(&'s self, file: &str) -> impl Iterator<Item = PathBuf> + use<'s> {
+        let trimmed =
+            self.trimmed.iter().find_map(|prefix| file.strip_prefix(prefix.as_str())).unwrap_or(file);
+        let relative = trimmed.trim_start_matches(['/', '\\']).to_string();
+        let parts: Vec<String> =
+            relative.split(['/', '\\']).filter(|part| is_plain(part)).map(String::from).collect();
+        let as_it_is = std::iter::once(PathBuf::from(file));
+        let under_roots = (0..parts.len()).flat_map(move |start| {
+            let end: PathBuf = parts[start..].iter().collect();
+            self.roots.iter().map(move |root| root.join(&end))
+        });
+        as_it_is.chain(under_roots)
+    }
+}
+
+/// A part of a path that stays below its folder.
+fn is_plain(part: &str) -> bool {
+    !part.is_empty() && part != "." && part != ".."
+}
+
+/// Go's sources and module cache, the vendor folder, cargo's registry and Rust's own sources.
+fn toolchain_roots() -> Vec<PathBuf> {
+    let home = env::var_os("HOME").or_else(|| env::var_os("USERPROFILE")).map(PathBuf::from);
+    let folder = |name: &str, below: &[&str]| -> Option<PathBuf> {
+        let named = env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        named.or_else(|| below.iter().try_fold(home.clone()?, |path, part| Some(path.join(part))))
+    };
+    let mut roots = vec![PathBuf::from("vendor")];
+    if let Some(goroot) = env::var_os("GOROOT").map(PathBuf::from) {
+        roots.push(goroot.join("src"));
+    }
+    roots.push(PathBuf::from("/usr/local/go/src"));
+    if let Some(gopath) = folder("GOPATH", &["go"]) {
+        roots.push(gopath.join("pkg").join("mod"));
+        roots.push(gopath.join("src"));
+    }
+    if let Some(cargo) = folder("CARGO_HOME", &[".cargo"]) {
+        roots.extend(folders_in(&cargo.join("registry").join("src")));
+    }
+    if let Some(rustup) = folder("RUSTUP_HOME", &[".rustup"]) {
+        let sources = |toolchain: PathBuf| toolchain.join("lib/rustlib/src/rust");
+        roots.extend(folders_in(&rustup.join("toolchains")).into_iter().map(sources));
+    }
+    roots
+}
+
+/// The folders directly in a folder, in alphabetical order.
+fn folders_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
+    folders.sort();
+    folders
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_of_a_path_are_looked_for_below_the_roots() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("orders")).unwrap();
+        fs::write(folder.path().join("orders/ledger.go"), "package orders\n\nfunc f() {}\n").unwrap();
+        let sources = Sources::new(&[folder.path().to_path_buf()], &[]);
+        match sources.text_of("/build/shop/orders/ledger.go") {
+            SourceText::Found(_, lines) => assert_eq!(lines, ["package orders", "", "func f() {}"]),
+            SourceText::Missing(places) => panic!("looked for {places:?}"),
+        }
+        match sources.text_of("/build/shop/orders/none.go") {
+            SourceText::Missing(places) => assert_eq!(places[0], "/build/shop/orders/none.go"),
+            SourceText::Found(path, _) => panic!("found {path}"),
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Annotated source as text.
+
+use crate::name::{clean, fit};
+use crate::output::text::Style;
+use crate::output::text::columns::{Columns, Emphasis, Line};
+use crate::output::text::header;
+use crate::report::{Origin, Source, SourceFunction, SourceLine};
+use crate::unit::{self, IncompatibleUnits, Scale};
+
+/// The header, and each function with its lines.
+pub(super) fn lines(source: &Source, style: &Style) -> Result<Vec<Line>, IncompatibleUnits> {
+    let mut lines = header::lines(&source.header, style)?;
+    let scale = header::scale(&source.header.metric, source.header.shown, style)?;
+    for function in &source.functions {
+        lines.push(Line::new(title(function, source, &scale, style), Emphasis::Bold));
+        lines.extend(where_from(function));
+        lines.extend(function_lines(function, source, &scale, style));
+    }
+    if source.header.elided_rows > 0 {
+        let count = unit::group_thousands(source.header.elided_rows.into());
+        lines.push(Line::new(
+            format!("{} {count} more functions match", style.glyphs.ellipsis),
+            Emphasis::Faint,
+        ));
+    }
+    Ok(lines)
+}
+
+/// `catalog.(*Catalog).Search · self 0.17s, total 1.58s, 21.9%`
+fn title(function: &SourceFunction, source: &Source, scale: &Scale, style: &Style) -> String {
+    let share = unit::share(function.total, source.header.total);
+    format!(
+        "{}{}self {}, total {}, {share}",
+        clean(&function.name),
+        style.glyphs.dot,
+        scale.format(function.self_value),
+        scale.format(function.total),
+    )
+}
+
+/// The file that the lines are from, or where it was looked for.
+fn where_from(function: &SourceFunction) -> Vec<Line> {
+    let missing = |text: String| vec![Line::new(text, Emphasis::Faint)];
+    match (&function.file, &function.origin) {
+        (None, _) => missing("the profile names no source file".to_string()),
+        (Some(_), Origin::Found(path)) => missing(clean(path).into_owned()),
+        (Some(file), Origin::Missing(places)) => {
+            let mut lines =
+                missing(format!("{}: not found; --source-path DIR says where sources are", clean(file)));
+            lines.extend(
+                places.iter().map(|p| Line::new(format!("  looked for {}", clean(p)), Emphasis::Faint)),
+            );
+            lines
+        }
+    }
+}
+
+fn function_lines(function: &SourceFunction, source: &Source, scale: &Scale, style: &Style) -> Vec<Line> {
+    let mut columns = Columns::new(["SELF", "TOTAL", "%", "LINE", "SOURCE"]);
+    let width = style.width.map(|width| width.saturating_sub(TAKEN).max(LEAST_TEXT));
+    for line in &function.lines {
+        let text = clean(&line.text.as_deref().unwrap_or_default().replace('\t', "    ")).into_owned();
+        let text = width.map_or_else(|| text.clone(), |width| fit(&text, width, style.glyphs.ellipsis));
+        let heavy =
+            line.self_value != 0 && line.self_value.unsigned_abs() * 2 >= function.self_value.unsigned_abs();
+        columns.row(
+            numbers(line, source, scale),
+            text,
+            if heavy { Emphasis::Strong } else { Emphasis::None },
+        );
+    }
+    columns.lines()
+}
+
+/// Columns that the numbers take at most.
+const TAKEN: usize = 36;
+/// Source gets at least this many columns.
+const LEAST_TEXT: usize = 24;
+
+fn numbers(line: &SourceLine, source: &Source, scale: &Scale) -> Vec<String> {
+    let number = if line.line == 0 { "?".to_string() } else { line.line.to_string() };
+    if line.self_value == 0 && line.total == 0 {
+        return vec![String::new(), String::new(), String::new(), number];
+    }
+    let share = unit::share(line.total, source.header.total);
+    vec![scale.format(line.self_value), scale.format(line.total), share, number]
+}

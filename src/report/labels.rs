@@ -1,0 +1,51 @@
+//! What `labels` found.
+
+use serde::Serialize;
+
+use crate::report::Header;
+
+/// Label keys and their values.
+#[derive(Clone, Debug, Serialize)]
+pub struct Labels {
+    /// What it is about.
+    #[serde(flatten)]
+    pub header: Header,
+    /// The keys in alphabetical order.
+    pub keys: Vec<LabelKey>,
+}
+
+/// A label key.
+#[derive(Clone, Debug, Serialize)]
+pub struct LabelKey {
+    /// The key.
+    pub key: String,
+    /// Its values, the heaviest first.
+    pub values: Vec<LabelShare>,
+    /// For the text: the value of the samples that carry the key.
+    #[serde(skip)]
+    pub total: i64,
+    /// For the text: how many values were cut, and their value.
+    #[serde(skip)]
+    pub cut: (u64, i64),
+}
+
+/// A value of a label, and the value of the samples that carry it.
+#[derive(Clone, Debug, Serialize)]
+pub struct LabelShare {
+    /// The label's value.
+    pub value: LabelText,
+    /// Its own unit, where it is a number that has one.
+    pub unit: Option<String>,
+    /// The value of the samples that carry it.
+    pub total: i64,
+}
+
+/// The value of a label.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum LabelText {
+    /// Text.
+    Text(String),
+    /// A number.
+    Number(i64),
+}

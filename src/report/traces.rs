@@ -1,0 +1,38 @@
+//! What `traces` found.
+
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+
+use crate::report::labels::LabelText;
+use crate::report::{Header, Name};
+
+/// Distinct stacks with their values.
+#[derive(Clone, Debug, Serialize)]
+pub struct Traces {
+    /// What it is about.
+    #[serde(flatten)]
+    pub header: Header,
+    /// The stacks, the heaviest first.
+    pub traces: Vec<Trace>,
+}
+
+/// A stack with its values and labels.
+#[derive(Clone, Debug, Serialize)]
+pub struct Trace {
+    /// The names of its frames, root-most first.
+    pub frames: Vec<Name>,
+    /// Its value in each of the metrics shown.
+    #[serde(serialize_with = "as_map")]
+    pub values: Vec<(Name, i64)>,
+    /// The labels that its samples carry.
+    #[serde(serialize_with = "as_map")]
+    pub labels: Vec<(Name, LabelText)>,
+}
+
+fn as_map<S: Serializer, V: Serialize>(pairs: &[(Name, V)], serializer: S) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(Some(pairs.len()))?;
+    for (name, value) in pairs {
+        map.serialize_entry(&**name, value)?;
+    }
+    map.end()
+}

@@ -1,0 +1,97 @@
+//! `traces`: every distinct stack with its values.
+
+use hashbrown::HashMap;
+
+use crate::profile::{LabelSetId, LabelValue, Profile};
+use crate::report::{LabelText, Name, Trace, Traces};
+use crate::tree::KeyId;
+use crate::view::{Scope, threshold};
+
+/// What `traces` is told.
+#[derive(Clone, Debug)]
+pub struct TracesOptions {
+    /// Metrics and nodes.
+    pub scope: Scope,
+    /// How many stacks at most; `None` for all.
+    pub limit: Option<usize>,
+    /// Stacks under this share of what is shown are cut, in percent.
+    pub min_share: f64,
+}
+
+/// The distinct stacks, the heaviest first. Stacks that differ in labels are told apart, where the
+/// profile was loaded with labels.
+pub fn traces(profile: &Profile, options: &TracesOptions) -> Traces {
+    let subject = options.scope.subject(profile);
+    let mut header = options.scope.header(profile, "prof.traces.v1");
+    header.no_stack = subject.no_stack()[0];
+    let metrics = &options.scope.metrics;
+    let mut sums: HashMap<(Vec<KeyId>, LabelSetId), Vec<i64>> = HashMap::new();
+    for row in 0..profile.samples.len() {
+        let keys: Vec<KeyId> = subject.stack_keys(profile.samples.stack[row]).collect();
+        let sum = sums.entry((keys, profile.samples.labels[row])).or_insert_with(|| vec![0; metrics.len()]);
+        for (sum, &metric) in sum.iter_mut().zip(metrics) {
+            *sum += profile.samples.values[metric][row];
+        }
+    }
+    let mut rows: Vec<_> = sums.into_iter().filter(|(_, sum)| sum.iter().any(|&value| value != 0)).collect();
+    // Stacks of equal weight stand in the order of their names, so that output is the same every time.
+    let names =
+        |keys: &[KeyId]| keys.iter().map(|&key| subject.keys.name(key).clone()).collect::<Vec<Name>>();
+    rows.sort_by(|((a_keys, a_set), a), ((b_keys, b_set), b)| {
+        let by_weight = b[0].unsigned_abs().cmp(&a[0].unsigned_abs());
+        by_weight.then_with(|| names(a_keys).cmp(&names(b_keys))).then_with(|| a_set.cmp(b_set))
+    });
+    let smallest = threshold(header.shown, options.min_share);
+    let limit = options.limit.unwrap_or(usize::MAX);
+    let metric_names: Vec<Name> =
+        metrics.iter().map(|&m| profile.meta.metrics[m].name.as_str().into()).collect();
+    let mut traces = Vec::new();
+    for ((keys, set), sum) in rows {
+        if traces.len() == limit || sum.iter().all(|value| value.unsigned_abs() < smallest) {
+            header.elided += sum[0];
+            header.elided_rows += 1;
+            continue;
+        }
+        let values = metric_names.iter().cloned().zip(sum).collect();
+        traces.push(Trace { frames: names(&keys), values, labels: labels(profile, set) });
+    }
+    Traces { header, traces }
+}
+
+fn labels(profile: &Profile, set: LabelSetId) -> Vec<(Name, LabelText)> {
+    let strings = &profile.symbols.strings;
+    let mut labels: Vec<(Name, LabelText)> = profile
+        .label_sets
+        .labels(set)
+        .iter()
+        .map(|label| {
+            let value = match label.value {
+                LabelValue::Text(text) => LabelText::Text(strings.get(text).to_string()),
+                LabelValue::Number(number, _) => LabelText::Number(number),
+            };
+            (strings.get(label.key).into(), value)
+        })
+        .collect();
+    labels.sort_by(|a, b| a.0.cmp(&b.0));
+    labels
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::from_picture;
+
+    #[test]
+    fn stacks_of_the_same_functions_are_one() {
+        let profile = from_picture("main@m.go:1;work@w.go:7 3\nmain@m.go:2;work@w.go:8 4\nmain@m.go:2 1\n 9");
+        let traces =
+            traces(&profile, &TracesOptions { scope: Scope::metric(0), limit: Some(2), min_share: 0.0 });
+        let drawn: Vec<String> = traces
+            .traces
+            .iter()
+            .map(|trace| format!("{} {}", trace.frames.join(";"), trace.values[0].1))
+            .collect();
+        assert_eq!(drawn, [" 9", "main;work 7"]);
+        assert_eq!((traces.header.elided, traces.header.no_stack), (1, 9));
+    }
+}

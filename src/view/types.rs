@@ -1,0 +1,29 @@
+//! `types`: the table of profile types.
+
+use crate::kind::{KINDS, Kind};
+use crate::report::{TypeRow, Types};
+
+/// The known profile types whose name is `name` (all where none is given), that profilers of
+/// `language` record. Names are compared without regard to case; metric names count too.
+pub fn types(name: Option<&str>, language: Option<&str>) -> Types {
+    let named = |kind: &&Kind| {
+        name.is_none_or(|name| {
+            kind.name.eq_ignore_ascii_case(name) || kind.metrics.iter().any(|m| m.eq_ignore_ascii_case(name))
+        })
+    };
+    let spoken = |kind: &&Kind| {
+        language
+            .is_none_or(|language| kind.languages.iter().any(|known| known.eq_ignore_ascii_case(language)))
+    };
+    let row = |kind: &Kind| TypeRow {
+        name: kind.name,
+        unit: kind.unit,
+        companion: kind.companion,
+        languages: kind.languages,
+        when: kind.when,
+        width: format!("a wide block {}", kind.width),
+        measures: kind.measures,
+    };
+    let types = KINDS.iter().filter(named).filter(spoken).map(row).collect();
+    Types { schema: "prof.types.v1", types, one: name.is_some() }
+}

@@ -6,19 +6,27 @@
 
 mod austin;
 mod callgrind;
+mod chrome_trace;
 mod collapsed;
 mod demangle;
+mod dhat;
 mod error;
 mod ghc_json;
 mod hints;
 mod inferno;
 mod macos_sample;
 mod perf_script;
+mod gecko;
+mod json;
 mod pprof;
 mod pprof_legacy;
 mod pstats;
 mod source;
 mod text;
+mod speedscope;
+mod stackprof;
+mod threads;
+mod v8;
 mod wire;
 
 pub use error::{LoadError, ParseError, Place};
@@ -54,6 +62,13 @@ pub enum Confidence {
 /// All formats, the more telling first: of equally sure ones the first wins.
 #[rustfmt::skip] // One row a format.
 pub static FORMATS: &[&Format] = &[
+    &v8::cpuprofile::CPUPROFILE,
+    &v8::heapprofile::HEAPPROFILE,
+    &gecko::GECKO,
+    &speedscope::SPEEDSCOPE,
+    &chrome_trace::CHROME_TRACE,
+    &stackprof::STACKPROF,
+    &dhat::DHAT,
     &pprof_legacy::PPROF_LEGACY,
     &perf_script::PERF_SCRIPT,
     &callgrind::CALLGRIND,
@@ -109,4 +124,16 @@ pub fn recognize(head: &[u8]) -> Option<(&'static Format, Confidence)> {
         }
     }
     best
+}
+
+/// What an input that is no profile looks like, and what to do about it.
+fn hint(head: &[u8]) -> Option<String> {
+    let text = if head.is_empty() {
+        "the input is empty"
+    } else if head.starts_with(b"\x7FELF") {
+        "this is an executable (ELF); give the profile that was recorded from it"
+    } else {
+        return json::hint(head);
+    };
+    Some(text.to_string())
 }

@@ -1,0 +1,53 @@
+//! One event of a trace.
+
+use std::borrow::Cow;
+
+use crate::format::ParseError;
+use crate::format::json::Json;
+
+/// What the reader needs of an event.
+#[derive(Default)]
+pub(super) struct Event<'a> {
+    /// The first letter of `ph`: what kind of event it is. 0 where it has none.
+    pub(super) phase: u8,
+    pub(super) name: Cow<'a, str>,
+    pub(super) pid: Cow<'a, str>,
+    pub(super) tid: Cow<'a, str>,
+    pub(super) id: Cow<'a, str>,
+    /// In µs.
+    pub(super) time: Option<f64>,
+    /// In µs.
+    pub(super) duration: Option<f64>,
+    /// Where `args` is.
+    pub(super) args: Option<usize>,
+}
+
+impl<'a> Event<'a> {
+    pub(super) fn read(json: &mut Json<'a>) -> Result<Self, ParseError> {
+        let mut event = Event::default();
+        if !json.object_if_any()? {
+            return Ok(event);
+        }
+        // Time on the processor, in traces that have no other.
+        let mut busy = None;
+        while let Some(key) = json.key()? {
+            match &*key {
+                "ph" => event.phase = json.text_if_any()?.and_then(|text| text.bytes().next()).unwrap_or(0),
+                "name" => event.name = json.text_if_any()?.unwrap_or_default(),
+                "pid" => event.pid = json.text_if_any()?.unwrap_or_default(),
+                "tid" => event.tid = json.text_if_any()?.unwrap_or_default(),
+                "id" => event.id = json.text_if_any()?.unwrap_or_default(),
+                "ts" => event.time = json.number_if_any()?,
+                "dur" => event.duration = json.number_if_any()?,
+                "tdur" => busy = json.number_if_any()?,
+                "args" => {
+                    event.args = Some(json.position());
+                    json.skip()?;
+                }
+                _ => json.skip()?,
+            }
+        }
+        event.duration = event.duration.or(busy);
+        Ok(event)
+    }
+}

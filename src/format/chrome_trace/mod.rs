@@ -1,0 +1,315 @@
+//! Traces in the Trace Event Format, which Chrome, Bazel, `PyTorch`, Hermes and many others write.
+//!
+//! ```text
+//! [{"ph": "B", "name": "parse", "pid": 1, "tid": 2, "ts": 10}, {"ph": "E", "pid": 1, "tid": 2, "ts": 25},
+//!  {"ph": "X", "name": "draw", "pid": 1, "tid": 2, "ts": 30, "dur": 5}, …
+//! ```
+//!
+//! The list may stand alone or as `traceEvents` of an object; alone it need not be closed. What a
+//! trace says of stacks it says in one of three ways, and the first of these that it has is read:
+//! the CPU profiles that V8 put into it, in chunks; `samples` with their `stackFrames`, as Hermes
+//! writes them; or spans, which begin (`B`), end (`E`), or are complete (`X`), and nest. Times are
+//! in µs. Events of other kinds (instants, counters, flows) hold no stacks.
+
+mod event;
+mod sampled;
+mod spans;
+mod v8_profiles;
+
+use std::borrow::Cow;
+
+use hashbrown::HashMap;
+
+use crate::format::json::{self, Json, Kind};
+use crate::format::threads::Thread;
+use crate::format::{Confidence, Format, LoadError, ParseError, Place, Source};
+use crate::profile::{LoadOptions, Profile, ProfileBuilder};
+
+use event::Event;
+use spans::Spans;
+use v8_profiles::V8Profiles;
+
+/// The format's row in the list of formats.
+pub(super) static CHROME_TRACE: Format = Format { name: NAME, title: "Chrome trace", sniff, read };
+
+const NAME: &str = "chrome-trace";
+
+fn sniff(head: &[u8]) -> Confidence {
+    let text = head.trim_ascii_start();
+    let is_trace = match text.strip_prefix(b"[") {
+        Some(events) => json::has(&json::keys(events), &["ph"]),
+        None => json::has(&json::keys(text), &["traceEvents"]),
+    };
+    if is_trace { Confidence::Certain } else { Confidence::No }
+}
+
+fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
+    let text = source.read_all()?;
+    let mut builder = ProfileBuilder::new(NAME, options);
+    let mut trace = Trace::default();
+    let mut json = Json::new(NAME, &text);
+    if json.kind()? == Kind::Array {
+        trace.read_open_list(&mut json, &mut builder)?;
+    } else {
+        trace.read_object(&mut json, &mut builder)?;
+        json.end()?;
+    }
+    trace.write(&json, &mut builder)?;
+    Ok(builder.finish().map_err(|error| ParseError::whole(NAME, error.to_string()))?)
+}
+
+/// What was found in a trace.
+#[derive(Default)]
+struct Trace<'a> {
+    threads: Threads<'a>,
+    v8: V8Profiles<'a>,
+    spans: Spans,
+    /// Where `samples` and `stackFrames` are.
+    samples: Option<usize>,
+    frames: Option<usize>,
+}
+
+impl<'a> Trace<'a> {
+    fn read_object(&mut self, json: &mut Json<'a>, builder: &mut ProfileBuilder) -> Result<(), ParseError> {
+        json.object()?;
+        while let Some(key) = json.key()? {
+            match (&*key, json.kind()?) {
+                ("traceEvents", Kind::Array) => {
+                    json.array()?;
+                    while json.element()? {
+                        let event = Event::read(json)?;
+                        self.event(event, json, builder)?;
+                    }
+                    continue;
+                }
+                ("samples", Kind::Array) => self.samples = Some(json.position()),
+                ("stackFrames", Kind::Object) => self.frames = Some(json.position()),
+                _ => {}
+            }
+            json.skip()?;
+        }
+        Ok(())
+    }
+
+    /// Reads a list that may lack its closing bracket: a program that crashes leaves such a trace.
+    fn read_open_list(
+        &mut self,
+        json: &mut Json<'a>,
+        builder: &mut ProfileBuilder,
+    ) -> Result<(), ParseError> {
+        json.array()?;
+        loop {
+            match json.element() {
+                Ok(true) => {}
+                Ok(false) => return json.end(),
+                Err(error) => return if json.is_at_end() { Ok(()) } else { Err(error) },
+            }
+            if json.is_at_end() {
+                return Ok(());
+            }
+            match Event::read(json) {
+                Ok(event) => self.event(event, json, builder)?,
+                Err(error) if error.place == Place::Byte(json.length()) => {
+                    builder.warn("the trace ends within an event, which was left out".into());
+                    return Ok(());
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn event(
+        &mut self,
+        event: Event<'a>,
+        json: &Json<'a>,
+        builder: &mut ProfileBuilder,
+    ) -> Result<(), ParseError> {
+        match event.phase {
+            b'M' => self.threads.name(&event, json),
+            b'B' | b'E' | b'X' => {
+                let thread = self.threads.number(&event);
+                self.spans.event(&event, thread, builder);
+                Ok(())
+            }
+            _ => Ok(()),
+        }?;
+        if matches!(&*event.name, "Profile" | "ProfileChunk" | "CpuProfile") {
+            let thread = self.threads.number(&event);
+            self.v8.event(event, thread, json)?;
+        }
+        Ok(())
+    }
+
+    fn write(self, json: &Json, builder: &mut ProfileBuilder) -> Result<(), ParseError> {
+        if self.v8.any_samples() {
+            return self.v8.write(json, builder, &self.threads);
+        }
+        if let (Some(samples), Some(frames)) = (self.samples, self.frames) {
+            return sampled::write(json.at(samples), json.at(frames), builder, &self.threads);
+        }
+        self.spans.write(builder, &self.threads);
+        Ok(())
+    }
+}
+
+/// The threads of a trace, in the order in which they come up.
+#[derive(Default)]
+struct Threads<'a> {
+    keys: Vec<ThreadKey<'a>>,
+    numbers: HashMap<ThreadKey<'a>, usize>,
+    names: HashMap<ThreadKey<'a>, String>,
+    latest: usize,
+    processes: HashMap<Cow<'a, str>, String>,
+}
+
+/// Numbers of the process and of the thread, as they are written.
+type ThreadKey<'a> = (Cow<'a, str>, Cow<'a, str>);
+
+impl<'a> Threads<'a> {
+    fn number(&mut self, event: &Event<'a>) -> usize {
+        // Most events are of the thread of the one before.
+        if let Some((pid, tid)) = self.keys.get(self.latest)
+            && *pid == event.pid
+            && *tid == event.tid
+        {
+            return self.latest;
+        }
+        let key = (event.pid.clone(), event.tid.clone());
+        self.latest = *self.numbers.entry(key).or_insert_with_key(|key| {
+            self.keys.push(key.clone());
+            self.keys.len() - 1
+        });
+        self.latest
+    }
+
+    /// Takes an event that names a thread or a process.
+    fn name(&mut self, event: &Event<'a>, json: &Json<'a>) -> Result<(), ParseError> {
+        let is_thread = event.name == "thread_name";
+        let Some(args) = event.args.filter(|_| is_thread || event.name == "process_name") else {
+            return Ok(());
+        };
+        let mut args = json.at(args);
+        if !args.object_if_any()? {
+            return Ok(());
+        }
+        while let Some(key) = args.key()? {
+            match args.text_if_any()? {
+                Some(name) if key == "name" && is_thread => {
+                    self.names.insert((event.pid.clone(), event.tid.clone()), name.into_owned());
+                }
+                Some(name) if key == "name" => {
+                    self.processes.insert(event.pid.clone(), name.into_owned());
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn thread(&self, number: usize) -> Thread {
+        let key = &self.keys[number];
+        self.thread_of(key)
+    }
+
+    fn thread_of(&self, key: &ThreadKey) -> Thread {
+        let (pid, tid) = key;
+        Thread {
+            process: self.processes.get(&**pid).map_or_else(|| pid.to_string(), Clone::clone),
+            name: self.names.get(key).cloned().unwrap_or_default(),
+            tid: tid.to_string(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::draw;
+
+    fn load(text: &str) -> Result<Profile, LoadError> {
+        assert_eq!(sniff(text.as_bytes()), Confidence::Certain);
+        read(&mut Source::from_bytes(text.into()), LoadOptions::default())
+    }
+
+    /// Spans of one thread, each `phase name ts [dur]`.
+    fn spans(events: &[&str]) -> Profile {
+        let events: Vec<String> = events
+            .iter()
+            .map(|event| {
+                let words: Vec<&str> = event.split(' ').collect();
+                let dur = words.get(3).map_or(String::new(), |dur| format!(", \"dur\": {dur}"));
+                format!(
+                    r#"{{"ph": "{}", "name": "{}", "ts": {}, "pid": 1, "tid": 1{dur}}}"#,
+                    words[0], words[1], words[2]
+                )
+            })
+            .collect();
+        load(&format!("[{}]", events.join(","))).unwrap()
+    }
+
+    #[test]
+    fn spans_nest() {
+        let profile = spans(&["B a 0", "X c 4 1.5", "X b 3 4", "E a 10", "B a 10", "E a 12.25", "X a 20 0"]);
+        assert_eq!(draw(&profile), "a 8250\na;b 2500\na;b;c 1500");
+        assert_eq!(profile.meta.metrics[0].name, "wall");
+        assert_eq!(profile.meta.duration_ns, Some(20_000));
+    }
+
+    #[test]
+    fn complete_spans_keep_their_time_where_they_overlap() {
+        let profile = spans(&["X a 0 10", "X b 5 10"]);
+        assert_eq!(draw(&profile), "a 5000\na;b 5000\nb 5000");
+        assert_eq!(profile.meta.warnings, ["1 spans overlap others without being within them"]);
+    }
+
+    #[test]
+    fn ends_without_a_beginning_are_counted() {
+        let profile = spans(&["E x 0", "B a 1", "B b 2", "E a 3", "E b 5", "B c 6"]);
+        assert_eq!(draw(&profile), "a 2000\na;b 3000");
+        assert_eq!(
+            profile.meta.warnings,
+            [
+                "2 events end a span that is not open; they were left out",
+                "2 spans do not end; they last until the last event of their thread"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_list_may_be_open() {
+        let event = r#"{"ph": "X", "name": "a", "ts": "1", "dur": 2, "pid": 1, "tid": 1}"#;
+        for end in ["", ",", "\n,\n", "]", " , {\"ph\": \"X\", \"na"] {
+            let profile = load(&format!("[{event}{end}")).unwrap();
+            assert_eq!(draw(&profile), "a 2000", "{end}");
+            assert_eq!(profile.meta.warnings.len(), usize::from(end.ends_with("na")));
+        }
+        let text = format!("{{\"traceEvents\": [{event}");
+        assert!(load(&text).unwrap_err().to_string().contains("ends too early"));
+    }
+
+    #[test]
+    fn chunks_make_a_profile() {
+        let text = r#"{"traceEvents": [
+            {"ph": "M", "name": "thread_name", "pid": 1, "tid": 7, "args": {"name": "main"}},
+            {"ph": "X", "name": "task", "ts": 0, "dur": 100, "pid": 1, "tid": 7},
+            {"ph": "P", "name": "ProfileChunk", "pid": 1, "tid": 9, "id": "0x2", "ts": 30, "args": {"data": {"cpuProfile": {"samples": [3, 2]}, "timeDeltas": [7, 5], "endTime": 40}}},
+            {"ph": "P", "name": "Profile", "pid": 1, "tid": 7, "id": "0x2", "ts": 10, "args": {"data": {"startTime": 10}}},
+            {"ph": "P", "name": "ProfileChunk", "pid": 1, "tid": 9, "id": "0x2", "ts": 20, "args": {"data": {"timeDeltas": [1, 2], "cpuProfile": {"nodes": [
+                {"id": 1, "callFrame": {"functionName": "(root)", "scriptId": 0}},
+                {"id": 2, "parent": 1, "callFrame": {"functionName": "f", "url": "a.js", "lineNumber": 0, "columnNumber": 0}},
+                {"id": 3, "parent": 2, "callFrame": {"functionName": 800492, "url": "a.js", "lineNumber": 1, "columnNumber": 0}}], "samples": [2, 3]}}}}]}"#;
+        let profile = load(text).unwrap();
+        // Moments 11, 13, 20, 25, end 40.
+        assert_eq!(draw(&profile), "f@a.js:0 2 17\nf@a.js:0;800492@a.js:0 2 12");
+        let source = &mut Source::from_bytes(text.into());
+        let labelled = read(source, LoadOptions { labels: true, times: false }).unwrap();
+        assert!(draw(&labelled).ends_with("{process=1 thread=main tid=7}"));
+    }
+
+    #[test]
+    fn samples_may_stand_beside_the_events() {
+        let text = r#"{"traceEvents": [], "samples": [{"ts": "5", "pid": 1, "tid": "2", "sf": 2, "weight": "1"}, {"ts": "9", "pid": 1, "tid": "2", "sf": 1}],
+            "stackFrames": {"2": {"name": "f(http://a/b.js:3:4)", "category": "JavaScript", "parent": 1}, "1": {"name": "[root]", "category": "root"}}}"#;
+        assert_eq!(draw(&load(text).unwrap()), "[root] 1 0\n[root];f@http://a/b.js:0 1 4");
+    }
+}

@@ -1,0 +1,209 @@
+//! Spans of time: which were open when is which stack ran when.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::format::chrome_trace::Threads;
+use crate::format::chrome_trace::event::Event;
+use crate::profile::{FrameId, Id, LabelSetId, ProfileBuilder, StringId};
+
+/// The spans of all threads. Times are in ns.
+#[derive(Default)]
+pub(super) struct Spans {
+    threads: Vec<Events>,
+    /// Complete spans without a duration, and events without a time.
+    incomplete: u64,
+}
+
+#[derive(Default)]
+struct Events {
+    begins: Vec<Begin>,
+    ends: Vec<End>,
+}
+
+struct Begin {
+    time: i64,
+    /// When a complete span ends; for others an event will say so.
+    end: Option<i64>,
+    name: StringId,
+}
+
+struct End {
+    time: i64,
+    /// Empty where the event has none: it ends whatever is open.
+    name: StringId,
+}
+
+impl Spans {
+    /// Takes an event of phase `B`, `E` or `X`.
+    pub(super) fn event(&mut self, event: &Event, thread: usize, builder: &mut ProfileBuilder) {
+        let nanoseconds = |microseconds: f64| (microseconds * 1000.0).round() as i64;
+        let end =
+            event.time.zip(event.duration).map(|(time, duration)| nanoseconds(time + duration.max(0.0)));
+        let Some(time) = event.time.filter(|_| event.phase != b'X' || end.is_some()).map(nanoseconds) else {
+            self.incomplete += 1;
+            return;
+        };
+        if self.threads.len() <= thread {
+            self.threads.resize_with(thread + 1, Events::default);
+        }
+        let events = &mut self.threads[thread];
+        match event.phase {
+            b'E' => events.ends.push(End { time, name: builder.string(&event.name) }),
+            phase => {
+                let name = builder.string(if event.name.is_empty() { "(unnamed)" } else { &event.name });
+                events.begins.push(Begin { time, end: end.filter(|_| phase == b'X'), name });
+            }
+        }
+    }
+
+    /// Writes a sample for each stretch of time in which the same spans were open.
+    pub(super) fn write(self, builder: &mut ProfileBuilder, threads: &Threads) {
+        builder.metric("wall", "nanoseconds");
+        let (mut first, mut last) = (i64::MAX, i64::MIN);
+        let (mut unmatched, mut unended, mut overlapping) = (0, 0, 0);
+        for (number, events) in self.threads.into_iter().enumerate() {
+            let Some(start) = events.begins.iter().map(|begin| begin.time).min() else {
+                unmatched += events.ends.len();
+                continue;
+            };
+            let thread = threads.thread(number);
+            let mut sweep = Sweep {
+                labels: thread.labels(builder),
+                skipped_labels: thread.is_known() && !builder.options().labels,
+                now: start,
+                ..Sweep::default()
+            };
+            sweep.run(events, builder);
+            first = first.min(start);
+            last = last.max(sweep.now);
+            unmatched += sweep.unmatched;
+            unended += sweep.open.len();
+            overlapping += sweep.overlapping;
+        }
+        builder.meta.duration_ns = last.checked_sub(first).filter(|&duration| duration > 0);
+        let warnings = [
+            (self.incomplete as usize, "spans have no time or no duration; they were left out"),
+            (unmatched, "events end a span that is not open; they were left out"),
+            (unended, "spans do not end; they last until the last event of their thread"),
+            (overlapping, "spans overlap others without being within them"),
+        ];
+        for (count, what) in warnings.into_iter().filter(|(count, _)| *count > 0) {
+            builder.warn(format!("{count} {what}"));
+        }
+    }
+}
+
+/// The way through the events of one thread, in the order of time.
+#[derive(Default)]
+struct Sweep {
+    open: Vec<Open>,
+    /// The frames of `open`.
+    stack: Vec<FrameId>,
+    /// The complete spans among `open`; the one that ends first on top, of several the innermost.
+    due: BinaryHeap<Due>,
+    now: i64,
+    labels: LabelSetId,
+    skipped_labels: bool,
+    unmatched: usize,
+    overlapping: usize,
+}
+
+/// When a span ends, and its number.
+type Due = (Reverse<i64>, u32);
+
+struct Open {
+    number: u32,
+    name: StringId,
+    is_complete: bool,
+}
+
+impl Sweep {
+    fn run(&mut self, events: Events, builder: &mut ProfileBuilder) {
+        let Events { mut begins, mut ends } = events;
+        // Of spans that begin together the one that lasts longer is around the other; how long one
+        // lasts whose end is an event of its own is not known, and it counts as the longest.
+        begins.sort_by_key(|begin| (begin.time, Reverse(begin.end.unwrap_or(i64::MAX))));
+        ends.sort_by_key(|end| end.time);
+        let mut begins = begins.iter().peekable();
+        let mut next_end = 0;
+        loop {
+            let begin = begins.peek().map_or(i64::MAX, |begin| begin.time);
+            let end = ends.get(next_end).map_or(i64::MAX, |end| end.time);
+            let due = self.due.peek().map_or(i64::MAX, |(Reverse(time), _)| *time);
+            if due != i64::MAX && due <= begin && due <= end {
+                self.end_complete(builder);
+            } else if next_end < ends.len() && end <= begin {
+                let count = ends[next_end..].iter().take_while(|other| other.time == end).count();
+                let group = &mut ends[next_end..next_end + count];
+                // Ends of one moment are in any order, and an event may even end what begins then.
+                if let Some(at) = group.iter().position(|end| self.ended_by(end).is_some()) {
+                    group[..=at].rotate_right(1);
+                    self.end(&group[0], builder);
+                    next_end += 1;
+                } else if let Some(begin) = begins.next_if(|begin| begin.time == end) {
+                    self.begin(begin, builder);
+                } else {
+                    self.unmatched += count;
+                    next_end += count;
+                }
+            } else if let Some(begin) = begins.next() {
+                self.begin(begin, builder);
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn begin(&mut self, begin: &Begin, builder: &mut ProfileBuilder) {
+        let &Begin { time, end, name } = begin;
+        self.advance(time, builder);
+        // Numbers grow towards the top, so that a span is found by its number.
+        let number = self.open.last().map_or(0, |open| open.number + 1);
+        self.open.push(Open { number, name, is_complete: end.is_some() });
+        let name = builder.text(name).to_string();
+        self.stack.push(builder.named_frame(&name));
+        if let Some(end) = end {
+            self.due.push((Reverse(end), number));
+        }
+    }
+
+    /// Ends the complete span that is due next.
+    fn end_complete(&mut self, builder: &mut ProfileBuilder) {
+        let Some((Reverse(time), number)) = self.due.pop() else { return };
+        self.advance(time, builder);
+        if let Ok(at) = self.open.binary_search_by_key(&number, |open| open.number) {
+            // Whatever is complete and above goes on for longer than what it began in.
+            self.overlapping += usize::from(self.open[at + 1..].iter().any(|above| above.is_complete));
+            self.open.remove(at);
+            self.stack.remove(at);
+        }
+    }
+
+    /// Which of the open spans an event ends: the innermost that waits for one, if it has its name.
+    fn ended_by(&self, end: &End) -> Option<usize> {
+        let at = self.open.iter().rposition(|open| !open.is_complete)?;
+        let fits = end.name.index() == 0 || end.name == self.open[at].name;
+        fits.then_some(at)
+    }
+
+    fn end(&mut self, end: &End, builder: &mut ProfileBuilder) {
+        if let Some(at) = self.ended_by(end) {
+            self.advance(end.time, builder);
+            self.open.remove(at);
+            self.stack.remove(at);
+        }
+    }
+
+    /// Moves on to `time`: what was open until then took the time.
+    fn advance(&mut self, time: i64, builder: &mut ProfileBuilder) {
+        if time > self.now && !self.stack.is_empty() {
+            let stack = builder.stack(&self.stack);
+            if self.skipped_labels {
+                builder.skipped_labels();
+            }
+            builder.sample(stack, self.labels, Some(self.now), &[time.saturating_sub(self.now)]);
+        }
+        self.now = self.now.max(time);
+    }
+}

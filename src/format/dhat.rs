@@ -1,0 +1,260 @@
+//! DHAT heap profiles, as Valgrind and the crate `dhat` write them.
+//!
+//! ```text
+//! {"dhatFileVersion": 2, "mode": "heap", "cmd": "./maze", "pps": [{"tb": 93025, "tbk": 25, …, "fs": [1, 2]}, …],
+//!  "ftbl": ["[root]", "0x48417B4: malloc (in /usr/lib/vgpreload_dhat.so)", "0x109316: new_maze (maze.c:44)", …]}
+//! ```
+//!
+//! A program point `pps` is a stack, leaf first, with what was allocated there: in all (`tb` bytes in
+//! `tbk` blocks), at most at one time (`mb`), when the whole heap was at its largest (`gb`), and at
+//! the end (`eb`). The points do not reach their own maxima at the same time, so `max_space` adds up
+//! to more than was ever in use.
+
+use crate::format::json::{self, Json, Kind};
+use crate::format::{Confidence, Format, LoadError, ParseError, Source};
+use crate::profile::{Frame, FrameId, LabelSetId, LoadOptions, Mapping, Profile, ProfileBuilder};
+
+/// The format's row in the list of formats.
+pub(super) static DHAT: Format = Format { name: NAME, title: "DHAT", sniff, read };
+
+const NAME: &str = "dhat";
+
+/// The members of a program point in a heap profile, with the metric each becomes.
+const HEAP: &[(&str, &str, &str)] = &[
+    ("tb", "alloc_space", "bytes"),
+    ("tbk", "alloc_objects", "count"),
+    ("gb", "peak_space", "bytes"),
+    ("gbk", "peak_objects", "count"),
+    ("eb", "inuse_space", "bytes"),
+    ("ebk", "inuse_objects", "count"),
+    ("mb", "max_space", "bytes"),
+    ("mbk", "max_objects", "count"),
+    ("rb", "read", "bytes"),
+    ("wb", "written", "bytes"),
+];
+
+/// The same of a profile of bytes copied.
+const COPY: &[(&str, &str, &str)] = &[("tb", "copied_space", "bytes"), ("tbk", "copies", "count")];
+
+/// The same of the events a program counted by itself.
+const AD_HOC: &[(&str, &str, &str)] = &[("tb", "units", "count"), ("tbk", "events", "count")];
+
+fn sniff(head: &[u8]) -> Confidence {
+    let keys = json::keys(head);
+    if json::has(&keys, &["dhatFileVersion"]) { Confidence::Certain } else { Confidence::No }
+}
+
+fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
+    let text = source.read_all()?;
+    let mut builder = ProfileBuilder::new(NAME, options);
+    let mut json = Json::new(NAME, &text);
+    let (points, metrics) = read_head(&mut json, &mut builder)?;
+    let frames = points.frames.map_or(Ok(Vec::new()), |at| read_frames(&mut json.at(at), &mut builder))?;
+    for (_, name, unit) in metrics {
+        builder.metric(name, unit);
+    }
+    let at = points.points.ok_or_else(|| ParseError::whole(NAME, "`pps` is not there"))?;
+    let mut json = json.at(at);
+    let mut reader = Reader { builder, frames, metrics, numbers: Vec::new(), stack: Vec::new() };
+    json.array()?;
+    while json.element()? {
+        reader.read_point(&mut json)?;
+    }
+    let builder = reader.builder;
+    Ok(builder.finish().map_err(|error| ParseError::whole(NAME, error.to_string()))?)
+}
+
+/// Where in the text the tables are.
+#[derive(Default)]
+struct Tables {
+    points: Option<usize>,
+    frames: Option<usize>,
+}
+
+type Metrics = &'static [(&'static str, &'static str, &'static str)];
+
+fn read_head(json: &mut Json, builder: &mut ProfileBuilder) -> Result<(Tables, Metrics), ParseError> {
+    let (mut tables, mut mode, mut unit) = (Tables::default(), String::new(), String::new());
+    let (mut lifetimes, mut accesses, mut end) = (false, false, None);
+    json.object()?;
+    while let Some(key) = json.key()? {
+        match (&*key, json.kind()?) {
+            ("dhatFileVersion", Kind::Number) => match json.integer()? {
+                2 => {}
+                version => return Err(json.error(format!("version {version}; only version 2 is known"))),
+            },
+            ("mode", Kind::String) => mode = json.string()?.into_owned(),
+            ("tu", Kind::String) => unit = json.string()?.into_owned(),
+            ("te", Kind::Number) => end = Some(json.integer()?),
+            ("bklt", Kind::Bool) => lifetimes = json.is_true()?,
+            ("bkacc", Kind::Bool) => accesses = json.is_true()?,
+            ("cmd", Kind::String) => builder.meta.comments.push(json.string()?.into_owned()),
+            ("pps", Kind::Array) => {
+                tables.points = Some(json.position());
+                json.skip()?;
+            }
+            ("ftbl", Kind::Array) => {
+                tables.frames = Some(json.position());
+                json.skip()?;
+            }
+            _ => json.skip()?,
+        }
+    }
+    json.end()?;
+    // Valgrind counts instructions, the crate microseconds.
+    builder.meta.duration_ns = end.filter(|_| unit == "µs").map(|end| end.saturating_mul(1000));
+    let metrics = match &*mode {
+        "ad-hoc" => AD_HOC,
+        "copy" | "rust-copy" => COPY,
+        _ if !lifetimes => &HEAP[..2],
+        _ if !accesses => &HEAP[..8],
+        _ => HEAP,
+    };
+    Ok((tables, metrics))
+}
+
+fn read_frames(json: &mut Json, builder: &mut ProfileBuilder) -> Result<Vec<Option<TableFrame>>, ParseError> {
+    json.list(|json| {
+        let text = json.string()?;
+        if text == "[root]" {
+            return Ok(None);
+        }
+        let frame = read_frame(&text, builder);
+        let (plain, inlined) = (builder.frame(frame), builder.frame(Frame { inlined: true, ..frame }));
+        Ok(Some(TableFrame { address: frame.address, plain, inlined }))
+    })
+}
+
+/// Reads a frame such as `0x109316: new_maze (maze.c:44)`, `0x10250148c: f (vec.rs:1469:9)` or
+/// `0x484DE30: memalign (in /usr/libexec/valgrind/vgpreload_dhat-amd64-linux.so)`.
+fn read_frame(text: &str, builder: &mut ProfileBuilder) -> Frame {
+    let (address, rest) = text
+        .strip_prefix("0x")
+        .and_then(|text| text.split_once(": "))
+        .and_then(|(digits, rest)| Some((u64::from_str_radix(digits, 16).ok()?, rest)))
+        .unwrap_or((0, text));
+    let (name, place) = match rest.rfind(" (").filter(|_| rest.ends_with(')')) {
+        Some(at) => (&rest[..at], &rest[at + 2..rest.len() - 1]),
+        None => (rest, ""),
+    };
+    let mut frame = Frame { address, ..Frame::default() };
+    let mut file = "";
+    if let Some(path) = place.strip_prefix("in ") {
+        let path = builder.string(path);
+        frame.mapping = builder.mapping(Mapping { file: path, ..Mapping::default() });
+    } else {
+        (file, frame.line) = split_place(place);
+    }
+    frame.function = match name {
+        "???" => builder.unnamed_function(frame.mapping),
+        name => builder.named_function(name, file),
+    };
+    frame
+}
+
+/// Splits `vec.rs:1469:9` into the file and the line; the column is of no use.
+fn split_place(place: &str) -> (&str, u32) {
+    let number = |text: &str| text.parse::<u32>().ok();
+    let last = place.rsplit_once(':').and_then(|(rest, last)| Some((rest, number(last)?)));
+    let Some((rest, last)) = last else { return (place, 0) };
+    match rest.rsplit_once(':').and_then(|(file, line)| Some((file, number(line)?))) {
+        Some(file_and_line) => file_and_line,
+        None => (rest, last),
+    }
+}
+
+struct Reader {
+    builder: ProfileBuilder,
+    frames: Vec<Option<TableFrame>>,
+    metrics: Metrics,
+    numbers: Vec<usize>,
+    stack: Vec<FrameId>,
+}
+
+/// An entry of the frame table, as it stands in stacks.
+struct TableFrame {
+    address: u64,
+    plain: FrameId,
+    inlined: FrameId,
+}
+
+impl Reader {
+    fn read_point(&mut self, json: &mut Json) -> Result<(), ParseError> {
+        let mut values = [0; HEAP.len()];
+        self.numbers.clear();
+        json.object()?;
+        while let Some(key) = json.key()? {
+            if key == "fs" {
+                json.array()?;
+                while json.element()? {
+                    let number = json.row()?.filter(|&number| number < self.frames.len());
+                    self.numbers.push(number.ok_or_else(|| json.error("a frame that is not in `ftbl`"))?);
+                }
+            } else if let Some(metric) = self.metrics.iter().position(|(member, ..)| *member == key) {
+                values[metric] = json.integer()?;
+            } else {
+                json.skip()?;
+            }
+        }
+        self.stack.clear();
+        for (index, &number) in self.numbers.iter().enumerate() {
+            let Some(frame) = &self.frames[number] else { continue };
+            // The functions inlined at one address are frames of their own. A function that calls
+            // itself has the same address too, but the same entry.
+            let caller = self.numbers.get(index + 1).filter(|&&caller| caller != number);
+            let caller = caller.and_then(|&caller| self.frames[caller].as_ref());
+            let inlined = frame.address != 0 && caller.is_some_and(|caller| caller.address == frame.address);
+            self.stack.push(if inlined { frame.inlined } else { frame.plain });
+        }
+        self.stack.reverse();
+        let stack = self.builder.stack(&self.stack);
+        self.builder.sample(stack, LabelSetId::default(), None, &values[..self.metrics.len()]);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::draw;
+
+    fn load(text: &str) -> Result<Profile, LoadError> {
+        assert_eq!(sniff(text.as_bytes()), Confidence::Certain);
+        read(&mut Source::from_bytes(text.into()), LoadOptions::default())
+    }
+
+    #[test]
+    fn points_are_stacks_from_the_leaf() {
+        let profile = load(
+            r#"{"dhatFileVersion": 2, "mode": "rust-heap", "verb": "Allocated", "bklt": true, "bkacc": false, "tu": "µs", "te": 5,
+            "cmd": "./maze", "pps": [{"tb": 10, "tbk": 2, "tl": 9, "mb": 8, "mbk": 1, "gb": 6, "gbk": 1, "eb": 0, "ebk": 0, "fs": [1, 2, 3, 3, 0]},
+                                     {"tb": 4, "tbk": 1, "tl": 9, "mb": 4, "mbk": 1, "gb": 4, "gbk": 1, "eb": 4, "ebk": 1, "fs": [4]}],
+            "ftbl": ["[root]", "0x10: malloc (in /lib/dhat.so)", "0x20: <T as X (y)>::f (vec.rs:14:9)", "0x20: main (main.rs:3)", "0x30: ??? (in /lib/libc.so.6)"]}"#,
+        )
+        .unwrap();
+        let expected = "[libc.so.6] 4 1 4 1 4 1 4 1\nmain@main.rs:3;main@main.rs:3;+<T as X (y)>::f@vec.rs:14;malloc 10 2 6 1 0 0 8 1";
+        assert_eq!(draw(&profile), expected);
+        assert_eq!(profile.meta.duration_ns, Some(5000));
+        assert_eq!(profile.meta.metrics[0].name, "alloc_space");
+    }
+
+    #[test]
+    fn other_modes_have_other_metrics() {
+        let text = r#"{"dhatFileVersion": 2, "mode": "MODE", "bklt": false, "bkacc": false, "pps": [{"tb": 10, "tbk": 2, "fs": [0]}], "ftbl": ["0x1: f (a.c:1)"]}"#;
+        let names = |mode: &str| -> Vec<String> {
+            let profile = load(&text.replace("MODE", mode)).unwrap();
+            profile.meta.metrics.iter().map(|metric| metric.name.clone()).collect()
+        };
+        assert_eq!(names("heap"), ["alloc_space", "alloc_objects"]);
+        assert_eq!(names("ad-hoc"), ["units", "events"]);
+        assert_eq!(names("copy"), ["copied_space", "copies"]);
+    }
+
+    #[test]
+    fn what_is_broken_is_refused() {
+        let error = load(r#"{"dhatFileVersion": 3}"#).unwrap_err().to_string();
+        assert_eq!(error, "dhat: version 3; only version 2 is known (byte 21)");
+        let error = load(r#"{"dhatFileVersion": 2, "pps": [{"fs": [7]}]}"#).unwrap_err().to_string();
+        assert_eq!(error, "dhat: a frame that is not in `ftbl` (byte 40)");
+    }
+}

@@ -1,0 +1,59 @@
+//! Frames that are text, in profiles that Firefox did not process.
+
+use crate::format::gecko::libs::Libs;
+use crate::profile::{Frame, Function, ProfileBuilder};
+
+/// The frame that `text` describes: an address (`0x10bc5e3b4`), a JavaScript function
+/// (`emit (loader.js -> http://a/b.js:150:13)`), a function of a library (`malloc (in libc.so)`), or
+/// just a name. `None` for `(root)`, which every stack has and which says nothing.
+pub(super) fn frame(text: &str, libs: &Libs, builder: &mut ProfileBuilder) -> Option<Frame> {
+    if text == "(root)" {
+        return None;
+    }
+    if let Some(address) = address(text) {
+        let (mapping, address) = libs.find(address);
+        let function = builder.unnamed_function(mapping);
+        return Some(Frame { function, address, mapping, ..Frame::default() });
+    }
+    let (name, place) = match text.rfind(" (").filter(|_| text.ends_with(')')) {
+        Some(at) => (&text[..at], &text[at + 2..text.len() - 1]),
+        None => return Some(named(text, builder)),
+    };
+    if place.starts_with("in ") {
+        return Some(named(name, builder));
+    }
+    // What a loader loaded stands behind the loader.
+    let place = place.rsplit(" -> ").next().unwrap_or(place);
+    let (file, line, column) = split_place(place);
+    if line == 0 && file != "self-hosted" {
+        // Not a place: parentheses are part of some names.
+        return Some(named(text, builder));
+    }
+    let (name, file) = (builder.string(name), builder.string(file));
+    let function = builder.function(Function { name, file, line, column, by_place: true });
+    Some(Frame { function, ..Frame::default() })
+}
+
+/// The address that stands for a function without a name.
+pub(super) fn address(text: &str) -> Option<u64> {
+    u64::from_str_radix(text.strip_prefix("0x")?, 16).ok()
+}
+
+fn named(name: &str, builder: &mut ProfileBuilder) -> Frame {
+    Frame { function: builder.named_function(name, ""), ..Frame::default() }
+}
+
+/// Splits `http://a/b.js:150:13` into the file, the line and the column.
+fn split_place(place: &str) -> (&str, u32, u32) {
+    let last_number = |text| -> Option<(&str, u32)> {
+        let (rest, last): (&str, &str) = str::rsplit_once(text, ':')?;
+        Some((rest, last.parse().ok()?))
+    };
+    match last_number(place) {
+        None => (place, 0, 0),
+        Some((rest, last)) => match last_number(rest) {
+            Some((file, line)) => (file, line, last),
+            None => (rest, last, 0),
+        },
+    }
+}

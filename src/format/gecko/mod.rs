@@ -1,0 +1,241 @@
+//! Profiles of the Firefox Profiler, which samply, Vernier and others write too.
+//!
+//! ```text
+//! {"meta": {"interval": 1, "startTime": 1733901673153.071, "preprocessedProfileVersion": 48, …}, "libs": […],
+//!  "threads": [{"name": "main", "tid": 7, "stringArray": ["main", …],
+//!    "funcTable": {"name": [0, …], …}, "frameTable": {"func": [0, …], "address": [-1, …], …},
+//!    "stackTable": {"prefix": [null, …], "frame": [0, …]}, "samples": {"stack": [0, …], "time": [1.5, …], "weight": null, …}}, …]}
+//! ```
+//!
+//! The form that the profiler saves ("processed", as above) has tables by column. Firefox itself
+//! hands out another one, in which tables are rows with a schema and frames are text; its child
+//! processes are profiles within the profile, in the oldest versions as text within the text. New
+//! processed profiles keep the tables that all threads use under `shared`. All of that differs in
+//! where things stand, hardly in what they mean, so one reader takes all versions: it asks for
+//! columns by name and falls back from the thread's table to the shared one.
+//!
+//! Addresses are kept relative to the start of their library, as the format has them: `start` of
+//! the mapping is 0.
+
+mod libs;
+mod location;
+mod parts;
+mod samples;
+mod stacks;
+mod table;
+
+use crate::format::json::{self, Json};
+use crate::format::{Confidence, Format, LoadError, ParseError, Source};
+use crate::profile::{LoadOptions, Period, Profile, ProfileBuilder};
+
+use libs::Libs;
+use parts::{Meta, ProfileParts};
+use samples::Writer;
+use stacks::{StackTable, strings};
+
+/// The format's row in the list of formats.
+pub(super) static GECKO: Format = Format { name: NAME, title: "Firefox Profiler", sniff, read };
+
+const NAME: &str = "gecko";
+
+fn sniff(head: &[u8]) -> Confidence {
+    let keys = json::keys(head);
+    let has = |wanted: &[&str]| json::has(&keys, wanted);
+    let mentions = |wanted: &[&str]| wanted.iter().any(|text| json::mentions(head, text));
+    if has(&["meta", "threads"]) || has(&["fileType", "profile"]) {
+        return Confidence::Certain;
+    }
+    // One of the two keys may be behind a long list of libraries or threads.
+    let one = has(&["meta"]) || has(&["threads"]) || has(&["libs"]) || has(&["profile"]);
+    if one && mentions(&["\"stackTable\"", "\"breakpadId\"", "\"preprocessedProfileVersion\""]) {
+        return Confidence::Certain;
+    }
+    Confidence::No
+}
+
+fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
+    let text = source.read_all()?;
+    let mut reader = Reader { writer: Writer::new(ProfileBuilder::new(NAME, options)), any_thread: false };
+    let mut embedded = vec![text];
+    let mut next = 0;
+    while next < embedded.len() {
+        let text = std::mem::take(&mut embedded[next]);
+        reader.read_text(&text, &mut embedded)?;
+        next += 1;
+    }
+    if !reader.any_thread {
+        return Err(ParseError::whole(NAME, "there are no threads in it").into());
+    }
+    Ok(reader.writer.finish().map_err(|error| ParseError::whole(NAME, error.to_string()))?)
+}
+
+struct Reader {
+    writer: Writer,
+    any_thread: bool,
+}
+
+impl Reader {
+    /// Reads a profile and those of its child processes, but for those that are text within the
+    /// text: these are left in `embedded`.
+    fn read_text(&mut self, text: &[u8], embedded: &mut Vec<Vec<u8>>) -> Result<(), ParseError> {
+        let mut json = Json::new(NAME, text);
+        let outermost = ProfileParts::find(&mut json)?;
+        json.end()?;
+        let mut places = outermost.children.clone();
+        self.read_profile(&json, outermost, embedded)?;
+        let mut next = 0;
+        while let Some(&at) = places.get(next) {
+            next += 1;
+            let parts = ProfileParts::find(&mut json.at(at))?;
+            places.extend(&parts.children);
+            self.read_profile(&json, parts, embedded)?;
+        }
+        Ok(())
+    }
+
+    fn read_profile(
+        &mut self,
+        json: &Json,
+        parts: ProfileParts,
+        embedded: &mut Vec<Vec<u8>>,
+    ) -> Result<(), ParseError> {
+        embedded.extend(parts.embedded.into_iter().map(String::into_bytes));
+        if parts.threads.is_empty() {
+            return Ok(());
+        }
+        let meta = parts.meta.map_or(Ok(Meta::default()), |at| Meta::read(&mut json.at(at)))?;
+        self.take_meta(&meta);
+        self.any_thread = true;
+        let builder = &mut self.writer.builder;
+        let shared_libs =
+            parts.libs.map_or(Ok(Libs::default()), |at| Libs::read(&mut json.at(at), builder))?;
+        let shared_strings = strings(json, parts.shared.strings)?;
+        let mut shared_stacks: Option<StackTable> = None;
+        for thread in &parts.threads {
+            let builder = &mut self.writer.builder;
+            let own_libs = thread.libs.map(|at| Libs::read(&mut json.at(at), builder)).transpose()?;
+            let libs = own_libs.as_ref().unwrap_or(&shared_libs);
+            let own_strings = thread.tables.strings.map(|at| strings(json, Some(at))).transpose()?;
+            let strings = own_strings.as_ref().unwrap_or(&shared_strings);
+            let mut own_stacks = None;
+            // Where the stacks are shared, so is everything they are made of.
+            let has_own = thread.tables.stacks.is_some();
+            let stacks = if has_own { &mut own_stacks } else { &mut shared_stacks };
+            let stacks = if let Some(stacks) = stacks {
+                stacks
+            } else {
+                let tables = thread.tables.or(&parts.shared);
+                stacks.insert(StackTable::read(json, &tables, strings, libs, builder)?)
+            };
+            self.writer.thread(json, thread, &meta, stacks)?;
+        }
+        Ok(())
+    }
+
+    /// Takes over what the first profile, that of the parent process, says of the recording.
+    fn take_meta(&mut self, meta: &Meta) {
+        if self.any_thread {
+            return;
+        }
+        let about = &mut self.writer.builder.meta;
+        let nanoseconds = |milliseconds: f64| (milliseconds * 1e6) as i64;
+        about.time_ns = meta.start.map(|start| nanoseconds(start + meta.profiling_start.unwrap_or(0.0)));
+        if let (Some(start), Some(end)) = (meta.profiling_start, meta.profiling_end) {
+            about.duration_ns = Some(nanoseconds(end - start));
+        }
+        about.period = meta.interval.map(nanoseconds).filter(|&value| value > 0).map(|value| Period {
+            name: "wall".into(),
+            unit: "nanoseconds".into(),
+            value,
+        });
+        about.comments.extend(meta.product.clone());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::draw;
+
+    fn load(text: &str) -> Result<Profile, LoadError> {
+        assert_eq!(sniff(text.as_bytes()), Confidence::Certain);
+        read(&mut Source::from_bytes(text.into()), LoadOptions::ALL)
+    }
+
+    #[test]
+    fn a_processed_profile_has_tables_by_column() {
+        let profile = load(
+            r#"{"meta": {"interval": 1, "startTime": 1000, "preprocessedProfileVersion": 49, "sampleUnits": {"threadCPUDelta": "µs"}, "product": "p"},
+            "libs": [{"name": "libc.so.6", "path": "/lib/libc.so.6", "codeId": "AB12", "breakpadId": "00"}],
+            "threads": [{"name": "main", "pid": "3", "tid": 4, "processName": "app",
+              "stringArray": ["main", "0x1f", "f", "a.js", "a.rs"],
+              "resourceTable": {"length": 1, "lib": [0], "name": [0], "host": [null], "type": [1]},
+              "funcTable": {"length": 3, "name": [0, 1, 2], "isJS": [false, false, true], "resource": [-1, 0, -1], "fileName": [4, null, 3], "lineNumber": [null, null, 9], "columnNumber": [null, null, 2]},
+              "frameTable": {"length": 4, "address": [-1, 31, -1, -1], "inlineDepth": [0, 0, 0, 1], "func": [0, 1, 2, 0], "line": [5, null, 11, 6]},
+              "stackTable": {"length": 4, "prefix": [null, 0, 0, 2], "frame": [0, 1, 2, 3]},
+              "samples": {"length": 4, "weightType": "samples", "stack": [1, 3, 1, null], "timeDeltas": [2.5, 1, 1, 0.25], "weight": [1, 2, 1, 1], "threadCPUDelta": [null, 700, 300, 0]}}]}"#,
+        )
+        .unwrap();
+        let labels = "{process=app thread=main tid=4}";
+        let expected = format!(
+            " 1 0 {labels}\nmain@a.rs:5;[libc.so.6] 1 0 {labels}\nmain@a.rs:5;[libc.so.6] 1 300000 {labels}\nmain@a.rs:5;f@a.js:11;+main@a.rs:6 2 700000 {labels}"
+        );
+        assert_eq!(draw(&profile), expected);
+        assert_eq!(profile.meta.default_metric, 1);
+        assert_eq!(profile.samples.time.as_ref().unwrap()[..2], [1_002_500_000, 1_003_500_000]);
+        let frame = profile.symbols.frames.iter().find(|frame| frame.address != 0).unwrap();
+        assert_eq!((frame.address, profile.symbols.mapping_file(frame.mapping)), (31, "/lib/libc.so.6"));
+    }
+
+    #[test]
+    fn tables_may_be_shared() {
+        let profile = load(
+            r#"{"threads": [{"name": "a", "samples": {"stack": [0, 1], "time": [1, 2], "weight": null, "weightType": "samples"}},
+                            {"name": "b", "samples": {"stack": [1], "time": [1], "weight": [1.5], "weightType": "tracing-ms"}}],
+            "meta": {"preprocessedProfileVersion": 60},
+            "shared": {"stringArray": ["main", "f", "x.js"], "sources": {"filename": [2]},
+              "funcTable": {"name": [0, 1], "isJS": [true, true], "resource": [-1, -1], "source": [null, 0], "lineNumber": [1, 2]},
+              "frameTable": {"func": [0, 1], "address": [-1, -1]},
+              "stackTable": {"prefix": [null, 0], "frame": [0, 1]}}}"#,
+        )
+        .unwrap();
+        assert_eq!(
+            draw(&profile),
+            "main 1 0 {thread=a}\nmain;f@x.js:0 0 1500000 {thread=b}\nmain;f@x.js:0 1 0 {thread=a}"
+        );
+    }
+
+    #[test]
+    fn a_raw_profile_has_rows_and_children() {
+        let thread = r#"{"name": "GeckoMain", "samples": {"data": [[1, 0.5], [2, 1.5], [3, 2]], "schema": {"stack": 0, "time": 1}},
+            "stackTable": {"schema": {"prefix": 0, "frame": 1}, "data": [[null, 0], [0, 1], [0, 2], [2, 3]]},
+            "frameTable": {"schema": {"location": 0, "line": 3}, "data": [[0], [1], [2, null, null, 8], [3]]},
+            "stringTable": ["(root)", "0x1010", "f (resource://x.js -> http://a/b.js:7:3)", "DOM::label"]}"#;
+        let libs = r#"[{"name": "/usr/lib/xul", "start": 4096, "end": 8192, "breakpadId": "ABC0"}]"#;
+        let child = format!(r#"{{"meta": {{"version": 3}}, "libs": [], "threads": [{thread}]}}"#);
+        let text = format!(
+            r#"{{"meta": {{"version": 3, "interval": 1}}, "libs": {}, "threads": [{thread}, {}], "processes": [{child}]}}"#,
+            serde_json::to_string(libs).unwrap(),
+            serde_json::to_string(&child).unwrap()
+        );
+        let profile = load(&text).unwrap();
+        let by_stack: Vec<_> = profile.stack_ids().map(|stack| profile.value_by_stack(0)[stack]).collect();
+        assert_eq!(by_stack, [1, 3, 3, 2]);
+        let lines = draw(&profile);
+        assert!(lines.starts_with("<unknown> 1 {thread=GeckoMain}\n"), "{lines}");
+        assert!(lines.contains("[xul] 1 {thread=GeckoMain}\n"), "{lines}");
+        assert!(lines.ends_with("f@http://a/b.js:8;DOM::label 1 {thread=GeckoMain}"), "{lines}");
+    }
+
+    #[test]
+    fn what_is_broken_is_refused() {
+        let text = r#"{"meta": {}, "threads": [{"stringArray": ["f"], "funcTable": {"name": [0]}, "frameTable": {"func": [0]}, "stackTable": {"prefix": [1, 0], "frame": [0, 0]}, "samples": {"stack": [STACK]}}]}"#;
+        let error = |stack: &str| load(&text.replace("STACK", stack)).unwrap_err().to_string();
+        assert_eq!(error("0"), "gecko: stacks are their own callers");
+        assert_eq!(error("7"), "gecko: stack 7 is not in the stack table");
+        assert_eq!(
+            load(r#"{"meta": {}, "threads": []}"#).unwrap_err().to_string(),
+            "gecko: there are no threads in it"
+        );
+    }
+}

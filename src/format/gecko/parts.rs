@@ -1,0 +1,202 @@
+//! Where in the text the parts of a profile are.
+
+use crate::format::ParseError;
+use crate::format::gecko::table::Table;
+use crate::format::json::{Json, Kind};
+use crate::format::threads::Thread;
+
+/// The parts of a profile, or of what is wrapped around one.
+#[derive(Default)]
+pub(super) struct ProfileParts {
+    pub(super) meta: Option<usize>,
+    pub(super) libs: Option<usize>,
+    pub(super) threads: Vec<ThreadParts>,
+    pub(super) shared: Tables,
+    /// Profiles within: those of child processes, and the one that the developer tools wrap.
+    pub(super) children: Vec<usize>,
+    /// Profiles of child processes that are text within the text.
+    pub(super) embedded: Vec<String>,
+}
+
+impl ProfileParts {
+    /// Goes through a profile and moves behind it.
+    pub(super) fn find(json: &mut Json) -> Result<ProfileParts, ParseError> {
+        let mut parts = ProfileParts::default();
+        json.object()?;
+        while let Some(key) = json.key()? {
+            let at = json.position();
+            match (&*key, json.kind()?) {
+                ("threads", Kind::Array) => {
+                    parts.find_threads(json)?;
+                    continue;
+                }
+                ("shared", Kind::Object) => {
+                    json.object()?;
+                    while let Some(key) = json.key()? {
+                        if !parts.shared.member(&key, json)? {
+                            json.skip()?;
+                        }
+                    }
+                    continue;
+                }
+                ("processes", Kind::Array) => {
+                    json.array()?;
+                    while json.element()? {
+                        if json.kind()? == Kind::Object {
+                            parts.children.push(json.position());
+                        }
+                        json.skip()?;
+                    }
+                    continue;
+                }
+                ("meta", Kind::Object) => parts.meta = Some(at),
+                ("libs", Kind::Array | Kind::String) => parts.libs = Some(at),
+                ("profile", Kind::Object) => parts.children.push(at),
+                _ => {}
+            }
+            json.skip()?;
+        }
+        Ok(parts)
+    }
+
+    fn find_threads(&mut self, json: &mut Json) -> Result<(), ParseError> {
+        json.array()?;
+        while json.element()? {
+            match json.kind()? {
+                Kind::Object => self.threads.push(ThreadParts::find(json)?),
+                Kind::String => self.embedded.push(json.string()?.into_owned()),
+                _ => json.skip()?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The tables that a thread has, or that all threads share.
+#[derive(Clone, Default)]
+pub(super) struct Tables {
+    pub(super) strings: Option<usize>,
+    pub(super) stacks: Option<Table>,
+    pub(super) frames: Option<Table>,
+    pub(super) functions: Option<Table>,
+    pub(super) resources: Option<Table>,
+    pub(super) sources: Option<Table>,
+}
+
+impl Tables {
+    /// Notes the place of a table and moves behind it, if `key` is one.
+    fn member(&mut self, key: &str, json: &mut Json) -> Result<bool, ParseError> {
+        let kind = json.kind()?;
+        let table = match key {
+            "stringArray" | "stringTable" if matches!(kind, Kind::Array | Kind::Object) => {
+                self.strings = Some(json.position());
+                return json.skip().map(|()| true);
+            }
+            _ if kind != Kind::Object => return Ok(false),
+            "stackTable" => &mut self.stacks,
+            "frameTable" => &mut self.frames,
+            "funcTable" => &mut self.functions,
+            "resourceTable" => &mut self.resources,
+            "sources" => &mut self.sources,
+            _ => return Ok(false),
+        };
+        *table = Some(Table::find(json)?);
+        Ok(true)
+    }
+
+    /// These tables, and the shared ones where there are none.
+    pub(super) fn or(&self, shared: &Tables) -> Tables {
+        Tables {
+            strings: self.strings.or(shared.strings),
+            stacks: self.stacks.clone().or_else(|| shared.stacks.clone()),
+            frames: self.frames.clone().or_else(|| shared.frames.clone()),
+            functions: self.functions.clone().or_else(|| shared.functions.clone()),
+            resources: self.resources.clone().or_else(|| shared.resources.clone()),
+            sources: self.sources.clone().or_else(|| shared.sources.clone()),
+        }
+    }
+}
+
+/// The parts of a thread.
+#[derive(Default)]
+pub(super) struct ThreadParts {
+    pub(super) thread: Thread,
+    pub(super) tables: Tables,
+    pub(super) libs: Option<usize>,
+    pub(super) samples: Option<Table>,
+    pub(super) js_allocations: Option<Table>,
+    pub(super) native_allocations: Option<Table>,
+}
+
+impl ThreadParts {
+    fn find(json: &mut Json) -> Result<ThreadParts, ParseError> {
+        let mut parts = ThreadParts::default();
+        let mut pid = String::new();
+        let text = |json: &mut Json| json.text_if_any().map(|text| text.unwrap_or_default().into_owned());
+        json.object()?;
+        while let Some(key) = json.key()? {
+            match (&*key, json.kind()?) {
+                ("name", _) => parts.thread.name = text(json)?,
+                ("tid", _) => parts.thread.tid = text(json)?,
+                ("pid", _) => pid = text(json)?,
+                ("processName", _) => parts.thread.process = text(json)?,
+                ("samples", Kind::Object) => parts.samples = Some(Table::find(json)?),
+                ("jsAllocations", Kind::Object) => parts.js_allocations = Some(Table::find(json)?),
+                ("nativeAllocations", Kind::Object) => parts.native_allocations = Some(Table::find(json)?),
+                ("libs", Kind::Array) => {
+                    parts.libs = Some(json.position());
+                    json.skip()?;
+                }
+                _ => {
+                    if !parts.tables.member(&key, json)? {
+                        json.skip()?;
+                    }
+                }
+            }
+        }
+        if parts.thread.process.is_empty() {
+            parts.thread.process = pid;
+        }
+        Ok(parts)
+    }
+}
+
+/// What a profile says of the recording. Times are in ms; those of samples count from `start`.
+#[derive(Default)]
+pub(super) struct Meta {
+    /// Since 1970.
+    pub(super) start: Option<f64>,
+    pub(super) profiling_start: Option<f64>,
+    pub(super) profiling_end: Option<f64>,
+    pub(super) interval: Option<f64>,
+    pub(super) product: Option<String>,
+    /// Unit of `threadCPUDelta`.
+    pub(super) cpu_unit: String,
+}
+
+impl Meta {
+    pub(super) fn read(json: &mut Json) -> Result<Meta, ParseError> {
+        let mut meta = Meta::default();
+        json.object()?;
+        while let Some(key) = json.key()? {
+            match (&*key, json.kind()?) {
+                ("startTime", _) => meta.start = json.number_if_any()?,
+                ("profilingStartTime", _) => meta.profiling_start = json.number_if_any()?,
+                ("profilingEndTime", _) => meta.profiling_end = json.number_if_any()?,
+                ("interval", _) => meta.interval = json.number_if_any()?,
+                ("product", Kind::String) => meta.product = Some(json.string()?.into_owned()),
+                ("sampleUnits", Kind::Object) => {
+                    json.object()?;
+                    while let Some(key) = json.key()? {
+                        let unit = json.text_if_any()?.unwrap_or_default();
+                        if key == "threadCPUDelta" {
+                            meta.cpu_unit = unit.into_owned();
+                        }
+                    }
+                }
+                _ => json.skip()?,
+            }
+        }
+        Ok(meta)
+    }
+}

@@ -1,0 +1,136 @@
+//! The samples of a thread.
+
+use crate::format::ParseError;
+use crate::format::gecko::parts::{Meta, ThreadParts};
+use crate::format::gecko::stacks::StackTable;
+use crate::format::gecko::table::{Table, row, table};
+use crate::format::json::Json;
+use crate::profile::{LabelSetId, Profile, ProfileBuilder, TooLarge};
+
+/// Writes samples, declaring each metric when the first thread has it.
+pub(super) struct Writer {
+    pub(super) builder: ProfileBuilder,
+    values: Vec<i64>,
+    /// The metric of CPU time and whether any sample has some.
+    cpu: Option<(usize, bool)>,
+}
+
+/// Where the numbers of a table go.
+struct Target {
+    /// The metric of the weights, and what a weight is multiplied by.
+    metric: usize,
+    factor: f64,
+    /// What a sample without a weight is worth.
+    unweighted: f64,
+    /// The same of `threadCPUDelta`.
+    cpu: Option<usize>,
+    cpu_factor: f64,
+    labels: LabelSetId,
+    skipped_labels: bool,
+    /// When times count from, in ms since 1970.
+    start: f64,
+}
+
+impl Writer {
+    pub(super) fn new(builder: ProfileBuilder) -> Self {
+        Writer { builder, values: Vec::new(), cpu: None }
+    }
+
+    /// Writes the samples of a thread and the allocations it was caught at.
+    pub(super) fn thread(
+        &mut self,
+        json: &Json,
+        parts: &ThreadParts,
+        meta: &Meta,
+        stacks: &mut StackTable,
+    ) -> Result<(), ParseError> {
+        let labels = parts.thread.labels(&mut self.builder);
+        let skipped_labels = parts.thread.is_known() && !self.builder.options().labels;
+        let start = meta.start.unwrap_or(0.0);
+        let target = Target {
+            metric: 0,
+            factor: 1.0,
+            unweighted: 1.0,
+            cpu: None,
+            cpu_factor: 1.0,
+            labels,
+            skipped_labels,
+            start,
+        };
+        if let Some(samples) = &parts.samples {
+            let (name, unit, factor) = match &*samples.weight_type {
+                "tracing-ms" => ("wall", "nanoseconds", 1e6),
+                "bytes" => ("bytes", "bytes", 1.0),
+                _ => ("samples", "count", 1.0),
+            };
+            let metric = self.metric(name, unit);
+            let has_cpu = samples.has(json, "threadCPUDelta")?;
+            let (cpu, cpu_factor) = if has_cpu { self.cpu_metric(meta) } else { (None, 1.0) };
+            self.table(json, samples, &Target { metric, factor, cpu, cpu_factor, ..target }, stacks)?;
+        }
+        let allocations =
+            [(&parts.native_allocations, "native_allocations"), (&parts.js_allocations, "js_allocations")];
+        for (allocations, name) in allocations {
+            if let Some(allocations) = allocations {
+                let metric = self.metric(name, "bytes");
+                self.table(json, allocations, &Target { metric, unweighted: 0.0, ..target }, stacks)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn finish(mut self) -> Result<Profile, TooLarge> {
+        if let Some((cpu, true)) = self.cpu {
+            self.builder.meta.default_metric = cpu;
+        }
+        self.builder.finish()
+    }
+
+    fn table(
+        &mut self,
+        json: &Json,
+        samples: &Table,
+        target: &Target,
+        stacks: &mut StackTable,
+    ) -> Result<(), ParseError> {
+        let mut clock = 0.0;
+        let wanted = ["stack", "time", "timeDeltas", "weight", "threadCPUDelta"];
+        table(json, Some(samples), wanted, |[stack, time, delta, weight, cpu]| {
+            clock = time.unwrap_or(clock + delta.unwrap_or(0.0));
+            let stack = match row(stack) {
+                Some(stack) => stacks.stack(&mut self.builder, stack)?,
+                None => self.builder.stack(&[]),
+            };
+            self.values.fill(0);
+            self.values[target.metric] = (weight.unwrap_or(target.unweighted) * target.factor).round() as i64;
+            if let (Some(metric), Some(cpu)) = (target.cpu, cpu) {
+                self.values[metric] = (cpu * target.cpu_factor).round() as i64;
+                self.cpu = Some((metric, self.cpu.is_some_and(|(_, any)| any) || cpu > 0.0));
+            }
+            if target.skipped_labels {
+                self.builder.skipped_labels();
+            }
+            let time = ((target.start + clock) * 1e6) as i64;
+            self.builder.sample(stack, target.labels, Some(time), &self.values);
+            Ok(())
+        })
+    }
+
+    fn metric(&mut self, name: &str, unit: &str) -> usize {
+        self.builder.meta.metric_named(name).unwrap_or_else(|| {
+            self.values.push(0);
+            self.builder.metric(name, unit)
+        })
+    }
+
+    fn cpu_metric(&mut self, meta: &Meta) -> (Option<usize>, f64) {
+        let (unit, factor) = match &*meta.cpu_unit {
+            "ns" => ("nanoseconds", 1.0),
+            "variable CPU cycles" => ("cycles", 1.0),
+            _ => ("nanoseconds", 1000.0),
+        };
+        let metric = self.metric("cpu", unit);
+        self.cpu = self.cpu.or(Some((metric, false)));
+        (Some(metric), factor)
+    }
+}

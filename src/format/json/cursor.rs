@@ -1,0 +1,572 @@
+//! The cursor that walks JSON text.
+
+use std::borrow::Cow;
+
+use crate::format::ParseError;
+
+/// What kind of value comes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::format) enum Kind {
+    /// `{…}`
+    Object,
+    /// `[…]`
+    Array,
+    /// `"…"`
+    String,
+    /// `-1.5e3`
+    Number,
+    /// `true` or `false`
+    Bool,
+    /// `null`
+    Null,
+}
+
+/// A place in JSON text. Every method that reads a value moves behind it.
+///
+/// ```text
+/// json.object()?;
+/// while let Some(key) = json.key()? {
+///     match &*key {
+///         "samples" => {
+///             json.array()?;
+///             while json.element()? {
+///                 sum += json.integer()?;
+///             }
+///         }
+///         _ => json.skip()?,
+///     }
+/// }
+/// ```
+///
+/// A copy is a second cursor over the same text: two columns of a table are read side by side with
+/// two of them.
+#[derive(Clone)]
+pub(in crate::format) struct Json<'a> {
+    format: &'static str,
+    bytes: &'a [u8],
+    at: usize,
+    /// Whether an object or array was just opened, so that no comma may come.
+    fresh: bool,
+}
+
+impl<'a> Json<'a> {
+    /// A cursor at the start of `bytes`; `format` names the format in errors.
+    pub(in crate::format) fn new(format: &'static str, bytes: &'a [u8]) -> Self {
+        Json { format, bytes, at: 0, fresh: false }
+    }
+
+    /// A cursor over the same text at `at`, a place that [`Json::position`] gave before a value.
+    pub(in crate::format) fn at(&self, at: usize) -> Self {
+        Json { format: self.format, bytes: self.bytes, at, fresh: false }
+    }
+
+    /// The offset of the next value.
+    pub(in crate::format) fn position(&mut self) -> usize {
+        self.blanks();
+        self.at
+    }
+
+    /// The length of the text; where errors about a text that ends too early are placed.
+    pub(in crate::format) fn length(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    /// An error at this place.
+    pub(in crate::format) fn error(&self, message: impl Into<String>) -> ParseError {
+        ParseError::at_byte(self.format, self.at as u64, message)
+    }
+
+    /// Whether the text is over, but for blanks.
+    pub(in crate::format) fn is_at_end(&mut self) -> bool {
+        self.blanks();
+        self.at == self.bytes.len()
+    }
+
+    /// Checks that nothing follows.
+    pub(in crate::format) fn end(&mut self) -> Result<(), ParseError> {
+        if self.is_at_end() { Ok(()) } else { Err(self.error("something follows the end of the JSON")) }
+    }
+
+    /// The kind of the next value.
+    pub(in crate::format) fn kind(&mut self) -> Result<Kind, ParseError> {
+        self.blanks();
+        match self.bytes.get(self.at) {
+            Some(b'{') => Ok(Kind::Object),
+            Some(b'[') => Ok(Kind::Array),
+            Some(b'"') => Ok(Kind::String),
+            Some(b'-' | b'0'..=b'9') => Ok(Kind::Number),
+            Some(b't' | b'f') => Ok(Kind::Bool),
+            Some(b'n') => Ok(Kind::Null),
+            Some(_) => Err(self.error("expected a JSON value")),
+            None => Err(self.ended()),
+        }
+    }
+
+    /// Enters an object; [`Json::key`] goes through it.
+    pub(in crate::format) fn object(&mut self) -> Result<(), ParseError> {
+        self.open(b'{', "an object")
+    }
+
+    /// Enters an array; [`Json::element`] goes through it.
+    pub(in crate::format) fn array(&mut self) -> Result<(), ParseError> {
+        self.open(b'[', "an array")
+    }
+
+    /// Enters the next value if it is an object, otherwise skips it.
+    pub(in crate::format) fn object_if_any(&mut self) -> Result<bool, ParseError> {
+        if self.kind()? == Kind::Object { self.object().map(|()| true) } else { self.skip().map(|()| false) }
+    }
+
+    /// Enters the next value if it is an array, otherwise skips it.
+    pub(in crate::format) fn array_if_any(&mut self) -> Result<bool, ParseError> {
+        if self.kind()? == Kind::Array { self.array().map(|()| true) } else { self.skip().map(|()| false) }
+    }
+
+    /// The next key of the object, whose value must be read or skipped next; `None` behind its end.
+    pub(in crate::format) fn key(&mut self) -> Result<Option<Cow<'a, str>>, ParseError> {
+        if !self.another(b'}')? {
+            return Ok(None);
+        }
+        let key = self.string()?;
+        self.blanks();
+        if self.bytes.get(self.at) != Some(&b':') {
+            return Err(self.expected("`:`"));
+        }
+        self.at += 1;
+        Ok(Some(key))
+    }
+
+    /// Whether the array has another element, which must be read or skipped next.
+    pub(in crate::format) fn element(&mut self) -> Result<bool, ParseError> {
+        self.another(b']')
+    }
+
+    /// A string. Bytes that are not UTF-8 and halves of surrogate pairs become U+FFFD.
+    pub(in crate::format) fn string(&mut self) -> Result<Cow<'a, str>, ParseError> {
+        self.blanks();
+        if self.bytes.get(self.at) != Some(&b'"') {
+            return Err(self.expected("a string"));
+        }
+        let start = self.at + 1;
+        let escaped = self.string_end()?;
+        let text = String::from_utf8_lossy(&self.bytes[start..self.at - 1]);
+        if !escaped {
+            return Ok(text);
+        }
+        match unescape(&text) {
+            Some(text) => Ok(Cow::Owned(text)),
+            None => Err(ParseError::at_byte(self.format, start as u64, "a string with a broken escape")),
+        }
+    }
+
+    /// A number.
+    pub(in crate::format) fn number(&mut self) -> Result<f64, ParseError> {
+        if let Some(integer) = self.plain_integer() {
+            return Ok(integer as f64);
+        }
+        let start = self.at;
+        let text = self.number_text()?;
+        text.parse().map_err(|_| ParseError::at_byte(self.format, start as u64, "not a number"))
+    }
+
+    /// A number, rounded to an integer.
+    pub(in crate::format) fn integer(&mut self) -> Result<i64, ParseError> {
+        if let Some(integer) = self.plain_integer() {
+            return Ok(integer);
+        }
+        let start = self.at;
+        let text = self.number_text()?;
+        let exact = text.parse::<i64>().ok();
+        let rounded = || text.parse::<f64>().ok().map(f64::round).filter(|value| value.abs() < 9.2e18);
+        exact
+            .or_else(|| rounded().map(|value| value as i64))
+            .ok_or_else(|| ParseError::at_byte(self.format, start as u64, "not a number that fits"))
+    }
+
+    /// The number of a row, where `null` and negative numbers stand for none.
+    pub(in crate::format) fn row(&mut self) -> Result<Option<usize>, ParseError> {
+        if self.null()? {
+            return Ok(None);
+        }
+        Ok(usize::try_from(self.integer()?).ok())
+    }
+
+    /// A number, also as text in quotes; `None` for anything else.
+    pub(in crate::format) fn number_if_any(&mut self) -> Result<Option<f64>, ParseError> {
+        match self.kind()? {
+            Kind::Number => self.number().map(Some),
+            Kind::String => Ok(self.string()?.parse().ok().filter(|value: &f64| value.is_finite())),
+            _ => self.skip().map(|()| None),
+        }
+    }
+
+    /// A string, or a number as it is written; `None` for anything else.
+    pub(in crate::format) fn text_if_any(&mut self) -> Result<Option<Cow<'a, str>>, ParseError> {
+        match self.kind()? {
+            Kind::String => self.string().map(Some),
+            Kind::Number => self.number_text().map(|text| Some(Cow::Borrowed(text))),
+            _ => self.skip().map(|()| None),
+        }
+    }
+
+    /// Moves behind `null`, if it comes next.
+    pub(in crate::format) fn null(&mut self) -> Result<bool, ParseError> {
+        if self.kind()? != Kind::Null {
+            return Ok(false);
+        }
+        self.skip().map(|()| true)
+    }
+
+    /// Whether `true` comes next; moves behind the value.
+    pub(in crate::format) fn is_true(&mut self) -> Result<bool, ParseError> {
+        self.blanks();
+        let is_true = self.bytes[self.at..].starts_with(b"true");
+        self.skip().map(|()| is_true)
+    }
+
+    /// The elements of an array, each read by `read`; none where something else comes next.
+    pub(in crate::format) fn list<T>(
+        &mut self,
+        mut read: impl FnMut(&mut Self) -> Result<T, ParseError>,
+    ) -> Result<Vec<T>, ParseError> {
+        let mut list = Vec::new();
+        if self.array_if_any()? {
+            while self.element()? {
+                list.push(read(self)?);
+            }
+        }
+        Ok(list)
+    }
+
+    /// Moves behind the next value, whatever it is. Of what is skipped only the brackets and the
+    /// strings are looked at.
+    pub(in crate::format) fn skip(&mut self) -> Result<(), ParseError> {
+        self.fresh = false;
+        match self.kind()? {
+            Kind::String => self.string_end().map(|_| ()),
+            Kind::Object | Kind::Array => self.skip_nested(),
+            Kind::Number => self.number_text().map(|_| ()),
+            Kind::Bool | Kind::Null => {
+                let rest = &self.bytes[self.at..];
+                let word = ["true", "false", "null"].iter().find(|word| rest.starts_with(word.as_bytes()));
+                let word = word.ok_or_else(|| self.expected("a JSON value"))?;
+                self.at += word.len();
+                Ok(())
+            }
+        }
+    }
+
+    fn skip_nested(&mut self) -> Result<(), ParseError> {
+        let mut depth = 0u64;
+        loop {
+            self.skip_inner(&mut depth);
+            match self.bytes.get(self.at) {
+                Some(b'"') => {
+                    self.string_end()?;
+                    continue;
+                }
+                Some(b'{' | b'[') => depth += 1,
+                Some(b'}' | b']') => depth -= 1,
+                Some(_) => {}
+                None => return Err(self.ended()),
+            }
+            self.at += 1;
+            if depth == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Moves over whole blocks without strings that cannot close the outermost bracket: most of a
+    /// profile is numbers, and counting brackets a block at a time is several times as fast as
+    /// looking at each byte.
+    fn skip_inner(&mut self, depth: &mut u64) {
+        const BLOCK: usize = 64;
+        while let Some(block) = self.bytes.get(self.at..self.at + BLOCK) {
+            let (mut quotes, mut opening, mut closing) = (0u8, 0u8, 0u8);
+            for byte in block {
+                // `{` and `[`, and `}` and `]`, differ in this bit.
+                let bracket = byte & !0x20;
+                quotes += u8::from(*byte == b'"');
+                opening += u8::from(bracket == b'[');
+                closing += u8::from(bracket == b']');
+            }
+            if quotes > 0 || u64::from(closing) >= *depth {
+                return;
+            }
+            *depth = *depth + u64::from(opening) - u64::from(closing);
+            self.at += BLOCK;
+        }
+    }
+
+    fn open(&mut self, bracket: u8, name: &str) -> Result<(), ParseError> {
+        self.blanks();
+        if self.bytes.get(self.at) != Some(&bracket) {
+            return Err(self.expected(name));
+        }
+        self.at += 1;
+        self.fresh = true;
+        Ok(())
+    }
+
+    /// Moves to the next member of an object or array, or behind its closing bracket.
+    fn another(&mut self, close: u8) -> Result<bool, ParseError> {
+        self.blanks();
+        let fresh = std::mem::take(&mut self.fresh);
+        match self.bytes.get(self.at) {
+            Some(&byte) if byte == close => {
+                self.at += 1;
+                Ok(false)
+            }
+            Some(_) if fresh => Ok(true),
+            Some(b',') => {
+                self.at += 1;
+                Ok(true)
+            }
+            _ => Err(self.expected("`,` or a closing bracket")),
+        }
+    }
+
+    /// Moves behind the string that starts here; whether it has escapes.
+    fn string_end(&mut self) -> Result<bool, ParseError> {
+        self.at += 1;
+        let mut escaped = false;
+        while let Some(found) = memchr::memchr2(b'"', b'\\', &self.bytes[self.at..]) {
+            self.at += found + 1;
+            if self.bytes[self.at - 1] == b'"' {
+                return Ok(escaped);
+            }
+            escaped = true;
+            self.at += 1;
+            if self.at > self.bytes.len() {
+                break;
+            }
+        }
+        self.at = self.bytes.len();
+        Err(self.ended())
+    }
+
+    /// An integer of few enough digits to need no care; stays where it is for anything else.
+    fn plain_integer(&mut self) -> Option<i64> {
+        self.blanks();
+        let negative = self.bytes.get(self.at) == Some(&b'-');
+        let start = self.at + usize::from(negative);
+        let mut at = start;
+        let mut value = 0i64;
+        while let Some(digit @ b'0'..=b'9') = self.bytes.get(at) {
+            // 18 digits always fit, and a longer number is given up below.
+            value = value.wrapping_mul(10).wrapping_add(i64::from(digit - b'0'));
+            at += 1;
+        }
+        let ends = !matches!(self.bytes.get(at), Some(b'.' | b'e' | b'E'));
+        if at == start || at - start > 18 || !ends {
+            return None;
+        }
+        self.at = at;
+        self.fresh = false;
+        Some(if negative { -value } else { value })
+    }
+
+    fn number_text(&mut self) -> Result<&'a str, ParseError> {
+        self.blanks();
+        let rest = &self.bytes[self.at..];
+        let is_part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
+        let length = rest.iter().take_while(|byte| is_part(byte)).count();
+        match std::str::from_utf8(&rest[..length]) {
+            Ok(text) if length > 0 => {
+                self.at += length;
+                self.fresh = false;
+                Ok(text)
+            }
+            _ => Err(self.expected("a number")),
+        }
+    }
+
+    fn blanks(&mut self) {
+        while let Some(b' ' | b'\n' | b'\t' | b'\r') = self.bytes.get(self.at) {
+            self.at += 1;
+        }
+    }
+
+    fn expected(&self, what: &str) -> ParseError {
+        if self.at >= self.bytes.len() { self.ended() } else { self.error(format!("expected {what}")) }
+    }
+
+    fn ended(&self) -> ParseError {
+        ParseError::at_byte(self.format, self.bytes.len() as u64, "the JSON ends too early")
+    }
+}
+
+/// Resolves the escapes of a string; `None` where one is broken.
+fn unescape(text: &str) -> Option<String> {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        plain.push_str(&rest[..at]);
+        rest = &rest[at + 1..];
+        let letter = rest.chars().next()?;
+        rest = &rest[letter.len_utf8()..];
+        plain.push(match letter {
+            '"' | '\\' | '/' => letter,
+            'b' => '\u{8}',
+            'f' => '\u{c}',
+            'n' => '\n',
+            'r' => '\r',
+            't' => '\t',
+            'u' => unescape_unit(&mut rest)?,
+            _ => return None,
+        });
+    }
+    plain.push_str(rest);
+    Some(plain)
+}
+
+/// The character of a `\uXXXX` whose `\u` is read already, with its second half where it has one.
+fn unescape_unit(rest: &mut &str) -> Option<char> {
+    let unit = |text: &str| {
+        let digits = text.get(..4).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
+        u16::from_str_radix(digits, 16).ok()
+    };
+    let first = unit(rest)?;
+    *rest = &rest[4..];
+    let second = rest.strip_prefix("\\u").and_then(unit).filter(|unit| (0xDC00..0xE000).contains(unit));
+    let pair = (0xD800..0xDC00).contains(&first).then_some(second).flatten();
+    if pair.is_some() {
+        *rest = &rest[6..];
+    }
+    let units = std::iter::once(first).chain(pair);
+    char::decode_utf16(units).next().map(|decoded| decoded.unwrap_or(char::REPLACEMENT_CHARACTER))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::{Map, Number, Value};
+
+    use super::*;
+
+    /// Reads any value, without regard to depth: what the cursor says must be what `serde_json` says.
+    fn value(json: &mut Json) -> Result<Value, ParseError> {
+        Ok(match json.kind()? {
+            Kind::Object => {
+                json.object()?;
+                let mut map = Map::new();
+                while let Some(key) = json.key()? {
+                    map.insert(key.into_owned(), value(json)?);
+                }
+                Value::Object(map)
+            }
+            Kind::Array => Value::Array(json.list(value)?),
+            Kind::String => Value::String(json.string()?.into_owned()),
+            Kind::Number => Number::from_f64(json.number()?).map_or(Value::Null, Value::Number),
+            Kind::Bool => Value::Bool(json.is_true()?),
+            Kind::Null => json.skip().map(|()| Value::Null)?,
+        })
+    }
+
+    fn read(text: &str) -> Result<Value, ParseError> {
+        let mut json = Json::new("test", text.as_bytes());
+        let value = value(&mut json)?;
+        json.end()?;
+        Ok(value)
+    }
+
+    /// The same value with all numbers as `f64`, which is how the test reads them.
+    fn floats(value: Value) -> Value {
+        match value {
+            Value::Number(number) => {
+                number.as_f64().and_then(Number::from_f64).map_or(Value::Null, Value::Number)
+            }
+            Value::Array(list) => Value::Array(list.into_iter().map(floats).collect()),
+            Value::Object(map) => {
+                Value::Object(map.into_iter().map(|(key, value)| (key, floats(value))).collect())
+            }
+            other => other,
+        }
+    }
+
+    fn any_value() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::Bool),
+            any::<f64>().prop_map(|number| Number::from_f64(number).map_or(Value::Null, Value::Number)),
+            any::<i32>().prop_map(|number| Value::Number(Number::from_f64(f64::from(number)).unwrap())),
+            any::<String>().prop_map(Value::String),
+        ];
+        leaf.prop_recursive(4, 40, 6, |inner| {
+            let object = proptest::collection::btree_map(any::<String>(), inner.clone(), 0..6);
+            prop_oneof![
+                proptest::collection::vec(inner, 0..6).prop_map(Value::Array),
+                object.prop_map(|map| Value::Object(map.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(written in any_value(), pretty in any::<bool>()) {
+            let text = if pretty { serde_json::to_string_pretty(&written) } else { serde_json::to_string(&written) };
+            let text = text.unwrap();
+            prop_assert_eq!(&read(&text).unwrap(), &written);
+            let mut json = Json::new("test", text.as_bytes());
+            json.skip().unwrap();
+            prop_assert!(json.is_at_end());
+        }
+
+        #[test]
+        fn nothing_makes_it_panic_and_what_it_reads_others_read_alike(text in "[\\[\\]{}:,\"\\\\ueE0-9a.+ntrf-]{0,24}") {
+            if let Ok(read) = read(&text)
+                && let Ok(expected) = serde_json::from_str::<Value>(&text)
+            {
+                prop_assert_eq!(read, floats(expected));
+            }
+            let _ = Json::new("test", text.as_bytes()).skip();
+        }
+    }
+
+    #[test]
+    fn what_is_broken_is_refused_with_its_place() {
+        let refusals = [
+            ("", "the JSON ends too early (byte 0)"),
+            ("[1, 2", "the JSON ends too early (byte 5)"),
+            ("{\"a\" 1}", "expected `:` (byte 5)"),
+            ("[1 2]", "expected `,` or a closing bracket (byte 3)"),
+            ("[1,]", "expected a JSON value (byte 3)"),
+            ("{\"a\": \"\\x\"}", "a string with a broken escape (byte 7)"),
+            ("\"abc\\", "the JSON ends too early (byte 5)"),
+            ("[1-2]", "expected `,` or a closing bracket (byte 2)"),
+            ("[1.2.3]", "not a number (byte 1)"),
+            ("1 2", "something follows the end of the JSON (byte 2)"),
+            ("nul", "expected a JSON value (byte 0)"),
+        ];
+        for (text, message) in refusals {
+            assert_eq!(read(text).unwrap_err().to_string(), format!("test: {message}"), "{text}");
+        }
+    }
+
+    #[test]
+    fn strings_are_resolved() {
+        let string = |text: &str| Json::new("test", text.as_bytes()).string().unwrap().into_owned();
+        assert_eq!(string(r#""a\"\\\/\n\u00e9\ud83d\ude00""#), "a\"\\/\né😀");
+        assert_eq!(string(r#""\ud83d \ude00""#), "\u{fffd} \u{fffd}");
+        assert_eq!(Json::new("test", b"\"a\xff\"").string().unwrap(), "a\u{fffd}");
+    }
+
+    #[test]
+    fn depth_is_no_matter() {
+        let text = "[".repeat(1_000_000) + &"]".repeat(1_000_000);
+        let mut json = Json::new("test", text.as_bytes());
+        json.skip().unwrap();
+        json.end().unwrap();
+    }
+
+    #[test]
+    fn numbers_are_exact_where_they_fit() {
+        let integer = |text: &str| Json::new("test", text.as_bytes()).integer();
+        assert_eq!(integer("9223372036854775807"), Ok(i64::MAX));
+        assert_eq!(integer("-12345678901234567"), Ok(-12_345_678_901_234_567));
+        assert_eq!(integer("1.5e3"), Ok(1500));
+        assert_eq!(integer("2.5"), Ok(3));
+        assert!(integer("1e30").is_err());
+    }
+}

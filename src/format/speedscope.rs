@@ -1,0 +1,382 @@
+//! speedscope's own files, which py-spy, rbspy, austin and many others write.
+//!
+//! ```text
+//! {"$schema": "https://www.speedscope.app/file-format-schema.json", "shared": {"frames": [{"name": "main", "line": 3}, …]},
+//!  "profiles": [{"type": "sampled", "name": "main", "unit": "seconds", "samples": [[0, 1], …], "weights": [0.01, …]},
+//!               {"type": "evented", "name": "worker", "unit": "none", "events": [{"type": "O", "frame": 0, "at": 0}, …]}]}
+//! ```
+//!
+//! Each profile is a thread. Stacks are written root first. Weights in a unit of time become
+//! nanoseconds; others keep up to six decimals.
+
+use crate::format::json::{self, Json, Kind};
+use crate::format::threads::Thread;
+use crate::format::{Confidence, Format, LoadError, ParseError, Source};
+use crate::profile::{Frame, FrameId, Function, LabelSetId, LoadOptions, Profile, ProfileBuilder};
+
+/// The format's row in the list of formats.
+pub(super) static SPEEDSCOPE: Format = Format { name: NAME, title: "speedscope", sniff, read };
+
+const NAME: &str = "speedscope";
+
+/// Decimals that are kept of weights that are no times.
+const MAX_DECIMALS: u32 = 6;
+
+fn sniff(head: &[u8]) -> Confidence {
+    let keys = json::keys(head);
+    let has = |wanted: &[&str]| json::has(&keys, wanted);
+    if has(&["$schema"]) && json::mentions(head, "speedscope.app/file-format-schema") {
+        Confidence::Certain
+    } else if has(&["shared", "profiles"])
+        || (has(&["profiles"])
+            && ["\"sampled\"", "\"evented\""].iter().any(|kind| json::mentions(head, kind)))
+    {
+        Confidence::Likely
+    } else {
+        Confidence::No
+    }
+}
+
+fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
+    let text = source.read_all()?;
+    let mut reader = Reader {
+        builder: ProfileBuilder::new(NAME, options),
+        frames: Vec::new(),
+        decimals: Vec::new(),
+        stack: Vec::new(),
+        values: Vec::new(),
+    };
+    let mut json = Json::new(NAME, &text);
+    let mut profiles = None;
+    json.object()?;
+    while let Some(key) = json.key()? {
+        match (&*key, json.kind()?) {
+            ("shared", Kind::Object) => reader.read_shared(&mut json)?,
+            // The frames may come later.
+            ("profiles", Kind::Array) => {
+                profiles = Some(json.position());
+                json.skip()?;
+            }
+            ("name" | "exporter", Kind::String) => {
+                let comment = json.string()?.into_owned();
+                reader.builder.meta.comments.extend((!comment.is_empty()).then_some(comment));
+            }
+            _ => json.skip()?,
+        }
+    }
+    json.end()?;
+    let at = profiles.ok_or_else(|| ParseError::whole(NAME, "`profiles` is not there"))?;
+    let mut json = json.at(at);
+    json.array()?;
+    while json.element()? {
+        reader.read_profile(&mut json)?;
+    }
+    if reader.builder.meta.metrics.is_empty() {
+        return Err(ParseError::whole(NAME, "there is no profile in it").into());
+    }
+    Ok(reader.builder.finish().map_err(|error| ParseError::whole(NAME, error.to_string()))?)
+}
+
+struct Reader {
+    builder: ProfileBuilder,
+    frames: Vec<FrameId>,
+    /// For each metric how many decimals its values keep.
+    decimals: Vec<u32>,
+    stack: Vec<FrameId>,
+    values: Vec<i64>,
+}
+
+/// Where in the text the parts of a profile are.
+#[derive(Default)]
+struct Parts {
+    kind: String,
+    unit: String,
+    name: String,
+    start: f64,
+    samples: Option<usize>,
+    weights: Option<usize>,
+    events: Option<usize>,
+}
+
+/// How the values of a profile become those of a metric.
+struct Scale {
+    metric: usize,
+    /// Nanoseconds of the unit; `None` for what is no time.
+    nanoseconds: Option<f64>,
+    labels: LabelSetId,
+    /// Whether samples have labels that were not asked for.
+    skipped_labels: bool,
+}
+
+impl Reader {
+    fn read_shared(&mut self, json: &mut Json) -> Result<(), ParseError> {
+        json.object()?;
+        while let Some(key) = json.key()? {
+            if key == "frames" {
+                json.array()?;
+                while json.element()? {
+                    let frame = self.read_frame(json)?;
+                    self.frames.push(frame);
+                }
+            } else {
+                json.skip()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn read_frame(&mut self, json: &mut Json) -> Result<FrameId, ParseError> {
+        let (mut name, mut file, mut line, mut column) = Default::default();
+        let number = |json: &mut Json| json.number_if_any().map(|number| number.unwrap_or(0.0) as u32);
+        json.object()?;
+        while let Some(key) = json.key()? {
+            match &*key {
+                "name" => name = json.text_if_any()?.unwrap_or_default(),
+                "file" => file = json.text_if_any()?.unwrap_or_default(),
+                "line" => line = number(json)?,
+                "col" => column = number(json)?,
+                _ => json.skip()?,
+            }
+        }
+        let by_place = !file.is_empty();
+        let (name, file) = (self.builder.string(&name), self.builder.string(&file));
+        let function = self.builder.function(Function { name, file, line, column, by_place });
+        Ok(self.builder.frame(Frame { function, line, ..Frame::default() }))
+    }
+
+    fn read_profile(&mut self, json: &mut Json) -> Result<(), ParseError> {
+        let parts = Parts::find(json)?;
+        let scale = self.scale(&parts);
+        match (&*parts.kind, parts.samples, parts.weights, parts.events) {
+            ("sampled", Some(samples), Some(weights), _) => {
+                self.read_sampled(json.at(samples), json.at(weights), parts.start, &scale)
+            }
+            ("evented", .., Some(events)) => self.read_evented(json.at(events), &scale),
+            (kind, ..) => {
+                Err(json.error(format!("a profile of type `{kind}` without its samples or events")))
+            }
+        }
+    }
+
+    /// The metric for a profile's unit.
+    fn scale(&mut self, parts: &Parts) -> Scale {
+        let (nanoseconds, name, unit) = match &*parts.unit {
+            "nanoseconds" => (Some(1.0), "wall", "nanoseconds"),
+            "microseconds" => (Some(1e3), "wall", "nanoseconds"),
+            "milliseconds" => (Some(1e6), "wall", "nanoseconds"),
+            "seconds" => (Some(1e9), "wall", "nanoseconds"),
+            "bytes" => (None, "bytes", "bytes"),
+            "none" | "" => (None, "samples", "count"),
+            other => (None, other, other),
+        };
+        let metric = self.builder.meta.metric_named(name).unwrap_or_else(|| {
+            self.decimals.push(0);
+            self.values.push(0);
+            self.builder.metric(name, unit)
+        });
+        let thread = Thread { name: parts.name.clone(), ..Thread::default() };
+        let skipped_labels = thread.is_known() && !self.builder.options().labels;
+        Scale { metric, nanoseconds, labels: thread.labels(&mut self.builder), skipped_labels }
+    }
+
+    fn read_sampled(
+        &mut self,
+        mut samples: Json,
+        mut weights: Json,
+        mut moment: f64,
+        scale: &Scale,
+    ) -> Result<(), ParseError> {
+        samples.array()?;
+        weights.array()?;
+        while samples.element()? {
+            self.stack.clear();
+            samples.array()?;
+            while samples.element()? {
+                let frame = self.frame(&mut samples)?;
+                self.stack.push(frame);
+            }
+            if !weights.element()? {
+                return Err(weights.error("there are fewer weights than samples"));
+            }
+            let weight = weights.number()?;
+            self.keep_decimals(scale, weight);
+            let value = self.value(scale, weight);
+            self.write(scale, moment, value);
+            moment += weight;
+        }
+        if weights.element()? {
+            return Err(weights.error("there are more weights than samples"));
+        }
+        Ok(())
+    }
+
+    /// Between two events the frames that are open make a sample; time in which none is open is none.
+    fn read_evented(&mut self, mut events: Json, scale: &Scale) -> Result<(), ParseError> {
+        self.stack.clear();
+        let mut last: Option<f64> = None;
+        events.array()?;
+        while events.element()? {
+            let mut place = events.clone();
+            let (opens, frame, at) = self.read_event(&mut events)?;
+            let since = last.replace(at).unwrap_or(at);
+            self.keep_decimals(scale, at);
+            if at < since {
+                place.position();
+                return Err(place.error(format!("an event at {at} comes after one at {since}")));
+            }
+            if !self.stack.is_empty() {
+                // Rounding the moments and not what lies between keeps the sum exact.
+                let value = self.value(scale, at).saturating_sub(self.value(scale, since));
+                self.write(scale, since, value);
+            }
+            if opens {
+                self.stack.push(frame);
+            } else if self.stack.pop() != Some(frame) {
+                place.position();
+                return Err(place.error("an event closes a frame that is not the innermost open one"));
+            }
+        }
+        if self.stack.is_empty() { Ok(()) } else { Err(events.error("the events end while frames are open")) }
+    }
+
+    fn read_event(&self, json: &mut Json) -> Result<(bool, FrameId, f64), ParseError> {
+        let (mut opens, mut frame, mut at) = (None, None, None);
+        json.object()?;
+        while let Some(key) = json.key()? {
+            match &*key {
+                "type" => {
+                    opens = match &*json.string()? {
+                        "O" => Some(true),
+                        "C" => Some(false),
+                        _ => return Err(json.error("an event that is neither `O` nor `C`")),
+                    }
+                }
+                "frame" => frame = Some(self.frame(json)?),
+                "at" => at = Some(json.number()?),
+                _ => json.skip()?,
+            }
+        }
+        match (opens, frame, at) {
+            (Some(opens), Some(frame), Some(at)) => Ok((opens, frame, at)),
+            _ => Err(json.error("an event without its `type`, `frame` or `at`")),
+        }
+    }
+
+    fn frame(&self, json: &mut Json) -> Result<FrameId, ParseError> {
+        let number = json.row()?;
+        let frame = number.and_then(|number| self.frames.get(number)).copied();
+        frame.ok_or_else(|| json.error("a frame that is not in `shared`"))
+    }
+
+    /// Makes room in the metric for the decimals of `value`.
+    fn keep_decimals(&mut self, scale: &Scale, value: f64) {
+        let decimals = &mut self.decimals[scale.metric];
+        while scale.nanoseconds.is_none() && *decimals < MAX_DECIMALS && has_more_decimals(value, *decimals) {
+            *decimals += 1;
+            self.builder.rescale(scale.metric, 10);
+        }
+    }
+
+    fn value(&self, scale: &Scale, value: f64) -> i64 {
+        let factor =
+            scale.nanoseconds.unwrap_or_else(|| 10f64.powi(self.decimals[scale.metric].cast_signed()));
+        (value * factor).round() as i64
+    }
+
+    fn write(&mut self, scale: &Scale, moment: f64, value: i64) {
+        let stack = self.builder.stack(&self.stack);
+        self.values[scale.metric] = value;
+        if scale.skipped_labels {
+            self.builder.skipped_labels();
+        }
+        let time = scale.nanoseconds.map(|nanoseconds| (moment * nanoseconds) as i64);
+        self.builder.sample(stack, scale.labels, time, &self.values);
+        self.values[scale.metric] = 0;
+    }
+}
+
+impl Parts {
+    fn find(json: &mut Json) -> Result<Parts, ParseError> {
+        let mut parts = Parts::default();
+        json.object()?;
+        while let Some(key) = json.key()? {
+            let at = Some(json.position());
+            match (&*key, json.kind()?) {
+                ("type", Kind::String) => parts.kind = json.clone().string()?.into_owned(),
+                ("unit", Kind::String) => parts.unit = json.clone().string()?.into_owned(),
+                ("name", Kind::String) => parts.name = json.clone().string()?.into_owned(),
+                ("startValue", Kind::Number) => parts.start = json.clone().number()?,
+                ("samples", Kind::Array) => parts.samples = at,
+                ("weights", Kind::Array) => parts.weights = at,
+                ("events", Kind::Array) => parts.events = at,
+                _ => {}
+            }
+            json.skip()?;
+        }
+        Ok(parts)
+    }
+}
+
+/// Whether `value` has more than `decimals` decimals, but for the noise of binary fractions.
+fn has_more_decimals(value: f64, decimals: u32) -> bool {
+    let scaled = value * 10f64.powi(decimals.cast_signed());
+    (scaled - scaled.round()).abs() > 1e-9 * scaled.abs().max(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::draw;
+
+    fn load(profiles: &str) -> Result<Profile, LoadError> {
+        let text = format!(
+            r#"{{"profiles": [{profiles}], "exporter": "test",
+            "shared": {{"frames": [{{"name": "a"}}, {{"name": "b", "file": "b.py", "line": 7, "col": null}}]}},
+            "$schema": "https://www.speedscope.app/file-format-schema.json"}}"#
+        );
+        assert_eq!(sniff(text.as_bytes()), Confidence::Certain);
+        read(&mut Source::from_bytes(text.into()), LoadOptions { labels: true, times: false })
+    }
+
+    #[test]
+    fn sampled_profiles_are_threads() {
+        let profile = load(
+            r#"{"type": "sampled", "name": "one", "unit": "seconds", "startValue": 0, "endValue": 3, "samples": [[0], [0, 1], [0]], "weights": [1, 0.01, 2]},
+               {"type": "sampled", "name": "two", "unit": "none", "startValue": 0, "endValue": 3, "samples": [[1], []], "weights": [0.5, 2.25]}"#,
+        )
+        .unwrap();
+        let expected = " 0 225 {thread=two}\na 3000000000 0 {thread=one}\na;b@b.py:7 10000000 0 {thread=one}\nb@b.py:7 0 50 {thread=two}";
+        assert_eq!(draw(&profile), expected);
+        let metrics: Vec<_> = profile.meta.metrics.iter().map(|m| (&*m.name, &*m.unit, m.divisor)).collect();
+        assert_eq!(metrics, [("wall", "nanoseconds", 1), ("samples", "count", 100)]);
+    }
+
+    #[test]
+    fn events_give_the_time_between_them_to_the_open_frames() {
+        let profile = load(
+            r#"{"type": "evented", "name": "", "unit": "milliseconds", "startValue": 0, "endValue": 9, "events": [
+                {"type": "O", "frame": 0, "at": 0.5}, {"type": "O", "frame": 1, "at": 2}, {"type": "C", "frame": 1, "at": 2},
+                {"type": "O", "frame": 1, "at": 3}, {"type": "C", "frame": 1, "at": 4.25}, {"type": "C", "frame": 0, "at": 5},
+                {"type": "O", "frame": 1, "at": 8}, {"type": "C", "frame": 1, "at": 9}]}"#,
+        )
+        .unwrap();
+        assert_eq!(draw(&profile), "a 3250000\na;b@b.py:7 1250000\nb@b.py:7 1000000");
+    }
+
+    #[test]
+    fn broken_events_are_refused() {
+        let evented = |events: &str| {
+            load(&format!(r#"{{"type": "evented", "name": "p", "unit": "none", "startValue": 0, "endValue": 9, "events": [{events}]}}"#))
+                .unwrap_err()
+                .to_string()
+        };
+        let open = r#"{"type": "O", "frame": 0, "at": 4}"#;
+        assert!(evented(open).contains("the events end while frames are open"));
+        assert!(evented(r#"{"type": "C", "frame": 0, "at": 4}"#).contains("not the innermost open one"));
+        assert!(
+            evented(&format!(r#"{open}, {{"type": "C", "frame": 0, "at": 3}}"#))
+                .contains("an event at 3 comes after one at 4 (byte ")
+        );
+        assert!(evented(r#"{"type": "O", "frame": 2, "at": 4}"#).contains("a frame that is not in `shared`"));
+    }
+}

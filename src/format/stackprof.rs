@@ -1,0 +1,286 @@
+//! stackprof, the sampling profiler of Ruby, in its JSON form.
+//!
+//! ```text
+//! {"mode": "wall", "interval": 1000, "samples": 3, "frames": {"701": {"name": "main", "file": "a.rb", "line": 1, …}, …},
+//!  "raw": [2, 701, 702, 3, …], "raw_lines": [2, 1, 7, 3, …], "raw_timestamp_deltas": [1012, 998, 1003, …]}
+//! ```
+//!
+//! `raw` is a list of stacks: how many frames, the frames from the root, and how many samples in a
+//! row had that stack. It is there if the recording was asked for it (`raw: true`); without it a file
+//! holds sums by function only, and no stacks.
+
+use hashbrown::HashMap;
+
+use crate::format::json::{self, Json, Kind};
+use crate::format::{Confidence, Format, LoadError, ParseError, Source};
+use crate::profile::{
+    Frame, FrameId, Function, FunctionId, LabelSetId, LoadOptions, Period, Profile, ProfileBuilder, StackId,
+};
+
+/// The format's row in the list of formats.
+pub(super) static STACKPROF: Format = Format { name: NAME, title: "stackprof", sniff, read };
+
+const NAME: &str = "stackprof";
+
+/// What Ruby's `Marshal` writes first: its version, 4.8, and the mark of a hash.
+const MARSHAL: &[u8] = b"\x04\x08{";
+
+fn sniff(head: &[u8]) -> Confidence {
+    let keys = json::keys(head);
+    // The frames may fill the front, and then `raw` is out of sight.
+    if json::has(&keys, &["mode", "interval", "frames"]) {
+        Confidence::Certain
+    } else if head.starts_with(MARSHAL) && json::mentions(head, "gc_samples") {
+        Confidence::Likely
+    } else {
+        Confidence::No
+    }
+}
+
+fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
+    let text = source.read_all()?;
+    if text.starts_with(MARSHAL) {
+        let message = "this is Ruby's own binary form; write JSON with `stackprof --json FILE > FILE.json`";
+        return Err(ParseError::whole(NAME, message).into());
+    }
+    let mut builder = ProfileBuilder::new(NAME, options);
+    let mut json = Json::new(NAME, &text);
+    let parts = Parts::find(&mut json)?;
+    json.end()?;
+    parts.write(&json, &mut builder)?;
+    Ok(builder.finish().map_err(|error| ParseError::whole(NAME, error.to_string()))?)
+}
+
+/// Where in the text the parts of a profile are.
+#[derive(Default)]
+struct Parts {
+    mode: String,
+    interval: i64,
+    frames: Option<usize>,
+    raw: Option<usize>,
+    lines: Option<usize>,
+    deltas: Option<usize>,
+    stamps: Option<usize>,
+}
+
+/// What a sample is worth besides 1.
+#[derive(Clone, Copy, PartialEq)]
+enum Worth {
+    /// The microseconds that passed before it.
+    Passed,
+    /// The sampling interval.
+    Interval,
+    /// Nothing else.
+    Nothing,
+}
+
+impl Parts {
+    fn find(json: &mut Json) -> Result<Parts, ParseError> {
+        let mut parts = Parts::default();
+        json.object()?;
+        while let Some(key) = json.key()? {
+            let at = Some(json.position());
+            match (&*key, json.kind()?) {
+                ("mode", Kind::String) => parts.mode = json.clone().string()?.into_owned(),
+                ("interval", Kind::Number) => parts.interval = json.clone().integer()?,
+                ("frames", Kind::Object) => parts.frames = at,
+                ("raw", Kind::Array) => parts.raw = at,
+                ("raw_lines", Kind::Array) => parts.lines = at,
+                ("raw_timestamp_deltas", Kind::Array) => parts.deltas = at,
+                ("raw_sample_timestamps", Kind::Array) => parts.stamps = at,
+                _ => {}
+            }
+            json.skip()?;
+        }
+        Ok(parts)
+    }
+
+    fn write(&self, json: &Json, builder: &mut ProfileBuilder) -> Result<(), ParseError> {
+        let frames = self.frames.ok_or_else(|| ParseError::whole(NAME, "`frames` is not there"))?;
+        let functions = read_frames(&mut json.at(frames), builder)?;
+        let raw = self.raw.ok_or_else(|| {
+            let message = "there are no stacks in it, only sums by function: record with `raw: true`";
+            ParseError::whole(NAME, message)
+        })?;
+        let worth = self.declare_metrics(builder);
+        let column = |at: Option<usize>| {
+            at.map(|at| {
+                let mut json = json.at(at);
+                json.array().map(|()| json)
+            })
+            .transpose()
+        };
+        let mut raw = Raw {
+            stacks: json.at(raw),
+            lines: column(self.lines)?,
+            deltas: column(self.deltas.filter(|_| worth == Worth::Passed))?,
+            stamps: column(self.stamps.filter(|_| builder.options().times))?,
+            functions,
+            interval: self.interval,
+            worth,
+        };
+        raw.stacks.array()?;
+        while raw.stack(builder)? {}
+        Ok(())
+    }
+
+    /// Declares the metrics of the mode, the one that is shown by default last.
+    fn declare_metrics(&self, builder: &mut ProfileBuilder) -> Worth {
+        builder.metric("samples", "count");
+        let (worth, name, unit) = match &*self.mode {
+            "cpu" => (Worth::Interval, "cpu", "microseconds"),
+            "wall" if self.deltas.is_some() => (Worth::Passed, "wall", "microseconds"),
+            "wall" => (Worth::Interval, "wall", "microseconds"),
+            "object" => (Worth::Interval, "alloc_objects", "count"),
+            _ => return Worth::Nothing,
+        };
+        builder.meta.default_metric = builder.metric(name, unit);
+        if self.interval > 0 {
+            builder.meta.period = Some(Period { name: name.into(), unit: unit.into(), value: self.interval });
+        }
+        worth
+    }
+}
+
+/// The columns of the stacks, read side by side.
+struct Raw<'a> {
+    stacks: Json<'a>,
+    lines: Option<Json<'a>>,
+    deltas: Option<Json<'a>>,
+    stamps: Option<Json<'a>>,
+    functions: HashMap<i64, FunctionId>,
+    interval: i64,
+    worth: Worth,
+}
+
+impl Raw<'_> {
+    /// Reads one stack and writes its samples; false at the end.
+    fn stack(&mut self, builder: &mut ProfileBuilder) -> Result<bool, ParseError> {
+        if !self.stacks.element()? {
+            return Ok(false);
+        }
+        let height = self.stacks.integer()?;
+        next(&mut self.lines)?;
+        let mut frames: Vec<FrameId> = Vec::new();
+        for _ in 0..height {
+            let number = self.number()?;
+            let line = next(&mut self.lines)?.and_then(|line| u32::try_from(line).ok()).unwrap_or(0);
+            let function = self.functions.get(&number).copied();
+            let function = function.ok_or_else(|| self.stacks.error("a frame that is not in `frames`"))?;
+            frames.push(builder.frame(Frame { function, line, ..Frame::default() }));
+        }
+        let count = self.number()?;
+        next(&mut self.lines)?;
+        let stack = builder.stack(&frames);
+        let mut left = count;
+        while left > 0 && (self.deltas.is_some() || self.stamps.is_some()) {
+            // stackprof knows µs of the monotonic clock.
+            let time = next(&mut self.stamps)?.map(|stamp| stamp.saturating_mul(1000));
+            let passed = next(&mut self.deltas)?;
+            self.check_time(passed)?;
+            self.write(builder, stack, time, 1, passed.unwrap_or(self.interval));
+            left -= 1;
+        }
+        if left > 0 {
+            self.check_time(None)?;
+            self.write(builder, stack, None, left, left.saturating_mul(self.interval));
+        }
+        Ok(true)
+    }
+
+    fn write(&self, builder: &mut ProfileBuilder, stack: StackId, time: Option<i64>, count: i64, worth: i64) {
+        let values = [count, worth];
+        let metrics = if self.worth == Worth::Nothing { 1 } else { 2 };
+        builder.sample(stack, LabelSetId::default(), time, &values[..metrics]);
+    }
+
+    fn check_time(&self, passed: Option<i64>) -> Result<(), ParseError> {
+        if self.worth == Worth::Passed && passed.is_none() {
+            return Err(self.stacks.error("there are fewer times than samples"));
+        }
+        Ok(())
+    }
+
+    fn number(&mut self) -> Result<i64, ParseError> {
+        if !self.stacks.element()? {
+            return Err(self.stacks.error("`raw` ends within a stack"));
+        }
+        self.stacks.integer()
+    }
+}
+
+/// The next number of a column that may be missing or too short.
+fn next(column: &mut Option<Json>) -> Result<Option<i64>, ParseError> {
+    let Some(json) = column else { return Ok(None) };
+    if !json.element()? {
+        *column = None;
+        return Ok(None);
+    }
+    if json.null()? { Ok(None) } else { json.integer().map(Some) }
+}
+
+fn read_frames(
+    json: &mut Json,
+    builder: &mut ProfileBuilder,
+) -> Result<HashMap<i64, FunctionId>, ParseError> {
+    let mut functions = HashMap::new();
+    json.object()?;
+    while let Some(key) = json.key()? {
+        let number = key.parse().map_err(|_| json.error(format!("a frame called `{key}`")))?;
+        functions.insert(number, read_function(json, builder)?);
+    }
+    Ok(functions)
+}
+
+fn read_function(json: &mut Json, builder: &mut ProfileBuilder) -> Result<FunctionId, ParseError> {
+    let (mut name, mut file, mut line) = (None, None, 0);
+    json.object()?;
+    while let Some(key) = json.key()? {
+        match &*key {
+            "name" => name = json.text_if_any()?,
+            "file" => file = json.text_if_any()?,
+            "line" => line = json.number_if_any()?.map_or(0, |line| line as u32),
+            _ => json.skip()?,
+        }
+    }
+    let (name, file) = (name.unwrap_or_default(), file.unwrap_or_default());
+    let name = builder.string(if name.is_empty() { "<unknown>" } else { &name });
+    let file = builder.string(&file);
+    Ok(builder.function(Function { name, file, line, column: 0, by_place: false }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::draw;
+
+    const TEXT: &str = r#"{"version": 1.2, "mode": "wall", "interval": 1000, "samples": 3, "gc_samples": 0,
+        "frames": {"7": {"name": "main", "file": "a.rb", "line": 1, "edges": {"8": 3}}, "8": {"name": null, "file": "", "line": null}},
+        "raw": [2, 7, 8, 2, 1, 7, 1], "raw_lines": [2, 5, 0, 2, 1, 6, 1], "raw_timestamp_deltas": [1010, 990, 1001]}"#;
+
+    fn load(text: &str) -> Result<Profile, LoadError> {
+        assert!(sniff(text.as_bytes()) >= Confidence::Likely);
+        read(&mut Source::from_bytes(text.into()), LoadOptions::default())
+    }
+
+    #[test]
+    fn stacks_come_with_how_many_samples_had_them() {
+        let profile = load(TEXT).unwrap();
+        assert_eq!(draw(&profile), "main@a.rb:5;<unknown> 2 2000\nmain@a.rb:6 1 1001");
+        assert_eq!(profile.meta.default_metric, 1);
+        let cpu = load(&TEXT.replace("wall", "cpu")).unwrap();
+        assert_eq!(draw(&cpu), "main@a.rb:5;<unknown> 2 2000\nmain@a.rb:6 1 1000");
+        let custom = load(&TEXT.replace("wall", "custom")).unwrap();
+        assert_eq!(draw(&custom), "main@a.rb:5;<unknown> 2\nmain@a.rb:6 1");
+    }
+
+    #[test]
+    fn what_has_no_stacks_is_refused_with_what_to_do() {
+        let error = load(&TEXT.replace("\"raw\"", "\"other\"")).unwrap_err().to_string();
+        assert!(error.contains("record with `raw: true`"), "{error}");
+        let error = load("\u{4}\u{8}{\u{e}:\u{c}version:\u{f}gc_samples").unwrap_err().to_string();
+        assert!(error.contains("stackprof --json"), "{error}");
+        let error = load(&TEXT.replace("1010, 990, 1001", "1")).unwrap_err().to_string();
+        assert!(error.contains("fewer times than samples"), "{error}");
+    }
+}

@@ -1,0 +1,258 @@
+//! V8 CPU profiles, as Chrome's `DevTools`, `node --cpu-prof` and PM2 write them.
+//!
+//! ```text
+//! {"nodes": [{"id": 1, "callFrame": {"functionName": "f", "url": "a.js", "lineNumber": 0, …}, "children": [2]}, …],
+//!  "startTime": 1000, "endTime": 9000, "samples": [2, 1, …], "timeDeltas": [500, 1000, …]}
+//! ```
+//!
+//! Times are in µs. The form before Chrome 58 nests its nodes from a `head`, counts lines from 1,
+//! and has its start and end in seconds and perhaps no moment for its samples, which then are evenly
+//! spaced. Node.js 10 and older, and the profilers made for them, write it.
+
+use crate::format::json::{self, Json, Kind};
+use crate::format::threads::Thread;
+use crate::format::v8::nodes::{OwnValues, read_flat, read_nested};
+use crate::format::v8::samples::{Moments, SampleWriter, declare_metrics};
+use crate::format::v8::tree::Tree;
+use crate::format::{Confidence, Format, LoadError, ParseError, Source};
+use crate::profile::{LabelSetId, LoadOptions, Profile, ProfileBuilder};
+
+/// The format's row in the list of formats.
+pub(in crate::format) static CPUPROFILE: Format = Format { name: NAME, title: "V8 CPU profile", sniff, read };
+
+const NAME: &str = "cpuprofile";
+
+fn sniff(head: &[u8]) -> Confidence {
+    let keys = json::keys(head);
+    let flat = json::has(&keys, &["nodes"]) && json::mentions(head, "\"callFrame\"");
+    // A heap profile has a `head` too, and perhaps `samples`.
+    let nested = json::has(&keys, &["head"]) && json::mentions(head, "\"functionName\"");
+    if flat || (nested && !json::mentions(head, "\"selfSize\"")) {
+        return Confidence::Certain;
+    }
+    Confidence::No
+}
+
+fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
+    let text = source.read_all()?;
+    let mut builder = ProfileBuilder::new(NAME, options);
+    declare_metrics(&mut builder);
+    let mut json = Json::new(NAME, &text);
+    let parts = Parts::find(&mut json)?;
+    json.end()?;
+    parts.write(&json, &mut builder, &Thread::default())?;
+    Ok(builder.finish().map_err(|error| ParseError::whole(NAME, error.to_string()))?)
+}
+
+/// Where in the text the parts of a profile are. The samples may stand before the nodes they name.
+#[derive(Default)]
+pub(in crate::format) struct Parts {
+    nodes: Option<usize>,
+    head: Option<usize>,
+    samples: Option<usize>,
+    deltas: Option<usize>,
+    timestamps: Option<usize>,
+    /// Start and end as written: µs, or seconds in the old form.
+    start: Option<f64>,
+    end: Option<f64>,
+    title: String,
+}
+
+impl Parts {
+    /// Goes through the members of a profile.
+    pub(in crate::format) fn find(json: &mut Json) -> Result<Parts, ParseError> {
+        let mut parts = Parts::default();
+        json.object()?;
+        while let Some(key) = json.key()? {
+            let at = Some(json.position());
+            match (&*key, json.kind()?) {
+                ("nodes", Kind::Array) => parts.nodes = at,
+                ("head", Kind::Object) => parts.head = at,
+                ("samples", Kind::Array) => parts.samples = at,
+                ("timeDeltas", Kind::Array) => parts.deltas = at,
+                ("timestamps", Kind::Array) => parts.timestamps = at,
+                ("startTime", Kind::Number) => parts.start = Some(json.clone().number()?),
+                ("endTime", Kind::Number) => parts.end = Some(json.clone().number()?),
+                ("title", Kind::String) => parts.title = json.clone().string()?.into_owned(),
+                _ => {}
+            }
+            json.skip()?;
+        }
+        Ok(parts)
+    }
+
+    /// Writes the samples, all of them of `thread`.
+    pub(in crate::format) fn write(
+        &self,
+        json: &Json,
+        builder: &mut ProfileBuilder,
+        thread: &Thread,
+    ) -> Result<(), ParseError> {
+        let (mut tree, mut hits) = (Tree::default(), OwnValues::new());
+        match (self.nodes, self.head) {
+            (Some(at), _) => read_flat(&mut json.at(at), builder, &mut tree, &mut hits)?,
+            (None, Some(at)) => read_nested(&mut json.at(at), builder, &mut tree, &mut hits)?,
+            (None, None) => return Err(ParseError::whole(NAME, "neither `nodes` nor `head` is there")),
+        }
+        tree.link();
+        let (start, end) = self.span();
+        builder.meta.duration_ns = end.map(|end| (end - start).saturating_mul(1000));
+        builder.meta.comments.extend((!self.title.is_empty()).then(|| self.title.clone()));
+        match self.samples {
+            Some(at) => self.write_samples(json.at(at), builder, &mut tree, thread),
+            None => self.write_hits(builder, &mut tree, &hits),
+        }
+    }
+
+    /// Start and end in µs.
+    fn span(&self) -> (i64, Option<i64>) {
+        let unit = if self.nodes.is_some() { 1.0 } else { 1e6 };
+        let start = self.start.map_or(0, |start| (start * unit) as i64);
+        (start, self.end.map(|end| (end * unit) as i64).filter(|&end| end >= start))
+    }
+
+    fn write_samples(
+        &self,
+        mut samples: Json,
+        builder: &mut ProfileBuilder,
+        tree: &mut Tree,
+        thread: &Thread,
+    ) -> Result<(), ParseError> {
+        let (start, mut end) = self.span();
+        let mut moments = self.moments(&samples)?;
+        let mut writer = SampleWriter::new(start).labelled(thread, builder);
+        let (mut latest, mut without_time) = (start, 0u64);
+        samples.array()?;
+        while samples.element()? {
+            let moment = moments.next()?;
+            without_time += u64::from(moment.is_none());
+            latest = moment.unwrap_or(latest);
+            writer.sample(builder, tree, samples.integer()?, latest)?;
+        }
+        // Some profilers write one moment more: the end, more exact than the seconds.
+        if let Moments::Stamps(_) = moments {
+            end = moments.next()?.or(end);
+        }
+        writer.finish(builder, end);
+        if without_time > 0 {
+            builder.warn(format!("{without_time} samples at the end have no time"));
+        }
+        Ok(())
+    }
+
+    fn moments<'a>(&self, samples: &Json<'a>) -> Result<Moments<'a>, ParseError> {
+        let (start, end) = self.span();
+        if let Some(at) = self.deltas.or(self.timestamps) {
+            let mut json = samples.at(at);
+            json.array()?;
+            let deltas = self.deltas.is_some();
+            return Ok(if deltas { Moments::Deltas { json, moment: start } } else { Moments::Stamps(json) });
+        }
+        let mut count = 0;
+        let mut samples = samples.clone();
+        samples.array()?;
+        while samples.element()? {
+            samples.skip()?;
+            count += 1;
+        }
+        Ok(Moments::Even { start, duration: end.unwrap_or(start) - start, count, index: 0 })
+    }
+
+    /// A profile without samples still says how often each node was hit: its time is divided by that.
+    fn write_hits(
+        &self,
+        builder: &mut ProfileBuilder,
+        tree: &mut Tree,
+        hits: &OwnValues,
+    ) -> Result<(), ParseError> {
+        let (start, end) = self.span();
+        let duration = i128::from(end.unwrap_or(start) - start);
+        let all: i128 = hits.iter().map(|&hits| i128::from(hits.max(0))).sum();
+        for (node, &hits) in hits.enumerate().filter(|(_, hits)| **hits > 0) {
+            let stack = tree.stack(builder, node)?;
+            let time = duration * i128::from(hits) / all;
+            builder.sample(stack, LabelSetId::default(), None, &[hits, time as i64]);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::{Id, draw};
+
+    fn load(text: &str) -> Result<Profile, LoadError> {
+        assert_eq!(sniff(text.as_bytes()), Confidence::Certain);
+        read(&mut Source::from_bytes(text.as_bytes().to_vec()), LoadOptions::ALL)
+    }
+
+    const FLAT: &str = r#"{"samples": [2, 3, 2, 4, 9], "nodes": [
+        {"id": 1, "callFrame": {"functionName": "(root)", "scriptId": "0", "url": "", "lineNumber": -1, "columnNumber": -1}, "children": [2, 4]},
+        {"id": 2, "callFrame": {"functionName": "", "url": "a.js", "lineNumber": 0, "columnNumber": 9}, "children": [3]},
+        {"id": 3, "callFrame": {"functionName": "f", "url": "a.js", "lineNumber": 6, "columnNumber": 0}},
+        {"id": 4, "callFrame": {"functionName": "(idle)", "url": "", "lineNumber": -1, "columnNumber": -1}}],
+        "timeDeltas": [10, 5, -2, 7, 1], "startTime": 1000, "endTime": 1040}"#;
+
+    #[test]
+    fn a_sample_lasts_until_the_next_one() {
+        let profile = load(FLAT).unwrap();
+        // Moments 1010, 1015, 1013 → 1015, 1020, 1021, and the end at 1040.
+        let expected = " 1 19\n(anonymous)@a.js:0 1 5\n(anonymous)@a.js:0 1 5\n(anonymous)@a.js:0;f@a.js:0 1 0\n(idle) 1 1";
+        assert_eq!(draw(&profile), expected);
+        assert_eq!(profile.samples.time.as_ref().unwrap()[..2], [10_000, 15_000]);
+        assert_eq!((profile.meta.default_metric, profile.meta.duration_ns), (1, Some(40_000)));
+        assert_eq!(
+            profile.meta.warnings,
+            [
+                "1 samples are earlier than the one before; they count as simultaneous",
+                "1 samples are of nodes that are not in the file; they have no stack"
+            ]
+        );
+    }
+
+    #[test]
+    fn functions_are_told_apart_by_place_counted_from_one() {
+        let profile = load(FLAT).unwrap();
+        let functions: Vec<_> =
+            profile.symbols.functions.iter().map(|f| (f.line, f.column, f.by_place)).collect();
+        assert_eq!(functions, [(1, 10, true), (7, 1, true), (0, 0, false)]);
+    }
+
+    #[test]
+    fn the_nested_form_counts_lines_from_one_and_time_in_seconds() {
+        let text = r#"{"typeId": "CPU", "title": "t", "head": {"functionName": "(root)", "url": "", "lineNumber": 0, "id": 1, "hitCount": 0, "children": [
+            {"functionName": "f", "url": "a.js", "lineNumber": 6, "children": [{"functionName": "g", "url": "a.js", "lineNumber": 9, "id": 3, "hitCount": 3, "children": []}], "id": 2, "hitCount": 1}]},
+            "startTime": 5, "endTime": 5.000004SAMPLES}"#;
+        let profile = load(&text.replace("SAMPLES", r#", "samples": [3, 2, 3, 3]"#)).unwrap();
+        let expected = "f@a.js:0 1 1\nf@a.js:0;g@a.js:0 1 1\nf@a.js:0;g@a.js:0 1 1\nf@a.js:0;g@a.js:0 1 1";
+        assert_eq!(draw(&profile), expected);
+        assert_eq!(profile.symbols.functions[Id::new(0)].line, 9);
+        let stamped =
+            text.replace("SAMPLES", r#", "samples": [3, 2], "timestamps": [5000001, 5000002, 5000009]"#);
+        assert_eq!(draw(&load(&stamped).unwrap()), "f@a.js:0 1 7\nf@a.js:0;g@a.js:0 1 1");
+        assert_eq!(draw(&load(&text.replace("SAMPLES", "")).unwrap()), "f@a.js:0 1 1\nf@a.js:0;g@a.js:0 3 3");
+    }
+
+    #[test]
+    fn depth_is_no_matter() {
+        let node = r#"{"functionName":"f","url":"","lineNumber":0,"hitCount":0,"children":["#;
+        let text = format!(
+            "{{\"head\":{}{},\"startTime\":0,\"endTime\":1,\"samples\":[]}}",
+            node.repeat(50_000),
+            "]}".repeat(50_000)
+        );
+        assert_eq!(load(&text).unwrap().samples.len(), 0);
+    }
+
+    #[test]
+    fn what_is_broken_is_refused() {
+        let cut = load(&FLAT[..FLAT.len() - 20]).unwrap_err().to_string();
+        assert!(cut.starts_with("cpuprofile: the JSON ends too early"), "{cut}");
+        let looped = FLAT.replace("\"children\": [3]", "\"children\": [3, 2]");
+        assert_eq!(
+            load(&looped).unwrap_err().to_string(),
+            "cpuprofile: nodes of the call tree are their own ancestors"
+        );
+    }
+}

@@ -1,0 +1,77 @@
+//! V8 sampled heap allocations, as Chrome's memory panel ("allocation sampling") and
+//! `node --heap-prof` write them.
+//!
+//! ```text
+//! {"head": {"callFrame": {…}, "selfSize": 0, "id": 1, "children": [{…}, …]}, "samples": […]}
+//! ```
+//!
+//! `selfSize` is what is still alive of what the node allocated, scaled up from the samples.
+
+use crate::format::json::{self, Json, Kind};
+use crate::format::v8::nodes::{OwnValues, read_nested};
+use crate::format::v8::tree::Tree;
+use crate::format::{Confidence, Format, LoadError, ParseError, Source};
+use crate::profile::{LabelSetId, LoadOptions, Profile, ProfileBuilder};
+
+/// The format's row in the list of formats.
+pub(in crate::format) static HEAPPROFILE: Format =
+    Format { name: NAME, title: "V8 heap profile", sniff, read };
+
+const NAME: &str = "heapprofile";
+
+fn sniff(head: &[u8]) -> Confidence {
+    let keys = json::keys(head);
+    let fits = json::has(&keys, &["head"]) && json::mentions(head, "\"selfSize\"");
+    if fits { Confidence::Certain } else { Confidence::No }
+}
+
+fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
+    let text = source.read_all()?;
+    let mut builder = ProfileBuilder::new(NAME, options);
+    builder.metric("inuse_space", "bytes");
+    let mut json = Json::new(NAME, &text);
+    let mut found = false;
+    json.object()?;
+    while let Some(key) = json.key()? {
+        if key == "head" && json.kind()? == Kind::Object {
+            found = true;
+            write(&mut json, &mut builder)?;
+        } else {
+            json.skip()?;
+        }
+    }
+    json.end()?;
+    if !found {
+        return Err(ParseError::whole(NAME, "`head` is not there").into());
+    }
+    Ok(builder.finish().map_err(|error| ParseError::whole(NAME, error.to_string()))?)
+}
+
+fn write(json: &mut Json, builder: &mut ProfileBuilder) -> Result<(), ParseError> {
+    let (mut tree, mut sizes) = (Tree::default(), OwnValues::new());
+    read_nested(json, builder, &mut tree, &mut sizes)?;
+    for (node, &size) in sizes.enumerate().filter(|(_, size)| **size != 0) {
+        let stack = tree.stack(builder, node)?;
+        builder.sample(stack, LabelSetId::default(), None, &[size]);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::draw;
+
+    #[test]
+    fn each_node_is_a_stack() {
+        let text = r#"{"head": {"callFrame": {"functionName": "(root)", "url": "", "lineNumber": -1, "columnNumber": -1}, "selfSize": 8, "children": [
+            {"callFrame": {"functionName": "f", "url": "a.js", "lineNumber": 2, "columnNumber": 4}, "children": [
+                {"callFrame": {"functionName": "", "url": "a.js", "lineNumber": 3, "columnNumber": 4}, "selfSize": 100, "children": []},
+                {"callFrame": {"functionName": "f", "url": "a.js", "lineNumber": 2, "columnNumber": 4}, "selfSize": 20, "children": []}], "selfSize": 3}]}}"#;
+        assert_eq!(sniff(text.as_bytes()), Confidence::Certain);
+        let profile = read(&mut Source::from_bytes(text.into()), LoadOptions::default()).unwrap();
+        let expected = " 8\nf@a.js:0 3\nf@a.js:0;(anonymous)@a.js:0 100\nf@a.js:0;f@a.js:0 20";
+        assert_eq!(draw(&profile), expected);
+        assert_eq!(profile.symbols.functions.len(), 2);
+    }
+}

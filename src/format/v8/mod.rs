@@ -1,0 +1,12 @@
+//! What V8 records: CPU profiles (`.cpuprofile`), sampled heap allocations (`.heapprofile`), and the
+//! call tree that both, and Chrome's traces, are made of.
+
+pub(super) mod call_frame;
+pub(super) mod cpuprofile;
+pub(super) mod heapprofile;
+pub(super) mod nodes;
+pub(super) mod samples;
+pub(super) mod tree;
+
+use call_frame::CallFrame;
+use tree::{NodeId, Tree};

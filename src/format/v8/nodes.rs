@@ -1,0 +1,108 @@
+//! The two ways in which V8 profiles write a call tree.
+
+use crate::format::ParseError;
+use crate::format::json::{Json, Kind};
+use crate::format::v8::{CallFrame, NodeId, Tree};
+use crate::profile::{Column, ProfileBuilder};
+
+/// How often each node was hit, or how many bytes it allocated: `hitCount` or `selfSize`.
+pub(in crate::format) type OwnValues = Column<NodeId, i64>;
+
+/// A node whose members are being read.
+struct Draft<'a> {
+    node: NodeId,
+    frame: CallFrame<'a>,
+}
+
+/// Reads an array of nodes that name their children or their parents by number.
+pub(in crate::format) fn read_flat(
+    json: &mut Json,
+    builder: &mut ProfileBuilder,
+    tree: &mut Tree,
+    own: &mut OwnValues,
+) -> Result<(), ParseError> {
+    json.array()?;
+    while json.element()? {
+        let mut draft = start(json, tree, own, None)?;
+        let node = draft.node;
+        while let Some(key) = json.key()? {
+            match &*key {
+                "children" if json.kind()? == Kind::Array => {
+                    json.array()?;
+                    while json.element()? {
+                        tree.child(node, json.integer()?);
+                    }
+                }
+                "parent" if json.kind()? == Kind::Number => tree.parent(node, json.integer()?),
+                _ => member(&key, json, &mut draft, tree, own)?,
+            }
+        }
+        tree.set_frame(node, draft.frame.frame(builder));
+    }
+    Ok(())
+}
+
+/// Reads a node that holds its children, and theirs, to any depth: a level of the text is a call,
+/// and programs call deeper than a reader should recurse.
+pub(in crate::format) fn read_nested(
+    json: &mut Json,
+    builder: &mut ProfileBuilder,
+    tree: &mut Tree,
+    own: &mut OwnValues,
+) -> Result<(), ParseError> {
+    let mut open = vec![start(json, tree, own, None)?];
+    while let Some(draft) = open.last_mut() {
+        match json.key()? {
+            Some(key) if key == "children" && json.kind()? == Kind::Array => json.array()?,
+            Some(key) => {
+                member(&key, json, draft, tree, own)?;
+                continue;
+            }
+            None => {
+                tree.set_frame(draft.node, draft.frame.frame(builder));
+                open.pop();
+            }
+        }
+        // Here the cursor is in the children of the node on top, unless none is left.
+        if let Some(parent) = open.last().map(|draft| draft.node)
+            && json.element()?
+        {
+            open.push(start(json, tree, own, Some(parent))?);
+        }
+    }
+    Ok(())
+}
+
+/// Enters a node.
+fn start<'a>(
+    json: &mut Json<'a>,
+    tree: &mut Tree,
+    own: &mut OwnValues,
+    parent: Option<NodeId>,
+) -> Result<Draft<'a>, ParseError> {
+    json.object()?;
+    own.push(0);
+    Ok(Draft { node: tree.node(parent), frame: CallFrame::default() })
+}
+
+/// Takes a member that is not about other nodes.
+fn member<'a>(
+    key: &str,
+    json: &mut Json<'a>,
+    draft: &mut Draft<'a>,
+    tree: &mut Tree,
+    own: &mut OwnValues,
+) -> Result<(), ParseError> {
+    match key {
+        "id" => tree.number(draft.node, json.integer()?),
+        "callFrame" => draft.frame = CallFrame::read(json)?,
+        "hitCount" | "selfSize" => own[draft.node] = json.integer()?,
+        _ => {
+            // The form without `callFrame` counts lines from 1.
+            if !draft.frame.member(key, json, 0)? {
+                json.skip()?;
+            }
+        }
+    }
+    Ok(())
+}

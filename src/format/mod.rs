@@ -11,20 +11,20 @@ mod collapsed;
 mod demangle;
 mod dhat;
 mod error;
+mod gecko;
 mod ghc_json;
 mod hints;
 mod inferno;
+mod json;
 mod macos_sample;
 mod perf_script;
-mod gecko;
-mod json;
 mod pprof;
 mod pprof_legacy;
 mod pstats;
 mod source;
-mod text;
 mod speedscope;
 mod stackprof;
+mod text;
 mod threads;
 mod v8;
 mod wire;
@@ -102,11 +102,7 @@ pub fn load(
     let head = source.head(HEAD)?;
     let format = match format {
         Some(format) => format,
-        None => {
-            recognize(head)
-                .ok_or_else(|| LoadError::Unrecognized { hint: hints::hint(head).map(str::to_string) })?
-                .0
-        }
+        None => recognize(head).ok_or_else(|| LoadError::Unrecognized { hint: hint(head) })?.0,
     };
     let mut profile = (format.read)(source, options)?;
     profile.meta.encoding = source.encoding().to_vec();
@@ -126,14 +122,7 @@ pub fn recognize(head: &[u8]) -> Option<(&'static Format, Confidence)> {
     best
 }
 
-/// What an input that is no profile looks like, and what to do about it.
+/// What an input that no format recognizes is, where that is known.
 fn hint(head: &[u8]) -> Option<String> {
-    let text = if head.is_empty() {
-        "the input is empty"
-    } else if head.starts_with(b"\x7FELF") {
-        "this is an executable (ELF); give the profile that was recorded from it"
-    } else {
-        return json::hint(head);
-    };
-    Some(text.to_string())
+    hints::hint(head).map(str::to_string).or_else(|| json::hint(head))
 }

@@ -16,8 +16,6 @@ type ByStack = BTreeMap<String, f64>;
 
 fn corpus() -> Option<PathBuf> {
     let corpus = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/corpus"));
-    // In a checkout elsewhere the variable says where the profiles are.
-    let corpus = std::env::var_os("PROF_CORPUS").map_or(corpus, PathBuf::from);
     if corpus.is_dir() {
         return Some(corpus);
     }

@@ -109,7 +109,7 @@ pub struct Header {
 pub struct About {
     /// The inputs, as given.
     pub inputs: Vec<String>,
-    /// How several inputs were combined: `summed`.
+    /// How several inputs were combined: `4 profiles, summed`; empty for one.
     pub combined: String,
     /// How long the recording took, in nanoseconds.
     pub duration_ns: Option<i64>,

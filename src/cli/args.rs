@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use crate::cli::filters::FilterArgs;
+use crate::cli::many::ManyArgs;
 use crate::output::Style;
 use crate::tree::By;
 use crate::unit::Unit;
@@ -38,6 +39,8 @@ pub(crate) struct InputArgs {
     /// Leave out inputs that cannot be read, and say how many
     #[arg(long)]
     pub(crate) skip_broken: bool,
+    #[command(flatten)]
+    pub(crate) many: ManyArgs,
     /// Print no warnings
     #[arg(short, long)]
     pub(crate) quiet: bool,
@@ -65,9 +68,6 @@ pub(crate) struct NodeArgs {
     /// Same as --by address
     #[arg(long, hide = true, overrides_with = "by")]
     addresses: bool,
-    /// Same as --by function
-    #[arg(long, hide = true, overrides_with = "by")]
-    functions: bool,
 }
 
 impl NodeArgs {
@@ -77,7 +77,6 @@ impl NodeArgs {
             NodeArgs { lines: true, .. } => By::Line,
             NodeArgs { files: true, .. } => By::File,
             NodeArgs { addresses: true, .. } => By::Address,
-            NodeArgs { functions: true, .. } => By::Function,
             _ => self.by.clone(),
         }
     }

@@ -9,11 +9,12 @@ use anyhow::{Context, Result, bail};
 
 use crate::cli::args::InputArgs;
 use crate::cli::failure::{hinted, with_hint};
+use crate::cli::many::ManyArgs;
 use crate::format::{self, FORMATS, Format, LoadError, Source};
 use crate::name::nearest;
-use crate::profile::{LoadOptions, Profile};
+use crate::profile::{LoadOptions, Metric, Profile};
 use crate::report::InfoInput;
-use crate::transform::{drop_frames, merge};
+use crate::transform::drop_frames;
 
 /// A profile, and what it was made of.
 pub(crate) struct Loaded {
@@ -23,6 +24,8 @@ pub(crate) struct Loaded {
     pub(crate) names: Vec<String>,
     /// What each loaded input is.
     pub(crate) inputs: Vec<InfoInput>,
+    /// How several inputs were combined, in the words of the header; empty for one.
+    pub(crate) combined: String,
     /// Numbers of the metrics to show.
     pub(crate) metrics: Vec<usize>,
 }
@@ -32,12 +35,16 @@ pub(crate) struct Loaded {
 pub(crate) fn load(args: &InputArgs, options: LoadOptions, all_frames: bool) -> Result<Loaded> {
     let names = names(&args.profiles)?;
     let format = args.input_format.as_deref().map(format_named).transpose()?;
-    let mut profiles = Vec::new();
-    let mut inputs = Vec::new();
+    let paths = expand_folders(&names)?;
+    let (order, most) = args.many.order(paths.len());
+    let mut loaded: Vec<(usize, Profile)> = Vec::new();
     let mut skipped = 0;
-    for path in expand_folders(&names)? {
-        let loaded = load_one(&path.name, options, format);
-        let profile = match loaded {
+    for number in order {
+        if loaded.len() == most {
+            break;
+        }
+        let path = &paths[number];
+        let profile = match load_one(&path.name, options, format) {
             Ok(profile) => profile,
             Err(LoadError::Unrecognized { .. }) if path.in_folder => {
                 skipped += 1;
@@ -49,19 +56,22 @@ pub(crate) fn load(args: &InputArgs, options: LoadOptions, all_frames: bool) -> 
             }
             Err(error) => return Err(explain(&path.name, error, &args.profiles)),
         };
-        inputs.push(describe(&path.name, &profile));
         // Every input has its own idea of what to drop.
-        profiles.push(if all_frames { profile } else { drop_frames(&profile) });
+        loaded.push((number, if all_frames { profile } else { drop_frames(&profile) }));
     }
-    let Some(first) = profiles.first() else {
+    loaded.sort_unstable_by_key(|(number, _)| *number);
+    let Some((_, first)) = loaded.first() else {
         let hint = "name a profile, or a folder that holds one";
         return Err(hinted(format!("{}: no profile there", names.join(", ")), hint));
     };
     let wanted = metrics_wanted(&args.metrics, first)?;
-    for (profile, input) in profiles.iter().zip(&inputs) {
-        check_metrics(profile, &input.name, &wanted)?;
+    for (number, profile) in &loaded {
+        check_metrics(profile, &paths[*number].name, &wanted)?;
     }
-    let mut profile = if profiles.len() == 1 { profiles.remove(0) } else { merge(&profiles)? };
+    let (inputs, profiles) = chosen(&args.many, &paths, loaded, &wanted[0]);
+    let found = paths.len() - skipped;
+    let combined = if found > 1 || names.len() > 1 { args.many.describe(profiles.len(), found) } else { String::new() };
+    let mut profile = args.many.combine(profiles)?;
     if skipped > 0 {
         profile.meta.warnings.push(format!("{skipped} inputs were skipped: they are no readable profiles"));
     }
@@ -70,7 +80,28 @@ pub(crate) fn load(args: &InputArgs, options: LoadOptions, all_frames: bool) -> 
     for &metric in &metrics {
         refuse_too_large(&profile, metric)?;
     }
-    Ok(Loaded { profile, names, inputs, metrics })
+    Ok(Loaded { profile, names, inputs, combined, metrics })
+}
+
+/// The profiles that go in, and what each is.
+fn chosen(
+    many: &ManyArgs,
+    paths: &[InputPath],
+    loaded: Vec<(usize, Profile)>,
+    metric: &MetricKey,
+) -> (Vec<InfoInput>, Vec<Profile>) {
+    let metrics: Vec<&Metric> = loaded
+        .iter()
+        .filter_map(|(_, profile)| Some(&profile.meta.metrics[profile.meta.metric_at(metric)?]))
+        .collect();
+    let chosen = many.choose(&metrics);
+    let mut taken: Vec<(usize, Profile)> = Vec::with_capacity(chosen.len());
+    for (place, input) in loaded.into_iter().enumerate() {
+        if chosen.binary_search(&place).is_ok() {
+            taken.push(input);
+        }
+    }
+    taken.into_iter().map(|(number, profile)| (describe(&paths[number].name, &profile), profile)).unzip()
 }
 
 /// The inputs given, else `$PROF_PROFILE`, else standard input.

@@ -5,6 +5,7 @@ mod commands;
 mod failure;
 mod filters;
 mod inputs;
+mod many;
 mod matching;
 mod run;
 mod sources;

@@ -92,7 +92,7 @@ pub(crate) fn report_of(
         // What the view has to say comes after what the profile said already.
         warn("note", &header.warnings[filtered.profile.meta.warnings.len()..], &args.input);
         header.about.inputs = loaded.names;
-        header.about.combined = "summed".to_string();
+        header.about.combined = loaded.combined;
         header.about.filters = filtered.typed;
     }
     Ok(report)

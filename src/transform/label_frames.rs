@@ -114,17 +114,17 @@ impl LabelFrames<'_> {
 /// The distinct lists of frames that sets of labels stand for, and the list of every set.
 #[derive(Default)]
 struct Lists {
-    lists: Vec<Vec<FrameId>>,
+    distinct: Vec<Vec<FrameId>>,
     number: HashMap<Vec<FrameId>, usize>,
     of_set: Column<LabelSetId, usize>,
 }
 
 impl Lists {
     fn add(&mut self, list: Vec<FrameId>) {
-        let Lists { lists, number, .. } = self;
+        let Lists { distinct, number, .. } = self;
         let number = *number.entry(list).or_insert_with_key(|list| {
-            lists.push(list.clone());
-            lists.len() - 1
+            distinct.push(list.clone());
+            distinct.len() - 1
         });
         self.of_set.push(number);
     }
@@ -143,7 +143,7 @@ impl Restacked<'_> {
         if let Some(&made) = self.made.get(&(stack, number)) {
             return Some(made);
         }
-        let (frames, list) = (self.profile.stacks.frames(stack), &lists.lists[number]);
+        let (frames, list) = (self.profile.stacks.frames(stack), &lists.distinct[number]);
         let made = match self.place {
             Place::Root => self.table.intern(&[list, frames].concat())?,
             Place::Leaf => self.table.intern(&[frames, list].concat())?,

@@ -6,6 +6,7 @@
 //! frame is left keeps its value.
 
 mod adjacent;
+mod average;
 mod drop_frames;
 mod ends;
 mod engine;
@@ -20,6 +21,7 @@ mod stacks;
 mod times;
 
 pub use adjacent::{collapse, collapse_recursion};
+pub use average::average;
 pub use drop_frames::drop_frames;
 pub use ends::{prune_from, show_from};
 pub use frames::{hide_frames, show_frames};

@@ -48,9 +48,10 @@ pub fn rename(profile: &Profile, rename: &Rename) -> (Profile, usize) {
         .ids()
         .map(|function| {
             let old = profile.symbols.function_name(function);
-            let new = match rename.fixed {
-                true => rename.regex.replace_all(old, NoExpand(&rename.new)),
-                false => rename.regex.replace_all(old, rename.new.as_str()),
+            let new = if rename.fixed {
+                rename.regex.replace_all(old, NoExpand(&rename.new))
+            } else {
+                rename.regex.replace_all(old, rename.new.as_str())
             };
             matched += usize::from(rename.regex.is_match(old));
             Function { name: symbols.strings.intern(&new), ..profile.symbols.functions[function] }

@@ -48,8 +48,8 @@ fn with_inputs(header: &Header, rest: &str, style: &Style) -> String {
     let about = &header.about;
     let inputs = match &about.inputs[..] {
         [] => String::new(),
-        [one] if header.profiles <= 1 => clean(one).into_owned(),
-        _ => format!("{} profiles, {}", unit::group_thousands(header.profiles.into()), about.combined),
+        [one] if about.combined.is_empty() => clean(one).into_owned(),
+        _ => about.combined.clone(),
     };
     if inputs.is_empty() {
         return rest.to_string();

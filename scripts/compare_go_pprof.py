@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""Compares `prof top` under filters with `go tool pprof -top` under its own.
+
+    scripts/compare_go_pprof.py [--prof PATH] [--go COMMAND] [--metric N] FILE...
+
+Every file is a pprof profile. Patterns are taken from each profile's own functions: the names of a
+heavy, a middling and a light one, whole and by their last word. For every pattern and every pair of
+options, self and total of every function have to be equal:
+
+    --show-stacks  -focus      --hide-stacks  -ignore
+    --show-frames  -show       --hide-frames  -hide       --show-from  -show_from
+
+COMMAND is what runs pprof: by default `go tool pprof`. It is told not to symbolise. Where Go prints
+several rows of one name (functions of one name in several files), their selfs are added up, and
+totals, which cannot be added, are not compared.
+
+Exit code: 0 where all agree, 1 where some differ, 2 where nothing could be compared.
+"""
+
+import argparse
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+
+PAIRS = [
+    ("--show-stacks", "-focus"),
+    ("--hide-stacks", "-ignore"),
+    ("--show-frames", "-show"),
+    ("--hide-frames", "-hide"),
+    ("--show-from", "-show_from"),
+]
+ROW = re.compile(r"^\s*(\S+)\s+\S+%\s+\S+%\s+(\S+)\s+\S+%\s+ ?(.*)$")
+VALUE = re.compile(r"^-?[0-9]+(?:\.[0-9]+)?")
+
+
+class CannotRun(Exception):
+    """A program that ended with an error; the text says which and why."""
+
+
+def run(command):
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace")
+    if done.returncode != 0:
+        lines = done.stderr.strip().splitlines() or ["no message"]
+        raise CannotRun(f"{os.path.basename(command[0])}: {lines[0]}")
+    return done.stdout
+
+
+def ours(prof, path, metric, filters):
+    """Self and total of every function, by name, and the document's header."""
+    arguments = [] if metric is None else ["--metric", metric]
+    document = json.loads(run([prof, "top", "--format", "json", "--by", "name", *arguments, *filters, path]))
+    return {row["name"]: (row["self"], row["total"]) for row in document["rows"]}, document
+
+
+def theirs(go, path, metric, filters):
+    """For every name the (self, total) of each of Go's rows."""
+    name, unit = metric
+    command = [*go, "-symbolize=none", "-top", "-nodecount=0", "-nodefraction=0", "-edgefraction=0",
+               f"-sample_index={name}", f"-unit={unit}", *filters, path]
+    rows, started = defaultdict(list), False
+    for line in run(command).splitlines():
+        if not started:
+            started = line.split()[:5] == ["flat", "flat%", "sum%", "cum", "cum%"]
+            continue
+        match = ROW.match(line)
+        if not match:
+            raise CannotRun(f"cannot read the line {line!r}")
+        flat, cum, function = match.groups()
+        pair = tuple(number(text) for text in (flat, cum))
+        if pair != (0, 0):
+            rows[re.sub(r" \((?:partial-)?inline\)$", "", function)].append(pair)
+    return rows
+
+
+def number(text):
+    value = float(VALUE.match(text).group())
+    if value != int(value):
+        raise CannotRun(f"{text} is rounded")
+    return int(value)
+
+
+def escape(text):
+    return re.sub(r"([\\.+*?()|\[\]{}^$])", r"\\\1", text)
+
+
+def patterns(rows):
+    """Whole names and last words of a heavy, a middling and a light function with a name."""
+    named = sorted((-abs(total), name) for name, (_, total) in rows.items() if name and name[0] not in "[<")
+    chosen = [named[len(named) * part // 10][1] for part in (1, 5, 9)] if named else []
+    found = []
+    for name in chosen:
+        word = re.split(r"[./:;]", re.sub(r"[\[(<].*", "", name))[-1]
+        found.append(f"^{escape(name)}$")
+        if len(word) > 1:
+            found.append(escape(word))
+    return list(dict.fromkeys(found))
+
+
+def differences(mine, other):
+    """Where the rows differ, as text."""
+    for name in sorted(set(mine) | set(other)):
+        own = mine.get(name, (0, 0))
+        rows = other.get(name, [(0, 0)])
+        flat = sum(row[0] for row in rows)
+        if own[0] != flat:
+            yield f"{name}: self {own[0]}, Go {flat}"
+        elif len(rows) == 1 and own[1] != rows[0][1]:
+            yield f"{name}: total {own[1]}, Go {rows[0][1]}"
+
+
+def compare(options, path):
+    """Compares one file; returns how many runs agreed and how many differed."""
+    rows, document = ours(options.prof, path, options.metric, [])
+    metric = document["metric"]["name"], document["metric"]["unit"]
+    agreed = differed = 0
+    cases = [("", "", "")] + [(a, b, pattern) for pattern in patterns(rows) for a, b in PAIRS]
+    for option, go_option, pattern in cases:
+        mine, _ = ours(options.prof, path, options.metric, [option, pattern] if option else [])
+        other = theirs(options.go, path, metric, [f"{go_option}={pattern}"] if option else [])
+        found = list(differences(mine, other))
+        if found:
+            differed += 1
+            print(f"{path} {option} {pattern}: {len(found)} rows differ")
+            for line in found[: options.show]:
+                print(f"    {line}")
+        else:
+            agreed += 1
+    return agreed, differed
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--prof", default="target/release/prof", help="the program to check")
+    parser.add_argument("--go", default="go tool pprof", help="what runs pprof")
+    parser.add_argument("--metric", help="name or number of the metric (default: the profile's own)")
+    parser.add_argument("--show", type=int, default=5, help="how many rows to print of each difference")
+    parser.add_argument("files", nargs="+")
+    options = parser.parse_args()
+    options.go = shlex.split(options.go)
+    files = agreed = differed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        # Go keeps what it fetched; nothing of it is to stay.
+        os.environ["PPROF_TMPDIR"] = folder
+        for path in options.files:
+            try:
+                counts = compare(options, path)
+            except CannotRun as why:
+                print(f"{path}: not compared: {why}")
+                continue
+            files, agreed, differed = files + 1, agreed + counts[0], differed + counts[1]
+    print(f"{files} files compared: {agreed} runs agree, {differed} differ")
+    return 2 if files == 0 else int(differed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

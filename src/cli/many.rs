@@ -1,0 +1,247 @@
+//! Many profiles: which of them go in, and whether they are added up or averaged.
+
+use std::cmp::Reverse;
+
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+
+use crate::profile::{Metric, Profile};
+use crate::transform::{average, merge};
+use crate::unit::{Unit, group_thousands};
+
+/// How several profiles become one.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Many profiles")]
+pub(crate) struct ManyArgs {
+    /// Add profiles up (sum), or average over them (mean)
+    #[arg(long, value_name = "HOW", default_value = "sum", hide_possible_values = true)]
+    merge: Merge,
+    /// Take at most N profiles, chosen at random; 0 for all [default: 250 with --merge mean]
+    #[arg(long, value_name = "N")]
+    max_profiles: Option<usize>,
+    /// What the choice is made from: the same seed makes the same choice
+    #[arg(long, value_name = "N", default_value_t = 42)]
+    seed: u64,
+    /// Keep the profiles that consume the most: all, top50, top25, top10, top5, top1 (percent)
+    #[arg(long, value_name = "WHICH", default_value = "all", hide_possible_values = true)]
+    weight: Weight,
+}
+
+/// What `--merge` takes.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+enum Merge {
+    Sum,
+    Mean,
+}
+
+/// What `--weight` takes.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+enum Weight {
+    All,
+    Top50,
+    Top25,
+    Top10,
+    Top5,
+    Top1,
+}
+
+impl Weight {
+    fn percent(self) -> usize {
+        match self {
+            Weight::All => 100,
+            Weight::Top50 => 50,
+            Weight::Top25 => 25,
+            Weight::Top10 => 10,
+            Weight::Top5 => 5,
+            Weight::Top1 => 1,
+        }
+    }
+}
+
+/// More profiles than this are not averaged unless asked for: more do not change a mean much.
+const MOST_AVERAGED: usize = 250;
+
+impl ManyArgs {
+    /// The order in which to load `count` inputs, and how many of them: as they are where all go in,
+    /// shuffled where some are chosen. Where the heaviest are wanted, all have to be loaded first.
+    pub(crate) fn order(&self, count: usize) -> (Vec<usize>, usize) {
+        if self.weight == Weight::All {
+            self.sample((0..count).collect())
+        } else {
+            ((0..count).collect(), count)
+        }
+    }
+
+    /// Which of the loaded profiles to combine, in their order: the heaviest in `metric`, where that
+    /// was asked for, and of these a random choice.
+    pub(crate) fn choose(&self, metrics: &[&Metric]) -> Vec<usize> {
+        let all = (0..metrics.len()).collect();
+        if self.weight == Weight::All {
+            return all;
+        }
+        let (mut chosen, count) = self.sample(heaviest(metrics, self.weight.percent()));
+        chosen.truncate(count);
+        chosen.sort_unstable();
+        chosen
+    }
+
+    /// Shuffles `all` where it is more than may go in; the first so many are the choice.
+    fn sample(&self, mut all: Vec<usize>) -> (Vec<usize>, usize) {
+        let most = match (self.max_profiles, self.merge) {
+            (Some(0), _) | (None, Merge::Sum) => usize::MAX,
+            (Some(most), _) => most,
+            (None, Merge::Mean) => MOST_AVERAGED,
+        };
+        if all.len() > most {
+            Random(self.seed).shuffle(&mut all);
+        }
+        let count = all.len().min(most);
+        (all, count)
+    }
+
+    /// Makes one profile of the chosen ones.
+    pub(crate) fn combine(&self, mut profiles: Vec<Profile>) -> Result<Profile> {
+        let sum = if profiles.len() == 1 { profiles.remove(0) } else { merge(&profiles)? };
+        Ok(match self.merge {
+            Merge::Sum => sum,
+            Merge::Mean => average(&sum),
+        })
+    }
+
+    /// How `chosen` of `found` profiles were combined, in the words of the header:
+    /// `250 of 1,312 profiles, seed 42, averaged`.
+    pub(crate) fn describe(&self, chosen: usize, found: usize) -> String {
+        let count = |count: usize| group_thousands(count as i128);
+        let mut text = count(chosen);
+        if chosen < found {
+            text.push_str(&format!(" of {}", count(found)));
+        }
+        text.push_str(if found == 1 { " profile, " } else { " profiles, " });
+        if self.weight != Weight::All {
+            text.push_str(&format!("the top {}%, ", self.weight.percent()));
+        }
+        let weighted = heaviest_count(found, self.weight.percent());
+        if chosen < weighted {
+            text.push_str(&format!("seed {}, ", self.seed));
+        }
+        text.push_str(match self.merge {
+            Merge::Sum => "summed",
+            Merge::Mean => "averaged",
+        });
+        text
+    }
+}
+
+/// How many of `count` are `percent` of them: one at least.
+fn heaviest_count(count: usize, percent: usize) -> usize {
+    (count * percent).div_ceil(100).max(1).min(count)
+}
+
+/// The profiles with the highest totals, in the order they came in.
+fn heaviest(metrics: &[&Metric], percent: usize) -> Vec<usize> {
+    let weights = weights(metrics);
+    let mut order: Vec<usize> = (0..metrics.len()).collect();
+    order.sort_by_key(|&number| Reverse(weights[number]));
+    order.truncate(heaviest_count(metrics.len(), percent));
+    order.sort_unstable();
+    order
+}
+
+/// What each profile consumed, all in the finest of their units.
+fn weights(metrics: &[&Metric]) -> Vec<i128> {
+    let units: Vec<Unit> = metrics.iter().map(|metric| Unit::parse(&metric.unit)).collect();
+    let Some(finest) = units.iter().reduce(|a, b| if a.factor_to(b).is_some() { b } else { a }) else {
+        return Vec::new();
+    };
+    let divisor = metrics.iter().map(|metric| metric.divisor).max().unwrap_or(1);
+    let weight = |(metric, unit): (&&Metric, &Unit)| {
+        let factor = unit.factor_to(finest).unwrap_or(1);
+        i128::from(metric.total) * i128::from(factor) * i128::from(divisor / metric.divisor.max(1))
+    };
+    metrics.iter().zip(&units).map(weight).collect()
+}
+
+/// A small generator of random numbers (SplitMix64): the same on every machine and for ever, so that
+/// a seed means the same choice tomorrow.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// Every order is as likely as every other, but for one part in 2⁶⁴ / `items.len()`.
+    fn shuffle(&mut self, items: &mut [usize]) {
+        for last in (1..items.len()).rev() {
+            let other = (self.next() % (last as u64 + 1)) as usize;
+            items.swap(last, other);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn args(merge: Merge, max_profiles: Option<usize>, weight: Weight) -> ManyArgs {
+        ManyArgs { merge, max_profiles, seed: 42, weight }
+    }
+
+    fn metric(total: i64, unit: &str) -> Metric {
+        Metric { total, unit: unit.to_string(), divisor: 1, ..Metric::default() }
+    }
+
+    #[test]
+    fn a_mean_is_of_250_at_most() {
+        let mean = args(Merge::Mean, None, Weight::All);
+        assert_eq!(mean.order(250), ((0..250).collect(), 250));
+        let (order, count) = mean.order(1312);
+        assert_eq!((order.len(), count), (1312, 250));
+        assert_ne!(order, (0..1312).collect::<Vec<_>>());
+        assert_eq!(mean.order(1312), (order, 250), "the same seed makes the same choice");
+        assert_eq!(args(Merge::Sum, None, Weight::All).order(1312).1, 1312);
+        assert_eq!(args(Merge::Sum, Some(10), Weight::All).order(1312).1, 10);
+        assert_eq!(args(Merge::Mean, Some(0), Weight::All).order(1312).1, 1312);
+    }
+
+    #[test]
+    fn the_heaviest_are_compared_in_one_unit() {
+        let metrics = [metric(1, "seconds"), metric(2000, "ms"), metric(3, "ms"), metric(900, "ms")];
+        let metrics: Vec<&Metric> = metrics.iter().collect();
+        for (weight, want) in [
+            (Weight::All, &[0, 1, 2, 3][..]),
+            (Weight::Top50, &[0, 1]),
+            (Weight::Top25, &[1]),
+            (Weight::Top1, &[1]),
+        ] {
+            assert_eq!(args(Merge::Sum, None, weight).choose(&metrics), want, "{weight:?}");
+        }
+        assert_eq!(args(Merge::Sum, Some(1), Weight::Top50).choose(&metrics).len(), 1);
+    }
+
+    #[test]
+    fn described() {
+        let mean = args(Merge::Mean, None, Weight::All);
+        assert_eq!(mean.describe(250, 1312), "250 of 1,312 profiles, seed 42, averaged");
+        assert_eq!(mean.describe(4, 4), "4 profiles, averaged");
+        let heavy = args(Merge::Sum, None, Weight::Top25);
+        assert_eq!(heavy.describe(328, 1312), "328 of 1,312 profiles, the top 25%, summed");
+        let few = args(Merge::Mean, None, Weight::Top25);
+        assert_eq!(few.describe(250, 1312), "250 of 1,312 profiles, the top 25%, seed 42, averaged");
+    }
+
+    #[test]
+    fn every_item_can_come_first() {
+        let mut random = Random(1);
+        let mut first = [0; 5];
+        for _ in 0..1000 {
+            let mut items = [0, 1, 2, 3, 4];
+            random.shuffle(&mut items);
+            first[items[0]] += 1;
+        }
+        assert!(first.iter().all(|count| (150..250).contains(count)), "{first:?}");
+    }
+}

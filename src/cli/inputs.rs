@@ -70,7 +70,8 @@ pub(crate) fn load(args: &InputArgs, options: LoadOptions, all_frames: bool) -> 
     }
     let (inputs, profiles) = chosen(&args.many, &paths, loaded, &wanted[0]);
     let found = paths.len() - skipped;
-    let combined = if found > 1 || names.len() > 1 { args.many.describe(profiles.len(), found) } else { String::new() };
+    let combined =
+        if found > 1 || names.len() > 1 { args.many.describe(profiles.len(), found) } else { String::new() };
     let mut profile = args.many.combine(profiles)?;
     if skipped > 0 {
         profile.meta.warnings.push(format!("{skipped} inputs were skipped: they are no readable profiles"));

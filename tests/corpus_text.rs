@@ -474,10 +474,10 @@ fn every_text_file_loads_or_says_why_not() {
             "jonhoo__inferno__vsprof_missing-function-name.csv",
             "vsprof: missing function name in line (line 2)",
         ),
-        ("jonhoo__inferno__vtune_end-before-header.csv", "vtune: "),
+        ("jonhoo__inferno__vtune_end-before-header.csv", "vtune: the input ends without any stacks"),
         (
             "jonhoo__inferno__vtune_invalid-time-field.csv",
-            "vtune: invalid `CPU Time:Self` field: INVALID TIME",
+            "vtune: invalid `CPU Time:Self` field: INVALID TIME (line 2)",
         ),
         ("arjunsk__go_profile_serde__truncated-gzip-heap.pprof", "gzip: the compressed data end too early"),
     ];

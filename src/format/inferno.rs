@@ -79,21 +79,21 @@ fn sniff_dtrace(head: &[u8]) -> Confidence {
 fn read_xctrace(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
     let mut collected = Collected::new("xctrace", options);
     let text = source.read_all()?;
-    collected.collapse(&text, ("samples", "count"), &mut xctrace::Folder::default())?;
+    collected.collapse(&text, ("samples", "count"), xctrace::Folder::default)?;
     collected.finish()
 }
 
 fn read_vtune(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
     let mut collected = Collected::new("vtune", options);
     let text = source.read_all()?;
-    collected.collapse(&text, ("cpu", "milliseconds"), &mut vtune::Folder::default())?;
+    collected.collapse(&text, ("cpu", "milliseconds"), vtune::Folder::default)?;
     collected.finish()
 }
 
 fn read_vsprof(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
     let mut collected = Collected::new("vsprof", options);
     let text = source.read_all()?;
-    collected.collapse(&text, ("calls", "count"), &mut vsprof::Folder::default())?;
+    collected.collapse(&text, ("calls", "count"), vsprof::Folder::default)?;
     collected.finish()
 }
 
@@ -106,13 +106,13 @@ fn read_ghc(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadEr
         .find(|line| line.starts_with(b"COST CENTRE") && contains(line, "entries"));
     let has_ticks = table.is_some_and(|line| contains(line, "ticks") && contains(line, "bytes"));
     if !has_ticks {
-        collected.collapse(&text, ("time", "%"), &mut ghc_folder(ghcprof::Source::PercentTime))?;
+        collected.collapse(&text, ("time", "%"), || ghc_folder(ghcprof::Source::PercentTime))?;
         // The report has one decimal, which inferno keeps by counting tenths.
         collected.builder.meta.metrics[0].divisor = 10;
         return collected.finish();
     }
-    collected.collapse(&text, ("ticks", "count"), &mut ghc_folder(ghcprof::Source::Ticks))?;
-    collected.collapse(&text, ("alloc", "bytes"), &mut ghc_folder(ghcprof::Source::Bytes))?;
+    collected.collapse(&text, ("ticks", "count"), || ghc_folder(ghcprof::Source::Ticks))?;
+    collected.collapse(&text, ("alloc", "bytes"), || ghc_folder(ghcprof::Source::Bytes))?;
     collected.finish()
 }
 
@@ -129,7 +129,7 @@ fn read_dtrace(source: &mut Source, options: LoadOptions) -> Result<Profile, Loa
     // One thread only: inferno's order of lines depends on timing otherwise.
     let mut dtrace_options = dtrace::Options::default();
     dtrace_options.nthreads = 1;
-    collected.collapse(&text, ("samples", "count"), &mut dtrace::Folder::from(dtrace_options))?;
+    collected.collapse(&text, ("samples", "count"), || dtrace::Folder::from(dtrace_options.clone()))?;
     if without_stack > 0 {
         let stack = collected.builder.stack(&[]);
         collected.add(stack_key(&[]), stack, 0, without_stack);
@@ -181,19 +181,19 @@ impl Collected {
     }
 
     /// Runs a collapser and takes what it prints as the values of a further metric.
-    fn collapse(
+    fn collapse<F: Collapse>(
         &mut self,
         text: &[u8],
         (metric, unit): (&str, &str),
-        folder: &mut impl Collapse,
+        folder: impl Fn() -> F,
     ) -> Result<(), ParseError> {
         let format = self.builder.meta.format;
         let mut printed = Vec::new();
         // Nobody vouches for foreign code on broken input.
-        let outcome = catch_unwind(AssertUnwindSafe(|| folder.collapse(text, &mut printed)));
+        let outcome = catch_unwind(AssertUnwindSafe(|| folder().collapse(text, &mut printed)));
         match outcome {
             Ok(Ok(())) => {}
-            Ok(Err(error)) => return Err(explained(format, text, &error)),
+            Ok(Err(error)) => return Err(explained(format, text, &error, folder)),
             Err(_) => {
                 return Err(ParseError::whole(format, "the input is broken in a way that cannot be told"));
             }
@@ -209,7 +209,8 @@ impl Collected {
             self.add(frames.into(), stack, column, value);
         }
         if self.rows.is_empty() {
-            return Err(ParseError::whole(format, "there are no stacks in it"));
+            let last = text.trim_ascii_end().split(|&byte| byte == b'\n').count() as u64;
+            return Err(ParseError::at_line(format, last, "the input ends without any stacks"));
         }
         Ok(())
     }
@@ -246,21 +247,30 @@ impl Collected {
     }
 }
 
-/// The error of a collapser. Where it quotes the line it failed on, that line's number is found.
-fn explained(format: &'static str, text: &[u8], error: &io::Error) -> ParseError {
-    let mut message = error.to_string();
-    if let Some(first) = message.get_mut(..1) {
+/// The error of a collapser, and the line it is about.
+fn explained<F: Collapse>(
+    format: &'static str,
+    text: &[u8],
+    error: &io::Error,
+    folder: impl Fn() -> F,
+) -> ParseError {
+    let whole = error.to_string();
+    let (what, _) = whole.split_once('\n').unwrap_or((&whole, ""));
+    let mut what = what.trim_end_matches(':').to_string();
+    if let Some(first) = what.get_mut(..1) {
         first.make_ascii_lowercase();
     }
-    let Some((what, line)) = message.split_once('\n') else {
-        return ParseError::whole(format, message);
+    let ends: Vec<usize> = memchr::memchr_iter(b'\n', text).map(|at| at + 1).chain([text.len()]).collect();
+    let fails = |end: usize| {
+        let outcome = catch_unwind(AssertUnwindSafe(|| folder().collapse(&text[..end], io::sink())));
+        matches!(outcome, Ok(Err(found)) if found.to_string() == whole)
     };
-    let what = what.trim_end_matches(':');
-    let is_it = |found: &[u8]| found.trim_ascii() == line.trim().as_bytes();
-    match text.split(|&byte| byte == b'\n').position(is_it) {
-        Some(index) => ParseError::at_line(format, index as u64 + 1, what),
-        None => ParseError::whole(format, what),
+    // The text up to the broken line fails just so, and what ends before it does not.
+    let index = ends.partition_point(|&end| !fails(end));
+    if index < ends.len() {
+        return ParseError::at_line(format, index as u64 + 1, what);
     }
+    ParseError::whole(format, what)
 }
 
 #[cfg(test)]
@@ -283,7 +293,7 @@ mod tests {
     #[test]
     fn nothing_found_is_an_error() {
         let error = read_dtrace(&mut source("no stacks\n"), LoadOptions::ALL).unwrap_err();
-        assert_eq!(error.to_string(), "dtrace: there are no stacks in it");
+        assert_eq!(error.to_string(), "dtrace: the input ends without any stacks (line 1)");
     }
 
     #[test]

@@ -50,6 +50,9 @@ pub enum Report {
     /// The call tree to be drawn.
     #[serde(skip)]
     Flame(Flame),
+    /// Everything the interactive page needs.
+    #[serde(skip)]
+    Page(Page),
 }
 
 impl Report {
@@ -457,4 +460,54 @@ pub struct FlameNode {
     pub self_value: i64,
     /// The old side of a comparison.
     pub old: Option<Pair>,
+}
+
+/// Everything the interactive page needs to filter and count for itself: not a tree, but the stacks.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// What it is about.
+    pub header: Header,
+    /// Title of the page.
+    pub title: String,
+    /// The metrics that can be chosen from.
+    pub metrics: Vec<PageMetric>,
+    /// The metric shown first.
+    pub default_metric: usize,
+    /// What stacks are made of, in alphabetical order.
+    pub names: Vec<PageName>,
+    /// The frames of all stacks, root first, as indices of `names`. The stacks are sorted, so that
+    /// those with a common beginning are neighbours. One that has values of both signs stands twice.
+    pub frames: Vec<u32>,
+    /// Where each stack ends in `frames`; it starts where the one before it ends.
+    pub ends: Vec<u32>,
+    /// For each metric, the value of every stack.
+    pub values: Vec<Vec<i64>>,
+    /// The same of the old side of a comparison; empty without one.
+    pub old: Vec<Vec<i64>>,
+}
+
+/// A metric of the page.
+#[derive(Clone, Debug)]
+pub struct PageMetric {
+    /// Name and unit.
+    pub metric: MetricName,
+    /// Σ |value| as loaded.
+    pub total: i64,
+    /// Σ |value| of the old side as loaded; 0 without one.
+    pub old_total: i64,
+}
+
+/// What a frame of the page is.
+#[derive(Clone, Debug)]
+pub struct PageName {
+    /// The unique name.
+    pub name: Name,
+    /// The source file, where there is one and only one.
+    pub file: Option<Name>,
+    /// The line, where there is one and only one.
+    pub line: Option<u32>,
+    /// What it belongs to: the package, else the file, else the binary; empty where none is known.
+    pub package: Name,
+    /// Whether the compiler inlined the function wherever it was met.
+    pub inlined: bool,
 }

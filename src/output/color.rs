@@ -41,12 +41,15 @@ pub(super) const GREY: Color = Color { red: 0xd8, green: 0xd8, blue: 0xd8 };
 /// No colour.
 pub(super) const WHITE: Color = Color { red: 0xff, green: 0xff, blue: 0xff };
 
-const PALE: Color = Color { red: 0xfd, green: 0xf3, blue: 0xd7 };
-const HOT: Color = Color { red: 0xf4, green: 0x7c, blue: 0x5c };
-const SAME: Color = Color { red: 0xec, green: 0xec, blue: 0xec };
-/// Red and blue of this lightness are told apart by the colour-blind too.
-const GREW: Color = Color { red: 0xf2, green: 0x77, blue: 0x66 };
-const SHRANK: Color = Color { red: 0x6f, green: 0xae, blue: 0xe6 };
+/// No share.
+pub(super) const PALE: Color = Color { red: 0xfd, green: 0xf3, blue: 0xd7 };
+/// All of it.
+pub(super) const HOT: Color = Color { red: 0xf4, green: 0x7c, blue: 0x5c };
+/// No change.
+pub(super) const SAME: Color = Color { red: 0xec, green: 0xec, blue: 0xec };
+// Red and blue of this lightness are told apart by the colour-blind too.
+pub(super) const GREW: Color = Color { red: 0xf2, green: 0x77, blue: 0x66 };
+pub(super) const SHRANK: Color = Color { red: 0x6f, green: 0xae, blue: 0xe6 };
 
 /// The colour of a name: its hash picks a hue, and one of a few shades of it.
 pub(super) fn of_name(name: &str) -> Color {

@@ -2,6 +2,7 @@
 
 mod color;
 mod csv;
+mod html;
 mod json;
 mod markdown;
 mod rows;
@@ -10,6 +11,7 @@ mod text;
 
 pub use color::ColorBy;
 pub use csv::csv;
+pub use html::{HtmlOptions, html};
 pub use json::json;
 pub use markdown::markdown;
 pub use svg::{SvgOptions, svg};

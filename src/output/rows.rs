@@ -41,7 +41,7 @@ fn objects(report: &Report) -> Vec<Value> {
         Report::Traces(traces) => traces.traces.iter().map(trace_row).collect(),
         Report::Types(types) => types.types.iter().map(type_row).collect(),
         Report::Info(info) => info.metrics.iter().map(|row| value(serde_json::to_value(row))).collect(),
-        Report::Flame(_) => Vec::new(),
+        Report::Flame(_) | Report::Page(_) => Vec::new(),
     }
 }
 

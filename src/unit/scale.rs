@@ -88,6 +88,12 @@ impl Scale {
         &self.unit
     }
 
+    /// A stored value times the first number, divided by the second, is the number in this unit; the
+    /// third is how many decimals it is written with.
+    pub fn factor(&self) -> (i128, i128, u32) {
+        (self.numerator, self.denominator, self.decimals)
+    }
+
     /// The number of last digits: hundredths of the unit, or whole units.
     fn rounded(&self, value: i64) -> i128 {
         round_div(i128::from(value) * self.numerator * 10_i128.pow(self.decimals), self.denominator)
@@ -122,8 +128,13 @@ impl Scale {
     }
 
     fn with_unit(&self, number: &str) -> String {
+        format!("{number}{}", self.suffix())
+    }
+
+    /// What stands behind every number: `s`, `MiB`, ` steps`, nothing for a count.
+    pub fn suffix(&self) -> String {
         let blank = self.unit.family == Family::Other && !self.unit.name.is_empty();
-        format!("{number}{}{}", if blank { " " } else { "" }, self.unit.name)
+        format!("{}{}", if blank { " " } else { "" }, self.unit.name)
     }
 }
 

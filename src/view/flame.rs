@@ -109,13 +109,13 @@ pub fn flame(profile: &Profile, options: &FlameOptions) -> Flame {
 }
 
 /// What a picture shows of a key besides its name.
-struct Facts {
-    package: Name,
-    inlined: bool,
+pub(super) struct Facts {
+    pub(super) package: Name,
+    pub(super) inlined: bool,
 }
 
 /// The facts of every key: the package of the first of its frames, and whether all are inlined.
-fn facts(subject: &Subject<'_>) -> Column<KeyId, Facts> {
+pub(super) fn facts(subject: &Subject<'_>) -> Column<KeyId, Facts> {
     let symbols = &subject.profile.symbols;
     let mut frame_of: Column<KeyId, Option<FrameId>> = Column::filled(None, subject.keys.len());
     let mut inlined = Column::<KeyId, bool>::filled(true, subject.keys.len());

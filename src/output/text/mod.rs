@@ -123,7 +123,7 @@ pub fn text(
         Report::Traces(report) => traces::lines(report, style),
         Report::Types(report) => Ok(types::lines(report, style)),
         Report::Info(report) => Ok(info::lines(report, style)),
-        Report::Flame(_) => Ok(Vec::new()),
+        Report::Flame(_) | Report::Page(_) => Ok(Vec::new()),
     };
     let lines: Vec<Line> = match lines {
         Ok(lines) => lines,

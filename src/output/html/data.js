@@ -1,0 +1,129 @@
+"use strict";
+// Data: from the packed text to tables of integers. What the text holds is described in pack.rs.
+
+/** Undoes base64 and deflate. */
+async function inflate(text) {
+  const coded = atob(text);
+  const packed = new Uint8Array(coded.length);
+  for (let i = 0; i < coded.length; i++) packed[i] = coded.charCodeAt(i);
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+/** Reads variable-length integers: seven bits a byte, the lowest first. */
+class Varints {
+  constructor(bytes, at) {
+    this.bytes = bytes;
+    this.at = at;
+  }
+  next() {
+    let value = 0;
+    for (let unit = 1; ; unit *= 128) {
+      const byte = this.bytes[this.at++];
+      value += (byte & 127) * unit;
+      if (byte < 128) return value;
+    }
+  }
+  /** A signed value; exact up to 2^52. */
+  signed() {
+    const code = this.next();
+    return code % 2 ? -(code + 1) / 2 : code / 2;
+  }
+  /** A signed value of up to 64 bits. */
+  bigSigned() {
+    let code = 0n;
+    for (let shift = 0n; ; shift += 7n) {
+      const byte = this.bytes[this.at++];
+      code |= BigInt(byte & 127) << shift;
+      if (byte < 128) return (code >> 1n) ^ -(code & 1n);
+    }
+  }
+}
+
+/** Everything the page shows. Values are doubles; where sums can exceed 2^52, 64-bit integers. */
+async function load(text) {
+  const bytes = await inflate(text);
+  const length = new DataView(bytes.buffer).getUint32(0, true);
+  const head = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
+  const varints = new Varints(bytes, 4 + length);
+  const stacks = readStacks(head, varints);
+  const columns = () => head.metrics.map((metric) => readColumn(head.stacks, metric.big, varints));
+  const values = columns();
+  const old = head.compared ? columns() : [];
+  const metrics = head.metrics.map((metric, number) => {
+    const whole = metric.big ? BigInt : Number;
+    return {
+      ...metric,
+      zero: whole(0),
+      total: whole(metric.total),
+      oldTotal: whole(metric.old_total),
+      values: values[number],
+      old: old[number],
+    };
+  });
+  const short = head.names.slice();
+  for (const [id, name] of head.short) short[id] = name;
+  const inlined = new Uint8Array(head.names.length);
+  for (const id of head.inlined) inlined[id] = 1;
+  return { ...head, ...stacks, metrics, short: short.map(visible), full: head.names.map(visible), inlined };
+}
+
+/** A stack is what it shares with the one before it, and further frames. */
+function readStacks(head, varints) {
+  const column = () => Uint32Array.from({ length: head.stacks }, () => varints.next());
+  const shared = column();
+  const further = column();
+  const frames = new Uint32Array(head.frames);
+  const start = new Uint32Array(head.stacks + 1);
+  let at = 0;
+  for (let stack = 0, before = 0; stack < head.stacks; stack++) {
+    start[stack] = at;
+    frames.copyWithin(at, before, before + shared[stack]);
+    before = at;
+    at += shared[stack];
+    for (let left = further[stack]; left > 0; left--) frames[at++] = varints.next();
+  }
+  start[head.stacks] = at;
+  return { frames, start, stackCount: head.stacks };
+}
+
+function readColumn(length, big, varints) {
+  const column = big ? new BigInt64Array(length) : new Float64Array(length);
+  for (let i = 0; i < length; i++) column[i] = big ? varints.bigSigned() : varints.signed();
+  return column;
+}
+
+/** Control characters, and marks that hide or reorder text, as escapes. */
+function visible(name) {
+  if (name === "") return '""';
+  const unseen = /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]/gu;
+  return name.replace(unseen, (c) => "\\u{" + c.codePointAt(0).toString(16) + "}");
+}
+
+/** Writes values of a metric in one unit, and shares of a whole. */
+class Format {
+  constructor(metric) {
+    this.metric = metric;
+    [this.times, this.by, this.decimals] = metric.scale;
+    const options = { minimumFractionDigits: this.decimals, maximumFractionDigits: this.decimals };
+    this.numbers = new Intl.NumberFormat("en-US", options);
+  }
+  value(value) {
+    if (value == 0) return "0";
+    const number = (Number(value) * this.times) / this.by;
+    const least = 10 ** -this.decimals;
+    if (Math.abs(number) < least / 2) {
+      return (number < 0 ? "-<" : "<") + this.numbers.format(least) + this.metric.unit;
+    }
+    return this.numbers.format(number) + this.metric.unit;
+  }
+  signed(value) {
+    return (value > 0 ? "+" : "") + this.value(value);
+  }
+  share(value, whole) {
+    if (whole == 0) return "";
+    const percent = (100 * Number(value)) / Number(whole);
+    if (percent !== 0 && Math.abs(percent) < 0.05) return percent < 0 ? "-<0.1%" : "<0.1%";
+    return percent.toFixed(1) + "%";
+  }
+}

@@ -1,0 +1,237 @@
+//! The page's data as text: JSON for names and numbers, then columns of varints for the stacks, all
+//! deflated and written in base64.
+//!
+//! ```text
+//! u32 length of the JSON, little endian · JSON
+//! for each stack: frames it shares with the stack before   (varint)
+//! for each stack: further frames                           (varint)
+//! the further frames of all stacks                         (varint)
+//! for each column of values: the value of each stack       (zigzag varint)
+//! ```
+
+use std::io::{self, Write};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
+use hashbrown::HashMap;
+use serde::Serialize;
+
+use crate::kind;
+use crate::name::{clean, short_names};
+use crate::output::color::{self, ColorBy};
+use crate::output::html::HtmlOptions;
+use crate::report::{Direction, Page, PageMetric};
+use crate::unit::{self, IncompatibleUnits, Scale, Unit};
+
+/// The JSON part.
+#[derive(Serialize)]
+struct Head<'p> {
+    title: String,
+    inputs: Vec<String>,
+    about: String,
+    filters: &'p [String],
+    warnings: Vec<String>,
+    noun: (&'static str, &'static str),
+    icicle: bool,
+    weight: bool,
+    inverted: bool,
+    color_by: &'static str,
+    /// Whether there is an old side, whose columns follow those of the new one.
+    compared: bool,
+    metrics: Vec<MetricHead>,
+    metric: usize,
+    stacks: usize,
+    frames: usize,
+    names: Vec<&'p str>,
+    /// The short names where they differ: index and name.
+    short: Vec<(usize, String)>,
+    /// For each name: package, file (index + 1, 0 for none), line (0 for none).
+    facts: Vec<(u32, u32, u32)>,
+    inlined: Vec<usize>,
+    packages: Vec<(&'p str, String)>,
+    files: Vec<(&'p str, String)>,
+    palette: Palette,
+}
+
+#[derive(Serialize)]
+struct MetricHead {
+    name: String,
+    unit: String,
+    /// A value times the first, divided by the second, with that many decimals.
+    scale: (f64, f64, u32),
+    /// As text: JSON numbers lose digits above 2⁵³.
+    total: String,
+    old_total: String,
+    /// Whether sums can exceed 2⁵², so that the page must count with big integers.
+    big: bool,
+    wide: &'static str,
+    measures: &'static str,
+}
+
+#[derive(Serialize)]
+struct Palette {
+    pale: String,
+    hot: String,
+    same: String,
+    grew: String,
+    shrank: String,
+}
+
+pub(super) fn pack(page: &Page, options: &HtmlOptions) -> io::Result<Result<String, IncompatibleUnits>> {
+    let head = match head(page, options) {
+        Ok(head) => serde_json::to_vec(&head)?,
+        Err(error) => return Ok(Err(error)),
+    };
+    let mut packed = DeflateEncoder::new(Vec::new(), Compression::new(6));
+    packed.write_all(&(head.len() as u32).to_le_bytes())?;
+    packed.write_all(&head)?;
+    packed.write_all(&stacks(page))?;
+    for column in page.values.iter().chain(&page.old) {
+        packed.write_all(&values(column))?;
+    }
+    Ok(Ok(STANDARD.encode(packed.finish()?)))
+}
+
+fn head<'p>(page: &'p Page, options: &HtmlOptions) -> Result<Head<'p>, IncompatibleUnits> {
+    let names: Vec<&str> = page.names.iter().map(|row| &*row.name).collect();
+    let differing = short_names(&names).into_iter().enumerate().filter(|(id, short)| short != names[*id]);
+    let mut packages = Table::default();
+    let mut files = Table::default();
+    let fact = |row: &'p crate::report::PageName| {
+        let file = row.file.as_deref().map_or(0, |file| files.id(file) + 1);
+        (packages.id(&row.package), file, row.line.unwrap_or(0))
+    };
+    let facts = page.names.iter().map(fact).collect();
+    let header = &page.header;
+    let metrics: Result<Vec<MetricHead>, IncompatibleUnits> = page
+        .metrics
+        .iter()
+        .enumerate()
+        .map(|(number, metric)| metric_head(page, options, number, metric))
+        .collect();
+    Ok(Head {
+        title: clean(&page.title).into_owned(),
+        inputs: header.about.inputs.iter().map(|input| clean(input).into_owned()).collect(),
+        about: about(page),
+        filters: &header.about.filters,
+        warnings: header.warnings.iter().map(|warning| clean(warning).into_owned()).collect(),
+        noun: header.about.noun,
+        icicle: options.icicle,
+        weight: options.by_weight,
+        inverted: options.direction == Direction::BottomUp,
+        color_by: match options.color_by {
+            ColorBy::Package => "package",
+            ColorBy::File => "file",
+            ColorBy::SelfValue => "self",
+            ColorBy::Total => "total",
+            ColorBy::Delta => "delta",
+        },
+        compared: !page.old.is_empty(),
+        metrics: metrics?,
+        metric: page.default_metric,
+        stacks: page.ends.len(),
+        frames: page.frames.len(),
+        short: differing.collect(),
+        facts,
+        inlined: (0..page.names.len()).filter(|&id| page.names[id].inlined).collect(),
+        packages: packages.rows,
+        files: files.rows,
+        names,
+        palette: Palette {
+            pale: color::PALE.to_string(),
+            hot: color::HOT.to_string(),
+            same: color::SAME.to_string(),
+            grew: color::GREW.to_string(),
+            shrank: color::SHRANK.to_string(),
+        },
+    })
+}
+
+fn metric_head(
+    page: &Page,
+    options: &HtmlOptions,
+    number: usize,
+    metric: &PageMetric,
+) -> Result<MetricHead, IncompatibleUnits> {
+    /// Up to here a double holds every integer, and its zigzag code, which is twice as large.
+    const EXACT: u128 = 1 << 52;
+    let unit = Unit::parse(&metric.metric.unit);
+    let asked =
+        options.unit.as_ref().filter(|asked| number == page.default_metric || asked.is_same_kind(&unit));
+    let largest = metric.total.max(metric.old_total);
+    let scale = Scale::for_column(&unit, metric.metric.divisor, largest, asked)?;
+    let (numerator, denominator, decimals) = scale.factor();
+    let kind = kind::of_metric(&metric.metric.name);
+    let both = u128::from(metric.total.unsigned_abs()) + u128::from(metric.old_total.unsigned_abs());
+    Ok(MetricHead {
+        name: clean(&metric.metric.name).into_owned(),
+        unit: clean(&scale.suffix()).into_owned(),
+        scale: (numerator as f64, denominator as f64, decimals),
+        total: metric.total.to_string(),
+        old_total: metric.old_total.to_string(),
+        big: both > EXACT,
+        wide: kind.map_or("", |kind| kind.width),
+        measures: kind.map_or("", |kind| kind.measures),
+    })
+}
+
+/// `in 40.73s, 2.11 CPUs busy · 8,599 samples · 2024-02-26 18:40 UTC`
+fn about(page: &Page) -> String {
+    let about = &page.header.about;
+    let mut parts = Vec::new();
+    let busy = about.busy_hundredths.map(|busy| format!(", {} CPUs busy", unit::fixed(busy, 100, 2)));
+    parts
+        .extend(about.duration_ns.map(|ns| format!("in {}{}", unit::duration(ns), busy.unwrap_or_default())));
+    parts.extend(about.samples.map(|samples| format!("{} samples", unit::group_thousands(samples.into()))));
+    parts.extend(about.time_ns.map(unit::timestamp_minutes));
+    parts.join(" · ")
+}
+
+/// Distinct texts with their colours, numbered in the order met.
+#[derive(Default)]
+struct Table<'p> {
+    rows: Vec<(&'p str, String)>,
+    ids: HashMap<&'p str, u32>,
+}
+
+impl<'p> Table<'p> {
+    fn id(&mut self, text: &'p str) -> u32 {
+        *self.ids.entry(text).or_insert_with(|| {
+            self.rows.push((text, color::of_name(text).to_string()));
+            self.rows.len() as u32 - 1
+        })
+    }
+}
+
+/// The three columns that hold the stacks. Neighbours share most of their frames.
+fn stacks(page: &Page) -> Vec<u8> {
+    let (mut shared, mut further, mut frames) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut before, mut start): (&[u32], usize) = (&[], 0);
+    for &end in &page.ends {
+        let stack = &page.frames[start..end as usize];
+        let common = stack.iter().zip(before).take_while(|(a, b)| a == b).count();
+        varint(&mut shared, common as u64);
+        varint(&mut further, (stack.len() - common) as u64);
+        stack[common..].iter().for_each(|&frame| varint(&mut frames, frame.into()));
+        (before, start) = (stack, end as usize);
+    }
+    [shared, further, frames].concat()
+}
+
+fn values(column: &[i64]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(column.len() * 2);
+    for &value in column {
+        varint(&mut out, (value.cast_unsigned() << 1) ^ (value >> 63).cast_unsigned());
+    }
+    out
+}
+
+fn varint(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}

@@ -1,0 +1,245 @@
+//! The interactive page: distinct stacks with the values of all metrics, so that the page's filters
+//! count as exactly as the command line's.
+
+use hashbrown::HashMap;
+
+use crate::profile::{Column, Profile, StackId};
+use crate::report::{Name, Page, PageMetric, PageName};
+use crate::tree::{KeyId, Subject};
+use crate::view::flame::facts;
+use crate::view::{Scope, metric_name};
+
+/// What the page is told.
+#[derive(Clone, Debug)]
+pub struct PageOptions {
+    /// The metric shown first, and what nodes are.
+    pub scope: Scope,
+    /// Title of the page.
+    pub title: String,
+}
+
+/// The page of a profile, beside `base` where that is given.
+pub fn page(profile: &Profile, base: Option<&Profile>, options: &PageOptions) -> Page {
+    let header = options.scope.header(profile, "prof.page.v1");
+    let chosen: Vec<usize> =
+        (0..profile.meta.metrics.len()).filter(|&metric| !profile.meta.metrics[metric].too_large).collect();
+    let first = options.scope.metrics[0];
+    let metric_named = |name: &str, side: &Profile| {
+        let found = side.meta.metric_named(name)?;
+        (!side.meta.metrics[found].too_large).then_some(found)
+    };
+    let metrics: Vec<PageMetric> = chosen
+        .iter()
+        .map(|&metric| {
+            let metric = &profile.meta.metrics[metric];
+            let old = base.and_then(|base| Some(base.meta.metrics[metric_named(&metric.name, base)?].total));
+            PageMetric { metric: metric_name(metric), total: metric.total, old_total: old.unwrap_or(0) }
+        })
+        .collect();
+
+    let mut sides = vec![Side::new(profile, options, chosen.iter().map(|&metric| Some(metric)).collect())];
+    if let Some(base) = base {
+        let metrics = metrics.iter().map(|metric| metric_named(&metric.metric.name, base)).collect();
+        sides.push(Side::new(base, options, metrics));
+    }
+    let names = names(&sides);
+    let (frames, ends, mut columns) = Table::of(&sides, &names).sorted(metrics.len());
+    let old = if base.is_some() { columns.split_off(metrics.len()) } else { Vec::new() };
+    Page {
+        header,
+        title: options.title.clone(),
+        default_metric: chosen.iter().position(|&metric| metric == first).unwrap_or(0),
+        metrics,
+        names,
+        frames,
+        ends,
+        values: columns,
+        old,
+    }
+}
+
+/// One of the profiles of the page.
+struct Side<'p> {
+    subject: Subject<'p>,
+    /// For each metric of the page, its number in this profile.
+    metrics: Vec<Option<usize>>,
+}
+
+impl<'p> Side<'p> {
+    fn new(profile: &'p Profile, options: &PageOptions, metrics: Vec<Option<usize>>) -> Self {
+        let present: Vec<usize> = metrics.iter().flatten().copied().collect();
+        Side { subject: Subject::new(profile, &options.scope.by, &present), metrics }
+    }
+
+    /// For each metric, the sums of the positive values of every stack; then those of the negative
+    /// ones, where there are any. Kept apart, since totals are sums of absolute values.
+    fn sums(&self) -> Vec<Vec<Column<StackId, i64>>> {
+        let profile = self.subject.profile;
+        let samples = &profile.samples;
+        let sum = |metric: Option<usize>, wanted: fn(&i64) -> bool| {
+            let mut sums = Column::filled(0, profile.stacks.len());
+            let values = metric.map_or(&[][..], |metric| &samples.values[metric]);
+            for (&stack, &value) in samples.stack.iter().zip(values).filter(|(_, value)| wanted(value)) {
+                sums[stack] += value;
+            }
+            sums
+        };
+        let mut signs: Vec<fn(&i64) -> bool> = vec![|value| *value > 0];
+        let mut values = self.metrics.iter().flatten().flat_map(|&metric| &samples.values[metric]);
+        if values.any(|&value| value < 0) {
+            signs.push(|value| *value < 0);
+        }
+        signs.iter().map(|&sign| self.metrics.iter().map(|&metric| sum(metric, sign)).collect()).collect()
+    }
+}
+
+/// The names on the stacks of all sides, sorted; of those on both sides the new one's facts.
+fn names(sides: &[Side<'_>]) -> Vec<PageName> {
+    let mut rows: HashMap<Name, PageName> = HashMap::new();
+    for side in sides {
+        let subject = &side.subject;
+        let mut used = Column::<KeyId, bool>::filled(false, subject.keys.len());
+        for &frame in subject.profile.stacks.all_frames() {
+            used[subject.keys.of_frame(frame)] = true;
+        }
+        let facts = facts(subject);
+        for key in subject.keys.ids().filter(|&key| used[key]) {
+            let row = subject.keys.get(key);
+            rows.entry(row.name.clone()).or_insert_with(|| PageName {
+                name: row.name.clone(),
+                file: row.file.clone(),
+                line: row.line,
+                package: facts[key].package.clone(),
+                inlined: facts[key].inlined,
+            });
+        }
+    }
+    let mut rows: Vec<PageName> = rows.into_values().collect();
+    rows.sort_by(|a, b| a.name.cmp(&b.name));
+    rows
+}
+
+/// Stacks of names with their values, those of all sides together.
+#[derive(Default)]
+struct Table {
+    sides: usize,
+    frames: Vec<u32>,
+    rows: Vec<Row>,
+    /// The values of all rows, one after the other; a row has one for each metric.
+    values: Vec<i64>,
+}
+
+struct Row {
+    start: usize,
+    end: usize,
+    negative: bool,
+    side: usize,
+    /// Where its values start.
+    values: usize,
+}
+
+impl Table {
+    fn of(sides: &[Side<'_>], names: &[PageName]) -> Self {
+        let ids: HashMap<&str, u32> = names.iter().zip(0..).map(|(row, id)| (&*row.name, id)).collect();
+        let mut table = Table { sides: sides.len(), ..Table::default() };
+        for (number, side) in sides.iter().enumerate() {
+            table.add(number, side, &ids);
+        }
+        table
+    }
+
+    fn add(&mut self, number: usize, side: &Side<'_>, ids: &HashMap<&str, u32>) {
+        let keys = &side.subject.keys;
+        let mut id_of = Column::<KeyId, u32>::filled(0, keys.len());
+        for key in keys.ids() {
+            id_of[key] = ids.get(&**keys.name(key)).copied().unwrap_or(0);
+        }
+        let sums = side.sums();
+        for stack in side.subject.profile.stacks.ids() {
+            let start = self.frames.len();
+            for (sign, columns) in sums.iter().enumerate() {
+                if columns.iter().all(|column| column[stack] == 0) {
+                    continue;
+                }
+                if self.frames.len() == start {
+                    self.frames.extend(side.subject.stack_keys(stack).map(|key| id_of[key]));
+                }
+                let values = self.values.len();
+                self.values.extend(columns.iter().map(|column| column[stack]));
+                let end = self.frames.len();
+                self.rows.push(Row { start, end, negative: sign == 1, side: number, values });
+            }
+        }
+    }
+
+    /// Frames and ends of the distinct stacks in order, and their values in one column for each of the
+    /// `metrics` of the first side, then for those of the second.
+    fn sorted(mut self, metrics: usize) -> (Vec<u32>, Vec<u32>, Vec<Vec<i64>>) {
+        let all = &self.frames;
+        let key = |row: &Row| (&all[row.start..row.end], row.negative);
+        self.rows.sort_by(|a, b| key(a).cmp(&key(b)));
+        let mut frames = Vec::new();
+        let mut ends: Vec<u32> = Vec::new();
+        let mut values = vec![Vec::new(); self.sides * metrics];
+        let mut last = None;
+        for row in &self.rows {
+            if last != Some(key(row)) {
+                last = Some(key(row));
+                frames.extend_from_slice(&all[row.start..row.end]);
+                ends.push(frames.len() as u32);
+                values.iter_mut().for_each(|column| column.push(0));
+            }
+            for metric in 0..metrics {
+                if let Some(sum) = values[row.side * metrics + metric].last_mut() {
+                    *sum += self.values[row.values + metric];
+                }
+            }
+        }
+        (frames, ends, values)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::from_picture;
+
+    fn drawn(page: &Page) -> Vec<String> {
+        let mut start = 0;
+        let mut rows = Vec::new();
+        for (stack, &end) in page.ends.iter().enumerate() {
+            let frames: Vec<&str> =
+                page.frames[start..end as usize].iter().map(|&id| &*page.names[id as usize].name).collect();
+            let values: Vec<i64> = page.values.iter().chain(&page.old).map(|column| column[stack]).collect();
+            rows.push(format!("{} {values:?}", frames.join(";")));
+            start = end as usize;
+        }
+        rows
+    }
+
+    fn options() -> PageOptions {
+        PageOptions { scope: Scope::metric(0), title: String::new() }
+    }
+
+    #[test]
+    fn stacks_are_distinct_and_sorted() {
+        let profile = from_picture("main@m:2;b 1 10\nmain@m:1;b 2 0\nmain@m:1;a 0 5\n 4 4");
+        let page = page(&profile, None, &options());
+        assert_eq!(drawn(&page), [" [4, 4]", "main;a [0, 5]", "main;b [3, 10]"]);
+    }
+
+    #[test]
+    fn signs_are_kept_apart() {
+        let page = page(&from_picture("a 5\na -2\nb -1"), None, &options());
+        assert_eq!(drawn(&page), ["a [5]", "a [-2]", "b [-1]"]);
+        assert_eq!(page.metrics[0].total, 8);
+    }
+
+    #[test]
+    fn two_profiles_stand_side_by_side() {
+        let (new, old) = (from_picture("a;b 5\na;c 1"), from_picture("a;b 3\nd 2"));
+        let page = page(&new, Some(&old), &options());
+        assert_eq!(drawn(&page), ["a;b [5, 3]", "a;c [1, 0]", "d [0, 2]"]);
+        assert_eq!(page.metrics[0].old_total, 5);
+    }
+}

@@ -67,6 +67,7 @@ impl Report {
             Report::Labels(report) => Some(&mut report.header),
             Report::Traces(report) => Some(&mut report.header),
             Report::Flame(report) => Some(&mut report.header),
+            Report::Page(report) => Some(&mut report.header),
             Report::Info(_) | Report::Types(_) => None,
         }
     }

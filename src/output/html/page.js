@@ -158,12 +158,16 @@ class Page {
     const height = this.height(tree);
     let layers;
     if (up) {
+      // One function in focus stands between its callers and callees; several need a row for all.
       const above = this.height(up);
-      layers = [{ tree, row: above, step: 1, first: 0 }];
-      layers.push({ tree: up, row: above, step: -1, first: 1 });
+      const first = tree.depth.filter((depth) => depth === 1).length === 1 ? 1 : 0;
+      layers = [{ tree, row: above - first, step: 1, first }];
+      layers.push({ tree: up, row: above, step: -1, first: 1, isUp: true });
     } else if (state.icicle) layers = [{ tree, row: 0, step: 1, first: 0 }];
     else layers = [{ tree, row: height, step: -1, first: 0 }];
-    this.graph.cursor = { layer: layers[up && state.zoomUp ? 1 : 0], node: trees[up && state.zoomUp ? 1 : 0].zoomed };
+    const zoomed = layers[up && state.zoomUp ? 1 : 0];
+    this.graph.cursor = { layer: zoomed, node: Math.max(zoomed.tree.zoomed, zoomed.first) };
+    if (zoomed.isUp && zoomed.tree.zoomed === 0) this.graph.cursor = { layer: layers[0], node: layers[0].first };
     this.largestDelta = 0;
     for (const { tree } of layers) {
       for (let node = 1; node < tree.name.length; node++) {
@@ -255,10 +259,10 @@ class Page {
   }
 
   zoomTo(block) {
-    const isUp = block.layer.first === 1;
     const zoom = this.chain(block);
-    if (zoom.length === 0) return this.restore();
-    this.change({ zoom, zoomUp: isUp }, true);
+    const isRoot = !block.layer.isUp && block.node === block.layer.first;
+    if (isRoot) return this.restore();
+    this.change({ zoom, zoomUp: Boolean(block.layer.isUp) }, true);
   }
 
   /** Undoes the zoom; where there is none, the focus. */

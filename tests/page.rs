@@ -1,0 +1,325 @@
+//! The interactive page in a real browser: what it counts, and what it does when used.
+//!
+//! Needs Chromium (Debian's package `chromium`); without it the tests say that they are skipped.
+
+#[path = "page/browser.rs"]
+mod browser;
+mod support;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use browser::{run, write};
+use prof::profile::{LabelSetId, LoadOptions, Profile, ProfileBuilder, from_picture};
+use prof::report::Page;
+use prof::tree::{By, Subject};
+use prof::unit::{Scale, Unit};
+use prof::view::{self, PageOptions, Scope, TopOptions};
+use serde_json::{Value, json};
+
+fn page_of(profile: &Profile, metric: usize) -> Page {
+    let options = PageOptions { scope: Scope::metric(metric), title: "a title".into() };
+    view::page(profile, None, &options)
+}
+
+/// Stacks of names with their values, which the slow counting below works on.
+type Stacks = Vec<(Vec<String>, i64)>;
+
+fn stacks(profile: &Profile, metric: usize) -> Stacks {
+    let subject = Subject::new(profile, &By::Function, &[metric]);
+    let name = |key| subject.keys.name(key).to_string();
+    let values = &profile.samples.values[metric];
+    let rows = profile.samples.stack.iter().zip(values);
+    rows.map(|(&stack, &value)| (subject.stack_keys(stack).map(name).collect(), value)).collect()
+}
+
+/// What a page must have counted: every name's self and total, what is shown, what has no stack.
+fn count(stacks: &Stacks) -> Value {
+    let mut rows: BTreeMap<&str, (i64, i64)> = BTreeMap::new();
+    for (stack, value) in stacks {
+        for name in stack.iter().collect::<BTreeSet<_>>() {
+            rows.entry(name).or_default().1 += value;
+        }
+        if let Some(leaf) = stack.last() {
+            rows.entry(leaf).or_default().0 += value;
+        }
+    }
+    let shown: i64 = stacks.iter().map(|(_, value)| value.abs()).sum();
+    let no_stack: i64 = stacks.iter().filter(|(stack, _)| stack.is_empty()).map(|(_, value)| value).sum();
+    let rows: Vec<Value> = rows
+        .into_iter()
+        .filter(|(_, pair)| *pair != (0, 0))
+        .map(|(name, (own, total))| json!([name, own.to_string(), total.to_string()]))
+        .collect();
+    json!({ "rows": rows, "shown": shown.to_string(), "noStack": no_stack.to_string() })
+}
+
+/// The rules of the filters, one stack at a time.
+fn filter(stacks: &Stacks, kind: &str, name: &str) -> Stacks {
+    let at = |stack: &[String]| stack.iter().position(|frame| frame == name);
+    let keep = |(stack, value): &(Vec<String>, i64)| {
+        let stack = match kind {
+            "show-stacks" | "focus" => at(stack).map(|_| stack.clone()),
+            "hide-stacks" => at(stack).is_none().then(|| stack.clone()),
+            "hide-frames" => Some(stack.iter().filter(|frame| *frame != name).cloned().collect()),
+            "show-frames" => Some(stack.iter().filter(|frame| *frame == name).cloned().collect()),
+            "show-from" => at(stack).map(|from| stack[from..].to_vec()),
+            _ => unreachable!(),
+        };
+        stack.map(|stack| (stack, *value))
+    };
+    stacks.iter().filter_map(keep).collect()
+}
+
+/// Rows in an order of their own, since the page sorts by weight.
+fn by_name(mut counted: Value) -> Value {
+    counted["rows"].as_array_mut().unwrap().sort_by_key(|row| row[0].as_str().unwrap().to_owned());
+    counted
+}
+
+const KINDS: [&str; 6] = ["show-stacks", "hide-stacks", "hide-frames", "show-frames", "show-from", "focus"];
+
+#[test]
+fn the_table_equals_top_and_filters_equal_their_rules() {
+    let mut files = vec!["pprof/go-cpu.pb.gz", "pprof/go-heap.pb.gz", "collapsed/python.folded"];
+    files.retain(|file| support::fixture(file).exists());
+    assert!(!files.is_empty());
+    for file in files {
+        let profile = support::load_file(&support::fixture(file)).unwrap();
+        let metric = profile.meta.default_metric;
+        let top = view::top(&profile, &TopOptions::new(Scope::metric(metric)));
+        // A heavy function in the middle of its stacks, and a light one.
+        let middle =
+            top.rows.iter().filter(|row| row.values.children > 0).max_by_key(|row| row.values.self_value);
+        let names = [&middle.unwrap().name, &top.rows.last().unwrap().name];
+        let cases: Vec<(&str, &str)> =
+            KINDS.iter().flat_map(|kind| names.iter().map(move |name| (*kind, &***name))).collect();
+        let check = format!(
+            "const plain = counted();
+             const shown = cells();
+             const filtered = {}.map(([kind, text]) => {{
+               page.change({{ filters: [{{ kind, text, exact: true }}] }});
+               return counted();
+             }});
+             return {{ plain, shown, filtered }};",
+            json!(cases)
+        );
+        let Some(result) = run(&write(&page_of(&profile, metric)), "", &check) else { return };
+
+        let scale = Scale::automatic(&Unit::parse(&top.header.metric.unit), 1, top.header.total);
+        for (row, expected) in result["plain"]["rows"].as_array().unwrap().iter().zip(&top.rows) {
+            let values = &expected.values;
+            let expected = json!([*expected.name, values.self_value.to_string(), values.total.to_string()]);
+            assert_eq!(row, &expected, "{file}");
+        }
+        assert_eq!(result["plain"]["rows"].as_array().unwrap().len(), top.rows.len());
+        for (row, expected) in result["shown"].as_array().unwrap().iter().zip(top.rows.iter().take(200)) {
+            assert_eq!(row[0], scale.format(expected.values.self_value), "{file}");
+            assert_eq!(row[1], prof::unit::share(expected.values.self_value, top.header.total));
+            assert_eq!(row[2], scale.format(expected.values.total));
+        }
+        let all = stacks(&profile, metric);
+        assert_eq!(by_name(result["plain"].clone()), count(&all), "{file}");
+        for ((kind, name), counted) in cases.into_iter().zip(result["filtered"].as_array().unwrap()) {
+            assert_eq!(by_name(counted.clone()), count(&filter(&all, kind, name)), "{file} {kind} {name}");
+        }
+    }
+}
+
+#[test]
+fn click_zooms_escape_restores_and_the_address_keeps_the_state() {
+    let profile = from_picture("main;a;b 6\nmain;a;c 3\nmain;d 1");
+    let check = "
+        const before = blocks();
+        click(blockOf('a'));
+        const zoomed = [blocks(), page.state.zoom.length, document.getElementById('chosen').textContent];
+        const hash = location.hash;
+        press('Escape');
+        const after = blocks();
+        click(blockOf('b'));
+        click(blockOf('main'));
+        const ancestor = page.state.zoom.length;
+        click(page.graph.rows.flat().find(({ layer, node }) => node === 0));
+        const root = page.state.zoom.length;
+        location.hash = hash;
+        await moment();
+        const again = blocks();
+        page.graph.canvas.focus();
+        press('Escape');
+        for (const key of ['ArrowUp', 'ArrowUp', 'Enter']) press(key, page.graph.canvas);
+        const keyed = page.state.zoom.map((id) => page.data.names[id]);
+        return { before, zoomed, hash, after, ancestor, root, again, keyed };";
+    let Some(result) = run(&write(&page_of(&profile, 0)), "", check) else { return };
+    let whole = json!([
+        [0, "b", "6", "6"],
+        [0, "c", "3", "3"],
+        [1, "a", "9", "0"],
+        [1, "d", "1", "1"],
+        [2, "main", "10", "0"],
+        [3, "(all)", "10", "0"]
+    ]);
+    assert_eq!(result["before"], whole);
+    assert_eq!(
+        result["zoomed"][0],
+        json!([
+            [0, "b", "6", "6"],
+            [0, "c", "3", "3"],
+            [1, "a", "9", "0"],
+            [2, "main", "10", "0"],
+            [3, "(all)", "10", "0"]
+        ])
+    );
+    assert_eq!(result["zoomed"][1], 2);
+    assert!(result["zoomed"][2].as_str().unwrap().starts_with("a · total 9 90.0% · self 0"), "{result}");
+    assert_eq!(result["after"], whole);
+    assert_eq!((&result["ancestor"], &result["root"]), (&json!(1), &json!(0)));
+    assert_eq!(result["again"], result["zoomed"][0]);
+    assert_eq!(result["keyed"], json!(["main", "a"]));
+
+    let check = "return [blocks(), page.state.filters.length, page.state.query, counted()];";
+    let hash = "show-stacks=a&hide-frames=c&query=b&icicle=1";
+    let Some(result) = run(&write(&page_of(&profile, 0)), hash, check) else { return };
+    let expected =
+        json!([[0, "(all)", "9", "0"], [1, "main", "9", "0"], [2, "a", "9", "3"], [3, "b", "6", "6"]]);
+    assert_eq!(result[0], expected);
+    assert_eq!((&result[1], &result[2]), (&json!(2), &json!("b")));
+    assert_eq!(result[3]["rows"], json!([["b", "6", "6"]]));
+}
+
+#[test]
+fn focus_lays_callers_above_and_callees_below() {
+    let profile = from_picture("main;a;a;x 4\nmain;a;b;a 3\nmain;b;a 2\nmain;b 1");
+    let check = "
+        click(blockOf('a'), 'contextmenu');
+        const menu = document.getElementById('menu');
+        const labels = Array.from(menu.querySelectorAll('button'), (button) => button.textContent);
+        menu.querySelector('[data-action=focus]').click();
+        const focused = blocks();
+        const chips = document.getElementById('filters').textContent;
+        const shares = cells()[0];
+        click(blockOf('a'));
+        return { labels, focused, chips, shares, restored: page.state.filters.length };";
+    let Some(result) = run(&write(&page_of(&profile, 0)), "", check) else { return };
+    assert_eq!(result["labels"], json!(["Focus", "Show from", "Show stacks", "Hide frames", "Highlight"]));
+    // Callers of the outermost `a`; their self is what starts there, at the root.
+    let expected = json!([
+        [0, "main", "2", "2"],
+        [1, "b", "2", "0"],
+        [1, "main", "7", "7"],
+        [2, "a", "9", "2"],
+        [3, "a", "4", "0"],
+        [3, "b", "3", "0"],
+        [4, "x", "4", "4"],
+        [4, "a", "3", "3"]
+    ]);
+    assert_eq!(result["focused"], expected);
+    assert_eq!(result["chips"], "Focus a ×shown 9, 90.0% of allRemove all");
+    assert_eq!(result["shares"], json!(["5", "50.0%", "9", "90.0%", "100.0%", "a"]));
+    assert_eq!(result["restored"], 0);
+}
+
+#[test]
+fn search_and_highlight_report_their_share() {
+    let profile = from_picture("main;json.Encode;json.write 3\nmain;json.write 2\nmain;idle 5\n 2");
+    let check = "
+        const search = document.getElementById('search');
+        search.value = '^json[.]';
+        search.dispatchEvent(new Event('input', { bubbles: true }));
+        const found = [document.getElementById('matched').textContent, counted().rows];
+        search.value = 'Encode(';
+        search.dispatchEvent(new Event('input', { bubbles: true }));
+        const literal = document.getElementById('matched').textContent;
+        search.value = 'json';
+        search.dispatchEvent(new Event('input', { bubbles: true }));
+        const apply = document.getElementById('apply');
+        apply.value = 'show-stacks';
+        apply.dispatchEvent(new Event('change', { bubbles: true }));
+        const applied = [counted().shown, location.hash];
+        page.change({ filters: [{ kind: 'highlight', text: 'idle', exact: true }] });
+        return { found, literal, applied, lit: document.getElementById('filters').textContent };";
+    let Some(result) = run(&write(&page_of(&profile, 0)), "", check) else { return };
+    assert_eq!(result["found"][0], "matched 5, 41.7% of all");
+    assert_eq!(result["found"][1], json!([["json.write", "5", "5"], ["json.Encode", "0", "3"]]));
+    assert_eq!(result["literal"], "matched 0, 0.0% of all");
+    assert_eq!(result["applied"], json!(["5", "#show-stacks%7E=json"]));
+    assert_eq!(result["lit"], "Highlight idle ×highlighted 5, 41.7%Remove all");
+}
+
+#[test]
+fn a_hostile_profile_shows_as_text() {
+    let long = "<b>".repeat(4_000);
+    let names = [
+        "</script><script>hacked = 1</script>",
+        "<img src=x onerror='hacked=1'>",
+        "\"quoted\" 'name' & \u{1b}[31m\u{202e}",
+        "{script}",
+        "",
+        "__proto__",
+        "constructor",
+        &long,
+    ];
+    let mut builder = ProfileBuilder::new("test", LoadOptions::default());
+    builder.metric("<script>hacked=1</script>", "</script>");
+    for name in names {
+        let function = builder.named_function(name, "</script><b>.js");
+        let frame = builder.frame(prof::profile::Frame { function, ..Default::default() });
+        let stack = builder.stack(&[frame, frame]);
+        builder.sample(stack, LabelSetId::default(), None, &[1]);
+    }
+    builder.warn("<script>hacked=1</script>".into());
+    let profile = builder.finish().unwrap();
+    let title = "</title><script>hacked = 1</script>{data}".to_string();
+    let options = PageOptions { scope: Scope::metric(0), title: title.clone() };
+    let page = write(&view::page(&profile, None, &options));
+    let check = "
+        for (const { layer, node } of page.graph.rows.flat()) page.showChosen({ layer, node });
+        page.openMenu(0, 0, 0);
+        page.addFilter('show-stacks', page.data.names[1], true);
+        page.removeFilter(page.state.filters[0]);
+        const scripts = document.scripts.length;
+        const strange = document.querySelectorAll('img, b, iframe, link').length;
+        const names = counted().rows.map((row) => row[0]).sort();
+        const first = Array.from(document.querySelectorAll('td .name'), (name) => name.textContent.slice(0, 60));
+        return { scripts, strange, hacked: typeof hacked, title: document.title, names, first };";
+    let Some(result) = run(&page, "", check) else { return };
+    let mut expected = names.to_vec();
+    expected.sort_unstable();
+    let mut found: Vec<&str> =
+        result["names"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+    found.sort_unstable();
+    assert_eq!(found, expected);
+    assert_eq!(result["title"], title);
+    // Data and program of the page, and what this test adds before and after.
+    assert_eq!((&result["scripts"], &result["strange"]), (&json!(4), &json!(0)));
+    assert_eq!(result["hacked"], "undefined");
+    let shown = result["first"].as_array().unwrap();
+    assert!(shown.contains(&json!("\"quoted\" 'name' & \\u{1b}[31m\\u{202e}")), "{shown:?}");
+}
+
+#[test]
+fn values_beyond_what_doubles_hold_are_exact() {
+    let profile = from_picture("main;a 4611686018427387903\nmain;b 4611686018427387001\nmain;b -3");
+    let check = "page.change({ sort: 'name' }); return counted();";
+    let Some(result) = run(&write(&page_of(&profile, 0)), "", check) else { return };
+    assert_eq!(by_name(result), count(&stacks(&profile, 0)));
+}
+
+#[test]
+fn two_profiles_are_compared() {
+    let (new, old) = (from_picture("main;a 5\nmain;b 1"), from_picture("main;a 3\nmain;gone 2"));
+    let options = PageOptions { scope: Scope::metric(0), title: String::new() };
+    let page = write(&view::page(&new, Some(&old), &options));
+    let check = "
+        const rows = () => page.table().map((row) => [row.name, row.self, row.total, row.delta]);
+        page.change({ side: 'delta', sort: 'name', reversed: true });
+        const delta = rows();
+        const notes = document.getElementById('notes').textContent;
+        page.change({ side: 'old' });
+        return { delta, notes, old: counted() };";
+    let Some(result) = run(&page, "", check) else { return };
+    let delta = json!([["a", 5, 5, 2], ["b", 1, 1, 1], ["gone", 0, 0, -2], ["main", 0, 6, 1]]);
+    let mut found = result["delta"].clone();
+    found.as_array_mut().unwrap().sort_by_key(|row| row[0].as_str().unwrap().to_owned());
+    assert_eq!(found, delta);
+    assert!(result["notes"].as_str().unwrap().contains("1 no longer there: gone"));
+    assert_eq!(result["old"]["shown"], "5");
+}

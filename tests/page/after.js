@@ -1,0 +1,64 @@
+// Runs after the page: helpers for checks, and the way their results leave the browser.
+
+/** What the page counted, with values as text. */
+function counted() {
+  const rows = page.table().map((row) => [row.name, String(row.self), String(row.total)]);
+  return { rows, shown: String(page.flat.shown), noStack: String(page.flat.noStack) };
+}
+
+/** The blocks of the graph: row, name, total, self. */
+function blocks() {
+  const all = page.graph.rows.flatMap((blocks, row) => blocks.map((block) => ({ row, ...block })));
+  return all.map(({ row, layer: { tree }, node }) => [
+    row,
+    tree.name[node] < 0 ? "(all)" : page.data.names[tree.name[node]],
+    String(tree.total[node]),
+    String(tree.self[node]),
+  ]);
+}
+
+/** The text of the table's cells, as people see it. */
+function cells() {
+  return Array.from(document.querySelectorAll("#rows tr"), (row) => Array.from(row.cells, (cell) => cell.textContent));
+}
+
+/** The block of a name that lies nearest to the root. */
+function blockOf(name) {
+  const found = page.graph.rows.flat().filter(({ layer: { tree }, node }) => page.data.names[tree.name[node]] === name);
+  return found.sort((a, b) => a.layer.tree.depth[a.node] - b.layer.tree.depth[b.node])[0];
+}
+
+/** A click in the middle of a block. */
+function click(block, kind = "click") {
+  const { canvas, scroller } = page.graph;
+  page.graph.reveal(page.graph.rowOf(block));
+  const box = canvas.getBoundingClientRect();
+  const [left, width] = page.graph.place(block);
+  const y = page.graph.rowOf(block) * ROW - scroller.scrollTop + ROW / 2;
+  const at = { clientX: box.left + left + width / 2, clientY: box.top + y, bubbles: true, cancelable: true };
+  canvas.dispatchEvent(new MouseEvent(kind, at));
+}
+
+function press(key, target = document.body) {
+  target.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+}
+
+/** A change of the address is told to the page a moment later. */
+const moment = () => new Promise((resolve) => setTimeout(resolve, 50));
+
+async function run(check) {
+  while (!document.documentElement.dataset.ready && !document.querySelector(".error")) await moment();
+  let result = null;
+  try {
+    result = await check();
+  } catch (error) {
+    faults.push(`check: ${error.stack}`);
+  }
+  const requests = performance.getEntriesByType("resource").map((entry) => entry.name);
+  const text = JSON.stringify({ result, faults, requests });
+  const bytes = Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join("");
+  const out = document.createElement("pre");
+  out.id = "test-results";
+  out.textContent = btoa(bytes);
+  document.body.append(out);
+}

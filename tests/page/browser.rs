@@ -1,0 +1,72 @@
+//! Headless Chromium, as far as the tests of the page need it: a page is loaded from disk, a script
+//! checks it, and what the script returns comes back as JSON.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use base64::Engine;
+use prof::output::{HtmlOptions, html};
+use prof::report::Page;
+use serde_json::Value;
+
+/// The page as a file's text.
+pub(crate) fn write(page: &Page) -> String {
+    let mut out = Vec::new();
+    html(page, &HtmlOptions::default(), &mut out).unwrap().unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+/// Loads a page and runs `check`, the body of an asynchronous JavaScript function. `None`, and a
+/// line that says so, where there is no Chromium. Fails where the page or the script reports an
+/// error, or where the page asks for anything from outside.
+pub(crate) fn run(page: &str, hash: &str, check: &str) -> Option<Value> {
+    let Some(program) = chromium() else {
+        println!("skipped: no chromium in PATH");
+        return None;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("page.html");
+    let before = include_str!("before.js");
+    let after = include_str!("after.js");
+    let page = page.replacen("<head>", &format!("<head><script>{before}</script>"), 1);
+    let tail = format!("<script>{after}\nrun(async () => {{{check}}});</script>\n</body>");
+    let (head, end) = page.rsplit_once("</body>").unwrap();
+    std::fs::write(&file, format!("{head}{tail}{end}")).unwrap();
+
+    let log = folder.path().join("log");
+    let dump = folder.path().join("dump");
+    let mut command = Command::new(program);
+    command.args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]);
+    command.args(["--disable-background-networking", "--disable-component-update", "--disable-sync"]);
+    command.args(["--window-size=1400,900", "--virtual-time-budget=60000", "--dump-dom"]);
+    command.arg(format!("--user-data-dir={}", folder.path().join("user").display()));
+    command.arg(format!("file://{}#{hash}", file.display()));
+    command.stdout(std::fs::File::create(&dump).unwrap());
+    command.stderr(std::fs::File::create(&log).unwrap()).stdin(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let start = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if start.elapsed() > Duration::from_secs(90) {
+            child.kill().unwrap();
+            panic!("chromium does not end: {}", std::fs::read_to_string(&log).unwrap_or_default());
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let dump = std::fs::read_to_string(&dump).unwrap();
+    let (_, results) = dump.rsplit_once("<pre id=\"test-results\">").expect("the check came to its end");
+    let (results, _) = results.split_once('<').unwrap();
+    let bytes = base64::engine::general_purpose::STANDARD.decode(results).unwrap();
+    let mut results: Value = serde_json::from_slice(&bytes).unwrap();
+    assert_eq!(results["faults"], serde_json::json!([]));
+    assert_eq!(results["requests"], serde_json::json!([]));
+    Some(results["result"].take())
+}
+
+fn chromium() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    std::env::split_paths(&path)
+        .flat_map(|folder| names.map(|name| folder.join(name)))
+        .find(|program| program.is_file())
+}

@@ -44,9 +44,15 @@ function patternOf(text) {
   }
 }
 
+/** Room for sums of a metric's values, all zero. */
+function sums(length, zero) {
+  return typeof zero === "bigint" ? new BigInt64Array(length) : new Float64Array(length);
+}
+
 /** All stacks, whole. */
 function allPaths(data) {
-  const stack = Uint32Array.from({ length: data.stackCount }, (_, i) => i);
+  const stack = new Uint32Array(data.stackCount);
+  for (let i = 0; i < stack.length; i++) stack[i] = i;
   return { frames: data.frames, stack, begin: data.start.slice(0, -1), end: data.start.slice(1) };
 }
 
@@ -95,7 +101,7 @@ function filtered(data, filters) {
     const chosen = filters.filter((filter) => filter.kind === kind);
     return chosen.length ? matching(data, chosen) : null;
   };
-  let paths = allPaths(data);
+  let paths = (data.whole ??= allPaths(data));
   let marks = marksOf("show-stacks");
   if (marks) paths = keepPaths(paths, (f, begin, end) => (firstMarked(f, begin, end, marks) < 0 ? -1 : begin));
   marks = marksOf("hide-stacks");
@@ -109,8 +115,7 @@ function filtered(data, filters) {
   marks = marksOf("focus");
   if (marks) {
     paths = keepPaths(paths, (f, begin, end) => (firstMarked(f, begin, end, marks) < 0 ? -1 : begin));
-    paths.anchor = Uint32Array.from(paths.stack, (_, i) =>
-      firstMarked(paths.frames, paths.begin[i], paths.end[i], marks));
+    paths.anchor = paths.stack.map((_, i) => firstMarked(paths.frames, paths.begin[i], paths.end[i], marks));
   }
   return paths;
 }
@@ -118,8 +123,8 @@ function filtered(data, filters) {
 /** Self and total of every name: total once a path, however often the name recurs. */
 function countFlat(data, paths, values, zero) {
   const length = data.names.length;
-  const self = new Array(length).fill(zero);
-  const total = new Array(length).fill(zero);
+  const self = sums(length, zero);
+  const total = sums(length, zero);
   const seen = new Int32Array(length).fill(-1);
   let shown = zero;
   let noStack = zero;
@@ -174,71 +179,19 @@ function callers(paths) {
  * little is built of a million stacks. An explicit work list bears stacks of any depth.
  */
 function growTree(paths, values, old, zero, options) {
-  const tree = { parent: [], name: [], depth: [], left: [], width: [], total: [], self: [], old: [], zoomed: 0, dropped: 0, droppedWidth: 0 };
-  const { frames, stack, begin, end, backward } = paths;
-  const nameAt = (path, depth) => {
-    if (depth >= end[path] - begin[path]) return -1;
-    return backward ? frames[end[path] - 1 - depth] : frames[begin[path] + depth];
-  };
-  const group = (parent, name, depth) => ({ parent, name, depth, lo: 0, hi: 0, width: 0, total: zero, self: zero, old: zero, left: 0 });
-  const add = (to, path) => {
-    const value = values[stack[path]];
-    to.width += Math.abs(Number(value));
-    to.total += value;
-    if (old) to.old += old[stack[path]];
-    if (to.depth === end[path] - begin[path]) to.self += value;
-  };
-
-  const order = new Uint32Array(stack.length);
-  let used = 0;
-  for (let path = 0; path < stack.length; path++) {
-    if (values[stack[path]] != 0 || (old && old[stack[path]] != 0)) order[used++] = path;
-  }
-  const root = group(0, -1, 0);
-  root.hi = used;
-  for (let i = 0; i < used; i++) add(root, order[i]);
-
-  const groupOf = new Int32Array(options.names).fill(-1);
-  const scratch = new Uint32Array(used);
-  const groupAt = new Uint32Array(used);
-  const split = (node, index) => {
-    const children = [];
-    let taken = 0;
-    for (let i = node.lo; i < node.hi; i++) {
-      const path = order[i];
-      const name = nameAt(path, node.depth);
-      if (name < 0) continue;
-      let number = groupOf[name];
-      if (number < 0) {
-        number = groupOf[name] = children.length;
-        children.push(group(index, name, node.depth + 1));
-      }
-      add(children[number], path);
-      children[number].hi++;
-      scratch[taken] = path;
-      groupAt[taken++] = number;
-    }
-    let at = node.lo;
-    for (const child of children) {
-      groupOf[child.name] = -1;
-      const length = child.hi;
-      child.lo = child.hi = at;
-      at += length;
-    }
-    for (let i = 0; i < taken; i++) order[children[groupAt[i]].hi++] = scratch[i];
-    return children;
-  };
+  const tree = { zoomed: 0, backward: paths.backward };
+  for (const column of COLUMNS) tree[column] = [];
+  const splitter = new Splitter(paths, values, old, zero, options.names);
   const push = (node) => {
-    for (const column of ["parent", "name", "depth", "left", "width", "total", "self", "old"]) tree[column].push(node[column]);
+    for (const column of COLUMNS) tree[column].push(node[column]);
     return tree.parent.length - 1;
   };
 
-  let top = root;
-  let index = push(root);
+  let top = splitter.whole();
+  let index = push(top);
   for (const name of options.zoom) {
-    const next = split(top, index).find((child) => child.name === name && child.width > 0);
+    const next = splitter.split(top, index, 0).find((child) => child.name === name);
     if (!next) break;
-    next.left = top.left;
     top = next;
     index = push(next);
   }
@@ -250,20 +203,118 @@ function growTree(paths, values, old, zero, options) {
   while (work.length) {
     const { node, index: at } = work.pop();
     const here = at < 0 ? push(node) : at;
-    const children = split(node, here).sort(siblings);
     let left = node.left;
     const kept = [];
-    for (const child of children) {
-      if (child.width < least || child.width === 0) {
-        tree.dropped += child.width > 0 ? 1 : 0;
-        tree.droppedWidth += child.width;
-        continue;
-      }
+    for (const child of splitter.split(node, here, least).sort(siblings)) {
       child.left = left;
       left += child.width;
       kept.push({ node: child, index: -1 });
     }
+    // The last in is the first out.
     for (const child of kept.reverse()) work.push(child);
   }
+  tree.dropped = splitter.dropped;
+  tree.droppedWidth = splitter.droppedWidth;
   return tree;
+}
+
+const COLUMNS = ["parent", "name", "depth", "left", "width", "total", "self", "old"];
+
+/** Splits groups of paths by their next name. */
+class Splitter {
+  constructor(paths, values, old, zero, names) {
+    const { stack } = paths;
+    Object.assign(this, { paths, values, old });
+    // The paths, those of a group side by side.
+    this.order = new Uint32Array(stack.length);
+    this.used = 0;
+    for (let path = 0; path < stack.length; path++) {
+      if (values[stack[path]] != 0 || (old && old[stack[path]] != 0)) this.order[this.used++] = path;
+    }
+    this.scratch = new Uint32Array(this.used);
+    this.groupAt = new Uint32Array(this.used);
+    // While a group is split: the number of each name's subgroup, and the sums of each subgroup.
+    this.groupOf = new Int32Array(names).fill(-1);
+    this.count = new Uint32Array(names);
+    this.width = new Float64Array(names);
+    [this.total, this.self, this.oldSum] = [sums(names, zero), sums(names, zero), sums(names, zero)];
+    this.zero = zero;
+    [this.dropped, this.droppedWidth] = [0, 0];
+  }
+
+  /** The group of all paths. */
+  whole() {
+    const { order, used, values, old, zero } = this;
+    const { stack, begin, end } = this.paths;
+    const root = { parent: 0, name: -1, depth: 0, left: 0, width: 0, total: zero, self: zero, old: zero, lo: 0, hi: used };
+    for (let i = 0; i < used; i++) {
+      const path = order[i];
+      const value = values[stack[path]];
+      root.width += Number(absolute(value));
+      root.total += value;
+      if (begin[path] === end[path]) root.self += value;
+      if (old) root.old += old[stack[path]];
+    }
+    return root;
+  }
+
+  /**
+   * The groups of a group's paths by their next name, as far as they are at least `least` wide. Paths
+   * that end here are in none.
+   */
+  split(node, index, least) {
+    const { order, scratch, groupAt, groupOf, count, width, total, self, oldSum, values, old, zero } = this;
+    const { frames, stack, begin, end, backward } = this.paths;
+    const { depth } = node;
+    const names = [];
+    let taken = 0;
+    for (let i = node.lo; i < node.hi; i++) {
+      const path = order[i];
+      const length = end[path] - begin[path];
+      if (depth >= length) continue;
+      const name = backward ? frames[end[path] - 1 - depth] : frames[begin[path] + depth];
+      let number = groupOf[name];
+      if (number < 0) {
+        number = groupOf[name] = names.length;
+        names.push(name);
+        count[number] = width[number] = 0;
+        total[number] = self[number] = oldSum[number] = zero;
+      }
+      const value = values[stack[path]];
+      width[number] += Number(absolute(value));
+      total[number] += value;
+      if (depth + 1 === length) self[number] += value;
+      if (old) oldSum[number] += old[stack[path]];
+      count[number]++;
+      scratch[taken] = path;
+      groupAt[taken++] = number;
+    }
+    const children = [];
+    let at = node.lo;
+    for (let number = 0; number < names.length; number++) {
+      groupOf[names[number]] = -1;
+      const lo = at;
+      at += count[number];
+      count[number] = lo;
+      if (width[number] < least || width[number] === 0) {
+        if (width[number] > 0) this.dropped++;
+        this.droppedWidth += width[number];
+        continue;
+      }
+      children.push({
+        parent: index,
+        name: names[number],
+        depth: depth + 1,
+        left: node.left,
+        width: width[number],
+        total: total[number],
+        self: self[number],
+        old: oldSum[number],
+        lo,
+        hi: at,
+      });
+    }
+    for (let i = 0; i < taken; i++) order[count[groupAt[i]]++] = scratch[i];
+    return children;
+  }
 }

@@ -17,8 +17,10 @@ class Varints {
     this.at = at;
   }
   next() {
-    let value = 0;
-    for (let unit = 1; ; unit *= 128) {
+    const first = this.bytes[this.at++];
+    if (first < 128) return first;
+    let value = first & 127;
+    for (let unit = 128; ; unit *= 128) {
       const byte = this.bytes[this.at++];
       value += (byte & 127) * unit;
       if (byte < 128) return value;
@@ -70,7 +72,11 @@ async function load(text) {
 
 /** A stack is what it shares with the one before it, and further frames. */
 function readStacks(head, varints) {
-  const column = () => Uint32Array.from({ length: head.stacks }, () => varints.next());
+  const column = () => {
+    const numbers = new Uint32Array(head.stacks);
+    for (let i = 0; i < numbers.length; i++) numbers[i] = varints.next();
+    return numbers;
+  };
   const shared = column();
   const further = column();
   const frames = new Uint32Array(head.frames);

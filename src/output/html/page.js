@@ -96,6 +96,27 @@ class Page {
   // What follows from the state.
 
   update() {
+    const { state } = this;
+    this.isFiltered = state.filters.some((filter) => filter.kind !== "highlight");
+    this.once("count", [state.metric, state.side, state.filters], () => this.count());
+    this.once("mark", [this.flat, state.query, state.filters], () => this.mark());
+    this.growTrees();
+    this.showControls();
+    this.showFilters();
+    this.once("table", [this.flat, this.found, state.sort, state.reversed], () => this.showTable());
+    this.showGraph();
+  }
+
+  /** Does what need not be done again while nothing of what it depends on has changed. */
+  once(what, dependsOn, act) {
+    const before = (this.done ??= {})[what];
+    if (before && before.every((value, i) => value === dependsOn[i])) return;
+    this.done[what] = dependsOn;
+    act();
+  }
+
+  /** What filters leave, counted. */
+  count() {
     const { data, state } = this;
     const metric = data.metrics[state.metric];
     this.metric = metric;
@@ -107,13 +128,6 @@ class Page {
     this.flat = countFlat(data, this.paths, this.values, metric.zero);
     const other = isOld ? metric.values : metric.old;
     this.otherFlat = data.compared ? countFlat(data, this.paths, other, metric.zero) : null;
-    this.isFiltered = state.filters.some((filter) => filter.kind !== "highlight");
-    this.mark();
-    this.growTrees();
-    this.showControls();
-    this.showFilters();
-    this.showTable();
-    this.showGraph();
   }
 
   /** Which names the search and the highlights match, and how much runs through them. */
@@ -325,14 +339,14 @@ class Page {
   }
 
   /** The rows of the table in order, as they would be without a limit. */
-  table() {
+  table(all = false) {
     const { data, state, flat, otherFlat, found } = this;
     const rows = [];
     for (let id = 0; id < data.names.length; id++) {
       const [self, total] = [flat.self[id], flat.total[id]];
       const other = otherFlat ? { self: otherFlat.self[id], total: otherFlat.total[id] } : null;
       if (self == 0 && total == 0 && !(other && (other.self != 0 || other.total != 0))) continue;
-      if (found && !found[id]) continue;
+      if (!all && found && !found[id]) continue;
       const delta = other ? (state.side === "old" ? other.total - total : total - other.total) : this.metric.zero;
       rows.push({ id, name: data.names[id], self, total, other, delta });
     }
@@ -468,7 +482,7 @@ class Page {
     if (dropped) notes.push(`${dropped.toLocaleString("en-US")} block${dropped === 1 ? " is" : "s are"} narrower than a third of a pixel and left out, with all on them: ${format.value(width)} ${format.share(width, this.whole)}`);
     if (flat.noStack != 0) notes.push(`without a stack: ${format.value(flat.noStack)} ${format.share(flat.noStack, this.whole)}`);
     if (data.compared && this.state.side !== "old") {
-      const gone = this.table().filter((row) => row.total == 0 && row.other.total != 0);
+      const gone = this.table(true).filter((row) => row.total == 0 && row.other.total != 0);
       if (gone.length) notes.push(`${gone.length} no longer there: ${gone.slice(0, 8).map((row) => data.short[row.id]).join(", ")}${gone.length > 8 ? " …" : ""}`);
     }
     if (data.inlined.includes(1)) notes.push("slanted: inlined");

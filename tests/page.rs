@@ -1,4 +1,5 @@
-//! The interactive page in a real browser: what it counts, and what it does when used.
+//! The interactive page in a real browser: what it counts, and what it does when used; and the script
+//! of the picture.
 //!
 //! Needs Chromium (Debian's package `chromium`); without it the tests say that they are skipped.
 
@@ -8,12 +9,13 @@ mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use browser::{run, write};
+use browser::{run, run_svg, write};
+use prof::output::{SvgOptions, svg};
 use prof::profile::{LabelSetId, LoadOptions, Profile, ProfileBuilder, from_picture};
 use prof::report::Page;
 use prof::tree::{By, Subject};
 use prof::unit::{Scale, Unit};
-use prof::view::{self, PageOptions, Scope, TopOptions};
+use prof::view::{self, FlameOptions, PageOptions, Scope, TopOptions};
 use serde_json::{Value, json};
 
 fn page_of(profile: &Profile, metric: usize) -> Page {
@@ -322,4 +324,44 @@ fn two_profiles_are_compared() {
     assert_eq!(found, delta);
     assert!(result["notes"].as_str().unwrap().contains("1 no longer there: gone"));
     assert_eq!(result["old"]["shown"], "5");
+}
+
+#[test]
+fn the_picture_zooms_and_searches() {
+    let profile = from_picture("main;a.(*T).f(int);b 6\nmain;a.(*T).f(int);c 3\nmain;d 1");
+    let mut picture = Vec::new();
+    let flame = view::flame(&profile, &FlameOptions::new(Scope::metric(0), String::new()));
+    svg(&flame, &SvgOptions::default(), &mut picture).unwrap().unwrap();
+    let picture = String::from_utf8(picture).unwrap();
+    let check = "
+        const group = (name) => Array.from(frames.children).find((g) => g_to_func(g) === name);
+        const label = (name) => group(name).querySelector('text').textContent;
+        const seen = () => Array.from(frames.children)
+            .filter((g) => !g.classList.contains('hide'))
+            .map((g) => g_to_func(g) + ' ' + g.querySelector('rect').getAttribute('width'));
+        const labels = [label('a.(*T).f(int)'), label('b')];
+        group('a.(*T).f(int)').querySelector('rect').dispatchEvent(new MouseEvent('click', { bubbles: true }));
+        const zoomed = seen();
+        press('Escape');
+        const restored = seen();
+        search('^[bd]$');
+        const matched = matchedtxt.textContent;
+        search('f(int');
+        return { labels, zoomed, restored, matched, literal: matchedtxt.textContent };";
+    let Some(result) = run_svg(&picture, check) else { return };
+    assert_eq!(result["labels"], json!(["a.(*T).f", "b"]));
+    let zoomed =
+        ["b 66.6667%", "c 33.3333%", "a.(*T).f(int) 100.0000%", "main 100.0%", "all — 10 (100.0%) 100.0%"];
+    assert_eq!(result["zoomed"], json!(zoomed));
+    let restored = [
+        "b 60.0000%",
+        "c 30.0000%",
+        "a.(*T).f(int) 90.0000%",
+        "d 10.0000%",
+        "main 100.0000%",
+        "all — 10 (100.0%) 100.0000%",
+    ];
+    assert_eq!(result["restored"], json!(restored));
+    assert_eq!(result["matched"], "Matched: 70.0%");
+    assert_eq!(result["literal"], "Matched: 90.0%");
 }

@@ -39,7 +39,7 @@ function click(block, kind = "click") {
   canvas.dispatchEvent(new MouseEvent(kind, at));
 }
 
-function press(key, target = document.body) {
+function press(key, target = document.documentElement) {
   target.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
 }
 
@@ -47,7 +47,9 @@ function press(key, target = document.body) {
 const moment = () => new Promise((resolve) => setTimeout(resolve, 50));
 
 async function run(check) {
-  while (!document.documentElement.dataset.ready && !document.querySelector(".error")) await moment();
+  const isPicture = document.documentElement.tagName === "svg";
+  while (!isPicture && !document.documentElement.dataset.ready && !document.querySelector(".error")) await moment();
+  await moment();
   let result = null;
   try {
     result = await check();
@@ -57,8 +59,8 @@ async function run(check) {
   const requests = performance.getEntriesByType("resource").map((entry) => entry.name);
   const text = JSON.stringify({ result, faults, requests });
   const bytes = Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join("");
-  const out = document.createElement("pre");
+  const out = isPicture ? document.createElementNS("http://www.w3.org/2000/svg", "desc") : document.createElement("pre");
   out.id = "test-results";
   out.textContent = btoa(bytes);
-  document.body.append(out);
+  (document.body ?? document.documentElement).append(out);
 }

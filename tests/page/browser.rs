@@ -21,18 +21,32 @@ pub(crate) fn write(page: &Page) -> String {
 /// line that says so, where there is no Chromium. Fails where the page or the script reports an
 /// error, or where the page asks for anything from outside.
 pub(crate) fn run(page: &str, hash: &str, check: &str) -> Option<Value> {
-    let Some(program) = chromium() else {
-        println!("skipped: no chromium in PATH");
-        return None;
-    };
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("page.html");
     let before = include_str!("before.js");
     let after = include_str!("after.js");
     let page = page.replacen("<head>", &format!("<head><script>{before}</script>"), 1);
     let tail = format!("<script>{after}\nrun(async () => {{{check}}});</script>\n</body>");
     let (head, end) = page.rsplit_once("</body>").unwrap();
-    std::fs::write(&file, format!("{head}{tail}{end}")).unwrap();
+    load("page.html", &format!("{head}{tail}{end}"), hash)
+}
+
+/// The same of a picture.
+pub(crate) fn run_svg(picture: &str, check: &str) -> Option<Value> {
+    let before = include_str!("before.js");
+    let after = include_str!("after.js");
+    let script =
+        format!("<script><![CDATA[{before}\n{after}\nrun(async () => {{{check}}});]]></script></svg>");
+    let head = picture.strip_suffix("</svg>").unwrap();
+    load("picture.svg", &format!("{head}{script}"), "")
+}
+
+fn load(name: &str, text: &str, hash: &str) -> Option<Value> {
+    let Some(program) = chromium() else {
+        println!("skipped: no chromium in PATH");
+        return None;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join(name);
+    std::fs::write(&file, text).unwrap();
 
     let log = folder.path().join("log");
     let dump = folder.path().join("dump");
@@ -54,7 +68,7 @@ pub(crate) fn run(page: &str, hash: &str, check: &str) -> Option<Value> {
         std::thread::sleep(Duration::from_millis(20));
     }
     let dump = std::fs::read_to_string(&dump).unwrap();
-    let (_, results) = dump.rsplit_once("<pre id=\"test-results\">").expect("the check came to its end");
+    let (_, results) = dump.rsplit_once("id=\"test-results\">").expect("the check came to its end");
     let (results, _) = results.split_once('<').unwrap();
     let bytes = base64::engine::general_purpose::STANDARD.decode(results).unwrap();
     let mut results: Value = serde_json::from_slice(&bytes).unwrap();

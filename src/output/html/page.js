@@ -188,10 +188,11 @@ class Page {
         this.largestDelta = Math.max(this.largestDelta, Math.abs(Number(this.delta(tree, node))));
       }
     }
-    this.graph.show(layers, (block) => this.look(block));
-    this.graph.reveal(this.graph.rowOf(this.graph.cursor));
+    // What stands above and below the graph comes first: it takes room.
     this.showChosen(this.graph.cursor);
     this.showNotes();
+    this.graph.show(layers, (block) => this.look(block));
+    this.graph.reveal(this.graph.rowOf(this.graph.cursor));
   }
 
   delta(tree, node) {
@@ -223,7 +224,8 @@ class Page {
       case "file":
         return file ? data.files[file - 1][1] : "#d8d8d8";
       case "self":
-        return share(tree.self[node]);
+        // From the bottom up a block's total is what the function at the root does itself.
+        return share((tree.backward ? tree.total : tree.self)[node]);
       case "total":
         return share(tree.total[node]);
       case "delta": {
@@ -260,7 +262,7 @@ class Page {
     if (owner && owner !== data.files[file - 1]?.[0]) lines.push(`package ${visible(owner)}`);
     if (data.inlined[id]) lines.push("inlined");
     lines.push(value("total", tree.total[node]));
-    if (!layer.tree.backward && !this.state.inverted) lines.push(value("self", tree.self[node]));
+    if (!tree.backward) lines.push(value("self", tree.self[node]));
     if (data.compared) lines.push(`${this.state.side === "old" ? "new" : "old"} ${format.value(tree.old[node])}, change ${format.signed(this.delta(tree, node))}`);
     return lines;
   }
@@ -483,6 +485,7 @@ class Page {
     if (flat.noStack != 0) notes.push(`without a stack: ${format.value(flat.noStack)} ${format.share(flat.noStack, this.whole)}`);
     if (data.compared && this.state.side !== "old") {
       const gone = this.table(true).filter((row) => row.total == 0 && row.other.total != 0);
+      gone.sort((a, b) => Number(absolute(b.other.total)) - Number(absolute(a.other.total)) || a.id - b.id);
       if (gone.length) notes.push(`${gone.length} no longer there: ${gone.slice(0, 8).map((row) => data.short[row.id]).join(", ")}${gone.length > 8 ? " …" : ""}`);
     }
     if (data.inlined.includes(1)) notes.push("slanted: inlined");
@@ -567,7 +570,10 @@ class Page {
   watchWidth() {
     let width = this.graph.width;
     new ResizeObserver(() => {
-      if (this.graph.width === width) return this.graph.later();
+      if (this.graph.width === width) {
+        this.graph.reveal(this.graph.rowOf(this.graph.cursor));
+        return this.graph.later();
+      }
       width = this.graph.width;
       this.growTrees();
       this.showGraph();

@@ -6,7 +6,7 @@ use crate::name::fit;
 use crate::output::color::{self, Color, ColorBy};
 use crate::output::svg::printable;
 use crate::output::svg::wording::Wording;
-use crate::report::{Flame, FlameNode};
+use crate::report::{Direction, Flame, FlameNode};
 
 /// Colours and what they mean.
 pub(super) struct Legend {
@@ -14,6 +14,7 @@ pub(super) struct Legend {
     by: ColorBy,
     largest_delta: i64,
     whole: i64,
+    inverted: bool,
 }
 
 /// How many packages the legend names.
@@ -34,7 +35,8 @@ impl Legend {
                 (color::of_delta(0, 1), "as before".to_string()),
             ],
         };
-        Legend { entries, by, largest_delta, whole: flame.header.shown }
+        let inverted = flame.direction == Direction::BottomUp;
+        Legend { entries, by, largest_delta, whole: flame.header.shown, inverted }
     }
 
     /// What the entries are.
@@ -51,6 +53,8 @@ impl Legend {
     pub(super) fn color(&self, node: &FlameNode) -> Color {
         match self.by {
             ColorBy::Package | ColorBy::File => color::of_name(group(node, self.by)),
+            // In the inverted graph a block's total is what the function at the root does itself.
+            ColorBy::SelfValue if self.inverted => color::of_share(node.total, self.whole),
             ColorBy::SelfValue => color::of_share(node.self_value, self.whole),
             ColorBy::Total => color::of_share(node.total, self.whole),
             ColorBy::Delta => color::of_delta(delta(node), self.largest_delta),

@@ -10,14 +10,14 @@ use crate::cli::failure::hinted;
 use crate::cli::filters::AroundFocus;
 use crate::cli::run::report_of;
 use crate::cli::target::{Target, take_target};
-use crate::output::{ColorBy, SvgOptions, svg};
+use crate::output::{ColorBy, HtmlOptions, SvgOptions, html, svg};
 use crate::profile::LoadOptions;
 use crate::report::{Direction, Report};
-use crate::view::{FlameOptions, Order, flame};
+use crate::view::{FlameOptions, Order, PageOptions, flame, page};
 
-/// Flame graph: a picture of all stacks (OUT.svg)
+/// Flame graph of all stacks: a picture (OUT.svg) or an interactive page (OUT.html)
 ///
-/// The PROFILE that ends in .svg is where the picture goes.
+/// The PROFILE that ends in .svg or .html is where it goes.
 #[derive(Args, Debug)]
 pub(crate) struct FlameCommand {
     #[command(flatten)]
@@ -79,23 +79,34 @@ impl FlameCommand {
             OrderChoice::Alpha => Order::Alphabetical,
             OrderChoice::Weight => Order::Weight,
         };
+        let is_page = self.view.layout.output.as_deref().is_some_and(|out| has_ending(out, "html"));
         let report = report_of(&self.view, LoadOptions::default(), &target, |profile, scope| {
             let title = self.title.clone().unwrap_or_default();
+            if is_page {
+                return Ok(Report::Page(page(profile, None, &PageOptions { scope, title })));
+            }
             let options = FlameOptions { order, direction, ..FlameOptions::new(scope, title) };
             Ok(Report::Flame(flame(profile, &options)))
         })?;
-        let Report::Flame(mut flame) = report else { return Ok(()) };
-        if flame.title.is_empty() {
-            flame.title = title(&flame.header.about.inputs);
+        let (icicle, color_by, unit) = (self.icicle, self.color_by(), self.view.layout.unit());
+        match report {
+            Report::Flame(mut flame) => {
+                name_it(&mut flame.title, &flame.header.about.inputs);
+                target.write(|out| Ok(svg(&flame, &SvgOptions { icicle, color_by, unit }, out)??))
+            }
+            Report::Page(mut page) => {
+                name_it(&mut page.title, &page.header.about.inputs);
+                let by_weight = order == Order::Weight;
+                let options = HtmlOptions { icicle, by_weight, direction, color_by, unit };
+                target.write(|out| Ok(html(&page, &options, out)??))
+            }
+            _ => Ok(()),
         }
-        let options =
-            SvgOptions { icicle: self.icicle, color_by: self.color_by(), unit: self.view.layout.unit() };
-        target.write(|out| Ok(svg(&flame, &options, out)??))
     }
 
     /// Where the picture goes: `-o`, or the positional that ends like a picture.
     fn out(&mut self) -> Result<PathBuf> {
-        let positional = take_target(&mut self.view.input.profiles, &["svg"]);
+        let positional = take_target(&mut self.view.input.profiles, &["svg", "html"]);
         self.view.layout.output.take().or(positional).ok_or_else(|| {
             let corrected = format!("prof flame flame.svg {}", self.view.input.profiles.join(" "));
             hinted("flame: nothing says where the picture goes", format!("try: {}", corrected.trim_end()))
@@ -113,13 +124,20 @@ impl FlameCommand {
     }
 }
 
-/// The title of a picture of these inputs.
-fn title(inputs: &[String]) -> String {
-    match inputs {
+/// Gives a picture of these inputs a title, unless it has one.
+fn name_it(title: &mut String, inputs: &[String]) {
+    if !title.is_empty() {
+        return;
+    }
+    *title = match inputs {
         [one] if one != "-" => {
             Path::new(one).file_name().map_or(one.clone(), |name| name.to_string_lossy().into_owned())
         }
         [_] => "Flame graph".to_string(),
         several => format!("{} profiles", several.len()),
-    }
+    };
+}
+
+fn has_ending(path: &Path, ending: &str) -> bool {
+    path.extension().is_some_and(|own| own.eq_ignore_ascii_case(ending))
 }

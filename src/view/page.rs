@@ -187,7 +187,9 @@ impl Table {
                 last = Some(key(row));
                 frames.extend_from_slice(&all[row.start..row.end]);
                 ends.push(frames.len() as u32);
-                values.iter_mut().for_each(|column| column.push(0));
+                for column in &mut values {
+                    column.push(0);
+                }
             }
             for metric in 0..metrics {
                 if let Some(sum) = values[row.side * metrics + metric].last_mut() {

@@ -285,7 +285,7 @@ impl ProfileBuilder {
             metric.too_large = fits.is_err();
             metric.total = fits.unwrap_or(i64::MAX);
         }
-        if self.rows.samples.is_empty() {
+        if !self.rows.is_timed {
             self.rows.samples.time = None;
         }
         let calls = self.calls.map(|calls| {

@@ -9,6 +9,8 @@ use crate::profile::{Id, LabelSetId, Samples, StackId};
 #[derive(Debug, Default)]
 pub(crate) struct RowTable {
     pub(crate) samples: Samples,
+    /// Whether the time of any sample is known.
+    pub(crate) is_timed: bool,
     /// The latest row of each stack without labels; the fast way to the row to merge with.
     plain_row: Vec<u32>,
     /// The latest row of each stack with labels.
@@ -37,6 +39,7 @@ impl RowTable {
     ) -> bool {
         if let Some(times) = &mut self.samples.time {
             times.push(time.unwrap_or(0));
+            self.is_timed |= time.is_some();
             self.push(stack, labels, values);
             return true;
         }

@@ -1,0 +1,195 @@
+//! Filters on the command line: their order, what they are called, what is said where one matches
+//! nothing, and how many profiles become one.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const STACKS: &str = "main;parse;read 30\nmain;sort;qsort;cmp 50\nmain;sort;qsort 10\nmain;sort 6\nidle 4\n";
+
+/// A folder with the given files, removed when dropped.
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new(files: &[(&str, &str)]) -> Folder {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            fs::write(folder.path().join(name), text).unwrap();
+        }
+        Folder(folder)
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        Command::new(PathBuf::from(env!("CARGO_BIN_EXE_prof")))
+            .args(arguments)
+            .current_dir(self.path())
+            .env_remove("PROF_PROFILE")
+            .output()
+            .unwrap()
+    }
+
+    /// Standard output of a run that must succeed.
+    fn stdout(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "prof {arguments:?}: {errors}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Standard error of a run that must end with `code`.
+    fn stderr(&self, arguments: &[&str], code: i32) -> String {
+        let output = self.run(arguments);
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "prof {arguments:?}: {errors}");
+        errors
+    }
+
+    /// `name self/total` of every row, and what is shown.
+    fn rows(&self, arguments: &[&str]) -> (Vec<String>, i64) {
+        let document = self.stdout(&[arguments, &["--format", "json"]].concat());
+        let document: serde_json::Value = serde_json::from_str(&document).unwrap();
+        let row = |row: &serde_json::Value| {
+            format!("{} {}/{}", row["name"].as_str().unwrap(), row["self"], row["total"])
+        };
+        let rows = document["rows"].as_array().unwrap().iter().map(row).collect();
+        (rows, document["shown"].as_i64().unwrap())
+    }
+}
+
+fn stacks() -> Folder {
+    Folder::new(&[("a.folded", STACKS)])
+}
+
+#[test]
+fn the_order_typed_does_not_matter() {
+    let folder = stacks();
+    // sort is hidden first, so that qsort's stacks start at main; read in the other order, the
+    // stacks would start at sort and lose it afterwards.
+    let one = folder.rows(&["top", "a.folded", "--show-from", "main", "--hide-frames", "^sort$"]);
+    let other = folder.rows(&["top", "--hide-frames", "^sort$", "a.folded", "--show-from", "main"]);
+    assert_eq!(one, other);
+    let rows = ["cmp 50/50", "read 30/30", "qsort 10/60", "main 6/96", "parse 0/30"];
+    assert_eq!(one, (rows.map(String::from).to_vec(), 96));
+    // Whole stacks are chosen before frames go.
+    let (rows, shown) = folder.rows(&["top", "a.folded", "--hide-frames", "sort", "--show-stacks", "sort"]);
+    assert_eq!((rows, shown), (vec!["cmp 50/50".into(), "main 16/66".into()], 66));
+}
+
+#[test]
+fn hidden_frames_leave_their_value() {
+    let document = stacks().stdout(&["top", "a.folded", "--show-frames", "sort", "--format", "json"]);
+    let document: serde_json::Value = serde_json::from_str(&document).unwrap();
+    assert_eq!(
+        (&document["no_stack"], &document["shown"], &document["total"]),
+        (&34.into(), &100.into(), &100.into())
+    );
+}
+
+#[test]
+fn names_that_hands_know() {
+    let folder = stacks();
+    for (known, own) in [
+        (&["--ignore", "idle"][..], &["--hide-stacks", "idle"][..]),
+        (&["--hide", "qsort"], &["--hide-frames", "qsort"]),
+        (&["--show", "sort"], &["--show-frames", "sort"]),
+        (&["--sort", "cum"], &["--sort", "total"]),
+        (&["--sort", "flat"], &["--sort", "self"]),
+        (&["--files"], &["--by", "file"]),
+        (&["--lines"], &["--by", "line"]),
+        (&["--addresses"], &["-g", "address"]),
+        (&["--granularity", "files"], &["-g", "file"]),
+    ] {
+        assert_eq!(
+            folder.rows(&[&["a.folded"], known].concat()),
+            folder.rows(&[&["a.folded"], own].concat())
+        );
+    }
+}
+
+#[test]
+fn the_header_repeats_the_filters() {
+    let text = stacks().stdout(&["top", "a.folded", "--hide-stacks", "a b", "--show-stacks", "sort$", "-q"]);
+    let line = text.lines().nth(1).unwrap();
+    assert_eq!(line, "--show-stacks 'sort$' --hide-stacks 'a b' · shown 66, 66.0% of all");
+}
+
+#[test]
+fn what_matches_nothing() {
+    let folder = stacks();
+    for option in ["--show-stacks", "--show-frames", "--show-from", "--focus"] {
+        let errors = folder.stderr(&["top", "a.folded", option, "parze"], 2);
+        assert_eq!(errors, format!("error: {option} parze: nothing matches\nhint: did you mean parse?\n"));
+    }
+    for option in ["--hide-stacks", "--hide-frames", "--prune-from"] {
+        let output = folder.run(&["top", "a.folded", option, "nothing"]);
+        assert!(output.status.success());
+        let warnings = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(warnings, format!("warning: {option} nothing: nothing matches\n"));
+    }
+    let errors = folder.stderr(&["top", "a.folded", "--hide-stacks", ".", "--focus", "main"], 2);
+    assert_eq!(errors, "error: --focus main: nothing matches\nhint: the filters before it left no samples\n");
+    let errors = folder.stderr(&["top", "a.folded", "--label", "endpoint=/users"], 2);
+    assert_eq!(errors, "error: --label endpoint=/users: nothing matches\nhint: the profile has no labels\n");
+    let errors = folder.stderr(&["top", "a.folded", "--from", "1s"], 2);
+    assert_eq!(errors, "error: --from, --to: the profile does not say when its samples were taken\n");
+    let errors = folder.stderr(&["top", "a.folded", "--by", "label:thread"], 2);
+    assert_eq!(errors, "error: --by label:thread: nothing matches\nhint: the profile has no labels\n");
+}
+
+#[test]
+fn patterns_that_are_no_regular_expressions() {
+    let folder = Folder::new(&[("go.folded", "main;gob.(*Decoder).Decode 3\nmain;f[int] 2\n")]);
+    let noted = |pattern: &str| {
+        let output = folder.run(&["top", "go.folded", "--show-stacks", pattern]);
+        assert!(output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let invalid = "note: `gob.(*Decoder).Decode` is no valid regular expression and is taken literally\n";
+    assert_eq!(noted("gob.(*Decoder).Decode"), invalid);
+    let unmatched = "note: `f[int]` matches nothing as a regular expression and is taken literally\n";
+    assert_eq!(noted("f[int]"), unmatched);
+    assert_eq!(noted("gob"), "");
+    let (rows, _) = folder.rows(&["top", "go.folded", "-F", "--show-frames", "f[int]"]);
+    assert_eq!(rows, ["f[int] 2/2"]);
+}
+
+#[test]
+fn focus_in_trees() {
+    let folder = stacks();
+    let (rows, shown) = folder.rows(&["tree", "a.folded", "--focus", "sort"]);
+    assert_eq!((rows, shown), (vec!["sort 6/66".into(), "qsort 10/60".into(), "cmp 50/50".into()], 66));
+    let (rows, _) = folder.rows(&["tree", "--bottom-up", "a.folded", "--focus", "^qsort$"]);
+    assert_eq!(rows, ["qsort 10/60", "sort 10/60", "main 10/60", "(root) 10/60"]);
+}
+
+#[test]
+fn many_profiles() {
+    let folder = Folder::new(&[
+        ("a.folded", "main;x 10\nmain 2\n"),
+        ("b.folded", "main;x 20\n"),
+        ("c.folded", "main;y 30\n"),
+        ("d.folded", "main 1\n"),
+    ]);
+    let all = ["a.folded", "b.folded", "c.folded", "d.folded"];
+    let run = |more: &[&str]| folder.stdout(&[&["top"], &all[..], more].concat());
+    let first = |text: &str| text.split(" · ").next().unwrap().to_string();
+    assert_eq!(first(&run(&[])), "4 profiles, summed");
+    assert_eq!(first(&run(&["--merge", "mean"])), "4 profiles, averaged");
+    assert_eq!(first(&run(&["--weight", "top50"])), "2 of 4 profiles, the top 50%, summed");
+    let sampled = run(&["--merge", "mean", "--max-profiles", "2", "--seed", "7"]);
+    assert_eq!(first(&sampled), "2 of 4 profiles, seed 7, averaged");
+    assert_eq!(sampled, run(&["--merge", "mean", "--max-profiles", "2", "--seed", "7"]));
+
+    let document = run(&["--merge", "mean", "--format", "json"]);
+    let document: serde_json::Value = serde_json::from_str(&document).unwrap();
+    assert_eq!(
+        (&document["metric"]["divisor"], &document["profiles"], &document["total"]),
+        (&4.into(), &4.into(), &63.into())
+    );
+    let (rows, _) = folder.rows(&[&["top"], &all[..], &["--weight", "top25"]].concat());
+    assert_eq!(rows, ["y 30/30", "main 0/30"]);
+}

@@ -429,6 +429,9 @@ pub struct Flame {
     pub packages: Vec<(Name, i64)>,
     /// The self of every source file, the same way.
     pub files: Vec<(Name, i64)>,
+    /// What a comparison's old side has and its new side has not, with its old total, the heaviest
+    /// first.
+    pub removed: Vec<(Name, i64)>,
     /// The depth at which the tree was cut off, where it is deeper than any picture can be.
     pub deepest: Option<u32>,
     /// How many nodes were too small to be drawn; what stood on them is not counted.

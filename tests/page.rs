@@ -11,8 +11,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use browser::{run, run_svg, write};
 use prof::output::{SvgOptions, svg};
+use prof::pattern::Patterns;
 use prof::profile::{LabelSetId, LoadOptions, Profile, ProfileBuilder, from_picture};
 use prof::report::Page;
+use prof::transform::{self, Marks};
 use prof::tree::{By, Subject};
 use prof::unit::{Scale, Unit};
 use prof::view::{self, FlameOptions, PageOptions, Scope, TopOptions};
@@ -55,21 +57,20 @@ fn count(stacks: &Stacks) -> Value {
     json!({ "rows": rows, "shown": shown.to_string(), "noStack": no_stack.to_string() })
 }
 
-/// The rules of the filters, one stack at a time.
-fn filter(stacks: &Stacks, kind: &str, name: &str) -> Stacks {
-    let at = |stack: &[String]| stack.iter().position(|frame| frame == name);
-    let keep = |(stack, value): &(Vec<String>, i64)| {
-        let stack = match kind {
-            "show-stacks" | "focus" => at(stack).map(|_| stack.clone()),
-            "hide-stacks" => at(stack).is_none().then(|| stack.clone()),
-            "hide-frames" => Some(stack.iter().filter(|frame| *frame != name).cloned().collect()),
-            "show-frames" => Some(stack.iter().filter(|frame| *frame == name).cloned().collect()),
-            "show-from" => at(stack).map(|from| stack[from..].to_vec()),
-            _ => unreachable!(),
-        };
-        stack.map(|stack| (stack, *value))
+/// What the command line makes of a filter for one function.
+fn filter(profile: &Profile, kind: &str, name: &str) -> Profile {
+    let pattern = format!("function:^{}$", regex::escape(name));
+    let (patterns, _) = Patterns::parse(&[pattern], false).unwrap();
+    let marks = Marks::new(profile, &patterns);
+    let apply = match kind {
+        "show-stacks" | "focus" => transform::show_stacks,
+        "hide-stacks" => transform::hide_stacks,
+        "hide-frames" => transform::hide_frames,
+        "show-frames" => transform::show_frames,
+        "show-from" => transform::show_from,
+        _ => unreachable!(),
     };
-    stacks.iter().filter_map(keep).collect()
+    apply(profile, &marks).0
 }
 
 /// Rows in an order of their own, since the page sorts by weight.
@@ -119,10 +120,10 @@ fn the_table_equals_top_and_filters_equal_their_rules() {
             assert_eq!(row[1], prof::unit::share(expected.values.self_value, top.header.total));
             assert_eq!(row[2], scale.format(expected.values.total));
         }
-        let all = stacks(&profile, metric);
-        assert_eq!(by_name(result["plain"].clone()), count(&all), "{file}");
+        assert_eq!(by_name(result["plain"].clone()), count(&stacks(&profile, metric)), "{file}");
         for ((kind, name), counted) in cases.into_iter().zip(result["filtered"].as_array().unwrap()) {
-            assert_eq!(by_name(counted.clone()), count(&filter(&all, kind, name)), "{file} {kind} {name}");
+            let expected = count(&stacks(&filter(&profile, kind, name), metric));
+            assert_eq!(by_name(counted.clone()), expected, "{file} {kind} {name}");
         }
     }
 }
@@ -221,13 +222,16 @@ fn focus_lays_callers_above_and_callees_below() {
 
 #[test]
 fn search_and_highlight_report_their_share() {
-    let profile = from_picture("main;json.Encode;json.write 3\nmain;json.write 2\nmain;idle 5\n 2");
+    let profile = from_picture("main;json.Encode[];json.write 3\nmain;json.write 2\nmain;idle 5\n 2");
     let check = "
         const search = document.getElementById('search');
         search.value = '^json[.]';
         search.dispatchEvent(new Event('input', { bubbles: true }));
         const found = [document.getElementById('matched').textContent, counted().rows];
-        search.value = 'Encode(';
+        search.value = 'function:n.Enc…e';
+        search.dispatchEvent(new Event('input', { bubbles: true }));
+        const narrowed = document.getElementById('matched').textContent;
+        search.value = 'Encode[]';
         search.dispatchEvent(new Event('input', { bubbles: true }));
         const literal = document.getElementById('matched').textContent;
         search.value = 'json';
@@ -237,11 +241,12 @@ fn search_and_highlight_report_their_share() {
         apply.dispatchEvent(new Event('change', { bubbles: true }));
         const applied = [counted().shown, location.hash];
         page.change({ filters: [{ kind: 'highlight', text: 'idle', exact: true }] });
-        return { found, literal, applied, lit: document.getElementById('filters').textContent };";
+        return { found, narrowed, literal, applied, lit: document.getElementById('filters').textContent };";
     let Some(result) = run(&write(&page_of(&profile, 0)), "", check) else { return };
     assert_eq!(result["found"][0], "matched 5, 41.7% of all");
-    assert_eq!(result["found"][1], json!([["json.write", "5", "5"], ["json.Encode", "0", "3"]]));
-    assert_eq!(result["literal"], "matched 0, 0.0% of all");
+    assert_eq!(result["found"][1], json!([["json.write", "5", "5"], ["json.Encode[]", "0", "3"]]));
+    assert_eq!(result["narrowed"], "matched 3, 25.0% of all");
+    assert_eq!(result["literal"], "matched 3, 25.0% of all");
     assert_eq!(result["applied"], json!(["5", "#show-stacks%7E=json"]));
     assert_eq!(result["lit"], "Highlight idle ×highlighted 5, 41.7%Remove all");
 }
@@ -328,7 +333,7 @@ fn two_profiles_are_compared() {
 
 #[test]
 fn the_picture_zooms_and_searches() {
-    let profile = from_picture("main;a.(*T).f(int);b 6\nmain;a.(*T).f(int);c 3\nmain;d 1");
+    let profile = from_picture("main;x/a.(*T).f;b 6\nmain;x/a.(*T).f;c 3\nmain;d 1");
     let mut picture = Vec::new();
     let flame = view::flame(&profile, &FlameOptions::new(Scope::metric(0), String::new()));
     svg(&flame, &SvgOptions::default(), &mut picture).unwrap().unwrap();
@@ -338,28 +343,28 @@ fn the_picture_zooms_and_searches() {
         const label = (name) => group(name).querySelector('text').textContent;
         const seen = () => Array.from(frames.children)
             .filter((g) => !g.classList.contains('hide'))
-            .map((g) => g_to_func(g) + ' ' + g.querySelector('rect').getAttribute('width'));
-        const labels = [label('a.(*T).f(int)'), label('b')];
-        group('a.(*T).f(int)').querySelector('rect').dispatchEvent(new MouseEvent('click', { bubbles: true }));
+            .map((g) => g_to_func(g) + ' ' + g.querySelector('rect').getAttribute('width')).sort();
+        const labels = [label('x/a.(*T).f'), label('b')];
+        group('x/a.(*T).f').querySelector('rect').dispatchEvent(new MouseEvent('click', { bubbles: true }));
         const zoomed = seen();
         press('Escape');
         const restored = seen();
         search('^[bd]$');
         const matched = matchedtxt.textContent;
-        search('f(int');
+        search('T).f');
         return { labels, zoomed, restored, matched, literal: matchedtxt.textContent };";
     let Some(result) = run_svg(&picture, check) else { return };
     assert_eq!(result["labels"], json!(["a.(*T).f", "b"]));
     let zoomed =
-        ["b 66.6667%", "c 33.3333%", "a.(*T).f(int) 100.0000%", "main 100.0%", "all — 10 (100.0%) 100.0%"];
+        ["all — 10 (100.0%) 100.0%", "b 66.6667%", "c 33.3333%", "main 100.0%", "x/a.(*T).f 100.0000%"];
     assert_eq!(result["zoomed"], json!(zoomed));
     let restored = [
+        "all — 10 (100.0%) 100.0000%",
         "b 60.0000%",
         "c 30.0000%",
-        "a.(*T).f(int) 90.0000%",
         "d 10.0000%",
         "main 100.0000%",
-        "all — 10 (100.0%) 100.0000%",
+        "x/a.(*T).f 90.0000%",
     ];
     assert_eq!(result["restored"], json!(restored));
     assert_eq!(result["matched"], "Matched: 70.0%");

@@ -1,8 +1,8 @@
 //! `flame`: the call tree as it will be drawn.
 
 use crate::profile::{Column, FrameId, Id, Profile};
-use crate::report::{Direction, Flame, FlameNode, Name};
-use crate::tree::{KeyId, Node, NodeId, Shape, Subject, call_tree, inverted_tree, owner};
+use crate::report::{Direction, Flame, FlameNode, Name, Pair};
+use crate::tree::{KeyId, Node, NodeId, Shape, Subject, call_tree, flat, inverted_tree, owner};
 use crate::view::Scope;
 
 /// What `flame` is told.
@@ -16,6 +16,9 @@ pub struct FlameOptions {
     pub order: Order,
     /// Callees on their callers, or the inverted graph.
     pub direction: Direction,
+    /// The number of the metric that holds the old side of a comparison, where there is one. Widths
+    /// are those of the new side.
+    pub old: Option<usize>,
     /// How many pixels wide the picture is: what would be narrower than a third of one is left out.
     pub pixels: u32,
 }
@@ -37,7 +40,7 @@ impl FlameOptions {
     /// Callees on their callers in alphabetical order.
     pub fn new(scope: Scope, title: String) -> Self {
         let direction = Direction::TopDown;
-        FlameOptions { scope, title, order: Order::default(), direction, pixels: 1180 }
+        FlameOptions { scope, title, order: Order::default(), direction, old: None, pixels: 1180 }
     }
 }
 
@@ -45,12 +48,13 @@ impl FlameOptions {
 pub fn flame(profile: &Profile, options: &FlameOptions) -> Flame {
     let mut subject = options.scope.subject(profile);
     subject.series.truncate(1);
+    subject.series.extend(options.old.map(|metric| profile.value_by_stack(metric)));
     let signed = subject.series[0].iter().any(|&value| value < 0);
     if signed {
         let widths = subject.series[0].map(|value| value.abs());
         subject.series.push(widths);
     }
-    let width = subject.series.len() - 1;
+    let width = if signed { subject.series.len() - 1 } else { 0 };
     let mut header = options.scope.header(profile, "prof.flame.v1");
     let third = u64::from(options.pixels.max(1)) * 3;
     let smallest = header.shown.unsigned_abs().div_ceil(third).max(1);
@@ -90,7 +94,9 @@ pub fn flame(profile: &Profile, options: &FlameOptions) -> Flame {
             width: tree.total[width][node],
             total: tree.total[0][node],
             self_value: tree.self_value[0][node],
-            old: None,
+            old: options
+                .old
+                .map(|_| Pair { self_value: tree.self_value[1][node], total: tree.total[1][node] }),
         }
     };
     let nodes = tree.parent.ids().map(node).collect();
@@ -102,6 +108,7 @@ pub fn flame(profile: &Profile, options: &FlameOptions) -> Flame {
         title: options.title.clone(),
         packages,
         files,
+        removed: if options.old.is_some() { removed(&subject) } else { Vec::new() },
         deepest: tree.depths().iter().any(|&depth| depth as usize == DEEPEST).then_some(DEEPEST as u32),
         dropped: tree.cut.iter().map(|&cut| u64::from(cut)).sum(),
         dropped_width: tree.total[width][NodeId::default()] - drawn,
@@ -143,6 +150,14 @@ fn own(subject: &Subject<'_>) -> Column<KeyId, i64> {
         }
     }
     own
+}
+
+/// What the old side has and the new side has not, by its old total.
+fn removed(subject: &Subject<'_>) -> Vec<(Name, i64)> {
+    let counted = flat(subject);
+    let is_gone = |key: &KeyId| counted.total[0][*key] == 0 && counted.total[1][*key] != 0;
+    let gone = subject.keys.ids().filter(is_gone);
+    heaviest(gone.map(|key| (subject.keys.name(key).clone(), counted.total[1][key])))
 }
 
 /// Adds up what has one name, and puts the heaviest first.
@@ -191,5 +206,16 @@ mod tests {
     #[test]
     fn widths_ignore_signs() {
         assert_eq!(drawn("a;b 5\na;c -5", |_| ()), ["(all)<0 10", "a<0 10", "b<1 5", "c<1 5"]);
+    }
+
+    #[test]
+    fn a_comparison_has_old_values_and_says_what_is_gone() {
+        let mut options = FlameOptions::new(Scope::metric(0), String::new());
+        options.old = Some(1);
+        let flame = flame(&from_picture("main;a 3 1\nmain;b 2 5\nmain;gone 0 4"), &options);
+        let olds: Vec<(i64, i64)> =
+            flame.nodes.iter().map(|node| (node.width, node.old.unwrap().total)).collect();
+        assert_eq!(olds, [(5, 10), (5, 10), (3, 1), (2, 5)]);
+        assert_eq!(flame.removed, [("gone".into(), 4)]);
     }
 }

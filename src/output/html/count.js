@@ -25,23 +25,41 @@ function matching(data, filters) {
       if (id >= 0) marks[id] = 1;
       continue;
     }
-    const pattern = patternOf(filter.text);
-    for (let id = 0; id < marks.length; id++) {
-      const file = data.facts[id][1];
-      const texts = [data.names[id], data.short[id], file ? data.files[file - 1][0] : ""];
-      if (texts.some((text) => pattern.test(text))) marks[id] = 1;
-    }
+    const found = search(data, pattern(filter.text, false));
+    // What matches nothing as a regular expression is tried as it stands.
+    const all = found.length ? found : search(data, pattern(filter.text, true));
+    for (const id of all) marks[id] = 1;
   }
   return marks;
 }
 
-/** What is no regular expression is taken as it stands. */
-function patternOf(text) {
+/**
+ * Patterns are the command line's: `function:`, `file:` and `package:` narrow them, `…` stands for
+ * anything, and what is no regular expression is taken literally.
+ */
+function pattern(text, literal) {
+  const [, scope = "", body] = /^(?:(function|file|package): *)?([^]*)$/.exec(text);
+  const escaped = body.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  const regex = (source) => new RegExp(source.replaceAll("…", ".*"), "u");
   try {
-    return new RegExp(text, "u");
+    return { scope, regex: regex(literal ? escaped : body) };
   } catch {
-    return new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+    return { scope, regex: regex(escaped) };
   }
+}
+
+/** The names that a pattern matches. */
+function search(data, { scope, regex }) {
+  const is = (text) => text !== "" && regex.test(text);
+  const found = [];
+  for (let id = 0; id < data.names.length; id++) {
+    const [pack, file] = data.facts[id];
+    const named = () => regex.test(data.names[id]) || is(data.short[id]);
+    const inFile = () => file > 0 && is(data.files[file - 1][0]);
+    const matches = { "": () => named() || inFile(), function: named, file: inFile, package: () => is(data.packages[pack][0]) };
+    if (matches[scope]()) found.push(id);
+  }
+  return found;
 }
 
 /** Room for sums of a metric's values, all zero. */

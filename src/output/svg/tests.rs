@@ -168,3 +168,17 @@ fn the_inverted_graph_has_no_self() {
     );
     assert!(read(&picture).0.contains_key("main (total 3 100.0%)"));
 }
+
+#[test]
+fn a_comparison_is_red_and_blue() {
+    let mut options = FlameOptions::new(Scope::metric(0), String::new());
+    options.old = Some(1);
+    let profile = from_picture("grew 6 2\nshrank 4 8\nsame 5 5\ngone 0 3");
+    let by_delta = SvgOptions { color_by: ColorBy::Delta, ..SvgOptions::default() };
+    let (blocks, texts) = read(&draw_with(&profile, &options, &by_delta));
+    let fill = |name| blocks.iter().find(|(title, _)| title.starts_with(name)).unwrap().1.1.clone();
+    assert_eq!((fill("grew"), fill("same")), ("#f27766".to_string(), "#ececec".to_string()));
+    assert_eq!(fill("shrank"), "#6faee6");
+    assert!(blocks.contains_key("grew (total 6 40.0%, self 6 40.0%, was 2, changed by +4)"), "{blocks:?}");
+    assert!(texts.contains(&"1 no longer there: gone 3".to_string()), "{texts:?}");
+}

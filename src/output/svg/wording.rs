@@ -3,9 +3,9 @@
 use hashbrown::HashMap;
 
 use crate::kind;
-use crate::name::short_names;
+use crate::name::{short_name, short_names};
 use crate::output::svg::printable;
-use crate::report::{Direction, Flame, FlameNode};
+use crate::report::{Direction, Flame, FlameNode, Name};
 use crate::unit::{self, IncompatibleUnits, Scale, Unit};
 
 /// Texts of one picture.
@@ -146,8 +146,21 @@ impl<'f> Wording<'f> {
         if flame.nodes.iter().any(|node| node.inlined) {
             notes.push("slanted: inlined".to_string());
         }
+        notes.extend(self.removed());
         notes.extend(flame.header.warnings.iter().map(|warning| format!("warning: {warning}")));
         notes.iter().map(|note| printable(note)).collect()
+    }
+
+    /// `3 no longer there: main.work 1.20s, main.rest 0.10s, …`
+    fn removed(&self) -> Option<String> {
+        /// How many are named.
+        const NAMED: usize = 5;
+        let removed = &self.flame.removed;
+        let name = |(name, old): &(Name, i64)| format!("{} {}", short_name(name), self.scale.format(*old));
+        let named: Vec<String> = removed.iter().take(NAMED).map(name).collect();
+        let more = if removed.len() > NAMED { ", …" } else { "" };
+        let count = unit::group_thousands(removed.len() as i128);
+        (!removed.is_empty()).then(|| format!("{count} no longer there: {}{more}", named.join(", ")))
     }
 
     /// A value with its share, for the legend.

@@ -47,9 +47,16 @@ const PAGE: &str = include_str!("page.html");
 
 const STYLE: &str = include_str!("page.css");
 
-/// The program, in the order of its layers: data, counting, drawing, controls.
-const SCRIPTS: [&str; 4] =
-    [include_str!("data.js"), include_str!("count.js"), include_str!("draw.js"), include_str!("page.js")];
+/// The program, in the order of its layers: data, counting, drawing, the page.
+const SCRIPTS: [&str; 7] = [
+    include_str!("data.js"),
+    include_str!("count.js"),
+    include_str!("draw.js"),
+    include_str!("state.js"),
+    include_str!("picture.js"),
+    include_str!("table.js"),
+    include_str!("page.js"),
+];
 
 /// Writes the page. Fails where the unit asked for is none of the first metric's kind.
 pub fn html(

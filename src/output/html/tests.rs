@@ -1,1 +1,40 @@
+use super::*;
+use crate::profile::from_picture;
+use crate::view::{PageOptions, Scope, page};
 
+fn written(title: &str) -> String {
+    let options = PageOptions { scope: Scope::metric(0), title: title.into() };
+    let page = page(&from_picture("main;</script>;{style} 3\nmain 1"), None, &options);
+    let mut out = Vec::new();
+    html(&page, &HtmlOptions::default(), &mut out).unwrap().unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn names_are_nowhere_in_the_markup() {
+    let page = written("</title><script>{data}");
+    assert_eq!(page.matches("<script").count(), 2);
+    assert_eq!(page.matches("</script>").count(), 2);
+    assert!(page.contains("<title>&lt;/title&gt;&lt;script&gt;{data}</title>"));
+    let (_, data) = page.split_once("id=\"data\">").unwrap();
+    let (data, _) = data.split_once('<').unwrap();
+    assert!(!data.is_empty() && data.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/=".contains(&b)));
+}
+
+#[test]
+fn nothing_comes_from_outside_and_the_same_input_gives_the_same_page() {
+    let page = written("title");
+    for outside in ["http:", "https:", "src=", "url(", "@import", "import("] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+    assert!(page.contains("default-src 'none'"));
+    assert_eq!(page, written("title"));
+}
+
+#[test]
+fn a_unit_of_another_kind_is_refused() {
+    let options = PageOptions { scope: Scope::metric(0), title: String::new() };
+    let page = page(&from_picture("main 3"), None, &options);
+    let seconds = HtmlOptions { unit: Some(Unit::parse("s")), ..HtmlOptions::default() };
+    assert!(html(&page, &seconds, &mut Vec::new()).unwrap().is_err());
+}

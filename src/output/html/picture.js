@@ -1,0 +1,179 @@
+// The graph: what its blocks look like and say, the zoom, the notes and the legend.
+
+class Drawn extends Counted {
+  showGraph() {
+    const { state, trees } = this;
+    const [tree, up] = trees;
+    const height = this.height(tree);
+    let layers;
+    if (up) {
+      // One function in focus stands between its callers and callees; several need a row for all.
+      const above = this.height(up);
+      const first = tree.depth.filter((depth) => depth === 1).length === 1 ? 1 : 0;
+      layers = [{ tree, row: above - first, step: 1, first }];
+      layers.push({ tree: up, row: above, step: -1, first: 1, isUp: true });
+    } else if (state.icicle) layers = [{ tree, row: 0, step: 1, first: 0 }];
+    else layers = [{ tree, row: height, step: -1, first: 0 }];
+    const zoomed = layers[up && state.zoomUp ? 1 : 0];
+    this.graph.cursor = { layer: zoomed, node: Math.max(zoomed.tree.zoomed, zoomed.first) };
+    if (zoomed.isUp && zoomed.tree.zoomed === 0) this.graph.cursor = { layer: layers[0], node: layers[0].first };
+    this.largestDelta = 0;
+    for (const { tree } of layers) {
+      for (let node = 1; node < tree.name.length; node++) {
+        this.largestDelta = Math.max(this.largestDelta, Math.abs(Number(this.delta(tree, node))));
+      }
+    }
+    // What stands above and below the graph comes first: it takes room.
+    this.showChosen(this.graph.cursor);
+    this.showNotes();
+    this.graph.show(layers, (block) => this.look(block));
+    this.graph.reveal(this.graph.rowOf(this.graph.cursor));
+  }
+
+  delta(tree, node) {
+    if (!this.data.compared) return this.metric.zero;
+    return this.state.side === "old" ? tree.old[node] - tree.total[node] : tree.total[node] - tree.old[node];
+  }
+
+  look({ layer, node }) {
+    const { data } = this;
+    const { tree } = layer;
+    const id = tree.name[node];
+    const muted = node < tree.zoomed;
+    if (id < 0) return { color: "#d8d8d8", label: this.rootLabel(), muted };
+    const marked = this.found?.[id] || this.lit?.[id];
+    return {
+      color: marked ? "#ff5ce1" : this.color(tree, node, id),
+      label: data.short[id],
+      muted: muted || (this.found && !this.found[id]),
+      slanted: data.inlined[id],
+    };
+  }
+
+  color(tree, node, id) {
+    const { data } = this;
+    const { palette } = data;
+    const [pack, file] = data.facts[id];
+    const share = (value) => mix(palette.pale, palette.hot, Math.sqrt(Math.abs(Number(value)) / Number(this.flat.shown)));
+    switch (this.state.side === "delta" ? "delta" : this.state.color) {
+      case "file":
+        return file ? data.files[file - 1][1] : "#d8d8d8";
+      case "self":
+        // From the bottom up a block's total is what the function at the root does itself.
+        return share((tree.backward ? tree.total : tree.self)[node]);
+      case "total":
+        return share(tree.total[node]);
+      case "delta": {
+        const delta = Number(this.delta(tree, node));
+        const part = this.largestDelta ? Math.sqrt(Math.abs(delta) / this.largestDelta) : 0;
+        return mix(palette.same, delta > 0 ? palette.grew : palette.shrank, part);
+      }
+      default:
+        return data.packages[pack][1];
+    }
+  }
+
+  rootLabel() {
+    const { shown } = this.flat;
+    const focus = this.state.filters.find((filter) => filter.kind === "focus");
+    const share = this.format.share(shown, this.whole);
+    return `${focus ? "focus: callers above, callees below" : "all"} — ${this.format.value(shown)}${share && ` (${share})`}`;
+  }
+
+  /** Numbers of a block in words. */
+  describe({ layer, node }) {
+    const { tree } = layer;
+    const { data, format } = this;
+    const id = tree.name[node];
+    if (id < 0) return [this.rootLabel()];
+    const [pack, file, line] = data.facts[id];
+    const value = (word, value) =>
+      `${word} ${format.value(value)} ${format.share(value, this.whole)}` +
+      (this.isFiltered ? ` of all, ${format.share(value, this.flat.shown)} of shown` : "");
+    const lines = [data.full[id]];
+    const place = file ? visible(data.files[file - 1][0]) + (line ? `:${line}` : "") : "";
+    const owner = data.packages[pack][0];
+    if (place) lines.push(place);
+    if (owner && owner !== data.files[file - 1]?.[0]) lines.push(`package ${visible(owner)}`);
+    if (data.inlined[id]) lines.push("inlined");
+    lines.push(value("total", tree.total[node]));
+    if (!tree.backward) lines.push(value("self", tree.self[node]));
+    if (data.compared) lines.push(`${this.state.side === "old" ? "new" : "old"} ${format.value(tree.old[node])}, change ${format.signed(this.delta(tree, node))}`);
+    return lines;
+  }
+
+  /** The names from the root of its layer to a block. */
+  chain({ layer, node }) {
+    const names = [];
+    for (let at = node; at > 0; at = layer.tree.parent[at]) names.unshift(layer.tree.name[at]);
+    return names;
+  }
+
+  zoomTo(block) {
+    const zoom = this.chain(block);
+    const isRoot = !block.layer.isUp && block.node === block.layer.first;
+    if (isRoot) return this.restore();
+    this.change({ zoom, zoomUp: Boolean(block.layer.isUp) }, true);
+  }
+
+  /** Undoes the zoom; where there is none, the focus. */
+  restore() {
+    if (this.state.zoom.length) return this.change({});
+    const rest = this.state.filters.filter((filter) => filter.kind !== "focus");
+    if (rest.length < this.state.filters.length) this.change({ filters: rest });
+  }
+
+  /** What the graph leaves out, and what its marks mean. */
+  showNotes() {
+    const { data, format, flat } = this;
+    const notes = [];
+    const dropped = this.trees.reduce((sum, tree) => sum + tree.dropped, 0);
+    const width = this.trees.reduce((sum, tree) => sum + tree.droppedWidth, 0);
+    if (dropped) notes.push(`${dropped.toLocaleString("en-US")} block${dropped === 1 ? " is" : "s are"} narrower than a third of a pixel and left out, with all on them: ${format.value(width)} ${format.share(width, this.whole)}`);
+    if (flat.noStack != 0) notes.push(`without a stack: ${format.value(flat.noStack)} ${format.share(flat.noStack, this.whole)}`);
+    if (data.compared && this.state.side !== "old") {
+      const gone = this.table(true).filter((row) => row.total == 0 && row.other.total != 0);
+      gone.sort((a, b) => Number(absolute(b.other.total)) - Number(absolute(a.other.total)) || a.id - b.id);
+      if (gone.length) notes.push(`${gone.length} no longer there: ${gone.slice(0, 8).map((row) => data.short[row.id]).join(", ")}${gone.length > 8 ? " …" : ""}`);
+    }
+    if (data.inlined.includes(1)) notes.push("slanted: inlined");
+    notes.push(...data.warnings.map((warning) => `warning: ${warning}`));
+    element("notes").textContent = notes.join(" · ");
+    this.showLegend();
+  }
+
+  showLegend() {
+    const { data, state } = this;
+    const entries = [];
+    const by = state.side === "delta" ? "delta" : state.color;
+    if (by === "delta") entries.push([data.palette.grew, "grew"], [data.palette.shrank, "shrank"], [data.palette.same, "as before"]);
+    else if (by === "self" || by === "total") {
+      for (const percent of [0, 1, 10, 50]) entries.push([mix(data.palette.pale, data.palette.hot, Math.sqrt(percent / 100)), `${percent}% ${by}`]);
+    } else {
+      const area = new Map();
+      for (const tree of this.trees) {
+        for (let node = 1; node < tree.name.length; node++) {
+          const [pack, file] = data.facts[tree.name[node]];
+          const owner = by === "file" ? file - 1 : pack;
+          area.set(owner, (area.get(owner) ?? 0) + tree.width[node]);
+        }
+      }
+      const table = by === "file" ? data.files : data.packages;
+      const sorted = [...area].sort((a, b) => b[1] - a[1] || a[0] - b[0]);
+      for (const [owner] of sorted.slice(0, 12)) {
+        const [name, color] = table[owner] ?? ["", "#d8d8d8"];
+        entries.push([color, name ? visible(name) : "unknown"]);
+      }
+      if (sorted.length > 12) entries.push(["transparent", `… ${sorted.length - 12} more ${by === "file" ? "files" : "packages"}`]);
+    }
+    element("legend").replaceChildren(
+      ...entries.map(([color, name]) => {
+        const entry = make("span", "", { className: "entry" });
+        const swatch = make("span", "", { className: "swatch" });
+        swatch.style.background = color;
+        entry.append(swatch, make("span", name));
+        return entry;
+      }),
+    );
+  }
+}

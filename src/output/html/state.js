@@ -1,0 +1,157 @@
+// The page's state, the address that keeps it, and what is counted from it.
+//
+// The page is one object in four layers, each a class that extends the one before: what is counted,
+// how it is drawn, the table, the controls. All of them show `this.state`, and change it by `change`.
+
+const ACTIONS = ["focus", "show-from", "show-stacks", "hide-frames", "highlight"];
+const ROWS_AT_ONCE = 200;
+
+const element = (id) => document.getElementById(id);
+
+/** An element with text and properties; text never becomes markup. */
+function make(tag, text, properties = {}) {
+  const made = document.createElement(tag);
+  made.textContent = text;
+  return Object.assign(made, properties);
+}
+
+class Counted {
+  defaults() {
+    const { data } = this;
+    return {
+      metric: data.metric,
+      side: "new",
+      filters: [],
+      query: "",
+      sort: "self",
+      reversed: false,
+      zoom: [],
+      zoomUp: false,
+      weight: data.weight,
+      icicle: data.icicle,
+      inverted: data.inverted,
+      color: data.color_by,
+    };
+  }
+
+  /** The state as the address keeps it: what is as it was at first is left out. */
+  toHash() {
+    const { state, data } = this;
+    const usual = this.defaults();
+    const words = new URLSearchParams();
+    if (state.metric !== usual.metric) words.append("metric", data.metrics[state.metric].name);
+    for (const key of ["side", "query", "sort", "color"]) if (state[key] !== usual[key]) words.append(key, state[key]);
+    for (const key of ["reversed", "weight", "icicle", "inverted"]) if (state[key] !== usual[key]) words.append(key, state[key] ? "1" : "0");
+    for (const filter of state.filters) words.append(filter.exact ? filter.kind : `${filter.kind}~`, filter.text);
+    if (state.zoom.length) words.append(state.zoomUp ? "zoom-up" : "zoom", state.zoom.join("."));
+    return words.toString();
+  }
+
+  readHash() {
+    const { data } = this;
+    const state = this.defaults();
+    for (const [key, value] of new URLSearchParams(location.hash.slice(1))) {
+      const kind = key.replace(/~$/, "");
+      if (Object.hasOwn(KINDS, kind)) state.filters.push({ kind, text: value, exact: kind === key });
+      else if (key === "metric") state.metric = Math.max(0, data.metrics.findIndex((metric) => metric.name === value));
+      else if (key === "zoom" || key === "zoom-up") {
+        state.zoom = value.split(".").map(Number);
+        state.zoomUp = key === "zoom-up";
+      } else if (["reversed", "weight", "icicle", "inverted"].includes(key)) state[key] = value === "1";
+      else if (["side", "query", "sort", "color"].includes(key)) state[key] = value;
+    }
+    if (!data.compared) state.side = "new";
+    this.state = state;
+  }
+
+  /** Changes the state, and shows what follows. Where names or numbers change, the zoom is lost. */
+  change(changes, keepsZoom = false) {
+    if (!keepsZoom) Object.assign(changes, { zoom: [], zoomUp: false });
+    Object.assign(this.state, changes);
+    const hash = this.toHash();
+    this.written = hash;
+    if (hash !== location.hash.slice(1)) location.hash = hash;
+    this.update();
+  }
+
+  addFilter(kind, text, exact) {
+    const others = this.state.filters.filter((filter) => filter.kind !== kind || filter.text !== text || filter.exact !== exact);
+    const single = kind === "focus" ? others.filter((filter) => filter.kind !== "focus") : others;
+    this.change({ filters: [...single, { kind, text, exact }], ...(kind === "focus" ? { inverted: false } : {}) });
+  }
+
+  removeFilter(filter) {
+    this.change({ filters: this.state.filters.filter((other) => other !== filter) });
+  }
+
+  update() {
+    const { state } = this;
+    this.isFiltered = state.filters.some((filter) => filter.kind !== "highlight");
+    this.once("count", [state.metric, state.side, state.filters], () => this.count());
+    this.once("mark", [this.flat, state.query, state.filters], () => this.mark());
+    this.growTrees();
+    this.showControls();
+    this.showFilters();
+    this.once("table", [this.flat, this.found, state.sort, state.reversed], () => this.showTable());
+    this.showGraph();
+  }
+
+  /** Does what need not be done again while nothing of what it depends on has changed. */
+  once(what, dependsOn, act) {
+    const before = (this.done ??= {})[what];
+    if (before && before.every((value, i) => value === dependsOn[i])) return;
+    this.done[what] = dependsOn;
+    act();
+  }
+
+  /** What filters leave, counted. */
+  count() {
+    const { data, state } = this;
+    const metric = data.metrics[state.metric];
+    this.metric = metric;
+    this.format = new Format(metric);
+    const isOld = state.side === "old";
+    this.values = isOld ? metric.old : metric.values;
+    this.whole = isOld ? metric.oldTotal : metric.total;
+    this.paths = filtered(data, state.filters);
+    this.flat = countFlat(data, this.paths, this.values, metric.zero);
+    const other = isOld ? metric.values : metric.old;
+    this.otherFlat = data.compared ? countFlat(data, this.paths, other, metric.zero) : null;
+  }
+
+  /** Which names the search and the highlights match, and how much runs through them. */
+  mark() {
+    const { data, state } = this;
+    const share = (filters) => {
+      const marks = matching(data, filters);
+      return [marks, countMarked(this.paths, this.values, marks, this.metric.zero)];
+    };
+    const highlights = state.filters.filter((filter) => filter.kind === "highlight");
+    [this.found, this.matched] = state.query ? share([{ text: state.query }]) : [null, this.metric.zero];
+    [this.lit, this.litValue] = highlights.length ? share(highlights) : [null, this.metric.zero];
+  }
+
+  growTrees() {
+    const { data, state, paths, metric } = this;
+    const other = data.compared ? (state.side === "old" ? metric.values : metric.old) : null;
+    const grow = (from, zoom) =>
+      growTree(from, this.values, other, metric.zero, {
+        names: data.names.length,
+        pixels: Math.max(this.graph.width, 100),
+        byWeight: state.weight,
+        zoom,
+      });
+    if (!paths.anchor) {
+      this.trees = [grow(rooted(paths, state.inverted), state.zoom)];
+      return;
+    }
+    const up = grow(callers(paths), state.zoomUp ? state.zoom : []);
+    const down = grow(callees(paths), state.zoomUp ? [] : state.zoom);
+    this.trees = [down, up];
+  }
+
+  /** The deepest row of a tree. */
+  height(tree) {
+    return tree.depth.reduce((deepest, depth) => Math.max(deepest, depth), 0);
+  }
+}

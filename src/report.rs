@@ -9,9 +9,14 @@ mod labels;
 mod source;
 mod traces;
 mod types;
+mod diff;
 
 use std::sync::Arc;
 
+pub use diff::{
+    Budget, Detectable, Diff, DiffAbout, DiffNoise, DiffRow, DiffSide, DiffVerdict, Moved, RowAbout, RowTest,
+    RowVerdict,
+};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
@@ -53,6 +58,8 @@ pub enum Report {
     /// Everything the interactive page needs.
     #[serde(skip)]
     Page(Page),
+    /// Two sides compared.
+    Diff(Box<Diff>),
 }
 
 impl Report {
@@ -69,6 +76,7 @@ impl Report {
             Report::Flame(report) => Some(&mut report.header),
             Report::Page(report) => Some(&mut report.header),
             Report::Info(_) | Report::Types(_) => None,
+            Report::Diff(report) => Some(&mut report.header),
         }
     }
 }
@@ -168,7 +176,7 @@ pub struct Base {
 pub struct Normalize {
     /// `core`, `total`, `per` or `none`.
     pub method: &'static str,
-    /// What the old side was multiplied by.
+    /// What the sums of the old side are multiplied by to be comparable with those of the new side.
     pub ratio: f64,
 }
 

@@ -183,6 +183,10 @@ pub(crate) enum OutputFormat {
     Csv,
     /// For comments and documents
     Markdown,
+    /// Annotations for GitHub Actions (diff only)
+    Github,
+    /// Test results for build servers (diff only)
+    Junit,
 }
 
 impl OutputFormat {

@@ -126,13 +126,13 @@ pub(crate) fn names(given: &[String]) -> Result<Vec<String>> {
 }
 
 /// A path to load.
-struct InputPath {
-    name: String,
+pub(super) struct InputPath {
+    pub(super) name: String,
     /// Whether it was found in a folder, where other files may stand too.
-    in_folder: bool,
+    pub(super) in_folder: bool,
 }
 
-fn expand_folders(names: &[String]) -> Result<Vec<InputPath>> {
+pub(super) fn expand_folders(names: &[String]) -> Result<Vec<InputPath>> {
     let mut paths = Vec::new();
     for name in names {
         if name == "-" || !Path::new(name).is_dir() {
@@ -153,14 +153,14 @@ fn expand_folders(names: &[String]) -> Result<Vec<InputPath>> {
     Ok(paths)
 }
 
-fn load_one(name: &str, options: LoadOptions, format: Option<&Format>) -> Result<Profile, LoadError> {
+pub(super) fn load_one(name: &str, options: LoadOptions, format: Option<&Format>) -> Result<Profile, LoadError> {
     let reader: Box<dyn Read + Send> =
         if name == "-" { Box::new(io::stdin()) } else { Box::new(File::open(name)?) };
     format::load(&mut Source::open(reader)?, options, format)
 }
 
 /// Says what is wrong with an input, and what may have been meant.
-fn explain(name: &str, error: LoadError, given: &[String]) -> anyhow::Error {
+pub(super) fn explain(name: &str, error: LoadError, given: &[String]) -> anyhow::Error {
     let shown = if name == "-" { "standard input" } else { name };
     match error {
         LoadError::Io(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -196,7 +196,7 @@ fn not_found_hint(name: &str, given: &[String]) -> Option<String> {
     }
 }
 
-fn format_named(name: &str) -> Result<&'static Format> {
+pub(super) fn format_named(name: &str) -> Result<&'static Format> {
     format::named(name).ok_or_else(|| {
         let known: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
         hinted(format!("--input-format {name}: no such format"), format!("one of {}", known.join(", ")))
@@ -217,7 +217,7 @@ fn describe(name: &str, profile: &Profile) -> InfoInput {
 
 /// The names of the metrics asked for, or of the default one. A number stands for the metric at
 /// that place.
-fn metrics_wanted(asked: &[String], profile: &Profile) -> Result<Vec<MetricKey>> {
+pub(super) fn metrics_wanted(asked: &[String], profile: &Profile) -> Result<Vec<MetricKey>> {
     let meta = &profile.meta;
     if meta.metrics.is_empty() {
         bail!("the profile has no metric");
@@ -264,13 +264,13 @@ impl MetricKey {
 
 impl crate::profile::Meta {
     /// The number of the metric that `key` stands for.
-    fn metric_at(&self, key: &MetricKey) -> Option<usize> {
+    pub(super) fn metric_at(&self, key: &MetricKey) -> Option<usize> {
         let same_place = self.metrics.get(key.place).is_some_and(|metric| metric.name == key.name);
         if same_place { Some(key.place) } else { self.metric_named(&key.name) }
     }
 }
 
-fn check_metrics(profile: &Profile, name: &str, wanted: &[MetricKey]) -> Result<()> {
+pub(super) fn check_metrics(profile: &Profile, name: &str, wanted: &[MetricKey]) -> Result<()> {
     for key in wanted {
         if profile.meta.metric_at(key).is_none() {
             let names: Vec<&str> = profile.meta.metrics.iter().map(|metric| metric.name.as_str()).collect();
@@ -281,7 +281,7 @@ fn check_metrics(profile: &Profile, name: &str, wanted: &[MetricKey]) -> Result<
     Ok(())
 }
 
-fn refuse_too_large(profile: &Profile, metric: usize) -> Result<()> {
+pub(super) fn refuse_too_large(profile: &Profile, metric: usize) -> Result<()> {
     let metric = &profile.meta.metrics[metric];
     if metric.too_large {
         let message = format!("the values of {} sum to more than 64 bits hold", metric.name);

@@ -1,13 +1,16 @@
 //! The command line: arguments, files, the terminal, exit codes.
 
 mod args;
+mod budget;
 mod commands;
 mod failure;
 mod filters;
 mod inputs;
 mod many;
 mod matching;
+mod reading;
 mod run;
+mod sides;
 mod sources;
 mod target;
 mod terminal;

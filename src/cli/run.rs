@@ -22,23 +22,35 @@ use crate::view::Scope;
 /// Usage, unreadable input, or a name that matches nothing.
 const FAILURE: u8 = 2;
 
+/// How a command ended that did what it was asked for: its exit code. 0 is fine, 1 says that a check
+/// failed, 3 that the evidence does not suffice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Outcome(pub(crate) u8);
+
+impl From<()> for Outcome {
+    fn from((): ()) -> Self {
+        Outcome(0)
+    }
+}
+
 /// Runs the command line and returns its exit code.
 pub fn main() -> ExitCode {
     let Prof { command } = Prof::parse_from(with_command(env::args_os().collect()));
     let result = match command {
-        Command::Top(command) => command.run(),
-        Command::Tree(command) => command.run(),
-        Command::Focus(command) => command.run(),
-        Command::Hot(command) => command.run(),
-        Command::Flame(command) => command.run(),
-        Command::Source(command) => command.run(),
-        Command::Labels(command) => command.run(),
-        Command::Traces(command) => command.run(),
-        Command::Types(command) => command.run(),
-        Command::Info(command) => command.run(),
+        Command::Top(command) => command.run().map(Outcome::from),
+        Command::Tree(command) => command.run().map(Outcome::from),
+        Command::Focus(command) => command.run().map(Outcome::from),
+        Command::Hot(command) => command.run().map(Outcome::from),
+        Command::Flame(command) => command.run().map(Outcome::from),
+        Command::Source(command) => command.run().map(Outcome::from),
+        Command::Labels(command) => command.run().map(Outcome::from),
+        Command::Traces(command) => command.run().map(Outcome::from),
+        Command::Types(command) => command.run().map(Outcome::from),
+        Command::Info(command) => command.run().map(Outcome::from),
+        Command::Diff(command) => command.run(),
     };
     match result {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(Outcome(code)) => ExitCode::from(code),
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             // Nothing can be done where standard error is closed too.
@@ -108,7 +120,7 @@ pub(crate) fn one_metric(scope: &Scope, command: &str) -> Result<()> {
 }
 
 /// Prints what was odd about the inputs, and what was made of the arguments.
-fn warn(kind: &str, texts: &[String], input: &InputArgs) {
+pub(crate) fn warn(kind: &str, texts: &[String], input: &InputArgs) {
     if input.quiet {
         return;
     }
@@ -127,7 +139,17 @@ pub(crate) fn write_report(report: &Report, layout: &LayoutArgs, target: &Target
             OutputFormat::Json => output::json(report, out)?,
             OutputFormat::Csv => output::csv(report, out)?,
             OutputFormat::Markdown => output::markdown(report, out)?,
+            OutputFormat::Github | OutputFormat::Junit => write_check(report, layout.format, out)?,
         }
         Ok(())
     })
+}
+
+/// Writes the outcome of a check for a build server.
+fn write_check(report: &Report, format: OutputFormat, out: &mut dyn Write) -> Result<()> {
+    match (report, format) {
+        (Report::Diff(diff), OutputFormat::Github) => Ok(output::github(diff, out)?),
+        (Report::Diff(diff), _) => Ok(output::junit(diff, out)?),
+        _ => Err(hinted("github and junit are forms of prof diff", "the others are text, json, csv, markdown")),
+    }
 }

@@ -2,6 +2,7 @@
 
 mod color;
 mod csv;
+mod diff;
 mod html;
 mod json;
 mod markdown;
@@ -11,6 +12,7 @@ mod text;
 
 pub use color::ColorBy;
 pub use csv::csv;
+pub use diff::{evidence_notes, github, junit};
 pub use html::{HtmlOptions, html};
 pub use json::json;
 pub use markdown::markdown;

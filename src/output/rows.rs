@@ -42,6 +42,7 @@ fn objects(report: &Report) -> Vec<Value> {
         Report::Types(types) => types.types.iter().map(type_row).collect(),
         Report::Info(info) => info.metrics.iter().map(|row| value(serde_json::to_value(row))).collect(),
         Report::Flame(_) | Report::Page(_) => Vec::new(),
+        Report::Diff(diff) => diff.rows.iter().map(|row| value(serde_json::to_value(row))).collect(),
     }
 }
 

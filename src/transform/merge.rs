@@ -1,6 +1,7 @@
 //! Several profiles added up.
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::profile::{
     Column, Frame, FrameId, Function, FunctionId, Label, LabelSetId, LabelValue, LoadOptions, Mapping,
@@ -46,7 +47,7 @@ pub fn merge(profiles: &[Profile]) -> Result<Profile, MergeError> {
     let mut builder = ProfileBuilder::new(first.meta.format, LoadOptions { labels: true, times: keep_times });
     let columns = match_metrics(profiles, &mut builder)?;
     for (profile, columns) in profiles.iter().zip(&columns) {
-        Copier::new(&mut builder, profile).copy_samples(columns);
+        Copier::new(&mut builder, profile, true).copy_samples(columns);
     }
     let meta = combined_meta(profiles, &builder.meta);
     let mut merged = builder.finish().map_err(MergeError::TooLarge)?;
@@ -79,8 +80,9 @@ fn match_metrics(profiles: &[Profile], builder: &mut ProfileBuilder) -> Result<V
             builder.warn(format!("the metric {} is left out: not all inputs have it", metric.name));
             continue;
         };
-        let factors = reconcile(profiles, &places, &metric.name)?;
-        let (finest, divisor) = finest(profiles, &places);
+        let metas = || profiles.iter().map(|profile| &profile.meta).zip(places.iter().copied());
+        let factors = reconcile(metas(), &metric.name)?;
+        let (finest, divisor) = finest(metas());
         let made = builder.metric(&metric.name, &finest);
         builder.meta.metrics[made].divisor = divisor;
         if number == first.default_metric {
@@ -93,9 +95,10 @@ fn match_metrics(profiles: &[Profile], builder: &mut ProfileBuilder) -> Result<V
     Ok(columns)
 }
 
-/// The finest of the units that a metric has, and the largest divisor.
-fn finest(profiles: &[Profile], places: &[usize]) -> (String, u64) {
-    let metrics = || profiles.iter().zip(places).map(|(profile, &place)| &profile.meta.metrics[place]);
+/// The finest of the units that a metric has, and the largest divisor. A metric is known by what its
+/// profile says of itself, and its number.
+pub(super) fn finest<'m>(metrics: impl Iterator<Item = (&'m Meta, usize)> + Clone) -> (String, u64) {
+    let metrics = || metrics.clone().map(|(meta, place)| &meta.metrics[place]);
     let mut finest = metrics().next().map(|metric| metric.unit.clone()).unwrap_or_default();
     for metric in metrics() {
         if Unit::parse(&finest).factor_to(&Unit::parse(&metric.unit)).is_some_and(|factor| factor > 1) {
@@ -106,11 +109,14 @@ fn finest(profiles: &[Profile], places: &[usize]) -> (String, u64) {
 }
 
 /// What the values of each profile are multiplied by to be in the finest unit.
-fn reconcile(profiles: &[Profile], places: &[usize], name: &str) -> Result<Vec<i64>, MergeError> {
-    let (finest, divisor) = finest(profiles, places);
+pub(super) fn reconcile<'m>(
+    metrics: impl Iterator<Item = (&'m Meta, usize)> + Clone,
+    name: &str,
+) -> Result<Vec<i64>, MergeError> {
+    let (finest, divisor) = finest(metrics.clone());
     let target = Unit::parse(&finest);
-    let factor = |(profile, &place): (&Profile, &usize)| {
-        let metric = &profile.meta.metrics[place];
+    let factor = |(meta, place): (&Meta, usize)| {
+        let metric = &meta.metrics[place];
         let factor =
             if metric.unit == finest { Some(1) } else { Unit::parse(&metric.unit).factor_to(&target) };
         let factor = factor.ok_or_else(|| MergeError::Units {
@@ -120,7 +126,7 @@ fn reconcile(profiles: &[Profile], places: &[usize], name: &str) -> Result<Vec<i
         // Divisors are powers of ten: the larger is a multiple of the smaller.
         Ok(factor.saturating_mul((divisor / metric.divisor.max(1)) as i64))
     };
-    profiles.iter().zip(places).map(factor).collect()
+    metrics.map(factor).collect()
 }
 
 /// What the result says of itself: the earliest start, all durations, and all that was counted.
@@ -160,7 +166,7 @@ fn combined_meta(profiles: &[Profile], built: &Meta) -> Meta {
 }
 
 /// Copies the tables of one profile into a builder, each row once.
-struct Copier<'b, 'p> {
+pub(super) struct Copier<'b, 'p> {
     builder: &'b mut ProfileBuilder,
     profile: &'p Profile,
     strings: Column<StringId, StringId>,
@@ -169,7 +175,8 @@ struct Copier<'b, 'p> {
 }
 
 impl<'b, 'p> Copier<'b, 'p> {
-    fn new(builder: &'b mut ProfileBuilder, profile: &'p Profile) -> Self {
+    /// Copies all but the samples; the labels only if they are wanted.
+    pub(super) fn new(builder: &'b mut ProfileBuilder, profile: &'p Profile, labels: bool) -> Self {
         let symbols = &profile.symbols;
         let strings: Column<StringId, StringId> =
             symbols.strings.ids().map(|id| builder.string(symbols.strings.get(id))).collect();
@@ -193,7 +200,11 @@ impl<'b, 'p> Copier<'b, 'p> {
         });
         let stacks = stacks.collect();
         let mut copier = Copier { builder, profile, strings, label_sets: Column::new(), stacks };
-        copier.label_sets = profile.label_sets.ids().map(|set| copier.label_set(set)).collect();
+        copier.label_sets = if labels {
+            profile.label_sets.ids().map(|set| copier.label_set(set)).collect()
+        } else {
+            Column::filled(LabelSetId::default(), profile.label_sets.len())
+        };
         copier
     }
 
@@ -211,18 +222,28 @@ impl<'b, 'p> Copier<'b, 'p> {
     }
 
     fn copy_samples(self, columns: &[Taken]) {
-        let samples = &self.profile.samples;
-        let mut values = vec![0; columns.len()];
-        for row in 0..samples.len() {
+        let samples = Arc::clone(&self.profile.samples);
+        self.copy_rows(columns.len(), |builder, row, values| {
             for (number, taken) in columns.iter().enumerate() {
                 let value = samples.values[taken.column][row];
-                values[number] = if let Some(value) = value.checked_mul(taken.factor) {
-                    value
-                } else {
-                    self.builder.overflow(number);
+                values[number] = value.checked_mul(taken.factor).unwrap_or_else(|| {
+                    builder.overflow(number);
                     0
-                };
+                });
             }
+        });
+    }
+
+    /// Copies the samples; `fill` writes the values of a row, one a metric of the builder.
+    pub(super) fn copy_rows(
+        self,
+        metrics: usize,
+        mut fill: impl FnMut(&mut ProfileBuilder, usize, &mut [i64]),
+    ) {
+        let samples = &self.profile.samples;
+        let mut values = vec![0; metrics];
+        for row in 0..samples.len() {
+            fill(self.builder, row, &mut values);
             let time = samples.time.as_ref().map(|times| times[row]);
             let labels = self.label_sets[samples.labels[row]];
             self.builder.sample(self.stacks[samples.stack[row]], labels, time, &values);

@@ -7,9 +7,11 @@
 
 mod adjacent;
 mod average;
+mod diff;
 mod drop_frames;
 mod ends;
 mod engine;
+mod fold;
 mod frames;
 mod inlines;
 mod label_frames;
@@ -22,8 +24,10 @@ mod times;
 
 pub use adjacent::{collapse, collapse_recursion};
 pub use average::average;
+pub use diff::{DiffError, Part, side_by_side};
 pub use drop_frames::drop_frames;
 pub use ends::{prune_from, show_from};
+pub use fold::{ARTEFACTS, fold_leaves};
 pub use frames::{hide_frames, show_frames};
 pub use inlines::without_inlines;
 pub use label_frames::{by_label, label_leaf, label_root};

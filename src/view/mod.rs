@@ -1,6 +1,7 @@
 //! One file a view: options, and a pure function from a profile to a report.
 
 mod find;
+mod diff;
 mod flame;
 mod focus;
 mod hot;
@@ -16,6 +17,10 @@ mod types;
 mod values;
 
 pub use find::NotFound;
+pub use diff::{
+    BudgetRule, DiffOptions, DiffSides, HeapVariances, Limit, SampleSize, diff, heap_variances,
+    is_sampled_heap, sample_size,
+};
 pub use flame::{FlameOptions, Order, flame};
 pub use focus::{FocusOptions, focus};
 pub use hot::{HotOptions, hot};

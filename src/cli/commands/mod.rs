@@ -1,5 +1,6 @@
 //! One file a command: its options, and the view they make.
 
+pub(crate) mod diff;
 pub(crate) mod flame;
 pub(crate) mod focus;
 pub(crate) mod hot;
@@ -40,6 +41,7 @@ pub(crate) enum Command {
     Traces(traces::TracesCommand),
     Types(types::TypesCommand),
     Info(info::InfoCommand),
+    Diff(diff::DiffCommand),
 }
 
 /// The names of all commands, aliases included.

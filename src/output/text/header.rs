@@ -63,7 +63,7 @@ fn with_inputs(header: &Header, rest: &str, style: &Style) -> String {
 }
 
 /// A path that is too long first loses its folders, then its middle.
-fn shorten(path: &str, width: usize, style: &Style) -> String {
+pub(super) fn shorten(path: &str, width: usize, style: &Style) -> String {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     let path = if display_width(path) <= width { path } else { name };
     fit(path, width, style.glyphs.ellipsis)

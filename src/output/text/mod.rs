@@ -5,6 +5,7 @@
 
 mod columns;
 mod focus;
+mod diff;
 mod header;
 mod hot;
 mod info;
@@ -16,6 +17,7 @@ mod traces;
 mod tree;
 mod types;
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use crate::output::text::columns::Line;
@@ -105,6 +107,28 @@ impl Glyphs {
         last: "`- ",
         bar: "|  ",
     };
+
+    /// Our own words without the signs that the terminal does not show.
+    fn plain<'t>(&self, words: &'t str) -> Cow<'t, str> {
+        if !self.ellipsis.is_ascii() {
+            return Cow::Borrowed(words);
+        }
+        let mut plain = String::with_capacity(words.len());
+        for c in words.chars() {
+            match c {
+                '·' | '−' | '–' => plain.push('-'),
+                '×' => plain.push('x'),
+                '÷' => plain.push('/'),
+                '±' => plain.push_str("+-"),
+                '→' => plain.push_str("->"),
+                '…' => plain.push_str(".."),
+                '∞' => plain.push_str("inf"),
+                'Δ' => plain.push_str("CHANGE"),
+                other => plain.push(other),
+            }
+        }
+        Cow::Owned(plain)
+    }
 }
 
 /// Writes a report as text. Fails where the unit asked for is none of the metric's kind.
@@ -124,6 +148,7 @@ pub fn text(
         Report::Types(report) => Ok(types::lines(report, style)),
         Report::Info(report) => Ok(info::lines(report, style)),
         Report::Flame(_) | Report::Page(_) => Ok(Vec::new()),
+        Report::Diff(report) => diff::lines(report, style),
     };
     let lines: Vec<Line> = match lines {
         Ok(lines) => lines,

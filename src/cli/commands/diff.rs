@@ -1,0 +1,340 @@
+//! `prof diff`.
+
+use std::env;
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Args;
+
+use crate::cli::args::{OutputFormat, ViewArgs, percent};
+use crate::cli::budget;
+use crate::cli::failure::hinted;
+use crate::cli::matching::Stages;
+use crate::cli::run::{Outcome, warn, write_report};
+use crate::cli::sides::{SideInput, Sides};
+use crate::cli::target::Target;
+use crate::output::evidence_notes;
+use crate::profile::{LoadOptions, Profile};
+use crate::report::{Diff, DiffSide, Report};
+use crate::stats::{Noise, Normalize, Options};
+use crate::transform::{ARTEFACTS, Part, fold_leaves, side_by_side};
+use crate::tree::By;
+use crate::view::{DiffOptions, DiffSides, SampleSize, diff, heap_variances, sample_size};
+
+/// What changed between two sides, whether it is noise, and an exit code
+///
+/// Several profiles of a side are repeated runs of one program: give them with --old and --new, or as
+/// folders. They are compared as such and never added up.
+#[derive(Args, Debug)]
+pub(crate) struct DiffCommand {
+    #[command(flatten)]
+    view: ViewArgs,
+    /// Profiles before the change
+    #[arg(long, value_name = "PROFILE", num_args = 1..)]
+    old: Vec<String>,
+    /// Profiles after it
+    #[arg(long, value_name = "PROFILE", num_args = 1..)]
+    new: Vec<String>,
+    /// How many rows at most; 0 for all
+    #[arg(short = 'n', long, value_name = "N")]
+    limit: Option<usize>,
+    /// Cut rows under this share on both sides, in percent
+    #[arg(long, value_name = "P", value_parser = percent)]
+    min_share: Option<f64>,
+    #[command(flatten)]
+    test: TestArgs,
+}
+
+/// How strict the test is.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Test")]
+struct TestArgs {
+    /// Test these functions only, which takes fewer samples
+    #[arg(long, value_name = "RE")]
+    function: Vec<String>,
+    /// The chance of any false alarm: 0.01, or 1%
+    #[arg(long, value_name = "A", default_value = "0.01", value_parser = fraction)]
+    alpha: f64,
+    /// The least cost increase that counts, in percent
+    #[arg(long, value_name = "P", default_value = "5", value_parser = percent)]
+    min_effect: f64,
+    /// The least increase that counts, in percentage points of the old total
+    #[arg(long, value_name = "PT", default_value = "1", value_parser = percent)]
+    min_points: f64,
+    /// Test functions with at least this share, in percent
+    #[arg(long, value_name = "P", default_value = "0.5", value_parser = percent)]
+    min_tested: f64,
+    /// How much costs differ between runs, where one pair cannot show it: auto, steady, or percent
+    #[arg(long, value_name = "HOW", default_value = "auto", value_parser = noise)]
+    noise: Noise,
+    /// The cost ratio that should be seen at a function of 10%
+    #[arg(long, value_name = "R", default_value = "1.2", value_parser = ratio)]
+    detect: f64,
+    /// Exit with 3 where that ratio would not have been seen
+    #[arg(long)]
+    strict: bool,
+    /// Count functions of this name at the end of a stack for their caller, as the recorder's own
+    #[arg(long, value_name = "NAME")]
+    fold: Vec<String>,
+    /// What costs are relative to: core (unchanged code), total, per=OLD,NEW (work done), none
+    #[arg(long, value_name = "HOW", default_value = "core", value_parser = normalize)]
+    normalize: Normalize,
+    /// A file of what functions may cost at most
+    #[arg(long, value_name = "FILE")]
+    budget: Option<PathBuf>,
+}
+
+/// Rows of text, unless told otherwise.
+const ROWS: usize = 20;
+
+impl DiffCommand {
+    pub(crate) fn run(self) -> Result<Outcome> {
+        let target = Target::new(self.view.layout.output.as_deref());
+        let by = self.view.node.by();
+        let needs =
+            self.view.filters.needs().or(LoadOptions { labels: matches!(by, By::Label(_)), times: false });
+        let (old, new) = self.given()?;
+        let sides = Sides::load(&self.view, &old, &new, needs)?;
+        target.check(&[old.clone(), new.clone()].concat(), self.view.layout.force)?;
+        let (whole, size) = beside(&sides, needs)?;
+        let (whole, mut notes) = self.fold(whole);
+
+        let filtered = self.view.filters.apply(whole, &by)?;
+        let filters_hide_names = Stages::new(filtered.profile.clone(), self.view.filters.fixed_strings);
+        let (functions, more) = self.functions(filters_hide_names)?;
+        notes.extend(more);
+        let (budgets, more) = match &self.test.budget {
+            Some(path) => budget::rules(path, &filtered.profile)?,
+            None => Default::default(),
+        };
+        notes.extend(more);
+        warn(&filtered, &notes, &self.view.input);
+
+        let options = self.options(by, functions, budgets);
+        let both = DiffSides { old: side(&sides.old, old), new: side(&sides.new, new), size };
+        let mut diff = diff(&filtered.profile, both, &options)?;
+        diff.header.about.filters = filtered.typed;
+        let exit = diff.about.exit;
+        self.say_evidence(&mut diff, &target);
+        write_report(&Report::Diff(diff), &self.view.layout, &target)?;
+        Ok(Outcome(exit))
+    }
+
+    /// The inputs of both sides, as given.
+    fn given(&self) -> Result<(Vec<String>, Vec<String>)> {
+        let positional = &self.view.input.profiles;
+        let (old, new) = (&self.old, &self.new);
+        match (&positional[..], old.is_empty(), new.is_empty()) {
+            ([old, new], true, true) => Ok((vec![old.clone()], vec![new.clone()])),
+            ([both], true, true) => Ok((vec![both.clone()], Vec::new())),
+            ([], false, false) => Ok((old.clone(), new.clone())),
+            ([], true, true) => Err(hinted("diff: no profile was given", "prof diff OLD NEW")),
+            ([one], false, true) => Ok((old.clone(), vec![one.clone()])),
+            ([one], true, false) => Ok((vec![one.clone()], new.clone())),
+            ([], ..) => {
+                let missing = if old.is_empty() { "--old" } else { "--new" };
+                Err(hinted(format!("diff: {missing} is missing"), "prof diff --old OLD... --new NEW..."))
+            }
+            (several, true, true) => {
+                let half = several.len() / 2;
+                let (old, new) = (several[..half].join(" "), several[half..].join(" "));
+                let hint = format!("say which are which: prof diff --old {old} --new {new}");
+                Err(hinted(format!("diff: {} profiles for two sides", several.len()), hint))
+            }
+            (extra, ..) => {
+                let message = format!("diff: {} is on neither side", extra.join(" "));
+                Err(hinted(message, "prof diff --old OLD... --new NEW..."))
+            }
+        }
+    }
+
+    /// Folds what the recorder itself left at the end of stacks.
+    fn fold(&self, whole: Profile) -> (Profile, Vec<String>) {
+        let mut notes = Vec::new();
+        for name in &self.test.fold {
+            if fold_leaves(&whole, &[name]).1 == 0 {
+                notes.push(format!("--fold {name}: no stack ends in a function of that name"));
+            }
+        }
+        let names: Vec<&str> =
+            ARTEFACTS.iter().copied().chain(self.test.fold.iter().map(String::as_str)).collect();
+        (fold_leaves(&whole, &names).0, notes)
+    }
+
+    /// The functions to test, where they are named.
+    fn functions(&self, mut stages: Stages) -> Result<(Option<crate::transform::Marks>, Vec<String>)> {
+        let marks = stages.show("--function", &self.test.function, |profile, _| (profile.clone(), 0))?;
+        Ok((marks, stages.notes))
+    }
+
+    fn options(
+        &self,
+        by: By,
+        functions: Option<crate::transform::Marks>,
+        budgets: Vec<crate::view::BudgetRule>,
+    ) -> DiffOptions {
+        let rows = if self.view.layout.format.is_for_people() { ROWS } else { 0 };
+        DiffOptions {
+            by,
+            test: Options {
+                alpha: self.test.alpha,
+                min_effect: self.test.min_effect / 100.0,
+                min_points: self.test.min_points / 100.0,
+                min_tested: self.test.min_tested / 100.0,
+                noise: self.test.noise,
+                normalize: self.test.normalize,
+                functions: None,
+            },
+            functions,
+            wanted_ratio: self.test.detect,
+            strict: self.test.strict,
+            limit: Some(self.limit.unwrap_or(rows)).filter(|&limit| limit > 0),
+            min_share: self.min_share.unwrap_or(0.0),
+            budgets,
+        }
+    }
+
+    /// Says what the evidence is worth on standard error too, where the report is not read there, and
+    /// makes what it says ready for its form.
+    fn say_evidence(&self, diff: &mut Diff, target: &Target) {
+        let format = self.view.layout.format;
+        let notes = evidence_notes(diff);
+        if format != OutputFormat::Text || *target != Target::Stdout {
+            for note in &notes {
+                // Nothing can be done where standard error is closed.
+                let _ = writeln!(std::io::stderr(), "warning: {note}");
+            }
+        }
+        match format {
+            OutputFormat::Json => diff.header.warnings.extend(notes),
+            OutputFormat::Github => relative_files(diff),
+            _ => {}
+        }
+    }
+}
+
+/// Lays all profiles beside each other, and finds how much of the metric makes one sample.
+fn beside(sides: &Sides, needs: LoadOptions) -> Result<(Profile, SampleSize)> {
+    let profiles: Vec<(&Profile, usize)> = sides.all().map(|input| (&input.profile, input.metric)).collect();
+    let heap = heap_variances(&profiles);
+    let extras: Vec<Option<&[i64]>> = match &heap {
+        Some(heap) => heap.rows.iter().map(|rows| Some(rows.as_slice())).collect(),
+        None => vec![None; profiles.len()],
+    };
+    let parts: Vec<Part<'_>> = profiles
+        .iter()
+        .zip(extras)
+        .map(|(&(profile, metric), extra)| Part { profile, metric, extra })
+        .collect();
+    let mut whole = side_by_side(&parts, needs).map_err(|error| sides.explain(error))?;
+    if let Some(name) = sides.metric_name {
+        whole.meta.metrics.iter_mut().for_each(|metric| metric.name = name.to_string());
+    }
+    let size = match heap {
+        Some(heap) => SampleSize::ByVariance(heap.scale),
+        None => {
+            let (size, note) = sample_size(&profiles, &whole);
+            whole.meta.warnings.extend(note);
+            size
+        }
+    };
+    Ok((whole, size))
+}
+
+fn side(inputs: &[SideInput], given: Vec<String>) -> DiffSide {
+    let total = |input: &SideInput| input.profile.meta.metrics[input.metric].total;
+    DiffSide {
+        inputs: given,
+        profiles: inputs.len(),
+        total: inputs.iter().map(total).sum(),
+        samples: None,
+        duration_ns: inputs
+            .iter()
+            .filter_map(|input| input.profile.meta.duration_ns)
+            .reduce(i64::saturating_add),
+    }
+}
+
+/// Makes the files of rows relative to the repository that is checked out, as annotations need them.
+fn relative_files(diff: &mut Diff) {
+    let root = env::var_os("GITHUB_WORKSPACE").map(PathBuf::from).or_else(|| env::current_dir().ok());
+    let Some(root) = root.filter(|root| !root.as_os_str().is_empty()) else { return };
+    for row in &mut diff.rows {
+        let relative = row.file.as_ref().and_then(|file| {
+            let inner = std::path::Path::new(&**file).strip_prefix(&root).ok()?;
+            Some(inner.to_string_lossy().replace('\\', "/"))
+        });
+        if let Some(relative) = relative {
+            row.file = Some(relative.into());
+        }
+    }
+}
+
+/// A part of one, or percent: `0.01`, `1%`.
+fn fraction(text: &str) -> Result<f64, String> {
+    let value = match text.strip_suffix('%') {
+        Some(percent) => percent.trim().parse::<f64>().map(|percent| percent / 100.0),
+        None => text.parse(),
+    };
+    match value {
+        Ok(value) if value > 0.0 && value < 1.0 => Ok(value),
+        _ => Err("expected a number between 0 and 1, or percent".to_string()),
+    }
+}
+
+fn noise(text: &str) -> Result<Noise, String> {
+    match text {
+        "auto" => Ok(Noise::Auto),
+        "steady" => Ok(Noise::Steady),
+        _ if text.ends_with('%') => percent(text).map(|percent| Noise::Fixed(percent / 100.0)),
+        _ => Err("expected auto, steady, or percent such as 3%".to_string()),
+    }
+}
+
+/// A ratio above one: `1.2`, `x1.2`, `×1.2`.
+fn ratio(text: &str) -> Result<f64, String> {
+    match text.trim_start_matches(['x', '×']).parse::<f64>() {
+        Ok(ratio) if ratio > 1.0 && ratio.is_finite() => Ok(ratio),
+        _ => Err("expected a ratio above 1, such as 1.2".to_string()),
+    }
+}
+
+fn normalize(text: &str) -> Result<Normalize, String> {
+    let wrong = || "expected core, total, none, or per=OLD,NEW such as per=1000,1200".to_string();
+    match text {
+        "core" => Ok(Normalize::Core),
+        "total" => Ok(Normalize::Total),
+        "none" => Ok(Normalize::Run),
+        _ => {
+            let (old, new) =
+                text.strip_prefix("per=").and_then(|work| work.split_once(',')).ok_or_else(wrong)?;
+            let work = |text: &str| {
+                text.trim()
+                    .parse::<f64>()
+                    .ok()
+                    .filter(|work| *work > 0.0 && work.is_finite())
+                    .ok_or_else(wrong)
+            };
+            Ok(Normalize::Per { old: work(old)?, new: work(new)? })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_read_as_documented() {
+        assert_eq!(fraction("1%"), Ok(0.01));
+        assert_eq!(fraction("0.05"), Ok(0.05));
+        assert!(fraction("1").is_err() && fraction("x").is_err());
+        assert_eq!(noise("3%"), Ok(Noise::Fixed(0.03)));
+        assert!(noise("3").is_err());
+        assert_eq!(ratio("×1.5"), Ok(1.5));
+        assert!(ratio("1").is_err());
+        assert_eq!(normalize("per=10,12"), Ok(Normalize::Per { old: 10.0, new: 12.0 }));
+        assert!(normalize("per=10").is_err() && normalize("per=0,1").is_err());
+    }
+}

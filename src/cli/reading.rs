@@ -1,0 +1,88 @@
+//! Profiles read one by one, several at once, for commands that do not combine them.
+
+use std::num::NonZero;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use anyhow::Result;
+
+use crate::cli::args::InputArgs;
+use crate::cli::failure::hinted;
+use crate::cli::inputs::{InputPath, expand_folders, explain, format_named, load_one};
+use crate::format::{Format, LoadError};
+use crate::profile::{LoadOptions, Profile};
+use crate::transform::drop_frames;
+
+/// What was read.
+pub(super) struct Read {
+    /// Each input's path, and its profile; never none.
+    pub(super) profiles: Vec<(String, Profile)>,
+    /// That some were not read, where that is so.
+    pub(super) skipped: Option<String>,
+}
+
+/// Reads the profiles at `names`, those in folders one by one. Frames that a profile itself says to drop
+/// go, unless `all_frames` are wanted.
+pub(super) fn read_all(
+    args: &InputArgs,
+    names: &[String],
+    options: LoadOptions,
+    all_frames: bool,
+) -> Result<Read> {
+    let format = args.input_format.as_deref().map(format_named).transpose()?;
+    let paths = expand_folders(names)?;
+    let mut profiles = Vec::new();
+    let mut skipped = 0;
+    for (path, loaded) in paths.iter().zip(load_side_by_side(&paths, options, format, all_frames)) {
+        match loaded {
+            Ok(profile) => profiles.push((path.name.clone(), profile)),
+            Err(LoadError::Unrecognized { .. }) if path.in_folder => skipped += 1,
+            Err(_) if args.skip_broken => skipped += 1,
+            Err(error) => return Err(explain(&path.name, error, names)),
+        }
+    }
+    if profiles.is_empty() {
+        let hint = "name a profile, or a folder that holds one";
+        return Err(hinted(format!("{}: no profile there", names.join(", ")), hint));
+    }
+    let skipped =
+        (skipped > 0).then(|| format!("{skipped} inputs were skipped: they are no readable profiles"));
+    Ok(Read { profiles, skipped })
+}
+
+/// Loads every path, as many at once as there are processors.
+fn load_side_by_side(
+    paths: &[InputPath],
+    options: LoadOptions,
+    format: Option<&Format>,
+    all_frames: bool,
+) -> Vec<Result<Profile, LoadError>> {
+    let load = |path: &InputPath| {
+        let profile = load_one(&path.name, options, format)?;
+        // Every input has its own idea of what to drop.
+        Ok(if all_frames { profile } else { drop_frames(&profile) })
+    };
+    let workers = thread::available_parallelism().map_or(1, NonZero::get).min(paths.len());
+    if workers <= 1 {
+        return paths.iter().map(load).collect();
+    }
+    let next = AtomicUsize::new(0);
+    let loaded = Mutex::new(Vec::with_capacity(paths.len()));
+    let work = || {
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(path) = paths.get(number) else { return };
+            let profile = load(path);
+            loaded.lock().unwrap_or_else(PoisonError::into_inner).push((number, profile));
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(work);
+        }
+    });
+    let mut loaded = loaded.into_inner().unwrap_or_else(PoisonError::into_inner);
+    loaded.sort_by_key(|(number, _)| *number);
+    loaded.into_iter().map(|(_, profile)| profile).collect()
+}

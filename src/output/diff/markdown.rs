@@ -1,0 +1,118 @@
+//! A comment for a pull request, ready to post.
+
+use std::io::{self, Write};
+
+use crate::output::diff::words;
+use crate::output::markdown::{escape, table};
+use crate::report::{Diff, DiffRow, DiffVerdict, RowVerdict};
+use crate::unit::{Unit, human};
+
+/// Writes the verdict, the rows that have one, what could have been seen, and the rest folded away.
+pub(in crate::output) fn comment(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "### {}\n", escape(&headline(diff)))?;
+    for budget in diff.exceeded() {
+        writeln!(out, "- **{}**", escape(&words::budget(diff, budget)))?;
+    }
+    if diff.exceeded().next().is_some() {
+        writeln!(out)?;
+    }
+    let (telling, others): (Vec<&DiffRow>, Vec<&DiffRow>) =
+        diff.rows.iter().filter(|row| row.p.is_some() || diff.tested == 0).partition(|row| has_verdict(row));
+    if !telling.is_empty() {
+        rows(&telling, out)?;
+        writeln!(out)?;
+    }
+    writeln!(out, "{}\n", escape(&words::evidence(diff)))?;
+    for text in words::too_noisy(diff).into_iter().chain(words::one_pair(diff)) {
+        writeln!(out, "{}\n", escape(&text))?;
+    }
+    writeln!(out, "<details><summary>What was compared</summary>\n")?;
+    sides(diff, out)?;
+    writeln!(out)?;
+    for note in notes(diff) {
+        writeln!(out, "- {}", escape(&note))?;
+    }
+    if !others.is_empty() {
+        writeln!(out)?;
+        rows(&others, out)?;
+        if diff.about.cut > 0 {
+            writeln!(out, "\n… {} more tested", diff.about.cut)?;
+        }
+    }
+    writeln!(out, "\n</details>")
+}
+
+fn has_verdict(row: &DiffRow) -> bool {
+    !matches!(row.verdict, RowVerdict::Unchanged | RowVerdict::New | RowVerdict::Removed)
+}
+
+/// The verdict in a line.
+fn headline(diff: &Diff) -> String {
+    let count = |verdict: RowVerdict| diff.with_verdict(verdict).count();
+    let (one, several) = diff.header.about.noun;
+    let number = |count: usize| format!("{count} {}", if count == 1 { one } else { several });
+    let said = match diff.verdict {
+        DiffVerdict::Regressed => format!("{} regressed", number(count(RowVerdict::Regressed))),
+        DiffVerdict::Improved => format!("{} improved, none regressed", number(count(RowVerdict::Improved))),
+        DiffVerdict::None => "no change".to_string(),
+        DiffVerdict::Inconclusive => "no verdict".to_string(),
+    };
+    let exceeded = diff.exceeded().count();
+    let budgets = match exceeded {
+        0 => String::new(),
+        1 => ", 1 budget exceeded".to_string(),
+        several => format!(", {several} budgets exceeded"),
+    };
+    let sign = match diff.about.exit {
+        1 => "❌ ",
+        0 if diff.verdict != DiffVerdict::Inconclusive => "✅ ",
+        _ => "⚠️ ",
+    };
+    format!("{sign}{}: {said}{budgets}", diff.header.metric.name)
+}
+
+fn rows(rows: &[&DiffRow], out: &mut dyn Write) -> io::Result<()> {
+    let titles = ["", "cost", "95% CI", "old", "new", "Δ", "q", "function"];
+    let cells = rows.iter().map(|row| {
+        let mut name = code(&row.name);
+        name.push_str(&escape(&words::behind_name(row, str::to_string)));
+        let word = words::verdict(row);
+        let word = if row.verdict == RowVerdict::Regressed { format!("**{word}**") } else { escape(word) };
+        vec![
+            word,
+            words::cost(row),
+            words::interval(row),
+            words::percent(row.about.old_share),
+            words::percent(row.about.new_share),
+            words::points(row.points),
+            row.q.map(words::probability).map(|q| escape(&q)).unwrap_or_default(),
+            name,
+        ]
+    });
+    table(&titles.map(str::to_string), &cells.collect::<Vec<_>>(), &[1, 2, 3, 4, 5, 6], out)
+}
+
+/// A name as code, unless it holds what would end the code or the cell.
+fn code(name: &str) -> String {
+    let clean = crate::name::clean(name);
+    if clean.is_empty() || clean.contains(['`', '|', '\\']) { escape(&clean) } else { format!("`{clean}`") }
+}
+
+fn sides(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
+    let metric = &diff.header.metric;
+    let cells = [("old", &diff.old), ("new", &diff.new)].map(|(which, side)| {
+        let total = human(side.total, &Unit::parse(&metric.unit), metric.divisor);
+        vec![which.to_string(), escape(&words::inputs(side)), escape(&words::side(diff, side, &total))]
+    });
+    let titles = ["", "inputs", "what they hold"].map(str::to_string);
+    table(&titles, &cells, &[], out)
+}
+
+fn notes(diff: &Diff) -> Vec<String> {
+    let mut notes = vec![words::summary(diff)];
+    notes.extend(words::unchanged_code(diff));
+    notes.extend(words::on_one_side(diff));
+    notes.extend(diff.budgets.iter().map(|budget| words::budget(diff, budget)));
+    notes.extend(diff.header.warnings.iter().cloned());
+    notes
+}

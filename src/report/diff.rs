@@ -1,0 +1,272 @@
+//! The report of `diff`: two sides compared, and what could be told apart from noise.
+
+use serde::Serialize;
+
+use crate::report::{Header, Name, Pair};
+
+/// Two sides compared.
+#[derive(Clone, Debug, Serialize)]
+pub struct Diff {
+    /// What it is about: the metric, the totals of the new side, warnings, how the sides were made
+    /// comparable.
+    #[serde(flatten)]
+    pub header: Header,
+    /// The side before the change.
+    pub old: DiffSide,
+    /// The side after it.
+    pub new: DiffSide,
+    /// How noisy the profiles are; null where nothing could be tested.
+    pub noise: Option<DiffNoise>,
+    /// How many questions were asked of the profiles.
+    pub tested: usize,
+    /// What all rows together say.
+    pub verdict: DiffVerdict,
+    /// The cost ratios that these profiles would have shown four times out of five.
+    pub detectable: Vec<Detectable>,
+    /// Budgets that were to be kept.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub budgets: Vec<Budget>,
+    /// What was tested, the most telling first; then what was not.
+    pub rows: Vec<DiffRow>,
+    /// What the forms for people say besides.
+    #[serde(skip)]
+    pub about: DiffAbout,
+}
+
+impl Diff {
+    /// The rows with a verdict.
+    pub fn with_verdict(&self, verdict: RowVerdict) -> impl Iterator<Item = &DiffRow> {
+        self.rows.iter().filter(move |row| row.verdict == verdict)
+    }
+
+    /// The budgets that were exceeded.
+    pub fn exceeded(&self) -> impl Iterator<Item = &Budget> {
+        self.budgets.iter().filter(|budget| budget.exceeded)
+    }
+}
+
+/// One side of a comparison.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct DiffSide {
+    /// The inputs, as given.
+    pub inputs: Vec<String>,
+    /// How many profiles they hold.
+    pub profiles: usize,
+    /// Σ |value| of the metric in all of them.
+    pub total: i64,
+    /// How many independent samples they are worth; null where that cannot be told.
+    pub samples: Option<i64>,
+    /// How long the recordings took together, in nanoseconds.
+    #[serde(skip)]
+    pub duration_ns: Option<i64>,
+}
+
+/// How noisy profiles are.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct DiffNoise {
+    /// How many times larger than that of independent samples the variance is.
+    pub phi: f64,
+    /// How much costs vary from run to run, as a coefficient of variation.
+    pub tau: f64,
+}
+
+/// What a comparison says as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DiffVerdict {
+    /// Something became more expensive.
+    Regressed,
+    /// Nothing did, and something became cheaper.
+    Improved,
+    /// Nothing changed that would have been seen.
+    None,
+    /// Too little would have been seen to say so.
+    Inconclusive,
+}
+
+impl DiffVerdict {
+    /// The word in JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            DiffVerdict::Regressed => "regressed",
+            DiffVerdict::Improved => "improved",
+            DiffVerdict::None => "none",
+            DiffVerdict::Inconclusive => "inconclusive",
+        }
+    }
+}
+
+/// A cost ratio that would have been seen.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Detectable {
+    /// At a function with this part of the old samples, 0 to 1.
+    pub share: f64,
+    /// The smallest ratio; null where none would have been seen.
+    pub ratio: Option<f64>,
+}
+
+/// A budget, and whether it was kept.
+#[derive(Clone, Debug, Serialize)]
+pub struct Budget {
+    /// The rule in words, such as "total of `^serde` at most 12%".
+    pub rule: String,
+    /// Who answers for it.
+    pub owner: Option<String>,
+    /// What the new side has, on average of its profiles: percent of the total, or a value in the
+    /// metric's unit.
+    pub value: f64,
+    /// What it may have at most, likewise.
+    pub limit: f64,
+    /// Whether it has more.
+    pub exceeded: bool,
+    /// Whether value and limit are percent.
+    pub percent: bool,
+}
+
+/// What a row says about its function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RowVerdict {
+    /// More expensive, beyond doubt and by enough to matter.
+    Regressed,
+    /// Cheaper, likewise.
+    Improved,
+    /// The samples were there before, under another name.
+    Moved,
+    /// Changed only because something it calls did.
+    Inherits,
+    /// Changed beyond doubt, but by less than matters.
+    Small,
+    /// On the new side only, and not tested.
+    New,
+    /// On the old side only, and not tested.
+    Removed,
+    /// No difference that these profiles can show.
+    #[serde(rename = "")]
+    Unchanged,
+}
+
+impl RowVerdict {
+    /// The word in JSON; empty for [`RowVerdict::Unchanged`].
+    pub fn word(self) -> &'static str {
+        match self {
+            RowVerdict::Regressed => "regressed",
+            RowVerdict::Improved => "improved",
+            RowVerdict::Moved => "moved",
+            RowVerdict::Inherits => "inherits",
+            RowVerdict::Small => "small",
+            RowVerdict::New => "new",
+            RowVerdict::Removed => "removed",
+            RowVerdict::Unchanged => "",
+        }
+    }
+}
+
+/// Which of the two values of a function a row is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RowTest {
+    /// Its self.
+    #[serde(rename = "self")]
+    SelfValue,
+    /// Its total.
+    Total,
+}
+
+/// A function compared.
+#[derive(Clone, Debug, Serialize)]
+pub struct DiffRow {
+    /// The unique name.
+    pub name: Name,
+    /// The source file, where there is one and only one.
+    pub file: Option<Name>,
+    /// The sums of all old profiles.
+    pub old: Pair,
+    /// The sums of all new profiles.
+    pub new: Pair,
+    /// New − old.
+    pub delta: Pair,
+    /// Which of the two was compared.
+    pub test: RowTest,
+    /// The cost per unit of unchanged code, new by old; null where there was none before, or where
+    /// nothing was tested.
+    pub ratio: Option<f64>,
+    /// The lower end of its 95 % interval.
+    pub ratio_low: Option<f64>,
+    /// The upper end of its 95 % interval; null where it is infinite.
+    pub ratio_high: Option<f64>,
+    /// The change in percentage points of the old total, unchanged code held equal.
+    pub points: f64,
+    /// How likely chance alone is to move one function so far this way.
+    pub p: Option<f64>,
+    /// The same, adjusted for all that was tested.
+    pub q: Option<f64>,
+    /// What it says.
+    pub verdict: RowVerdict,
+    /// What the forms for people say besides.
+    #[serde(skip)]
+    pub about: RowAbout,
+}
+
+/// What the forms for people say of a row besides.
+#[derive(Clone, Debug, Default)]
+pub struct RowAbout {
+    /// The line of the function, where known.
+    pub line: Option<u32>,
+    /// The share of the old side, 0 to 1.
+    pub old_share: f64,
+    /// The share of the new side per unit of unchanged code: old share + points.
+    pub new_share: f64,
+    /// Effective samples of both sides; `None` where that cannot be told.
+    pub samples: Option<(f64, f64)>,
+    /// Whether there were samples enough for any outcome to count.
+    pub tested: bool,
+    /// Whether it stands under the row whose change it inherits.
+    pub indented: bool,
+    /// Why nothing became more expensive though samples appeared here.
+    pub moved: Option<Moved>,
+}
+
+/// Where the samples of a moved function were before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Moved {
+    /// In a function that is gone.
+    From(Name),
+    /// Elsewhere under this caller, which did not grow.
+    Below(Name),
+    /// Elsewhere in the whole program.
+    Elsewhere,
+}
+
+/// What the forms for people say of a comparison besides.
+#[derive(Clone, Debug, Default)]
+pub struct DiffAbout {
+    /// What the shares of the new side were divided by.
+    pub core_ratio: f64,
+    /// The options of the test.
+    pub alpha: f64,
+    /// The least cost increase, such as 0.05.
+    pub min_effect: f64,
+    /// The least increase in percentage points.
+    pub min_points: f64,
+    /// Whether functions were named, which takes fewer samples.
+    pub named: bool,
+    /// Why nothing could be tested, where that is so.
+    pub untestable: Option<String>,
+    /// The ratio that should be seen at a function of 10 %.
+    pub wanted_ratio: f64,
+    /// How many samples a side must hold for that; `None` where more samples do not help.
+    pub samples_needed: Option<f64>,
+    /// How many samples each of five runs a side must hold for it.
+    pub samples_needed_per_run: Option<f64>,
+    /// τ where functions of all sizes moved further than one program on one machine does.
+    pub too_noisy: Option<f64>,
+    /// How many tested rows were cut.
+    pub cut: usize,
+    /// How many functions are on the new side only, too small to test.
+    pub appeared: usize,
+    /// How many are on the old side only.
+    pub vanished: usize,
+    /// The exit code.
+    pub exit: u8,
+}

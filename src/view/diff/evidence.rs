@@ -1,0 +1,256 @@
+//! How much of a metric makes one independent sample: what all of the statistics rest on.
+
+use crate::profile::Profile;
+use crate::stats::effective::{CommonDivisor, agrees_with_period, are_multiples, heap_row};
+use crate::unit::{Family, Unit};
+
+/// How much of a metric makes one independent sample.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SampleSize {
+    /// So much of it.
+    Known(i64),
+    /// It follows, function by function, from the variances in the column after those of the profiles,
+    /// multiplied by this.
+    ByVariance(f64),
+    /// It cannot be told from the profiles.
+    Unknown,
+}
+
+/// Metrics that count samples.
+const SAMPLES: &[&str] = &["samples", "sample", "events", "hits"];
+
+/// Metrics of which several threads have a share at once, or of which a few long events make most: their
+/// rows are not independent of each other.
+const DEPENDENT: &[&str] = &[
+    "goroutine",
+    "goroutines",
+    "goroutines_count",
+    "contentions",
+    "delay",
+    "wall",
+    "wall-time",
+    "elapsed",
+    "lock_count",
+    "lock_time",
+    "mutex_count",
+    "mutex_duration",
+    "block_count",
+    "block_duration",
+    "exceptions",
+];
+
+/// The shortest time between two samples that a common divisor of times may stand for, in nanoseconds:
+/// below that it is the resolution of a clock.
+const SHORTEST_PERIOD: i64 = 50_000;
+
+/// The variances of the rows of heap profiles, scaled so that they fit integers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeapVariances {
+    /// One value a row, for each profile.
+    pub rows: Vec<Vec<i64>>,
+    /// What a value is multiplied by to be a variance.
+    pub scale: f64,
+}
+
+/// Whether a metric is one of a sampled heap, whose rows have to be loaded one a size: with labels.
+pub fn is_sampled_heap(profile: &Profile, metric: usize) -> bool {
+    heap_columns(profile, metric).is_some()
+}
+
+/// The variances of sampled heaps; `None` where the profiles are none. Each profile comes with the number
+/// of its metric, and has one row a size.
+pub fn heap_variances(profiles: &[(&Profile, usize)]) -> Option<HeapVariances> {
+    let mut variances = Vec::new();
+    for &(profile, metric) in profiles {
+        let heap = heap_columns(profile, metric)?;
+        let (objects, bytes) = (&profile.samples.values[heap.objects], &profile.samples.values[heap.bytes]);
+        let variance = |(&objects, &bytes): (&i64, &i64)| {
+            let row = heap_row(objects as f64, bytes as f64, heap.rate);
+            if metric == heap.bytes { row.bytes_variance } else { row.objects_variance }
+        };
+        variances.push(objects.iter().zip(bytes).map(variance).collect::<Vec<f64>>());
+    }
+    // All together take at most half of the bits that an f64 and an i64 hold exactly.
+    const WHOLE: f64 = (1_u64 << 52) as f64;
+    let sum: f64 = variances.iter().flatten().sum();
+    let scale = if sum > 0.0 && sum.is_finite() { sum / WHOLE } else { 1.0 };
+    let rows = variances.iter().map(|rows| rows.iter().map(|row| (row / scale).round() as i64).collect());
+    Some(HeapVariances { rows: rows.collect(), scale })
+}
+
+/// Where a heap profile counts objects and bytes, and how many bytes lie between two recorded allocations.
+struct HeapColumns {
+    objects: usize,
+    bytes: usize,
+    rate: f64,
+}
+
+fn heap_columns(profile: &Profile, metric: usize) -> Option<HeapColumns> {
+    let meta = &profile.meta;
+    let period = meta.period.as_ref().filter(|period| Unit::parse(&period.unit) == Unit::BYTES)?;
+    let name = &meta.metrics.get(metric)?.name;
+    let (objects, bytes) = if name.ends_with("objects") {
+        (metric, meta.metric_named(&name.replace("objects", "space"))?)
+    } else if name.ends_with("space") {
+        (meta.metric_named(&name.replace("space", "objects"))?, metric)
+    } else {
+        return None;
+    };
+    let is_plain = |metric: usize| meta.metrics[metric].divisor == 1;
+    let in_bytes = Unit::parse(&meta.metrics[bytes].unit) == Unit::BYTES;
+    (in_bytes && is_plain(objects) && is_plain(bytes)).then_some(HeapColumns {
+        objects,
+        bytes,
+        rate: period.value as f64,
+    })
+}
+
+/// How much of the metric makes one sample, in the unit of `whole`, which holds the `profiles` beside each
+/// other; and what the reader should hear of it.
+pub fn sample_size(profiles: &[(&Profile, usize)], whole: &Profile) -> (SampleSize, Option<String>) {
+    let Some(metric) = whole.meta.metrics.first() else { return (SampleSize::Unknown, None) };
+    if profiles.iter().any(|&(profile, metric)| is_dependent(profile, metric)) {
+        return (SampleSize::Unknown, None);
+    }
+    let divisor = metric.divisor as i64;
+    let weights = || whole.samples.values[..profiles.len()].iter().flatten().copied();
+    let unit = Unit::parse(&metric.unit);
+    if SAMPLES.contains(&metric.name.as_str()) && unit.family() == Family::Count {
+        return if are_multiples(weights(), divisor) {
+            counted(CommonDivisor::of(weights()), divisor)
+        } else {
+            (SampleSize::Unknown, None)
+        };
+    }
+    if let Some(size) = period_in(whole, &unit, divisor).filter(|&size| are_multiples(weights(), size)) {
+        let agree = profiles.iter().all(|&(profile, metric)| counts_agree(profile, metric));
+        return (if agree { SampleSize::Known(size) } else { SampleSize::Unknown }, None);
+    }
+    let common = CommonDivisor::of(weights());
+    let shortest = Unit::NANOSECONDS.factor_to(&unit).map_or_else(
+        || unit.factor_to(&Unit::NANOSECONDS).map(|factor| SHORTEST_PERIOD.saturating_mul(divisor) / factor),
+        |factor| Some(SHORTEST_PERIOD.saturating_mul(divisor).saturating_mul(factor)),
+    );
+    match (common.divisor().and_then(|size| i64::try_from(size).ok()), shortest) {
+        (Some(size), Some(shortest)) if common.is_sample_size() && size >= shortest => {
+            (SampleSize::Known(size), None)
+        }
+        _ => (SampleSize::Unknown, None),
+    }
+}
+
+/// Plain counts, which somebody may have multiplied by something.
+fn counted(common: CommonDivisor, divisor: i64) -> (SampleSize, Option<String>) {
+    let size = common.divisor().and_then(|size| i64::try_from(size).ok()).unwrap_or(divisor).max(divisor);
+    let factor = size / divisor.max(1);
+    if factor <= 1 {
+        return (SampleSize::Known(divisor), None);
+    }
+    if common.is_sample_size() {
+        let note = format!("all counts are multiples of {factor}: that many are taken for one sample");
+        return (SampleSize::Known(size), Some(note));
+    }
+    let note = format!(
+        "all counts are multiples of {factor}: if {factor} stand for one sample, the evidence is weaker than it looks"
+    );
+    (SampleSize::Known(divisor), Some(note))
+}
+
+fn is_dependent(profile: &Profile, metric: usize) -> bool {
+    let meta = &profile.meta;
+    let is_named = |name: &str| DEPENDENT.iter().any(|known| name.eq_ignore_ascii_case(known));
+    let waits = |name: &str| ["wall", "wall-time", "elapsed"].contains(&name);
+    is_named(&meta.metrics[metric].name)
+        || meta.period.as_ref().is_some_and(|period| waits(&period.name))
+        || meta.metrics.iter().any(|metric| waits(&metric.name))
+}
+
+/// The sampling period in `unit`, times `divisor`.
+fn period_in(profile: &Profile, unit: &Unit, divisor: i64) -> Option<i64> {
+    let period = profile.meta.period.as_ref()?;
+    let own = Unit::parse(&period.unit);
+    if own.family() == Family::Count
+        && own.family() == unit.family()
+        && period.name != profile.meta.metrics[0].name
+    {
+        // Counts of different things: cycles say nothing of instructions.
+        return None;
+    }
+    period.value.checked_mul(own.factor_to(unit)?)?.checked_mul(divisor)
+}
+
+/// Whether the profile's own count of samples, if it has one, is its weights by the period.
+fn counts_agree(profile: &Profile, metric: usize) -> bool {
+    let meta = &profile.meta;
+    let count = meta.metrics.iter().position(|metric| SAMPLES.contains(&metric.name.as_str()));
+    let (Some(count), Some(period)) = (count, &meta.period) else { return true };
+    if meta.metrics[metric].unit != period.unit || meta.metrics[metric].divisor != 1 {
+        return true;
+    }
+    let rows = profile.samples.values[count].iter().zip(&profile.samples.values[metric]);
+    agrees_with_period(rows.map(|(&count, &weight)| (count, weight)), period.value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::{LoadOptions, Period, from_picture};
+    use crate::transform::{Part, side_by_side};
+
+    fn size(profile: &Profile) -> SampleSize {
+        let part = Part { profile, metric: 0, extra: None };
+        let whole = side_by_side(&[part], LoadOptions::default()).unwrap();
+        sample_size(&[(profile, 0)], &whole).0
+    }
+
+    fn profile(metric: &str, unit: &str, picture: &str) -> Profile {
+        let mut profile = from_picture(picture);
+        (profile.meta.metrics[0].name, profile.meta.metrics[0].unit) = (metric.into(), unit.into());
+        profile
+    }
+
+    #[test]
+    fn counts_of_samples_are_samples() {
+        assert_eq!(size(&profile("samples", "count", "a 30\nb 20")), SampleSize::Known(1));
+        let many: String = (1..=20).map(|i| format!("f{i} {}\n", i * 10)).collect();
+        assert_eq!(size(&profile("samples", "count", &many)), SampleSize::Known(10));
+        assert_eq!(size(&profile("contentions", "count", "a 30\nb 21")), SampleSize::Unknown);
+    }
+
+    #[test]
+    fn weights_are_divided_by_the_period() {
+        let mut cpu = profile("cpu", "nanoseconds", "a 30000000 3\nb 20000000 2");
+        assert_eq!(size(&cpu), SampleSize::Unknown);
+        cpu.meta.period = Some(Period { name: "cpu".into(), unit: "nanoseconds".into(), value: 10_000_000 });
+        assert_eq!(size(&cpu), SampleSize::Known(10_000_000));
+        cpu.meta.metrics[1].name = "samples".into();
+        assert_eq!(size(&cpu), SampleSize::Known(10_000_000));
+        let mut odd = profile("cpu", "nanoseconds", "a 30000000 3\nb 20000000 1");
+        odd.meta.period.clone_from(&cpu.meta.period);
+        odd.meta.metrics[1].name = "samples".into();
+        assert_eq!(size(&odd), SampleSize::Unknown);
+    }
+
+    #[test]
+    fn times_without_a_period_may_have_a_common_divisor() {
+        let rows = |size: i64| (1..=20).map(|i| format!("f{i} {}\n", i * size)).collect::<String>();
+        assert_eq!(size(&profile("cpu", "microseconds", &rows(10_000))), SampleSize::Known(10_000));
+        assert_eq!(size(&profile("cpu", "microseconds", &rows(1))), SampleSize::Unknown);
+        assert_eq!(size(&profile("wall", "microseconds", &rows(10_000))), SampleSize::Unknown);
+        assert_eq!(size(&profile("size", "bytes", &rows(16))), SampleSize::Unknown);
+    }
+
+    #[test]
+    fn a_heap_has_variances() {
+        let mut heap = profile("alloc_objects", "count", "a 794624 50855936\nb 1 1048576");
+        (heap.meta.metrics[1].name, heap.meta.metrics[1].unit) = ("alloc_space".into(), "bytes".into());
+        heap.meta.period = Some(Period { name: "space".into(), unit: "bytes".into(), value: 524_288 });
+        let found = heap_variances(&[(&heap, 1)]).unwrap();
+        let variance = |row: usize| found.rows[0][row] as f64 * found.scale;
+        assert!((variance(0) / 2.666_315_694_043_845e13 - 1.0).abs() < 1e-12);
+        assert!((variance(1) / 1.990_285_538_648e11 - 1.0).abs() < 1e-9);
+        assert!(is_sampled_heap(&heap, 0));
+        heap.meta.period = None;
+        assert!(heap_variances(&[(&heap, 1)]).is_none());
+    }
+}

@@ -1,0 +1,279 @@
+//! `diff`: what changed between two sides, and whether it is noise.
+
+mod budget;
+mod evidence;
+mod rows;
+mod stacks;
+
+use crate::profile::{Id, Profile};
+use crate::report::{
+    About, Detectable, Diff, DiffAbout, DiffNoise, DiffRow, DiffSide, DiffVerdict, Header, Normalize,
+    RowVerdict,
+};
+use crate::stats::attribution::attribute;
+use crate::stats::compare::{Comparison, compare};
+use crate::stats::detect::{Sight, detectable_ratio, samples_needed, samples_needed_per_run};
+use crate::stats::effective::heap_unit;
+use crate::stats::{Counts, Incomparable, Options, Sampled, Scale};
+use crate::transform::Marks;
+use crate::tree::{By, Flat, Subject, flat};
+use crate::view::diff::rows::Rows;
+use crate::view::diff::stacks::CountedStacks;
+use crate::view::metric_name;
+
+pub use budget::{BudgetRule, Limit};
+pub use evidence::{HeapVariances, SampleSize, heap_variances, is_sampled_heap, sample_size};
+
+/// What `diff` is told.
+#[derive(Clone, Debug)]
+pub struct DiffOptions {
+    /// What the nodes are.
+    pub by: By,
+    /// How strict the test is. Its functions are left alone: see `functions`.
+    pub test: Options,
+    /// The functions to test; `None` for all.
+    pub functions: Option<Marks>,
+    /// The cost ratio that should be seen at a function of 10 %: if it is not, nothing found means little.
+    pub wanted_ratio: f64,
+    /// Whether too little evidence is an outcome of its own.
+    pub strict: bool,
+    /// How many rows at most; `None` for all.
+    pub limit: Option<usize>,
+    /// Rows with a smaller share on both sides are cut, in percent.
+    pub min_share: f64,
+    /// What functions may cost at most on the new side.
+    pub budgets: Vec<BudgetRule>,
+}
+
+/// The sides of a profile that holds several beside each other, the old ones first.
+#[derive(Clone, Debug)]
+pub struct DiffSides {
+    /// What the old side is made of.
+    pub old: DiffSide,
+    /// What the new side is made of.
+    pub new: DiffSide,
+    /// How much of the metric makes one sample.
+    pub size: SampleSize,
+}
+
+/// A check failed.
+const FAILED: u8 = 1;
+/// The evidence does not suffice.
+const TOO_LITTLE: u8 = 3;
+/// The part of a program that a function has where reports say what could have been seen.
+const TYPICAL_SHARE: f64 = 0.1;
+/// The shares for which the detectable ratio is told.
+const SHARES: [f64; 5] = [0.01, 0.02, 0.05, TYPICAL_SHARE, 0.2];
+/// How many runs a side are suggested.
+const RUNS: usize = 5;
+
+/// Compares the two sides of `profile`. Fails where an option is out of its range.
+pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Result<Diff, Incomparable> {
+    let count = sides.old.profiles + sides.new.profiles;
+    let columns: Vec<usize> = (0..profile.meta.metrics.len()).collect();
+    let subject = Subject::new(profile, &options.by, &columns);
+    let counted = flat(&subject);
+    let (comparison, untestable) = test(&subject, &counted, &sides, options)?;
+
+    let (old, new) =
+        (side_totals(&counted, 0..sides.old.profiles), side_totals(&counted, sides.old.profiles..count));
+    let made =
+        Rows { subject: &subject, old: &old, new: &new, comparison: comparison.as_ref(), options }.make();
+    let sight = comparison.as_ref().and_then(Sight::of);
+    let seen = |share: f64| sight.as_ref().and_then(|sight| detectable_ratio(share, sight));
+    let suffices = seen(TYPICAL_SHARE).is_some_and(|ratio| ratio <= options.wanted_ratio);
+    let budgets: Vec<_> = options
+        .budgets
+        .iter()
+        .map(|rule| budget::check(rule, &subject, sides.old.profiles..count, sides.new.total))
+        .collect();
+    let verdict = overall(&made.rows, suffices);
+    let failed = verdict == DiffVerdict::Regressed || budgets.iter().any(|budget| budget.exceeded);
+    let pure = sight.map(|sight| Sight {
+        tests: sight.tests,
+        alpha: sight.alpha,
+        ..Sight::pure_sampling(sight.old_samples, sight.new_samples)
+    });
+    let about = DiffAbout {
+        core_ratio: comparison.as_ref().map_or(1.0, Comparison::core_ratio),
+        alpha: options.test.alpha,
+        min_effect: options.test.min_effect,
+        min_points: options.test.min_points * 100.0,
+        named: options.functions.is_some(),
+        untestable,
+        wanted_ratio: options.wanted_ratio,
+        samples_needed: pure
+            .as_ref()
+            .and_then(|sight| samples_needed(TYPICAL_SHARE, options.wanted_ratio, sight)),
+        samples_needed_per_run: pure
+            .as_ref()
+            .and_then(|sight| samples_needed_per_run(TYPICAL_SHARE, options.wanted_ratio, RUNS, sight)),
+        too_noisy: comparison
+            .as_ref()
+            .filter(|comparison| comparison.is_bulk_too_noisy())
+            .and_then(|comparison| comparison.model.as_ref().map(|model| model.noise().1)),
+        cut: made.cut_tested,
+        appeared: made.appeared,
+        vanished: made.vanished,
+        exit: match (failed, options.strict && !suffices) {
+            (true, _) => FAILED,
+            (false, true) => TOO_LITTLE,
+            (false, false) => 0,
+        },
+    };
+    let samples = |side: fn((f64, f64)) -> f64| {
+        let model = comparison.as_ref().and_then(|comparison| comparison.model.as_ref());
+        model.map(|model| side(model.samples()).round() as i64)
+    };
+    Ok(Diff {
+        header: header(&subject, &sides, comparison.as_ref(), options, &made),
+        noise: comparison.as_ref().and_then(|comparison| comparison.model.as_ref()).map(|model| {
+            let (phi, tau) = model.noise();
+            DiffNoise { phi, tau }
+        }),
+        tested: comparison.as_ref().map_or(0, |comparison| comparison.tested),
+        verdict,
+        detectable: if sight.is_some() {
+            SHARES.map(|share| Detectable { share, ratio: seen(share) }).to_vec()
+        } else {
+            Vec::new()
+        },
+        budgets,
+        old: DiffSide { samples: samples(|both| both.0), ..sides.old },
+        new: DiffSide { samples: samples(|both| both.1), ..sides.new },
+        rows: made.rows,
+        about,
+    })
+}
+
+/// Tests what can be tested; else says why not.
+fn test(
+    subject: &Subject<'_>,
+    counted: &Flat,
+    sides: &DiffSides,
+    options: &DiffOptions,
+) -> Result<(Option<Comparison>, Option<String>), Incomparable> {
+    let size = match sides.size {
+        SampleSize::Known(size) => size as f64,
+        SampleSize::ByVariance(_) | SampleSize::Unknown => 1.0,
+    };
+    let count = sides.old.profiles + sides.new.profiles;
+    let mut sampled: Vec<Sampled> = (0..count)
+        .map(|series| Sampled {
+            self_counts: counted.self_value[series].iter().map(|&value| value as f64 / size).collect(),
+            total_counts: counted.total[series].iter().map(|&value| value as f64 / size).collect(),
+        })
+        .collect();
+    let scale = match sides.size {
+        SampleSize::Known(_) => Scale::Samples,
+        SampleSize::ByVariance(scale) => units(&sampled, counted, count, scale),
+        SampleSize::Unknown => Scale::Unknown,
+    };
+    let functions = options.functions.as_ref().map(|marks| {
+        let frames = subject.profile.symbols.frames.ids().filter(|&frame| marks.contain(frame));
+        let mut keys: Vec<usize> = frames.map(|frame| subject.keys.of_frame(frame).index()).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        keys
+    });
+    let new = sampled.split_off(sides.old.profiles);
+    let counts = Counts { old: sampled, new, scale };
+    match compare(&counts, &Options { functions, ..options.test.clone() }) {
+        Ok(mut comparison) => {
+            attribute(&mut comparison, &CountedStacks::new(subject, sides.old.profiles, count, size));
+            Ok((Some(comparison), None))
+        }
+        Err(error @ (Incomparable::NeedsReplicates | Incomparable::Count(_))) => {
+            let values = match error {
+                Incomparable::Count(_) => "negative values, as of a difference, cannot be tested".to_string(),
+                _ => format!("needs replicates: {error}"),
+            };
+            Ok((None, Some(values)))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// How much makes one sample, function by function, from the variances that follow the profiles.
+fn units(sampled: &[Sampled], counted: &Flat, variances: usize, scale: f64) -> Scale {
+    let units = |of: fn(&Sampled) -> &[f64], variance: &[i64]| -> Vec<f64> {
+        let total = |function: usize| sampled.iter().map(|profile| of(profile)[function]).sum::<f64>();
+        let unit = |(function, &variance): (usize, &i64)| heap_unit(total(function), variance as f64 * scale);
+        variance.iter().enumerate().map(unit).collect()
+    };
+    Scale::PerFunction {
+        self_units: units(|profile| &profile.self_counts, counted.self_value[variances].as_slice()),
+        total_units: units(|profile| &profile.total_counts, counted.total[variances].as_slice()),
+    }
+}
+
+/// Self and total of every function, all profiles of a side together.
+struct SideTotals {
+    self_value: Vec<i64>,
+    total: Vec<i64>,
+}
+
+fn side_totals(counted: &Flat, series: std::ops::Range<usize>) -> SideTotals {
+    let sum = |columns: &[crate::profile::Column<crate::tree::KeyId, i64>]| {
+        let mut sums = vec![0; columns.first().map_or(0, crate::profile::Column::len)];
+        for column in columns {
+            for (sum, value) in sums.iter_mut().zip(column) {
+                *sum += value;
+            }
+        }
+        sums
+    };
+    SideTotals { self_value: sum(&counted.self_value[series.clone()]), total: sum(&counted.total[series]) }
+}
+
+fn overall(rows: &[DiffRow], suffices: bool) -> DiffVerdict {
+    let any = |verdict: RowVerdict| rows.iter().any(|row| row.verdict == verdict);
+    if any(RowVerdict::Regressed) {
+        DiffVerdict::Regressed
+    } else if any(RowVerdict::Improved) {
+        DiffVerdict::Improved
+    } else if suffices {
+        DiffVerdict::None
+    } else {
+        DiffVerdict::Inconclusive
+    }
+}
+
+fn header(
+    subject: &Subject<'_>,
+    sides: &DiffSides,
+    comparison: Option<&Comparison>,
+    options: &DiffOptions,
+    made: &rows::Made,
+) -> Header {
+    let profile = subject.profile;
+    let new = sides.old.profiles..sides.old.profiles + sides.new.profiles;
+    let core = comparison.map_or(1.0, Comparison::core_ratio);
+    let ratio = core * sides.new.total as f64 / sides.old.total as f64;
+    Header {
+        schema: "prof.diff.v1",
+        metric: metric_name(&profile.meta.metrics[0]),
+        total: sides.new.total,
+        shown: new.clone().map(|metric| profile.shown_total(metric)).sum(),
+        no_stack: subject.no_stack()[new].iter().sum(),
+        profiles: (sides.old.profiles + sides.new.profiles) as u32,
+        elided: made.cut_value,
+        elided_rows: made.cut,
+        warnings: profile.meta.warnings.clone(),
+        normalize: Some(Normalize {
+            method: method(&options.test.normalize),
+            ratio: if ratio.is_finite() && ratio > 0.0 { ratio } else { 1.0 },
+        }),
+        about: About { noun: options.by.noun(), ..About::default() },
+        ..Header::default()
+    }
+}
+
+fn method(normalize: &crate::stats::Normalize) -> &'static str {
+    match normalize {
+        crate::stats::Normalize::Core => "core",
+        crate::stats::Normalize::Total => "total",
+        crate::stats::Normalize::Per { .. } => "per",
+        crate::stats::Normalize::Run => "none",
+    }
+}

@@ -1,0 +1,221 @@
+//! The rows of a comparison, the most telling first.
+
+use std::cmp::Ordering;
+
+use crate::profile::Id;
+use crate::report::{DiffRow, Moved, Pair, RowAbout, RowTest, RowVerdict};
+use crate::stats::attribution::Cause;
+use crate::stats::compare::{Comparison, Hypothesis, untested_verdict};
+use crate::stats::{Measure, Verdict};
+use crate::tree::{KeyId, Subject};
+use crate::view::diff::{DiffOptions, SideTotals};
+
+/// Makes the rows of a comparison.
+pub(super) struct Rows<'r, 'p> {
+    pub(super) subject: &'r Subject<'p>,
+    pub(super) old: &'r SideTotals,
+    pub(super) new: &'r SideTotals,
+    pub(super) comparison: Option<&'r Comparison>,
+    pub(super) options: &'r DiffOptions,
+}
+
+/// The rows, and what was cut.
+#[derive(Default)]
+pub(super) struct Made {
+    pub(super) rows: Vec<DiffRow>,
+    /// How many rows were cut, how many of them tested, and their self on the new side.
+    pub(super) cut: u64,
+    pub(super) cut_tested: usize,
+    pub(super) cut_value: i64,
+    /// Functions on one side only, too small to test.
+    pub(super) appeared: usize,
+    pub(super) vanished: usize,
+}
+
+impl Rows<'_, '_> {
+    pub(super) fn make(&self) -> Made {
+        let hypotheses = self.comparison.map_or(&[][..], |comparison| &comparison.hypotheses);
+        let mut rows: Vec<DiffRow> = Vec::new();
+        for index in self.order(hypotheses) {
+            rows.push(self.tested(&hypotheses[index]));
+        }
+        let mut is_named = vec![false; self.subject.keys.len()];
+        let mut is_tested = is_named.clone();
+        for row in hypotheses {
+            is_named[row.function] = true;
+            // A chain of callers with the same counts is one question.
+            row.same_counts.iter().for_each(|&function| is_tested[function] = true);
+        }
+        let others = self.subject.keys.ids().filter(|key| !is_named[key.index()] && self.has_value(*key));
+        let mut made = Made::default();
+        let mut untested = Vec::new();
+        for key in others {
+            let row = self.untested(key);
+            if !is_tested[key.index()] {
+                made.appeared += usize::from(row.verdict == RowVerdict::New);
+                made.vanished += usize::from(row.verdict == RowVerdict::Removed);
+            }
+            untested.push(row);
+        }
+        untested.sort_by(|a, b| by_points(a, b).then_with(|| a.name.cmp(&b.name)));
+        rows.extend(untested);
+        let limit = self.options.limit.unwrap_or(usize::MAX);
+        let smallest = self.options.min_share / 100.0;
+        for row in rows {
+            let heavy = row.about.old_share >= smallest || row.about.new_share >= smallest;
+            if heavy && made.rows.len() < limit {
+                made.rows.push(row);
+            } else {
+                made.cut += 1;
+                made.cut_tested += usize::from(row.about.tested);
+                made.cut_value += if row.test == RowTest::SelfValue { row.new.self_value } else { 0 };
+            }
+        }
+        made
+    }
+
+    /// The order of tested rows: by verdict, then by how far they moved, and below each origin the callers
+    /// that inherit its change.
+    fn order(&self, rows: &[Hypothesis]) -> Vec<usize> {
+        let origin = |index: usize| -> usize {
+            let mut at = index;
+            for _ in 0..rows.len() {
+                match rows[at].cause {
+                    Some(Cause::Inherits { row }) => at = row,
+                    _ => break,
+                }
+            }
+            at
+        };
+        let name = |row: &Hypothesis| self.subject.keys.name(KeyId::new(row.function));
+        let rank = |index: usize| {
+            let row = &rows[index];
+            let reachable = row.increase.reachable || row.decrease.reachable;
+            (verdict(row.verdict), row.verdict == Verdict::Unchanged && !reachable)
+        };
+        // Among what has no verdict the one nearest to it comes first, else the one that moved furthest.
+        let p = |index: usize| {
+            let row = &rows[index];
+            if row.verdict == Verdict::Unchanged { row.evidence().p } else { 0.0 }
+        };
+        let compare = |a: usize, b: usize| {
+            rank(a)
+                .cmp(&rank(b))
+                .then_with(|| p(a).total_cmp(&p(b)))
+                .then_with(|| rows[b].points.abs().total_cmp(&rows[a].points.abs()))
+                .then_with(|| name(&rows[a]).cmp(name(&rows[b])))
+                .then_with(|| a.cmp(&b))
+        };
+        let size = |index: usize| rows[index].old_share + rows[index].new_share;
+        let mut order: Vec<(usize, usize)> = (0..rows.len()).map(|index| (origin(index), index)).collect();
+        order.sort_by(|&(a_origin, a), &(b_origin, b)| {
+            compare(a_origin, b_origin)
+                .then_with(|| (a != a_origin).cmp(&(b != b_origin)))
+                .then_with(|| size(a).total_cmp(&size(b)))
+                .then_with(|| a.cmp(&b))
+        });
+        order.into_iter().map(|(_, index)| index).collect()
+    }
+
+    fn tested(&self, row: &Hypothesis) -> DiffRow {
+        let key = KeyId::new(row.function);
+        let test = match row.measure {
+            Measure::SelfCount => RowTest::SelfValue,
+            Measure::Total => RowTest::Total,
+        };
+        let evidence = row.evidence();
+        let name = |function: usize| self.subject.keys.name(KeyId::new(function)).clone();
+        let moved = match row.cause {
+            Some(Cause::Moved { from: Some(from), .. }) => Some(Moved::From(name(from))),
+            Some(Cause::Moved { caller: Some(caller), .. }) => Some(Moved::Below(name(caller))),
+            Some(Cause::Moved { .. }) => Some(Moved::Elsewhere),
+            _ => None,
+        };
+        DiffRow {
+            test,
+            ratio: row.ratio,
+            ratio_low: row.ratio_low,
+            ratio_high: row.ratio_high,
+            points: row.points * 100.0,
+            p: Some(evidence.p),
+            q: Some(evidence.q),
+            verdict: verdict(row.verdict),
+            about: RowAbout {
+                line: self.subject.keys.get(key).line,
+                old_share: row.old_share,
+                new_share: row.old_share + row.points,
+                samples: Some((row.old, row.new)),
+                tested: row.increase.reachable,
+                indented: matches!(row.cause, Some(Cause::Inherits { .. })),
+                moved,
+            },
+            ..self.plain(key)
+        }
+    }
+
+    fn untested(&self, key: KeyId) -> DiffRow {
+        let mut row = self.plain(key);
+        let (old, new) = match row.test {
+            RowTest::SelfValue => (row.old.self_value, row.new.self_value),
+            RowTest::Total => (row.old.total, row.new.total),
+        };
+        let share = |value: i64, whole: f64| if whole > 0.0 { value as f64 / whole } else { 0.0 };
+        let core = self.comparison.map_or(1.0, Comparison::core_ratio);
+        let whole = |side: &SideTotals| side.self_value.iter().map(|&value| value as f64).sum::<f64>();
+        row.about.old_share = share(old, whole(self.old));
+        row.about.new_share = share(new, whole(self.new)) / core;
+        row.points = (row.about.new_share - row.about.old_share) * 100.0;
+        row.verdict = verdict(untested_verdict(row.old.total as f64, row.new.total as f64));
+        row
+    }
+
+    /// A row without a test: by its self, where it has any.
+    fn plain(&self, key: KeyId) -> DiffRow {
+        let pair = |side: &SideTotals| Pair {
+            self_value: side.self_value[key.index()],
+            total: side.total[key.index()],
+        };
+        let (old, new) = (pair(self.old), pair(self.new));
+        let this = self.subject.keys.get(key);
+        let has_self = old.self_value != 0 || new.self_value != 0;
+        DiffRow {
+            name: this.name.clone(),
+            file: this.file.clone(),
+            old,
+            new,
+            delta: Pair { self_value: new.self_value - old.self_value, total: new.total - old.total },
+            test: if has_self { RowTest::SelfValue } else { RowTest::Total },
+            ratio: None,
+            ratio_low: None,
+            ratio_high: None,
+            points: 0.0,
+            p: None,
+            q: None,
+            verdict: RowVerdict::Unchanged,
+            about: RowAbout { line: this.line, ..RowAbout::default() },
+        }
+    }
+
+    fn has_value(&self, key: KeyId) -> bool {
+        [self.old, self.new]
+            .iter()
+            .any(|side| side.self_value[key.index()] != 0 || side.total[key.index()] != 0)
+    }
+}
+
+fn by_points(a: &DiffRow, b: &DiffRow) -> Ordering {
+    b.points.abs().total_cmp(&a.points.abs())
+}
+
+fn verdict(verdict: Verdict) -> RowVerdict {
+    match verdict {
+        Verdict::Regressed => RowVerdict::Regressed,
+        Verdict::Improved => RowVerdict::Improved,
+        Verdict::Moved => RowVerdict::Moved,
+        Verdict::Inherits => RowVerdict::Inherits,
+        Verdict::Small => RowVerdict::Small,
+        Verdict::New => RowVerdict::New,
+        Verdict::Removed => RowVerdict::Removed,
+        Verdict::Unchanged => RowVerdict::Unchanged,
+    }
+}

@@ -1,0 +1,131 @@
+//! The stacks behind the counts, for telling where a change began.
+
+use crate::profile::{Column, Id, StackId};
+use crate::stats::Measure;
+use crate::stats::attribution::{Caller, Cut, Side, Stacks};
+use crate::tree::{KeyId, Seen, Subject};
+
+/// The stacks of a subject whose series are profiles, the old ones first, and the stacks that each key
+/// stands on. Functions are numbered like keys.
+pub(super) struct CountedStacks<'s, 'p> {
+    subject: &'s Subject<'p>,
+    /// How many of the series are old profiles, and how many are profiles at all.
+    old: usize,
+    profiles: usize,
+    /// How much of the metric is counted as one.
+    size: f64,
+    /// The stacks of key k are those from `start[k]` to `start[k + 1]`.
+    start: Vec<usize>,
+    stacks: Vec<StackId>,
+}
+
+impl<'s, 'p> CountedStacks<'s, 'p> {
+    pub(super) fn new(subject: &'s Subject<'p>, old: usize, profiles: usize, size: f64) -> Self {
+        let keys = subject.keys.len();
+        let mut seen = Seen::new(keys);
+        // Count, then fill: a list for each key would be a hundred thousand small allocations.
+        let mut start = vec![0; keys + 2];
+        for stack in subject.stacks() {
+            seen.next();
+            for key in subject.stack_keys(stack).filter(|&key| seen.first(key)) {
+                start[key.index() + 2] += 1;
+            }
+        }
+        for index in 2..start.len() {
+            start[index] += start[index - 1];
+        }
+        let mut stacks = vec![StackId::new(0); start[keys + 1]];
+        let mut seen = Seen::new(keys);
+        for stack in subject.stacks() {
+            seen.next();
+            for key in subject.stack_keys(stack).filter(|&key| seen.first(key)) {
+                let place = &mut start[key.index() + 1];
+                stacks[*place] = stack;
+                *place += 1;
+            }
+        }
+        CountedStacks { subject, old, profiles, size, start, stacks }
+    }
+
+    /// The stacks that hold a function.
+    fn through(&self, function: usize) -> &[StackId] {
+        &self.stacks[self.start[function]..self.start[function + 1]]
+    }
+
+    fn key(&self, stack: StackId, depth: usize) -> usize {
+        self.subject.keys.of_frame(self.subject.profile.stacks.frames(stack)[depth]).index()
+    }
+
+    fn depth(&self, stack: StackId) -> usize {
+        self.subject.profile.stacks.frames(stack).len()
+    }
+
+    /// The position of the occurrence of `function` nearest to the leaf.
+    fn leafmost_at(&self, stack: StackId, function: usize) -> Option<usize> {
+        (0..self.depth(stack)).rev().find(|&depth| self.key(stack, depth) == function)
+    }
+
+    fn is_cut(&self, stack: StackId, function: usize, measure: Measure, cut: Cut<'_>) -> bool {
+        let depth = self.depth(stack);
+        let ends = self.key(stack, depth - 1) == function;
+        if (measure == Measure::SelfCount && !ends) || (cut.ending && ends) {
+            return true;
+        }
+        let Some(outermost) = (0..depth).find(|&at| self.key(stack, at) == function) else { return true };
+        !cut.through.is_empty() && (outermost + 1..depth).any(|at| cut.through.contains(&self.key(stack, at)))
+    }
+}
+
+impl Stacks for CountedStacks<'_, '_> {
+    fn counts(&self, function: usize, measure: Measure, cut: Cut<'_>) -> Vec<f64> {
+        let mut sums = vec![0; self.profiles];
+        for &stack in self.through(function) {
+            if !self.is_cut(stack, function, measure, cut) {
+                for (sum, series) in sums.iter_mut().zip(&self.subject.series) {
+                    *sum += series[stack];
+                }
+            }
+        }
+        sums.into_iter().map(|sum| sum as f64 / self.size).collect()
+    }
+
+    fn callers(&self, function: usize, measure: Measure, side: Side) -> Vec<Caller> {
+        let series = match side {
+            Side::Old => &self.subject.series[..self.old],
+            Side::New => &self.subject.series[self.old..self.profiles],
+        };
+        // The count of each caller, and that count times its distance.
+        let mut found: Column<KeyId, (i64, f64)> = Column::filled((0, 0.0), self.subject.keys.len());
+        let mut seen = Seen::new(self.subject.keys.len());
+        let mut callers = Vec::new();
+        for &stack in self.through(function) {
+            let count: i64 = series.iter().map(|series| series[stack]).sum();
+            let Some(at) = self.leafmost_at(stack, function) else { continue };
+            if count == 0 || (measure == Measure::SelfCount && at + 1 != self.depth(stack)) {
+                continue;
+            }
+            seen.next();
+            for (distance, depth) in (0..at).rev().enumerate() {
+                let caller = KeyId::new(self.key(stack, depth));
+                if caller.index() != function && seen.first(caller) {
+                    if found[caller].0 == 0 {
+                        callers.push(caller);
+                    }
+                    found[caller].0 += count;
+                    found[caller].1 += count as f64 * distance as f64;
+                }
+            }
+        }
+        let distance = |caller: &KeyId| found[*caller].1 / found[*caller].0 as f64;
+        callers.sort_by(|a, b| distance(a).total_cmp(&distance(b)).then(a.cmp(b)));
+        let caller = |key: KeyId| Caller { function: key.index(), count: found[key].0 as f64 / self.size };
+        callers.into_iter().map(caller).collect()
+    }
+
+    fn leafmost(&self, functions: &[usize]) -> usize {
+        let deepest = |&function: &usize| {
+            self.through(function).iter().filter_map(|&stack| self.leafmost_at(stack, function)).max()
+        };
+        functions.iter().copied().max_by_key(deepest).unwrap_or_default()
+    }
+}

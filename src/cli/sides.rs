@@ -50,7 +50,7 @@ impl Sides {
         let all_frames = args.filters.all_frames;
         let Read { profiles: old_read, skipped } = read_all(&args.input, old, needs, all_frames)?;
         if new.is_empty() {
-            return two_metrics(old_read);
+            return two_metrics(&old_read);
         }
         let Read { profiles: new_read, skipped: also } = read_all(&args.input, new, needs, all_frames)?;
         let wanted = metrics_wanted(&args.input.metrics, &old_read[0].1)?;
@@ -80,8 +80,8 @@ impl Sides {
     }
 
     /// Says which profile does not fit.
-    pub(crate) fn explain(&self, error: DiffError) -> anyhow::Error {
-        let hint = match &error {
+    pub(crate) fn explain(&self, error: &DiffError) -> anyhow::Error {
+        let hint = match error {
             DiffError::Periods(_, _, number) => {
                 let names: Vec<&str> = self.all().map(|input| input.name.as_str()).collect();
                 format!(
@@ -98,8 +98,8 @@ impl Sides {
 }
 
 /// The sides of a file of collapsed stacks with two weights a line.
-fn two_metrics(read: Vec<(String, Profile)>) -> Result<Sides> {
-    if let [(name, profile)] = &read[..] {
+fn two_metrics(read: &[(String, Profile)]) -> Result<Sides> {
+    if let [(name, profile)] = read {
         let metrics = &profile.meta.metrics;
         if let (Some(old), Some(new)) = (profile.meta.metric_named("old"), profile.meta.metric_named("new"))
             && metrics.len() == 2

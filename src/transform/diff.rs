@@ -65,9 +65,9 @@ pub fn side_by_side(parts: &[Part<'_>], keep: LoadOptions) -> Result<Profile, Di
     };
     check_periods(parts)?;
     let metric = &first.profile.meta.metrics[first.metric];
-    let metas = || parts.iter().map(|part| (&part.profile.meta, part.metric));
-    let (unit, divisor) = finest(metas());
-    let factors = reconcile(metas(), &metric.name).map_err(DiffError::Merge)?;
+    let metrics: Vec<_> = parts.iter().map(|part| (&part.profile.meta, part.metric)).collect();
+    let (unit, divisor) = finest(&metrics);
+    let factors = reconcile(&metrics, &metric.name).map_err(DiffError::Merge)?;
     let has_extra = parts.iter().any(|part| part.extra.is_some());
 
     let keep_times = keep.times && parts.iter().any(|part| part.profile.samples.time.is_some());

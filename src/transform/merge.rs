@@ -80,9 +80,10 @@ fn match_metrics(profiles: &[Profile], builder: &mut ProfileBuilder) -> Result<V
             builder.warn(format!("the metric {} is left out: not all inputs have it", metric.name));
             continue;
         };
-        let metas = || profiles.iter().map(|profile| &profile.meta).zip(places.iter().copied());
-        let factors = reconcile(metas(), &metric.name)?;
-        let (finest, divisor) = finest(metas());
+        let found: Vec<(&Meta, usize)> =
+            profiles.iter().map(|profile| &profile.meta).zip(places.iter().copied()).collect();
+        let factors = reconcile(&found, &metric.name)?;
+        let (finest, divisor) = finest(&found);
         let made = builder.metric(&metric.name, &finest);
         builder.meta.metrics[made].divisor = divisor;
         if number == first.default_metric {
@@ -97,8 +98,8 @@ fn match_metrics(profiles: &[Profile], builder: &mut ProfileBuilder) -> Result<V
 
 /// The finest of the units that a metric has, and the largest divisor. A metric is known by what its
 /// profile says of itself, and its number.
-pub(super) fn finest<'m>(metrics: impl Iterator<Item = (&'m Meta, usize)> + Clone) -> (String, u64) {
-    let metrics = || metrics.clone().map(|(meta, place)| &meta.metrics[place]);
+pub(super) fn finest(metrics: &[(&Meta, usize)]) -> (String, u64) {
+    let metrics = || metrics.iter().map(|&(meta, place)| &meta.metrics[place]);
     let mut finest = metrics().next().map(|metric| metric.unit.clone()).unwrap_or_default();
     for metric in metrics() {
         if Unit::parse(&finest).factor_to(&Unit::parse(&metric.unit)).is_some_and(|factor| factor > 1) {
@@ -109,13 +110,10 @@ pub(super) fn finest<'m>(metrics: impl Iterator<Item = (&'m Meta, usize)> + Clon
 }
 
 /// What the values of each profile are multiplied by to be in the finest unit.
-pub(super) fn reconcile<'m>(
-    metrics: impl Iterator<Item = (&'m Meta, usize)> + Clone,
-    name: &str,
-) -> Result<Vec<i64>, MergeError> {
-    let (finest, divisor) = finest(metrics.clone());
+pub(super) fn reconcile(metrics: &[(&Meta, usize)], name: &str) -> Result<Vec<i64>, MergeError> {
+    let (finest, divisor) = finest(metrics);
     let target = Unit::parse(&finest);
-    let factor = |(meta, place): (&Meta, usize)| {
+    let factor = |&(meta, place): &(&Meta, usize)| {
         let metric = &meta.metrics[place];
         let factor =
             if metric.unit == finest { Some(1) } else { Unit::parse(&metric.unit).factor_to(&target) };
@@ -126,7 +124,7 @@ pub(super) fn reconcile<'m>(
         // Divisors are powers of ten: the larger is a multiple of the smaller.
         Ok(factor.saturating_mul((divisor / metric.divisor.max(1)) as i64))
     };
-    metrics.map(factor).collect()
+    metrics.iter().map(factor).collect()
 }
 
 /// What the result says of itself: the earliest start, all durations, and all that was counted.

@@ -98,7 +98,7 @@ impl DiffCommand {
         let sides = Sides::load(&self.view, &old, &new, needs)?;
         target.check(&[old.clone(), new.clone()].concat(), self.view.layout.force)?;
         let (whole, size) = beside(&sides, needs)?;
-        let (whole, mut notes) = self.fold(whole);
+        let (whole, mut notes) = self.fold(&whole);
 
         let filtered = self.view.filters.apply(whole, &by)?;
         let filters_hide_names = Stages::new(filtered.profile.clone(), self.view.filters.fixed_strings);
@@ -117,7 +117,7 @@ impl DiffCommand {
         diff.header.about.filters = filtered.typed;
         let exit = diff.about.exit;
         self.say_evidence(&mut diff, &target);
-        write_report(&Report::Diff(diff), &self.view.layout, &target)?;
+        write_report(&Report::Diff(Box::new(diff)), &self.view.layout, &target)?;
         Ok(Outcome(exit))
     }
 
@@ -150,16 +150,16 @@ impl DiffCommand {
     }
 
     /// Folds what the recorder itself left at the end of stacks.
-    fn fold(&self, whole: Profile) -> (Profile, Vec<String>) {
+    fn fold(&self, whole: &Profile) -> (Profile, Vec<String>) {
         let mut notes = Vec::new();
         for name in &self.test.fold {
-            if fold_leaves(&whole, &[name]).1 == 0 {
+            if fold_leaves(whole, &[name]).1 == 0 {
                 notes.push(format!("--fold {name}: no stack ends in a function of that name"));
             }
         }
         let names: Vec<&str> =
             ARTEFACTS.iter().copied().chain(self.test.fold.iter().map(String::as_str)).collect();
-        (fold_leaves(&whole, &names).0, notes)
+        (fold_leaves(whole, &names).0, notes)
     }
 
     /// The functions to test, where they are named.
@@ -227,17 +227,16 @@ fn beside(sides: &Sides, needs: LoadOptions) -> Result<(Profile, SampleSize)> {
         .zip(extras)
         .map(|(&(profile, metric), extra)| Part { profile, metric, extra })
         .collect();
-    let mut whole = side_by_side(&parts, needs).map_err(|error| sides.explain(error))?;
+    let mut whole = side_by_side(&parts, needs).map_err(|error| sides.explain(&error))?;
     if let Some(name) = sides.metric_name {
         whole.meta.metrics.iter_mut().for_each(|metric| metric.name = name.to_string());
     }
-    let size = match heap {
-        Some(heap) => SampleSize::ByVariance(heap.scale),
-        None => {
-            let (size, note) = sample_size(&profiles, &whole);
-            whole.meta.warnings.extend(note);
-            size
-        }
+    let size = if let Some(heap) = heap {
+        SampleSize::ByVariance(heap.scale)
+    } else {
+        let (size, note) = sample_size(&profiles, &whole);
+        whole.meta.warnings.extend(note);
+        size
     };
     Ok((whole, size))
 }

@@ -56,6 +56,7 @@ pub fn junit(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(b"\n")
 }
 
+#[derive(Clone, Copy)]
 enum Outcome<'t> {
     Passed,
     Failed(&'t str),

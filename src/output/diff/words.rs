@@ -20,7 +20,7 @@ fn plain_ratio(ratio: f64) -> String {
 
 /// A ratio in a sentence, where two digits say enough: `×2.2`, `×1.16`, `×1.2`.
 fn rough_ratio(value: f64) -> String {
-    let text = if value >= 2.0 && value < 10.0 { format!("{value:.1}") } else { plain_ratio(value) };
+    let text = if (2.0..10.0).contains(&value) { format!("{value:.1}") } else { plain_ratio(value) };
     let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
     format!("×{text}")
 }

@@ -70,13 +70,14 @@ pub fn heap_variances(profiles: &[(&Profile, usize)]) -> Option<HeapVariances> {
         };
         variances.push(objects.iter().zip(bytes).map(variance).collect::<Vec<f64>>());
     }
-    // All together take at most half of the bits that an f64 and an i64 hold exactly.
-    const WHOLE: f64 = (1_u64 << 52) as f64;
     let sum: f64 = variances.iter().flatten().sum();
     let scale = if sum > 0.0 && sum.is_finite() { sum / WHOLE } else { 1.0 };
     let rows = variances.iter().map(|rows| rows.iter().map(|row| (row / scale).round() as i64).collect());
     Some(HeapVariances { rows: rows.collect(), scale })
 }
+
+/// What all variances together are as integers: within what an f64 holds exactly.
+const WHOLE: f64 = (1_u64 << 52) as f64;
 
 /// Where a heap profile counts objects and bytes, and how many bytes lie between two recorded allocations.
 struct HeapColumns {
@@ -209,10 +210,15 @@ mod tests {
         profile
     }
 
+    /// Twenty rows, multiples of `size`.
+    fn rows(size: i64) -> String {
+        (1..=20).map(|i| format!("f{i} {}", i * size)).collect::<Vec<String>>().join("\n")
+    }
+
     #[test]
     fn counts_of_samples_are_samples() {
         assert_eq!(size(&profile("samples", "count", "a 30\nb 20")), SampleSize::Known(1));
-        let many: String = (1..=20).map(|i| format!("f{i} {}\n", i * 10)).collect();
+        let many = rows(10);
         assert_eq!(size(&profile("samples", "count", &many)), SampleSize::Known(10));
         assert_eq!(size(&profile("contentions", "count", "a 30\nb 21")), SampleSize::Unknown);
     }
@@ -233,7 +239,6 @@ mod tests {
 
     #[test]
     fn times_without_a_period_may_have_a_common_divisor() {
-        let rows = |size: i64| (1..=20).map(|i| format!("f{i} {}\n", i * size)).collect::<String>();
         assert_eq!(size(&profile("cpu", "microseconds", &rows(10_000))), SampleSize::Known(10_000));
         assert_eq!(size(&profile("cpu", "microseconds", &rows(1))), SampleSize::Unknown);
         assert_eq!(size(&profile("wall", "microseconds", &rows(10_000))), SampleSize::Unknown);

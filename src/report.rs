@@ -3,13 +3,13 @@
 //! Values are never rounded or scaled here. Field names are the keys of the JSON output, which is a
 //! promise to scripts: a change of meaning needs a new `schema`.
 
+mod diff;
 mod focus;
 mod hot;
 mod labels;
 mod source;
 mod traces;
 mod types;
-mod diff;
 
 use std::sync::Arc;
 

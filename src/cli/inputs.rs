@@ -153,7 +153,11 @@ pub(super) fn expand_folders(names: &[String]) -> Result<Vec<InputPath>> {
     Ok(paths)
 }
 
-pub(super) fn load_one(name: &str, options: LoadOptions, format: Option<&Format>) -> Result<Profile, LoadError> {
+pub(super) fn load_one(
+    name: &str,
+    options: LoadOptions,
+    format: Option<&Format>,
+) -> Result<Profile, LoadError> {
     let reader: Box<dyn Read + Send> =
         if name == "-" { Box::new(io::stdin()) } else { Box::new(File::open(name)?) };
     format::load(&mut Source::open(reader)?, options, format)

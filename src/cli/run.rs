@@ -150,6 +150,8 @@ fn write_check(report: &Report, format: OutputFormat, out: &mut dyn Write) -> Re
     match (report, format) {
         (Report::Diff(diff), OutputFormat::Github) => Ok(output::github(diff, out)?),
         (Report::Diff(diff), _) => Ok(output::junit(diff, out)?),
-        _ => Err(hinted("github and junit are forms of prof diff", "the others are text, json, csv, markdown")),
+        _ => {
+            Err(hinted("github and junit are forms of prof diff", "the others are text, json, csv, markdown"))
+        }
     }
 }

@@ -4,7 +4,8 @@ use anyhow::{Context, Result};
 
 use crate::cli::args::ViewArgs;
 use crate::cli::failure::hinted;
-use crate::cli::inputs::{Read, check_metrics, metrics_wanted, read_all, refuse_too_large};
+use crate::cli::inputs::{check_metrics, metrics_wanted, refuse_too_large};
+use crate::cli::reading::{Read, read_all};
 use crate::profile::{LoadOptions, Profile};
 use crate::transform::DiffError;
 use crate::view::is_sampled_heap;

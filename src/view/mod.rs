@@ -1,7 +1,7 @@
 //! One file a view: options, and a pure function from a profile to a report.
 
-mod find;
 mod diff;
+mod find;
 mod flame;
 mod focus;
 mod hot;
@@ -16,11 +16,11 @@ mod tree;
 mod types;
 mod values;
 
-pub use find::NotFound;
 pub use diff::{
     BudgetRule, DiffOptions, DiffSides, HeapVariances, Limit, SampleSize, diff, heap_variances,
     is_sampled_heap, sample_size,
 };
+pub use find::NotFound;
 pub use flame::{FlameOptions, Order, flame};
 pub use focus::{FocusOptions, focus};
 pub use hot::{HotOptions, hot};

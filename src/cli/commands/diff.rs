@@ -109,7 +109,9 @@ impl DiffCommand {
             None => Default::default(),
         };
         notes.extend(more);
-        warn(&filtered, &notes, &self.view.input);
+        notes.extend(filtered.notes);
+        warn("warning", &filtered.profile.meta.warnings, &self.view.input);
+        warn("note", &notes, &self.view.input);
 
         let options = self.options(by, functions, budgets);
         let both = DiffSides { old: side(&sides.old, old), new: side(&sides.new, new), size };

@@ -4,8 +4,8 @@
 //! one unit a column, written on each number; no boxes. Into a pipe nothing is shortened.
 
 mod columns;
-mod focus;
 mod diff;
+mod focus;
 mod header;
 mod hot;
 mod info;

@@ -3,6 +3,7 @@
 use anyhow::Result;
 use clap::Args;
 
+use crate::cli::failure::hinted;
 use crate::cli::matching::Stages;
 use crate::profile::{LoadOptions, Profile};
 use crate::transform::{
@@ -112,6 +113,11 @@ impl FilterArgs {
 
     /// Applies the filters, whatever the order they were typed in, and makes frames what `by` says.
     pub(crate) fn apply(&self, profile: Profile, by: &By) -> Result<Filtered> {
+        if let (true, Some(filter)) = (profile.calls.is_some(), self.typed().first()) {
+            let message =
+                format!("{filter}: {} holds calls, not stacks, and cannot be filtered", profile.meta.format);
+            return Err(hinted(message, "record stacks, or leave the filter out"));
+        }
         let mut stages = Stages::new(profile, self.fixed_strings);
         stages.rename(&self.rename)?;
         stages.label_frames(&self.label_root, &self.label_leaf)?;

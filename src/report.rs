@@ -5,6 +5,7 @@
 
 mod diff;
 mod focus;
+mod graph;
 mod hot;
 mod labels;
 mod source;
@@ -21,6 +22,7 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
 pub use focus::{Focus, Match, More, Neighbour};
+pub use graph::{Graph, GraphEdge, GraphNode, Highlight};
 pub use hot::{Hot, HotSequence, PathStep};
 pub use labels::{LabelKey, LabelShare, LabelText, Labels};
 pub use source::{Origin, Source, SourceFunction, SourceLine};
@@ -50,6 +52,8 @@ pub enum Report {
     Traces(Traces),
     /// The known profile types.
     Types(Types),
+    /// The call graph.
+    Graph(Graph),
     /// What is in the input.
     Info(Info),
     /// The call tree to be drawn.
@@ -73,6 +77,7 @@ impl Report {
             Report::Source(report) => Some(&mut report.header),
             Report::Labels(report) => Some(&mut report.header),
             Report::Traces(report) => Some(&mut report.header),
+            Report::Graph(report) => Some(&mut report.header),
             Report::Flame(report) => Some(&mut report.header),
             Report::Page(report) => Some(&mut report.header),
             Report::Info(_) | Report::Types(_) => None,

@@ -41,6 +41,7 @@ pub fn main() -> ExitCode {
         Command::Tree(command) => command.run().map(Outcome::from),
         Command::Focus(command) => command.run().map(Outcome::from),
         Command::Hot(command) => command.run().map(Outcome::from),
+        Command::Graph(command) => command.run().map(Outcome::from),
         Command::Flame(command) => command.run().map(Outcome::from),
         Command::Source(command) => command.run().map(Outcome::from),
         Command::Labels(command) => command.run().map(Outcome::from),

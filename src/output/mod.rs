@@ -3,6 +3,7 @@
 mod color;
 mod csv;
 mod diff;
+mod dot;
 mod html;
 mod json;
 mod markdown;
@@ -13,6 +14,7 @@ mod text;
 pub use color::ColorBy;
 pub use csv::csv;
 pub use diff::{evidence_notes, github, junit};
+pub use dot::dot;
 pub use html::{HtmlOptions, html};
 pub use json::json;
 pub use markdown::markdown;

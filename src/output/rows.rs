@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::report::{
-    Focus, HotSequence, LabelKey, LabelShare, LabelText, Report, SourceFunction, SourceLine, Trace, TypeRow,
+    Focus, Graph, GraphEdge, GraphNode, HotSequence, LabelKey, LabelShare, LabelText, Report, SourceFunction,
+    SourceLine, Trace, TypeRow,
 };
 
 /// The column names and rows of a report, in the order of its JSON keys. What a key holds that is
@@ -35,6 +36,7 @@ fn objects(report: &Report) -> Vec<Value> {
         Report::Top(top) => top.rows.iter().map(|row| value(serde_json::to_value(row))).collect(),
         Report::Tree(tree) => tree.rows.iter().map(|row| value(serde_json::to_value(row))).collect(),
         Report::Focus(focus) => focus_rows(focus),
+        Report::Graph(graph) => graph_rows(graph),
         Report::Hot(hot) => hot.sequences.iter().map(sequence_row).collect(),
         Report::Source(source) => source.functions.iter().flat_map(line_rows).collect(),
         Report::Labels(labels) => labels.keys.iter().flat_map(label_rows).collect(),
@@ -94,6 +96,13 @@ fn focus_rows(focus: &Focus) -> Vec<Value> {
     let own = [row("function", &focus.name, focus.total), row("self", &focus.name, focus.self_value)];
     let callees = focus.callees.iter().map(|callee| row("callee", &callee.name, callee.value));
     callers.chain(own).chain(callees).collect()
+}
+
+/// The nodes, then the edges.
+fn graph_rows(graph: &Graph) -> Vec<Value> {
+    let node = |node: &GraphNode| json!({ "name": node.name, "self": node.self_value, "total": node.total });
+    let edge = |edge: &GraphEdge| json!({ "caller": edge.caller, "callee": edge.callee, "value": edge.value, "bridged": edge.bridged });
+    graph.nodes.iter().map(node).chain(graph.edges.iter().map(edge)).collect()
 }
 
 /// A sequence, its frames as they stand in collapsed stacks.

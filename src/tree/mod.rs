@@ -6,9 +6,11 @@
 
 mod adjacent;
 mod bottom_up;
+mod call_graph;
 mod call_tree;
 mod flat;
 mod granularity;
+mod ladder;
 mod neighbours;
 mod partition;
 mod path;
@@ -17,6 +19,7 @@ mod sequences;
 
 pub use adjacent::join_adjacent;
 pub use bottom_up::{CallerTree, Occurrence, caller_tree, occurrences};
+pub use call_graph::{CallEdge, call_edges};
 pub use call_tree::{CallTree, call_tree, inverted_tree};
 pub use flat::{Flat, flat};
 pub use granularity::{By, Key, KeyId, Keys, owner, whole};

@@ -68,6 +68,11 @@ impl Prefixes {
         if self.mass.is_empty() { self.total[node] } else { self.mass[node] }
     }
 
+    /// Whether values of both signs may be among the stacks.
+    pub(super) fn is_signed(&self) -> bool {
+        !self.mass.is_empty()
+    }
+
     /// The nodes one key longer.
     pub(super) fn children(&self, node: PrefixId) -> impl Iterator<Item = PrefixId> + '_ {
         let end = self.end[node];

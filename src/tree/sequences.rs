@@ -12,8 +12,12 @@
 //! back by looking at the callees, but only for chains that pass all other tests.
 
 use std::cmp::{Ordering, Reverse};
+use std::collections::BTreeMap;
+
+use hashbrown::HashMap;
 
 use crate::profile::Column;
+use crate::tree::ladder::Ladder;
 use crate::tree::prefixes::{PrefixId, Prefixes};
 use crate::tree::{KeyId, Seen, Subject, whole};
 
@@ -108,12 +112,29 @@ impl Sequences {
 
 /// Finds the sequences of the first series.
 pub fn sequences(subject: &Subject<'_>, search: SequenceSearch) -> Sequences {
+    sequences_with(subject, search, Leaps::USUAL)
+}
+
+/// When chains are made longer by leaps.
+#[derive(Clone, Copy, Debug)]
+struct Leaps {
+    /// The shortest leap is 2^`least` keys, and is tried at lengths that are a multiple of that.
+    least: u32,
+    /// Stacks without so many keys are searched step by step.
+    depth: u32,
+}
+
+impl Leaps {
+    const USUAL: Leaps = Leaps { least: 5, depth: 512 };
+}
+
+fn sequences_with(subject: &Subject<'_>, search: SequenceSearch, leaps: Leaps) -> Sequences {
     let mass = mass_of_keys(subject);
     // A chain with less can neither be found nor keep a shorter one from being found.
     let least = search.tolerance.rest().least_part(search.min_total).max(1);
     let wanted = mass.map(|&mass| mass.unsigned_abs() >= least);
     let prefixes = Prefixes::new(subject, &wanted);
-    let mut found = Miner::new(subject, &prefixes, search).run(&mass);
+    let mut found = Miner::new(subject, &prefixes, search, leaps).run(&mass);
     let sequences = Sequences { prefixes, found: Vec::new() };
     let names = |sequence: &Sequence| sequences.keys(sequence).into_iter().map(|key| subject.keys.name(key));
     found.sort_by(|a, b| {
@@ -141,8 +162,8 @@ fn mass_of_keys(subject: &Subject<'_>) -> Column<KeyId, i64> {
 struct Member {
     /// Where it ends.
     end: PrefixId,
-    /// The prefix up to its first key.
-    top: PrefixId,
+    /// The prefix in front of it.
+    above: PrefixId,
 }
 
 /// A chain: where its places are among the members, in preorder.
@@ -151,12 +172,19 @@ struct Chain {
     end: usize,
     length: usize,
     total: i64,
+    /// The leap to try first: 2^`leap` keys.
+    leap: u32,
 }
 
 struct Miner<'s> {
     subject: &'s Subject<'s>,
     prefixes: &'s Prefixes,
     search: SequenceSearch,
+    leaps: Leaps,
+    ladder: Ladder<'s>,
+    /// Whether stacks are so deep that leaps are worth it, and values all of one sign, without which
+    /// they could not be told to be safe.
+    may_leap: bool,
     /// The places of all chains in work, those of a chain side by side.
     members: Vec<Member>,
     work: Vec<Chain>,
@@ -169,16 +197,30 @@ struct Miner<'s> {
 }
 
 impl<'s> Miner<'s> {
-    fn new(subject: &'s Subject<'s>, prefixes: &'s Prefixes, search: SequenceSearch) -> Self {
-        let [front, back] = [(); 2].map(|()| LongerChains::new(subject.keys.len()));
-        let (members, work, split, found) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Miner { subject, prefixes, search, members, work, front, back, split, found }
+    fn new(subject: &'s Subject<'s>, prefixes: &'s Prefixes, search: SequenceSearch, leaps: Leaps) -> Self {
+        let deepest = prefixes.depth.iter().max().copied().unwrap_or(0);
+        Miner {
+            subject,
+            prefixes,
+            search,
+            leaps,
+            ladder: Ladder::new(prefixes),
+            may_leap: deepest >= leaps.depth && !prefixes.is_signed(),
+            members: Vec::new(),
+            work: Vec::new(),
+            front: LongerChains::new(subject.keys.len()),
+            back: LongerChains::new(subject.keys.len()),
+            split: Vec::new(),
+            found: Vec::new(),
+        }
     }
 
     fn run(mut self, mass: &Column<KeyId, i64>) -> Vec<Sequence> {
         self.start(mass);
         while let Some(chain) = self.work.pop() {
-            self.visit(&chain);
+            if !self.leap(&chain) {
+                self.visit(&chain);
+            }
         }
         self.found
     }
@@ -190,11 +232,11 @@ impl<'s> Miner<'s> {
             let key = prefixes.key[node];
             if mass[key].unsigned_abs() >= self.search.min_total {
                 let number = self.front.count(prefixes, key, node);
-                self.split.push((number, Member { end: node, top: node }));
+                self.split.push((number, Member { end: node, above: prefixes.parent[node] }));
             }
         }
         self.members = vec![Member::default(); self.split.len()];
-        self.descend(0, 1);
+        self.descend(0, 1, self.leaps.least);
     }
 
     /// Looks at a chain: splits its places by the key in front, and keeps it if it is one to show.
@@ -204,32 +246,31 @@ impl<'s> Miner<'s> {
         self.split.clear();
         let mut nested = false;
         let mut covered = PrefixId::default();
-        for &Member { end, top } in &self.members[chain.start..chain.end] {
+        for &Member { end, above } in &self.members[chain.start..chain.end] {
             nested |= end < covered;
             covered = covered.max(prefixes.end[end]);
-            let top = prefixes.parent[top];
-            let number = self.front.count(prefixes, prefixes.key[top], end);
-            self.split.push((number, Member { end, top }));
+            let number = self.front.count(prefixes, prefixes.key[above], end);
+            self.split.push((number, Member { end, above: prefixes.parent[above] }));
         }
         if self.is_one_to_show(chain, nested) {
             let sequence = self.sequence(chain);
             self.found.push(sequence);
         }
         if chain.length < self.search.max_length {
-            self.descend(chain.start, chain.length + 1);
+            self.descend(chain.start, chain.length + 1, self.leaps.least);
         }
     }
 
     /// Makes work of the longer chains that are heavy enough and recur. Their places stand where
     /// those of the chain stood.
-    fn descend(&mut self, start: usize, length: usize) {
+    fn descend(&mut self, start: usize, length: usize, leap: u32) {
         let mut next = start;
         for longer in &mut self.front.found {
             let is_heavy = longer.mass.unsigned_abs() >= self.search.min_total;
             longer.next = None;
             if is_heavy && longer.places >= self.search.contexts && longer.key != whole() {
                 let end = next + longer.places;
-                self.work.push(Chain { start: next, end, length, total: longer.total });
+                self.work.push(Chain { start: next, end, length, total: longer.total, leap });
                 longer.next = Some(next);
                 next = end;
             }
@@ -240,6 +281,98 @@ impl<'s> Miner<'s> {
                 *next += 1;
             }
         }
+    }
+
+    /// Makes a chain longer by many keys at once, where deep recursion would take as many steps.
+    ///
+    /// If the chain made longer by `2ⁿ` keys keeps all of its total but the tolerance, then so does
+    /// each chain on the way compared to the one before, and none of them is one to show. What leaves
+    /// the way goes to work as it would have step by step.
+    fn leap(&mut self, chain: &Chain) -> bool {
+        let least = self.leaps.least;
+        if !self.may_leap || !chain.length.is_multiple_of(1 << least) {
+            return false;
+        }
+        for level in (least..=chain.leap).rev() {
+            self.ladder.climb(level);
+            if let Some((name, total)) = self.heaviest_run(chain, level)
+                && self.search.tolerance.rest().is_reached_by(total, chain.total)
+            {
+                self.leave_the_way(chain, level, name);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The run of 2^`level` keys in front of the chain with the greatest total, and of these the one
+    /// with the most places: `f → f → f` rather than `main → f → f`, of which there is but one.
+    fn heaviest_run(&self, chain: &Chain, level: u32) -> Option<(u32, i64)> {
+        let mut runs: HashMap<u32, Run> = HashMap::new();
+        for member in &self.members[chain.start..chain.end] {
+            if let Some((name, _)) = self.ladder.step(level, member.above) {
+                let run = runs.entry(name).or_default();
+                run.places += 1;
+                if member.end >= run.covered {
+                    run.total += self.prefixes.total[member.end];
+                    run.covered = self.prefixes.end[member.end];
+                }
+            }
+        }
+        let heaviest = runs.into_iter().max_by_key(|(name, run)| (run.total, run.places, Reverse(*name)));
+        heaviest.map(|(name, run)| (name, run.total))
+    }
+
+    /// Makes work of the chain that is longer by the run called `name`, and of all chains that differ
+    /// from it somewhere in the run. The rest of the places have the start of the stack in the run:
+    /// they hold nothing but chains on the way.
+    fn leave_the_way(&mut self, chain: &Chain, level: u32, name: u32) {
+        let (prefixes, search) = (self.prefixes, self.search);
+        let members = self.members[chain.start..chain.end].to_vec();
+        let on_the_way = |member: &Member| match self.ladder.step(level, member.above) {
+            Some((other, above)) if other == name => Some(Member { above, ..*member }),
+            _ => None,
+        };
+        let way = members.iter().find(|member| on_the_way(member).is_some()).map(|member| member.above);
+        let stay: Vec<Member> = members.iter().filter_map(on_the_way).collect();
+        // By how many keys they share with the way, and the first that differs.
+        let mut leave: BTreeMap<(usize, KeyId), Vec<Member>> = BTreeMap::new();
+        for member in members.iter().filter(|member| on_the_way(member).is_none()) {
+            let Some(way) = way else { continue };
+            let (shared, above) = self.ladder.shared(level, member.above, way);
+            if above != PrefixId::default() {
+                let member = Member { above: prefixes.parent[above], ..*member };
+                leave.entry((shared, prefixes.key[above])).or_default().push(member);
+            }
+        }
+        let chains = leave.into_iter().map(|((shared, _), members)| (shared + 1, members, self.leaps.least));
+        let all = std::iter::once((1 << level, stay, level + 1)).chain(chains).collect::<Vec<_>>();
+        let mut start = chain.start;
+        for (keys, members, leap) in all {
+            let mass = self.mass_of(&members);
+            let length = chain.length + keys;
+            let is_heavy = mass.unsigned_abs() >= search.min_total;
+            if is_heavy && members.len() >= search.contexts && length <= search.max_length {
+                let end = start + members.len();
+                self.members[start..end].copy_from_slice(&members);
+                // Without negative values the total is the mass.
+                self.work.push(Chain { start, end, length, total: mass, leap });
+                start = end;
+            }
+        }
+    }
+
+    /// The value of the stacks through any of these places.
+    fn mass_of(&self, members: &[Member]) -> i64 {
+        let mut covered = PrefixId::default();
+        let mut mass = 0;
+        for member in members {
+            if member.end >= covered {
+                mass += self.prefixes.mass(member.end);
+                covered = self.prefixes.end[member.end];
+            }
+        }
+        mass
     }
 
     /// The tests in the order of what they cost. That the chain recurs often enough was seen before
@@ -333,6 +466,15 @@ impl<'s> Miner<'s> {
             place: members[0].end,
         }
     }
+}
+
+/// A run of keys in front of a chain.
+#[derive(Default)]
+struct Run {
+    places: usize,
+    total: i64,
+    /// Nodes before this one lie below a place that was counted.
+    covered: PrefixId,
 }
 
 /// One of the chains that are a given chain and one key more.

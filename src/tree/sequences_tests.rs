@@ -90,15 +90,15 @@ fn a_longer_chain_too_light_to_show_still_counts() {
 
 #[test]
 fn deep_recursion_is_no_problem() {
-    let depth = 20_000;
+    let depth = 100_000;
     let stack = vec!["f"; depth].join(";");
-    let picture = format!("main;{stack} 9\nmain;{stack};{stack};g 1");
+    let picture = format!("a;{stack} 5\nb;{stack};{stack};g 5");
     let search = SequenceSearch { min_total: 2, tolerance: Share::percent(10.0), ..ALL };
     let profile = from_picture(&picture);
     let subject = Subject::new(&profile, &By::Function, &[0]);
     let found = sequences(&subject, search).found;
     assert_eq!(found.len(), 1);
-    assert_eq!((found[0].length, found[0].total), (depth, 10));
+    assert_eq!((found[0].length, found[0].total, found[0].contexts), (depth, 10, depth as u64 + 2));
 }
 
 /// What the definition says, chain by chain.
@@ -175,7 +175,7 @@ proptest! {
     #[test]
     fn the_search_is_the_definition(
         stacks in proptest::collection::vec(
-            (proptest::collection::vec(0..3_usize, 0..8), prop_oneof![9 => 1..9_i64, 1 => -5..0_i64]),
+            (proptest::collection::vec(0..3_usize, 0..12), prop_oneof![9 => 1..9_i64, 1 => -5..0_i64]),
             1..10,
         ),
         min_total in 1..6_u64,
@@ -183,7 +183,8 @@ proptest! {
         max_length in prop_oneof![Just(3_usize), Just(usize::MAX)],
         contexts in 1..5_usize,
         context_share in prop_oneof![Just(0.0), Just(5.0), Just(50.0)],
-        tolerance in prop_oneof![Just(0.0), Just(10.0), Just(40.0)],
+        tolerance in prop_oneof![Just(0.0), Just(10.0), Just(40.0), Just(70.0)],
+        leap: bool,
     ) {
         let [context_share, tolerance] = [context_share, tolerance].map(Share::percent);
         let search = SequenceSearch { min_total, min_length, max_length, contexts, context_share, tolerance };
@@ -191,7 +192,9 @@ proptest! {
         let picture: Vec<String> = stacks.iter().map(|(stack, value)| format!("{} {value}", text(stack))).collect();
         let profile = from_picture(&picture.join("\n"));
         let subject = Subject::new(&profile, &By::Function, &[0]);
-        let sequences = sequences(&subject, search);
+        // With leaps from the second step on, and without.
+        let leaps = if leap { Leaps { least: 1, depth: 0 } } else { Leaps::USUAL };
+        let sequences = sequences_with(&subject, search, leaps);
         let found: BTreeMap<String, (i64, i64, usize)> = sequences
             .found
             .iter()

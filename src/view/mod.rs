@@ -4,6 +4,7 @@ mod diff;
 mod find;
 mod flame;
 mod focus;
+mod graph;
 mod hot;
 mod info;
 mod labels;
@@ -23,6 +24,7 @@ pub use diff::{
 pub use find::NotFound;
 pub use flame::{FlameOptions, Order, flame};
 pub use focus::{FocusOptions, focus};
+pub use graph::{GraphOptions, graph};
 pub use hot::{HotOptions, hot};
 pub use info::{InfoSource, info};
 pub use labels::{LabelsOptions, labels};

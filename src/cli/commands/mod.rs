@@ -3,6 +3,7 @@
 pub(crate) mod diff;
 pub(crate) mod flame;
 pub(crate) mod focus;
+pub(crate) mod graph;
 pub(crate) mod hot;
 pub(crate) mod info;
 pub(crate) mod labels;
@@ -35,6 +36,7 @@ pub(crate) enum Command {
     Tree(tree::TreeCommand),
     Focus(focus::FocusCommand),
     Hot(hot::HotCommand),
+    Graph(graph::GraphCommand),
     Flame(flame::FlameCommand),
     Source(source::SourceCommand),
     Labels(labels::LabelsCommand),

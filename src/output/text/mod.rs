@@ -6,6 +6,7 @@
 mod columns;
 mod diff;
 mod focus;
+mod graph;
 mod header;
 mod hot;
 mod info;
@@ -19,6 +20,8 @@ mod types;
 
 use std::borrow::Cow;
 use std::io::{self, Write};
+
+pub(super) use graph::left_out;
 
 use crate::output::text::columns::Line;
 use crate::report::Report;
@@ -146,6 +149,7 @@ pub fn text(
         Report::Labels(report) => labels::lines(report, style),
         Report::Traces(report) => traces::lines(report, style),
         Report::Types(report) => Ok(types::lines(report, style)),
+        Report::Graph(report) => graph::lines(report, style),
         Report::Info(report) => Ok(info::lines(report, style)),
         Report::Flame(_) | Report::Page(_) => Ok(Vec::new()),
         Report::Diff(report) => diff::lines(report, style),

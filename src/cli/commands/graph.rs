@@ -1,0 +1,137 @@
+//! `prof graph`.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::thread;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+
+use crate::cli::args::{ViewArgs, percent};
+use crate::cli::commands::focus::explain;
+use crate::cli::failure::hinted;
+use crate::cli::run::{one_metric, report_of, write_report};
+use crate::cli::target::{Target, take_target};
+use crate::output;
+use crate::profile::LoadOptions;
+use crate::report::{Graph, Report};
+use crate::view::{GraphOptions, Sort, SortKey, graph};
+
+/// Call graph: one node a function (OUT.svg, OUT.dot, or text)
+///
+/// The PROFILE that ends in .svg or .dot is where a picture goes; without one the graph is listed.
+/// An .svg is drawn by `dot` of Graphviz.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  prof graph calls.svg cpu.pb.gz             a picture of the 80 heaviest functions
+  prof graph --max-nodes 20 cpu.pb.gz        the 20 heaviest as text, each with what it calls")]
+pub(crate) struct GraphCommand {
+    #[command(flatten)]
+    view: ViewArgs,
+    /// How many functions at most, the heaviest; 0 for all [default: 80; JSON and CSV: all]
+    #[arg(long, value_name = "N")]
+    max_nodes: Option<usize>,
+    /// Leave out calls under this share of what is shown, in percent [default: 0.1; JSON and CSV: 0]
+    #[arg(long, value_name = "P", value_parser = percent)]
+    min_edge: Option<f64>,
+    /// Mark the functions that match, and report their share
+    #[arg(long, value_name = "RE")]
+    highlight: Option<String>,
+    /// Order of functions, of which the first are shown: self, total, children, name
+    #[arg(short, long, value_name = "KEYS", allow_hyphen_values = true)]
+    sort: Option<Sort>,
+}
+
+/// Nodes of what people look at, unless told otherwise.
+const NODES: usize = 80;
+/// The smallest share of their edges, in percent.
+const MIN_EDGE: f64 = 0.1;
+
+/// The form of a picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Picture {
+    Dot,
+    Svg,
+}
+
+impl GraphCommand {
+    pub(crate) fn run(mut self) -> Result<()> {
+        if let Some(out) = take_target(&mut self.view.input.profiles, &["svg", "dot"]) {
+            self.view.layout.output.get_or_insert(out);
+        }
+        let out = self.view.layout.output.clone();
+        let picture = out.as_ref().and_then(picture);
+        let target = Target::new(out.as_deref());
+        let report = report_of(&self.view, LoadOptions::default(), &target, |profile, scope| {
+            one_metric(&scope, "graph")?;
+            let for_people = picture.is_some() || self.view.layout.format.is_for_people();
+            let (nodes, min_edge) = if for_people { (NODES, MIN_EDGE) } else { (0, 0.0) };
+            let options = GraphOptions {
+                scope,
+                sort: self.sort.clone().unwrap_or_else(|| Sort::by(SortKey::Total)),
+                max_nodes: Some(self.max_nodes.unwrap_or(nodes)).filter(|&nodes| nodes > 0),
+                min_edge: self.min_edge.unwrap_or(min_edge),
+                highlight: self.highlight.clone(),
+                fixed: self.view.filters.fixed_strings,
+            };
+            let text = self.highlight.as_deref().unwrap_or_default();
+            Ok(Report::Graph(graph(profile, &options).map_err(|error| explain(text, error))?))
+        })?;
+        match (&report, picture) {
+            (Report::Graph(graph), Some(picture)) => self.draw(graph, picture, &target),
+            _ => write_report(&report, &self.view.layout, &target),
+        }
+    }
+
+    fn draw(&self, graph: &Graph, picture: Picture, target: &Target) -> Result<()> {
+        let mut dot = Vec::new();
+        output::dot(graph, self.view.layout.unit().as_ref(), &mut dot)??;
+        let drawn = match picture {
+            Picture::Dot => dot,
+            Picture::Svg => render(&dot)?,
+        };
+        target.write(|out| Ok(out.write_all(&drawn)?))
+    }
+}
+
+/// What is drawn where the output ends like a picture.
+fn picture(out: &PathBuf) -> Option<Picture> {
+    match out.extension()?.to_string_lossy().to_ascii_lowercase().as_str() {
+        "svg" => Some(Picture::Svg),
+        "dot" => Some(Picture::Dot),
+        _ => None,
+    }
+}
+
+/// Has Graphviz lay the graph out.
+fn render(dot: &[u8]) -> Result<Vec<u8>> {
+    let started = Command::new("dot")
+        .arg("-Tsvg")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let mut child = match started {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let hint = "install Graphviz, or write a .dot file and have it drawn elsewhere";
+            return Err(hinted("graph: an .svg is drawn by `dot` of Graphviz, which is not installed", hint));
+        }
+        started => started.context("graph: `dot` cannot be started")?,
+    };
+    let input = child.stdin.take();
+    let done = thread::scope(|scope| {
+        // It may answer before it has read all.
+        let writer = scope.spawn(move || input.map_or(Ok(()), |mut input| input.write_all(dot)));
+        let done = child.wait_with_output();
+        // Where it has stopped reading, its exit code and message say why.
+        let _ = writer.join();
+        done
+    });
+    let done = done.context("graph: `dot` cannot be read")?;
+    if !done.status.success() {
+        let said = String::from_utf8_lossy(&done.stderr);
+        bail!("graph: `dot` failed: {}", crate::name::clean(said.trim()));
+    }
+    Ok(done.stdout)
+}

@@ -1,0 +1,237 @@
+//! The call graph in the language of Graphviz.
+
+use std::io::{self, Write};
+
+use hashbrown::HashMap;
+
+use crate::name::{clean, short_names};
+use crate::output::color::{self, Color};
+use crate::output::text::left_out;
+use crate::report::{Graph, GraphEdge, GraphNode};
+use crate::unit::{self, IncompatibleUnits, Scale, Unit};
+
+/// Writes the graph for `dot`: the darker a box, the greater its total; the larger its letters, the
+/// greater its self. Fails where the unit asked for is none of the metric's kind.
+pub fn dot(
+    graph: &Graph,
+    unit: Option<&Unit>,
+    out: &mut dyn Write,
+) -> io::Result<Result<(), IncompatibleUnits>> {
+    let header = &graph.header;
+    let metric = &header.metric;
+    let scale = match Scale::for_column(&Unit::parse(&metric.unit), metric.divisor, header.shown, unit) {
+        Ok(scale) => scale,
+        Err(error) => return Ok(Err(error)),
+    };
+    let names: Vec<&str> = graph.nodes.iter().map(|node| &*node.name).collect();
+    let darkest = graph.nodes.iter().map(|node| node.total.saturating_abs()).max().unwrap_or(0);
+    let drawing = Drawing { graph, scale, short: short_names(&names), darkest };
+    drawing.write(out)?;
+    Ok(Ok(()))
+}
+
+struct Drawing<'g> {
+    graph: &'g Graph,
+    scale: Scale,
+    short: Vec<String>,
+    /// The largest total, whose box is the darkest.
+    darkest: i64,
+}
+
+impl Drawing<'_> {
+    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "digraph calls {{")?;
+        writeln!(out, "  graph [fontname=\"{FONT}\" nodesep=0.3 ranksep=0.45 tooltip=\" \"];")?;
+        writeln!(out, "  node [shape=box style=filled fontname=\"{FONT}\" margin=\"0.12,0.06\"];")?;
+        writeln!(out, "  edge [fontname=\"{FONT}\" fontsize=10 arrowsize=0.7];")?;
+        writeln!(
+            out,
+            "  legend [shape=note fillcolor=white color=\"#888888\" fontsize=14 label=\"{}\" tooltip=\" \"];",
+            self.legend()
+        )?;
+        let largest = self.graph.nodes.iter().map(|node| node.self_value.unsigned_abs()).max().unwrap_or(0);
+        for (index, node) in self.graph.nodes.iter().enumerate() {
+            self.write_node(out, index, node, largest)?;
+        }
+        let number: HashMap<&str, usize> =
+            self.graph.nodes.iter().enumerate().map(|(index, node)| (&*node.name, index)).collect();
+        for edge in &self.graph.edges {
+            if let (Some(&caller), Some(&callee)) = (number.get(&*edge.caller), number.get(&*edge.callee)) {
+                self.write_edge(out, caller, callee, edge)?;
+            }
+        }
+        writeln!(out, "}}")
+    }
+
+    /// What the picture shows, its lines aligned to the left.
+    fn legend(&self) -> String {
+        let header = &self.graph.header;
+        let about = &header.about;
+        let mut lines =
+            about.inputs.first().filter(|_| about.inputs.len() == 1).cloned().into_iter().collect::<Vec<_>>();
+        if about.inputs.len() > 1 {
+            lines.push(format!("{} profiles, {}", header.profiles, about.combined));
+        }
+        let total = self.scale.format(header.total);
+        lines.push(format!("{} {total}", header.metric.name).trim_start().to_string());
+        if !about.filters.is_empty() {
+            let (shown, share) = (self.scale.format(header.shown), unit::share(header.shown, header.total));
+            lines.push(format!("{}: {shown}, {share} of all", about.filters.join(" ")));
+        }
+        lines.extend(left_out(self.graph));
+        lines.push("colour: total; letters: self".to_string());
+        if self.graph.edges.iter().any(|edge| edge.bridged) {
+            lines.push("dashed: by way of functions left out".to_string());
+        }
+        if let Some(highlight) = &self.graph.highlight {
+            let share = unit::share(highlight.total, header.total);
+            lines.push(format!("blue: matches {}, {share} of all", highlight.pattern));
+        }
+        lines.iter().map(|line| format!("{}\\l", escape(line))).collect()
+    }
+
+    fn value(&self, value: i64) -> String {
+        format!("{} ({})", self.scale.format(value), unit::share(value, self.graph.header.total))
+    }
+
+    fn write_node(
+        &self,
+        out: &mut dyn Write,
+        index: usize,
+        node: &GraphNode,
+        largest: u64,
+    ) -> io::Result<()> {
+        let name = lines_of(&clean(&self.short[index])).iter().map(|line| escape(line)).collect::<Vec<_>>();
+        let numbers = match (node.self_value, node.total) {
+            (0, total) => self.value(total),
+            (own, total) if own == total => format!("self {}", self.value(own)),
+            (own, total) => format!("self {}\\nof {}", self.value(own), self.value(total)),
+        };
+        let fill = color::of_share(node.total, self.darkest);
+        let (border, width) = if node.highlighted { (HIGHLIGHT, 4) } else { (BORDER, 1) };
+        writeln!(
+            out,
+            "  n{index} [label=\"{}\\n{numbers}\" fontsize={} fillcolor=\"{fill}\" color=\"{border}\" \
+             penwidth={width} tooltip=\"{} {}\"];",
+            name.join("\\n"),
+            font_size(node.self_value, largest),
+            escape(&node.name),
+            self.value(node.total),
+        )
+    }
+
+    fn write_edge(
+        &self,
+        out: &mut dyn Write,
+        caller: usize,
+        callee: usize,
+        edge: &GraphEdge,
+    ) -> io::Result<()> {
+        let share = share(edge.value, self.graph.header.total);
+        let style = if edge.bridged { " style=dashed" } else { "" };
+        writeln!(
+            out,
+            "  n{caller} -> n{callee} [label=\" {}\" weight={} penwidth={:.2} color=\"{}\"{style} \
+             tooltip=\"{} -> {} {}\"];",
+            escape(&self.scale.format(edge.value)),
+            // Heavy edges are kept short and straight.
+            1 + (share * 100.0) as u32,
+            1.0 + share * 5.0,
+            darker(share),
+            escape(&edge.caller),
+            escape(&edge.callee),
+            self.value(edge.value),
+        )
+    }
+}
+
+const FONT: &str = "Helvetica,Arial,sans-serif";
+const BORDER: Color = Color { red: 0x8a, green: 0x7a, blue: 0x60 };
+const HIGHLIGHT: Color = Color { red: 0x1f, green: 0x5f, blue: 0xd0 };
+
+/// The colour of an edge: from grey to red with its share.
+fn darker(share: f64) -> Color {
+    let mix = |from: f64, to: f64| (from + (to - from) * share.sqrt()).round() as u8;
+    Color { red: mix(150.0, 190.0), green: mix(150.0, 40.0), blue: mix(150.0, 20.0) }
+}
+
+/// From 0 to 1.
+fn share(value: i64, whole: i64) -> f64 {
+    if whole == 0 { 0.0 } else { (value as f64 / whole as f64).abs().min(1.0) }
+}
+
+/// Letters grow with the root of self, so that their area grows with self.
+fn font_size(own: i64, largest: u64) -> u32 {
+    const LEAST: f64 = 11.0;
+    const GROWTH: f64 = 19.0;
+    if largest == 0 {
+        return LEAST as u32;
+    }
+    (LEAST + GROWTH * (own.unsigned_abs() as f64 / largest as f64).sqrt()).round() as u32
+}
+
+/// Breaks a name behind its packages and types, so that boxes are not wide.
+fn lines_of(name: &str) -> Vec<String> {
+    const WIDE: usize = 22;
+    let mut lines: Vec<String> = vec![String::new()];
+    let bytes = name.as_bytes();
+    let mut start = 0;
+    for at in 1..=bytes.len() {
+        let ends_part = at == bytes.len()
+            || matches!((bytes[at - 1], bytes[at]), (b'.' | b':' | b'/', next) if next != b':')
+            || (bytes[at - 1] == b' ' && at - start > WIDE / 2);
+        if !ends_part || !name.is_char_boundary(at) {
+            continue;
+        }
+        let part = &name[start..at];
+        let last = lines.len() - 1;
+        if !lines[last].is_empty() && lines[last].chars().count() + part.chars().count() > WIDE {
+            lines.push(String::new());
+        }
+        let last = lines.len() - 1;
+        lines[last].push_str(part);
+        start = at;
+    }
+    lines.into_iter().map(|line| cut(&line)).collect()
+}
+
+/// A line so long that it would make a box useless loses its middle; the tooltip has all of it.
+fn cut(line: &str) -> String {
+    crate::name::fit(line, 60, "…")
+}
+
+/// Escapes what a quoted text of Graphviz gives a meaning to.
+fn escape(text: &str) -> String {
+    clean(text).replace('\\', "\\\\").replace('"', "\\\"")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_break_behind_packages() {
+        for (name, expected) in [
+            ("main", &["main"][..]),
+            ("runtime.mallocgc", &["runtime.mallocgc"]),
+            ("encoding/json.(*decodeState).object", &["encoding/json.", "(*decodeState).object"]),
+            (
+                "std::collections::hash_map::insert_unique",
+                &["std::collections::", "hash_map::", "insert_unique"],
+            ),
+            ("", &[""]),
+        ] {
+            assert_eq!(lines_of(name), expected);
+        }
+    }
+
+    #[test]
+    fn hostile_names_stay_inside_their_quotes() {
+        assert_eq!(escape("a\"]; evil [label=\"\\N"), "a\\\"]; evil [label=\\\"\\\\N");
+    }
+
+    #[test]
+    fn sizes_follow_self() {
+        assert_eq!((font_size(0, 0), font_size(0, 9), font_size(9, 9), font_size(-9, 9)), (11, 11, 30, 30));
+    }
+}

@@ -1,0 +1,149 @@
+//! The call graph as text: each function, and below it what it calls.
+
+use hashbrown::HashMap;
+
+use crate::name::{clean, display_width, fit};
+use crate::output::text::Style;
+use crate::output::text::columns::{Columns, Emphasis, Line};
+use crate::output::text::header;
+use crate::output::text::names::Names;
+use crate::report::{Graph, GraphEdge, GraphNode};
+use crate::unit::{self, IncompatibleUnits, Scale};
+
+/// The header, the nodes with their edges, and what was left out.
+pub(super) fn lines(graph: &Graph, style: &Style) -> Result<Vec<Line>, IncompatibleUnits> {
+    let mut lines = header::lines(&graph.header, style)?;
+    let scale = header::scale(&graph.header.metric, graph.header.shown, style)?;
+    let names = Names::new(graph.nodes.iter().map(|node| &node.name), style);
+    let drawing = Drawing { graph, style, scale, names };
+    lines.extend(drawing.lines());
+    lines.extend(drawing.notes().into_iter().map(|note| Line::new(note, Emphasis::Faint)));
+    Ok(lines)
+}
+
+struct Drawing<'g> {
+    graph: &'g Graph,
+    style: &'g Style,
+    scale: Scale,
+    names: Names,
+}
+
+/// A line before it is laid out.
+struct DrawnLine<'g> {
+    numbers: Vec<String>,
+    prefix: String,
+    name: &'g str,
+    emphasis: Emphasis,
+}
+
+impl Drawing<'_> {
+    fn lines(&self) -> Vec<Line> {
+        let mut calls: HashMap<&str, Vec<&GraphEdge>> = HashMap::new();
+        for edge in &self.graph.edges {
+            calls.entry(&edge.caller).or_default().push(edge);
+        }
+        let mut drawn = Vec::new();
+        for node in &self.graph.nodes {
+            drawn.push(self.node(node));
+            drawn.extend(calls.get(&*node.name).into_iter().flatten().map(|edge| self.edge(edge)));
+        }
+        let title = format!("FUNCTION{}CALLEES", self.style.glyphs.calls);
+        let mut titles = vec!["TOTAL"];
+        titles.extend(if self.is_filtered() { &["%ALL", "%SHOWN"][..] } else { &["%"] });
+        titles.extend(["SELF", &title]);
+        let numbers: Vec<Vec<String>> = drawn.iter().map(|line| line.numbers.clone()).collect();
+        let taken = Columns::width_of_numbers(&titles, &numbers);
+        let mut columns = Columns::new(titles);
+        for line in drawn {
+            let name = match self.style.width {
+                Some(width) => {
+                    let left = width.saturating_sub(taken + display_width(&line.prefix));
+                    fit(line.name, left.max(LEAST_NAME), self.style.glyphs.ellipsis)
+                }
+                None => line.name.to_string(),
+            };
+            columns.row(line.numbers, format!("{}{name}", line.prefix), line.emphasis);
+        }
+        columns.lines()
+    }
+
+    fn is_filtered(&self) -> bool {
+        !self.graph.header.about.filters.is_empty()
+    }
+
+    /// A value and its shares.
+    fn value(&self, value: i64) -> Vec<String> {
+        let header = &self.graph.header;
+        let mut cells = vec![self.scale.format(value), unit::share(value, header.total)];
+        if self.is_filtered() {
+            cells.push(unit::share(value, header.shown));
+        }
+        cells
+    }
+
+    fn node<'g>(&'g self, node: &'g GraphNode) -> DrawnLine<'g> {
+        let mut numbers = self.value(node.total);
+        numbers.push(self.scale.format(node.self_value));
+        let (mark, emphasis) = if node.highlighted {
+            (format!("{} ", self.style.glyphs.candidate), Emphasis::Strong)
+        } else {
+            (String::new(), Emphasis::Bold)
+        };
+        DrawnLine { numbers, prefix: mark, name: self.names.get(&node.name), emphasis }
+    }
+
+    /// `→ callee`, or `→ … → callee` where functions between were left out.
+    fn edge<'g>(&'g self, edge: &'g GraphEdge) -> DrawnLine<'g> {
+        let mut numbers = self.value(edge.value);
+        numbers.push(String::new());
+        let glyphs = self.style.glyphs;
+        let arrow = glyphs.calls.trim_start();
+        let between =
+            if edge.bridged { format!("{}{}", glyphs.ellipsis, glyphs.calls) } else { String::new() };
+        let prefix = format!("  {arrow}{between}");
+        DrawnLine { numbers, prefix, name: self.names.get(&edge.callee), emphasis: Emphasis::None }
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let graph = self.graph;
+        let mut notes = Vec::new();
+        if let Some(highlight) = &graph.highlight {
+            let (value, share) =
+                (self.scale.format(highlight.total), unit::share(highlight.total, graph.header.total));
+            let (mark, pattern) = (self.style.glyphs.candidate, clean(&highlight.pattern));
+            notes.push(format!("{mark} matches {pattern}: on the stacks of {value}, {share} of all"));
+        }
+        notes.extend(left_out(graph));
+        notes
+    }
+}
+
+/// What was left out: `80 of 1,071 functions (the heaviest), 143 edges (each at least 0.1%)`.
+pub(in crate::output) fn left_out(graph: &Graph) -> Option<String> {
+    let (header, edges) = (&graph.header, graph.edges.len());
+    if header.elided_rows == 0 && graph.edges_elided == 0 {
+        return None;
+    }
+    let count = |count: u64| unit::group_thousands(count.into());
+    let nodes = graph.nodes.len() as u64;
+    let (_, noun) = header.about.noun;
+    let mut parts = vec![format!("{} {noun}", count(nodes))];
+    if header.elided_rows > 0 {
+        parts =
+            vec![format!("the {} heaviest of {} {noun}", count(nodes), count(nodes + header.elided_rows))];
+    }
+    let all_edges = edges as u64 + graph.edges_elided;
+    parts.push(match graph.edges_elided {
+        0 => format!("all {} calls between them", count(all_edges)),
+        _ => format!(
+            "{} of {} calls between them, each at least {}%",
+            count(edges as u64),
+            count(all_edges),
+            graph.min_edge
+        ),
+    });
+    Some(parts.join(", "))
+}
+
+/// Names get at least this many columns, even where the terminal has fewer.
+const LEAST_NAME: usize = 16;

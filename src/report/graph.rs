@@ -1,0 +1,62 @@
+//! The call graph: one node a function.
+
+use serde::Serialize;
+
+use crate::report::{Header, Name};
+
+/// The call graph, or the part of it that matters.
+#[derive(Clone, Debug, Serialize)]
+pub struct Graph {
+    /// What it is about. `elided_rows` are the nodes that were cut, `elided` is their self.
+    #[serde(flatten)]
+    pub header: Header,
+    /// The nodes, the heaviest first.
+    pub nodes: Vec<GraphNode>,
+    /// The edges between them, the heaviest first.
+    pub edges: Vec<GraphEdge>,
+    /// How many edges between these nodes were too light to be shown.
+    pub edges_elided: u64,
+    /// What was to be highlighted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub highlight: Option<Highlight>,
+    /// For people: the smallest share, in percent, that an edge had to have.
+    #[serde(skip)]
+    pub min_edge: f64,
+}
+
+/// A function.
+#[derive(Clone, Debug, Serialize)]
+pub struct GraphNode {
+    /// The unique name.
+    pub name: Name,
+    /// Self.
+    #[serde(rename = "self")]
+    pub self_value: i64,
+    /// Total.
+    pub total: i64,
+    /// Whether it is to be highlighted.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub highlighted: bool,
+}
+
+/// A call.
+#[derive(Clone, Debug, Serialize)]
+pub struct GraphEdge {
+    /// The unique name of the caller.
+    pub caller: Name,
+    /// The unique name of the callee.
+    pub callee: Name,
+    /// The value of the samples in which the one calls the other, each once.
+    pub value: i64,
+    /// Whether the one is never called by the other itself, only by way of functions that were cut.
+    pub bridged: bool,
+}
+
+/// What was to be highlighted.
+#[derive(Clone, Debug, Serialize)]
+pub struct Highlight {
+    /// The pattern as typed.
+    pub pattern: String,
+    /// The value of the samples on whose stack a match stands.
+    pub total: i64,
+}

@@ -1,0 +1,148 @@
+//! The call graph: which key calls which.
+
+use hashbrown::HashMap;
+
+use crate::profile::Column;
+use crate::tree::{KeyId, Subject};
+
+/// An edge of the call graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallEdge {
+    /// The key above.
+    pub caller: KeyId,
+    /// The key below.
+    pub callee: KeyId,
+    /// The value of the stacks on which the one stands above the other, each stack once.
+    pub value: i64,
+    /// Whether keys that were left out stand between them on every such stack.
+    pub bridged: bool,
+}
+
+/// The edges between the keys that are kept, in the first series, in the order in which stacks show
+/// them. Where keys that are not kept stand between two that are, the edge bridges them. A key that
+/// calls itself makes no edge.
+///
+/// ```
+/// use prof::profile::{Column, from_picture};
+/// use prof::tree::{By, Subject, call_edges};
+///
+/// let profile = from_picture("main;a;b;a;b 4");
+/// let subject = Subject::new(&profile, &By::Function, &[0]);
+/// let all = Column::filled(true, subject.keys.len());
+/// let values: Vec<i64> = call_edges(&subject, &all).iter().map(|edge| edge.value).collect();
+/// assert_eq!(values, [4, 4, 4], "main → a, a → b once, b → a");
+/// ```
+pub fn call_edges(subject: &Subject<'_>, kept: &Column<KeyId, bool>) -> Vec<CallEdge> {
+    let mut edges: Vec<CallEdge> = Vec::new();
+    // The number of each edge, and the last stack that counted for it.
+    let mut known: HashMap<(KeyId, KeyId), (usize, u32)> = HashMap::new();
+    let mut number = 0;
+    for (stack, &value) in subject.series[0].enumerate() {
+        if value == 0 {
+            continue;
+        }
+        // Stacks number at most 2³², and the first is number 1.
+        number += 1;
+        let mut caller = None;
+        let mut bridged = false;
+        for key in subject.stack_keys(stack) {
+            if !kept[key] {
+                bridged = true;
+                continue;
+            }
+            if let Some(caller) = caller.filter(|&caller| caller != key) {
+                let (index, last) = known.entry((caller, key)).or_insert_with(|| {
+                    edges.push(CallEdge { caller, callee: key, value: 0, bridged: true });
+                    (edges.len() - 1, 0)
+                });
+                let edge = &mut edges[*index];
+                edge.bridged &= bridged;
+                if *last != number {
+                    *last = number;
+                    edge.value += value;
+                }
+            }
+            caller = Some(key);
+            bridged = false;
+        }
+    }
+    edges
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::profile::{Id, from_picture};
+    use crate::tree::By;
+
+    type Drawn = BTreeMap<(String, String), (i64, bool)>;
+
+    fn edges(picture: &str, cut: &[&str]) -> Drawn {
+        let profile = from_picture(picture);
+        let subject = Subject::new(&profile, &By::Function, &[0]);
+        let name = |key: KeyId| subject.keys.name(key).to_string();
+        let kept = (0..subject.keys.len()).map(|key| !cut.contains(&&*name(KeyId::new(key)))).collect();
+        let edges = call_edges(&subject, &kept);
+        edges
+            .iter()
+            .map(|edge| ((name(edge.caller), name(edge.callee)), (edge.value, edge.bridged)))
+            .collect()
+    }
+
+    #[test]
+    fn drawn_stacks() {
+        let table: [(&str, &[&str], &str); 6] = [
+            ("main;a 1\nmain;a;b 2\nmain;b 4", &[], "a>b 2, main>a 3, main>b 4"),
+            // Once a stack, however often; no edge to itself.
+            ("a;b;a;b 5\na;a 1", &[], "a>b 5, b>a 5"),
+            ("main;x;a 1\nmain;y;a 2", &["x", "y"], "main>a 3~"),
+            ("main;x;a 1\nmain;a 2", &["x"], "main>a 3"),
+            ("a;x;a;b 1", &["x"], "a>b 1"),
+            ("x;y 1", &["x", "y"], ""),
+        ];
+        for (picture, cut, expected) in table {
+            let drawn: Vec<String> = edges(picture, cut)
+                .into_iter()
+                .map(|((a, b), (value, bridged))| {
+                    format!("{a}>{b} {value}{}", if bridged { "~" } else { "" })
+                })
+                .collect();
+            assert_eq!(drawn.join(", "), expected, "{picture}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn equals_a_count_by_hand(
+            stacks in proptest::collection::vec((proptest::collection::vec(0..5_usize, 0..8), 1..9_i64), 1..12),
+            cut in proptest::collection::btree_set(0..5_usize, 0..3),
+        ) {
+            let names = ["f0", "f1", "f2", "f3", "f4"];
+            let mut expected: Drawn = BTreeMap::new();
+            for (stack, value) in &stacks {
+                let shown: Vec<usize> = (0..stack.len()).filter(|&at| !cut.contains(&stack[at])).collect();
+                let mut pairs = BTreeSet::new();
+                for pair in shown.windows(2) {
+                    let (caller, callee) = (stack[pair[0]], stack[pair[1]]);
+                    if caller != callee {
+                        pairs.insert((caller, callee));
+                        let key = (names[caller].to_string(), names[callee].to_string());
+                        expected.entry(key).or_insert((0, true)).1 &= pair[0] + 1 != pair[1];
+                    }
+                }
+                for (caller, callee) in pairs {
+                    let key = (names[caller].to_string(), names[callee].to_string());
+                    expected.entry(key).or_insert((0, true)).0 += value;
+                }
+            }
+            let text = |stack: &[usize]| stack.iter().map(|&f| names[f]).collect::<Vec<_>>().join(";");
+            let picture: Vec<String> = stacks.iter().map(|(s, v)| format!("{} {v}", text(s))).collect();
+            let cut: Vec<&str> = cut.iter().map(|&key| names[key]).collect();
+            prop_assert_eq!(edges(&picture.join("\n"), &cut), expected);
+        }
+    }
+}

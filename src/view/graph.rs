@@ -1,0 +1,199 @@
+//! `graph`: one node a function, the part that matters.
+
+use std::cmp::Reverse;
+
+use crate::profile::{Column, Profile};
+use crate::report::{Graph, GraphEdge, GraphNode, Highlight, Pair};
+use crate::tree::{CallEdge, KeyId, Subject, call_edges, flat, neighbours};
+use crate::view::find::find;
+use crate::view::{NotFound, Row, Scope, Sort, SortKey, threshold};
+
+/// What `graph` is told.
+#[derive(Clone, Debug)]
+pub struct GraphOptions {
+    /// Metric and nodes.
+    pub scope: Scope,
+    /// The order of nodes, of which the first are kept.
+    pub sort: Sort,
+    /// How many nodes at most; `None` for all.
+    pub max_nodes: Option<usize>,
+    /// Edges under this share of what is shown are left out, in percent.
+    pub min_edge: f64,
+    /// What to highlight, as typed.
+    pub highlight: Option<String>,
+    /// Whether that is literal text rather than a regular expression.
+    pub fixed: bool,
+}
+
+impl GraphOptions {
+    /// The whole graph.
+    pub fn new(scope: Scope) -> Self {
+        let sort = Sort::by(SortKey::Total);
+        GraphOptions { scope, sort, max_nodes: None, min_edge: 0.0, highlight: None, fixed: false }
+    }
+}
+
+/// The call graph: its heaviest nodes, and the edges between them. Where nodes that were left out
+/// connect two that are kept, an edge bridges them, unless other edges lead there anyway.
+pub fn graph(profile: &Profile, options: &GraphOptions) -> Result<Graph, NotFound> {
+    let subject = options.scope.subject(profile);
+    let mut header = options.scope.header(profile, "prof.graph.v1");
+    header.no_stack = subject.no_stack()[0];
+    let counted = flat(&subject);
+    let pair = |key: KeyId| Pair { self_value: counted.self_value[0][key], total: counted.total[0][key] };
+    let row = |key| Row { new: pair(key), old: Pair::default(), name: subject.keys.name(key) };
+    let mut keys: Vec<KeyId> = subject.keys.ids().filter(|&key| pair(key) != Pair::default()).collect();
+    keys.sort_by(|&a, &b| options.sort.compare(row(a), row(b)));
+    let cut = keys.split_off(keys.len().min(options.max_nodes.unwrap_or(usize::MAX)));
+    header.elided = cut.iter().map(|&key| pair(key).self_value).sum();
+    header.elided_rows = cut.len() as u64;
+
+    let mut kept = Column::filled(false, subject.keys.len());
+    for &key in &keys {
+        kept[key] = true;
+    }
+    let all = edges(&subject, &kept);
+    let between = all.len();
+    let smallest = threshold(header.shown, options.min_edge);
+    let heavy: Vec<CallEdge> = all.into_iter().filter(|edge| edge.value.unsigned_abs() >= smallest).collect();
+    let edges_elided = (between - heavy.len()) as u64;
+    let edges = without_detours(heavy, subject.keys.len());
+
+    let (highlight, marked) = highlight(&subject, options, &mut header.warnings)?;
+    let node = |&key: &KeyId| GraphNode {
+        name: subject.keys.name(key).clone(),
+        self_value: pair(key).self_value,
+        total: pair(key).total,
+        highlighted: marked[key],
+    };
+    let edge = |edge: &CallEdge| GraphEdge {
+        caller: subject.keys.name(edge.caller).clone(),
+        callee: subject.keys.name(edge.callee).clone(),
+        value: edge.value,
+        bridged: edge.bridged,
+    };
+    Ok(Graph {
+        header,
+        nodes: keys.iter().map(node).collect(),
+        edges: edges.iter().map(edge).collect(),
+        edges_elided,
+        highlight,
+        min_edge: options.min_edge,
+    })
+}
+
+/// The edges between the kept nodes, the heaviest first.
+fn edges(subject: &Subject<'_>, kept: &Column<KeyId, bool>) -> Vec<CallEdge> {
+    let mut edges = call_edges(subject, kept);
+    edges.retain(|edge| edge.value != 0);
+    let name = |key: KeyId| subject.keys.name(key);
+    edges.sort_by(|a, b| {
+        Reverse(a.value.unsigned_abs())
+            .cmp(&Reverse(b.value.unsigned_abs()))
+            .then_with(|| (name(a.caller), name(a.callee)).cmp(&(name(b.caller), name(b.callee))))
+    });
+    edges
+}
+
+/// Leaves out the bridging edges, from the lightest on, whose ends are connected by other edges
+/// already: they would cross the picture and say little.
+fn without_detours(mut edges: Vec<CallEdge>, keys: usize) -> Vec<CallEdge> {
+    let mut callees: Column<KeyId, Vec<KeyId>> = Column::filled(Vec::new(), keys);
+    for edge in &edges {
+        callees[edge.caller].push(edge.callee);
+    }
+    for index in (0..edges.len()).rev() {
+        let edge = edges[index];
+        if edge.bridged && leads_by_others(&callees, edge.caller, edge.callee) {
+            callees[edge.caller].retain(|&callee| callee != edge.callee);
+            edges.remove(index);
+        }
+    }
+    edges
+}
+
+/// Whether `callee` is reached from `caller` by more than one edge.
+fn leads_by_others(callees: &Column<KeyId, Vec<KeyId>>, caller: KeyId, callee: KeyId) -> bool {
+    let mut seen = Column::<KeyId, bool>::filled(false, callees.len());
+    seen[caller] = true;
+    let mut work: Vec<KeyId> = callees[caller].iter().copied().filter(|&next| next != callee).collect();
+    while let Some(key) = work.pop() {
+        if key == callee {
+            return true;
+        }
+        if !std::mem::replace(&mut seen[key], true) {
+            work.extend(&callees[key]);
+        }
+    }
+    false
+}
+
+/// What is highlighted, and which keys that are.
+fn highlight(
+    subject: &Subject<'_>,
+    options: &GraphOptions,
+    notes: &mut Vec<String>,
+) -> Result<(Option<Highlight>, Column<KeyId, bool>), NotFound> {
+    let Some(text) = &options.highlight else {
+        return Ok((None, Column::filled(false, subject.keys.len())));
+    };
+    let found = find(subject, &options.scope.by, text, options.fixed)?;
+    notes.extend(found.note);
+    let total = neighbours(subject, &found.wanted).total;
+    Ok((Some(Highlight { pattern: text.clone(), total }), found.wanted))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::from_picture;
+
+    fn drawn(graph: &Graph) -> (Vec<String>, Vec<String>) {
+        let node = |node: &GraphNode| {
+            let mark = if node.highlighted { "!" } else { "" };
+            format!("{} {}/{}{mark}", node.name, node.self_value, node.total)
+        };
+        let edge = |edge: &GraphEdge| {
+            let line = if edge.bridged { "~" } else { ">" };
+            format!("{}{line}{} {}", edge.caller, edge.callee, edge.value)
+        };
+        (graph.nodes.iter().map(node).collect(), graph.edges.iter().map(edge).collect())
+    }
+
+    #[test]
+    fn the_whole_graph() {
+        let profile = from_picture("main;a;a;a 4\nmain;a;b;a 3\nmain;a;b 2\nmain;b 1");
+        let graph = graph(&profile, &GraphOptions::new(Scope::metric(0))).unwrap();
+        let (nodes, edges) = drawn(&graph);
+        assert_eq!(nodes, ["main 0/10", "a 7/9", "b 3/6"]);
+        assert_eq!(edges, ["main>a 9", "a>b 5", "b>a 3", "main>b 1"]);
+        assert_eq!((graph.header.elided, graph.edges_elided), (0, 0));
+    }
+
+    #[test]
+    fn cut_nodes_are_bridged_and_light_edges_cut() {
+        let profile = from_picture("main;x;hot 60\nmain;y;hot 39\nmain;hot;z;w 1\nmain;q;warm 41");
+        let options = GraphOptions { max_nodes: Some(3), ..GraphOptions::new(Scope::metric(0)) };
+        let drawing = graph(&profile, &options).unwrap();
+        let (nodes, edges) = drawn(&drawing);
+        assert_eq!(nodes, ["main 0/141", "hot 99/100", "x 0/60"]);
+        // main calls hot itself once, so that edge is none that bridges.
+        assert_eq!(edges, ["main>x 60", "x>hot 60", "main>hot 40"]);
+        assert_eq!((drawing.header.elided, drawing.header.elided_rows), (42, 5));
+        let profile = from_picture("main;x;hot 60\nmain;y;hot 39\nmain;q;warm 41");
+        let (_, edges) = drawn(&graph(&profile, &options).unwrap());
+        assert_eq!(edges, ["main>x 60", "x>hot 60"], "main~hot 39 is left out: x leads there");
+        let options = GraphOptions { min_edge: 50.0, ..GraphOptions::new(Scope::metric(0)) };
+        let graph = graph(&profile, &options).unwrap();
+        assert_eq!((graph.edges.len(), graph.edges_elided), (0, 6));
+    }
+
+    #[test]
+    fn highlighting_reports_its_share() {
+        let profile = from_picture("main;a 3\nmain;b 2\nmain;ab 1");
+        let options = GraphOptions { highlight: Some("a$|^b".into()), ..GraphOptions::new(Scope::metric(0)) };
+        let graph = graph(&profile, &options).unwrap();
+        assert_eq!(drawn(&graph).0, ["main 0/6", "a 3/3!", "b 2/2!", "ab 1/1"]);
+        assert_eq!(graph.highlight.unwrap().total, 5);
+    }
+}

@@ -87,7 +87,8 @@ impl Drawing<'_> {
             let share = unit::share(highlight.total, header.total);
             lines.push(format!("blue: matches {}, {share} of all", highlight.pattern));
         }
-        lines.iter().map(|line| format!("{}\\l", escape(line))).collect()
+        let ended: Vec<String> = lines.iter().map(|line| escape(line) + "\\l").collect();
+        ended.concat()
     }
 
     fn value(&self, value: i64) -> String {

@@ -1,7 +1,7 @@
 //! `prof graph`.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
 
@@ -61,7 +61,7 @@ impl GraphCommand {
             self.view.layout.output.get_or_insert(out);
         }
         let out = self.view.layout.output.clone();
-        let picture = out.as_ref().and_then(picture);
+        let picture = out.as_deref().and_then(picture);
         let target = Target::new(out.as_deref());
         let report = report_of(&self.view, LoadOptions::default(), &target, |profile, scope| {
             one_metric(&scope, "graph")?;
@@ -96,7 +96,7 @@ impl GraphCommand {
 }
 
 /// What is drawn where the output ends like a picture.
-fn picture(out: &PathBuf) -> Option<Picture> {
+fn picture(out: &Path) -> Option<Picture> {
     match out.extension()?.to_string_lossy().to_ascii_lowercase().as_str() {
         "svg" => Some(Picture::Svg),
         "dot" => Some(Picture::Dot),

@@ -4,9 +4,9 @@ mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hashbrown::HashMap;
 use prof::profile::Profile;
 use prof::view::{HotOptions, Scope, hot};
-use rustc_hash::FxHashMap;
 use support::{corpus, load_file};
 
 /// Total, self and contexts of each sequence.
@@ -63,7 +63,7 @@ fn stacks(profile: &Profile, metric: usize) -> BTreeMap<Vec<String>, i64> {
 }
 
 fn brute_force(stacks: &BTreeMap<Vec<String>, i64>, threshold: i64) -> Found {
-    let mut ids: FxHashMap<&str, u32> = FxHashMap::default();
+    let mut ids: HashMap<&str, u32> = HashMap::default();
     let mut names: Vec<&str> = Vec::new();
     let mut coded: Vec<(Vec<u32>, i64)> = Vec::new();
     for (stack, &value) in stacks {
@@ -79,7 +79,7 @@ fn brute_force(stacks: &BTreeMap<Vec<String>, i64>, threshold: i64) -> Found {
         coded.push((keys, value));
     }
     // Each chain of two and more: its total, and the last stack that counted.
-    let mut chains: FxHashMap<&[u32], (i64, usize)> = FxHashMap::default();
+    let mut chains: HashMap<&[u32], (i64, usize)> = HashMap::default();
     for (number, (stack, value)) in coded.iter().enumerate() {
         for (_, chain) in chains_of(stack) {
             let (total, last) = chains.entry(chain).or_insert((0, usize::MAX));
@@ -89,7 +89,7 @@ fn brute_force(stacks: &BTreeMap<Vec<String>, i64>, threshold: i64) -> Found {
             }
         }
     }
-    let mut longer: FxHashMap<&[u32], i64> = FxHashMap::default();
+    let mut longer: HashMap<&[u32], i64> = HashMap::default();
     for (chain, (total, _)) in chains.iter().filter(|(chain, _)| chain.len() > 2) {
         for shorter in [&chain[1..], &chain[..chain.len() - 1]] {
             let most = longer.entry(shorter).or_default();
@@ -99,7 +99,7 @@ fn brute_force(stacks: &BTreeMap<Vec<String>, i64>, threshold: i64) -> Found {
     let is_closed = |chain: &[u32], total: i64| longer.get(chain).is_none_or(|&longer| longer < total.abs());
     chains.retain(|chain, (total, _)| total.abs() >= threshold && is_closed(chain, *total));
 
-    let mut details: FxHashMap<&[u32], (i64, BTreeSet<&[u32]>)> = FxHashMap::default();
+    let mut details: HashMap<&[u32], (i64, BTreeSet<&[u32]>)> = HashMap::default();
     for (stack, value) in &coded {
         for (start, chain) in chains_of(stack).filter(|(_, chain)| chains.contains_key(chain)) {
             let (own, contexts) = details.entry(chain).or_default();

@@ -1,13 +1,11 @@
 //! The search for repeated sequences against brute force, on real profiles.
 
-mod support;
-
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::support::{corpus, load_file};
 use hashbrown::HashMap;
 use prof::profile::Profile;
 use prof::view::{HotOptions, Scope, hot};
-use support::{corpus, load_file};
 
 /// Total, self and contexts of each sequence.
 type Found = BTreeMap<Vec<String>, (i64, i64, u64)>;

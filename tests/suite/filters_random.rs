@@ -1,10 +1,9 @@
 //! Every filter, and all of them in the order the command line promises, on random profiles against
 //! a naive implementation that goes through the samples one by one.
 
-mod support;
-
 use std::collections::BTreeMap;
 
+use crate::support::naive;
 use prof::pattern::Patterns;
 use prof::profile::{Frame, Label, LabelValue, LoadOptions, Profile, ProfileBuilder};
 use prof::transform::{
@@ -13,7 +12,6 @@ use prof::transform::{
 };
 use prof::view::{Scope, TopOptions, top};
 use proptest::prelude::*;
-use support::naive;
 
 /// A sample: its frames root first, each with whether it is inlined, its labels, and its value.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,12 +1,10 @@
 //! Every real profile of the corpus against the naive way to count.
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use crate::support::{corpus, load_file, naive};
 use prof::view::{Scope, TopOptions, top};
-use support::{corpus, load_file, naive};
 
 #[test]
 fn flat_views_of_real_profiles_agree_with_naive_counting() {

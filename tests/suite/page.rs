@@ -5,8 +5,6 @@
 
 #[path = "page/browser.rs"]
 mod browser;
-mod support;
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use browser::{run, run_svg, write};
@@ -84,10 +82,10 @@ const KINDS: [&str; 6] = ["show-stacks", "hide-stacks", "hide-frames", "show-fra
 #[test]
 fn the_table_equals_top_and_filters_equal_their_rules() {
     let mut files = vec!["pprof/go-cpu.pb.gz", "pprof/go-heap.pb.gz", "collapsed/python.folded"];
-    files.retain(|file| support::fixture(file).exists());
+    files.retain(|file| crate::support::fixture(file).exists());
     assert!(!files.is_empty());
     for file in files {
-        let profile = support::load_file(&support::fixture(file)).unwrap();
+        let profile = crate::support::load_file(&crate::support::fixture(file)).unwrap();
         let metric = profile.meta.default_metric;
         let top = view::top(&profile, &TopOptions::new(Scope::metric(metric)));
         // A heavy function in the middle of its stacks, and a light one.

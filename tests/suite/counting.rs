@@ -1,15 +1,13 @@
 //! Counting of random profiles against naive counting, and the sums that must hold.
 
-mod support;
-
 use std::collections::BTreeMap;
 
+use crate::support::naive;
 use prof::profile::{LabelSetId, LoadOptions, Profile, ProfileBuilder};
 use prof::report::Tree;
 use prof::transform::merge;
 use prof::view::{Scope, TopOptions, TreeOptions, bottom_up, top, tree};
 use proptest::prelude::*;
-use support::naive;
 
 /// Samples as drawn by proptest: a stack of small numbers, root first, and a value.
 type Drawn = Vec<(Vec<u8>, i64)>;

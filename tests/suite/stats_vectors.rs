@@ -18,7 +18,7 @@ use statrs::function::beta::checked_beta_reg;
 const TOLERANCE: f64 = 1e-9;
 
 fn vectors() -> Value {
-    serde_json::from_str(include_str!("../fixtures/diff/vectors.json")).unwrap()
+    serde_json::from_str(include_str!("../../fixtures/diff/vectors.json")).unwrap()
 }
 
 fn number(value: &Value, key: &str) -> f64 {

@@ -1,0 +1,19 @@
+//! All integration tests, in one program: linking one is much faster than linking fifteen.
+
+mod cli;
+mod corpus;
+mod corpus_hot;
+mod corpus_json;
+mod corpus_text;
+mod counting;
+mod filters;
+mod filters_cli;
+mod filters_random;
+mod fixtures_json;
+mod fixtures_text;
+mod layers;
+mod page;
+mod stats_attribution;
+mod stats_properties;
+mod stats_vectors;
+mod support;

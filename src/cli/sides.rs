@@ -16,8 +16,6 @@ pub(crate) struct Sides {
     pub(crate) old: Vec<SideInput>,
     /// Those after it.
     pub(crate) new: Vec<SideInput>,
-    /// What the metric is called, where the sides are two metrics of one file.
-    pub(crate) metric_name: Option<&'static str>,
 }
 
 /// One profile of a side.
@@ -72,7 +70,7 @@ impl Sides {
             }
             Ok(side)
         };
-        Ok(Sides { old: side(old_read, skipped)?, new: side(new_read, also)?, metric_name: None })
+        Ok(Sides { old: side(old_read, skipped)?, new: side(new_read, also)? })
     }
 
     /// All profiles, the old ones first.
@@ -107,9 +105,12 @@ fn two_metrics(read: &[(String, Profile)]) -> Result<Sides> {
         {
             let side = |metric: usize| -> Result<Vec<SideInput>> {
                 refuse_too_large(profile, metric)?;
-                Ok(vec![SideInput { name: name.clone(), profile: profile.clone(), metric }])
+                let mut profile = profile.clone();
+                // On either side they count the same.
+                profile.meta.metrics[metric].name = "samples".to_string();
+                Ok(vec![SideInput { name: name.clone(), profile, metric }])
             };
-            return Ok(Sides { old: side(old)?, new: side(new)?, metric_name: Some("samples") });
+            return Ok(Sides { old: side(old)?, new: side(new)? });
         }
     }
     let name = read.first().map(|(name, _)| name.as_str()).unwrap_or_default();

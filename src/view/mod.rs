@@ -17,10 +17,7 @@ mod tree;
 mod types;
 mod values;
 
-pub use diff::{
-    BudgetRule, DiffOptions, DiffSides, HeapVariances, Limit, SampleSize, diff, heap_variances,
-    is_sampled_heap, sample_size,
-};
+pub use diff::{BudgetRule, DiffOptions, DiffSides, Limit, SampleSize, beside, diff, is_sampled_heap};
 pub use find::NotFound;
 pub use flame::{FlameOptions, Order, flame};
 pub use focus::{FocusOptions, focus};

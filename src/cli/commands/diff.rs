@@ -18,9 +18,9 @@ use crate::output::evidence_notes;
 use crate::profile::{LoadOptions, Profile};
 use crate::report::{Diff, DiffSide, Report};
 use crate::stats::{Noise, Normalize, Options};
-use crate::transform::{ARTEFACTS, Part, fold_leaves, side_by_side};
+use crate::transform::{ARTEFACTS, Marks, fold_leaves};
 use crate::tree::By;
-use crate::view::{DiffOptions, DiffSides, SampleSize, diff, heap_variances, sample_size};
+use crate::view::{BudgetRule, DiffOptions, DiffSides, beside, diff};
 
 /// What changed between two sides, whether it is noise, and an exit code
 ///
@@ -97,12 +97,14 @@ impl DiffCommand {
         let (old, new) = self.given()?;
         let sides = Sides::load(&self.view, &old, &new, needs)?;
         target.check(&[old.clone(), new.clone()].concat(), self.view.layout.force)?;
-        let (whole, size) = beside(&sides, needs)?;
+        let profiles: Vec<(&Profile, usize)> =
+            sides.all().map(|input| (&input.profile, input.metric)).collect();
+        let (whole, size) = beside(&profiles, needs).map_err(|error| sides.explain(&error))?;
         let (whole, mut notes) = self.fold(&whole);
 
         let filtered = self.view.filters.apply(whole, &by)?;
-        let filters_hide_names = Stages::new(filtered.profile.clone(), self.view.filters.fixed_strings);
-        let (functions, more) = self.functions(filters_hide_names)?;
+        let stages = Stages::new(filtered.profile.clone(), self.view.filters.fixed_strings);
+        let (functions, more) = self.functions(stages)?;
         notes.extend(more);
         let (budgets, more) = match &self.test.budget {
             Some(path) => budget::rules(path, &filtered.profile)?,
@@ -165,17 +167,12 @@ impl DiffCommand {
     }
 
     /// The functions to test, where they are named.
-    fn functions(&self, mut stages: Stages) -> Result<(Option<crate::transform::Marks>, Vec<String>)> {
+    fn functions(&self, mut stages: Stages) -> Result<(Option<Marks>, Vec<String>)> {
         let marks = stages.show("--function", &self.test.function, |profile, _| (profile.clone(), 0))?;
         Ok((marks, stages.notes))
     }
 
-    fn options(
-        &self,
-        by: By,
-        functions: Option<crate::transform::Marks>,
-        budgets: Vec<crate::view::BudgetRule>,
-    ) -> DiffOptions {
+    fn options(&self, by: By, functions: Option<Marks>, budgets: Vec<BudgetRule>) -> DiffOptions {
         let rows = if self.view.layout.format.is_for_people() { ROWS } else { 0 };
         DiffOptions {
             by,
@@ -214,33 +211,6 @@ impl DiffCommand {
             _ => {}
         }
     }
-}
-
-/// Lays all profiles beside each other, and finds how much of the metric makes one sample.
-fn beside(sides: &Sides, needs: LoadOptions) -> Result<(Profile, SampleSize)> {
-    let profiles: Vec<(&Profile, usize)> = sides.all().map(|input| (&input.profile, input.metric)).collect();
-    let heap = heap_variances(&profiles);
-    let extras: Vec<Option<&[i64]>> = match &heap {
-        Some(heap) => heap.rows.iter().map(|rows| Some(rows.as_slice())).collect(),
-        None => vec![None; profiles.len()],
-    };
-    let parts: Vec<Part<'_>> = profiles
-        .iter()
-        .zip(extras)
-        .map(|(&(profile, metric), extra)| Part { profile, metric, extra })
-        .collect();
-    let mut whole = side_by_side(&parts, needs).map_err(|error| sides.explain(&error))?;
-    if let Some(name) = sides.metric_name {
-        whole.meta.metrics.iter_mut().for_each(|metric| metric.name = name.to_string());
-    }
-    let size = if let Some(heap) = heap {
-        SampleSize::ByVariance(heap.scale)
-    } else {
-        let (size, note) = sample_size(&profiles, &whole);
-        whole.meta.warnings.extend(note);
-        size
-    };
-    Ok((whole, size))
 }
 
 fn side(inputs: &[SideInput], given: Vec<String>) -> DiffSide {

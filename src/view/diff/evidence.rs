@@ -45,11 +45,11 @@ const SHORTEST_PERIOD: i64 = 50_000;
 
 /// The variances of the rows of heap profiles, scaled so that they fit integers.
 #[derive(Clone, Debug, PartialEq)]
-pub struct HeapVariances {
+pub(super) struct HeapVariances {
     /// One value a row, for each profile.
-    pub rows: Vec<Vec<i64>>,
+    pub(super) rows: Vec<Vec<i64>>,
     /// What a value is multiplied by to be a variance.
-    pub scale: f64,
+    pub(super) scale: f64,
 }
 
 /// Whether a metric is one of a sampled heap, whose rows have to be loaded one a size: with labels.
@@ -59,7 +59,7 @@ pub fn is_sampled_heap(profile: &Profile, metric: usize) -> bool {
 
 /// The variances of sampled heaps; `None` where the profiles are none. Each profile comes with the number
 /// of its metric, and has one row a size.
-pub fn heap_variances(profiles: &[(&Profile, usize)]) -> Option<HeapVariances> {
+pub(super) fn heap_variances(profiles: &[(&Profile, usize)]) -> Option<HeapVariances> {
     let mut variances = Vec::new();
     for &(profile, metric) in profiles {
         let heap = heap_columns(profile, metric)?;
@@ -108,7 +108,7 @@ fn heap_columns(profile: &Profile, metric: usize) -> Option<HeapColumns> {
 
 /// How much of the metric makes one sample, in the unit of `whole`, which holds the `profiles` beside each
 /// other; and what the reader should hear of it.
-pub fn sample_size(profiles: &[(&Profile, usize)], whole: &Profile) -> (SampleSize, Option<String>) {
+pub(super) fn sample_size(profiles: &[(&Profile, usize)], whole: &Profile) -> (SampleSize, Option<String>) {
     let Some(metric) = whole.meta.metrics.first() else { return (SampleSize::Unknown, None) };
     if profiles.iter().any(|&(profile, metric)| is_dependent(profile, metric)) {
         return (SampleSize::Unknown, None);

@@ -5,7 +5,7 @@ mod evidence;
 mod rows;
 mod stacks;
 
-use crate::profile::{Id, Profile};
+use crate::profile::{Id, LoadOptions, Profile};
 use crate::report::{
     About, Detectable, Diff, DiffAbout, DiffNoise, DiffRow, DiffSide, DiffVerdict, Header, Normalize,
     RowVerdict,
@@ -15,14 +15,15 @@ use crate::stats::compare::{Comparison, compare};
 use crate::stats::detect::{Sight, detectable_ratio, samples_needed, samples_needed_per_run};
 use crate::stats::effective::heap_unit;
 use crate::stats::{Counts, Incomparable, Options, Sampled, Scale};
-use crate::transform::Marks;
+use crate::transform::{DiffError, Marks, Part, side_by_side};
 use crate::tree::{By, Flat, Subject, flat};
 use crate::view::diff::rows::Rows;
 use crate::view::diff::stacks::CountedStacks;
 use crate::view::metric_name;
 
 pub use budget::{BudgetRule, Limit};
-pub use evidence::{HeapVariances, SampleSize, heap_variances, is_sampled_heap, sample_size};
+pub use evidence::{SampleSize, is_sampled_heap};
+use evidence::{heap_variances, sample_size};
 
 /// What `diff` is told.
 #[derive(Clone, Debug)]
@@ -66,6 +67,42 @@ const TYPICAL_SHARE: f64 = 0.1;
 const SHARES: [f64; 5] = [0.01, 0.02, 0.05, TYPICAL_SHARE, 0.2];
 /// How many runs a side are suggested.
 const RUNS: usize = 5;
+
+impl DiffOptions {
+    /// All functions, tested as strictly as is usual.
+    pub fn new(by: By) -> Self {
+        DiffOptions {
+            by,
+            test: Options::default(),
+            functions: None,
+            wanted_ratio: 1.2,
+            strict: false,
+            limit: None,
+            min_share: 0.0,
+            budgets: Vec::new(),
+        }
+    }
+}
+
+/// Lays profiles beside each other as [`diff`] takes them, each given with the number of its metric, the
+/// old ones first. Says how much of the metric makes one sample, too. `keep` tells what of labels and
+/// times filters need.
+pub fn beside(profiles: &[(&Profile, usize)], keep: LoadOptions) -> Result<(Profile, SampleSize), DiffError> {
+    let heap = heap_variances(profiles);
+    let extra = |number: usize| heap.as_ref().map(|heap| heap.rows[number].as_slice());
+    let parts: Vec<Part<'_>> = profiles
+        .iter()
+        .enumerate()
+        .map(|(number, &(profile, metric))| Part { profile, metric, extra: extra(number) })
+        .collect();
+    let mut whole = side_by_side(&parts, keep)?;
+    if let Some(heap) = heap {
+        return Ok((whole, SampleSize::ByVariance(heap.scale)));
+    }
+    let (size, note) = sample_size(profiles, &whole);
+    whole.meta.warnings.extend(note);
+    Ok((whole, size))
+}
 
 /// Compares the two sides of `profile`. Fails where an option is out of its range.
 pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Result<Diff, Incomparable> {

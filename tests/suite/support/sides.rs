@@ -1,0 +1,44 @@
+//! Two sides compared, for tests.
+
+use prof::profile::{LoadOptions, Profile, from_picture};
+use prof::report::{Diff, DiffRow, DiffSide, RowTest};
+use prof::transform::{ARTEFACTS, fold_leaves};
+use prof::tree::By;
+use prof::view::{DiffOptions, DiffSides, beside, diff};
+
+/// Compares profiles, each with the number of its metric, as the command does.
+pub fn compare(old: &[(&Profile, usize)], new: &[(&Profile, usize)], options: &DiffOptions) -> Diff {
+    let all: Vec<(&Profile, usize)> = old.iter().chain(new).copied().collect();
+    let (whole, size) = beside(&all, LoadOptions::default()).expect("profiles that fit each other");
+    let side = |profiles: &[(&Profile, usize)]| DiffSide {
+        profiles: profiles.len(),
+        total: profiles.iter().map(|(profile, metric)| profile.meta.metrics[*metric].total).sum(),
+        ..DiffSide::default()
+    };
+    let sides = DiffSides { old: side(old), new: side(new), size };
+    diff(&fold_leaves(&whole, ARTEFACTS).0, sides, options).expect("options in their ranges")
+}
+
+/// Compares drawings of stacks; several drawings a side are repeated runs.
+pub fn compare_drawn(old: &[&str], new: &[&str], options: &DiffOptions) -> Diff {
+    let draw =
+        |pictures: &[&str]| -> Vec<Profile> { pictures.iter().map(|text| from_picture(text)).collect() };
+    let (old, new) = (draw(old), draw(new));
+    let old: Vec<(&Profile, usize)> = old.iter().map(|profile| (profile, 0)).collect();
+    let new: Vec<(&Profile, usize)> = new.iter().map(|profile| (profile, 0)).collect();
+    compare(&old, &new, options)
+}
+
+/// The rows that have a verdict, as `verdict name (self)`.
+pub fn verdicts(diff: &Diff) -> Vec<String> {
+    let word = |row: &DiffRow| {
+        let measure = if row.test == RowTest::SelfValue { " (self)" } else { "" };
+        format!("{} {}{measure}", row.verdict.word(), row.name)
+    };
+    diff.rows.iter().filter(|row| !row.verdict.word().is_empty()).map(word).collect()
+}
+
+/// All functions, as strictly as usual.
+pub fn usual() -> DiffOptions {
+    DiffOptions::new(By::Function)
+}

@@ -140,8 +140,21 @@ pub struct About {
     pub period_ns: Option<i64>,
     /// The filters, as typed.
     pub filters: Vec<String>,
+    /// What the header says of the old side of a comparison.
+    pub base: BaseAbout,
     /// What one node is called, and several: `function`, `functions`.
     pub noun: (&'static str, &'static str),
+}
+
+/// What the text says of the old side of a comparison, besides [`Base`].
+#[derive(Clone, Debug, Default)]
+pub struct BaseAbout {
+    /// How long its recording took, in nanoseconds.
+    pub duration_ns: Option<i64>,
+    /// Σ value of what filters left, made comparable with the new side.
+    pub sum: i64,
+    /// Of that, the value of the samples without a stack.
+    pub no_stack: i64,
 }
 
 /// A metric's name and unit.

@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use crate::cli::filters::FilterArgs;
 use crate::cli::many::ManyArgs;
 use crate::output::Style;
+use crate::stats::Normalize;
 use crate::tree::By;
 use crate::unit::Unit;
 use crate::view::Sort;
@@ -118,6 +119,28 @@ pub(crate) fn percent(text: &str) -> Result<f64, String> {
     match text.trim_end_matches('%').parse::<f64>() {
         Ok(share) if (0.0..=100.0).contains(&share) => Ok(share),
         _ => Err("expected a number of percent from 0 to 100".to_string()),
+    }
+}
+
+/// What costs are relative to.
+pub(crate) fn normalize(text: &str) -> Result<Normalize, String> {
+    let wrong = || "expected core, total, none, or per=OLD,NEW such as per=1000,1200".to_string();
+    match text {
+        "core" => Ok(Normalize::Core),
+        "total" => Ok(Normalize::Total),
+        "none" => Ok(Normalize::Run),
+        _ => {
+            let (old, new) =
+                text.strip_prefix("per=").and_then(|work| work.split_once(',')).ok_or_else(wrong)?;
+            let work = |text: &str| {
+                text.trim()
+                    .parse::<f64>()
+                    .ok()
+                    .filter(|work| *work > 0.0 && work.is_finite())
+                    .ok_or_else(wrong)
+            };
+            Ok(Normalize::Per { old: work(old)?, new: work(new)? })
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The command line: arguments, files, the terminal, exit codes.
 
 mod args;
+mod base;
 mod budget;
 mod commands;
 mod failure;

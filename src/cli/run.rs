@@ -9,6 +9,7 @@ use anyhow::Result;
 use clap::Parser;
 
 use crate::cli::args::{InputArgs, LayoutArgs, OutputFormat, ViewArgs};
+use crate::cli::base::BaseArgs;
 use crate::cli::commands::{self, Command, Prof};
 use crate::cli::failure::{describe, hinted, is_closed_pipe};
 use crate::cli::inputs::load;
@@ -84,6 +85,17 @@ pub(crate) fn show(
     write_report(&report, &args.layout, &target)
 }
 
+/// [`show`], with an old side beside where one is given.
+pub(crate) fn show_beside(
+    args: &ViewArgs,
+    base: &BaseArgs,
+    view: impl FnOnce(&Profile, Scope) -> Result<Report>,
+) -> Result<()> {
+    let target = Target::new(args.layout.output.as_deref());
+    let report = report_beside(args, Some(base), LoadOptions::default(), &target, view)?;
+    write_report(&report, &args.layout, &target)
+}
+
 /// Loads, filters, views: all but the writing, for commands that write in a form of their own.
 pub(crate) fn report_of(
     args: &ViewArgs,
@@ -91,15 +103,30 @@ pub(crate) fn report_of(
     target: &Target,
     view: impl FnOnce(&Profile, Scope) -> Result<Report>,
 ) -> Result<Report> {
+    report_beside(args, None, needs, target, view)
+}
+
+/// [`report_of`], with an old side beside where one is given.
+pub(crate) fn report_beside(
+    args: &ViewArgs,
+    base: Option<&BaseArgs>,
+    needs: LoadOptions,
+    target: &Target,
+    view: impl FnOnce(&Profile, Scope) -> Result<Report>,
+) -> Result<Report> {
     let by = args.node.by();
     let needs =
         needs.or(args.filters.needs()).or(LoadOptions { labels: matches!(by, By::Label(_)), times: false });
-    let loaded = load(&args.input, needs, args.filters.all_frames)?;
+    let mut loaded = load(&args.input, needs, args.filters.all_frames)?;
+    let base = base.map(|base| base.lay_beside(&mut loaded, args, needs)).transpose()?.flatten();
+    if let Some(base) = &base {
+        target.check(&base.inputs, args.layout.force)?;
+    }
     target.check(&loaded.names, args.layout.force)?;
     let filtered = args.filters.apply(loaded.profile, &by)?;
     warn("warning", &filtered.profile.meta.warnings, &args.input);
     warn("note", &filtered.notes, &args.input);
-    let scope = Scope { metrics: loaded.metrics, by, focus: filtered.focus };
+    let scope = Scope { metrics: loaded.metrics, by, focus: filtered.focus, base };
     let mut report = view(&filtered.profile, scope)?;
     if let Some(header) = report.header_mut() {
         // What the view has to say comes after what the profile said already.

@@ -1,14 +1,15 @@
 //! `flame`: the call tree as it will be drawn.
 
 use crate::profile::{Column, FrameId, Id, Profile};
-use crate::report::{Direction, Flame, FlameNode, Name, Pair};
+use crate::report::{Direction, Flame, FlameNode, Name};
 use crate::tree::{KeyId, Node, NodeId, Shape, Subject, call_tree, flat, inverted_tree, owner};
 use crate::view::Scope;
+use crate::view::values::Measure;
 
 /// What `flame` is told.
 #[derive(Clone, Debug)]
 pub struct FlameOptions {
-    /// Metric and nodes.
+    /// Metric and nodes. Beside an old side, widths are those of the new side.
     pub scope: Scope,
     /// Title of the picture.
     pub title: String,
@@ -16,9 +17,6 @@ pub struct FlameOptions {
     pub order: Order,
     /// Callees on their callers, or the inverted graph.
     pub direction: Direction,
-    /// The number of the metric that holds the old side of a comparison, where there is one. Widths
-    /// are those of the new side.
-    pub old: Option<usize>,
     /// How many pixels wide the picture is: what would be narrower than a third of one is left out.
     pub pixels: u32,
 }
@@ -40,15 +38,17 @@ impl FlameOptions {
     /// Callees on their callers in alphabetical order.
     pub fn new(scope: Scope, title: String) -> Self {
         let direction = Direction::TopDown;
-        FlameOptions { scope, title, order: Order::default(), direction, old: None, pixels: 1180 }
+        FlameOptions { scope, title, order: Order::default(), direction, pixels: 1180 }
     }
 }
 
 /// The call tree without what is too small to be drawn.
 pub fn flame(profile: &Profile, options: &FlameOptions) -> Flame {
     let mut subject = options.scope.subject(profile);
+    let old = options.scope.base.as_ref().and_then(|_| subject.series.pop());
     subject.series.truncate(1);
-    subject.series.extend(options.old.map(|metric| profile.value_by_stack(metric)));
+    // The old side stands second, and widths last.
+    subject.series.extend(old);
     let signed = subject.series[0].iter().any(|&value| value < 0);
     if signed {
         let widths = subject.series[0].map(|value| value.abs());
@@ -56,6 +56,7 @@ pub fn flame(profile: &Profile, options: &FlameOptions) -> Flame {
     }
     let width = if signed { subject.series.len() - 1 } else { 0 };
     let mut header = options.scope.header(profile, "prof.flame.v1");
+    let measure = Measure::new(&header);
     let third = u64::from(options.pixels.max(1)) * 3;
     let smallest = header.shown.unsigned_abs().div_ceil(third).max(1);
     let shape = Shape {
@@ -94,9 +95,9 @@ pub fn flame(profile: &Profile, options: &FlameOptions) -> Flame {
             width: tree.total[width][node],
             total: tree.total[0][node],
             self_value: tree.self_value[0][node],
-            old: options
-                .old
-                .map(|_| Pair { self_value: tree.self_value[1][node], total: tree.total[1][node] }),
+            old: measure
+                .compares()
+                .then(|| measure.old(Some(tree.self_value[1][node]), Some(tree.total[1][node]))),
         }
     };
     let nodes = tree.parent.ids().map(node).collect();
@@ -108,7 +109,7 @@ pub fn flame(profile: &Profile, options: &FlameOptions) -> Flame {
         title: options.title.clone(),
         packages,
         files,
-        removed: if options.old.is_some() { removed(&subject) } else { Vec::new() },
+        removed: if options.scope.base.is_some() { removed(&subject) } else { Vec::new() },
         deepest: tree.depths().iter().any(|&depth| depth as usize == DEEPEST).then_some(DEEPEST as u32),
         dropped: tree.cut.iter().map(|&cut| u64::from(cut)).sum(),
         dropped_width: tree.total[width][NodeId::default()] - drawn,
@@ -211,7 +212,9 @@ mod tests {
     #[test]
     fn a_comparison_has_old_values_and_says_what_is_gone() {
         let mut options = FlameOptions::new(Scope::metric(0), String::new());
-        options.old = Some(1);
+        let normalize = crate::report::Normalize { method: "none", ratio: 1.0 };
+        let base = crate::view::BaseSide { inputs: Vec::new(), metric: 1, duration_ns: None, normalize };
+        options.scope.base = Some(base);
         let flame = flame(&from_picture("main;a 3 1\nmain;b 2 5\nmain;gone 0 4"), &options);
         let olds: Vec<(i64, i64)> =
             flame.nodes.iter().map(|node| (node.width, node.old.unwrap().total)).collect();

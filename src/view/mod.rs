@@ -34,7 +34,7 @@ pub use tree::{TreeOptions, bottom_up, tree};
 pub use types::types;
 
 use crate::profile::{Metric, Profile};
-use crate::report::{About, Header, MetricName, MetricTotal};
+use crate::report::{About, Base, BaseAbout, Header, MetricName, MetricTotal, Normalize};
 use crate::transform::Marks;
 use crate::tree::{By, Subject};
 use crate::unit::{Family, Unit};
@@ -48,16 +48,33 @@ pub struct Scope {
     pub by: By,
     /// What `--focus` means: a view from the bottom up starts at these frames only.
     pub focus: Option<Marks>,
+    /// The old side to show beside, where there is one.
+    pub base: Option<BaseSide>,
+}
+
+/// The old side of a comparison, as one more metric of the profile shown.
+#[derive(Clone, Debug)]
+pub struct BaseSide {
+    /// Its inputs, as given.
+    pub inputs: Vec<String>,
+    /// The number of the metric that holds the values of the old side.
+    pub metric: usize,
+    /// How long its recording took, in nanoseconds.
+    pub duration_ns: Option<i64>,
+    /// How its sums are made comparable.
+    pub normalize: Normalize,
 }
 
 impl Scope {
     /// One metric, by function.
     pub fn metric(metric: usize) -> Self {
-        Scope { metrics: vec![metric], by: By::Function, focus: None }
+        Scope { metrics: vec![metric], by: By::Function, focus: None, base: None }
     }
 
     fn subject<'p>(&self, profile: &'p Profile) -> Subject<'p> {
-        Subject::new(profile, &self.by, &self.metrics)
+        let base = self.base.iter().map(|base| base.metric);
+        let series: Vec<usize> = self.metrics.iter().copied().chain(base).collect();
+        Subject::new(profile, &self.by, &series)
     }
 
     fn header(&self, profile: &Profile, schema: &'static str) -> Header {
@@ -68,6 +85,7 @@ impl Scope {
         };
         let first = total(&self.metrics[0]);
         let several = self.metrics.len() > 1;
+        let base = self.base.as_ref();
         Header {
             schema,
             metric: first.metric,
@@ -76,10 +94,31 @@ impl Scope {
             profiles: profile.meta.profiles,
             warnings: profile.meta.warnings.clone(),
             metrics: if several { self.metrics.iter().map(total).collect() } else { Vec::new() },
-            about: About { noun: self.by.noun(), ..about(profile, self.metrics[0]) },
+            base: base.map(|base| Base {
+                inputs: base.inputs.clone(),
+                total: profile.meta.metrics[base.metric].total,
+            }),
+            normalize: base.map(|base| base.normalize.clone()),
+            about: About {
+                noun: self.by.noun(),
+                base: base.map(|base| base_about(profile, base)).unwrap_or_default(),
+                ..about(profile, self.metrics[0])
+            },
             ..Header::default()
         }
     }
+}
+
+/// What the text says of the old side.
+fn base_about(profile: &Profile, base: &BaseSide) -> BaseAbout {
+    let rows = profile.samples.stack.iter().zip(&profile.samples.values[base.metric]);
+    let (mut sum, mut no_stack) = (0, 0);
+    for (&stack, value) in rows {
+        sum += value;
+        no_stack += if profile.stacks.frames(stack).is_empty() { *value } else { 0 };
+    }
+    let scaled = |value| values::scaled(value, base.normalize.ratio);
+    BaseAbout { duration_ns: base.duration_ns, sum: scaled(sum), no_stack: scaled(no_stack) }
 }
 
 fn metric_name(metric: &Metric) -> MetricName {

@@ -33,11 +33,12 @@ pub fn top(profile: &Profile, options: &TopOptions) -> Top {
     let mut header = options.scope.header(profile, "prof.top.v1");
     header.no_stack = subject.no_stack()[0];
     let mut keys: Vec<KeyId> = subject.keys.ids().filter(|&key| has_value(&counted, key)).collect();
-    keys.sort_by(|&a, &b| options.sort.compare(row(&subject, &counted, a), row(&subject, &counted, b)));
+    let measure = Measure::new(&header);
+    let row = |key| row(&subject, &counted, &measure, key);
+    keys.sort_by(|&a, &b| options.sort.compare(row(a), row(b)));
 
     let smallest = threshold(header.shown, options.min_share);
     let limit = options.limit.unwrap_or(usize::MAX);
-    let measure = Measure::new(&header);
     let mut rows = Vec::new();
     for key in keys {
         let heavy = counted.total.iter().any(|total| total[key].unsigned_abs() >= smallest);
@@ -55,9 +56,11 @@ fn has_value(counted: &Flat, key: KeyId) -> bool {
     counted.total.iter().chain(&counted.self_value).any(|column| column[key] != 0)
 }
 
-fn row<'s>(subject: &'s Subject<'_>, counted: &Flat, key: KeyId) -> Row<'s> {
+fn row<'s>(subject: &'s Subject<'_>, counted: &Flat, measure: &Measure, key: KeyId) -> Row<'s> {
     let new = Pair { self_value: counted.self_value[0][key], total: counted.total[0][key] };
-    Row { new, old: Pair::default(), name: subject.keys.name(key) }
+    let last = |columns: &[crate::profile::Column<KeyId, i64>]| columns.last().map(|column| column[key]);
+    let old = measure.old(last(&counted.self_value), last(&counted.total));
+    Row { new, old, name: subject.keys.name(key) }
 }
 
 fn report_row(subject: &Subject<'_>, counted: &Flat, measure: &Measure, key: KeyId, whole: i64) -> TopRow {

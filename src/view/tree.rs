@@ -46,11 +46,14 @@ pub fn tree(profile: &Profile, options: &TreeOptions) -> Tree {
     let subject = options.scope.subject(profile);
     let mut header = options.scope.header(profile, "prof.tree.v1");
     let smallest = threshold(header.shown, options.min_share);
+    let measure = Measure::new(&header);
     let tree = call_tree(
         &subject,
         &Shape {
             keep: &|node| node.total.iter().any(|total| total.unsigned_abs() >= smallest),
-            order: &|a, b| options.sort.compare(sort_row(&subject, a), sort_row(&subject, b)),
+            order: &|a, b| {
+                options.sort.compare(sort_row(&subject, &measure, a), sort_row(&subject, &measure, b))
+            },
             max_depth: options.depth.unwrap_or(usize::MAX),
         },
     );
@@ -60,7 +63,6 @@ pub fn tree(profile: &Profile, options: &TreeOptions) -> Tree {
     let root = NodeId::default();
     header.no_stack = tree.self_value[0][root];
     header.elided = tree.total[0][root] - tree.self_value[0][root];
-    let measure = Measure::new(&header);
     let mut rows: Vec<TreeRow> = Vec::new();
     let mut cut_at_root = tree.cut[root];
     let mut row_of = Column::<NodeId, u32>::filled(0, tree.len());
@@ -103,7 +105,10 @@ pub fn bottom_up(profile: &Profile, options: &TreeOptions) -> Tree {
     let mut header = options.scope.header(profile, "prof.tree.v1");
     header.no_stack = subject.no_stack()[0];
     let pair = |key: KeyId| Pair { self_value: counted.self_value[0][key], total: counted.total[0][key] };
-    let row = |key| Row { new: pair(key), old: Pair::default(), name: subject.keys.name(key) };
+    let measure = Measure::new(&header);
+    let last = |columns: &[Column<KeyId, i64>], key: KeyId| columns.last().map(|column| column[key]);
+    let old = |key: KeyId| measure.old(last(&counted.self_value, key), last(&counted.total, key));
+    let row = |key| Row { new: pair(key), old: old(key), name: subject.keys.name(key) };
     let has_value = |key: &KeyId| counted.total.iter().any(|column| column[*key] != 0);
     let mut tops: Vec<KeyId> = subject.keys.ids().filter(has_value).collect();
     if let Some(focus) = &options.scope.focus {
@@ -118,16 +123,18 @@ pub fn bottom_up(profile: &Profile, options: &TreeOptions) -> Tree {
     header.elided = cut.iter().map(|&key| counted.self_value[0][key]).sum();
     header.elided_rows = cut.len() as u64;
 
-    let measure = Measure::new(&header);
-    let by_total = Sort::by(SortKey::Total);
+    let callers_by = Sort::by(if measure.compares() { SortKey::Delta } else { SortKey::Total });
     let mut places = occurrences(&subject, &tops);
     let mut rows = Vec::new();
     for top in tops {
         let places = places.remove(&top).unwrap_or_default();
-        let smallest = threshold(pair(top).total.saturating_abs(), options.min_share);
+        let heavier = pair(top).total.saturating_abs().max(old(top).total.saturating_abs());
+        let smallest = threshold(heavier, options.min_share);
         let shape = Shape {
             keep: &|node| node.total.iter().any(|total| *total != 0 && total.unsigned_abs() >= smallest),
-            order: &|a, b| by_total.compare(caller_row(&subject, a), caller_row(&subject, b)),
+            order: &|a, b| {
+                callers_by.compare(caller_row(&subject, &measure, a), caller_row(&subject, &measure, b))
+            },
             max_depth: options.depth.unwrap_or(usize::MAX),
         };
         let tree = caller_tree(&subject, top, &places, &shape);
@@ -177,20 +184,24 @@ fn append_callers(
 fn same_numbers(a: &crate::report::Values, b: &crate::report::Values) -> bool {
     let pairs = |values: &crate::report::Values| -> Vec<Pair> {
         let more = values.values.iter().flat_map(|values| values.0.iter().map(|(_, pair)| *pair));
-        std::iter::once(Pair { self_value: values.self_value, total: values.total }).chain(more).collect()
+        let own = Pair { self_value: values.self_value, total: values.total };
+        std::iter::once(own).chain(values.old).chain(more).collect()
     };
     pairs(a) == pairs(b)
 }
 
-fn sort_row<'s>(subject: &'s Subject<'_>, node: Node<'_>) -> Row<'s> {
+fn sort_row<'s>(subject: &'s Subject<'_>, measure: &Measure, node: Node<'_>) -> Row<'s> {
     let new = Pair { self_value: node.ended[0], total: node.total[0] };
-    Row { new, old: Pair::default(), name: subject.keys.name(node.key) }
+    let old = measure.old(node.ended.last().copied(), node.total.last().copied());
+    Row { new, old, name: subject.keys.name(node.key) }
 }
 
 /// A caller is weighed by the function's total and self, which stand in the two halves of its values.
-fn caller_row<'s>(subject: &'s Subject<'_>, node: Node<'_>) -> Row<'s> {
-    let new = Pair { self_value: node.total[subject.series.len()], total: node.total[0] };
-    Row { new, old: Pair::default(), name: subject.keys.name(node.key) }
+fn caller_row<'s>(subject: &'s Subject<'_>, measure: &Measure, node: Node<'_>) -> Row<'s> {
+    let series = subject.series.len();
+    let new = Pair { self_value: node.total[series], total: node.total[0] };
+    let old = measure.old(node.total.last().copied(), node.total.get(series - 1).copied());
+    Row { new, old, name: subject.keys.name(node.key) }
 }
 
 /// The nodes that only pass on what they were given: no self, and one callee with the same total.

@@ -2,15 +2,19 @@
 
 use crate::report::{ByMetric, Header, Name, Pair, Values};
 
-/// Makes the values of rows: of one metric, or of several side by side.
+/// Makes the values of rows: of one metric, of several side by side, or of two sides.
 pub(super) struct Measure {
     names: Vec<Name>,
+    /// What the sums of the old side, the last series, are multiplied by; `None` without one.
+    old_ratio: Option<f64>,
 }
 
 impl Measure {
-    /// The measure of the metrics that `header` names.
+    /// The measure of the metrics and sides that `header` names.
     pub(super) fn new(header: &Header) -> Self {
-        Measure { names: header.metrics.iter().map(|metric| metric.metric.name.as_str().into()).collect() }
+        let names = header.metrics.iter().map(|metric| metric.metric.name.as_str().into()).collect();
+        let ratio = || header.normalize.as_ref().map_or(1.0, |normalize| normalize.ratio);
+        Measure { names, old_ratio: header.base.as_ref().map(|_| ratio()) }
     }
 
     /// The values of a row whose self and total are given a series.
@@ -19,8 +23,9 @@ impl Measure {
         self_value: impl Iterator<Item = i64>,
         total: impl Iterator<Item = i64>,
     ) -> Values {
-        let pairs: Vec<Pair> =
+        let mut pairs: Vec<Pair> =
             self_value.zip(total).map(|(self_value, total)| Pair { self_value, total }).collect();
+        let old = self.old_ratio.and_then(|ratio| Some(scaled_pair(pairs.pop()?, ratio)));
         let first = pairs.first().copied().unwrap_or_default();
         let values =
             (!self.names.is_empty()).then(|| ByMetric(self.names.iter().cloned().zip(pairs).collect()));
@@ -28,8 +33,35 @@ impl Measure {
             self_value: first.self_value,
             total: first.total,
             children: first.total - first.self_value,
+            delta: old.map(|old| Pair {
+                self_value: first.self_value - old.self_value,
+                total: first.total - old.total,
+            }),
+            old,
             values,
-            ..Values::default()
         }
     }
+
+    /// Whether there is an old side.
+    pub(super) fn compares(&self) -> bool {
+        self.old_ratio.is_some()
+    }
+
+    /// The old side of a row, whose series are given like those of [`Measure::values`]; zero without one.
+    pub(super) fn old(&self, self_value: Option<i64>, total: Option<i64>) -> Pair {
+        match (self.old_ratio, self_value, total) {
+            (Some(ratio), Some(self_value), Some(total)) => scaled_pair(Pair { self_value, total }, ratio),
+            _ => Pair::default(),
+        }
+    }
+}
+
+fn scaled_pair(pair: Pair, ratio: f64) -> Pair {
+    Pair { self_value: scaled(pair.self_value, ratio), total: scaled(pair.total, ratio) }
+}
+
+/// A sum of the old side made comparable with the new one; a ratio of 1 leaves it as it is.
+pub(super) fn scaled(value: i64, ratio: f64) -> i64 {
+    #[expect(clippy::float_cmp, reason = "exactly 1 is what stands where nothing is to be scaled")]
+    if ratio == 1.0 { value } else { (value as f64 * ratio).round() as i64 }
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 
-use crate::cli::args::{OutputFormat, ViewArgs, percent};
+use crate::cli::args::{OutputFormat, ViewArgs, normalize, percent};
 use crate::cli::budget;
 use crate::cli::failure::hinted;
 use crate::cli::matching::Stages;
@@ -268,27 +268,6 @@ fn ratio(text: &str) -> Result<f64, String> {
     match text.trim_start_matches(['x', '×']).parse::<f64>() {
         Ok(ratio) if ratio > 1.0 && ratio.is_finite() => Ok(ratio),
         _ => Err("expected a ratio above 1, such as 1.2".to_string()),
-    }
-}
-
-fn normalize(text: &str) -> Result<Normalize, String> {
-    let wrong = || "expected core, total, none, or per=OLD,NEW such as per=1000,1200".to_string();
-    match text {
-        "core" => Ok(Normalize::Core),
-        "total" => Ok(Normalize::Total),
-        "none" => Ok(Normalize::Run),
-        _ => {
-            let (old, new) =
-                text.strip_prefix("per=").and_then(|work| work.split_once(',')).ok_or_else(wrong)?;
-            let work = |text: &str| {
-                text.trim()
-                    .parse::<f64>()
-                    .ok()
-                    .filter(|work| *work > 0.0 && work.is_finite())
-                    .ok_or_else(wrong)
-            };
-            Ok(Normalize::Per { old: work(old)?, new: work(new)? })
-        }
     }
 }
 

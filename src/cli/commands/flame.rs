@@ -1,19 +1,21 @@
 //! `prof flame`.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
 use crate::cli::args::ViewArgs;
+use crate::cli::base::BaseArgs;
 use crate::cli::failure::hinted;
 use crate::cli::filters::AroundFocus;
-use crate::cli::run::report_of;
+use crate::cli::run::report_beside;
 use crate::cli::target::{Target, take_target};
 use crate::output::{ColorBy, HtmlOptions, SvgOptions, html, svg};
-use crate::profile::LoadOptions;
+use crate::profile::{LoadOptions, Profile, Samples};
 use crate::report::{Direction, Report};
-use crate::view::{FlameOptions, Order, PageOptions, flame, page};
+use crate::view::{FlameOptions, Order, PageOptions, Scope, flame, page};
 
 /// Flame graph of all stacks: a picture (OUT.svg) or an interactive page (OUT.html)
 ///
@@ -22,6 +24,8 @@ use crate::view::{FlameOptions, Order, PageOptions, flame, page};
 pub(crate) struct FlameCommand {
     #[command(flatten)]
     view: ViewArgs,
+    #[command(flatten)]
+    base: BaseArgs,
     /// The root on top rather than at the bottom
     #[arg(long)]
     icicle: bool,
@@ -34,9 +38,9 @@ pub(crate) struct FlameCommand {
     /// Title of the picture
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
-    /// What colours say
-    #[arg(long, value_name = "WHAT", default_value = "package", alias = "colors")]
-    color_by: ColorChoice,
+    /// What colours say [default: package, with --base delta]
+    #[arg(long, value_name = "WHAT", alias = "colors")]
+    color_by: Option<ColorChoice>,
 }
 
 /// What `--order` takes.
@@ -80,14 +84,26 @@ impl FlameCommand {
             OrderChoice::Weight => Order::Weight,
         };
         let is_page = self.view.layout.output.as_deref().is_some_and(|out| has_ending(out, "html"));
-        let report = report_of(&self.view, LoadOptions::default(), &target, |profile, scope| {
-            let title = self.title.clone().unwrap_or_default();
-            if is_page {
-                return Ok(Report::Page(page(profile, None, &PageOptions { scope, title })));
-            }
-            let options = FlameOptions { order, direction, ..FlameOptions::new(scope, title) };
-            Ok(Report::Flame(flame(profile, &options)))
-        })?;
+        let report = report_beside(
+            &self.view,
+            Some(&self.base),
+            LoadOptions::default(),
+            &target,
+            |profile, scope| {
+                let title = self.title.clone().unwrap_or_default();
+                if is_page {
+                    let sides = scope.base.as_ref().map(|base| sides(profile, base.metric));
+                    let (profile, base) = match &sides {
+                        Some((new, old)) => (new, Some(old)),
+                        None => (profile, None),
+                    };
+                    let scope = Scope { base: None, ..scope.clone() };
+                    return Ok(Report::Page(page(profile, base, &PageOptions { scope, title })));
+                }
+                let options = FlameOptions { order, direction, ..FlameOptions::new(scope, title) };
+                Ok(Report::Flame(flame(profile, &options)))
+            },
+        )?;
         let (icicle, color_by, unit) = (self.icicle, self.color_by(), self.view.layout.unit());
         match report {
             Report::Flame(mut flame) => {
@@ -115,13 +131,27 @@ impl FlameCommand {
 
     fn color_by(&self) -> ColorBy {
         match self.color_by {
-            ColorChoice::Package => ColorBy::Package,
-            ColorChoice::File => ColorBy::File,
-            ColorChoice::SelfValue => ColorBy::SelfValue,
-            ColorChoice::Total => ColorBy::Total,
-            ColorChoice::Delta => ColorBy::Delta,
+            Some(ColorChoice::File) => ColorBy::File,
+            Some(ColorChoice::SelfValue) => ColorBy::SelfValue,
+            Some(ColorChoice::Total) => ColorBy::Total,
+            Some(ColorChoice::Delta) => ColorBy::Delta,
+            None if self.base.is_given() => ColorBy::Delta,
+            Some(ColorChoice::Package) | None => ColorBy::Package,
         }
     }
+}
+
+/// The new and the old side of a profile that holds both, as profiles of their own with the same metric.
+fn sides(both: &Profile, old: usize) -> (Profile, Profile) {
+    let side = |metric: usize| {
+        let mut side = both.clone();
+        side.meta.metrics = vec![both.meta.metrics[metric].clone()];
+        side.meta.default_metric = 0;
+        let values = vec![both.samples.values[metric].clone()];
+        side.samples = Arc::new(Samples { values, ..(*both.samples).clone() });
+        side
+    };
+    (side(0), side(old))
 }
 
 /// Gives a picture of these inputs a title, unless it has one.

@@ -4,9 +4,9 @@ use anyhow::Result;
 use clap::Args;
 
 use crate::cli::args::{OutputFormat, RowArgs, ViewArgs};
+use crate::cli::base::BaseArgs;
 use crate::cli::filters::AroundFocus;
-use crate::cli::run::show;
-use crate::profile::LoadOptions;
+use crate::cli::run::show_beside;
 use crate::report::Report;
 use crate::view::{Sort, SortKey, TreeOptions, bottom_up, tree};
 
@@ -21,6 +21,8 @@ pub(crate) struct TreeCommand {
     /// How many levels at most
     #[arg(long, value_name = "N")]
     depth: Option<usize>,
+    #[command(flatten)]
+    base: BaseArgs,
     #[command(flatten)]
     rows: RowArgs,
 }
@@ -44,10 +46,15 @@ impl TreeCommand {
         } else {
             (SortKey::Total, ROWS, MIN_SHARE)
         };
-        show(&self.view, LoadOptions::default(), |profile, scope| {
+        let sort = if self.base.is_given() {
+            Sort::by(SortKey::Delta).of_self(self.bottom_up)
+        } else {
+            Sort::by(sort)
+        };
+        show_beside(&self.view, &self.base, |profile, scope| {
             let options = TreeOptions {
                 scope,
-                sort: self.rows.sort.clone().unwrap_or_else(|| Sort::by(sort)),
+                sort: self.rows.sort.clone().unwrap_or(sort),
                 limit: self.rows.limit_or(&self.view.layout, limit),
                 min_share: self.rows.min_share_or(&self.view.layout, min_share),
                 depth: self.depth,

@@ -5,8 +5,8 @@ use quick_xml::events::Event;
 
 use super::*;
 use crate::profile::{LabelSetId, LoadOptions, Profile, ProfileBuilder, from_picture};
-use crate::report::Direction;
-use crate::view::{self, FlameOptions, Scope};
+use crate::report::{Direction, Normalize};
+use crate::view::{self, BaseSide, FlameOptions, Scope};
 
 fn draw_with(profile: &Profile, flame: &FlameOptions, options: &SvgOptions) -> String {
     let mut out = Vec::new();
@@ -172,7 +172,8 @@ fn the_inverted_graph_has_no_self() {
 #[test]
 fn a_comparison_is_red_and_blue() {
     let mut options = FlameOptions::new(Scope::metric(0), String::new());
-    options.old = Some(1);
+    let normalize = Normalize { method: "none", ratio: 1.0 };
+    options.scope.base = Some(BaseSide { inputs: Vec::new(), metric: 1, duration_ns: None, normalize });
     let profile = from_picture("grew 6 2\nshrank 4 8\nsame 5 5\ngone 0 3");
     let by_delta = SvgOptions { color_by: ColorBy::Delta, ..SvgOptions::default() };
     let (blocks, texts) = read(&draw_with(&profile, &options, &by_delta));

@@ -3,6 +3,7 @@
 use crate::name::{clean, display_width, fit};
 use crate::output::text::Style;
 use crate::output::text::columns::{Emphasis, Line};
+use crate::output::text::compared;
 use crate::report::{Header, MetricName};
 use crate::unit::{self, IncompatibleUnits, Scale, Unit};
 
@@ -20,6 +21,7 @@ pub(super) fn lines(header: &Header, style: &Style) -> Result<Vec<Line>, Incompa
     }
     let rest = parts.join(style.glyphs.dot);
     let mut lines = vec![Line::new(with_inputs(header, &rest, style), Emphasis::None)];
+    lines.extend(compared::base_line(header, style)?);
     if let Some(filters) = filter_line(header, style)? {
         lines.push(Line::new(filters, Emphasis::Faint));
     }

@@ -4,6 +4,7 @@
 //! one unit a column, written on each number; no boxes. Into a pipe nothing is shortened.
 
 mod columns;
+mod compared;
 mod diff;
 mod focus;
 mod graph;

@@ -3,6 +3,7 @@
 use crate::name::{display_width, fit};
 use crate::output::text::Style;
 use crate::output::text::columns::{Columns, Emphasis, Line, pad};
+use crate::output::text::compared;
 use crate::output::text::header;
 use crate::output::text::names::{Names, short_file};
 use crate::report::{Header, MetricName, Pair, Top, TopRow};
@@ -11,6 +12,10 @@ use crate::unit::{self, IncompatibleUnits, Scale};
 /// The header, the rows, what was cut, and their sum.
 pub(super) fn lines(top: &Top, style: &Style) -> Result<Vec<Line>, IncompatibleUnits> {
     let mut lines = header::lines(&top.header, style)?;
+    if let Some(base) = &top.header.base {
+        lines.extend(compared::top(top, base, style)?);
+        return Ok(lines);
+    }
     let table = Table::new(top, style)?;
     lines.extend(table.lines());
     if top.rows.iter().any(|row| row.candidate) {

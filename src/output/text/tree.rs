@@ -6,15 +6,17 @@
 use crate::name::{display_width, fit_chain};
 use crate::output::text::Style;
 use crate::output::text::columns::{Columns, Emphasis, Line};
+use crate::output::text::compared;
 use crate::output::text::header;
 use crate::output::text::names::Names;
-use crate::report::{Direction, Tree, TreeRow};
+use crate::report::{Base, Direction, Pair, Tree, TreeRow};
 use crate::unit::{self, IncompatibleUnits, Scale};
 
 /// The header, the rows, and how they were chosen.
 pub(super) fn lines(tree: &Tree, style: &Style) -> Result<Vec<Line>, IncompatibleUnits> {
     let mut lines = header::lines(&tree.header, style)?;
-    let scale = header::scale(&tree.header.metric, tree.header.shown, style)?;
+    let old = tree.header.base.as_ref().map_or(0, |base| base.total);
+    let scale = header::scale(&tree.header.metric, tree.header.shown.max(old), style)?;
     let names = Names::new(tree.rows.iter().map(|row| &row.name), style);
     let groups = groups(tree);
     let lightest = lightest(tree, &groups);
@@ -62,7 +64,11 @@ fn lightest(tree: &Tree, groups: &[Group]) -> u64 {
     let on_top =
         |group: &&Group| tree.direction == Direction::BottomUp && tree.rows[group.first].parent.is_none();
     let below = groups[1..].iter().filter(|group| !on_top(group));
-    below.map(|group| tree.rows[group.last].values.total.unsigned_abs()).min().unwrap_or(u64::MAX)
+    let heavier = |group: &Group| {
+        let values = &tree.rows[group.last].values;
+        values.total.unsigned_abs().max(compared::old(values).total.unsigned_abs())
+    };
+    below.map(heavier).min().unwrap_or(u64::MAX)
 }
 
 /// A line of a drawing before it is laid out.
@@ -89,8 +95,10 @@ impl Drawing<'_> {
     fn top_down(&self) -> Vec<Line> {
         let whole: i64 = self.whole();
         let no_stack = self.tree.header.no_stack;
+        let about = &self.tree.header.about.base;
+        let old = Pair { self_value: about.no_stack, total: about.sum };
         let mut drawn = vec![DrawnLine {
-            numbers: self.top_down_numbers(whole, no_stack),
+            numbers: self.top_down_numbers(Pair { self_value: no_stack, total: whole }, old),
             prefix: String::new(),
             names: vec!["(all)".to_string()],
             emphasis: Emphasis::None,
@@ -98,7 +106,13 @@ impl Drawing<'_> {
         self.draw_below(0, &mut drawn);
         let calls = self.style.glyphs.calls;
         let title = format!("FUNCTION{calls}CALLEES");
-        let mut lines = self.lay_out(&["TOTAL", "%", "SELF", "CHILDREN", &title], drawn, calls);
+        let titles = if self.tree.header.base.is_some() {
+            self.compared_titles(title)
+        } else {
+            ["TOTAL", "%", "SELF", "CHILDREN", &title].map(str::to_string).to_vec()
+        };
+        let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
+        let mut lines = self.lay_out(&titles, drawn, calls);
         lines.extend(self.top_down_note());
         lines
     }
@@ -109,7 +123,27 @@ impl Drawing<'_> {
         own + self.tree.header.elided + self.tree.header.no_stack
     }
 
-    fn top_down_numbers(&self, total: i64, own: i64) -> Vec<String> {
+    /// The columns of two sides: totals, and self on the new side and how it changed.
+    fn compared_titles(&self, last: String) -> Vec<String> {
+        let mut titles = compared::titles("TOTAL", self.style);
+        titles.push("SELF".to_string());
+        titles.push(self.style.glyphs.plain("Δ").into_owned());
+        titles.push(last);
+        titles
+    }
+
+    fn compared_numbers(&self, base: &Base, new: Pair, old: Pair) -> Vec<String> {
+        let mut cells = compared::cells(&self.scale, base, new.total, old.total);
+        cells.push(self.scale.format(new.self_value));
+        cells.push(self.scale.format_signed(new.self_value - old.self_value));
+        cells
+    }
+
+    fn top_down_numbers(&self, new: Pair, old: Pair) -> Vec<String> {
+        if let Some(base) = &self.tree.header.base {
+            return self.compared_numbers(base, new, old);
+        }
+        let Pair { self_value: own, total } = new;
         let format = |value| self.scale.format(value);
         vec![format(total), unit::share(total, self.tree.header.total), format(own), format(total - own)]
     }
@@ -146,12 +180,13 @@ impl Drawing<'_> {
     }
 
     fn draw(&self, entry: &Entry, prefix: String, top: usize) -> DrawnLine {
-        let (total, own, names, emphasis) = match *entry {
+        let (new, old, names, emphasis) = match *entry {
             Entry::Group(group) => {
-                let row = &self.tree.rows[self.groups[group].last];
-                (row.values.total, row.values.self_value, self.group_names(group), Emphasis::None)
+                let values = &self.tree.rows[self.groups[group].last].values;
+                let new = Pair { self_value: values.self_value, total: values.total };
+                (new, compared::old(values), self.group_names(group), Emphasis::None)
             }
-            Entry::Rest { total, own, count } => {
+            Entry::Rest { new, old, count } => {
                 let what = match (self.tree.direction, count) {
                     (Direction::TopDown, _) => "",
                     (Direction::BottomUp, 1) => " caller",
@@ -159,22 +194,22 @@ impl Drawing<'_> {
                 };
                 let count = unit::group_thousands(count.into());
                 let name = format!("{} {count} more{what}", self.style.glyphs.ellipsis);
-                (total, own, vec![name], Emphasis::Faint)
+                (new, old, vec![name], Emphasis::Faint)
             }
         };
         let numbers = match self.tree.direction {
             Direction::BottomUp => {
-                self.bottom_up_numbers(total, own, Some(&self.tree.rows[self.groups[top].last]))
+                self.bottom_up_numbers(new, old, Some(&self.tree.rows[self.groups[top].last]))
             }
-            Direction::TopDown if matches!(entry, Entry::Rest { .. }) => {
-                vec![
-                    self.scale.format(total),
-                    unit::share(total, self.tree.header.total),
-                    String::new(),
-                    String::new(),
-                ]
+            Direction::TopDown => {
+                let mut numbers = self.top_down_numbers(new, old);
+                if matches!(entry, Entry::Rest { .. }) {
+                    // What many rows do themselves says nothing.
+                    let last = numbers.len() - 2;
+                    numbers[last..].iter_mut().for_each(String::clear);
+                }
+                numbers
             }
-            Direction::TopDown => self.top_down_numbers(total, own),
         };
         DrawnLine { numbers, prefix, names, emphasis }
     }
@@ -189,29 +224,39 @@ impl Drawing<'_> {
             let noun = if cut == 1 { "caller" } else { "callers" };
             names.push(format!("{} {noun}", unit::group_thousands(cut.into())));
         }
+        if let Some(name) = names.last_mut().filter(|_| self.tree.header.base.is_some()) {
+            name.push_str(compared::side_only(&self.tree.rows[*last].values));
+        }
         names
     }
 
     /// What was cut directly below a group, where it is as heavy as the lightest row that is shown.
     fn remainder(&self, group: usize) -> Option<Entry> {
-        let (mut total, mut own, count) = if group == 0 {
-            (self.whole() - self.tree.header.no_stack, 0, self.tree.cut)
+        let below_top = |total: i64| Pair { self_value: 0, total };
+        let (mut new, mut old, count) = if group == 0 {
+            let about = &self.tree.header.about.base;
+            let new = self.whole() - self.tree.header.no_stack;
+            (below_top(new), below_top(about.sum - about.no_stack), self.tree.cut)
         } else {
             let row = &self.tree.rows[self.groups[group].last];
-            match self.tree.direction {
-                Direction::TopDown => (row.values.children, 0, u64::from(row.cut)),
-                Direction::BottomUp => (row.values.total, row.values.self_value, u64::from(row.cut)),
-            }
+            let (values, old) = (&row.values, compared::old(&row.values));
+            let (new, old) = match self.tree.direction {
+                Direction::TopDown => (below_top(values.children), below_top(old.total - old.self_value)),
+                Direction::BottomUp => (Pair { self_value: values.self_value, total: values.total }, old),
+            };
+            (new, old, u64::from(row.cut))
         };
         for &below in &self.groups[group].below {
-            let row = &self.tree.rows[self.groups[below].last];
-            total -= row.values.total;
-            own -= row.values.self_value;
+            let values = &self.tree.rows[self.groups[below].last].values;
+            let was = compared::old(values);
+            new = Pair { self_value: new.self_value - values.self_value, total: new.total - values.total };
+            old = Pair { self_value: old.self_value - was.self_value, total: old.total - was.total };
         }
+        let heavier = new.total.unsigned_abs().max(old.total.unsigned_abs());
         let named = self.tree.direction == Direction::BottomUp && self.groups[group].below.is_empty();
-        (count > 0 && !named && total != 0 && total.unsigned_abs() >= self.lightest).then_some(Entry::Rest {
-            total,
-            own,
+        (count > 0 && !named && heavier != 0 && heavier >= self.lightest).then_some(Entry::Rest {
+            new,
+            old,
             count,
         })
     }
@@ -236,7 +281,11 @@ impl Drawing<'_> {
         for &top in &self.groups[0].below {
             let row = &self.tree.rows[self.groups[top].last];
             drawn.push(DrawnLine {
-                numbers: self.bottom_up_numbers(row.values.total, row.values.self_value, None),
+                numbers: self.bottom_up_numbers(
+                    Pair { self_value: row.values.self_value, total: row.values.total },
+                    compared::old(&row.values),
+                    None,
+                ),
                 prefix: String::new(),
                 names: self.group_names(top),
                 emphasis: Emphasis::Strong,
@@ -248,7 +297,12 @@ impl Drawing<'_> {
         }
         let called_by = self.style.glyphs.called_by;
         let title = format!("FUNCTION{called_by}CALLERS");
-        let titles = ["SELF", "CHILDREN", "TOTAL", "%TOP", "%ALL", &title];
+        let titles = if self.tree.header.base.is_some() {
+            self.compared_titles(title)
+        } else {
+            ["SELF", "CHILDREN", "TOTAL", "%TOP", "%ALL", &title].map(str::to_string).to_vec()
+        };
+        let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
         let mut lines = self.lay_out(&titles, drawn, called_by);
         if self.tree.min_share > 0.0 {
             let note = format!(
@@ -260,7 +314,11 @@ impl Drawing<'_> {
         lines
     }
 
-    fn bottom_up_numbers(&self, total: i64, own: i64, top: Option<&TreeRow>) -> Vec<String> {
+    fn bottom_up_numbers(&self, new: Pair, old: Pair, top: Option<&TreeRow>) -> Vec<String> {
+        if let Some(base) = &self.tree.header.base {
+            return self.compared_numbers(base, new, old);
+        }
+        let Pair { self_value: own, total } = new;
         let of_top = top.map(|top| unit::share(total, top.values.total)).unwrap_or_default();
         let format = |value| self.scale.format(value);
         vec![
@@ -276,8 +334,10 @@ impl Drawing<'_> {
         let header = &self.tree.header;
         let (one, several) = header.about.noun;
         let noun = if self.tree.cut == 1 { one } else { several };
-        let mut numbers = vec![String::new(); 5];
-        numbers[0] = self.scale.format(header.elided);
+        let mut numbers = vec![String::new(); if header.base.is_some() { 6 } else { 5 }];
+        // Self is what adds up.
+        let place = if header.base.is_some() { 4 } else { 0 };
+        numbers[place] = self.scale.format(header.elided);
         (self.tree.cut > 0).then(|| DrawnLine {
             numbers,
             prefix: String::new(),
@@ -307,10 +367,10 @@ impl Drawing<'_> {
 /// A line below another.
 enum Entry {
     Group(usize),
-    /// What was cut: its total, its self, and how many rows it is.
+    /// What was cut: its values on both sides, and how many rows it is.
     Rest {
-        total: i64,
-        own: i64,
+        new: Pair,
+        old: Pair,
         count: u64,
     },
 }

@@ -1,16 +1,14 @@
 //! Comparisons of recorded runs, and of every profile of the corpus with itself. The runs and the corpus
 //! stand beside the checkout and do not belong to it: where they are absent, a line says so.
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::support::sides::{compare, usual, verdicts};
+use crate::support::{corpus, load_file};
 use prof::profile::Profile;
 use prof::report::{Diff, DiffVerdict, RowVerdict};
-use support::sides::{compare, usual, verdicts};
-use support::{corpus, load_file};
 
 /// Random comparisons for each set; `PROF_DRAWS=200` makes more.
 fn draws() -> usize {
@@ -160,7 +158,7 @@ fn every_profile_equals_itself() {
 
 #[test]
 fn the_reference_agrees() {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/diff_reference.py");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/compare_diff_reference.py");
     let Ok(done) = Command::new("python3").arg(script).arg(env!("CARGO_BIN_EXE_prof")).output() else {
         println!("skipped: no python3");
         return;

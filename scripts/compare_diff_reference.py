@@ -1,6 +1,6 @@
 """Compares `prof diff` with the reference implementation of its statistics on random draws of real runs.
 
-    python3 tests/diff_reference.py PROF [DRAWS]
+    python3 scripts/compare_diff_reference.py PROF [DRAWS]
 
 PROF is the binary. The recorded runs are looked for beside the checkout, in ../shared/ab; numpy and scipy are
 needed. Where one is missing, a line says so and nothing is compared.

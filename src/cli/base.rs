@@ -1,0 +1,104 @@
+//! `--base OLD`: an old side beside what a view shows.
+
+use anyhow::{Result, bail};
+use clap::Args;
+
+use crate::cli::args::{InputArgs, ViewArgs, normalize};
+use crate::cli::failure::hinted;
+use crate::cli::inputs::{Loaded, load};
+use crate::profile::{LoadOptions, Profile};
+use crate::report::{self, DiffSide};
+use crate::stats::Normalize;
+use crate::transform::{ARTEFACTS, Part, fold_leaves, side_by_side};
+use crate::tree::By;
+use crate::view::{BaseSide, DiffOptions, DiffSides, beside, diff};
+
+/// What to show beside.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Comparison")]
+pub(crate) struct BaseArgs {
+    /// Show what changed since these profiles (added up, where there are several)
+    #[arg(long, value_name = "OLD", aliases = ["diff-base", "diff_base"])]
+    base: Vec<String>,
+    /// What makes the old side comparable: core (unchanged code), total, per=OLD,NEW (work done), none
+    #[arg(long, value_name = "HOW", default_value = "none", value_parser = normalize)]
+    normalize: Normalize,
+}
+
+impl BaseArgs {
+    /// Whether there is an old side.
+    pub(crate) fn is_given(&self) -> bool {
+        !self.base.is_empty()
+    }
+
+    /// Lays the old side beside the profile that was loaded, as its second metric.
+    pub(crate) fn lay_beside(
+        &self,
+        loaded: &mut Loaded,
+        args: &ViewArgs,
+        needs: LoadOptions,
+    ) -> Result<Option<BaseSide>> {
+        if self.base.is_empty() {
+            return Ok(None);
+        }
+        let [metric] = loaded.metrics[..] else {
+            bail!("--base compares one metric, and --metric was given several times");
+        };
+        let name = loaded.profile.meta.metrics[metric].name.clone();
+        let input = InputArgs { profiles: self.base.clone(), metrics: vec![name], ..args.input.clone() };
+        let old = load(&input, needs, args.filters.all_frames)?;
+        let (new, old_metric) = (&loaded.profile, old.metrics[0]);
+        let parts = [(new, metric), (&old.profile, old_metric)];
+        let parts = parts.map(|(profile, metric)| Part { profile, metric, extra: None });
+        let mut whole = side_by_side(&parts, needs).map_err(|error| {
+            hinted(error.to_string(), format!("--base {} has to match", self.base.join(" ")))
+        })?;
+        let ratio = self.ratio((&old.profile, old_metric), (new, metric))?;
+        whole.meta.duration_ns = new.meta.duration_ns;
+        whole.meta.time_ns = new.meta.time_ns;
+        whole.meta.profiles = new.meta.profiles;
+        let base = BaseSide {
+            inputs: old.names,
+            metric: 1,
+            duration_ns: old.profile.meta.duration_ns,
+            normalize: report::Normalize { method: self.method(), ratio },
+        };
+        (loaded.profile, loaded.metrics) = (whole, vec![0]);
+        Ok(Some(base))
+    }
+
+    fn method(&self) -> &'static str {
+        match self.normalize {
+            Normalize::Core => "core",
+            Normalize::Total => "total",
+            Normalize::Per { .. } => "per",
+            Normalize::Run => "none",
+        }
+    }
+
+    /// What sums of the old side are multiplied by.
+    fn ratio(&self, old: (&Profile, usize), new: (&Profile, usize)) -> Result<f64> {
+        let total = |(profile, metric): (&Profile, usize)| profile.meta.metrics[metric].total;
+        let ratio = match self.normalize {
+            Normalize::Run => 1.0,
+            Normalize::Per { old, new } => new / old,
+            Normalize::Total => total(new) as f64 / total(old) as f64,
+            Normalize::Core => {
+                let (whole, size) = beside(&[old, new], LoadOptions::default())?;
+                let side = |side| DiffSide { profiles: 1, total: total(side), ..DiffSide::default() };
+                let sides = DiffSides { old: side(old), new: side(new), size };
+                let found = diff(&fold_leaves(&whole, ARTEFACTS).0, sides, &DiffOptions::new(By::Function))?;
+                if let Some(why) = found.about.untestable {
+                    let hint = "--normalize total compares shares, none the values as they are";
+                    return Err(hinted(format!("what code did not change cannot be told: {why}"), hint));
+                }
+                found.header.normalize.map_or(1.0, |normalize| normalize.ratio)
+            }
+        };
+        if !(ratio.is_finite() && ratio > 0.0) {
+            let hint = "--normalize none compares the values as they are";
+            return Err(hinted("a side without samples cannot be made comparable", hint));
+        }
+        Ok(ratio)
+    }
+}

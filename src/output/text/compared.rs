@@ -1,0 +1,128 @@
+//! Numbers of two sides beside each other: new, old, and what changed.
+
+use crate::name::{clean, fit};
+use crate::output::text::Style;
+use crate::output::text::columns::{Columns, Emphasis, Line};
+use crate::output::text::header;
+use crate::output::text::names::Names;
+use crate::report::{Base, Header, Pair, Top, TopRow, Values};
+use crate::unit::{self, IncompatibleUnits, Scale};
+
+/// The line of the old side: `base main.pb.gz · cpu 82.10s in 40.70s · × 1.05 (core)`.
+pub(super) fn base_line(header: &Header, style: &Style) -> Result<Option<Line>, IncompatibleUnits> {
+    let Some(base) = &header.base else { return Ok(None) };
+    let scale = header::scale(&header.metric, header.total.max(base.total), style)?;
+    let mut parts = vec![
+        format!("base {}", clean(&base.inputs.join(", "))),
+        format!("{} {}", clean(&header.metric.name), scale.format(base.total)),
+    ];
+    if let Some(duration) = header.about.base.duration_ns {
+        parts[1].push_str(&format!(" in {}", unit::duration(duration)));
+    }
+    if let Some(normalize) = header.normalize.as_ref().filter(|normalize| normalize.method != "none") {
+        parts.push(format!("× {:.3} ({})", normalize.ratio, normalize.method));
+    }
+    let dot = style.glyphs.dot;
+    Ok(Some(Line::new(style.glyphs.plain(&parts.join(dot)).into_owned(), Emphasis::None)))
+}
+
+/// Titles of the columns of one value: its new, its old, what changed, and that in percent of the old
+/// total.
+pub(super) fn titles(value: &str, style: &Style) -> Vec<String> {
+    [value, "OLD", "Δ", "Δ%"].iter().map(|title| style.glyphs.plain(title).into_owned()).collect()
+}
+
+/// Cells of one value.
+pub(super) fn cells(scale: &Scale, base: &Base, new: i64, old: i64) -> Vec<String> {
+    let delta = new - old;
+    vec![
+        scale.format(new),
+        scale.format(old),
+        scale.format_signed(delta),
+        unit::signed_share(delta, base.total),
+    ]
+}
+
+/// The flat view of two sides.
+pub(super) fn top(top: &Top, base: &Base, style: &Style) -> Result<Vec<Line>, IncompatibleUnits> {
+    let header = &top.header;
+    let scale = header::scale(&header.metric, header.shown.max(base.total), style)?;
+    let names = Names::new(top.rows.iter().map(|row| &row.name), style);
+    let titles: Vec<String> = [titles("SELF", style), titles("TOTAL", style)].concat();
+    let noun = header.about.noun.0.to_uppercase();
+    let mut rows: Vec<(Vec<String>, String, Emphasis)> = Vec::new();
+    for row in &top.rows {
+        let old = old(&row.values);
+        let numbers = [
+            cells(&scale, base, row.values.self_value, old.self_value),
+            cells(&scale, base, row.values.total, old.total),
+        ];
+        rows.push((numbers.concat(), name(row, &names), Emphasis::None));
+    }
+    for (new, old, label) in closing(top, style) {
+        let mut numbers = cells(&scale, base, new, old);
+        numbers.extend(vec![String::new(); 4]);
+        rows.push((numbers, label, Emphasis::Faint));
+    }
+    let all: Vec<Vec<String>> = rows.iter().map(|(numbers, ..)| numbers.clone()).collect();
+    let titles: Vec<String> = titles.into_iter().chain([noun]).collect();
+    let title_refs: Vec<&str> = titles.iter().map(String::as_str).collect();
+    let room = style.layout_width().saturating_sub(Columns::width_of_numbers(&title_refs, &all));
+    let mut columns = Columns::new(titles.clone());
+    for (numbers, label, emphasis) in rows {
+        let label = match style.width {
+            Some(_) => fit(&label, room.max(LEAST_NAME), style.glyphs.ellipsis),
+            None => label,
+        };
+        columns.row(numbers, label, emphasis);
+    }
+    Ok(columns.lines())
+}
+
+/// Names get at least this many columns, even where the terminal has fewer.
+const LEAST_NAME: usize = 16;
+
+/// The old side of a row.
+pub(super) fn old(values: &Values) -> Pair {
+    values.old.unwrap_or_default()
+}
+
+/// Whether something is on one side only, behind its name.
+pub(super) fn side_only(values: &Values) -> &'static str {
+    let old = old(values);
+    match ((values.self_value, values.total), (old.self_value, old.total)) {
+        ((0, 0), _) => " (removed)",
+        (_, (0, 0)) => " (new)",
+        _ => "",
+    }
+}
+
+fn name(row: &TopRow, names: &Names) -> String {
+    let mut name = names.get(&row.name).to_string();
+    if row.files > 1 {
+        name.push_str(&format!(" ({} files)", row.files));
+    }
+    format!("{name}{}", side_only(&row.values))
+}
+
+/// What was cut, the samples without a stack, and the sum of all: new and old.
+fn closing(top: &Top, style: &Style) -> Vec<(i64, i64, String)> {
+    let header = &top.header;
+    let base = &header.about.base;
+    let shown_new: i64 = top.rows.iter().map(|row| row.values.self_value).sum();
+    let shown_old: i64 = top.rows.iter().map(|row| old(&row.values).self_value).sum();
+    let mut rows = Vec::new();
+    if header.elided_rows > 0 {
+        let (one, several) = header.about.noun;
+        let noun = if header.elided_rows == 1 { one } else { several };
+        let count = unit::group_thousands(header.elided_rows.into());
+        let label = format!("{} {count} more {noun}", style.glyphs.ellipsis);
+        rows.push((header.elided, base.sum - shown_old - base.no_stack, label));
+    }
+    if header.no_stack != 0 || base.no_stack != 0 {
+        rows.push((header.no_stack, base.no_stack, "(no stack)".to_string()));
+    }
+    let label = if header.about.filters.is_empty() { "all" } else { "all shown" };
+    rows.push((shown_new + header.elided + header.no_stack, base.sum, label.to_string()));
+    rows
+}

@@ -61,28 +61,110 @@ fn markdown(diff: Diff) -> String {
 
 #[test]
 fn a_comment_says_what_regressed_first() {
-    assert_snapshot!(markdown(regressed()), @"");
+    assert_snapshot!(markdown(regressed()), @r#"
+    ### ❌ samples: 1 function regressed
+
+    |               |  cost |    95% CI |    old |    new |       Δ |          q | function       |
+    |---------------|-------|-----------|--------|--------|---------|------------|----------------|
+    | **REGRESSED** | ×1.50 | 1.44–1.57 |  25.8% |  38.7% | +13.0pt | &lt;0.0001 | `parse` (self) |
+    | inherits      | ×1.13 | 1.09–1.17 | 100.0% | 112.9% | +12.9pt | &lt;0.0001 | `main`         |
+
+    could have seen (80%): ×1.15 at 10% of the profile, ×1.32 at 2%
+
+    <details><summary>What was compared</summary>
+
+    |     | inputs | what they hold             |
+    |-----|--------|----------------------------|
+    | old | main/  | 3 profiles, 23,332 samples |
+    | new | pr/    | 3 profiles, 26,373 samples |
+
+    - 1 regressed, 0 improved of 10 tested · alpha 1%, floor ×1.05 and 1.0pt
+    - COST and NEW are per unit of unchanged code (new ÷ 0.89), so NEW − OLD = Δ
+
+    |    |  cost |    95% CI |   old |   new |      Δ | q | function                |
+    |----|-------|-----------|-------|-------|--------|---|-------------------------|
+    | \~ | ×1.03 | 0.91–1.17 |  2.7% |  2.7% | +0.1pt | 1 | `idle` (self)           |
+    | \~ | ×1.02 | 0.95–1.10 |  7.8% |  8.0% | +0.1pt | 1 | `read` (self)           |
+    | \~ | ×0.99 | 0.92–1.05 | 10.5% | 10.4% | −0.2pt | 1 | `hash` (self)           |
+    | \~ | ×0.98 | 0.90–1.07 |  5.3% |  5.2% | −0.1pt | 1 | `log` (self)            |
+    | \~ | ×1.00 | 0.90–1.11 |  4.0% |  4.0% |  0.0pt | 1 | `flush` (self)          |
+    | \~ | ×1.00 | 0.95–1.05 | 19.3% | 19.3% |  0.0pt | 1 | `plan` (self)           |
+    | \~ | ×1.00 | 0.93–1.07 |  9.2% |  9.2% |  0.0pt | 1 | `write` (self)          |
+    | \~ | ×1.00 | 0.95–1.06 | 15.5% | 15.5% |  0.0pt | 1 | sort&lt;a\|b&gt; (self) |
+
+    </details>
+    "#);
 }
 
 #[test]
 fn a_comment_without_a_verdict_says_what_would_take_one() {
-    assert_snapshot!(markdown(undecided()), @"");
+    assert_snapshot!(markdown(undecided()), @r#"
+    ### ⚠️ samples: no verdict
+
+    no verdict: so few samples show only changes above ×15.6 at a function of 10%. To see ×1.2 there: about 7,890 samples a side, or 5 runs a side of about 1,950, or name the function: --function F
+
+    one pair: how much runs differ by themselves cannot be seen; to gate a build give 3 or more profiles a side
+
+    <details><summary>What was compared</summary>
+
+    |     | inputs | what they hold        |
+    |-----|--------|-----------------------|
+    | old |        | 1 profile, 51 samples |
+    | new |        | 1 profile, 53 samples |
+
+    - 0 regressed, 0 improved of 3 tested · alpha 1%, floor ×1.05 and 1.0pt
+    - COST and NEW are per unit of unchanged code (new ÷ 1.00), so NEW − OLD = Δ
+
+    |    |  cost |    95% CI |    old |    new |       Δ |    q | function   |
+    |----|-------|-----------|--------|--------|---------|------|------------|
+    | \~ | ×0.65 | 0.29–1.45 |  58.8% |  37.7% | −21.1pt | 0.44 | `a` (self) |
+    | \~ | ×1.50 | 0.69–3.26 |  41.2% |  62.3% | +21.1pt | 0.47 | `b` (self) |
+    | \~ | ×1.00 | 0.56–1.79 | 100.0% | 100.0% |   0.0pt |    1 | `main`     |
+
+    </details>
+    "#);
 }
 
 #[test]
 fn annotations_stand_beside_the_function() {
-    assert_snapshot!(written(|out| output::github(&regressed(), out).unwrap()), @"");
+    assert_snapshot!(written(|out| output::github(&regressed(), out).unwrap()), @r#"
+    ::error file=src/parse.rs,line=12,title=performance regression::parse costs ×1.50 (its own code; 95%25 CI 1.44–1.57): 25.8%25 to 38.7%25 of the profile (+13.0pt)
+    ::notice title=prof diff::1 regressed, 0 improved of 10 tested · alpha 1%25, floor ×1.05 and 1.0pt%0Acould have seen (80%25): ×1.15 at 10%25 of the profile, ×1.32 at 2%25
+    "#);
 }
 
 #[test]
 fn annotations_without_a_verdict_warn() {
-    assert_snapshot!(written(|out| output::github(&undecided(), out).unwrap()), @"");
+    assert_snapshot!(written(|out| output::github(&undecided(), out).unwrap()), @r#"
+    ::warning title=prof diff::one pair: how much runs differ by themselves cannot be seen; to gate a build give 3 or more profiles a side
+    ::warning title=prof diff::0 regressed, 0 improved of 3 tested · alpha 1%25, floor ×1.05 and 1.0pt%0Ano verdict: so few samples show only changes above ×15.6 at a function of 10%25. To see ×1.2 there: about 7,890 samples a side, or 5 runs a side of about 1,950, or name the function: --function F
+    "#);
 }
 
 #[test]
 fn build_servers_get_a_test_a_function() {
     let report = written(|out| output::junit(&regressed(), out).unwrap());
-    assert_snapshot!(report, @"");
+    assert_snapshot!(report, @r#"
+    <?xml version="1.0" encoding="UTF-8"?>
+    <testsuites tests="11" failures="1" skipped="0">
+      <testsuite name="prof diff" tests="11" failures="1" skipped="0">
+        <testcase classname="prof diff" name="evidence"/>
+        <testcase classname="prof diff" name="self of parse" file="src/parse.rs">
+          <failure message="parse costs ×1.50 (its own code; 95% CI 1.44–1.57): 25.8% to 38.7% of the profile (+13.0pt)"/>
+        </testcase>
+        <testcase classname="prof diff" name="total of main"/>
+        <testcase classname="prof diff" name="self of idle"/>
+        <testcase classname="prof diff" name="self of read"/>
+        <testcase classname="prof diff" name="self of hash"/>
+        <testcase classname="prof diff" name="self of log"/>
+        <testcase classname="prof diff" name="self of flush"/>
+        <testcase classname="prof diff" name="self of plan" file="src/plan.rs"/>
+        <testcase classname="prof diff" name="self of write"/>
+        <testcase classname="prof diff" name="self of sort&lt;a|b&gt;" file="src/sort.rs"/>
+        <system-out>1 regressed, 0 improved of 10 tested · alpha 1%, floor ×1.05 and 1.0pt; could have seen (80%): ×1.15 at 10% of the profile, ×1.32 at 2%</system-out>
+      </testsuite>
+    </testsuites>
+    "#);
     // What is escaped is read back as it was.
     let mut reader = quick_xml::Reader::from_str(&report);
     let mut names = HashSet::new();

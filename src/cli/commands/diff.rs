@@ -116,6 +116,8 @@ impl DiffCommand {
         warn("note", &notes, &self.view.input);
 
         let options = self.options(by, functions, budgets);
+        // One file may hold both sides.
+        let new = if new.is_empty() { old.clone() } else { new };
         let both = DiffSides { old: side(&sides.old, old), new: side(&sides.new, new), size };
         let mut diff = diff(&filtered.profile, both, &options)?;
         diff.header.about.filters = filtered.typed;

@@ -156,24 +156,26 @@ pub(in crate::output) fn evidence(diff: &Diff) -> String {
 }
 
 fn no_verdict(diff: &Diff, seen: Option<f64>) -> String {
+    let needed = diff.about.samples_needed;
+    let held = diff.old.samples.unwrap_or(0).min(diff.new.samples.unwrap_or(0));
+    let enough = needed.is_some_and(|needed| held as f64 >= needed);
+    let few = if enough { "runs that differ so much" } else { "so few samples" };
     let mut text = match seen {
-        Some(value) => format!(
-            "no verdict: so few samples show only changes above {} at a function of 10%.",
-            rough_ratio(value)
-        ),
-        None => "no verdict: so few samples show no change at a function of 10%.".to_string(),
-    };
-    let needed = [diff.about.samples_needed, diff.about.samples_needed_per_run];
-    if let [Some(samples), Some(per_run)] = needed {
-        text.push_str(&format!(
-            " To see {} there: about {} samples a side, or 5 runs a side of about {}",
-            rough_ratio(diff.about.wanted_ratio),
-            about(samples),
-            about(per_run),
-        ));
-        if !diff.about.named {
-            text.push_str(", or name the function: --function F");
+        Some(value) => {
+            let above = rough_ratio(value);
+            format!("no verdict: {few} show only changes above {above} at a function of 10%.")
         }
+        None => format!("no verdict: {few} show no change at a function of 10%."),
+    };
+    if let (Some(samples), Some(per_run)) = (needed, diff.about.samples_needed_per_run) {
+        // More samples do not help where runs differ by themselves; more runs do.
+        let longer =
+            if enough { String::new() } else { format!("about {} samples a side, or ", about(samples)) };
+        let wanted = rough_ratio(diff.about.wanted_ratio);
+        let per_run = about(per_run);
+        text.push_str(&format!(" To see {wanted} there: {longer}5 runs a side of about {per_run}"));
+        text.push_str(if enough { " samples" } else { "" });
+        text.push_str(if diff.about.named { "" } else { ", or name the function: --function F" });
     }
     text
 }
@@ -233,9 +235,8 @@ pub(in crate::output) fn too_noisy(diff: &Diff) -> Option<String> {
 /// Functions on one side only that were not tested.
 pub(in crate::output) fn on_one_side(diff: &Diff) -> Option<String> {
     let (new, removed) = (diff.about.appeared, diff.about.vanished);
-    let (one, several) = diff.header.about.noun;
-    let noun = if new + removed == 1 { one } else { several };
-    (new + removed > 0).then(|| format!("{new} new and {removed} removed {noun}, too small to test"))
+    let (_, several) = diff.header.about.noun;
+    (new + removed > 0).then(|| format!("{new} new and {removed} removed {several}, too small to test"))
 }
 
 /// `budget exceeded: total of ^serde at most 12%, is 14.2% (owner: parsing)`

@@ -1,6 +1,6 @@
 //! Numbers of two sides beside each other: new, old, and what changed.
 
-use crate::name::{clean, fit};
+use crate::name::{clean, display_width, fit};
 use crate::output::text::Style;
 use crate::output::text::columns::{Columns, Emphasis, Line};
 use crate::output::text::header;
@@ -12,19 +12,28 @@ use crate::unit::{self, IncompatibleUnits, Scale};
 pub(super) fn base_line(header: &Header, style: &Style) -> Result<Option<Line>, IncompatibleUnits> {
     let Some(base) = &header.base else { return Ok(None) };
     let scale = header::scale(&header.metric, header.total.max(base.total), style)?;
-    let mut parts = vec![
-        format!("base {}", clean(&base.inputs.join(", "))),
-        format!("{} {}", clean(&header.metric.name), scale.format(base.total)),
-    ];
+    let mut parts = vec![format!("{} {}", clean(&header.metric.name), scale.format(base.total))];
     if let Some(duration) = header.about.base.duration_ns {
-        parts[1].push_str(&format!(" in {}", unit::duration(duration)));
+        parts[0].push_str(&format!(" in {}", unit::duration(duration)));
     }
     if let Some(normalize) = header.normalize.as_ref().filter(|normalize| normalize.method != "none") {
         parts.push(format!("× {:.3} ({})", normalize.ratio, normalize.method));
     }
     let dot = style.glyphs.dot;
-    Ok(Some(Line::new(style.glyphs.plain(&parts.join(dot)).into_owned(), Emphasis::None)))
+    let rest = style.glyphs.plain(&parts.join(dot)).into_owned();
+    let inputs = clean(&base.inputs.join(", ")).into_owned();
+    let inputs = match style.width {
+        Some(width) => {
+            let taken = BASE.len() + display_width(dot) + display_width(&rest);
+            header::shorten(&inputs, width.saturating_sub(taken).max(LEAST_NAME), style)
+        }
+        None => inputs,
+    };
+    Ok(Some(Line::new(format!("{BASE}{inputs}{dot}{rest}"), Emphasis::None)))
 }
+
+/// What stands before the inputs of the old side.
+const BASE: &str = "base ";
 
 /// Titles of the columns of one value: its new, its old, what changed, and that in percent of the old
 /// total.

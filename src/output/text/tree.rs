@@ -305,10 +305,11 @@ impl Drawing<'_> {
         let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
         let mut lines = self.lay_out(&titles, drawn, called_by);
         if self.tree.min_share > 0.0 {
-            let note = format!(
-                "callers with at least {}% of the function they lead to{}%TOP: of that function",
-                self.tree.min_share, self.style.glyphs.dot
-            );
+            let mut note =
+                format!("callers with at least {}% of the function they lead to", self.tree.min_share);
+            if self.tree.header.base.is_none() {
+                note.push_str(&format!("{}%TOP: of that function", self.style.glyphs.dot));
+            }
             lines.push(Line::new(note, Emphasis::Faint));
         }
         lines

@@ -114,8 +114,15 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
 
     let (old, new) =
         (side_totals(&counted, 0..sides.old.profiles), side_totals(&counted, sides.old.profiles..count));
-    let made =
-        Rows { subject: &subject, old: &old, new: &new, comparison: comparison.as_ref(), options }.make();
+    let made = Rows {
+        subject: &subject,
+        old: &old,
+        new: &new,
+        comparison: comparison.as_ref(),
+        options,
+        new_series: sides.old.profiles..count,
+    }
+    .make();
     let sight = comparison.as_ref().and_then(Sight::of);
     let seen = |share: f64| sight.as_ref().and_then(|sight| detectable_ratio(share, sight));
     let suffices = seen(TYPICAL_SHARE).is_some_and(|ratio| ratio <= options.wanted_ratio);

@@ -1,6 +1,8 @@
 //! The rows of a comparison, the most telling first.
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::ops::Range;
 
 use crate::profile::Id;
 use crate::report::{DiffRow, Moved, Pair, RowAbout, RowTest, RowVerdict};
@@ -17,6 +19,8 @@ pub(super) struct Rows<'r, 'p> {
     pub(super) new: &'r SideTotals,
     pub(super) comparison: Option<&'r Comparison>,
     pub(super) options: &'r DiffOptions,
+    /// Which of the series are new profiles.
+    pub(super) new_series: Range<usize>,
 }
 
 /// The rows, and what was cut.
@@ -131,6 +135,7 @@ impl Rows<'_, '_> {
             Some(Cause::Moved { .. }) => Some(Moved::Elsewhere),
             _ => None,
         };
+        let line = self.subject.keys.get(key).line;
         DiffRow {
             test,
             ratio: row.ratio,
@@ -141,7 +146,7 @@ impl Rows<'_, '_> {
             q: Some(evidence.q),
             verdict: verdict(row.verdict),
             about: RowAbout {
-                line: self.subject.keys.get(key).line,
+                line: line.or_else(|| (row.verdict == Verdict::Regressed).then(|| self.hottest_line(key))?),
                 old_share: row.old_share,
                 new_share: row.old_share + row.points,
                 samples: Some((row.old, row.new)),
@@ -151,6 +156,24 @@ impl Rows<'_, '_> {
             },
             ..self.plain(key)
         }
+    }
+
+    /// The line of a function that most of its new samples are at, for profiles that do not say where it
+    /// begins.
+    fn hottest_line(&self, key: KeyId) -> Option<u32> {
+        let profile = self.subject.profile;
+        let mut lines: BTreeMap<u32, i64> = BTreeMap::new();
+        for stack in self.subject.stacks() {
+            let mut frames = profile.stacks.frames(stack).iter().rev();
+            let Some(&frame) = frames.find(|&&frame| self.subject.keys.of_frame(frame) == key) else {
+                continue;
+            };
+            let value: i64 =
+                self.subject.series[self.new_series.clone()].iter().map(|series| series[stack]).sum();
+            *lines.entry(profile.symbols.frames[frame].line).or_default() += value;
+        }
+        lines.remove(&0);
+        lines.into_iter().rev().max_by_key(|(_, value)| *value).map(|(line, _)| line)
     }
 
     fn untested(&self, key: KeyId) -> DiffRow {

@@ -142,6 +142,8 @@ pub struct About {
     pub filters: Vec<String>,
     /// What the header says of the old side of a comparison.
     pub base: BaseAbout,
+    /// The metric that counts the events which values are to be divided by.
+    pub per_event: Option<String>,
     /// What one node is called, and several: `function`, `functions`.
     pub noun: (&'static str, &'static str),
 }
@@ -269,6 +271,9 @@ pub struct TopRow {
     pub values: Values,
     /// Whether it does the work by itself: self is at least 90 % of total and 1 % of all.
     pub candidate: bool,
+    /// How many events its values weigh, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub events: Option<Pair>,
     /// How many different files hold a function of this name.
     #[serde(skip)]
     pub files: u32,

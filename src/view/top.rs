@@ -76,6 +76,7 @@ fn report_row(subject: &Subject<'_>, counted: &Flat, measure: &Measure, key: Key
         line: this.line,
         candidate: is_candidate(values.self_value, values.total, whole),
         values,
+        events: None,
         files: this.files,
     }
 }

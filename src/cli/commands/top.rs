@@ -5,9 +5,10 @@ use clap::Args;
 
 use crate::cli::args::{RowArgs, ViewArgs};
 use crate::cli::base::BaseArgs;
-use crate::cli::run::show_beside;
+use crate::cli::failure::hinted;
+use crate::cli::run::{one_metric, show_beside};
 use crate::report::Report;
-use crate::view::{Sort, SortKey, TopOptions, top};
+use crate::view::{Sort, SortKey, TopOptions, companion, top, top_per_event};
 
 /// Flat view: self and total of every function
 #[derive(Args, Debug)]
@@ -19,6 +20,9 @@ pub(crate) struct TopCommand {
     base: BaseArgs,
     #[command(flatten)]
     rows: RowArgs,
+    /// Divide by what counts the events: delay by contentions, space by objects, cpu by samples
+    #[arg(long, alias = "mean", conflicts_with = "base")]
+    per_event: bool,
 }
 
 /// Rows of text, unless told otherwise.
@@ -38,7 +42,18 @@ impl TopCommand {
                 limit: self.rows.limit_or(&self.view.layout, ROWS),
                 min_share: self.rows.min_share_or(&self.view.layout, 0.0),
             };
-            Ok(Report::Top(top(profile, &options)))
+            if !self.per_event {
+                return Ok(Report::Top(top(profile, &options)));
+            }
+            one_metric(&options.scope, "top --per-event")?;
+            let events = companion(&profile.meta, options.scope.metrics[0]).ok_or_else(|| {
+                let metric = &profile.meta.metrics[options.scope.metrics[0]].name;
+                hinted(
+                    format!("--per-event: nothing counts the events of {metric}"),
+                    "choose another metric with --metric",
+                )
+            })?;
+            Ok(Report::Top(top_per_event(profile, &options, events)))
         })
     }
 }

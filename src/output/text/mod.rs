@@ -13,6 +13,7 @@ mod hot;
 mod info;
 mod labels;
 mod names;
+mod per_event;
 mod source;
 mod top;
 mod traces;

@@ -3,9 +3,9 @@
 use crate::name::{display_width, fit};
 use crate::output::text::Style;
 use crate::output::text::columns::{Columns, Emphasis, Line, pad};
-use crate::output::text::compared;
 use crate::output::text::header;
 use crate::output::text::names::{Names, short_file};
+use crate::output::text::{compared, per_event};
 use crate::report::{Header, MetricName, Pair, Top, TopRow};
 use crate::unit::{self, IncompatibleUnits, Scale};
 
@@ -14,6 +14,10 @@ pub(super) fn lines(top: &Top, style: &Style) -> Result<Vec<Line>, IncompatibleU
     let mut lines = header::lines(&top.header, style)?;
     if let Some(base) = &top.header.base {
         lines.extend(compared::top(top, base, style)?);
+        return Ok(lines);
+    }
+    if let Some(counts) = &top.header.about.per_event {
+        lines.extend(per_event::lines(top, counts, style)?);
         return Ok(lines);
     }
     let table = Table::new(top, style)?;

@@ -33,7 +33,7 @@ pub fn info(profile: &Profile, inputs: Vec<InfoSource>) -> Info {
         warnings: meta.warnings.clone(),
         about: InfoAbout {
             encoding: meta.encoding.clone(),
-            program: None,
+            program: program(profile),
             rows: meta.rows,
             labelled_rows: meta.labelled_rows,
             no_stack: no_stack(profile),
@@ -44,6 +44,52 @@ pub fn info(profile: &Profile, inputs: Vec<InfoSource>) -> Info {
             period: meta.period.as_ref().map(|p| (p.name.clone(), p.unit.clone(), p.value)),
         },
     }
+}
+
+/// The recorded program and its language, as far as the first mapping and the source files tell:
+/// `gpq.test (Go)`.
+fn program(profile: &Profile) -> Option<String> {
+    let symbols = &profile.symbols;
+    let main = symbols
+        .mappings
+        .iter()
+        .map(|mapping| symbols.strings.get(mapping.file))
+        .find(|file| !file.is_empty());
+    let name = main.and_then(|file| file.rsplit(['/', '\\']).next()).filter(|name| !name.is_empty());
+    match (name, language(profile)) {
+        (Some(name), Some(language)) => Some(format!("{name} ({language})")),
+        (Some(name), None) => Some(name.to_string()),
+        (None, language) => language.map(str::to_string),
+    }
+}
+
+/// The language that most source files are written in, by their endings.
+fn language(profile: &Profile) -> Option<&'static str> {
+    const ENDINGS: &[(&str, &str)] = &[
+        (".go", "Go"),
+        (".rs", "Rust"),
+        (".py", "Python"),
+        (".rb", "Ruby"),
+        (".java", "Java"),
+        (".js", "JavaScript"),
+        (".mjs", "JavaScript"),
+        (".ts", "JavaScript"),
+        (".jl", "Julia"),
+        (".cs", "C#"),
+        (".c", "C"),
+        (".cc", "C++"),
+        (".cpp", "C++"),
+    ];
+    let mut counts: Vec<(usize, &str)> = Vec::new();
+    for function in &profile.symbols.functions {
+        let file = profile.symbols.strings.get(function.file);
+        let Some((_, language)) = ENDINGS.iter().find(|(ending, _)| file.ends_with(ending)) else { continue };
+        match counts.iter_mut().find(|(_, known)| known == language) {
+            Some((count, _)) => *count += 1,
+            None => counts.push((1, language)),
+        }
+    }
+    counts.into_iter().max_by_key(|&(count, language)| (count, std::cmp::Reverse(language))).map(|(_, l)| l)
 }
 
 fn metrics(profile: &Profile) -> Vec<InfoMetric> {

@@ -134,7 +134,7 @@ fn about(profile: &Profile, metric: usize) -> About {
     let is_time = Unit::parse(&shown.unit).family() == Family::Time;
     let period = meta.period.as_ref().filter(|period| period.name == shown.name && period.unit == shown.unit);
     About {
-        duration_ns: meta.duration_ns,
+        duration_ns: meta.duration_ns.filter(|&duration| duration < LONGEST),
         time_ns: meta.time_ns,
         busy_hundredths: busy(profile, metric),
         samples: samples(profile, metric),
@@ -142,6 +142,9 @@ fn about(profile: &Profile, metric: usize) -> About {
         ..About::default()
     }
 }
+
+/// No recording takes longer than a year: some recorders write a date where the duration belongs.
+const LONGEST: i64 = 366 * 24 * 3600 * 1_000_000_000;
 
 /// How many processors were busy on average, in hundredths: CPU time by duration. `None` where the
 /// metric is no CPU time, or where the duration cannot be true.
@@ -153,7 +156,7 @@ fn busy(profile: &Profile, metric: usize) -> Option<i64> {
         return None;
     }
     let cpu = nanoseconds(shown.total, &shown.unit, shown.divisor)?;
-    let duration = profile.meta.duration_ns.filter(|&duration| duration > 0)?;
+    let duration = profile.meta.duration_ns.filter(|&duration| duration > 0 && duration < LONGEST)?;
     let hundredths = (i128::from(cpu) * 100 + i128::from(duration) / 2) / i128::from(duration);
     i64::try_from(hundredths).ok().filter(|&busy| busy <= MOST * 100)
 }

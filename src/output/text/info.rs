@@ -1,5 +1,6 @@
 //! `info` as text.
 
+use crate::kind;
 use crate::name::{clean, display_width};
 use crate::output::text::Style;
 use crate::output::text::columns::{Columns, Emphasis, Line};
@@ -104,8 +105,15 @@ fn labels(info: &Info) -> String {
     format!("{} (on {with} of {all} rows)", keys.join(", "))
 }
 
+/// The table of metrics, and how to read the one that commands show by default.
 fn metrics(info: &Info, style: &Style) -> Vec<Line> {
-    let mut columns = Columns::new(["METRIC", "UNIT", "TOTAL", "ROWS", ""]);
+    let companions = style.is_wide() && info.metrics.len() > 2;
+    let mut titles = vec!["METRIC", "UNIT", "TOTAL", "ROWS"];
+    if companions {
+        titles.push("COMPANION");
+    }
+    titles.push("A WIDE BLOCK");
+    let mut columns = Columns::new(titles).first_left();
     for metric in &info.metrics {
         let mark = if metric.default { format!(" {}", style.glyphs.default) } else { String::new() };
         let unit = Unit::parse(&metric.unit);
@@ -113,16 +121,50 @@ fn metrics(info: &Info, style: &Style) -> Vec<Line> {
             metric.total.map_or("too large".to_string(), |total| unit::human(total, &unit, metric.divisor));
         let rows = unit::group_thousands(metric.samples.into());
         let name = format!("{}{mark}", clean(&metric.name));
-        columns.row(vec![name, clean(&metric.unit).into_owned(), total, rows], String::new(), Emphasis::None);
+        let mut cells = vec![name, clean(&metric.unit).into_owned(), total, rows];
+        let kind = kind::of_metric(&metric.name);
+        if companions {
+            cells.push(kind.and_then(|kind| kind.companion).unwrap_or_default().to_string());
+        }
+        columns.row(cells, kind.map_or("", |kind| kind.width).to_string(), Emphasis::None);
     }
-    let mut lines = columns.first_left().lines();
+    let mut lines = columns.lines();
+    lines.extend(guidance(info, style));
+    lines
+}
+
+/// `cpu: a sample every 10ms (100 Hz). Processor time, sampled at a fixed rate. Read it to …`
+fn guidance(info: &Info, style: &Style) -> Vec<Line> {
+    let Some(metric) = info.metrics.get(info.about.default_metric) else { return Vec::new() };
+    let mut sentences = Vec::new();
     if let Some((name, unit, value)) = &info.about.period {
-        let amount = unit::human_short(*value, &Unit::parse(unit), 1);
-        lines.push(Line::new(format!("a sample every {amount} of {}", clean(name)), Emphasis::Faint));
+        let parsed = Unit::parse(unit);
+        let amount = unit::human_short(*value, &parsed, 1);
+        let nanoseconds = parsed.factor_to(&Unit::parse("ns")).map(|factor| value.saturating_mul(factor));
+        let rate = nanoseconds.and_then(unit::rate).map(|rate| format!(" ({rate})")).unwrap_or_default();
+        sentences.push(format!("a sample every {amount}{rate} of {}.", clean(name)));
     }
-    lines.push(Line::new(
-        format!("{} is what commands show by default.", style.glyphs.default),
-        Emphasis::Faint,
-    ));
+    if let Some(kind) = kind::of_metric(&metric.name) {
+        sentences.extend([kind.measures.to_string(), kind.when.to_string()]);
+    }
+    sentences.push(format!("{} is what commands show by default.", style.glyphs.default));
+    let text = format!("{}: {}", clean(&metric.name), sentences.join(" "));
+    wrap(&text, style.layout_width()).into_iter().map(|line| Line::new(line, Emphasis::Faint)).collect()
+}
+
+/// Breaks a text into lines between words.
+fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    for word in text.split(' ') {
+        if !line.is_empty() && display_width(&line) + 1 + display_width(word) > width {
+            lines.push(std::mem::take(&mut line));
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    lines.push(line);
     lines
 }

@@ -7,8 +7,8 @@ use crate::cli::failure::hinted;
 use crate::cli::matching::Stages;
 use crate::profile::{LoadOptions, Profile};
 use crate::transform::{
-    Marks, collapse_recursion, hide_frames, hide_stacks, prune_from, show_frames, show_from, show_stacks,
-    without_inlines,
+    Marks, anonymize, collapse_recursion, hide_frames, hide_stacks, prune_from, show_frames, show_from,
+    show_stacks, without_inlines,
 };
 use crate::tree::{By, join_adjacent};
 
@@ -67,6 +67,12 @@ pub(crate) struct FilterArgs {
     /// Replace what matches in the names of functions; the first filter applied
     #[arg(long, value_name = "RE=NEW")]
     pub(crate) rename: Vec<String>,
+    /// Replace names of functions, files, binaries and the text of labels by hashes, at the end
+    #[arg(long)]
+    pub(crate) anonymize: bool,
+    /// What the hashes start from; keep it secret, or names can be guessed
+    #[arg(long, value_name = "S", requires = "anonymize", default_value = "", hide_default_value = true)]
+    pub(crate) salt: String,
     /// Take patterns literally
     #[arg(short = 'F', long)]
     pub(crate) fixed_strings: bool,
@@ -111,6 +117,11 @@ impl FilterArgs {
         }
     }
 
+    /// Whether none was given.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.typed().is_empty()
+    }
+
     /// Applies the filters, whatever the order they were typed in, and makes frames what `by` says.
     pub(crate) fn apply(&self, profile: Profile, by: &By) -> Result<Filtered> {
         if let (true, Some(filter)) = (profile.calls.is_some(), self.typed().first()) {
@@ -145,6 +156,10 @@ impl FilterArgs {
                 AroundFocus::Callers => prune_from(&stages.profile, marks).0,
             };
         }
+        if self.anonymize {
+            // Last, so that patterns are about the names as they were.
+            stages.profile = anonymize(&stages.profile, &self.salt);
+        }
         match by {
             By::Label(key) => {
                 stages.by_label(key)?;
@@ -177,7 +192,11 @@ impl FilterArgs {
         add("--show-from", &self.show_from);
         add("--prune-from", &self.prune_from);
         add("--focus", &self.focus);
-        let flags = [(self.no_inlines, "--no-inlines"), (self.collapse_recursion, "--collapse-recursion")];
+        let flags = [
+            (self.no_inlines, "--no-inlines"),
+            (self.collapse_recursion, "--collapse-recursion"),
+            (self.anonymize, "--anonymize"),
+        ];
         typed.extend(flags.iter().filter(|(given, _)| *given).map(|(_, option)| (*option).to_string()));
         typed
     }

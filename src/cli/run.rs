@@ -50,6 +50,7 @@ pub fn main() -> ExitCode {
         Command::Types(command) => command.run().map(Outcome::from),
         Command::Info(command) => command.run().map(Outcome::from),
         Command::Diff(command) => command.run(),
+        Command::Convert(command) => command.run().map(Outcome::from),
     };
     match result {
         Ok(Outcome(code)) => ExitCode::from(code),

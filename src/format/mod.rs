@@ -8,6 +8,7 @@ mod austin;
 mod callgrind;
 mod chrome_trace;
 mod collapsed;
+mod collapsed_write;
 mod demangle;
 mod dhat;
 mod error;
@@ -28,9 +29,11 @@ mod text;
 mod threads;
 mod v8;
 mod wire;
+mod write;
 
 pub use error::{LoadError, ParseError, Place};
 pub use source::Source;
+pub use write::{Part, WRITERS, Writer, writer_for, writer_named};
 
 use crate::profile::{LoadOptions, Profile};
 

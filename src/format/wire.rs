@@ -120,6 +120,13 @@ pub(crate) fn push_varint(out: &mut Vec<u8>, mut number: u64) {
     out.push(number as u8);
 }
 
+/// Appends a length-delimited field: a message, a text, or packed numbers.
+pub(crate) fn push_bytes(out: &mut Vec<u8>, number: u32, bytes: &[u8]) {
+    push_varint(out, u64::from(number) << 3 | 2);
+    push_varint(out, bytes.len() as u64);
+    out.extend_from_slice(bytes);
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -150,14 +150,7 @@ impl ProfileBuilder {
     /// The function that stands for all code of a mapping that has no name: `[libc.so.6]`, or
     /// `<unknown>` where the mapping has no file either.
     pub fn unnamed_function(&mut self, mapping: MappingId) -> FunctionId {
-        let file = self.mapping_file(mapping);
-        let base = file.rsplit(['/', '\\']).next().unwrap_or_default();
-        let name = match base {
-            "" => "<unknown>".to_string(),
-            // Names such as `[vdso]` and `[kernel.kallsyms]` have their brackets already.
-            _ if base.starts_with('[') => base.to_string(),
-            _ => format!("[{base}]"),
-        };
+        let name = unnamed(self.mapping_file(mapping));
         self.named_function(&name, "")
     }
 
@@ -326,6 +319,17 @@ impl ProfileBuilder {
     /// Replaces every string id in the labels, for formats whose string table comes last.
     pub fn map_label_strings(&mut self, map: impl Fn(StringId) -> StringId) {
         self.labels.sets.map_strings(map);
+    }
+}
+
+/// What code of the binary at path `file` is called that has no name.
+pub(crate) fn unnamed(file: &str) -> String {
+    let base = file.rsplit(['/', '\\']).next().unwrap_or_default();
+    match base {
+        "" => "<unknown>".to_string(),
+        // Names such as `[vdso]` and `[kernel.kallsyms]` have their brackets already.
+        _ if base.starts_with('[') => base.to_string(),
+        _ => format!("[{base}]"),
     }
 }
 

@@ -31,6 +31,7 @@ mod symbols;
 
 use std::sync::Arc;
 
+pub(crate) use builder::unnamed;
 pub use builder::{LoadOptions, ProfileBuilder, TooLarge};
 pub use calls::CallTable;
 pub(crate) use column::ids;

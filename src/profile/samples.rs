@@ -81,6 +81,13 @@ impl LabelSets {
         self.end.ids()
     }
 
+    /// Replaces the value of every label. Sets that become equal stay apart.
+    pub(crate) fn map_values(&mut self, mut map: impl FnMut(LabelValue) -> LabelValue) {
+        for label in &mut self.labels {
+            label.value = map(label.value);
+        }
+    }
+
     /// Replaces every string id, for readers whose string table comes after their samples.
     pub(crate) fn map_strings(&mut self, map: impl Fn(StringId) -> StringId) {
         for label in &mut self.labels {

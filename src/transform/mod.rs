@@ -6,7 +6,9 @@
 //! frame is left keeps its value.
 
 mod adjacent;
+mod anonymize;
 mod average;
+mod compact;
 mod diff;
 mod drop_frames;
 mod ends;
@@ -18,12 +20,15 @@ mod label_frames;
 mod labels;
 mod marks;
 mod merge;
+mod metrics;
 mod rename;
 mod stacks;
 mod times;
 
 pub use adjacent::{collapse, collapse_recursion};
+pub use anonymize::anonymize;
 pub use average::average;
+pub use compact::compact;
 pub use diff::{DiffError, Part, side_by_side};
 pub use drop_frames::drop_frames;
 pub use ends::{prune_from, show_from};
@@ -34,6 +39,7 @@ pub use label_frames::{by_label, label_leaf, label_root};
 pub use labels::{LabelFilter, THREAD_KEYS, hide_labels, show_labels, show_threads};
 pub use marks::Marks;
 pub use merge::{MergeError, merge};
+pub use metrics::pick_metrics;
 pub use rename::{Rename, rename};
 pub use stacks::{hide_stacks, show_stacks};
 pub use times::{Moment, TimeError, show_times};

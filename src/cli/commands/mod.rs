@@ -1,5 +1,6 @@
 //! One file a command: its options, and the view they make.
 
+pub(crate) mod convert;
 pub(crate) mod diff;
 pub(crate) mod flame;
 pub(crate) mod focus;
@@ -44,6 +45,7 @@ pub(crate) enum Command {
     Types(types::TypesCommand),
     Info(info::InfoCommand),
     Diff(diff::DiffCommand),
+    Convert(convert::ConvertCommand),
 }
 
 /// The names of all commands, aliases included.

@@ -5,12 +5,40 @@ mod messages;
 mod raw_stacks;
 mod read;
 mod tables;
+mod write;
 
 use crate::format::wire::{Value, Wire, WireError};
+use crate::format::write::{Part, Writer};
 use crate::format::{Confidence, Format};
+use crate::profile::LoadOptions;
 
 /// The format's row in the list of formats.
 pub(super) static PPROF: Format = Format { name: "pprof", title: "pprof protobuf", sniff, read: read::read };
+
+/// The format's row in the list of formats that can be written.
+pub(super) static WRITER: Writer = Writer {
+    name: read::NAME,
+    title: "pprof protobuf",
+    endings: &[".pb"],
+    packed_endings: &[".pprof", ".pgo"],
+    packed: true,
+    holds: &[
+        Part::Metrics,
+        Part::MetricNames,
+        Part::Labels,
+        Part::Files,
+        Part::Lines,
+        Part::Addresses,
+        Part::Inlining,
+        Part::DropFrames,
+        Part::Comments,
+        Part::Recording,
+        Part::Negatives,
+    ],
+    holds_calls: false,
+    needs: LoadOptions { labels: true, times: false },
+    write: write::write,
+};
 
 /// How many fields at the front must look like a profile's.
 const SNIFFED_FIELDS: usize = 32;

@@ -1,0 +1,178 @@
+//! `prof convert`.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use clap::Args;
+
+use crate::cli::args::InputArgs;
+use crate::cli::failure::hinted;
+use crate::cli::filters::FilterArgs;
+use crate::cli::inputs::load;
+use crate::cli::run::warn;
+use crate::cli::target::Target;
+use crate::format::{Part, WRITERS, Writer, writer_for, writer_named};
+use crate::profile::Profile;
+use crate::transform::{compact, pick_metrics};
+use crate::tree::By;
+
+/// Write profiles in another format, filtered, or several as one
+#[derive(Args, Debug)]
+#[command(
+    visible_alias = "merge",
+    after_help = "Examples:
+  prof convert -o stacks.folded cpu.pb.gz                       for the flame graph scripts
+  prof convert -o default.pgo monday.pb.gz tuesday.pb.gz        several as one, for go build -pgo
+  prof convert -o small.pb.gz --show-from handler cpu.pb.gz     only what is below the handlers
+  prof convert -o - --to speedscope cpu.pb.gz                   to standard output"
+)]
+pub(crate) struct ConvertCommand {
+    #[command(flatten)]
+    input: InputArgs,
+    #[command(flatten)]
+    filters: FilterArgs,
+    /// Where to write; the ending says the format; - is standard output
+    #[arg(short, long, value_name = "OUT", help_heading = "Output")]
+    output: Option<PathBuf>,
+    /// Format to write, whatever the ending (--to FORMAT is the same, unless FORMAT is a time)
+    #[arg(long, value_name = "FORMAT", help_heading = "Output")]
+    output_format: Option<String>,
+}
+
+impl ConvertCommand {
+    pub(crate) fn run(mut self) -> Result<()> {
+        let out = self.out()?;
+        let writer = self.writer(&out)?;
+        let target = Target::new(Some(&out));
+        // Expressions that name frames to drop go along where they can, and what was not asked for
+        // stays as it is.
+        let is_filtered = !self.filters.is_empty();
+        let keeps_frames = writer.holds.contains(&Part::DropFrames) && !is_filtered;
+        let needs = writer.needs.or(self.filters.needs());
+        let loaded = load(&self.input, needs, keeps_frames || self.filters.all_frames)?;
+        // A profile may be replaced by a profile, but not by one that is made of it.
+        target.check(&loaded.names, true)?;
+        let mut filtered = self.filters.apply(loaded.profile, &By::Function)?;
+        warn("warning", &filtered.profile.meta.warnings, &self.input);
+        warn("note", &filtered.notes, &self.input);
+        if filtered.profile.calls.is_some() && !writer.holds_calls {
+            return Err(holds_calls(&filtered.profile, writer));
+        }
+        if !keeps_frames {
+            filtered.profile.meta.drop_frames.clear();
+            filtered.profile.meta.keep_frames.clear();
+        }
+        let metric = *loaded.metrics.first().context("the profile has no metric")?;
+        let (profile, metric) = match (&self.input.metrics[..], writer.holds.contains(&Part::Metrics)) {
+            ([_, _, ..], false) => {
+                let message =
+                    format!("{} holds one metric, and --metric was given several times", writer.name);
+                return Err(hinted(message, "write a file a metric, or pprof, which holds several"));
+            }
+            ([_, ..], true) => (pick_metrics(&filtered.profile, &loaded.metrics), 0),
+            _ => (filtered.profile, metric),
+        };
+        refuse_overflow(&profile, writer)?;
+        let profile = compact(&profile)?;
+        warn("warning", &losses(&profile, metric, writer), &self.input);
+        let packed =
+            writer.is_packed(Some(&out.to_string_lossy()).filter(|out| *out != "-").map(AsRef::as_ref));
+        let mut changes = Vec::new();
+        target.write(|out| {
+            changes = writer.write_to(&profile, metric, packed, out)?;
+            Ok(())
+        })?;
+        warn("warning", &changes, &self.input);
+        Ok(())
+    }
+
+    fn out(&mut self) -> Result<PathBuf> {
+        self.output.take().ok_or_else(|| {
+            let corrected = format!("prof convert -o OUT {}", self.input.profiles.join(" "));
+            hinted("convert: nothing says where to write", format!("try: {}", corrected.trim_end()))
+        })
+    }
+
+    /// The format to write.
+    fn writer(&mut self, out: &Path) -> Result<&'static Writer> {
+        // `--to` is the end of a stretch of time too; no time is called like a format.
+        let named = self.output_format.take().or_else(|| {
+            let is_format = self.filters.to.as_deref().is_some_and(|to| writer_named(to).is_some());
+            if is_format { self.filters.to.take() } else { None }
+        });
+        if let Some(name) = named {
+            return writer_named(&name).ok_or_else(|| {
+                let known: Vec<&str> = WRITERS.iter().map(|writer| writer.name).collect();
+                let hint = format!("one of {}", known.join(", "));
+                hinted(format!("--output-format {name}: no such format to write"), hint)
+            });
+        }
+        writer_for(&out.to_string_lossy()).ok_or_else(|| {
+            let message = if out == Path::new("-") {
+                "convert: standard output has no ending that says the format".to_string()
+            } else {
+                format!("{}: the ending says no format to write", out.display())
+            };
+            hinted(message, format!("name it with --to, or use an ending: {}", endings()))
+        })
+    }
+}
+
+/// All endings that are known, by format.
+fn endings() -> String {
+    let of = |writer: &&Writer| {
+        let mut endings: Vec<&str> = writer.endings.to_vec();
+        endings.extend(writer.packed_endings);
+        format!("{} ({})", endings.join(" "), writer.name)
+    };
+    WRITERS.iter().map(of).collect::<Vec<_>>().join(", ")
+}
+
+fn holds_calls(profile: &Profile, writer: &Writer) -> anyhow::Error {
+    let format = profile.meta.format;
+    let message = format!("{format} holds calls, not stacks, and {} holds stacks only", writer.name);
+    let holding: Vec<&str> =
+        WRITERS.iter().filter(|writer| writer.holds_calls).map(|writer| writer.name).collect();
+    hinted(message, format!("formats that hold calls: {}", holding.join(", ")))
+}
+
+/// All metrics go into the file, not only the one that is looked at.
+fn refuse_overflow(profile: &Profile, writer: &Writer) -> Result<()> {
+    if !writer.holds.contains(&Part::Metrics) {
+        return Ok(());
+    }
+    match profile.meta.metrics.iter().find(|metric| metric.too_large) {
+        Some(metric) => {
+            let message = format!("the values of {} sum to more than 64 bits hold", metric.name);
+            Err(hinted(message, "name the metrics to write with --metric"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// What the format cannot hold of the profile, in words.
+fn losses(profile: &Profile, metric: usize, writer: &Writer) -> Vec<String> {
+    let mut texts = Vec::new();
+    let metrics = &profile.meta.metrics;
+    let mut lost = writer.losses(profile, metric);
+    if lost.contains(&Part::Metrics) {
+        lost.retain(|&part| part != Part::Metrics);
+        let others: Vec<&str> = (metrics.iter().enumerate())
+            .filter_map(|(number, other)| (number != metric).then_some(other.name.as_str()))
+            .collect();
+        texts.push(format!(
+            "{} holds one metric: {} is written, {} left out (choose with --metric)",
+            writer.name,
+            metrics[metric].name,
+            others.join(", ") + if others.len() == 1 { " is" } else { " are" },
+        ));
+    }
+    if !lost.is_empty() {
+        let lost: Vec<String> = lost.iter().map(ToString::to_string).collect();
+        texts.push(format!("{} cannot hold, and the file lacks: {}", writer.name, lost.join(", ")));
+    }
+    if profile.samples.is_empty() && profile.calls.is_none() {
+        texts.push("the profile written has no samples".to_string());
+    }
+    texts
+}

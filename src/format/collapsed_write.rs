@@ -1,0 +1,244 @@
+//! Writing collapsed stacks: the names of one stack a line, and the value of one metric behind them.
+//!
+//! A name may hold anything, a line may not. So a `;` in a name becomes `:`, a line break or another
+//! control character a blank, and where the end of a name would pass for a weight (`worker 12`) its
+//! last blank becomes `_`.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+use hashbrown::HashMap;
+
+use crate::format::write::{Part, Writer};
+use crate::profile::{Column, FrameId, LoadOptions, Profile, StackId, StackTable, StringId};
+
+/// The format's row in the list of formats that can be written.
+pub(super) static WRITER: Writer = Writer {
+    name: "collapsed",
+    title: "collapsed stacks",
+    endings: &[".folded", ".collapsed", ".txt"],
+    packed_endings: &[],
+    packed: false,
+    holds: &[Part::Negatives],
+    holds_calls: false,
+    needs: LoadOptions { labels: false, times: false },
+    write,
+};
+
+fn write(profile: &Profile, metric: usize, out: &mut dyn Write) -> io::Result<Vec<String>> {
+    let metric_row = &profile.meta.metrics[metric];
+    let lines = Lines::of(profile, metric);
+    let mut spelling = Spelling::default();
+    let mut line = String::new();
+    for (stack, sums) in lines.sums.enumerate() {
+        line.clear();
+        for (depth, &frame) in lines.stacks.stacks.frames(stack).iter().enumerate() {
+            if depth > 0 {
+                line.push(';');
+            }
+            line.push_str(&spelling.of_name(profile.symbols.frame_name(frame)));
+        }
+        let has_frames = !lines.stacks.stacks.frames(stack).is_empty();
+        let stack = spelling.of_line(&line, has_frames);
+        // Values of both signs do not cancel each other: the total is the sum of what they are
+        // without sign.
+        for sum in sums.iter().filter(|&&sum| sum != 0) {
+            writeln!(out, "{stack} {}", decimal(*sum, metric_row.divisor))?;
+        }
+    }
+    let mut changes = spelling.changes();
+    if !1_000_000u64.is_multiple_of(metric_row.divisor.max(1)) {
+        changes.push("collapsed: values are rounded to 6 decimals".to_string());
+    }
+    Ok(changes)
+}
+
+/// Stacks that read the same, and what the samples of each add up to: those above 0 and those below.
+struct Lines {
+    stacks: StackTable,
+    sums: Column<StackId, [i64; 2]>,
+}
+
+impl Lines {
+    fn of(profile: &Profile, metric: usize) -> Lines {
+        let mut lines = Lines { stacks: StackTable::default(), sums: Column::new() };
+        let mut first: HashMap<StringId, FrameId> = HashMap::new();
+        let symbols = &profile.symbols;
+        // The first frame of a name stands for all of that name.
+        let stand_in: Column<FrameId, FrameId> = symbols
+            .frames
+            .enumerate()
+            .map(|(id, frame)| *first.entry(symbols.functions[frame.function].name).or_insert(id))
+            .collect();
+        let mut frames = Vec::new();
+        let mut line_of = Column::<StackId, Option<StackId>>::filled(None, profile.stacks.len());
+        for (&stack, &value) in profile.samples.stack.iter().zip(&profile.samples.values[metric]) {
+            let line = *line_of[stack].get_or_insert_with(|| {
+                frames.clear();
+                frames.extend(profile.stacks.frames(stack).iter().map(|&frame| stand_in[frame]));
+                lines.stacks.intern(&frames).expect("no more frames than the profile has")
+            });
+            while lines.sums.len() < lines.stacks.stacks.len() {
+                lines.sums.push([0, 0]);
+            }
+            lines.sums[line][usize::from(value < 0)] += value;
+        }
+        lines
+    }
+}
+
+/// How names are written, and what had to be changed for that.
+#[derive(Default)]
+struct Spelling {
+    semicolons: bool,
+    controls: bool,
+    ends: bool,
+}
+
+impl Spelling {
+    /// A name as it may stand between two `;`.
+    fn of_name<'a>(&mut self, name: &'a str) -> Cow<'a, str> {
+        if !name.contains(|c: char| c == ';' || c.is_ascii_control()) {
+            return Cow::Borrowed(name);
+        }
+        self.semicolons |= name.contains(';');
+        self.controls |= name.contains(|c: char| c.is_ascii_control());
+        let spell = |c: char| match c {
+            ';' => ':',
+            c if c.is_ascii_control() => ' ',
+            c => c,
+        };
+        Cow::Owned(name.chars().map(spell).collect())
+    }
+
+    /// The names of a stack as they may stand in front of a weight.
+    fn of_line<'a>(&mut self, line: &'a str, has_frames: bool) -> Cow<'a, str> {
+        let trimmed = line.trim_end_matches(|c: char| c.is_ascii_whitespace());
+        // A comment, or what would be read as a sample without a stack.
+        let comment = line.starts_with('#') || line.starts_with("//");
+        let nothing = has_frames && trimmed.is_empty();
+        let weight = trimmed.rsplit_once(' ').filter(|(_, last)| is_weight(last));
+        if trimmed.len() == line.len() && !comment && !nothing && weight.is_none() {
+            return Cow::Borrowed(line);
+        }
+        self.ends = true;
+        let mut spelled = match weight {
+            Some((rest, last)) => format!("{rest}_{last}"),
+            None => trimmed.to_string(),
+        };
+        if comment {
+            spelled.replace_range(..1, "_");
+        }
+        if nothing {
+            spelled.push('_');
+        }
+        Cow::Owned(spelled)
+    }
+
+    fn changes(&self) -> Vec<String> {
+        let all = [
+            (self.semicolons, "collapsed: `;` in names is written as `:`"),
+            (self.controls, "collapsed: line breaks and control characters in names are written as blanks"),
+            (self.ends, "collapsed: names that would pass for a comment or a weight are written with `_`"),
+        ];
+        all.iter().filter(|(happened, _)| *happened).map(|(_, text)| (*text).to_string()).collect()
+    }
+}
+
+/// Whether a word would be read as a weight.
+fn is_weight(word: &str) -> bool {
+    let digits = word.strip_prefix('-').unwrap_or(word);
+    let mut seen = 0;
+    let plain = digits.chars().all(|c| {
+        seen += usize::from(c.is_ascii_digit());
+        c.is_ascii_digit() || c == '.'
+    });
+    plain && seen > 0
+}
+
+/// Decimals that are written at most: as many as are read.
+const DECIMALS: u32 = 6;
+
+/// `value` ÷ `divisor` as a decimal number: exact where six decimals suffice, else rounded.
+fn decimal(value: i64, divisor: u64) -> String {
+    if divisor <= 1 {
+        return value.to_string();
+    }
+    let one = 10i128.pow(DECIMALS);
+    let divisor = i128::from(divisor);
+    let scaled = i128::from(value.unsigned_abs()) * one;
+    let rounded = (scaled + divisor / 2) / divisor;
+    let sign = if value < 0 { "-" } else { "" };
+    let digits = format!("{sign}{}.{:06}", rounded / one, rounded % one);
+    digits.trim_end_matches('0').trim_end_matches('.').to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::{self, Source};
+    use crate::profile::{draw, from_picture};
+
+    fn written(profile: &Profile) -> (String, Vec<String>) {
+        let mut bytes = Vec::new();
+        let changes = write(profile, 0, &mut bytes).unwrap();
+        (String::from_utf8(bytes).unwrap(), changes)
+    }
+
+    fn named(names: &[&str]) -> Profile {
+        let mut builder = crate::profile::ProfileBuilder::new("test", LoadOptions::default());
+        builder.metric("samples", "count");
+        let frames: Vec<FrameId> = names.iter().map(|name| builder.named_frame(name)).collect();
+        let stack = builder.stack(&frames);
+        builder.sample(stack, crate::profile::LabelSetId::default(), None, &[3]);
+        builder.finish().unwrap()
+    }
+
+    #[test]
+    fn a_line_a_stack_of_names() {
+        let profile = from_picture("main;a@a.c:1 3\nmain;a@a.c:2 4\nmain;a -2\n 5");
+        assert_eq!(written(&profile), ("main;a 7\nmain;a -2\n 5\n".to_string(), vec![]));
+    }
+
+    #[test]
+    fn names_that_lines_cannot_hold_are_spelled_otherwise() {
+        for (names, line) in [
+            (&["a;b", "c\nd"][..], "a:b;c d 3\n"),
+            (&["main", "worker 12"], "main;worker_12 3\n"),
+            (&["# main", "a "], "_ main;a 3\n"),
+            (&["//x"], "_/x 3\n"),
+            (&[" "], "_ 3\n"),
+            (&["", "a"], ";a 3\n"),
+            (&["operator new(unsigned long)"], "operator new(unsigned long) 3\n"),
+        ] {
+            assert_eq!(written(&named(names)).0, line, "{names:?}");
+        }
+        let changes = written(&named(&["a;b\n", "c 1"])).1;
+        assert_eq!(changes.len(), 3);
+    }
+
+    #[test]
+    fn decimals() {
+        for (value, divisor, text) in [
+            (5, 1, "5"),
+            (-225, 100, "-2.25"),
+            (200, 100, "2"),
+            (1, 3, "0.333333"),
+            (-1, 1_000_000, "-0.000001"),
+        ] {
+            assert_eq!(decimal(value, divisor), text);
+        }
+    }
+
+    #[test]
+    fn what_was_read_is_written() {
+        let text = "main;a;b 2.5\nmain;a 3\n 7\nx;;y 1\n";
+        let load = |text: &str| {
+            let options = LoadOptions::default();
+            format::load(&mut Source::from_bytes(text.into()), options, format::named("collapsed")).unwrap()
+        };
+        let (again, changes) = written(&load(text));
+        assert_eq!((again.as_str(), changes), (text, vec![]));
+        assert_eq!(draw(&load(&again)), draw(&load(text)));
+    }
+}

@@ -1,0 +1,310 @@
+//! Writing pprof.
+//!
+//! The model has a frame for every function of a stack; pprof has locations, which hold a frame with
+//! all that was inlined into it. So a stack is cut before each frame that was not inlined:
+//!
+//! ```text
+//! main;work;+helper;+get;loop    →    [main] [work +helper +get] [loop]
+//! ```
+
+use std::io::{self, Write};
+
+use hashbrown::HashMap;
+use prost::Message;
+
+use crate::format::pprof::messages::{Function, Label, Line, Location, Mapping, ValueType};
+use crate::format::wire::{push_bytes, push_varint};
+use crate::profile::{
+    Column, Frame, FrameId, Id, LabelValue, MappingId, Metric, Profile, StackId, Strings, Symbols,
+};
+use crate::unit::{Family, Unit};
+
+/// Writes a profile with all its metrics.
+pub(super) fn write(profile: &Profile, _metric: usize, out: &mut dyn Write) -> io::Result<Vec<String>> {
+    let mut encoder = Encoder { strings: profile.symbols.strings.clone(), bytes: Vec::new() };
+    let (scales, mut changes) = scales(profile);
+    encoder.metrics(profile, &scales);
+    let (locations, stacks) = Locations::of(profile);
+    encoder.samples(profile, &scales, &stacks);
+    encoder.symbols(profile, &locations);
+    changes.extend(encoder.meta(profile));
+    out.write_all(&encoder.bytes)?;
+    // The strings come last: only now all are known.
+    let mut table = Vec::new();
+    for id in encoder.strings.ids() {
+        table.clear();
+        push_bytes(&mut table, 6, encoder.strings.get(id).as_bytes());
+        out.write_all(&table)?;
+    }
+    Ok(changes)
+}
+
+/// How the values of a metric become whole numbers, which is all that pprof has.
+struct Scale {
+    unit: String,
+    factor: i64,
+    divisor: i64,
+}
+
+impl Scale {
+    fn value(&self, value: i64) -> i64 {
+        if self.divisor == 1 {
+            return value;
+        }
+        let scaled = i128::from(value) * i128::from(self.factor);
+        let half = i128::from(self.divisor / 2) * scaled.signum();
+        // A metric whose values would not fit keeps its factor, see `scale`.
+        ((scaled + half) / i128::from(self.divisor)) as i64
+    }
+}
+
+/// Times become nanoseconds and sizes bytes, rounded. Of what has no smaller unit, such as 0.25
+/// samples, all values are multiplied by the divisor instead, or the small ones would be lost.
+fn scale(metric: &Metric) -> Scale {
+    let as_is = Scale { unit: metric.unit.clone(), factor: 1, divisor: 1 };
+    let unit = Unit::parse(&metric.unit);
+    let (finest, name) = match unit.family() {
+        Family::Time => (Unit::NANOSECONDS, "nanoseconds"),
+        Family::Bytes => (Unit::BYTES, "bytes"),
+        _ => return as_is,
+    };
+    let (Some(factor), Ok(divisor)) = (unit.factor_to(&finest), i64::try_from(metric.divisor)) else {
+        return as_is;
+    };
+    let total = i128::from(metric.total) * i128::from(factor) / i128::from(divisor);
+    if divisor == 1 || i64::try_from(total).is_err() {
+        return as_is;
+    }
+    Scale { unit: name.to_string(), factor, divisor }
+}
+
+fn scales(profile: &Profile) -> (Vec<Scale>, Vec<String>) {
+    let mut changes = Vec::new();
+    let scales = profile.meta.metrics.iter().map(|metric| {
+        let scale = scale(metric);
+        if scale.divisor != 1 {
+            changes.push(format!("pprof: the values of {} are rounded to whole {}", metric.name, scale.unit));
+        } else if metric.divisor != 1 {
+            let factor = metric.divisor;
+            changes.push(format!(
+                "pprof: the values of {} are written times {factor}, since pprof has whole numbers only",
+                metric.name
+            ));
+        }
+        scale
+    });
+    (scales.collect(), changes)
+}
+
+/// The profile as it grows.
+struct Encoder {
+    strings: Strings,
+    bytes: Vec<u8>,
+}
+
+impl Encoder {
+    fn string(&mut self, text: &str) -> i64 {
+        self.strings.intern(text).index() as i64
+    }
+
+    fn message(&mut self, field: u32, message: &impl Message) {
+        push_bytes(&mut self.bytes, field, &message.encode_to_vec());
+    }
+
+    /// A field that is left out where it is 0, as protobuf does.
+    fn number(&mut self, field: u32, number: i64) {
+        if number != 0 {
+            push_varint(&mut self.bytes, u64::from(field) << 3);
+            push_varint(&mut self.bytes, number as u64);
+        }
+    }
+
+    fn metrics(&mut self, profile: &Profile, scales: &[Scale]) {
+        for (metric, scale) in profile.meta.metrics.iter().zip(scales) {
+            let (r#type, unit) = (self.string(&metric.name), self.string(&scale.unit));
+            self.message(1, &ValueType { r#type, unit });
+        }
+    }
+
+    fn samples(&mut self, profile: &Profile, scales: &[Scale], stacks: &PackedStacks) {
+        let samples = &profile.samples;
+        let (mut sample, mut values) = (Vec::new(), Vec::new());
+        for row in 0..samples.len() {
+            sample.clear();
+            values.clear();
+            for (column, scale) in samples.values.iter().zip(scales) {
+                push_varint(&mut values, scale.value(column[row]) as u64);
+            }
+            let ids = stacks.ids(samples.stack[row]);
+            if !ids.is_empty() {
+                push_bytes(&mut sample, 1, ids);
+            }
+            push_bytes(&mut sample, 2, &values);
+            for label in profile.label_sets.labels(samples.labels[row]) {
+                let key = label.key.index() as i64;
+                let label = match label.value {
+                    LabelValue::Text(text) => Label { key, str: text.index() as i64, ..Label::default() },
+                    LabelValue::Number(num, unit) => {
+                        Label { key, num, num_unit: unit.index() as i64, ..Label::default() }
+                    }
+                };
+                push_bytes(&mut sample, 3, &label.encode_to_vec());
+            }
+            push_bytes(&mut self.bytes, 2, &sample);
+        }
+    }
+
+    fn symbols(&mut self, profile: &Profile, locations: &Locations) {
+        let symbols = &profile.symbols;
+        let mut named = Column::<MappingId, bool>::filled(false, symbols.mappings.len());
+        for location in &locations.rows {
+            named[MappingId::new(location.mapping_id as usize)] |= !location.line.is_empty();
+        }
+        for (id, mapping) in symbols.mappings.enumerate().skip(1) {
+            let made = Mapping {
+                id: id.index() as u64,
+                memory_start: mapping.start,
+                memory_limit: mapping.limit,
+                file_offset: mapping.offset,
+                filename: mapping.file.index() as i64,
+                build_id: mapping.build_id.index() as i64,
+                // What has names already need not be looked up in the binary.
+                has_functions: named[id],
+            };
+            self.message(3, &made);
+        }
+        for location in &locations.rows {
+            self.message(4, location);
+        }
+        for (id, function) in symbols.functions.enumerate() {
+            let made = Function {
+                id: id.index() as u64 + 1,
+                name: function.name.index() as i64,
+                system_name: 0,
+                filename: function.file.index() as i64,
+                start_line: i64::from(function.line),
+            };
+            self.message(5, &made);
+        }
+    }
+
+    /// What the profile says of itself. Returns what of it cannot be said.
+    fn meta(&mut self, profile: &Profile) -> Option<String> {
+        let meta = &profile.meta;
+        let expressions = [(7, &meta.drop_frames), (8, &meta.keep_frames)];
+        for (field, text) in expressions {
+            let text = self.string(text);
+            self.number(field, text);
+        }
+        self.number(9, meta.time_ns.unwrap_or(0));
+        self.number(10, meta.duration_ns.unwrap_or(0));
+        if let Some(period) = &meta.period {
+            let (r#type, unit) = (self.string(&period.name), self.string(&period.unit));
+            self.message(11, &ValueType { r#type, unit });
+            self.number(12, period.value);
+        }
+        let mut comments = Vec::new();
+        for comment in &meta.comments {
+            push_varint(&mut comments, self.string(comment) as u64);
+        }
+        if !comments.is_empty() {
+            push_bytes(&mut self.bytes, 13, &comments);
+        }
+        // The last metric is the default where nothing else is said.
+        let default = meta.metrics.get(meta.default_metric)?;
+        if meta.default_metric + 1 == meta.metrics.len() {
+            return None;
+        }
+        let name = self.string(&default.name);
+        self.number(14, name);
+        let found = meta.metric_named(&default.name) == Some(meta.default_metric) && name != 0;
+        (!found).then(|| format!("pprof: the default metric has no name of its own: {:?}", default.name))
+    }
+}
+
+/// The locations of a profile, in the order in which its stacks have them.
+struct Locations {
+    rows: Vec<Location>,
+}
+
+/// The ids of the locations of every stack, leaf first, as they are written.
+struct PackedStacks {
+    bytes: Vec<u8>,
+    end: Column<StackId, usize>,
+}
+
+impl PackedStacks {
+    fn ids(&self, stack: StackId) -> &[u8] {
+        let start = if stack.index() == 0 { 0 } else { self.end[StackId::new(stack.index() - 1)] };
+        &self.bytes[start..self.end[stack]]
+    }
+}
+
+impl Locations {
+    fn of(profile: &Profile) -> (Locations, PackedStacks) {
+        let symbols = &profile.symbols;
+        let mut locations = Locations { rows: Vec::new() };
+        let mut ids: HashMap<&[FrameId], u64> = HashMap::new();
+        let mut stacks = PackedStacks { bytes: Vec::new(), end: Column::new() };
+        let unnamed = unnamed(symbols);
+        for stack in profile.stacks.iter() {
+            let mut rest = stack;
+            while !rest.is_empty() {
+                let start = last_group(symbols, rest);
+                let group = &rest[start..];
+                rest = &rest[..start];
+                let id = *ids.entry(group).or_insert_with(|| {
+                    let id = locations.rows.len() as u64 + 1;
+                    locations.rows.push(location(id, symbols, group, &unnamed));
+                    id
+                });
+                push_varint(&mut stacks.bytes, id);
+            }
+            stacks.end.push(stacks.bytes.len());
+        }
+        (locations, stacks)
+    }
+}
+
+/// Where the last frame of `frames` that was not inlined stands, as far as what follows it was at the
+/// same address.
+fn last_group(symbols: &Symbols, frames: &[FrameId]) -> usize {
+    let mut start = frames.len() - 1;
+    while start > 0 {
+        let (frame, caller) = (symbols.frames[frames[start]], symbols.frames[frames[start - 1]]);
+        let same_place = (frame.address, frame.mapping) == (caller.address, caller.mapping);
+        if !(frame.inlined && same_place) {
+            break;
+        }
+        start -= 1;
+    }
+    start
+}
+
+/// Frames whose name says only which binary they are in: these have an address and no function.
+fn unnamed(symbols: &Symbols) -> Column<FrameId, bool> {
+    symbols.frames.map(|frame| {
+        let function = symbols.functions[frame.function];
+        let is_plain = function.line == 0 && function.file.index() == 0 && frame.line == 0;
+        is_plain && frame.address != 0 && symbols.function_name(frame.function) == place_name(symbols, frame)
+    })
+}
+
+/// What a frame without a name is called.
+fn place_name(symbols: &Symbols, frame: &Frame) -> String {
+    crate::profile::unnamed(symbols.mapping_file(frame.mapping))
+}
+
+/// The location of frames that share an address, the outermost first.
+fn location(id: u64, symbols: &Symbols, frames: &[FrameId], unnamed: &Column<FrameId, bool>) -> Location {
+    let first = symbols.frames[frames[0]];
+    let line = |&frame: &FrameId| {
+        let frame = symbols.frames[frame];
+        Line { function_id: frame.function.index() as u64 + 1, line: i64::from(frame.line) }
+    };
+    let line = match frames {
+        [frame] if unnamed[*frame] => Vec::new(),
+        frames => frames.iter().rev().map(line).collect(),
+    };
+    Location { id, mapping_id: first.mapping.index() as u64, address: first.address, line }
+}

@@ -1,0 +1,214 @@
+//! Writing profiles: which formats can be written, how the name of a file says which, and what a
+//! format cannot hold.
+
+use std::fmt;
+use std::io::{self, Write};
+
+use flate2::{Compression, GzBuilder};
+
+use crate::format::{collapsed_write, pprof};
+use crate::profile::{LabelSetId, LoadOptions, Profile};
+
+/// A format that can be written.
+pub struct Writer {
+    /// Name on the command line, such as `pprof`.
+    pub name: &'static str,
+    /// Name in prose, such as `pprof protobuf`.
+    pub title: &'static str,
+    /// How the names of its files end.
+    pub endings: &'static [&'static str],
+    /// How the names of its files end that are compressed although nothing says so.
+    pub packed_endings: &'static [&'static str],
+    /// Whether its files are compressed where no ending says otherwise.
+    pub packed: bool,
+    /// What it can hold beside names and the values of one metric.
+    pub holds: &'static [Part],
+    /// Whether it can hold functions and their calls, which is what some formats have instead of
+    /// stacks.
+    pub holds_calls: bool,
+    /// What has to be loaded to write all that it can hold.
+    pub needs: LoadOptions,
+    /// Writes the profile, and its metric of that number where the format holds one only. Returns
+    /// what had to be changed, for people to read.
+    pub write: fn(&Profile, usize, &mut dyn Write) -> io::Result<Vec<String>>,
+}
+
+/// All formats that can be written.
+#[rustfmt::skip] // One row a format.
+pub static WRITERS: &[&Writer] = &[
+    &pprof::WRITER,
+    &collapsed_write::WRITER,
+];
+
+/// What a profile may have that not every format can hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// More metrics than one.
+    Metrics,
+    /// The name and the unit of a metric.
+    MetricNames,
+    /// Labels other than the thread's name.
+    Labels,
+    /// Source files.
+    Files,
+    /// The lines that were running.
+    Lines,
+    /// The place that tells functions of one name apart.
+    Places,
+    /// Addresses, and the binaries they are in.
+    Addresses,
+    /// Which frames were inlined.
+    Inlining,
+    /// Which expressions name the frames to drop.
+    DropFrames,
+    /// The recorder's comments.
+    Comments,
+    /// When the recording started, and the sampling period.
+    Recording,
+    /// Values below 0.
+    Negatives,
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Part::Metrics => "the other metrics",
+            Part::MetricNames => "the metric's name and unit",
+            Part::Labels => "labels",
+            Part::Files => "source files",
+            Part::Lines => "line numbers",
+            Part::Places => "what tells functions of one name apart",
+            Part::Addresses => "addresses and binaries",
+            Part::Inlining => "which frames were inlined",
+            Part::DropFrames => "which frames to drop",
+            Part::Comments => "comments",
+            Part::Recording => "the time and the period of the recording",
+            Part::Negatives => "negative values",
+        })
+    }
+}
+
+impl Writer {
+    /// Whether a file of this name, or of none, is to be compressed.
+    pub fn is_packed(&self, file: Option<&str>) -> bool {
+        let Some(file) = file.map(str::to_ascii_lowercase) else { return self.packed };
+        let ends = |endings: &[&str]| endings.iter().any(|ending| file.ends_with(ending));
+        file.ends_with(".gz") || ends(self.packed_endings) || (self.packed && !ends(self.endings))
+    }
+
+    /// Writes a profile, compressed or not. Equal profiles give equal bytes.
+    pub fn write_to(
+        &self,
+        profile: &Profile,
+        metric: usize,
+        packed: bool,
+        out: &mut dyn Write,
+    ) -> io::Result<Vec<String>> {
+        if !packed {
+            return (self.write)(profile, metric, out);
+        }
+        // No name and no time in the header, or equal profiles would differ.
+        let mut gzip = GzBuilder::new().mtime(0).write(out, Compression::default());
+        let changes = (self.write)(profile, metric, &mut gzip)?;
+        gzip.finish()?;
+        Ok(changes)
+    }
+
+    /// What `profile` has and this format cannot hold.
+    pub fn losses(&self, profile: &Profile, metric: usize) -> Vec<Part> {
+        let all = [
+            Part::Metrics,
+            Part::MetricNames,
+            Part::Labels,
+            Part::Files,
+            Part::Lines,
+            Part::Places,
+            Part::Addresses,
+            Part::Inlining,
+            Part::DropFrames,
+            Part::Comments,
+            Part::Recording,
+            Part::Negatives,
+        ];
+        all.into_iter().filter(|part| !self.holds.contains(part) && has(profile, metric, *part)).collect()
+    }
+}
+
+fn has(profile: &Profile, metric: usize, part: Part) -> bool {
+    let (meta, symbols) = (&profile.meta, &profile.symbols);
+    match part {
+        Part::Metrics => meta.metrics.len() > 1,
+        Part::MetricNames => {
+            let metric = &meta.metrics[metric];
+            (metric.name.as_str(), metric.unit.as_str()) != ("samples", "count")
+        }
+        Part::Labels => {
+            meta.labelled_rows > 0
+                && (profile.label_sets.len() == 1
+                    || profile.samples.labels.iter().any(|&set| set != LabelSetId::default()))
+        }
+        Part::Files => {
+            symbols.functions.iter().any(|function| !symbols.strings.get(function.file).is_empty())
+        }
+        Part::Lines => symbols.frames.iter().any(|frame| frame.line != 0),
+        Part::Places => symbols.functions.iter().any(|function| function.by_place),
+        Part::Addresses => {
+            symbols.mappings.len() > 1 || symbols.frames.iter().any(|frame| frame.address != 0)
+        }
+        Part::Inlining => symbols.frames.iter().any(|frame| frame.inlined),
+        Part::DropFrames => !meta.drop_frames.is_empty(),
+        Part::Comments => !meta.comments.is_empty(),
+        Part::Recording => meta.time_ns.is_some() || meta.period.is_some(),
+        Part::Negatives => profile.samples.values[metric].iter().any(|&value| value < 0),
+    }
+}
+
+/// The format to write that is called `name`.
+pub fn writer_named(name: &str) -> Option<&'static Writer> {
+    WRITERS.iter().copied().find(|writer| writer.name.eq_ignore_ascii_case(name))
+}
+
+/// The format that the name of a file to write asks for.
+pub fn writer_for(file: &str) -> Option<&'static Writer> {
+    let file = file.to_ascii_lowercase();
+    let name = file.rsplit(['/', '\\']).next().unwrap_or_default();
+    let plain = name.strip_suffix(".gz").unwrap_or(name);
+    // valgrind calls its files `callgrind.out.1234`.
+    if plain.starts_with("callgrind.out") {
+        return writer_named("callgrind");
+    }
+    let ends = |writer: &Writer| {
+        let mut endings = writer.endings.iter().chain(writer.packed_endings);
+        endings.any(|ending| plain.ends_with(ending))
+    };
+    WRITERS.iter().copied().find(|writer| ends(writer))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ending_says_the_format_and_whether_it_is_compressed() {
+        for (file, expected) in [
+            ("cpu.pb.gz", Some(("pprof", true))),
+            ("cpu.pb", Some(("pprof", false))),
+            ("default.pgo", Some(("pprof", true))),
+            ("CPU.PPROF", Some(("pprof", true))),
+            ("a/b.folded", Some(("collapsed", false))),
+            ("a.collapsed.gz", Some(("collapsed", true))),
+            ("stacks.txt", Some(("collapsed", false))),
+            ("a.speedscope.json", Some(("speedscope", false))),
+            ("a.cpuprofile", Some(("cpuprofile", false))),
+            ("x/callgrind.out.12", Some(("callgrind", false))),
+            ("a.callgrind", Some(("callgrind", false))),
+            ("a.json", None),
+            ("a", None),
+        ] {
+            let found = writer_for(file).map(|writer| (writer.name, writer.is_packed(Some(file))));
+            assert_eq!(found, expected, "{file}");
+        }
+        assert!(writer_named("pprof").unwrap().is_packed(Some("profile")));
+        assert!(!writer_named("collapsed").unwrap().is_packed(None));
+    }
+}

@@ -1,0 +1,30 @@
+//! Some of a profile's metrics.
+
+use std::sync::Arc;
+
+use crate::profile::{Profile, Samples};
+
+/// The metrics of the given numbers, in that order; the first of them becomes the default.
+pub fn pick_metrics(profile: &Profile, metrics: &[usize]) -> Profile {
+    let samples = Samples {
+        values: metrics.iter().map(|&metric| profile.samples.values[metric].clone()).collect(),
+        ..Samples::clone(&profile.samples)
+    };
+    let mut picked = Profile { samples: Arc::new(samples), ..profile.clone() };
+    picked.meta.metrics = metrics.iter().map(|&metric| profile.meta.metrics[metric].clone()).collect();
+    picked.meta.default_metric = 0;
+    picked
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::{draw, from_picture};
+
+    #[test]
+    fn metrics_come_in_the_order_given() {
+        let picked = pick_metrics(&from_picture("main 1 2 3"), &[2, 0]);
+        assert_eq!(draw(&picked), "main 3 1");
+        assert_eq!((&*picked.meta.metrics[0].name, picked.meta.default_metric), ("metric2", 0));
+    }
+}

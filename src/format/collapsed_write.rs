@@ -21,6 +21,8 @@ pub(super) static WRITER: Writer = Writer {
     packed: false,
     holds: &[Part::Negatives],
     holds_calls: false,
+    counts_rows: false,
+    read_as: &[("samples", "count")],
     needs: LoadOptions { labels: false, times: false },
     write,
 };
@@ -43,7 +45,7 @@ fn write(profile: &Profile, metric: usize, out: &mut dyn Write) -> io::Result<Ve
         // Values of both signs do not cancel each other: the total is the sum of what they are
         // without sign.
         for sum in sums.iter().filter(|&&sum| sum != 0) {
-            writeln!(out, "{stack} {}", decimal(*sum, metric_row.divisor))?;
+            writeln!(out, "{stack} {}", decimal(i128::from(*sum), metric_row.divisor))?;
         }
     }
     let mut changes = spelling.changes();
@@ -160,13 +162,13 @@ fn is_weight(word: &str) -> bool {
 const DECIMALS: u32 = 6;
 
 /// `value` ÷ `divisor` as a decimal number: exact where six decimals suffice, else rounded.
-fn decimal(value: i64, divisor: u64) -> String {
+pub(super) fn decimal(value: i128, divisor: u64) -> String {
     if divisor <= 1 {
         return value.to_string();
     }
     let one = 10i128.pow(DECIMALS);
     let divisor = i128::from(divisor);
-    let scaled = i128::from(value.unsigned_abs()) * one;
+    let scaled = value.abs().saturating_mul(one);
     let rounded = (scaled + divisor / 2) / divisor;
     let sign = if value < 0 { "-" } else { "" };
     let digits = format!("{sign}{}.{:06}", rounded / one, rounded % one);

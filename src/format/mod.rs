@@ -24,6 +24,7 @@ mod pprof_legacy;
 mod pstats;
 mod source;
 mod speedscope;
+mod speedscope_write;
 mod stackprof;
 mod text;
 mod threads;

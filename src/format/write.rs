@@ -6,8 +6,8 @@ use std::io::{self, Write};
 
 use flate2::{Compression, GzBuilder};
 
-use crate::format::{collapsed_write, pprof};
-use crate::profile::{LabelSetId, LoadOptions, Profile};
+use crate::format::{collapsed_write, pprof, speedscope_write, v8};
+use crate::profile::{Frame, LoadOptions, Profile};
 
 /// A format that can be written.
 pub struct Writer {
@@ -26,6 +26,10 @@ pub struct Writer {
     /// Whether it can hold functions and their calls, which is what some formats have instead of
     /// stacks.
     pub holds_calls: bool,
+    /// Whether a metric that counts samples can be told from the number of samples in the file.
+    pub counts_rows: bool,
+    /// Names and units of metrics that need not be written, since they are read as these anyway.
+    pub read_as: &'static [(&'static str, &'static str)],
     /// What has to be loaded to write all that it can hold.
     pub needs: LoadOptions,
     /// Writes the profile, and its metric of that number where the format holds one only. Returns
@@ -38,6 +42,8 @@ pub struct Writer {
 pub static WRITERS: &[&Writer] = &[
     &pprof::WRITER,
     &collapsed_write::WRITER,
+    &speedscope_write::WRITER,
+    &v8::write::WRITER,
 ];
 
 /// What a profile may have that not every format can hold.
@@ -49,6 +55,8 @@ pub enum Part {
     MetricNames,
     /// Labels other than the thread's name.
     Labels,
+    /// The names of threads.
+    Threads,
     /// Source files.
     Files,
     /// The lines that were running.
@@ -75,6 +83,7 @@ impl fmt::Display for Part {
             Part::Metrics => "the other metrics",
             Part::MetricNames => "the metric's name and unit",
             Part::Labels => "labels",
+            Part::Threads => "threads",
             Part::Files => "source files",
             Part::Lines => "line numbers",
             Part::Places => "what tells functions of one name apart",
@@ -114,12 +123,40 @@ impl Writer {
         Ok(changes)
     }
 
+    /// The metrics that are not in a file that holds the one of number `metric`.
+    pub fn left_out<'p>(&self, profile: &'p Profile, metric: usize) -> Vec<&'p str> {
+        if self.holds.contains(&Part::Metrics) {
+            return Vec::new();
+        }
+        let is_count = |number: usize| {
+            let name = &profile.meta.metrics[number].name;
+            self.counts_rows
+                && name == "samples"
+                && profile.samples.time.is_some()
+                && profile.samples.values[number].iter().all(|&value| value == 1)
+        };
+        let others = (0..profile.meta.metrics.len()).filter(|&number| number != metric && !is_count(number));
+        others.map(|number| profile.meta.metrics[number].name.as_str()).collect()
+    }
+
+    fn lacks(&self, profile: &Profile, metric: usize, part: Part) -> bool {
+        match part {
+            Part::Metrics => !self.left_out(profile, metric).is_empty(),
+            Part::MetricNames => {
+                let metric = &profile.meta.metrics[metric];
+                !self.read_as.contains(&(metric.name.as_str(), metric.unit.as_str()))
+            }
+            part => has(profile, metric, part),
+        }
+    }
+
     /// What `profile` has and this format cannot hold.
     pub fn losses(&self, profile: &Profile, metric: usize) -> Vec<Part> {
         let all = [
             Part::Metrics,
             Part::MetricNames,
             Part::Labels,
+            Part::Threads,
             Part::Files,
             Part::Lines,
             Part::Places,
@@ -130,27 +167,27 @@ impl Writer {
             Part::Recording,
             Part::Negatives,
         ];
-        all.into_iter().filter(|part| !self.holds.contains(part) && has(profile, metric, *part)).collect()
+        all.into_iter()
+            .filter(|part| !self.holds.contains(part) && self.lacks(profile, metric, *part))
+            .collect()
     }
 }
 
+/// Whether a profile has a part.
 fn has(profile: &Profile, metric: usize, part: Part) -> bool {
     let (meta, symbols) = (&profile.meta, &profile.symbols);
     match part {
         Part::Metrics => meta.metrics.len() > 1,
-        Part::MetricNames => {
-            let metric = &meta.metrics[metric];
-            (metric.name.as_str(), metric.unit.as_str()) != ("samples", "count")
-        }
-        Part::Labels => {
-            meta.labelled_rows > 0
-                && (profile.label_sets.len() == 1
-                    || profile.samples.labels.iter().any(|&set| set != LabelSetId::default()))
-        }
+        Part::MetricNames => !meta.metrics.is_empty(),
+        // Labels that were not loaded are counted all the same.
+        Part::Labels => has_label(profile, |key| key != "thread") || is_unlabelled(profile),
+        Part::Threads => has_label(profile, |key| key == "thread"),
         Part::Files => {
             symbols.functions.iter().any(|function| !symbols.strings.get(function.file).is_empty())
         }
-        Part::Lines => symbols.frames.iter().any(|frame| frame.line != 0),
+        Part::Lines => {
+            symbols.frames.iter().any(|frame| ![0, function_line(profile, frame)].contains(&frame.line))
+        }
         Part::Places => symbols.functions.iter().any(|function| function.by_place),
         Part::Addresses => {
             symbols.mappings.len() > 1 || symbols.frames.iter().any(|frame| frame.address != 0)
@@ -159,8 +196,42 @@ fn has(profile: &Profile, metric: usize, part: Part) -> bool {
         Part::DropFrames => !meta.drop_frames.is_empty(),
         Part::Comments => !meta.comments.is_empty(),
         Part::Recording => meta.time_ns.is_some() || meta.period.is_some(),
-        Part::Negatives => profile.samples.values[metric].iter().any(|&value| value < 0),
+        Part::Negatives => {
+            profile.samples.values.get(metric).is_some_and(|values| values.iter().any(|&value| value < 0))
+        }
     }
+}
+
+/// Where the function of a frame begins.
+fn function_line(profile: &Profile, frame: &Frame) -> u32 {
+    profile.symbols.functions[frame.function].line
+}
+
+fn has_label(profile: &Profile, is_wanted: impl Fn(&str) -> bool) -> bool {
+    let strings = &profile.symbols.strings;
+    profile
+        .label_sets
+        .ids()
+        .any(|set| profile.label_sets.labels(set).iter().any(|label| is_wanted(strings.get(label.key))))
+}
+
+/// Whether samples had labels when they were read, of which none were kept.
+fn is_unlabelled(profile: &Profile) -> bool {
+    profile.meta.labelled_rows > 0 && profile.label_sets.len() == 1
+}
+
+/// The rows of a profile in the order in which they were taken, where that is known; elsewhere those
+/// with no value in `metric` are left out.
+pub(super) fn rows_in_time(profile: &Profile, metric: usize) -> impl Iterator<Item = usize> {
+    let (samples, values) = (&profile.samples, &profile.samples.values[metric]);
+    let mut rows: Vec<usize> = match &samples.time {
+        Some(_) => (0..samples.len()).collect(),
+        None => (0..samples.len()).filter(|&row| values[row] != 0).collect(),
+    };
+    if let Some(times) = &samples.time {
+        rows.sort_by_key(|&row| times[row]);
+    }
+    rows.into_iter()
 }
 
 /// The format to write that is called `name`.

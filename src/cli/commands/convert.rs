@@ -113,7 +113,10 @@ impl ConvertCommand {
             } else {
                 format!("{}: the ending says no format to write", out.display())
             };
-            hinted(message, format!("name it with --to, or use an ending: {}", endings()))
+            hinted(
+                message,
+                format!("name it with --to, or use an ending, with .gz or without: {}", endings()),
+            )
         })
     }
 }
@@ -157,9 +160,7 @@ fn losses(profile: &Profile, metric: usize, writer: &Writer) -> Vec<String> {
     let mut lost = writer.losses(profile, metric);
     if lost.contains(&Part::Metrics) {
         lost.retain(|&part| part != Part::Metrics);
-        let others: Vec<&str> = (metrics.iter().enumerate())
-            .filter_map(|(number, other)| (number != metric).then_some(other.name.as_str()))
-            .collect();
+        let others = writer.left_out(profile, metric);
         texts.push(format!(
             "{} holds one metric: {} is written, {} left out (choose with --metric)",
             writer.name,

@@ -26,6 +26,7 @@ pub(super) static WRITER: Writer = Writer {
         Part::Metrics,
         Part::MetricNames,
         Part::Labels,
+        Part::Threads,
         Part::Files,
         Part::Lines,
         Part::Addresses,
@@ -36,6 +37,8 @@ pub(super) static WRITER: Writer = Writer {
         Part::Negatives,
     ],
     holds_calls: false,
+    counts_rows: false,
+    read_as: &[],
     needs: LoadOptions { labels: true, times: false },
     write: write::write,
 };

@@ -20,7 +20,7 @@ use crate::profile::{LabelSetId, LoadOptions, Profile, ProfileBuilder};
 /// The format's row in the list of formats.
 pub(in crate::format) static CPUPROFILE: Format = Format { name: NAME, title: "V8 CPU profile", sniff, read };
 
-const NAME: &str = "cpuprofile";
+pub(super) const NAME: &str = "cpuprofile";
 
 fn sniff(head: &[u8]) -> Confidence {
     let keys = json::keys(head);

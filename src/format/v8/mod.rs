@@ -7,6 +7,7 @@ pub(super) mod heapprofile;
 pub(super) mod nodes;
 pub(super) mod samples;
 pub(super) mod tree;
+pub(in crate::format) mod write;
 
 use call_frame::CallFrame;
 use tree::{NodeId, Tree};

@@ -1,0 +1,182 @@
+//! Writing speedscope's files: a sampled profile for every thread, with the values of one metric.
+//!
+//! A frame of such a file is a function: were its line the one that was running, speedscope would
+//! show a function of ten lines as ten.
+
+use std::io::{self, Write};
+
+use hashbrown::HashMap;
+use serde::Serialize;
+
+use crate::format::collapsed_write::decimal;
+use crate::format::write::{Part, Writer, rows_in_time};
+use crate::profile::{Id, LabelSetId, LabelValue, LoadOptions, Metric, Profile};
+use crate::unit::{Family, Unit};
+
+/// The format's row in the list of formats that can be written.
+pub(super) static WRITER: Writer = Writer {
+    name: "speedscope",
+    title: "speedscope",
+    endings: &[".speedscope.json", ".speedscope"],
+    packed_endings: &[],
+    packed: false,
+    holds: &[Part::Threads, Part::Files, Part::Places, Part::Negatives],
+    holds_calls: false,
+    counts_rows: false,
+    read_as: &[("wall", "nanoseconds"), ("bytes", "bytes"), ("samples", "count")],
+    needs: LoadOptions { labels: true, times: true },
+    write,
+};
+
+/// A row of `shared.frames`.
+#[derive(Serialize)]
+struct SharedFrame<'a> {
+    name: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    file: &'a str,
+    #[serde(skip_serializing_if = "is_zero")]
+    line: u32,
+    #[serde(skip_serializing_if = "is_zero")]
+    col: u32,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands in a reference")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+fn write(profile: &Profile, metric: usize, mut out: &mut dyn Write) -> io::Result<Vec<String>> {
+    let symbols = &profile.symbols;
+    let exporter = concat!("prof ", env!("CARGO_PKG_VERSION"));
+    write!(
+        out,
+        "{{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"{exporter}\",\
+         \"shared\":{{\"frames\":["
+    )?;
+    for (id, function) in symbols.functions.enumerate() {
+        let (name, file) = (symbols.function_name(id), symbols.function_file(id));
+        let frame = SharedFrame { name, file, line: function.line, col: function.column };
+        out.write_all(if id.index() == 0 { b"\n" } else { b",\n" })?;
+        serde_json::to_writer(&mut out, &frame)?;
+    }
+    out.write_all(b"\n]},\"profiles\":[")?;
+    let scale = Scale::of(&profile.meta.metrics[metric]);
+    for (number, thread) in threads(profile, metric).iter().enumerate() {
+        out.write_all(if number == 0 { b"\n" } else { b",\n" })?;
+        write_thread(profile, metric, thread, &scale, out)?;
+    }
+    out.write_all(b"\n]}\n")?;
+    Ok(Vec::new())
+}
+
+/// How values are written: in a unit that the format knows.
+struct Scale {
+    unit: &'static str,
+    factor: i128,
+    divisor: u64,
+}
+
+impl Scale {
+    fn of(metric: &Metric) -> Scale {
+        let unit = Unit::parse(&metric.unit);
+        let (name, target) = match (unit.family(), unit.name()) {
+            (Family::Time, "ns") => ("nanoseconds", unit.clone()),
+            (Family::Time, "µs") => ("microseconds", unit.clone()),
+            (Family::Time, "ms") => ("milliseconds", unit.clone()),
+            (Family::Time, _) => ("seconds", Unit::parse("s")),
+            (Family::Bytes, _) => ("bytes", Unit::BYTES),
+            _ => ("none", unit.clone()),
+        };
+        let factor = i128::from(unit.factor_to(&target).unwrap_or(1));
+        Scale { unit: name, factor, divisor: metric.divisor }
+    }
+
+    fn decimal(&self, value: i128) -> String {
+        decimal(value.saturating_mul(self.factor), self.divisor)
+    }
+}
+
+/// The rows of one thread.
+struct ThreadRows<'a> {
+    name: &'a str,
+    rows: Vec<usize>,
+}
+
+/// The threads, in the order of their first samples; one without a name where there is none.
+fn threads(profile: &Profile, metric: usize) -> Vec<ThreadRows<'_>> {
+    let strings = &profile.symbols.strings;
+    let name = |set: LabelSetId| {
+        let labels = profile.label_sets.labels(set).iter();
+        let thread =
+            labels.filter(|label| strings.get(label.key) == "thread").find_map(|label| match label.value {
+                LabelValue::Text(name) => Some(strings.get(name)),
+                LabelValue::Number(..) => None,
+            });
+        thread.unwrap_or_default()
+    };
+    let mut threads: Vec<ThreadRows> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for row in rows_in_time(profile, metric) {
+        let name = name(profile.samples.labels[row]);
+        let place = *places.entry(name).or_insert_with(|| {
+            threads.push(ThreadRows { name, rows: Vec::new() });
+            threads.len() - 1
+        });
+        threads[place].rows.push(row);
+    }
+    if threads.is_empty() {
+        threads.push(ThreadRows { name: "", rows: Vec::new() });
+    }
+    threads
+}
+
+fn write_thread(
+    profile: &Profile,
+    metric: usize,
+    thread: &ThreadRows,
+    scale: &Scale,
+    mut out: &mut dyn Write,
+) -> io::Result<()> {
+    let (samples, values) = (&profile.samples, &profile.samples.values[metric]);
+    let sum: i128 = thread.rows.iter().map(|&row| i128::from(values[row])).sum();
+    out.write_all(b"{\"type\":\"sampled\",\"name\":")?;
+    serde_json::to_writer(&mut out, thread.name)?;
+    let (unit, end) = (scale.unit, scale.decimal(sum));
+    write!(out, ",\"unit\":\"{unit}\",\"startValue\":0,\"endValue\":{end},\"samples\":[")?;
+    for (index, &row) in thread.rows.iter().enumerate() {
+        out.write_all(if index == 0 { b"[" } else { b",[" })?;
+        for (depth, &frame) in profile.stacks.frames(samples.stack[row]).iter().enumerate() {
+            let comma = if depth == 0 { "" } else { "," };
+            write!(out, "{comma}{}", profile.symbols.frames[frame].function.index())?;
+        }
+        out.write_all(b"]")?;
+    }
+    out.write_all(b"],\"weights\":[")?;
+    for (index, &row) in thread.rows.iter().enumerate() {
+        let comma = if index == 0 { "" } else { "," };
+        write!(out, "{comma}{}", scale.decimal(i128::from(values[row])))?;
+    }
+    out.write_all(b"]}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::{self, Source};
+    use crate::profile::{draw, from_picture};
+
+    #[test]
+    fn threads_become_profiles_and_stay_threads() {
+        let picture = " 4 {thread=two}\nmain 3 {thread=one}\nmain;work 2 {thread=two}\nmain;work 7";
+        let mut profile = from_picture(picture);
+        profile.meta.metrics[0].divisor = 10;
+        let mut bytes = Vec::new();
+        write(&profile, 0, &mut bytes).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        assert!(text.contains(r#""name":"two","unit":"none","startValue":0,"endValue":0.6"#), "{text}");
+        let again = format::load(&mut Source::from_bytes(text.into()), LoadOptions::ALL, None).unwrap();
+        assert_eq!(again.meta.format, "speedscope");
+        assert_eq!(draw(&again), draw(&profile));
+        assert_eq!(again.meta.metrics[0].divisor, 10);
+    }
+}

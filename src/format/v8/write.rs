@@ -1,0 +1,186 @@
+//! Writing V8 CPU profiles: a call tree, and one sample after the other.
+//!
+//! A sample lasts until the next one. So the samples stand end to end, each as long as its value,
+//! which is a time of the metric that is written, or else a number that passes for microseconds.
+
+use std::io::{self, Write};
+
+use hashbrown::HashMap;
+use serde::Serialize;
+
+use crate::format::v8::cpuprofile::NAME;
+use crate::format::write::{Part, Writer, rows_in_time};
+use crate::profile::{Column, FunctionId, LoadOptions, Metric, Profile, StackId};
+use crate::unit::{Family, Unit};
+
+/// The format's row in the list of formats that can be written.
+pub(in crate::format) static WRITER: Writer = Writer {
+    name: NAME,
+    title: "V8 CPU profile",
+    endings: &[".cpuprofile"],
+    packed_endings: &[],
+    packed: false,
+    holds: &[Part::Files, Part::Places],
+    holds_calls: false,
+    counts_rows: true,
+    read_as: &[("cpu", "microseconds")],
+    needs: LoadOptions { labels: false, times: true },
+    write,
+};
+
+/// A node of the call tree, as it is written.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Node<'a> {
+    id: usize,
+    call_frame: CallFrame<'a>,
+    hit_count: u64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    children: Vec<usize>,
+}
+
+/// A function; lines and columns count from 0, and -1 stands for none.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct CallFrame<'a> {
+    function_name: &'a str,
+    script_id: &'static str,
+    url: &'a str,
+    line_number: i64,
+    column_number: i64,
+}
+
+fn write(profile: &Profile, metric: usize, mut out: &mut dyn Write) -> io::Result<Vec<String>> {
+    let values = &profile.samples.values[metric];
+    let mut tree = Tree::new(profile);
+    let (mut nodes, mut moments) = (Vec::new(), Vec::new());
+    let clock = Clock::of(&profile.meta.metrics[metric]);
+    let mut passed: i128 = 0;
+    for row in rows_in_time(profile, metric).filter(|&row| values[row] >= 0) {
+        nodes.push(tree.node_of(profile, profile.samples.stack[row]));
+        moments.push(clock.microseconds(passed));
+        passed += i128::from(values[row]);
+    }
+    out.write_all(b"{\"nodes\":[")?;
+    for (index, node) in tree.nodes.iter().enumerate() {
+        out.write_all(if index == 0 { b"\n" } else { b",\n" })?;
+        serde_json::to_writer(&mut out, node)?;
+    }
+    write!(out, "\n],\"startTime\":0,\"endTime\":{},\"samples\":", clock.microseconds(passed))?;
+    serde_json::to_writer(&mut out, &nodes)?;
+    // The time before each sample; rounding the moments keeps their sum exact.
+    let before = std::iter::once(&0).chain(&moments);
+    let deltas: Vec<i128> = moments.iter().zip(before).map(|(moment, before)| moment - before).collect();
+    out.write_all(b",\"timeDeltas\":")?;
+    serde_json::to_writer(&mut out, &deltas)?;
+    out.write_all(b"}\n")?;
+    Ok(clock.changes)
+}
+
+/// From the values of a metric to µs.
+struct Clock {
+    factor: i128,
+    divisor: i128,
+    changes: Vec<String>,
+}
+
+impl Clock {
+    fn of(metric: &Metric) -> Clock {
+        let (unit, divisor) = (Unit::parse(&metric.unit), i128::from(metric.divisor.max(1)));
+        match unit.factor_to(&Unit::NANOSECONDS) {
+            Some(factor) if unit.family() == Family::Time => {
+                Clock { factor: i128::from(factor), divisor: divisor * 1000, changes: Vec::new() }
+            }
+            _ => {
+                let unit = if metric.unit.is_empty() { "its unit" } else { &metric.unit };
+                let change =
+                    format!("cpuprofile: one microsecond in the file is one {unit} of {}", metric.name);
+                Clock { factor: 1, divisor, changes: vec![change] }
+            }
+        }
+    }
+
+    fn microseconds(&self, value: i128) -> i128 {
+        (value.saturating_mul(self.factor) + self.divisor / 2) / self.divisor
+    }
+}
+
+/// The call tree of the samples written so far.
+struct Tree<'a> {
+    nodes: Vec<Node<'a>>,
+    children: HashMap<(usize, FunctionId), usize>,
+    /// The number of the node at the end of a stack.
+    of_stack: Column<StackId, Option<usize>>,
+}
+
+impl<'a> Tree<'a> {
+    fn new(profile: &Profile) -> Self {
+        let call_frame = CallFrame {
+            function_name: "(root)",
+            script_id: "0",
+            url: "",
+            line_number: -1,
+            column_number: -1,
+        };
+        let root = Node { id: 1, call_frame, hit_count: 0, children: Vec::new() };
+        let of_stack = Column::filled(None, profile.stacks.len());
+        Tree { nodes: vec![root], children: HashMap::new(), of_stack }
+    }
+
+    /// The number of the node at the end of a stack, which is hit once more.
+    fn node_of(&mut self, profile: &'a Profile, stack: StackId) -> usize {
+        let number = self.of_stack[stack].unwrap_or_else(|| {
+            let frames = profile.stacks.frames(stack).iter();
+            let functions = frames.map(|&frame| profile.symbols.frames[frame].function);
+            functions.fold(1, |parent, function| self.child(profile, parent, function))
+        });
+        self.of_stack[stack] = Some(number);
+        self.nodes[number - 1].hit_count += 1;
+        number
+    }
+
+    fn child(&mut self, profile: &'a Profile, parent: usize, function: FunctionId) -> usize {
+        let nodes = &mut self.nodes;
+        *self.children.entry((parent, function)).or_insert_with(|| {
+            let id = nodes.len() + 1;
+            let call_frame = call_frame(profile, function);
+            nodes.push(Node { id, call_frame, hit_count: 0, children: Vec::new() });
+            nodes[parent - 1].children.push(id);
+            id
+        })
+    }
+}
+
+fn call_frame(profile: &Profile, id: FunctionId) -> CallFrame<'_> {
+    let function = profile.symbols.functions[id];
+    let name = profile.symbols.function_name(id);
+    CallFrame {
+        // V8 leaves these without a name, and readers give them this one.
+        function_name: if name == "(anonymous)" { "" } else { name },
+        script_id: "0",
+        url: profile.symbols.function_file(id),
+        line_number: i64::from(function.line) - 1,
+        column_number: i64::from(function.column) - 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::{self, Source};
+    use crate::profile::{draw, from_picture};
+
+    #[test]
+    fn samples_stand_end_to_end() {
+        let mut profile = from_picture("main 1500\nmain;work@w.js:0 2700\n 700\nmain -5");
+        (profile.meta.metrics[0].name, profile.meta.metrics[0].unit) = ("cpu".into(), "nanoseconds".into());
+        let mut bytes = Vec::new();
+        assert_eq!(write(&profile, 0, &mut bytes).unwrap(), Vec::<String>::new());
+        let again = format::load(&mut Source::from_bytes(bytes), LoadOptions::default(), None).unwrap();
+        // Moments 0, 1.5, 4.2 and the end at 4.9 µs become 0, 2, 4 and 5.
+        assert_eq!(draw(&again), " 1 1\nmain 1 2\nmain;work@w.js:0 1 2");
+        assert_eq!(again.meta.format, "cpuprofile");
+        let counts = from_picture("main 3");
+        assert_eq!(write(&counts, 0, &mut Vec::new()).unwrap().len(), 1);
+    }
+}

@@ -6,6 +6,7 @@
 
 mod austin;
 mod callgrind;
+mod callgrind_write;
 mod chrome_trace;
 mod collapsed;
 mod collapsed_write;

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use flate2::{Compression, GzBuilder};
 
-use crate::format::{collapsed_write, pprof, speedscope_write, v8};
+use crate::format::{callgrind_write, collapsed_write, pprof, speedscope_write, v8};
 use crate::profile::{Frame, LoadOptions, Profile};
 
 /// A format that can be written.
@@ -44,6 +44,7 @@ pub static WRITERS: &[&Writer] = &[
     &collapsed_write::WRITER,
     &speedscope_write::WRITER,
     &v8::write::WRITER,
+    &callgrind_write::WRITER,
 ];
 
 /// What a profile may have that not every format can hold.
@@ -145,6 +146,9 @@ impl Writer {
             Part::MetricNames => {
                 let metric = &profile.meta.metrics[metric];
                 !self.read_as.contains(&(metric.name.as_str(), metric.unit.as_str()))
+            }
+            Part::Negatives if self.holds.contains(&Part::Metrics) => {
+                (0..profile.meta.metrics.len()).any(|metric| has(profile, metric, part))
             }
             part => has(profile, metric, part),
         }

@@ -69,7 +69,9 @@ impl ConvertCommand {
                     format!("{} holds one metric, and --metric was given several times", writer.name);
                 return Err(hinted(message, "write a file a metric, or pprof, which holds several"));
             }
-            ([_, ..], true) => (pick_metrics(&filtered.profile, &loaded.metrics), 0),
+            ([_, ..], true) if filtered.profile.calls.is_none() => {
+                (pick_metrics(&filtered.profile, &loaded.metrics), 0)
+            }
             _ => (filtered.profile, metric),
         };
         refuse_overflow(&profile, writer)?;

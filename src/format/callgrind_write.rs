@@ -1,0 +1,253 @@
+//! Writing callgrind's format: what each function cost by itself at each of its lines, and what its
+//! calls cost.
+//!
+//! Of stacks that is all that is kept. A call that a stack holds several times counts once for it.
+//! How often a function was called is not known of stacks and is written as 0.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write};
+
+use crate::format::write::{Part, Writer};
+use crate::profile::{
+    CallTable, Column, FrameId, FunctionId, Id, LoadOptions, MappingId, Metric, Profile, StackId, Symbols,
+};
+
+/// The format's row in the list of formats that can be written.
+pub(super) static WRITER: Writer = Writer {
+    name: "callgrind",
+    title: "callgrind",
+    endings: &[".callgrind"],
+    packed_endings: &[],
+    packed: false,
+    holds: &[Part::Metrics, Part::MetricNames, Part::Files, Part::Lines],
+    holds_calls: true,
+    counts_rows: false,
+    read_as: &[],
+    needs: LoadOptions { labels: false, times: false },
+    write,
+};
+
+fn write(profile: &Profile, _metric: usize, out: &mut dyn Write) -> io::Result<Vec<String>> {
+    let graph = match &profile.calls {
+        Some(calls) => Graph::of_calls(profile, calls),
+        None => Graph::of_stacks(profile),
+    };
+    writeln!(out, "# callgrind format\nversion: 1\ncreator: prof {}", env!("CARGO_PKG_VERSION"))?;
+    let metrics = graph.metrics.iter().map(|&metric| event(&profile.meta.metrics[metric]));
+    writeln!(out, "positions: line\nevents: {}", metrics.collect::<Vec<_>>().join(" "))?;
+    let mut names = Names { symbols: &profile.symbols, seen: BTreeSet::new() };
+    for (function, node) in graph.nodes.enumerate().filter(|(_, node)| node.is_there) {
+        writeln!(out)?;
+        names.function(function, node.mapping, "", out)?;
+        for (line, costs) in &node.costs {
+            writeln!(out, "{line} {}", joined(costs))?;
+        }
+        for (&(line, callee), call) in &node.calls {
+            names.function(callee, graph.nodes[callee].mapping, "c", out)?;
+            let start = profile.symbols.functions[callee].line;
+            writeln!(out, "calls={} {start}\n{line} {}", call.count, joined(&call.costs))?;
+        }
+    }
+    let mut changes = Vec::new();
+    for metric in graph.metrics.iter().map(|&metric| &profile.meta.metrics[metric]) {
+        if metric.divisor != 1 {
+            changes.push(format!(
+                "callgrind: the values of {} are written times {}, since it has whole numbers only",
+                metric.name, metric.divisor
+            ));
+        }
+    }
+    if profile.calls.is_none() {
+        changes.push("callgrind: it holds functions and their calls, so the stacks are lost".to_string());
+    }
+    Ok(changes)
+}
+
+/// A metric as the header names it: `cpu_(nanoseconds)`. Blanks would make two metrics of one.
+fn event(metric: &Metric) -> String {
+    let word = |text: &str| text.replace(|c: char| c.is_whitespace() || c.is_control(), "_");
+    let name = if metric.name.is_empty() { "value".to_string() } else { word(&metric.name) };
+    match metric.unit.as_str() {
+        "" | "count" => name,
+        unit => format!("{name}_({})", word(unit)),
+    }
+}
+
+fn joined(costs: &[i64]) -> String {
+    costs.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+}
+
+/// Functions and calls with what they cost, one value a metric.
+struct Graph {
+    /// The numbers of the metrics that are costs.
+    metrics: Vec<usize>,
+    nodes: Column<FunctionId, Node>,
+}
+
+#[derive(Clone, Default)]
+struct Node {
+    is_there: bool,
+    mapping: MappingId,
+    /// What it cost by itself, by line.
+    costs: BTreeMap<u32, Vec<i64>>,
+    /// Its calls, by the line of the call and what is called.
+    calls: BTreeMap<(u32, FunctionId), Call>,
+}
+
+#[derive(Clone, Default)]
+struct Call {
+    count: i64,
+    costs: Vec<i64>,
+}
+
+fn add(sums: &mut Vec<i64>, values: &[i64]) {
+    sums.resize(values.len(), 0);
+    for (sum, &value) in sums.iter_mut().zip(values) {
+        *sum = sum.saturating_add(value);
+    }
+}
+
+impl Graph {
+    fn of_calls(profile: &Profile, calls: &CallTable) -> Graph {
+        let functions = &profile.symbols.functions;
+        let metrics: Vec<usize> =
+            (0..profile.meta.metrics.len()).filter(|&metric| Some(metric) != calls.calls_metric).collect();
+        let mut nodes = Column::filled(Node::default(), functions.len());
+        for (id, function) in functions.enumerate() {
+            let costs = metrics.iter().map(|&metric| calls.self_values[metric][id]).collect();
+            nodes[id].is_there = true;
+            nodes[id].mapping = calls.mapping[id];
+            nodes[id].costs.insert(function.line, costs);
+        }
+        for edge in 0..calls.edge_count() {
+            let (caller, callee) = (calls.caller[edge], calls.callee[edge]);
+            let count = calls.calls_metric.map_or(0, |metric| calls.edge_values[metric][edge]);
+            let costs = metrics.iter().map(|&metric| calls.edge_values[metric][edge]).collect();
+            nodes[caller].calls.insert((functions[caller].line, callee), Call { count, costs });
+        }
+        Graph { metrics, nodes }
+    }
+
+    fn of_stacks(profile: &Profile) -> Graph {
+        let metrics: Vec<usize> = (0..profile.meta.metrics.len()).collect();
+        let nodes = Column::filled(Node::default(), profile.symbols.functions.len());
+        let mut graph = Graph { metrics, nodes };
+        let sums: Vec<_> = graph.metrics.iter().map(|&metric| positive_by_stack(profile, metric)).collect();
+        let mut values = vec![0; sums.len()];
+        for stack in profile.stacks.ids() {
+            for (value, sums) in values.iter_mut().zip(&sums) {
+                *value = sums[stack];
+            }
+            graph.add_stack(&profile.symbols, profile.stacks.frames(stack), &values);
+        }
+        graph
+    }
+
+    fn add_stack(&mut self, symbols: &Symbols, frames: &[FrameId], values: &[i64]) {
+        let mut seen = BTreeSet::new();
+        for (depth, &frame) in frames.iter().enumerate() {
+            let frame = symbols.frames[frame];
+            let node = &mut self.nodes[frame.function];
+            if !node.is_there {
+                (node.is_there, node.mapping) = (true, frame.mapping);
+            }
+            match frames.get(depth + 1) {
+                None => add(node.costs.entry(frame.line).or_default(), values),
+                Some(&callee) => {
+                    let callee = symbols.frames[callee].function;
+                    if seen.insert((frame.function, callee)) {
+                        add(&mut node.calls.entry((frame.line, callee)).or_default().costs, values);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The values of a metric by stack, without those below 0: costs have no sign.
+fn positive_by_stack(profile: &Profile, metric: usize) -> Column<StackId, i64> {
+    let mut sums = Column::filled(0, profile.stacks.len());
+    for (&stack, &value) in profile.samples.stack.iter().zip(&profile.samples.values[metric]) {
+        sums[stack] += value.max(0);
+    }
+    sums
+}
+
+/// Writes names once, and their numbers from then on: `fn=(3) main`, `fn=(3)`.
+struct Names<'a> {
+    symbols: &'a Symbols,
+    seen: BTreeSet<(&'static str, usize)>,
+}
+
+impl Names<'_> {
+    /// Names a function with its binary and file; `prefix` is `c` for one that is called.
+    fn function(
+        &mut self,
+        id: FunctionId,
+        mapping: MappingId,
+        prefix: &str,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let symbols = self.symbols;
+        let function = symbols.functions[id];
+        let file_key = if prefix.is_empty() { "fl" } else { "cfi" };
+        self.name(&format!("{prefix}ob"), "ob", mapping.index(), symbols.mapping_file(mapping), out)?;
+        self.name(file_key, "fl", function.file.index(), symbols.function_file(id), out)?;
+        self.name(&format!("{prefix}fn"), "fn", id.index(), symbols.function_name(id), out)
+    }
+
+    fn name(
+        &mut self,
+        key: &str,
+        kind: &'static str,
+        number: usize,
+        name: &str,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        // Numbers count from 1; a name that is not known has its own word.
+        let number = number + 1;
+        if !self.seen.insert((kind, number)) {
+            return writeln!(out, "{key}=({number})");
+        }
+        let name = if name.is_empty() { "???" } else { name };
+        writeln!(out, "{key}=({number}) {}", name.replace(|c: char| c.is_control(), " "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::{self, Source};
+    use crate::profile::from_picture;
+
+    fn written(profile: &Profile) -> String {
+        let mut bytes = Vec::new();
+        write(profile, 0, &mut bytes).unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    fn load(text: &str) -> Profile {
+        let options = LoadOptions::default();
+        format::load(&mut Source::from_bytes(text.into()), options, None).unwrap()
+    }
+
+    #[test]
+    fn stacks_become_functions_and_calls() {
+        let text = written(&from_picture("main@m.c:3;work@w.c:7 5\nmain@m.c:4 2"));
+        let profile = load(&text);
+        let calls = profile.calls.as_ref().unwrap();
+        assert_eq!(profile.meta.metrics[0].total, 7);
+        assert_eq!(calls.totals[0].iter().sum::<i64>(), 7 + 5);
+        assert_eq!(calls.edge_values[0], [5]);
+    }
+
+    #[test]
+    fn calls_stay_what_they_are() {
+        let text = "events: Ir Time_(ns)\nob=lib.so\nfl=a.c\nfn=f\n1 1 10\ncfi=b.c\ncfn=g\ncalls=2 1\n1 5 50\nfl=b.c\nfn=g\n1 5 50\n";
+        let (first, again) = (load(text), load(&written(&load(text))));
+        let (a, b) = (first.calls.as_ref().unwrap(), again.calls.as_ref().unwrap());
+        assert_eq!((&a.self_values, &a.totals, &a.edge_values), (&b.self_values, &b.totals, &b.edge_values));
+        assert_eq!(first.meta.metrics, again.meta.metrics);
+        assert_eq!(again.symbols.mapping_file(b.mapping[FunctionId::new(0)]), "lib.so");
+    }
+}

@@ -1,0 +1,414 @@
+//! What is written is read again: random profiles and the recorded ones, through every format that
+//! can be written.
+
+mod support;
+
+use std::collections::BTreeMap;
+
+use prof::format::{Source, Writer, load, named, writer_named};
+use prof::profile::{
+    Frame, FrameId, Function, Label, LabelSetId, LabelValue, LoadOptions, Mapping, MappingId, Period,
+    Profile, ProfileBuilder, draw,
+};
+use prof::transform::{anonymize, compact};
+use prof::tree::By;
+use prof::view::{Scope, TopOptions, top};
+use proptest::prelude::*;
+use support::{fixture, load_file};
+
+fn written(writer: &Writer, profile: &Profile, metric: usize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    writer.write_to(profile, metric, writer.packed, &mut bytes).unwrap();
+    let mut again = Vec::new();
+    writer.write_to(&profile.clone(), metric, writer.packed, &mut again).unwrap();
+    assert_eq!(bytes, again, "equal profiles give equal bytes");
+    bytes
+}
+
+/// Writes a profile as `format` and reads it again.
+fn through(format: &str, profile: &Profile, metric: usize) -> Profile {
+    let bytes = written(writer_named(format).unwrap(), profile, metric);
+    let mut source = Source::open(Box::new(std::io::Cursor::new(bytes))).unwrap();
+    load(&mut source, LoadOptions { labels: true, times: false }, named(format)).unwrap()
+}
+
+/// Frames at one address: the first was called, the others were inlined into it.
+#[derive(Clone, Debug)]
+struct Place {
+    mapping: usize,
+    address: u64,
+    /// Number of the function and the line; without any the place has no name.
+    functions: Vec<(u8, u32)>,
+}
+
+#[derive(Clone, Debug)]
+struct Sample {
+    places: Vec<Place>,
+    labels: Vec<(u8, Option<i64>)>,
+    values: Vec<i64>,
+}
+
+fn place() -> impl Strategy<Value = Place> {
+    (0..3usize, 1..4u64, prop::collection::vec((0..4u8, 0..3u32), 0..4))
+        .prop_map(|(mapping, address, functions)| Place { mapping, address, functions })
+}
+
+fn samples(metrics: usize) -> impl Strategy<Value = Vec<Sample>> {
+    let labels = prop::collection::vec((0..3u8, prop::option::of(-2..3i64)), 0..3);
+    let values = prop::collection::vec(-4..9i64, metrics);
+    let sample = (prop::collection::vec(place(), 0..5), labels, values)
+        .prop_map(|(places, labels, values)| Sample { places, labels, values });
+    prop::collection::vec(sample, 0..12)
+}
+
+fn build(metrics: usize, samples: &[Sample]) -> Profile {
+    let mut builder = ProfileBuilder::new("pprof", LoadOptions { labels: true, times: false });
+    for metric in 0..metrics {
+        builder.metric(&format!("metric{metric}"), ["count", "nanoseconds", "bytes"][metric]);
+    }
+    let mappings: Vec<MappingId> = ["", "/usr/bin/app", "/lib/libc.so"]
+        .iter()
+        .enumerate()
+        .map(|(number, file)| {
+            let (file, build_id) = (builder.string(file), builder.string("beef"));
+            let start = number as u64 * 0x1000;
+            let known = Mapping { file, build_id, start, limit: start + 0x1000, offset: 16 };
+            builder.mapping(if number == 0 { Mapping::default() } else { known })
+        })
+        .collect();
+    for sample in samples {
+        let mut frames = Vec::new();
+        for place in &sample.places {
+            frames.extend(place_frames(&mut builder, place, mappings[place.mapping]));
+        }
+        let stack = builder.stack(&frames);
+        let mut labels: Vec<Label> = sample
+            .labels
+            .iter()
+            .map(|&(key, number)| {
+                let value = match number {
+                    Some(number) => LabelValue::Number(number, builder.string("bytes")),
+                    None => LabelValue::Text(builder.string("some text")),
+                };
+                Label { key: builder.string(&format!("key{key}")), value }
+            })
+            .collect();
+        let labels = builder.label_set(&mut labels);
+        builder.sample(stack, labels, None, &sample.values);
+    }
+    builder.finish().unwrap()
+}
+
+fn place_frames(builder: &mut ProfileBuilder, place: &Place, mapping: MappingId) -> Vec<FrameId> {
+    let frame = Frame { address: place.address, mapping, ..Frame::default() };
+    if place.functions.is_empty() {
+        let function = builder.unnamed_function(mapping);
+        return vec![builder.frame(Frame { function, ..frame })];
+    }
+    let mut frames = Vec::new();
+    for (depth, &(number, line)) in place.functions.iter().enumerate() {
+        let (name, file) = (builder.string(&format!("f{number}")), builder.string("a.rs"));
+        let start = u32::from(number);
+        let function = builder.function(Function { name, file, line: start, column: 0, by_place: false });
+        frames.push(builder.frame(Frame { function, line, inlined: depth > 0, ..frame }));
+    }
+    frames
+}
+
+/// All that pprof holds of the samples, sorted, so that two profiles can be compared.
+fn everything(profile: &Profile) -> Vec<String> {
+    let symbols = &profile.symbols;
+    let text = |id| symbols.strings.get(id);
+    let frame = |&id: &FrameId| {
+        let frame = symbols.frames[id];
+        let function = symbols.functions[frame.function];
+        let mapping = symbols.mappings[frame.mapping];
+        format!(
+            "{} {} {} {} {} {:x} [{} {} {} {} {}]",
+            symbols.frame_name(id),
+            text(function.file),
+            function.line,
+            frame.line,
+            frame.inlined,
+            frame.address,
+            text(mapping.file),
+            text(mapping.build_id),
+            mapping.start,
+            mapping.limit,
+            mapping.offset
+        )
+    };
+    let label = |label: &Label| match label.value {
+        LabelValue::Text(value) => format!("{}={}", text(label.key), text(value)),
+        LabelValue::Number(number, unit) => format!("{}={number} {}", text(label.key), text(unit)),
+    };
+    let row = |row: usize| {
+        let frames: Vec<String> =
+            profile.stacks.frames(profile.samples.stack[row]).iter().map(frame).collect();
+        let mut labels: Vec<String> =
+            profile.label_sets.labels(profile.samples.labels[row]).iter().map(label).collect();
+        labels.sort();
+        let values: Vec<i64> = profile.samples.values.iter().map(|column| column[row]).collect();
+        format!("{frames:?} {labels:?} {values:?}")
+    };
+    let mut rows: Vec<String> = (0..profile.samples.len()).map(row).collect();
+    rows.sort();
+    rows
+}
+
+proptest! {
+    #[test]
+    fn pprof_holds_everything(
+        (metrics, samples) in (1..4usize).prop_flat_map(|metrics| (Just(metrics), samples(metrics))),
+        (default, time, duration, period) in (0..3usize, 0..3i64, 0..3i64, 0..3i64),
+        texts in prop::collection::vec("[a-z|.*]{0,4}", 0..4),
+    ) {
+        let mut profile = build(metrics, &samples);
+        let meta = &mut profile.meta;
+        meta.default_metric = default % metrics;
+        meta.time_ns = (time > 0).then_some(time * 1_700_000_000_000_000_000);
+        meta.duration_ns = (duration > 0).then_some(duration);
+        meta.period =
+            (period > 0).then(|| Period { name: "cpu".into(), unit: "nanoseconds".into(), value: period });
+        meta.drop_frames = texts.first().cloned().unwrap_or_default();
+        meta.keep_frames = texts.last().cloned().unwrap_or_default();
+        meta.comments = texts;
+        for profile in [profile.clone(), compact(&profile).unwrap()] {
+            let again = through("pprof", &profile, 0);
+            prop_assert_eq!(everything(&again), everything(&profile));
+            let about = |profile: &Profile| {
+                let meta = profile.meta.clone();
+                let metrics: Vec<_> =
+                    meta.metrics.into_iter().map(|metric| (metric.name, metric.unit, metric.total)).collect();
+                (metrics, meta.default_metric, meta.time_ns, meta.duration_ns, meta.period, meta.comments,
+                    meta.drop_frames, meta.keep_frames)
+            };
+            prop_assert_eq!(about(&again), about(&profile));
+        }
+    }
+
+    #[test]
+    fn collapsed_holds_names_and_the_values_of_a_metric(
+        stacks in prop::collection::vec((prop::collection::vec("[a-z<>:]{1,3}( [a-z]{1,2})?", 0..4), -5..9i64), 1..10),
+        divisor in prop::sample::select(vec![1u64, 10, 100]),
+    ) {
+        let profile = of_names(&stacks, divisor);
+        prop_assume!(!profile.samples.is_empty());
+        let again = through("collapsed", &profile, 0);
+        // The reader keeps as many decimals as it meets.
+        let kept = again.meta.metrics[0].divisor;
+        let whole = |profile: &Profile| -> BTreeMap<String, i128> {
+            let factor = i128::from(divisor) / i128::from(profile.meta.metrics[0].divisor);
+            sums(profile).into_iter().map(|(stack, sum)| (stack, sum * factor)).collect()
+        };
+        prop_assert!(divisor.is_multiple_of(kept));
+        prop_assert_eq!(whole(&again), whole(&profile));
+    }
+
+    #[test]
+    fn collapsed_survives_any_name(
+        stacks in prop::collection::vec((prop::collection::vec("[a;# /\n\t0-9\\-.]{0,5}|\\PC{0,3}", 0..3), 1..9i64), 1..10),
+    ) {
+        let profile = of_names(&stacks, 1);
+        let again = through("collapsed", &profile, 0);
+        prop_assert_eq!(again.meta.metrics[0].total, profile.meta.metrics[0].total);
+        prop_assert_eq!(again.meta.metrics.len(), 1);
+        let no_stack = |profile: &Profile| sums(profile).get("[]").copied();
+        prop_assert_eq!(no_stack(&again), no_stack(&profile));
+        prop_assert_eq!(draw(&through("collapsed", &again, 0)), draw(&again));
+    }
+
+    #[test]
+    fn speedscope_holds_threads_and_places(
+        samples in prop::collection::vec((prop::collection::vec(0..6u32, 0..5), 0..3u8, 1..9i64), 1..12),
+        divisor in prop::sample::select(vec![1u64, 10, 100]),
+    ) {
+        let mut profile = placed(&samples, &[("samples", "count")], |value| vec![value]);
+        profile.meta.metrics[0].divisor = divisor;
+        let again = through("speedscope", &profile, 0);
+        let factor = divisor / again.meta.metrics[0].divisor;
+        prop_assert_eq!(sums(&again).into_values().sum::<i128>() * i128::from(factor), sums(&profile).into_values().sum::<i128>());
+        if factor == 1 {
+            prop_assert_eq!(draw(&again), draw(&profile));
+        }
+    }
+
+    #[test]
+    fn cpuprofile_holds_samples_and_their_time(
+        samples in prop::collection::vec((prop::collection::vec(0..6u32, 0..5), Just(0u8), 0..9i64), 1..12),
+    ) {
+        let metrics = [("samples", "count"), ("cpu", "microseconds")];
+        let profile = placed(&samples, &metrics, |value| vec![1, value]);
+        // Without times rows are merged, and one sample stands for all of them.
+        let again = through("cpuprofile", &profile, 1);
+        prop_assert_eq!(again.meta.metrics[1].total, profile.meta.metrics[1].total);
+        let by_stack = |profile: &Profile| -> BTreeMap<String, i64> {
+            let values = profile.value_by_stack(1);
+            let stacks = profile.stacks.ids().filter(|&stack| values[stack] != 0);
+            stacks.map(|stack| (functions(profile, profile.stacks.frames(stack)), values[stack])).collect()
+        };
+        prop_assert_eq!(by_stack(&again), by_stack(&profile));
+    }
+}
+
+/// A profile of stacks of names.
+fn of_names(stacks: &[(Vec<String>, i64)], divisor: u64) -> Profile {
+    let mut builder = ProfileBuilder::new("test", LoadOptions::default());
+    builder.metric("samples", "count");
+    builder.meta.metrics[0].divisor = divisor;
+    for (names, value) in stacks {
+        let frames: Vec<FrameId> = names.iter().map(|name| builder.named_frame(name)).collect();
+        let stack = builder.stack(&frames);
+        builder.sample(stack, LabelSetId::default(), None, &[*value]);
+    }
+    builder.finish().unwrap()
+}
+
+/// A profile of functions that have a place; those of even number have no file.
+fn placed(
+    samples: &[(Vec<u32>, u8, i64)],
+    metrics: &[(&str, &str)],
+    values: impl Fn(i64) -> Vec<i64>,
+) -> Profile {
+    let mut builder = ProfileBuilder::new("test", LoadOptions { labels: true, times: false });
+    for (name, unit) in metrics {
+        builder.metric(name, unit);
+    }
+    for (functions, thread, value) in samples {
+        let frames: Vec<FrameId> =
+            functions.iter().map(|&number| placed_frame(&mut builder, number)).collect();
+        let stack = builder.stack(&frames);
+        let (key, name) = (builder.string("thread"), builder.string(&format!("t{thread}")));
+        let label = Label { key, value: LabelValue::Text(name) };
+        let labels = if *thread == 0 { LabelSetId::default() } else { builder.label_set(&mut [label]) };
+        builder.sample(stack, labels, None, &values(*value));
+    }
+    builder.finish().unwrap()
+}
+
+fn placed_frame(builder: &mut ProfileBuilder, number: u32) -> FrameId {
+    let by_place = number % 2 == 1;
+    let name = builder.string(&format!("f{}", number / 3));
+    let file = builder.string(if by_place { "a.js" } else { "" });
+    let line = if by_place { number } else { 0 };
+    let function = builder.function(Function { name, file, line, column: line, by_place });
+    builder.frame(Frame { function, line, ..Frame::default() })
+}
+
+/// The values of every stack of names, added up.
+fn sums(profile: &Profile) -> BTreeMap<String, i128> {
+    let mut sums = BTreeMap::new();
+    for (&stack, &value) in profile.samples.stack.iter().zip(&profile.samples.values[0]) {
+        let names: Vec<&str> =
+            profile.stacks.frames(stack).iter().map(|&frame| profile.symbols.frame_name(frame)).collect();
+        *sums.entry(format!("{names:?}")).or_default() += i128::from(value);
+    }
+    sums
+}
+
+/// The functions of a stack with their places.
+fn functions(profile: &Profile, frames: &[FrameId]) -> String {
+    let symbols = &profile.symbols;
+    let function = |&frame: &FrameId| {
+        let id = symbols.frames[frame].function;
+        let function = symbols.functions[id];
+        format!(
+            "{}@{}:{}:{}",
+            symbols.function_name(id),
+            symbols.function_file(id),
+            function.line,
+            function.column
+        )
+    };
+    frames.iter().map(function).collect::<Vec<_>>().join(";")
+}
+
+/// Self and total of every name, in the share of the whole that they are.
+fn flat(profile: &Profile, metric: usize) -> (i64, BTreeMap<String, (i64, i64)>) {
+    let scope = Scope { by: By::Name, ..Scope::metric(metric) };
+    let shown = top(profile, &TopOptions::new(scope));
+    let rows =
+        shown.rows.iter().map(|row| (row.name.replace(';', ":"), (row.values.self_value, row.values.total)));
+    (shown.header.total, rows.collect())
+}
+
+/// Whether two profiles show the same numbers, but for a common factor.
+fn assert_same_top(
+    a: (i64, BTreeMap<String, (i64, i64)>),
+    b: (i64, BTreeMap<String, (i64, i64)>),
+    what: &str,
+) {
+    let ((total_a, a), (total_b, b)) = (a, b);
+    assert_eq!(a.keys().collect::<Vec<_>>(), b.keys().collect::<Vec<_>>(), "{what}");
+    for (name, (own, total)) in &a {
+        let same =
+            |x: i64, y: i64| i128::from(x) * i128::from(total_b) == i128::from(y) * i128::from(total_a);
+        assert!(same(*own, b[name].0) && same(*total, b[name].1), "{what}: {name}");
+    }
+}
+
+const RECORDED: &[&str] = &[
+    "austin/python.austin",
+    "collapsed/python.folded",
+    "collapsed/rust.folded",
+    "collapsed/worked-1.folded",
+    "cpuprofile/node.cpuprofile",
+    "dhat/c.dhat.json",
+    "heapprofile/node.heapprofile",
+    "perf-script/rust.perf.txt",
+    "perf-script/rust-two-events.perf.txt",
+    "pprof/go-block.pb.gz",
+    "pprof/go-cpu.pb.gz",
+    "pprof/go-goroutine.pb.gz",
+    "pprof/go-heap.pb.gz",
+    "pprof/rust-cpu.pb.gz",
+    "speedscope/python.speedscope.json",
+];
+
+#[test]
+fn recorded_profiles_show_the_same_in_every_format() {
+    for path in RECORDED {
+        let profile = compact(&load_file(&fixture(path)).unwrap()).unwrap();
+        let metric = profile.meta.default_metric;
+        for format in ["pprof", "collapsed", "speedscope"] {
+            let again = through(format, &profile, metric);
+            let what = format!("{path} as {format}");
+            assert_same_top(flat(&profile, metric), flat(&again, again.meta.default_metric), &what);
+            if format == "pprof" {
+                for other in 0..profile.meta.metrics.len() {
+                    assert_same_top(flat(&profile, other), flat(&again, other), &what);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_recorded_cpuprofile_is_the_same_cpuprofile() {
+    let profile = load_file(&fixture("cpuprofile/node.cpuprofile")).unwrap();
+    let writer = writer_named("cpuprofile").unwrap();
+    assert!(writer.left_out(&profile, 1).is_empty());
+    let again = through("cpuprofile", &profile, 1);
+    let merged = through("cpuprofile", &again, 1);
+    for metric in 0..2 {
+        assert_same_top(flat(&profile, metric), flat(&again, metric), "node");
+    }
+    assert_eq!(again.meta.metrics[1].total, 1_151_457);
+    assert_eq!(merged.meta.metrics[1].total, 1_151_457);
+}
+
+#[test]
+fn an_anonymous_profile_has_the_same_numbers_and_no_name() {
+    let profile = load_file(&fixture("pprof/go-heap.pb.gz")).unwrap();
+    let again = through("pprof", &compact(&anonymize(&profile, "pepper")).unwrap(), 0);
+    let numbers = |profile: &Profile| {
+        let mut numbers: Vec<_> = flat(profile, 3).1.into_values().collect();
+        numbers.sort_unstable();
+        numbers
+    };
+    assert_eq!(numbers(&again), numbers(&profile));
+    for id in again.symbols.strings.ids() {
+        let text = again.symbols.strings.get(id);
+        assert!(!text.contains("main") && !text.contains(".go"), "{text}");
+    }
+}

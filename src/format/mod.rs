@@ -17,6 +17,7 @@ mod gecko;
 mod ghc_json;
 mod hints;
 mod inferno;
+mod jfr;
 mod json;
 mod macos_sample;
 mod perf_script;
@@ -67,6 +68,7 @@ pub enum Confidence {
 /// All formats, the more telling first: of equally sure ones the first wins.
 #[rustfmt::skip] // One row a format.
 pub static FORMATS: &[&Format] = &[
+    &jfr::JFR,
     &v8::cpuprofile::CPUPROFILE,
     &v8::heapprofile::HEAPPROFILE,
     &gecko::GECKO,

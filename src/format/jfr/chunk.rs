@@ -1,0 +1,136 @@
+//! A chunk: the part of a recording that can be read by itself.
+//!
+//! ```text
+//! FLR\0  version  size  constants  metadata  start  duration  ticks  ticks a second  features  events …
+//! ```
+
+use crate::format::ParseError;
+use crate::format::jfr::NAME;
+use crate::format::jfr::constants::Constants;
+use crate::format::jfr::cursor::Cursor;
+use crate::format::jfr::metadata::{self, Classes};
+
+pub(super) const MAGIC: &[u8] = b"FLR\0";
+
+const HEADER: usize = 68;
+
+/// A chunk whose classes are known.
+pub(super) struct Chunk<'a> {
+    pub(super) classes: Classes,
+    /// Where the last constants are.
+    last_constants: usize,
+    /// When it starts, in nanoseconds since 1970.
+    pub(super) start_ns: i64,
+    pub(super) duration_ns: i64,
+    start_ticks: i64,
+    ticks_per_second: i64,
+    bytes: Cursor<'a>,
+}
+
+/// What the front of a chunk says.
+struct Header {
+    size: u64,
+    constants: u64,
+    metadata: u64,
+    start_ns: i64,
+    duration_ns: i64,
+    start_ticks: i64,
+    ticks_per_second: i64,
+    is_compressed: bool,
+}
+
+impl Header {
+    /// Reads the front of the chunk that starts `base` bytes into the input.
+    fn read(bytes: &[u8], base: u64) -> Result<Header, ParseError> {
+        let error = |message: String| Err(ParseError::at_byte(NAME, base, message));
+        if !bytes.starts_with(MAGIC) {
+            return error("a chunk should start here, with the letters FLR".into());
+        }
+        let Some(header) = bytes.first_chunk::<HEADER>() else {
+            return error("the input ends within the front of a chunk".into());
+        };
+        let version =
+            (u16::from_be_bytes([header[4], header[5]]), u16::from_be_bytes([header[6], header[7]]));
+        match version {
+            (1 | 2, _) => {}
+            (0, minor) => {
+                return error(format!(
+                    "version 0.{minor}, which Oracle's Java 7 and 8 wrote, is not read; record with Java 11 or \
+                     newer, with OpenJDK 8u262 or newer, or with async-profiler"
+                ));
+            }
+            (major, minor) => return error(format!("version {major}.{minor} is not known")),
+        }
+        let long = |at: usize| {
+            let mut long = [0; 8];
+            long.copy_from_slice(&header[at..at + 8]);
+            u64::from_be_bytes(long)
+        };
+        Ok(Header {
+            size: long(8),
+            constants: long(16),
+            metadata: long(24),
+            start_ns: long(32) as i64,
+            duration_ns: long(40) as i64,
+            start_ticks: long(48) as i64,
+            ticks_per_second: long(56) as i64,
+            is_compressed: header[HEADER - 1] & 1 != 0,
+        })
+    }
+}
+
+impl<'a> Chunk<'a> {
+    /// Reads the chunk at the front of `bytes`, which start `base` bytes into the input, and says how
+    /// long it is. `None` stands for a chunk that is not all here, as when its writer was killed.
+    pub(super) fn read(bytes: &'a [u8], base: u64) -> Result<Option<(Chunk<'a>, usize)>, ParseError> {
+        let header = Header::read(bytes, base)?;
+        let size = usize::try_from(header.size).unwrap_or(usize::MAX);
+        if size < HEADER || header.metadata == 0 || header.constants == 0 || size > bytes.len() {
+            return Ok(None);
+        }
+        let cursor = Cursor::new(&bytes[..size], base, header.is_compressed);
+        let offset = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
+        let mut event = cursor.at(offset(header.metadata)).event()?;
+        let classes = metadata::read(&mut event)?;
+        let chunk = Chunk {
+            classes,
+            last_constants: offset(header.constants),
+            start_ns: header.start_ns,
+            duration_ns: header.duration_ns,
+            start_ticks: header.start_ticks,
+            ticks_per_second: header.ticks_per_second.max(1),
+            bytes: cursor,
+        };
+        Ok(Some((chunk, size)))
+    }
+
+    /// Reads what the events refer to.
+    pub(super) fn constants(&self) -> Result<Constants<'a>, ParseError> {
+        Constants::read(&self.bytes, &self.classes, self.last_constants)
+    }
+
+    /// Hands out the number of every event's class, and the event behind that number.
+    pub(super) fn events(
+        &self,
+        mut take: impl FnMut(i64, Cursor<'a>) -> Result<(), ParseError>,
+    ) -> Result<(), ParseError> {
+        let mut cursor = self.bytes.at(HEADER);
+        while !cursor.is_at_end() {
+            let mut event = cursor.event()?;
+            let class = event.long()?;
+            take(class, event)?;
+        }
+        Ok(())
+    }
+
+    /// Nanoseconds that `ticks` of the chunk's clock take.
+    pub(super) fn nanoseconds(&self, ticks: i64) -> i64 {
+        let nanoseconds = i128::from(ticks) * 1_000_000_000 / i128::from(self.ticks_per_second);
+        nanoseconds.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64
+    }
+
+    /// The moment `ticks`, in nanoseconds since 1970.
+    pub(super) fn time(&self, ticks: i64) -> i64 {
+        self.start_ns.saturating_add(self.nanoseconds(ticks.saturating_sub(self.start_ticks)))
+    }
+}

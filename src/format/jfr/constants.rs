@@ -1,0 +1,289 @@
+//! The constants of a chunk: stacks, methods, classes, threads and names, which events refer to by
+//! number.
+
+use std::borrow::Cow;
+
+use hashbrown::{HashMap, HashSet};
+
+use crate::format::ParseError;
+use crate::format::jfr::cursor::{Cursor, Text};
+use crate::format::jfr::metadata::{Class, Classes, Plan, Value};
+
+/// What a frame of a stack refers to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct RawFrame {
+    pub(super) method: u64,
+    pub(super) line: u32,
+    /// Whether it was interpreted, compiled, inlined, native.
+    pub(super) kind: u32,
+}
+
+/// Where the frames of a stack are, leaf first.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RawStack {
+    start: usize,
+    end: usize,
+    pub(super) is_truncated: bool,
+}
+
+/// A method: its class and its name.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Method {
+    class: u64,
+    name: u64,
+}
+
+/// A thread.
+#[derive(Clone, Debug, Default)]
+pub(super) struct RawThread<'a> {
+    os_name: Text<'a>,
+    java_name: Text<'a>,
+    pub(super) os_id: i64,
+    pub(super) java_id: i64,
+}
+
+/// The pools of a chunk, as far as samples refer to them.
+#[derive(Debug, Default)]
+pub(super) struct Constants<'a> {
+    frames: Vec<RawFrame>,
+    stacks: HashMap<u64, RawStack>,
+    methods: HashMap<u64, Method>,
+    /// Number of the symbol that is the name.
+    classes: HashMap<u64, u64>,
+    threads: HashMap<u64, RawThread<'a>>,
+    /// Pools of which only one text counts, by name of the class.
+    texts: HashMap<&'static str, HashMap<u64, Text<'a>>>,
+}
+
+/// Pools of texts, and the field the text is in.
+const TEXTS: [(&str, &str); 4] = [
+    ("jdk.types.Symbol", "string"),
+    ("jdk.types.FrameType", "description"),
+    ("jdk.types.ThreadState", "name"),
+    (STRINGS, ""),
+];
+
+const STRINGS: &str = "java.lang.String";
+
+impl<'a> Constants<'a> {
+    /// Reads the pools: a chain of events, each of which says how far back the one before it is.
+    pub(super) fn read(chunk: &Cursor<'a>, classes: &Classes, last: usize) -> Result<Self, ParseError> {
+        let mut constants = Constants::default();
+        let mut seen = HashSet::new();
+        let mut offset = last;
+        while seen.insert(offset) {
+            let mut event = chunk.at(offset).event()?;
+            if event.long()? != 1 {
+                return Err(event.error("the constants are not where the chunk says"));
+            }
+            event.long()?; // start
+            event.long()?; // duration
+            let delta = event.long()?;
+            event.byte()?;
+            for _ in 0..event.count()? {
+                constants.pool(&mut event, classes)?;
+            }
+            if delta == 0 {
+                break;
+            }
+            let before = i64::try_from(offset).ok().and_then(|offset| offset.checked_add(delta));
+            offset = before
+                .and_then(|before| usize::try_from(before).ok())
+                .ok_or_else(|| event.error("the constants before these are outside the chunk"))?;
+        }
+        Ok(constants)
+    }
+
+    /// Reads the constants of one class.
+    fn pool(&mut self, event: &mut Cursor<'a>, classes: &Classes) -> Result<(), ParseError> {
+        let id = event.long()?;
+        let Some(class) = classes.get(id) else {
+            return Err(event.error(format!("constants of the class {id}, which is not declared")));
+        };
+        let count = event.count()?;
+        match class.name.as_str() {
+            "jdk.types.StackTrace" => self.stacks(event, classes, class, count),
+            "jdk.types.Method" => {
+                each(event, classes, class, count, &["type", "name"], |key, [class, name]| {
+                    self.methods.insert(key, Method { class: class.key(), name: name.key() });
+                })
+            }
+            "java.lang.Class" => each(event, classes, class, count, &["name"], |key, [name]| {
+                self.classes.insert(key, name.key());
+            }),
+            "java.lang.Thread" => {
+                let wanted = &["osName", "javaName", "osThreadId", "javaThreadId"];
+                each(event, classes, class, count, wanted, |key, [os_name, java_name, os_id, java_id]| {
+                    let (os_id, java_id) = (os_id.number(), java_id.number());
+                    let (os_name, java_name) = (text(os_name), text(java_name));
+                    self.threads.insert(key, RawThread { os_name, java_name, os_id, java_id });
+                })
+            }
+            STRINGS => {
+                let pool = self.texts.entry(STRINGS).or_default();
+                for _ in 0..count {
+                    pool.insert(event.long()? as u64, event.text()?);
+                }
+                Ok(())
+            }
+            name => match TEXTS.into_iter().find(|&(pool, _)| pool == name) {
+                Some((name, field)) => {
+                    let pool = self.texts.entry(name).or_default();
+                    each(event, classes, class, count, &[field], |key, [value]| {
+                        pool.insert(key, text(value));
+                    })
+                }
+                None => each(event, classes, class, count, &[], |_, []| {}),
+            },
+        }
+    }
+
+    fn stacks(
+        &mut self,
+        event: &mut Cursor<'a>,
+        classes: &Classes,
+        class: &Class,
+        count: usize,
+    ) -> Result<(), ParseError> {
+        let frames = class.field("frames").and_then(|(index, id)| Some((index, classes.get(id)?)));
+        let Some((frames_at, frame)) = frames else {
+            return Err(event.error("stacks without frames"));
+        };
+        let plan = frame.plan(&["method", "lineNumber", "type"]);
+        let truncated_at = class.field("truncated").map(|(index, _)| index);
+        for _ in 0..count {
+            let key = event.long()? as u64;
+            let start = self.frames.len();
+            let mut is_truncated = false;
+            for (index, field) in class.fields.iter().enumerate() {
+                if index == frames_at {
+                    self.frames(event, classes, frame, &plan)?;
+                } else if Some(index) == truncated_at {
+                    is_truncated = event.byte()? != 0;
+                } else {
+                    classes.skip(event, field)?;
+                }
+            }
+            self.stacks.insert(key, RawStack { start, end: self.frames.len(), is_truncated });
+        }
+        Ok(())
+    }
+
+    fn frames(
+        &mut self,
+        event: &mut Cursor<'a>,
+        classes: &Classes,
+        frame: &Class,
+        plan: &Plan<3>,
+    ) -> Result<(), ParseError> {
+        if frame.fields.is_empty() {
+            return Err(event.error("frames without fields"));
+        }
+        for _ in 0..event.count()? {
+            let [method, line, kind] = classes.read(event, frame, plan, true)?;
+            self.frames.push(RawFrame {
+                method: method.key(),
+                // Native code has no lines, which some recorders write as −1.
+                line: u32::try_from(line.number()).unwrap_or(0),
+                kind: kind.key() as u32,
+            });
+        }
+        Ok(())
+    }
+
+    pub(super) fn stack(&self, key: u64) -> Option<RawStack> {
+        self.stacks.get(&key).copied()
+    }
+
+    /// The frames of a stack, leaf first.
+    pub(super) fn stack_frames(&self, stack: RawStack) -> &[RawFrame] {
+        &self.frames[stack.start..stack.end]
+    }
+
+    /// Class and name of a method; what is not known is empty.
+    pub(super) fn method(&self, key: u64) -> (Cow<'_, str>, Cow<'_, str>) {
+        let Some(method) = self.methods.get(&key) else { return (Cow::default(), Cow::default()) };
+        (self.class(method.class), self.named("jdk.types.Symbol", method.name))
+    }
+
+    /// Name of a class as Java writes it, such as `java.util.HashMap`.
+    pub(super) fn class(&self, key: u64) -> Cow<'_, str> {
+        let name =
+            self.classes.get(&key).map_or(Cow::default(), |&name| self.named("jdk.types.Symbol", name));
+        if name.contains('/') { Cow::Owned(dotted(&name)) } else { name }
+    }
+
+    pub(super) fn is_inlined(&self, kind: u32) -> bool {
+        self.named("jdk.types.FrameType", kind.into()) == "Inlined"
+    }
+
+    pub(super) fn state(&self, key: u64) -> Cow<'_, str> {
+        self.named("jdk.types.ThreadState", key)
+    }
+
+    pub(super) fn thread(&self, key: u64) -> Option<&RawThread<'a>> {
+        self.threads.get(&key)
+    }
+
+    /// The name that Java knows a thread by, else the one the system does.
+    pub(super) fn thread_name(&self, thread: &RawThread<'a>) -> Cow<'_, str> {
+        let java = self.text(&thread.java_name);
+        if java.is_empty() { self.text(&thread.os_name) } else { java }
+    }
+
+    fn named(&self, pool: &str, key: u64) -> Cow<'_, str> {
+        self.texts.get(pool).and_then(|pool| pool.get(&key)).map_or(Cow::default(), |text| self.text(text))
+    }
+
+    /// What a field of text says; a reference is followed once, since pooled texts are no references.
+    pub(super) fn text(&self, text: &Text<'_>) -> Cow<'_, str> {
+        let here = match text {
+            Text::Pooled(key) => self.texts.get(STRINGS).and_then(|pool| pool.get(key)),
+            other => return other.here().to_string().into(),
+        };
+        Cow::Owned(here.map_or_else(String::new, |text| text.here().to_string()))
+    }
+}
+
+/// Reads the constants of one class, and hands out the wanted fields of each.
+fn each<'a, const N: usize>(
+    event: &mut Cursor<'a>,
+    classes: &Classes,
+    class: &Class,
+    count: usize,
+    wanted: &[&str; N],
+    mut take: impl FnMut(u64, [Value<'a>; N]),
+) -> Result<(), ParseError> {
+    let plan = class.plan(wanted);
+    for _ in 0..count {
+        let key = event.long()? as u64;
+        take(key, classes.read(event, class, &plan, true)?);
+    }
+    Ok(())
+}
+
+fn text(value: Value<'_>) -> Text<'_> {
+    if let Value::Text(text) = value { text } else { Text::Null }
+}
+
+/// The Java virtual machine writes `java/util/HashMap`, and puts a `/` and a number behind the names
+/// of hidden classes, `Main$$Lambda$14/0x0000000800c03000`, where it stays.
+fn dotted(name: &str) -> String {
+    let (class, hidden) = match name.rfind('/') {
+        Some(at) if name[at + 1..].starts_with(|c: char| c.is_ascii_digit()) => name.split_at(at),
+        _ => (name, ""),
+    };
+    format!("{}{hidden}", class.replace('/', "."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_classes_have_dots() {
+        assert_eq!(dotted("java/util/HashMap"), "java.util.HashMap");
+        assert_eq!(dotted("a/Main$$Lambda$14/0x0000000800c03000"), "a.Main$$Lambda$14/0x0000000800c03000");
+        assert_eq!(dotted("a/Main$$Lambda$14.0x0000000800c03000"), "a.Main$$Lambda$14.0x0000000800c03000");
+    }
+}

@@ -1,0 +1,191 @@
+//! The numbers and texts that a recording is made of.
+
+use std::borrow::Cow;
+
+use crate::format::ParseError;
+use crate::format::jfr::NAME;
+
+/// A place in a chunk. Everything read is checked against the chunk's end.
+#[derive(Clone, Debug)]
+pub(super) struct Cursor<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    /// Offset of `bytes` in the input, for errors.
+    base: u64,
+    /// Whether integers are of variable length; else they are as wide as their type.
+    compressed: bool,
+}
+
+/// A text as a field holds it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) enum Text<'a> {
+    #[default]
+    Null,
+    Here(Cow<'a, str>),
+    /// An entry of the pool of strings.
+    Pooled(u64),
+}
+
+impl Text<'_> {
+    /// The text, where it is here.
+    pub(super) fn here(&self) -> &str {
+        if let Text::Here(text) = self { text } else { "" }
+    }
+}
+
+impl<'a> Cursor<'a> {
+    pub(super) fn new(bytes: &'a [u8], base: u64, compressed: bool) -> Self {
+        Cursor { bytes, at: 0, base, compressed }
+    }
+
+    /// A cursor at `offset` of the same bytes.
+    pub(super) fn at(&self, offset: usize) -> Cursor<'a> {
+        Cursor { at: offset.min(self.bytes.len()), ..*self }
+    }
+
+    pub(super) fn is_at_end(&self) -> bool {
+        self.at >= self.bytes.len()
+    }
+
+    /// How many bytes are left.
+    pub(super) fn left(&self) -> usize {
+        self.bytes.len() - self.at
+    }
+
+    pub(super) fn error(&self, message: impl Into<String>) -> ParseError {
+        ParseError::at_byte(NAME, self.base + self.at as u64, message)
+    }
+
+    /// The event that starts here: a cursor behind its size, which ends where the event does. This
+    /// cursor moves behind the event.
+    pub(super) fn event(&mut self) -> Result<Cursor<'a>, ParseError> {
+        let start = self.at;
+        let mut event = self.clone();
+        let size = event.int()? as usize;
+        let end = start.checked_add(size).filter(|&end| end >= event.at && end <= self.bytes.len());
+        let Some(end) = end.filter(|_| size > 0) else {
+            return Err(self.error(format!("an event of {size} bytes, which is not what is here")));
+        };
+        event.bytes = &event.bytes[..end];
+        self.at = end;
+        Ok(event)
+    }
+
+    pub(super) fn skip(&mut self, count: usize) -> Result<(), ParseError> {
+        self.take(count).map(|_| ())
+    }
+
+    pub(super) fn byte(&mut self) -> Result<u8, ParseError> {
+        let [byte] = self.array()?;
+        Ok(byte)
+    }
+
+    pub(super) fn short(&mut self) -> Result<i64, ParseError> {
+        if self.compressed { self.variable() } else { Ok(i16::from_be_bytes(self.array()?).into()) }
+    }
+
+    /// A 32-bit integer, as its bits.
+    pub(super) fn int(&mut self) -> Result<u32, ParseError> {
+        if self.compressed { Ok(self.variable()? as u32) } else { Ok(u32::from_be_bytes(self.array()?)) }
+    }
+
+    pub(super) fn long(&mut self) -> Result<i64, ParseError> {
+        if self.compressed { self.variable() } else { Ok(i64::from_be_bytes(self.array()?)) }
+    }
+
+    /// How many items follow. Each takes at least a byte, which bounds what a broken file can claim.
+    pub(super) fn count(&mut self) -> Result<usize, ParseError> {
+        let count = self.int()? as usize;
+        if count > self.left() {
+            return Err(
+                self.error(format!("{count} items are announced where {} bytes are left", self.left()))
+            );
+        }
+        Ok(count)
+    }
+
+    pub(super) fn text(&mut self) -> Result<Text<'a>, ParseError> {
+        Ok(match self.byte()? {
+            0 => Text::Null,
+            1 => Text::Here(Cow::Borrowed("")),
+            2 => Text::Pooled(self.long()? as u64),
+            3 => {
+                let length = self.count()?;
+                Text::Here(String::from_utf8_lossy(self.take(length)?))
+            }
+            4 => Text::Here(Cow::Owned(self.characters()?)),
+            5 => {
+                let length = self.count()?;
+                Text::Here(self.take(length)?.iter().map(|&byte| char::from(byte)).collect())
+            }
+            kind => return Err(self.error(format!("a text of the unknown kind {kind}"))),
+        })
+    }
+
+    /// UTF-16 units, each an integer of its own.
+    fn characters(&mut self) -> Result<String, ParseError> {
+        let count = self.count()?;
+        let mut units = Vec::new();
+        for _ in 0..count {
+            units.push(self.short()? as u16);
+        }
+        Ok(char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect())
+    }
+
+    /// Seven bits a byte, the lowest first; a ninth byte counts whole.
+    fn variable(&mut self) -> Result<i64, ParseError> {
+        let mut value = 0_u64;
+        for (index, &byte) in self.bytes[self.at..].iter().take(9).enumerate() {
+            if index == 8 || byte & 0x80 == 0 {
+                self.at += index + 1;
+                return Ok((value | u64::from(byte) << (7 * index)) as i64);
+            }
+            value |= u64::from(byte & 0x7F) << (7 * index);
+        }
+        Err(self.error("the data end within a number"))
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], ParseError> {
+        let Some(&bytes) = self.bytes[self.at..].first_chunk() else {
+            return Err(self.error("the data end within a number"));
+        };
+        self.at += N;
+        Ok(bytes)
+    }
+
+    fn take(&mut self, count: usize) -> Result<&'a [u8], ParseError> {
+        let Some(taken) = self.bytes[self.at..].get(..count) else {
+            return Err(self.error(format!("{count} bytes are announced where {} are left", self.left())));
+        };
+        self.at += count;
+        Ok(taken)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_take_one_to_nine_bytes() {
+        let read = |bytes: &[u8]| Cursor::new(bytes, 0, true).long().ok();
+        assert_eq!(read(&[5]), Some(5));
+        assert_eq!(read(&[0x81, 1]), Some(129));
+        assert_eq!(read(&[0x80, 0x80, 0x80, 0]), Some(0));
+        assert_eq!(read(&[0xFF; 9]), Some(-1));
+        assert_eq!(read(&[0xFF; 8]), None);
+        assert_eq!(Cursor::new(&[0, 0, 1, 0], 0, false).int().ok(), Some(256));
+    }
+
+    #[test]
+    fn texts_have_five_encodings() {
+        let read = |bytes: &'static [u8]| Cursor::new(bytes, 0, true).text().unwrap();
+        assert_eq!(read(&[0]), Text::Null);
+        assert_eq!(read(&[2, 7]), Text::Pooled(7));
+        for bytes in [&[3, 2, 0xC3, 0xA4][..], &[4, 1, 0xE4, 1], &[5, 1, 0xE4]] {
+            assert_eq!(read(bytes), Text::Here("ä".into()));
+        }
+        let error = Cursor::new(&[3, 200, 1, 65], 0, true).text().unwrap_err();
+        assert_eq!(error.to_string(), "jfr: 200 items are announced where 1 bytes are left (byte 3)");
+    }
+}

@@ -1,0 +1,138 @@
+//! Reads real profiles in binary formats from `../shared/corpus`, where that directory is there, and
+//! compares them with what other programs made of them.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use prof::format::{self, LoadError, Source};
+use prof::profile::{LoadOptions, Profile};
+
+/// The corpus, or `None` (and a line that says so) where it is absent.
+fn corpus() -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus");
+    if !path.is_dir() {
+        println!("skipped: ../shared/corpus is absent");
+        return None;
+    }
+    Some(path)
+}
+
+fn load(path: &Path) -> Result<Profile, LoadError> {
+    let file = std::fs::File::open(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    format::load(&mut Source::open(Box::new(file))?, LoadOptions::ALL, None)
+}
+
+fn load_well(path: &Path) -> Profile {
+    load(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Names and totals of the metrics.
+fn totals(profile: &Profile) -> Vec<(&str, i64)> {
+    profile.meta.metrics.iter().map(|metric| (&*metric.name, metric.total)).collect()
+}
+
+/// Counts of events are those of `jfr summary`.
+#[test]
+fn recordings_of_java() {
+    let Some(corpus) = corpus() else { return };
+    let count = std::fs::read_dir(corpus.join("jfr")).unwrap().count();
+    assert_eq!(count, JFR.len());
+    for &(name, expected) in JFR {
+        let profile = load_well(&corpus.join("jfr").join(name));
+        let totals = totals(&profile);
+        for metric in expected {
+            assert!(totals.contains(metric), "{name}: {metric:?} is not in {totals:?}");
+        }
+    }
+}
+
+/// Files, and metrics they hold.
+const JFR: &[(&str, &[(&str, i64)])] = &[
+    ("grafana__jfr-parser__cortex-dev-01__kafka-0__cpu__0.jfr.gz", &[("samples", 478)]),
+    ("grafana__jfr-parser__cortex-dev-01__kafka-0__cpu__1.jfr.gz", &[("samples", 613)]),
+    ("grafana__jfr-parser__cortex-dev-01__kafka-0__cpu__2.jfr.gz", &[("samples", 482)]),
+    ("grafana__jfr-parser__cortex-dev-01__kafka-0__cpu__3.jfr.gz", &[("samples", 698)]),
+    (
+        "grafana__jfr-parser__cortex-dev-01__kafka-0__cpu_lock0_alloc0__0.jfr.gz",
+        &[("samples", 582), ("lock_count", 1_773), ("park_count", 435), ("alloc_objects", 10_210)],
+    ),
+    (
+        "grafana__jfr-parser__cortex-dev-01__kafka-0__cpu_lock_alloc__0.jfr.gz",
+        &[("samples", 554), ("alloc_objects", 766)],
+    ),
+    (
+        "grafana__jfr-parser__cortex-dev-01__kafka-0__cpu_lock_alloc__1.jfr.gz",
+        &[("samples", 536), ("alloc_objects", 660)],
+    ),
+    (
+        "grafana__jfr-parser__cortex-dev-01__kafka-0__cpu_lock_alloc__3.jfr.gz",
+        &[("samples", 502), ("alloc_objects", 667)],
+    ),
+    (
+        "grafana__jfr-parser__cpool-uint64-constant-index.jfr.gz",
+        &[("samples", 88), ("park_count", 75), ("native_samples", 204), ("alloc_objects", 842)],
+    ),
+    (
+        "grafana__jfr-parser__dd-trace-java.jfr.gz",
+        &[("samples", 113), ("park_count", 122), ("alloc_objects", 3_818)],
+    ),
+    (
+        "grafana__jfr-parser__dump2.jfr.gz",
+        &[("wall_samples", 14_723), ("inuse_objects", 4), ("alloc_objects", 4)],
+    ),
+    (
+        "grafana__jfr-parser__object-allocation-sample.jfr.gz",
+        &[("samples", 1_243), ("park_count", 799), ("alloc_objects", 10_694)],
+    ),
+    ("grafana__jfr-parser__parse_failure_repro1.jfr.gz", &[("samples", 1_500)]),
+    ("grafana__jfr-parser__wall_tick_sample.jfr.gz", &[]),
+    ("parca-dev__parca-agent__prof.jfr", &[("samples", 347)]),
+];
+
+/// Values by stack, with names as Pyroscope writes them: without the numbers of hidden classes.
+fn by_stack(profile: &Profile, metric: &str) -> BTreeMap<String, i64> {
+    let values = profile.value_by_stack(profile.meta.metric_named(metric).unwrap());
+    let mut sums = BTreeMap::new();
+    for stack in profile.stack_ids().filter(|&stack| values[stack] != 0) {
+        let frames = profile.stacks.frames(stack).iter();
+        let names: Vec<String> = frames.map(|&frame| plain(profile.symbols.frame_name(frame))).collect();
+        *sums.entry(names.join(";")).or_default() += values[stack];
+    }
+    sums
+}
+
+/// A name without what the two programs write differently: separators and numbers of hidden classes,
+/// parts that are numbered in the names of libraries.
+fn plain(name: &str) -> String {
+    let name = name.replace('/', ".");
+    name.chars().filter(|c| !c.is_ascii_digit()).collect::<String>().trim_start_matches('.').to_string()
+}
+
+#[test]
+fn stacks_are_those_of_pyroscope() {
+    let Some(corpus) = corpus() else { return };
+    let compare = |recording: &str, metric: &str, made: &str| {
+        let ours = load_well(&corpus.join(format!("jfr/grafana__jfr-parser__{recording}.jfr.gz")));
+        let theirs =
+            load_well(&corpus.join(format!(
+                "pprof/grafana__pyroscope__{recording}.jfr.gz.{made}.17241709254077376921.pb.gz"
+            )));
+        let (ours, theirs) =
+            (by_stack(&ours, metric), by_stack(&theirs, &theirs.meta.metrics[0].name.clone()));
+        let difference: Vec<_> = ours
+            .iter()
+            .filter(|(stack, value)| theirs.get(*stack) != Some(value))
+            .map(|(stack, value)| (value, theirs.get(stack), stack))
+            .take(3)
+            .collect();
+        assert!(difference.is_empty(), "{recording} {metric}: {difference:#?}");
+        assert_eq!(ours.len(), theirs.len(), "{recording} {metric}");
+    };
+    let kafka = "cortex-dev-01__kafka-0__cpu_lock0_alloc0__0";
+    compare(kafka, "cpu", "process_cpu_cpu_nanoseconds_cpu_nanoseconds");
+    compare(kafka, "lock_count", "mutex_contentions_count_mutex_count");
+    // Pyroscope's delays are ticks of the recorder's clock called nanoseconds: not compared.
+    compare("dump2", "wall", "wall_wall_nanoseconds_wall_nanoseconds");
+    compare("dump2", "alloc_space", "memory_alloc_in_new_tlab_bytes_bytes_space_bytes");
+    compare("dump2", "inuse_objects", "memory_live_count_objects_count");
+}

@@ -1,0 +1,137 @@
+//! The readers of binary formats on the recorded profiles in `fixtures/`. What JFR's numbers should be
+//! was counted from the output of `jfr print --json`; what `perf.data` should hold is what `perf
+//! script` printed of the same files.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use prof::format::{self, LoadError, Source};
+use prof::profile::{LabelValue, LoadOptions, Profile};
+
+fn bytes(name: &str) -> Vec<u8> {
+    std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(name)).unwrap()
+}
+
+fn load_bytes(bytes: Vec<u8>) -> Result<Profile, LoadError> {
+    format::load(&mut Source::open(Box::new(std::io::Cursor::new(bytes)))?, LoadOptions::ALL, None)
+}
+
+fn load(name: &str) -> Profile {
+    load_bytes(bytes(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// Own value and total of every function.
+fn functions(profile: &Profile, metric: &str) -> BTreeMap<String, (i64, i64)> {
+    let values = profile.value_by_stack(profile.meta.metric_named(metric).unwrap());
+    let mut sums: BTreeMap<String, (i64, i64)> = BTreeMap::new();
+    for stack in profile.stack_ids() {
+        let frames = profile.stacks.frames(stack);
+        let mut names: Vec<&str> = frames.iter().map(|&frame| profile.symbols.frame_name(frame)).collect();
+        if let Some(&leaf) = names.last() {
+            sums.entry(leaf.into()).or_default().0 += values[stack];
+        }
+        names.sort_unstable();
+        names.dedup();
+        for name in names {
+            sums.entry(name.into()).or_default().1 += values[stack];
+        }
+    }
+    sums
+}
+
+/// Sums of a metric by the label `key`.
+fn by_label(profile: &Profile, metric: &str, key: &str) -> BTreeMap<String, i64> {
+    let metric = profile.meta.metric_named(metric).unwrap();
+    let strings = &profile.symbols.strings;
+    let mut sums = BTreeMap::new();
+    for (row, &value) in profile.samples.values[metric].iter().enumerate() {
+        for label in profile.label_sets.labels(profile.samples.labels[row]) {
+            if value != 0 && strings.get(label.key) == key {
+                let text = match label.value {
+                    LabelValue::Text(text) => strings.get(text).to_string(),
+                    LabelValue::Number(number, _) => number.to_string(),
+                };
+                *sums.entry(text).or_default() += value;
+            }
+        }
+    }
+    sums
+}
+
+#[test]
+fn a_recording_of_java() {
+    let profile = load("jfr/java.jfr");
+    let metrics: Vec<_> =
+        profile.meta.metrics.iter().map(|metric| (&*metric.name, metric.total, metric.rows)).collect();
+    assert_eq!(
+        metrics[..4],
+        [
+            ("samples", 319, 319),
+            ("cpu", 3_190_000_000, 319),
+            ("alloc_objects", 1_076, 1_076),
+            ("alloc_space", 1_583_193_776, 1_076),
+        ]
+    );
+    assert_eq!(metrics[4].0, "lock_count");
+    assert_eq!(metrics[4].1, 132);
+    // The `jfr` tool prints durations in nanoseconds.
+    assert_eq!(metrics[5], ("lock_duration", 1_684_128_872, 132));
+    assert_eq!(metrics[6].1, 1);
+    assert_eq!(profile.meta.default_metric, 1);
+    assert_eq!(profile.meta.warnings, ["1 samples have no stack"]);
+
+    let samples = functions(&profile, "samples");
+    assert_eq!(samples["java.util.HashMap.computeIfAbsent"].0, 96);
+    assert_eq!(samples["java.lang.StringLatin1.hashCode"].0, 83);
+    assert_eq!(samples["Stock$Clerk.plan"].0, 39);
+    assert_eq!(samples["Stock$Clerk.run"].1, 318);
+    let allocated = functions(&profile, "alloc_space");
+    assert_eq!(allocated["java.lang.invoke.DirectMethodHandle.allocateInstance"].0, 1_363_086_712);
+    assert_eq!(allocated["java.util.HashMap.newNode"].0, 35_514_792);
+    let threads = by_label(&profile, "samples", "thread");
+    let expected = [
+        ("main", 1),
+        ("pool-1-thread-1", 81),
+        ("pool-1-thread-2", 72),
+        ("pool-1-thread-3", 83),
+        ("pool-1-thread-4", 82),
+    ];
+    assert_eq!(threads, expected.map(|(thread, count)| (thread.to_string(), count)).into());
+    assert_eq!(by_label(&profile, "samples", "state"), [("STATE_RUNNABLE".to_string(), 319)].into());
+    assert!(profile.samples.time.is_some());
+}
+
+#[test]
+fn jfr_0_9_is_refused() {
+    let mut old = bytes("jfr/java.jfr");
+    old[4..8].copy_from_slice(&[0, 0, 0, 9]);
+    let error = load_bytes(old).unwrap_err().to_string();
+    assert!(error.starts_with("jfr: version 0.9, which Oracle's Java 7 and 8 wrote, is not read"), "{error}");
+}
+
+#[test]
+fn chunks_add_up() {
+    let whole = bytes("jfr/java.jfr");
+    let mut twice = whole.repeat(2);
+    assert_eq!(load_bytes(twice.clone()).unwrap().meta.metrics[0].total, 638);
+    twice.truncate(whole.len() + 5_000);
+    let cut = load_bytes(twice).unwrap();
+    assert_eq!(cut.meta.metrics[0].total, 319);
+    assert!(cut.meta.warnings[0].starts_with("the last chunk, at byte"), "{:?}", cut.meta.warnings);
+}
+
+/// Whatever is cut off or overwritten, loading ends with a profile or an error.
+fn endures(name: &str) {
+    let whole = bytes(name);
+    for length in (0..whole.len()).step_by(1_000) {
+        let _ = load_bytes(whole[..length].to_vec());
+        let mut broken = whole.clone();
+        broken[length] ^= 0xFF;
+        let _ = load_bytes(broken);
+    }
+}
+
+#[test]
+fn a_broken_recording_of_java_is_endured() {
+    endures("jfr/java.jfr");
+}

@@ -40,18 +40,19 @@ pub(crate) struct InputArgs {
     /// Leave out inputs that cannot be read, and say how many
     #[arg(long)]
     pub(crate) skip_broken: bool,
-    #[command(flatten)]
-    pub(crate) many: ManyArgs,
     /// Print no warnings
     #[arg(short, long)]
     pub(crate) quiet: bool,
     /// Print how long each step took
     #[arg(short, long)]
     pub(crate) verbose: bool,
+    #[command(flatten)]
+    pub(crate) many: ManyArgs,
 }
 
 /// What the nodes are.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = None)] // Or the heading of the arguments before would go on.
 pub(crate) struct NodeArgs {
     /// What to tell apart
     /// function, name, line, file, package, mapping, address or label:KEY
@@ -102,6 +103,7 @@ fn by(text: &str) -> Result<By, String> {
 
 /// Which rows, and in which order.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = None)]
 pub(crate) struct RowArgs {
     /// Order: self, total, children, name, delta, old, new; a list of keys, `-` reverses
     #[arg(short, long, value_name = "KEYS", allow_hyphen_values = true)]
@@ -159,6 +161,7 @@ impl RowArgs {
 
 /// How the report looks and where it goes.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = None)]
 pub(crate) struct LayoutArgs {
     /// Form of the report
     #[arg(short, long, value_name = "F", default_value = "text")]

@@ -14,6 +14,7 @@ mod filters_cli;
 mod filters_random;
 mod fixtures_json;
 mod fixtures_text;
+mod help;
 mod layers;
 mod page;
 mod stats_attribution;

@@ -27,6 +27,9 @@ use crate::view::{BudgetRule, DiffOptions, DiffSides, beside, diff};
 /// Several profiles of a side are repeated runs of one program: give them with --old and --new, or as
 /// folders. They are compared as such and never added up.
 #[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  prof diff old.pb.gz new.pb.gz                             what changed, and whether it is noise
+  prof diff --normalize per=1000,1000 old.pb.gz new.pb.gz   cost a request; each side served 1000")]
 pub(crate) struct DiffCommand {
     #[command(flatten)]
     view: ViewArgs,

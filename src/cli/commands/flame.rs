@@ -21,11 +21,13 @@ use crate::view::{FlameOptions, Order, PageOptions, Scope, flame, page};
 ///
 /// The PROFILE that ends in .svg or .html is where it goes.
 #[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  prof flame cpu.svg cpu.pb.gz                       all stacks in one picture, to send or embed
+  prof flame heap.html -m inuse_space heap.pb.gz     a page that zooms, searches and filters
+  prof flame change.svg --base old.pb.gz new.pb.gz   what grew and what shrank")]
 pub(crate) struct FlameCommand {
     #[command(flatten)]
     view: ViewArgs,
-    #[command(flatten)]
-    base: BaseArgs,
     /// The root on top rather than at the bottom
     #[arg(long)]
     icicle: bool,
@@ -41,6 +43,8 @@ pub(crate) struct FlameCommand {
     /// What colours say [default: package, with --base delta]
     #[arg(long, value_name = "WHAT", alias = "colors")]
     color_by: Option<ColorChoice>,
+    #[command(flatten)]
+    base: BaseArgs,
 }
 
 /// What `--order` takes.

@@ -16,7 +16,7 @@ use crate::view::{FocusOptions, NotFound, Sort, SortKey, focus};
 #[derive(Args, Debug)]
 #[command(visible_aliases = ["peek", "sandwich"])]
 #[command(after_help = "Examples:
-  prof focus runtime.mallocgc cpu.pb.gz      who allocates
+  prof focus runtime.mallocgc cpu.pb.gz          who allocates, and what that costs
   prof focus 'package:encoding/json' cpu.pb.gz   a whole package as one function")]
 pub(crate) struct FocusCommand {
     /// The function: its name, or a pattern; several that match are counted as one

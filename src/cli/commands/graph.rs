@@ -24,8 +24,8 @@ use crate::view::{GraphOptions, Sort, SortKey, graph};
 /// An .svg is drawn by `dot` of Graphviz.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
-  prof graph calls.svg cpu.pb.gz             a picture of the 80 heaviest functions
-  prof graph --max-nodes 20 cpu.pb.gz        the 20 heaviest as text, each with what it calls")]
+  prof graph calls.svg cpu.pb.gz        a picture of the 80 heaviest functions
+  prof graph --max-nodes 20 cpu.pb.gz   the 20 heaviest as text, each with what it calls")]
 pub(crate) struct GraphCommand {
     #[command(flatten)]
     view: ViewArgs,

@@ -13,8 +13,8 @@ use crate::view::{HotOptions, hot};
 #[derive(Args, Debug)]
 #[command(visible_alias = "sequences")]
 #[command(after_help = "Examples:
-  prof hot cpu.pb.gz                          where the time goes, and what it keeps doing
-  prof hot --min-length 3 --contexts 10 cpu.pb.gz   longer sequences, called from many places")]
+  prof hot cpu.pb.gz                               where the time goes, and what it keeps doing
+  prof hot --min-length 3 --contexts 5 cpu.pb.gz   longer sequences, called from many places")]
 pub(crate) struct HotCommand {
     #[command(flatten)]
     view: ViewArgs,

@@ -13,6 +13,9 @@ use crate::view::info;
 
 /// What is in a profile: format, metrics, duration, labels, symbols
 #[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  prof info heap.pb.gz      which metrics it has, and which one commands show
+  prof info stacks.folded   what a file of unknown origin holds")]
 pub(crate) struct InfoCommand {
     #[command(flatten)]
     input: InputArgs,

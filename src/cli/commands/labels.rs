@@ -13,8 +13,8 @@ use crate::view::{LabelsOptions, labels};
 #[derive(Args, Debug)]
 #[command(visible_alias = "tags")]
 #[command(after_help = "Examples:
-  prof labels cpu.pb.gz                         which requests cost the most
-  prof labels -n 3 --show-stacks json cpu.pb.gz    and which of them for encoding")]
+  prof labels cpu.pb.gz                           which requests cost the most
+  prof labels -n 3 --show-stacks json cpu.pb.gz   and which of them for encoding")]
 pub(crate) struct LabelsCommand {
     #[command(flatten)]
     view: ViewArgs,

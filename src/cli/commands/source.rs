@@ -17,8 +17,8 @@ use crate::view::{SourceOptions, source};
 #[derive(Args, Debug)]
 #[command(visible_alias = "list")]
 #[command(after_help = "Examples:
-  prof source 'Ledger.*Place' cpu.pb.gz               the lines that cost
-  prof source --source-path ~/src main.run cpu.pb.gz    sources from elsewhere")]
+  prof source 'Ledger.*Place' cpu.pb.gz                     which lines cost the time
+  prof source -m alloc_space 'Catalog.*Search' heap.pb.gz   which lines allocate")]
 pub(crate) struct SourceCommand {
     /// The function: its name, or a pattern
     #[arg(value_name = "FUNC")]

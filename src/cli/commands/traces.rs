@@ -12,8 +12,8 @@ use crate::view::{TracesOptions, traces};
 /// Every distinct stack with its values and labels
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
-  prof traces -n 1 cpu.pb.gz               the heaviest stack, its leaf first
-  prof traces --by line -n 5 cpu.pb.gz     with the lines that were running")]
+  prof traces -n 1 --by line cpu.pb.gz   the heaviest stack, line by line, its leaf first
+  prof traces -n 3 goroutine.pb.gz       what most goroutines wait for")]
 pub(crate) struct TracesCommand {
     #[command(flatten)]
     view: ViewArgs,

@@ -14,8 +14,8 @@ use crate::view::types;
 /// Profile types: what each measures, who records it, what a wide block means
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
-  prof types                       which languages record what
-  prof types inuse_space           when to read it, and what a wide block means")]
+  prof types               which languages record what
+  prof types inuse_space   when to read it, and what a wide block means")]
 pub(crate) struct TypesCommand {
     /// A type or a metric; all where none is given
     #[arg(value_name = "NAME")]

@@ -104,7 +104,7 @@ impl Glyphs {
         ellipsis: "..",
         calls: " -> ",
         called_by: " <- ",
-        dot: " - ",
+        dot: " | ",
         default: "o",
         branch: "|- ",
         first: ",- ",

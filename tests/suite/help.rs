@@ -1,0 +1,198 @@
+//! The examples of every `--help`: each one runs and answers the question beside it.
+//!
+//! What they print is kept in `snapshots/`, a file a command. `INSTA_UPDATE=always cargo test --test
+//! suite help` writes it anew; read it before committing.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use quick_xml::Reader;
+use quick_xml::events::Event;
+use tempfile::TempDir;
+
+/// The fewest examples a command has.
+const LEAST: usize = 2;
+
+/// What the names in the examples stand for.
+const FILES: [(&str, &str); 7] = [
+    ("cpu.pb.gz", "pprof/go-cpu.pb.gz"),
+    ("heap.pb.gz", "pprof/go-heap.pb.gz"),
+    ("mutex.pb.gz", "pprof/go-mutex.pb.gz"),
+    ("goroutine.pb.gz", "pprof/go-goroutine.pb.gz"),
+    ("old.pb.gz", "pprof/go-cpu-old.pb.gz"),
+    ("new.pb.gz", "pprof/go-cpu-new.pb.gz"),
+    ("stacks.folded", "collapsed/python.folded"),
+];
+
+/// The sources of the program that was recorded, found below the folder one stands in.
+const SOURCES: [&str; 3] = ["main.go", "catalog/catalog.go", "orders/orders.go"];
+
+#[test]
+fn examples_in_help_run_and_answer() {
+    let folder = folder();
+    let commands = commands(folder.path());
+    assert!(commands.len() >= 12, "{commands:?}");
+    for command in commands {
+        let examples = examples(folder.path(), &command);
+        assert!(examples.len() >= LEAST, "prof {command} --help has {} examples", examples.len());
+        let mut shown = String::new();
+        for example in examples {
+            writeln!(shown, "$ {}  # {}", example.line, example.remark).unwrap();
+            shown += &answer(folder.path(), &command, &example);
+            shown.push('\n');
+        }
+        insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true }, {
+            insta::assert_snapshot!(format!("help_{command}"), shown);
+        });
+    }
+}
+
+/// An example: the command line, and the question that it answers.
+struct Example {
+    line: String,
+    remark: String,
+}
+
+/// A folder with the files that the examples name.
+fn folder() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    for (name, fixture) in FILES {
+        fs::copy(fixtures.join(fixture), folder.path().join(name)).unwrap();
+    }
+    for source in SOURCES {
+        let copy = folder.path().join("shop").join(source);
+        fs::create_dir_all(copy.parent().unwrap()).unwrap();
+        fs::copy(fixtures.join("programs/shop").join(source), copy).unwrap();
+    }
+    folder
+}
+
+/// The commands that `prof --help` lists.
+fn commands(folder: &Path) -> Vec<String> {
+    let help = text(prof(folder, &["--help".to_string()]).stdout);
+    let list = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    list.take_while(|line| !line.is_empty())
+        .filter(|line| !line.starts_with("   "))
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|name| *name != "help")
+        .map(str::to_string)
+        .collect()
+}
+
+/// The examples of a command: lines below `Examples:`, with two blanks or more before the remark.
+fn examples(folder: &Path, command: &str) -> Vec<Example> {
+    let help = text(prof(folder, &[command.to_string(), "--help".to_string()]).stdout);
+    let lines = help.lines().skip_while(|line| *line != "Examples:").skip(1);
+    lines
+        .map(|line| {
+            let (line, remark) = line.trim().split_once("  ").unwrap_or_else(|| panic!("no remark: {line}"));
+            let name = format!("prof {command}");
+            assert!(line == name || line.starts_with(&format!("{name} ")), "{line}");
+            Example { line: line.to_string(), remark: remark.trim().to_string() }
+        })
+        .collect()
+}
+
+/// What an example prints; of a picture, that there is one.
+fn answer(folder: &Path, command: &str, example: &Example) -> String {
+    let words = words(&example.line);
+    if needs_graphviz(command, &words) && Command::new("dot").arg("-V").output().is_err() {
+        eprintln!("{}: not run, for Graphviz is not here", example.line);
+        return drawn(&words[2]);
+    }
+    let output = prof(folder, &words[1..]);
+    let (code, stderr) = (output.status.code(), text(output.stderr));
+    // A comparison that finds a regression says so with 1: the example was answered.
+    let fine: &[Option<i32>] = if command == "diff" { &[Some(0), Some(1)] } else { &[Some(0)] };
+    assert!(fine.contains(&code), "{}: {code:?}: {stderr}", example.line);
+    assert_eq!(stderr, "", "{}", example.line);
+    let printed = text(output.stdout);
+    let Some(picture) = words[1..].iter().find(|word| is_picture(word)) else {
+        assert!(printed.lines().count() > 1, "{}: {printed}", example.line);
+        return independent(&printed);
+    };
+    assert_eq!(printed, "", "{}", example.line);
+    check_picture(picture, &fs::read_to_string(folder.join(picture)).unwrap());
+    drawn(picture)
+}
+
+fn drawn(picture: &str) -> String {
+    format!("({picture})\n")
+}
+
+fn is_picture(word: &str) -> bool {
+    has_ending(word, "svg") || has_ending(word, "html")
+}
+
+fn has_ending(word: &str, ending: &str) -> bool {
+    Path::new(word).extension().is_some_and(|extension| extension == ending)
+}
+
+fn needs_graphviz(command: &str, words: &[String]) -> bool {
+    command == "graph" && words.iter().any(|word| has_ending(word, "svg"))
+}
+
+/// A picture is XML with one root that is closed and holds text; a page is whole and has its data.
+fn check_picture(name: &str, picture: &str) {
+    if has_ending(name, "html") {
+        let start = picture[..15].to_ascii_lowercase();
+        assert_eq!((start.as_str(), picture.trim_end().ends_with("</html>")), ("<!doctype html>", true));
+        assert_eq!(picture.matches("<script").count(), picture.matches("</script>").count());
+        return;
+    }
+    let mut reader = Reader::from_str(picture);
+    let (mut depth, mut roots, mut texts) = (0, 0, 0);
+    loop {
+        match reader.read_event().unwrap_or_else(|error| panic!("{name}: {error}")) {
+            Event::Start(tag) => {
+                if depth == 0 {
+                    assert_eq!(tag.name().as_ref(), b"svg", "{name}");
+                    roots += 1;
+                }
+                texts += i32::from(tag.name().as_ref() == b"text");
+                depth += 1;
+            }
+            Event::End(_) => depth -= 1,
+            Event::Eof => break,
+            _ => {}
+        }
+    }
+    assert_eq!((depth, roots), (0, 1), "{name}");
+    assert!(texts > 10, "{name} has {texts} texts");
+}
+
+/// Sources are shown from where they are found: where the program was built, if it was built here.
+fn independent(printed: &str) -> String {
+    printed.replace("/srv/shop/", "./shop/")
+}
+
+/// The words of a command line; quotes keep blanks and stars.
+fn words(line: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut is_quoted = false;
+    for c in line.chars() {
+        match c {
+            '\'' => is_quoted = !is_quoted,
+            ' ' if !is_quoted => words.push(String::new()),
+            c => words.last_mut().unwrap().push(c),
+        }
+    }
+    assert!(!is_quoted, "{line}");
+    words
+}
+
+fn prof(folder: &Path, words: &[String]) -> Output {
+    let mut prof = Command::new(env!("CARGO_BIN_EXE_prof"));
+    prof.args(words).current_dir(folder);
+    for name in ["PROF_PROFILE", "COLUMNS", "NO_COLOR", "CLICOLOR_FORCE", "PAGER"] {
+        prof.env_remove(name);
+    }
+    prof.output().unwrap()
+}
+
+fn text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap()
+}

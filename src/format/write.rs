@@ -103,7 +103,7 @@ impl Writer {
     pub fn is_packed(&self, file: Option<&str>) -> bool {
         let Some(file) = file.map(str::to_ascii_lowercase) else { return self.packed };
         let ends = |endings: &[&str]| endings.iter().any(|ending| file.ends_with(ending));
-        file.ends_with(".gz") || ends(self.packed_endings) || (self.packed && !ends(self.endings))
+        ends(&[".gz"]) || ends(self.packed_endings) || (self.packed && !ends(self.endings))
     }
 
     /// Writes a profile, compressed or not. Equal profiles give equal bytes.

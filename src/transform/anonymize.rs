@@ -57,7 +57,8 @@ impl Hasher<'_> {
         hash.update((self.salt.len() as u64).to_le_bytes());
         hash.update(self.salt.as_bytes());
         hash.update(text.as_bytes());
-        hash.finalize()[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+        let digits = hash.finalize()[..8].iter().fold(0u64, |digits, &byte| digits << 8 | u64::from(byte));
+        format!("{digits:016x}")
     }
 
     fn labels(&self, profile: &Profile, symbols: &mut Symbols) -> LabelSets {

@@ -149,10 +149,10 @@ fn check_picture(name: &str, picture: &str) {
         match reader.read_event().unwrap_or_else(|error| panic!("{name}: {error}")) {
             Event::Start(tag) => {
                 if depth == 0 {
-                    assert_eq!(tag.name().as_ref(), b"svg", "{name}");
+                    assert_eq!(tag.name().as_ref(), "svg", "{name}");
                     roots += 1;
                 }
-                texts += i32::from(tag.name().as_ref() == b"text");
+                texts += i32::from(tag.name().as_ref() == "text");
                 depth += 1;
             }
             Event::End(_) => depth -= 1,

@@ -2,6 +2,7 @@
 
 mod cli;
 mod corpus;
+mod corpus_binary;
 mod corpus_hot;
 mod corpus_json;
 mod corpus_text;
@@ -12,11 +13,13 @@ mod diff_stacks;
 mod filters;
 mod filters_cli;
 mod filters_random;
+mod fixtures_binary;
 mod fixtures_json;
 mod fixtures_text;
 mod help;
 mod layers;
 mod page;
+mod roundtrip;
 mod stats_attribution;
 mod stats_properties;
 mod stats_vectors;

@@ -1,10 +1,9 @@
 //! What is written is read again: random profiles and the recorded ones, through every format that
 //! can be written.
 
-mod support;
-
 use std::collections::BTreeMap;
 
+use crate::support::{fixture, load_file};
 use prof::format::{Source, Writer, load, named, writer_named};
 use prof::profile::{
     Frame, FrameId, Function, Label, LabelSetId, LabelValue, LoadOptions, Mapping, MappingId, Period,
@@ -14,7 +13,6 @@ use prof::transform::{anonymize, compact};
 use prof::tree::By;
 use prof::view::{Scope, TopOptions, top};
 use proptest::prelude::*;
-use support::{fixture, load_file};
 
 fn written(writer: &Writer, profile: &Profile, metric: usize) -> Vec<u8> {
     let mut bytes = Vec::new();

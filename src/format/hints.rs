@@ -45,6 +45,10 @@ static HINTS: &[Hint] = &[
         "these are samples of simpleperf in a form of its own; convert the perf.data with its `report_sample.py` (perf script text)",
     ),
     (
+        |head| head.starts_with(b"PERFFILE"),
+        "this is a perf.data file of the first version, which Linux before 3.8 wrote; give the text that that version's `perf script` prints of it",
+    ),
+    (
         |head| head.starts_with(b"JAVA PROFILE 1.0"),
         "this is a heap dump of a Java VM (hprof); record allocations with JFR, or with async-profiler's `-e alloc`",
     ),

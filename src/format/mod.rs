@@ -13,6 +13,7 @@ mod collapsed_write;
 mod demangle;
 mod dhat;
 mod error;
+mod event_metrics;
 mod gecko;
 mod ghc_json;
 mod hints;
@@ -20,6 +21,7 @@ mod inferno;
 mod jfr;
 mod json;
 mod macos_sample;
+mod perf_data;
 mod perf_script;
 mod pprof;
 mod pprof_legacy;
@@ -69,6 +71,7 @@ pub enum Confidence {
 #[rustfmt::skip] // One row a format.
 pub static FORMATS: &[&Format] = &[
     &jfr::JFR,
+    &perf_data::PERF_DATA,
     &v8::cpuprofile::CPUPROFILE,
     &v8::heapprofile::HEAPPROFILE,
     &gecko::GECKO,

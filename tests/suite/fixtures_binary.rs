@@ -135,3 +135,65 @@ fn endures(name: &str) {
 fn a_broken_recording_of_java_is_endured() {
     endures("jfr/java.jfr");
 }
+
+/// What of a frame is the same in the text of `perf script`, which has names that `perf.data` lacks.
+fn places(profile: &Profile, metric: &str) -> BTreeMap<String, i64> {
+    let values = profile.value_by_stack(profile.meta.metric_named(metric).unwrap());
+    let mut sums = BTreeMap::new();
+    for stack in profile.stack_ids().filter(|&stack| values[stack] != 0) {
+        let mut places = Vec::new();
+        for &id in profile.stacks.frames(stack) {
+            let frame = profile.symbols.frames[id];
+            if !frame.inlined {
+                let file = profile.symbols.mapping_file(frame.mapping);
+                places.push(format!("{file}+{:x}", frame.address));
+            }
+        }
+        *sums.entry(places.join(" ")).or_default() += values[stack];
+    }
+    sums
+}
+
+#[test]
+fn perf_data_holds_what_perf_script_prints() {
+    for name in ["rust", "rust-two-events"] {
+        let data = load(&format!("perf-data/{name}.perf.data"));
+        let text = load(&format!("perf-script/{name}.perf.txt"));
+        assert_eq!(data.meta.format, "perf-data");
+        assert_eq!(data.meta.warnings, [""; 0]);
+        let metrics = |profile: &Profile| -> Vec<_> {
+            let metrics = profile.meta.metrics.iter();
+            metrics
+                .map(|metric| (metric.name.clone(), metric.unit.clone(), metric.total, metric.rows))
+                .collect()
+        };
+        assert_eq!(metrics(&data), metrics(&text), "{name}");
+        assert_eq!(data.meta.default_metric, text.meta.default_metric);
+        for metric in &data.meta.metrics {
+            assert_eq!(places(&data, &metric.name), places(&text, &metric.name), "{name} {}", metric.name);
+        }
+        assert_eq!(by_label(&data, "samples", "thread"), by_label(&text, "samples", "thread"));
+        assert_eq!(by_label(&data, "samples", "tid"), by_label(&text, "samples", "tid"));
+        assert_eq!(data.samples.time.as_ref().map(Vec::len), text.samples.time.as_ref().map(Vec::len));
+    }
+}
+
+#[test]
+fn code_is_called_by_its_file() {
+    let functions = functions(&load("perf-data/rust.perf.data"), "cpu-clock");
+    assert!(functions.contains_key("[words]") && functions.contains_key("[kernel.kallsyms]"));
+}
+
+#[test]
+fn broken_perf_data_are_endured() {
+    endures("perf-data/rust.perf.data");
+    endures("perf-data/rust-two-events.perf.data");
+}
+
+#[test]
+fn recordings_through_a_pipe_are_refused() {
+    let mut piped = bytes("perf-data/rust.perf.data");
+    piped[8] = 16;
+    let error = load_bytes(piped).unwrap_err().to_string();
+    assert!(error.starts_with("perf-data: it was recorded through a pipe"), "{error}");
+}

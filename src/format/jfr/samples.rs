@@ -134,14 +134,8 @@ impl<'a> Adder<'a, '_> {
     }
 
     fn stack(&mut self, key: u64) -> StackId {
-        let (stack, is_truncated) = match self.stacks.get(&key) {
-            Some(&known) => known,
-            None => {
-                let made = self.make_stack(key);
-                self.stacks.insert(key, made);
-                made
-            }
-        };
+        let known = self.stacks.get(&key).copied();
+        let (stack, is_truncated) = known.unwrap_or_else(|| self.make_stack(key));
         self.metrics.truncated += u64::from(is_truncated);
         self.metrics.without_stack += u64::from(self.builder.stack_frames(stack).is_empty());
         stack
@@ -155,26 +149,28 @@ impl<'a> Adder<'a, '_> {
             let frame = self.frame(raw);
             self.frames.push(frame);
         }
-        (self.builder.stack(&self.frames), stack.is_truncated)
+        let made = (self.builder.stack(&self.frames), stack.is_truncated);
+        self.stacks.insert(key, made);
+        made
+    }
+
+    fn function(&mut self, key: u64) -> FunctionId {
+        let (class, method) = self.constants.method(key);
+        let name = match (&*class, &*method) {
+            ("", "") => "<unknown>".into(),
+            // Native functions belong to no class.
+            ("", native) => demangle(native).into_owned(),
+            (class, "") => class.to_string(),
+            (class, method) => format!("{class}.{method}"),
+        };
+        let function = self.builder.named_function(&name, "");
+        self.functions.insert(key, function);
+        function
     }
 
     fn frame(&mut self, raw: RawFrame) -> FrameId {
-        let function = match self.functions.get(&raw.method) {
-            Some(&function) => function,
-            None => {
-                let (class, method) = self.constants.method(raw.method);
-                let name = match (&*class, &*method) {
-                    ("", "") => "<unknown>".into(),
-                    // Native functions belong to no class.
-                    ("", native) => demangle(native).into_owned(),
-                    (class, "") => class.to_string(),
-                    (class, method) => format!("{class}.{method}"),
-                };
-                let function = self.builder.named_function(&name, "");
-                self.functions.insert(raw.method, function);
-                function
-            }
-        };
+        let known = self.functions.get(&raw.method).copied();
+        let function = known.unwrap_or_else(|| self.function(raw.method));
         let inlined = self.constants.is_inlined(raw.kind);
         self.builder.frame(Frame { function, line: raw.line, inlined, ..Frame::default() })
     }

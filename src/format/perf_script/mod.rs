@@ -11,6 +11,7 @@
 mod frame;
 mod header;
 
+use crate::format::event_metrics::EventMetrics;
 use crate::format::perf_script::frame::FrameTable;
 use crate::format::perf_script::header::Header;
 use crate::format::text::{BadLines, decimal};
@@ -71,8 +72,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
 struct Reader {
     builder: ProfileBuilder,
     frames: FrameTable,
-    /// Names of the events, whose metrics follow the metric `samples`.
-    events: Vec<Box<[u8]>>,
+    metrics: EventMetrics,
     current: Option<Current>,
     /// The frames of the current sample, leaf first.
     stack: Vec<FrameId>,
@@ -98,7 +98,7 @@ impl Reader {
         Reader {
             builder,
             frames: FrameTable::default(),
-            events: Vec::new(),
+            metrics: EventMetrics::default(),
             current: None,
             stack: Vec::new(),
             values: Vec::new(),
@@ -167,7 +167,7 @@ impl Reader {
     fn start_sample(&mut self, header: &Header<'_>) {
         let labels = self.labels(header);
         let event = header.event.map(|event| {
-            let metric = self.event(event, header.period.is_some());
+            let metric = self.metrics.of(&mut self.builder, event, header.period.is_some());
             (metric, header.period.unwrap_or(1))
         });
         if let Some(time) = header.time {
@@ -180,18 +180,6 @@ impl Reader {
         if let Some(frame) = header.frame {
             self.frame(frame);
         }
-    }
-
-    /// The number of an event's metric.
-    fn event(&mut self, name: &[u8], has_period: bool) -> usize {
-        if let Some(index) = self.events.iter().position(|known| **known == *name) {
-            return index + 1;
-        }
-        // The software clocks count nanoseconds.
-        let is_clock = [b"cpu-clock".as_slice(), b"task-clock"].iter().any(|clock| name.starts_with(clock));
-        let unit = if is_clock && has_period { "nanoseconds" } else { "count" };
-        self.events.push(name.into());
-        self.builder.metric(&String::from_utf8_lossy(name), unit)
     }
 
     fn labels(&mut self, header: &Header<'_>) -> LabelSetId {
@@ -218,7 +206,7 @@ impl Reader {
         let stack = self.builder.stack(&self.stack);
         self.stack.clear();
         self.values.clear();
-        self.values.resize(self.events.len() + 1, 0);
+        self.values.resize(self.metrics.len(), 0);
         self.values[0] = 1;
         if let Some((metric, value)) = current.event {
             self.values[metric] = value;
@@ -229,20 +217,9 @@ impl Reader {
         self.builder.sample(stack, current.labels, current.time, &self.values);
     }
 
-    /// The first event that measures time, else the first event, else `samples`.
-    fn default_metric(&self) -> usize {
-        let is_time = |name: &[u8]| {
-            [b"cycles".as_slice(), b"cpu-clock", b"task-clock"]
-                .iter()
-                .any(|event| memchr::memmem::find(name, event).is_some())
-        };
-        let first = usize::from(!self.events.is_empty());
-        self.events.iter().position(|name| is_time(name)).map_or(first, |index| index + 1)
-    }
-
     fn finish(mut self) -> Result<Profile, ParseError> {
         self.end_sample();
-        self.builder.meta.default_metric = self.default_metric();
+        self.builder.meta.default_metric = self.metrics.default_metric();
         self.bad.settle(&mut self.builder, self.good, "neither a sample's header nor a frame")?;
         if let Some(first) = self.first_time {
             self.builder.meta.duration_ns = Some(self.last_time.saturating_sub(first)).filter(|&ns| ns > 0);

@@ -1,0 +1,39 @@
+//! The metrics of Linux events: one that counts samples, and one for each event.
+
+use crate::profile::ProfileBuilder;
+
+/// The events of a profile, whose metrics follow the metric `samples`.
+#[derive(Debug, Default)]
+pub(super) struct EventMetrics {
+    names: Vec<Box<[u8]>>,
+}
+
+impl EventMetrics {
+    /// Number of the metrics.
+    pub(super) fn len(&self) -> usize {
+        self.names.len() + 1
+    }
+
+    /// The number of an event's metric, which is declared where it is new.
+    pub(super) fn of(&mut self, builder: &mut ProfileBuilder, name: &[u8], has_period: bool) -> usize {
+        if let Some(index) = self.names.iter().position(|known| **known == *name) {
+            return index + 1;
+        }
+        // The software clocks count nanoseconds.
+        let is_clock = [b"cpu-clock".as_slice(), b"task-clock"].iter().any(|clock| name.starts_with(clock));
+        let unit = if is_clock && has_period { "nanoseconds" } else { "count" };
+        self.names.push(name.into());
+        builder.metric(&String::from_utf8_lossy(name), unit)
+    }
+
+    /// The first event that measures time, else the first event, else `samples`.
+    pub(super) fn default_metric(&self) -> usize {
+        let is_time = |name: &[u8]| {
+            [b"cycles".as_slice(), b"cpu-clock", b"task-clock"]
+                .iter()
+                .any(|event| memchr::memmem::find(name, event).is_some())
+        };
+        let first = usize::from(!self.names.is_empty());
+        self.names.iter().position(|name| is_time(name)).map_or(first, |index| index + 1)
+    }
+}

@@ -1,0 +1,243 @@
+//! The front of a file, and the descriptions behind its records.
+
+use std::fmt::Write;
+
+use hashbrown::HashMap;
+
+use crate::format::ParseError;
+use crate::format::perf_data::fields::Fields;
+use crate::format::perf_data::{MAGIC, MAGIC_BIG_ENDIAN, NAME};
+
+/// Size of the header of a file that was written to the end.
+const FILE_HEADER: u64 = 104;
+
+/// The same of a recording that went through a pipe.
+const PIPE_HEADER: u64 = 16;
+
+const FEATURE_BUILD_IDS: u32 = 2;
+const FEATURE_COMMAND: u32 = 11;
+const FEATURE_EVENTS: u32 = 12;
+
+/// What a file says of itself.
+pub(super) struct Header<'a> {
+    pub(super) events: Vec<Event>,
+    /// Which event an id belongs to.
+    pub(super) event_of_id: HashMap<u64, usize>,
+    /// Build ids in hexadecimal, by path of the file.
+    pub(super) build_ids: HashMap<&'a [u8], String>,
+    /// The command that recorded.
+    pub(super) command: String,
+    pub(super) records: Fields<'a>,
+    /// Offset of the records in the file.
+    pub(super) records_at: u64,
+    /// How many bytes of the records are not there.
+    pub(super) missing: u64,
+}
+
+/// What was counted, and what its samples hold.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Event {
+    pub(super) name: String,
+    /// Which fields its samples have.
+    pub(super) fields: u64,
+    /// Which values of counters its samples have.
+    pub(super) read_format: u64,
+    /// What a sample stands for, where samples do not say; 0 where only a frequency was set.
+    pub(super) period: u64,
+    /// Whether other records end with some of the fields of samples.
+    pub(super) marks_all: bool,
+}
+
+impl<'a> Header<'a> {
+    pub(super) fn read(bytes: &'a [u8]) -> Result<Header<'a>, ParseError> {
+        let is_big_endian = bytes.starts_with(MAGIC_BIG_ENDIAN);
+        if !is_big_endian && !bytes.starts_with(MAGIC) {
+            return Err(ParseError::at_byte(NAME, 0, "this is not the front of a perf.data file"));
+        }
+        let file = Fields::new(bytes, is_big_endian);
+        let mut front = file.part(8, FILE_HEADER);
+        let size = front.u64().unwrap_or(0);
+        if size == PIPE_HEADER {
+            return Err(ParseError::whole(
+                NAME,
+                "it was recorded through a pipe, which is not read; give prof the text that \
+                 `perf script -i FILE` prints of it",
+            ));
+        }
+        let header = Header::sections(file, front).filter(|_| size >= FILE_HEADER);
+        let Some(header) = header else {
+            return Err(ParseError::at_byte(NAME, 8, "the header is broken or cut short"));
+        };
+        if header.records.len() == 0 {
+            return Err(ParseError::at_byte(
+                NAME,
+                40,
+                "the file has no records: `perf record` was not ended properly",
+            ));
+        }
+        if header.events.is_empty() {
+            return Err(ParseError::at_byte(NAME, 24, "the file describes no events"));
+        }
+        Ok(header)
+    }
+
+    fn sections(file: Fields<'a>, mut front: Fields<'a>) -> Option<Header<'a>> {
+        let attribute_size = front.u64()?;
+        let (attributes_at, attributes_size) = (front.u64()?, front.u64()?);
+        let (records_at, records_size) = (front.u64()?, front.u64()?);
+        front.skip_longs(2)?;
+        let features = [front.u64()?, front.u64()?, front.u64()?, front.u64()?];
+        let records = file.part(records_at, records_size);
+        let mut header = Header {
+            events: Vec::new(),
+            event_of_id: HashMap::new(),
+            build_ids: HashMap::new(),
+            command: String::new(),
+            records,
+            records_at,
+            missing: records_size - records.len() as u64,
+        };
+        header.attributes(file, file.part(attributes_at, attributes_size), attribute_size)?;
+        let mut index = file.part(records_at.checked_add(records_size)?, u64::MAX);
+        for feature in (0..256).filter(|&bit| features[bit / 64] >> (bit % 64) & 1 == 1) {
+            let (Some(at), Some(size)) = (index.u64(), index.u64()) else { break };
+            header.feature(feature as u32, file.part(at, size));
+        }
+        Some(header)
+    }
+
+    /// The table of events. Each row ends with the place of the ids of its counters.
+    fn attributes(&mut self, file: Fields<'a>, mut table: Fields<'a>, row_size: u64) -> Option<()> {
+        let row_size = usize::try_from(row_size).ok().filter(|&size| size >= 64)?;
+        while table.len() >= row_size {
+            let mut row = table;
+            table.take(row_size)?;
+            let event = event(row)?;
+            row.take(row_size - 16)?;
+            let (ids_at, ids_size) = (row.u64()?, row.u64()?);
+            let mut ids = file.part(ids_at, ids_size);
+            while let Some(id) = ids.u64() {
+                self.event_of_id.insert(id, self.events.len());
+            }
+            self.events.push(event);
+        }
+        Some(())
+    }
+
+    /// A description that may be there. What cannot be read of it is no loss for the samples.
+    fn feature(&mut self, feature: u32, mut section: Fields<'a>) {
+        match feature {
+            FEATURE_BUILD_IDS => while self.build_id(&mut section).is_some() {},
+            FEATURE_COMMAND => self.command = command(&mut section).unwrap_or_default(),
+            FEATURE_EVENTS => {
+                self.event_names(&mut section);
+            }
+            _ => {}
+        }
+    }
+
+    fn build_id(&mut self, section: &mut Fields<'a>) -> Option<()> {
+        const HAS_SIZE: u16 = 1 << 15;
+        let mut header = *section;
+        header.u32()?;
+        let misc = header.u16()?;
+        let size = header.u16()?;
+        section.take(usize::from(size).max(8))?;
+        let mut row = header.part(0, u64::from(size).checked_sub(8)?);
+        row.u32()?; // process
+        let id = row.take(24)?;
+        let length = if misc & HAS_SIZE != 0 { usize::from(id[20]).min(20) } else { 20 };
+        self.build_ids.insert(row.text(), hex(&id[..length]));
+        Some(())
+    }
+
+    /// The names, in the order of the table of events.
+    fn event_names(&mut self, section: &mut Fields<'a>) -> Option<()> {
+        let (count, attribute_size) = (section.u32()?, section.u32()?);
+        for index in 0..count as usize {
+            section.take(attribute_size as usize)?;
+            let ids = section.u32()?;
+            let name = section.sized_text()?;
+            section.skip_longs(ids.into())?;
+            let event = self.events.get_mut(index)?;
+            if !name.is_empty() {
+                event.name = String::from_utf8_lossy(name).into_owned();
+            }
+        }
+        Some(())
+    }
+}
+
+fn command(section: &mut Fields<'_>) -> Option<String> {
+    let mut words = Vec::new();
+    for _ in 0..section.u32()? {
+        words.push(String::from_utf8_lossy(section.sized_text()?).into_owned());
+    }
+    Some(words.join(" "))
+}
+
+/// Reads a `perf_event_attr`.
+fn event(mut row: Fields<'_>) -> Option<Event> {
+    const IS_FREQUENCY: u64 = 1 << 10;
+    const MARKS_ALL: u64 = 1 << 18;
+    let kind = row.u32()?;
+    row.u32()?; // its own size
+    let config = row.u64()?;
+    let period = row.u64()?;
+    let (fields, read_format) = (row.u64()?, row.u64()?);
+    let flags = row.u64()?;
+    Some(Event {
+        name: event_name(kind, config),
+        fields,
+        read_format,
+        period: if flags & IS_FREQUENCY == 0 { period } else { 0 },
+        marks_all: flags & MARKS_ALL != 0,
+    })
+}
+
+const HARDWARE: [&str; 10] = [
+    "cycles",
+    "instructions",
+    "cache-references",
+    "cache-misses",
+    "branches",
+    "branch-misses",
+    "bus-cycles",
+    "stalled-cycles-frontend",
+    "stalled-cycles-backend",
+    "ref-cycles",
+];
+
+const SOFTWARE: [&str; 11] = [
+    "cpu-clock",
+    "task-clock",
+    "page-faults",
+    "context-switches",
+    "cpu-migrations",
+    "minor-faults",
+    "major-faults",
+    "alignment-faults",
+    "emulation-faults",
+    "dummy",
+    "bpf-output",
+];
+
+/// The name of an event, for files that do not say it.
+fn event_name(kind: u32, config: u64) -> String {
+    let table: &[&str] = match kind {
+        0 => &HARDWARE,
+        1 => &SOFTWARE,
+        _ => &[],
+    };
+    let known = usize::try_from(config).ok().and_then(|index| table.get(index));
+    known.map_or_else(|| format!("event {kind}:{config:#x}"), |&name| name.to_string())
+}
+
+/// Bytes in hexadecimal.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    for byte in bytes {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}

@@ -1,0 +1,318 @@
+//! `perf.data`: what `perf record` writes.
+//!
+//! The file holds addresses and what was mapped where, so a frame is an address in a file, called
+//! `[libc.so.6]` until somebody looks it up in the file. As in the text of `perf script`, the metric
+//! `samples` counts, and each event is a metric of its own, whose values are the periods.
+
+mod fields;
+mod header;
+mod maps;
+mod record;
+
+use hashbrown::HashMap;
+
+use crate::format::event_metrics::EventMetrics;
+use crate::format::perf_data::fields::Fields;
+use crate::format::perf_data::header::{Header, hex};
+use crate::format::perf_data::maps::{Map, Space, Spaces};
+use crate::format::perf_data::record::{Record, Sample};
+use crate::format::{Confidence, Format, LoadError, ParseError, Source};
+use crate::profile::{
+    Frame, FrameId, Label, LabelSetId, LabelValue, LoadOptions, Mapping, MappingId, Profile, ProfileBuilder,
+    StringId,
+};
+
+/// The format's row in the list of formats.
+pub(super) static PERF_DATA: Format = Format { name: NAME, title: "perf.data", sniff, read };
+
+const NAME: &str = "perf-data";
+
+const MAGIC: &[u8] = b"PERFILE2";
+const MAGIC_BIG_ENDIAN: &[u8] = b"2ELIFREP";
+
+/// How `perf` calls the kernel's own code.
+const KERNEL: &str = "[kernel.kallsyms]";
+
+fn sniff(head: &[u8]) -> Confidence {
+    let is_it = head.starts_with(MAGIC) || head.starts_with(MAGIC_BIG_ENDIAN);
+    if is_it { Confidence::Certain } else { Confidence::No }
+}
+
+fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
+    let bytes = source.read_all()?;
+    let header = Header::read(&bytes)?;
+    let unpacked = record::unpack(&header)?;
+    let unpacked = Fields::new(&unpacked, bytes.starts_with(MAGIC_BIG_ENDIAN));
+    let (records, left) = record::sorted(&header, unpacked);
+    let mut reader = Reader::new(&header, options);
+    for record in &records {
+        if reader.record(record).is_none() {
+            reader.broken += 1;
+        }
+    }
+    Ok(reader.finish(left)?)
+}
+
+struct Reader<'a> {
+    header: &'a Header<'a>,
+    builder: ProfileBuilder,
+    metrics: EventMetrics,
+    spaces: Spaces,
+    kernel: MappingId,
+    /// The threads' names.
+    names: HashMap<u32, StringId>,
+    label_sets: HashMap<(Option<u32>, Option<u32>, StringId), LabelSetId>,
+    /// The frames of the current sample, leaf first.
+    stack: Vec<FrameId>,
+    values: Vec<i64>,
+    first_time: Option<i64>,
+    last_time: i64,
+    /// Records that are shorter than their kind.
+    broken: u64,
+}
+
+impl<'a> Reader<'a> {
+    fn new(header: &'a Header<'a>, options: LoadOptions) -> Self {
+        let mut builder = ProfileBuilder::new(NAME, options);
+        builder.metric("samples", "count");
+        if !header.command.is_empty() {
+            builder.meta.comments.push(header.command.clone());
+        }
+        let file = builder.string(KERNEL);
+        let kernel = builder.mapping(Mapping { file, ..Mapping::default() });
+        Reader {
+            header,
+            builder,
+            metrics: EventMetrics::default(),
+            spaces: Spaces::default(),
+            kernel,
+            names: HashMap::new(),
+            label_sets: HashMap::new(),
+            stack: Vec::new(),
+            values: Vec::new(),
+            first_time: None,
+            last_time: 0,
+            broken: 0,
+        }
+    }
+
+    fn record(&mut self, record: &Record<'a>) -> Option<()> {
+        match record.kind {
+            record::MMAP | record::MMAP2 => self.map(record),
+            record::COMM => self.comm(record),
+            record::FORK => self.fork(record),
+            record::KSYMBOL => self.kernel_symbol(record),
+            record::SAMPLE => self.sample(record),
+            _ => Some(()),
+        }
+    }
+
+    fn map(&mut self, record: &Record<'a>) -> Option<()> {
+        const BUILD_ID: u16 = 1 << 14;
+        let mut body = record.body;
+        let (pid, _tid) = (body.u32()?, body.u32()?);
+        let (start, length, offset) = (body.u64()?, body.u64()?, body.u64()?);
+        let mut build_id = String::new();
+        if record.kind == record::MMAP2 {
+            let id = body.take(24)?;
+            if record.misc & BUILD_ID != 0 {
+                build_id = hex(&id[4..4 + usize::from(id[0]).min(20)]);
+            }
+            body.take(8)?; // protection and flags
+        }
+        let path = body.text();
+        let is_kernel = pid == u32::MAX || cpu_mode(record.misc) == CpuMode::Kernel;
+        let mapping = if is_kernel && path.starts_with(KERNEL.as_bytes()) {
+            self.kernel
+        } else {
+            let known = || self.header.build_ids.get(path).cloned().unwrap_or_default();
+            let build_id = if build_id.is_empty() { known() } else { build_id };
+            let (file, build_id) =
+                (self.builder.string(&String::from_utf8_lossy(path)), self.builder.string(&build_id));
+            self.builder.mapping(Mapping { file, build_id, ..Mapping::default() })
+        };
+        let map = Map { end: start.saturating_add(length), offset, mapping, function: None };
+        if is_kernel {
+            self.spaces.kernel.insert(start, map);
+        } else {
+            self.spaces.process_mut(pid).insert(start, map);
+        }
+        Some(())
+    }
+
+    /// Code that came to the kernel later, such as a BPF program.
+    fn kernel_symbol(&mut self, record: &Record<'a>) -> Option<()> {
+        let mut body = record.body;
+        let (start, length) = (body.u64()?, body.u32()?);
+        body.take(4)?; // kind and flags
+        let name = String::from_utf8_lossy(body.text()).into_owned();
+        let function = Some(self.builder.named_function(&name, ""));
+        let end = start.saturating_add(length.into());
+        self.spaces.kernel.insert(start, Map { end, offset: 0, mapping: self.kernel, function });
+        Some(())
+    }
+
+    fn comm(&mut self, record: &Record<'a>) -> Option<()> {
+        const IS_EXEC: u16 = 1 << 13;
+        let mut body = record.body;
+        let (pid, tid) = (body.u32()?, body.u32()?);
+        let name = self.builder.string(&String::from_utf8_lossy(body.text()));
+        self.names.insert(tid, name);
+        if record.misc & IS_EXEC != 0 {
+            self.spaces.exec(pid);
+        }
+        Some(())
+    }
+
+    fn fork(&mut self, record: &Record<'a>) -> Option<()> {
+        let mut body = record.body;
+        let (pid, parent, tid, parent_tid) = (body.u32()?, body.u32()?, body.u32()?, body.u32()?);
+        self.spaces.fork(parent, pid);
+        if let Some(&name) = self.names.get(&parent_tid) {
+            self.names.insert(tid, name);
+        }
+        Some(())
+    }
+
+    fn sample(&mut self, record: &Record<'a>) -> Option<()> {
+        let event = &self.header.events[record.event];
+        let sample = record::sample(event, record.body)?;
+        let metric = self.metrics.of(&mut self.builder, event.name.as_bytes(), true);
+        self.frames(&sample, cpu_mode(record.misc));
+        self.stack.reverse();
+        let stack = self.builder.stack(&self.stack);
+        let labels = self.labels(&sample);
+        self.values.clear();
+        self.values.resize(self.metrics.len(), 0);
+        self.values[0] = 1;
+        match i64::try_from(sample.period) {
+            Ok(period) => self.values[metric] = period,
+            Err(_) => self.builder.overflow(metric),
+        }
+        let time = sample.time.map(|time| {
+            let time = i64::try_from(time).unwrap_or(i64::MAX);
+            self.last_time = self.last_time.max(time);
+            // The clock started when the machine did: what counts is the time since the first sample.
+            time.saturating_sub(*self.first_time.get_or_insert(time))
+        });
+        self.builder.sample(stack, labels, time, &self.values);
+        Some(())
+    }
+
+    /// The frames of a sample, leaf first. Marks between the addresses say whose code follows.
+    fn frames(&mut self, sample: &Sample<'a>, mode: CpuMode) {
+        /// Addresses from here on are marks.
+        const FIRST_MARK: u64 = 4095_u64.wrapping_neg();
+        const KERNEL_MARK: u64 = 128_u64.wrapping_neg();
+        const USER_MARK: u64 = 512_u64.wrapping_neg();
+        self.stack.clear();
+        let mut mode = mode;
+        let mut chain = sample.callchain.unwrap_or(Fields::new(&[], false));
+        while let Some(address) = chain.u64() {
+            match address {
+                KERNEL_MARK => mode = CpuMode::Kernel,
+                USER_MARK => mode = CpuMode::User,
+                FIRST_MARK.. => mode = CpuMode::Other,
+                address => self.frame(sample.pid, address, mode),
+            }
+        }
+        if self.stack.is_empty() && sample.ip != 0 {
+            self.frame(sample.pid, sample.ip, mode);
+        }
+    }
+
+    fn frame(&mut self, pid: Option<u32>, address: u64, mode: CpuMode) {
+        let space: Option<&Space> = match mode {
+            CpuMode::Kernel => Some(&self.spaces.kernel),
+            CpuMode::User => pid.and_then(|pid| self.spaces.process(pid)),
+            CpuMode::Other => None,
+        };
+        let found = space.and_then(|space| space.at(address));
+        let (mapping, address, function) = match found {
+            // The kernel's own code keeps its addresses: there is no file they could lead into.
+            Some((_, map)) if map.mapping == self.kernel => (map.mapping, address, map.function),
+            Some((start, map)) => (map.mapping, (address - start).wrapping_add(map.offset), map.function),
+            None if mode == CpuMode::Kernel => (self.kernel, address, None),
+            None => (MappingId::default(), address, None),
+        };
+        let function = function.unwrap_or_else(|| self.builder.unnamed_function(mapping));
+        let frame = self.builder.frame(Frame { function, line: 0, address, mapping, inlined: false });
+        self.stack.push(frame);
+    }
+
+    fn labels(&mut self, sample: &Sample<'a>) -> LabelSetId {
+        let builder = &mut self.builder;
+        if !builder.options().labels {
+            builder.skipped_labels();
+            return LabelSetId::default();
+        }
+        let name = match sample.tid {
+            Some(tid) => match self.names.get(&tid) {
+                Some(&name) => name,
+                None if tid == 0 => builder.string("swapper"),
+                None => builder.string(&format!(":{tid}")),
+            },
+            None => builder.string(""),
+        };
+        let key = (sample.pid, sample.tid, name);
+        if let Some(&known) = self.label_sets.get(&key) {
+            return known;
+        }
+        let no_unit = builder.string("");
+        let mut labels = Vec::new();
+        for (key, number) in [("tid", sample.tid), ("process", sample.pid)] {
+            if let Some(number) = number {
+                let value = LabelValue::Number(i64::from(number as i32), no_unit);
+                labels.push(Label { key: builder.string(key), value });
+            }
+        }
+        if name != no_unit {
+            labels.push(Label { key: builder.string("thread"), value: LabelValue::Text(name) });
+        }
+        let set = builder.label_set(&mut labels);
+        self.label_sets.insert(key, set);
+        set
+    }
+
+    fn finish(mut self, left: usize) -> Result<Profile, ParseError> {
+        let builder = &mut self.builder;
+        builder.meta.default_metric = self.metrics.default_metric();
+        if let Some(first) = self.first_time {
+            builder.meta.duration_ns = Some(self.last_time.saturating_sub(first)).filter(|&ns| ns > 0);
+        }
+        let missing = self.header.missing;
+        if missing > 0 {
+            builder.warn(format!("the file ends {missing} bytes before its records do"));
+        } else if left > 0 {
+            builder.warn(format!("the last {left} bytes of the records are no whole record"));
+        }
+        if self.broken > 0 {
+            builder.warn(format!("{} records are shorter than they should be and were skipped", self.broken));
+        }
+        if self.header.events.iter().any(|event| event.fields & record::STACK_USER != 0) {
+            builder.warn(
+                "stacks were recorded as raw memory (--call-graph dwarf), which is not unwound here; give prof the \
+                 text that `perf script` prints of this file"
+                    .into(),
+            );
+        }
+        self.builder.finish().map_err(|error| ParseError::whole(NAME, error.to_string()))
+    }
+}
+
+/// Whose code was running.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum CpuMode {
+    Kernel,
+    User,
+    /// A hypervisor or its guests, of which nothing is known.
+    Other,
+}
+
+fn cpu_mode(misc: u16) -> CpuMode {
+    match misc & 7 {
+        1 => CpuMode::Kernel,
+        2 => CpuMode::User,
+        _ => CpuMode::Other,
+    }
+}

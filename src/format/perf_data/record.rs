@@ -1,0 +1,202 @@
+//! Records: what the kernel and `perf` wrote while the program ran.
+
+use crate::format::perf_data::fields::Fields;
+use crate::format::perf_data::header::{Event, Header};
+use crate::format::{ParseError, Source};
+
+pub(super) const MMAP: u32 = 1;
+pub(super) const COMM: u32 = 3;
+pub(super) const FORK: u32 = 7;
+pub(super) const SAMPLE: u32 = 9;
+pub(super) const MMAP2: u32 = 10;
+pub(super) const KSYMBOL: u32 = 17;
+/// Records of `perf` itself start here.
+const USER: u32 = 64;
+const TRACING_DATA: u32 = 66;
+const AUXTRACE: u32 = 71;
+const COMPRESSED: u32 = 81;
+const COMPRESSED2: u32 = 83;
+
+/// Fields of samples, in the bits of [`Event::fields`].
+const IP: u64 = 1;
+const TID: u64 = 1 << 1;
+const TIME: u64 = 1 << 2;
+const ADDRESS: u64 = 1 << 3;
+const READ: u64 = 1 << 4;
+const CALLCHAIN: u64 = 1 << 5;
+const ID: u64 = 1 << 6;
+const CPU: u64 = 1 << 7;
+const PERIOD: u64 = 1 << 8;
+const STREAM_ID: u64 = 1 << 9;
+/// The thread's stack as raw memory, to be unwound later.
+pub(super) const STACK_USER: u64 = 1 << 13;
+const IDENTIFIER: u64 = 1 << 16;
+
+/// A record of the kernel.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Record<'a> {
+    pub(super) kind: u32,
+    pub(super) misc: u16,
+    pub(super) body: Fields<'a>,
+    /// 0 where it has none: such records come before the program starts.
+    pub(super) time: u64,
+    /// Which event it belongs to.
+    pub(super) event: usize,
+}
+
+/// A sample's fields.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sample<'a> {
+    pub(super) ip: u64,
+    pub(super) pid: Option<u32>,
+    pub(super) tid: Option<u32>,
+    pub(super) time: Option<u64>,
+    pub(super) period: u64,
+    pub(super) callchain: Option<Fields<'a>>,
+}
+
+/// A record as it lies in the file.
+struct Raw<'a> {
+    kind: u32,
+    misc: u16,
+    body: Fields<'a>,
+}
+
+/// Splits the record off the front; `None` where it is not all there.
+fn split<'a>(records: &mut Fields<'a>) -> Option<Raw<'a>> {
+    let mut rest = *records;
+    let (kind, misc, size) = (rest.u32()?, rest.u16()?, rest.u16()?);
+    let body = rest.part(0, u64::from(size).checked_sub(8)?);
+    rest.take(usize::from(size) - 8)?;
+    let mut announced = body;
+    // Two kinds of records are followed by data that their size leaves out.
+    let more = match kind {
+        TRACING_DATA => u64::from(announced.u32()?),
+        AUXTRACE => announced.u64()?,
+        _ => 0,
+    };
+    rest.take(usize::try_from(more).ok()?)?;
+    *records = rest;
+    Some(Raw { kind, misc, body })
+}
+
+/// All records of the kernel in the order of time, and how many bytes at the end are no whole record.
+pub(super) fn sorted<'a>(header: &Header<'a>, unpacked: Fields<'a>) -> (Vec<Record<'a>>, usize) {
+    let mut sorted = Vec::new();
+    let mut left = 0;
+    for mut records in [header.records, unpacked] {
+        while let Some(raw) = split(&mut records) {
+            if raw.kind < USER {
+                let (time, event) = place(header, &raw);
+                sorted.push(Record { kind: raw.kind, misc: raw.misc, body: raw.body, time, event });
+            }
+        }
+        left += records.len();
+    }
+    // Every processor has a buffer of its own, so the file is not in order.
+    sorted.sort_by_key(|record| record.time);
+    (sorted, left)
+}
+
+/// The records that are in compressed ones: one zstd stream, cut into pieces.
+pub(super) fn unpack(header: &Header<'_>) -> Result<Vec<u8>, ParseError> {
+    let mut packed = Vec::new();
+    let mut records = header.records;
+    while let Some(mut raw) = split(&mut records) {
+        match raw.kind {
+            COMPRESSED => packed.extend_from_slice(raw.body.bytes()),
+            COMPRESSED2 => {
+                let size = raw.body.u64().unwrap_or(0);
+                packed.extend_from_slice(raw.body.part(0, size).bytes());
+            }
+            _ => {}
+        }
+    }
+    if packed.is_empty() {
+        return Ok(packed);
+    }
+    let whole = packed.clone();
+    // `perf` leaves the stream open; an empty last block ends it.
+    packed.extend_from_slice(&[1, 0, 0]);
+    let inflate = |bytes: Vec<u8>| Source::open(Box::new(std::io::Cursor::new(bytes)))?.read_all();
+    inflate(packed).or_else(|_| inflate(whole)).map_err(|error| {
+        let message = format!("the compressed records are broken ({error})");
+        ParseError::at_byte(crate::format::perf_data::NAME, header.records_at, message)
+    })
+}
+
+/// Time and event of a record.
+fn place(header: &Header<'_>, raw: &Raw<'_>) -> (u64, usize) {
+    if raw.kind == SAMPLE {
+        let event = event_of(header, raw.body);
+        let time = sample(&header.events[event], raw.body).and_then(|sample| sample.time);
+        return (time.unwrap_or(0), event);
+    }
+    let event = &header.events[0];
+    if !event.marks_all {
+        return (0, 0);
+    }
+    // The last fields, all of 64 bits: thread, time, id, stream, processor, identifier.
+    let behind = [ID, STREAM_ID, CPU, IDENTIFIER].iter().filter(|&&field| event.fields & field != 0).count();
+    let at = (event.fields & TIME != 0).then(|| raw.body.len().checked_sub(8 * (behind + 1))).flatten();
+    (at.and_then(|at| raw.body.part(at as u64, 8).u64()).unwrap_or(0), 0)
+}
+
+/// The event of a sample: of several, its id says which.
+fn event_of(header: &Header<'_>, mut body: Fields<'_>) -> usize {
+    let fields = header.events[0].fields;
+    let before = match fields {
+        _ if header.events.len() == 1 => return 0,
+        _ if fields & IDENTIFIER != 0 => 0,
+        _ => [IP, TID, TIME, ADDRESS].iter().filter(|&&field| fields & field != 0).count() as u64,
+    };
+    let id = body.skip_longs(before).and_then(|()| body.u64());
+    id.and_then(|id| header.event_of_id.get(&id).copied()).unwrap_or(0)
+}
+
+/// Reads a sample's fields, up to the callers.
+pub(super) fn sample<'a>(event: &Event, mut body: Fields<'a>) -> Option<Sample<'a>> {
+    let has = |field: u64| event.fields & field != 0;
+    let mut sample = Sample { period: event.period.max(1), ..Sample::default() };
+    if has(IDENTIFIER) {
+        body.u64()?;
+    }
+    if has(IP) {
+        sample.ip = body.u64()?;
+    }
+    if has(TID) {
+        sample.pid = Some(body.u32()?);
+        sample.tid = Some(body.u32()?);
+    }
+    if has(TIME) {
+        sample.time = Some(body.u64()?);
+    }
+    for field in [ADDRESS, ID, STREAM_ID, CPU] {
+        if has(field) {
+            body.u64()?;
+        }
+    }
+    if has(PERIOD) {
+        sample.period = body.u64()?;
+    }
+    if has(READ) {
+        skip_counters(event.read_format, &mut body)?;
+    }
+    if has(CALLCHAIN) {
+        let size = body.u64()?.checked_mul(8)?;
+        let chain = body.part(0, size);
+        sample.callchain = Some(chain).filter(|chain| chain.len() as u64 == size);
+        sample.callchain?;
+    }
+    Some(sample)
+}
+
+/// Passes over the values of counters.
+fn skip_counters(format: u64, body: &mut Fields<'_>) -> Option<()> {
+    const TIMES: [u64; 2] = [1, 1 << 1];
+    const IDS: [u64; 2] = [1 << 2, 1 << 4];
+    const GROUP: u64 = 1 << 3;
+    let count = |bits: [u64; 2]| bits.iter().filter(|&&bit| format & bit != 0).count() as u64;
+    let values = if format & GROUP != 0 { body.u64()? } else { 1 };
+    body.skip_longs(values.checked_mul(1 + count(IDS))?.checked_add(count(TIMES))?)
+}

@@ -29,7 +29,7 @@ use crate::view::{BudgetRule, DiffOptions, DiffSides, beside, diff};
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   prof diff old.pb.gz new.pb.gz                             what changed, and whether it is noise
-  prof diff --normalize per=1000,1000 old.pb.gz new.pb.gz   cost a request; each side served 1000")]
+  prof diff --normalize per=1000,1000 old.pb.gz new.pb.gz   cost per request; 1000 a side")]
 pub(crate) struct DiffCommand {
     #[command(flatten)]
     view: ViewArgs,

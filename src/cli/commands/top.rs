@@ -15,8 +15,8 @@ use crate::view::{Sort, SortKey, TopOptions, companion, top, top_per_event};
 #[command(visible_alias = "flat")]
 #[command(after_help = "Examples:
   prof top -n 10 cpu.pb.gz                    which functions do the work themselves
-  prof top -m alloc_space heap.pb.gz          who allocates the most, whether freed or not
-  prof top -n 10 --base old.pb.gz new.pb.gz   what became slower")]
+  prof top -n 10 -m alloc_space heap.pb.gz    who allocates the most, whether freed or not
+  prof top -n 10 --base old.pb.gz new.pb.gz   what changed the most")]
 pub(crate) struct TopCommand {
     #[command(flatten)]
     view: ViewArgs,

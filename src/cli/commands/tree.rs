@@ -14,7 +14,7 @@ use crate::view::{Sort, SortKey, TreeOptions, bottom_up, tree};
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   prof tree -n 10 --label endpoint=/orders cpu.pb.gz   where one kind of request spends its time
-  prof tree --bottom-up -n 3 mutex.pb.gz               who makes others wait for locks")]
+  prof tree --bottom-up -n 2 mutex.pb.gz               who makes others wait for locks")]
 pub(crate) struct TreeCommand {
     #[command(flatten)]
     view: ViewArgs,

@@ -16,13 +16,15 @@ use tempfile::TempDir;
 const LEAST: usize = 2;
 
 /// What the names in the examples stand for.
-const FILES: [(&str, &str); 7] = [
+const FILES: [(&str, &str); 9] = [
     ("cpu.pb.gz", "pprof/go-cpu.pb.gz"),
     ("heap.pb.gz", "pprof/go-heap.pb.gz"),
     ("mutex.pb.gz", "pprof/go-mutex.pb.gz"),
     ("goroutine.pb.gz", "pprof/go-goroutine.pb.gz"),
     ("old.pb.gz", "pprof/go-cpu-old.pb.gz"),
     ("new.pb.gz", "pprof/go-cpu-new.pb.gz"),
+    ("monday.pb.gz", "pprof/go-cpu-old.pb.gz"),
+    ("tuesday.pb.gz", "pprof/go-cpu-old.pb.gz"),
     ("stacks.folded", "collapsed/python.folded"),
 ];
 
@@ -109,6 +111,9 @@ fn answer(folder: &Path, command: &str, example: &Example) -> String {
     let fine: &[Option<i32>] = if command == "diff" { &[Some(0), Some(1)] } else { &[Some(0)] };
     assert!(fine.contains(&code), "{}: {code:?}: {stderr}", example.line);
     assert_eq!(stderr, "", "{}", example.line);
+    if command == "convert" {
+        return converted(folder, &words, &output.stdout);
+    }
     let printed = text(output.stdout);
     let Some(picture) = words[1..].iter().find(|word| is_picture(word)) else {
         assert!(printed.lines().count() > 1, "{}: {printed}", example.line);
@@ -117,6 +122,21 @@ fn answer(folder: &Path, command: &str, example: &Example) -> String {
     assert_eq!(printed, "", "{}", example.line);
     check_picture(picture, &fs::read_to_string(folder.join(picture)).unwrap());
     drawn(picture)
+}
+
+/// What was written can be read again; its name stands for it.
+fn converted(folder: &Path, words: &[String], stdout: &[u8]) -> String {
+    let option = words.iter().position(|word| word == "-o").expect("convert says where to");
+    let name = words[option + 1].as_str();
+    let name = if name == "-" {
+        fs::write(folder.join("stdout"), stdout).unwrap();
+        "stdout"
+    } else {
+        name
+    };
+    let output = prof(folder, &["info".to_string(), name.to_string()]);
+    assert!(output.status.success(), "{words:?}: {}", text(output.stderr));
+    drawn(name)
 }
 
 fn drawn(picture: &str) -> String {

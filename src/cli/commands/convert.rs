@@ -23,7 +23,7 @@ use crate::tree::By;
     after_help = "Examples:
   prof convert -o stacks.folded cpu.pb.gz                       for the flame graph scripts
   prof convert -o default.pgo monday.pb.gz tuesday.pb.gz        several as one, for go build -pgo
-  prof convert -o small.pb.gz --show-from handler cpu.pb.gz     only what is below the handlers
+  prof convert -o small.pb.gz --show-from order cpu.pb.gz       only what is below the handler
   prof convert -o - --to speedscope cpu.pb.gz                   to standard output"
 )]
 pub(crate) struct ConvertCommand {

@@ -131,6 +131,7 @@ mod tests {
             (b"desc: I1 cache: 32768 B\ncmd: ./a\nevents: Ir\nfl=a.c\nfn=f\n1 2\n", "cachegrind"),
             (b"desc: (none)\ncmd: ./a\ntime_unit: i\n#---\nsnapshot=0\nmem_heap_B=0\n", "massif"),
             (b"MOJ\x03", "mojo2austin"),
+            (b"PERFFILEh\0\0\0", "perf script"),
             (b"<!DOCTYPE html><p>", "web page"),
             (b"<?xml version=\"1.0\"?>\n<svg>", "SVG"),
         ] {

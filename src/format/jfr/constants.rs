@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 
 use crate::format::ParseError;
 use crate::format::jfr::cursor::{Cursor, Text};
@@ -69,10 +69,18 @@ impl<'a> Constants<'a> {
     /// Reads the pools: a chain of events, each of which says how far back the one before it is.
     pub(super) fn read(chunk: &Cursor<'a>, classes: &Classes, last: usize) -> Result<Self, ParseError> {
         let mut constants = Constants::default();
-        let mut seen = HashSet::new();
         let mut offset = last;
-        while seen.insert(offset) {
-            let mut event = chunk.at(offset).event()?;
+        // How many bytes there are from the constants read before these to the end: the chain goes
+        // towards the front, and what it passes is not read twice.
+        let mut behind = 0;
+        loop {
+            let mut cursor = chunk.at(offset);
+            let start = cursor.left();
+            let mut event = cursor.event()?;
+            if cursor.left() < behind {
+                return Err(event.error("the constants before these are not before them"));
+            }
+            behind = start;
             if event.long()? != 1 {
                 return Err(event.error("the constants are not where the chunk says"));
             }

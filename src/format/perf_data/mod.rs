@@ -18,8 +18,8 @@ use crate::format::perf_data::maps::{Map, Space, Spaces};
 use crate::format::perf_data::record::{Record, Sample};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source};
 use crate::profile::{
-    Frame, FrameId, Label, LabelSetId, LabelValue, LoadOptions, Mapping, MappingId, Profile, ProfileBuilder,
-    StringId,
+    Frame, FrameId, FunctionId, Label, LabelSetId, LabelValue, LoadOptions, Mapping, MappingId, Profile,
+    ProfileBuilder, StringId,
 };
 
 /// The format's row in the list of formats.
@@ -59,6 +59,8 @@ struct Reader<'a> {
     metrics: EventMetrics,
     spaces: Spaces,
     kernel: MappingId,
+    /// The functions that stand for all code of a file.
+    unnamed: HashMap<MappingId, FunctionId>,
     /// The threads' names.
     names: HashMap<u32, StringId>,
     label_sets: HashMap<(Option<u32>, Option<u32>, StringId), LabelSetId>,
@@ -86,6 +88,7 @@ impl<'a> Reader<'a> {
             metrics: EventMetrics::default(),
             spaces: Spaces::default(),
             kernel,
+            unnamed: HashMap::new(),
             names: HashMap::new(),
             label_sets: HashMap::new(),
             stack: Vec::new(),
@@ -235,7 +238,9 @@ impl<'a> Reader<'a> {
             None if mode == CpuMode::Kernel => (self.kernel, address, None),
             None => (MappingId::default(), address, None),
         };
-        let function = function.unwrap_or_else(|| self.builder.unnamed_function(mapping));
+        let function = function.unwrap_or_else(|| {
+            *self.unnamed.entry(mapping).or_insert_with(|| self.builder.unnamed_function(mapping))
+        });
         let frame = self.builder.frame(Frame { function, line: 0, address, mapping, inlined: false });
         self.stack.push(frame);
     }

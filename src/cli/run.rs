@@ -124,6 +124,7 @@ pub(crate) fn report_beside(
         target.check(&base.inputs, args.layout.force)?;
     }
     target.check(&loaded.names, args.layout.force)?;
+    refuse_calls(&loaded.profile)?;
     let filtered = args.filters.apply(loaded.profile, &by)?;
     warn("warning", &filtered.profile.meta.warnings, &args.input);
     warn("note", &filtered.notes, &args.input);
@@ -137,6 +138,19 @@ pub(crate) fn report_beside(
         header.about.filters = filtered.typed;
     }
     Ok(report)
+}
+
+/// Refuses profiles that hold the calls between functions instead of stacks: counting them as stacks
+/// would show nothing.
+fn refuse_calls(profile: &Profile) -> Result<()> {
+    if profile.calls.is_none() {
+        return Ok(());
+    }
+    let message = format!(
+        "{} holds calls between functions, not stacks, and no view shows these yet",
+        profile.meta.format
+    );
+    Err(hinted(message, "prof info says what is in it"))
 }
 
 /// Refuses several metrics where a command shows only one.

@@ -110,7 +110,10 @@ fn answer(folder: &Path, command: &str, example: &Example) -> String {
     // A comparison that finds a regression says so with 1: the example was answered.
     let fine: &[Option<i32>] = if command == "diff" { &[Some(0), Some(1)] } else { &[Some(0)] };
     assert!(fine.contains(&code), "{}: {code:?}: {stderr}", example.line);
-    assert_eq!(stderr, "", "{}", example.line);
+    // Converting says what the written format cannot hold.
+    let is_expected =
+        stderr.is_empty() || command == "convert" && stderr.lines().all(|line| line.starts_with("warning: "));
+    assert!(is_expected, "{}: {stderr}", example.line);
     if command == "convert" {
         return converted(folder, &words, &output.stdout);
     }

@@ -91,10 +91,19 @@ fn type_row(row: &TypeRow) -> Value {
 
 /// Callers, the function, its self, callees: one row each.
 fn focus_rows(focus: &Focus) -> Vec<Value> {
-    let row = |role: &str, name: &str, value: i64| json!({ "role": role, "name": name, "value": value });
-    let callers = focus.callers.iter().map(|caller| row("caller", &caller.name, caller.value));
-    let own = [row("function", &focus.name, focus.total), row("self", &focus.name, focus.self_value)];
-    let callees = focus.callees.iter().map(|callee| row("callee", &callee.name, callee.value));
+    let row = |role: &str, name: &str, value: i64, old: Option<i64>| {
+        let mut row = json!({ "role": role, "name": name, "value": value });
+        if let Some(old) = old {
+            (row["old"], row["delta"]) = (json!(old), json!(value - old));
+        }
+        row
+    };
+    let callers = focus.callers.iter().map(|caller| row("caller", &caller.name, caller.value, caller.old));
+    let own = [
+        row("function", &focus.name, focus.total, focus.old.map(|old| old.total)),
+        row("self", &focus.name, focus.self_value, focus.old.map(|old| old.self_value)),
+    ];
+    let callees = focus.callees.iter().map(|callee| row("callee", &callee.name, callee.value, callee.old));
     callers.chain(own).chain(callees).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::report::{Header, Name};
+use crate::report::{Header, Name, Pair};
 
 /// One function, or several counted as one, with callers above and callees below.
 #[derive(Clone, Debug, Serialize)]
@@ -17,6 +17,12 @@ pub struct Focus {
     pub self_value: i64,
     /// The value of the samples on whose stack the function stands.
     pub total: i64,
+    /// The old side of a comparison.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub old: Option<Pair>,
+    /// New − old.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delta: Option<Pair>,
     /// Who calls it, at its leaf-most occurrence. With `(root)`, where it starts the stack, and with
     /// what was cut they sum to `total`.
     pub callers: Vec<Neighbour>,
@@ -39,6 +45,12 @@ pub struct Neighbour {
     pub name: Name,
     /// The value of the samples in which it stands next to the function.
     pub value: i64,
+    /// The old side of a comparison.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub old: Option<i64>,
+    /// New − old.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delta: Option<i64>,
 }
 
 /// What was cut of a list.
@@ -48,6 +60,9 @@ pub struct More {
     pub rows: u64,
     /// Their sum.
     pub value: i64,
+    /// Their sum on the old side of a comparison.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub old: Option<i64>,
 }
 
 /// One of the functions that were meant.

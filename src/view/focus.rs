@@ -1,9 +1,10 @@
 //! `focus`: one function, who calls it and what it calls.
 
-use crate::profile::{Column, Profile};
+use crate::profile::{Column, Id, Profile};
 use crate::report::{Focus, Match, More, Name, Neighbour, Pair};
 use crate::tree::{KeyId, Subject, flat, neighbours, whole};
 use crate::view::find::find;
+use crate::view::values::Measure;
 use crate::view::{NotFound, Row, Scope, Sort, SortKey, threshold};
 
 /// What `focus` is told.
@@ -47,9 +48,19 @@ pub fn focus(profile: &Profile, options: &FocusOptions) -> Result<Focus, NotFoun
     header.warnings.extend(found.note);
 
     let counted = neighbours(&subject, &found.wanted);
-    let smallest = threshold(counted.total.saturating_abs(), options.min_share);
-    let (callers, more_callers) = side(&subject, &counted.callers, options, smallest);
-    let (callees, more_callees) = side(&subject, &counted.callees, options, smallest);
+    let measure = Measure::new(&header);
+    let old = measure.compares().then(|| {
+        let series = subject.series.last().cloned().into_iter().collect();
+        neighbours(&Subject { profile, keys: subject.keys.clone(), series }, &found.wanted)
+    });
+    let old_pair = old.as_ref().map(|old| measure.old(Some(old.self_value), Some(old.total)));
+    let heavier = counted.total.saturating_abs().max(old_pair.map_or(0, |old| old.total.saturating_abs()));
+    let smallest = threshold(heavier, options.min_share);
+    let old_callers = old.as_ref().map(|old| &old.callers);
+    let old_callees = old.as_ref().map(|old| &old.callees);
+    let sides = Sides { subject: &subject, measure: &measure, options, smallest };
+    let (callers, more_callers) = sides.list(&counted.callers, old_callers);
+    let (callees, more_callees) = sides.list(&counted.callees, old_callees);
     header.elided = more_callers.value + more_callees.value;
     header.elided_rows = more_callers.rows + more_callees.rows;
 
@@ -63,6 +74,11 @@ pub fn focus(profile: &Profile, options: &FocusOptions) -> Result<Focus, NotFoun
         name,
         self_value: counted.self_value,
         total: counted.total,
+        old: old_pair,
+        delta: old_pair.map(|old| Pair {
+            self_value: counted.self_value - old.self_value,
+            total: counted.total - old.total,
+        }),
         callers,
         callees,
         more_callers,
@@ -72,35 +88,51 @@ pub fn focus(profile: &Profile, options: &FocusOptions) -> Result<Focus, NotFoun
     })
 }
 
-/// The neighbours on one side in order, and what was cut of them.
-fn side(
-    subject: &Subject<'_>,
-    values: &Column<KeyId, i64>,
-    options: &FocusOptions,
+/// What the lists of callers and callees share.
+struct Sides<'s, 'p> {
+    subject: &'s Subject<'p>,
+    measure: &'s Measure,
+    options: &'s FocusOptions,
     smallest: u64,
-) -> (Vec<Neighbour>, More) {
-    let name =
-        |key: KeyId| if key == whole() { Name::from("(root)") } else { subject.keys.name(key).clone() };
-    let valued = values.enumerate().filter(|&(_, &value)| value != 0);
-    let mut all: Vec<Neighbour> = valued.map(|(key, &value)| Neighbour { name: name(key), value }).collect();
-    let row = |neighbour: &Neighbour| Pair { self_value: neighbour.value, total: neighbour.value };
-    all.sort_by(|a, b| {
-        let (new, other) = (row(a), row(b));
-        let old = Pair::default();
-        options.sort.compare(Row { new, old, name: &a.name }, Row { new: other, old, name: &b.name })
-    });
-    let limit = options.limit.unwrap_or(usize::MAX);
-    let mut more = More::default();
-    let mut shown = Vec::new();
-    for neighbour in all {
-        if neighbour.value.unsigned_abs() >= smallest && shown.len() < limit {
-            shown.push(neighbour);
-        } else {
-            more.rows += 1;
-            more.value += neighbour.value;
+}
+
+impl Sides<'_, '_> {
+    /// The neighbours on one side in order, and what was cut of them.
+    fn list(&self, values: &Column<KeyId, i64>, old: Option<&Column<KeyId, i64>>) -> (Vec<Neighbour>, More) {
+        let valued = |key: &KeyId| values[*key] != 0 || old.is_some_and(|old| old[*key] != 0);
+        let keys = (0..values.len()).map(KeyId::new);
+        let mut all: Vec<Neighbour> = keys
+            .filter(valued)
+            .map(|key| self.neighbour(key, values[key], old.map(|old| old[key])))
+            .collect();
+        let both = |value: i64| Pair { self_value: value, total: value };
+        let row = |row: &Neighbour| (both(row.value), both(row.old.unwrap_or(0)));
+        all.sort_by(|a, b| {
+            let ((new, old), (other, other_old)) = (row(a), row(b));
+            let a = Row { new, old, name: &a.name };
+            self.options.sort.compare(a, Row { new: other, old: other_old, name: &b.name })
+        });
+        let limit = self.options.limit.unwrap_or(usize::MAX);
+        let mut more = More { old: old.map(|_| 0), ..More::default() };
+        let mut shown = Vec::new();
+        for neighbour in all {
+            let heavier = neighbour.value.unsigned_abs().max(neighbour.old.unwrap_or(0).unsigned_abs());
+            if heavier >= self.smallest && shown.len() < limit {
+                shown.push(neighbour);
+            } else {
+                more.rows += 1;
+                more.value += neighbour.value;
+                more.old = more.old.map(|old| old + neighbour.old.unwrap_or(0));
+            }
         }
+        (shown, more)
     }
-    (shown, more)
+
+    fn neighbour(&self, key: KeyId, value: i64, old: Option<i64>) -> Neighbour {
+        let name = if key == whole() { Name::from("(root)") } else { self.subject.keys.name(key).clone() };
+        let old = old.map(|old| self.measure.old(Some(old), Some(old)).total);
+        Neighbour { name, value, old, delta: old.map(|old| value - old) }
+    }
 }
 
 /// The functions meant, each by itself.
@@ -205,7 +237,7 @@ mod tests {
         let options = FocusOptions { limit: Some(2), ..FocusOptions::new(Scope::metric(0), "f") };
         let focus = focus(&from_picture(picture), &options).unwrap();
         assert_eq!(focus.callers.len(), 2);
-        assert_eq!(focus.more_callers, More { rows: 2, value: 5 });
+        assert_eq!(focus.more_callers, More { rows: 2, value: 5, old: None });
         assert_eq!(focus.more_callees, More::default());
         assert_eq!((focus.header.elided, focus.header.elided_rows), (5, 2));
     }

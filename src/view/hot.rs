@@ -66,7 +66,7 @@ pub fn hot(profile: &Profile, options: &HotOptions) -> Hot {
         callers: sequence
             .callers
             .iter()
-            .map(|&(key, value)| Neighbour { name: name(&subject, key), value })
+            .map(|&(key, value)| Neighbour { name: name(&subject, key), value, old: None, delta: None })
             .collect(),
     });
     let shown = shown.collect();

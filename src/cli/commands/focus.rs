@@ -6,9 +6,9 @@ use anyhow::Result;
 use clap::Args;
 
 use crate::cli::args::{RowArgs, ViewArgs};
+use crate::cli::base::BaseArgs;
 use crate::cli::failure::{hinted, with_hint};
-use crate::cli::run::{one_metric, show};
-use crate::profile::LoadOptions;
+use crate::cli::run::{one_metric, show_beside};
 use crate::report::Report;
 use crate::view::{FocusOptions, NotFound, Sort, SortKey, focus};
 
@@ -25,6 +25,8 @@ pub(crate) struct FocusCommand {
     #[command(flatten)]
     view: ViewArgs,
     #[command(flatten)]
+    base: BaseArgs,
+    #[command(flatten)]
     rows: RowArgs,
 }
 
@@ -34,13 +36,14 @@ const ROWS: usize = 10;
 impl FocusCommand {
     pub(crate) fn run(self) -> Result<()> {
         self.check_order()?;
-        show(&self.view, LoadOptions::default(), |profile, scope| {
+        let sort = Sort::by(if self.base.is_given() { SortKey::Delta } else { SortKey::Total });
+        show_beside(&self.view, &self.base, |profile, scope| {
             one_metric(&scope, "focus")?;
             let options = FocusOptions {
                 scope,
                 function: self.function.clone(),
                 fixed: self.view.filters.fixed_strings,
-                sort: self.rows.sort.clone().unwrap_or_else(|| Sort::by(SortKey::Total)),
+                sort: self.rows.sort.clone().unwrap_or(sort),
                 limit: self.rows.limit_or(&self.view.layout, ROWS),
                 min_share: self.rows.min_share_or(&self.view.layout, 0.0),
             };

@@ -3,9 +3,10 @@
 use crate::name::{clean, display_width, fit};
 use crate::output::text::Style;
 use crate::output::text::columns::{Columns, Emphasis, Line};
+use crate::output::text::compared;
 use crate::output::text::header;
 use crate::output::text::names::{Names, short_file};
-use crate::report::{Focus, Match, More};
+use crate::report::{Focus, Match, More, Neighbour, Pair};
 use crate::unit::{self, IncompatibleUnits, Scale};
 
 /// The header, the function between callers and callees, and the functions meant where they are
@@ -17,7 +18,7 @@ pub(super) fn lines(focus: &Focus, style: &Style) -> Result<Vec<Line>, Incompati
     let drawing = Drawing {
         focus,
         style,
-        scale: header::scale(&focus.header.metric, focus.total, style)?,
+        scale: header::scale(&focus.header.metric, focus.total.max(old(focus).total), style)?,
         names: Names::new(neighbours.chain(matches), style),
     };
     lines.extend(drawing.lines());
@@ -26,6 +27,14 @@ pub(super) fn lines(focus: &Focus, style: &Style) -> Result<Vec<Line>, Incompati
     }
     Ok(lines)
 }
+
+/// The old side of the function.
+fn old(focus: &Focus) -> Pair {
+    focus.old.unwrap_or_default()
+}
+
+/// A row before its numbers are written: new and old value, name.
+type DrawnRow = (i64, i64, String, Emphasis);
 
 struct Drawing<'f> {
     focus: &'f Focus,
@@ -47,11 +56,10 @@ struct DrawnLine {
 impl Drawing<'_> {
     fn lines(&self) -> Vec<Line> {
         let focus = self.focus;
-        let mut above: Vec<(i64, String, Emphasis)> =
-            focus.callers.iter().map(|row| self.neighbour(&row.name, row.value)).collect();
+        let mut above: Vec<DrawnRow> = focus.callers.iter().map(|row| self.neighbour(row)).collect();
         above.extend(self.more(focus.more_callers, "caller"));
-        let mut below = vec![(focus.self_value, "(self)".to_string(), Emphasis::None)];
-        below.extend(focus.callees.iter().map(|row| self.neighbour(&row.name, row.value)));
+        let mut below = vec![(focus.self_value, old(focus).self_value, "(self)".to_string(), Emphasis::None)];
+        below.extend(focus.callees.iter().map(|row| self.neighbour(row)));
         below.extend(self.more(focus.more_callees, "callee"));
 
         let glyphs = self.style.glyphs;
@@ -64,11 +72,13 @@ impl Drawing<'_> {
         for (index, row) in below.into_iter().enumerate() {
             drawn.push(self.draw(row, if index == last { glyphs.last } else { glyphs.branch }));
         }
-        let mut titles = vec!["TOTAL", "%FUNC", "%ALL"];
-        if self.is_filtered() {
-            titles.push("%SHOWN");
-        }
-        titles.push("CALLERS, FUNCTION, CALLEES");
+        let titles = match &focus.header.base {
+            Some(_) => compared::titles("TOTAL", self.style),
+            None if self.is_filtered() => ["TOTAL", "%FUNC", "%ALL", "%SHOWN"].map(str::to_string).to_vec(),
+            None => ["TOTAL", "%FUNC", "%ALL"].map(str::to_string).to_vec(),
+        };
+        let titles: Vec<&str> =
+            titles.iter().map(String::as_str).chain(["CALLERS, FUNCTION, CALLEES"]).collect();
         self.lay_out(&titles, drawn)
     }
 
@@ -76,8 +86,11 @@ impl Drawing<'_> {
         !self.focus.header.about.filters.is_empty()
     }
 
-    fn numbers(&self, value: i64) -> Vec<String> {
+    fn numbers(&self, value: i64, old: i64) -> Vec<String> {
         let header = &self.focus.header;
+        if let Some(base) = &header.base {
+            return compared::cells(&self.scale, base, value, old);
+        }
         let mut cells = vec![
             self.scale.format(value),
             unit::share(value, self.focus.total),
@@ -89,19 +102,25 @@ impl Drawing<'_> {
         cells
     }
 
-    fn neighbour(&self, name: &str, value: i64) -> (i64, String, Emphasis) {
-        (value, self.names.get(name).to_string(), Emphasis::None)
+    fn neighbour(&self, row: &Neighbour) -> DrawnRow {
+        let mut name = self.names.get(&row.name).to_string();
+        match (row.value, row.old) {
+            (0, Some(_)) => name.push_str(" (removed)"),
+            (_, Some(0)) => name.push_str(" (new)"),
+            _ => {}
+        }
+        (row.value, row.old.unwrap_or(0), name, Emphasis::None)
     }
 
-    fn more(&self, more: More, noun: &str) -> Option<(i64, String, Emphasis)> {
+    fn more(&self, more: More, noun: &str) -> Option<DrawnRow> {
         let plural = if more.rows == 1 { "" } else { "s" };
         let count = unit::group_thousands(more.rows.into());
         let text = format!("{} {count} more {noun}{plural}", self.style.glyphs.ellipsis);
-        (more.rows > 0).then_some((more.value, text, Emphasis::Faint))
+        (more.rows > 0).then_some((more.value, more.old.unwrap_or(0), text, Emphasis::Faint))
     }
 
-    fn draw(&self, (value, name, emphasis): (i64, String, Emphasis), prefix: &'static str) -> DrawnLine {
-        DrawnLine { numbers: self.numbers(value), prefix, name, beside: String::new(), emphasis }
+    fn draw(&self, (value, old, name, emphasis): DrawnRow, prefix: &'static str) -> DrawnLine {
+        DrawnLine { numbers: self.numbers(value, old), prefix, name, beside: String::new(), emphasis }
     }
 
     fn function(&self) -> DrawnLine {
@@ -116,7 +135,7 @@ impl Drawing<'_> {
         };
         let file = focus.file.as_deref().filter(|_| self.style.is_wide());
         DrawnLine {
-            numbers: self.numbers(focus.total),
+            numbers: self.numbers(focus.total, old(focus).total),
             prefix: self.style.glyphs.focus,
             name,
             beside: file.map(|file| format!("   {}", short_file(file))).unwrap_or_default(),

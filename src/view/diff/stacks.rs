@@ -1,5 +1,10 @@
 //! The stacks behind the counts, for telling where a change began.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use hashbrown::HashMap;
+
 use crate::profile::{Column, Id, StackId};
 use crate::stats::Measure;
 use crate::stats::attribution::{Caller, Cut, Side, Stacks};
@@ -17,6 +22,16 @@ pub(super) struct CountedStacks<'s, 'p> {
     /// The stacks of key k are those from `start[k]` to `start[k + 1]`.
     start: Vec<usize>,
     stacks: Vec<StackId>,
+    /// What was found out of functions that were asked for: where much changed, each is asked for once for
+    /// every other one.
+    known: RefCell<HashMap<usize, Rc<Known>>>,
+}
+
+/// What a function calls, and its whole total.
+struct Known {
+    total: Vec<f64>,
+    /// For every key, whether it stands below the function's outermost occurrence on any stack.
+    below: Vec<bool>,
 }
 
 impl<'s, 'p> CountedStacks<'s, 'p> {
@@ -44,7 +59,7 @@ impl<'s, 'p> CountedStacks<'s, 'p> {
                 *place += 1;
             }
         }
-        CountedStacks { subject, old, profiles, size, start, stacks }
+        CountedStacks { subject, old, profiles, size, start, stacks, known: RefCell::default() }
     }
 
     /// The stacks that hold a function.
@@ -65,6 +80,35 @@ impl<'s, 'p> CountedStacks<'s, 'p> {
         (0..self.depth(stack)).rev().find(|&depth| self.key(stack, depth) == function)
     }
 
+    fn known(&self, function: usize) -> Rc<Known> {
+        if let Some(known) = self.known.borrow().get(&function) {
+            return Rc::clone(known);
+        }
+        let mut below = vec![false; self.subject.keys.len()];
+        for &stack in self.through(function) {
+            let is_above = |depth: &usize| self.key(stack, *depth) != function;
+            for depth in (0..self.depth(stack)).skip_while(is_above).skip(1) {
+                below[self.key(stack, depth)] = true;
+            }
+        }
+        let total = self.sums(function, Measure::Total, Cut::default());
+        let known = Rc::new(Known { total, below });
+        self.known.borrow_mut().insert(function, Rc::clone(&known));
+        known
+    }
+
+    fn sums(&self, function: usize, measure: Measure, cut: Cut<'_>) -> Vec<f64> {
+        let mut sums = vec![0; self.profiles];
+        for &stack in self.through(function) {
+            if !self.is_cut(stack, function, measure, cut) {
+                for (sum, series) in sums.iter_mut().zip(&self.subject.series) {
+                    *sum += series[stack];
+                }
+            }
+        }
+        sums.into_iter().map(|sum| sum as f64 / self.size).collect()
+    }
+
     fn is_cut(&self, stack: StackId, function: usize, measure: Measure, cut: Cut<'_>) -> bool {
         let depth = self.depth(stack);
         let ends = self.key(stack, depth - 1) == function;
@@ -78,15 +122,13 @@ impl<'s, 'p> CountedStacks<'s, 'p> {
 
 impl Stacks for CountedStacks<'_, '_> {
     fn counts(&self, function: usize, measure: Measure, cut: Cut<'_>) -> Vec<f64> {
-        let mut sums = vec![0; self.profiles];
-        for &stack in self.through(function) {
-            if !self.is_cut(stack, function, measure, cut) {
-                for (sum, series) in sums.iter_mut().zip(&self.subject.series) {
-                    *sum += series[stack];
-                }
+        if measure == Measure::Total && !cut.ending {
+            let known = self.known(function);
+            if !cut.through.iter().any(|&callee| known.below[callee]) {
+                return known.total.clone();
             }
         }
-        sums.into_iter().map(|sum| sum as f64 / self.size).collect()
+        self.sums(function, measure, cut)
     }
 
     fn callers(&self, function: usize, measure: Measure, side: Side) -> Vec<Caller> {

@@ -4,6 +4,7 @@ use std::env;
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
+use std::time::Instant;
 
 use anyhow::Result;
 use clap::Parser;
@@ -118,7 +119,9 @@ pub(crate) fn report_beside(
     let by = args.node.by();
     let needs =
         needs.or(args.filters.needs()).or(LoadOptions { labels: matches!(by, By::Label(_)), times: false });
+    let mut clock = Clock::new(args.input.verbose);
     let mut loaded = load(&args.input, needs, args.filters.all_frames)?;
+    clock.step("load");
     let base = base.map(|base| base.lay_beside(&mut loaded, args, needs)).transpose()?.flatten();
     if let Some(base) = &base {
         target.check(&base.inputs, args.layout.force)?;
@@ -126,10 +129,12 @@ pub(crate) fn report_beside(
     target.check(&loaded.names, args.layout.force)?;
     refuse_calls(&loaded.profile)?;
     let filtered = args.filters.apply(loaded.profile, &by)?;
+    clock.step("filter");
     warn("warning", &filtered.profile.meta.warnings, &args.input);
     warn("note", &filtered.notes, &args.input);
     let scope = Scope { metrics: loaded.metrics, by, focus: filtered.focus, base };
     let mut report = view(&filtered.profile, scope)?;
+    clock.step("view");
     if let Some(header) = report.header_mut() {
         // What the view has to say comes after what the profile said already.
         warn("note", &header.warnings[filtered.profile.meta.warnings.len()..], &args.input);
@@ -138,6 +143,29 @@ pub(crate) fn report_beside(
         header.about.filters = filtered.typed;
     }
     Ok(report)
+}
+
+/// Says on standard error how long each step took, where `--verbose` asks for it.
+struct Clock {
+    wanted: bool,
+    since: Instant,
+}
+
+impl Clock {
+    fn new(wanted: bool) -> Self {
+        Clock { wanted, since: Instant::now() }
+    }
+
+    /// Ends a step, and begins the next.
+    fn step(&mut self, name: &str) {
+        let now = Instant::now();
+        if self.wanted {
+            let seconds = now.duration_since(self.since).as_secs_f64();
+            // Nothing can be done where standard error is closed.
+            let _ = writeln!(std::io::stderr(), "{name}: {seconds:.3}s");
+        }
+        self.since = now;
+    }
 }
 
 /// Refuses profiles that hold the calls between functions instead of stacks: counting them as stacks

@@ -50,6 +50,7 @@ fn with_inputs(header: &Header, rest: &str, style: &Style) -> String {
     let about = &header.about;
     let inputs = match &about.inputs[..] {
         [] => String::new(),
+        [one] if about.combined.is_empty() && one == "-" => "standard input".to_string(),
         [one] if about.combined.is_empty() => clean(one).into_owned(),
         _ => about.combined.clone(),
     };

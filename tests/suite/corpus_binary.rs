@@ -2,29 +2,10 @@
 //! compares them with what other programs made of them.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
-use prof::format::{self, LoadError, Source};
-use prof::profile::{LoadOptions, Profile};
-
-/// The corpus, or `None` (and a line that says so) where it is absent.
-fn corpus() -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus");
-    if !path.is_dir() {
-        println!("skipped: ../shared/corpus is absent");
-        return None;
-    }
-    Some(path)
-}
-
-fn load(path: &Path) -> Result<Profile, LoadError> {
-    let file = std::fs::File::open(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    format::load(&mut Source::open(Box::new(file))?, LoadOptions::ALL, None)
-}
-
-fn load_well(path: &Path) -> Profile {
-    load(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
+use crate::support::{corpus_root, load_file, load_well};
+use prof::format::LoadError;
+use prof::profile::Profile;
 
 /// Names and totals of the metrics.
 fn totals(profile: &Profile) -> Vec<(&str, i64)> {
@@ -34,7 +15,7 @@ fn totals(profile: &Profile) -> Vec<(&str, i64)> {
 /// Counts of events are those of `jfr summary`.
 #[test]
 fn recordings_of_java() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = corpus_root() else { return };
     let count = std::fs::read_dir(corpus.join("jfr")).unwrap().count();
     assert_eq!(count, JFR.len());
     for &(name, expected) in JFR {
@@ -114,7 +95,7 @@ fn plain(name: &str) -> String {
 
 #[test]
 fn stacks_are_those_of_pyroscope() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = corpus_root() else { return };
     let compare = |recording: &str, metric: &str, made: &str| {
         let ours = load_well(&corpus.join(format!("jfr/grafana__jfr-parser__{recording}.jfr.gz")));
         let theirs =
@@ -157,7 +138,7 @@ const PERF_DATA: &[(&str, i64)] = &[
 
 #[test]
 fn perf_data() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = corpus_root() else { return };
     let folder = corpus.join("perf-data");
     for &(name, samples) in PERF_DATA {
         let profile = load_well(&folder.join(name));
@@ -177,13 +158,13 @@ fn perf_data() {
         let profile = load_well(&folder.join(name));
         assert!(profile.meta.rows > 0 && profile.meta.warnings.is_empty(), "{name}: {:?}", profile.meta);
     }
-    let error = load(&folder.join("mstange__linux-perf-data__fibo.compressed2.pipe.data")).unwrap_err();
+    let error = load_file(&folder.join("mstange__linux-perf-data__fibo.compressed2.pipe.data")).unwrap_err();
     assert!(error.to_string().starts_with("perf-data: it was recorded through a pipe"), "{error}");
 }
 
 #[test]
 fn perf_data_agree_with_perf_script() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = corpus_root() else { return };
     for (data, text) in [
         ("hardliner66__abps__perf.data", "perf-script/hardliner66__abps__out.perf"),
         ("SeanTater__copyforward__perf.data", "perf-script/SeanTater__copyforward__perf.script"),
@@ -199,8 +180,8 @@ fn perf_data_agree_with_perf_script() {
 
 #[test]
 fn perf_data_of_old_versions() {
-    let Some(corpus) = corpus() else { return };
-    let first = load(&corpus.join("malformed/KDAB__hotspot__perf.data.true.v1")).unwrap_err();
+    let Some(corpus) = corpus_root() else { return };
+    let first = load_file(&corpus.join("malformed/KDAB__hotspot__perf.data.true.v1")).unwrap_err();
     let LoadError::Unrecognized { hint: Some(hint) } = first else { panic!("{first}") };
     assert!(hint.starts_with("this is a perf.data file of the first version"), "{hint}");
     let second = load_well(&corpus.join("malformed/KDAB__hotspot__perf.data.true.v2"));

@@ -6,25 +6,16 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::path::PathBuf;
 
+use crate::support::corpus_root;
 use prof::format::{self, Confidence, LoadError, Source};
 use prof::profile::{LoadOptions, Profile};
 
 /// Values by stack, the names of a stack joined by `;`.
 type ByStack = BTreeMap<String, f64>;
 
-fn corpus() -> Option<PathBuf> {
-    let corpus = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/corpus"));
-    if corpus.is_dir() {
-        return Some(corpus);
-    }
-    println!("skipped: {} is absent", corpus.display());
-    None
-}
-
 fn open(path: &str) -> Option<Source> {
-    let file = File::open(corpus()?.join(path)).unwrap();
+    let file = File::open(corpus_root()?.join(path)).unwrap();
     Some(Source::open(Box::new(file)).unwrap())
 }
 
@@ -62,7 +53,7 @@ struct Snapshot {
 }
 
 fn snapshot(file: &str, title: &str, unit: &str) -> Snapshot {
-    let path = corpus().unwrap().join("_snapshots").join(file);
+    let path = corpus_root().unwrap().join("_snapshots").join(file);
     let text = fs::read_to_string(path).unwrap();
     let mut snapshot = Snapshot { stacks: BTreeMap::new(), own: ByStack::new() };
     let mut found = false;
@@ -171,7 +162,7 @@ fn compare_own(ours: &ByStack, snapshot: &Snapshot, skip: &[&str]) {
 
 #[test]
 fn everything_loads_or_is_refused_for_a_reason() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = corpus_root() else { return };
     let refused = [
         ("speedscope_incomplete-trace.json", "speedscope: the events end while frames are open"),
         (
@@ -373,7 +364,7 @@ fn a_raw_firefox_profile_agrees_with_speedscope() {
 /// The heaviest stacks that the Firefox Profiler's tests list of `thread`: weight and stack.
 fn heaviest(title: &str, thread: &str) -> Vec<(f64, String)> {
     let name = "_snapshots/firefox-profiler/firefox-devtools__profiler__profile-conversion.test.ts.snap";
-    let text = fs::read_to_string(corpus().unwrap().join(name)).unwrap();
+    let text = fs::read_to_string(corpus_root().unwrap().join(name)).unwrap();
     let (_, body) = text.split_once(&format!("{title} 1`] = `")).unwrap();
     let body = body.split("\n`;").next().unwrap();
     let (_, threads) = body.split_once("\"topStacksPerThread\"").unwrap();

@@ -2,39 +2,11 @@
 //! what other programs made of them.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use prof::format::{self, LoadError, Source};
-use prof::profile::{FrameId, LabelValue, LoadOptions, Profile};
-
-/// The corpus, or `None` (and a line that says so) where it is absent.
-fn corpus() -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus");
-    if !path.is_dir() {
-        println!("skipped: ../shared/corpus is absent");
-        return None;
-    }
-    Some(path)
-}
-
-fn load(path: &Path) -> Result<Profile, LoadError> {
-    let file = std::fs::File::open(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    format::load(&mut Source::open(Box::new(file))?, LoadOptions::ALL, None)
-}
-
-fn load_well(path: &Path) -> Profile {
-    load(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
-
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.is_file())
-        .collect();
-    files.sort();
-    files
-}
+use crate::support::{corpus_root, files, load_file, load_well};
+use prof::format::LoadError;
+use prof::profile::{FrameId, LabelValue, Profile};
 
 /// Sums of values by something that names the stack.
 type Sums = BTreeMap<String, Vec<i64>>;
@@ -157,7 +129,7 @@ fn drawn_like_go(profile: &Profile) -> Printed {
 
 #[test]
 fn legacy_pprof_is_read_as_go_reads_it() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = corpus_root() else { return };
     let mut compared = 0;
     for path in files(&corpus.join("pprof-legacy")) {
         let profile = load_well(&path);
@@ -203,7 +175,7 @@ fn tidied(profile: &Profile, id: FrameId) -> String {
 
 #[test]
 fn perf_script_gives_the_stacks_of_the_flame_graph_scripts() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = corpus_root() else { return };
     let folder = corpus.join("perf-script");
     for (file, golden, metric) in [
         ("githedgehog__dataplane__perf.script", "githedgehog__dataplane__stacks.folded", 1),
@@ -262,7 +234,7 @@ fn snapshot(corpus: &Path, file: &str, name: &str) -> Vec<Vec<(String, String)>>
 
 #[test]
 fn perf_script_gives_the_stacks_of_speedscope() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = corpus_root() else { return };
     for file in ["forks", "simple", "simple-with-header", "system-wide"] {
         let path = corpus.join(format!("perf-script/jlfwong__speedscope__{file}.linux-perf.txt"));
         let profile = load_well(&path);
@@ -294,7 +266,7 @@ fn perf_script_gives_the_stacks_of_speedscope() {
 
 #[test]
 fn dtrace_gives_the_stacks_of_inferno() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = corpus_root() else { return };
     for path in files(&corpus.join("dtrace")) {
         let profile = load_well(&path);
         assert_eq!(profile.meta.format, "dtrace", "{}", path.display());
@@ -326,7 +298,7 @@ fn dtrace_gives_the_stacks_of_inferno() {
 
 #[test]
 fn ghc_gives_the_stacks_of_speedscope() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = corpus_root() else { return };
     let profile = load_well(&corpus.join("ghcprof/jlfwong__speedscope__simple.prof"));
     assert_eq!(profile.meta.format, "ghc-json");
     let got: BTreeMap<String, String> = sums_by(&profile, |id| profile.symbols.frame_name(id).into())
@@ -342,7 +314,7 @@ fn ghc_gives_the_stacks_of_speedscope() {
 
 #[test]
 fn collapsed_gives_the_stacks_of_speedscope() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = corpus_root() else { return };
     for (file, export) in [
         ("simple-crlf.txt", "importFromBGFlameGraph with CRLF"),
         ("simple-utf16-be.txt", "importFromBGFlameGraph with UTF-16, Big Endian"),
@@ -377,7 +349,7 @@ fn snapshot_frames(corpus: &Path, file: &str, export: &str) -> BTreeMap<String, 
 
 #[test]
 fn callgrind_gives_the_sums_of_speedscope() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = corpus_root() else { return };
     let file = "callgrind/jlfwong__speedscope__callgrind.multiple-event-types.log";
     let profile = load_well(&corpus.join(file));
     let calls = profile.calls.as_ref().unwrap();
@@ -402,7 +374,7 @@ fn callgrind_gives_the_sums_of_speedscope() {
 
 #[test]
 fn call_tables_add_up() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = corpus_root() else { return };
     let folders = ["callgrind", "pstats"].map(|folder| files(&corpus.join(folder)));
     for path in folders.concat() {
         let profile = load_well(&path);
@@ -421,7 +393,7 @@ fn call_tables_add_up() {
 
 #[test]
 fn every_text_file_loads_or_says_why_not() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = corpus_root() else { return };
     let folders = [
         "austin",
         "callgrind",
@@ -439,7 +411,7 @@ fn every_text_file_loads_or_says_why_not() {
     let mut refused = BTreeMap::new();
     for path in folders.iter().flat_map(|folder| files(&corpus.join(folder))) {
         let name = path.file_name().unwrap().to_str().unwrap().to_string();
-        match load(&path) {
+        match load_file(&path) {
             Ok(profile) => assert!(!profile.meta.format.is_empty()),
             Err(LoadError::Unrecognized { hint }) => {
                 refused.insert(name, hint.unwrap_or_else(|| "unrecognized".into()));

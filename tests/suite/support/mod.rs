@@ -16,18 +16,34 @@ pub fn load_file(path: &std::path::Path) -> Result<Profile, LoadError> {
     load(&mut Source::open(Box::new(file))?, LoadOptions::ALL, None)
 }
 
-/// The files of a folder of the corpus of real profiles, which stands beside the checkout and does
-/// not belong to it. `None`, and a line that says so, where it is absent.
-pub fn corpus(folder: &str) -> Option<Vec<PathBuf>> {
+/// Loads a file that must be readable.
+pub fn load_well(path: &std::path::Path) -> Profile {
+    load_file(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The corpus of real profiles, which stands beside the checkout and does not belong to it. `None`,
+/// and a line that says so, where it is absent.
+pub fn corpus_root() -> Option<PathBuf> {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus");
-    let Ok(entries) = std::fs::read_dir(root.join(folder)) else {
-        println!("skipped: no corpus at ../shared/corpus/{folder}");
-        return None;
-    };
+    if root.is_dir() {
+        return Some(root);
+    }
+    println!("skipped: ../shared/corpus is absent");
+    None
+}
+
+/// The files of a folder of the corpus, in order; `None` where the corpus is absent.
+pub fn corpus(folder: &str) -> Option<Vec<PathBuf>> {
+    Some(files(&corpus_root()?.join(folder)))
+}
+
+/// The files directly in a folder, in order.
+pub fn files(folder: &std::path::Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap();
     let mut files: Vec<PathBuf> =
         entries.map(|entry| entry.unwrap().path()).filter(|path| path.is_file()).collect();
     files.sort();
-    Some(files)
+    files
 }
 
 /// A fixture by its path below `fixtures/`.

@@ -73,6 +73,20 @@ static HINTS: &[Hint] = &[
         "this is the printed report of cProfile; give prof the file that `python -m cProfile -o FILE` saves",
     ),
     (
+        |head| find(front(head), b"Full thread dump "),
+        "this is a thread dump of a Java VM, one moment of it; record with JFR or async-profiler",
+    ),
+    (
+        |head| head.starts_with(b"v ") && find(front(head), b"\nX "),
+        "this is heaptrack's data; convert it with `heaptrack_print -F STACKS FILE` (collapsed stacks)",
+    ),
+    (
+        |head| {
+            starts_line(head, b"# To display the perf.data header info") || find(front(head), b"# Overhead  ")
+        },
+        "this is what `perf report` prints; give prof perf.data itself, or what `perf script` prints of it",
+    ),
+    (
         |head| head.starts_with(b"\x7FELF"),
         "this is an executable (ELF); give the profile that was recorded from it",
     ),
@@ -131,6 +145,8 @@ mod tests {
             (b"desc: I1 cache: 32768 B\ncmd: ./a\nevents: Ir\nfl=a.c\nfn=f\n1 2\n", "cachegrind"),
             (b"desc: (none)\ncmd: ./a\ntime_unit: i\n#---\nsnapshot=0\nmem_heap_B=0\n", "massif"),
             (b"MOJ\x03", "mojo2austin"),
+            (b"2026-11-20 10:00:00\nFull thread dump OpenJDK 64-Bit Server VM", "thread dump"),
+            (b"# To display the perf.data header info, please use --header\n", "perf script"),
             (b"PERFFILEh\0\0\0", "perf script"),
             (b"<!DOCTYPE html><p>", "web page"),
             (b"<?xml version=\"1.0\"?>\n<svg>", "SVG"),

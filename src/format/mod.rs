@@ -5,6 +5,7 @@
 //! compressed, and `.prof` has five meanings.
 
 mod austin;
+mod bpftrace;
 mod callgrind;
 mod callgrind_write;
 mod chrome_trace;
@@ -91,6 +92,7 @@ pub static FORMATS: &[&Format] = &[
     &inferno::VSPROF,
     &inferno::DTRACE,
     &austin::AUSTIN,
+    &bpftrace::BPFTRACE,
     &collapsed::COLLAPSED,
     &pprof::PPROF,
 ];

@@ -71,6 +71,19 @@ fn perf_script_of_two_events() {
 }
 
 #[test]
+fn bpftrace() {
+    let profile = load("bpftrace/c.bpftrace.txt");
+    let metrics: Vec<_> =
+        profile.meta.metrics.iter().map(|metric| (metric.name.as_str(), metric.total)).collect();
+    assert_eq!(metrics, [("samples", 20), ("nsecs", 408_163_260)]);
+    assert_eq!(counted(&profile, 0, "visit"), (10, 10));
+    assert_eq!(counted(&profile, 0, "solve"), (2, 2));
+    // Below `dig`, which calls itself deeper than bpftrace looks, `main` is not seen.
+    assert_eq!(counted(&profile, 0, "main"), (0, 14));
+    assert_eq!(counted(&profile, 1, "dig").1, 6 * 20_408_163);
+}
+
+#[test]
 fn callgrind() {
     for file in ["c.callgrind", "c-instr.callgrind", "c-cache.callgrind"] {
         let profile = load(&format!("callgrind/{file}"));

@@ -1,0 +1,311 @@
+//! What bpftrace prints of its maps, where stacks are among their keys.
+//!
+//! ```text
+//! Attaching 1 probe...
+//!
+//! @bytes[nginx,
+//!     malloc+0
+//!     main+45
+//! ]: 4096
+//! ```
+//!
+//! Each stack is on lines of its own, indented, leaf first; a kernel stack stands before the user
+//! stack that it continues. Each map is a metric, called like the map, or `samples` if that has no
+//! name. Keys that are no stacks become labels: `key`, and `key2` … where there are several.
+
+use crate::format::demangle::demangle;
+use crate::format::text::{BadLines, Lines, decimal, hex};
+use crate::format::{Confidence, Format, LoadError, ParseError, Source};
+use crate::profile::{
+    Frame, FrameId, Label, LabelSetId, LabelValue, LoadOptions, Mapping, MappingId, Profile, ProfileBuilder,
+};
+use crate::unit::{Family, Unit};
+
+/// The format's row in the list of formats.
+pub(super) static BPFTRACE: Format = Format { name: NAME, title: "bpftrace", sniff, read };
+
+const NAME: &str = "bpftrace";
+
+/// A program has a few maps; each costs a column of values.
+const MOST_MAPS: usize = 64;
+
+fn sniff(head: &[u8]) -> Confidence {
+    let mut lines = head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
+    let is_stack = |line: &[u8]| line.starts_with(b" ") || line.starts_with(b"\t");
+    // An entry whose keys go on in the next line, with a frame.
+    let any = lines.any(|line| Entry::open(line).is_some_and(|(_, rest)| value_behind(rest).is_none()));
+    if any && lines.next().is_some_and(is_stack) { Confidence::Likely } else { Confidence::No }
+}
+
+fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
+    let mut reader = Reader {
+        builder: ProfileBuilder::new(NAME, options),
+        entries: Vec::new(),
+        good: 0,
+        bad: BadLines::default(),
+        without_stack: 0,
+    };
+    let mut lines = Lines::new(source);
+    while lines.advance()? {
+        let line = lines.line().trim_ascii_end();
+        let Some((map, rest)) = Entry::open(line) else {
+            if !is_chatter(line) {
+                reader.bad.add(lines.number());
+            }
+            continue;
+        };
+        let mut entry = Entry { map: map.to_vec(), ..Entry::default() };
+        let first = lines.number();
+        let mut value = entry.keys(rest);
+        while value.is_none() {
+            if !lines.advance()? {
+                return Err(ParseError::at_line(NAME, first, "the input ends within this entry").into());
+            }
+            value = entry.line(lines.line().trim_ascii_end());
+        }
+        match value.as_deref().and_then(decimal) {
+            Some(value) => reader.take(entry, value),
+            None => reader.bad.add(lines.number()),
+        }
+    }
+    Ok(reader.finish()?)
+}
+
+/// What bpftrace says of itself around its maps.
+fn is_chatter(line: &[u8]) -> bool {
+    let said = [&b"Attach"[..], b"Detach", b"WARNING", b"Lost ", b"Tracing "];
+    line.is_empty() || line == b"^C" || said.iter().any(|start| line.starts_with(start))
+}
+
+/// One entry of a map.
+#[derive(Default)]
+struct Entry {
+    map: Vec<u8>,
+    /// Whether there is a stack among the keys, which may be empty.
+    has_stack: bool,
+    /// Leaf first.
+    frames: Vec<Vec<u8>>,
+    keys: Vec<String>,
+}
+
+impl Entry {
+    /// Splits `@bytes[nginx, ` into the name of the map and its keys.
+    fn open(line: &[u8]) -> Option<(&[u8], &[u8])> {
+        // Whoever stops bpftrace types ^C, which the terminal shows in front of the first entry.
+        let line = line.strip_prefix(b"^C").unwrap_or(line).strip_prefix(b"@")?;
+        let name = line.iter().take_while(|&&byte| byte.is_ascii_alphanumeric() || byte == b'_').count();
+        Some((&line[..name], line[name..].strip_prefix(b"[")?))
+    }
+
+    /// Takes a line behind the first; returns what stands behind the keys where they end in it.
+    fn line(&mut self, line: &[u8]) -> Option<Vec<u8>> {
+        let is_frame = line.starts_with(b" ") || line.starts_with(b"\t");
+        if is_frame || line.is_empty() {
+            self.has_stack = true;
+            self.frames.extend(is_frame.then(|| line.trim_ascii().to_vec()));
+            return None;
+        }
+        self.keys(line)
+    }
+
+    /// Takes the keys in `text`, such as `, nginx]: 12`; returns what stands behind them.
+    fn keys(&mut self, text: &[u8]) -> Option<Vec<u8>> {
+        let (keys, value) = match value_behind(text) {
+            Some((keys, value)) => (keys, Some(value.to_vec())),
+            None => (text, None),
+        };
+        // A stack stands between the brackets, or between commas, on lines of its own.
+        self.has_stack |= keys.is_empty();
+        let keys = String::from_utf8_lossy(keys);
+        let keys = keys.split(", ").map(|key| key.trim_matches([',', ' '])).filter(|key| !key.is_empty());
+        self.keys.extend(keys.map(str::to_string));
+        value
+    }
+}
+
+/// Splits `, nginx]: 12` where the keys end.
+fn value_behind(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let at = memchr::memmem::rfind(text, b"]:")?;
+    Some((&text[..at], text[at + 2..].trim_ascii()))
+}
+
+struct Reader {
+    builder: ProfileBuilder,
+    /// What was read; its metrics are known only when all maps are.
+    entries: Vec<(Entry, i64)>,
+    good: u64,
+    bad: BadLines,
+    without_stack: u64,
+}
+
+impl Reader {
+    fn take(&mut self, entry: Entry, value: i64) {
+        self.good += 1;
+        if entry.has_stack {
+            self.entries.push((entry, value));
+        } else {
+            self.without_stack += 1;
+        }
+    }
+
+    fn finish(mut self) -> Result<Profile, ParseError> {
+        if self.entries.is_empty() && self.good > 0 {
+            return Err(ParseError::whole(NAME, "no map in it has a stack among its keys"));
+        }
+        self.bad.settle(&mut self.builder, self.good, "this is no entry of a map with a number")?;
+        if self.without_stack > 0 {
+            let warning =
+                format!("{} of the entries of maps have no stack, and are left out", self.without_stack);
+            self.builder.warn(warning);
+        }
+        let mut maps: Vec<Vec<u8>> = Vec::new();
+        for (entry, _) in &self.entries {
+            if !maps.contains(&entry.map) {
+                maps.push(entry.map.clone());
+            }
+            if maps.len() > MOST_MAPS {
+                return Err(ParseError::whole(NAME, format!("there are more than {MOST_MAPS} maps in it")));
+            }
+        }
+        for map in &maps {
+            let name = String::from_utf8_lossy(map);
+            let (name, unit) = if name.is_empty() { ("samples", "count") } else { (&*name, unit(&name)) };
+            self.builder.metric(name, unit);
+        }
+        for (entry, value) in std::mem::take(&mut self.entries) {
+            let mut values = vec![0; maps.len()];
+            let map = maps.iter().position(|map| *map == entry.map).unwrap_or_default();
+            values[map] = value;
+            self.sample(&entry, &values);
+        }
+        self.builder.finish().map_err(|error| ParseError::whole(NAME, error.to_string()))
+    }
+
+    fn sample(&mut self, entry: &Entry, values: &[i64]) {
+        let builder = &mut self.builder;
+        let frames: Vec<FrameId> = entry.frames.iter().rev().map(|text| frame(builder, text)).collect();
+        let stack = builder.stack(&frames);
+        let labels = labels(builder, &entry.keys);
+        builder.sample(stack, labels, None, values);
+    }
+}
+
+/// What the values of a map called `name` are: a map `@bytes` or `@usecs` says it.
+fn unit(name: &str) -> &str {
+    match Unit::parse(name).family() {
+        Family::Time | Family::Bytes => name,
+        _ => "count",
+    }
+}
+
+/// What the line of a frame says.
+struct Place<'a> {
+    address: Option<u64>,
+    name: &'a str,
+    /// The binary.
+    file: &'a str,
+}
+
+impl Place<'_> {
+    /// Splits `malloc+45`, in perf's form `7f21 malloc+45 (/lib/libc.so.6)`, or a bare address.
+    fn parse(text: &str) -> Place<'_> {
+        if let Some(address) = address(text) {
+            return Place { address: Some(address), name: "", file: "" };
+        }
+        let (address, name) = match text.split_once(' ') {
+            Some((first, rest)) if address(first).is_some() => (address(first), rest),
+            _ => (None, text),
+        };
+        let (name, file) = match name.rsplit_once(" (") {
+            Some((name, file)) if file.ends_with(')') => (name, &file[..file.len() - 1]),
+            _ => (name, ""),
+        };
+        let name =
+            name.rsplit_once('+').filter(|(_, offset)| is_offset(offset)).map_or(name, |(name, _)| name);
+        // Where bpftrace knows no name it repeats the address.
+        let name = if name.starts_with("0x") { "" } else { name };
+        Place { address, name, file: if file == "[unknown]" { "" } else { file } }
+    }
+}
+
+fn frame(builder: &mut ProfileBuilder, text: &[u8]) -> FrameId {
+    let text = String::from_utf8_lossy(text);
+    let Place { address, name, file } = Place::parse(&text);
+    let mapping = if file.is_empty() {
+        MappingId::default()
+    } else {
+        let file = builder.string(file);
+        builder.mapping(Mapping { file, ..Mapping::default() })
+    };
+    let function = if name.is_empty() {
+        builder.unnamed_function(mapping)
+    } else {
+        builder.named_function(&demangle(name), "")
+    };
+    builder.frame(Frame { function, mapping, address: address.unwrap_or(0), ..Frame::default() })
+}
+
+/// Hexadecimal digits, with or without `0x`.
+fn address(text: &str) -> Option<u64> {
+    hex(text.strip_prefix("0x").unwrap_or(text).as_bytes())
+}
+
+fn is_offset(text: &str) -> bool {
+    let digits = text.strip_prefix("0x").unwrap_or(text);
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+fn labels(builder: &mut ProfileBuilder, keys: &[String]) -> LabelSetId {
+    if !builder.options().labels {
+        return LabelSetId::default();
+    }
+    let mut labels = Vec::with_capacity(keys.len());
+    for (number, value) in keys.iter().enumerate() {
+        let key = if number == 0 { "key".to_string() } else { format!("key{}", number + 1) };
+        let (key, value) = (builder.string(&key), builder.string(value));
+        labels.push(Label { key, value: LabelValue::Text(value) });
+    }
+    builder.label_set(&mut labels)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::draw;
+
+    fn load(text: &str) -> Result<Profile, LoadError> {
+        read(&mut Source::from_bytes(text.into()), LoadOptions::ALL)
+    }
+
+    #[test]
+    fn kernel_stacks_continue_user_stacks_and_other_keys_are_labels() {
+        let text = "Attaching 1 probe...\n^C@[\n    vfs_read+1\n    do_syscall_64+91\n, \n    __read+20\n    \
+                    _ZN3foo3barEv+4\n, nginx]: 12\n@[\n    0x7f01\n, \n, sh]: 3\n@[]: 4\n";
+        assert_eq!(sniff(text.as_bytes()), Confidence::Likely);
+        let profile = load(text).unwrap();
+        let expected = " 4\n<unknown> 3 {key=sh}\nfoo::bar();__read;do_syscall_64;vfs_read 12 {key=nginx}";
+        assert_eq!(draw(&profile), expected);
+        assert_eq!((profile.meta.metrics[0].name.as_str(), profile.meta.metrics[0].total), ("samples", 19));
+    }
+
+    #[test]
+    fn each_map_is_a_metric() {
+        let profile =
+            load("@bytes[a, 7,\n\tf09 malloc+0 (/lib/libc.so)\n]: 4096\n@n[\n    g+0x1f\n]: 2\n@x[sh]: 1\n");
+        let profile = profile.unwrap();
+        let metrics: Vec<_> = profile.meta.metrics.iter().map(|m| (&*m.name, &*m.unit, m.total)).collect();
+        assert_eq!(metrics, [("bytes", "bytes", 4096), ("n", "count", 2)]);
+        assert_eq!(draw(&profile), "g 0 2\nmalloc 4096 0 {key2=7 key=a}");
+        assert_eq!(profile.meta.warnings, ["1 of the entries of maps have no stack, and are left out"]);
+    }
+
+    #[test]
+    fn what_has_no_stacks_is_refused() {
+        let message = |text| load(text).unwrap_err().to_string();
+        assert!(message("@[sh]: 4\n").contains("no map"));
+        assert!(message("@[\n    f+1\n").contains("(line 1)"));
+        assert!(message("@[\n    f+1\n]: \n[1] 3 |@@ |\n").contains("(line 3)"));
+        assert_eq!(sniff(b"@@ -1,2 +1,2 @@\n a\n"), Confidence::No);
+        assert_eq!(sniff(b"@[sh]: 4\n"), Confidence::No);
+    }
+}

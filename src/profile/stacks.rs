@@ -61,6 +61,21 @@ impl Stacks {
         Some(self.end.push(end))
     }
 
+    /// Appends the stack that `write` appends to the vector it is given, without looking whether it is
+    /// there already. Past 2³² frames ends are cut off: [`Stacks::fit`] says whether that happened.
+    pub(crate) fn push_with<E>(
+        &mut self,
+        write: impl FnOnce(&mut Vec<FrameId>) -> Result<(), E>,
+    ) -> Result<StackId, E> {
+        write(&mut self.frames)?;
+        Ok(self.end.push(self.frames.len() as u32))
+    }
+
+    /// Whether there are no more frames than ids can count: 2³².
+    pub(crate) fn fit(&self) -> bool {
+        u32::try_from(self.frames.len()).is_ok()
+    }
+
     fn start(&self, stack: StackId) -> usize {
         if stack.index() == 0 { 0 } else { self.end[StackId::new(stack.index() - 1)] as usize }
     }

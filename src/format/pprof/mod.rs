@@ -1,6 +1,8 @@
 //! pprof: the protobuf profiles of Go, and of most continuous profilers
 //! (<https://github.com/google/pprof/blob/main/proto/profile.proto>).
 
+mod by_id;
+mod locations;
 mod messages;
 mod raw_stacks;
 mod read;

@@ -1,62 +1,233 @@
 //! Distinct stacks as the bytes they arrived in.
 
 use std::hash::BuildHasher;
+use std::ops::Range;
 
-use hashbrown::{DefaultHashBuilder, HashTable};
+use hashbrown::DefaultHashBuilder;
 
 /// The distinct lists of location ids of a profile, kept as their encoded bytes and numbered from 0.
 ///
 /// Samples come before the locations that explain them, and most repeat a stack seen before: looking
 /// the raw bytes up costs a tenth of decoding them, and each distinct stack is decoded once, at the
 /// end.
-#[derive(Default)]
+///
+/// The index is a plain vector rather than a hash map of a library, for two reasons. Its entries hold
+/// their hash, so that growing never goes back to the bytes (of a million distinct stacks, that took
+/// a third of the time). And a batch of lookups can go through it step by step, see
+/// [`RawStacks::intern_all`].
 pub(super) struct RawStacks {
     bytes: Vec<u8>,
-    stacks: Vec<RawStack>,
-    index: HashTable<u32>,
+    /// Where the bytes of each stack end; they start where those of the stack before it end.
+    end: Vec<usize>,
+    /// Where each stack was first seen, for error messages.
+    first_seen: Vec<FirstSeen>,
+    /// At most half full; a stack is in the first free slot from the one its hash says.
+    slots: Vec<Slot>,
     hasher: DefaultHashBuilder,
 }
 
-/// A distinct stack, and where it was first seen, for error messages.
+/// The sample, counted from 1, and the byte offset where a stack was first seen.
 #[derive(Clone, Copy)]
-struct RawStack {
-    /// Where its bytes end; they start where those of the stack before it end.
+pub(super) struct FirstSeen {
+    pub(super) sample: u64,
+    pub(super) byte: u64,
+}
+
+/// A place of the index.
+#[derive(Clone, Copy)]
+struct Slot {
+    hash: u32,
+    number: u32,
+}
+
+const FREE: Slot = Slot { hash: 0, number: u32::MAX };
+
+/// Slots to begin with; a power of two, as all their counts.
+const SLOTS: usize = 1 << 10;
+
+/// Lists of location ids that wait for being looked up, all at once.
+#[derive(Default)]
+pub(super) struct Batch {
+    bytes: Vec<u8>,
+    lists: Vec<List>,
+    /// Where the search for each list starts, and the stack that stands there.
+    slots: Vec<Slot>,
+    candidates: Vec<Option<(u32, Range<usize>)>>,
+    /// The number of each list, once looked up.
+    pub(super) numbers: Vec<u32>,
+}
+
+struct List {
     end: usize,
-    first_sample: u64,
-    first_byte: u64,
+    hash: u32,
+    seen: FirstSeen,
+}
+
+impl Batch {
+    pub(super) fn len(&self) -> usize {
+        self.lists.len()
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.bytes.clear();
+        self.lists.clear();
+    }
 }
 
 impl RawStacks {
-    /// The number of the stack encoded as `ids`. `None` past 2³² distinct stacks.
-    pub(super) fn intern(&mut self, ids: &[u8], sample: u64, byte: u64) -> Option<usize> {
-        let RawStacks { bytes, stacks, index, hasher } = self;
-        let hash = hasher.hash_one(ids);
-        if let Some(&number) = index.find(hash, |&number| slice(bytes, stacks, number as usize) == ids) {
-            return Some(number as usize);
+    pub(super) fn new() -> Self {
+        RawStacks {
+            bytes: Vec::new(),
+            end: Vec::new(),
+            first_seen: Vec::new(),
+            slots: vec![FREE; SLOTS],
+            hasher: DefaultHashBuilder::default(),
         }
-        let number = u32::try_from(stacks.len()).ok()?;
-        bytes.extend_from_slice(ids);
-        stacks.push(RawStack { end: bytes.len(), first_sample: sample, first_byte: byte });
-        index.insert_unique(hash, number, |&number| hasher.hash_one(slice(bytes, stacks, number as usize)));
-        Some(number as usize)
+    }
+
+    /// Adds a list to those that wait.
+    pub(super) fn wait(&self, batch: &mut Batch, ids: &[u8], seen: FirstSeen) {
+        batch.bytes.extend_from_slice(ids);
+        let hash = self.hasher.hash_one(ids) as u32;
+        batch.lists.push(List { end: batch.bytes.len(), hash, seen });
+    }
+
+    /// Numbers the lists of a batch. `None` past 2³² distinct stacks.
+    ///
+    /// A large index and its bytes are in no cache, and each lookup needs three places of memory, one
+    /// after the other. Done list by list, the processor waits for each of them. Done step by step for
+    /// the whole batch, it fetches those of many lists at once.
+    pub(super) fn intern_all(&mut self, batch: &mut Batch) -> Option<()> {
+        let Batch { bytes, lists, slots, candidates, numbers } = batch;
+        slots.clear();
+        slots.extend(lists.iter().map(|list| self.slots[self.home(list.hash)]));
+        candidates.clear();
+        candidates.extend(lists.iter().zip(slots).map(|(list, slot)| self.range_of(*slot, list.hash)));
+        numbers.clear();
+        let mut start = 0;
+        for (list, candidate) in lists.iter().zip(candidates) {
+            let ids = &bytes[start..list.end];
+            start = list.end;
+            numbers.push(match candidate {
+                Some((number, range)) if self.bytes[range.clone()] == *ids => *number,
+                _ => self.intern(list.hash, ids, list.seen)?,
+            });
+        }
+        Some(())
+    }
+
+    /// The stack in a slot and where its bytes stand, if its hash is the given one.
+    fn range_of(&self, slot: Slot, hash: u32) -> Option<(u32, Range<usize>)> {
+        let is_candidate = slot.hash == hash && slot.number != FREE.number;
+        is_candidate.then(|| (slot.number, self.range(slot.number as usize)))
+    }
+
+    /// The number of a stack. `None` past 2³² distinct stacks.
+    fn intern(&mut self, hash: u32, ids: &[u8], seen: FirstSeen) -> Option<u32> {
+        let mut place = self.home(hash);
+        while self.slots[place].number != FREE.number {
+            let Slot { hash: other, number } = self.slots[place];
+            if other == hash && self.ids(number as usize) == ids {
+                return Some(number);
+            }
+            place = self.after(place);
+        }
+        let number = u32::try_from(self.end.len()).ok().filter(|&number| number != FREE.number)?;
+        self.bytes.extend_from_slice(ids);
+        self.end.push(self.bytes.len());
+        self.first_seen.push(seen);
+        self.slots[place] = Slot { hash, number };
+        if self.end.len() * 2 > self.slots.len() {
+            self.grow();
+        }
+        Some(number)
+    }
+
+    fn grow(&mut self) {
+        let old = std::mem::take(&mut self.slots);
+        self.slots = vec![FREE; old.len() * 2];
+        for slot in old.into_iter().filter(|slot| slot.number != FREE.number) {
+            let mut place = self.home(slot.hash);
+            while self.slots[place].number != FREE.number {
+                place = self.after(place);
+            }
+            self.slots[place] = slot;
+        }
+    }
+
+    /// The place where the search for a hash starts.
+    fn home(&self, hash: u32) -> usize {
+        hash as usize & (self.slots.len() - 1)
+    }
+
+    fn after(&self, place: usize) -> usize {
+        (place + 1) & (self.slots.len() - 1)
     }
 
     pub(super) fn len(&self) -> usize {
-        self.stacks.len()
+        self.end.len()
     }
 
     /// The encoded location ids of a stack, leaf first as pprof has them.
     pub(super) fn ids(&self, number: usize) -> &[u8] {
-        slice(&self.bytes, &self.stacks, number)
+        &self.bytes[self.range(number)]
     }
 
-    /// The sample, counted from 1, and the byte offset where a stack was first seen.
-    pub(super) fn first_seen(&self, number: usize) -> (u64, u64) {
-        (self.stacks[number].first_sample, self.stacks[number].first_byte)
+    fn range(&self, number: usize) -> Range<usize> {
+        let start = if number == 0 { 0 } else { self.end[number - 1] };
+        start..self.end[number]
+    }
+
+    /// Where a stack was first seen.
+    pub(super) fn first_seen(&self, number: usize) -> FirstSeen {
+        self.first_seen[number]
+    }
+
+    /// Whether lists of different bytes are certain to be lists of different ids. The same number can
+    /// be written with more bytes than it needs; the last of these is 0 then.
+    pub(super) fn differ_in_ids(&self) -> bool {
+        memchr::memchr(0, &self.bytes).is_none()
     }
 }
 
-fn slice<'a>(bytes: &'a [u8], stacks: &[RawStack], number: usize) -> &'a [u8] {
-    let start = if number == 0 { 0 } else { stacks[number - 1].end };
-    &bytes[start..stacks[number].end]
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(stacks: &mut RawStacks, batch: &mut Batch, lists: &[&[u8]]) -> Vec<u32> {
+        batch.clear();
+        for ids in lists {
+            stacks.wait(batch, ids, FirstSeen { sample: 1, byte: 0 });
+        }
+        stacks.intern_all(batch).unwrap();
+        batch.numbers.clone()
+    }
+
+    #[test]
+    fn equal_lists_have_one_number_within_a_batch_and_across() {
+        let (mut stacks, mut batch) = (RawStacks::new(), Batch::default());
+        assert_eq!(numbers(&mut stacks, &mut batch, &[b"ab", b"", b"ab", b"abc"]), [0, 1, 0, 2]);
+        assert_eq!(numbers(&mut stacks, &mut batch, &[b"abc", b"b", b"", b"ab"]), [2, 3, 1, 0]);
+        assert_eq!((stacks.len(), stacks.ids(2), stacks.ids(1)), (4, &b"abc"[..], &b""[..]));
+    }
+
+    #[test]
+    fn growing_loses_none() {
+        let (mut stacks, mut batch) = (RawStacks::new(), Batch::default());
+        let lists: Vec<[u8; 4]> = (0..5000u32).map(u32::to_be_bytes).collect();
+        let lists: Vec<&[u8]> = lists.iter().map(<[u8; 4]>::as_slice).collect();
+        let first = numbers(&mut stacks, &mut batch, &lists);
+        assert_eq!(first, (0..5000).collect::<Vec<u32>>());
+        assert_eq!(numbers(&mut stacks, &mut batch, &lists), first);
+    }
+
+    #[test]
+    fn equal_hashes_are_told_apart_by_their_bytes() {
+        let mut stacks = RawStacks::new();
+        let seen = FirstSeen { sample: 1, byte: 0 };
+        let last = SLOTS as u32 - 1;
+        for (ids, number) in [(b"a", 0), (b"b", 1), (b"c", 2), (b"b", 1)] {
+            assert_eq!(stacks.intern(last, ids, seen), Some(number));
+        }
+    }
 }

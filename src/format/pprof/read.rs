@@ -6,8 +6,9 @@
 
 use prost::Message;
 
+use crate::format::pprof::locations::Locations;
 use crate::format::pprof::messages::{Label, ValueType};
-use crate::format::pprof::raw_stacks::RawStacks;
+use crate::format::pprof::raw_stacks::{Batch, FirstSeen, RawStacks};
 use crate::format::pprof::tables::Tables;
 use crate::format::wire::{Field, Value, Wire, WireError, push_varint};
 use crate::format::{LoadError, ParseError, Source};
@@ -61,10 +62,17 @@ struct Reader {
     singular: [Option<i64>; 16],
     period_type: Option<ValueType>,
     comments: Vec<i64>,
-    ids: Vec<u8>,
+    /// Samples that wait for the number of their stack: location ids, values, labels.
+    batch: Batch,
     values: Vec<i64>,
+    label_sets: Vec<LabelSetId>,
+    /// The location ids of a sample that come in several pieces, and its labels.
+    ids: Vec<u8>,
     labels: Vec<crate::profile::Label>,
 }
+
+/// Samples that are looked up together: as many as fit the first-level cache.
+const BATCH: usize = 256;
 
 const DROP_FRAMES: usize = 7;
 const KEEP_FRAMES: usize = 8;
@@ -77,7 +85,7 @@ impl Reader {
     fn new(options: LoadOptions) -> Self {
         Reader {
             builder: ProfileBuilder::new(NAME, options),
-            stacks: RawStacks::default(),
+            stacks: RawStacks::new(),
             tables: Tables::default(),
             metrics: Vec::new(),
             width: None,
@@ -85,8 +93,10 @@ impl Reader {
             singular: [None; 16],
             period_type: None,
             comments: Vec::new(),
-            ids: Vec::new(),
+            batch: Batch::default(),
             values: Vec::new(),
+            label_sets: Vec::new(),
+            ids: Vec::new(),
             labels: Vec::new(),
         }
     }
@@ -97,7 +107,9 @@ impl Reader {
             (1, Value::Bytes(bytes)) => self.metrics.push(message(bytes, at)?),
             (2, Value::Bytes(bytes)) => self.sample(bytes, at)?,
             (3, Value::Bytes(bytes)) => self.tables.mapping(message(bytes, at)?, at)?,
-            (4, Value::Bytes(bytes)) => self.tables.location(message(bytes, at)?, at),
+            (4, Value::Bytes(bytes)) => {
+                self.tables.locations.add(bytes, at).map_err(|_| malformed("location", at))?;
+            }
             (5, Value::Bytes(bytes)) => self.tables.function(message(bytes, at)?, at)?,
             (6, Value::Bytes(bytes)) => self.tables.string(bytes),
             (11, Value::Bytes(bytes)) => once(&mut self.period_type, message(bytes, at)?, at)?,
@@ -121,23 +133,36 @@ impl Reader {
     fn sample(&mut self, bytes: &[u8], at: u64) -> Result<(), ParseError> {
         self.samples += 1;
         self.ids.clear();
-        self.values.clear();
         self.labels.clear();
+        let values_before = self.values.len();
         let (direct, has_labels) = self.walk_sample(bytes).map_err(|_| {
             ParseError::at_byte(NAME, at, format!("sample {} is not a well-formed message", self.samples))
         })?;
-        self.check_width(at)?;
-        let stack = self.stacks.intern(direct.unwrap_or(&self.ids), self.samples, at);
-        let stack = stack.ok_or_else(|| ParseError::at_byte(NAME, at, "more than 2^32 distinct stacks"))?;
-        let labels = if self.labels.is_empty() {
+        self.check_width(self.values.len() - values_before, at)?;
+        let seen = FirstSeen { sample: self.samples, byte: at };
+        self.stacks.wait(&mut self.batch, direct.unwrap_or(&self.ids), seen);
+        self.label_sets.push(if self.labels.is_empty() {
             if has_labels {
                 self.builder.skipped_labels();
             }
             LabelSetId::default()
         } else {
             self.builder.label_set(&mut self.labels)
-        };
-        self.builder.sample(StackId::new(stack), labels, None, &self.values);
+        });
+        if self.batch.len() == BATCH { self.add_batch() } else { Ok(()) }
+    }
+
+    /// Adds the samples that wait.
+    fn add_batch(&mut self) -> Result<(), ParseError> {
+        let too_many = || ParseError::whole(NAME, "more than 2^32 distinct stacks");
+        self.stacks.intern_all(&mut self.batch).ok_or_else(too_many)?;
+        let values = self.values.chunks_exact(self.width.unwrap_or(1));
+        for ((&stack, &labels), values) in self.batch.numbers.iter().zip(&self.label_sets).zip(values) {
+            self.builder.sample(StackId::new(stack as usize), labels, None, values);
+        }
+        self.batch.clear();
+        self.values.clear();
+        self.label_sets.clear();
         Ok(())
     }
 
@@ -179,22 +204,22 @@ impl Reader {
         Ok((direct, has_labels))
     }
 
-    fn check_width(&mut self, at: u64) -> Result<(), ParseError> {
+    fn check_width(&mut self, values: usize, at: u64) -> Result<(), ParseError> {
         let width = *self.width.get_or_insert_with(|| {
-            for _ in &self.values {
+            for _ in 0..values {
                 self.builder.metric("", "");
             }
-            self.values.len()
+            values
         });
-        if self.values.len() == width && width > 0 {
+        if values == width && width > 0 {
             return Ok(());
         }
-        let message =
-            format!("sample {} has {} values, expected {}", self.samples, self.values.len(), width.max(1));
+        let message = format!("sample {} has {values} values, expected {}", self.samples, width.max(1));
         Err(ParseError::at_byte(NAME, at, message))
     }
 
     fn finish(mut self) -> Result<Profile, ParseError> {
+        self.add_batch()?;
         self.check_that_it_is_a_profile()?;
         self.name_metrics()?;
         self.describe()?;
@@ -204,22 +229,10 @@ impl Reader {
             builder.map_label_strings(|index| ids.get(index.index()).copied().unwrap_or_default());
         }
         let locations = tables.expand(&mut builder)?;
-        let profile = builder.finish_provisional(stacks.len(), |_, number, frames| {
-            // pprof lists the leaf first; the model wants the root first.
-            let mut wire = Wire::new(stacks.ids(number));
-            while !wire.is_at_end() {
-                let (sample, byte) = stacks.first_seen(number);
-                let id = wire.varint().map_err(|_| {
-                    ParseError::at_byte(NAME, byte, format!("sample {sample} has malformed location ids"))
-                })?;
-                let location = locations.frames(id).ok_or_else(|| {
-                    let message = format!("sample {sample} refers to location {id}, which does not exist");
-                    ParseError::at_byte(NAME, byte, message)
-                })?;
-                frames.extend(location);
-            }
-            frames.reverse();
-            Ok(())
+        let differ = stacks.differ_in_ids() && locations.are_distinct();
+        let profile = builder.finish_provisional(stacks.len(), differ, |_, number, frames| {
+            expand(stacks.ids(number), &locations, frames)
+                .map_err(|problem| problem.explain(stacks.first_seen(number)))
         })?;
         profile.map_err(|error| ParseError::whole(NAME, error.to_string()))
     }
@@ -284,6 +297,38 @@ impl Reader {
     }
 }
 
+/// What can be wrong with the location ids of a stack.
+enum BadIds {
+    Malformed,
+    Unknown(u64),
+}
+
+impl BadIds {
+    fn explain(self, FirstSeen { sample, byte }: FirstSeen) -> ParseError {
+        let message = match self {
+            BadIds::Malformed => format!("sample {sample} has malformed location ids"),
+            BadIds::Unknown(id) => format!("sample {sample} refers to location {id}, which does not exist"),
+        };
+        ParseError::at_byte(NAME, byte, message)
+    }
+}
+
+/// Appends the frames of a list of location ids, root first.
+fn expand(ids: &[u8], locations: &Locations, frames: &mut Vec<FrameId>) -> Result<(), BadIds> {
+    let start = frames.len();
+    let mut wire = Wire::new(ids);
+    while !wire.is_at_end() {
+        let id = wire.varint().map_err(|_| BadIds::Malformed)?;
+        // Most locations are one frame: pushing it is faster than copying a slice of unknown length.
+        for &frame in locations.frames(id).ok_or(BadIds::Unknown(id))? {
+            frames.push(frame);
+        }
+    }
+    // pprof lists the leaf first; the model wants the root first.
+    frames[start..].reverse();
+    Ok(())
+}
+
 /// A label whose strings are still indexes of the string table.
 fn provisional_label(label: Label) -> Result<crate::profile::Label, WireError> {
     let string = |index: i64| {
@@ -314,19 +359,4 @@ fn once<T>(field: &mut Option<T>, value: T, at: u64) -> Result<(), ParseError> {
     }
     let message = "a second profile starts here: give concatenated profiles as separate files";
     Err(ParseError::at_byte(NAME, at, message))
-}
-
-/// The frames of every location, by its id.
-pub(super) struct Locations {
-    pub(super) by_id: hashbrown::HashMap<u64, (u32, u32)>,
-    /// Frames of all locations, innermost first.
-    pub(super) frames: Vec<FrameId>,
-}
-
-impl Locations {
-    /// The frames of a location, innermost first.
-    fn frames(&self, id: u64) -> Option<&[FrameId]> {
-        let &(start, end) = self.by_id.get(&id)?;
-        Some(&self.frames[start as usize..end as usize])
-    }
 }

@@ -1,14 +1,13 @@
-//! The tables of a pprof profile: strings, mappings, functions, locations, and how locations become
-//! frames.
+//! The tables of a pprof profile: strings, mappings, functions, locations.
 
 use std::borrow::Cow;
 
-use hashbrown::HashMap;
-
 use crate::format::ParseError;
-use crate::format::pprof::messages::{Function, Location, Mapping};
-use crate::format::pprof::read::{Locations, NAME};
-use crate::profile::{self, Frame, FrameId, FunctionId, MappingId, ProfileBuilder, StringId};
+use crate::format::pprof::by_id::ById;
+use crate::format::pprof::locations::{Locations, RawLocations, duplicate};
+use crate::format::pprof::messages::{Function, Mapping};
+use crate::format::pprof::read::NAME;
+use crate::profile::{self, FunctionId, MappingId, ProfileBuilder, StringId};
 
 /// The tables as they stand in the file.
 #[derive(Default)]
@@ -17,11 +16,11 @@ pub(super) struct Tables {
     /// asked for: a million span ids, say.
     text: Vec<u8>,
     text_end: Vec<usize>,
-    mappings: HashMap<u64, Mapping>,
-    functions: HashMap<u64, Function>,
+    mappings: ById<Mapping>,
+    functions: ById<Function>,
     /// Functions without an id, in order: .NET writes such files.
     functions_without_id: Vec<Function>,
-    locations: Vec<(Location, u64)>,
+    pub(super) locations: RawLocations,
 }
 
 impl Tables {
@@ -31,10 +30,7 @@ impl Tables {
     }
 
     pub(super) fn mapping(&mut self, mapping: Mapping, at: u64) -> Result<(), ParseError> {
-        match self.mappings.insert(mapping.id, mapping) {
-            Some(_) => Err(duplicate("mapping", mapping.id, at)),
-            None => Ok(()),
-        }
+        if self.mappings.insert(mapping.id, mapping) { Ok(()) } else { Err(duplicate("mapping", mapping.id, at)) }
     }
 
     pub(super) fn function(&mut self, function: Function, at: u64) -> Result<(), ParseError> {
@@ -42,14 +38,11 @@ impl Tables {
             self.functions_without_id.push(function);
             return Ok(());
         }
-        match self.functions.insert(function.id, function) {
-            Some(_) => Err(duplicate("function", function.id, at)),
-            None => Ok(()),
+        if self.functions.insert(function.id, function) {
+            Ok(())
+        } else {
+            Err(duplicate("function", function.id, at))
         }
-    }
-
-    pub(super) fn location(&mut self, location: Location, at: u64) {
-        self.locations.push((location, at));
     }
 
     /// The first string, which every writer leaves empty.
@@ -94,25 +87,7 @@ impl Tables {
         self.give_ids_to_functions(builder)?;
         let mappings = self.make_mappings(builder)?;
         let functions = self.make_functions(builder)?;
-        let mut locations = Locations { by_id: HashMap::new(), frames: Vec::new() };
-        let mut unknown_mapping = 0;
-        for (location, at) in std::mem::take(&mut self.locations) {
-            let mapping = mappings.get(&location.mapping_id).copied().unwrap_or_else(|| {
-                unknown_mapping += u64::from(location.mapping_id != 0);
-                MappingId::default()
-            });
-            let start = locations.frames.len() as u32;
-            expand_location(builder, &location, at, mapping, &functions, &mut locations.frames)?;
-            let end = u32::try_from(locations.frames.len())
-                .map_err(|_| ParseError::at_byte(NAME, at, "more than 2^32 frames"))?;
-            if locations.by_id.insert(location.id, (start, end)).is_some() {
-                return Err(duplicate("location", location.id, at));
-            }
-        }
-        if unknown_mapping > 0 {
-            builder.warn(format!("{unknown_mapping} locations refer to mappings that do not exist"));
-        }
-        Ok(locations)
+        self.locations.expand(builder, &mappings, &functions)
     }
 
     /// Where no function has an id, lines refer to functions by their number from 1, or where they
@@ -127,21 +102,14 @@ impl Tables {
         for (number, function) in (1..).zip(std::mem::take(&mut self.functions_without_id)) {
             self.functions.insert(number, Function { id: number, ..function });
         }
-        for (number, (location, _)) in (1..).zip(&mut self.locations) {
-            for line in location.line.iter_mut().filter(|line| line.function_id == 0) {
-                line.function_id = number;
-            }
-        }
+        self.locations.number_functions();
         builder.warn("no function has an id: each is taken for the one of its number".into());
         Ok(())
     }
 
-    fn make_mappings(&self, builder: &mut ProfileBuilder) -> Result<HashMap<u64, MappingId>, ParseError> {
-        let mut ids = HashMap::new();
-        // In the order of their ids, so that equal input gives equal tables.
-        let mut mappings: Vec<&Mapping> = self.mappings.values().collect();
-        mappings.sort_unstable_by_key(|mapping| mapping.id);
-        for mapping in mappings {
+    fn make_mappings(&self, builder: &mut ProfileBuilder) -> Result<ById<MappingId>, ParseError> {
+        let mut ids = ById::default();
+        for (id, mapping) in self.mappings.in_order() {
             let file = builder.string(&self.text(mapping.filename)?);
             let build_id = builder.string(&self.text(mapping.build_id)?);
             let made = profile::Mapping {
@@ -151,7 +119,7 @@ impl Tables {
                 limit: mapping.memory_limit,
                 offset: mapping.file_offset,
             };
-            ids.insert(mapping.id, builder.mapping(made));
+            ids.insert(id, builder.mapping(made));
         }
         Ok(ids)
     }
@@ -159,11 +127,9 @@ impl Tables {
     fn make_functions(
         &self,
         builder: &mut ProfileBuilder,
-    ) -> Result<HashMap<u64, Option<FunctionId>>, ParseError> {
-        let mut ids = HashMap::new();
-        let mut functions: Vec<&Function> = self.functions.values().collect();
-        functions.sort_unstable_by_key(|function| function.id);
-        for function in functions {
+    ) -> Result<ById<Option<FunctionId>>, ParseError> {
+        let mut ids = ById::default();
+        for (id, function) in self.functions.in_order() {
             let name = self.text(function.name)?;
             let name = if name.is_empty() { self.text(function.system_name)? } else { name };
             let file = self.text(function.filename)?;
@@ -172,43 +138,8 @@ impl Tables {
                 let line = u32::try_from(function.start_line).unwrap_or(0);
                 builder.function(profile::Function { name, file, line, column: 0, by_place: false })
             });
-            ids.insert(function.id, made);
+            ids.insert(id, made);
         }
         Ok(ids)
     }
-}
-
-/// Appends the frames of a location, innermost first.
-fn expand_location(
-    builder: &mut ProfileBuilder,
-    location: &Location,
-    at: u64,
-    mapping: MappingId,
-    functions: &HashMap<u64, Option<FunctionId>>,
-    frames: &mut Vec<FrameId>,
-) -> Result<(), ParseError> {
-    let frame = Frame { address: location.address, mapping, ..Frame::default() };
-    if location.line.is_empty() {
-        let function = builder.unnamed_function(mapping);
-        frames.push(builder.frame(Frame { function, ..frame }));
-        return Ok(());
-    }
-    for (index, line) in location.line.iter().enumerate() {
-        let known = functions.get(&line.function_id).ok_or_else(|| {
-            let message = format!(
-                "location {} refers to function {}, which does not exist",
-                location.id, line.function_id
-            );
-            ParseError::at_byte(NAME, at, message)
-        })?;
-        let function = known.unwrap_or_else(|| builder.unnamed_function(mapping));
-        let inlined = index + 1 < location.line.len();
-        let line = u32::try_from(line.line).unwrap_or(0);
-        frames.push(builder.frame(Frame { function, line, inlined, ..frame }));
-    }
-    Ok(())
-}
-
-fn duplicate(what: &str, id: u64, at: u64) -> ParseError {
-    ParseError::at_byte(NAME, at, format!("{what} {id} is defined twice"))
 }

@@ -1,0 +1,219 @@
+//! Locations: instruction addresses with their lines, and the frames that they become.
+
+use hashbrown::HashSet;
+
+use crate::format::ParseError;
+use crate::format::pprof::by_id::ById;
+use crate::format::pprof::messages::Line;
+use crate::format::pprof::read::NAME;
+use crate::format::wire::{Value, Wire, WireError};
+use crate::profile::{Frame, FrameId, FunctionId, MappingId, ProfileBuilder};
+
+/// The locations of a file, as they stand there.
+///
+/// Half of the fields of an ordinary file are locations and their lines. Walked by hand into two flat
+/// vectors they take 45 ns each; as messages of their own, with a vector of lines each, 160 ns.
+#[derive(Default)]
+pub(super) struct RawLocations {
+    rows: Vec<RawLocation>,
+    /// The lines of all locations.
+    lines: Vec<Line>,
+}
+
+/// A location; `at` is where it stands in the file.
+struct RawLocation {
+    id: u64,
+    mapping: u64,
+    address: u64,
+    /// Where its lines end; they start where those of the location before it end.
+    end: usize,
+    at: u64,
+}
+
+impl RawLocations {
+    /// Takes the location encoded as `bytes`, which stands at byte `at` of the file.
+    pub(super) fn add(&mut self, bytes: &[u8], at: u64) -> Result<(), WireError> {
+        let mut row = RawLocation { id: 0, mapping: 0, address: 0, end: 0, at };
+        let mut wire = Wire::new(bytes);
+        while let Some(field) = wire.field()? {
+            match (field.number, field.value) {
+                (1, Value::Varint(id)) => row.id = id,
+                (2, Value::Varint(mapping)) => row.mapping = mapping,
+                (3, Value::Varint(address)) => row.address = address,
+                (4, Value::Bytes(line)) => self.lines.push(line_of(line)?),
+                (1..=4, _) => return Err(WireError::Malformed),
+                _ => {}
+            }
+        }
+        row.end = self.lines.len();
+        self.rows.push(row);
+        Ok(())
+    }
+
+    /// Lets the lines without a function refer to the one that has the number of their location: files
+    /// whose functions have no ids.
+    pub(super) fn number_functions(&mut self) {
+        let mut start = 0;
+        for (number, row) in (1..).zip(&self.rows) {
+            for line in self.lines[start..row.end].iter_mut().filter(|line| line.function_id == 0) {
+                line.function_id = number;
+            }
+            start = row.end;
+        }
+    }
+
+    /// Turns locations into frames.
+    pub(super) fn expand(
+        &self,
+        builder: &mut ProfileBuilder,
+        mappings: &ById<MappingId>,
+        functions: &ById<Option<FunctionId>>,
+    ) -> Result<Locations, ParseError> {
+        let mut locations = Locations { by_id: ById::default(), frames: Vec::with_capacity(self.lines.len()) };
+        let mut unknown_mapping = 0;
+        let mut start = 0;
+        for row in &self.rows {
+            let mapping = mappings.get(row.mapping).copied().unwrap_or_else(|| {
+                unknown_mapping += u64::from(row.mapping != 0);
+                MappingId::default()
+            });
+            let lines = &self.lines[start..row.end];
+            start = row.end;
+            let first = locations.frames.len() as u32;
+            expand_location(builder, row, lines, mapping, functions, &mut locations.frames)?;
+            let end = u32::try_from(locations.frames.len())
+                .map_err(|_| ParseError::at_byte(NAME, row.at, "more than 2^32 frames"))?;
+            if !locations.by_id.insert(row.id, (first, end)) {
+                return Err(duplicate("location", row.id, row.at));
+            }
+        }
+        if unknown_mapping > 0 {
+            builder.warn(format!("{unknown_mapping} locations refer to mappings that do not exist"));
+        }
+        Ok(locations)
+    }
+}
+
+fn line_of(bytes: &[u8]) -> Result<Line, WireError> {
+    let mut line = Line::default();
+    let mut wire = Wire::new(bytes);
+    while let Some(field) = wire.field()? {
+        match (field.number, field.value) {
+            (1, Value::Varint(function)) => line.function_id = function,
+            (2, Value::Varint(number)) => line.line = number as i64,
+            (1..=2, _) => return Err(WireError::Malformed),
+            _ => {}
+        }
+    }
+    Ok(line)
+}
+
+/// Appends the frames of a location, innermost first.
+fn expand_location(
+    builder: &mut ProfileBuilder,
+    row: &RawLocation,
+    lines: &[Line],
+    mapping: MappingId,
+    functions: &ById<Option<FunctionId>>,
+    frames: &mut Vec<FrameId>,
+) -> Result<(), ParseError> {
+    let frame = Frame { address: row.address, mapping, ..Frame::default() };
+    if lines.is_empty() {
+        let function = builder.unnamed_function(mapping);
+        frames.push(builder.frame(Frame { function, ..frame }));
+        return Ok(());
+    }
+    for (index, line) in lines.iter().enumerate() {
+        let known = functions.get(line.function_id).ok_or_else(|| {
+            let message =
+                format!("location {} refers to function {}, which does not exist", row.id, line.function_id);
+            ParseError::at_byte(NAME, row.at, message)
+        })?;
+        let function = known.unwrap_or_else(|| builder.unnamed_function(mapping));
+        let inlined = index + 1 < lines.len();
+        let line = u32::try_from(line.line).unwrap_or(0);
+        frames.push(builder.frame(Frame { function, line, inlined, ..frame }));
+    }
+    Ok(())
+}
+
+pub(super) fn duplicate(what: &str, id: u64, at: u64) -> ParseError {
+    ParseError::at_byte(NAME, at, format!("{what} {id} is defined twice"))
+}
+
+/// The frames of every location, by its id.
+pub(super) struct Locations {
+    by_id: ById<(u32, u32)>,
+    /// Frames of all locations, innermost first.
+    frames: Vec<FrameId>,
+}
+
+impl Locations {
+    /// The frames of a location, innermost first.
+    #[inline]
+    pub(super) fn frames(&self, id: u64) -> Option<&[FrameId]> {
+        let &(start, end) = self.by_id.get(id)?;
+        Some(&self.frames[start as usize..end as usize])
+    }
+
+    /// Whether no two locations become the same frames. Then no two lists of locations do: all
+    /// frames of a location but the outermost are inlined, so a list of frames tells where each of its
+    /// locations ends.
+    pub(super) fn are_distinct(&self) -> bool {
+        let rows = self.by_id.in_order();
+        let mut seen = HashSet::with_capacity(rows.len());
+        rows.iter().all(|(_, (start, end))| seen.insert(&self.frames[*start as usize..*end as usize]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::wire::{push_bytes, push_varint};
+    use crate::profile::{Id, LoadOptions};
+
+    fn location(id: u64, address: u64, functions: &[u64]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for (field, value) in [(1, id), (3, address)] {
+            push_varint(&mut bytes, field << 3);
+            push_varint(&mut bytes, value);
+        }
+        for &function in functions {
+            let mut line = vec![1 << 3];
+            push_varint(&mut line, function);
+            push_bytes(&mut bytes, 4, &line);
+        }
+        bytes
+    }
+
+    fn expand(rows: &[Vec<u8>]) -> Locations {
+        let mut builder = ProfileBuilder::new("test", LoadOptions::default());
+        let mut functions = ById::default();
+        for id in 1..=3 {
+            functions.insert(id, Some(builder.named_function(&format!("f{id}"), "")));
+        }
+        let mut raw = RawLocations::default();
+        for row in rows {
+            raw.add(row, 0).unwrap();
+        }
+        raw.expand(&mut builder, &ById::default(), &functions).unwrap()
+    }
+
+    #[test]
+    fn what_a_list_of_locations_becomes_tells_where_each_ends() {
+        let locations = expand(&[location(1, 8, &[1]), location(2, 8, &[2]), location(3, 8, &[1, 2])]);
+        assert!(locations.are_distinct());
+        // The frame of function 1 is inlined in location 3: not the one that location 1 has.
+        assert_ne!(locations.frames(3).unwrap()[0], locations.frames(1).unwrap()[0]);
+        assert_eq!(locations.frames(3).unwrap()[1].index(), locations.frames(2).unwrap()[0].index());
+        assert!(!expand(&[location(1, 8, &[1]), location(2, 8, &[1])]).are_distinct());
+        assert!(expand(&[location(1, 8, &[1]), location(2, 9, &[1])]).are_distinct());
+    }
+
+    #[test]
+    fn numbers_in_the_place_of_messages_are_malformed() {
+        let mut raw = RawLocations::default();
+        assert_eq!(raw.add(&[4 << 3, 1], 0), Err(WireError::Malformed));
+        assert_eq!(raw.add(&[4 << 3 | 2, 5], 0), Err(WireError::Truncated));
+    }
+}

@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, ValueHint};
+use clap_complete::engine::ArgValueCompleter;
 
+use crate::cli::completion;
 use crate::cli::filters::FilterArgs;
 use crate::cli::many::ManyArgs;
 use crate::output::Style;
@@ -29,13 +31,16 @@ pub(crate) struct ViewArgs {
 #[derive(Args, Clone, Debug)]
 pub(crate) struct InputArgs {
     /// Profiles: paths, folders, or `-` for standard input
-    #[arg(value_name = "PROFILE", help_heading = None)]
+    #[arg(value_name = "PROFILE", help_heading = None, value_hint = ValueHint::AnyPath)]
     pub(crate) profiles: Vec<String>,
     /// Metric to show, by name or number (repeat it for columns side by side)
-    #[arg(short, long = "metric", value_name = "NAME", aliases = ["sample-index", "sample_index", "type"])]
+    #[arg(
+        short, long = "metric", value_name = "NAME", aliases = ["sample-index", "sample_index", "type"],
+        add = ArgValueCompleter::new(completion::metrics)
+    )]
     pub(crate) metrics: Vec<String>,
     /// Read the input as this format, whatever it looks like
-    #[arg(long, value_name = "FORMAT")]
+    #[arg(long, value_name = "FORMAT", add = ArgValueCompleter::new(completion::formats))]
     pub(crate) input_format: Option<String>,
     /// Leave out inputs that cannot be read, and say how many
     #[arg(long)]
@@ -167,7 +172,7 @@ pub(crate) struct LayoutArgs {
     #[arg(short, long, value_name = "F", default_value = "text")]
     pub(crate) format: OutputFormat,
     /// Write the report to a file
-    #[arg(short, long, value_name = "PATH")]
+    #[arg(short, long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
     /// Unit of the values: auto, or one of the same kind
     #[arg(long, value_name = "U", default_value = "auto")]

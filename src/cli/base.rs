@@ -1,7 +1,7 @@
 //! `--base OLD`: an old side beside what a view shows.
 
 use anyhow::{Result, bail};
-use clap::Args;
+use clap::{Args, ValueHint};
 
 use crate::cli::args::{InputArgs, ViewArgs, normalize};
 use crate::cli::failure::hinted;
@@ -18,7 +18,7 @@ use crate::view::{BaseSide, DiffOptions, DiffSides, beside, diff};
 #[command(next_help_heading = "Comparison")]
 pub(crate) struct BaseArgs {
     /// Show what changed since these profiles (added up, where there are several)
-    #[arg(long, value_name = "OLD", aliases = ["diff-base", "diff_base"])]
+    #[arg(long, value_name = "OLD", aliases = ["diff-base", "diff_base"], value_hint = ValueHint::AnyPath)]
     base: Vec<String>,
     /// What makes the old side comparable: core (unchanged code), total, per=OLD,NEW (work done), none
     #[arg(long, value_name = "HOW", default_value = "none", value_parser = normalize)]

@@ -2,7 +2,9 @@
 
 use anyhow::Result;
 use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
 
+use crate::cli::completion::{functions, labels};
 use crate::cli::failure::hinted;
 use crate::cli::matching::Stages;
 use crate::profile::{LoadOptions, Profile};
@@ -17,37 +19,37 @@ use crate::tree::{By, join_adjacent};
 #[command(next_help_heading = "Filters")]
 pub(crate) struct FilterArgs {
     /// Keep the stacks that hold a match
-    #[arg(long, value_name = "RE")]
+    #[arg(long, value_name = "RE", add = ArgValueCompleter::new(functions))]
     pub(crate) show_stacks: Vec<String>,
     /// Drop the stacks that hold a match
-    #[arg(long, value_name = "RE", alias = "ignore")]
+    #[arg(long, value_name = "RE", alias = "ignore", add = ArgValueCompleter::new(functions))]
     pub(crate) hide_stacks: Vec<String>,
     /// Keep matching frames only; what the others did themselves is their caller's
-    #[arg(long, value_name = "RE", alias = "show")]
+    #[arg(long, value_name = "RE", alias = "show", add = ArgValueCompleter::new(functions))]
     pub(crate) show_frames: Vec<String>,
     /// Remove matching frames; what they did themselves is their caller's
-    #[arg(long, value_name = "RE", alias = "hide")]
+    #[arg(long, value_name = "RE", alias = "hide", add = ArgValueCompleter::new(functions))]
     pub(crate) hide_frames: Vec<String>,
     /// Start stacks at the outermost match; others are dropped
-    #[arg(long, value_name = "RE", alias = "show_from")]
+    #[arg(long, value_name = "RE", alias = "show_from", add = ArgValueCompleter::new(functions))]
     pub(crate) show_from: Vec<String>,
     /// End stacks at the innermost match
-    #[arg(long, value_name = "RE", alias = "prune_from")]
+    #[arg(long, value_name = "RE", alias = "prune_from", add = ArgValueCompleter::new(functions))]
     pub(crate) prune_from: Vec<String>,
     /// Keep stacks through a match; trees lay what it calls below it
-    #[arg(long, value_name = "RE")]
+    #[arg(long, value_name = "RE", add = ArgValueCompleter::new(functions))]
     pub(crate) focus: Vec<String>,
     /// Keep samples by label: K=V, K=~RE, K=LO:HI with units, or K
-    #[arg(long, value_name = "K=V", aliases = ["tag-focus", "tagfocus"])]
+    #[arg(long, value_name = "K=V", aliases = ["tag-focus", "tagfocus"], add = ArgValueCompleter::new(labels))]
     pub(crate) label: Vec<String>,
     /// Drop samples by label
-    #[arg(long, value_name = "K=V", aliases = ["tag-ignore", "tagignore"])]
+    #[arg(long, value_name = "K=V", aliases = ["tag-ignore", "tagignore"], add = ArgValueCompleter::new(labels))]
     pub(crate) hide_label: Vec<String>,
     /// Put the value of a label above every stack
-    #[arg(long, value_name = "K", value_delimiter = ',', aliases = ["tag-root", "tagroot"])]
+    #[arg(long, value_name = "K", value_delimiter = ',', aliases = ["tag-root", "tagroot"], add = ArgValueCompleter::new(labels))]
     pub(crate) label_root: Vec<String>,
     /// Put the value of a label below every stack
-    #[arg(long, value_name = "K", value_delimiter = ',', aliases = ["tag-leaf", "tagleaf"])]
+    #[arg(long, value_name = "K", value_delimiter = ',', aliases = ["tag-leaf", "tagleaf"], add = ArgValueCompleter::new(labels))]
     pub(crate) label_leaf: Vec<String>,
     /// Keep threads and processes by name or id
     #[arg(long, value_name = "RE")]

@@ -153,7 +153,7 @@ pub(super) fn expand_folders(names: &[String]) -> Result<Vec<InputPath>> {
     Ok(paths)
 }
 
-pub(super) fn load_one(
+pub(crate) fn load_one(
     name: &str,
     options: LoadOptions,
     format: Option<&Format>,
@@ -180,7 +180,7 @@ pub(super) fn explain(name: &str, error: LoadError, given: &[String]) -> anyhow:
     }
 }
 
-/// A missing file may be a command in the wrong place, or a command mistyped.
+/// A missing file may be a command in the wrong place.
 fn not_found_hint(name: &str, given: &[String]) -> Option<String> {
     let commands = crate::cli::commands::names();
     if commands.iter().any(|command| command == name) {
@@ -190,14 +190,7 @@ fn not_found_hint(name: &str, given: &[String]) -> Option<String> {
     if name.contains("://") {
         return Some("addresses are not fetched: download the profile, or pipe it in".to_string());
     }
-    let is_first_word = env::args().nth(1).is_some_and(|first| first == name);
-    let near = nearest(name, commands.iter().map(String::as_str), 1);
-    match near.first() {
-        Some(command) if is_first_word && !name.contains(['.', '/', '\\']) => {
-            Some(format!("did you mean the command `prof {command}`?"))
-        }
-        _ => None,
-    }
+    None
 }
 
 pub(super) fn format_named(name: &str) -> Result<&'static Format> {

@@ -4,6 +4,7 @@ mod args;
 mod base;
 mod budget;
 mod commands;
+mod completion;
 mod failure;
 mod filters;
 mod inputs;

@@ -3,6 +3,7 @@
 use std::env;
 use std::ffi::OsString;
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -12,9 +13,11 @@ use clap::Parser;
 use crate::cli::args::{InputArgs, LayoutArgs, OutputFormat, ViewArgs};
 use crate::cli::base::BaseArgs;
 use crate::cli::commands::{self, Command, Prof};
+use crate::cli::completion;
 use crate::cli::failure::{describe, hinted, is_closed_pipe};
 use crate::cli::inputs::load;
 use crate::cli::target::Target;
+use crate::name::nearest;
 use crate::output;
 use crate::profile::{LoadOptions, Profile};
 use crate::report::Report;
@@ -37,8 +40,26 @@ impl From<()> for Outcome {
 
 /// Runs the command line and returns its exit code.
 pub fn main() -> ExitCode {
-    let Prof { command } = Prof::parse_from(with_command(env::args_os().collect()));
-    let result = match command {
+    match completion::answer() {
+        Ok(false) => {}
+        Ok(true) => return ExitCode::SUCCESS,
+        Err(_) => return ExitCode::from(FAILURE),
+    }
+    let result =
+        with_command(env::args_os().collect()).and_then(|arguments| run(Prof::parse_from(arguments)));
+    match result {
+        Ok(Outcome(code)) => ExitCode::from(code),
+        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Nothing can be done where standard error is closed too.
+            let _ = writeln!(std::io::stderr(), "{}", describe(&error));
+            ExitCode::from(FAILURE)
+        }
+    }
+}
+
+fn run(prof: Prof) -> Result<Outcome> {
+    match prof.command {
         Command::Top(command) => command.run().map(Outcome::from),
         Command::Tree(command) => command.run().map(Outcome::from),
         Command::Focus(command) => command.run().map(Outcome::from),
@@ -52,28 +73,34 @@ pub fn main() -> ExitCode {
         Command::Info(command) => command.run().map(Outcome::from),
         Command::Diff(command) => command.run(),
         Command::Convert(command) => command.run().map(Outcome::from),
-    };
-    match result {
-        Ok(Outcome(code)) => ExitCode::from(code),
-        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
-        Err(error) => {
-            // Nothing can be done where standard error is closed too.
-            let _ = writeln!(std::io::stderr(), "{}", describe(&error));
-            ExitCode::from(FAILURE)
-        }
+        Command::Completions(command) => command.run().map(Outcome::from),
+        Command::Man(command) => command.run().map(Outcome::from),
     }
 }
 
-/// `prof PROFILE…` stands for `prof top PROFILE…`.
-fn with_command(mut arguments: Vec<OsString>) -> Vec<OsString> {
+/// `prof PROFILE…` stands for `prof top PROFILE…`. What is neither a command nor there is told at once,
+/// before options that belong to another command are blamed.
+fn with_command(mut arguments: Vec<OsString>) -> Result<Vec<OsString>> {
+    let Some(first) = arguments.get(1) else { return Ok(arguments) };
+    let word = first.to_string_lossy().into_owned();
     let names = commands::names();
-    let is_command =
-        |word: &str| names.iter().any(|name| name == word) || (word.starts_with('-') && word != "-");
-    match arguments.get(1) {
-        Some(first) if !first.to_str().is_some_and(is_command) => arguments.insert(1, "top".into()),
-        _ => {}
+    let is_option = word.starts_with('-') && word != "-";
+    if is_option || names.contains(&word) {
+        return Ok(arguments);
     }
-    arguments
+    if !Path::new(first).exists() {
+        if commands::RESERVED.contains(&word.as_str()) {
+            let hint = format!("prof --help lists the commands; a file of this name is ./{word}");
+            return Err(hinted(format!("prof {word}: the name is reserved, and no command yet"), hint));
+        }
+        let near = nearest(&word, names.iter().map(String::as_str), 1);
+        if let (Some(near), false) = (near.first(), word.contains(['.', '/', '\\', ':'])) {
+            let hint = format!("did you mean the command `prof {near}`?");
+            return Err(hinted(format!("{word}: no such command, and no such file"), hint));
+        }
+    }
+    arguments.insert(1, "top".into());
+    Ok(arguments)
 }
 
 /// Loads, filters, views, writes.

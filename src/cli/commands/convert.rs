@@ -3,9 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use clap::Args;
+use clap::{Args, ValueHint};
+use clap_complete::engine::ArgValueCompleter;
 
 use crate::cli::args::InputArgs;
+use crate::cli::completion::written_formats;
 use crate::cli::failure::hinted;
 use crate::cli::filters::FilterArgs;
 use crate::cli::inputs::load;
@@ -32,10 +34,10 @@ pub(crate) struct ConvertCommand {
     #[command(flatten)]
     filters: FilterArgs,
     /// Where to write; the ending says the format; - is standard output
-    #[arg(short, long, value_name = "OUT", help_heading = "Output")]
+    #[arg(short, long, value_name = "OUT", help_heading = "Output", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
     /// Format to write, whatever the ending (--to FORMAT is the same, unless FORMAT is a time)
-    #[arg(long, value_name = "FORMAT", help_heading = "Output")]
+    #[arg(long, value_name = "FORMAT", help_heading = "Output", add = ArgValueCompleter::new(written_formats))]
     output_format: Option<String>,
 }
 

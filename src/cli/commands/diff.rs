@@ -5,10 +5,12 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Result;
-use clap::Args;
+use clap::{Args, ValueHint};
+use clap_complete::engine::ArgValueCompleter;
 
 use crate::cli::args::{OutputFormat, ViewArgs, normalize, percent};
 use crate::cli::budget;
+use crate::cli::completion::functions;
 use crate::cli::failure::hinted;
 use crate::cli::matching::Stages;
 use crate::cli::run::{Outcome, warn, write_report};
@@ -34,10 +36,10 @@ pub(crate) struct DiffCommand {
     #[command(flatten)]
     view: ViewArgs,
     /// Profiles before the change
-    #[arg(long, value_name = "PROFILE", num_args = 1..)]
+    #[arg(long, value_name = "PROFILE", num_args = 1.., value_hint = ValueHint::AnyPath)]
     old: Vec<String>,
     /// Profiles after it
-    #[arg(long, value_name = "PROFILE", num_args = 1..)]
+    #[arg(long, value_name = "PROFILE", num_args = 1.., value_hint = ValueHint::AnyPath)]
     new: Vec<String>,
     /// How many rows at most; 0 for all
     #[arg(short = 'n', long, value_name = "N")]
@@ -54,7 +56,7 @@ pub(crate) struct DiffCommand {
 #[command(next_help_heading = "Test")]
 struct TestArgs {
     /// Test these functions only, which takes fewer samples
-    #[arg(long, value_name = "RE")]
+    #[arg(long, value_name = "RE", add = ArgValueCompleter::new(functions))]
     function: Vec<String>,
     /// The chance of any false alarm: 0.01, or 1%
     #[arg(long, value_name = "A", default_value = "0.01", value_parser = fraction)]
@@ -84,7 +86,7 @@ struct TestArgs {
     #[arg(long, value_name = "HOW", default_value = "core", value_parser = normalize)]
     normalize: Normalize,
     /// A file of what functions may cost at most
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     budget: Option<PathBuf>,
 }
 

@@ -4,9 +4,11 @@ use std::path::Path;
 
 use anyhow::Result;
 use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
 
 use crate::cli::args::{RowArgs, ViewArgs};
 use crate::cli::base::BaseArgs;
+use crate::cli::completion::functions;
 use crate::cli::failure::{hinted, with_hint};
 use crate::cli::run::{one_metric, show_beside};
 use crate::report::Report;
@@ -20,7 +22,7 @@ use crate::view::{FocusOptions, NotFound, Sort, SortKey, focus};
   prof focus 'package:encoding/json' cpu.pb.gz   a whole package as one function")]
 pub(crate) struct FocusCommand {
     /// The function: its name, or a pattern; several that match are counted as one
-    #[arg(value_name = "FUNC")]
+    #[arg(value_name = "FUNC", add = ArgValueCompleter::new(functions))]
     function: String,
     #[command(flatten)]
     view: ViewArgs,

@@ -1,5 +1,6 @@
 //! One file a command: its options, and the view they make.
 
+pub(crate) mod completions;
 pub(crate) mod convert;
 pub(crate) mod diff;
 pub(crate) mod flame;
@@ -8,6 +9,7 @@ pub(crate) mod graph;
 pub(crate) mod hot;
 pub(crate) mod info;
 pub(crate) mod labels;
+pub(crate) mod man;
 pub(crate) mod source;
 pub(crate) mod top;
 pub(crate) mod traces;
@@ -46,7 +48,12 @@ pub(crate) enum Command {
     Info(info::InfoCommand),
     Diff(diff::DiffCommand),
     Convert(convert::ConvertCommand),
+    Completions(completions::CompletionsCommand),
+    Man(man::ManCommand),
 }
+
+/// Words that will be commands one day: no file is meant by them unless it is there.
+pub(crate) const RESERVED: &[&str] = &["trend", "lint", "whatif", "serve", "view"];
 
 /// The names of all commands, aliases included.
 pub(crate) fn names() -> Vec<String> {

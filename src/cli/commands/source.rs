@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use clap::Args;
+use clap::{Args, ValueHint};
+use clap_complete::engine::ArgValueCompleter;
 
 use crate::cli::args::{RowArgs, ViewArgs};
 use crate::cli::commands::focus::explain;
+use crate::cli::completion::functions;
 use crate::cli::run::{one_metric, show};
 use crate::cli::sources::Sources;
 use crate::profile::LoadOptions;
@@ -21,14 +23,14 @@ use crate::view::{SourceOptions, source};
   prof source -m alloc_space 'Catalog.*Search' heap.pb.gz   which lines allocate")]
 pub(crate) struct SourceCommand {
     /// The function: its name, or a pattern
-    #[arg(value_name = "FUNC")]
+    #[arg(value_name = "FUNC", add = ArgValueCompleter::new(functions))]
     function: String,
     #[command(flatten)]
     view: ViewArgs,
     #[command(flatten)]
     rows: RowArgs,
     /// A folder with sources (repeat it for several)
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     source_path: Vec<PathBuf>,
     /// Cut this beginning off the paths that the profile names (repeat it for several)
     #[arg(long, value_name = "PREFIX")]

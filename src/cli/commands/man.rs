@@ -1,0 +1,114 @@
+//! `prof man`.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use clap::{Args, Command, CommandFactory, ValueHint};
+use clap_mangen::Man;
+
+use crate::cli::commands::Prof;
+use crate::cli::failure::hinted;
+use crate::cli::target::Target;
+use crate::name::nearest;
+
+/// Man pages, made from the same definition as --help
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  prof man                     the page of prof itself
+  prof man top                 the page of one command; to read it: prof man top | man -l -
+  prof man -o man/man1         all pages, a file each: prof.1, prof-top.1 and so on")]
+pub(crate) struct ManCommand {
+    /// A command; none for prof itself
+    #[arg(value_name = "COMMAND", conflicts_with = "output")]
+    command: Option<String>,
+    /// Write the pages of prof and of all commands into this folder
+    #[arg(short, long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    output: Option<PathBuf>,
+}
+
+impl ManCommand {
+    pub(crate) fn run(self) -> Result<()> {
+        let mut prof = Prof::command().disable_help_subcommand(true);
+        prof.build();
+        let commands: Vec<&Command> =
+            prof.get_subcommands().filter(|command| !command.is_hide_set()).collect();
+        if let Some(folder) = &self.output {
+            let place = || folder.display().to_string();
+            fs::create_dir_all(folder).with_context(place)?;
+            for command in std::iter::once(&prof).chain(commands) {
+                let path = folder.join(format!("{}.1", title(command)));
+                Target::Path(path).write(|out| Ok(write_page(command, out)?))?;
+            }
+            return Ok(());
+        }
+        let command = match &self.command {
+            None => &prof,
+            Some(name) => {
+                let is_it = |command: &&&Command| {
+                    command.get_name() == name || command.get_all_aliases().any(|alias| alias == name)
+                };
+                *commands.iter().find(is_it).ok_or_else(|| no_such_command(name, &commands))?
+            }
+        };
+        Target::Stdout.write(|out| Ok(write_page(command, out)?))
+    }
+}
+
+fn no_such_command(name: &str, commands: &[&Command]) -> anyhow::Error {
+    let names: Vec<&str> = commands.iter().map(|command| command.get_name()).collect();
+    let hint = match &nearest(name, names.iter().copied(), 1)[..] {
+        [near] => format!("did you mean {near}?"),
+        _ => format!("the commands are {}", names.join(", ")),
+    };
+    hinted(format!("man {name}: no such command"), hint)
+}
+
+/// `prof`, or `prof-top`.
+fn title(command: &Command) -> String {
+    command.get_display_name().unwrap_or_else(|| command.get_name()).to_string()
+}
+
+/// Writes the page of a command. The help of clap ends in lines that stand as they are typed, which a
+/// page fills into a paragraph unless told otherwise; so this part is written here.
+fn write_page(command: &Command, out: &mut dyn Write) -> io::Result<()> {
+    let man = Man::new(command.clone()).title(title(command)).manual("prof");
+    man.render_title(out)?;
+    man.render_name_section(out)?;
+    man.render_synopsis_section(out)?;
+    man.render_description_section(out)?;
+    man.render_options_section(out)?;
+    if command.has_subcommands() {
+        man.render_subcommands_section(out)?;
+    }
+    let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let (heading, lines) = match after.strip_prefix("Examples:\n") {
+        Some(examples) => ("EXAMPLES", examples),
+        None => ("EXIT STATUS", after.strip_prefix("Exit codes: ").unwrap_or(&after)),
+    };
+    if !lines.is_empty() {
+        writeln!(out, ".SH {heading}")?;
+        for line in lines.lines() {
+            example(line, out)?;
+        }
+    }
+    let others = if command.has_subcommands() { "prof\\-top(1), prof\\-diff(1)" } else { "prof(1)" };
+    writeln!(out, ".SH SEE ALSO\n{others}")
+}
+
+/// An example, its remark below it: side by side both seldom fit the page.
+fn example(line: &str, out: &mut dyn Write) -> io::Result<()> {
+    match line.trim().split_once("  ") {
+        Some((command, remark)) => {
+            writeln!(out, ".TP\n\\fB{}\\fR\n{}", escaped(command), escaped(remark.trim()))
+        }
+        None => writeln!(out, "{}", escaped(line.trim())),
+    }
+}
+
+/// Text in which nothing means something to roff.
+fn escaped(text: &str) -> String {
+    let escaped = text.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq");
+    if escaped.starts_with('.') { format!("\\&{escaped}") } else { escaped }
+}

@@ -1,5 +1,6 @@
 //! The arguments that commands share.
 
+use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
@@ -59,7 +60,7 @@ pub(crate) struct InputArgs {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = None)] // Or the heading of the arguments before would go on.
 pub(crate) struct NodeArgs {
-    /// What to tell apart
+    /// What to tell apart:
     /// function, name, line, file, package, mapping, address or label:KEY
     #[arg(
         short = 'g', long, value_name = "KIND", default_value = "function", alias = "granularity",
@@ -186,6 +187,9 @@ pub(crate) struct LayoutArgs {
     /// When to colour
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: ColorChoice,
+    /// Whether text longer than the screen is shown by $PAGER
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub(crate) pager: PagerChoice,
     /// Overwrite a file even if it is a profile
     #[arg(long)]
     pub(crate) force: bool,
@@ -195,6 +199,11 @@ impl LayoutArgs {
     /// The unit asked for; `None` for the one that fits.
     pub(crate) fn unit(&self) -> Option<Unit> {
         (self.unit != "auto").then(|| Unit::parse(&self.unit))
+    }
+
+    /// Whether a pager may show what is written to a terminal.
+    pub(crate) fn may_page(&self) -> bool {
+        self.format == OutputFormat::Text && self.pager == PagerChoice::Auto && io::stdout().is_terminal()
     }
 
     /// How text is to look.
@@ -239,10 +248,19 @@ pub(crate) enum NamesChoice {
 /// What `--color` takes.
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ColorChoice {
-    /// On a terminal
+    /// On a terminal, unless the environment says otherwise
     Auto,
     /// Always
     Always,
+    /// Never
+    Never,
+}
+
+/// What `--pager` takes.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PagerChoice {
+    /// For text on a terminal
+    Auto,
     /// Never
     Never,
 }

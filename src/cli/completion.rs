@@ -10,12 +10,13 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-use clap::{Arg, CommandFactory, ValueHint};
+use clap::{Arg, Command, CommandFactory, ValueHint};
 use clap_complete::engine::CompletionCandidate;
 use clap_complete::env::Shells;
 
 use crate::cli::commands::Prof;
 use crate::cli::inputs::load_one;
+use crate::cli::progress::Progress;
 use crate::format::{FORMATS, WRITERS};
 use crate::name::short_name;
 use crate::profile::{LoadOptions, Profile};
@@ -43,11 +44,20 @@ pub(crate) fn answer() -> io::Result<bool> {
     let mut answer = Vec::new();
     // `prof cpu.pb.gz` is `prof top cpu.pb.gz`, so files go in the place of a command too.
     let mut prof = Prof::command().arg(Arg::new("profile").value_hint(ValueHint::AnyPath));
+    for name in Prof::command().get_subcommands().map(|command| command.get_name().to_string()) {
+        prof = prof.mut_subcommand(name, with_hidden_aliases);
+    }
     // A line that cannot be completed is no error to bother with: the shell then offers nothing.
     if shell.write_complete(&mut prof, words, env::current_dir().ok().as_deref(), &mut answer).is_ok() {
         io::stdout().write_all(&answer)?;
     }
     Ok(true)
+}
+
+/// Aliases complete options, but they are not offered: `flat` would stand where `top` belongs.
+fn with_hidden_aliases(command: Command) -> Command {
+    let aliases: Vec<String> = command.get_visible_aliases().map(str::to_string).collect();
+    command.visible_alias(None).aliases(aliases)
 }
 
 /// The metrics of the profile on the line.
@@ -86,6 +96,13 @@ pub(crate) fn labels(current: &OsStr) -> Vec<CompletionCandidate> {
 /// The formats that can be read.
 pub(crate) fn formats(current: &OsStr) -> Vec<CompletionCandidate> {
     candidates(current, FORMATS.iter().map(|format| format.name.to_string()))
+}
+
+/// What `--to` takes: a format where one is written, and elsewhere a time that nobody knows.
+pub(crate) fn formats_of_convert(current: &OsStr) -> Vec<CompletionCandidate> {
+    let command = env::args_os().skip_while(|word| word != "--").nth(2);
+    let is_convert = command.is_some_and(|command| command == "convert" || command == "merge");
+    if is_convert { written_formats(current) } else { Vec::new() }
 }
 
 /// The formats that can be written.
@@ -127,7 +144,10 @@ fn profile_on_line(needs: LoadOptions) -> Option<Profile> {
     let is_small = |path: &std::ffi::OsString| {
         fs::metadata(Path::new(path)).is_ok_and(|file| file.is_file() && file.len() <= MOST_BYTES)
     };
-    words.chain(named).filter(is_small).find_map(|path| load_one(path.to_str()?, needs, None).ok())
+    words
+        .chain(named)
+        .filter(is_small)
+        .find_map(|path| load_one(path.to_str()?, needs, None, &Progress::none()).ok())
 }
 
 #[cfg(test)]

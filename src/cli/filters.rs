@@ -4,7 +4,7 @@ use anyhow::Result;
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
-use crate::cli::completion::{functions, labels};
+use crate::cli::completion::{formats_of_convert, functions, labels};
 use crate::cli::failure::hinted;
 use crate::cli::matching::Stages;
 use crate::profile::{LoadOptions, Profile};
@@ -58,7 +58,10 @@ pub(crate) struct FilterArgs {
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     pub(crate) from: Option<String>,
     /// Keep samples taken before T
-    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    #[arg(
+        long, value_name = "T", allow_hyphen_values = true,
+        add = ArgValueCompleter::new(formats_of_convert)
+    )]
     pub(crate) to: Option<String>,
     /// Count inlined frames for the function they are inlined in
     #[arg(long, alias = "noinlines")]

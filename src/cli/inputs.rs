@@ -4,12 +4,15 @@ use std::env;
 use std::fs::{self, File};
 use std::io::{self, IsTerminal, Read};
 use std::path::Path;
+use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
 use crate::cli::args::InputArgs;
+use crate::cli::clock::Clock;
 use crate::cli::failure::{hinted, with_hint};
 use crate::cli::many::ManyArgs;
+use crate::cli::progress::Progress;
 use crate::format::{self, FORMATS, Format, LoadError, Source};
 use crate::name::nearest;
 use crate::profile::{LoadOptions, Metric, Profile};
@@ -37,6 +40,8 @@ pub(crate) fn load(args: &InputArgs, options: LoadOptions, all_frames: bool) -> 
     let format = args.input_format.as_deref().map(format_named).transpose()?;
     let paths = expand_folders(&names)?;
     let (order, most) = args.many.order(paths.len());
+    let mut clock = Clock::new(args.verbose);
+    let progress = Progress::start(order.iter().take(most).map(|&number| &*paths[number].name), args.quiet);
     let mut loaded: Vec<(usize, Profile)> = Vec::new();
     let mut skipped = 0;
     for number in order {
@@ -44,7 +49,7 @@ pub(crate) fn load(args: &InputArgs, options: LoadOptions, all_frames: bool) -> 
             break;
         }
         let path = &paths[number];
-        let profile = match load_one(&path.name, options, format) {
+        let profile = match load_one(&path.name, options, format, &progress) {
             Ok(profile) => profile,
             Err(LoadError::Unrecognized { .. }) if path.in_folder => {
                 skipped += 1;
@@ -59,6 +64,8 @@ pub(crate) fn load(args: &InputArgs, options: LoadOptions, all_frames: bool) -> 
         // Every input has its own idea of what to drop.
         loaded.push((number, if all_frames { profile } else { drop_frames(&profile) }));
     }
+    clock.step_with("load", &progress.parts());
+    drop(progress);
     loaded.sort_unstable_by_key(|(number, _)| *number);
     let Some((_, first)) = loaded.first() else {
         let hint = "name a profile, or a folder that holds one";
@@ -72,7 +79,11 @@ pub(crate) fn load(args: &InputArgs, options: LoadOptions, all_frames: bool) -> 
     let found = paths.len() - skipped;
     let combined =
         if found > 1 || names.len() > 1 { args.many.describe(profiles.len(), found) } else { String::new() };
+    let several = profiles.len() > 1;
     let mut profile = args.many.combine(profiles)?;
+    if several {
+        clock.step("merge");
+    }
     if skipped > 0 {
         profile.meta.warnings.push(format!("{skipped} inputs were skipped: they are no readable profiles"));
     }
@@ -157,10 +168,15 @@ pub(crate) fn load_one(
     name: &str,
     options: LoadOptions,
     format: Option<&Format>,
+    progress: &Progress,
 ) -> Result<Profile, LoadError> {
     let reader: Box<dyn Read + Send> =
         if name == "-" { Box::new(io::stdin()) } else { Box::new(File::open(name)?) };
-    format::load(&mut Source::open(reader)?, options, format)
+    let start = Instant::now();
+    let mut source = Source::open(progress.watch(reader))?;
+    let profile = format::load(&mut source, options, format)?;
+    progress.loaded(source.times(start.elapsed()));
+    Ok(profile)
 }
 
 /// Says what is wrong with an input, and what may have been meant.

@@ -3,6 +3,7 @@
 mod args;
 mod base;
 mod budget;
+mod clock;
 mod commands;
 mod completion;
 mod failure;
@@ -10,6 +11,8 @@ mod filters;
 mod inputs;
 mod many;
 mod matching;
+mod pager;
+mod progress;
 mod reading;
 mod run;
 mod sides;

@@ -8,8 +8,10 @@ use std::thread;
 use anyhow::Result;
 
 use crate::cli::args::InputArgs;
+use crate::cli::clock::Clock;
 use crate::cli::failure::hinted;
 use crate::cli::inputs::{InputPath, expand_folders, explain, format_named, load_one};
+use crate::cli::progress::Progress;
 use crate::format::{Format, LoadError};
 use crate::profile::{LoadOptions, Profile};
 use crate::transform::drop_frames;
@@ -34,7 +36,12 @@ pub(super) fn read_all(
     let paths = expand_folders(names)?;
     let mut profiles = Vec::new();
     let mut skipped = 0;
-    for (path, loaded) in paths.iter().zip(load_side_by_side(&paths, options, format, all_frames)) {
+    let mut clock = Clock::new(args.verbose);
+    let progress = Progress::start(paths.iter().map(|path| &*path.name), args.quiet);
+    let all = load_side_by_side(&paths, options, format, all_frames, &progress);
+    clock.step_with("load", &progress.parts());
+    drop(progress);
+    for (path, loaded) in paths.iter().zip(all) {
         match loaded {
             Ok(profile) => profiles.push((path.name.clone(), profile)),
             Err(LoadError::Unrecognized { .. }) if path.in_folder => skipped += 1,
@@ -57,9 +64,10 @@ fn load_side_by_side(
     options: LoadOptions,
     format: Option<&Format>,
     all_frames: bool,
+    progress: &Progress,
 ) -> Vec<Result<Profile, LoadError>> {
     let load = |path: &InputPath| {
-        let profile = load_one(&path.name, options, format)?;
+        let profile = load_one(&path.name, options, format, progress)?;
         // Every input has its own idea of what to drop.
         Ok(if all_frames { profile } else { drop_frames(&profile) })
     };

@@ -5,17 +5,18 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::Instant;
 
 use anyhow::Result;
 use clap::Parser;
 
 use crate::cli::args::{InputArgs, LayoutArgs, OutputFormat, ViewArgs};
 use crate::cli::base::BaseArgs;
+use crate::cli::clock::Clock;
 use crate::cli::commands::{self, Command, Prof};
 use crate::cli::completion;
 use crate::cli::failure::{describe, hinted, is_closed_pipe};
 use crate::cli::inputs::load;
+use crate::cli::pager;
 use crate::cli::target::Target;
 use crate::name::nearest;
 use crate::output;
@@ -111,7 +112,7 @@ pub(crate) fn show(
 ) -> Result<()> {
     let target = Target::new(args.layout.output.as_deref());
     let report = report_of(args, needs, &target, view)?;
-    write_report(&report, &args.layout, &target)
+    write_timed(&report, args, &target)
 }
 
 /// [`show`], with an old side beside where one is given.
@@ -122,7 +123,15 @@ pub(crate) fn show_beside(
 ) -> Result<()> {
     let target = Target::new(args.layout.output.as_deref());
     let report = report_beside(args, Some(base), LoadOptions::default(), &target, view)?;
-    write_report(&report, &args.layout, &target)
+    write_timed(&report, args, &target)
+}
+
+/// [`write_report`], and how long it took.
+pub(crate) fn write_timed(report: &Report, args: &ViewArgs, target: &Target) -> Result<()> {
+    let mut clock = Clock::new(args.input.verbose);
+    write_report(report, &args.layout, target)?;
+    clock.step("print");
+    Ok(())
 }
 
 /// Loads, filters, views: all but the writing, for commands that write in a form of their own.
@@ -146,11 +155,11 @@ pub(crate) fn report_beside(
     let by = args.node.by();
     let needs =
         needs.or(args.filters.needs()).or(LoadOptions { labels: matches!(by, By::Label(_)), times: false });
-    let mut clock = Clock::new(args.input.verbose);
     let mut loaded = load(&args.input, needs, args.filters.all_frames)?;
-    clock.step("load");
+    let mut clock = Clock::new(args.input.verbose);
     let base = base.map(|base| base.lay_beside(&mut loaded, args, needs)).transpose()?.flatten();
     if let Some(base) = &base {
+        clock.step("lay the old side beside");
         target.check(&base.inputs, args.layout.force)?;
     }
     target.check(&loaded.names, args.layout.force)?;
@@ -170,29 +179,6 @@ pub(crate) fn report_beside(
         header.about.filters = filtered.typed;
     }
     Ok(report)
-}
-
-/// Says on standard error how long each step took, where `--verbose` asks for it.
-struct Clock {
-    wanted: bool,
-    since: Instant,
-}
-
-impl Clock {
-    fn new(wanted: bool) -> Self {
-        Clock { wanted, since: Instant::now() }
-    }
-
-    /// Ends a step, and begins the next.
-    fn step(&mut self, name: &str) {
-        let now = Instant::now();
-        if self.wanted {
-            let seconds = now.duration_since(self.since).as_secs_f64();
-            // Nothing can be done where standard error is closed.
-            let _ = writeln!(std::io::stderr(), "{name}: {seconds:.3}s");
-        }
-        self.since = now;
-    }
 }
 
 /// Refuses profiles that hold the calls between functions instead of stacks: counting them as stacks
@@ -231,6 +217,14 @@ pub(crate) fn warn(kind: &str, texts: &[String], input: &InputArgs) {
 /// Writes a report in the form asked for.
 pub(crate) fn write_report(report: &Report, layout: &LayoutArgs, target: &Target) -> Result<()> {
     let style = layout.style(*target == Target::Stdout);
+    if *target == Target::Stdout && layout.may_page() {
+        let mut text = Vec::new();
+        output::text(report, &style, &mut text)??;
+        if pager::is_needed(&text) && pager::show(&text)? {
+            return Ok(());
+        }
+        return target.write(|out| Ok(out.write_all(&text)?));
+    }
     target.write(|out| {
         match layout.format {
             OutputFormat::Text => output::text(report, &style, out)??,

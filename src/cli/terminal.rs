@@ -31,11 +31,15 @@ pub(crate) fn style(layout: &LayoutArgs, to_stdout: bool) -> Style {
 
 /// The conventions of <https://no-color.org> and <https://bixense.com/clicolors>.
 fn color_by_environment(is_terminal: bool) -> bool {
-    let set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0");
-    if set("NO_COLOR") {
+    let value = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
+    if value("NO_COLOR").is_some() {
         return false;
     }
-    set("CLICOLOR_FORCE") || (is_terminal && !is_dumb())
+    if value("CLICOLOR_FORCE").is_some_and(|value| value != "0") {
+        return true;
+    }
+    let wanted = value("CLICOLOR").is_none_or(|value| value != "0");
+    wanted && is_terminal && !is_dumb()
 }
 
 fn is_dumb() -> bool {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use flate2::bufread::MultiGzDecoder;
 use ruzstd::decoding::StreamingDecoder;
@@ -35,7 +36,31 @@ pub struct Source {
     position: u64,
     blocks: Blocks,
     encoding: Vec<&'static str>,
-    read: Arc<AtomicU64>,
+    counters: Arc<Counters>,
+    /// How long blocks were waited for.
+    waited: Duration,
+}
+
+/// What the reading of an input is measured by, on whatever thread.
+#[derive(Default)]
+struct Counters {
+    bytes: AtomicU64,
+    /// Nanoseconds spent in reading the input itself.
+    reading: AtomicU64,
+    /// Nanoseconds spent on the thread that inflates, reading included.
+    inflating: AtomicU64,
+}
+
+/// How long the parts of loading an input took. Decompression runs beside decoding, so they may add up
+/// to more than the whole.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Times {
+    /// Reading the bytes of the input.
+    pub read: Duration,
+    /// Taking the compression off.
+    pub inflate: Duration,
+    /// Making a profile of the bytes.
+    pub decode: Duration,
 }
 
 /// Where further blocks come from.
@@ -51,18 +76,30 @@ enum Blocks {
 impl Source {
     /// Opens an input: takes off gzip and zstd, and turns UTF-16 text into UTF-8.
     pub fn open(input: Box<dyn Read + Send>) -> Result<Source, LoadError> {
-        let read = Arc::new(AtomicU64::new(0));
-        let (reader, encoding) = unwrap_layers(Box::new(Counting { inner: input, read: read.clone() }))?;
-        let blocks = if encoding.is_empty() { Blocks::Here(reader) } else { on_a_thread(reader)? };
-        let mut source = Source { window: Vec::new(), start: 0, position: 0, blocks, encoding, read };
+        let counters = Arc::new(Counters::default());
+        let counting = Counting { inner: input, counters: counters.clone() };
+        let (reader, encoding) = unwrap_layers(Box::new(counting))?;
+        let blocks =
+            if encoding.is_empty() { Blocks::Here(reader) } else { on_a_thread(reader, counters.clone())? };
+        let mut source = Source {
+            window: Vec::new(),
+            start: 0,
+            position: 0,
+            blocks,
+            encoding,
+            counters,
+            waited: Duration::ZERO,
+        };
         source.take_off_byte_order_mark()?;
         Ok(source)
     }
 
     /// A source of bytes that are in memory already.
     pub fn from_bytes(bytes: Vec<u8>) -> Source {
-        let read = Arc::new(AtomicU64::new(bytes.len() as u64));
-        Source { window: bytes, start: 0, position: 0, blocks: Blocks::End, encoding: Vec::new(), read }
+        let counters = Arc::new(Counters::default());
+        counters.bytes.store(bytes.len() as u64, Ordering::Relaxed);
+        let (blocks, encoding) = (Blocks::End, Vec::new());
+        Source { window: bytes, start: 0, position: 0, blocks, encoding, counters, waited: Duration::ZERO }
     }
 
     /// The unread bytes at hand.
@@ -148,15 +185,25 @@ impl Source {
 
     /// Bytes read so far from the input itself, before decompression.
     pub fn bytes_read(&self) -> u64 {
-        self.read.load(Ordering::Relaxed)
+        self.counters.bytes.load(Ordering::Relaxed)
+    }
+
+    /// How long the parts of loading took, if all of it took so long.
+    pub fn times(&self, whole: Duration) -> Times {
+        let spent = |counter: &AtomicU64| Duration::from_nanos(counter.load(Ordering::Relaxed));
+        let read = spent(&self.counters.reading);
+        let inflate = spent(&self.counters.inflating).saturating_sub(read);
+        Times { read, inflate, decode: whole.saturating_sub(self.waited) }
     }
 
     fn next_block(&mut self) -> Result<Option<Vec<u8>>, LoadError> {
+        let start = Instant::now();
         let block = match &mut self.blocks {
             Blocks::End => return Ok(None),
             Blocks::Here(reader) => Some(read_block(reader.as_mut(), Vec::new())),
             Blocks::Thread { full, .. } => full.recv().ok(),
         };
+        self.waited += start.elapsed();
         let format = self.encoding.last().copied();
         match block {
             Some(Ok(block)) if block.len() > HEADROOM => Ok(Some(block)),
@@ -263,18 +310,24 @@ impl Read for Zstd {
     }
 }
 
-/// Counts the bytes that pass.
+/// Counts the bytes that pass, and the time they take.
 struct Counting {
     inner: Box<dyn Read + Send>,
-    read: Arc<AtomicU64>,
+    counters: Arc<Counters>,
 }
 
 impl Read for Counting {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let start = Instant::now();
         let count = self.inner.read(buffer)?;
-        self.read.fetch_add(count as u64, Ordering::Relaxed);
+        self.counters.bytes.fetch_add(count as u64, Ordering::Relaxed);
+        add(&self.counters.reading, start.elapsed());
         Ok(count)
     }
+}
+
+fn add(counter: &AtomicU64, spent: Duration) {
+    counter.fetch_add(spent.as_nanos() as u64, Ordering::Relaxed);
 }
 
 /// Reads one block behind its headroom; a block without bytes stands for the end.
@@ -294,12 +347,14 @@ fn read_block(reader: &mut dyn Read, mut block: Vec<u8>) -> io::Result<Vec<u8>> 
 }
 
 /// Reads blocks ahead on a thread, which overlaps inflating with decoding.
-fn on_a_thread(mut reader: Box<dyn Read + Send>) -> io::Result<Blocks> {
+fn on_a_thread(mut reader: Box<dyn Read + Send>, counters: Arc<Counters>) -> io::Result<Blocks> {
     let (full_in, full): (SyncSender<io::Result<Vec<u8>>>, _) = sync_channel(2);
     let (empty, empty_out) = channel::<Vec<u8>>();
     thread::Builder::new().name("inflate".into()).spawn(move || {
         loop {
+            let start = Instant::now();
             let block = read_block(reader.as_mut(), empty_out.try_recv().unwrap_or_default());
+            add(&counters.inflating, start.elapsed());
             let last = block.as_ref().map_or(true, |block| block.len() == HEADROOM);
             if full_in.send(block).is_err() || last {
                 return;

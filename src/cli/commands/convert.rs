@@ -7,6 +7,7 @@ use clap::{Args, ValueHint};
 use clap_complete::engine::ArgValueCompleter;
 
 use crate::cli::args::InputArgs;
+use crate::cli::clock::Clock;
 use crate::cli::completion::written_formats;
 use crate::cli::failure::hinted;
 use crate::cli::filters::FilterArgs;
@@ -52,9 +53,11 @@ impl ConvertCommand {
         let keeps_frames = writer.holds.contains(&Part::DropFrames) && !is_filtered;
         let needs = writer.needs.or(self.filters.needs());
         let loaded = load(&self.input, needs, keeps_frames || self.filters.all_frames)?;
+        let mut clock = Clock::new(self.input.verbose);
         // A profile may be replaced by a profile, but not by one that is made of it.
         target.check(&loaded.names, true)?;
         let mut filtered = self.filters.apply(loaded.profile, &By::Function)?;
+        clock.step("filter");
         warn("warning", &filtered.profile.meta.warnings, &self.input);
         warn("note", &filtered.notes, &self.input);
         if filtered.profile.calls.is_some() && !writer.holds_calls {
@@ -86,6 +89,7 @@ impl ConvertCommand {
             changes = writer.write_to(&profile, metric, packed, out)?;
             Ok(())
         })?;
+        clock.step("write");
         warn("warning", &changes, &self.input);
         Ok(())
     }

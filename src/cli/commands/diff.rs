@@ -10,10 +10,11 @@ use clap_complete::engine::ArgValueCompleter;
 
 use crate::cli::args::{OutputFormat, ViewArgs, normalize, percent};
 use crate::cli::budget;
+use crate::cli::clock::Clock;
 use crate::cli::completion::functions;
 use crate::cli::failure::hinted;
 use crate::cli::matching::Stages;
-use crate::cli::run::{Outcome, warn, write_report};
+use crate::cli::run::{Outcome, warn, write_timed};
 use crate::cli::sides::{SideInput, Sides};
 use crate::cli::target::Target;
 use crate::output::evidence_notes;
@@ -104,8 +105,10 @@ impl DiffCommand {
         target.check(&[old.clone(), new.clone()].concat(), self.view.layout.force)?;
         let profiles: Vec<(&Profile, usize)> =
             sides.all().map(|input| (&input.profile, input.metric)).collect();
+        let mut clock = Clock::new(self.view.input.verbose);
         let (whole, size) = beside(&profiles, needs).map_err(|error| sides.explain(&error))?;
         let (whole, mut notes) = self.fold(&whole);
+        clock.step("lay the sides beside");
 
         let filtered = self.view.filters.apply(whole, &by)?;
         let stages = Stages::new(filtered.profile.clone(), self.view.filters.fixed_strings);
@@ -117,6 +120,7 @@ impl DiffCommand {
         };
         notes.extend(more);
         notes.extend(filtered.notes);
+        clock.step("filter");
         warn("warning", &filtered.profile.meta.warnings, &self.view.input);
         warn("note", &notes, &self.view.input);
 
@@ -127,8 +131,9 @@ impl DiffCommand {
         let mut diff = diff(&filtered.profile, both, &options)?;
         diff.header.about.filters = filtered.typed;
         let exit = diff.about.exit;
+        clock.step("test");
         self.say_evidence(&mut diff, &target);
-        write_report(&Report::Diff(Box::new(diff)), &self.view.layout, &target)?;
+        write_timed(&Report::Diff(Box::new(diff)), &self.view, &target)?;
         Ok(Outcome(exit))
     }
 

@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 
 use crate::cli::args::ViewArgs;
 use crate::cli::base::BaseArgs;
+use crate::cli::clock::Clock;
 use crate::cli::failure::hinted;
 use crate::cli::filters::AroundFocus;
 use crate::cli::run::report_beside;
@@ -109,19 +110,22 @@ impl FlameCommand {
             },
         )?;
         let (icicle, color_by, unit) = (self.icicle, self.color_by(), self.view.layout.unit());
+        let mut clock = Clock::new(self.view.input.verbose);
         match report {
             Report::Flame(mut flame) => {
                 name_it(&mut flame.title, &flame.header.about.inputs);
-                target.write(|out| Ok(svg(&flame, &SvgOptions { icicle, color_by, unit }, out)??))
+                target.write(|out| Ok(svg(&flame, &SvgOptions { icicle, color_by, unit }, out)??))?;
             }
             Report::Page(mut page) => {
                 name_it(&mut page.title, &page.header.about.inputs);
                 let by_weight = order == Order::Weight;
                 let options = HtmlOptions { icicle, by_weight, direction, color_by, unit };
-                target.write(|out| Ok(html(&page, &options, out)??))
+                target.write(|out| Ok(html(&page, &options, out)??))?;
             }
-            _ => Ok(()),
+            _ => {}
         }
+        clock.step("draw");
+        Ok(())
     }
 
     /// Where the picture goes: `-o`, or the positional that ends like a picture.

@@ -9,9 +9,10 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 
 use crate::cli::args::{ViewArgs, percent};
+use crate::cli::clock::Clock;
 use crate::cli::commands::focus::explain;
 use crate::cli::failure::hinted;
-use crate::cli::run::{one_metric, report_of, write_report};
+use crate::cli::run::{one_metric, report_of, write_timed};
 use crate::cli::target::{Target, take_target};
 use crate::output;
 use crate::profile::LoadOptions;
@@ -80,18 +81,21 @@ impl GraphCommand {
         })?;
         match (&report, picture) {
             (Report::Graph(graph), Some(picture)) => self.draw(graph, picture, &target),
-            _ => write_report(&report, &self.view.layout, &target),
+            _ => write_timed(&report, &self.view, &target),
         }
     }
 
     fn draw(&self, graph: &Graph, picture: Picture, target: &Target) -> Result<()> {
+        let mut clock = Clock::new(self.view.input.verbose);
         let mut dot = Vec::new();
         output::dot(graph, self.view.layout.unit().as_ref(), &mut dot)??;
         let drawn = match picture {
             Picture::Dot => dot,
             Picture::Svg => render(&dot)?,
         };
-        target.write(|out| Ok(out.write_all(&drawn)?))
+        target.write(|out| Ok(out.write_all(&drawn)?))?;
+        clock.step("draw");
+        Ok(())
     }
 }
 

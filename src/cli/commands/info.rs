@@ -4,6 +4,7 @@ use anyhow::Result;
 use clap::Args;
 
 use crate::cli::args::{InputArgs, LayoutArgs};
+use crate::cli::clock::Clock;
 use crate::cli::inputs::load;
 use crate::cli::run::write_report;
 use crate::cli::target::Target;
@@ -28,7 +29,11 @@ impl InfoCommand {
         let target = Target::new(self.layout.output.as_deref());
         let loaded = load(&self.input, LoadOptions { labels: true, times: false }, true)?;
         target.check(&loaded.names, self.layout.force)?;
+        let mut clock = Clock::new(self.input.verbose);
         let report = Report::Info(info(&loaded.profile, loaded.inputs));
-        write_report(&report, &self.layout, &target)
+        clock.step("view");
+        write_report(&report, &self.layout, &target)?;
+        clock.step("print");
+        Ok(())
     }
 }

@@ -76,7 +76,9 @@ fn write_page(command: &Command, out: &mut dyn Write) -> io::Result<()> {
     let man = Man::new(command.clone()).title(title(command)).manual("prof");
     man.render_title(out)?;
     man.render_name_section(out)?;
-    man.render_synopsis_section(out)?;
+    // The one of clap_mangen lists every option.
+    let usage = command.clone().render_usage().to_string();
+    writeln!(out, ".SH SYNOPSIS\n{}", escaped(usage.trim_start_matches("Usage:").trim()))?;
     man.render_description_section(out)?;
     man.render_options_section(out)?;
     if command.has_subcommands() {

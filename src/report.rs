@@ -22,7 +22,7 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
 pub use focus::{Focus, Match, More, Neighbour};
-pub use graph::{Graph, GraphEdge, GraphNode, Highlight};
+pub use graph::{Graph, GraphEdge, GraphNode};
 pub use hot::{Hot, HotSequence, PathStep};
 pub use labels::{LabelKey, LabelShare, LabelText, Labels};
 pub use source::{Origin, Source, SourceFunction, SourceLine};
@@ -68,6 +68,24 @@ pub enum Report {
 
 impl Report {
     /// What the report is about, where it is about one metric.
+    pub fn header(&self) -> Option<&Header> {
+        match self {
+            Report::Top(report) => Some(&report.header),
+            Report::Tree(report) => Some(&report.header),
+            Report::Focus(report) => Some(&report.header),
+            Report::Hot(report) => Some(&report.header),
+            Report::Source(report) => Some(&report.header),
+            Report::Labels(report) => Some(&report.header),
+            Report::Traces(report) => Some(&report.header),
+            Report::Graph(report) => Some(&report.header),
+            Report::Flame(report) => Some(&report.header),
+            Report::Page(report) => Some(&report.header),
+            Report::Info(_) | Report::Types(_) => None,
+            Report::Diff(report) => Some(&report.header),
+        }
+    }
+
+    /// [`Report::header`], to complete it.
     pub fn header_mut(&mut self) -> Option<&mut Header> {
         match self {
             Report::Top(report) => Some(&mut report.header),
@@ -116,9 +134,30 @@ pub struct Header {
     /// Further metrics that stand beside the first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub metrics: Vec<MetricTotal>,
+    /// What was to be marked among the rows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub highlight: Option<Highlight>,
     /// What the text header says besides.
     #[serde(skip)]
     pub about: About,
+}
+
+impl Header {
+    /// Whether the row of this name is to be marked.
+    pub fn is_highlighted(&self, name: &Name) -> bool {
+        self.highlight.as_ref().is_some_and(|highlight| highlight.names.binary_search(name).is_ok())
+    }
+}
+
+/// What was to be marked among the rows.
+#[derive(Clone, Debug, Serialize)]
+pub struct Highlight {
+    /// The pattern as typed.
+    pub pattern: String,
+    /// The value of the samples on whose stack a match stands, each once.
+    pub total: i64,
+    /// The unique names of the matches, in alphabetical order.
+    pub names: Vec<Name>,
 }
 
 /// What the header line of the text output says besides the numbers of [`Header`].
@@ -144,8 +183,29 @@ pub struct About {
     pub base: BaseAbout,
     /// The metric that counts the events which values are to be divided by.
     pub per_event: Option<String>,
+    /// The columns to show; none for those that fit the view.
+    pub columns: Vec<Column>,
     /// What one node is called, and several: `function`, `functions`.
     pub noun: (&'static str, &'static str),
+}
+
+/// A column of the text of `top` and `tree`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Column {
+    /// Self, and its share.
+    SelfValue,
+    /// Total, and its share.
+    Total,
+    /// Total − self.
+    Children,
+    /// The share of self of this row and all rows above it.
+    Sum,
+    /// The source file.
+    File,
+    /// The source line.
+    Line,
+    /// The package, else the file.
+    Package,
 }
 
 /// What the text says of the old side of a comparison, besides [`Base`].

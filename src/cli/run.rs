@@ -168,7 +168,7 @@ pub(crate) fn report_beside(
     clock.step("filter");
     warn("warning", &filtered.profile.meta.warnings, &args.input);
     warn("note", &filtered.notes, &args.input);
-    let scope = Scope { metrics: loaded.metrics, by, focus: filtered.focus, base };
+    let scope = Scope { metrics: loaded.metrics, by, focus: filtered.focus, base, highlight: None };
     let mut report = view(&filtered.profile, scope)?;
     clock.step("view");
     if let Some(header) = report.header_mut() {
@@ -230,7 +230,7 @@ pub(crate) fn write_report(report: &Report, layout: &LayoutArgs, target: &Target
             OutputFormat::Text => output::text(report, &style, out)??,
             OutputFormat::Json => output::json(report, out)?,
             OutputFormat::Csv => output::csv(report, out)?,
-            OutputFormat::Markdown => output::markdown(report, out)?,
+            OutputFormat::Markdown => output::markdown(report, layout.unit().as_ref(), out)??,
             OutputFormat::Github | OutputFormat::Junit => write_check(report, layout.format, out)?,
         }
         Ok(())

@@ -36,6 +36,9 @@ impl fmt::Display for Color {
 }
 
 /// What has no name to be coloured by.
+/// What was to be highlighted.
+pub(super) const MATCHED: Color = Color { red: 0xff, green: 0x80, blue: 0xff };
+/// What belongs to nothing.
 pub(super) const GREY: Color = Color { red: 0xd8, green: 0xd8, blue: 0xd8 };
 
 /// No colour.
@@ -126,7 +129,7 @@ mod tests {
     #[test]
     fn black_text_is_readable_on_every_colour() {
         let names = (0..2000).map(|number| of_name(&format!("package{number}")));
-        for color in names.chain([GREY, PALE, HOT, SAME, GREW, SHRANK]) {
+        for color in names.chain([GREY, MATCHED, PALE, HOT, SAME, GREW, SHRANK]) {
             let contrast = (luminance(color) + 0.05) / 0.05;
             assert!(contrast >= 7.0, "{color} has {contrast}");
         }

@@ -83,7 +83,7 @@ impl Drawing<'_> {
         if self.graph.edges.iter().any(|edge| edge.bridged) {
             lines.push("dashed: by way of functions left out".to_string());
         }
-        if let Some(highlight) = &self.graph.highlight {
+        if let Some(highlight) = &self.graph.header.highlight {
             let share = unit::share(highlight.total, header.total);
             lines.push(format!("blue: matches {}, {share} of all", highlight.pattern));
         }
@@ -109,7 +109,8 @@ impl Drawing<'_> {
             (own, total) => format!("self {}\\nof {}", self.value(own), self.value(total)),
         };
         let fill = color::of_share(node.total, self.darkest);
-        let (border, width) = if node.highlighted { (HIGHLIGHT, 4) } else { (BORDER, 1) };
+        let (border, width) =
+            if self.graph.header.is_highlighted(&node.name) { (HIGHLIGHT, 4) } else { (BORDER, 1) };
         writeln!(
             out,
             "  n{index} [label=\"{}\\n{numbers}\" fontsize={} fillcolor=\"{fill}\" color=\"{border}\" \

@@ -1,25 +1,119 @@
-//! Markdown tables, for comments and documents.
+//! Markdown tables, for comments and documents: written for people, as the text is.
 
 use std::io::{self, Write};
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
-
-use crate::name::clean;
+use crate::name::{clean, display_width};
 use crate::output::diff::comment;
 use crate::output::rows::rows;
-use crate::report::Report;
+use crate::output::text::{Style, heading, short_file};
+use crate::report::{Header, MetricName, Report};
+use crate::unit::{self, IncompatibleUnits, Scale, Unit};
 
-/// Writes the rows of a report as a table; a comparison becomes a comment ready to post.
-pub fn markdown(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+/// Writes the rows of a report as a table, below the line that says what they are of; a comparison
+/// becomes a comment ready to post. Fails where `unit`, if one is asked for, is none of the metric's kind.
+pub fn markdown(
+    report: &Report,
+    unit: Option<&Unit>,
+    out: &mut dyn Write,
+) -> io::Result<Result<(), IncompatibleUnits>> {
     if let Report::Diff(diff) = report {
-        return comment(diff, out);
+        return comment(diff, out).map(Ok);
     }
-    let (columns, rows) = rows(report);
-    let is_number =
-        |index: &usize| rows.iter().all(|row| row[*index].parse::<f64>().is_ok() || row[*index].is_empty());
-    let right: Vec<usize> = (0..columns.len()).filter(is_number).collect();
+    let (titles, cells) = rows(report);
+    let Some(header) = report.header() else {
+        return write_table(titles, &cells, out).map(Ok);
+    };
+    let style = Style { unit: unit.cloned(), ..Style::plain() };
+    let (lines, (titles, cells)) = match (heading(header, &style), readable(header, unit, &titles, &cells)) {
+        (Ok(lines), Ok(table)) => (lines, table),
+        (Err(error), _) | (_, Err(error)) => return Ok(Err(error)),
+    };
+    for line in lines {
+        writeln!(out, "{}  ", escape(&line))?;
+    }
+    writeln!(out)?;
+    write_table(titles, &cells, out)?;
+    if header.elided_rows > 0 {
+        writeln!(out, "\n… {} more rows", unit::group_thousands(header.elided_rows.into()))?;
+    }
+    Ok(Ok(()))
+}
+
+fn write_table(titles: Vec<String>, cells: &[Vec<String>], out: &mut dyn Write) -> io::Result<()> {
+    let is_number = |index: &usize| {
+        let looks = |cell: &str| {
+            cell.is_empty() || cell.starts_with(|c: char| c.is_ascii_digit() || "+-−<".contains(c))
+        };
+        cells.iter().any(|row| !row[*index].is_empty()) && cells.iter().all(|row| looks(&row[*index]))
+    };
+    let right: Vec<usize> = (0..titles.len()).filter(is_number).collect();
     let escaped = |row: &Vec<String>| row.iter().map(|cell| escape(cell)).collect::<Vec<String>>();
-    table(&escaped(&columns), &rows.iter().map(escaped).collect::<Vec<_>>(), &right, out)
+    table(&escaped(&titles), &cells.iter().map(escaped).collect::<Vec<_>>(), &right, out)
+}
+
+/// Columns that are for programs.
+const FOR_PROGRAMS: [&str; 5] = ["function", "candidate", "parent", "depth", "bridged"];
+
+/// The table as people read it: values with their units and shares, rows of a tree set in, and no
+/// column that says nothing.
+fn readable(
+    header: &Header,
+    unit: Option<&Unit>,
+    titles: &[String],
+    cells: &[Vec<String>],
+) -> Result<(Vec<String>, Vec<Vec<String>>), IncompatibleUnits> {
+    let mut columns: Vec<(String, Vec<String>)> = Vec::new();
+    let column = |index: usize| cells.iter().map(move |row| row[index].as_str());
+    for (index, title) in titles.iter().enumerate() {
+        let is_of_function = title == "line" && header.about.noun.0 == "function";
+        if FOR_PROGRAMS.contains(&title.as_str()) || is_of_function || column(index).all(str::is_empty) {
+            continue;
+        }
+        if title == "file" {
+            columns.push((title.clone(), column(index).map(short_file).collect()));
+            continue;
+        }
+        let Some((metric, total)) = metric_of(header, title) else {
+            columns.push((title.clone(), column(index).map(str::to_string).collect()));
+            continue;
+        };
+        let values: Vec<Option<i64>> = column(index).map(|cell| cell.parse().ok()).collect();
+        let scale = Scale::for_column(&Unit::parse(&metric.unit), metric.divisor, total, unit)?;
+        let is_change = title.starts_with("delta");
+        let value = |value: &Option<i64>| match *value {
+            Some(value) if is_change => scale.format_signed(value).replacen('-', "−", 1),
+            Some(value) => scale.format(value),
+            None => String::new(),
+        };
+        columns.push((title.clone(), values.iter().map(value).collect()));
+        if !is_change && !title.starts_with("old") && title != "children" {
+            let share =
+                |value: &Option<i64>| value.map(|value| unit::share(value, total)).unwrap_or_default();
+            columns.push(("%".to_string(), values.iter().map(share).collect()));
+        }
+    }
+    if let Some(depth) = titles.iter().position(|title| title == "depth") {
+        let depths: Vec<usize> = column(depth).map(|cell| cell.parse().unwrap_or(0)).collect();
+        for (_, names) in columns.iter_mut().filter(|(title, _)| title == "name") {
+            for (name, depth) in names.iter_mut().zip(&depths) {
+                name.insert_str(0, &"· ".repeat(*depth));
+            }
+        }
+    }
+    let rows =
+        (0..cells.len()).map(|row| columns.iter().map(|(_, cells)| cells[row].clone()).collect()).collect();
+    Ok((columns.into_iter().map(|(title, _)| title).collect(), rows))
+}
+
+/// The metric whose values a column holds, and the whole they are a part of.
+fn metric_of<'h>(header: &'h Header, title: &str) -> Option<(&'h MetricName, i64)> {
+    if let Some((name, _)) = title.strip_prefix("values.").and_then(|rest| rest.rsplit_once('.')) {
+        let metric = header.metrics.iter().find(|metric| metric.metric.name == name)?;
+        return Some((&metric.metric, metric.total));
+    }
+    let last = title.rsplit('.').next().unwrap_or(title);
+    let is_value = matches!(last, "self" | "total" | "children" | "value" | "old" | "delta");
+    (is_value && !title.starts_with("events")).then_some((&header.metric, header.total))
 }
 
 /// Writes a table of cells that are Markdown already; the columns `right` are aligned to the right.
@@ -29,22 +123,30 @@ pub(super) fn table(
     right: &[usize],
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let mut table = Table::new();
-    table.load_style(presets::ASCII_MARKDOWN).set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(titles);
-    for row in rows {
-        table.add_row(row);
-    }
-    for (index, column) in table.column_iter_mut().enumerate() {
-        if right.contains(&index) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    for line in table.lines() {
-        writeln!(out, "{}", line.trim_end())?;
-    }
-    Ok(())
+    let widths: Vec<usize> = (0..titles.len())
+        .map(|index| {
+            let cells = rows.iter().map(|row| display_width(&row[index]));
+            cells.chain([display_width(&titles[index]), LEAST]).max().unwrap_or(LEAST)
+        })
+        .collect();
+    let line = |cells: &[String], out: &mut dyn Write| {
+        let padded = cells.iter().zip(&widths).enumerate().map(|(index, (cell, width))| {
+            let blanks = " ".repeat(width - display_width(cell));
+            if right.contains(&index) { format!("{blanks}{cell}") } else { format!("{cell}{blanks}") }
+        });
+        writeln!(out, "| {} |", padded.collect::<Vec<_>>().join(" | "))
+    };
+    line(titles, out)?;
+    let rule = widths.iter().enumerate().map(|(index, width)| match right.contains(&index) {
+        true => format!("{}:", "-".repeat(width + 1)),
+        false => "-".repeat(width + 2),
+    });
+    writeln!(out, "|{}|", rule.collect::<Vec<_>>().join("|"))?;
+    rows.iter().try_for_each(|row| line(row, out))
 }
+
+/// A rule has at least this many dashes and colons.
+const LEAST: usize = 3;
 
 /// Escapes what Markdown or the HTML in it would take for markup.
 pub(super) fn escape(cell: &str) -> String {

@@ -16,9 +16,6 @@ pub struct Graph {
     pub edges: Vec<GraphEdge>,
     /// How many edges between these nodes were too light to be shown.
     pub edges_elided: u64,
-    /// What was to be highlighted.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub highlight: Option<Highlight>,
     /// For people: the smallest share, in percent, that an edge had to have.
     #[serde(skip)]
     pub min_edge: f64,
@@ -34,9 +31,6 @@ pub struct GraphNode {
     pub self_value: i64,
     /// Total.
     pub total: i64,
-    /// Whether it is to be highlighted.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub highlighted: bool,
 }
 
 /// A call.
@@ -50,13 +44,4 @@ pub struct GraphEdge {
     pub value: i64,
     /// Whether the one is never called by the other itself, only by way of functions that were cut.
     pub bridged: bool,
-}
-
-/// What was to be highlighted.
-#[derive(Clone, Debug, Serialize)]
-pub struct Highlight {
-    /// The pattern as typed.
-    pub pattern: String,
-    /// The value of the samples on whose stack a match stands.
-    pub total: i64,
 }

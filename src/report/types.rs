@@ -9,6 +9,9 @@ pub struct Types {
     pub schema: &'static str,
     /// The types asked for.
     pub types: Vec<TypeRow>,
+    /// For the text: the language asked for.
+    #[serde(skip)]
+    pub language: Option<&'static str>,
     /// For the text: whether one type was asked for, which is then explained at length.
     #[serde(skip)]
     pub one: bool,

@@ -76,6 +76,7 @@ pub fn flame(profile: &Profile, options: &FlameOptions) -> Flame {
         Direction::BottomUp => inverted_tree(&subject, &shape),
     };
     header.no_stack = tree.self_value[0][NodeId::default()];
+    header.highlight = options.scope.highlight(&subject);
     let facts = facts(&subject);
     let own = own(&subject);
     let packages = heaviest(own.enumerate().map(|(key, &own)| (facts[key].package.clone(), own)));

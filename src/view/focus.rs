@@ -45,6 +45,7 @@ pub fn focus(profile: &Profile, options: &FocusOptions) -> Result<Focus, NotFoun
     let found = find(&subject, &options.scope.by, &options.function, options.fixed)?;
     let mut header = options.scope.header(profile, "prof.focus.v1");
     header.no_stack = subject.no_stack()[0];
+    header.highlight = options.scope.highlight(&subject);
     header.warnings.extend(found.note);
 
     let counted = neighbours(&subject, &found.wanted);

@@ -3,10 +3,9 @@
 use std::cmp::Reverse;
 
 use crate::profile::{Column, Profile};
-use crate::report::{Graph, GraphEdge, GraphNode, Highlight, Pair};
-use crate::tree::{CallEdge, KeyId, Subject, call_edges, flat, neighbours};
-use crate::view::find::find;
-use crate::view::{NotFound, Row, Scope, Sort, SortKey, threshold};
+use crate::report::{Graph, GraphEdge, GraphNode, Pair};
+use crate::tree::{CallEdge, KeyId, Subject, call_edges, flat};
+use crate::view::{Row, Scope, Sort, SortKey, threshold};
 
 /// What `graph` is told.
 #[derive(Clone, Debug)]
@@ -19,23 +18,19 @@ pub struct GraphOptions {
     pub max_nodes: Option<usize>,
     /// Edges under this share of what is shown are left out, in percent.
     pub min_edge: f64,
-    /// What to highlight, as typed.
-    pub highlight: Option<String>,
-    /// Whether that is literal text rather than a regular expression.
-    pub fixed: bool,
 }
 
 impl GraphOptions {
     /// The whole graph.
     pub fn new(scope: Scope) -> Self {
         let sort = Sort::by(SortKey::Total);
-        GraphOptions { scope, sort, max_nodes: None, min_edge: 0.0, highlight: None, fixed: false }
+        GraphOptions { scope, sort, max_nodes: None, min_edge: 0.0 }
     }
 }
 
 /// The call graph: its heaviest nodes, and the edges between them. Where nodes that were left out
 /// connect two that are kept, an edge bridges them, unless other edges lead there anyway.
-pub fn graph(profile: &Profile, options: &GraphOptions) -> Result<Graph, NotFound> {
+pub fn graph(profile: &Profile, options: &GraphOptions) -> Graph {
     let subject = options.scope.subject(profile);
     let mut header = options.scope.header(profile, "prof.graph.v1");
     header.no_stack = subject.no_stack()[0];
@@ -59,12 +54,11 @@ pub fn graph(profile: &Profile, options: &GraphOptions) -> Result<Graph, NotFoun
     let edges_elided = (between - heavy.len()) as u64;
     let edges = without_detours(heavy, subject.keys.len());
 
-    let (highlight, marked) = highlight(&subject, options, &mut header.warnings)?;
+    header.highlight = options.scope.highlight(&subject);
     let node = |&key: &KeyId| GraphNode {
         name: subject.keys.name(key).clone(),
         self_value: pair(key).self_value,
         total: pair(key).total,
-        highlighted: marked[key],
     };
     let edge = |edge: &CallEdge| GraphEdge {
         caller: subject.keys.name(edge.caller).clone(),
@@ -72,14 +66,13 @@ pub fn graph(profile: &Profile, options: &GraphOptions) -> Result<Graph, NotFoun
         value: edge.value,
         bridged: edge.bridged,
     };
-    Ok(Graph {
+    Graph {
         header,
         nodes: keys.iter().map(node).collect(),
         edges: edges.iter().map(edge).collect(),
         edges_elided,
-        highlight,
         min_edge: options.min_edge,
-    })
+    }
 }
 
 /// The edges between the kept nodes, the heaviest first.
@@ -128,21 +121,6 @@ fn leads_by_others(callees: &Column<KeyId, Vec<KeyId>>, caller: KeyId, callee: K
     false
 }
 
-/// What is highlighted, and which keys that are.
-fn highlight(
-    subject: &Subject<'_>,
-    options: &GraphOptions,
-    notes: &mut Vec<String>,
-) -> Result<(Option<Highlight>, Column<KeyId, bool>), NotFound> {
-    let Some(text) = &options.highlight else {
-        return Ok((None, Column::filled(false, subject.keys.len())));
-    };
-    let found = find(subject, &options.scope.by, text, options.fixed)?;
-    notes.extend(found.note);
-    let total = neighbours(subject, &found.wanted).total;
-    Ok((Some(Highlight { pattern: text.clone(), total }), found.wanted))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -150,7 +128,7 @@ mod tests {
 
     fn drawn(graph: &Graph) -> (Vec<String>, Vec<String>) {
         let node = |node: &GraphNode| {
-            let mark = if node.highlighted { "!" } else { "" };
+            let mark = if graph.header.is_highlighted(&node.name) { "!" } else { "" };
             format!("{} {}/{}{mark}", node.name, node.self_value, node.total)
         };
         let edge = |edge: &GraphEdge| {
@@ -163,7 +141,7 @@ mod tests {
     #[test]
     fn the_whole_graph() {
         let profile = from_picture("main;a;a;a 4\nmain;a;b;a 3\nmain;a;b 2\nmain;b 1");
-        let graph = graph(&profile, &GraphOptions::new(Scope::metric(0))).unwrap();
+        let graph = graph(&profile, &GraphOptions::new(Scope::metric(0)));
         let (nodes, edges) = drawn(&graph);
         assert_eq!(nodes, ["main 0/10", "a 7/9", "b 3/6"]);
         assert_eq!(edges, ["main>a 9", "a>b 5", "b>a 3", "main>b 1"]);
@@ -174,26 +152,29 @@ mod tests {
     fn cut_nodes_are_bridged_and_light_edges_cut() {
         let profile = from_picture("main;x;hot 60\nmain;y;hot 39\nmain;hot;z;w 1\nmain;q;warm 41");
         let options = GraphOptions { max_nodes: Some(3), ..GraphOptions::new(Scope::metric(0)) };
-        let drawing = graph(&profile, &options).unwrap();
+        let drawing = graph(&profile, &options);
         let (nodes, edges) = drawn(&drawing);
         assert_eq!(nodes, ["main 0/141", "hot 99/100", "x 0/60"]);
         // main calls hot itself once, so that edge is none that bridges.
         assert_eq!(edges, ["main>x 60", "x>hot 60", "main>hot 40"]);
         assert_eq!((drawing.header.elided, drawing.header.elided_rows), (42, 5));
         let profile = from_picture("main;x;hot 60\nmain;y;hot 39\nmain;q;warm 41");
-        let (_, edges) = drawn(&graph(&profile, &options).unwrap());
+        let (_, edges) = drawn(&graph(&profile, &options));
         assert_eq!(edges, ["main>x 60", "x>hot 60"], "main~hot 39 is left out: x leads there");
         let options = GraphOptions { min_edge: 50.0, ..GraphOptions::new(Scope::metric(0)) };
-        let graph = graph(&profile, &options).unwrap();
+        let graph = graph(&profile, &options);
         assert_eq!((graph.edges.len(), graph.edges_elided), (0, 6));
     }
 
     #[test]
     fn highlighting_reports_its_share() {
         let profile = from_picture("main;a 3\nmain;b 2\nmain;ab 1");
-        let options = GraphOptions { highlight: Some("a$|^b".into()), ..GraphOptions::new(Scope::metric(0)) };
-        let graph = graph(&profile, &options).unwrap();
+        let (patterns, _) = crate::pattern::Patterns::parse(&["a$|^b"], false).unwrap();
+        let marks = crate::transform::Marks::new(&profile, &patterns);
+        let marking = crate::view::Marking { pattern: "a$|^b".into(), marks };
+        let scope = Scope { highlight: Some(marking), ..Scope::metric(0) };
+        let graph = graph(&profile, &GraphOptions::new(scope));
         assert_eq!(drawn(&graph).0, ["main 0/6", "a 3/3!", "b 2/2!", "ab 1/1"]);
-        assert_eq!(graph.highlight.unwrap().total, 5);
+        assert_eq!(graph.header.highlight.unwrap().total, 5);
     }
 }

@@ -35,10 +35,10 @@ pub use traces::{TracesOptions, traces};
 pub use tree::{TreeOptions, bottom_up, tree};
 pub use types::types;
 
-use crate::profile::{Metric, Profile};
-use crate::report::{About, Base, BaseAbout, Header, MetricName, MetricTotal, Normalize};
+use crate::profile::{Column, Metric, Profile};
+use crate::report::{About, Base, BaseAbout, Header, Highlight, MetricName, MetricTotal, Name, Normalize};
 use crate::transform::Marks;
-use crate::tree::{By, Subject};
+use crate::tree::{By, KeyId, Subject};
 use crate::unit::{Family, Unit};
 
 /// What every counting view is told.
@@ -52,6 +52,17 @@ pub struct Scope {
     pub focus: Option<Marks>,
     /// The old side to show beside, where there is one.
     pub base: Option<BaseSide>,
+    /// What is to be marked among the rows.
+    pub highlight: Option<Marking>,
+}
+
+/// What is to be marked: `--highlight`.
+#[derive(Clone, Debug)]
+pub struct Marking {
+    /// The pattern as typed.
+    pub pattern: String,
+    /// The frames it means.
+    pub marks: Marks,
 }
 
 /// The old side of a comparison, as one more metric of the profile shown.
@@ -70,7 +81,28 @@ pub struct BaseSide {
 impl Scope {
     /// One metric, by function.
     pub fn metric(metric: usize) -> Self {
-        Scope { metrics: vec![metric], by: By::Function, focus: None, base: None }
+        Scope { metrics: vec![metric], by: By::Function, focus: None, base: None, highlight: None }
+    }
+
+    /// Which nodes are marked, and what runs through them.
+    fn highlight(&self, subject: &Subject<'_>) -> Option<Highlight> {
+        let Marking { pattern, marks } = self.highlight.as_ref()?;
+        let mut marked = Column::<KeyId, bool>::filled(false, subject.keys.len());
+        let mut total = 0;
+        for (stack, &value) in subject.series[0].enumerate().filter(|(_, value)| **value != 0) {
+            let frames = subject.profile.stacks.frames(stack);
+            let meant = frames.iter().filter(|&&frame| marks.contain(frame));
+            let mut is_touched = false;
+            for &frame in meant {
+                marked[subject.keys.of_frame(frame)] = true;
+                is_touched = true;
+            }
+            total += if is_touched { value } else { 0 };
+        }
+        let mut names: Vec<Name> =
+            subject.keys.ids().filter(|&key| marked[key]).map(|key| subject.keys.name(key).clone()).collect();
+        names.sort_unstable();
+        Some(Highlight { pattern: pattern.clone(), total, names })
     }
 
     fn subject<'p>(&self, profile: &'p Profile) -> Subject<'p> {

@@ -20,7 +20,8 @@ pub struct PageOptions {
 
 /// The page of a profile, beside `base` where that is given.
 pub fn page(profile: &Profile, base: Option<&Profile>, options: &PageOptions) -> Page {
-    let header = options.scope.header(profile, "prof.page.v1");
+    let mut header = options.scope.header(profile, "prof.page.v1");
+    header.highlight = options.scope.highlight(&options.scope.subject(profile));
     let chosen: Vec<usize> =
         (0..profile.meta.metrics.len()).filter(|&metric| !profile.meta.metrics[metric].too_large).collect();
     let first = options.scope.metrics[0];

@@ -32,6 +32,7 @@ pub fn top(profile: &Profile, options: &TopOptions) -> Top {
     let counted = flat(&subject);
     let mut header = options.scope.header(profile, "prof.top.v1");
     header.no_stack = subject.no_stack()[0];
+    header.highlight = options.scope.highlight(&subject);
     let mut keys: Vec<KeyId> = subject.keys.ids().filter(|&key| has_value(&counted, key)).collect();
     let measure = Measure::new(&header);
     let row = |key| row(&subject, &counted, &measure, key);

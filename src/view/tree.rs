@@ -62,6 +62,7 @@ pub fn tree(profile: &Profile, options: &TreeOptions) -> Tree {
 
     let root = NodeId::default();
     header.no_stack = tree.self_value[0][root];
+    header.highlight = options.scope.highlight(&subject);
     header.elided = tree.total[0][root] - tree.self_value[0][root];
     let mut rows: Vec<TreeRow> = Vec::new();
     let mut cut_at_root = tree.cut[root];
@@ -104,6 +105,7 @@ pub fn bottom_up(profile: &Profile, options: &TreeOptions) -> Tree {
     let counted = flat(&subject);
     let mut header = options.scope.header(profile, "prof.tree.v1");
     header.no_stack = subject.no_stack()[0];
+    header.highlight = options.scope.highlight(&subject);
     let pair = |key: KeyId| Pair { self_value: counted.self_value[0][key], total: counted.total[0][key] };
     let measure = Measure::new(&header);
     let last = |columns: &[Column<KeyId, i64>], key: KeyId| columns.last().map(|column| column[key]);

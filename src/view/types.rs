@@ -24,6 +24,9 @@ pub fn types(name: Option<&str>, language: Option<&str>) -> Types {
         width: format!("a wide block {}", kind.width),
         measures: kind.measures,
     };
+    let all = || KINDS.iter().flat_map(|kind| kind.languages);
+    let language_asked =
+        language.and_then(|name| all().find(|known| known.eq_ignore_ascii_case(name)).copied());
     let types = KINDS.iter().filter(named).filter(spoken).map(row).collect();
-    Types { schema: "prof.types.v1", types, one: name.is_some() }
+    Types { schema: "prof.types.v1", types, language: language_asked, one: name.is_some() }
 }

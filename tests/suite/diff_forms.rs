@@ -56,7 +56,7 @@ fn written(write: impl FnOnce(&mut Vec<u8>)) -> String {
 }
 
 fn markdown(diff: Diff) -> String {
-    written(|out| output::markdown(&Report::Diff(Box::new(diff)), out).unwrap())
+    written(|out| output::markdown(&Report::Diff(Box::new(diff)), None, out).unwrap().unwrap())
 }
 
 #[test]

@@ -11,6 +11,7 @@ use crate::cli::base::BaseArgs;
 use crate::cli::clock::Clock;
 use crate::cli::failure::hinted;
 use crate::cli::filters::AroundFocus;
+use crate::cli::marking::MarkArgs;
 use crate::cli::run::report_beside;
 use crate::cli::target::{Target, take_target};
 use crate::output::{ColorBy, HtmlOptions, SvgOptions, html, svg};
@@ -46,6 +47,8 @@ pub(crate) struct FlameCommand {
     color_by: Option<ColorChoice>,
     #[command(flatten)]
     base: BaseArgs,
+    #[command(flatten)]
+    mark: MarkArgs,
 }
 
 /// What `--order` takes.
@@ -94,7 +97,8 @@ impl FlameCommand {
             Some(&self.base),
             LoadOptions::default(),
             &target,
-            |profile, scope| {
+            |profile, mut scope| {
+                self.mark.apply(profile, self.view.filters.fixed_strings, &mut scope)?;
                 let title = self.title.clone().unwrap_or_default();
                 if is_page {
                     let sides = scope.base.as_ref().map(|base| sides(profile, base.metric));

@@ -10,6 +10,7 @@ use crate::cli::args::{RowArgs, ViewArgs};
 use crate::cli::base::BaseArgs;
 use crate::cli::completion::functions;
 use crate::cli::failure::{hinted, with_hint};
+use crate::cli::marking::MarkArgs;
 use crate::cli::run::{one_metric, show_beside};
 use crate::report::Report;
 use crate::view::{FocusOptions, NotFound, Sort, SortKey, focus};
@@ -30,6 +31,8 @@ pub(crate) struct FocusCommand {
     base: BaseArgs,
     #[command(flatten)]
     rows: RowArgs,
+    #[command(flatten)]
+    mark: MarkArgs,
 }
 
 /// Callers and callees of text, unless told otherwise.
@@ -39,8 +42,9 @@ impl FocusCommand {
     pub(crate) fn run(self) -> Result<()> {
         self.check_order()?;
         let sort = Sort::by(if self.base.is_given() { SortKey::Delta } else { SortKey::Total });
-        show_beside(&self.view, &self.base, |profile, scope| {
+        show_beside(&self.view, &self.base, |profile, mut scope| {
             one_metric(&scope, "focus")?;
+            self.mark.apply(profile, self.view.filters.fixed_strings, &mut scope)?;
             let options = FocusOptions {
                 scope,
                 function: self.function.clone(),

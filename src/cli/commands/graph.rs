@@ -10,8 +10,8 @@ use clap::Args;
 
 use crate::cli::args::{ViewArgs, percent};
 use crate::cli::clock::Clock;
-use crate::cli::commands::focus::explain;
 use crate::cli::failure::hinted;
+use crate::cli::marking::MarkArgs;
 use crate::cli::run::{one_metric, report_of, write_timed};
 use crate::cli::target::{Target, take_target};
 use crate::output;
@@ -36,9 +36,8 @@ pub(crate) struct GraphCommand {
     /// Leave out calls under this share of what is shown, in percent [default: 0.1; JSON and CSV: 0]
     #[arg(long, value_name = "P", value_parser = percent)]
     min_edge: Option<f64>,
-    /// Mark the functions that match, and report their share
-    #[arg(long, value_name = "RE")]
-    highlight: Option<String>,
+    #[command(flatten)]
+    mark: MarkArgs,
     /// Order of functions, of which the first are shown: self, total, children, name
     #[arg(short, long, value_name = "KEYS", allow_hyphen_values = true)]
     sort: Option<Sort>,
@@ -64,8 +63,9 @@ impl GraphCommand {
         let out = self.view.layout.output.clone();
         let picture = out.as_deref().and_then(picture);
         let target = Target::new(out.as_deref());
-        let report = report_of(&self.view, LoadOptions::default(), &target, |profile, scope| {
+        let report = report_of(&self.view, LoadOptions::default(), &target, |profile, mut scope| {
             one_metric(&scope, "graph")?;
+            self.mark.apply(profile, self.view.filters.fixed_strings, &mut scope)?;
             let for_people = picture.is_some() || self.view.layout.format.is_for_people();
             let (nodes, min_edge) = if for_people { (NODES, MIN_EDGE) } else { (0, 0.0) };
             let options = GraphOptions {
@@ -73,11 +73,8 @@ impl GraphCommand {
                 sort: self.sort.clone().unwrap_or_else(|| Sort::by(SortKey::Total)),
                 max_nodes: Some(self.max_nodes.unwrap_or(nodes)).filter(|&nodes| nodes > 0),
                 min_edge: self.min_edge.unwrap_or(min_edge),
-                highlight: self.highlight.clone(),
-                fixed: self.view.filters.fixed_strings,
             };
-            let text = self.highlight.as_deref().unwrap_or_default();
-            Ok(Report::Graph(graph(profile, &options).map_err(|error| explain(text, error))?))
+            Ok(Report::Graph(graph(profile, &options)))
         })?;
         match (&report, picture) {
             (Report::Graph(graph), Some(picture)) => self.draw(graph, picture, &target),

@@ -5,7 +5,9 @@ use clap::Args;
 
 use crate::cli::args::{RowArgs, ViewArgs};
 use crate::cli::base::BaseArgs;
+use crate::cli::columns::ColumnArgs;
 use crate::cli::failure::hinted;
+use crate::cli::marking::MarkArgs;
 use crate::cli::run::{one_metric, show_beside};
 use crate::report::Report;
 use crate::view::{Sort, SortKey, TopOptions, companion, top, top_per_event};
@@ -24,8 +26,12 @@ pub(crate) struct TopCommand {
     base: BaseArgs,
     #[command(flatten)]
     rows: RowArgs,
+    #[command(flatten)]
+    mark: MarkArgs,
+    #[command(flatten)]
+    columns: ColumnArgs,
     /// Divide by what counts the events: delay by contentions, space by objects, cpu by samples
-    #[arg(long, alias = "mean", conflicts_with = "base")]
+    #[arg(long, alias = "mean", conflicts_with_all = ["base", "columns"])]
     per_event: bool,
 }
 
@@ -39,7 +45,9 @@ impl TopCommand {
         } else {
             Sort::by(SortKey::SelfValue)
         };
-        show_beside(&self.view, &self.base, |profile, scope| {
+        show_beside(&self.view, &self.base, |profile, mut scope| {
+            self.mark.apply(profile, self.view.filters.fixed_strings, &mut scope)?;
+            self.columns.check(self.base.is_given(), scope.metrics.len(), "top")?;
             let options = TopOptions {
                 scope,
                 sort: self.rows.sort.clone().unwrap_or(sort),
@@ -47,7 +55,9 @@ impl TopCommand {
                 min_share: self.rows.min_share_or(&self.view.layout, 0.0),
             };
             if !self.per_event {
-                return Ok(Report::Top(top(profile, &options)));
+                let mut top = top(profile, &options);
+                top.header.about.columns = self.columns.columns();
+                return Ok(Report::Top(top));
             }
             one_metric(&options.scope, "top --per-event")?;
             let events = companion(&profile.meta, options.scope.metrics[0]).ok_or_else(|| {

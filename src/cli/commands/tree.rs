@@ -5,7 +5,9 @@ use clap::Args;
 
 use crate::cli::args::{OutputFormat, RowArgs, ViewArgs};
 use crate::cli::base::BaseArgs;
+use crate::cli::columns::ColumnArgs;
 use crate::cli::filters::AroundFocus;
+use crate::cli::marking::MarkArgs;
 use crate::cli::run::show_beside;
 use crate::report::Report;
 use crate::view::{Sort, SortKey, TreeOptions, bottom_up, tree};
@@ -28,6 +30,10 @@ pub(crate) struct TreeCommand {
     base: BaseArgs,
     #[command(flatten)]
     rows: RowArgs,
+    #[command(flatten)]
+    mark: MarkArgs,
+    #[command(flatten)]
+    columns: ColumnArgs,
 }
 
 /// Rows of text from the top down, unless told otherwise.
@@ -54,7 +60,9 @@ impl TreeCommand {
         } else {
             Sort::by(sort)
         };
-        show_beside(&self.view, &self.base, |profile, scope| {
+        show_beside(&self.view, &self.base, |profile, mut scope| {
+            self.mark.apply(profile, self.view.filters.fixed_strings, &mut scope)?;
+            self.columns.check(self.base.is_given(), scope.metrics.len(), "tree")?;
             let options = TreeOptions {
                 scope,
                 sort: self.rows.sort.clone().unwrap_or(sort),
@@ -64,7 +72,9 @@ impl TreeCommand {
                 join: self.view.layout.format == OutputFormat::Text,
             };
             let view = if self.bottom_up { bottom_up } else { tree };
-            Ok(Report::Tree(view(profile, &options)))
+            let mut tree = view(profile, &options);
+            tree.header.about.columns = self.columns.columns();
+            Ok(Report::Tree(tree))
         })
     }
 }

@@ -38,6 +38,8 @@ struct Head<'p> {
     weight: bool,
     inverted: bool,
     color_by: &'static str,
+    /// The pattern of what is to be marked.
+    highlight: Option<&'p str>,
     /// Whether there is an old side, whose columns follow those of the new one.
     compared: bool,
     metrics: Vec<MetricHead>,
@@ -121,6 +123,7 @@ fn head<'p>(page: &'p Page, options: &HtmlOptions) -> Result<Head<'p>, Incompati
         icicle: options.icicle,
         weight: options.by_weight,
         inverted: options.direction == Direction::BottomUp,
+        highlight: page.header.highlight.as_ref().map(|highlight| highlight.pattern.as_str()),
         color_by: match options.color_by {
             ColorBy::Package => "package",
             ColorBy::File => "file",

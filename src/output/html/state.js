@@ -21,7 +21,7 @@ class Counted {
     return {
       metric: data.metric,
       side: "new",
-      filters: [],
+      filters: data.highlight ? [{ kind: "highlight", text: data.highlight, exact: false }] : [],
       query: "",
       sort: "self",
       reversed: false,
@@ -50,6 +50,7 @@ class Counted {
   readHash() {
     const { data } = this;
     const state = this.defaults();
+    if (location.hash.length > 1) state.filters = [];
     for (const [key, value] of new URLSearchParams(location.hash.slice(1))) {
       const kind = key.replace(/~$/, "");
       if (Object.hasOwn(KINDS, kind)) state.filters.push({ kind, text: value, exact: kind === key });

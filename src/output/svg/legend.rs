@@ -26,7 +26,7 @@ const NAME: usize = 27;
 impl Legend {
     pub(super) fn new(flame: &Flame, by: ColorBy, wording: &Wording<'_>) -> Self {
         let largest_delta = flame.nodes.iter().map(|node| delta(node).saturating_abs()).max().unwrap_or(0);
-        let entries = match by {
+        let mut entries = match by {
             ColorBy::Package | ColorBy::File => most_seen(flame, by, wording),
             ColorBy::SelfValue | ColorBy::Total => shares(),
             ColorBy::Delta => vec![
@@ -35,6 +35,10 @@ impl Legend {
                 (color::of_delta(0, 1), "as before".to_string()),
             ],
         };
+        if let Some(highlight) = &flame.header.highlight {
+            let matches = format!("{} {}", wording.share(highlight.total), highlight.pattern);
+            entries.insert(0, (color::MATCHED, fit(&printable(&matches), NAME, "…")));
+        }
         let inverted = flame.direction == Direction::BottomUp;
         Legend { entries, by, largest_delta, whole: flame.header.shown, inverted }
     }

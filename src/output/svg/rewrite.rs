@@ -7,6 +7,7 @@ use quick_xml::events::{BytesCData, BytesEnd, BytesStart, BytesText, Event};
 use quick_xml::{Reader, Writer};
 
 use crate::name::{display_width, fit};
+use crate::output::color;
 use crate::output::svg::legend::Legend;
 use crate::output::svg::wording::Wording;
 use crate::output::svg::{FRAMES_WIDTH, SvgOptions, tokens};
@@ -162,7 +163,11 @@ impl<'d> Pass<'d, '_> {
         self.writer.write_event(Event::Start(group))?;
         self.element(BytesStart::new("title"), &self.wording.title(index))?;
 
-        let fill = if index == 0 { crate::output::color::GREY } else { self.legend.color(node) };
+        let fill = match index {
+            0 => color::GREY,
+            _ if self.flame.header.is_highlighted(&node.name) => color::MATCHED,
+            _ => self.legend.color(node),
+        };
         let mut filled = BytesStart::new("rect");
         let mut pixels = 0.0;
         for attribute in rect.attributes() {

@@ -15,6 +15,8 @@ pub(super) enum Emphasis {
     Bold,
     /// Candidates.
     Strong,
+    /// What was asked to be marked.
+    Marked,
     /// Remainders and notes.
     Faint,
 }
@@ -37,7 +39,9 @@ impl Line {
             _ if !color => "",
             Emphasis::None => "",
             Emphasis::Bold => "1",
-            Emphasis::Strong => "33",
+            // Magenta is readable on dark and on light ground, yellow is not.
+            Emphasis::Strong => "35",
+            Emphasis::Marked => "7",
             Emphasis::Faint => "2",
         };
         if code.is_empty() { writeln!(out, "{text}") } else { writeln!(out, "\x1b[{code}m{text}\x1b[0m") }

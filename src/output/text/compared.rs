@@ -42,13 +42,13 @@ pub(super) fn titles(value: &str, style: &Style) -> Vec<String> {
 }
 
 /// Cells of one value.
-pub(super) fn cells(scale: &Scale, base: &Base, new: i64, old: i64) -> Vec<String> {
+pub(super) fn cells(scale: &Scale, base: &Base, new: i64, old: i64, style: &Style) -> Vec<String> {
     let delta = new - old;
     vec![
         scale.format(new),
         scale.format(old),
-        scale.format_signed(delta),
-        unit::signed_share(delta, base.total),
+        style.glyphs.signed(scale.format_signed(delta)),
+        style.glyphs.signed(unit::signed_share(delta, base.total)),
     ]
 }
 
@@ -63,13 +63,16 @@ pub(super) fn top(top: &Top, base: &Base, style: &Style) -> Result<Vec<Line>, In
     for row in &top.rows {
         let old = old(&row.values);
         let numbers = [
-            cells(&scale, base, row.values.self_value, old.self_value),
-            cells(&scale, base, row.values.total, old.total),
+            cells(&scale, base, row.values.self_value, old.self_value, style),
+            cells(&scale, base, row.values.total, old.total, style),
         ];
-        rows.push((numbers.concat(), name(row, &names), Emphasis::None));
+        let is_marked = header.is_highlighted(&row.name);
+        let (mark, emphasis) =
+            if is_marked { (style.glyphs.marked, Emphasis::Marked) } else { ("", Emphasis::None) };
+        rows.push((numbers.concat(), format!("{mark}{}", name(row, &names)), emphasis));
     }
     for (new, old, label) in closing(top, style) {
-        let mut numbers = cells(&scale, base, new, old);
+        let mut numbers = cells(&scale, base, new, old, style);
         numbers.extend(vec![String::new(); 4]);
         rows.push((numbers, label, Emphasis::Faint));
     }
@@ -85,7 +88,10 @@ pub(super) fn top(top: &Top, base: &Base, style: &Style) -> Result<Vec<Line>, In
         };
         columns.row(numbers, label, emphasis);
     }
-    Ok(columns.lines())
+    let mut lines = columns.lines();
+    let note = header::highlight_note(header, &scale, style);
+    lines.extend(note.map(|note| Line::new(note, Emphasis::Faint)));
+    Ok(lines)
 }
 
 /// Names get at least this many columns, even where the terminal has fewer.

@@ -22,6 +22,8 @@ pub(super) fn lines(focus: &Focus, style: &Style) -> Result<Vec<Line>, Incompati
         names: Names::new(neighbours.chain(matches), style),
     };
     lines.extend(drawing.lines());
+    let note = header::highlight_note(&focus.header, &drawing.scale, style);
+    lines.extend(note.map(|note| Line::new(note, Emphasis::Faint)));
     if focus.matches.len() > 1 {
         lines.extend(drawing.matches());
     }
@@ -89,7 +91,7 @@ impl Drawing<'_> {
     fn numbers(&self, value: i64, old: i64) -> Vec<String> {
         let header = &self.focus.header;
         if let Some(base) = &header.base {
-            return compared::cells(&self.scale, base, value, old);
+            return compared::cells(&self.scale, base, value, old, self.style);
         }
         let mut cells = vec![
             self.scale.format(value),
@@ -103,13 +105,16 @@ impl Drawing<'_> {
     }
 
     fn neighbour(&self, row: &Neighbour) -> DrawnRow {
-        let mut name = self.names.get(&row.name).to_string();
+        let is_marked = self.focus.header.is_highlighted(&row.name);
+        let mark = if is_marked { self.style.glyphs.marked } else { "" };
+        let emphasis = if is_marked { Emphasis::Marked } else { Emphasis::None };
+        let mut name = format!("{mark}{}", self.names.get(&row.name));
         match (row.value, row.old) {
             (0, Some(_)) => name.push_str(" (removed)"),
             (_, Some(0)) => name.push_str(" (new)"),
             _ => {}
         }
-        (row.value, row.old.unwrap_or(0), name, Emphasis::None)
+        (row.value, row.old.unwrap_or(0), name, emphasis)
     }
 
     fn more(&self, more: More, noun: &str) -> Option<DrawnRow> {

@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use crate::name::{clean, display_width, fit};
+use crate::name::{display_width, fit};
 use crate::output::text::Style;
 use crate::output::text::columns::{Columns, Emphasis, Line};
 use crate::output::text::header;
@@ -84,11 +84,9 @@ impl Drawing<'_> {
     fn node<'g>(&'g self, node: &'g GraphNode) -> DrawnLine<'g> {
         let mut numbers = self.value(node.total);
         numbers.push(self.scale.format(node.self_value));
-        let (mark, emphasis) = if node.highlighted {
-            (format!("{} ", self.style.glyphs.candidate), Emphasis::Strong)
-        } else {
-            (String::new(), Emphasis::Bold)
-        };
+        let is_marked = self.graph.header.is_highlighted(&node.name);
+        let emphasis = if is_marked { Emphasis::Marked } else { Emphasis::Bold };
+        let mark = if is_marked { self.style.glyphs.marked.to_string() } else { String::new() };
         DrawnLine { numbers, prefix: mark, name: self.names.get(&node.name), emphasis }
     }
 
@@ -107,12 +105,7 @@ impl Drawing<'_> {
     fn notes(&self) -> Vec<String> {
         let graph = self.graph;
         let mut notes = Vec::new();
-        if let Some(highlight) = &graph.highlight {
-            let (value, share) =
-                (self.scale.format(highlight.total), unit::share(highlight.total, graph.header.total));
-            let (mark, pattern) = (self.style.glyphs.candidate, clean(&highlight.pattern));
-            notes.push(format!("{mark} matches {pattern}: on the stacks of {value}, {share} of all"));
-        }
+        notes.extend(header::highlight_note(&graph.header, &self.scale, self.style));
         notes.extend(left_out(graph));
         notes
     }

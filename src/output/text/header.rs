@@ -86,6 +86,13 @@ fn filter_line(header: &Header, style: &Style) -> Result<Option<String>, Incompa
     Ok(Some(format!("{}{}shown {shown}, {share} of all", clean(&filters), style.glyphs.dot)))
 }
 
+/// `» matches runtime: 9.29s, 10.8% of all`
+pub(super) fn highlight_note(header: &Header, scale: &Scale, style: &Style) -> Option<String> {
+    let highlight = header.highlight.as_ref()?;
+    let (value, share) = (scale.format(highlight.total), unit::share(highlight.total, header.total));
+    Some(format!("{}matches {}: {value}, {share} of all", style.glyphs.marked, clean(&highlight.pattern)))
+}
+
 /// The scale of a column of a metric's values.
 pub(super) fn scale(metric: &MetricName, largest: i64, style: &Style) -> Result<Scale, IncompatibleUnits> {
     Scale::for_column(&Unit::parse(&metric.unit), metric.divisor, largest, style.unit.as_ref())

@@ -24,9 +24,10 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 pub(super) use graph::left_out;
+pub(super) use names::short_file;
 
 use crate::output::text::columns::Line;
-use crate::report::Report;
+use crate::report::{Header, Report};
 use crate::unit::{IncompatibleUnits, Unit};
 
 /// How text is to look.
@@ -71,6 +72,7 @@ const WIDE: usize = 100;
 #[derive(Debug)]
 pub struct Glyphs {
     candidate: &'static str,
+    marked: &'static str,
     ellipsis: &'static str,
     calls: &'static str,
     called_by: &'static str,
@@ -87,6 +89,7 @@ impl Glyphs {
     /// For terminals that show UTF-8.
     pub const UNICODE: Glyphs = Glyphs {
         candidate: "◆",
+        marked: "» ",
         ellipsis: "…",
         calls: " → ",
         called_by: " ← ",
@@ -101,6 +104,7 @@ impl Glyphs {
     /// For those that do not.
     pub const ASCII: Glyphs = Glyphs {
         candidate: "*",
+        marked: "> ",
         ellipsis: "..",
         calls: " -> ",
         called_by: " <- ",
@@ -112,6 +116,14 @@ impl Glyphs {
         last: "`- ",
         bar: "|  ",
     };
+
+    /// A change, its minus as wide as the plus.
+    fn signed(&self, number: String) -> String {
+        match number.strip_prefix('-') {
+            Some(rest) if !self.ellipsis.is_ascii() => format!("−{rest}"),
+            _ => number,
+        }
+    }
 
     /// Our own words without the signs that the terminal does not show.
     fn plain<'t>(&self, words: &'t str) -> Cow<'t, str> {
@@ -134,6 +146,11 @@ impl Glyphs {
         }
         Cow::Owned(plain)
     }
+}
+
+/// The lines above the rows of a report: what it is of, and what changes the numbers.
+pub(super) fn heading(header: &Header, style: &Style) -> Result<Vec<String>, IncompatibleUnits> {
+    Ok(header::lines(header, style)?.into_iter().map(|line| line.text).collect())
 }
 
 /// Writes a report as text. Fails where the unit asked for is none of the metric's kind.

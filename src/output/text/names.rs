@@ -36,7 +36,7 @@ impl Names {
 const EMPTY: &str = "\"\"";
 
 /// The end of a path that tells files apart: folder and file.
-pub(super) fn short_file(file: &str) -> String {
+pub(in crate::output) fn short_file(file: &str) -> String {
     let parts: Vec<&str> = file.rsplitn(3, ['/', '\\']).collect();
     let short = match parts[..] {
         [name, folder, _] if !folder.is_empty() => format!("{folder}/{name}"),

@@ -1,12 +1,12 @@
 //! The flat view as text.
 
-use crate::name::{display_width, fit};
+use crate::name::{clean, display_width, fit, package};
 use crate::output::text::Style;
 use crate::output::text::columns::{Columns, Emphasis, Line, pad};
 use crate::output::text::header;
 use crate::output::text::names::{Names, short_file};
 use crate::output::text::{compared, per_event};
-use crate::report::{Header, MetricName, Pair, Top, TopRow};
+use crate::report::{Column, Header, MetricName, Pair, Top, TopRow};
 use crate::unit::{self, IncompatibleUnits, Scale};
 
 /// The header, the rows, what was cut, and their sum.
@@ -27,6 +27,8 @@ pub(super) fn lines(top: &Top, style: &Style) -> Result<Vec<Line>, IncompatibleU
             format!("{} self is at least 90% of total: it does the work itself", style.glyphs.candidate);
         lines.push(Line::new(note, Emphasis::Faint));
     }
+    let note = header::highlight_note(&top.header, &table.metrics[0].scale, style);
+    lines.extend(note.map(|note| Line::new(note, Emphasis::Faint)));
     Ok(lines)
 }
 
@@ -68,28 +70,48 @@ impl<'t> Table<'t> {
 
     fn lines(&self) -> Vec<Line> {
         let header = &self.top.header;
-        let titles = self.titles();
-        let numbers: Vec<Vec<String>> = self.top.rows.iter().map(|row| self.row_numbers(row)).collect();
-        let mut closing = self.closing_rows(header);
+        let titles = self.chosen(self.titles());
+        let mut above = 0;
+        let numbers: Vec<Vec<String>> = self
+            .top
+            .rows
+            .iter()
+            .map(|row| {
+                above += row.values.self_value;
+                self.chosen(self.row_numbers(row, above))
+            })
+            .collect();
+        let closing: Vec<(Vec<String>, String)> = self
+            .closing_rows(header)
+            .into_iter()
+            .map(|(numbers, label)| (self.chosen(numbers), label))
+            .collect();
         let mut all = numbers.clone();
         all.extend(closing.iter().map(|(numbers, _)| numbers.clone()));
+        let titles: Vec<String> = titles.into_iter().chain([String::new()]).collect();
         let title_refs: Vec<&str> = titles.iter().map(String::as_str).collect();
         let room = self.style.layout_width().saturating_sub(Columns::width_of_numbers(&title_refs, &all));
-        let rests = self.rests(room.max(LEAST_NAME));
+        let room = room.max(LEAST_NAME);
+        let texts = Texts::new(self, room);
 
         let mut columns = Columns::new(
-            titles[..titles.len() - 1].iter().cloned().chain([self.name_title(room)]).collect::<Vec<_>>(),
+            titles[..titles.len() - 1].iter().cloned().chain([texts.title()]).collect::<Vec<_>>(),
         );
-        for ((row, numbers), rest) in self.top.rows.iter().zip(numbers).zip(rests) {
-            let emphasis = if row.candidate { Emphasis::Strong } else { Emphasis::None };
-            columns.row(numbers, rest, emphasis);
+        for (row, numbers) in self.top.rows.iter().zip(numbers) {
+            let emphasis = match row.candidate {
+                _ if header.is_highlighted(&row.name) => Emphasis::Marked,
+                true => Emphasis::Strong,
+                false => Emphasis::None,
+            };
+            columns.row(numbers, texts.line(row), emphasis);
         }
-        for (numbers, rest) in closing.drain(..) {
+        for (numbers, rest) in closing {
             columns.row(numbers, format!("  {rest}"), Emphasis::Faint);
         }
         columns.lines()
     }
 
+    /// The titles of all columns of numbers; which of them are shown says [`Table::chosen`].
     fn titles(&self) -> Vec<String> {
         let mut titles = Vec::new();
         let several = self.metrics.len() > 1;
@@ -99,8 +121,29 @@ impl<'t> Table<'t> {
             titles.push("TOTAL".to_string());
             titles.extend(self.share_titles());
         }
-        titles.push(self.top.header.about.noun.0.to_uppercase());
+        if !several {
+            titles.extend(["CHILDREN", "SUM%"].map(str::to_string));
+        }
         titles
+    }
+
+    /// The cells of the columns asked for, in that order; self and total where none was.
+    fn chosen(&self, cells: Vec<String>) -> Vec<String> {
+        if self.metrics.len() > 1 {
+            return cells;
+        }
+        let value = 1 + self.share_titles().len();
+        let place = |column: Column| match column {
+            Column::SelfValue => 0..value,
+            Column::Total => value..2 * value,
+            Column::Children => 2 * value..2 * value + 1,
+            Column::Sum => 2 * value + 1..2 * value + 2,
+            Column::File | Column::Line | Column::Package => 0..0,
+        };
+        let usual = [Column::SelfValue, Column::Total];
+        let asked = &self.top.header.about.columns;
+        let columns = if asked.is_empty() { &usual[..] } else { asked };
+        columns.iter().flat_map(|&column| cells[place(column)].iter().cloned()).collect()
     }
 
     fn share_titles(&self) -> Vec<String> {
@@ -121,18 +164,24 @@ impl<'t> Table<'t> {
         vec![String::new(); if self.filtered { 3 } else { 2 }]
     }
 
-    fn row_numbers(&self, row: &TopRow) -> Vec<String> {
+    /// All numbers of a row; `above` is the self of it and all rows above it.
+    fn row_numbers(&self, row: &TopRow, above: i64) -> Vec<String> {
         let first = Pair { self_value: row.values.self_value, total: row.values.total };
         let pairs: Vec<Pair> = match &row.values.values {
             Some(values) => values.0.iter().map(|(_, pair)| *pair).collect(),
             None => vec![first],
         };
         let cells = self.metrics.iter().zip(pairs);
-        cells
+        let mut numbers: Vec<String> = cells
             .flat_map(|(metric, pair)| {
                 [self.value(metric, pair.self_value), self.value(metric, pair.total)].concat()
             })
-            .collect()
+            .collect();
+        if let [metric] = &self.metrics[..] {
+            numbers.push(metric.scale.format(row.values.children));
+            numbers.push(unit::share(above, metric.total));
+        }
+        numbers
     }
 
     /// What was cut, the samples without a stack, and the sum of all.
@@ -142,6 +191,10 @@ impl<'t> Table<'t> {
             cells.extend(self.nothing());
             for _ in &self.metrics[1..] {
                 cells.extend([self.nothing(), self.nothing()].concat());
+            }
+            if self.metrics.len() == 1 {
+                // Neither children nor a running sum belong to what is no function.
+                cells.extend(vec![String::new(); 2]);
             }
             (cells, label)
         };
@@ -161,68 +214,101 @@ impl<'t> Table<'t> {
         rows
     }
 
-    fn name_title(&self, room: usize) -> String {
-        let title = format!("  {}", self.top.header.about.noun.0.to_uppercase());
-        match self.file_width() {
-            0 => title,
-            files => format!("{}  FILE", pad(&title, self.name_width(room, files))),
-        }
-    }
-
-    /// The rest of each line: mark, name, and the file where there is room.
-    fn rests(&self, room: usize) -> Vec<String> {
-        let files = self.file_width();
-        let width = self.name_width(room, files);
-        let rest = |row: &TopRow| {
-            let mark = if row.candidate { self.style.glyphs.candidate } else { " " };
-            let mut name = self.shown_name(row);
-            if self.style.width.is_some() {
-                name = fit(&name, width.saturating_sub(MARK), self.style.glyphs.ellipsis);
-            }
-            let rest = format!("{mark} {name}");
-            match &row.file {
-                Some(file) if files > 0 => {
-                    format!(
-                        "{}  {}",
-                        pad(&rest, width),
-                        fit(&short_file(file), files, self.style.glyphs.ellipsis)
-                    )
-                }
-                _ => rest,
-            }
-        };
-        self.top.rows.iter().map(rest).collect()
-    }
-
     fn shown_name(&self, row: &TopRow) -> String {
-        let name = self.names.get(&row.name).to_string();
-        if row.files > 1 { format!("{name} ({} files)", row.files) } else { name }
-    }
-
-    /// The width of the column of files; 0 where there is none.
-    fn file_width(&self) -> usize {
-        let is_function = self.top.header.about.noun.0 == "function";
-        if !self.style.is_wide() || !is_function {
-            return 0;
-        }
-        let widths = self
-            .top
-            .rows
-            .iter()
-            .filter_map(|row| row.file.as_ref())
-            .map(|file| display_width(&short_file(file)));
-        widths.max().unwrap_or(0).min(MOST_FILE)
-    }
-
-    /// The width of mark and name: what the longest needs, or what the files leave.
-    fn name_width(&self, room: usize, files: usize) -> usize {
-        if files == 0 {
-            return room;
-        }
-        let longest = self.top.rows.iter().map(|row| display_width(&self.shown_name(row))).max().unwrap_or(0);
-        (longest + MARK).min(room.saturating_sub(files + 2))
+        let is_marked = self.top.header.is_highlighted(&row.name);
+        let mark = if is_marked { self.style.glyphs.marked } else { "" };
+        let name = self.names.get(&row.name);
+        if row.files > 1 { format!("{mark}{name} ({} files)", row.files) } else { format!("{mark}{name}") }
     }
 }
+
+/// The rest of each line: mark, name, and what stands behind it, such as the file where there is room.
+struct Texts<'t> {
+    table: &'t Table<'t>,
+    /// The columns behind the name, and how wide they are.
+    columns: Vec<(Column, usize)>,
+    /// The width of mark and name: what the longest needs, or what the others leave.
+    name: usize,
+}
+
+impl<'t> Texts<'t> {
+    fn new(table: &'t Table<'t>, room: usize) -> Self {
+        let about = &table.top.header.about;
+        let is_text = |column: &Column| matches!(column, Column::File | Column::Line | Column::Package);
+        let mut wanted: Vec<Column> = about.columns.iter().copied().filter(is_text).collect();
+        if about.columns.is_empty() && table.style.is_wide() && about.noun.0 == "function" {
+            wanted.push(Column::File);
+        }
+        let width = |&column: &Column| {
+            let widths = table.top.rows.iter().map(|row| display_width(&cell(row, column)));
+            let least = if about.columns.is_empty() { 0 } else { title_of(column).len() };
+            (column, widths.max().unwrap_or(0).max(least).min(MOST_TEXT))
+        };
+        let mut columns: Vec<(Column, usize)> =
+            wanted.iter().map(width).filter(|(_, width)| *width > 0).collect();
+        // At least half of the room is the name's, the rest is shared.
+        let most = (room / 2 / columns.len().max(1)).saturating_sub(GAP).max(LEAST_TEXT);
+        columns.iter_mut().for_each(|(_, width)| *width = most.min(*width));
+        let behind: usize = columns.iter().map(|(_, width)| width + GAP).sum();
+        let longest =
+            table.top.rows.iter().map(|row| display_width(&table.shown_name(row))).max().unwrap_or(0);
+        let name = match columns[..] {
+            [] => room,
+            _ => (longest + MARK).min(room.saturating_sub(behind)).max(LEAST_NAME),
+        };
+        Texts { table, columns, name }
+    }
+
+    fn title(&self) -> String {
+        let title = format!("  {}", self.table.top.header.about.noun.0.to_uppercase());
+        if self.columns.is_empty() {
+            return title;
+        }
+        let titles = self.columns.iter().map(|&(column, width)| pad(title_of(column), width));
+        std::iter::once(pad(&title, self.name)).chain(titles).collect::<Vec<_>>().join(BETWEEN)
+    }
+
+    fn line(&self, row: &TopRow) -> String {
+        let style = self.table.style;
+        let mark = if row.candidate { style.glyphs.candidate } else { " " };
+        let mut name = self.table.shown_name(row);
+        if style.width.is_some() {
+            name = fit(&name, self.name.saturating_sub(MARK), style.glyphs.ellipsis);
+        }
+        let mut line = format!("{mark} {name}");
+        let mut width = self.name;
+        for &(column, room) in &self.columns {
+            let text = fit(&cell(row, column), room, style.glyphs.ellipsis);
+            line = format!("{}{BETWEEN}{text}", pad(&line, width));
+            width += GAP + room;
+        }
+        line
+    }
+}
+
+fn title_of(column: Column) -> &'static str {
+    match column {
+        Column::Line => "LINE",
+        Column::Package => "PACKAGE",
+        _ => "FILE",
+    }
+}
+
+/// What stands behind the name of a row.
+fn cell(row: &TopRow, column: Column) -> String {
+    let file = row.file.as_deref().unwrap_or_default();
+    match column {
+        Column::Line => row.line.map(|line| line.to_string()).unwrap_or_default(),
+        Column::Package => package(&row.function, file).map_or_else(String::new, |name| clean(&name).into()),
+        _ => short_file(file),
+    }
+}
+
+/// Blanks between the texts of a line.
+const BETWEEN: &str = "  ";
+
+/// How many they are.
+const GAP: usize = BETWEEN.len();
 
 /// Columns of the mark before a name.
 const MARK: usize = 2;
@@ -230,5 +316,8 @@ const MARK: usize = 2;
 /// Names get at least this many columns, even where the terminal has fewer.
 const LEAST_NAME: usize = 16;
 
-/// Files get at most this many columns.
-const MOST_FILE: usize = 32;
+/// What stands behind a name gets at most this many columns.
+const MOST_TEXT: usize = 32;
+
+/// And at least so many, where it has as many.
+const LEAST_TEXT: usize = 12;

@@ -3,13 +3,13 @@
 //! A row straight below another belongs to it; branches are drawn only where there is a choice, so
 //! that depth costs no width. Rows with the same numbers share a line.
 
-use crate::name::{display_width, fit_chain};
+use crate::name::{clean, display_width, fit_chain, package};
 use crate::output::text::Style;
 use crate::output::text::columns::{Columns, Emphasis, Line};
 use crate::output::text::compared;
 use crate::output::text::header;
-use crate::output::text::names::Names;
-use crate::report::{Base, Direction, Pair, Tree, TreeRow};
+use crate::output::text::names::{Names, short_file};
+use crate::report::{Base, Column, Direction, Pair, Tree, TreeRow};
 use crate::unit::{self, IncompatibleUnits, Scale};
 
 /// The header, the rows, and how they were chosen.
@@ -25,6 +25,8 @@ pub(super) fn lines(tree: &Tree, style: &Style) -> Result<Vec<Line>, Incompatibl
         Direction::TopDown => lines.extend(drawing.top_down()),
         Direction::BottomUp => lines.extend(drawing.bottom_up()),
     }
+    let note = header::highlight_note(&tree.header, &drawing.scale, style);
+    lines.extend(note.map(|note| Line::new(note, Emphasis::Faint)));
     Ok(lines)
 }
 
@@ -78,6 +80,8 @@ struct DrawnLine {
     prefix: String,
     /// The names on the line, joined by arrows.
     names: Vec<String>,
+    /// Index of the row whose numbers these are, where it is one.
+    row: Option<usize>,
     emphasis: Emphasis,
 }
 
@@ -101,6 +105,7 @@ impl Drawing<'_> {
             numbers: self.top_down_numbers(Pair { self_value: no_stack, total: whole }, old),
             prefix: String::new(),
             names: vec!["(all)".to_string()],
+            row: None,
             emphasis: Emphasis::None,
         }];
         self.draw_below(0, &mut drawn);
@@ -133,9 +138,9 @@ impl Drawing<'_> {
     }
 
     fn compared_numbers(&self, base: &Base, new: Pair, old: Pair) -> Vec<String> {
-        let mut cells = compared::cells(&self.scale, base, new.total, old.total);
+        let mut cells = compared::cells(&self.scale, base, new.total, old.total, self.style);
         cells.push(self.scale.format(new.self_value));
-        cells.push(self.scale.format_signed(new.self_value - old.self_value));
+        cells.push(self.style.glyphs.signed(self.scale.format_signed(new.self_value - old.self_value)));
         cells
     }
 
@@ -184,7 +189,7 @@ impl Drawing<'_> {
             Entry::Group(group) => {
                 let values = &self.tree.rows[self.groups[group].last].values;
                 let new = Pair { self_value: values.self_value, total: values.total };
-                (new, compared::old(values), self.group_names(group), Emphasis::None)
+                (new, compared::old(values), self.group_names(group), self.emphasis(group, Emphasis::None))
             }
             Entry::Rest { new, old, count } => {
                 let what = match (self.tree.direction, count) {
@@ -211,14 +216,18 @@ impl Drawing<'_> {
                 numbers
             }
         };
-        DrawnLine { numbers, prefix, names, emphasis }
+        let row = match entry {
+            Entry::Group(group) => Some(self.groups[*group].last),
+            Entry::Rest { .. } => None,
+        };
+        DrawnLine { numbers, prefix, names, row, emphasis }
     }
 
     fn group_names(&self, group: usize) -> Vec<String> {
         let Group { first, last, below } = &self.groups[group];
         // The rows that share a line follow each other: each is the only one below the one before.
         let mut names: Vec<String> =
-            self.tree.rows[*first..=*last].iter().map(|row| self.names.get(&row.name).to_string()).collect();
+            self.tree.rows[*first..=*last].iter().map(|row| self.shown_name(row)).collect();
         let cut = self.tree.rows[*last].cut;
         if self.tree.direction == Direction::BottomUp && below.is_empty() && cut > 0 {
             let noun = if cut == 1 { "caller" } else { "callers" };
@@ -228,6 +237,18 @@ impl Drawing<'_> {
             name.push_str(compared::side_only(&self.tree.rows[*last].values));
         }
         names
+    }
+
+    fn shown_name(&self, row: &TreeRow) -> String {
+        let mark = if self.tree.header.is_highlighted(&row.name) { self.style.glyphs.marked } else { "" };
+        format!("{mark}{}", self.names.get(&row.name))
+    }
+
+    /// How a line stands out: the functions on top, and what holds a match.
+    fn emphasis(&self, group: usize, otherwise: Emphasis) -> Emphasis {
+        let Group { first, last, .. } = self.groups[group];
+        let mut rows = self.tree.rows[first..=last].iter();
+        if rows.any(|row| self.tree.header.is_highlighted(&row.name)) { Emphasis::Marked } else { otherwise }
     }
 
     /// What was cut directly below a group, where it is as heavy as the lightest row that is shown.
@@ -288,7 +309,8 @@ impl Drawing<'_> {
                 ),
                 prefix: String::new(),
                 names: self.group_names(top),
-                emphasis: Emphasis::Strong,
+                row: Some(self.groups[top].last),
+                emphasis: self.emphasis(top, Emphasis::Strong),
             });
             self.draw_below(top, &mut drawn);
         }
@@ -347,21 +369,57 @@ impl Drawing<'_> {
                 self.style.glyphs.ellipsis,
                 unit::group_thousands(self.tree.cut.into())
             )],
+            row: None,
             emphasis: Emphasis::Faint,
         })
     }
 
     fn lay_out(&self, titles: &[&str], drawn: Vec<DrawnLine>, arrow: &str) -> Vec<Line> {
-        let numbers: Vec<Vec<String>> = drawn.iter().map(|line| line.numbers.clone()).collect();
-        let taken = Columns::width_of_numbers(titles, &numbers);
+        let (name_title, titles) = titles.split_last().unwrap_or((&"", titles));
+        let mut titles = self.chosen(titles.to_vec());
+        titles.push(*name_title);
+        let numbers: Vec<Vec<String>> = drawn.iter().map(|line| self.chosen(line.numbers.clone())).collect();
+        let taken = Columns::width_of_numbers(&titles, &numbers);
         let room = self.style.width.map(|width| width.saturating_sub(taken).max(LEAST_NAME));
-        let mut columns = Columns::new(titles.iter().copied());
-        for line in drawn {
-            let left = room.map(|room| room.saturating_sub(display_width(&line.prefix)).max(LEAST_NAME));
+        let mut columns = Columns::new(titles);
+        for (line, numbers) in drawn.into_iter().zip(numbers) {
+            let beside = line.row.map(|row| self.beside(&self.tree.rows[row])).unwrap_or_default();
+            let around = display_width(&line.prefix) + display_width(&beside);
+            let left = room.map(|room| room.saturating_sub(around).max(LEAST_NAME));
             let names = fit_chain(&line.names, arrow, left, self.style.glyphs.ellipsis);
-            columns.row(line.numbers, format!("{}{names}", line.prefix), line.emphasis);
+            columns.row(numbers, format!("{}{names}{beside}", line.prefix), line.emphasis);
         }
         columns.lines()
+    }
+
+    /// The cells of the columns asked for, in that order; all where none was.
+    fn chosen<T: Clone>(&self, cells: Vec<T>) -> Vec<T> {
+        let header = &self.tree.header;
+        if header.about.columns.is_empty() {
+            return cells;
+        }
+        let places = |column: &Column| match (self.tree.direction, column) {
+            (Direction::TopDown, Column::Total) => 0..2,
+            (Direction::TopDown, Column::SelfValue) => 2..3,
+            (Direction::TopDown, Column::Children) => 3..4,
+            (Direction::BottomUp, Column::SelfValue) => 0..1,
+            (Direction::BottomUp, Column::Children) => 1..2,
+            (Direction::BottomUp, Column::Total) => 2..5,
+            _ => 0..0,
+        };
+        header.about.columns.iter().flat_map(places).filter_map(|place| cells.get(place).cloned()).collect()
+    }
+
+    /// The file or the package behind a name, where they were asked for.
+    fn beside(&self, row: &TreeRow) -> String {
+        let file = row.file.as_deref().unwrap_or_default();
+        let text = |column: &Column| match column {
+            Column::File => Some(short_file(file)),
+            Column::Package => Some(package(&row.name, file).map_or_else(String::new, |p| clean(&p).into())),
+            _ => None,
+        };
+        let texts = self.tree.header.about.columns.iter().filter_map(text).filter(|text| !text.is_empty());
+        texts.map(|text| format!("   {text}")).collect()
     }
 }
 

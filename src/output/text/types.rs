@@ -9,6 +9,29 @@ pub(super) fn lines(types: &Types, style: &Style) -> Vec<Line> {
     if types.one {
         return types.types.iter().flat_map(|row| explained(row, style)).collect();
     }
+    let mut lines = match types.language {
+        Some(_) => of_one_language(types),
+        None => of_all(types, style),
+    };
+    lines.push(Line::new(
+        "prof types NAME says when to use one and what a wide block of it means",
+        Emphasis::Faint,
+    ));
+    lines
+}
+
+/// What a wide block means, for the types of one language.
+fn of_one_language(types: &Types) -> Vec<Line> {
+    let mut columns = Columns::new(["TYPE", "UNIT", "A WIDE BLOCK"]).first_left();
+    for row in &types.types {
+        let meaning = row.width.trim_start_matches("a wide block ").to_string();
+        columns.row(vec![row.name.to_string(), row.unit.to_string()], meaning, Emphasis::None);
+    }
+    columns.lines()
+}
+
+/// A column a language; where these do not fit, the languages are listed.
+fn of_all(types: &Types, style: &Style) -> Vec<Line> {
     let mut languages: Vec<&str> = Vec::new();
     for row in &types.types {
         for language in row.languages {
@@ -17,22 +40,28 @@ pub(super) fn lines(types: &Types, style: &Style) -> Vec<Line> {
             }
         }
     }
-    let titles = ["TYPE", "UNIT"].into_iter().chain(languages.iter().copied()).chain([""]);
-    let mut columns = Columns::new(titles).first_left();
-    for row in &types.types {
-        let mark = |language: &&str| {
-            if row.languages.contains(language) { style.glyphs.default.to_string() } else { String::new() }
-        };
-        let cells =
-            [row.name, row.unit].map(String::from).into_iter().chain(languages.iter().map(mark)).collect();
-        columns.row(cells, String::new(), Emphasis::None);
+    let titles: Vec<&str> =
+        ["TYPE", "UNIT"].into_iter().chain(languages.iter().copied()).chain([""]).collect();
+    let mark = |row: &TypeRow, language: &&str| {
+        if row.languages.contains(language) { style.glyphs.default.to_string() } else { String::new() }
+    };
+    let cells = |row: &TypeRow| -> Vec<String> {
+        let named = [row.name, row.unit].map(String::from);
+        named.into_iter().chain(languages.iter().map(|language| mark(row, language))).collect()
+    };
+    let rows: Vec<Vec<String>> = types.types.iter().map(cells).collect();
+    if Columns::width_of_numbers(&titles, &rows) <= style.layout_width() {
+        let mut columns = Columns::new(titles).first_left();
+        rows.into_iter().for_each(|row| columns.row(row, String::new(), Emphasis::None));
+        return columns.lines();
     }
-    let mut lines = columns.lines();
-    lines.push(Line::new(
-        "prof types NAME says when to use one and what a wide block of it means",
-        Emphasis::Faint,
-    ));
-    lines
+    let mut columns = Columns::new(["TYPE", "UNIT", "RECORDED FOR"]).first_left();
+    for row in &types.types {
+        let all = row.languages.len() == languages.len();
+        let recorded = if all { "all of them".to_string() } else { row.languages.join(", ") };
+        columns.row(vec![row.name.to_string(), row.unit.to_string()], recorded, Emphasis::None);
+    }
+    columns.lines()
 }
 
 fn explained(row: &TypeRow, style: &Style) -> Vec<Line> {

@@ -221,11 +221,10 @@ impl Stages {
         let names = names_in_use(&self.profile, text);
         let body = Pattern::literal_of(text).map_or(text.to_string(), |pattern| pattern.body().to_string());
         let near = nearest(&body, names.iter().map(String::as_str), OFFERED);
-        let hint = match &near[..] {
-            [] => None,
-            near => Some(format!("did you mean {}?", near.join(", "))),
-        };
-        with_hint(message, hint)
+        match &near[..] {
+            [] => hinted(message, "prof top -n 0 lists all names"),
+            near => hinted(message, format!("did you mean {}?", near.join(", "))),
+        }
     }
 
     fn no_such_label(&self, option: &str, text: &str, key: &str) -> anyhow::Error {

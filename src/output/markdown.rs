@@ -21,25 +21,24 @@ pub fn markdown(
     }
     let (titles, cells) = rows(report);
     let Some(header) = report.header() else {
-        return write_table(titles, &cells, out).map(Ok);
+        return write_table(&titles, &cells, out).map(Ok);
     };
     let style = Style { unit: unit.cloned(), ..Style::plain() };
     let (lines, (titles, cells)) = match (heading(header, &style), readable(header, unit, &titles, &cells)) {
         (Ok(lines), Ok(table)) => (lines, table),
         (Err(error), _) | (_, Err(error)) => return Ok(Err(error)),
     };
-    for line in lines {
-        writeln!(out, "{}  ", escape(&line))?;
-    }
-    writeln!(out)?;
-    write_table(titles, &cells, out)?;
+    // A backslash breaks a line that would be filled into one paragraph.
+    let lines: Vec<String> = lines.iter().map(|line| escape(line)).collect();
+    writeln!(out, "{}\n", lines.join("\\\n"))?;
+    write_table(&titles, &cells, out)?;
     if header.elided_rows > 0 {
         writeln!(out, "\n… {} more rows", unit::group_thousands(header.elided_rows.into()))?;
     }
     Ok(Ok(()))
 }
 
-fn write_table(titles: Vec<String>, cells: &[Vec<String>], out: &mut dyn Write) -> io::Result<()> {
+fn write_table(titles: &[String], cells: &[Vec<String>], out: &mut dyn Write) -> io::Result<()> {
     let is_number = |index: &usize| {
         let looks = |cell: &str| {
             cell.is_empty() || cell.starts_with(|c: char| c.is_ascii_digit() || "+-−<".contains(c))
@@ -48,7 +47,12 @@ fn write_table(titles: Vec<String>, cells: &[Vec<String>], out: &mut dyn Write) 
     };
     let right: Vec<usize> = (0..titles.len()).filter(is_number).collect();
     let escaped = |row: &Vec<String>| row.iter().map(|cell| escape(cell)).collect::<Vec<String>>();
-    table(&escaped(&titles), &cells.iter().map(escaped).collect::<Vec<_>>(), &right, out)
+    table(
+        &titles.iter().map(|title| escape(title)).collect::<Vec<_>>(),
+        &cells.iter().map(escaped).collect::<Vec<_>>(),
+        &right,
+        out,
+    )
 }
 
 /// Columns that are for programs.
@@ -137,9 +141,8 @@ pub(super) fn table(
         writeln!(out, "| {} |", padded.collect::<Vec<_>>().join(" | "))
     };
     line(titles, out)?;
-    let rule = widths.iter().enumerate().map(|(index, width)| match right.contains(&index) {
-        true => format!("{}:", "-".repeat(width + 1)),
-        false => "-".repeat(width + 2),
+    let rule = widths.iter().enumerate().map(|(index, width)| {
+        if right.contains(&index) { format!("{}:", "-".repeat(width + 1)) } else { "-".repeat(width + 2) }
     });
     writeln!(out, "|{}|", rule.collect::<Vec<_>>().join("|"))?;
     rows.iter().try_for_each(|row| line(row, out))

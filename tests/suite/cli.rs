@@ -3,6 +3,6 @@
 #[test]
 fn documents_show_what_is_printed() {
     let documents = trycmd::TestCases::new();
-    documents.case("README.md").case("tests/documents/*.md");
+    documents.case("README.md").case("docs/*.md").case("tests/documents/*.md");
     documents.register_bin("cargo", trycmd::schema::Bin::Ignore);
 }

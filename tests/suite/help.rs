@@ -118,6 +118,9 @@ fn answer(folder: &Path, command: &str, example: &Example) -> String {
         return converted(folder, &words, &output.stdout);
     }
     let printed = text(output.stdout);
+    if let (true, Some(option)) = (command == "man", words.iter().position(|word| word == "-o")) {
+        return pages(&folder.join(&words[option + 1]));
+    }
     let Some(picture) = words[1..].iter().find(|word| is_picture(word)) else {
         assert!(printed.lines().count() > 1, "{}: {printed}", example.line);
         return if command == "source" { independent(&printed) } else { printed };
@@ -140,6 +143,16 @@ fn converted(folder: &Path, words: &[String], stdout: &[u8]) -> String {
     let output = prof(folder, &["info".to_string(), name.to_string()]);
     assert!(output.status.success(), "{words:?}: {}", text(output.stderr));
     drawn(name)
+}
+
+/// The names of the man pages in a folder.
+fn pages(folder: &Path) -> String {
+    let mut names: Vec<String> = fs::read_dir(folder)
+        .unwrap()
+        .map(|page| page.unwrap().file_name().into_string().unwrap() + "\n")
+        .collect();
+    names.sort();
+    names.concat()
 }
 
 fn drawn(picture: &str) -> String {

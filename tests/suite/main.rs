@@ -19,6 +19,7 @@ mod fixtures_text;
 mod help;
 mod layers;
 mod page;
+mod recipes;
 mod roundtrip;
 mod stats_attribution;
 mod stats_properties;

@@ -18,7 +18,7 @@ use crate::name::nearest;
 #[command(after_help = "Examples:
   prof man                     the page of prof itself
   prof man top                 the page of one command; to read it: prof man top | man -l -
-  prof man -o man/man1         all pages, a file each: prof.1, prof-top.1 and so on")]
+  prof man -o man1             all pages, a file each: prof.1, prof-top.1 and so on")]
 pub(crate) struct ManCommand {
     /// A command; none for prof itself
     #[arg(value_name = "COMMAND", conflicts_with = "output")]

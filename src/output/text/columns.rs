@@ -68,6 +68,22 @@ impl Columns {
         self
     }
 
+    /// Rows that begin with a name and end with words, which go on in lines of their own where `width` is
+    /// too narrow for them.
+    pub(super) fn explained(titles: &[&str], rows: Vec<(Vec<String>, &str)>, width: Option<usize>) -> Self {
+        let numbers: Vec<Vec<String>> = rows.iter().map(|(cells, _)| cells.clone()).collect();
+        let taken = Self::width_of_numbers(titles, &numbers);
+        let room = width.map_or(usize::MAX, |width| width.saturating_sub(taken).max(LEAST_WORDS));
+        let mut columns = Columns::new(titles.iter().copied()).first_left();
+        for (mut cells, words) in rows {
+            for line in wrap(words, room) {
+                let blank = vec![String::new(); cells.len()];
+                columns.row(std::mem::replace(&mut cells, blank), line, Emphasis::None);
+            }
+        }
+        columns
+    }
+
     /// Adds a row: one cell for each column of numbers, and the rest.
     pub(super) fn row(&mut self, numbers: Vec<String>, rest: String, emphasis: Emphasis) {
         debug_assert_eq!(numbers.len() + 1, self.titles.len());
@@ -111,6 +127,26 @@ impl Columns {
 
 /// Blanks between two columns.
 const GAP: usize = 2;
+
+/// Words get at least this many columns, even where the terminal has fewer.
+const LEAST_WORDS: usize = 16;
+
+/// Breaks a text into lines between words.
+pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    for word in text.split(' ') {
+        if !line.is_empty() && display_width(&line) + 1 + display_width(word) > width {
+            lines.push(std::mem::take(&mut line));
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    lines.push(line);
+    lines
+}
 
 /// Fills a text with blanks up to a width.
 pub(super) fn pad(text: &str, width: usize) -> String {

@@ -3,7 +3,7 @@
 use crate::kind;
 use crate::name::{clean, display_width};
 use crate::output::text::Style;
-use crate::output::text::columns::{Columns, Emphasis, Line};
+use crate::output::text::columns::{Columns, Emphasis, Line, wrap};
 use crate::report::Info;
 use crate::unit::{self, Scale, Unit};
 
@@ -113,22 +113,22 @@ fn metrics(info: &Info, style: &Style) -> Vec<Line> {
         titles.push("COMPANION");
     }
     titles.push("A WIDE BLOCK");
-    let mut columns = Columns::new(titles).first_left();
+    let mut rows: Vec<(Vec<String>, &str)> = Vec::new();
     for metric in &info.metrics {
         let mark = if metric.default { format!(" {}", style.glyphs.default) } else { String::new() };
         let unit = Unit::parse(&metric.unit);
         let total =
             metric.total.map_or("too large".to_string(), |total| unit::human(total, &unit, metric.divisor));
-        let rows = unit::group_thousands(metric.samples.into());
+        let samples = unit::group_thousands(metric.samples.into());
         let name = format!("{}{mark}", clean(&metric.name));
-        let mut cells = vec![name, clean(&metric.unit).into_owned(), total, rows];
+        let mut cells = vec![name, clean(&metric.unit).into_owned(), total, samples];
         let kind = kind::of_metric(&metric.name);
         if companions {
             cells.push(kind.and_then(|kind| kind.companion).unwrap_or_default().to_string());
         }
-        columns.row(cells, kind.map_or("", |kind| kind.width).to_string(), Emphasis::None);
+        rows.push((cells, kind.map_or("", |kind| kind.width)));
     }
-    let mut lines = columns.lines();
+    let mut lines = Columns::explained(&titles, rows, style.width).lines();
     lines.extend(guidance(info, style));
     lines
 }
@@ -150,21 +150,4 @@ fn guidance(info: &Info, style: &Style) -> Vec<Line> {
     sentences.push(format!("{} is what commands show by default.", style.glyphs.default));
     let text = format!("{}: {}", clean(&metric.name), sentences.join(" "));
     wrap(&text, style.layout_width()).into_iter().map(|line| Line::new(line, Emphasis::Faint)).collect()
-}
-
-/// Breaks a text into lines between words.
-fn wrap(text: &str, width: usize) -> Vec<String> {
-    let mut lines = Vec::new();
-    let mut line = String::new();
-    for word in text.split(' ') {
-        if !line.is_empty() && display_width(&line) + 1 + display_width(word) > width {
-            lines.push(std::mem::take(&mut line));
-        }
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
-    lines.push(line);
-    lines
 }

@@ -248,7 +248,9 @@ impl<'t> Texts<'t> {
             wanted.iter().map(width).filter(|(_, width)| *width > 0).collect();
         // At least half of the room is the name's, the rest is shared.
         let most = (room / 2 / columns.len().max(1)).saturating_sub(GAP).max(LEAST_TEXT);
-        columns.iter_mut().for_each(|(_, width)| *width = most.min(*width));
+        for (_, width) in &mut columns {
+            *width = most.min(*width);
+        }
         let behind: usize = columns.iter().map(|(_, width)| width + GAP).sum();
         let longest =
             table.top.rows.iter().map(|row| display_width(&table.shown_name(row))).max().unwrap_or(0);

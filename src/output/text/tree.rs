@@ -419,7 +419,7 @@ impl Drawing<'_> {
             _ => None,
         };
         let texts = self.tree.header.about.columns.iter().filter_map(text).filter(|text| !text.is_empty());
-        texts.map(|text| format!("   {text}")).collect()
+        texts.flat_map(|text| ["   ".to_string(), text]).collect()
     }
 }
 

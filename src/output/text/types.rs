@@ -1,7 +1,7 @@
 //! The table of profile types as text.
 
 use crate::output::text::Style;
-use crate::output::text::columns::{Columns, Emphasis, Line};
+use crate::output::text::columns::{Columns, Emphasis, Line, wrap};
 use crate::report::{TypeRow, Types};
 
 /// The table, or what there is to say about the types asked for by name.
@@ -10,7 +10,7 @@ pub(super) fn lines(types: &Types, style: &Style) -> Vec<Line> {
         return types.types.iter().flat_map(|row| explained(row, style)).collect();
     }
     let mut lines = match types.language {
-        Some(_) => of_one_language(types),
+        Some(_) => of_one_language(types, style),
         None => of_all(types, style),
     };
     lines.push(Line::new(
@@ -21,13 +21,12 @@ pub(super) fn lines(types: &Types, style: &Style) -> Vec<Line> {
 }
 
 /// What a wide block means, for the types of one language.
-fn of_one_language(types: &Types) -> Vec<Line> {
-    let mut columns = Columns::new(["TYPE", "UNIT", "A WIDE BLOCK"]).first_left();
-    for row in &types.types {
-        let meaning = row.width.trim_start_matches("a wide block ").to_string();
-        columns.row(vec![row.name.to_string(), row.unit.to_string()], meaning, Emphasis::None);
-    }
-    columns.lines()
+fn of_one_language(types: &Types, style: &Style) -> Vec<Line> {
+    let row = |row: &TypeRow| vec![row.name.to_string(), row.unit.to_string()];
+    let widths: Vec<&str> =
+        types.types.iter().map(|row| row.width.trim_start_matches("a wide block ")).collect();
+    let rows = types.types.iter().map(row).zip(widths).collect();
+    Columns::explained(&["TYPE", "UNIT", "A WIDE BLOCK"], rows, style.width).lines()
 }
 
 /// A column a language; where these do not fit, the languages are listed.
@@ -52,7 +51,9 @@ fn of_all(types: &Types, style: &Style) -> Vec<Line> {
     let rows: Vec<Vec<String>> = types.types.iter().map(cells).collect();
     if Columns::width_of_numbers(&titles, &rows) <= style.layout_width() {
         let mut columns = Columns::new(titles).first_left();
-        rows.into_iter().for_each(|row| columns.row(row, String::new(), Emphasis::None));
+        for row in rows {
+            columns.row(row, String::new(), Emphasis::None);
+        }
         return columns.lines();
     }
     let mut columns = Columns::new(["TYPE", "UNIT", "RECORDED FOR"]).first_left();
@@ -69,13 +70,16 @@ fn explained(row: &TypeRow, style: &Style) -> Vec<Line> {
     if let Some(companion) = row.companion {
         title.push_str(&format!("{}companion {companion}", style.glyphs.dot));
     }
-    vec![
-        Line::new(title, Emphasis::Bold),
-        Line::new(row.measures, Emphasis::None),
-        Line::new(row.when, Emphasis::None),
-        Line::new(format!("{}.", capitalized(&row.width)), Emphasis::None),
-        Line::new(format!("Recorded for {}.", row.languages.join(", ")), Emphasis::Faint),
-    ]
+    let sentences = [
+        (row.measures.to_string(), Emphasis::None),
+        (row.when.to_string(), Emphasis::None),
+        (format!("{}.", capitalized(&row.width)), Emphasis::None),
+        (format!("Recorded for {}.", row.languages.join(", ")), Emphasis::Faint),
+    ];
+    let wrapped = sentences.into_iter().flat_map(|(sentence, emphasis)| {
+        wrap(&sentence, style.layout_width()).into_iter().map(move |line| Line::new(line, emphasis))
+    });
+    std::iter::once(Line::new(title, Emphasis::Bold)).chain(wrapped).collect()
 }
 
 fn capitalized(text: &str) -> String {

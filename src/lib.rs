@@ -58,6 +58,7 @@ pub mod format;
 pub mod kind;
 pub mod name;
 pub mod output;
+pub mod parallel;
 pub mod pattern;
 pub mod profile;
 pub mod report;

@@ -34,6 +34,7 @@ pub(crate) struct Wire<'a> {
 }
 
 impl<'a> Wire<'a> {
+    #[inline]
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Wire { bytes, at: 0 }
     }
@@ -43,6 +44,7 @@ impl<'a> Wire<'a> {
         self.at
     }
 
+    #[inline]
     pub(crate) fn is_at_end(&self) -> bool {
         self.at == self.bytes.len()
     }
@@ -101,6 +103,7 @@ impl<'a> Wire<'a> {
         Ok(self.take(count)?.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte)))
     }
 
+    #[inline]
     fn take(&mut self, count: usize) -> Result<&'a [u8], WireError> {
         let rest = &self.bytes[self.at..];
         if count > rest.len() {

@@ -95,7 +95,7 @@ impl ProfileBuilder {
             divisor: 1,
             ..Metric::default()
         });
-        self.rows.samples.values.push(vec![0; self.rows.samples.len()]);
+        self.rows.add_metric();
         self.totals.push(0);
         self.totals.len() - 1
     }
@@ -105,7 +105,7 @@ impl ProfileBuilder {
     pub fn rescale(&mut self, metric: usize, factor: u64) {
         self.meta.metrics[metric].divisor *= factor;
         self.totals[metric] = self.totals[metric].saturating_mul(u128::from(factor));
-        for value in &mut self.rows.samples.values[metric] {
+        for value in self.rows.column_mut(metric) {
             // Wrapping is harmless: a metric whose total no longer fits is refused as a whole.
             *value = value.wrapping_mul(factor as i64);
         }
@@ -278,9 +278,6 @@ impl ProfileBuilder {
             metric.too_large = fits.is_err();
             metric.total = fits.unwrap_or(i64::MAX);
         }
-        if !self.rows.is_timed {
-            self.rows.samples.time = None;
-        }
         let calls = self.calls.map(|calls| {
             let wholes: Vec<i64> = self.meta.metrics.iter().map(|metric| metric.total).collect();
             Arc::new(calls.finish(self.symbols.symbols.functions.len(), &wholes))
@@ -290,7 +287,7 @@ impl ProfileBuilder {
             symbols: Arc::new(self.symbols.symbols),
             stacks: Arc::new(self.stacks.stacks),
             label_sets: Arc::new(self.labels.sets),
-            samples: Arc::new(self.rows.samples),
+            samples: Arc::new(self.rows.finish()),
             calls,
         })
     }
@@ -298,24 +295,11 @@ impl ProfileBuilder {
     /// Ends a profile whose samples hold provisional stack numbers 0 … `count`−1, for formats whose
     /// samples come before the tables that explain them. `expand` appends the frames of a number,
     /// root first, to the vector it is given.
-    ///
-    /// Where the numbers are known to stand for stacks that `differ`, these are stored as they come.
-    /// Looking for equal ones among a million takes half a second.
     pub fn finish_provisional<E>(
         mut self,
         count: usize,
-        differ: bool,
         mut expand: impl FnMut(&mut Self, usize, &mut Vec<FrameId>) -> Result<(), E>,
     ) -> Result<Result<Profile, TooLarge>, E> {
-        if differ && self.stacks.stacks.is_empty() {
-            let mut stacks = Stacks::new();
-            for number in 0..count {
-                stacks.push_with(|frames| expand(&mut self, number, frames))?;
-            }
-            self.too_large |= !stacks.fit();
-            self.stacks.stacks = stacks;
-            return Ok(self.finish());
-        }
         let mut final_stack = Column::<StackId, StackId>::new();
         let mut frames = Vec::new();
         for provisional in 0..count {
@@ -323,10 +307,19 @@ impl ProfileBuilder {
             expand(&mut self, provisional, &mut frames)?;
             final_stack.push(self.stack(&frames));
         }
-        for stack in &mut self.rows.samples.stack {
+        for stack in &mut self.rows.stack {
             *stack = final_stack[*stack];
         }
         Ok(self.finish())
+    }
+
+    /// Ends a profile whose samples hold the numbers of `stacks`, which are known to differ from each
+    /// other. Looking for equal ones among a million takes half a second.
+    pub(crate) fn finish_with(mut self, stacks: Stacks) -> Result<Profile, TooLarge> {
+        debug_assert!(self.stacks.stacks.is_empty(), "stacks come from one place");
+        self.too_large |= !stacks.fit();
+        self.stacks.stacks = stacks;
+        self.finish()
     }
 
     /// Replaces every string id in the labels, for formats whose string table comes last.

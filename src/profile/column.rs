@@ -28,9 +28,11 @@ macro_rules! ids {
         pub struct $name(u32);
 
         impl $crate::profile::Id for $name {
+            #[inline]
             fn new(index: usize) -> Self {
                 $name(index as u32)
             }
+            #[inline]
             fn index(self) -> usize {
                 self.0 as usize
             }
@@ -118,12 +120,14 @@ impl<I: Id, T> Column<I, T> {
 
 impl<I: Id, T> Index<I> for Column<I, T> {
     type Output = T;
+    #[inline]
     fn index(&self, id: I) -> &T {
         &self.rows[id.index()]
     }
 }
 
 impl<I: Id, T> IndexMut<I> for Column<I, T> {
+    #[inline]
     fn index_mut(&mut self, id: I) -> &mut T {
         &mut self.rows[id.index()]
     }

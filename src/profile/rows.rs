@@ -8,9 +8,16 @@ use crate::profile::{Id, LabelSetId, Samples, StackId};
 /// unless their times are kept or their values have opposite signs.
 #[derive(Debug, Default)]
 pub(crate) struct RowTable {
-    pub(crate) samples: Samples,
+    /// The stack of every row.
+    pub(crate) stack: Vec<StackId>,
+    labels: Vec<LabelSetId>,
+    time: Option<Vec<i64>>,
     /// Whether the time of any sample is known.
-    pub(crate) is_timed: bool,
+    is_timed: bool,
+    metrics: usize,
+    /// The values of all metrics, row after row: those of a row that is added to are in one place of
+    /// memory, where columns would be fetched from as many as there are metrics.
+    values: Vec<i64>,
     /// The latest row of each stack without labels; the fast way to the row to merge with.
     plain_row: Vec<u32>,
     /// The latest row of each stack with labels.
@@ -23,9 +30,23 @@ const NO_ROW: u32 = u32::MAX;
 impl RowTable {
     /// A table without rows.
     pub(crate) fn new(metrics: usize, times: bool) -> Self {
-        let values = vec![Vec::new(); metrics];
-        let samples = Samples { time: times.then(Vec::new), values, ..Samples::default() };
-        RowTable { samples, ..RowTable::default() }
+        RowTable { metrics, time: times.then(Vec::new), ..RowTable::default() }
+    }
+
+    /// Adds a metric; rows that are there already have the value 0.
+    pub(crate) fn add_metric(&mut self) {
+        let narrow = std::mem::take(&mut self.values);
+        self.values = Vec::with_capacity(self.stack.len() * (self.metrics + 1));
+        for row in 0..self.stack.len() {
+            self.values.extend_from_slice(&narrow[row * self.metrics..][..self.metrics]);
+            self.values.push(0);
+        }
+        self.metrics += 1;
+    }
+
+    /// The values of a metric, row by row.
+    pub(crate) fn column_mut(&mut self, metric: usize) -> impl Iterator<Item = &mut i64> {
+        self.values.iter_mut().skip(metric).step_by(self.metrics)
     }
 
     /// Adds a row, or its values to the row that it is alike. False where the table is full: it
@@ -37,31 +58,32 @@ impl RowTable {
         time: Option<i64>,
         values: &[i64],
     ) -> bool {
-        if let Some(times) = &mut self.samples.time {
+        if let Some(times) = &mut self.time {
             times.push(time.unwrap_or(0));
             self.is_timed |= time.is_some();
             self.push(stack, labels, values);
             return true;
         }
         let row = *self.latest_row(stack, labels);
-        if row != NO_ROW && self.signs_agree(row as usize, values) {
-            for (column, &value) in self.samples.values.iter_mut().zip(values) {
-                column[row as usize] = column[row as usize].wrapping_add(value);
+        if row != NO_ROW {
+            let kept = &mut self.values[row as usize * values.len()..][..values.len()];
+            if signs_agree(kept, values) {
+                for (kept, &value) in kept.iter_mut().zip(values) {
+                    *kept = kept.wrapping_add(value);
+                }
+                return true;
             }
-            return true;
         }
-        let Ok(new) = u32::try_from(self.samples.len()) else { return false };
+        let Ok(new) = u32::try_from(self.stack.len()) else { return false };
         *self.latest_row(stack, labels) = new;
         self.push(stack, labels, values);
         true
     }
 
     fn push(&mut self, stack: StackId, labels: LabelSetId, values: &[i64]) {
-        self.samples.stack.push(stack);
-        self.samples.labels.push(labels);
-        for (column, &value) in self.samples.values.iter_mut().zip(values) {
-            column.push(value);
-        }
+        self.stack.push(stack);
+        self.labels.push(labels);
+        self.values.extend_from_slice(values);
     }
 
     fn latest_row(&mut self, stack: StackId, labels: LabelSetId) -> &mut u32 {
@@ -74,10 +96,18 @@ impl RowTable {
         &mut self.plain_row[stack.index()]
     }
 
-    fn signs_agree(&self, row: usize, values: &[i64]) -> bool {
-        self.samples.values.iter().zip(values).all(|(column, &value)| {
-            let kept = column[row];
-            kept == 0 || value == 0 || (kept < 0) == (value < 0)
-        })
+    /// The rows as columns. Times are kept if any is known.
+    pub(crate) fn finish(self) -> Samples {
+        let column = |metric| self.values.iter().skip(metric).step_by(self.metrics).copied().collect();
+        Samples {
+            values: (0..self.metrics).map(column).collect(),
+            stack: self.stack,
+            labels: self.labels,
+            time: self.time.filter(|_| self.is_timed),
+        }
     }
+}
+
+fn signs_agree(kept: &[i64], values: &[i64]) -> bool {
+    kept.iter().zip(values).all(|(&kept, &value)| kept == 0 || value == 0 || (kept < 0) == (value < 0))
 }

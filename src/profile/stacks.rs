@@ -24,6 +24,7 @@ impl Stacks {
     }
 
     /// The frames of `stack`, root first.
+    #[inline]
     pub fn frames(&self, stack: StackId) -> &[FrameId] {
         &self.frames[self.start(stack)..self.end[stack] as usize]
     }
@@ -61,6 +62,15 @@ impl Stacks {
         Some(self.end.push(end))
     }
 
+    /// Appends the stacks of another table behind those of this one.
+    pub(crate) fn append(&mut self, other: &Stacks) {
+        let before = self.frames.len() as u32;
+        self.frames.extend_from_slice(&other.frames);
+        for &end in &other.end {
+            self.end.push(before.wrapping_add(end));
+        }
+    }
+
     /// Appends the stack that `write` appends to the vector it is given, without looking whether it is
     /// there already. Past 2³² frames ends are cut off: [`Stacks::fit`] says whether that happened.
     pub(crate) fn push_with<E>(
@@ -76,6 +86,7 @@ impl Stacks {
         u32::try_from(self.frames.len()).is_ok()
     }
 
+    #[inline]
     fn start(&self, stack: StackId) -> usize {
         if stack.index() == 0 { 0 } else { self.end[StackId::new(stack.index() - 1)] as usize }
     }

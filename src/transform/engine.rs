@@ -75,7 +75,7 @@ pub(super) fn restack(profile: &Profile, rows: impl Iterator<Item = (usize, Stac
         let fits = table.add(stack, old.labels[row], time, &values);
         debug_assert!(fits, "no more rows than before");
     }
-    Arc::new(table.samples)
+    Arc::new(table.finish())
 }
 
 /// The rows that `keep` wants. Stacks and all other tables are shared with `profile`.

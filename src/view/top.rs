@@ -33,15 +33,19 @@ pub fn top(profile: &Profile, options: &TopOptions) -> Top {
     let mut header = options.scope.header(profile, "prof.top.v1");
     header.no_stack = subject.no_stack()[0];
     header.highlight = options.scope.highlight(&subject);
-    let mut keys: Vec<KeyId> = subject.keys.ids().filter(|&key| has_value(&counted, key)).collect();
     let measure = Measure::new(&header);
-    let row = |key| row(&subject, &counted, &measure, key);
-    keys.sort_by(|&a, &b| options.sort.compare(row(a), row(b)));
+    let mut keys: Vec<(Row<'_>, KeyId)> = subject
+        .keys
+        .ids()
+        .filter(|&key| has_value(&counted, key))
+        .map(|key| (row(&subject, &counted, &measure, key), key))
+        .collect();
+    keys.sort_by(|(a, _), (b, _)| options.sort.compare(*a, *b));
 
     let smallest = threshold(header.shown, options.min_share);
     let limit = options.limit.unwrap_or(usize::MAX);
     let mut rows = Vec::new();
-    for key in keys {
+    for (_, key) in keys {
         let heavy = counted.total.iter().any(|total| total[key].unsigned_abs() >= smallest);
         if heavy && rows.len() < limit {
             rows.push(report_row(&subject, &counted, &measure, key, header.total));

@@ -164,6 +164,11 @@ impl RawStacks {
         (place + 1) & (self.slots.len() - 1)
     }
 
+    /// Frees what is only needed for adding stacks.
+    pub(super) fn finish(self) -> Self {
+        RawStacks { slots: Vec::new(), ..self }
+    }
+
     pub(super) fn len(&self) -> usize {
         self.end.len()
     }

@@ -12,8 +12,9 @@ use crate::format::pprof::raw_stacks::{Batch, FirstSeen, RawStacks};
 use crate::format::pprof::tables::Tables;
 use crate::format::wire::{Field, Value, Wire, WireError, push_varint};
 use crate::format::{LoadError, ParseError, Source};
+use crate::parallel;
 use crate::profile::{
-    FrameId, Id, LabelSetId, LabelValue, LoadOptions, Period, Profile, ProfileBuilder, StackId, StringId,
+    FrameId, Id, LabelSetId, LabelValue, LoadOptions, Period, Profile, ProfileBuilder, StackId, Stacks, StringId,
 };
 
 pub(super) const NAME: &str = "pprof";
@@ -229,11 +230,14 @@ impl Reader {
             builder.map_label_strings(|index| ids.get(index.index()).copied().unwrap_or_default());
         }
         let locations = tables.expand(&mut builder)?;
-        let differ = stacks.differ_in_ids() && locations.are_distinct();
-        let profile = builder.finish_provisional(stacks.len(), differ, |_, number, frames| {
-            expand(stacks.ids(number), &locations, frames)
-                .map_err(|problem| problem.explain(stacks.first_seen(number)))
-        })?;
+        let stacks = stacks.finish();
+        let profile = if stacks.differ_in_ids() && locations.are_distinct() {
+            builder.finish_with(expand_all(&stacks, &locations)?)
+        } else {
+            builder.finish_provisional(stacks.len(), |_, number, frames| {
+                expand(&stacks, number, &locations, frames)
+            })?
+        };
         profile.map_err(|error| ParseError::whole(NAME, error.to_string()))
     }
 
@@ -297,30 +301,43 @@ impl Reader {
     }
 }
 
-/// What can be wrong with the location ids of a stack.
-enum BadIds {
-    Malformed,
-    Unknown(u64),
-}
-
-impl BadIds {
-    fn explain(self, FirstSeen { sample, byte }: FirstSeen) -> ParseError {
-        let message = match self {
-            BadIds::Malformed => format!("sample {sample} has malformed location ids"),
-            BadIds::Unknown(id) => format!("sample {sample} refers to location {id}, which does not exist"),
-        };
-        ParseError::at_byte(NAME, byte, message)
+/// The frames of all stacks, root first.
+fn expand_all(stacks: &RawStacks, locations: &Locations) -> Result<Stacks, ParseError> {
+    let parts = parallel::ranges(stacks.len(), 20_000, |numbers| {
+        let mut part = Stacks::new();
+        for number in numbers {
+            part.push_with(|frames| expand(stacks, number, locations, frames))?;
+        }
+        Ok(part)
+    });
+    let mut parts = parts.into_iter();
+    let mut all = parts.next().unwrap_or_else(|| Ok(Stacks::new()))?;
+    for part in parts {
+        all.append(&part?);
     }
+    Ok(all)
 }
 
-/// Appends the frames of a list of location ids, root first.
-fn expand(ids: &[u8], locations: &Locations, frames: &mut Vec<FrameId>) -> Result<(), BadIds> {
+/// Appends the frames of a stack, root first.
+fn expand(
+    stacks: &RawStacks,
+    number: usize,
+    locations: &Locations,
+    frames: &mut Vec<FrameId>,
+) -> Result<(), ParseError> {
+    let bad = |what: &str| {
+        let FirstSeen { sample, byte } = stacks.first_seen(number);
+        ParseError::at_byte(NAME, byte, format!("sample {sample} {what}"))
+    };
     let start = frames.len();
-    let mut wire = Wire::new(ids);
+    let mut wire = Wire::new(stacks.ids(number));
     while !wire.is_at_end() {
-        let id = wire.varint().map_err(|_| BadIds::Malformed)?;
+        let id = wire.varint().map_err(|_| bad("has malformed location ids"))?;
+        let location = locations
+            .frames(id)
+            .ok_or_else(|| bad(&format!("refers to location {id}, which does not exist")))?;
         // Most locations are one frame: pushing it is faster than copying a slice of unknown length.
-        for &frame in locations.frames(id).ok_or(BadIds::Unknown(id))? {
+        for &frame in location {
             frames.push(frame);
         }
     }

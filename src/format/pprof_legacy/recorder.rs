@@ -62,7 +62,7 @@ impl Recorder {
         }
         let mut frames_at: HashMap<u64, Vec<FrameId>> = HashMap::new();
         let (symbols, forget) = (self.symbols, self.forget_addresses);
-        let finished = self.builder.finish_provisional(stacks.len(), false, |builder, number, frames| {
+        let finished = self.builder.finish_provisional(stacks.len(), |builder, number, frames| {
             for &address in stacks[number].1.iter().rev() {
                 let at = frames_at
                     .entry(address)

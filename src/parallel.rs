@@ -1,0 +1,53 @@
+//! Work on ranges of rows, shared between the processors.
+
+use std::num::NonZero;
+use std::ops::Range;
+use std::thread;
+
+/// Splits `0..count` into as many ranges as there are processors, fewer where `least` rows are not
+/// worth a thread, does the work of each on a thread of its own, and returns what they made, in the
+/// order of the ranges.
+///
+/// ```
+/// let sums = prof::parallel::ranges(100, 10, |range| range.sum::<usize>());
+/// assert_eq!(sums.into_iter().sum::<usize>(), 4950);
+/// ```
+pub fn ranges<T: Send>(count: usize, least: usize, work: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
+    let parts = processors().min(count / least.max(1)).max(1);
+    runs((0..parts).map(|part| count * part / parts..count * (part + 1) / parts).collect(), work)
+}
+
+/// Does the work of each range on a thread of its own, the last one here, and returns what they made,
+/// in order.
+pub fn runs<T: Send>(mut ranges: Vec<Range<usize>>, work: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
+    let Some(last) = ranges.pop() else { return Vec::new() };
+    let work = &work;
+    thread::scope(|scope| {
+        let others: Vec<_> = ranges.into_iter().map(|range| scope.spawn(move || work(range))).collect();
+        let last = work(last);
+        let join = |thread: thread::ScopedJoinHandle<'_, T>| match thread.join() {
+            Ok(made) => made,
+            Err(panic) => std::panic::resume_unwind(panic),
+        };
+        others.into_iter().map(join).collect::<Vec<T>>().into_iter().chain([last]).collect()
+    })
+}
+
+/// How many threads can run at once.
+pub fn processors() -> usize {
+    thread::available_parallelism().map_or(1, NonZero::get)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_cover_all_in_order() {
+        for count in [0, 1, 7, 1000] {
+            let rows: Vec<usize> = ranges(count, 3, Iterator::collect::<Vec<usize>>).concat();
+            assert_eq!(rows, (0..count).collect::<Vec<usize>>());
+        }
+        assert_eq!(runs(vec![2..4, 0..1], |range| range.len()), [2, 1]);
+    }
+}

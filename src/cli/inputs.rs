@@ -212,7 +212,10 @@ fn not_found_hint(name: &str, given: &[String]) -> Option<String> {
 pub(super) fn format_named(name: &str) -> Result<&'static Format> {
     format::named(name).ok_or_else(|| {
         let known: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
-        hinted(format!("--input-format {name}: no such format"), format!("one of {}", known.join(", ")))
+        let near = nearest(name, known.iter().copied(), 1);
+        let meant = near.first().map(|near| format!("did you mean {near}? ")).unwrap_or_default();
+        let hint = format!("{meant}the formats are {}", known.join(", "));
+        hinted(format!("--input-format {name}: no such format"), hint)
     })
 }
 

@@ -8,6 +8,7 @@ use crate::cli::failure::hinted;
 use crate::cli::run::write_report;
 use crate::cli::target::Target;
 use crate::kind::KINDS;
+use crate::name::nearest;
 use crate::report::Report;
 use crate::view::types;
 
@@ -33,9 +34,36 @@ impl TypesCommand {
         target.check(&[], self.layout.force)?;
         let types = types(self.name.as_deref(), self.language.as_deref());
         if types.types.is_empty() {
-            let names: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
-            return Err(hinted("no such profile type", format!("the types are {}", names.join(", "))));
+            return Err(self.nothing());
         }
         write_report(&Report::Types(types), &self.layout, &target)
     }
+
+    /// Says which of the two names is wrong, and what may have been meant.
+    fn nothing(&self) -> anyhow::Error {
+        let mut languages: Vec<&str> = KINDS.iter().flat_map(|kind| kind.languages).copied().collect();
+        languages.sort_unstable();
+        languages.dedup();
+        let is_known = |language: &String| languages.iter().any(|known| known.eq_ignore_ascii_case(language));
+        match (&self.name, &self.language) {
+            (_, Some(language)) if !is_known(language) => {
+                no_such(format!("--language {language}: no such language"), language, &languages)
+            }
+            (Some(name), None) => {
+                let names: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
+                no_such(format!("{name}: no such profile type"), name, &names)
+            }
+            (name, language) => {
+                let [name, language] = [name, language].map(|word| word.as_deref().unwrap_or_default());
+                let message = format!("{name}: profilers of {language} do not record it");
+                hinted(message, format!("prof types --language {language} lists what they record"))
+            }
+        }
+    }
+}
+
+fn no_such(message: String, name: &str, known: &[&str]) -> anyhow::Error {
+    let near = nearest(name, known.iter().copied(), 1);
+    let meant = near.first().map(|near| format!("did you mean {near}? ")).unwrap_or_default();
+    hinted(message, format!("{meant}there are {}", known.join(", ")))
 }

@@ -110,16 +110,18 @@ pub(crate) fn written_formats(current: &OsStr) -> Vec<CompletionCandidate> {
     candidates(current, WRITERS.iter().map(|writer| writer.name.to_string()))
 }
 
-/// The names that begin like what was typed. Bash takes the answer as it is, so what means something
-/// to it is escaped there; the other shells quote for themselves.
+/// The names that begin like what was typed, which comes as it was typed, with its quotes and
+/// backslashes. Bash takes the answer as it is, so what means something to it is escaped there, unless
+/// a quote does that already; the other shells quote for themselves.
 fn candidates(current: &OsStr, names: impl IntoIterator<Item = String>) -> Vec<CompletionCandidate> {
     let current = current.to_string_lossy();
+    let typed = current.replace(['\\', '\'', '"'], "");
     let is_bash = env::var_os(VARIABLE).is_some_and(|shell| shell == "bash");
-    let typed = if is_bash { current.replace(['\\', '\'', '"'], "") } else { current.into_owned() };
+    let is_bare = is_bash && !current.starts_with(['\'', '"']);
     names
         .into_iter()
         .filter(|name| name.starts_with(&typed) && !name.contains(char::is_control))
-        .map(|name| CompletionCandidate::new(if is_bash { escape(&name) } else { name }))
+        .map(|name| CompletionCandidate::new(if is_bare { escape(&name) } else { name }))
         .collect()
 }
 

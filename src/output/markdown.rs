@@ -148,8 +148,8 @@ pub(super) fn table(
     rows.iter().try_for_each(|row| line(row, out))
 }
 
-/// A rule has at least this many dashes and colons.
-const LEAST: usize = 3;
+/// Columns are at least this wide, and their rules two signs wider.
+const LEAST: usize = 1;
 
 /// Escapes what Markdown or the HTML in it would take for markup.
 pub(super) fn escape(cell: &str) -> String {

@@ -10,11 +10,11 @@ use crate::cli::target::Target;
 ///
 /// Load it where the shell starts, so that it always fits the prof that is installed:
 ///
-///   bash        source <(prof completions bash)                      in ~/.bashrc
-///   zsh         source <(prof completions zsh)                       in ~/.zshrc, after compinit
-///   fish        prof completions fish | source                       in ~/.config/fish/config.fish
-///   elvish      eval (prof completions elvish | slurp)               in ~/.config/elvish/rc.elv
-///   powershell  prof completions powershell | Out-String | iex       in $PROFILE
+///   bash        source <(prof completions bash)                # ~/.bashrc
+///   zsh         source <(prof completions zsh)                 # ~/.zshrc, after compinit
+///   fish        prof completions fish | source                 # ~/.config/fish/config.fish
+///   elvish      eval (prof completions elvish | slurp)         # ~/.config/elvish/rc.elv
+///   powershell  prof completions powershell | Out-String | iex # $PROFILE
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]
 #[command(after_help = "Examples:

@@ -73,13 +73,23 @@ fn title(command: &Command) -> String {
 /// Writes the page of a command. The help of clap ends in lines that stand as they are typed, which a
 /// page fills into a paragraph unless told otherwise; so this part is written here.
 fn write_page(command: &Command, out: &mut dyn Write) -> io::Result<()> {
-    let man = Man::new(command.clone()).title(title(command)).manual("prof");
+    let source = format!("prof {}", env!("CARGO_PKG_VERSION"));
+    let man = Man::new(command.clone()).title(title(command)).manual("prof").source(source);
     man.render_title(out)?;
     man.render_name_section(out)?;
     // The one of clap_mangen lists every option.
     let usage = command.clone().render_usage().to_string();
     writeln!(out, ".SH SYNOPSIS\n{}", escaped(usage.trim_start_matches("Usage:").trim()))?;
-    man.render_description_section(out)?;
+    writeln!(out, ".SH DESCRIPTION")?;
+    let about = command.get_long_about().or_else(|| command.get_about()).map(ToString::to_string);
+    for line in about.unwrap_or_default().lines() {
+        match line.strip_prefix("  ") {
+            _ if line.is_empty() => writeln!(out, ".PP")?,
+            // Set in, so as it stands.
+            Some(line) => writeln!(out, ".nf\n{}\n.fi", escaped(line))?,
+            None => writeln!(out, "{}", escaped(line))?,
+        }
+    }
     man.render_options_section(out)?;
     if command.has_subcommands() {
         man.render_subcommands_section(out)?;

@@ -1,6 +1,6 @@
 //! Annotated source as text.
 
-use crate::name::{clean, fit};
+use crate::name::{clean, display_width};
 use crate::output::text::Style;
 use crate::output::text::columns::{Columns, Emphasis, Line};
 use crate::output::text::header;
@@ -56,24 +56,35 @@ fn where_from(function: &SourceFunction) -> Vec<Line> {
 }
 
 fn function_lines(function: &SourceFunction, source: &Source, scale: &Scale, style: &Style) -> Vec<Line> {
-    let mut columns = Columns::new(["SELF", "TOTAL", "%", "LINE", "SOURCE"]);
-    let width = style.width.map(|width| width.saturating_sub(TAKEN).max(LEAST_TEXT));
-    for line in &function.lines {
+    let titles = ["SELF", "TOTAL", "%", "LINE", "SOURCE"];
+    let all: Vec<Vec<String>> = function.lines.iter().map(|line| numbers(line, source, scale)).collect();
+    let taken = Columns::width_of_numbers(&titles, &all);
+    let width = style.width.map(|width| width.saturating_sub(taken).max(LEAST_TEXT));
+    let mut columns = Columns::new(titles);
+    for (line, numbers) in function.lines.iter().zip(all) {
         let text = clean(&line.text.as_deref().unwrap_or_default().replace('\t', "    ")).into_owned();
-        let text = width.map_or_else(|| text.clone(), |width| fit(&text, width, style.glyphs.ellipsis));
+        let text = width.map_or_else(|| text.clone(), |width| cut(&text, width, style.glyphs.ellipsis));
         let heavy =
             line.self_value != 0 && line.self_value.unsigned_abs() * 2 >= function.self_value.unsigned_abs();
-        columns.row(
-            numbers(line, source, scale),
-            text,
-            if heavy { Emphasis::Strong } else { Emphasis::None },
-        );
+        columns.row(numbers, text, if heavy { Emphasis::Strong } else { Emphasis::None });
     }
     columns.lines()
 }
 
-/// Columns that the numbers take at most.
-const TAKEN: usize = 36;
+/// Source that is too long loses its end, where names lose their middle: code is read from the left.
+fn cut(text: &str, width: usize, ellipsis: &str) -> String {
+    if display_width(text) <= width {
+        return text.to_string();
+    }
+    let mut left = width.saturating_sub(display_width(ellipsis));
+    let mut fits = |c: &char| {
+        let needed = display_width(c.encode_utf8(&mut [0; 4]));
+        left.checked_sub(needed).map(|rest| left = rest).is_some()
+    };
+    let kept: String = text.chars().take_while(|c| fits(c)).collect();
+    format!("{kept}{ellipsis}")
+}
+
 /// Source gets at least this many columns.
 const LEAST_TEXT: usize = 24;
 

@@ -105,7 +105,9 @@ pub fn named(name: &str) -> Option<&'static Format> {
     FORMATS.iter().copied().find(|format| format.name.eq_ignore_ascii_case(name))
 }
 
-/// Loads a profile: with `format`, or with the one that the content speaks for.
+/// Loads a profile: with `format`, or with the one that the content speaks for. Fails where no format
+/// recognizes the content, or where the reader cannot make sense of it: the error names the format and
+/// the byte or line.
 pub fn load(
     source: &mut Source,
     options: LoadOptions,

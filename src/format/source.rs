@@ -74,7 +74,8 @@ enum Blocks {
 }
 
 impl Source {
-    /// Opens an input: takes off gzip and zstd, and turns UTF-16 text into UTF-8.
+    /// Opens an input: takes off gzip and zstd, and turns UTF-16 text into UTF-8. Fails where the input
+    /// cannot be read, or its compressed data are broken.
     pub fn open(input: Box<dyn Read + Send>) -> Result<Source, LoadError> {
         let counters = Arc::new(Counters::default());
         let counting = Counting { inner: input, counters: counters.clone() };
@@ -118,7 +119,8 @@ impl Source {
         self.position += count as u64;
     }
 
-    /// Makes [`Source::bytes`] longer; false at the end of the input.
+    /// Makes [`Source::bytes`] longer; false at the end of the input. Fails where the input cannot be
+    /// read, or its compressed data are broken; so do all that call it.
     pub fn more(&mut self) -> Result<bool, LoadError> {
         let Some(mut block) = self.next_block()? else {
             return Ok(false);
@@ -139,7 +141,8 @@ impl Source {
         Ok(true)
     }
 
-    /// Fills the window up to at least `count` bytes, unless the input is shorter, and returns it.
+    /// Fills the window up to at least `count` bytes, unless the input is shorter, and returns it. Fails
+    /// as [`Source::more`] does.
     pub fn head(&mut self, count: usize) -> Result<&[u8], LoadError> {
         while self.bytes().len() < count && self.more()? {}
         Ok(self.bytes())
@@ -155,7 +158,8 @@ impl Source {
         Ok(all)
     }
 
-    /// The next line without its line end, or `None` at the end of the input.
+    /// The next line without its line end, or `None` at the end of the input. Fails as [`Source::more`]
+    /// does.
     pub fn line(&mut self) -> Result<Option<&[u8]>, LoadError> {
         let mut searched = 0;
         let length = loop {

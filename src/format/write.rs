@@ -106,7 +106,7 @@ impl Writer {
         ends(&[".gz"]) || ends(self.packed_endings) || (self.packed && !ends(self.endings))
     }
 
-    /// Writes a profile, compressed or not. Equal profiles give equal bytes.
+    /// Writes a profile, compressed or not. Equal profiles give equal bytes. Fails where `out` does.
     pub fn write_to(
         &self,
         profile: &Profile,

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::output::rows::rows;
 use crate::report::Report;
 
-/// Writes the rows of a report, with a line of column names first.
+/// Writes the rows of a report, with a line of column names first. Fails where `out` does.
 pub fn csv(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let (columns, rows) = rows(report);
     line(out, &columns)?;

@@ -100,7 +100,7 @@ const SIZE_LIMIT: usize = 4 << 20;
 impl Pattern {
     /// Reads a pattern. `fixed` (`-F`) takes the whole text as it is, prefixes, `…` and `@` too. A
     /// text that is no valid regular expression is taken literally, see [`Pattern::literal_of`],
-    /// and the note says so.
+    /// and the note says so. Fails for an empty one, and for one that would take too much memory.
     pub fn parse(text: &str, fixed: bool) -> Result<(Pattern, Option<String>), PatternError> {
         if fixed {
             let regex = compile(text, &regex::escape(text))?;
@@ -120,7 +120,7 @@ impl Pattern {
 
     /// The pattern that takes `text` literally but for its prefix and `…`: what to try when a text
     /// matches nothing as a regular expression (`gpq.(*GPQ[…]).DeQueue` is valid as one and means
-    /// something else).
+    /// something else). Fails as [`Pattern::parse`] does.
     pub fn literal_of(text: &str) -> Result<Pattern, PatternError> {
         let (scope, body) = split_scope(text);
         let pieces: Vec<String> = body.split('…').map(regex::escape).collect();
@@ -177,7 +177,8 @@ impl Pattern {
 pub struct Patterns(Vec<Pattern>);
 
 impl Patterns {
-    /// Reads all of them; the notes are in the patterns' order.
+    /// Reads all of them; the notes are in the patterns' order. Fails for the first that
+    /// [`Pattern::parse`] refuses.
     pub fn parse<S: AsRef<str>>(texts: &[S], fixed: bool) -> Result<(Patterns, Vec<String>), PatternError> {
         let mut notes = Vec::new();
         let mut patterns = Vec::with_capacity(texts.len());

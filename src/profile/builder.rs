@@ -268,7 +268,8 @@ impl ProfileBuilder {
         self.meta.warnings.push(warning);
     }
 
-    /// Ends a profile whose samples hold stacks made by [`ProfileBuilder::stack`].
+    /// Ends a profile whose samples hold stacks made by [`ProfileBuilder::stack`]. Fails where a table
+    /// outgrew its ids.
     pub fn finish(mut self) -> Result<Profile, TooLarge> {
         if self.too_large {
             return Err(TooLarge);
@@ -294,7 +295,8 @@ impl ProfileBuilder {
 
     /// Ends a profile whose samples hold provisional stack numbers 0 … `count`−1, for formats whose
     /// samples come before the tables that explain them. `expand` appends the frames of a number,
-    /// root first, to the vector it is given.
+    /// root first, to the vector it is given. Fails where a table outgrew its ids, or where `expand`
+    /// fails.
     pub fn finish_provisional<E>(
         mut self,
         count: usize,

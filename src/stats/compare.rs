@@ -119,7 +119,8 @@ impl Comparison {
     }
 }
 
-/// Compares the new profiles with the old ones.
+/// Compares the new profiles with the old ones. Fails where nothing can be said, see
+/// [`Incomparable`].
 pub fn compare(counts: &Counts, options: &Options) -> Result<Comparison, Incomparable> {
     check(counts, options)?;
     let design = Design {

@@ -8,7 +8,8 @@ use crate::profile::{
 /// Drops the stacks, frames, functions, mappings, labels and strings that no sample uses: filters
 /// leave them behind, and a profile written to a file should not hold the names of what was filtered
 /// out. The first mapping stays, since it stands for the program. What is left keeps its order, and
-/// the totals become those of what is left. A profile of calls instead of stacks is left as it is.
+/// the totals become those of what is left. A profile of calls instead of stacks is left as it is. Fails
+/// where a table outgrows its ids.
 pub fn compact(profile: &Profile) -> Result<Profile, TooLarge> {
     if profile.calls.is_some() {
         return Ok(profile.clone());

@@ -58,6 +58,8 @@ impl std::error::Error for DiffError {}
 /// let both = side_by_side(&parts, LoadOptions::default()).unwrap();
 /// assert_eq!(draw(&both), "main;a 3 5\nmain;b 4 0\nmain;c 0 1");
 /// ```
+/// Fails for metrics with units of different kinds or with different periods, and where the values of all
+/// do not fit 64 bits.
 pub fn side_by_side(parts: &[Part<'_>], keep: LoadOptions) -> Result<Profile, DiffError> {
     let Some(first) = parts.first() else {
         let builder = ProfileBuilder::new("none", keep);

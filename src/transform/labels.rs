@@ -30,7 +30,7 @@ enum Wanted {
 impl LabelFilter {
     /// Reads a filter; a note says where a regular expression was taken literally. Either end of a
     /// range may be left out: `latency=100ms:` is 100 ms or more. A number without a unit is in the
-    /// label's own.
+    /// label's own. Fails for a pattern that cannot be used.
     pub fn parse(text: &str, fixed: bool) -> Result<(LabelFilter, Option<String>), PatternError> {
         let (key, value) = match text.split_once('=') {
             Some((key, value)) => (key, Some(value)),

@@ -37,7 +37,8 @@ impl fmt::Display for MergeError {
 impl std::error::Error for MergeError {}
 
 /// Adds profiles up. Metrics are matched by name, in the first profile's order; those that not all
-/// profiles have are left out, with a warning. Units of one kind become the finest of them.
+/// profiles have are left out, with a warning. Units of one kind become the finest of them. Fails where
+/// units of one metric are of different kinds, or a table outgrows its ids.
 pub fn merge(profiles: &[Profile]) -> Result<Profile, MergeError> {
     let Some(first) = profiles.first() else {
         let builder = ProfileBuilder::new("none", LoadOptions::default());

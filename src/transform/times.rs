@@ -41,7 +41,8 @@ impl fmt::Display for TimeError {
 impl std::error::Error for TimeError {}
 
 impl Moment {
-    /// Reads `1.5s` from the start, `-1.5s` from the end, or `2024-02-26T18:40:37Z`.
+    /// Reads `1.5s` from the start, `-1.5s` from the end, or `2024-02-26T18:40:37Z`. Fails for any other
+    /// text.
     pub fn parse(text: &str) -> Result<Moment, TimeError> {
         if let Ok(time) = parse_rfc3339(text) {
             return Ok(Moment::At(time));
@@ -96,7 +97,8 @@ impl Span {
     }
 }
 
-/// Keeps the samples taken at `from` or later, and before `to`. Also says how many these are.
+/// Keeps the samples taken at `from` or later, and before `to`. Also says how many these are. Fails where
+/// samples have no times, or a date is asked for and the recording has none.
 pub fn show_times(
     profile: &Profile,
     from: Option<Moment>,

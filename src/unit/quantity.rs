@@ -31,7 +31,8 @@ impl std::error::Error for QuantityError {}
 
 impl Quantity {
     /// Reads a decimal number and the unit right behind it, blanks allowed between. Any word is a
-    /// unit: one that is not known is compared by its name.
+    /// unit: one that is not known is compared by its name. Fails where no number stands in front, or it
+    /// does not fit.
     pub fn parse(text: &str) -> Result<Quantity, QuantityError> {
         let error = |problem| QuantityError { text: text.to_owned(), problem };
         let trimmed = text.trim();

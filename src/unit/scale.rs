@@ -35,7 +35,8 @@ impl std::error::Error for IncompatibleUnits {}
 impl Scale {
     /// The scale of a column of values in `unit`, to be divided by `divisor` (a divisor of 0 counts
     /// as 1), the largest of which, by its absolute value, is `largest`. `requested` is what
-    /// `--unit` says; without it the unit follows from `largest`, see [`Scale::automatic`].
+    /// `--unit` says; without it the unit follows from `largest`, see [`Scale::automatic`]. Fails where
+    /// `requested` is of another kind than `unit`.
     pub fn for_column(
         unit: &Unit,
         divisor: u64,

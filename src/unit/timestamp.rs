@@ -73,7 +73,8 @@ impl std::error::Error for TimestampError {}
 
 /// Reads an RFC 3339 timestamp (`2024-02-26T18:40:37.25+01:00`; a blank may stand for the `T`) as
 /// nanoseconds since 1970-01-01 UTC. Digits beyond the nanosecond are dropped, and the leap second
-/// `:60` is the second after.
+/// `:60` is the second after. Fails for any other text, and for dates that nanoseconds in 64 bits cannot
+/// reach.
 pub fn parse_rfc3339(text: &str) -> Result<i64, TimestampError> {
     read(text.trim().as_bytes()).ok_or_else(|| TimestampError { text: text.to_owned() })
 }

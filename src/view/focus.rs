@@ -39,7 +39,8 @@ impl FocusOptions {
 }
 
 /// A function between its callers and callees. Where the text means several functions they are
-/// counted as one: calls among them are inside, and each stack counts at the leaf-most of them.
+/// counted as one: calls among them are inside, and each stack counts at the leaf-most of them. Fails
+/// where no function matches, or none that does has a value.
 pub fn focus(profile: &Profile, options: &FocusOptions) -> Result<Focus, NotFound> {
     let subject = options.scope.subject(profile);
     let found = find(&subject, &options.scope.by, &options.function, options.fixed)?;

@@ -38,7 +38,8 @@ const AROUND: u32 = 3;
 /// Self and total of every line of the functions that match.
 ///
 /// A line's total counts a sample once, however often the line recurs on its stack. `text_of` finds
-/// the source of a file by the name that the profile has for it.
+/// the source of a file by the name that the profile has for it. Fails where no function matches, or none
+/// that does has a value.
 pub fn source(
     profile: &Profile,
     options: &SourceOptions,

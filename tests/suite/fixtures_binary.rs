@@ -78,7 +78,7 @@ fn a_recording_of_java() {
     assert_eq!(metrics[5], ("lock_duration", 1_684_128_872, 132));
     assert_eq!(metrics[6].1, 1);
     assert_eq!(profile.meta.default_metric, 1);
-    assert_eq!(profile.meta.warnings, ["1 samples have no stack"]);
+    assert_eq!(profile.meta.warnings, ["1 sample has no stack"]);
 
     let samples = functions(&profile, "samples");
     assert_eq!(samples["java.util.HashMap.computeIfAbsent"].0, 96);

@@ -136,6 +136,7 @@ fn warn(builder: &mut ProfileBuilder, metrics: &Metrics) {
         ));
     }
     if metrics.without_stack > 0 {
-        builder.warn(format!("{} samples have no stack", metrics.without_stack));
+        let samples = if metrics.without_stack == 1 { "sample has" } else { "samples have" };
+        builder.warn(format!("{} {samples} no stack", metrics.without_stack));
     }
 }

@@ -6,7 +6,7 @@ use crate::output::diff::words;
 use crate::report::{Diff, DiffRow, DiffVerdict, RowVerdict};
 
 /// Writes one annotation for each regression and each exceeded budget, and one that says what was found
-/// and what could have been.
+/// and what could have been. Fails where `out` does.
 pub fn github(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
     for row in diff.with_verdict(RowVerdict::Regressed) {
         annotation(out, "error", Some(row), "performance regression", &words::sentence(row))?;

@@ -256,6 +256,8 @@ impl<'t> Texts<'t> {
             table.top.rows.iter().map(|row| display_width(&table.shown_name(row))).max().unwrap_or(0);
         let name = match columns[..] {
             [] => room,
+            // In a pipe no name is shortened.
+            _ if table.style.width.is_none() => longest + MARK,
             _ => (longest + MARK).min(room.saturating_sub(behind)).max(LEAST_NAME),
         };
         Texts { table, columns, name }

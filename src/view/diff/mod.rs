@@ -86,7 +86,7 @@ impl DiffOptions {
 
 /// Lays profiles beside each other as [`diff`] takes them, each given with the number of its metric, the
 /// old ones first. Says how much of the metric makes one sample, too. `keep` tells what of labels and
-/// times filters need.
+/// times filters need. Fails as [`crate::transform::side_by_side`] does.
 pub fn beside(profiles: &[(&Profile, usize)], keep: LoadOptions) -> Result<(Profile, SampleSize), DiffError> {
     let heap = heap_variances(profiles);
     let extra = |number: usize| heap.as_ref().map(|heap| heap.rows[number].as_slice());

@@ -9,7 +9,9 @@ use clap_complete::engine::ArgValueCompleter;
 use crate::cli::completion;
 use crate::cli::filters::FilterArgs;
 use crate::cli::many::ManyArgs;
+use crate::cli::memory;
 use crate::output::Style;
+use crate::profile::LoadOptions;
 use crate::stats::Normalize;
 use crate::tree::By;
 use crate::unit::Unit;
@@ -46,6 +48,9 @@ pub(crate) struct InputArgs {
     /// Leave out inputs that cannot be read, and say how many
     #[arg(long)]
     pub(crate) skip_broken: bool,
+    /// Most memory that loading may take, such as 2GiB [default: half of the machine's]
+    #[arg(long, value_name = "SIZE", value_parser = memory::size)]
+    pub(crate) max_memory: Option<u64>,
     /// Print no warnings
     #[arg(short, long)]
     pub(crate) quiet: bool,
@@ -54,6 +59,13 @@ pub(crate) struct InputArgs {
     pub(crate) verbose: bool,
     #[command(flatten)]
     pub(crate) many: ManyArgs,
+}
+
+impl InputArgs {
+    /// What is to be loaded, and how much memory that may take.
+    pub(crate) fn within_memory(&self, needs: LoadOptions) -> LoadOptions {
+        LoadOptions { budget: memory::budget(self.max_memory), ..needs }
+    }
 }
 
 /// What the nodes are.

@@ -119,6 +119,7 @@ impl FilterArgs {
         LoadOptions {
             labels: labels.iter().any(|given| !given.is_empty()),
             times: self.from.is_some() || self.to.is_some(),
+            ..LoadOptions::LEAST
         }
     }
 

@@ -15,7 +15,7 @@ use crate::cli::many::ManyArgs;
 use crate::cli::progress::Progress;
 use crate::format::{self, FORMATS, Format, LoadError, Source};
 use crate::name::nearest;
-use crate::profile::{LoadOptions, Metric, Profile};
+use crate::profile::{Budget, LoadOptions, Metric, Profile};
 use crate::report::InfoInput;
 use crate::transform::drop_frames;
 
@@ -36,6 +36,7 @@ pub(crate) struct Loaded {
 /// Loads and combines the inputs, and finds the metrics asked for. Frames that a profile itself says
 /// to drop go, unless `all_frames` are wanted.
 pub(crate) fn load(args: &InputArgs, options: LoadOptions, all_frames: bool) -> Result<Loaded> {
+    let options = args.within_memory(options);
     let names = names(&args.profiles)?;
     let format = args.input_format.as_deref().map(format_named).transpose()?;
     let paths = expand_folders(&names)?;
@@ -59,7 +60,7 @@ pub(crate) fn load(args: &InputArgs, options: LoadOptions, all_frames: bool) -> 
                 skipped += 1;
                 continue;
             }
-            Err(error) => return Err(explain(&path.name, error, &args.profiles)),
+            Err(error) => return Err(explain(&path.name, error, options.budget, &args.profiles)),
         };
         // Every input has its own idea of what to drop.
         loaded.push((number, if all_frames { profile } else { drop_frames(&profile) }));
@@ -173,15 +174,21 @@ pub(crate) fn load_one(
     let reader: Box<dyn Read + Send> =
         if name == "-" { Box::new(io::stdin()) } else { Box::new(File::open(name)?) };
     let start = Instant::now();
-    let mut source = Source::open(progress.watch(reader))?;
+    let mut source = Source::open_within(progress.watch(reader), options.budget)?;
     let profile = format::load(&mut source, options, format)?;
     progress.loaded(source.times(start.elapsed()));
     Ok(profile)
 }
 
 /// Says what is wrong with an input, and what may have been meant.
-pub(super) fn explain(name: &str, error: LoadError, given: &[String]) -> anyhow::Error {
+pub(super) fn explain(name: &str, error: LoadError, budget: Budget, given: &[String]) -> anyhow::Error {
     let shown = if name == "-" { "standard input" } else { name };
+    if budget.is_exceeded() {
+        return hinted(
+            format!("{shown}: {error}"),
+            "--max-memory 8GiB allows that much, or as much as you say",
+        );
+    }
     match error {
         LoadError::Io(error) if error.kind() == io::ErrorKind::NotFound => {
             with_hint(format!("{shown}: no such file"), not_found_hint(name, given))

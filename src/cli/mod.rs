@@ -13,6 +13,7 @@ mod inputs;
 mod many;
 mod marking;
 mod matching;
+mod memory;
 mod pager;
 mod progress;
 mod reading;

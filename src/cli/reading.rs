@@ -32,6 +32,7 @@ pub(super) fn read_all(
     options: LoadOptions,
     all_frames: bool,
 ) -> Result<Read> {
+    let options = args.within_memory(options);
     let format = args.input_format.as_deref().map(format_named).transpose()?;
     let paths = expand_folders(names)?;
     let mut profiles = Vec::new();
@@ -46,7 +47,7 @@ pub(super) fn read_all(
             Ok(profile) => profiles.push((path.name.clone(), profile)),
             Err(LoadError::Unrecognized { .. }) if path.in_folder => skipped += 1,
             Err(_) if args.skip_broken => skipped += 1,
-            Err(error) => return Err(explain(&path.name, error, names)),
+            Err(error) => return Err(explain(&path.name, error, options.budget, names)),
         }
     }
     if profiles.is_empty() {

@@ -153,8 +153,11 @@ pub(crate) fn report_beside(
     view: impl FnOnce(&Profile, Scope) -> Result<Report>,
 ) -> Result<Report> {
     let by = args.node.by();
-    let needs =
-        needs.or(args.filters.needs()).or(LoadOptions { labels: matches!(by, By::Label(_)), times: false });
+    let needs = needs.or(args.filters.needs()).or(LoadOptions {
+        labels: matches!(by, By::Label(_)),
+        times: false,
+        ..LoadOptions::LEAST
+    });
     let mut loaded = load(&args.input, needs, args.filters.all_frames)?;
     let mut clock = Clock::new(args.input.verbose);
     let base = base.map(|base| base.lay_beside(&mut loaded, args, needs)).transpose()?.flatten();

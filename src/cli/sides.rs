@@ -35,7 +35,7 @@ impl Sides {
         let names: Vec<String> = [old, new].concat();
         // What comes through a pipe cannot be read again with its labels.
         let piped = names.iter().any(|name| name == "-");
-        let needs = needs.or(LoadOptions { labels: piped, times: false });
+        let needs = needs.or(LoadOptions { labels: piped, times: false, ..LoadOptions::LEAST });
         let sides = Self::load_with(args, old, new, needs)?;
         let is_heap = |input: &SideInput| is_sampled_heap(&input.profile, input.metric);
         if !needs.labels && sides.all().all(is_heap) {

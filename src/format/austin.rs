@@ -221,8 +221,11 @@ mod tests {
 
     fn load(text: &str) -> Profile {
         assert_eq!(sniff(text.as_bytes()), Confidence::Certain);
-        read(&mut Source::from_bytes(text.as_bytes().to_vec()), LoadOptions { labels: true, times: false })
-            .unwrap()
+        read(
+            &mut Source::from_bytes(text.as_bytes().to_vec()),
+            LoadOptions { labels: true, times: false, ..LoadOptions::LEAST },
+        )
+        .unwrap()
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub(super) static WRITER: Writer = Writer {
     holds_calls: true,
     counts_rows: false,
     read_as: &[],
-    needs: LoadOptions { labels: false, times: false },
+    needs: LoadOptions { labels: false, times: false, ..LoadOptions::LEAST },
     write,
 };
 

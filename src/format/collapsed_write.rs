@@ -23,7 +23,7 @@ pub(super) static WRITER: Writer = Writer {
     holds_calls: false,
     counts_rows: false,
     read_as: &[("samples", "count")],
-    needs: LoadOptions { labels: false, times: false },
+    needs: LoadOptions { labels: false, times: false, ..LoadOptions::LEAST },
     write,
 };
 

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::io;
 
+use crate::profile::TooLarge;
+
 /// Why an input could not be loaded.
 #[derive(Debug)]
 pub enum LoadError {
@@ -10,6 +12,8 @@ pub enum LoadError {
     Io(io::Error),
     /// The format is known, and the input breaks its rules.
     Parse(ParseError),
+    /// It takes more than there is room for.
+    TooLarge(TooLarge),
     /// No format fits.
     Unrecognized {
         /// What the input looks like, where that can be said, and how to convert it.
@@ -22,6 +26,7 @@ impl fmt::Display for LoadError {
         match self {
             LoadError::Io(error) => write!(f, "{error}"),
             LoadError::Parse(error) => write!(f, "{error}"),
+            LoadError::TooLarge(error) => write!(f, "{error}"),
             LoadError::Unrecognized { .. } => f.write_str("not a profile in any known format"),
         }
     }
@@ -32,6 +37,12 @@ impl std::error::Error for LoadError {}
 impl From<io::Error> for LoadError {
     fn from(error: io::Error) -> Self {
         LoadError::Io(error)
+    }
+}
+
+impl From<TooLarge> for LoadError {
+    fn from(error: TooLarge) -> Self {
+        LoadError::TooLarge(error)
     }
 }
 

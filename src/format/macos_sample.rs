@@ -192,7 +192,10 @@ mod tests {
             "Analysis of sampling rg (pid 7) every 1 millisecond\n\nCall graph:\n{graph}\nTotal number in stack\n"
         );
         assert_eq!(sniff(text.as_bytes()), Confidence::Certain);
-        read(&mut Source::from_bytes(text.into_bytes()), LoadOptions { labels: true, times: false })
+        read(
+            &mut Source::from_bytes(text.into_bytes()),
+            LoadOptions { labels: true, times: false, ..LoadOptions::LEAST },
+        )
     }
 
     #[test]

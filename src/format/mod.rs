@@ -113,6 +113,7 @@ pub fn load(
     options: LoadOptions,
     format: Option<&Format>,
 ) -> Result<Profile, LoadError> {
+    source.limit(options.budget);
     let head = source.head(HEAD)?;
     let format = match format {
         Some(format) => format,

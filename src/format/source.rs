@@ -1,7 +1,8 @@
 //! The bytes of an input, decompressed as they are asked for.
 //!
 //! A reader sees a window of unread bytes and asks for more where the window is too short, so memory
-//! does not grow with the size of the input. Decompression runs on a thread of its own, one block
+//! does not grow with the size of the input. Where a reader or a line asks for more at once, a [`Budget`]
+//! says how much: an input of 20 MB can hold 20 GB of zeros. Decompression runs on a thread of its own, one block
 //! ahead of the reader.
 
 use std::io::{self, BufRead, BufReader, Read};
@@ -15,6 +16,7 @@ use flate2::bufread::MultiGzDecoder;
 use ruzstd::decoding::StreamingDecoder;
 
 use crate::format::{LoadError, ParseError};
+use crate::profile::{Budget, Share};
 
 /// Bytes read or inflated at a time. Large enough that handing a block over costs nothing, small
 /// enough to stay in the second-level cache while it is decoded.
@@ -23,6 +25,10 @@ const BLOCK: usize = 512 << 10;
 /// Room before the bytes of each block for the unread tail of the block before it. A field or line
 /// that crosses the border becomes contiguous by copying its first part here.
 const HEADROOM: usize = 64 << 10;
+
+/// What an input that is held as a whole takes, in its own size: its bytes, and what the reader makes of
+/// them before a profile's tables take it.
+const HELD: u64 = 2;
 
 /// How many compressions within each other are taken off.
 const MAX_LAYERS: usize = 4;
@@ -39,6 +45,9 @@ pub struct Source {
     counters: Arc<Counters>,
     /// How long blocks were waited for.
     waited: Duration,
+    budget: Budget,
+    /// What the window takes of the budget, or took before it was handed to the reader as a whole.
+    share: Share,
 }
 
 /// What the reading of an input is measured by, on whatever thread.
@@ -77,20 +86,17 @@ impl Source {
     /// Opens an input: takes off gzip and zstd, and turns UTF-16 text into UTF-8. Fails where the input
     /// cannot be read, or its compressed data are broken.
     pub fn open(input: Box<dyn Read + Send>) -> Result<Source, LoadError> {
+        Source::open_within(input, Budget::UNLIMITED)
+    }
+
+    /// [`Source::open`], where loading may take so much memory.
+    pub fn open_within(input: Box<dyn Read + Send>, budget: Budget) -> Result<Source, LoadError> {
         let counters = Arc::new(Counters::default());
         let counting = Counting { inner: input, counters: counters.clone() };
         let (reader, encoding) = unwrap_layers(Box::new(counting))?;
         let blocks =
             if encoding.is_empty() { Blocks::Here(reader) } else { on_a_thread(reader, counters.clone())? };
-        let mut source = Source {
-            window: Vec::new(),
-            start: 0,
-            position: 0,
-            blocks,
-            encoding,
-            counters,
-            waited: Duration::ZERO,
-        };
+        let mut source = Source { encoding, ..Source::new(Vec::new(), blocks, counters, budget) };
         source.take_off_byte_order_mark()?;
         Ok(source)
     }
@@ -99,8 +105,29 @@ impl Source {
     pub fn from_bytes(bytes: Vec<u8>) -> Source {
         let counters = Arc::new(Counters::default());
         counters.bytes.store(bytes.len() as u64, Ordering::Relaxed);
-        let (blocks, encoding) = (Blocks::End, Vec::new());
-        Source { window: bytes, start: 0, position: 0, blocks, encoding, counters, waited: Duration::ZERO }
+        Source::new(bytes, Blocks::End, counters, Budget::UNLIMITED)
+    }
+
+    fn new(window: Vec<u8>, blocks: Blocks, counters: Arc<Counters>, budget: Budget) -> Source {
+        Source {
+            window,
+            start: 0,
+            position: 0,
+            blocks,
+            encoding: Vec::new(),
+            counters,
+            waited: Duration::ZERO,
+            budget,
+            share: budget.share(),
+        }
+    }
+
+    /// Limits what is read from now on, unless it is limited already.
+    pub(super) fn limit(&mut self, budget: Budget) {
+        if self.budget == Budget::UNLIMITED {
+            self.budget = budget;
+            self.share = budget.share();
+        }
     }
 
     /// The unread bytes at hand.
@@ -137,7 +164,10 @@ impl Source {
             self.start = 0;
             self.window.extend_from_slice(&block[HEADROOM..]);
             self.recycle(block);
+            self.share.set(self.window.len() as u64)?;
         }
+        // The tables that are made of what was read take their share too.
+        self.budget.check()?;
         Ok(true)
     }
 
@@ -151,6 +181,7 @@ impl Source {
     /// All bytes that are left, for formats that cannot be read as they come.
     pub fn read_all(&mut self) -> Result<Vec<u8>, LoadError> {
         while self.more()? {}
+        self.share.set(self.window.len() as u64 * HELD)?;
         let mut all = std::mem::take(&mut self.window);
         all.drain(..self.start);
         self.position += all.len() as u64;

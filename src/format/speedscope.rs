@@ -335,7 +335,10 @@ mod tests {
             "$schema": "https://www.speedscope.app/file-format-schema.json"}}"#
         );
         assert_eq!(sniff(text.as_bytes()), Confidence::Certain);
-        read(&mut Source::from_bytes(text.into()), LoadOptions { labels: true, times: false })
+        read(
+            &mut Source::from_bytes(text.into()),
+            LoadOptions { labels: true, times: false, ..LoadOptions::LEAST },
+        )
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub(super) static WRITER: Writer = Writer {
     holds_calls: false,
     counts_rows: false,
     read_as: &[("wall", "nanoseconds"), ("bytes", "bytes"), ("samples", "count")],
-    needs: LoadOptions { labels: true, times: true },
+    needs: LoadOptions { labels: true, times: true, ..LoadOptions::LEAST },
     write,
 };
 

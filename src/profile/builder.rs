@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::profile::budget::{Budget, Share};
 use crate::profile::calls::CallCollector;
 use crate::profile::rows::RowTable;
 use crate::profile::samples::LabelTable;
@@ -10,6 +11,7 @@ use crate::profile::{
     Column, Frame, FrameId, Function, FunctionId, Label, LabelSetId, Mapping, MappingId, Meta, Metric,
     Profile, StackId, StackTable, Stacks, StringId, SymbolTable,
 };
+use crate::unit::Unit;
 
 /// What a reader need not load because no view asked for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,26 +21,52 @@ pub struct LoadOptions {
     pub labels: bool,
     /// Keep the time of every sample, where the format has it.
     pub times: bool,
+    /// How much memory loading may take.
+    pub budget: Budget,
 }
 
 impl LoadOptions {
     /// Everything the format has.
-    pub const ALL: LoadOptions = LoadOptions { labels: true, times: true };
+    pub const ALL: LoadOptions = LoadOptions { labels: true, times: true, ..LoadOptions::LEAST };
+
+    /// Stacks and values only.
+    pub const LEAST: LoadOptions = LoadOptions { labels: false, times: false, budget: Budget::UNLIMITED };
 
     /// What either of two asks for.
     #[must_use]
     pub fn or(self, other: LoadOptions) -> LoadOptions {
-        LoadOptions { labels: self.labels || other.labels, times: self.times || other.times }
+        LoadOptions {
+            labels: self.labels || other.labels,
+            times: self.times || other.times,
+            budget: self.budget.or(other.budget),
+        }
     }
 }
 
-/// A table outgrew its ids: more than 2³² frames on distinct stacks, or labels on distinct sets.
+/// A profile takes more than there is room for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TooLarge;
+pub enum TooLarge {
+    /// A table outgrew its ids: more than 2³² frames on distinct stacks, or labels on distinct sets.
+    Ids,
+    /// Loading takes more memory than its [`Budget`].
+    Memory {
+        /// The budget, in bytes.
+        limit: u64,
+    },
+}
 
 impl fmt::Display for TooLarge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("more than 2^32 frames or labels, which is more than fits")
+        match self {
+            TooLarge::Ids => f.write_str("more than 2^32 frames or labels, which is more than fits"),
+            TooLarge::Memory { limit } => {
+                write!(
+                    f,
+                    "loading takes more memory than the {} allowed",
+                    crate::unit::human(i64::try_from(*limit).unwrap_or(i64::MAX), &Unit::parse("bytes"), 1)
+                )
+            }
+        }
     }
 }
 
@@ -63,7 +91,11 @@ pub struct ProfileBuilder {
     totals: Vec<u128>,
     /// Functions and calls, where the format has these instead of stacks.
     calls: Option<CallCollector>,
-    too_large: bool,
+    too_large: Option<TooLarge>,
+    /// What the tables take of the budget.
+    share: Share,
+    /// About how many bytes came since the size of the tables was looked at.
+    unweighed: usize,
 }
 
 impl ProfileBuilder {
@@ -78,7 +110,9 @@ impl ProfileBuilder {
             rows: RowTable::new(0, options.times),
             totals: Vec::new(),
             calls: None,
-            too_large: false,
+            too_large: None,
+            share: options.budget.share(),
+            unweighed: 0,
         }
     }
 
@@ -118,6 +152,9 @@ impl ProfileBuilder {
 
     /// The id of `text`.
     pub fn string(&mut self, text: &str) -> StringId {
+        if self.is_full(text.len()) {
+            return StringId::default();
+        }
         self.symbols.symbols.strings.intern(text)
     }
 
@@ -128,6 +165,9 @@ impl ProfileBuilder {
 
     /// The id of a mapping.
     pub fn mapping(&mut self, mapping: Mapping) -> MappingId {
+        if self.is_full(0) {
+            return MappingId::default();
+        }
         self.symbols.mapping(mapping)
     }
 
@@ -138,6 +178,9 @@ impl ProfileBuilder {
 
     /// The id of a function.
     pub fn function(&mut self, function: Function) -> FunctionId {
+        if self.is_full(0) && !self.symbols.symbols.functions.is_empty() {
+            return FunctionId::default();
+        }
         self.symbols.function(function)
     }
 
@@ -156,6 +199,9 @@ impl ProfileBuilder {
 
     /// The id of a frame.
     pub fn frame(&mut self, frame: Frame) -> FrameId {
+        if self.is_full(0) && !self.symbols.symbols.frames.is_empty() {
+            return FrameId::default();
+        }
         self.symbols.frame(frame)
     }
 
@@ -182,8 +228,11 @@ impl ProfileBuilder {
 
     /// The id of the stack of `frames`, root first; a stack without frames is allowed.
     pub fn stack(&mut self, frames: &[FrameId]) -> StackId {
+        if self.is_full(size_of_val(frames)) && !self.stacks.stacks.is_empty() {
+            return StackId::default();
+        }
         self.stacks.intern(frames).unwrap_or_else(|| {
-            self.too_large = true;
+            self.too_large = Some(TooLarge::Ids);
             StackId::default()
         })
     }
@@ -196,8 +245,11 @@ impl ProfileBuilder {
     /// The id of a set of labels; their order does not matter. Readers may skip this where
     /// [`LoadOptions::labels`] is not set.
     pub fn label_set(&mut self, labels: &mut [Label]) -> LabelSetId {
+        if self.is_full(size_of_val(labels)) {
+            return LabelSetId::default();
+        }
         self.labels.intern(labels).unwrap_or_else(|| {
-            self.too_large = true;
+            self.too_large = Some(TooLarge::Ids);
             LabelSetId::default()
         })
     }
@@ -214,10 +266,12 @@ impl ProfileBuilder {
             metric.rows += u64::from(value != 0);
             any |= value;
         }
-        if any == 0 {
+        if any == 0 || self.is_full(size_of_val(values)) {
             return;
         }
-        self.too_large |= !self.rows.add(stack, labels, time, values);
+        if !self.rows.add(stack, labels, time, values) {
+            self.too_large = Some(TooLarge::Ids);
+        }
     }
 
     /// Declares that this profile holds calls instead of stacks, and which metric counts them. Then
@@ -254,6 +308,26 @@ impl ProfileBuilder {
         self.call_collector().add_edge(caller, callee, values);
     }
 
+    /// Notes that a row of about `bytes` bytes comes, and says whether the tables are too large for it:
+    /// then nothing more is stored, and finishing is an error.
+    fn is_full(&mut self, bytes: usize) -> bool {
+        self.unweighed += bytes + ROW;
+        if self.unweighed > WEIGH_EVERY {
+            self.weigh();
+        }
+        self.too_large.is_some()
+    }
+
+    /// Tells the budget how much memory the tables take.
+    fn weigh(&mut self) {
+        self.unweighed = 0;
+        let calls = self.calls.as_ref().map_or(0, CallCollector::size);
+        let size = self.symbols.size() + self.stacks.size() + self.labels.size() + self.rows.size() + calls;
+        if let Err(error) = self.share.set(size as u64) {
+            self.too_large.get_or_insert(error);
+        }
+    }
+
     fn call_collector(&mut self) -> &mut CallCollector {
         self.calls.get_or_insert_default()
     }
@@ -271,9 +345,12 @@ impl ProfileBuilder {
     /// Ends a profile whose samples hold stacks made by [`ProfileBuilder::stack`]. Fails where a table
     /// outgrew its ids.
     pub fn finish(mut self) -> Result<Profile, TooLarge> {
-        if self.too_large {
-            return Err(TooLarge);
+        self.weigh();
+        if let Some(error) = self.too_large {
+            return Err(error);
         }
+        // The profile goes on to take what its tables took.
+        std::mem::replace(&mut self.share, Budget::UNLIMITED.share()).keep();
         for (metric, &total) in self.meta.metrics.iter_mut().zip(&self.totals) {
             let fits = i64::try_from(total);
             metric.too_large = fits.is_err();
@@ -319,7 +396,9 @@ impl ProfileBuilder {
     /// other. Looking for equal ones among a million takes half a second.
     pub(crate) fn finish_with(mut self, stacks: Stacks) -> Result<Profile, TooLarge> {
         debug_assert!(self.stacks.stacks.is_empty(), "stacks come from one place");
-        self.too_large |= !stacks.fit();
+        if !stacks.fit() {
+            self.too_large = Some(TooLarge::Ids);
+        }
         self.stacks.stacks = stacks;
         self.finish()
     }
@@ -329,6 +408,13 @@ impl ProfileBuilder {
         self.labels.sets.map_strings(map);
     }
 }
+
+/// About how many bytes a row of any table takes.
+const ROW: usize = 32;
+
+/// After how many bytes the size of the tables is looked at again: often enough not to take much more
+/// than the budget, and so rarely that it costs nothing.
+const WEIGH_EVERY: usize = 1 << 20;
 
 /// What code of the binary at path `file` is called that has no name.
 pub(crate) fn unnamed(file: &str) -> String {

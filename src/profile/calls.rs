@@ -67,6 +67,15 @@ fn add(sums: &mut Vec<i64>, values: &[i64]) {
 }
 
 impl CallCollector {
+    /// About how many bytes of memory it takes.
+    pub(crate) fn size(&self) -> usize {
+        /// The values of a row stand on their own, and small allocations take more than they hold.
+        const VALUES: usize = 64;
+        self.nodes.capacity() * (size_of::<Node>() + VALUES)
+            + self.edges.capacity() * (size_of::<Edge>() + VALUES)
+            + self.edge_index.allocation_size()
+    }
+
     fn node(&mut self, function: FunctionId) -> &mut Node {
         if self.nodes.len() <= function.index() {
             self.nodes.resize_with(function.index() + 1, Node::default);

@@ -19,6 +19,7 @@
 //! assert_eq!(profile.stacks.len(), 1);
 //! ```
 
+mod budget;
 mod builder;
 mod calls;
 mod column;
@@ -31,6 +32,7 @@ mod symbols;
 
 use std::sync::Arc;
 
+pub use budget::{Budget, Share};
 pub(crate) use builder::unnamed;
 pub use builder::{LoadOptions, ProfileBuilder, TooLarge};
 pub use calls::CallTable;

@@ -19,7 +19,8 @@ use crate::profile::{
 /// # Panics
 /// Where the drawing is not as described: it is meant for tests.
 pub fn from_picture(picture: &str) -> Profile {
-    let mut builder = ProfileBuilder::new("picture", LoadOptions { labels: true, times: false });
+    let mut builder =
+        ProfileBuilder::new("picture", LoadOptions { labels: true, times: false, ..LoadOptions::LEAST });
     for line in picture.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let (rest, labels) = match line.split_once(" {") {
             Some((rest, labels)) => (rest, labels.trim_end_matches('}')),

@@ -80,6 +80,16 @@ impl RowTable {
         true
     }
 
+    /// About how many bytes of memory it takes.
+    pub(crate) fn size(&self) -> usize {
+        self.stack.capacity() * size_of::<StackId>()
+            + self.labels.capacity() * size_of::<LabelSetId>()
+            + self.time.as_ref().map_or(0, |times| times.capacity() * size_of::<i64>())
+            + self.values.capacity() * size_of::<i64>()
+            + self.plain_row.capacity() * size_of::<u32>()
+            + self.labelled_row.allocation_size()
+    }
+
     fn push(&mut self, stack: StackId, labels: LabelSetId, values: &[i64]) {
         self.stack.push(stack);
         self.labels.push(labels);

@@ -114,6 +114,14 @@ pub(crate) struct LabelTable {
 }
 
 impl LabelTable {
+    /// About how many bytes of memory it takes.
+    pub(crate) fn size(&self) -> usize {
+        // The labels of a set stand twice, once in an allocation of their own.
+        2 * self.sets.labels.capacity() * size_of::<Label>()
+            + self.sets.end.len() * size_of::<u32>()
+            + self.ids.allocation_size()
+    }
+
     /// The id of the set of `labels`, whose order does not matter. `None` where the table is full.
     pub(crate) fn intern(&mut self, labels: &mut [Label]) -> Option<LabelSetId> {
         if labels.is_empty() {

@@ -101,6 +101,12 @@ pub(crate) struct StackTable {
 }
 
 impl StackTable {
+    /// About how many bytes of memory it takes.
+    pub(crate) fn size(&self) -> usize {
+        let Stacks { end, frames } = &self.stacks;
+        frames.capacity() * size_of::<FrameId>() + end.len() * size_of::<u32>() + self.index.allocation_size()
+    }
+
     /// The id of the stack of `frames` (root first), stored if it is new. `None` where the table is
     /// full.
     pub(crate) fn intern(&mut self, frames: &[FrameId]) -> Option<StackId> {

@@ -65,6 +65,11 @@ impl Strings {
         false
     }
 
+    /// About how many bytes of memory they take.
+    pub(crate) fn size(&self) -> usize {
+        self.text.capacity() + self.end.len() * size_of::<usize>() + self.index.allocation_size()
+    }
+
     /// All ids in order.
     pub fn ids(&self) -> impl Iterator<Item = StringId> + use<> {
         self.end.ids()

@@ -107,6 +107,18 @@ pub(crate) struct SymbolTable {
 }
 
 impl SymbolTable {
+    /// About how many bytes of memory it takes.
+    pub(crate) fn size(&self) -> usize {
+        let Symbols { strings, mappings, functions, frames } = &self.symbols;
+        strings.size()
+            + mappings.len() * size_of::<Mapping>()
+            + functions.len() * size_of::<Function>()
+            + frames.len() * size_of::<Frame>()
+            + self.function_ids.allocation_size()
+            + self.frame_ids.allocation_size()
+            + self.mapping_ids.allocation_size()
+    }
+
     pub(crate) fn function(&mut self, function: Function) -> FunctionId {
         let table = &mut self.symbols.functions;
         *self.function_ids.entry(function).or_insert_with(|| table.push(function))

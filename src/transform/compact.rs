@@ -16,7 +16,7 @@ pub fn compact(profile: &Profile) -> Result<Profile, TooLarge> {
     }
     let used = Used::of(profile);
     let meta = &profile.meta;
-    let options = LoadOptions { labels: true, times: profile.samples.time.is_some() };
+    let options = LoadOptions { labels: true, times: profile.samples.time.is_some(), ..LoadOptions::LEAST };
     let mut builder = ProfileBuilder::new(meta.format, options);
     for metric in &meta.metrics {
         builder.metric(&metric.name, &metric.unit);

@@ -68,7 +68,7 @@ fn frames_of_labels<S: AsRef<str>>(
     let mut restacked = Restacked { profile, place, table: StackTable::default(), made: HashMap::new() };
     let mut stacks = Vec::with_capacity(samples.len());
     for (&stack, &set) in samples.stack.iter().zip(&samples.labels) {
-        stacks.push(restacked.stack(stack, lists.of_set[set], &lists).ok_or(TooLarge)?);
+        stacks.push(restacked.stack(stack, lists.of_set[set], &lists).ok_or(TooLarge::Ids)?);
     }
     let count =
         |key| samples.labels.iter().filter(|&&set| carried[crate::profile::Id::index(set)][key]).count();

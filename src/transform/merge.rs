@@ -45,7 +45,10 @@ pub fn merge(profiles: &[Profile]) -> Result<Profile, MergeError> {
         return builder.finish().map_err(MergeError::TooLarge);
     };
     let keep_times = profiles.iter().any(|profile| profile.samples.time.is_some());
-    let mut builder = ProfileBuilder::new(first.meta.format, LoadOptions { labels: true, times: keep_times });
+    let mut builder = ProfileBuilder::new(
+        first.meta.format,
+        LoadOptions { labels: true, times: keep_times, ..LoadOptions::LEAST },
+    );
     let columns = match_metrics(profiles, &mut builder)?;
     for (profile, columns) in profiles.iter().zip(&columns) {
         Copier::new(&mut builder, profile, true).copy_samples(columns);

@@ -81,7 +81,8 @@ fn filters() -> impl Strategy<Value = Vec<Filter>> {
 }
 
 fn profile(samples: &[Sample]) -> Profile {
-    let mut builder = ProfileBuilder::new("drawn", LoadOptions { labels: true, times: false });
+    let mut builder =
+        ProfileBuilder::new("drawn", LoadOptions { labels: true, times: false, ..LoadOptions::LEAST });
     builder.metric("samples", "count");
     for sample in samples {
         let frame = |builder: &mut ProfileBuilder, (name, inlined): &(String, bool)| {

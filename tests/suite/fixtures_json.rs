@@ -11,7 +11,7 @@ use prof::profile::{LabelValue, LoadOptions, Profile};
 fn load(path: &str) -> Profile {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(path);
     let mut source = Source::open(Box::new(File::open(path).unwrap())).unwrap();
-    format::load(&mut source, LoadOptions { labels: true, times: false }, None).unwrap()
+    format::load(&mut source, LoadOptions { labels: true, times: false, ..LoadOptions::LEAST }, None).unwrap()
 }
 
 /// Self and total of each function of `metric`, with the end of its file, its line and its column.

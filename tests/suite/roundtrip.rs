@@ -27,7 +27,8 @@ fn written(writer: &Writer, profile: &Profile, metric: usize) -> Vec<u8> {
 fn through(format: &str, profile: &Profile, metric: usize) -> Profile {
     let bytes = written(writer_named(format).unwrap(), profile, metric);
     let mut source = Source::open(Box::new(std::io::Cursor::new(bytes))).unwrap();
-    load(&mut source, LoadOptions { labels: true, times: false }, named(format)).unwrap()
+    load(&mut source, LoadOptions { labels: true, times: false, ..LoadOptions::LEAST }, named(format))
+        .unwrap()
 }
 
 /// Frames at one address: the first was called, the others were inlined into it.
@@ -60,7 +61,8 @@ fn samples(metrics: usize) -> impl Strategy<Value = Vec<Sample>> {
 }
 
 fn build(metrics: usize, samples: &[Sample]) -> Profile {
-    let mut builder = ProfileBuilder::new("pprof", LoadOptions { labels: true, times: false });
+    let mut builder =
+        ProfileBuilder::new("pprof", LoadOptions { labels: true, times: false, ..LoadOptions::LEAST });
     for metric in 0..metrics {
         builder.metric(&format!("metric{metric}"), ["count", "nanoseconds", "bytes"][metric]);
     }
@@ -268,7 +270,8 @@ fn placed(
     metrics: &[(&str, &str)],
     values: impl Fn(i64) -> Vec<i64>,
 ) -> Profile {
-    let mut builder = ProfileBuilder::new("test", LoadOptions { labels: true, times: false });
+    let mut builder =
+        ProfileBuilder::new("test", LoadOptions { labels: true, times: false, ..LoadOptions::LEAST });
     for (name, unit) in metrics {
         builder.metric(name, unit);
     }

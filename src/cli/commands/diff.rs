@@ -98,8 +98,11 @@ impl DiffCommand {
     pub(crate) fn run(self) -> Result<Outcome> {
         let target = Target::new(self.view.layout.output.as_deref());
         let by = self.view.node.by();
-        let needs =
-            self.view.filters.needs().or(LoadOptions { labels: matches!(by, By::Label(_)), times: false });
+        let needs = self.view.filters.needs().or(LoadOptions {
+            labels: matches!(by, By::Label(_)),
+            times: false,
+            ..LoadOptions::LEAST
+        });
         let (old, new) = self.given()?;
         let sides = Sides::load(&self.view, &old, &new, needs)?;
         target.check(&[old.clone(), new.clone()].concat(), self.view.layout.force)?;

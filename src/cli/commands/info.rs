@@ -27,7 +27,8 @@ pub(crate) struct InfoCommand {
 impl InfoCommand {
     pub(crate) fn run(self) -> Result<()> {
         let target = Target::new(self.layout.output.as_deref());
-        let loaded = load(&self.input, LoadOptions { labels: true, times: false }, true)?;
+        let loaded =
+            load(&self.input, LoadOptions { labels: true, times: false, ..LoadOptions::LEAST }, true)?;
         target.check(&loaded.names, self.layout.force)?;
         let mut clock = Clock::new(self.input.verbose);
         let report = Report::Info(info(&loaded.profile, loaded.inputs));

@@ -27,14 +27,18 @@ const VALUES: usize = 10;
 
 impl LabelsCommand {
     pub(crate) fn run(self) -> Result<()> {
-        show(&self.view, LoadOptions { labels: true, times: false }, |profile, scope| {
-            one_metric(&scope, "labels")?;
-            let options = LabelsOptions {
-                scope,
-                limit: self.rows.limit_or(&self.view.layout, VALUES),
-                min_share: self.rows.min_share_or(&self.view.layout, 0.0),
-            };
-            Ok(Report::Labels(labels(profile, &options)))
-        })
+        show(
+            &self.view,
+            LoadOptions { labels: true, times: false, ..LoadOptions::LEAST },
+            |profile, scope| {
+                one_metric(&scope, "labels")?;
+                let options = LabelsOptions {
+                    scope,
+                    limit: self.rows.limit_or(&self.view.layout, VALUES),
+                    min_share: self.rows.min_share_or(&self.view.layout, 0.0),
+                };
+                Ok(Report::Labels(labels(profile, &options)))
+            },
+        )
     }
 }

@@ -23,13 +23,17 @@ pub(crate) struct TracesCommand {
 
 impl TracesCommand {
     pub(crate) fn run(self) -> Result<()> {
-        show(&self.view, LoadOptions { labels: true, times: false }, |profile, scope| {
-            let options = TracesOptions {
-                scope,
-                limit: self.rows.limit_or(&self.view.layout, 0),
-                min_share: self.rows.min_share_or(&self.view.layout, 0.0),
-            };
-            Ok(Report::Traces(traces(profile, &options)))
-        })
+        show(
+            &self.view,
+            LoadOptions { labels: true, times: false, ..LoadOptions::LEAST },
+            |profile, scope| {
+                let options = TracesOptions {
+                    scope,
+                    limit: self.rows.limit_or(&self.view.layout, 0),
+                    min_share: self.rows.min_share_or(&self.view.layout, 0.0),
+                };
+                Ok(Report::Traces(traces(profile, &options)))
+            },
+        )
     }
 }

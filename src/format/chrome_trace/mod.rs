@@ -302,7 +302,8 @@ mod tests {
         // Moments 11, 13, 20, 25, end 40.
         assert_eq!(draw(&profile), "f@a.js:0 2 17\nf@a.js:0;800492@a.js:0 2 12");
         let source = &mut Source::from_bytes(text.into());
-        let labelled = read(source, LoadOptions { labels: true, times: false }).unwrap();
+        let labelled =
+            read(source, LoadOptions { labels: true, times: false, ..LoadOptions::LEAST }).unwrap();
         assert!(draw(&labelled).ends_with("{process=1 thread=main tid=7}"));
     }
 

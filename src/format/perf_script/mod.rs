@@ -235,7 +235,7 @@ mod tests {
     use crate::profile::draw;
 
     fn load(text: &str) -> Result<Profile, LoadError> {
-        let options = LoadOptions { labels: true, times: false };
+        let options = LoadOptions { labels: true, times: false, ..LoadOptions::LEAST };
         read(&mut Source::from_bytes(text.as_bytes().to_vec()), options)
     }
 

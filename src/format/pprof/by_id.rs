@@ -33,6 +33,11 @@ impl<T> ById<T> {
         true
     }
 
+    /// About how many bytes of memory they take.
+    pub(super) fn size(&self) -> usize {
+        self.counted.capacity() * size_of::<T>() + self.others.allocation_size()
+    }
+
     #[inline]
     pub(super) fn get(&self, id: u64) -> Option<&T> {
         let place = usize::try_from(id.wrapping_sub(1)).ok();

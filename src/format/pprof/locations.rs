@@ -31,6 +31,11 @@ struct RawLocation {
 }
 
 impl RawLocations {
+    /// About how many bytes of memory they take.
+    pub(super) fn size(&self) -> usize {
+        self.rows.capacity() * size_of::<RawLocation>() + self.lines.capacity() * size_of::<Line>()
+    }
+
     /// Takes the location encoded as `bytes`, which stands at byte `at` of the file.
     pub(super) fn add(&mut self, bytes: &[u8], at: u64) -> Result<(), WireError> {
         let mut row = RawLocation { id: 0, mapping: 0, address: 0, end: 0, at };

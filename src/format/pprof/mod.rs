@@ -41,7 +41,7 @@ pub(super) static WRITER: Writer = Writer {
     holds_calls: false,
     counts_rows: false,
     read_as: &[],
-    needs: LoadOptions { labels: true, times: false },
+    needs: LoadOptions { labels: true, times: false, ..LoadOptions::LEAST },
     write: write::write,
 };
 

@@ -169,6 +169,14 @@ impl RawStacks {
         RawStacks { slots: Vec::new(), ..self }
     }
 
+    /// About how many bytes of memory they take.
+    pub(super) fn size(&self) -> usize {
+        self.bytes.capacity()
+            + self.end.capacity() * size_of::<usize>()
+            + self.first_seen.capacity() * size_of::<FirstSeen>()
+            + self.slots.capacity() * size_of::<Slot>()
+    }
+
     pub(super) fn len(&self) -> usize {
         self.end.len()
     }

@@ -14,7 +14,8 @@ use crate::format::wire::{Field, Value, Wire, WireError, push_varint};
 use crate::format::{LoadError, ParseError, Source};
 use crate::parallel;
 use crate::profile::{
-    FrameId, Id, LabelSetId, LabelValue, LoadOptions, Period, Profile, ProfileBuilder, StackId, Stacks, StringId,
+    Budget, FrameId, Id, LabelSetId, LabelValue, LoadOptions, Period, Profile, ProfileBuilder, Share, StackId, Stacks,
+    StringId,
 };
 
 pub(super) const NAME: &str = "pprof";
@@ -33,6 +34,7 @@ pub(super) fn read(source: &mut Source, options: LoadOptions) -> Result<Profile,
             }
             // An empty window or one that ends inside a field: both may go on in the next block.
             Ok(None) | Err(WireError::Truncated) => {
+                reader.share.set(reader.size())?;
                 if !source.more()? {
                     if source.bytes().is_empty() {
                         break;
@@ -70,10 +72,15 @@ struct Reader {
     /// The location ids of a sample that come in several pieces, and its labels.
     ids: Vec<u8>,
     labels: Vec<crate::profile::Label>,
+    /// What stacks and tables take of the budget.
+    share: Share,
 }
 
 /// Samples that are looked up together: as many as fit the first-level cache.
 const BATCH: usize = 256;
+
+/// Stacks are not deeper: this one alone takes 256 MiB.
+const DEEPEST: usize = 1 << 26;
 
 const DROP_FRAMES: usize = 7;
 const KEEP_FRAMES: usize = 8;
@@ -99,7 +106,13 @@ impl Reader {
             label_sets: Vec::new(),
             ids: Vec::new(),
             labels: Vec::new(),
+            share: options.budget.share(),
         }
+    }
+
+    /// About how many bytes of memory the stacks and tables take, the builder's aside.
+    fn size(&self) -> u64 {
+        (self.stacks.size() + self.tables.size()) as u64
     }
 
     /// Takes one top-level field that starts at byte `at`.
@@ -232,7 +245,7 @@ impl Reader {
         let locations = tables.expand(&mut builder)?;
         let stacks = stacks.finish();
         let profile = if stacks.differ_in_ids() && locations.are_distinct() {
-            builder.finish_with(expand_all(&stacks, &locations)?)
+            builder.finish_with(expand_all(&stacks, &locations, builder.options().budget)?)
         } else {
             builder.finish_provisional(stacks.len(), |_, number, frames| {
                 expand(&stacks, number, &locations, frames)
@@ -302,11 +315,17 @@ impl Reader {
 }
 
 /// The frames of all stacks, root first.
-fn expand_all(stacks: &RawStacks, locations: &Locations) -> Result<Stacks, ParseError> {
+fn expand_all(stacks: &RawStacks, locations: &Locations, budget: Budget) -> Result<Stacks, ParseError> {
     let parts = parallel::ranges(stacks.len(), 20_000, |numbers| {
-        let mut part = Stacks::new();
+        let (mut part, mut share, mut told) = (Stacks::new(), budget.share(), 0);
         for number in numbers {
             part.push_with(|frames| expand(stacks, number, locations, frames))?;
+            // Five bytes of a stack may name a location of a thousand frames.
+            let size = size_of_val(part.all_frames());
+            if size - told > 1 << 20 {
+                share.set(size as u64).map_err(|error| ParseError::whole(NAME, error.to_string()))?;
+                told = size;
+            }
         }
         Ok(part)
     });
@@ -339,6 +358,10 @@ fn expand(
         // Most locations are one frame: pushing it is faster than copying a slice of unknown length.
         for &frame in location {
             frames.push(frame);
+        }
+        // A location may be a thousand inlined frames, and a stack name it a million times.
+        if frames.len() - start > DEEPEST {
+            return Err(bad(&format!("has a stack of more than {DEEPEST} frames")));
         }
     }
     // pprof lists the leaf first; the model wants the root first.

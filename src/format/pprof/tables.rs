@@ -24,6 +24,16 @@ pub(super) struct Tables {
 }
 
 impl Tables {
+    /// About how many bytes of memory they take.
+    pub(super) fn size(&self) -> usize {
+        self.text.capacity()
+            + self.text_end.capacity() * size_of::<usize>()
+            + self.mappings.size()
+            + self.functions.size()
+            + self.functions_without_id.capacity() * size_of::<Function>()
+            + self.locations.size()
+    }
+
     pub(super) fn string(&mut self, bytes: &[u8]) {
         self.text.extend_from_slice(bytes);
         self.text_end.push(self.text.len());

@@ -112,7 +112,11 @@ mod tests {
     }
 
     fn merged(bytes: &[u8]) -> Profile {
-        read(&mut Source::from_bytes(bytes.to_vec()), LoadOptions { labels: true, times: false }).unwrap()
+        read(
+            &mut Source::from_bytes(bytes.to_vec()),
+            LoadOptions { labels: true, times: false, ..LoadOptions::LEAST },
+        )
+        .unwrap()
     }
 
     #[test]

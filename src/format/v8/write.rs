@@ -24,7 +24,7 @@ pub(in crate::format) static WRITER: Writer = Writer {
     holds_calls: false,
     counts_rows: true,
     read_as: &[("cpu", "microseconds")],
-    needs: LoadOptions { labels: false, times: true },
+    needs: LoadOptions { labels: false, times: true, ..LoadOptions::LEAST },
     write,
 };
 

@@ -1,0 +1,138 @@
+//! How much memory loading may take: profiles come from strangers, and a small file can ask for much.
+//!
+//! What grows with the input has a [`Share`] of the [`Budget`] and keeps it up to date: the bytes of
+//! an input that has to be held as a whole, and the tables of a profile. An input of 20 MB can hold
+//! 20 GB of zeros, and one whose stacks are 100,000 frames deep needs the square of that.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::profile::TooLarge;
+
+/// How much memory loading may take, shared by all that loads at the same time.
+///
+/// ```
+/// use prof::format::{Source, load};
+/// use prof::profile::{Budget, LoadOptions};
+///
+/// let options = LoadOptions { budget: Budget::of(1 << 20), ..LoadOptions::default() };
+/// let deep = "f;".repeat(4 << 20) + "f 1";
+/// let error = load(&mut Source::from_bytes(deep.into()), options, None).unwrap_err();
+/// assert!(error.to_string().contains("more memory than the 1.0 MiB allowed"));
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Budget(Option<&'static Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    limit: u64,
+    used: AtomicU64,
+    /// The most that was asked for at once.
+    asked: AtomicU64,
+}
+
+impl Budget {
+    /// No limit.
+    pub const UNLIMITED: Budget = Budget(None);
+
+    /// A budget of so many bytes. It lives as long as the process: options that are copied into every
+    /// reader refer to it.
+    pub fn of(limit: u64) -> Budget {
+        let shared = Shared { limit, used: AtomicU64::new(0), asked: AtomicU64::new(0) };
+        Budget(Some(Box::leak(Box::new(shared))))
+    }
+
+    /// A share of this budget, which takes nothing yet.
+    pub fn share(self) -> Share {
+        Share { budget: self, bytes: 0 }
+    }
+
+    /// This budget, or the other where this one is unlimited.
+    #[must_use]
+    pub fn or(self, other: Budget) -> Budget {
+        if self.0.is_some() { self } else { other }
+    }
+
+    /// Whether more was asked for than there is.
+    pub fn is_exceeded(self) -> bool {
+        self.0.is_some_and(|shared| shared.asked.load(Ordering::Relaxed) > shared.limit)
+    }
+
+    /// An error where more was asked for than there is.
+    pub fn check(self) -> Result<(), TooLarge> {
+        match self.0 {
+            Some(shared) if self.is_exceeded() => Err(TooLarge::Memory { limit: shared.limit }),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl PartialEq for Budget {
+    fn eq(&self, other: &Budget) -> bool {
+        self.0.map(std::ptr::from_ref) == other.0.map(std::ptr::from_ref)
+    }
+}
+
+impl Eq for Budget {}
+
+/// What one user of a [`Budget`] takes of it; given back when it is dropped.
+#[derive(Debug)]
+pub struct Share {
+    budget: Budget,
+    bytes: u64,
+}
+
+impl Share {
+    /// Says how much this user takes by now. Once all together have taken too much this fails, here
+    /// and for every other user.
+    pub fn set(&mut self, bytes: u64) -> Result<(), TooLarge> {
+        if let Some(shared) = self.budget.0 {
+            // Wrapping, so that taking less is adding too.
+            let change = bytes.wrapping_sub(self.bytes);
+            let used = shared.used.fetch_add(change, Ordering::Relaxed).wrapping_add(change);
+            shared.asked.fetch_max(used, Ordering::Relaxed);
+        }
+        self.bytes = bytes;
+        self.budget.check()
+    }
+
+    /// Keeps what this user has taken for as long as the process lives.
+    pub fn keep(mut self) {
+        self.budget = Budget::UNLIMITED;
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        if let Some(shared) = self.budget.0 {
+            shared.used.fetch_sub(self.bytes, Ordering::Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_add_up_and_are_given_back() {
+        let budget = Budget::of(100);
+        let (mut a, mut b) = (budget.share(), budget.share());
+        a.set(60).unwrap();
+        b.set(40).unwrap();
+        b.set(10).unwrap();
+        drop(a);
+        b.set(90).unwrap();
+        assert!(!budget.is_exceeded());
+        let mut c = budget.share();
+        assert_eq!(c.set(11), Err(TooLarge::Memory { limit: 100 }));
+        drop(c);
+        assert_eq!(b.set(0), Err(TooLarge::Memory { limit: 100 }), "all users learn of it");
+    }
+
+    #[test]
+    fn without_a_limit_nothing_is_too_much() {
+        let mut share = Budget::UNLIMITED.share();
+        share.set(u64::MAX).unwrap();
+        assert!(!Budget::UNLIMITED.is_exceeded());
+    }
+}

@@ -1,0 +1,100 @@
+//! What must hold whatever the input: no panic, no hang, memory in proportion, and sums that are true.
+
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+use prof::format::{Format, LoadError, Source, load};
+use prof::profile::{Id, LoadOptions, Profile};
+
+use crate::MEMORY;
+use crate::views;
+
+/// What became of an input.
+pub enum Outcome {
+    /// It was read.
+    Read(Box<Profile>),
+    /// It was refused, with this message.
+    Refused(String),
+}
+
+/// Memory that an input may take: this much, and so much a byte of it.
+const MEMORY_AT_LEAST: usize = 48 << 20;
+const MEMORY_A_BYTE: usize = 400;
+
+/// How long an input may take: this long, and so long for a mebibyte of it.
+const TIME_AT_LEAST: Duration = Duration::from_secs(4);
+
+thread_local! {
+    static PANIC: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// Keeps what a panic says instead of printing it.
+pub fn keep_panics() {
+    std::panic::set_hook(Box::new(|info| PANIC.set(info.to_string().replace('\n', " "))));
+}
+
+/// Reads an input, and shows what was read in view number `view` (of [`views::COUNT`]). The error is
+/// what must not happen, in words.
+pub fn check(format: Option<&Format>, bytes: &[u8], view: Option<usize>) -> Result<Outcome, String> {
+    MEMORY.reset_peak_usage();
+    let before = MEMORY.current_usage();
+    let start = Instant::now();
+    let work = || -> Result<Outcome, String> {
+        let mut source = match Source::open(Box::new(std::io::Cursor::new(bytes.to_vec()))) {
+            Ok(source) => source,
+            Err(error) => return refused(&error),
+        };
+        match load(&mut source, LoadOptions::ALL, format) {
+            Ok(profile) => {
+                is_sound(&profile)?;
+                view.map_or(Ok(()), |view| views::show(&profile, view))?;
+                Ok(Outcome::Read(Box::new(profile)))
+            }
+            Err(error) => refused(&error),
+        }
+    };
+    let outcome = catch_unwind(AssertUnwindSafe(work))
+        .unwrap_or_else(|_| Err(format!("panic: {}", PANIC.with_borrow(Clone::clone))))?;
+    let (peak, time) = (MEMORY.peak_usage().saturating_sub(before), start.elapsed());
+    if peak > MEMORY_AT_LEAST + bytes.len() * MEMORY_A_BYTE {
+        return Err(format!("memory: {} MB for {} bytes", peak >> 20, bytes.len()));
+    }
+    if time > TIME_AT_LEAST * (1 + (bytes.len() >> 20) as u32) {
+        return Err(format!("time: {time:.1?} for {} bytes", bytes.len()));
+    }
+    Ok(outcome)
+}
+
+/// A refusal names what is wrong in a line that can be read.
+fn refused(error: &LoadError) -> Result<Outcome, String> {
+    let message = error.to_string();
+    if message.is_empty() || message.len() > 1000 {
+        return Err(format!("message: {} bytes: {message:.200}", message.len()));
+    }
+    Ok(Outcome::Refused(message))
+}
+
+/// Ids lie within their tables, and totals are the sums of what is there.
+fn is_sound(profile: &Profile) -> Result<(), String> {
+    let (symbols, samples) = (&profile.symbols, &profile.samples);
+    let frames = profile.stacks.all_frames().iter().all(|frame| frame.index() < symbols.frames.len());
+    let functions = symbols.frames.iter().all(|frame| {
+        frame.function.index() < symbols.functions.len() && frame.mapping.index() < symbols.mappings.len()
+    });
+    let rows = samples.stack.iter().all(|stack| stack.index() < profile.stacks.len())
+        && samples.labels.iter().all(|set| set.index() < profile.label_sets.len());
+    if !(frames && functions && rows && profile.meta.default_metric <= profile.meta.metrics.len()) {
+        return Err("ids point outside their tables".to_string());
+    }
+    for (metric, values) in profile.meta.metrics.iter().zip(&samples.values) {
+        let sum: i128 = values.iter().map(|&value| i128::from(value).abs()).sum();
+        if !metric.too_large && profile.calls.is_none() && sum != i128::from(metric.total) {
+            return Err(format!("total of {}: {} instead of {sum}", metric.name, metric.total));
+        }
+        if metric.divisor == 0 {
+            return Err(format!("divisor of {} is 0", metric.name));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,44 @@
+//! The words of each format, and what its inputs are made of.
+
+use crate::mutate::Shape;
+
+/// What an input of `format` is made of.
+pub fn shape(format: &str) -> Shape {
+    match format {
+        "pprof" => Shape::Protobuf,
+        "jfr" | "perf-data" | "pstats" => Shape::Binary,
+        "cpuprofile" | "heapprofile" | "gecko" | "speedscope" | "chrome-trace" | "stackprof" | "dhat"
+        | "ghc-json" => Shape::Json,
+        _ => Shape::Lines,
+    }
+}
+
+/// Words and byte sequences that mean something to the reader of `format`.
+#[rustfmt::skip] // One row a format.
+pub fn words(format: &str) -> &'static [&'static str] {
+    match format {
+        "jfr" => &["FLR\0", "\0\x02\0\0", "\0\x02\0\x01", "metadata", "class", "field", "constantPool", "dimension", "jdk.ExecutionSample", "jdk.types.StackTrace", "java.lang.String", "long", "int", "profiler.WallClockSample", "\x7f", "\u{80}"],
+        "perf-data" => &["PERFILE2", "2ELIFREP", "\x09\0\0\0", "\x0a\0\0\0", "\x03\0\0\0", "\x46\0\0\0", "\x44\0\0\0", "\x51\0\0\0", "[kernel.kallsyms]_text", "cycles:u", "\x28\u{b5}\x2f"],
+        "pstats" => &["{", "(", ")", "[", "t", "r\0\0\0\0", "0", "N", "T", "g", "l", "i\u{ff}", "z", "Z", "s\0\0\0\x10", "a", "u", "\u{e1}"],
+        "cpuprofile" => &["nodes", "samples", "timeDeltas", "callFrame", "functionName", "lineNumber", "columnNumber", "children", "parent", "hitCount", "head", "timestamps", "startTime", "endTime", "positionTicks", "(root)", "(idle)"],
+        "heapprofile" => &["head", "selfSize", "callFrame", "children", "samples", "nodeId", "size", "functionName", "url"],
+        "gecko" => &["meta", "threads", "libs", "processes", "shared", "stringArray", "stringTable", "funcTable", "frameTable", "stackTable", "prefix", "frame", "func", "samples", "schema", "data", "weight", "weightType", "timeDeltas", "length", "tracing-ms", "bytes", "preprocessedProfileVersion", "version"],
+        "speedscope" => &["$schema", "shared", "frames", "profiles", "type", "sampled", "evented", "events", "samples", "weights", "unit", "nanoseconds", "microseconds", "bytes", "none", "O", "C", "at", "frame", "startValue", "endValue"],
+        "chrome-trace" => &["traceEvents", "ph", "B", "E", "X", "P", "M", "I", "ts", "dur", "pid", "tid", "name", "args", "data", "cpuProfile", "nodes", "samples", "timeDeltas", "ProfileChunk", "Profile", "id", "thread_name", "startTime"],
+        "stackprof" => &["version", "mode", "interval", "frames", "raw", "raw_lines", "raw_timestamp_deltas", "raw_sample_timestamps", "samples", "gc_samples", "missed_samples", "wall", "cpu", "object", "edges"],
+        "dhat" => &["dhatFileVersion", "mode", "pps", "ftbl", "fs", "tb", "tbk", "tl", "mb", "mbk", "gb", "gbk", "eb", "ebk", "bklt", "bkacc", "tu", "te", "tg", "[root]", "rust-heap", "ad-hoc"],
+        "ghc-json" => &["program", "cost_centres", "profile", "children", "ticks", "alloc", "entries", "id", "label", "module", "src_loc", "tick_interval"],
+        "pprof" => &["\x08\x01", "\x12\x04", "\x0a\x04\x08\x01\x10\x02", "\x1a\x00", "\x22\x00", "\x2a\x00", "\x32\x00", "\u{1f}\u{8b}", "\x3a\x04"],
+        "pprof-legacy" => &["heap profile:", "heap_v2/", "heapz_v2/", "growthz", "@", "--- contentionz", "--- mutex:", "--- threadz", "goroutine profile: total", "MAPPED_LIBRARIES:", "cycles/second=", "sampling period=", "ms since reset=", "t*:", "# labels: {", "0x", "[same as previous thread]", "r-xp", "format = java", "resolution=", "build="],
+        "perf-script" => &["cycles:u:", "cpu-clock:", "[unknown]", "(inlined)", "+0x", "([kernel.kallsyms])", "[000]", "::", "_ZN", "_R", "\n\n", "\t", "page-faults:"],
+        "callgrind" => &["fn=", "cfn=", "fl=", "fi=", "fe=", "cfi=", "cob=", "ob=", "calls=", "events:", "positions: instr line", "summary:", "totals:", "jump=", "jcnd=", "(1)", "+1", "-1", "*", "0x", "event:", "part:", "'2"],
+        "macos-sample" => &["Call graph:", "Thread_", "+ ", "! ", ": ", "| ", "(in ", "???", "load address", "Total number in stack", "Binary Images:", "  [0x"],
+        "xctrace" => &["<row>", "</row>", "<backtrace", "<frame", "id=\"", "ref=\"", "<binary", "<weight", "<sentinel/>", "<!--", "<![CDATA[", "&lt;", "&#0;", "<!DOCTYPE", "/>"],
+        "ghc" => &["COST CENTRE", "individual", "inherited", "%time", "MAIN", "no.", "entries", "\u{2192}", "ticks"],
+        "vtune" => &["Function Stack,CPU Time:Self", "war:Column filter", "\"", ",", "  ", "Module"],
+        "vsprof" => &["Level,Function Name,Number of Calls,", "\"", ",", "1,234", "99999"],
+        "dtrace" => &["`", "+0x", "0x", "->", "\n\n", "  ", "unix`"],
+        "austin" => &["# mode:", "# austin:", "# interval:", "full", "memory", "P", ";T", ":", ";", ":GC:", ":INVALID:", "MOJ", "\x01", "\x02", "\x03", "\x04", "\x05"],
+        _ => &[";", " ", "_[k]", "_[j]", "_[i]", "#", "//", "1.5", "\r\n", "\u{feff}", "\u{fffd}"],
+    }
+}

@@ -1,0 +1,200 @@
+//! Hostile inputs: every reader against mutations of its own inputs.
+//!
+//! Bounded and the same every time as part of `cargo test`. Long, with a time for each reader:
+//!
+//! ```text
+//! cargo test --profile fuzz --test hostile -- --seconds 600
+//! cargo test --profile fuzz --test hostile -- --seconds 600 --only pprof --seed 7
+//! cargo test --test hostile -- --replay FILE...
+//! ```
+//!
+//! A program of its own, since it counts what the process allocates, which tests beside it would blur.
+//! What it finds is made small and kept in the folder `hostile` of the target directory; such files
+//! belong into `tests/hostile/findings/FORMAT/`, which every run replays.
+
+#![allow(unreachable_pub, reason = "a test program exports nothing")]
+
+mod arguments;
+mod check;
+mod dictionary;
+mod json;
+mod lines;
+mod mutate;
+mod protobuf;
+mod random;
+mod seeds;
+mod shrink;
+mod truncate;
+mod views;
+mod watch;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use peak_alloc::PeakAlloc;
+use prof::format::Format;
+
+use crate::arguments::Arguments;
+use crate::check::{Outcome, check};
+use crate::random::Random;
+use crate::seeds::{Seed, files, formats, seeds};
+
+#[global_allocator]
+static MEMORY: PeakAlloc = PeakAlloc;
+
+/// Threads that load files side by side have this much.
+const STACK: usize = 2 << 20;
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::parse(std::env::args().skip(1)) {
+        Ok(Some(arguments)) => arguments,
+        Ok(None) => return ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("error: {message}");
+            return ExitCode::from(2);
+        }
+    };
+    check::keep_panics();
+    let runner = std::thread::Builder::new().stack_size(STACK).spawn(move || run(&arguments));
+    match runner.map(std::thread::JoinHandle::join) {
+        Ok(Ok(0)) => ExitCode::SUCCESS,
+        _ => ExitCode::FAILURE,
+    }
+}
+
+/// Runs everything, prints a line for each reader, and returns the number of findings.
+fn run(arguments: &Arguments) -> usize {
+    watch::start();
+    if !arguments.replay.is_empty() {
+        return arguments.replay.iter().filter(|path| !replay(None, path)).count();
+    }
+    println!(
+        "{:<14}{:>6}{:>10}{:>10}{:>10}{:>9}  findings",
+        "reader", "seeds", "cut", "mutated", "read", "seconds"
+    );
+    let mut total = Tally::default();
+    for format in formats(arguments.only.as_deref()) {
+        let start = Instant::now();
+        let tally = fuzz(format, arguments);
+        println!(
+            "{:<14}{:>6}{:>10}{:>10}{:>10}{:>9.1}  {}",
+            format.name,
+            tally.seeds,
+            tally.cut,
+            tally.mutated,
+            tally.read,
+            start.elapsed().as_secs_f64(),
+            tally.findings
+        );
+        total.add(&tally);
+    }
+    println!(
+        "hostile: {} inputs executed ({} cut, {} mutated), {} read, {} findings",
+        total.cut + total.mutated,
+        total.cut,
+        total.mutated,
+        total.read,
+        total.findings
+    );
+    total.findings
+}
+
+/// What was done.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    seeds: usize,
+    cut: usize,
+    mutated: usize,
+    read: usize,
+    findings: usize,
+}
+
+impl Tally {
+    fn add(&mut self, other: &Tally) {
+        self.seeds += other.seeds;
+        self.cut += other.cut;
+        self.mutated += other.mutated;
+        self.read += other.read;
+        self.findings += other.findings;
+    }
+}
+
+fn fuzz(format: &'static Format, arguments: &Arguments) -> Tally {
+    let mut tally = Tally::default();
+    let found = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hostile/findings").join(format.name);
+    tally.findings += files(&found).iter().filter(|path| !replay(Some(format), path)).count();
+    let long = arguments.seconds.is_some();
+    let seeds = seeds(format, if long { 400 << 10 } else { 48 << 10 }, if long { 12 } else { 2 });
+    tally.seeds = seeds.len();
+    assert!(!seeds.is_empty(), "{}: no seeds", format.name);
+    let mut known = Vec::new();
+    for seed in &seeds {
+        truncate::every(format, seed, if long { 1000 } else { 60 }, &mut |bytes, wrong| {
+            tally.cut += 1;
+            tally.findings += wrong.map_or(0, |wrong| report(format, bytes, &wrong, &mut known));
+        });
+    }
+    let end = arguments.seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
+    let mut number = 0;
+    loop {
+        match end {
+            Some(end) if Instant::now() >= end => break,
+            None if number >= arguments.cases => break,
+            _ => {}
+        }
+        let bytes = case(format, &seeds, arguments.seed, number);
+        let view = (number % 3 == 0).then_some(number as usize / 3 % views::COUNT);
+        let named = (number % 8 != 0).then_some(format);
+        watch::case(format.name, &bytes);
+        tally.mutated += 1;
+        match check(named, &bytes, view) {
+            Ok(Outcome::Read(_)) => tally.read += 1,
+            Ok(Outcome::Refused(_)) => {}
+            Err(wrong) => tally.findings += report(format, &bytes, &wrong, &mut known),
+        }
+        number += 1;
+    }
+    tally
+}
+
+/// Input number `number` for a reader.
+fn case(format: &Format, seeds: &[Seed], seed: u64, number: u64) -> Vec<u8> {
+    let mut random = Random(seed ^ number.wrapping_mul(0x2545_f491_4f6c_dd1d));
+    let (start, other) = (random.pick(seeds), random.pick(seeds));
+    let shape = dictionary::shape(format.name);
+    mutate::mutate(shape, &start.bytes, &other.bytes, dictionary::words(format.name), &mut random)
+}
+
+/// Prints a finding, makes it small and keeps it; one that is known already is not counted again.
+fn report(format: &'static Format, bytes: &[u8], wrong: &str, known: &mut Vec<String>) -> usize {
+    let kind = shrink::kind(wrong);
+    if known.contains(&kind) {
+        return 0;
+    }
+    let small = shrink::shrink(format, bytes, &kind);
+    let path = keep(format.name, known.len(), &small);
+    println!("{}: {wrong}\n  {} bytes: {}", format.name, small.len(), path.display());
+    known.push(kind);
+    1
+}
+
+fn keep(format: &str, number: usize, bytes: &[u8]) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hostile");
+    let path = folder.join(format!("{format}-{number}"));
+    let written = std::fs::create_dir_all(&folder).and_then(|()| std::fs::write(&path, bytes));
+    if let Err(error) = written {
+        println!("{}: {error}", path.display());
+    }
+    path
+}
+
+/// Reads a file that once was a finding, in every view; true where all is well.
+fn replay(format: Option<&'static Format>, path: &Path) -> bool {
+    let bytes = std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let wrong = shrink::every_way(format, &bytes);
+    if let Some(wrong) = &wrong {
+        println!("{}: {wrong}", path.display());
+    }
+    wrong.is_none()
+}

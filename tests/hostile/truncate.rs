@@ -1,0 +1,60 @@
+//! Inputs that end too early: what is missing must not be missing silently.
+
+use prof::format::Format;
+use prof::profile::Profile;
+
+use crate::check::{Outcome, check};
+use crate::seeds::Seed;
+use crate::watch;
+
+/// Formats that are lists without an end: what is cut off at the end of a line (or a record) looks like
+/// a shorter recording, so nobody can know.
+const OPEN_ENDED: &[&str] = &[
+    "collapsed",
+    "perf-script",
+    "austin",
+    "dtrace",
+    "ghc",
+    "vtune",
+    "vsprof",
+    "pprof-legacy",
+    "callgrind",
+    // Chrome leaves its lists of events open.
+    "chrome-trace",
+];
+
+/// Cuts an input at every length up to 2,000 bytes, and at `most` lengths of a longer one, and hands each
+/// to `done` with what went wrong.
+pub fn every(format: &'static Format, seed: &Seed, most: usize, done: &mut dyn FnMut(&[u8], Option<String>)) {
+    let whole = match check(Some(format), &seed.bytes, None) {
+        Ok(Outcome::Read(profile)) => profile,
+        Ok(Outcome::Refused(message)) => {
+            panic!("{}: the seed {} is refused: {message}", format.name, seed.name)
+        }
+        Err(wrong) => return done(&seed.bytes, Some(wrong)),
+    };
+    let length = seed.bytes.len();
+    let step = if length <= most.max(600) { 1 } else { (length / most).max(1) };
+    for cut in (0..length).step_by(step) {
+        let bytes = &seed.bytes[..cut];
+        watch::case(format.name, bytes);
+        let wrong = match check(Some(format), bytes, None) {
+            Ok(Outcome::Read(part)) if !OPEN_ENDED.contains(&format.name) => silent_loss(&whole, &part)
+                .map(|what| format!("cut: {} at byte {cut} of {length} loads silently: {what}", seed.name)),
+            Ok(_) => None,
+            Err(wrong) => Some(wrong),
+        };
+        done(bytes, wrong);
+    }
+}
+
+/// What a part has less of than the whole, without a warning more.
+fn silent_loss(whole: &Profile, part: &Profile) -> Option<String> {
+    if part.meta.warnings.len() > whole.meta.warnings.len() || part.meta.warnings != whole.meta.warnings {
+        return None;
+    }
+    let totals =
+        |profile: &Profile| -> Vec<i64> { profile.meta.metrics.iter().map(|metric| metric.total).collect() };
+    let (want, have) = (totals(whole), totals(part));
+    (want != have).then(|| format!("totals {have:?} instead of {want:?}"))
+}

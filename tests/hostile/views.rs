@@ -1,0 +1,85 @@
+//! Every view in every form, of a profile that may hold anything.
+
+use prof::output::{HtmlOptions, Style, SvgOptions, csv, dot, html, json, markdown, svg, text};
+use prof::profile::Profile;
+use prof::report::Report;
+use prof::tree::By;
+use prof::view::{
+    FlameOptions, FocusOptions, GraphOptions, HotOptions, LabelsOptions, PageOptions, Scope, TopOptions,
+    TracesOptions, TreeOptions, bottom_up, flame, focus, graph, hot, info, labels, page, top, traces, tree,
+};
+
+/// How many views there are.
+pub const COUNT: usize = 10;
+
+/// Views of more than this take too long for a case among thousands.
+const MOST_FRAMES: usize = 20_000;
+
+/// Shows a profile in view number `view`, in every form; the error says which sum is wrong.
+pub fn show(profile: &Profile, view: usize) -> Result<(), String> {
+    let metric = profile.meta.default_metric;
+    let Some(shown) = profile.meta.metrics.get(metric).filter(|shown| !shown.too_large) else {
+        return Ok(());
+    };
+    if profile.calls.is_some() || profile.stacks.all_frames().len() > MOST_FRAMES {
+        return Ok(());
+    }
+    let by = [By::Function, By::Line, By::File, By::Package, By::Address][view / 2 % 5].clone();
+    let scope = Scope { by, ..Scope::metric(metric) };
+    let report = match view {
+        0 => {
+            let top = top(profile, &TopOptions::new(scope));
+            let sum: i128 = top.rows.iter().map(|row| i128::from(row.values.self_value)).sum();
+            let same_sign = profile.samples.values[metric].iter().all(|&value| value >= 0);
+            if same_sign && sum + i128::from(top.header.no_stack) != i128::from(shown.total) {
+                return Err(format!("top: the rows sum to {sum}, the total is {}", shown.total));
+            }
+            Report::Top(top)
+        }
+        1 => Report::Tree(tree(profile, &TreeOptions::new(scope))),
+        2 => Report::Tree(bottom_up(profile, &TreeOptions::new(scope))),
+        3 => Report::Hot(hot(profile, &HotOptions::new(scope))),
+        4 => match graph(profile, &GraphOptions::new(scope)) {
+            Ok(graph) => Report::Graph(graph),
+            Err(_) => return Ok(()),
+        },
+        5 => {
+            let name = profile.symbols.functions.ids().next().map(|id| profile.symbols.function_name(id));
+            let options = FocusOptions::new(scope, name.unwrap_or("main"));
+            let Ok(focus) = focus(profile, &options) else { return Ok(()) };
+            Report::Focus(focus)
+        }
+        6 => Report::Traces(traces(profile, &TracesOptions { scope, limit: None, min_share: 0.0 })),
+        7 => Report::Labels(labels(profile, &LabelsOptions { scope, limit: None, min_share: 0.0 })),
+        8 => Report::Info(info(profile, Vec::new())),
+        _ => return pictures(profile, scope),
+    };
+    forms(&report)
+}
+
+/// Writes a report in every form that it has.
+pub fn forms(report: &Report) -> Result<(), String> {
+    let mut out = Vec::new();
+    let narrow = Style { width: Some(60), short_names: true, color: true, ..Style::plain() };
+    for style in [Style::plain(), narrow] {
+        text(report, &style, &mut out)
+            .map_err(|error| error.to_string())?
+            .map_err(|error| error.to_string())?;
+    }
+    json(report, &mut out).map_err(|error| error.to_string())?;
+    csv(report, &mut out).map_err(|error| error.to_string())?;
+    markdown(report, &mut out).map_err(|error| error.to_string())?;
+    if let Report::Graph(graph) = report {
+        let _ = dot(graph, None, &mut out).map_err(|error| error.to_string())?;
+    }
+    Ok(())
+}
+
+fn pictures(profile: &Profile, scope: Scope) -> Result<(), String> {
+    let mut out = Vec::new();
+    let picture = flame(profile, &FlameOptions::new(scope.clone(), "title".to_string()));
+    let _ = svg(&picture, &SvgOptions::default(), &mut out).map_err(|error| error.to_string())?;
+    let page = page(profile, None, &PageOptions { scope, title: "title".to_string() });
+    let _ = html(&page, &HtmlOptions::default(), &mut out).map_err(|error| error.to_string())?;
+    Ok(())
+}

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::io;
 
+use crate::name::clean;
+
 /// An error that carries a hint.
 #[derive(Debug)]
 pub(crate) struct Hinted {
@@ -31,10 +33,15 @@ pub(crate) fn with_hint(message: String, hint: Option<String>) -> anyhow::Error 
     }
 }
 
-/// The error and its hint, as they are printed.
+/// The error and its hint, as they are printed: names in them come from the input.
 pub(crate) fn describe(error: &anyhow::Error) -> String {
-    let hint = error.downcast_ref::<Hinted>().map(|error| format!("\nhint: {}", error.hint));
-    format!("error: {error:#}{}", hint.unwrap_or_default())
+    let hint = error.downcast_ref::<Hinted>().map(|error| format!("\nhint: {}", clean_lines(&error.hint)));
+    format!("error: {}{}", clean_lines(&format!("{error:#}")), hint.unwrap_or_default())
+}
+
+/// [`clean`] for text that may have several lines, which stay so.
+fn clean_lines(text: &str) -> String {
+    text.split('\n').map(clean).collect::<Vec<_>>().join("\n")
 }
 
 /// Whether the error is that the reader of our output has gone: `prof top | head` ends quietly.

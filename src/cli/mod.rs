@@ -22,5 +22,6 @@ mod sides;
 mod sources;
 mod target;
 mod terminal;
+mod unfinished;
 
 pub use run::main;

@@ -5,9 +5,9 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use tempfile::NamedTempFile;
 
 use crate::cli::failure::hinted;
+use crate::cli::unfinished;
 use crate::format::{self, Confidence, Source};
 
 /// Where a report goes.
@@ -68,15 +68,14 @@ impl Target {
         // A link is followed, so that it is not the link that is replaced.
         let real = fs::canonicalize(path).unwrap_or_else(|_| path.clone());
         let folder = real.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let temporary = new_file(folder).with_context(place)?;
+        let temporary = unfinished::create(folder).with_context(place)?;
         let mut out = BufWriter::with_capacity(BUFFER, temporary);
         write(&mut out)?;
         let temporary = out.into_inner().map_err(io::IntoInnerError::into_error).with_context(place)?;
         if let Ok(old) = fs::metadata(&real) {
             temporary.as_file().set_permissions(old.permissions()).with_context(place)?;
         }
-        temporary.persist(&real).map_err(|error| error.error).with_context(place)?;
-        Ok(())
+        unfinished::persist(temporary, &real).with_context(place)
     }
 }
 
@@ -91,18 +90,6 @@ pub(crate) fn take_target(positionals: &mut Vec<String>, endings: &[&str]) -> Op
 }
 
 const BUFFER: usize = 256 << 10;
-
-/// A temporary file that other users may read as far as the umask allows, unlike the default.
-fn new_file(folder: &Path) -> io::Result<NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".prof-").suffix(".tmp");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    builder.tempfile_in(folder)
-}
 
 fn same_file(a: &Path, b: &Path) -> bool {
     matches!((fs::canonicalize(a), fs::canonicalize(b)), (Ok(a), Ok(b)) if a == b)

@@ -16,7 +16,8 @@ pub fn clean(name: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-fn is_unprintable(c: char) -> bool {
+/// Whether a terminal or an editor obeys or hides a character rather than showing it.
+pub(crate) fn is_unprintable(c: char) -> bool {
     // The joiners U+200C and U+200D are not here: Persian and emoji are spelled with them.
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{feff}')

@@ -10,6 +10,7 @@ mod rust_escapes;
 mod short;
 
 pub use clean::clean;
+pub(crate) use clean::is_unprintable;
 pub use fit::{display_width, fit, fit_chain};
 pub use nearest::nearest;
 pub use package::package;

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use crate::name::clean;
 use crate::output::rows::rows;
 use crate::report::Report;
 
@@ -23,18 +24,15 @@ fn line(out: &mut dyn Write, cells: &[String]) -> io::Result<()> {
 }
 
 /// Quotes a cell where needed. A cell that a spreadsheet would take for a formula gets an apostrophe
-/// in front: function names come from strangers.
+/// in front: function names come from strangers. What a terminal would obey is written as an escape.
 fn escape(cell: &str) -> String {
     let is_number = cell.parse::<f64>().is_ok();
-    let defused = match cell.as_bytes().first() {
-        Some(b'=' | b'+' | b'-' | b'@' | b'\t' | b'\r') if !is_number => format!("'{cell}"),
-        _ => cell.to_string(),
+    // A blank in front does not keep a spreadsheet from calculating.
+    let defused = match cell.trim_start().as_bytes().first() {
+        Some(b'=' | b'+' | b'-' | b'@') if !is_number => format!("'{}", clean(cell)),
+        _ => clean(cell).into_owned(),
     };
-    if defused.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", defused.replace('"', "\"\""))
-    } else {
-        defused
-    }
+    if defused.contains([',', '"']) { format!("\"{}\"", defused.replace('"', "\"\"")) } else { defused }
 }
 
 #[cfg(test)]
@@ -48,5 +46,7 @@ mod tests {
         assert_eq!(escape("=HYPERLINK(1)"), "'=HYPERLINK(1)");
         assert_eq!(escape("-12"), "-12");
         assert_eq!(escape("-[NSString x]"), "'-[NSString x]");
+        assert_eq!(escape("\t=1+1"), "'\\t=1+1");
+        assert_eq!(escape("a\nb\u{1b}"), "a\\nb\\u{1b}");
     }
 }

@@ -21,7 +21,7 @@ impl Arguments {
     /// Reads the arguments; `None` where a test runner only asks for the list of tests. Its other
     /// options are accepted and mean nothing here.
     pub fn parse(words: impl Iterator<Item = String>) -> Result<Option<Arguments>, String> {
-        let mut arguments = Arguments { seconds: None, cases: 700, only: None, seed: 1, replay: Vec::new() };
+        let mut arguments = Arguments { seconds: None, cases: 500, only: None, seed: 1, replay: Vec::new() };
         let mut words = words.peekable();
         let (mut list, mut ignored) = (false, false);
         while let Some(word) = words.next() {

@@ -1,6 +1,6 @@
 //! What must hold whatever the input: no panic, no hang, memory in proportion, and sums that are true.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
@@ -27,11 +27,19 @@ const TIME_AT_LEAST: Duration = Duration::from_secs(4);
 
 thread_local! {
     static PANIC: RefCell<String> = const { RefCell::new(String::new()) };
+    static IS_CHECKING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Keeps what a panic says instead of printing it.
+/// Keeps what a panic says instead of printing it, where an input is being checked.
 pub fn keep_panics() {
-    std::panic::set_hook(Box::new(|info| PANIC.set(info.to_string().replace('\n', " "))));
+    let print = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        if IS_CHECKING.get() {
+            PANIC.set(info.to_string().replace('\n', " "));
+        } else {
+            print(info);
+        }
+    }));
 }
 
 /// Reads an input, and shows what was read in view number `view` (of [`views::COUNT`]). The error is
@@ -54,8 +62,10 @@ pub fn check(format: Option<&Format>, bytes: &[u8], view: Option<usize>) -> Resu
             Err(error) => refused(&error),
         }
     };
-    let outcome = catch_unwind(AssertUnwindSafe(work))
-        .unwrap_or_else(|_| Err(format!("panic: {}", PANIC.with_borrow(Clone::clone))))?;
+    IS_CHECKING.set(true);
+    let outcome = catch_unwind(AssertUnwindSafe(work));
+    IS_CHECKING.set(false);
+    let outcome = outcome.unwrap_or_else(|_| Err(format!("panic: {}", PANIC.with_borrow(Clone::clone))))?;
     let (peak, time) = (MEMORY.peak_usage().saturating_sub(before), start.elapsed());
     if peak > MEMORY_AT_LEAST + bytes.len() * MEMORY_A_BYTE {
         return Err(format!("memory: {} MB for {} bytes", peak >> 20, bytes.len()));

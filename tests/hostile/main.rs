@@ -125,12 +125,12 @@ fn fuzz(format: &'static Format, arguments: &Arguments) -> Tally {
     let found = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hostile/findings").join(format.name);
     tally.findings += files(&found).iter().filter(|path| !replay(Some(format), path)).count();
     let long = arguments.seconds.is_some();
-    let seeds = seeds(format, if long { 400 << 10 } else { 48 << 10 }, if long { 12 } else { 2 });
+    let seeds = seeds(format, if long { 400 << 10 } else { 12 << 10 }, if long { 12 } else { 2 });
     tally.seeds = seeds.len();
     assert!(!seeds.is_empty(), "{}: no seeds", format.name);
     let mut known = Vec::new();
     for seed in &seeds {
-        truncate::every(format, seed, if long { 1000 } else { 60 }, &mut |bytes, wrong| {
+        truncate::every(format, seed, if long { 1000 } else { 40 }, &mut |bytes, wrong| {
             tally.cut += 1;
             tally.findings += wrong.map_or(0, |wrong| report(format, bytes, &wrong, &mut known));
         });

@@ -20,13 +20,18 @@ pub fn seeds(format: &Format, longest: usize, corpus: usize) -> Vec<Seed> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let own = root.join("tests/hostile/seeds").join(format.name);
     let mut seeds: Vec<Seed> = files(&own).iter().filter_map(|path| seed(path)).collect();
-    let of_format = |seed: &Seed| {
+    let is_of_format = |seed: &Seed| {
         let found = recognize(&seed.bytes[..seed.bytes.len().min(64 << 10)]);
-        seed.bytes.len() <= longest && found.is_some_and(|(found, _)| found.name == format.name)
+        found.is_some_and(|(found, _)| found.name == format.name)
     };
-    let recorded = files(&root.join("fixtures"));
-    seeds.extend(recorded.iter().filter_map(|path| seed(path)).filter(of_format));
+    let of_format = |seed: &Seed| seed.bytes.len() <= longest && is_of_format(seed);
     seeds.extend(written().into_iter().filter(of_format));
+    let recorded = files(&root.join("fixtures"));
+    let recorded = || recorded.iter().filter_map(|path| seed(path));
+    seeds.extend(recorded().filter(of_format));
+    if seeds.is_empty() {
+        seeds.extend(recorded().filter(is_of_format).min_by_key(|seed| seed.bytes.len()));
+    }
     let real = root.join("../shared/corpus");
     let of_corpus = files(&real).into_iter().filter(|path| path.to_string_lossy().contains(format.name));
     let mut taken = 0;

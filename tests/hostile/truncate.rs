@@ -23,7 +23,7 @@ const OPEN_ENDED: &[&str] = &[
     "chrome-trace",
 ];
 
-/// Cuts an input at every length up to 2,000 bytes, and at `most` lengths of a longer one, and hands each
+/// Cuts an input at every length where it is short, and at `most` lengths where it is long, and hands each
 /// to `done` with what went wrong.
 pub fn every(format: &'static Format, seed: &Seed, most: usize, done: &mut dyn FnMut(&[u8], Option<String>)) {
     let whole = match check(Some(format), &seed.bytes, None) {
@@ -34,7 +34,7 @@ pub fn every(format: &'static Format, seed: &Seed, most: usize, done: &mut dyn F
         Err(wrong) => return done(&seed.bytes, Some(wrong)),
     };
     let length = seed.bytes.len();
-    let step = if length <= most.max(600) { 1 } else { (length / most).max(1) };
+    let step = if length <= most.max(300) { 1 } else { (length / most).max(1) };
     for cut in (0..length).step_by(step) {
         let bytes = &seed.bytes[..cut];
         watch::case(format.name, bytes);

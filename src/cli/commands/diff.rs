@@ -17,6 +17,7 @@ use crate::cli::matching::Stages;
 use crate::cli::run::{Outcome, warn, write_timed};
 use crate::cli::sides::{SideInput, Sides};
 use crate::cli::target::Target;
+use crate::name::clean;
 use crate::output::evidence_notes;
 use crate::profile::{LoadOptions, Profile};
 use crate::report::{Diff, DiffSide, Report};
@@ -217,7 +218,7 @@ impl DiffCommand {
         if format != OutputFormat::Text || *target != Target::Stdout {
             for note in &notes {
                 // Nothing can be done where standard error is closed.
-                let _ = writeln!(std::io::stderr(), "warning: {note}");
+                let _ = writeln!(std::io::stderr(), "warning: {}", clean(note));
             }
         }
         match format {

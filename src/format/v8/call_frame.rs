@@ -41,7 +41,7 @@ impl<'a> CallFrame<'a> {
         // Chrome's traces have functions whose name is a number.
         let text = |json: &mut Json<'a>| json.text_if_any().map(Option::unwrap_or_default);
         let number = |json: &mut Json<'a>| -> Result<u32, ParseError> {
-            let number = json.number_if_any()?.map_or(0, |number| number as i64 + base);
+            let number = json.number_if_any()?.map_or(0, |number| (number as i64).saturating_add(base));
             Ok(u32::try_from(number).unwrap_or(0))
         };
         match key {

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use crate::name::clean;
 use crate::output::diff::words;
 use crate::report::{Diff, DiffRow, DiffVerdict, RowVerdict};
 
@@ -45,14 +46,15 @@ fn annotation(
     writeln!(out, "title={}::{}", property(title), data(message))
 }
 
-/// Escapes the message of a command.
+/// Escapes the message of a command: lines stay, other control characters become visible.
 fn data(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    let lines: Vec<_> = text.split('\n').map(clean).collect();
+    lines.join("\n").replace('%', "%25").replace('\n', "%0A")
 }
 
 /// Escapes the value of a property of a command.
 fn property(text: &str) -> String {
-    data(text).replace(':', "%3A").replace(',', "%2C")
+    data(&clean(text)).replace(':', "%3A").replace(',', "%2C")
 }
 
 #[cfg(test)]
@@ -61,7 +63,7 @@ mod tests {
 
     #[test]
     fn what_ends_a_command_or_a_property_is_escaped() {
-        assert_eq!(data("12% of all\nnext::x"), "12%25 of all%0Anext::x");
+        assert_eq!(data("12% of all\nnext::\rx"), "12%25 of all%0Anext::\\rx");
         assert_eq!(property("C:\\a,b.rs"), "C%3A\\a%2Cb.rs");
     }
 }

@@ -54,6 +54,12 @@ impl BaseArgs {
             hinted(error.to_string(), format!("--base {} has to match", self.base.join(" ")))
         })?;
         let ratio = self.ratio((&old.profile, old_metric), (new, metric))?;
+        // Differences are of scaled sums too, and have to fit like those of the sums themselves.
+        let scaled = old.profile.meta.metrics[old_metric].total as f64 * ratio;
+        if scaled + new.meta.metrics[metric].total as f64 >= i64::MAX as f64 {
+            let message = format!("the old side, multiplied by {ratio:e}, does not fit 64 bits");
+            return Err(hinted(message, "--normalize none compares the values as they are"));
+        }
         whole.meta.duration_ns = new.meta.duration_ns;
         whole.meta.time_ns = new.meta.time_ns;
         whole.meta.profiles = new.meta.profiles;

@@ -254,18 +254,15 @@ impl ProfileBuilder {
         })
     }
 
-    /// Adds a sample: one value a metric. A sample whose values are all 0 does not exist for any
+    /// Adds a sample: one value a metric. A value of `i64::MAX`, `-i64::MAX` or `i64::MIN` stands for one
+    /// that does not fit, and its metric cannot be shown. A sample whose values are all 0 does not exist for any
     /// metric and is only counted. `time` is in nanoseconds.
     pub fn sample(&mut self, stack: StackId, labels: LabelSetId, time: Option<i64>, values: &[i64]) {
         debug_assert_eq!(values.len(), self.totals.len());
         self.meta.rows += 1;
         self.meta.labelled_rows += u64::from(labels != LabelSetId::default());
-        let mut any = 0;
-        for ((&value, total), metric) in values.iter().zip(&mut self.totals).zip(&mut self.meta.metrics) {
-            *total = total.saturating_add(u128::from(value.unsigned_abs()));
-            metric.rows += u64::from(value != 0);
-            any |= value;
-        }
+        self.count(values);
+        let any = values.iter().fold(0, |any, value| any | value);
         if any == 0 || self.is_full(size_of_val(values)) {
             return;
         }
@@ -284,18 +281,33 @@ impl ProfileBuilder {
     /// is how often it was called.
     pub fn call_node(&mut self, function: FunctionId, self_values: &[i64]) {
         debug_assert_eq!(self_values.len(), self.totals.len());
-        for ((&value, total), metric) in self_values.iter().zip(&mut self.totals).zip(&mut self.meta.metrics)
-        {
-            *total = total.saturating_add(u128::from(value.unsigned_abs()));
+        self.count(self_values);
+        let fits = self.call_collector().add_self(function, self_values);
+        self.refuse_unless(fits);
+    }
+
+    /// Adds the values of a sample to the totals.
+    fn count(&mut self, values: &[i64]) {
+        for ((&value, total), metric) in values.iter().zip(&mut self.totals).zip(&mut self.meta.metrics) {
+            let size = value.unsigned_abs();
+            // Where arithmetic or a fraction does not fit, readers hand in the largest value there is.
+            *total = if size >= SATURATED { u128::MAX } else { total.saturating_add(size.into()) };
             metric.rows += u64::from(value != 0);
         }
-        self.call_collector().add_self(function, self_values);
+    }
+
+    /// Marks the first metric that does not fit, if there is one.
+    fn refuse_unless(&mut self, fits: Result<(), usize>) {
+        if let Err(metric) = fits {
+            self.overflow(metric);
+        }
     }
 
     /// Adds what a function cost with all it called, where the format says so. Elsewhere totals are
     /// computed from the edges.
     pub fn call_total(&mut self, function: FunctionId, totals: &[i64]) {
-        self.call_collector().add_total(function, totals);
+        let fits = self.call_collector().add_total(function, totals);
+        self.refuse_unless(fits);
     }
 
     /// Says which binary or library a function of a call table is in.
@@ -305,7 +317,8 @@ impl ProfileBuilder {
 
     /// Adds what calls from `caller` to `callee` cost, one value a metric.
     pub fn call_edge(&mut self, caller: FunctionId, callee: FunctionId, values: &[i64]) {
-        self.call_collector().add_edge(caller, callee, values);
+        let fits = self.call_collector().add_edge(caller, callee, values);
+        self.refuse_unless(fits);
     }
 
     /// Notes that a row of about `bytes` bytes comes, and says whether the tables are too large for it:
@@ -409,6 +422,9 @@ impl ProfileBuilder {
     }
 }
 
+/// What a value that does not fit becomes when it is cut off, whatever its sign.
+const SATURATED: u64 = i64::MAX as u64;
+
 /// About how many bytes a row of any table takes.
 const ROW: usize = 32;
 
@@ -458,11 +474,24 @@ mod tests {
     fn a_total_past_i64_marks_the_metric() {
         let mut builder = builder(&["big", "small"]);
         let stack = builder.stack(&[]);
-        builder.sample(stack, LabelSetId::default(), None, &[i64::MAX, 1]);
-        builder.sample(stack, LabelSetId::default(), None, &[i64::MIN, 1]);
+        builder.sample(stack, LabelSetId::default(), None, &[i64::MAX - 1, 1]);
+        builder.sample(stack, LabelSetId::default(), None, &[-2, 1]);
         let profile = builder.finish().unwrap();
         assert!(profile.meta.metrics[0].too_large);
         assert_eq!(profile.meta.metrics[1].total, 2);
+    }
+
+    #[test]
+    fn a_value_that_was_cut_off_marks_the_metric() {
+        for (value, fits) in
+            [(i64::MAX - 1, true), (-i64::MAX + 1, true), (i64::MAX, false), (i64::MIN, false)]
+        {
+            let mut builder = builder(&["big"]);
+            let stack = builder.stack(&[]);
+            builder.sample(stack, LabelSetId::default(), None, &[value]);
+            let profile = builder.finish().unwrap();
+            assert_eq!(!profile.meta.metrics[0].too_large, fits, "{value}");
+        }
     }
 
     #[test]

@@ -59,11 +59,17 @@ struct Edge {
     values: Vec<i64>,
 }
 
-fn add(sums: &mut Vec<i64>, values: &[i64]) {
+/// Adds values to sums. The error is the metric whose sum does not fit 64 bits.
+fn add(sums: &mut Vec<i64>, values: &[i64]) -> Result<(), usize> {
     sums.resize(values.len().max(sums.len()), 0);
-    for (sum, &value) in sums.iter_mut().zip(values) {
+    let mut fits = Ok(());
+    for (metric, (sum, &value)) in sums.iter_mut().zip(values).enumerate() {
         *sum = sum.saturating_add(value);
+        if matches!(*sum, i64::MIN | i64::MAX) {
+            fits = Err(metric);
+        }
     }
+    fits
 }
 
 impl CallCollector {
@@ -83,25 +89,30 @@ impl CallCollector {
         &mut self.nodes[function.index()]
     }
 
-    pub(crate) fn add_self(&mut self, function: FunctionId, values: &[i64]) {
-        add(&mut self.node(function).self_values, values);
+    pub(crate) fn add_self(&mut self, function: FunctionId, values: &[i64]) -> Result<(), usize> {
+        add(&mut self.node(function).self_values, values)
     }
 
-    pub(crate) fn add_total(&mut self, function: FunctionId, values: &[i64]) {
-        add(self.node(function).totals.get_or_insert_default(), values);
+    pub(crate) fn add_total(&mut self, function: FunctionId, values: &[i64]) -> Result<(), usize> {
+        add(self.node(function).totals.get_or_insert_default(), values)
     }
 
     pub(crate) fn set_mapping(&mut self, function: FunctionId, mapping: MappingId) {
         self.node(function).mapping = mapping;
     }
 
-    pub(crate) fn add_edge(&mut self, caller: FunctionId, callee: FunctionId, values: &[i64]) {
+    pub(crate) fn add_edge(
+        &mut self,
+        caller: FunctionId,
+        callee: FunctionId,
+        values: &[i64],
+    ) -> Result<(), usize> {
         let edges = &mut self.edges;
         let index = *self.edge_index.entry((caller, callee)).or_insert_with(|| {
             edges.push(Edge { caller, callee, values: Vec::new() });
             edges.len() - 1
         });
-        add(&mut self.edges[index].values, values);
+        add(&mut self.edges[index].values, values)
     }
 
     /// The finished table. `functions` is how many there are; `wholes` are the metrics' totals, which
@@ -268,10 +279,10 @@ mod tests {
     fn totals(self_values: &[i64], calls: &[(usize, usize, i64)]) -> Vec<i64> {
         let mut calls_by = CallCollector { calls_metric: Some(1), ..CallCollector::default() };
         for (function, &value) in self_values.iter().enumerate() {
-            calls_by.add_self(FunctionId::new(function), &[value, 0]);
+            calls_by.add_self(FunctionId::new(function), &[value, 0]).unwrap();
         }
         for &(caller, callee, value) in calls {
-            calls_by.add_edge(FunctionId::new(caller), FunctionId::new(callee), &[value, 1]);
+            calls_by.add_edge(FunctionId::new(caller), FunctionId::new(callee), &[value, 1]).unwrap();
         }
         let table = calls_by.finish(self_values.len(), &[self_values.iter().sum(), 0]);
         table.totals[0].iter().copied().collect()

@@ -19,6 +19,11 @@ pub enum MergeError {
         /// Its units, the first profile's first.
         units: (String, String),
     },
+    /// The values of a metric do not fit 64 bits in the finest of its units.
+    Overflow {
+        /// The metric.
+        metric: String,
+    },
     /// The tables outgrow their ids.
     TooLarge(TooLarge),
 }
@@ -28,6 +33,9 @@ impl fmt::Display for MergeError {
         match self {
             MergeError::Units { metric, units: (first, other) } => {
                 write!(f, "the metric {metric} is in {first} in one input and in {other} in another")
+            }
+            MergeError::Overflow { metric } => {
+                write!(f, "the values of {metric} do not fit 64 bits in a unit that suits all inputs")
             }
             MergeError::TooLarge(error) => write!(f, "{error}"),
         }
@@ -126,7 +134,9 @@ pub(super) fn reconcile(metrics: &[(&Meta, usize)], name: &str) -> Result<Vec<i6
             units: (finest.clone(), metric.unit.clone()),
         })?;
         // Divisors are powers of ten: the larger is a multiple of the smaller.
-        Ok(factor.saturating_mul((divisor / metric.divisor.max(1)) as i64))
+        let finer = i64::try_from(divisor / metric.divisor.max(1)).ok();
+        let factor = finer.and_then(|finer| factor.checked_mul(finer));
+        factor.ok_or_else(|| MergeError::Overflow { metric: name.to_string() })
     };
     metrics.iter().map(factor).collect()
 }

@@ -112,6 +112,10 @@ fn metrics(profile: &Profile) -> Vec<InfoMetric> {
 
 /// The value of the samples without a stack, in the default metric.
 fn no_stack(profile: &Profile) -> i64 {
+    // Values whose sum does not fit 64 bits are not shown at all.
+    if profile.meta.metrics.get(profile.meta.default_metric).is_none_or(|metric| metric.too_large) {
+        return 0;
+    }
     let values = &profile.samples.values[profile.meta.default_metric];
     let empty = |stack| profile.stacks.frames(stack).is_empty();
     let rows = profile.samples.stack.iter().zip(values);

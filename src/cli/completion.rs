@@ -82,7 +82,7 @@ pub(crate) fn functions(current: &OsStr) -> Vec<CompletionCandidate> {
 
 /// The keys of the labels of the profile on the line.
 pub(crate) fn labels(current: &OsStr) -> Vec<CompletionCandidate> {
-    let needs = LoadOptions { labels: true, times: false };
+    let needs = LoadOptions { labels: true, times: false, ..LoadOptions::LEAST };
     let Some(profile) = profile_on_line(needs) else { return Vec::new() };
     let sets = profile.label_sets.ids();
     let labels = sets.flat_map(|set| profile.label_sets.labels(set));

@@ -48,6 +48,8 @@ impl LoadOptions {
 pub enum TooLarge {
     /// A table outgrew its ids: more than 2³² frames on distinct stacks, or labels on distinct sets.
     Ids,
+    /// More metrics than any profile has: every sample would carry a value of each.
+    Metrics,
     /// Loading takes more memory than its [`Budget`].
     Memory {
         /// The budget, in bytes.
@@ -59,6 +61,7 @@ impl fmt::Display for TooLarge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             TooLarge::Ids => f.write_str("more than 2^32 frames or labels, which is more than fits"),
+            TooLarge::Metrics => write!(f, "more than {MOST_METRICS} metrics"),
             TooLarge::Memory { limit } => {
                 write!(
                     f,
@@ -129,7 +132,12 @@ impl ProfileBuilder {
             divisor: 1,
             ..Metric::default()
         });
-        self.rows.add_metric();
+        if self.totals.len() == MOST_METRICS {
+            self.too_large.get_or_insert(TooLarge::Metrics);
+        }
+        if self.too_large.is_none() {
+            self.rows.add_metric();
+        }
         self.totals.push(0);
         self.totals.len() - 1
     }
@@ -421,6 +429,9 @@ impl ProfileBuilder {
         self.labels.sets.map_strings(map);
     }
 }
+
+/// No profile has more metrics.
+const MOST_METRICS: usize = 250;
 
 /// What a value that does not fit becomes when it is cut off, whatever its sign.
 const SATURATED: u64 = i64::MAX as u64;

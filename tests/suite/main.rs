@@ -7,6 +7,7 @@ mod corpus_hot;
 mod corpus_json;
 mod corpus_text;
 mod counting;
+mod dependencies;
 mod diff_forms;
 mod diff_runs;
 mod diff_stacks;

@@ -3,6 +3,7 @@
 use crate::format::perf_data::fields::Fields;
 use crate::format::perf_data::header::{Event, Header};
 use crate::format::{ParseError, Source};
+use crate::profile::Budget;
 
 pub(super) const MMAP: u32 = 1;
 pub(super) const COMM: u32 = 3;
@@ -99,7 +100,7 @@ pub(super) fn sorted<'a>(header: &Header<'a>, unpacked: Fields<'a>) -> (Vec<Reco
 }
 
 /// The records that are in compressed ones: one zstd stream, cut into pieces.
-pub(super) fn unpack(header: &Header<'_>) -> Result<Vec<u8>, ParseError> {
+pub(super) fn unpack(header: &Header<'_>, budget: Budget) -> Result<Vec<u8>, ParseError> {
     let mut packed = Vec::new();
     let mut records = header.records;
     while let Some(mut raw) = split(&mut records) {
@@ -118,7 +119,8 @@ pub(super) fn unpack(header: &Header<'_>) -> Result<Vec<u8>, ParseError> {
     let whole = packed.clone();
     // `perf` leaves the stream open; an empty last block ends it.
     packed.extend_from_slice(&[1, 0, 0]);
-    let inflate = |bytes: Vec<u8>| Source::open(Box::new(std::io::Cursor::new(bytes)))?.read_all();
+    let inflate =
+        |bytes: Vec<u8>| Source::open_within(Box::new(std::io::Cursor::new(bytes)), budget)?.read_all();
     inflate(packed).or_else(|_| inflate(whole)).map_err(|error| {
         let message = format!("the compressed records are broken ({error})");
         ParseError::at_byte(crate::format::perf_data::NAME, header.records_at, message)

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
-use crate::format::write::{Part, Writer};
+use crate::format::write::{Part, Writer, nothing_beside};
 use crate::profile::{
     CallTable, Column, FrameId, FunctionId, Id, LoadOptions, MappingId, Metric, Profile, StackId, Symbols,
 };
@@ -21,7 +21,7 @@ pub(super) static WRITER: Writer = Writer {
     packed: false,
     holds: &[Part::Metrics, Part::MetricNames, Part::Files, Part::Lines],
     holds_calls: true,
-    counts_rows: false,
+    beside: nothing_beside,
     read_as: &[],
     needs: LoadOptions { labels: false, times: false, ..LoadOptions::LEAST },
     write,

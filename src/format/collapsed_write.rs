@@ -9,7 +9,7 @@ use std::io::{self, Write};
 
 use hashbrown::HashMap;
 
-use crate::format::write::{Part, Writer};
+use crate::format::write::{Part, Writer, nothing_beside};
 use crate::profile::{Column, FrameId, LoadOptions, Profile, StackId, StackTable, StringId};
 
 /// The format's row in the list of formats that can be written.
@@ -21,7 +21,7 @@ pub(super) static WRITER: Writer = Writer {
     packed: false,
     holds: &[Part::Negatives],
     holds_calls: false,
-    counts_rows: false,
+    beside: nothing_beside,
     read_as: &[("samples", "count")],
     needs: LoadOptions { labels: false, times: false, ..LoadOptions::LEAST },
     write,

@@ -11,6 +11,7 @@ mod callgrind_write;
 mod chrome_trace;
 mod collapsed;
 mod collapsed_write;
+mod decimals;
 mod demangle;
 mod dhat;
 mod error;
@@ -102,7 +103,14 @@ const HEAD: usize = 64 << 10;
 
 /// The format called `name`.
 pub fn named(name: &str) -> Option<&'static Format> {
+    let name = plain_name(name);
     FORMATS.iter().copied().find(|format| format.name.eq_ignore_ascii_case(name))
+}
+
+/// What a format is called here that goes by several names.
+fn plain_name(name: &str) -> &str {
+    // The Firefox Profiler's format was that of Gecko, Firefox' engine, and samply writes it too.
+    if ["firefox", "samply"].iter().any(|other| name.eq_ignore_ascii_case(other)) { "gecko" } else { name }
 }
 
 /// Loads a profile: with `format`, or with the one that the content speaks for. Fails where no format

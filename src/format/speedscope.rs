@@ -9,6 +9,7 @@
 //! Each profile is a thread. Stacks are written root first. Weights in a unit of time become
 //! nanoseconds; others keep up to six decimals.
 
+use crate::format::decimals::Decimals;
 use crate::format::json::{self, Json, Kind};
 use crate::format::threads::Thread;
 use crate::format::{Confidence, Format, LoadError, ParseError, Source};
@@ -18,9 +19,6 @@ use crate::profile::{Frame, FrameId, Function, LabelSetId, LoadOptions, Profile,
 pub(super) static SPEEDSCOPE: Format = Format { name: NAME, title: "speedscope", sniff, read };
 
 const NAME: &str = "speedscope";
-
-/// Decimals that are kept of weights that are no times.
-const MAX_DECIMALS: u32 = 6;
 
 fn sniff(head: &[u8]) -> Confidence {
     let keys = json::keys(head);
@@ -42,17 +40,21 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     let mut reader = Reader {
         builder: ProfileBuilder::new(NAME, options),
         frames: Vec::new(),
-        decimals: Vec::new(),
+        decimals: Decimals::default(),
         stack: Vec::new(),
         values: Vec::new(),
     };
     let mut json = Json::new(NAME, &text);
-    let mut profiles = None;
+    let (mut profiles, mut is_read) = (None, false);
     json.object()?;
     while let Some(key) = json.key()? {
         match (&*key, json.kind()?) {
             ("shared", Kind::Object) => reader.read_shared(&mut json)?,
-            // The frames may come later.
+            ("profiles", Kind::Array) if !reader.frames.is_empty() => {
+                reader.read_profiles(&mut json)?;
+                is_read = true;
+            }
+            // The frames come later.
             ("profiles", Kind::Array) => {
                 profiles = Some(json.position());
                 json.skip()?;
@@ -65,11 +67,10 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         }
     }
     json.end()?;
-    let at = profiles.ok_or_else(|| ParseError::whole(NAME, "`profiles` is not there"))?;
-    let mut json = json.at(at);
-    json.array()?;
-    while json.element()? {
-        reader.read_profile(&mut json)?;
+    match profiles {
+        Some(at) => reader.read_profiles(&mut json.at(at))?,
+        None if is_read => {}
+        None => return Err(ParseError::whole(NAME, "`profiles` is not there").into()),
     }
     if reader.builder.meta.metrics.is_empty() {
         return Err(ParseError::whole(NAME, "there is no profile in it").into());
@@ -80,22 +81,31 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
 struct Reader {
     builder: ProfileBuilder,
     frames: Vec<FrameId>,
-    /// For each metric how many decimals its values keep.
-    decimals: Vec<u32>,
+    decimals: Decimals,
     stack: Vec<FrameId>,
     values: Vec<i64>,
 }
 
-/// Where in the text the parts of a profile are.
+/// What a profile says of itself, and where in the text its samples are.
 #[derive(Default)]
 struct Parts {
-    kind: String,
-    unit: String,
-    name: String,
+    kind: Option<String>,
+    unit: Option<String>,
+    name: Option<String>,
     start: f64,
     samples: Option<usize>,
     weights: Option<usize>,
     events: Option<usize>,
+    /// Whether the events are read already.
+    is_read: bool,
+}
+
+impl Parts {
+    /// Whether all is known that must be known of events that come now: then they need not be
+    /// passed over first.
+    fn tells_events(&self) -> bool {
+        self.kind.as_deref() == Some("evented") && self.unit.is_some() && self.name.is_some()
+    }
 }
 
 /// How the values of a profile become those of a metric.
@@ -144,15 +154,53 @@ impl Reader {
         Ok(self.builder.frame(Frame { function, line, ..Frame::default() }))
     }
 
+    fn read_profiles(&mut self, json: &mut Json) -> Result<(), ParseError> {
+        json.array()?;
+        while json.element()? {
+            self.read_profile(json)?;
+        }
+        Ok(())
+    }
+
     fn read_profile(&mut self, json: &mut Json) -> Result<(), ParseError> {
-        let parts = Parts::find(json)?;
+        let mut parts = Parts::default();
+        json.object()?;
+        while let Some(key) = json.key()? {
+            let at = Some(json.position());
+            let text = |json: &mut Json| json.string().map(|text| Some(text.into_owned()));
+            match (&*key, json.kind()?) {
+                ("type", Kind::String) => parts.kind = text(json)?,
+                ("unit", Kind::String) => parts.unit = text(json)?,
+                ("name", Kind::String) => parts.name = text(json)?,
+                ("startValue", Kind::Number) => parts.start = json.number()?,
+                ("events", Kind::Array) if parts.tells_events() => {
+                    let scale = self.scale(&parts);
+                    self.read_evented(json, &scale)?;
+                    parts.is_read = true;
+                }
+                (key, Kind::Array) => {
+                    match key {
+                        "samples" => parts.samples = at,
+                        "weights" => parts.weights = at,
+                        "events" => parts.events = at,
+                        _ => {}
+                    }
+                    json.skip()?;
+                }
+                _ => json.skip()?,
+            }
+        }
+        if parts.is_read {
+            return Ok(());
+        }
         let scale = self.scale(&parts);
-        match (&*parts.kind, parts.samples, parts.weights, parts.events) {
-            ("sampled", Some(samples), Some(weights), _) => {
+        match (parts.kind.as_deref(), parts.samples, parts.weights, parts.events) {
+            (Some("sampled"), Some(samples), Some(weights), _) => {
                 self.read_sampled(json.at(samples), json.at(weights), parts.start, &scale)
             }
-            ("evented", .., Some(events)) => self.read_evented(json.at(events), &scale),
+            (Some("evented"), .., Some(events)) => self.read_evented(&mut json.at(events), &scale),
             (kind, ..) => {
+                let kind = kind.unwrap_or_default();
                 Err(json.error(format!("a profile of type `{kind}` without its samples or events")))
             }
         }
@@ -160,7 +208,7 @@ impl Reader {
 
     /// The metric for a profile's unit.
     fn scale(&mut self, parts: &Parts) -> Scale {
-        let (nanoseconds, name, unit) = match &*parts.unit {
+        let (nanoseconds, name, unit) = match parts.unit.as_deref().unwrap_or_default() {
             "nanoseconds" => (Some(1.0), "wall", "nanoseconds"),
             "microseconds" => (Some(1e3), "wall", "nanoseconds"),
             "milliseconds" => (Some(1e6), "wall", "nanoseconds"),
@@ -170,11 +218,10 @@ impl Reader {
             other => (None, other, other),
         };
         let metric = self.builder.meta.metric_named(name).unwrap_or_else(|| {
-            self.decimals.push(0);
             self.values.push(0);
             self.builder.metric(name, unit)
         });
-        let thread = Thread { name: parts.name.clone(), ..Thread::default() };
+        let thread = Thread { name: parts.name.clone().unwrap_or_default(), ..Thread::default() };
         let skipped_labels = thread.is_known() && !self.builder.options().labels;
         Scale { metric, nanoseconds, labels: thread.labels(&mut self.builder), skipped_labels }
     }
@@ -199,7 +246,6 @@ impl Reader {
                 return Err(weights.error("there are fewer weights than samples"));
             }
             let weight = weights.number()?;
-            self.keep_decimals(scale, weight);
             let value = self.value(scale, weight);
             self.write(scale, moment, value);
             moment += weight;
@@ -211,15 +257,16 @@ impl Reader {
     }
 
     /// Between two events the frames that are open make a sample; time in which none is open is none.
-    fn read_evented(&mut self, mut events: Json, scale: &Scale) -> Result<(), ParseError> {
+    fn read_evented(&mut self, events: &mut Json, scale: &Scale) -> Result<(), ParseError> {
         self.stack.clear();
         let mut last: Option<f64> = None;
         events.array()?;
         while events.element()? {
             let mut place = events.clone();
-            let (opens, frame, at) = self.read_event(&mut events)?;
+            let (opens, frame, at) = self.read_event(events)?;
             let since = last.replace(at).unwrap_or(at);
-            self.keep_decimals(scale, at);
+            // Before any value is made of it: both ends of a stretch of time must have one scale.
+            self.value(scale, at);
             if at < since {
                 place.position();
                 return Err(place.error(format!("an event at {at} comes after one at {since}")));
@@ -268,19 +315,12 @@ impl Reader {
         frame.ok_or_else(|| json.error("a frame that is not in `shared`"))
     }
 
-    /// Makes room in the metric for the decimals of `value`.
-    fn keep_decimals(&mut self, scale: &Scale, value: f64) {
-        let decimals = &mut self.decimals[scale.metric];
-        while scale.nanoseconds.is_none() && *decimals < MAX_DECIMALS && has_more_decimals(value, *decimals) {
-            *decimals += 1;
-            self.builder.rescale(scale.metric, 10);
+    /// A weight, or a moment, in the unit of the metric.
+    fn value(&mut self, scale: &Scale, value: f64) -> i64 {
+        match scale.nanoseconds {
+            Some(nanoseconds) => (value * nanoseconds).round() as i64,
+            None => self.decimals.integer(&mut self.builder, scale.metric, value),
         }
-    }
-
-    fn value(&self, scale: &Scale, value: f64) -> i64 {
-        let factor =
-            scale.nanoseconds.unwrap_or_else(|| 10f64.powi(self.decimals[scale.metric].cast_signed()));
-        (value * factor).round() as i64
     }
 
     fn write(&mut self, scale: &Scale, moment: f64, value: i64) {
@@ -293,34 +333,6 @@ impl Reader {
         self.builder.sample(stack, scale.labels, time, &self.values);
         self.values[scale.metric] = 0;
     }
-}
-
-impl Parts {
-    fn find(json: &mut Json) -> Result<Parts, ParseError> {
-        let mut parts = Parts::default();
-        json.object()?;
-        while let Some(key) = json.key()? {
-            let at = Some(json.position());
-            match (&*key, json.kind()?) {
-                ("type", Kind::String) => parts.kind = json.clone().string()?.into_owned(),
-                ("unit", Kind::String) => parts.unit = json.clone().string()?.into_owned(),
-                ("name", Kind::String) => parts.name = json.clone().string()?.into_owned(),
-                ("startValue", Kind::Number) => parts.start = json.clone().number()?,
-                ("samples", Kind::Array) => parts.samples = at,
-                ("weights", Kind::Array) => parts.weights = at,
-                ("events", Kind::Array) => parts.events = at,
-                _ => {}
-            }
-            json.skip()?;
-        }
-        Ok(parts)
-    }
-}
-
-/// Whether `value` has more than `decimals` decimals, but for the noise of binary fractions.
-fn has_more_decimals(value: f64, decimals: u32) -> bool {
-    let scaled = value * 10f64.powi(decimals.cast_signed());
-    (scaled - scaled.round()).abs() > 1e-9 * scaled.abs().max(1.0)
 }
 
 #[cfg(test)]

@@ -3,14 +3,15 @@
 //! A frame of such a file is a function: were its line the one that was running, speedscope would
 //! show a function of ten lines as ten.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
-use hashbrown::HashMap;
 use serde::Serialize;
 
 use crate::format::collapsed_write::decimal;
-use crate::format::write::{Part, Writer, rows_in_time};
-use crate::profile::{Id, LabelSetId, LabelValue, LoadOptions, Metric, Profile};
+use crate::format::threads::{LabelledThread, rows_by};
+use crate::format::write::{Part, Writer, nothing_beside, rows_in_time};
+use crate::profile::{Id, LoadOptions, Metric, Profile};
 use crate::unit::{Family, Unit};
 
 /// The format's row in the list of formats that can be written.
@@ -22,7 +23,7 @@ pub(super) static WRITER: Writer = Writer {
     packed: false,
     holds: &[Part::Threads, Part::Files, Part::Places, Part::Negatives],
     holds_calls: false,
-    counts_rows: false,
+    beside: nothing_beside,
     read_as: &[("wall", "nanoseconds"), ("bytes", "bytes"), ("samples", "count")],
     needs: LoadOptions { labels: true, times: true, ..LoadOptions::LEAST },
     write,
@@ -96,36 +97,14 @@ impl Scale {
     }
 }
 
-/// The rows of one thread.
-struct ThreadRows<'a> {
-    name: &'a str,
-    rows: Vec<usize>,
-}
-
-/// The threads, in the order of their first samples; one without a name where there is none.
-fn threads(profile: &Profile, metric: usize) -> Vec<ThreadRows<'_>> {
-    let strings = &profile.symbols.strings;
-    let name = |set: LabelSetId| {
-        let labels = profile.label_sets.labels(set).iter();
-        let thread =
-            labels.filter(|label| strings.get(label.key) == "thread").find_map(|label| match label.value {
-                LabelValue::Text(name) => Some(strings.get(name)),
-                LabelValue::Number(..) => None,
-            });
-        thread.unwrap_or_default()
-    };
-    let mut threads: Vec<ThreadRows> = Vec::new();
-    let mut places: HashMap<&str, usize> = HashMap::new();
-    for row in rows_in_time(profile, metric) {
-        let name = name(profile.samples.labels[row]);
-        let place = *places.entry(name).or_insert_with(|| {
-            threads.push(ThreadRows { name, rows: Vec::new() });
-            threads.len() - 1
-        });
-        threads[place].rows.push(row);
-    }
+/// The rows of every thread that has a name, and of all that have none; there is always one.
+fn threads(profile: &Profile, metric: usize) -> Vec<(Cow<'_, str>, Vec<usize>)> {
+    let names: Vec<Cow<str>> =
+        profile.label_sets.ids().map(|set| LabelledThread::of(profile, set).name).collect();
+    let name = |row: usize| names[profile.samples.labels[row].index()].clone();
+    let mut threads = rows_by(rows_in_time(profile, &[metric]), name);
     if threads.is_empty() {
-        threads.push(ThreadRows { name: "", rows: Vec::new() });
+        threads.push((Cow::default(), Vec::new()));
     }
     threads
 }
@@ -133,17 +112,17 @@ fn threads(profile: &Profile, metric: usize) -> Vec<ThreadRows<'_>> {
 fn write_thread(
     profile: &Profile,
     metric: usize,
-    thread: &ThreadRows,
+    (name, rows): &(Cow<str>, Vec<usize>),
     scale: &Scale,
     mut out: &mut dyn Write,
 ) -> io::Result<()> {
     let (samples, values) = (&profile.samples, &profile.samples.values[metric]);
-    let sum: i128 = thread.rows.iter().map(|&row| i128::from(values[row])).sum();
+    let sum: i128 = rows.iter().map(|&row| i128::from(values[row])).sum();
     out.write_all(b"{\"type\":\"sampled\",\"name\":")?;
-    serde_json::to_writer(&mut out, thread.name)?;
+    serde_json::to_writer(&mut out, &**name)?;
     let (unit, end) = (scale.unit, scale.decimal(sum));
     write!(out, ",\"unit\":\"{unit}\",\"startValue\":0,\"endValue\":{end},\"samples\":[")?;
-    for (index, &row) in thread.rows.iter().enumerate() {
+    for (index, &row) in rows.iter().enumerate() {
         out.write_all(if index == 0 { b"[" } else { b",[" })?;
         for (depth, &frame) in profile.stacks.frames(samples.stack[row]).iter().enumerate() {
             let comma = if depth == 0 { "" } else { "," };
@@ -152,7 +131,7 @@ fn write_thread(
         out.write_all(b"]")?;
     }
     out.write_all(b"],\"weights\":[")?;
-    for (index, &row) in thread.rows.iter().enumerate() {
+    for (index, &row) in rows.iter().enumerate() {
         let comma = if index == 0 { "" } else { "," };
         write!(out, "{comma}{}", scale.decimal(i128::from(values[row])))?;
     }

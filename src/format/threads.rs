@@ -1,6 +1,11 @@
 //! The labels that say on which thread a sample was taken.
 
-use crate::profile::{Label, LabelSetId, LabelValue, ProfileBuilder};
+use std::borrow::Cow;
+use std::hash::Hash;
+
+use hashbrown::HashMap;
+
+use crate::profile::{Label, LabelSetId, LabelValue, Profile, ProfileBuilder};
 
 /// What a format knows of a thread; what it does not know is empty.
 #[derive(Clone, Debug, Default)]
@@ -29,4 +34,53 @@ impl Thread {
     pub(super) fn is_known(&self) -> bool {
         !(self.process.is_empty() && self.name.is_empty() && self.tid.is_empty())
     }
+}
+
+/// The thread that a set of labels says, for writers; what it does not say is empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct LabelledThread<'p> {
+    pub(super) process: Cow<'p, str>,
+    pub(super) name: Cow<'p, str>,
+    pub(super) tid: Cow<'p, str>,
+}
+
+impl<'p> LabelledThread<'p> {
+    /// The thread of a set of labels.
+    pub(super) fn of(profile: &'p Profile, set: LabelSetId) -> Self {
+        let strings = &profile.symbols.strings;
+        let mut thread = LabelledThread::default();
+        for label in profile.label_sets.labels(set) {
+            let part = match strings.get(label.key) {
+                "process" => &mut thread.process,
+                "thread" => &mut thread.name,
+                "tid" => &mut thread.tid,
+                _ => continue,
+            };
+            if part.is_empty() {
+                *part = match label.value {
+                    LabelValue::Text(text) => strings.get(text).into(),
+                    LabelValue::Number(number, _) => number.to_string().into(),
+                };
+            }
+        }
+        thread
+    }
+}
+
+/// Splits rows by `key`, in the order in which the keys come up.
+pub(super) fn rows_by<K: Hash + Eq + Clone>(
+    rows: impl IntoIterator<Item = usize>,
+    key: impl Fn(usize) -> K,
+) -> Vec<(K, Vec<usize>)> {
+    let mut groups: Vec<(K, Vec<usize>)> = Vec::new();
+    let mut places: HashMap<K, usize> = HashMap::new();
+    for row in rows {
+        let key = key(row);
+        let place = *places.entry(key).or_insert_with_key(|key| {
+            groups.push((key.clone(), Vec::new()));
+            groups.len() - 1
+        });
+        groups[place].1.push(row);
+    }
+    groups
 }

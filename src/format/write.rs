@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use flate2::{Compression, GzBuilder};
 
-use crate::format::{callgrind_write, collapsed_write, pprof, speedscope_write, v8};
+use crate::format::{callgrind_write, collapsed_write, gecko, plain_name, pprof, speedscope_write, v8};
 use crate::profile::{Frame, LoadOptions, Profile};
 
 /// A format that can be written.
@@ -26,8 +26,8 @@ pub struct Writer {
     /// Whether it can hold functions and their calls, which is what some formats have instead of
     /// stacks.
     pub holds_calls: bool,
-    /// Whether a metric that counts samples can be told from the number of samples in the file.
-    pub counts_rows: bool,
+    /// Which metric the file holds beside the one that is written, where there is one.
+    pub beside: fn(&Profile, usize) -> Option<usize>,
     /// Names and units of metrics that need not be written, since they are read as these anyway.
     pub read_as: &'static [(&'static str, &'static str)],
     /// What has to be loaded to write all that it can hold.
@@ -45,6 +45,7 @@ pub static WRITERS: &[&Writer] = &[
     &speedscope_write::WRITER,
     &v8::write::WRITER,
     &callgrind_write::WRITER,
+    &gecko::WRITER,
 ];
 
 /// What a profile may have that not every format can hold.
@@ -54,10 +55,12 @@ pub enum Part {
     Metrics,
     /// The name and the unit of a metric.
     MetricNames,
-    /// Labels other than the thread's name.
+    /// Labels other than those that say the thread.
     Labels,
     /// The names of threads.
     Threads,
+    /// The numbers of threads, and the processes they are in.
+    Processes,
     /// Source files.
     Files,
     /// The lines that were running.
@@ -85,6 +88,7 @@ impl fmt::Display for Part {
             Part::MetricNames => "the metric's name and unit",
             Part::Labels => "labels",
             Part::Threads => "threads",
+            Part::Processes => "processes and thread numbers",
             Part::Files => "source files",
             Part::Lines => "line numbers",
             Part::Places => "what tells functions of one name apart",
@@ -129,14 +133,9 @@ impl Writer {
         if self.holds.contains(&Part::Metrics) {
             return Vec::new();
         }
-        let is_count = |number: usize| {
-            let name = &profile.meta.metrics[number].name;
-            self.counts_rows
-                && name == "samples"
-                && profile.samples.time.is_some()
-                && profile.samples.values[number].iter().all(|&value| value == 1)
-        };
-        let others = (0..profile.meta.metrics.len()).filter(|&number| number != metric && !is_count(number));
+        let beside = (self.beside)(profile, metric);
+        let others =
+            (0..profile.meta.metrics.len()).filter(|&number| number != metric && Some(number) != beside);
         others.map(|number| profile.meta.metrics[number].name.as_str()).collect()
     }
 
@@ -161,6 +160,7 @@ impl Writer {
             Part::MetricNames,
             Part::Labels,
             Part::Threads,
+            Part::Processes,
             Part::Files,
             Part::Lines,
             Part::Places,
@@ -184,8 +184,11 @@ fn has(profile: &Profile, metric: usize, part: Part) -> bool {
         Part::Metrics => meta.metrics.len() > 1,
         Part::MetricNames => !meta.metrics.is_empty(),
         // Labels that were not loaded are counted all the same.
-        Part::Labels => has_label(profile, |key| key != "thread") || is_unlabelled(profile),
+        Part::Labels => {
+            has_label(profile, |key| !["thread", "tid", "process"].contains(&key)) || is_unlabelled(profile)
+        }
         Part::Threads => has_label(profile, |key| key == "thread"),
+        Part::Processes => has_label(profile, |key| ["tid", "process"].contains(&key)),
         Part::Files => {
             symbols.functions.iter().any(|function| !symbols.strings.get(function.file).is_empty())
         }
@@ -225,21 +228,28 @@ fn is_unlabelled(profile: &Profile) -> bool {
 }
 
 /// The rows of a profile in the order in which they were taken, where that is known; elsewhere those
-/// with no value in `metric` are left out.
-pub(super) fn rows_in_time(profile: &Profile, metric: usize) -> impl Iterator<Item = usize> {
-    let (samples, values) = (&profile.samples, &profile.samples.values[metric]);
+/// with no value in any of `metrics` are left out.
+pub(super) fn rows_in_time(profile: &Profile, metrics: &[usize]) -> Vec<usize> {
+    let samples = &profile.samples;
+    let has_value = |row: usize| metrics.iter().any(|&metric| samples.values[metric][row] != 0);
     let mut rows: Vec<usize> = match &samples.time {
         Some(_) => (0..samples.len()).collect(),
-        None => (0..samples.len()).filter(|&row| values[row] != 0).collect(),
+        None => (0..samples.len()).filter(|&row| has_value(row)).collect(),
     };
     if let Some(times) = &samples.time {
         rows.sort_by_key(|&row| times[row]);
     }
-    rows.into_iter()
+    rows
+}
+
+/// For [`Writer::beside`]: a file of this format holds the metric that is written and no other.
+pub(super) fn nothing_beside(_: &Profile, _: usize) -> Option<usize> {
+    None
 }
 
 /// The format to write that is called `name`.
 pub fn writer_named(name: &str) -> Option<&'static Writer> {
+    let name = plain_name(name);
     WRITERS.iter().copied().find(|writer| writer.name.eq_ignore_ascii_case(name))
 }
 
@@ -277,6 +287,7 @@ mod tests {
             ("a.cpuprofile", Some(("cpuprofile", false))),
             ("x/callgrind.out.12", Some(("callgrind", false))),
             ("a.callgrind", Some(("callgrind", false))),
+            ("a.firefox.json.gz", Some(("gecko", true))),
             ("a.json", None),
             ("a", None),
         ] {

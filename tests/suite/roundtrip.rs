@@ -117,6 +117,32 @@ fn place_frames(builder: &mut ProfileBuilder, place: &Place, mapping: MappingId)
 
 /// All that pprof holds of the samples, sorted, so that two profiles can be compared.
 fn everything(profile: &Profile) -> Vec<String> {
+    let row = |row: usize| {
+        let values: Vec<i64> = profile.samples.values.iter().map(|column| column[row]).collect();
+        format!("{} {values:?}", sampled(profile, row))
+    };
+    let mut rows: Vec<String> = (0..profile.samples.len()).map(row).collect();
+    rows.sort();
+    rows
+}
+
+/// All samples with two of their values, those of the first as parts of `divisor`, and their times;
+/// sorted.
+fn timed(profile: &Profile, metrics: [&str; 2], divisor: u64) -> Vec<String> {
+    let [first, second] = metrics.map(|name| profile.meta.metric_named(name).unwrap());
+    let factor = (divisor / profile.meta.metrics[first].divisor).cast_signed();
+    let row = |row: usize| {
+        let values = [profile.samples.values[first][row] * factor, profile.samples.values[second][row]];
+        let time = profile.samples.time.as_ref().map(|times| times[row]);
+        format!("{} {values:?} {time:?}", sampled(profile, row))
+    };
+    let mut rows: Vec<String> = (0..profile.samples.len()).map(row).collect();
+    rows.sort();
+    rows
+}
+
+/// The stack and the labels of a row.
+fn sampled(profile: &Profile, row: usize) -> String {
     let symbols = &profile.symbols;
     let text = |id| symbols.strings.get(id);
     let frame = |&id: &FrameId| {
@@ -142,18 +168,11 @@ fn everything(profile: &Profile) -> Vec<String> {
         LabelValue::Text(value) => format!("{}={}", text(label.key), text(value)),
         LabelValue::Number(number, unit) => format!("{}={number} {}", text(label.key), text(unit)),
     };
-    let row = |row: usize| {
-        let frames: Vec<String> =
-            profile.stacks.frames(profile.samples.stack[row]).iter().map(frame).collect();
-        let mut labels: Vec<String> =
-            profile.label_sets.labels(profile.samples.labels[row]).iter().map(label).collect();
-        labels.sort();
-        let values: Vec<i64> = profile.samples.values.iter().map(|column| column[row]).collect();
-        format!("{frames:?} {labels:?} {values:?}")
-    };
-    let mut rows: Vec<String> = (0..profile.samples.len()).map(row).collect();
-    rows.sort();
-    rows
+    let frames: Vec<String> = profile.stacks.frames(profile.samples.stack[row]).iter().map(frame).collect();
+    let mut labels: Vec<String> =
+        profile.label_sets.labels(profile.samples.labels[row]).iter().map(label).collect();
+    labels.sort();
+    format!("{frames:?} {labels:?}")
 }
 
 proptest! {
@@ -231,6 +250,54 @@ proptest! {
         if factor == 1 {
             prop_assert_eq!(draw(&again), draw(&profile));
         }
+    }
+
+    #[test]
+    fn gecko_holds_stacks_threads_and_values(
+        samples in samples(2),
+        threads in prop::collection::vec((0..3u8, 0..3u8, 0..3u8), 12),
+        (metric, start, divisor) in (0..4usize, prop::option::of(1_700_000_000_000_000_000..1_800_000_000_000_000_000i64), 0..2usize),
+        times in prop::option::of(prop::collection::vec(0..1_000_000_000_000i64, 12)),
+    ) {
+        let (name, unit) = [("samples", "count"), ("wall", "nanoseconds"), ("bytes", "bytes"), ("cpu", "nanoseconds")][metric];
+        let (other, other_unit) = if metric == 3 { ("samples", "count") } else { ("cpu", "nanoseconds") };
+        let mut builder = ProfileBuilder::new("gecko", LoadOptions::ALL);
+        builder.metric(name, unit);
+        builder.metric(other, other_unit);
+        // Times are whole numbers of nanoseconds.
+        let divisor = if ["samples", "bytes"].contains(&name) { [1, 100][divisor] } else { 1 };
+        builder.meta.metrics[0].divisor = divisor;
+        builder.meta.time_ns = start;
+        builder.meta.duration_ns = start.map(|_| 5);
+        let file = builder.string("/usr/bin/app");
+        let build_id = builder.string("7544444e7eeafbb5a7ecaf94fc3ebebd2b986846");
+        let app = builder.mapping(Mapping { file, build_id, ..Mapping::default() });
+        for (number, (sample, (process, thread, tid))) in samples.iter().zip(threads).enumerate() {
+            let frames: Vec<FrameId> = sample.places.iter().flat_map(|place| {
+                place_frames(&mut builder, place, [MappingId::default(), app][place.mapping % 2])
+            }).collect();
+            let stack = builder.stack(&frames);
+            let known = [("process", process), ("thread", thread), ("tid", tid)];
+            let mut labels: Vec<Label> = known.into_iter().filter(|(_, number)| *number > 0).map(|(key, number)| {
+                let value = LabelValue::Text(builder.string(&number.to_string()));
+                Label { key: builder.string(key), value }
+            }).collect();
+            let labels = builder.label_set(&mut labels);
+            let values = [sample.values[0], sample.values[1]];
+            // CPU time is never less than none.
+            let values = if metric == 3 { [values[0].abs(), values[1]] } else { [values[0], values[1].abs()] };
+            let time = times.as_ref().map(|times| start.unwrap_or(0) + times[number]);
+            builder.sample(stack, labels, time, &values);
+        }
+        let profile = builder.finish().unwrap();
+        let writer = writer_named("firefox").unwrap();
+        prop_assert_eq!(writer.left_out(&profile, 0), Vec::<&str>::new());
+        let bytes = written(writer, &profile, 0);
+        let again = load(&mut Source::from_bytes(bytes), LoadOptions { labels: true, times: times.is_some() }, None).unwrap();
+        prop_assert_eq!(again.meta.format, "gecko");
+        prop_assert_eq!(again.meta.time_ns, start);
+        prop_assert_eq!(again.meta.duration_ns, profile.meta.duration_ns);
+        prop_assert_eq!(timed(&again, [name, other], divisor), timed(&profile, [name, other], divisor));
     }
 
     #[test]
@@ -371,7 +438,7 @@ fn recorded_profiles_show_the_same_in_every_format() {
     for path in RECORDED {
         let profile = compact(&load_file(&fixture(path)).unwrap()).unwrap();
         let metric = profile.meta.default_metric;
-        for format in ["pprof", "collapsed", "speedscope"] {
+        for format in ["pprof", "collapsed", "speedscope", "gecko"] {
             let again = through(format, &profile, metric);
             let what = format!("{path} as {format}");
             assert_same_top(flat(&profile, metric), flat(&again, again.meta.default_metric), &what);

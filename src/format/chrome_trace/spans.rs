@@ -2,10 +2,13 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::iter::Peekable;
+
+use hashbrown::HashMap;
 
 use crate::format::chrome_trace::Threads;
 use crate::format::chrome_trace::event::Event;
-use crate::profile::{FrameId, Id, LabelSetId, ProfileBuilder, StringId};
+use crate::profile::{FrameId, LabelSetId, ProfileBuilder, StringId};
 
 /// The spans of all threads. Times are in ns.
 #[derive(Default)]
@@ -118,6 +121,39 @@ struct Open {
     is_complete: bool,
 }
 
+/// The events of one moment that end spans, and have not ended any yet.
+#[derive(Default)]
+struct Moment {
+    time: i64,
+    count: usize,
+    by_name: HashMap<StringId, usize>,
+}
+
+impl Moment {
+    /// Takes the events of the next moment.
+    fn fill<'e>(&mut self, ends: &mut Peekable<impl Iterator<Item = &'e End>>) {
+        self.by_name.clear();
+        let Some(first) = ends.peek() else { return };
+        self.time = first.time;
+        while let Some(end) = ends.next_if(|end| end.time == self.time) {
+            *self.by_name.entry(end.name).or_default() += 1;
+            self.count += 1;
+        }
+    }
+
+    /// Whether one of the events ends a span called `name`; that event is used up.
+    fn ends(&mut self, name: StringId) -> bool {
+        for name in [name, StringId::default()] {
+            if let Some(left) = self.by_name.get_mut(&name).filter(|left| **left > 0) {
+                *left -= 1;
+                self.count -= 1;
+                return true;
+            }
+        }
+        false
+    }
+}
+
 impl Sweep {
     fn run(&mut self, events: Events, builder: &mut ProfileBuilder) {
         let Events { mut begins, mut ends } = events;
@@ -126,26 +162,27 @@ impl Sweep {
         begins.sort_by_key(|begin| (begin.time, Reverse(begin.end.unwrap_or(i64::MAX))));
         ends.sort_by_key(|end| end.time);
         let mut begins = begins.iter().peekable();
-        let mut next_end = 0;
+        let mut ends = ends.iter().peekable();
+        // The ends of one moment are in any order, and an event may even end what begins then.
+        let mut moment = Moment::default();
         loop {
             let begin = begins.peek().map_or(i64::MAX, |begin| begin.time);
-            let end = ends.get(next_end).map_or(i64::MAX, |end| end.time);
+            if moment.count == 0 {
+                moment.fill(&mut ends);
+            }
             let due = self.due.peek().map_or(i64::MAX, |(Reverse(time), _)| *time);
-            if due != i64::MAX && due <= begin && due <= end {
+            let is_ending = moment.count > 0;
+            if due != i64::MAX && due <= begin && (!is_ending || due <= moment.time) {
                 self.end_complete(builder);
-            } else if next_end < ends.len() && end <= begin {
-                let count = ends[next_end..].iter().take_while(|other| other.time == end).count();
-                let group = &mut ends[next_end..next_end + count];
-                // Ends of one moment are in any order, and an event may even end what begins then.
-                if let Some(at) = group.iter().position(|end| self.ended_by(end).is_some()) {
-                    group[..=at].rotate_right(1);
-                    self.end(&group[0], builder);
-                    next_end += 1;
-                } else if let Some(begin) = begins.next_if(|begin| begin.time == end) {
+            } else if is_ending && moment.time <= begin {
+                if let Some(at) = self.waiting().filter(|&at| moment.ends(self.open[at].name)) {
+                    self.advance(moment.time, builder);
+                    self.open.remove(at);
+                    self.stack.remove(at);
+                } else if let Some(begin) = begins.next_if(|begin| begin.time == moment.time) {
                     self.begin(begin, builder);
                 } else {
-                    self.unmatched += count;
-                    next_end += count;
+                    self.unmatched += std::mem::take(&mut moment.count);
                 }
             } else if let Some(begin) = begins.next() {
                 self.begin(begin, builder);
@@ -180,19 +217,9 @@ impl Sweep {
         }
     }
 
-    /// Which of the open spans an event ends: the innermost that waits for one, if it has its name.
-    fn ended_by(&self, end: &End) -> Option<usize> {
-        let at = self.open.iter().rposition(|open| !open.is_complete)?;
-        let fits = end.name.index() == 0 || end.name == self.open[at].name;
-        fits.then_some(at)
-    }
-
-    fn end(&mut self, end: &End, builder: &mut ProfileBuilder) {
-        if let Some(at) = self.ended_by(end) {
-            self.advance(end.time, builder);
-            self.open.remove(at);
-            self.stack.remove(at);
-        }
+    /// The innermost of the open spans that wait for an event to end them.
+    fn waiting(&self) -> Option<usize> {
+        self.open.iter().rposition(|open| !open.is_complete)
     }
 
     /// Moves on to `time`: what was open until then took the time.

@@ -23,6 +23,8 @@ mod parts;
 mod samples;
 mod stacks;
 mod table;
+mod write;
+mod write_tables;
 
 use crate::format::json::{self, Json};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source};
@@ -32,6 +34,7 @@ use libs::Libs;
 use parts::{Meta, ProfileParts};
 use samples::Writer;
 use stacks::{StackTable, strings};
+pub(super) use write::WRITER;
 
 /// The format's row in the list of formats.
 pub(super) static GECKO: Format = Format { name: NAME, title: "Firefox Profiler", sniff, read };
@@ -138,8 +141,9 @@ impl Reader {
             return;
         }
         let about = &mut self.writer.builder.meta;
-        let nanoseconds = |milliseconds: f64| (milliseconds * 1e6) as i64;
-        about.time_ns = meta.start.map(|start| nanoseconds(start + meta.profiling_start.unwrap_or(0.0)));
+        about.time_ns = meta
+            .start
+            .map(|start| nanoseconds(start).saturating_add(nanoseconds(meta.profiling_start.unwrap_or(0.0))));
         if let (Some(start), Some(end)) = (meta.profiling_start, meta.profiling_end) {
             about.duration_ns = Some(nanoseconds(end - start));
         }
@@ -150,6 +154,13 @@ impl Reader {
         });
         about.comments.extend(meta.product.clone());
     }
+}
+
+/// Milliseconds as nanoseconds. What is behind the point is converted apart: as a number with a
+/// fraction, a moment of today is exact to 256 ns only.
+fn nanoseconds(milliseconds: f64) -> i64 {
+    let whole = (milliseconds.trunc() as i64).saturating_mul(1_000_000);
+    whole.saturating_add((milliseconds.fract() * 1e6).round() as i64)
 }
 
 #[cfg(test)]

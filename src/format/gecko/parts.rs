@@ -154,8 +154,12 @@ impl ThreadParts {
                 }
             }
         }
-        if parts.thread.process.is_empty() {
+        // 0 stands for a thread or a process whose number is not known.
+        if parts.thread.process.is_empty() && pid != "0" {
             parts.thread.process = pid;
+        }
+        if parts.thread.tid == "0" {
+            parts.thread.tid.clear();
         }
         Ok(parts)
     }
@@ -180,7 +184,8 @@ impl Meta {
         json.object()?;
         while let Some(key) = json.key()? {
             match (&*key, json.kind()?) {
-                ("startTime", _) => meta.start = json.number_if_any()?,
+                // 0 stands for a profile without a date.
+                ("startTime", _) => meta.start = json.number_if_any()?.filter(|&start| start > 0.0),
                 ("profilingStartTime", _) => meta.profiling_start = json.number_if_any()?,
                 ("profilingEndTime", _) => meta.profiling_end = json.number_if_any()?,
                 ("interval", _) => meta.interval = json.number_if_any()?,

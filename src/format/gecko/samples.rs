@@ -1,6 +1,8 @@
 //! The samples of a thread.
 
 use crate::format::ParseError;
+use crate::format::decimals::Decimals;
+use crate::format::gecko::nanoseconds;
 use crate::format::gecko::parts::{Meta, ThreadParts};
 use crate::format::gecko::stacks::StackTable;
 use crate::format::gecko::table::{Table, row, table};
@@ -11,15 +13,17 @@ use crate::profile::{LabelSetId, Profile, ProfileBuilder, TooLarge};
 pub(super) struct Writer {
     pub(super) builder: ProfileBuilder,
     values: Vec<i64>,
+    decimals: Decimals,
     /// The metric of CPU time and whether any sample has some.
     cpu: Option<(usize, bool)>,
 }
 
 /// Where the numbers of a table go.
 struct Target {
-    /// The metric of the weights, and what a weight is multiplied by.
+    /// The metric of the weights, and what a weight is multiplied by; without a factor it keeps its
+    /// decimals.
     metric: usize,
-    factor: f64,
+    factor: Option<f64>,
     /// What a sample without a weight is worth.
     unweighted: f64,
     /// The same of `threadCPUDelta`.
@@ -27,13 +31,13 @@ struct Target {
     cpu_factor: f64,
     labels: LabelSetId,
     skipped_labels: bool,
-    /// When times count from, in ms since 1970.
-    start: f64,
+    /// When times count from, in ns since 1970.
+    start: i64,
 }
 
 impl Writer {
     pub(super) fn new(builder: ProfileBuilder) -> Self {
-        Writer { builder, values: Vec::new(), cpu: None }
+        Writer { builder, values: Vec::new(), decimals: Decimals::default(), cpu: None }
     }
 
     /// Writes the samples of a thread and the allocations it was caught at.
@@ -46,10 +50,10 @@ impl Writer {
     ) -> Result<(), ParseError> {
         let labels = parts.thread.labels(&mut self.builder);
         let skipped_labels = parts.thread.is_known() && !self.builder.options().labels;
-        let start = meta.start.unwrap_or(0.0);
+        let start = nanoseconds(meta.start.unwrap_or(0.0));
         let target = Target {
             metric: 0,
-            factor: 1.0,
+            factor: None,
             unweighted: 1.0,
             cpu: None,
             cpu_factor: 1.0,
@@ -59,9 +63,9 @@ impl Writer {
         };
         if let Some(samples) = &parts.samples {
             let (name, unit, factor) = match &*samples.weight_type {
-                "tracing-ms" => ("wall", "nanoseconds", 1e6),
-                "bytes" => ("bytes", "bytes", 1.0),
-                _ => ("samples", "count", 1.0),
+                "tracing-ms" => ("wall", "nanoseconds", Some(1e6)),
+                "bytes" => ("bytes", "bytes", None),
+                _ => ("samples", "count", None),
             };
             let metric = self.metric(name, unit);
             let has_cpu = samples.has(json, "threadCPUDelta")?;
@@ -102,7 +106,11 @@ impl Writer {
                 None => self.builder.stack(&[]),
             };
             self.values.fill(0);
-            self.values[target.metric] = (weight.unwrap_or(target.unweighted) * target.factor).round() as i64;
+            let weight = weight.unwrap_or(target.unweighted);
+            self.values[target.metric] = match target.factor {
+                Some(factor) => (weight * factor).round() as i64,
+                None => self.decimals.integer(&mut self.builder, target.metric, weight),
+            };
             if let (Some(metric), Some(cpu)) = (target.cpu, cpu) {
                 self.values[metric] = (cpu * target.cpu_factor).round() as i64;
                 self.cpu = Some((metric, self.cpu.is_some_and(|(_, any)| any) || cpu > 0.0));
@@ -110,7 +118,7 @@ impl Writer {
             if target.skipped_labels {
                 self.builder.skipped_labels();
             }
-            let time = ((target.start + clock) * 1e6) as i64;
+            let time = target.start.saturating_add(nanoseconds(clock));
             self.builder.sample(stack, target.labels, Some(time), &self.values);
             Ok(())
         })

@@ -209,23 +209,22 @@ impl<'a> Constants<'a> {
     }
 
     /// Class and name of a method; what is not known is empty.
-    pub(super) fn method(&self, key: u64) -> (Cow<'_, str>, Cow<'_, str>) {
-        let Some(method) = self.methods.get(&key) else { return (Cow::default(), Cow::default()) };
+    pub(super) fn method(&self, key: u64) -> (Cow<'_, str>, &str) {
+        let Some(method) = self.methods.get(&key) else { return (Cow::default(), "") };
         (self.class(method.class), self.named("jdk.types.Symbol", method.name))
     }
 
     /// Name of a class as Java writes it, such as `java.util.HashMap`.
     pub(super) fn class(&self, key: u64) -> Cow<'_, str> {
-        let name =
-            self.classes.get(&key).map_or(Cow::default(), |&name| self.named("jdk.types.Symbol", name));
-        if name.contains('/') { Cow::Owned(dotted(&name)) } else { name }
+        let name = self.classes.get(&key).map_or("", |&name| self.named("jdk.types.Symbol", name));
+        if name.contains('/') { Cow::Owned(dotted(name)) } else { Cow::Borrowed(name) }
     }
 
     pub(super) fn is_inlined(&self, kind: u32) -> bool {
         self.named("jdk.types.FrameType", kind.into()) == "Inlined"
     }
 
-    pub(super) fn state(&self, key: u64) -> Cow<'_, str> {
+    pub(super) fn state(&self, key: u64) -> &str {
         self.named("jdk.types.ThreadState", key)
     }
 
@@ -234,22 +233,23 @@ impl<'a> Constants<'a> {
     }
 
     /// The name that Java knows a thread by, else the one the system does.
-    pub(super) fn thread_name(&self, thread: &RawThread<'a>) -> Cow<'_, str> {
+    pub(super) fn thread_name<'t>(&'t self, thread: &'t RawThread<'a>) -> &'t str {
         let java = self.text(&thread.java_name);
         if java.is_empty() { self.text(&thread.os_name) } else { java }
     }
 
-    fn named(&self, pool: &str, key: u64) -> Cow<'_, str> {
-        self.texts.get(pool).and_then(|pool| pool.get(&key)).map_or(Cow::default(), |text| self.text(text))
+    fn named(&self, pool: &str, key: u64) -> &str {
+        self.texts.get(pool).and_then(|pool| pool.get(&key)).map_or("", |text| self.text(text))
     }
 
     /// What a field of text says; a reference is followed once, since pooled texts are no references.
-    pub(super) fn text(&self, text: &Text<'_>) -> Cow<'_, str> {
-        let here = match text {
-            Text::Pooled(key) => self.texts.get(STRINGS).and_then(|pool| pool.get(key)),
-            other => return other.here().to_string().into(),
-        };
-        Cow::Owned(here.map_or_else(String::new, |text| text.here().to_string()))
+    pub(super) fn text<'t>(&'t self, text: &'t Text<'a>) -> &'t str {
+        match text {
+            Text::Pooled(key) => {
+                self.texts.get(STRINGS).and_then(|pool| pool.get(key)).map_or("", Text::here)
+            }
+            here => here.here(),
+        }
     }
 }
 

@@ -85,6 +85,7 @@ pub(super) fn add(
         constants: chunk.constants()?,
         settings,
         stacks: HashMap::new(),
+        known_frames: HashMap::new(),
         functions: HashMap::new(),
         label_sets: HashMap::new(),
         frames: Vec::new(),
@@ -101,8 +102,9 @@ struct Adder<'a, 'c> {
     chunk: &'c Chunk<'a>,
     constants: Constants<'a>,
     settings: Settings,
-    /// Stacks, methods and labels that were met before, by their numbers in the chunk.
+    /// Stacks, frames, methods and labels that were met before, by their numbers in the chunk.
     stacks: HashMap<u64, (StackId, bool)>,
+    known_frames: HashMap<RawFrame, FrameId>,
     functions: HashMap<u64, FunctionId>,
     label_sets: HashMap<[u64; 3], LabelSetId>,
     values: Vec<i64>,
@@ -156,7 +158,7 @@ impl<'a> Adder<'a, '_> {
 
     fn function(&mut self, key: u64) -> FunctionId {
         let (class, method) = self.constants.method(key);
-        let name = match (&*class, &*method) {
+        let name = match (&*class, method) {
             ("", "") => "<unknown>".into(),
             // Native functions belong to no class.
             ("", native) => demangle(native).into_owned(),
@@ -169,10 +171,15 @@ impl<'a> Adder<'a, '_> {
     }
 
     fn frame(&mut self, raw: RawFrame) -> FrameId {
+        if let Some(&frame) = self.known_frames.get(&raw) {
+            return frame;
+        }
         let known = self.functions.get(&raw.method).copied();
         let function = known.unwrap_or_else(|| self.function(raw.method));
         let inlined = self.constants.is_inlined(raw.kind);
-        self.builder.frame(Frame { function, line: raw.line, inlined, ..Frame::default() })
+        let frame = self.builder.frame(Frame { function, line: raw.line, inlined, ..Frame::default() });
+        self.known_frames.insert(raw, frame);
+        frame
     }
 
     /// The labels of a thread, its state, and the class that was allocated or locked.
@@ -194,11 +201,11 @@ impl<'a> Adder<'a, '_> {
             }
         };
         if let Some(thread) = self.constants.thread(thread) {
-            add("thread", &self.constants.thread_name(thread));
+            add("thread", self.constants.thread_name(thread));
             let tid = if thread.os_id > 0 { thread.os_id } else { thread.java_id };
             add("tid", &tid.to_string());
         }
-        add("state", &self.constants.state(state));
+        add("state", self.constants.state(state));
         add("class", &self.constants.class(class));
         let set = self.builder.label_set(&mut labels);
         self.label_sets.insert(keys, set);

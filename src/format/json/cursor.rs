@@ -21,6 +21,9 @@ pub(in crate::format) enum Kind {
     Null,
 }
 
+/// The length of a string that is looked through letter by letter.
+const SHORT: usize = 12;
+
 /// A place in JSON text. Every method that reads a value moves behind it.
 ///
 /// ```text
@@ -149,7 +152,8 @@ impl<'a> Json<'a> {
         }
         let start = self.at + 1;
         let escaped = self.string_end()?;
-        let text = String::from_utf8_lossy(&self.bytes[start..self.at - 1]);
+        let bytes = &self.bytes[start..self.at - 1];
+        let text = std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed);
         if !escaped {
             return Ok(text);
         }
@@ -330,6 +334,17 @@ impl<'a> Json<'a> {
     /// Moves behind the string that starts here; whether it has escapes.
     fn string_end(&mut self) -> Result<bool, ParseError> {
         self.at += 1;
+        // Most strings are keys of a few letters, over before a search for the end is set up.
+        for _ in 0..SHORT {
+            match self.bytes.get(self.at) {
+                Some(b'"') => {
+                    self.at += 1;
+                    return Ok(false);
+                }
+                Some(b'\\') | None => break,
+                Some(_) => self.at += 1,
+            }
+        }
         let mut escaped = false;
         while let Some(found) = memchr::memchr2(b'"', b'\\', &self.bytes[self.at..]) {
             self.at += found + 1;

@@ -10,7 +10,7 @@ mod tables;
 mod write;
 
 use crate::format::wire::{Value, Wire, WireError};
-use crate::format::write::{Part, Writer};
+use crate::format::write::{Part, Writer, nothing_beside};
 use crate::format::{Confidence, Format};
 use crate::profile::LoadOptions;
 
@@ -29,6 +29,7 @@ pub(super) static WRITER: Writer = Writer {
         Part::MetricNames,
         Part::Labels,
         Part::Threads,
+        Part::Processes,
         Part::Files,
         Part::Lines,
         Part::Addresses,
@@ -39,7 +40,7 @@ pub(super) static WRITER: Writer = Writer {
         Part::Negatives,
     ],
     holds_calls: false,
-    counts_rows: false,
+    beside: nothing_beside,
     read_as: &[],
     needs: LoadOptions { labels: true, times: false, ..LoadOptions::LEAST },
     write: write::write,

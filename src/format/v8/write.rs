@@ -22,11 +22,18 @@ pub(in crate::format) static WRITER: Writer = Writer {
     packed: false,
     holds: &[Part::Files, Part::Places],
     holds_calls: false,
-    counts_rows: true,
+    beside: count_of_rows,
     read_as: &[("cpu", "microseconds")],
     needs: LoadOptions { labels: false, times: true, ..LoadOptions::LEAST },
     write,
 };
+
+/// The metric that is 1 for every sample: readers count the samples again.
+fn count_of_rows(profile: &Profile, metric: usize) -> Option<usize> {
+    let samples = profile.meta.metric_named("samples").filter(|&samples| samples != metric)?;
+    let is_one = profile.samples.values[samples].iter().all(|&value| value == 1);
+    (is_one && profile.samples.time.is_some()).then_some(samples)
+}
 
 /// A node of the call tree, as it is written.
 #[derive(Serialize)]
@@ -56,7 +63,7 @@ fn write(profile: &Profile, metric: usize, mut out: &mut dyn Write) -> io::Resul
     let (mut nodes, mut moments) = (Vec::new(), Vec::new());
     let clock = Clock::of(&profile.meta.metrics[metric]);
     let mut passed: i128 = 0;
-    for row in rows_in_time(profile, metric).filter(|&row| values[row] >= 0) {
+    for row in rows_in_time(profile, &[metric]).into_iter().filter(|&row| values[row] >= 0) {
         nodes.push(tree.node_of(profile, profile.samples.stack[row]));
         moments.push(clock.microseconds(passed));
         passed += i128::from(values[row]);

@@ -1,0 +1,365 @@
+//! Writing profiles for the Firefox Profiler, in version 49 of its processed form: the profiler
+//! brings older versions up to date itself, and other programs that read this form know this one.
+//!
+//! A sample has a weight, which the call tree adds up: a number of samples, a time or a size. Beside
+//! it may stand the CPU time that passed before the sample, which the profiler draws as activity. So
+//! a profile that has both samples and CPU time keeps both.
+
+use std::io::{self, Write};
+
+use hashbrown::HashMap;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::format::gecko::NAME;
+use crate::format::gecko::write_tables::{Libs, Tables};
+use crate::format::threads::{LabelledThread, rows_by};
+use crate::format::write::{Part, Writer, rows_in_time};
+use crate::profile::{Id, LoadOptions, Metric, Profile};
+use crate::unit::{Family, Unit};
+
+/// The format's row in the list of formats that can be written.
+pub(in crate::format) static WRITER: Writer = Writer {
+    name: NAME,
+    title: "Firefox Profiler",
+    endings: &[".firefox.json", ".gecko.json"],
+    packed_endings: &[],
+    packed: false,
+    holds: &[
+        Part::Threads,
+        Part::Processes,
+        Part::Files,
+        Part::Lines,
+        Part::Places,
+        Part::Addresses,
+        Part::Inlining,
+        Part::Comments,
+        Part::Recording,
+        Part::Negatives,
+    ],
+    holds_calls: false,
+    beside: |profile, metric| Columns::of(profile, metric).beside(metric),
+    read_as: &[("samples", "count"), ("wall", "nanoseconds"), ("bytes", "bytes"), ("cpu", "nanoseconds")],
+    needs: LoadOptions::ALL,
+    write,
+};
+
+const VERSION: u32 = 49;
+
+fn write(profile: &Profile, metric: usize, out: &mut dyn Write) -> io::Result<Vec<String>> {
+    let columns = Columns::of(profile, metric);
+    let start = Start::of(profile);
+    let libs = Libs::of(profile);
+    let labelled: Vec<LabelledThread> =
+        profile.label_sets.ids().map(|set| LabelledThread::of(profile, set)).collect();
+    let thread_of = |row: usize| profile.samples.labels[row].index();
+    // Sets of labels that differ in other labels are the same thread.
+    let rows = rows_in_time(profile, &columns.all());
+    let mut threads = rows_by(rows, |row| &labelled[thread_of(row)]);
+    if threads.is_empty() {
+        threads.push((&labelled[0], Vec::new()));
+    }
+    let mut processes = Processes::default();
+    let mut is_symbolicated = true;
+    let mut written = Vec::new();
+    for (labelled, rows) in &threads {
+        let (tables, stacks) = Tables::of(profile, &libs, rows);
+        is_symbolicated &= tables.is_symbolicated;
+        let samples = SampleTable::of(profile, &columns, &start, rows, stacks);
+        written.push(Thread::new(labelled, &mut processes, tables, samples));
+    }
+    let file = File {
+        meta: meta(profile, &columns, &start, is_symbolicated),
+        libs: libs.rows(profile),
+        threads: written,
+        pages: [],
+        counters: [],
+        profiler_overhead: [],
+    };
+    serde_json::to_writer(&mut *out, &file)?;
+    out.write_all(b"\n")?;
+    Ok(changes(profile, metric, &columns))
+}
+
+/// Which metrics become the weight of the samples and their CPU time.
+struct Columns {
+    weight: usize,
+    cpu: Option<usize>,
+}
+
+impl Columns {
+    fn of(profile: &Profile, metric: usize) -> Columns {
+        let metrics = &profile.meta.metrics;
+        let cpu = profile.meta.metric_named("cpu").filter(|&cpu| {
+            let is_time = Unit::parse(&metrics[cpu].unit).family() == Family::Time;
+            is_time && profile.samples.values[cpu].iter().all(|&value| value >= 0)
+        });
+        let samples =
+            profile.meta.metric_named("samples").filter(|&samples| metrics[samples].unit == "count");
+        let weight = if cpu == Some(metric) { samples.unwrap_or(metric) } else { metric };
+        Columns { weight, cpu: cpu.filter(|&cpu| cpu != weight) }
+    }
+
+    fn all(&self) -> Vec<usize> {
+        std::iter::once(self.weight).chain(self.cpu).collect()
+    }
+
+    /// The one of the two that was not asked for.
+    fn beside(&self, metric: usize) -> Option<usize> {
+        self.all().into_iter().find(|&other| other != metric)
+    }
+}
+
+/// What differs from what people may expect.
+fn changes(profile: &Profile, metric: usize, columns: &Columns) -> Vec<String> {
+    let mut changes = Vec::new();
+    let metrics = &profile.meta.metrics;
+    if columns.weight == metric && metrics[metric].name == "cpu" {
+        changes
+            .push("gecko: without a count of samples cpu becomes their weight, which reads as wall".into());
+    }
+    let period = profile.meta.period.as_ref();
+    if let Some(period) = period.filter(|_| interval(profile).is_none()) {
+        changes.push(format!(
+            "gecko: a sampling period is a time, and {} {} is left out",
+            period.value, period.unit
+        ));
+    }
+    const EXACT: u64 = 1 << f64::MANTISSA_DIGITS;
+    if profile.samples.values[columns.weight].iter().any(|value| value.unsigned_abs() > EXACT) {
+        changes.push(format!("gecko: values past 2^{} are rounded", f64::MANTISSA_DIGITS));
+    }
+    changes
+}
+
+/// When times count from: a whole millisecond, since as a fraction the moment would be rounded.
+struct Start {
+    milliseconds: i64,
+}
+
+impl Start {
+    fn of(profile: &Profile) -> Start {
+        Start { milliseconds: profile.meta.time_ns.unwrap_or(0).div_euclid(1_000_000) }
+    }
+
+    /// Milliseconds from the start to `time`.
+    fn until(&self, time: i64) -> f64 {
+        milliseconds(i128::from(time) - i128::from(self.milliseconds) * 1_000_000)
+    }
+}
+
+fn milliseconds(nanoseconds: i128) -> f64 {
+    nanoseconds as f64 / 1e6
+}
+
+/// The sampling period in nanoseconds, where it is a time.
+fn interval(profile: &Profile) -> Option<i128> {
+    let period = profile.meta.period.as_ref()?;
+    let unit = Unit::parse(&period.unit);
+    let factor = unit.factor_to(&Unit::NANOSECONDS).filter(|_| unit.family() == Family::Time)?;
+    Some(i128::from(period.value) * i128::from(factor))
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct File<'p> {
+    meta: Value,
+    libs: Vec<Value>,
+    threads: Vec<Thread<'p>>,
+    pages: [(); 0],
+    counters: [(); 0],
+    profiler_overhead: [(); 0],
+}
+
+/// The categories of frames, in the order of [`write_tables`](super::write_tables).
+fn categories() -> Value {
+    let category = |(name, color)| json!({"name": name, "color": color, "subcategories": ["Other"]});
+    [("Other", "grey"), ("User", "yellow"), ("Kernel", "orange"), ("Idle", "transparent")]
+        .map(category)
+        .to_vec()
+        .into()
+}
+
+fn meta(profile: &Profile, columns: &Columns, start: &Start, is_symbolicated: bool) -> Value {
+    let about = &profile.meta;
+    let program = concat!("prof ", env!("CARGO_PKG_VERSION"));
+    let product = if about.comments.is_empty() { program.to_string() } else { about.comments.join("; ") };
+    let mut meta = json!({
+        "interval": milliseconds(interval(profile).unwrap_or(1_000_000)),
+        "startTime": start.milliseconds,
+        "processType": 0,
+        "product": product,
+        "importedFrom": format!("{} by {program}", about.format),
+        "stackwalk": 1,
+        "debug": false,
+        "version": 24,
+        "preprocessedProfileVersion": VERSION,
+        "symbolicated": is_symbolicated,
+        "categories": categories(),
+        "extensions": {"length": 0, "baseURL": [], "id": [], "name": []},
+        "markerSchema": [],
+        "sampleUnits": {"time": "ms", "eventDelay": "ms", "threadCPUDelta": "ns"},
+        "usesOnlyOneStackType": true,
+        "doesNotUseFrameImplementation": true,
+        "sourceCodeIsNotOnSearchfox": true,
+    });
+    if columns.cpu.is_none() {
+        meta["sampleUnits"]["threadCPUDelta"] = "µs".into();
+    }
+    if let Some(time) = about.time_ns {
+        meta["profilingStartTime"] = start.until(time).into();
+    }
+    if let Some(duration) = about.duration_ns {
+        let begin = about.time_ns.unwrap_or(0);
+        meta["profilingStartTime"] = start.until(begin).into();
+        meta["profilingEndTime"] = start.until(begin.saturating_add(duration)).into();
+    }
+    meta
+}
+
+/// Numbers for the processes, which the form has in place of names.
+#[derive(Default)]
+struct Processes<'p> {
+    numbers: HashMap<&'p str, String>,
+}
+
+impl<'p> Processes<'p> {
+    /// The number of a process, and whether this is its first thread. A process without a name has
+    /// the number 0, which stands for none.
+    fn number(&mut self, process: &'p str) -> (String, bool) {
+        let is_number = !process.is_empty() && process.bytes().all(|byte| byte.is_ascii_digit());
+        let known = self.numbers.len();
+        let number = self.numbers.entry(process).or_insert_with(|| match process {
+            "" => "0".to_string(),
+            _ if is_number => process.to_string(),
+            // Numbers of processes are no negative ones, so these cannot meet another.
+            _ => format!("-{}", known + 1),
+        });
+        let number = number.clone();
+        (number, self.numbers.len() > known)
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Thread<'p> {
+    name: &'p str,
+    is_main_thread: bool,
+    pid: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    process_name: Option<&'p str>,
+    tid: &'p str,
+    process_type: &'static str,
+    process_startup_time: u32,
+    process_shutdown_time: (),
+    register_time: u32,
+    unregister_time: (),
+    paused_ranges: [(); 0],
+    markers: Value,
+    samples: SampleTable,
+    #[serde(flatten)]
+    tables: Tables<'p>,
+}
+
+impl<'p> Thread<'p> {
+    fn new(
+        labelled: &'p LabelledThread<'p>,
+        processes: &mut Processes<'p>,
+        tables: Tables<'p>,
+        samples: SampleTable,
+    ) -> Self {
+        let process = &*labelled.process;
+        let (pid, is_main_thread) = processes.number(process);
+        Thread {
+            name: &labelled.name,
+            is_main_thread,
+            process_name: Some(process).filter(|process| !process.is_empty() && *process != pid),
+            pid,
+            tid: if labelled.tid.is_empty() { "0" } else { &labelled.tid },
+            process_type: "default",
+            process_startup_time: 0,
+            process_shutdown_time: (),
+            register_time: 0,
+            unregister_time: (),
+            paused_ranges: [],
+            markers: json!({"length": 0, "category": [], "data": [], "endTime": [], "name": [], "phase": [], "startTime": []}),
+            samples,
+            tables,
+        }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SampleTable {
+    length: usize,
+    stack: Vec<Option<u32>>,
+    time: Vec<f64>,
+    weight: Vec<Weight>,
+    weight_type: &'static str,
+    #[serde(rename = "threadCPUDelta", skip_serializing_if = "Option::is_none")]
+    cpu: Option<Vec<Weight>>,
+}
+
+/// A value, as a whole number where it is one.
+#[derive(Clone, Copy, Serialize)]
+#[serde(untagged)]
+enum Weight {
+    Whole(i64),
+    Fraction(f64),
+}
+
+impl SampleTable {
+    fn of(
+        profile: &Profile,
+        columns: &Columns,
+        start: &Start,
+        rows: &[usize],
+        stack: Vec<Option<u32>>,
+    ) -> SampleTable {
+        let metric = &profile.meta.metrics[columns.weight];
+        let unit = Unit::parse(&metric.unit);
+        let (weight_type, target) = match unit.family() {
+            Family::Time => ("tracing-ms", Unit::parse("ms")),
+            Family::Bytes => ("bytes", Unit::BYTES),
+            _ => ("samples", unit.clone()),
+        };
+        let weight = column(profile, rows, columns.weight, &target);
+        // Without times the samples stand end to end.
+        let time = match &profile.samples.time {
+            Some(times) => rows.iter().map(|&row| start.until(times[row])).collect(),
+            None => passed(&weight, weight_type == "tracing-ms"),
+        };
+        let cpu = columns.cpu.map(|cpu| column(profile, rows, cpu, &Unit::NANOSECONDS));
+        SampleTable { length: rows.len(), stack, time, weight, weight_type, cpu }
+    }
+}
+
+/// The values of a metric in a unit of the same kind.
+fn column(profile: &Profile, rows: &[usize], metric: usize, target: &Unit) -> Vec<Weight> {
+    let Metric { unit, divisor, .. } = &profile.meta.metrics[metric];
+    let unit = Unit::parse(unit);
+    let factor = i128::from(unit.factor_to(target).unwrap_or(1));
+    let divisor = i128::from(*divisor) * i128::from(target.factor_to(&unit).unwrap_or(1));
+    let weight = |&row: &usize| {
+        let value = i128::from(profile.samples.values[metric][row]).saturating_mul(factor);
+        let whole = i64::try_from(value / divisor).ok().filter(|_| value % divisor == 0);
+        whole.map_or_else(|| Weight::Fraction(value as f64 / divisor as f64), Weight::Whole)
+    };
+    rows.iter().map(weight).collect()
+}
+
+/// How much passed before each sample: its weight where that is a time in ms, else 1 ms.
+fn passed(weights: &[Weight], are_times: bool) -> Vec<f64> {
+    let mut passed = 0.0;
+    let before = |weight: &Weight| {
+        let before = passed;
+        passed += match *weight {
+            Weight::Whole(value) if are_times => value.abs() as f64,
+            Weight::Fraction(value) if are_times => value.abs(),
+            _ => 1.0,
+        };
+        before
+    };
+    weights.iter().map(before).collect()
+}

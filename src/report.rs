@@ -399,6 +399,8 @@ pub struct Info {
     pub inputs: Vec<InfoInput>,
     /// Name of the format (the first input's).
     pub format: String,
+    /// How sure the content made us of it: `certain`, `likely`, `maybe`; `given` where it was named.
+    pub confidence: &'static str,
     /// The metrics.
     pub metrics: Vec<InfoMetric>,
     /// When the recording started, in nanoseconds since 1970.

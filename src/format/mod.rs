@@ -69,6 +69,18 @@ pub enum Confidence {
     Certain,
 }
 
+impl Confidence {
+    /// The word for it in reports.
+    fn word(self) -> &'static str {
+        match self {
+            Confidence::No => "no",
+            Confidence::Maybe => "maybe",
+            Confidence::Likely => "likely",
+            Confidence::Certain => "certain",
+        }
+    }
+}
+
 /// All formats, the more telling first: of equally sure ones the first wins.
 #[rustfmt::skip] // One row a format.
 pub static FORMATS: &[&Format] = &[
@@ -123,11 +135,15 @@ pub fn load(
 ) -> Result<Profile, LoadError> {
     source.limit(options.budget);
     let head = source.head(HEAD)?;
-    let format = match format {
-        Some(format) => format,
-        None => recognize(head).ok_or_else(|| LoadError::Unrecognized { hint: hint(head) })?.0,
+    let (format, confidence) = match format {
+        Some(format) => (format, "given"),
+        None => {
+            let found = recognize(head).ok_or_else(|| LoadError::Unrecognized { hint: hint(head) })?;
+            (found.0, found.1.word())
+        }
     };
     let mut profile = (format.read)(source, options)?;
+    profile.meta.confidence = confidence;
     profile.meta.encoding = source.encoding().to_vec();
     profile.meta.bytes = source.bytes_read();
     Ok(profile)

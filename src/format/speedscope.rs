@@ -9,6 +9,8 @@
 //! Each profile is a thread. Stacks are written root first. Weights in a unit of time become
 //! nanoseconds; others keep up to six decimals.
 
+use std::borrow::Cow;
+
 use crate::format::decimals::Decimals;
 use crate::format::json::{self, Json, Kind};
 use crate::format::threads::Thread;
@@ -135,8 +137,10 @@ impl Reader {
         Ok(())
     }
 
+    /// The line is that where the function begins if there is a column as well, as JavaScript has it.
+    /// Without one it is the line that was running: py-spy and rbspy write a frame for each.
     fn read_frame(&mut self, json: &mut Json) -> Result<FrameId, ParseError> {
-        let (mut name, mut file, mut line, mut column) = Default::default();
+        let (mut name, mut file, mut line, mut column) = (Cow::default(), Cow::default(), 0, None);
         let number = |json: &mut Json| json.number_if_any().map(|number| number.unwrap_or(0.0) as u32);
         json.object()?;
         while let Some(key) = json.key()? {
@@ -144,13 +148,15 @@ impl Reader {
                 "name" => name = json.text_if_any()?.unwrap_or_default(),
                 "file" => file = json.text_if_any()?.unwrap_or_default(),
                 "line" => line = number(json)?,
-                "col" => column = number(json)?,
+                "col" => column = json.number_if_any()?.map(|column| column as u32),
                 _ => json.skip()?,
             }
         }
-        let by_place = !file.is_empty();
+        let by_place = !file.is_empty() && column.is_some();
         let (name, file) = (self.builder.string(&name), self.builder.string(&file));
-        let function = self.builder.function(Function { name, file, line, column, by_place });
+        let begins_at = if column.is_some() { line } else { 0 };
+        let column = column.unwrap_or(0);
+        let function = self.builder.function(Function { name, file, line: begins_at, column, by_place });
         Ok(self.builder.frame(Frame { function, line, ..Frame::default() }))
     }
 

@@ -35,15 +35,12 @@ struct SharedFrame<'a> {
     name: &'a str,
     #[serde(skip_serializing_if = "str::is_empty")]
     file: &'a str,
-    #[serde(skip_serializing_if = "is_zero")]
-    line: u32,
-    #[serde(skip_serializing_if = "is_zero")]
-    col: u32,
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands in a reference")]
-fn is_zero(number: &u32) -> bool {
-    *number == 0
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u32>,
+    /// Written with every line, 0 where it is not known: without it readers take the line for the one
+    /// that was running.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    col: Option<u32>,
 }
 
 fn write(profile: &Profile, metric: usize, mut out: &mut dyn Write) -> io::Result<Vec<String>> {
@@ -56,7 +53,8 @@ fn write(profile: &Profile, metric: usize, mut out: &mut dyn Write) -> io::Resul
     )?;
     for (id, function) in symbols.functions.enumerate() {
         let (name, file) = (symbols.function_name(id), symbols.function_file(id));
-        let frame = SharedFrame { name, file, line: function.line, col: function.column };
+        let line = Some(function.line).filter(|&line| line > 0);
+        let frame = SharedFrame { name, file, line, col: line.map(|_| function.column) };
         out.write_all(if id.index() == 0 { b"\n" } else { b",\n" })?;
         serde_json::to_writer(&mut out, &frame)?;
     }

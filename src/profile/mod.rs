@@ -95,6 +95,9 @@ impl Profile {
 pub struct Meta {
     /// Name of the format, such as `pprof`.
     pub format: &'static str,
+    /// How sure its content made us of the format: `certain`, `likely` or `maybe`; `given` where the
+    /// format was named; empty for what was not loaded.
+    pub confidence: &'static str,
     /// The compressions that were taken off, outermost first.
     pub encoding: Vec<&'static str>,
     /// Size of the input before decompression.

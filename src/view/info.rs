@@ -20,6 +20,7 @@ pub fn info(profile: &Profile, inputs: Vec<InfoSource>) -> Info {
         schema: "prof.info.v1",
         inputs,
         format: meta.format.to_string(),
+        confidence: meta.confidence,
         metrics: metrics(profile),
         time_ns: meta.time_ns,
         duration_ns: meta.duration_ns,

@@ -89,7 +89,9 @@ fn plain(name: &str) -> String {
     if let (Some(lambda), Some(method)) = (name.find("$$Lambda"), name.rfind('.')) {
         name = format!("{}{}", &name[..lambda], &name[method..]);
     }
-    let kept: String = name.chars().filter(|c| !c.is_ascii_digit() && *c != '_').collect();
+    // Pyroscope keeps the addresses of some hidden classes.
+    let parts: Vec<&str> = name.split('.').filter(|part| !part.starts_with("0x")).collect();
+    let kept: String = parts.join(".").chars().filter(|c| !c.is_ascii_digit() && *c != '_').collect();
     kept.trim_start_matches('.').to_string()
 }
 
@@ -154,12 +156,12 @@ fn perf_data() {
     for name in [
         "mstange__linux-perf-data__sleep.compressed.data",
         "mstange__linux-perf-data__sleep.compressed2.data",
+        // Recorded through a pipe, where the attributes are records too.
+        "mstange__linux-perf-data__fibo.compressed2.pipe.data",
     ] {
         let profile = load_well(&folder.join(name));
         assert!(profile.meta.rows > 0 && profile.meta.warnings.is_empty(), "{name}: {:?}", profile.meta);
     }
-    let error = load_file(&folder.join("mstange__linux-perf-data__fibo.compressed2.pipe.data")).unwrap_err();
-    assert!(error.to_string().starts_with("perf-data: it was recorded through a pipe"), "{error}");
 }
 
 #[test]

@@ -190,10 +190,21 @@ fn broken_perf_data_are_endured() {
     endures("perf-data/rust-two-events.perf.data");
 }
 
+/// The sums are those of `perf script -F event,period`.
 #[test]
-fn recordings_through_a_pipe_are_refused() {
-    let mut piped = bytes("perf-data/rust.perf.data");
-    piped[8] = 16;
-    let error = load_bytes(piped).unwrap_err().to_string();
-    assert!(error.starts_with("perf-data: it was recorded through a pipe"), "{error}");
+fn recordings_through_a_pipe_have_their_attributes_among_the_records() {
+    let profile = load_bytes(bytes("perf-data/sh-pipe.perf.data")).unwrap();
+    let totals: Vec<_> = profile.meta.metrics.iter().map(|metric| (&*metric.name, metric.total)).collect();
+    assert_eq!(totals, [("samples", 48), ("task-clock:u", 48_000_000)]);
+    assert_eq!(profile.meta.warnings, [""; 0]);
+    endures("perf-data/sh-pipe.perf.data");
+}
+
+/// `perf script` prints 49,036,800 and 61 as well, in 49 lines: one for each event that a sample counts.
+#[test]
+fn groups_of_events_are_read_together() {
+    let profile = load_bytes(bytes("perf-data/sh-group.perf.data")).unwrap();
+    let totals: Vec<_> = profile.meta.metrics.iter().map(|metric| (&*metric.name, metric.total)).collect();
+    assert_eq!(totals, [("samples", 48), ("task-clock:u", 49_036_800), ("page-faults:u", 61)]);
+    endures("perf-data/sh-group.perf.data");
 }

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use hashbrown::HashMap;
 
 use crate::format::ParseError;
+use crate::format::jfr::class_name::class_name;
 use crate::format::jfr::cursor::{Cursor, Text};
 use crate::format::jfr::metadata::{Class, Classes, Plan, Value};
 
@@ -214,10 +215,9 @@ impl<'a> Constants<'a> {
         (self.class(method.class), self.named("jdk.types.Symbol", method.name))
     }
 
-    /// Name of a class as Java writes it, such as `java.util.HashMap`.
+    /// Name of a class as Java writes it, see [`class_name`].
     pub(super) fn class(&self, key: u64) -> Cow<'_, str> {
-        let name = self.classes.get(&key).map_or("", |&name| self.named("jdk.types.Symbol", name));
-        if name.contains('/') { Cow::Owned(dotted(name)) } else { Cow::Borrowed(name) }
+        class_name(self.classes.get(&key).map_or("", |&name| self.named("jdk.types.Symbol", name)))
     }
 
     pub(super) fn is_inlined(&self, kind: u32) -> bool {
@@ -272,26 +272,4 @@ fn each<'a, const N: usize>(
 
 fn text(value: Value<'_>) -> Text<'_> {
     if let Value::Text(text) = value { text } else { Text::Null }
-}
-
-/// The Java virtual machine writes `java/util/HashMap`, and puts a `/` and a number behind the names
-/// of hidden classes, `Main$$Lambda$14/0x0000000800c03000`, where it stays.
-fn dotted(name: &str) -> String {
-    let (class, hidden) = match name.rfind('/') {
-        Some(at) if name[at + 1..].starts_with(|c: char| c.is_ascii_digit()) => name.split_at(at),
-        _ => (name, ""),
-    };
-    format!("{}{hidden}", class.replace('/', "."))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_of_classes_have_dots() {
-        assert_eq!(dotted("java/util/HashMap"), "java.util.HashMap");
-        assert_eq!(dotted("a/Main$$Lambda$14/0x0000000800c03000"), "a.Main$$Lambda$14/0x0000000800c03000");
-        assert_eq!(dotted("a/Main$$Lambda$14.0x0000000800c03000"), "a.Main$$Lambda$14.0x0000000800c03000");
-    }
 }

@@ -2,10 +2,21 @@
 //! build on either.
 //!
 //! A recording is a row of chunks, each with its own description of its events and its own constants.
-//! Every kind of event that is a sample has metrics of its own: processor time, elapsed time,
-//! allocations, locks. Other events are passed over.
+//! Every kind of event that is a sample has metrics of its own, and other events are passed over:
+//!
+//! | event | metrics |
+//! |---|---|
+//! | `ExecutionSample` | `samples`, `cpu`; async-profiler's by elapsed time: `wall_samples`, `wall` |
+//! | `WallClockSample` | `wall_samples`, `wall` |
+//! | `NativeMethodSample` | `native_samples`: threads in native code, most of them waiting there, so no `cpu` |
+//! | `ObjectAllocation…`, `LiveObject`, `Malloc` | `alloc_…`, `inuse_…`, `malloc_…`: a count and bytes |
+//! | `JavaMonitorEnter` | `lock_count`, `lock_duration`: waiting for others to leave a block |
+//! | `ThreadPark` | `park_count`, `park_duration`: waiting for whatever, idle workers included, so no lock |
+//!
+//! Sleeping, and waiting to be notified (`ThreadSleep`, `JavaMonitorWait`), is what a program asked for.
 
 mod chunk;
+mod class_name;
 mod constants;
 mod cursor;
 mod kinds;

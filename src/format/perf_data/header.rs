@@ -6,6 +6,7 @@ use hashbrown::HashMap;
 
 use crate::format::ParseError;
 use crate::format::perf_data::fields::Fields;
+use crate::format::perf_data::record::split;
 use crate::format::perf_data::{MAGIC, MAGIC_BIG_ENDIAN, NAME};
 
 /// Size of the header of a file that was written to the end.
@@ -42,6 +43,8 @@ pub(super) struct Event {
     pub(super) fields: u64,
     /// Which values of counters its samples have.
     pub(super) read_format: u64,
+    /// Which branches its samples have.
+    pub(super) branches: u64,
     /// What a sample stands for, where samples do not say; 0 where only a frequency was set.
     pub(super) period: u64,
     /// Whether other records end with some of the fields of samples.
@@ -57,14 +60,11 @@ impl<'a> Header<'a> {
         let file = Fields::new(bytes, is_big_endian);
         let mut front = file.part(8, FILE_HEADER);
         let size = front.u64().unwrap_or(0);
-        if size == PIPE_HEADER {
-            return Err(ParseError::whole(
-                NAME,
-                "it was recorded through a pipe, which is not read; give prof the text that \
-                 `perf script -i FILE` prints of it",
-            ));
-        }
-        let header = Header::sections(file, front).filter(|_| size >= FILE_HEADER);
+        let header = match size {
+            PIPE_HEADER => Some(Header::of_pipe(file.part(PIPE_HEADER, u64::MAX))),
+            FILE_HEADER.. => Header::sections(file, front),
+            _ => None,
+        };
         let Some(header) = header else {
             return Err(ParseError::at_byte(NAME, 8, "the header is broken or cut short"));
         };
@@ -88,15 +88,8 @@ impl<'a> Header<'a> {
         front.skip_longs(2)?;
         let features = [front.u64()?, front.u64()?, front.u64()?, front.u64()?];
         let records = file.part(records_at, records_size);
-        let mut header = Header {
-            events: Vec::new(),
-            event_of_id: HashMap::new(),
-            build_ids: HashMap::new(),
-            command: String::new(),
-            records,
-            records_at,
-            missing: records_size - records.len() as u64,
-        };
+        let mut header =
+            Header { missing: records_size - records.len() as u64, ..Header::before(records, records_at) };
         header.attributes(file, file.part(attributes_at, attributes_size), attribute_size)?;
         let mut index = file.part(records_at.checked_add(records_size)?, u64::MAX);
         for feature in (0..256).filter(|&bit| features[bit / 64] >> (bit % 64) & 1 == 1) {
@@ -104,6 +97,57 @@ impl<'a> Header<'a> {
             header.feature(feature as u32, file.part(at, size));
         }
         Some(header)
+    }
+
+    fn before(records: Fields<'a>, records_at: u64) -> Header<'a> {
+        Header {
+            events: Vec::new(),
+            event_of_id: HashMap::new(),
+            build_ids: HashMap::new(),
+            command: String::new(),
+            records,
+            records_at,
+            missing: 0,
+        }
+    }
+
+    /// A recording that went through a pipe has no sections: their rows are records among the others.
+    fn of_pipe(records: Fields<'a>) -> Header<'a> {
+        const ATTRIBUTES: u32 = 64;
+        const BUILD_ID: u32 = 67;
+        const FEATURE: u32 = 80;
+        let mut header = Header::before(records, PIPE_HEADER);
+        let mut rest = records;
+        while let Some(mut record) = split(&mut rest) {
+            // What cannot be read of these is no loss for the samples, or no event, which is told.
+            match record.kind {
+                ATTRIBUTES => {
+                    header.piped_event(record.body);
+                }
+                BUILD_ID => {
+                    header.build_id(&mut record.whole);
+                }
+                FEATURE => {
+                    if let Some(feature) = record.body.u64() {
+                        header.feature(feature as u32, record.body);
+                    }
+                }
+                _ => {}
+            }
+        }
+        header
+    }
+
+    /// The attributes of an event, and behind them the ids of its counters.
+    fn piped_event(&mut self, mut row: Fields<'a>) -> Option<()> {
+        let event = event(row)?;
+        let size = row.part(4, 4).u32()?;
+        row.take(size as usize)?;
+        while let Some(id) = row.u64() {
+            self.event_of_id.insert(id, self.events.len());
+        }
+        self.events.push(event);
+        Some(())
     }
 
     /// The table of events. Each row ends with the place of the ids of its counters.
@@ -186,7 +230,10 @@ fn event(mut row: Fields<'_>) -> Option<Event> {
     let period = row.u64()?;
     let (fields, read_format) = (row.u64()?, row.u64()?);
     let flags = row.u64()?;
+    // Wake-ups and breakpoints. The oldest attributes end here.
+    let branches = row.skip_longs(3).and_then(|()| row.u64()).unwrap_or(0);
     Some(Event {
+        branches,
         name: event_name(kind, config),
         fields,
         read_format,

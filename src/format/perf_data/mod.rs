@@ -67,6 +67,8 @@ struct Reader<'a> {
     /// The frames of the current sample, leaf first.
     stack: Vec<FrameId>,
     values: Vec<i64>,
+    /// What each counter stood at, by its id.
+    counters: HashMap<u64, u64>,
     first_time: Option<i64>,
     last_time: i64,
     /// Records that are shorter than their kind.
@@ -93,6 +95,7 @@ impl<'a> Reader<'a> {
             label_sets: HashMap::new(),
             stack: Vec::new(),
             values: Vec::new(),
+            counters: HashMap::new(),
             first_time: None,
             last_time: 0,
             broken: 0,
@@ -181,16 +184,18 @@ impl<'a> Reader<'a> {
         let event = &self.header.events[record.event];
         let sample = record::sample(event, record.body)?;
         let metric = self.metrics.of(&mut self.builder, event.name.as_bytes(), true);
-        self.frames(&sample, cpu_mode(record.misc));
+        self.frames(&sample, cpu_mode(record.misc), event.branches);
         self.stack.reverse();
         let stack = self.builder.stack(&self.stack);
         let labels = self.labels(&sample);
         self.values.clear();
         self.values.resize(self.metrics.len(), 0);
         self.values[0] = 1;
-        match i64::try_from(sample.period) {
-            Ok(period) => self.values[metric] = period,
-            Err(_) => self.builder.overflow(metric),
+        if sample.counters.is_empty() {
+            self.value(metric, sample.period);
+        }
+        for &(count, id) in &sample.counters {
+            self.counter(count, id);
         }
         let time = sample.time.map(|time| {
             let time = i64::try_from(time).unwrap_or(i64::MAX);
@@ -202,8 +207,28 @@ impl<'a> Reader<'a> {
         Some(())
     }
 
+    /// What happened since the sample before is what a counter counted since then. Of a group of
+    /// events one is sampled, and the counters of all are read.
+    fn counter(&mut self, count: u64, id: u64) {
+        let since = count.wrapping_sub(self.counters.insert(id, count).unwrap_or(0));
+        let Some(&event) = self.header.event_of_id.get(&id) else { return };
+        let name = &self.header.events[event].name;
+        let metric = self.metrics.of(&mut self.builder, name.as_bytes(), true);
+        self.values.resize(self.metrics.len(), 0);
+        self.value(metric, since);
+    }
+
+    fn value(&mut self, metric: usize, value: u64) {
+        match i64::try_from(value) {
+            Ok(value) => self.values[metric] = value,
+            Err(_) => self.builder.overflow(metric),
+        }
+    }
+
     /// The frames of a sample, leaf first. Marks between the addresses say whose code follows.
-    fn frames(&mut self, sample: &Sample<'a>, mode: CpuMode) {
+    fn frames(&mut self, sample: &Sample<'a>, mode: CpuMode, branches: u64) {
+        /// The branches are the calls that have not returned (`--call-graph lbr`).
+        const CALLS: u64 = 1 << 11;
         /// Addresses from here on are marks.
         const FIRST_MARK: u64 = 4095_u64.wrapping_neg();
         const KERNEL_MARK: u64 = 128_u64.wrapping_neg();
@@ -214,13 +239,33 @@ impl<'a> Reader<'a> {
         while let Some(address) = chain.u64() {
             match address {
                 KERNEL_MARK => mode = CpuMode::Kernel,
+                USER_MARK if branches & CALLS != 0 => break,
                 USER_MARK => mode = CpuMode::User,
                 FIRST_MARK.. => mode = CpuMode::Other,
                 address => self.frame(sample.pid, address, mode),
             }
         }
+        if branches & CALLS != 0 {
+            self.calls(sample);
+        }
         if self.stack.is_empty() && sample.ip != 0 {
             self.frame(sample.pid, sample.ip, mode);
+        }
+    }
+
+    /// The program's frames, from the calls that the processor keeps: where the last one led, and
+    /// where each came from.
+    fn calls(&mut self, sample: &Sample<'a>) {
+        let Some(mut branches) = sample.branches else { return };
+        let mut is_leaf = true;
+        while let Some(mut branch) = record::all_there(&mut branches, record::BRANCH) {
+            let (Some(from), Some(to)) = (branch.u64(), branch.u64()) else { return };
+            if is_leaf {
+                let leaf = if self.stack.is_empty() { sample.ip } else { to };
+                self.frame(sample.pid, leaf, CpuMode::User);
+                is_leaf = false;
+            }
+            self.frame(sample.pid, from, CpuMode::User);
         }
     }
 
@@ -294,7 +339,15 @@ impl<'a> Reader<'a> {
         if self.broken > 0 {
             builder.warn(format!("{} records are shorter than they should be and were skipped", self.broken));
         }
-        if self.header.events.iter().any(|event| event.fields & record::STACK_USER != 0) {
+        let has = |field: u64| self.header.events.iter().any(|event| event.fields & field != 0);
+        if has(record::BRANCHES) && !has(record::CALLCHAIN) {
+            builder.warn(
+                "branches were recorded and no callers: a sample has the function that was running; record with \
+                 `perf record -g` for stacks"
+                    .into(),
+            );
+        }
+        if has(record::STACK_USER) {
             builder.warn(
                 "stacks were recorded as raw memory (--call-graph dwarf), which is not unwound here; give prof the \
                  text that `perf script` prints of this file"

@@ -24,11 +24,14 @@ const TID: u64 = 1 << 1;
 const TIME: u64 = 1 << 2;
 const ADDRESS: u64 = 1 << 3;
 const READ: u64 = 1 << 4;
-const CALLCHAIN: u64 = 1 << 5;
+pub(super) const CALLCHAIN: u64 = 1 << 5;
 const ID: u64 = 1 << 6;
 const CPU: u64 = 1 << 7;
 const PERIOD: u64 = 1 << 8;
 const STREAM_ID: u64 = 1 << 9;
+const RAW: u64 = 1 << 10;
+/// The last branches that the processor took.
+pub(super) const BRANCHES: u64 = 1 << 11;
 /// The thread's stack as raw memory, to be unwound later.
 pub(super) const STACK_USER: u64 = 1 << 13;
 const IDENTIFIER: u64 = 1 << 16;
@@ -54,17 +57,23 @@ pub(super) struct Sample<'a> {
     pub(super) time: Option<u64>,
     pub(super) period: u64,
     pub(super) callchain: Option<Fields<'a>>,
+    /// What counters stood at, each with the id of the counter.
+    pub(super) counters: Vec<(u64, u64)>,
+    /// Branches, the last first: from, to, and what is known of each.
+    pub(super) branches: Option<Fields<'a>>,
 }
 
 /// A record as it lies in the file.
-struct Raw<'a> {
-    kind: u32,
+pub(super) struct Raw<'a> {
+    pub(super) kind: u32,
     misc: u16,
-    body: Fields<'a>,
+    pub(super) body: Fields<'a>,
+    /// The body, and the kind and size before it.
+    pub(super) whole: Fields<'a>,
 }
 
 /// Splits the record off the front; `None` where it is not all there.
-fn split<'a>(records: &mut Fields<'a>) -> Option<Raw<'a>> {
+pub(super) fn split<'a>(records: &mut Fields<'a>) -> Option<Raw<'a>> {
     let mut rest = *records;
     let (kind, misc, size) = (rest.u32()?, rest.u16()?, rest.u16()?);
     let body = rest.part(0, u64::from(size).checked_sub(8)?);
@@ -77,8 +86,9 @@ fn split<'a>(records: &mut Fields<'a>) -> Option<Raw<'a>> {
         _ => 0,
     };
     rest.take(usize::try_from(more).ok()?)?;
+    let whole = records.part(0, size.into());
     *records = rest;
-    Some(Raw { kind, misc, body })
+    Some(Raw { kind, misc, body, whole })
 }
 
 /// All records of the kernel in the order of time, and how many bytes at the end are no whole record.
@@ -182,23 +192,63 @@ pub(super) fn sample<'a>(event: &Event, mut body: Fields<'a>) -> Option<Sample<'
         sample.period = body.u64()?;
     }
     if has(READ) {
-        skip_counters(event.read_format, &mut body)?;
+        sample.counters = counters(event.read_format, &mut body)?;
     }
     if has(CALLCHAIN) {
         let size = body.u64()?.checked_mul(8)?;
-        let chain = body.part(0, size);
-        sample.callchain = Some(chain).filter(|chain| chain.len() as u64 == size);
-        sample.callchain?;
+        sample.callchain = Some(all_there(&mut body, size)?);
+    }
+    if has(RAW) {
+        let size = body.u32()? as usize;
+        body.take(size)?;
+    }
+    if has(BRANCHES) {
+        let count = body.u64()?;
+        if event.branches & BRANCH_INDEX != 0 {
+            body.u64()?;
+        }
+        sample.branches = Some(all_there(&mut body, count.checked_mul(BRANCH)?)?);
     }
     Some(sample)
 }
 
-/// Passes over the values of counters.
-fn skip_counters(format: u64, body: &mut Fields<'_>) -> Option<()> {
+/// Size of a branch.
+pub(super) const BRANCH: u64 = 24;
+/// Whether the place of the last branch in the processor's buffer stands before the branches.
+const BRANCH_INDEX: u64 = 1 << 17;
+
+pub(super) fn all_there<'a>(body: &mut Fields<'a>, size: u64) -> Option<Fields<'a>> {
+    let part = body.part(0, size);
+    body.take(usize::try_from(size).ok()?)?;
+    Some(part)
+}
+
+/// Reads what counters stood at. Without ids it is not known of which, and there is nothing to tell.
+fn counters(format: u64, body: &mut Fields<'_>) -> Option<Vec<(u64, u64)>> {
     const TIMES: [u64; 2] = [1, 1 << 1];
-    const IDS: [u64; 2] = [1 << 2, 1 << 4];
+    const ID: u64 = 1 << 2;
     const GROUP: u64 = 1 << 3;
-    let count = |bits: [u64; 2]| bits.iter().filter(|&&bit| format & bit != 0).count() as u64;
-    let values = if format & GROUP != 0 { body.u64()? } else { 1 };
-    body.skip_longs(values.checked_mul(1 + count(IDS))?.checked_add(count(TIMES))?)
+    const LOST: u64 = 1 << 4;
+    let times = TIMES.iter().filter(|&&bit| format & bit != 0).count() as u64;
+    let mut counters = Vec::new();
+    let count = if format & GROUP != 0 {
+        let count = body.u64()?;
+        body.skip_longs(times)?;
+        count
+    } else {
+        1
+    };
+    for _ in 0..count {
+        let value = body.u64()?;
+        if format & GROUP == 0 {
+            body.skip_longs(times)?;
+        }
+        if format & ID != 0 {
+            counters.push((value, body.u64()?));
+        }
+        if format & LOST != 0 {
+            body.u64()?;
+        }
+    }
+    Some(counters)
 }

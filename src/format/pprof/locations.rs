@@ -74,7 +74,8 @@ impl RawLocations {
         mappings: &ById<MappingId>,
         functions: &ById<Option<FunctionId>>,
     ) -> Result<Locations, ParseError> {
-        let mut locations = Locations { by_id: ById::default(), frames: Vec::with_capacity(self.lines.len()) };
+        let mut locations =
+            Locations { by_id: ById::default(), frames: Vec::with_capacity(self.lines.len()) };
         let mut unknown_mapping = 0;
         let mut start = 0;
         for row in &self.rows {

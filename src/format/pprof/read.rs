@@ -245,7 +245,8 @@ impl Reader {
         let locations = tables.expand(&mut builder)?;
         let stacks = stacks.finish();
         let profile = if stacks.differ_in_ids() && locations.are_distinct() {
-            builder.finish_with(expand_all(&stacks, &locations, builder.options().budget)?)
+            let stacks = expand_all(&stacks, &locations, builder.options().budget)?;
+            builder.finish_with(stacks)
         } else {
             builder.finish_provisional(stacks.len(), |_, number, frames| {
                 expand(&stacks, number, &locations, frames)

@@ -40,7 +40,11 @@ impl Tables {
     }
 
     pub(super) fn mapping(&mut self, mapping: Mapping, at: u64) -> Result<(), ParseError> {
-        if self.mappings.insert(mapping.id, mapping) { Ok(()) } else { Err(duplicate("mapping", mapping.id, at)) }
+        if self.mappings.insert(mapping.id, mapping) {
+            Ok(())
+        } else {
+            Err(duplicate("mapping", mapping.id, at))
+        }
     }
 
     pub(super) fn function(&mut self, function: Function, at: u64) -> Result<(), ParseError> {
@@ -134,10 +138,7 @@ impl Tables {
         Ok(ids)
     }
 
-    fn make_functions(
-        &self,
-        builder: &mut ProfileBuilder,
-    ) -> Result<ById<Option<FunctionId>>, ParseError> {
+    fn make_functions(&self, builder: &mut ProfileBuilder) -> Result<ById<Option<FunctionId>>, ParseError> {
         let mut ids = ById::default();
         for (id, function) in self.functions.in_order() {
             let name = self.text(function.name)?;

@@ -7,6 +7,8 @@
 //!   00400000-00fcb000: /bin/server
 //! ```
 
+use std::collections::BTreeMap;
+
 use crate::format::LoadError;
 use crate::format::text::{Lines, Scan, decimal};
 use crate::profile::{Mapping, MappingId, ProfileBuilder};
@@ -26,6 +28,8 @@ struct Region {
 #[derive(Debug, Default)]
 pub(super) struct MemoryMap {
     regions: Vec<Region>,
+    /// Numbers of the regions by where they start. Regions of a process do not overlap.
+    by_start: BTreeMap<u64, usize>,
 }
 
 /// Whether a line starts the memory map.
@@ -94,6 +98,9 @@ impl MemoryMap {
         {
             (first.start, first.offset) = (USUAL_START, 0);
         }
+        for (number, region) in joined.iter().enumerate() {
+            self.by_start.entry(region.start).or_insert(number);
+        }
         self.regions = joined;
     }
 
@@ -103,14 +110,17 @@ impl MemoryMap {
         if address == 0 || self.region_of(address).is_some() {
             return;
         }
-        let cut = self.regions.iter_mut().find(|region| {
-            region.offset != 0
-                && region.start.wrapping_sub(region.offset) <= address
-                && address < region.start
+        let next = self.by_start.range(address..).next().map(|(_, &number)| number);
+        let cut = next.filter(|&number| {
+            let region = &self.regions[number];
+            region.offset != 0 && region.start.wrapping_sub(region.offset) <= address
         });
-        if let Some(region) = cut {
+        if let Some(number) = cut {
+            let region = &mut self.regions[number];
+            self.by_start.remove(&region.start);
             region.start -= region.offset;
             region.offset = 0;
+            self.by_start.insert(region.start, number);
         }
     }
 
@@ -124,7 +134,8 @@ impl MemoryMap {
     }
 
     fn region_of(&self, address: u64) -> Option<&Region> {
-        self.regions.iter().find(|region| (region.start..region.limit).contains(&address))
+        let (_, &number) = self.by_start.range(..=address).next_back()?;
+        Some(&self.regions[number]).filter(|region| address < region.limit)
     }
 }
 

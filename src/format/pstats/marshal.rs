@@ -42,9 +42,24 @@ impl<'a> Reader<'a> {
         Reader { bytes, at: 0, objects: Vec::new(), interned: Vec::new() }
     }
 
-    /// Reads one object with all that is in it.
-    pub(super) fn object(&mut self) -> Result<Object, Broken> {
-        self.nested(0)?.ok_or(Broken { at: self.at, what: "the end of a dict where an object should be" })
+    /// Enters the dict that comes next; [`Reader::entry`] goes through it.
+    pub(super) fn open_dict(&mut self) -> Result<(), Broken> {
+        let kind = self.take(1)?[0];
+        if kind & !REFERRED_TO != b'{' {
+            return Err(Broken { at: 0, what: "the data are no dict of functions" });
+        }
+        if kind & REFERRED_TO != 0 {
+            // Nothing within the dict refers to the dict, but its place counts.
+            self.objects.push(Object::Nothing);
+        }
+        Ok(())
+    }
+
+    /// The next key and value of the dict that was entered; `None` behind its end.
+    pub(super) fn entry(&mut self) -> Result<Option<(Object, Object)>, Broken> {
+        let Some(key) = self.nested(1)? else { return Ok(None) };
+        let value = self.nested(1)?.ok_or_else(|| self.broken("a key without a value"))?;
+        Ok(Some((key, value)))
     }
 
     /// Reads an object; `None` stands for the mark that ends a dict.
@@ -97,8 +112,8 @@ impl<'a> Reader<'a> {
     fn dict(&mut self, depth: usize) -> Result<Object, Broken> {
         let mut items = Vec::new();
         while let Some(key) = self.nested(depth + 1)? {
-            let value = self.nested(depth + 1)?;
-            items.push((key, value.ok_or_else(|| self.broken("a key without a value"))?));
+            let value = self.nested(depth + 1)?.ok_or_else(|| self.broken("a key without a value"))?;
+            items.push((key, value));
         }
         Ok(Object::Dict(items.into()))
     }
@@ -185,19 +200,25 @@ mod tests {
         Object::Text(text.into())
     }
 
+    /// One object with all that is in it.
+    fn object(bytes: &[u8]) -> Result<Object, Broken> {
+        let mut reader = Reader::new(bytes);
+        reader.nested(0)?.ok_or(Broken { at: 0, what: "the end of a dict" })
+    }
+
     #[test]
     fn references_of_both_kinds_are_resolved() {
         // marshal.dumps(("ab", "ab")) as Python 3 writes it, then as Python 2 does.
         let three = b"\xa9\x02\xda\x02abr\x01\x00\x00\x00";
         let two = b"(\x02\x00\x00\x00t\x02\x00\x00\x00abR\x00\x00\x00\x00";
         let expected = Object::Sequence([text("ab"), text("ab")].into());
-        assert_eq!(Reader::new(three).object(), Ok(expected.clone()));
-        assert_eq!(Reader::new(two).object(), Ok(expected));
+        assert_eq!(object(three), Ok(expected.clone()));
+        assert_eq!(object(two), Ok(expected));
     }
 
     #[test]
     fn numbers_have_many_forms() {
-        let read = |bytes: &[u8]| Reader::new(bytes).object().unwrap();
+        let read = |bytes: &[u8]| object(bytes).unwrap();
         assert_eq!(read(b"i\xfe\xff\xff\xff"), Object::Integer(-2));
         assert_eq!(read(b"l\x03\x00\x00\x00\x01\x00\x00\x00\x04\x00"), Object::Integer(1 + (4 << 30)));
         assert_eq!(read(b"l\xff\xff\xff\xff\x07\x00"), Object::Integer(-7));
@@ -209,9 +230,9 @@ mod tests {
     fn what_is_broken_is_said() {
         for bytes in [&b"(\xff\xff\xff\x7f"[..], b"z\xffab", b"r\x00\x00\x00\x00", b"{0x", b"\xff", b"", b"0"]
         {
-            assert!(Reader::new(bytes).object().is_err() || bytes == b"{0x", "{bytes:?}");
+            assert!(object(bytes).is_err() || bytes == b"{0x", "{bytes:?}");
         }
-        assert!(Reader::new(&[b')', 1].repeat(1000)).object().is_err());
-        assert!(Reader::new(b"l\xff\xff\xff\x7f\x01\x00").object().is_err());
+        assert!(object(&[b')', 1].repeat(1000)).is_err());
+        assert!(object(b"l\xff\xff\xff\x7f\x01\x00").is_err());
     }
 }

@@ -8,7 +8,7 @@
 
 mod marshal;
 
-use crate::format::pstats::marshal::{Object, Reader};
+use crate::format::pstats::marshal::{Broken, Object, Reader};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source};
 use crate::profile::{Function, FunctionId, LoadOptions, Profile, ProfileBuilder};
 
@@ -30,18 +30,15 @@ fn sniff(head: &[u8]) -> Confidence {
 
 fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
     let bytes = source.read_all()?;
-    let object = Reader::new(&bytes)
-        .object()
-        .map_err(|broken| ParseError::at_byte(NAME, broken.at as u64, broken.what))?;
+    let broken = |broken: Broken| ParseError::at_byte(NAME, broken.at as u64, broken.what);
+    let mut reader = Reader::new(&bytes);
+    reader.open_dict().map_err(broken)?;
     let mut builder = ProfileBuilder::new(NAME, options);
     builder.metric("time", "nanoseconds");
     let calls = builder.metric("calls", "count");
     builder.calls_metric(calls);
-    let Object::Dict(functions) = object else {
-        return Err(ParseError::whole(NAME, "the data are no dict of functions").into());
-    };
-    for (key, stats) in functions.iter() {
-        add(&mut builder, key, stats).ok_or_else(|| {
+    while let Some((key, stats)) = reader.entry().map_err(broken)? {
+        add(&mut builder, &key, &stats).ok_or_else(|| {
             ParseError::whole(NAME, format!("this is no function and its statistics: {key:?}: {stats:?}"))
         })?;
     }

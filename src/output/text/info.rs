@@ -42,6 +42,11 @@ const MOST_NAME: usize = 24;
 
 fn input(info: &Info, style: &Style) -> (&'static str, String) {
     let mut text = info.format.clone();
+    match info.confidence {
+        "maybe" => text.push_str(" (a guess: nothing speaks against it; --input-format names another)"),
+        "given" => text.push_str(" (as --input-format says)"),
+        _ => {}
+    }
     for encoding in &info.about.encoding {
         text.push_str(&format!(", {encoding}"));
     }

@@ -1,0 +1,99 @@
+//! How many bytes a second each reader takes, after decompression.
+//!
+//! `cargo bench --bench load -- speedscope` measures one. The inputs are the fixtures repeated, and a
+//! generated profile in each format that can be written.
+
+use std::collections::BTreeMap;
+use std::hint::black_box;
+use std::io::Cursor;
+use std::path::Path;
+use std::time::Duration;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use prof::format::{Source, WRITERS, load, named};
+use prof::profile::LoadOptions;
+use serde_json::Value;
+
+#[path = "support/generated.rs"]
+mod generated;
+
+/// Size of an input where it can be chosen.
+const SIZE: usize = 8 << 20;
+
+/// Formats whose files can be repeated as they are, and how many lines stand before what is repeated.
+const REPEATED: &[(&str, &str, usize)] = &[
+    ("austin", "austin/python.austin", 0),
+    ("bpftrace", "bpftrace/c.bpftrace.txt", 0),
+    ("collapsed", "collapsed/rust.folded", 0),
+    ("jfr", "jfr/java.jfr", 0),
+    ("perf-script", "perf-script/rust.perf.txt", 0),
+    ("perf-data", "perf-data/rust.perf.data", usize::MAX),
+    ("pstats", "pstats/python.pstats", usize::MAX),
+    ("callgrind-recorded", "callgrind/c.callgrind", usize::MAX),
+];
+
+/// Formats in JSON, and the lists in their files that are repeated.
+const LISTS: &[(&str, &str, &[&str])] = &[
+    ("cpuprofile-recorded", "cpuprofile/node.cpuprofile", &["/samples", "/timeDeltas"]),
+    ("heapprofile", "heapprofile/node.heapprofile", &["/head/children"]),
+    (
+        "speedscope-sampled",
+        "speedscope/python.speedscope.json",
+        &["/profiles/0/samples", "/profiles/0/weights"],
+    ),
+    ("dhat", "dhat/c.dhat.json", &["/pps"]),
+];
+
+fn fixture(path: &str) -> Vec<u8> {
+    std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(path)).unwrap()
+}
+
+/// The inputs by name; the name up to the first `-` that no format has says the format.
+fn inputs() -> BTreeMap<&'static str, Vec<u8>> {
+    let mut inputs = BTreeMap::new();
+    for &(name, path, keep) in REPEATED {
+        let bytes = fixture(path);
+        let times = if keep == usize::MAX { 1 } else { SIZE / bytes.len() };
+        inputs.insert(name, bytes.repeat(times));
+    }
+    for &(name, path, lists) in LISTS {
+        let mut json: Value = serde_json::from_slice(&fixture(path)).unwrap();
+        for list in lists {
+            let list = json.pointer_mut(list).and_then(Value::as_array_mut).unwrap();
+            let size = serde_json::to_string(&list).unwrap().len() * lists.len();
+            *list = vec![list.clone(); (SIZE / size).max(1)].concat();
+        }
+        inputs.insert(name, serde_json::to_vec(&json).unwrap());
+    }
+    let profile = generated::profile(200_000);
+    for writer in WRITERS {
+        let mut bytes = Vec::new();
+        writer.write_to(&profile, 0, false, &mut bytes).unwrap();
+        inputs.insert(writer.name, bytes);
+    }
+    inputs.insert("pprof-legacy", generated::legacy_heap(SIZE));
+    inputs.insert("speedscope-evented", generated::evented(SIZE));
+    inputs.insert("chrome-trace", generated::spans(SIZE));
+    inputs.insert("stackprof", generated::stackprof(SIZE));
+    inputs.insert("dtrace", generated::dtrace(SIZE));
+    inputs
+}
+
+fn readers(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("load");
+    group.sample_size(10).warm_up_time(Duration::from_millis(300)).measurement_time(Duration::from_secs(2));
+    for (name, bytes) in inputs() {
+        group.throughput(Throughput::Bytes(bytes.len() as u64));
+        let format = named(name).or_else(|| named(name.rsplit_once('-')?.0)).unwrap();
+        group.bench_function(name, |bench| {
+            bench.iter(|| {
+                let mut source = Source::open(Box::new(Cursor::new(bytes.clone()))).unwrap();
+                black_box(load(&mut source, LoadOptions::default(), Some(format)).unwrap())
+            });
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, readers);
+criterion_main!(benches);

@@ -1,0 +1,171 @@
+//! Inputs that are made up: the same in every run.
+
+#![allow(dead_code, reason = "each bench uses some of it")]
+
+use std::fmt::Write;
+
+use prof::profile::{FrameId, LabelSetId, LoadOptions, Profile, ProfileBuilder};
+
+/// Numbers without a pattern (xorshift).
+pub(crate) struct Numbers(u64);
+
+impl Numbers {
+    pub(crate) fn new() -> Self {
+        Numbers(0x9E37_79B9_7F4A_7C15)
+    }
+
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % bound as u64) as usize
+    }
+}
+
+/// The functions that function `number` calls: few, so that stacks come up again and again.
+fn callee(number: usize, choice: usize) -> usize {
+    (number * 3 + choice + 1) % 2_000
+}
+
+/// A stack of 1 to 30 functions, root first.
+fn stack(numbers: &mut Numbers) -> Vec<usize> {
+    let depth = 1 + numbers.below(30);
+    let mut stack = vec![0];
+    while stack.len() < depth {
+        // The first callee takes most of the time, as it does in programs.
+        let choice = [0, 0, 0, 0, 0, 0, 1, 2][numbers.below(8)];
+        stack.push(callee(stack[stack.len() - 1], choice));
+    }
+    stack
+}
+
+fn name(number: usize) -> String {
+    format!("company::module{}::Type{}::function_{number}", number % 40, number % 300)
+}
+
+/// A profile of so many samples.
+pub(crate) fn profile(samples: usize) -> Profile {
+    let mut builder = ProfileBuilder::new("generated", LoadOptions::ALL);
+    builder.metric("samples", "count");
+    builder.metric("cpu", "nanoseconds");
+    let mut numbers = Numbers::new();
+    for sample in 0..samples {
+        let stack = stack(&mut numbers);
+        let frames: Vec<FrameId> = stack.iter().map(|&number| builder.named_frame(&name(number))).collect();
+        let stack = builder.stack(&frames);
+        let cpu = 9_000_000 + numbers.below(2_000_000) as i64;
+        builder.sample(stack, LabelSetId::default(), Some(sample as i64 * 10_000_000), &[1, cpu]);
+    }
+    builder.finish().unwrap()
+}
+
+/// A heap profile as gperftools writes it.
+pub(crate) fn legacy_heap(size: usize) -> Vec<u8> {
+    let mut numbers = Numbers::new();
+    let mut text = "heap profile: 1: 8 [1: 8] @ heapprofile\n".to_string();
+    while text.len() < size {
+        let (objects, bytes) = (1 + numbers.below(9), 16 * (1 + numbers.below(999)));
+        write!(text, "{objects}: {bytes} [{objects}: {bytes}] @").unwrap();
+        for number in stack(&mut numbers).iter().rev() {
+            write!(text, " {:#x}", 0x40_0001 + number * 16).unwrap();
+        }
+        text.push('\n');
+    }
+    text.push_str("\nMAPPED_LIBRARIES:\n00400000-00500000 r-xp 00000000 08:01 77 /bin/server\n");
+    text.into_bytes()
+}
+
+/// Functions that open and close, in speedscope's form.
+pub(crate) fn evented(size: usize) -> Vec<u8> {
+    let frames: Vec<String> = (0..2_000).map(|number| format!("{{\"name\":\"{}\"}}", name(number))).collect();
+    let mut text = format!(
+        "{{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"shared\":{{\"frames\":[{}]}},\
+         \"profiles\":[{{\"type\":\"evented\",\"name\":\"main\",\"unit\":\"microseconds\",\"startValue\":0,\"endValue\":0,\"events\":[",
+        frames.join(",")
+    );
+    let mut event = |kind: char, frame: usize, at: usize| {
+        write!(text, "{{\"type\":\"{kind}\",\"frame\":{frame},\"at\":{at}}},").unwrap();
+        text.len()
+    };
+    spans_of(size, |kind, function, at| event(if kind == 'B' { 'O' } else { 'C' }, function, at));
+    text.pop();
+    text.push_str("]}]}");
+    text.into_bytes()
+}
+
+/// Spans that begin and end, as Chrome's traces have them.
+pub(crate) fn spans(size: usize) -> Vec<u8> {
+    let mut text = "{\"traceEvents\":[".to_string();
+    spans_of(size, |kind, function, at| {
+        let name = name(function);
+        write!(
+            text,
+            "{{\"ph\":\"{kind}\",\"name\":\"{name}\",\"ts\":{at},\"pid\":1,\"tid\":1,\"cat\":\"x\"}},"
+        )
+        .unwrap();
+        text.len()
+    });
+    text.pop();
+    text.push_str("]}");
+    text.into_bytes()
+}
+
+/// Walks from stack to stack, until `event` (`B`egin or `E`nd, function, time) says that `size` is
+/// reached.
+fn spans_of(size: usize, mut event: impl FnMut(char, usize, usize) -> usize) {
+    let (mut numbers, mut open, mut at) = (Numbers::new(), Vec::new(), 0);
+    let mut written = 0;
+    while written < size {
+        let next = stack(&mut numbers);
+        let same = open.iter().zip(&next).take_while(|(a, b)| a == b).count();
+        for function in open.drain(same..).rev() {
+            at += 1;
+            event('E', function, at);
+        }
+        for &function in &next[same..] {
+            at += 1 + numbers.below(50);
+            written = event('B', function, at);
+        }
+        open = next;
+    }
+    for function in open.into_iter().rev() {
+        at += 1;
+        event('E', function, at);
+    }
+}
+
+/// What Ruby's stackprof writes with `raw: true`.
+pub(crate) fn stackprof(size: usize) -> Vec<u8> {
+    let mut numbers = Numbers::new();
+    let frames: Vec<String> = (0..2_000)
+        .map(|number| {
+            format!("\"{number}\":{{\"name\":\"{}\",\"file\":\"/srv/a.rb\",\"line\":{number}}}", name(number))
+        })
+        .collect();
+    let mut text =
+        format!("{{\"mode\":\"wall\",\"interval\":1000,\"frames\":{{{}}},\"raw\":[", frames.join(","));
+    while text.len() < size {
+        let stack = stack(&mut numbers);
+        write!(text, "{},", stack.len()).unwrap();
+        for function in stack {
+            write!(text, "{function},").unwrap();
+        }
+        text.push_str("1,");
+    }
+    text.pop();
+    text.push_str("]}");
+    text.into_bytes()
+}
+
+/// What DTrace prints of `@[ustack()] = count()`.
+pub(crate) fn dtrace(size: usize) -> Vec<u8> {
+    let mut numbers = Numbers::new();
+    let mut text = "CPU     ID                    FUNCTION:NAME\n\n".to_string();
+    while text.len() < size {
+        for number in stack(&mut numbers).into_iter().rev() {
+            writeln!(text, "              server`{}+{:#x}", name(number), number * 4).unwrap();
+        }
+        writeln!(text, "              {:>5}\n", 1 + numbers.below(9)).unwrap();
+    }
+    text.into_bytes()
+}

@@ -1,0 +1,56 @@
+//! How long each view takes on a profile that is loaded already.
+
+use std::hint::black_box;
+use std::time::Duration;
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use prof::view::{
+    FlameOptions, FocusOptions, GraphOptions, HotOptions, Scope, TopOptions, TreeOptions, bottom_up, flame,
+    focus, graph, hot, top, tree,
+};
+
+#[path = "support/generated.rs"]
+mod generated;
+
+fn views(criterion: &mut Criterion) {
+    let profile = generated::profile(200_000);
+    let scope = || Scope::metric(1);
+    let mut group = criterion.benchmark_group("view");
+    group.sample_size(10).warm_up_time(Duration::from_millis(300)).measurement_time(Duration::from_secs(2));
+    group.bench_function("top", |bench| {
+        let options = TopOptions::new(scope());
+        bench.iter(|| black_box(top(&profile, &options)));
+    });
+    // As the terminal shows them: what is below half a per cent is not looked into.
+    let shown = || TreeOptions { min_share: 0.5, limit: Some(40), ..TreeOptions::new(scope()) };
+    group.bench_function("tree", |bench| bench.iter(|| black_box(tree(&profile, &shown()))));
+    group.bench_function("tree, whole", |bench| {
+        let options = TreeOptions::new(scope());
+        bench.iter(|| black_box(tree(&profile, &options)));
+    });
+    group.bench_function("tree --bottom-up", |bench| {
+        let options = TreeOptions { limit: Some(10), min_share: 20.0, ..TreeOptions::new(scope()) };
+        bench.iter(|| black_box(bottom_up(&profile, &options)));
+    });
+    group.bench_function("focus", |bench| {
+        let heaviest = top(&profile, &TopOptions::new(scope())).rows[0].name.to_string();
+        let options = FocusOptions::new(scope(), &heaviest);
+        bench.iter(|| black_box(focus(&profile, &options).is_ok()));
+    });
+    group.bench_function("hot", |bench| {
+        let options = HotOptions::new(scope());
+        bench.iter(|| black_box(hot(&profile, &options)));
+    });
+    group.bench_function("graph", |bench| {
+        let options = GraphOptions { max_nodes: Some(80), min_edge: 0.1, ..GraphOptions::new(scope()) };
+        bench.iter(|| black_box(graph(&profile, &options)));
+    });
+    group.bench_function("flame", |bench| {
+        let options = FlameOptions::new(scope(), String::new());
+        bench.iter(|| black_box(flame(&profile, &options)));
+    });
+    group.finish();
+}
+
+criterion_group!(benches, views);
+criterion_main!(benches);

@@ -1,0 +1,70 @@
+//! Names of Java's classes, so that two runs of a program give the same.
+//!
+//! The virtual machine makes classes while a program runs, and numbers them in the order in which
+//! it comes to need them: the class of a lambda is `Main$$Lambda$14/0x0000000800c03000` today and
+//! `Main$$Lambda$9/0x0000000801005c28` tomorrow. Under such names everything that a lambda or a call by
+//! reflection costs would be new in one run and gone from the other, so the numbers are left out.
+
+use std::borrow::Cow;
+
+/// What stands before a number that means nothing, and whether it stays.
+const NUMBERED: [(&str, &str); 5] = [
+    ("$$Lambda$", "$$Lambda"),
+    ("GeneratedMethodAccessor", "GeneratedMethodAccessor"),
+    ("GeneratedConstructorAccessor", "GeneratedConstructorAccessor"),
+    ("GeneratedSerializationConstructorAccessor", "GeneratedSerializationConstructorAccessor"),
+    ("$Proxy", "$Proxy"),
+];
+
+/// The name of a class as Java writes it: `java.util.HashMap` for `java/util/HashMap`.
+pub(super) fn class_name(name: &str) -> Cow<'_, str> {
+    let name = without_number(without_address(name));
+    if name.contains('/') { Cow::Owned(name.replace('/', ".")) } else { name }
+}
+
+/// Hidden classes have their address, or another number, behind their name.
+fn without_address(name: &str) -> &str {
+    let Some(at) = name.rfind(['/', '.', '+']) else { return name };
+    let suffix = &name[at + 1..];
+    let is_address =
+        suffix.strip_prefix("0x").is_some_and(|hex| hex.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    let is_number = !suffix.is_empty() && suffix.bytes().all(|byte| byte.is_ascii_digit());
+    if is_address || is_number { &name[..at] } else { name }
+}
+
+fn without_number(name: &str) -> Cow<'_, str> {
+    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let found = NUMBERED.iter().find(|(before, _)| stem.len() < name.len() && stem.ends_with(before));
+    found.map_or(Cow::Borrowed(name), |(before, kept)| {
+        let start = &stem[..stem.len() - before.len()];
+        Cow::Owned(format!("{start}{kept}"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_have_dots_and_no_numbers_of_a_run() {
+        for (written, read) in [
+            ("java/util/HashMap", "java.util.HashMap"),
+            ("[Ljava/lang/Object2", "[Ljava.lang.Object2"),
+            ("a/Main$1", "a.Main$1"),
+            ("a/Main$$Lambda$14/0x0000000800c03000", "a.Main$$Lambda"),
+            ("a/Main$$Lambda$14.0x0000000800c03000", "a.Main$$Lambda"),
+            ("a/Main$$Lambda$14/1023487453", "a.Main$$Lambda"),
+            ("a/Main$$Lambda/0x00007f3c01002000", "a.Main$$Lambda"),
+            ("java/lang/invoke/LambdaForm$DMH+0x00000008013f2400", "java.lang.invoke.LambdaForm$DMH"),
+            (
+                "jdk/internal/reflect/GeneratedMethodAccessor123",
+                "jdk.internal.reflect.GeneratedMethodAccessor",
+            ),
+            ("com/sun/proxy/$Proxy7", "com.sun.proxy.$Proxy"),
+            ("$Proxy", "$Proxy"),
+            ("", ""),
+        ] {
+            assert_eq!(class_name(written), read);
+        }
+    }
+}

@@ -7,6 +7,7 @@
 //! input is wrong. The text and the finished profile are all that is in memory.
 
 mod cursor;
+mod escapes;
 mod hints;
 
 pub(super) use cursor::{Json, Kind};

@@ -39,10 +39,7 @@ pub fn show(profile: &Profile, view: usize) -> Result<(), String> {
         1 => Report::Tree(tree(profile, &TreeOptions::new(scope))),
         2 => Report::Tree(bottom_up(profile, &TreeOptions::new(scope))),
         3 => Report::Hot(hot(profile, &HotOptions::new(scope))),
-        4 => match graph(profile, &GraphOptions::new(scope)) {
-            Ok(graph) => Report::Graph(graph),
-            Err(_) => return Ok(()),
-        },
+        4 => Report::Graph(graph(profile, &GraphOptions::new(scope))),
         5 => {
             let name = profile.symbols.functions.ids().next().map(|id| profile.symbols.function_name(id));
             let options = FocusOptions::new(scope, name.unwrap_or("main"));
@@ -68,7 +65,7 @@ pub fn forms(report: &Report) -> Result<(), String> {
     }
     json(report, &mut out).map_err(|error| error.to_string())?;
     csv(report, &mut out).map_err(|error| error.to_string())?;
-    markdown(report, &mut out).map_err(|error| error.to_string())?;
+    markdown(report, None, &mut out).map_err(|error| error.to_string())?;
     if let Report::Graph(graph) = report {
         let _ = dot(graph, None, &mut out).map_err(|error| error.to_string())?;
     }

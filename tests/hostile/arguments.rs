@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 /// The arguments.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Arguments {
     /// How long to mutate for each reader; none for a fixed number of cases.
     pub seconds: Option<u64>,
@@ -15,13 +15,15 @@ pub struct Arguments {
     pub seed: u64,
     /// Files to read instead.
     pub replay: Vec<PathBuf>,
+    /// Folders whose files to read instead: most are no profiles.
+    pub scan: Vec<PathBuf>,
 }
 
 impl Arguments {
     /// Reads the arguments; `None` where a test runner only asks for the list of tests. Its other
     /// options are accepted and mean nothing here.
     pub fn parse(words: impl Iterator<Item = String>) -> Result<Option<Arguments>, String> {
-        let mut arguments = Arguments { seconds: None, cases: 500, only: None, seed: 1, replay: Vec::new() };
+        let mut arguments = Arguments { cases: 500, seed: 1, ..Arguments::default() };
         let mut words = words.peekable();
         let (mut list, mut ignored) = (false, false);
         while let Some(word) = words.next() {
@@ -35,6 +37,7 @@ impl Arguments {
                 "--seed" => arguments.seed = number()?,
                 "--only" => arguments.only = words.next(),
                 "--replay" => arguments.replay.extend(words.by_ref().map(PathBuf::from)),
+                "--scan" => arguments.scan.extend(words.by_ref().map(PathBuf::from)),
                 "--list" => list = true,
                 "--ignored" => ignored = true,
                 _ => {}

@@ -38,6 +38,7 @@ pub fn words(format: &str) -> &'static [&'static str] {
         "vtune" => &["Function Stack,CPU Time:Self", "war:Column filter", "\"", ",", "  ", "Module"],
         "vsprof" => &["Level,Function Name,Number of Calls,", "\"", ",", "1,234", "99999"],
         "dtrace" => &["`", "+0x", "0x", "->", "\n\n", "  ", "unix`"],
+        "bpftrace" => &["@[", "@bytes[", "]: ", ", ", "\n    ", "+0x", "+1", "Attaching", "@x[sh]: 1", "(/lib/libc.so)", "hist", "|@@"],
         "austin" => &["# mode:", "# austin:", "# interval:", "full", "memory", "P", ";T", ":", ";", ":GC:", ":INVALID:", "MOJ", "\x01", "\x02", "\x03", "\x04", "\x05"],
         _ => &[";", " ", "_[k]", "_[j]", "_[i]", "#", "//", "1.5", "\r\n", "\u{feff}", "\u{fffd}"],
     }

@@ -6,6 +6,7 @@
 //! cargo test --profile fuzz --test hostile -- --seconds 600
 //! cargo test --profile fuzz --test hostile -- --seconds 600 --only pprof --seed 7
 //! cargo test --test hostile -- --replay FILE...
+//! cargo test --profile fuzz --test hostile -- --scan FOLDER...
 //! ```
 //!
 //! A program of its own, since it counts what the process allocates, which tests beside it would blur.
@@ -22,6 +23,7 @@ mod lines;
 mod mutate;
 mod protobuf;
 mod random;
+mod scan;
 mod seeds;
 mod shrink;
 mod truncate;
@@ -68,6 +70,9 @@ fn run(arguments: &Arguments) -> usize {
     watch::start();
     if !arguments.replay.is_empty() {
         return arguments.replay.iter().filter(|path| !replay(None, path)).count();
+    }
+    if !arguments.scan.is_empty() {
+        return scan::scan(&arguments.scan);
     }
     println!(
         "{:<14}{:>6}{:>10}{:>10}{:>10}{:>9}  findings",

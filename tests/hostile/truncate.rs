@@ -13,6 +13,7 @@ const OPEN_ENDED: &[&str] = &[
     "collapsed",
     "perf-script",
     "austin",
+    "bpftrace",
     "dtrace",
     "ghc",
     "vtune",

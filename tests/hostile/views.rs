@@ -65,7 +65,9 @@ pub fn forms(report: &Report) -> Result<(), String> {
     }
     json(report, &mut out).map_err(|error| error.to_string())?;
     csv(report, &mut out).map_err(|error| error.to_string())?;
-    markdown(report, None, &mut out).map_err(|error| error.to_string())?;
+    markdown(report, None, &mut out)
+        .map_err(|error| error.to_string())?
+        .map_err(|error| error.to_string())?;
     if let Report::Graph(graph) = report {
         let _ = dot(graph, None, &mut out).map_err(|error| error.to_string())?;
     }

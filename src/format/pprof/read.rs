@@ -14,8 +14,8 @@ use crate::format::wire::{Field, Value, Wire, WireError, push_varint};
 use crate::format::{LoadError, ParseError, Source};
 use crate::parallel;
 use crate::profile::{
-    Budget, FrameId, Id, LabelSetId, LabelValue, LoadOptions, Period, Profile, ProfileBuilder, Share, StackId, Stacks,
-    StringId,
+    Budget, FrameId, Id, LabelSetId, LabelValue, LoadOptions, Period, Profile, ProfileBuilder, Share,
+    StackId, Stacks, StringId,
 };
 
 pub(super) const NAME: &str = "pprof";
@@ -245,8 +245,8 @@ impl Reader {
         let locations = tables.expand(&mut builder)?;
         let stacks = stacks.finish();
         let profile = if stacks.differ_in_ids() && locations.are_distinct() {
-            let stacks = expand_all(&stacks, &locations, builder.options().budget)?;
-            builder.finish_with(stacks)
+            let all = expand_all(&stacks, &locations, builder.options().budget)?;
+            builder.finish_with(all)
         } else {
             builder.finish_provisional(stacks.len(), |_, number, frames| {
                 expand(&stacks, number, &locations, frames)

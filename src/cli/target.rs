@@ -70,7 +70,8 @@ impl Target {
         let folder = real.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let temporary = unfinished::create(folder).with_context(place)?;
         let mut out = BufWriter::with_capacity(BUFFER, temporary);
-        write(&mut out)?;
+        write(&mut out)
+            .map_err(|error| if error.is::<io::Error>() { error.context(place()) } else { error })?;
         let temporary = out.into_inner().map_err(io::IntoInnerError::into_error).with_context(place)?;
         if let Ok(old) = fs::metadata(&real) {
             temporary.as_file().set_permissions(old.permissions()).with_context(place)?;

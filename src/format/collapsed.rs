@@ -24,13 +24,44 @@ const NAME: &str = "collapsed";
 /// Decimals that are kept of fractional weights.
 const MAX_DECIMALS: u32 = 6;
 
+/// A line of this length may be a deep stack.
+const LONG: usize = 32 << 10;
+
+/// Names in a deep stack are not longer than this on average.
+const LONGEST_NAME: usize = 256;
+
 /// More than half of the lines at the front must end in a weight.
 fn sniff(head: &[u8]) -> Confidence {
     if memchr::memchr(0, head).is_some() {
         return Confidence::No;
     }
     let (good, all, _) = survey(head);
-    if good == 0 || good * 2 <= all { Confidence::No } else { Confidence::Maybe }
+    // A stack 10,000 frames deep is a line that does not end here, and its weight is not in sight.
+    let is_long_stack = memchr::memchr(b'\n', head).is_none()
+        && head.len() >= LONG
+        && head.iter().filter(|&&byte| byte == b';').count() > LONG / LONGEST_NAME;
+    // Many tables have numbers at the ends of their lines: without any stack of two frames it takes more.
+    let is_likely =
+        if has_separator(head) { good * 2 > all } else { good == all && all > 0 && are_pairs(head) };
+    if is_long_stack || is_likely { Confidence::Maybe } else { Confidence::No }
+}
+
+/// Whether a line with a weight has frames with a separator between them.
+fn has_separator(head: &[u8]) -> bool {
+    head.split(|&byte| byte == b'\n')
+        .filter_map(|line| split_weight(line.trim_ascii_end()))
+        .any(|(stack, _)| stack.contains(&b';'))
+}
+
+/// Whether every line is a name without blanks and its weight, or its two weights.
+fn are_pairs(head: &[u8]) -> bool {
+    let whole = memchr::memrchr(b'\n', head).map_or(head, |end| &head[..end]);
+    let lines = whole.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
+    lines.filter(|line| !is_blank_or_comment(line)).all(|line| {
+        let names =
+            split_weight(line).map_or(line, |(rest, _)| split_weight(rest).map_or(rest, |(rest, _)| rest));
+        !names.is_empty() && !names.contains(&b' ') && !names.contains(&b'\t')
+    })
 }
 
 /// Of the lines at the front: how many end in a weight, how many there are, and how many end in two.

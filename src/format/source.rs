@@ -164,7 +164,7 @@ impl Source {
             self.start = 0;
             self.window.extend_from_slice(&block[HEADROOM..]);
             self.recycle(block);
-            self.share.set(self.window.len() as u64)?;
+            self.share.set(self.window.len() as u64 * HELD)?;
         }
         // The tables that are made of what was read take their share too.
         self.budget.check()?;

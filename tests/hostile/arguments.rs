@@ -23,7 +23,7 @@ impl Arguments {
     /// Reads the arguments; `None` where a test runner only asks for the list of tests. Its other
     /// options are accepted and mean nothing here.
     pub fn parse(words: impl Iterator<Item = String>) -> Result<Option<Arguments>, String> {
-        let mut arguments = Arguments { cases: 500, seed: 1, ..Arguments::default() };
+        let mut arguments = Arguments { cases: 250, seed: 1, ..Arguments::default() };
         let mut words = words.peekable();
         let (mut list, mut ignored) = (false, false);
         while let Some(word) = words.next() {

@@ -140,12 +140,15 @@ fn fuzz(format: &'static Format, arguments: &Arguments) -> Tally {
             tally.findings += wrong.map_or(0, |wrong| report(format, bytes, &wrong, &mut known));
         });
     }
+    // A case of a large input takes longer, and the long runs are there for those.
+    let size = seeds.iter().map(|seed| seed.bytes.len()).sum::<usize>() / seeds.len();
+    let cases = (arguments.cases * 8192 / (size as u64 + 1)).clamp(arguments.cases.min(40), arguments.cases);
     let end = arguments.seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
     let mut number = 0;
     loop {
         match end {
             Some(end) if Instant::now() >= end => break,
-            None if number >= arguments.cases => break,
+            None if number >= cases => break,
             _ => {}
         }
         let bytes = case(format, &seeds, arguments.seed, number);

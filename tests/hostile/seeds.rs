@@ -39,12 +39,17 @@ pub fn seeds(format: &Format, longest: usize, corpus: usize) -> Vec<Seed> {
         if taken == corpus {
             break;
         }
-        if let Some(seed) = seed(&path).filter(of_format) {
+        // Some real files are broken: nothing starts from them.
+        if let Some(seed) = seed(&path).filter(of_format).filter(|seed| is_readable(format, seed)) {
             seeds.push(seed);
             taken += 1;
         }
     }
     seeds
+}
+
+fn is_readable(format: &Format, seed: &Seed) -> bool {
+    load(&mut Source::from_bytes(seed.bytes.clone()), LoadOptions::ALL, Some(format)).is_ok()
 }
 
 fn seed(path: &Path) -> Option<Seed> {
@@ -72,6 +77,9 @@ pub fn files(folder: &Path) -> Vec<PathBuf> {
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
             let path = entry.path();
+            if path.is_symlink() {
+                continue;
+            }
             if path.is_dir() { folders.push(path) } else { found.push(path) }
         }
     }

@@ -90,12 +90,8 @@ fn the_command_says_what_was_too_much() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("bomb.gz"), bomb(b"main;", 8 << 20)).unwrap();
     let errors = refused(folder.path(), &["top", "--max-memory", "4mb", "bomb.gz"]);
-    assert!(
-        errors.starts_with(
-            "error: bomb.gz: loading takes more memory than the 4.0 MiB allowed\nhint: --max-memory"
-        ) || errors.contains("more memory than the 4"),
-        "{errors}"
-    );
+    assert!(errors.contains("loading takes more memory than the 4"), "{errors}");
+    assert!(errors.contains("\nhint: --max-memory"), "{errors}");
     let errors = refused(folder.path(), &["top", "--max-memory", "much", "bomb.gz"]);
     assert!(errors.contains("expected a size such as 512mb"), "{errors}");
 }
@@ -137,7 +133,10 @@ fn json_that_nests_deeply_is_no_profile() {
         let text = open.repeat(100_000) + &close.repeat(100_000);
         for format in FORMATS {
             let mut source = Source::from_bytes(text.clone().into_bytes());
-            assert!(load(&mut source, LoadOptions::ALL, Some(format)).is_err(), "{}", format.name);
+            // A list without events may be an empty trace.
+            let rows =
+                load(&mut source, LoadOptions::ALL, Some(format)).map_or(0, |profile| profile.meta.rows);
+            assert_eq!(rows, 0, "{}", format.name);
         }
     }
 }

@@ -86,7 +86,7 @@ fn a_full_disk_leaves_the_old_file() {
     fs::write(folder.path().join("large.folded"), names).unwrap();
     let script = "trap '' XFSZ; ulimit -f 64; exec \"$0\" \"$@\"";
     for arguments in [
-        &["convert", "--to", "collapsed", "-o", "out.svg", "large.folded", "--force"][..],
+        &["convert", "--to", "collapsed", "-o", "out.svg", "large.folded"][..],
         &["top", "-n", "0", "-f", "json", "-o", "out.svg", "large.folded"],
     ] {
         let output = Command::new("sh")
@@ -152,7 +152,7 @@ fn an_interrupt_leaves_the_old_file_and_no_other() {
     }
     drop(file);
     for signal in ["INT", "TERM"] {
-        let arguments = ["convert", "--to", "speedscope", "-o", "out.svg", "large.folded", "--force"];
+        let arguments = ["convert", "--to", "speedscope", "-o", "out.svg", "large.folded"];
         let mut child = prof(folder.path(), &arguments).stderr(Stdio::piped()).spawn().unwrap();
         let end = Instant::now() + Duration::from_secs(120);
         while temporary(folder.path()).is_empty() && child.try_wait().unwrap().is_none() {

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
-use crate::name::display_width;
+use crate::name::{clean, display_width};
 
 /// How a line stands out where colour is on. Colour only repeats what the text says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,7 +34,8 @@ impl Line {
     }
 
     pub(super) fn write(&self, out: &mut dyn Write, color: bool) -> io::Result<()> {
-        let text = self.text.trim_end();
+        // Every name is cleaned where its width is counted; what was forgotten is harmless here.
+        let text = clean(self.text.trim_end());
         let code = match self.emphasis {
             _ if !color => "",
             Emphasis::None => "",

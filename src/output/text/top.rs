@@ -53,7 +53,7 @@ impl<'t> Table<'t> {
         let header = &top.header;
         let column = |metric: &MetricName, total: i64, shown: i64| {
             let scale = header::scale(metric, shown, style)?;
-            Ok(MetricColumn { name: metric.name.to_uppercase(), total, shown, scale })
+            Ok(MetricColumn { name: clean(&metric.name).to_uppercase(), total, shown, scale })
         };
         let metrics: Result<Vec<MetricColumn>, IncompatibleUnits> = match &header.metrics[..] {
             [] => column(&header.metric, header.total, header.shown).map(|column| vec![column]),

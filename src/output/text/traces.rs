@@ -16,7 +16,7 @@ pub(super) fn lines(traces: &Traces, style: &Style) -> Result<Vec<Line>, Incompa
     let mut titles: Vec<String> = Vec::new();
     for metric in &header.metrics {
         scales.push(header::scale(&metric.metric, metric.shown, style)?);
-        titles.push(metric.metric.name.to_uppercase());
+        titles.push(clean(&metric.metric.name).to_uppercase());
     }
     if scales.is_empty() {
         scales.push(header::scale(&header.metric, header.shown, style)?);

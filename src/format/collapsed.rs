@@ -39,7 +39,7 @@ fn sniff(head: &[u8]) -> Confidence {
     // A stack 10,000 frames deep is a line that does not end here, and its weight is not in sight.
     let is_long_stack = memchr::memchr(b'\n', head).is_none()
         && head.len() >= LONG
-        && head.iter().filter(|&&byte| byte == b';').count() > LONG / LONGEST_NAME;
+        && memchr::memchr_iter(b';', head).count() > LONG / LONGEST_NAME;
     // Many tables have numbers at the ends of their lines: without any stack of two frames it takes more.
     let is_likely =
         if has_separator(head) { good * 2 > all } else { good == all && all > 0 && are_pairs(head) };

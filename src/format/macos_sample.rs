@@ -47,17 +47,22 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         }
     }
     let mut tree = Tree { builder, path: Vec::new(), labels: LabelSetId::default() };
+    let mut is_whole = false;
     while lines.advance()? {
         let line = lines.line();
         if line.starts_with(b"    ") {
             tree.line(line).map_err(|what| ParseError::at_line(NAME, lines.number(), what))?;
         } else if line.starts_with(b"Total number in stack") {
+            is_whole = true;
             break;
         } else if !line.trim_ascii().is_empty() {
             return Err(ParseError::at_line(NAME, lines.number(), "this is no node of the call graph").into());
         }
     }
     tree.close(0);
+    if !is_whole {
+        tree.builder.warn("the file ends within the call graph: what follows is missing".to_string());
+    }
     Ok(tree.builder.finish().map_err(|error| ParseError::whole(NAME, error.to_string()))?)
 }
 

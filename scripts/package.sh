@@ -13,8 +13,14 @@ host=$(rustc -vV | sed -n 's/^host: //p')
 target=${1:-$host}
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
 
-cargo build --release --locked --target "$target"
-program=target/$target/release/prof
+# Without --target a build for this machine is the usual one, which may be there already.
+for_target=()
+program=target/release/prof
+if [[ $target != "$host" ]]; then
+  for_target=(--target "$target")
+  program=target/$target/release/prof
+fi
+cargo build --release --locked "${for_target[@]}"
 case $target in *windows*) program=$program.exe ;; esac
 
 # The same place for every target: the list of assets in Cargo.toml names it.
@@ -37,5 +43,5 @@ tar -C target/dist -czf "target/dist/$name.tar.gz" "$name"
 echo "target/dist/$name.tar.gz"
 
 if [[ $target == *linux* ]] && cargo deb --version > /dev/null 2>&1; then
-  cargo deb --no-build --locked --target "$target" --output target/dist
+  cargo deb --no-build --locked "${for_target[@]}" --output target/dist
 fi

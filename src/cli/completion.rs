@@ -29,10 +29,15 @@ const MOST_BYTES: u64 = 32 << 20;
 
 /// Writes the script that makes a shell ask.
 pub(crate) fn write_script(shell: &str, out: &mut dyn Write) -> io::Result<()> {
-    match Shells::builtins().completer(shell) {
-        Some(shell) => shell.write_registration(VARIABLE, "prof", "prof", "prof", out),
-        None => Err(io::Error::other(format!("no such shell: {shell}"))),
+    let shells = Shells::builtins();
+    let completer = shells.completer(shell);
+    let completer = completer.ok_or_else(|| io::Error::other(format!("no such shell: {shell}")))?;
+    completer.write_registration(VARIABLE, "prof", "prof", "prof", out)?;
+    if shell == "zsh" {
+        // As a file in $fpath it is first run for a TAB, which has to be answered too.
+        writeln!(out, "[[ $funcstack[1] = _prof ]] && _clap_dynamic_completer_prof \"$@\"")?;
     }
+    Ok(())
 }
 
 /// Answers a shell that asks; false where none does.

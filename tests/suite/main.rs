@@ -1,6 +1,7 @@
 //! All integration tests, in one program: linking one is much faster than linking fifteen.
 
 mod cli;
+mod completion;
 mod corpus;
 mod corpus_binary;
 mod corpus_hot;

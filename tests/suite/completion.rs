@@ -1,0 +1,58 @@
+//! What shells are told behind the TAB key.
+
+use std::process::Command;
+
+/// What is offered for the word at `index`, one candidate a line.
+fn offered(shell: &str, index: usize, words: &[&str]) -> Vec<String> {
+    let output = Command::new(env!("CARGO_BIN_EXE_prof"))
+        .arg("--")
+        .args(words)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .env_remove("PROF_PROFILE")
+        .env("PROF_COMPLETE", shell)
+        .env("_CLAP_COMPLETE_INDEX", index.to_string())
+        .env("_CLAP_IFS", "\n")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().lines().map(str::to_string).collect()
+}
+
+const HEAP: &str = "fixtures/pprof/go-heap.pb.gz";
+const CPU: &str = "fixtures/pprof/go-cpu.pb.gz";
+
+#[test]
+fn commands_and_files() {
+    assert_eq!(offered("bash", 1, &["prof", "to"]), ["top"]);
+    // An alias completes where it is typed, and stands in nobody's way otherwise.
+    assert_eq!(offered("bash", 1, &["prof", "fla"]), ["flame"]);
+    assert_eq!(offered("bash", 1, &["prof", "sandw"]), ["sandwich"]);
+    assert_eq!(offered("bash", 1, &["prof", "REA"]), ["README.md"]);
+}
+
+#[test]
+fn metrics_and_labels_of_the_profile() {
+    let metrics = offered("bash", 3, &["prof", "top", "-m", "in", HEAP]);
+    assert_eq!(metrics, ["inuse_objects", "inuse_space"]);
+    assert_eq!(offered("fish", 4, &["prof", "top", HEAP, "-m", "inuse_s"]), ["inuse_space"]);
+    assert_eq!(offered("bash", 4, &["prof", "top", CPU, "--label", "e"]), ["endpoint"]);
+    assert!(offered("bash", 4, &["prof", "top", "no/such/file", "-m", "in"]).is_empty());
+}
+
+#[test]
+fn functions_of_the_profile_are_quoted_for_the_shell() {
+    let words = |typed| ["prof", "tree", CPU, "--focus", typed];
+    assert_eq!(offered("bash", 4, &words("orders.pa")), ["orders.pack"]);
+    let escaped = r"orders.\(\*Ledger\).sendReceipts";
+    assert_eq!(offered("bash", 4, &words(r"orders.\(\*Ledger\).s")), [escaped]);
+    let plain = "orders.(*Ledger).sendReceipts";
+    assert_eq!(offered("bash", 4, &words("'orders.(*Ledger).s")), [plain]);
+    assert!(offered("zsh", 4, &words(r"orders.\(\*Ledger\).s")).iter().any(|line| line.contains("sendReceipts")));
+}
+
+#[test]
+fn formats() {
+    assert_eq!(offered("bash", 3, &["prof", "convert", "--to", "sp"]), ["speedscope"]);
+    assert!(offered("bash", 3, &["prof", "top", "--to", "sp"]).is_empty());
+    assert_eq!(offered("bash", 3, &["prof", "top", "--input-format", "dh"]), ["dhat"]);
+}

@@ -35,7 +35,7 @@ pub(crate) fn write_script(shell: &str, out: &mut dyn Write) -> io::Result<()> {
     completer.write_registration(VARIABLE, "prof", "prof", "prof", out)?;
     if shell == "zsh" {
         // As a file in $fpath it is first run for a TAB, which has to be answered too.
-        writeln!(out, "[[ $funcstack[1] = _prof ]] && _clap_dynamic_completer_prof \"$@\"")?;
+        writeln!(out, "if [[ $funcstack[1] = _prof ]]; then _clap_dynamic_completer_prof \"$@\"; fi")?;
     }
     Ok(())
 }

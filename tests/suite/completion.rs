@@ -47,7 +47,9 @@ fn functions_of_the_profile_are_quoted_for_the_shell() {
     assert_eq!(offered("bash", 4, &words(r"orders.\(\*Ledger\).s")), [escaped]);
     let plain = "orders.(*Ledger).sendReceipts";
     assert_eq!(offered("bash", 4, &words("'orders.(*Ledger).s")), [plain]);
-    assert!(offered("zsh", 4, &words(r"orders.\(\*Ledger\).s")).iter().any(|line| line.contains("sendReceipts")));
+    assert!(
+        offered("zsh", 4, &words(r"orders.\(\*Ledger\).s")).iter().any(|line| line.contains("sendReceipts"))
+    );
 }
 
 #[test]

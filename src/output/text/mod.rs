@@ -3,6 +3,7 @@
 //! Numbers first and right-aligned, the name last, so that a shortened name never moves a number;
 //! one unit a column, written on each number; no boxes. Into a pipe nothing is shortened.
 
+mod behind;
 mod columns;
 mod compared;
 mod diff;

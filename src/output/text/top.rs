@@ -1,10 +1,10 @@
 //! The flat view as text.
 
-use crate::name::{clean, display_width, fit, package};
 use crate::output::text::Style;
-use crate::output::text::columns::{Columns, Emphasis, Line, pad};
+use crate::output::text::behind::Texts;
+use crate::output::text::columns::{Columns, Emphasis, Line};
 use crate::output::text::header;
-use crate::output::text::names::{Names, short_file};
+use crate::output::text::names::Names;
 use crate::output::text::{compared, per_event};
 use crate::report::{Column, Header, MetricName, Pair, Top, TopRow};
 use crate::unit::{self, IncompatibleUnits, Scale};
@@ -92,7 +92,7 @@ impl<'t> Table<'t> {
         let title_refs: Vec<&str> = titles.iter().map(String::as_str).collect();
         let room = self.style.layout_width().saturating_sub(Columns::width_of_numbers(&title_refs, &all));
         let room = room.max(LEAST_NAME);
-        let texts = Texts::new(self, room);
+        let texts = Texts::new(self.top, &self.names, self.style, room);
 
         let mut columns = Columns::new(
             titles[..titles.len() - 1].iter().cloned().chain([texts.title()]).collect::<Vec<_>>(),
@@ -213,115 +213,7 @@ impl<'t> Table<'t> {
         rows.push(row(own + header.elided + header.no_stack, label.to_string()));
         rows
     }
-
-    fn shown_name(&self, row: &TopRow) -> String {
-        let is_marked = self.top.header.is_highlighted(&row.name);
-        let mark = if is_marked { self.style.glyphs.marked } else { "" };
-        let name = self.names.get(&row.name);
-        if row.files > 1 { format!("{mark}{name} ({} files)", row.files) } else { format!("{mark}{name}") }
-    }
 }
-
-/// The rest of each line: mark, name, and what stands behind it, such as the file where there is room.
-struct Texts<'t> {
-    table: &'t Table<'t>,
-    /// The columns behind the name, and how wide they are.
-    columns: Vec<(Column, usize)>,
-    /// The width of mark and name: what the longest needs, or what the others leave.
-    name: usize,
-}
-
-impl<'t> Texts<'t> {
-    fn new(table: &'t Table<'t>, room: usize) -> Self {
-        let about = &table.top.header.about;
-        let is_text = |column: &Column| matches!(column, Column::File | Column::Line | Column::Package);
-        let mut wanted: Vec<Column> = about.columns.iter().copied().filter(is_text).collect();
-        if about.columns.is_empty() && table.style.is_wide() && about.noun.0 == "function" {
-            wanted.push(Column::File);
-        }
-        let width = |&column: &Column| {
-            let widths = table.top.rows.iter().map(|row| display_width(&cell(row, column)));
-            let least = if about.columns.is_empty() { 0 } else { title_of(column).len() };
-            (column, widths.max().unwrap_or(0).max(least).min(MOST_TEXT))
-        };
-        let mut columns: Vec<(Column, usize)> =
-            wanted.iter().map(width).filter(|(_, width)| *width > 0).collect();
-        // At least half of the room is the name's, the rest is shared.
-        let most = (room / 2 / columns.len().max(1)).saturating_sub(GAP).max(LEAST_TEXT);
-        for (_, width) in &mut columns {
-            *width = most.min(*width);
-        }
-        let behind: usize = columns.iter().map(|(_, width)| width + GAP).sum();
-        let longest =
-            table.top.rows.iter().map(|row| display_width(&table.shown_name(row))).max().unwrap_or(0);
-        let name = match columns[..] {
-            [] => room,
-            // In a pipe no name is shortened.
-            _ if table.style.width.is_none() => longest + MARK,
-            _ => (longest + MARK).min(room.saturating_sub(behind)).max(LEAST_NAME),
-        };
-        Texts { table, columns, name }
-    }
-
-    fn title(&self) -> String {
-        let title = format!("  {}", self.table.top.header.about.noun.0.to_uppercase());
-        if self.columns.is_empty() {
-            return title;
-        }
-        let titles = self.columns.iter().map(|&(column, width)| pad(title_of(column), width));
-        std::iter::once(pad(&title, self.name)).chain(titles).collect::<Vec<_>>().join(BETWEEN)
-    }
-
-    fn line(&self, row: &TopRow) -> String {
-        let style = self.table.style;
-        let mark = if row.candidate { style.glyphs.candidate } else { " " };
-        let mut name = self.table.shown_name(row);
-        if style.width.is_some() {
-            name = fit(&name, self.name.saturating_sub(MARK), style.glyphs.ellipsis);
-        }
-        let mut line = format!("{mark} {name}");
-        let mut width = self.name;
-        for &(column, room) in &self.columns {
-            let text = fit(&cell(row, column), room, style.glyphs.ellipsis);
-            line = format!("{}{BETWEEN}{text}", pad(&line, width));
-            width += GAP + room;
-        }
-        line
-    }
-}
-
-fn title_of(column: Column) -> &'static str {
-    match column {
-        Column::Line => "LINE",
-        Column::Package => "PACKAGE",
-        _ => "FILE",
-    }
-}
-
-/// What stands behind the name of a row.
-fn cell(row: &TopRow, column: Column) -> String {
-    let file = row.file.as_deref().unwrap_or_default();
-    match column {
-        Column::Line => row.line.map(|line| line.to_string()).unwrap_or_default(),
-        Column::Package => package(&row.function, file).map_or_else(String::new, |name| clean(&name).into()),
-        _ => short_file(file),
-    }
-}
-
-/// Blanks between the texts of a line.
-const BETWEEN: &str = "  ";
-
-/// How many they are.
-const GAP: usize = BETWEEN.len();
-
-/// Columns of the mark before a name.
-const MARK: usize = 2;
 
 /// Names get at least this many columns, even where the terminal has fewer.
 const LEAST_NAME: usize = 16;
-
-/// What stands behind a name gets at most this many columns.
-const MOST_TEXT: usize = 32;
-
-/// And at least so many, where it has as many.
-const LEAST_TEXT: usize = 12;

@@ -1,0 +1,131 @@
+//! What stands behind the numbers in the flat view: mark, name, and columns of words.
+
+use crate::name::{clean, display_width, fit, package};
+use crate::output::text::Style;
+use crate::output::text::columns::pad;
+use crate::output::text::names::{Names, short_file};
+use crate::report::{Column, Header, Top, TopRow};
+
+/// The rest of each line: mark, name, and what stands behind it, such as the file where there is room.
+pub(super) struct Texts<'t> {
+    rows: &'t [TopRow],
+    header: &'t Header,
+    names: &'t Names,
+    style: &'t Style,
+    /// The columns behind the name, and how wide they are.
+    columns: Vec<(Column, usize)>,
+    /// The width of mark and name: what the longest needs, or what the others leave.
+    name: usize,
+}
+
+impl<'t> Texts<'t> {
+    pub(super) fn new(top: &'t Top, names: &'t Names, style: &'t Style, room: usize) -> Self {
+        let (rows, header) = (&top.rows[..], &top.header);
+        let about = &header.about;
+        let is_text = |column: &Column| matches!(column, Column::File | Column::Line | Column::Package);
+        let mut wanted: Vec<Column> = about.columns.iter().copied().filter(is_text).collect();
+        if about.columns.is_empty() && style.is_wide() && about.noun.0 == "function" {
+            wanted.push(Column::File);
+        }
+        let width = |&column: &Column| {
+            let widths = rows.iter().map(|row| display_width(&cell(row, column)));
+            let least = if about.columns.is_empty() { 0 } else { title_of(column).len() };
+            (column, widths.max().unwrap_or(0).max(least).min(MOST_TEXT))
+        };
+        let mut columns: Vec<(Column, usize)> =
+            wanted.iter().map(width).filter(|(_, width)| *width > 0).collect();
+        // At least half of the room is the name's, the rest is shared.
+        let most = (room / 2 / columns.len().max(1)).saturating_sub(GAP).max(LEAST_TEXT);
+        for (_, width) in &mut columns {
+            *width = most.min(*width);
+        }
+        let behind: usize = columns.iter().map(|(_, width)| width + GAP).sum();
+        let mut texts = Texts { rows, header, names, style, columns, name: room };
+        texts.name = texts.name_width(room, behind);
+        texts
+    }
+
+    /// The width of mark and name, of `room` columns of which `behind` are taken.
+    fn name_width(&self, room: usize, behind: usize) -> usize {
+        let longest =
+            self.rows.iter().map(|row| display_width(&self.shown_name(row))).max().unwrap_or(0) + MARK;
+        match (&self.columns[..], self.style.width) {
+            ([], _) => room,
+            // In a pipe no name is shortened; the few that are longer than this push aside what follows.
+            (_, None) => longest.min(WIDEST_NAME),
+            (_, Some(_)) => longest.min(room.saturating_sub(behind)).max(LEAST_NAME),
+        }
+    }
+
+    pub(super) fn title(&self) -> String {
+        let title = format!("  {}", self.header.about.noun.0.to_uppercase());
+        if self.columns.is_empty() {
+            return title;
+        }
+        let titles = self.columns.iter().map(|&(column, width)| pad(title_of(column), width));
+        std::iter::once(pad(&title, self.name)).chain(titles).collect::<Vec<_>>().join(BETWEEN)
+    }
+
+    fn shown_name(&self, row: &TopRow) -> String {
+        let is_marked = self.header.is_highlighted(&row.name);
+        let mark = if is_marked { self.style.glyphs.marked } else { "" };
+        let name = self.names.get(&row.name);
+        if row.files > 1 { format!("{mark}{name} ({} files)", row.files) } else { format!("{mark}{name}") }
+    }
+
+    pub(super) fn line(&self, row: &TopRow) -> String {
+        let style = self.style;
+        let mark = if row.candidate { style.glyphs.candidate } else { " " };
+        let mut name = self.shown_name(row);
+        if style.width.is_some() {
+            name = fit(&name, self.name.saturating_sub(MARK), style.glyphs.ellipsis);
+        }
+        let mut line = format!("{mark} {name}");
+        let mut width = self.name;
+        for &(column, room) in &self.columns {
+            let text = fit(&cell(row, column), room, style.glyphs.ellipsis);
+            line = format!("{}{BETWEEN}{text}", pad(&line, width));
+            width += GAP + room;
+        }
+        line
+    }
+}
+
+fn title_of(column: Column) -> &'static str {
+    match column {
+        Column::Line => "LINE",
+        Column::Package => "PACKAGE",
+        _ => "FILE",
+    }
+}
+
+/// What stands behind the name of a row.
+fn cell(row: &TopRow, column: Column) -> String {
+    let file = row.file.as_deref().unwrap_or_default();
+    match column {
+        Column::Line => row.line.map(|line| line.to_string()).unwrap_or_default(),
+        Column::Package => package(&row.function, file).map_or_else(String::new, |name| clean(&name).into()),
+        _ => short_file(file),
+    }
+}
+
+/// Blanks between the texts of a line.
+const BETWEEN: &str = "  ";
+
+/// How many they are.
+const GAP: usize = BETWEEN.len();
+
+/// Columns of the mark before a name.
+const MARK: usize = 2;
+
+/// Names get at least this many columns, even where the terminal has fewer.
+const LEAST_NAME: usize = 16;
+
+/// In a pipe, columns of words begin behind this many columns at the latest.
+const WIDEST_NAME: usize = 80;
+
+/// What stands behind a name gets at most this many columns.
+const MOST_TEXT: usize = 32;
+
+/// And at least so many, where it has as many.
+const LEAST_TEXT: usize = 12;

@@ -59,8 +59,11 @@ impl ColumnArgs {
         if self.columns.is_empty() || (!compares && metrics < 2) {
             return Ok(());
         }
-        let why = if compares { "--base" } else { "several metrics" };
-        let message = format!("{command} --columns: {why} bring their own columns");
-        Err(hinted(message.replace("--base bring", "--base brings"), "leave one of the two out"))
+        let why = if compares {
+            "--base has columns of its own"
+        } else {
+            "several metrics have columns of their own"
+        };
+        Err(hinted(format!("{command} --columns: {why}"), "leave one of the two out"))
     }
 }

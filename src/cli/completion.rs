@@ -16,6 +16,7 @@ use clap_complete::env::Shells;
 
 use crate::cli::commands::Prof;
 use crate::cli::inputs::load_one;
+use crate::cli::memory;
 use crate::cli::progress::Progress;
 use crate::format::{FORMATS, WRITERS};
 use crate::name::short_name;
@@ -151,6 +152,7 @@ fn profile_on_line(needs: LoadOptions) -> Option<Profile> {
     let is_small = |path: &std::ffi::OsString| {
         fs::metadata(Path::new(path)).is_ok_and(|file| file.is_file() && file.len() <= MOST_BYTES)
     };
+    let needs = LoadOptions { budget: memory::budget(None), ..needs };
     words
         .chain(named)
         .filter(is_small)

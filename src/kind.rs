@@ -7,7 +7,8 @@ pub struct Kind {
     pub name: &'static str,
     /// The unit of its values.
     pub unit: &'static str,
-    /// What metrics of this type are called in profiles.
+    /// What metrics of this type are called in profiles. Those of a companion stand in the same order, as
+    /// far as the same recorders write both.
     pub metrics: &'static [&'static str],
     /// The type that counts or weighs the same events, or the other end of their life.
     pub companion: Option<&'static str>,
@@ -23,6 +24,8 @@ pub struct Kind {
 
 const ALL: &[&str] = &["Go", "Java", ".NET", "Ruby", "Python", "Rust", "Node.js", "eBPF Go", "eBPF Python"];
 const GO: &[&str] = &["Go"];
+const JAVA: &[&str] = &["Java"];
+const NATIVE: &[&str] = &["C", "C++", "Rust"];
 const ALLOCATIONS: &[&str] = &["Go", "Java", ".NET"];
 const LOCKS: &[&str] = &["Java", ".NET"];
 
@@ -32,7 +35,7 @@ pub static KINDS: &[Kind] = &[
     Kind {
         name: "cpu",
         unit: "nanoseconds",
-        metrics: &["cpu", "cpu-time", "CPU", "cycles"],
+        metrics: &["cpu", "cpu-time", "cpu-clock", "task-clock", "cycles"],
         companion: Some("samples"),
         languages: ALL,
         measures: "Processor time, sampled at a fixed rate.",
@@ -42,7 +45,7 @@ pub static KINDS: &[Kind] = &[
     Kind {
         name: "samples",
         unit: "count",
-        metrics: &["samples", "sample", "events", "itimer"],
+        metrics: &["samples", "sample", "events", "itimer", "ticks"],
         companion: Some("cpu"),
         languages: ALL,
         measures: "How often a stack was seen.",
@@ -52,17 +55,44 @@ pub static KINDS: &[Kind] = &[
     Kind {
         name: "wall",
         unit: "nanoseconds",
-        metrics: &["wall", "wall-time", "elapsed"],
-        companion: None,
+        metrics: &["wall", "wall-time", "wall time", "elapsed", "time"],
+        companion: Some("wall_samples"),
         languages: &[".NET"],
         measures: "Elapsed time, running or waiting.",
         when: "Read it to find what makes people wait: slow queries, sleeps, locks.",
         width: "took long, running or waiting",
     },
     Kind {
+        name: "wall_samples",
+        unit: "count",
+        metrics: &["wall_samples"],
+        companion: Some("wall"),
+        languages: JAVA,
+        measures: "How often a stack was seen, running or waiting.",
+        when: "Read it to see how much evidence there is; its companion says how long that was.",
+        width: "was often seen, running or waiting",
+    },
+    Kind {
+        name: "native_samples",
+        unit: "count",
+        metrics: &["native_samples"],
+        companion: None,
+        languages: JAVA,
+        measures: "How often a stack was seen in native code, running or waiting.",
+        when: "Read it to find calls into native code that take long, such as reading from sockets.",
+        width: "was often seen in native code, running or waiting",
+    },
+    Kind {
         name: "alloc_space",
         unit: "bytes",
-        metrics: &["alloc_space", "alloc_in_new_tlab_bytes", "alloc-size"],
+        metrics: &[
+            "alloc_space",
+            "alloc_in_new_tlab_bytes",
+            "alloc_outside_tlab_bytes",
+            "alloc-size",
+            "size",
+            "alloc",
+        ],
         companion: Some("alloc_objects"),
         languages: ALLOCATIONS,
         measures: "Bytes allocated since the start, freed or not.",
@@ -72,7 +102,14 @@ pub static KINDS: &[Kind] = &[
     Kind {
         name: "alloc_objects",
         unit: "count",
-        metrics: &["alloc_objects", "alloc_in_new_tlab_objects", "alloc-samples"],
+        metrics: &[
+            "alloc_objects",
+            "alloc_in_new_tlab_objects",
+            "alloc_outside_tlab_objects",
+            "alloc-samples",
+            "allocs",
+            "allocations",
+        ],
         companion: Some("alloc_space"),
         languages: ALLOCATIONS,
         measures: "Objects allocated since the start, freed or not.",
@@ -98,6 +135,46 @@ pub static KINDS: &[Kind] = &[
         measures: "Objects allocated and still in use.",
         when: "Read it to find who holds many objects, which the garbage collector has to visit.",
         width: "allocated many objects that are still alive",
+    },
+    Kind {
+        name: "peak_space",
+        unit: "bytes",
+        metrics: &["peak_space", "max_space"],
+        companion: Some("peak_objects"),
+        languages: NATIVE,
+        measures: "Bytes in use at once: when the program used the most (peak), or at most (max).",
+        when: "Read it to find what sets how much memory the program needs.",
+        width: "held much memory when the most was in use",
+    },
+    Kind {
+        name: "peak_objects",
+        unit: "count",
+        metrics: &["peak_objects", "max_objects"],
+        companion: Some("peak_space"),
+        languages: NATIVE,
+        measures: "Objects in use at once: when the program used the most memory (peak), or at most (max).",
+        when: "Read it beside the space: many small objects cost more than their bytes.",
+        width: "held many objects when the most memory was in use",
+    },
+    Kind {
+        name: "malloc_space",
+        unit: "bytes",
+        metrics: &["malloc_space"],
+        companion: Some("malloc_count"),
+        languages: JAVA,
+        measures: "Bytes of native memory asked for, outside of the garbage-collected heap.",
+        when: "Read it to find what takes memory that the heap's own numbers do not show.",
+        width: "asked for much native memory",
+    },
+    Kind {
+        name: "malloc_count",
+        unit: "count",
+        metrics: &["malloc_count"],
+        companion: Some("malloc_space"),
+        languages: JAVA,
+        measures: "How often native memory was asked for.",
+        when: "Read it to find many small allocations of native memory.",
+        width: "often asked for native memory",
     },
     Kind {
         name: "goroutine",
@@ -153,7 +230,7 @@ pub static KINDS: &[Kind] = &[
     Kind {
         name: "lock_duration",
         unit: "nanoseconds",
-        metrics: &["lock_duration", "lock_time"],
+        metrics: &["lock_duration", "lock_time", "lock-time"],
         companion: Some("lock_count"),
         languages: LOCKS,
         measures: "Time spent waiting to enter a lock.",
@@ -163,12 +240,52 @@ pub static KINDS: &[Kind] = &[
     Kind {
         name: "lock_count",
         unit: "count",
-        metrics: &["lock_count"],
+        metrics: &["lock_count", "lock_count", "lock-count"],
         companion: Some("lock_duration"),
         languages: LOCKS,
         measures: "How often a thread waited to enter a lock.",
         when: "Read it beside the duration of the waits.",
         width: "waited often for locks",
+    },
+    Kind {
+        name: "park_duration",
+        unit: "nanoseconds",
+        metrics: &["park_duration"],
+        companion: Some("park_count"),
+        languages: JAVA,
+        measures: "Time that threads were parked: waiting for locks of java.util.concurrent, queues, results.",
+        when: "Read it to find what threads wait for; idle workers of a pool are parked too.",
+        width: "was parked long",
+    },
+    Kind {
+        name: "park_count",
+        unit: "count",
+        metrics: &["park_count"],
+        companion: Some("park_duration"),
+        languages: JAVA,
+        measures: "How often threads were parked.",
+        when: "Read it beside the duration of the waits.",
+        width: "was parked often",
+    },
+    Kind {
+        name: "instructions",
+        unit: "count",
+        metrics: &["instructions", "Ir"],
+        companion: None,
+        languages: NATIVE,
+        measures: "Instructions executed; of callgrind each one, so that a run can be compared with another.",
+        when: "Read it to see what a change costs without the noise of time.",
+        width: "executed many instructions, with its callees",
+    },
+    Kind {
+        name: "calls",
+        unit: "count",
+        metrics: &["calls", "entries"],
+        companion: None,
+        languages: &["C", "C++", "Rust", "Python"],
+        measures: "How often functions were called.",
+        when: "Read it beside what they cost: called less often, or cheaper each time?",
+        width: "was called often",
     },
     Kind {
         name: "exceptions",
@@ -193,8 +310,71 @@ pub static KINDS: &[Kind] = &[
 ];
 
 /// The type of the metric called `metric`; `None` where it is none of these.
+///
+/// ```
+/// use prof::kind::of_metric;
+///
+/// assert_eq!(of_metric("CPU").unwrap().name, "cpu");
+/// assert_eq!(of_metric("cpu_core/cycles/P").unwrap().name, "cpu", "an event of Linux");
+/// assert_eq!(of_metric("bananas"), None);
+/// ```
 pub fn of_metric(metric: &str) -> Option<&'static Kind> {
-    KINDS.iter().find(|kind| kind.metrics.iter().any(|name| name.eq_ignore_ascii_case(metric)))
+    place_of(metric).map(|(kind, _)| kind)
+}
+
+/// The type of a metric, and which of its names it is.
+fn place_of(metric: &str) -> Option<(&'static Kind, usize)> {
+    let event = event(metric);
+    KINDS.iter().find_map(|kind| {
+        let place = kind.metrics.iter().position(|name| name.eq_ignore_ascii_case(event))?;
+        Some((kind, place))
+    })
+}
+
+/// The name of an event of Linux without the unit that counts it and without modifiers: `cycles` of
+/// `cycles:u` and of `cpu_core/cycles/P`.
+fn event(metric: &str) -> &str {
+    let mut parts = metric.split('/');
+    let event = match (parts.next(), parts.next(), parts.next()) {
+        (Some(_), Some(event), Some(_)) => event,
+        _ => metric,
+    };
+    event.split_once(':').map_or(event, |(event, _)| event)
+}
+
+/// Metrics that count the events which the metric called `metric` weighs, the likeliest first: what
+/// one event costs is the one divided by the other.
+///
+/// ```
+/// use prof::kind::counts_of;
+///
+/// assert_eq!(counts_of("delay"), ["contentions"]);
+/// assert_eq!(counts_of("alloc-size")[0], "alloc-samples");
+/// assert!(counts_of("alloc_objects").is_empty(), "that counts itself");
+/// ```
+pub fn counts_of(metric: &str) -> Vec<&'static str> {
+    let Some((kind, place)) = place_of(metric).filter(|(kind, _)| kind.unit != "count") else {
+        return Vec::new();
+    };
+    let named = |name: &str| KINDS.iter().find(|kind| kind.name == name);
+    let mut counts = Vec::new();
+    if let Some(companion) = kind.companion.and_then(named).filter(|kind| kind.unit == "count") {
+        counts.extend(companion.metrics.get(place));
+        counts.extend(companion.metrics);
+    }
+    match metric {
+        // Some recorders count samples of any kind as samples.
+        _ if kind.name == "wall" => counts.extend(named("samples").into_iter().flat_map(|kind| kind.metrics)),
+        "space" => counts.push("allocations"),
+        _ => {}
+    }
+    let mut distinct: Vec<&'static str> = Vec::new();
+    for count in counts {
+        if !distinct.contains(&count) {
+            distinct.push(count);
+        }
+    }
+    distinct
 }
 
 #[cfg(test)]
@@ -208,7 +388,22 @@ mod tests {
             let companion = KINDS.iter().find(|other| other.name == companion).unwrap();
             assert_eq!(companion.companion, Some(kind.name));
         }
-        assert_eq!(of_metric("CPU").map(|kind| kind.name), Some("cpu"));
-        assert_eq!(of_metric("bananas"), None);
+    }
+
+    #[test]
+    fn what_counts_the_events_of_a_metric() {
+        for (metric, count) in [
+            ("cpu", "samples"),
+            ("inuse_space", "inuse_objects"),
+            ("space", "objects"),
+            ("lock-time", "lock-count"),
+            ("size", "allocs"),
+            ("wall", "wall_samples"),
+            ("park_duration", "park_count"),
+        ] {
+            assert_eq!(counts_of(metric)[0], count, "{metric}");
+        }
+        assert!(counts_of("wall").contains(&"samples") && counts_of("space").contains(&"allocations"));
+        assert!(counts_of("samples").is_empty() && counts_of("bananas").is_empty());
     }
 }

@@ -185,6 +185,8 @@ pub struct About {
     pub per_event: Option<String>,
     /// The columns to show; none for those that fit the view.
     pub columns: Vec<Column>,
+    /// That the tree is an approximation, and of what kind: one of the warnings too.
+    pub approximation: Option<String>,
     /// What one node is called, and several: `function`, `functions`.
     pub noun: (&'static str, &'static str),
 }
@@ -411,6 +413,9 @@ pub struct Info {
     pub busy: Option<f64>,
     /// Number of distinct stacks.
     pub stacks: u64,
+    /// Number of distinct calls from one function to another, where the format holds these, not stacks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calls: Option<u64>,
     /// Number of distinct functions.
     pub functions: u64,
     /// Depths of the stacks.

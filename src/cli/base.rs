@@ -89,6 +89,11 @@ impl BaseArgs {
             Normalize::Run => 1.0,
             Normalize::Per { old, new } => new / old,
             Normalize::Total => total(new) as f64 / total(old) as f64,
+            Normalize::Core if new.0.calls.is_some() => {
+                let message = "--normalize core: what code did not change is told from samples of stacks";
+                let hint = "--normalize total compares shares, none the values as they are";
+                return Err(hinted(message, hint));
+            }
             Normalize::Core => {
                 let (whole, size) = beside(&[old, new], LoadOptions::default())?;
                 let side = |side| DiffSide { profiles: 1, total: total(side), ..DiffSide::default() };

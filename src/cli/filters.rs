@@ -130,10 +130,8 @@ impl FilterArgs {
 
     /// Applies the filters, whatever the order they were typed in, and makes frames what `by` says.
     pub(crate) fn apply(&self, profile: Profile, by: &By) -> Result<Filtered> {
-        if let (true, Some(filter)) = (profile.calls.is_some(), self.typed().first()) {
-            let message =
-                format!("{filter}: {} holds calls, not stacks, and cannot be filtered", profile.meta.format);
-            return Err(hinted(message, "record stacks, or leave the filter out"));
+        if profile.calls.is_some() {
+            return self.apply_to_calls(profile);
         }
         let mut stages = Stages::new(profile, self.fixed_strings);
         stages.rename(&self.rename)?;
@@ -175,6 +173,24 @@ impl FilterArgs {
             by => stages.profile = join_adjacent(&stages.profile, by),
         }
         Ok(Filtered { profile: stages.profile, typed: self.typed(), focus, notes: stages.notes })
+    }
+
+    /// Renames the functions of a profile that holds calls; other filters are about stacks.
+    fn apply_to_calls(&self, profile: Profile) -> Result<Filtered> {
+        let others = FilterArgs { rename: Vec::new(), anonymize: false, ..self.clone() };
+        if let Some(filter) = others.typed().first() {
+            let format = profile.meta.format;
+            let message = format!(
+                "{filter}: {format} holds calls between functions; what stands on one stack is not known"
+            );
+            return Err(hinted(message, "prof focus FUNC shows what calls a function, and what it calls"));
+        }
+        let mut stages = Stages::new(profile, self.fixed_strings);
+        stages.rename(&self.rename)?;
+        if self.anonymize {
+            stages.profile = anonymize(&stages.profile, &self.salt);
+        }
+        Ok(Filtered { profile: stages.profile, typed: self.typed(), focus: None, notes: stages.notes })
     }
 
     /// The filters as typed, in the order they are applied.

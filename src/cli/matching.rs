@@ -215,7 +215,7 @@ impl Stages {
 
     fn matched_nothing(&self, option: &str, text: &str) -> anyhow::Error {
         let message = format!("{option} {text}: nothing matches");
-        if self.profile.samples.is_empty() {
+        if self.profile.samples.is_empty() && self.profile.calls.is_none() {
             return hinted(message, "the filters before it left no samples");
         }
         let names = names_in_use(&self.profile, text);

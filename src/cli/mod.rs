@@ -3,6 +3,7 @@
 mod args;
 mod base;
 mod budget;
+mod calls;
 mod clock;
 mod columns;
 mod commands;

@@ -11,6 +11,7 @@ use clap::Parser;
 
 use crate::cli::args::{InputArgs, LayoutArgs, OutputFormat, ViewArgs};
 use crate::cli::base::BaseArgs;
+use crate::cli::calls::Shows;
 use crate::cli::clock::Clock;
 use crate::cli::commands::{self, Command, Prof};
 use crate::cli::completion;
@@ -107,11 +108,12 @@ fn with_command(mut arguments: Vec<OsString>) -> Result<Vec<OsString>> {
 /// Loads, filters, views, writes.
 pub(crate) fn show(
     args: &ViewArgs,
+    shows: Shows,
     needs: LoadOptions,
     view: impl FnOnce(&Profile, Scope) -> Result<Report>,
 ) -> Result<()> {
     let target = Target::new(args.layout.output.as_deref());
-    let report = report_of(args, needs, &target, view)?;
+    let report = report_of(args, shows, needs, &target, view)?;
     write_timed(&report, args, &target)
 }
 
@@ -119,10 +121,11 @@ pub(crate) fn show(
 pub(crate) fn show_beside(
     args: &ViewArgs,
     base: &BaseArgs,
+    shows: Shows,
     view: impl FnOnce(&Profile, Scope) -> Result<Report>,
 ) -> Result<()> {
     let target = Target::new(args.layout.output.as_deref());
-    let report = report_beside(args, Some(base), LoadOptions::default(), &target, view)?;
+    let report = report_beside(args, Some(base), shows, LoadOptions::default(), &target, view)?;
     write_timed(&report, args, &target)
 }
 
@@ -137,17 +140,19 @@ pub(crate) fn write_timed(report: &Report, args: &ViewArgs, target: &Target) -> 
 /// Loads, filters, views: all but the writing, for commands that write in a form of their own.
 pub(crate) fn report_of(
     args: &ViewArgs,
+    shows: Shows,
     needs: LoadOptions,
     target: &Target,
     view: impl FnOnce(&Profile, Scope) -> Result<Report>,
 ) -> Result<Report> {
-    report_beside(args, None, needs, target, view)
+    report_beside(args, None, shows, needs, target, view)
 }
 
 /// [`report_of`], with an old side beside where one is given.
 pub(crate) fn report_beside(
     args: &ViewArgs,
     base: Option<&BaseArgs>,
+    shows: Shows,
     needs: LoadOptions,
     target: &Target,
     view: impl FnOnce(&Profile, Scope) -> Result<Report>,
@@ -159,6 +164,7 @@ pub(crate) fn report_beside(
         ..LoadOptions::LEAST
     });
     let mut loaded = load(&args.input, needs, args.filters.all_frames)?;
+    shows.check(&loaded.profile, &by, &loaded.metrics)?;
     let mut clock = Clock::new(args.input.verbose);
     let base = base.map(|base| base.lay_beside(&mut loaded, args, needs)).transpose()?.flatten();
     if let Some(base) = &base {
@@ -166,7 +172,6 @@ pub(crate) fn report_beside(
         target.check(&base.inputs, args.layout.force)?;
     }
     target.check(&loaded.names, args.layout.force)?;
-    refuse_calls(&loaded.profile)?;
     let filtered = args.filters.apply(loaded.profile, &by)?;
     clock.step("filter");
     warn("warning", &filtered.profile.meta.warnings, &args.input);
@@ -175,26 +180,17 @@ pub(crate) fn report_beside(
     let mut report = view(&filtered.profile, scope)?;
     clock.step("view");
     if let Some(header) = report.header_mut() {
-        // What the view has to say comes after what the profile said already.
-        warn("note", &header.warnings[filtered.profile.meta.warnings.len()..], &args.input);
+        // What the view has to say comes after what the profile said already. The text says itself
+        // that it is an approximation.
+        let said = filtered.profile.meta.warnings.len();
+        let is_said =
+            usize::from(header.about.approximation.is_some() && args.layout.format == OutputFormat::Text);
+        warn("note", &header.warnings[said + is_said..], &args.input);
         header.about.inputs = loaded.names;
         header.about.combined = loaded.combined;
         header.about.filters = filtered.typed;
     }
     Ok(report)
-}
-
-/// Refuses profiles that hold the calls between functions instead of stacks: counting them as stacks
-/// would show nothing.
-fn refuse_calls(profile: &Profile) -> Result<()> {
-    if profile.calls.is_none() {
-        return Ok(());
-    }
-    let message = format!(
-        "{} holds calls between functions, not stacks, and no view shows these yet",
-        profile.meta.format
-    );
-    Err(hinted(message, "prof info says what is in it"))
 }
 
 /// Refuses several metrics where a command shows only one.

@@ -14,14 +14,17 @@
 //! `(2) func1` gives a name a number, and `(2)` refers to it later. A line of numbers is a position
 //! (`16`, or relative to the last: `+1`, `-3`, `*`) and costs; behind `calls=` it is what the call
 //! cost with all it led to. Recursive calls appear as functions of their own (`dig'2`), which are one
-//! with the function here, as a function on a stack counts once however often it recurs.
+//! with the function here, as a function on a stack counts once however often it recurs. Since what
+//! `dig'2` costs lies within a call of `dig`, the total is what `dig` costs with all it calls.
 
 use hashbrown::{HashMap, HashSet};
 
 use crate::format::demangle::demangle;
 use crate::format::text::{BadLines, Scan};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source};
-use crate::profile::{FunctionId, Id, LoadOptions, Mapping, Profile, ProfileBuilder, StringId};
+use crate::profile::{
+    Frame, FrameId, Function, FunctionId, Id, LoadOptions, Mapping, Profile, ProfileBuilder, StringId,
+};
 
 /// The format's row in the list of formats.
 pub(super) static CALLGRIND: Format = Format { name: NAME, title: "callgrind", sniff, read };
@@ -80,7 +83,7 @@ struct Reader {
     builder: ProfileBuilder,
     /// What one of each event's units is in the metric's unit: 10 for `Time_(10ns)`.
     factors: Vec<i64>,
-    positions: usize,
+    positions: Positions,
     files: Names,
     objects: Names,
     functions: Names,
@@ -89,21 +92,102 @@ struct Reader {
     function_file: Option<StringId>,
     file: StringId,
     function: Option<FunctionId>,
+    /// Whether that is a recursive call of it: `dig'2`.
+    is_nested: bool,
     callee: Callee,
     /// What the next line of costs belongs to, if it is a call: callee and count.
     call: Option<(FunctionId, i64)>,
-    /// One row a function, one column an event.
-    self_values: Vec<i64>,
+    /// What each function costs by itself, and what it costs with all it calls where it is not called
+    /// within itself: one row a function, one column an event.
+    self_values: Sums,
+    outermost: Sums,
+    /// Whether recursive calls are told apart.
+    has_nested: bool,
+    /// What lines cost by themselves.
+    lines: HashMap<(FunctionId, FrameId), usize>,
+    line_values: Sums,
     /// Functions that have a part of their own in the file, and the binaries they are in.
     defined: HashSet<FunctionId>,
     object_of: HashMap<FunctionId, StringId>,
-    /// Calls: how many, and one value an event.
-    edges: Vec<((FunctionId, FunctionId), i64, Vec<i64>)>,
-    edge_index: HashMap<(FunctionId, FunctionId), usize>,
+    /// Calls: caller, callee, the line of the call, how many, and one value an event.
+    edges: Vec<Call>,
+    edge_index: HashMap<(FunctionId, FunctionId, Option<FrameId>), usize>,
     costs: Vec<i64>,
     summaries: Vec<i128>,
     good: u64,
     bad: BadLines,
+}
+
+/// Calls from one line to one function.
+struct Call {
+    caller: FunctionId,
+    callee: FunctionId,
+    site: Option<FrameId>,
+    count: i64,
+    costs: Vec<i64>,
+}
+
+/// Rows of values, one column an event.
+#[derive(Default)]
+struct Sums(Vec<i64>);
+
+impl Sums {
+    fn add(&mut self, row: usize, values: &[i64]) {
+        let start = row * values.len();
+        if self.0.len() < start + values.len() {
+            self.0.resize(start + values.len(), 0);
+        }
+        for (sum, &value) in self.0[start..].iter_mut().zip(values) {
+            *sum = sum.saturating_add(value);
+        }
+    }
+
+    fn row(&self, row: usize, events: usize) -> Vec<i64> {
+        self.0.get(row * events..(row + 1) * events).map_or(vec![0; events], <[i64]>::to_vec)
+    }
+}
+
+/// Where a line of costs is: numbers in front of them, some relative to those of the line before.
+struct Positions {
+    last: Vec<i64>,
+    /// Which of them is the source line.
+    line: Option<usize>,
+}
+
+impl Positions {
+    /// What `positions: instr line` declares.
+    fn declared(value: &[u8]) -> Positions {
+        let words: Vec<&[u8]> =
+            value.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).collect();
+        Positions { last: vec![0; words.len()], line: words.iter().position(|&word| word == b"line") }
+    }
+
+    /// Reads `16`, `0x10`, `+3`, `-3` or `*` for each.
+    fn read(&mut self, scan: &mut Scan<'_>) {
+        for last in &mut self.last {
+            let word = scan.word();
+            let number = |digits: &[u8]| {
+                let digits = std::str::from_utf8(digits).ok()?;
+                match digits.strip_prefix("0x") {
+                    Some(hex) => i64::from_str_radix(hex, 16).ok(),
+                    None => digits.parse().ok(),
+                }
+            };
+            let next = match word {
+                [b'+', rest @ ..] => number(rest).map(|by| last.saturating_add(by)),
+                [b'-', rest @ ..] => number(rest).map(|by| last.saturating_sub(by)),
+                b"*" => Some(*last),
+                digits => number(digits),
+            };
+            // What is no number is no place that is known.
+            *last = next.unwrap_or(0);
+        }
+    }
+
+    /// The source line; 0 where it is not known.
+    fn line(&self) -> u32 {
+        self.line.and_then(|line| u32::try_from(self.last[line]).ok()).unwrap_or(0)
+    }
 }
 
 /// The function that the next `calls=` is about.
@@ -114,9 +198,15 @@ struct Callee {
     object: Option<StringId>,
 }
 
-/// Names by the numbers that stand for them.
+/// Names by the numbers that stand for them, and whether they stand for recursive calls.
 #[derive(Default)]
-struct Names(HashMap<i64, StringId>);
+struct Names(HashMap<i64, Name>);
+
+#[derive(Clone, Copy)]
+struct Name {
+    text: StringId,
+    is_nested: bool,
+}
 
 impl Names {
     /// The name that `(3) name`, `(3)` or `name` stands for. `None` for a number without a name.
@@ -124,15 +214,18 @@ impl Names {
         &mut self,
         builder: &mut ProfileBuilder,
         text: &[u8],
-        clean: fn(&str) -> String,
-    ) -> Option<StringId> {
+        clean: fn(&str) -> (String, bool),
+    ) -> Option<Name> {
         let numbered = text.strip_prefix(b"(").and_then(|rest| {
             let mut scan = Scan(rest);
             let number = scan.integer()?;
             let rest = scan.0.strip_prefix(b")")?;
             (rest.is_empty() || rest.starts_with(b" ")).then(|| (number, rest.trim_ascii()))
         });
-        let mut intern = |name: &[u8]| builder.string(&clean(&String::from_utf8_lossy(name)));
+        let mut intern = |name: &[u8]| {
+            let (text, is_nested) = clean(&String::from_utf8_lossy(name));
+            Name { text: builder.string(&text), is_nested }
+        };
         match numbered {
             Some((number, b"")) => self.0.get(&number).copied(),
             Some((number, name)) => {
@@ -146,18 +239,19 @@ impl Names {
 }
 
 /// Writers put `???` or `~` where no file is known.
-fn clean_file(name: &str) -> String {
-    if matches!(name, "???" | "~") { String::new() } else { name.to_string() }
+fn clean_file(name: &str) -> (String, bool) {
+    (if matches!(name, "???" | "~") { String::new() } else { name.to_string() }, false)
 }
 
 /// `dig'2` is `dig`, called by itself.
-fn clean_function(name: &str) -> String {
+fn clean_function(name: &str) -> (String, bool) {
     let plain = name.trim_end_matches(|c: char| c.is_ascii_digit());
-    let name = match plain.strip_suffix('\'') {
-        Some(function) if plain.len() < name.len() && !function.is_empty() => function,
-        _ => name,
-    };
-    demangle(name).into_owned()
+    match plain.strip_suffix('\'') {
+        Some(function) if plain.len() < name.len() && !function.is_empty() => {
+            (demangle(function).into_owned(), true)
+        }
+        _ => (demangle(name).into_owned(), false),
+    }
 }
 
 impl Reader {
@@ -165,7 +259,7 @@ impl Reader {
         Reader {
             builder: ProfileBuilder::new(NAME, options),
             factors: Vec::new(),
-            positions: 1,
+            positions: Positions::declared(b"line"),
             files: Names::default(),
             objects: Names::default(),
             functions: Names::default(),
@@ -173,9 +267,14 @@ impl Reader {
             function_file: None,
             file: StringId::default(),
             function: None,
+            is_nested: false,
             callee: Callee::default(),
             call: None,
-            self_values: Vec::new(),
+            self_values: Sums::default(),
+            outermost: Sums::default(),
+            has_nested: false,
+            lines: HashMap::new(),
+            line_values: Sums::default(),
             defined: HashSet::new(),
             object_of: HashMap::new(),
             edges: Vec::new(),
@@ -208,7 +307,7 @@ impl Reader {
     fn header(&mut self, key: &[u8], value: &[u8], number: u64) -> Result<bool, ParseError> {
         match key {
             b"positions" => {
-                self.positions = value.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).count();
+                self.positions = Positions::declared(value);
             }
             b"events" => {
                 let events: Vec<Event> =
@@ -252,39 +351,45 @@ impl Reader {
         let builder = &mut self.builder;
         match key {
             b"ob" => match self.objects.get(builder, value, clean_file) {
-                Some(object) => self.object = object,
+                Some(object) => self.object = object.text,
                 None => return false,
             },
-            b"cob" => self.callee.object = self.objects.get(builder, value, clean_file),
+            b"cob" => self.callee.object = self.objects.get(builder, value, clean_file).map(|name| name.text),
             b"fl" | b"fi" | b"fe" => match self.files.get(builder, value, clean_file) {
                 Some(file) => {
-                    self.file = file;
+                    self.file = file.text;
                     if key == b"fl" {
-                        self.function_file = Some(file);
+                        self.function_file = Some(file.text);
                     }
                 }
                 None => return false,
             },
-            b"cfl" | b"cfi" => self.callee.file = self.files.get(builder, value, clean_file),
+            b"cfl" | b"cfi" => {
+                self.callee.file = self.files.get(builder, value, clean_file).map(|name| name.text);
+            }
             b"fn" => match self.functions.get(builder, value, clean_function) {
                 Some(name) => self.start_function(name),
                 None => return false,
             },
             b"cfn" => {
-                self.callee.name = self.functions.get(builder, value, clean_function);
+                self.callee.name = self.functions.get(builder, value, clean_function).map(|name| name.text);
                 return self.callee.name.is_some();
             }
             b"calls" => return self.start_call(value),
-            // Jumps within a function are no calls.
+            // Jumps within a function are no calls, but may be what gives a name its number.
+            b"jfi" => return self.files.get(builder, value, clean_file).is_some(),
+            b"jfn" => return self.functions.get(builder, value, clean_function).is_some(),
             _ => {}
         }
         true
     }
 
-    fn start_function(&mut self, name: StringId) {
+    fn start_function(&mut self, name: Name) {
         // Code inlined from another file (`fi=`) says nothing about where the next function is.
         self.file = self.function_file.unwrap_or(self.file);
-        let function = self.function_of(name, self.file, self.object);
+        let function = self.function_of(name.text, self.file, self.object);
+        self.is_nested = name.is_nested;
+        self.has_nested |= name.is_nested;
         self.defined.insert(function);
         self.function = Some(function);
         (self.call, self.callee) = (None, Callee::default());
@@ -300,13 +405,7 @@ impl Reader {
     }
 
     fn function_of(&mut self, name: StringId, file: StringId, object: StringId) -> FunctionId {
-        let function = self.builder.function(crate::profile::Function {
-            name,
-            file,
-            line: 0,
-            column: 0,
-            by_place: false,
-        });
+        let function = self.builder.function(Function { name, file, line: 0, column: 0, by_place: false });
         self.object_of.entry(function).or_insert(object);
         function
     }
@@ -314,9 +413,7 @@ impl Reader {
     /// A position and costs: those of the function itself, or of the call just announced.
     fn costs(&mut self, line: &[u8]) -> bool {
         let mut scan = Scan(line);
-        for _ in 0..self.positions {
-            scan.word();
-        }
+        self.positions.read(&mut scan);
         self.costs.clear();
         for &factor in &self.factors {
             // Costs at the end that are 0 may be left out.
@@ -325,29 +422,45 @@ impl Reader {
             self.costs.push(cost.saturating_mul(factor));
         }
         let Some(function) = self.function.filter(|_| !self.factors.is_empty()) else { return false };
+        let place = self.place(function);
+        if !self.is_nested {
+            self.outermost.add(function.index(), &self.costs);
+        }
         if let Some((callee, count)) = self.call.take() {
-            self.add_call(function, callee, count);
+            self.add_call(function, callee, place, count);
             return true;
         }
-        let start = function.index() * self.factors.len();
-        if self.self_values.len() < start + self.factors.len() {
-            self.self_values.resize(start + self.factors.len(), 0);
-        }
-        for (sum, &cost) in self.self_values[start..].iter_mut().zip(&self.costs) {
-            *sum = sum.saturating_add(cost);
+        self.self_values.add(function.index(), &self.costs);
+        if let Some(place) = place {
+            let next = self.lines.len();
+            let row = *self.lines.entry((function, place)).or_insert(next);
+            self.line_values.add(row, &self.costs);
         }
         true
     }
 
-    fn add_call(&mut self, caller: FunctionId, callee: FunctionId, count: i64) {
+    /// The line that the costs at hand are of, where the file tells. Code inlined from another file is
+    /// a line of a function of the same name in that file.
+    fn place(&mut self, function: FunctionId) -> Option<FrameId> {
+        self.positions.line?;
+        let line = self.positions.line();
+        let own = self.builder.function_row(function);
+        if own.file == self.file {
+            return Some(self.builder.frame(Frame { function, line, ..Frame::default() }));
+        }
+        let function = self.builder.function(Function { file: self.file, ..own });
+        Some(self.builder.frame(Frame { function, line, inlined: true, ..Frame::default() }))
+    }
+
+    fn add_call(&mut self, caller: FunctionId, callee: FunctionId, site: Option<FrameId>, count: i64) {
         let edges = &mut self.edges;
-        let index = *self.edge_index.entry((caller, callee)).or_insert_with(|| {
-            edges.push(((caller, callee), 0, vec![0; self.costs.len()]));
+        let index = *self.edge_index.entry((caller, callee, site)).or_insert_with(|| {
+            edges.push(Call { caller, callee, site, count: 0, costs: vec![0; self.costs.len()] });
             edges.len() - 1
         });
-        let (_, calls, costs) = &mut edges[index];
-        *calls = calls.saturating_add(count);
-        for (sum, &cost) in costs.iter_mut().zip(&self.costs) {
+        let call = &mut edges[index];
+        call.count = call.count.saturating_add(count);
+        for (sum, &cost) in call.costs.iter_mut().zip(&self.costs) {
             *sum = sum.saturating_add(cost);
         }
     }
@@ -369,26 +482,37 @@ impl Reader {
         self.builder.calls_metric(calls);
         let callee_of = self.defined_callees();
         let mut called: HashMap<FunctionId, i64> = HashMap::new();
-        for ((caller, callee), count, costs) in std::mem::take(&mut self.edges) {
-            let callee = callee_of.get(&callee).copied().unwrap_or(callee);
+        for call in std::mem::take(&mut self.edges) {
+            let callee = callee_of.get(&call.callee).copied().unwrap_or(call.callee);
             let sum = called.entry(callee).or_default();
-            *sum = sum.saturating_add(count);
-            let mut values = costs;
-            values.push(count);
-            self.builder.call_edge(caller, callee, &values);
+            *sum = sum.saturating_add(call.count);
+            let mut values = call.costs;
+            values.push(call.count);
+            self.builder.call_edge(call.caller, callee, call.site, &values);
         }
         let mut functions: Vec<FunctionId> = self.defined.iter().chain(called.keys()).copied().collect();
         functions.sort_unstable();
         functions.dedup();
         for function in functions {
-            let start = function.index() * events;
-            let mut values =
-                self.self_values.get(start..start + events).map_or(vec![0; events], <[i64]>::to_vec);
-            values.push(called.get(&function).copied().unwrap_or(0));
-            self.builder.call_node(function, &values);
+            let with_calls = |mut values: Vec<i64>| {
+                values.push(called.get(&function).copied().unwrap_or(0));
+                values
+            };
+            self.builder.call_node(function, &with_calls(self.self_values.row(function.index(), events)));
+            if self.has_nested && self.defined.contains(&function) {
+                let total = with_calls(self.outermost.row(function.index(), events));
+                self.builder.call_total(function, &total);
+            }
             let file = self.object_of.get(&function).copied().unwrap_or_default();
             let mapping = self.builder.mapping(Mapping { file, ..Mapping::default() });
             self.builder.call_mapping(function, mapping);
+        }
+        let mut lines: Vec<((FunctionId, FrameId), usize)> = self.lines.drain().collect();
+        lines.sort_unstable_by_key(|&(_, row)| row);
+        for ((function, place), row) in lines {
+            let mut values = self.line_values.row(row, events);
+            values.push(0);
+            self.builder.call_line(function, place, &values);
         }
     }
 
@@ -400,7 +524,7 @@ impl Reader {
             let name = self.builder.function_row(function).name;
             by_name.entry(name).and_modify(|only| *only = None).or_insert(Some(function));
         }
-        let callees = self.edges.iter().map(|((_, callee), ..)| *callee);
+        let callees = self.edges.iter().map(|call| call.callee);
         callees
             .filter(|callee| !self.defined.contains(callee))
             .filter_map(|callee| {
@@ -508,6 +632,38 @@ mod tests {
              fn=dig'2\n2 20\ncfn=dig'2\ncalls=4 2\n2 15\n",
         );
         assert_eq!(drawn(&profile), ["main 1 31 0", "dig 30 30 6", "main>dig 30 1", "dig>dig 35 5"]);
+    }
+
+    #[test]
+    fn mutual_recursion_costs_what_its_outermost_calls_do() {
+        // main calls a, a calls b, b calls a again, and that b.
+        let profile = load(
+            "events: Ir\nfn=main\n1 1\ncfn=a\ncalls=1 2\n1 30\nfn=a\n2 4\ncfn=b\ncalls=1 3\n2 26\nfn=b\n3 5\n\
+             cfn=a'2\ncalls=1 2\n3 21\nfn=a'2\n2 6\ncfn=b'2\ncalls=1 3\n2 15\nfn=b'2\n3 15\n",
+        );
+        assert_eq!(drawn(&profile)[..3], ["main 1 31 0", "a 10 30 2", "b 20 26 2"]);
+    }
+
+    #[test]
+    fn lines_and_their_files() {
+        let profile = load(
+            "positions: instr line\nevents: Ir\nfl=(1) a.c\nfn=(1) f\n0x10 7 1\n+3 +2 2\njfi=(2) b.h\njump=3 +1 +1\n* *\n\
+             fi=(2)\n+3 * 4\nfe=(1)\n* -3 8\ncfn=(2) g\ncalls=1 0x99 1\n* * 16\nfl=(1)\nfn=(2)\n0x99 1 16\n",
+        );
+        let calls = profile.calls.as_ref().unwrap();
+        let place = |frame| {
+            let frame = profile.symbols.frames[frame];
+            format!("{}:{}", profile.symbols.function_file(frame.function), frame.line)
+        };
+        let lines: Vec<String> = (0..calls.lines.place.len())
+            .map(|row| {
+                let function = profile.symbols.function_name(calls.lines.function[row]);
+                format!("{function} {} {}", place(calls.lines.place[row]), calls.lines.self_values[0][row])
+            })
+            .collect();
+        assert_eq!(lines, ["f a.c:7 1", "f a.c:9 2", "f b.h:9 4", "f a.c:6 8", "g a.c:1 16"]);
+        assert_eq!(place(calls.site[0].unwrap()), "a.c:6");
+        assert_eq!(profile.meta.warnings, [""; 0]);
     }
 
     #[test]

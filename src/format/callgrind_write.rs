@@ -9,7 +9,8 @@ use std::io::{self, Write};
 
 use crate::format::write::{Part, Writer, nothing_beside};
 use crate::profile::{
-    CallTable, Column, FrameId, FunctionId, Id, LoadOptions, MappingId, Metric, Profile, StackId, Symbols,
+    CallTable, Column, Cycles, FrameId, FunctionId, Id, LoadOptions, MappingId, Metric, Profile, StackId,
+    StringId, Symbols,
 };
 
 /// The format's row in the list of formats that can be written.
@@ -39,10 +40,13 @@ fn write(profile: &Profile, _metric: usize, out: &mut dyn Write) -> io::Result<V
     for (function, node) in graph.nodes.enumerate().filter(|(_, node)| node.is_there) {
         writeln!(out)?;
         names.function(function, node.mapping, "", out)?;
-        for (line, costs) in &node.costs {
+        let mut file = profile.symbols.functions[function].file;
+        for (&(place, line), costs) in &node.costs {
+            names.go_on_in(&mut file, place, out)?;
             writeln!(out, "{line} {}", joined(costs))?;
         }
-        for (&(line, callee), call) in &node.calls {
+        for (&(place, line, callee), call) in &node.calls {
+            names.go_on_in(&mut file, place, out)?;
             names.function(callee, graph.nodes[callee].mapping, "c", out)?;
             let start = profile.symbols.functions[callee].line;
             writeln!(out, "calls={} {start}\n{line} {}", call.count, joined(&call.costs))?;
@@ -57,10 +61,26 @@ fn write(profile: &Profile, _metric: usize, out: &mut dyn Write) -> io::Result<V
             ));
         }
     }
-    if profile.calls.is_none() {
-        changes.push("callgrind: it holds functions and their calls, so the stacks are lost".to_string());
+    match &profile.calls {
+        None => {
+            changes.push("callgrind: it holds functions and their calls, so the stacks are lost".to_string());
+        }
+        Some(calls) if has_circles(calls) => changes.push(
+            "callgrind: some functions call each other in circles; their totals are not written, and those \
+             that readers make of the calls may be larger"
+                .to_string(),
+        ),
+        Some(_) => {}
     }
     Ok(changes)
+}
+
+/// Whether functions call each other in circles, so that their totals do not follow from the calls.
+fn has_circles(calls: &CallTable) -> bool {
+    let ends = |(caller, callee): (&FunctionId, &FunctionId)| (caller.index(), callee.index());
+    let edges = calls.caller.iter().zip(&calls.callee).map(ends);
+    let cycles = Cycles::find(calls.frame.len(), edges);
+    (0..calls.frame.len()).any(|function| cycles.holds(function))
 }
 
 /// A metric as the header names it: `cpu_(nanoseconds)`. Blanks would make two metrics of one.
@@ -88,10 +108,10 @@ struct Graph {
 struct Node {
     is_there: bool,
     mapping: MappingId,
-    /// What it cost by itself, by line.
-    costs: BTreeMap<u32, Vec<i64>>,
-    /// Its calls, by the line of the call and what is called.
-    calls: BTreeMap<(u32, FunctionId), Call>,
+    /// What it cost by itself, by file and line.
+    costs: BTreeMap<(StringId, u32), Vec<i64>>,
+    /// Its calls, by the file and line of the call and what is called.
+    calls: BTreeMap<(StringId, u32, FunctionId), Call>,
 }
 
 #[derive(Clone, Default)]
@@ -113,17 +133,33 @@ impl Graph {
         let metrics: Vec<usize> =
             (0..profile.meta.metrics.len()).filter(|&metric| Some(metric) != calls.calls_metric).collect();
         let mut nodes = Column::filled(Node::default(), functions.len());
-        for (id, function) in functions.enumerate() {
-            let costs = metrics.iter().map(|&metric| calls.self_values[metric][id]).collect();
+        let pick = |columns: &[Vec<i64>], row: usize| -> Vec<i64> {
+            metrics.iter().map(|&metric| columns[metric][row]).collect()
+        };
+        for (id, frame) in calls.functions() {
             nodes[id].is_there = true;
-            nodes[id].mapping = calls.mapping[id];
-            nodes[id].costs.insert(function.line, costs);
+            nodes[id].mapping = profile.symbols.frames[frame].mapping;
+        }
+        let place = |frame: FrameId| {
+            let frame = profile.symbols.frames[frame];
+            (functions[frame.function].file, frame.line)
+        };
+        for row in 0..calls.lines.place.len() {
+            let node = &mut nodes[calls.lines.function[row]];
+            let values = pick(&calls.lines.self_values, row);
+            add(node.costs.entry(place(calls.lines.place[row])).or_default(), &values);
+        }
+        for (id, _) in calls.functions().filter(|_| !calls.has_lines()) {
+            let costs = metrics.iter().map(|&metric| calls.self_values[metric][id]).collect();
+            nodes[id].costs.insert((functions[id].file, functions[id].line), costs);
         }
         for edge in 0..calls.edge_count() {
             let (caller, callee) = (calls.caller[edge], calls.callee[edge]);
-            let count = calls.calls_metric.map_or(0, |metric| calls.edge_values[metric][edge]);
-            let costs = metrics.iter().map(|&metric| calls.edge_values[metric][edge]).collect();
-            nodes[caller].calls.insert((functions[caller].line, callee), Call { count, costs });
+            let (file, line) =
+                calls.site[edge].map_or((functions[caller].file, functions[caller].line), place);
+            let call = nodes[caller].calls.entry((file, line, callee)).or_default();
+            call.count += calls.calls_metric.map_or(0, |metric| calls.edge_values[metric][edge]);
+            add(&mut call.costs, &pick(&calls.edge_values, edge));
         }
         Graph { metrics, nodes }
     }
@@ -147,16 +183,17 @@ impl Graph {
         let mut seen = BTreeSet::new();
         for (depth, &frame) in frames.iter().enumerate() {
             let frame = symbols.frames[frame];
+            let file = symbols.functions[frame.function].file;
             let node = &mut self.nodes[frame.function];
             if !node.is_there {
                 (node.is_there, node.mapping) = (true, frame.mapping);
             }
             match frames.get(depth + 1) {
-                None => add(node.costs.entry(frame.line).or_default(), values),
+                None => add(node.costs.entry((file, frame.line)).or_default(), values),
                 Some(&callee) => {
                     let callee = symbols.frames[callee].function;
                     if seen.insert((frame.function, callee)) {
-                        add(&mut node.calls.entry((frame.line, callee)).or_default().costs, values);
+                        add(&mut node.calls.entry((file, frame.line, callee)).or_default().costs, values);
                     }
                 }
             }
@@ -194,6 +231,14 @@ impl Names<'_> {
         self.name(&format!("{prefix}ob"), "ob", mapping.index(), symbols.mapping_file(mapping), out)?;
         self.name(file_key, "fl", function.file.index(), symbols.function_file(id), out)?;
         self.name(&format!("{prefix}fn"), "fn", id.index(), symbols.function_name(id), out)
+    }
+
+    /// Says that what follows was inlined from another file, where it was.
+    fn go_on_in(&mut self, file: &mut StringId, next: StringId, out: &mut dyn Write) -> io::Result<()> {
+        if std::mem::replace(file, next) == next {
+            return Ok(());
+        }
+        self.name("fi", "fl", next.index(), self.symbols.strings.get(next), out)
     }
 
     fn name(
@@ -242,12 +287,34 @@ mod tests {
     }
 
     #[test]
+    fn lines_stay_where_they_are() {
+        let text = "events: Ir\nfl=a.c\nfn=f\n1 10\nfi=b.h\n7 20\ncfi=a.c\ncfn=g\ncalls=2 1\n8 5\nfe=a.c\n2 30\nfn=g\n4 5\n";
+        let (first, again) = (load(text), load(&written(&load(text))));
+        let lines = |profile: &Profile| {
+            let calls = profile.calls.as_ref().unwrap();
+            let place = |frame: FrameId| {
+                let frame = profile.symbols.frames[frame];
+                format!("{}:{}", profile.symbols.function_file(frame.function), frame.line)
+            };
+            let lines: BTreeSet<String> = (0..calls.lines.place.len())
+                .map(|row| format!("{} {}", place(calls.lines.place[row]), calls.lines.self_values[0][row]))
+                .collect();
+            (lines, calls.site.iter().map(|site| site.map(place)).collect::<Vec<_>>())
+        };
+        assert_eq!(lines(&first), lines(&again));
+        assert_eq!(lines(&first).1, [Some("b.h:8".to_string())]);
+    }
+
+    #[test]
     fn calls_stay_what_they_are() {
         let text = "events: Ir Time_(ns)\nob=lib.so\nfl=a.c\nfn=f\n1 1 10\ncfi=b.c\ncfn=g\ncalls=2 1\n1 5 50\nfl=b.c\nfn=g\n1 5 50\n";
         let (first, again) = (load(text), load(&written(&load(text))));
         let (a, b) = (first.calls.as_ref().unwrap(), again.calls.as_ref().unwrap());
         assert_eq!((&a.self_values, &a.totals, &a.edge_values), (&b.self_values, &b.totals, &b.edge_values));
         assert_eq!(first.meta.metrics, again.meta.metrics);
-        assert_eq!(again.symbols.mapping_file(b.mapping[FunctionId::new(0)]), "lib.so");
+        assert_eq!(
+            again.symbols.mapping_file(again.symbols.frames[b.frame[FunctionId::new(0)].unwrap()].mapping),
+            "lib.so"
+        );
     }
 }

@@ -199,7 +199,7 @@ fn has(profile: &Profile, metric: usize, part: Part) -> bool {
         Part::Addresses => {
             symbols.mappings.len() > 1 || symbols.frames.iter().any(|frame| frame.address != 0)
         }
-        Part::Inlining => symbols.frames.iter().any(|frame| frame.inlined),
+        Part::Inlining => profile.calls.is_none() && symbols.frames.iter().any(|frame| frame.inlined),
         Part::DropFrames => !meta.drop_frames.is_empty(),
         Part::Comments => !meta.comments.is_empty(),
         Part::Recording => meta.time_ns.is_some() || meta.period.is_some(),

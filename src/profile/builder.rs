@@ -311,6 +311,14 @@ impl ProfileBuilder {
         }
     }
 
+    /// Adds what a line of a function cost by itself; that is part of what the function cost, and
+    /// [`ProfileBuilder::call_node`] wants it too. Where the line was inlined from another file, `place`
+    /// is a frame of a function of the same name in that file, and is marked as inlined.
+    pub fn call_line(&mut self, function: FunctionId, place: FrameId, self_values: &[i64]) {
+        let fits = self.call_collector().add_line(function, place, self_values);
+        self.refuse_unless(fits);
+    }
+
     /// Adds what a function cost with all it called, where the format says so. Elsewhere totals are
     /// computed from the edges.
     pub fn call_total(&mut self, function: FunctionId, totals: &[i64]) {
@@ -323,9 +331,16 @@ impl ProfileBuilder {
         self.call_collector().set_mapping(function, mapping);
     }
 
-    /// Adds what calls from `caller` to `callee` cost, one value a metric.
-    pub fn call_edge(&mut self, caller: FunctionId, callee: FunctionId, values: &[i64]) {
-        let fits = self.call_collector().add_edge(caller, callee, values);
+    /// Adds what calls from `caller` to `callee` cost, one value a metric. `site` is the line that calls,
+    /// where that is known.
+    pub fn call_edge(
+        &mut self,
+        caller: FunctionId,
+        callee: FunctionId,
+        site: Option<FrameId>,
+        values: &[i64],
+    ) {
+        let fits = self.call_collector().add_edge(caller, callee, site, values);
         self.refuse_unless(fits);
     }
 
@@ -379,7 +394,7 @@ impl ProfileBuilder {
         }
         let calls = self.calls.map(|calls| {
             let wholes: Vec<i64> = self.meta.metrics.iter().map(|metric| metric.total).collect();
-            Arc::new(calls.finish(self.symbols.symbols.functions.len(), &wholes))
+            Arc::new(calls.finish(&mut self.symbols, &wholes))
         });
         Ok(Profile {
             meta: self.meta,

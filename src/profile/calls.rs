@@ -6,7 +6,8 @@
 
 use hashbrown::HashMap;
 
-use crate::profile::{Column, FunctionId, Id, MappingId};
+use crate::profile::cycles::Cycles;
+use crate::profile::{Column, Frame, FrameId, FunctionId, Id, MappingId, SymbolTable};
 
 /// A table of functions and a table of calls. Values are columns, one a metric, in the order of
 /// [`Meta::metrics`](crate::profile::Meta::metrics).
@@ -19,20 +20,48 @@ pub struct CallTable {
     pub self_values: Vec<Column<FunctionId, i64>>,
     /// What each function cost with all it called. Never more than the metric's total.
     pub totals: Vec<Column<FunctionId, i64>>,
-    /// The binary or library of each function; id 0 where unknown.
-    pub mapping: Column<FunctionId, MappingId>,
+    /// The frame that stands for each function as a whole: it has no line, and the binary where that is
+    /// known. `None` for a function that is here only to name the file of inlined lines.
+    pub frame: Column<FunctionId, Option<FrameId>>,
     /// The caller of each edge.
     pub caller: Vec<FunctionId>,
     /// The callee of each edge, which may be the caller itself.
     pub callee: Vec<FunctionId>,
-    /// What each edge cost: the callee with all it called, when called by the caller.
+    /// The line that each edge is called from, where the format says so.
+    pub site: Vec<Option<FrameId>>,
+    /// What each edge cost: the callee with all it called, when called by the caller. Calls within a
+    /// recursion contain each other, so that these may add up to more than the callee's total.
     pub edge_values: Vec<Vec<i64>>,
+    /// What the lines of functions cost by themselves, where the format says so.
+    pub lines: CallLines,
+}
+
+/// What lines cost by themselves: a row a line of a function.
+#[derive(Clone, Debug, Default)]
+pub struct CallLines {
+    /// The function that is charged.
+    pub function: Vec<FunctionId>,
+    /// The line. Where it was inlined from another file, this is the frame of another row of functions,
+    /// of the same name and in that file.
+    pub place: Vec<FrameId>,
+    /// What it cost, one column a metric.
+    pub self_values: Vec<Vec<i64>>,
 }
 
 impl CallTable {
-    /// Number of edges. There is one a pair of caller and callee.
+    /// Number of edges. There is one a caller, line and callee.
     pub fn edge_count(&self) -> usize {
         self.caller.len()
+    }
+
+    /// Whether it is known what lines cost.
+    pub fn has_lines(&self) -> bool {
+        !self.lines.place.is_empty()
+    }
+
+    /// The functions that cost something, call, or are called, with the frame of each.
+    pub fn functions(&self) -> impl Iterator<Item = (FunctionId, FrameId)> + '_ {
+        self.frame.enumerate().filter_map(|(function, &frame)| Some((function, frame?)))
     }
 }
 
@@ -41,12 +70,15 @@ impl CallTable {
 pub(crate) struct CallCollector {
     nodes: Vec<Node>,
     edges: Vec<Edge>,
-    edge_index: HashMap<(FunctionId, FunctionId), usize>,
+    edge_index: HashMap<(FunctionId, FunctionId, Option<FrameId>), usize>,
+    lines: Vec<Line>,
+    line_index: HashMap<(FunctionId, FrameId), usize>,
     pub(crate) calls_metric: Option<usize>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Node {
+    is_there: bool,
     self_values: Vec<i64>,
     totals: Option<Vec<i64>>,
     mapping: MappingId,
@@ -56,6 +88,14 @@ struct Node {
 struct Edge {
     caller: FunctionId,
     callee: FunctionId,
+    site: Option<FrameId>,
+    values: Vec<i64>,
+}
+
+#[derive(Clone, Debug)]
+struct Line {
+    function: FunctionId,
+    place: FrameId,
     values: Vec<i64>,
 }
 
@@ -72,6 +112,10 @@ fn add(sums: &mut Vec<i64>, values: &[i64]) -> Result<(), usize> {
     fits
 }
 
+fn at(values: &[i64], metric: usize) -> i64 {
+    values.get(metric).copied().unwrap_or(0)
+}
+
 impl CallCollector {
     /// About how many bytes of memory it takes.
     pub(crate) fn size(&self) -> usize {
@@ -80,17 +124,35 @@ impl CallCollector {
         self.nodes.capacity() * (size_of::<Node>() + VALUES)
             + self.edges.capacity() * (size_of::<Edge>() + VALUES)
             + self.edge_index.allocation_size()
+            + self.lines.capacity() * (size_of::<Line>() + VALUES)
+            + self.line_index.allocation_size()
     }
 
     fn node(&mut self, function: FunctionId) -> &mut Node {
         if self.nodes.len() <= function.index() {
             self.nodes.resize_with(function.index() + 1, Node::default);
         }
-        &mut self.nodes[function.index()]
+        let node = &mut self.nodes[function.index()];
+        node.is_there = true;
+        node
     }
 
     pub(crate) fn add_self(&mut self, function: FunctionId, values: &[i64]) -> Result<(), usize> {
         add(&mut self.node(function).self_values, values)
+    }
+
+    pub(crate) fn add_line(
+        &mut self,
+        function: FunctionId,
+        place: FrameId,
+        values: &[i64],
+    ) -> Result<(), usize> {
+        let lines = &mut self.lines;
+        let index = *self.line_index.entry((function, place)).or_insert_with(|| {
+            lines.push(Line { function, place, values: Vec::new() });
+            lines.len() - 1
+        });
+        add(&mut self.lines[index].values, values)
     }
 
     pub(crate) fn add_total(&mut self, function: FunctionId, values: &[i64]) -> Result<(), usize> {
@@ -105,175 +167,78 @@ impl CallCollector {
         &mut self,
         caller: FunctionId,
         callee: FunctionId,
+        site: Option<FrameId>,
         values: &[i64],
     ) -> Result<(), usize> {
+        self.node(caller);
+        self.node(callee);
         let edges = &mut self.edges;
-        let index = *self.edge_index.entry((caller, callee)).or_insert_with(|| {
-            edges.push(Edge { caller, callee, values: Vec::new() });
+        let index = *self.edge_index.entry((caller, callee, site)).or_insert_with(|| {
+            edges.push(Edge { caller, callee, site, values: Vec::new() });
             edges.len() - 1
         });
         add(&mut self.edges[index].values, values)
     }
 
-    /// The finished table. `functions` is how many there are; `wholes` are the metrics' totals, which
-    /// bound those of functions.
-    pub(crate) fn finish(mut self, functions: usize, wholes: &[i64]) -> CallTable {
-        self.nodes.resize_with(functions, Node::default);
-        let cycles = Cycles::find(functions, &self.edges);
+    /// The finished table. `wholes` are the metrics' totals, which bound those of functions; the frames
+    /// that stand for functions are added to `symbols`.
+    pub(crate) fn finish(mut self, symbols: &mut SymbolTable, wholes: &[i64]) -> CallTable {
+        self.nodes.resize_with(symbols.symbols.functions.len(), Node::default);
+        let frame = |(function, node): (usize, &Node)| {
+            let function = FunctionId::new(function);
+            node.is_there
+                .then(|| symbols.frame(Frame { function, mapping: node.mapping, ..Frame::default() }))
+        };
         let mut table = CallTable {
             calls_metric: self.calls_metric,
-            mapping: self.nodes.iter().map(|node| node.mapping).collect(),
+            frame: self.nodes.iter().enumerate().map(frame).collect(),
             caller: self.edges.iter().map(|edge| edge.caller).collect(),
             callee: self.edges.iter().map(|edge| edge.callee).collect(),
+            site: self.edges.iter().map(|edge| edge.site).collect(),
+            lines: CallLines {
+                function: self.lines.iter().map(|line| line.function).collect(),
+                place: self.lines.iter().map(|line| line.place).collect(),
+                self_values: Vec::new(),
+            },
             ..CallTable::default()
         };
-        let at = |values: &[i64], metric: usize| values.get(metric).copied().unwrap_or(0);
+        let pair = |edge: &Edge| (edge.caller.index(), edge.callee.index());
+        let cycles = Cycles::find(self.nodes.len(), self.edges.iter().map(pair));
         for (metric, &whole) in wholes.iter().enumerate() {
-            let self_values: Column<FunctionId, i64> =
-                self.nodes.iter().map(|node| at(&node.self_values, metric)).collect();
-            let edge_values: Vec<i64> = self.edges.iter().map(|edge| at(&edge.values, metric)).collect();
-            let mut totals = if Some(metric) == self.calls_metric {
-                self_values.clone()
-            } else {
-                cycles.totals(&self_values, &self.edges, &edge_values)
-            };
-            for (function, node) in self.nodes.iter().enumerate() {
-                let function = FunctionId::new(function);
-                if let Some(known) = &node.totals {
-                    totals[function] = at(known, metric);
-                }
-                totals[function] = totals[function].min(whole);
-            }
+            let (self_values, totals) = self.sums(metric, whole, &cycles);
             table.self_values.push(self_values);
             table.totals.push(totals);
-            table.edge_values.push(edge_values);
+            table.edge_values.push(self.edges.iter().map(|edge| at(&edge.values, metric)).collect());
+            table.lines.self_values.push(self.lines.iter().map(|line| at(&line.values, metric)).collect());
         }
         table
     }
-}
 
-/// Which functions call each other in circles.
-///
-/// Outside of circles a function's total is its self and what its calls cost. Within one, a call's
-/// cost may contain the caller's own, and adding it up would count that many times. There the total is
-/// what the callers say the function cost them, but at least its self and its calls out of the
-/// circle, and at most what the circle costs as a whole. A function that only calls itself needs no
-/// such care: the calls to itself are left out.
-struct Cycles {
-    /// The circle of each function. A function in no circle has one of its own.
-    of: Vec<usize>,
-    /// Number of functions in each circle.
-    size: Vec<usize>,
-}
-
-impl Cycles {
-    /// Finds the strongly connected components of the call graph (Tarjan, with a stack of its own
-    /// instead of recursion).
-    fn find(functions: usize, edges: &[Edge]) -> Cycles {
-        const NEW: usize = usize::MAX;
-        let (starts, callees) = by_caller(functions, edges);
-        let mut cycles = Cycles { of: vec![NEW; functions], size: Vec::new() };
-        let (mut order, mut low) = (vec![NEW; functions], vec![0; functions]);
-        let (mut open, mut next) = (Vec::new(), 0);
-        for root in 0..functions {
-            if order[root] != NEW {
-                continue;
-            }
-            // Functions being visited, each with the edge it goes on with.
-            let mut visits = vec![(root, starts[root])];
-            while let Some((function, edge)) = visits.pop() {
-                if order[function] == NEW {
-                    (order[function], low[function]) = (next, next);
-                    next += 1;
-                    open.push(function);
-                }
-                if edge > starts[function] {
-                    let done = callees[edge - 1];
-                    if cycles.of[done] == NEW {
-                        low[function] = low[function].min(low[done]);
-                    }
-                }
-                if edge < starts[function + 1] {
-                    visits.push((function, edge + 1));
-                    let callee = callees[edge];
-                    if order[callee] == NEW {
-                        visits.push((callee, starts[callee]));
-                    }
-                } else if low[function] == order[function] {
-                    cycles.close(function, &mut open);
-                }
-            }
-        }
-        cycles
-    }
-
-    fn close(&mut self, first: usize, open: &mut Vec<usize>) {
-        let cycle = self.size.len();
-        self.size.push(0);
-        while let Some(member) = open.pop() {
-            self.of[member] = cycle;
-            self.size[cycle] += 1;
-            if member == first {
-                return;
-            }
-        }
-    }
-
-    fn totals(
+    /// Self and total of every function.
+    fn sums(
         &self,
-        self_values: &Column<FunctionId, i64>,
-        edges: &[Edge],
-        edge_values: &[i64],
-    ) -> Column<FunctionId, i64> {
-        let mut own: Vec<i64> = self_values.iter().copied().collect();
-        let mut from_callers = vec![0_i64; own.len()];
-        let mut of_cycle = vec![0_i64; self.size.len()];
-        for (function, &value) in own.iter().enumerate() {
-            of_cycle[self.of[function]] = of_cycle[self.of[function]].saturating_add(value);
-        }
-        for (edge, &value) in edges.iter().zip(edge_values) {
-            let (caller, callee) = (edge.caller.index(), edge.callee.index());
-            if self.of[caller] != self.of[callee] {
-                own[caller] = own[caller].saturating_add(value);
-                of_cycle[self.of[caller]] = of_cycle[self.of[caller]].saturating_add(value);
-            }
-            if caller != callee {
-                from_callers[callee] = from_callers[callee].saturating_add(value);
-            }
-        }
-        let total = |function: usize| {
-            let cycle = self.of[function];
-            if self.size[cycle] == 1 {
-                return own[function];
-            }
-            from_callers[function].max(own[function]).min(of_cycle[cycle])
+        metric: usize,
+        whole: i64,
+        cycles: &Cycles,
+    ) -> (Column<FunctionId, i64>, Column<FunctionId, i64>) {
+        let own: Vec<i64> = self.nodes.iter().map(|node| at(&node.self_values, metric)).collect();
+        let totals = if Some(metric) == self.calls_metric {
+            own.clone()
+        } else {
+            let edge = |edge: &Edge| (edge.caller.index(), edge.callee.index(), at(&edge.values, metric));
+            cycles.totals(&own, self.edges.iter().map(edge), vec![0; own.len()])
         };
-        (0..own.len()).map(total).collect()
+        let total = |(node, counted): (&Node, i64)| {
+            node.totals.as_ref().map_or(counted, |known| at(known, metric)).min(whole)
+        };
+        (own.into_iter().collect(), self.nodes.iter().zip(totals).map(total).collect())
     }
-}
-
-/// The callees of every function in one list, and where each function's begin.
-fn by_caller(functions: usize, edges: &[Edge]) -> (Vec<usize>, Vec<usize>) {
-    let mut starts = vec![0; functions + 1];
-    for edge in edges {
-        starts[edge.caller.index() + 1] += 1;
-    }
-    for function in 0..functions {
-        starts[function + 1] += starts[function];
-    }
-    let mut next = starts.clone();
-    let mut callees = vec![0; edges.len()];
-    for edge in edges {
-        let slot = &mut next[edge.caller.index()];
-        callees[*slot] = edge.callee.index();
-        *slot += 1;
-    }
-    (starts, callees)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::profile::Function;
 
     /// Totals of functions 0, 1, 2 … from their self values and their calls.
     fn totals(self_values: &[i64], calls: &[(usize, usize, i64)]) -> Vec<i64> {
@@ -282,9 +247,14 @@ mod tests {
             calls_by.add_self(FunctionId::new(function), &[value, 0]).unwrap();
         }
         for &(caller, callee, value) in calls {
-            calls_by.add_edge(FunctionId::new(caller), FunctionId::new(callee), &[value, 1]).unwrap();
+            calls_by.add_edge(FunctionId::new(caller), FunctionId::new(callee), None, &[value, 1]).unwrap();
         }
-        let table = calls_by.finish(self_values.len(), &[self_values.iter().sum(), 0]);
+        let mut symbols = SymbolTable::default();
+        for function in 0..self_values.len() {
+            let name = symbols.symbols.strings.intern(&function.to_string());
+            symbols.function(Function { name, file: name, line: 0, column: 0, by_place: false });
+        }
+        let table = calls_by.finish(&mut symbols, &[self_values.iter().sum(), 0]);
         table.totals[0].iter().copied().collect()
     }
 

@@ -23,6 +23,7 @@ mod budget;
 mod builder;
 mod calls;
 mod column;
+mod cycles;
 mod picture;
 mod rows;
 mod samples;
@@ -35,9 +36,10 @@ use std::sync::Arc;
 pub use budget::{Budget, Share};
 pub(crate) use builder::unnamed;
 pub use builder::{LoadOptions, ProfileBuilder, TooLarge};
-pub use calls::CallTable;
+pub use calls::{CallLines, CallTable};
 pub(crate) use column::ids;
 pub use column::{Column, FrameId, FunctionId, Id, LabelSetId, MappingId, StackId, StringId};
+pub(crate) use cycles::Cycles;
 pub use picture::{draw, from_picture};
 pub(crate) use rows::RowTable;
 pub use samples::{Label, LabelSets, LabelValue, Samples};
@@ -86,6 +88,9 @@ impl Profile {
 
     /// Σ |value| of metric number `metric` over the samples that are here now: what a filter left.
     pub fn shown_total(&self, metric: usize) -> i64 {
+        if let Some(calls) = &self.calls {
+            return calls.self_values[metric].iter().map(|value| value.abs()).sum();
+        }
         self.samples.values[metric].iter().map(|value| value.abs()).sum()
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::profile::{LoadOptions, Period, Profile, ProfileBuilder};
-use crate::transform::merge::{Copier, MergeError, finest, reconcile};
+use crate::transform::merge::{Copier, MergeError, Taken, finest, reconcile, same_kind};
 use crate::unit::{Unit, human_short};
 
 /// One metric of one profile, to stand beside others.
@@ -48,6 +48,7 @@ impl std::error::Error for DiffError {}
 /// Lays profiles beside each other: the result holds the stacks of all, and a metric for each part in
 /// order, then one of the extra values where there are any. Units of one kind become the finest of
 /// them. Labels and times are kept only where `keep` says so: without them equal stacks are one row.
+/// Calls instead of stacks are laid beside each other too, without extra values.
 ///
 /// ```
 /// use prof::profile::{LoadOptions, draw, from_picture};
@@ -66,6 +67,7 @@ pub fn side_by_side(parts: &[Part<'_>], keep: LoadOptions) -> Result<Profile, Di
         return builder.finish().map_err(|error| DiffError::Merge(MergeError::TooLarge(error)));
     };
     check_periods(parts)?;
+    same_kind(&parts.iter().map(|part| part.profile).collect::<Vec<_>>()).map_err(DiffError::Merge)?;
     let metric = &first.profile.meta.metrics[first.metric];
     let metrics: Vec<_> = parts.iter().map(|part| (&part.profile.meta, part.metric)).collect();
     let (unit, divisor) = finest(&metrics);
@@ -85,6 +87,12 @@ pub fn side_by_side(parts: &[Part<'_>], keep: LoadOptions) -> Result<Profile, Di
     for (number, (part, factor)) in parts.iter().zip(factors).enumerate() {
         let column = &part.profile.samples.values[part.metric];
         let copier = Copier::new(&mut builder, part.profile, keep.labels);
+        if let Some(calls) = &part.profile.calls {
+            let mut taken = vec![None; parts.len()];
+            taken[number] = Some(Taken { column: part.metric, factor });
+            copier.copy_calls(calls, &taken);
+            continue;
+        }
         copier.copy_rows(parts.len() + usize::from(has_extra), |builder, row, values| {
             values[number] = column[row].checked_mul(factor).unwrap_or_else(|| {
                 builder.overflow(number);

@@ -49,8 +49,12 @@ impl Marks {
         frames.iter().any(|&frame| self.contain(frame))
     }
 
-    /// Whether a stack that has samples holds a frame that is meant.
+    /// Whether a stack that has samples holds a frame that is meant; or a function does, where the
+    /// profile holds calls.
     pub fn are_used(&self, profile: &Profile) -> bool {
+        if let Some(calls) = &profile.calls {
+            return calls.functions().any(|(_, frame)| self.contain(frame));
+        }
         let used = profile.used_stacks();
         profile.stacks.ids().any(|stack| used[stack] && self.touch(profile.stacks.frames(stack)))
     }

@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::profile::{
-    Column, Frame, FrameId, Function, FunctionId, Label, LabelSetId, LabelValue, LoadOptions, Mapping,
-    MappingId, Meta, Profile, ProfileBuilder, StackId, StringId, TooLarge,
+    CallTable, Column, Frame, FrameId, Function, FunctionId, Label, LabelSetId, LabelValue, LoadOptions,
+    Mapping, MappingId, Meta, Profile, ProfileBuilder, StackId, StringId, TooLarge,
 };
 use crate::unit::Unit;
 
@@ -24,6 +24,8 @@ pub enum MergeError {
         /// The metric.
         metric: String,
     },
+    /// Some profiles hold stacks and others only calls: the formats of one of either.
+    Kinds(&'static str, &'static str),
     /// The tables outgrow their ids.
     TooLarge(TooLarge),
 }
@@ -36,6 +38,9 @@ impl fmt::Display for MergeError {
             }
             MergeError::Overflow { metric } => {
                 write!(f, "the values of {metric} do not fit 64 bits in a unit that suits all inputs")
+            }
+            MergeError::Kinds(stacks, calls) => {
+                write!(f, "{stacks} holds stacks and {calls} calls between functions, which do not add up")
             }
             MergeError::TooLarge(error) => write!(f, "{error}"),
         }
@@ -52,6 +57,7 @@ pub fn merge(profiles: &[Profile]) -> Result<Profile, MergeError> {
         let builder = ProfileBuilder::new("none", LoadOptions::default());
         return builder.finish().map_err(MergeError::TooLarge);
     };
+    same_kind(&profiles.iter().collect::<Vec<_>>())?;
     let keep_times = profiles.iter().any(|profile| profile.samples.time.is_some());
     let mut builder = ProfileBuilder::new(
         first.meta.format,
@@ -59,7 +65,11 @@ pub fn merge(profiles: &[Profile]) -> Result<Profile, MergeError> {
     );
     let columns = match_metrics(profiles, &mut builder)?;
     for (profile, columns) in profiles.iter().zip(&columns) {
-        Copier::new(&mut builder, profile, true).copy_samples(columns);
+        let copier = Copier::new(&mut builder, profile, true);
+        match &profile.calls {
+            None => copier.copy_samples(columns),
+            Some(calls) => copier.copy_calls(calls, &columns.iter().copied().map(Some).collect::<Vec<_>>()),
+        }
     }
     let meta = combined_meta(profiles, &builder.meta);
     let mut merged = builder.finish().map_err(MergeError::TooLarge)?;
@@ -70,11 +80,23 @@ pub fn merge(profiles: &[Profile]) -> Result<Profile, MergeError> {
     Ok(merged)
 }
 
+/// Refuses stacks beside calls.
+pub(super) fn same_kind(profiles: &[&Profile]) -> Result<(), MergeError> {
+    let format = |calls: bool| {
+        let found = profiles.iter().find(|profile| profile.calls.is_some() == calls);
+        found.map(|profile| profile.meta.format)
+    };
+    match (format(false), format(true)) {
+        (Some(stacks), Some(calls)) => Err(MergeError::Kinds(stacks, calls)),
+        _ => Ok(()),
+    }
+}
+
 /// Where the values of one metric of the result stand in a profile, and what they are multiplied by.
 #[derive(Clone, Copy, Debug)]
-struct Taken {
-    column: usize,
-    factor: i64,
+pub(super) struct Taken {
+    pub(super) column: usize,
+    pub(super) factor: i64,
 }
 
 /// Declares the metrics that all profiles have, and says where each profile has them.
@@ -182,6 +204,8 @@ pub(super) struct Copier<'b, 'p> {
     builder: &'b mut ProfileBuilder,
     profile: &'p Profile,
     strings: Column<StringId, StringId>,
+    functions: Column<FunctionId, FunctionId>,
+    frames: Column<FrameId, FrameId>,
     label_sets: Column<LabelSetId, LabelSetId>,
     stacks: Column<StackId, StackId>,
 }
@@ -211,7 +235,8 @@ impl<'b, 'p> Copier<'b, 'p> {
             builder.stack(&scratch)
         });
         let stacks = stacks.collect();
-        let mut copier = Copier { builder, profile, strings, label_sets: Column::new(), stacks };
+        let label_sets = Column::new();
+        let mut copier = Copier { builder, profile, strings, functions, frames, label_sets, stacks };
         copier.label_sets = if labels {
             profile.label_sets.ids().map(|set| copier.label_set(set)).collect()
         } else {
@@ -246,6 +271,44 @@ impl<'b, 'p> Copier<'b, 'p> {
         });
     }
 
+    /// Copies functions and calls. `taken` says, for each metric of the builder, which it is here.
+    pub(super) fn copy_calls(self, calls: &CallTable, taken: &[Option<Taken>]) {
+        let Copier { builder, functions, frames, .. } = self;
+        let counts =
+            |taken: &Option<Taken>| taken.is_some_and(|taken| Some(taken.column) == calls.calls_metric);
+        if let Some(metric) = taken.iter().position(counts) {
+            builder.calls_metric(metric);
+        }
+        let values = |builder: &mut ProfileBuilder, value: &dyn Fn(usize) -> i64| -> Vec<i64> {
+            let of_metric = |(number, taken): (usize, &Option<Taken>)| {
+                let Some(taken) = taken else { return 0 };
+                value(taken.column).checked_mul(taken.factor).unwrap_or_else(|| {
+                    builder.overflow(number);
+                    0
+                })
+            };
+            taken.iter().enumerate().map(of_metric).collect()
+        };
+        for (function, frame) in calls.functions() {
+            let own = values(builder, &|metric| calls.self_values[metric][function]);
+            let total = values(builder, &|metric| calls.totals[metric][function]);
+            let copy = functions[function];
+            builder.call_node(copy, &own);
+            builder.call_total(copy, &total);
+            let mapping = builder.frame_row(frames[frame]).mapping;
+            builder.call_mapping(copy, mapping);
+        }
+        for (row, &place) in calls.lines.place.iter().enumerate() {
+            let own = values(builder, &|metric| calls.lines.self_values[metric][row]);
+            builder.call_line(functions[calls.lines.function[row]], frames[place], &own);
+        }
+        for edge in 0..calls.edge_count() {
+            let (caller, callee) = (functions[calls.caller[edge]], functions[calls.callee[edge]]);
+            let cost = values(builder, &|metric| calls.edge_values[metric][edge]);
+            builder.call_edge(caller, callee, calls.site[edge].map(|site| frames[site]), &cost);
+        }
+    }
+
     /// Copies the samples; `fill` writes the values of a row, one a metric of the builder.
     pub(super) fn copy_rows(
         self,
@@ -275,6 +338,20 @@ mod tests {
         let merged = merge(&[a, b]).unwrap();
         assert_eq!(draw(&merged), "main;a 5\nmain;a 5 {k=v}\nmain;b 5");
         assert_eq!((merged.meta.metrics[0].total, merged.meta.profiles, merged.meta.rows), (15, 2, 5));
+    }
+
+    #[test]
+    fn stacks_and_calls_do_not_add_up() {
+        let mut builder = ProfileBuilder::new("calls", LoadOptions::default());
+        builder.metric("samples", "count");
+        let main = builder.named_function("main", "");
+        builder.call_node(main, &[7]);
+        let calls = builder.finish().unwrap();
+        let twice = merge(&[calls.clone(), calls.clone()]).unwrap();
+        assert_eq!(twice.calls.unwrap().totals[0].iter().copied().collect::<Vec<_>>(), [14]);
+        assert_eq!(twice.meta.metrics[0].total, 14);
+        let error = merge(&[from_picture("main 1"), calls]).unwrap_err();
+        assert_eq!(error, MergeError::Kinds("picture", "calls"));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 use crate::profile::{Column, StackId};
 use crate::tree::granularity::whole;
 use crate::tree::partition::{Paths, partition};
-use crate::tree::{KeyId, NodeId, Seen, Shape, Subject};
+use crate::tree::{KeyId, NodeId, Seen, Shape, Subject, shares};
 
 /// Where a key stands on a stack: its leaf-most occurrence, so that the callers of a recursive
 /// function sum to it.
@@ -64,6 +64,9 @@ pub fn caller_tree(
     occurrences: &[Occurrence],
     shape: &Shape<'_>,
 ) -> CallerTree {
+    if let Some(calls) = &subject.calls {
+        return shares::caller_tree(calls, key, shape);
+    }
     let paths = TowardsRoot { subject, occurrences };
     let mut tree = partition(&paths, subject.keys.len(), shape);
     tree.key[NodeId::default()] = key;

@@ -33,6 +33,9 @@ pub struct CallEdge {
 /// assert_eq!(values, [4, 4, 4], "main → a, a → b once, b → a");
 /// ```
 pub fn call_edges(subject: &Subject<'_>, kept: &Column<KeyId, bool>) -> Vec<CallEdge> {
+    if let Some(calls) = &subject.calls {
+        return calls.call_edges(kept);
+    }
     let mut edges: Vec<CallEdge> = Vec::new();
     // The number of each edge, and the last stack that counted for it.
     let mut known: HashMap<(KeyId, KeyId), (usize, u32)> = HashMap::new();

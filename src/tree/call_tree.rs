@@ -2,7 +2,7 @@
 
 use crate::profile::{Column, Id, StackId};
 use crate::tree::partition::{Paths, partition};
-use crate::tree::{KeyId, NodeId, Shape, Subject};
+use crate::tree::{KeyId, NodeId, Shape, Subject, shares};
 
 /// A call tree in preorder. Node 0 stands for the whole profile and is its own parent; its self is
 /// the value of the samples without a stack.
@@ -22,13 +22,19 @@ pub struct CallTree {
 
 /// Builds the call tree of all stacks, as far as `shape` says.
 pub fn call_tree(subject: &Subject<'_>, shape: &Shape<'_>) -> CallTree {
-    build(subject, shape, false)
+    match &subject.calls {
+        Some(calls) => shares::call_tree(calls, shape),
+        None => build(subject, shape, false),
+    }
 }
 
 /// Builds the tree of all stacks turned upside down: functions by what they do themselves, and on
 /// each its callers. Self is then the value of the samples whose stack starts at the node.
 pub fn inverted_tree(subject: &Subject<'_>, shape: &Shape<'_>) -> CallTree {
-    build(subject, shape, true)
+    match &subject.calls {
+        Some(calls) => shares::inverted_tree(calls, shape),
+        None => build(subject, shape, true),
+    }
 }
 
 fn build(subject: &Subject<'_>, shape: &Shape<'_>, from_leaf: bool) -> CallTree {

@@ -81,7 +81,13 @@ impl Keys {
         let all: Arc<str> = "(all)".into();
         builder.rows.push(Key { name: all.clone(), function: all, file: None, line: None, files: 0 });
         let mut name = String::new();
+        // Lines inlined from another file say nothing about where a function is.
+        let is_line = |frame: &Frame| frame.inlined || frame.line != 0;
+        let by_function = profile.calls.is_some() && *by != By::Line;
         let of_frame = symbols.frames.map(|frame| {
+            if by_function && is_line(frame) {
+                return whole();
+            }
             name.clear();
             write_name(&mut name, symbols, frame, by);
             builder.key(&name, symbols, frame, by)

@@ -3,11 +3,15 @@
 //! A [`Subject`] is what a view counts: a profile, the [`Keys`] that its frames are told apart by,
 //! and one value a stack for every series. Trees are built for what is shown, by partitioning the
 //! stacks level by level, and never recurse.
+//!
+//! Of a profile that holds calls between functions, not stacks, the same functions give what is known
+//! exactly (`calls.rs`), and trees that share costs among callers (`shares.rs`).
 
 mod adjacent;
 mod bottom_up;
 mod call_graph;
 mod call_tree;
+mod calls;
 mod flat;
 mod granularity;
 mod ladder;
@@ -16,11 +20,13 @@ mod partition;
 mod path;
 mod prefixes;
 mod sequences;
+mod shares;
 
 pub use adjacent::join_adjacent;
 pub use bottom_up::{CallerTree, Occurrence, caller_tree, occurrences};
 pub use call_graph::{CallEdge, call_edges};
 pub use call_tree::{CallTree, call_tree, inverted_tree};
+pub use calls::KeyCalls;
 pub use flat::{Flat, flat};
 pub use granularity::{By, Key, KeyId, Keys, owner, whole};
 pub use neighbours::{Neighbours, neighbours};
@@ -39,13 +45,17 @@ pub struct Subject<'p> {
     /// For each series, the value of every stack. The first series is what is shown and sorted by;
     /// further ones are other metrics, or the old side of a comparison.
     pub series: Vec<Column<StackId, i64>>,
+    /// The calls by key, where the profile holds these instead of stacks.
+    pub calls: Option<KeyCalls>,
 }
 
 impl<'p> Subject<'p> {
     /// A subject whose series are the given metrics of `profile`.
     pub fn new(profile: &'p Profile, by: &By, metrics: &[usize]) -> Self {
         let series = metrics.iter().map(|&metric| profile.value_by_stack(metric)).collect();
-        Subject { profile, keys: Keys::new(profile, by), series }
+        let keys = Keys::new(profile, by);
+        let calls = profile.calls.as_ref().map(|calls| KeyCalls::new(profile, calls, &keys, by, metrics));
+        Subject { profile, keys, series, calls }
     }
 
     /// The keys of a stack, root first.

@@ -3,7 +3,7 @@
 use crate::profile::Column;
 use crate::tree::{KeyId, Subject, whole};
 
-/// What stands next to a set of keys, in the first series. Every stack counts at the leaf-most frame
+/// What stands next to a set of keys, in one series. Every stack counts at the leaf-most frame
 /// whose key is in the set, so that callers sum to the total, and self and callees do too.
 #[derive(Clone, Debug)]
 pub struct Neighbours {
@@ -15,9 +15,12 @@ pub struct Neighbours {
     pub callers: Column<KeyId, i64>,
     /// Value by callee.
     pub callees: Column<KeyId, i64>,
+    /// Whether the values of callers or callees may contain each other: where calls are all that is
+    /// known, and some lead back to the set.
+    pub is_circular: bool,
 }
 
-/// Counts the neighbours of the keys that `wanted` marks.
+/// Counts the neighbours of the keys that `wanted` marks, in series number `series`.
 ///
 /// ```
 /// use prof::profile::{Column, from_picture};
@@ -27,14 +30,17 @@ pub struct Neighbours {
 /// let subject = Subject::new(&profile, &By::Function, &[0]);
 /// let wanted = (0..subject.keys.len()).map(prof::profile::Id::new);
 /// let wanted: Column<_, bool> = wanted.map(|key| &**subject.keys.name(key) == "a").collect();
-/// let found = neighbours(&subject, &wanted);
+/// let found = neighbours(&subject, &wanted, 0);
 /// assert_eq!((found.total, found.self_value, found.callers[whole()]), (5, 1, 1));
 /// ```
-pub fn neighbours(subject: &Subject<'_>, wanted: &Column<KeyId, bool>) -> Neighbours {
+pub fn neighbours(subject: &Subject<'_>, wanted: &Column<KeyId, bool>, series: usize) -> Neighbours {
+    if let Some(calls) = &subject.calls {
+        return calls.neighbours(wanted, series);
+    }
     let keys = subject.keys.len();
     let (callers, callees) = (Column::filled(0, keys), Column::filled(0, keys));
-    let mut found = Neighbours { self_value: 0, total: 0, callers, callees };
-    for (stack, &value) in subject.series[0].enumerate() {
+    let mut found = Neighbours { self_value: 0, total: 0, callers, callees, is_circular: false };
+    for (stack, &value) in subject.series[series].enumerate() {
         if value == 0 {
             continue;
         }

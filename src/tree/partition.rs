@@ -94,7 +94,7 @@ pub(crate) fn partition<P: Paths>(paths: &P, keys: usize, shape: &Shape<'_>) -> 
     };
     let mut work = vec![splitter.whole()];
     while let Some(group) = work.pop() {
-        let node = tree.push(&group);
+        let node = tree.push(group.parent, group.node());
         let mut children = splitter.split(&group, node);
         let all = children.len();
         if group.depth >= shape.max_depth {
@@ -110,15 +110,16 @@ pub(crate) fn partition<P: Paths>(paths: &P, keys: usize, shape: &Shape<'_>) -> 
 }
 
 impl Partition {
-    fn push(&mut self, group: &Group) -> NodeId {
-        for (column, &value) in self.total.iter_mut().zip(&group.total) {
+    /// Adds a node; its cut is to follow.
+    pub(crate) fn push(&mut self, parent: NodeId, node: Node<'_>) -> NodeId {
+        for (column, &value) in self.total.iter_mut().zip(node.total) {
             column.push(value);
         }
-        for (column, &value) in self.ended.iter_mut().zip(&group.ended) {
+        for (column, &value) in self.ended.iter_mut().zip(node.ended) {
             column.push(value);
         }
-        self.key.push(group.key);
-        self.parent.push(group.parent)
+        self.key.push(node.key);
+        self.parent.push(parent)
     }
 }
 

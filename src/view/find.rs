@@ -88,6 +88,13 @@ impl<'s> Candidates<'s> {
         let profile = subject.profile;
         let mut valued = Column::filled(false, subject.keys.len());
         let mut stands = Column::<FrameId, bool>::filled(false, profile.symbols.frames.len());
+        if let (Some(calls), Some(counted)) = (&profile.calls, subject.calls.as_ref()) {
+            for (_, frame) in calls.functions() {
+                let key = subject.keys.of_frame(frame);
+                stands[frame] = true;
+                valued[key] = counted.has_value(key);
+            }
+        }
         for (stack, &value) in subject.series[0].enumerate() {
             for &frame in profile.stacks.frames(stack) {
                 stands[frame] = true;

@@ -3,8 +3,8 @@
 use crate::profile::{Column, FrameId, Id, Profile};
 use crate::report::{Direction, Flame, FlameNode, Name};
 use crate::tree::{KeyId, Node, NodeId, Shape, Subject, call_tree, flat, inverted_tree, owner};
-use crate::view::Scope;
 use crate::view::values::Measure;
+use crate::view::{Scope, approximate};
 
 /// What `flame` is told.
 #[derive(Clone, Debug)]
@@ -44,11 +44,9 @@ impl FlameOptions {
 
 /// The call tree without what is too small to be drawn.
 pub fn flame(profile: &Profile, options: &FlameOptions) -> Flame {
-    let mut subject = options.scope.subject(profile);
-    let old = options.scope.base.as_ref().and_then(|_| subject.series.pop());
-    subject.series.truncate(1);
     // The old side stands second, and widths last.
-    subject.series.extend(old);
+    let scope = Scope { metrics: vec![options.scope.metrics[0]], ..options.scope.clone() };
+    let mut subject = scope.subject(profile);
     let signed = subject.series[0].iter().any(|&value| value < 0);
     if signed {
         let widths = subject.series[0].map(|value| value.abs());
@@ -56,6 +54,7 @@ pub fn flame(profile: &Profile, options: &FlameOptions) -> Flame {
     }
     let width = if signed { subject.series.len() - 1 } else { 0 };
     let mut header = options.scope.header(profile, "prof.flame.v1");
+    approximate(&mut header, profile);
     let measure = Measure::new(&header);
     let third = u64::from(options.pixels.max(1)) * 3;
     let smallest = header.shown.unsigned_abs().div_ceil(third).max(1);
@@ -145,6 +144,9 @@ pub(super) fn facts(subject: &Subject<'_>) -> Column<KeyId, Facts> {
 
 /// The self of every key.
 fn own(subject: &Subject<'_>) -> Column<KeyId, i64> {
+    if subject.calls.is_some() {
+        return flat(subject).self_value.swap_remove(0);
+    }
     let mut own = Column::filled(0, subject.keys.len());
     for stack in subject.stacks() {
         if let Some(leaf) = subject.stack_keys(stack).next_back() {

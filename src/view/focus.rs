@@ -49,12 +49,21 @@ pub fn focus(profile: &Profile, options: &FocusOptions) -> Result<Focus, NotFoun
     header.highlight = options.scope.highlight(&subject);
     header.warnings.extend(found.note);
 
-    let counted = neighbours(&subject, &found.wanted);
+    let counted = neighbours(&subject, &found.wanted, 0);
+    if counted.is_circular {
+        let name = options.function.escape_debug();
+        let bound = if found.wanted.iter().filter(|&&wanted| wanted).count() > 1 {
+            ", and the total is an upper bound"
+        } else {
+            ""
+        };
+        header.warnings.push(format!(
+            "{name}: what recursive calls cost is part of the calls above them: these do not add up{bound}"
+        ));
+    }
     let measure = Measure::new(&header);
-    let old = measure.compares().then(|| {
-        let series = subject.series.last().cloned().into_iter().collect();
-        neighbours(&Subject { profile, keys: subject.keys.clone(), series }, &found.wanted)
-    });
+    let last = subject.series.len() - 1;
+    let old = measure.compares().then(|| neighbours(&subject, &found.wanted, last));
     let old_pair = old.as_ref().map(|old| measure.old(Some(old.self_value), Some(old.total)));
     let heavier = counted.total.saturating_abs().max(old_pair.map_or(0, |old| old.total.saturating_abs()));
     let smallest = threshold(heavier, options.min_share);

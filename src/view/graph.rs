@@ -34,6 +34,7 @@ pub fn graph(profile: &Profile, options: &GraphOptions) -> Graph {
     let subject = options.scope.subject(profile);
     let mut header = options.scope.header(profile, "prof.graph.v1");
     header.no_stack = subject.no_stack()[0];
+    header.warnings.extend(options.scope.note_of_bounds(&subject));
     let counted = flat(&subject);
     let pair = |key: KeyId| Pair { self_value: counted.self_value[0][key], total: counted.total[0][key] };
     let row = |key| Row { new: pair(key), old: Pair::default(), name: subject.keys.name(key) };

@@ -26,6 +26,10 @@ pub fn info(profile: &Profile, inputs: Vec<InfoSource>) -> Info {
         duration_ns: meta.duration_ns,
         busy: busy(profile, meta.default_metric).map(|hundredths| hundredths as f64 / 100.0),
         stacks: distinct_stacks(profile),
+        calls: profile.calls.as_ref().map(|calls| {
+            let pairs: HashSet<_> = calls.caller.iter().zip(&calls.callee).collect();
+            pairs.len() as u64
+        }),
         functions: names.len() as u64,
         depth: depth(profile),
         labels: labels(profile),
@@ -40,7 +44,7 @@ pub fn info(profile: &Profile, inputs: Vec<InfoSource>) -> Info {
             no_stack: no_stack(profile),
             files: files.iter().filter(|file| !symbols.strings.get(**file).is_empty()).count() as u64,
             unnamed: unnamed(profile),
-            inlined: symbols.frames.iter().any(|frame| frame.inlined),
+            inlined: profile.calls.is_none() && symbols.frames.iter().any(|frame| frame.inlined),
             default_metric: meta.default_metric,
             period: meta.period.as_ref().map(|p| (p.name.clone(), p.unit.clone(), p.value)),
         },

@@ -38,7 +38,7 @@ pub use types::types;
 use crate::profile::{Column, Metric, Profile};
 use crate::report::{About, Base, BaseAbout, Header, Highlight, MetricName, MetricTotal, Name, Normalize};
 use crate::transform::Marks;
-use crate::tree::{By, KeyId, Subject};
+use crate::tree::{By, KeyCalls, KeyId, Subject, neighbours};
 use crate::unit::{Family, Unit};
 
 /// What every counting view is told.
@@ -89,6 +89,12 @@ impl Scope {
         let Marking { pattern, marks } = self.highlight.as_ref()?;
         let mut marked = Column::<KeyId, bool>::filled(false, subject.keys.len());
         let mut total = 0;
+        if let Some(calls) = &subject.profile.calls {
+            for (_, frame) in calls.functions().filter(|&(_, frame)| marks.contain(frame)) {
+                marked[subject.keys.of_frame(frame)] = true;
+            }
+            total = neighbours(subject, &marked, 0).total;
+        }
         for (stack, &value) in subject.series[0].enumerate().filter(|(_, value)| **value != 0) {
             let frames = subject.profile.stacks.frames(stack);
             let meant = frames.iter().filter(|&&frame| marks.contain(frame));
@@ -109,6 +115,18 @@ impl Scope {
         let base = self.base.iter().map(|base| base.metric);
         let series: Vec<usize> = self.metrics.iter().copied().chain(base).collect();
         Subject::new(profile, &self.by, &series)
+    }
+
+    /// Says of how many rows the total is not known exactly, where only calls are known.
+    fn note_of_bounds(&self, subject: &Subject<'_>) -> Option<String> {
+        let bounds = subject.calls.as_ref().map_or(0, KeyCalls::upper_bounds);
+        let (one, several) = self.by.noun();
+        let rows = if bounds == 1 { one } else { several };
+        (bounds > 0).then(|| {
+            format!(
+                "the totals of {bounds} {rows} are upper bounds: they are called back from what they call"
+            )
+        })
     }
 
     fn header(&self, profile: &Profile, schema: &'static str) -> Header {
@@ -143,15 +161,29 @@ impl Scope {
     }
 }
 
+/// Says that a tree is an approximation, where the profile holds calls, not stacks.
+fn approximate(header: &mut Header, profile: &Profile) {
+    if profile.calls.is_none() {
+        return;
+    }
+    let text = "approximated from calls: callers share a function's cost as they are charged".to_string();
+    header.warnings.push(text.clone());
+    header.about.approximation = Some(text);
+}
+
 /// What the text says of the old side.
 fn base_about(profile: &Profile, base: &BaseSide) -> BaseAbout {
+    let scaled = |value| values::scaled(value, base.normalize.ratio);
+    if profile.calls.is_some() {
+        let sum = scaled(profile.shown_total(base.metric));
+        return BaseAbout { duration_ns: base.duration_ns, sum, no_stack: 0 };
+    }
     let rows = profile.samples.stack.iter().zip(&profile.samples.values[base.metric]);
     let (mut sum, mut no_stack) = (0, 0);
     for (&stack, value) in rows {
         sum += value;
         no_stack += if profile.stacks.frames(stack).is_empty() { *value } else { 0 };
     }
-    let scaled = |value| values::scaled(value, base.normalize.ratio);
     BaseAbout { duration_ns: base.duration_ns, sum: scaled(sum), no_stack: scaled(no_stack) }
 }
 

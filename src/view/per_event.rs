@@ -2,31 +2,20 @@
 
 use std::cmp::Ordering;
 
-use crate::profile::{Meta, Profile};
+use crate::kind::counts_of;
+use crate::profile::Profile;
 use crate::report::{Top, TopRow};
 use crate::view::{Scope, TopOptions, top};
 
-/// Metrics that weigh the events which another one counts: `delay` weighs `contentions`.
-const COMPANIONS: &[(&str, &[&str])] = &[
-    ("delay", &["contentions"]),
-    ("alloc_space", &["alloc_objects"]),
-    ("inuse_space", &["inuse_objects"]),
-    ("space", &["objects", "allocations"]),
-    ("size", &["allocs"]),
-    ("alloc-size", &["alloc-samples"]),
-    ("lock-time", &["lock-count"]),
-    ("lock_duration", &["lock_count"]),
-    ("cpu", &["samples", "sample"]),
-    ("CPU", &["samples", "sample"]),
-    ("wall", &["samples", "sample"]),
-    ("time", &["samples", "sample"]),
-];
-
-/// The number of the metric that counts what metric number `metric` weighs, where there is one.
-pub fn companion(meta: &Meta, metric: usize) -> Option<usize> {
-    let name = meta.metrics[metric].name.as_str();
-    let (_, counts) = COMPANIONS.iter().find(|(weight, _)| *weight == name)?;
-    counts.iter().find_map(|count| meta.metric_named(count))
+/// The number of the metric that counts what metric number `metric` weighs, where there is one: calls,
+/// where they are counted, else what counts its events.
+pub fn companion(profile: &Profile, metric: usize) -> Option<usize> {
+    let meta = &profile.meta;
+    if let Some(calls) = &profile.calls {
+        return calls.calls_metric.filter(|&calls| calls != metric);
+    }
+    let named = |name: &&str| meta.metrics.iter().position(|other| other.name.eq_ignore_ascii_case(name));
+    counts_of(&meta.metrics[metric].name).iter().find_map(named)
 }
 
 /// The flat view of a metric with the events that number `events` counts beside each row, sorted by

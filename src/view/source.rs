@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
 
-use crate::profile::Profile;
+use crate::profile::{CallTable, FrameId, FunctionId, Profile};
 use crate::report::{Name, Origin, Source, SourceFunction, SourceLine};
 use crate::tree::{By, KeyId, Subject, flat};
 use crate::view::find::find;
@@ -51,7 +51,11 @@ pub fn source(
     let mut header = scope.header(profile, "prof.source.v1");
     header.warnings.extend(found.note);
     let counted = flat(&subject);
-    let lines = count_lines(&subject, &|key| found.wanted[key]);
+    let wanted = |key| found.wanted[key];
+    let lines = match &profile.calls {
+        Some(calls) => lines_of_calls(&subject, calls, scope.metrics[0], &wanted),
+        None => count_lines(&subject, &wanted),
+    };
     let mut keys: Vec<KeyId> = subject.keys.ids().filter(|&key| found.wanted[key]).collect();
     let total = |key: &KeyId| counted.total[0][*key];
     keys.sort_by(|a, b| {
@@ -103,6 +107,39 @@ fn count_lines<'s>(
             if depth + 1 == frames.len() {
                 line.0 += value;
             }
+        }
+    }
+    counted
+}
+
+/// The same of calls: a line's total is what it costs by itself and what it calls, but never more than
+/// its function's, whose recursive calls contain each other.
+fn lines_of_calls<'s>(
+    subject: &'s Subject<'_>,
+    calls: &CallTable,
+    metric: usize,
+    wanted: &dyn Fn(KeyId) -> bool,
+) -> HashMap<KeyId, BTreeMap<&'s str, Lines>> {
+    let symbols = &subject.profile.symbols;
+    let mut counted: HashMap<KeyId, BTreeMap<&str, Lines>> = HashMap::new();
+    let mut add = |function: FunctionId, place: FrameId, own: i64, called: i64| {
+        let key = calls.frame[function].map(|frame| subject.keys.of_frame(frame));
+        let Some(key) = key.filter(|&key| wanted(key) && (own, called) != (0, 0)) else { return };
+        let place = symbols.frames[place];
+        let lines = counted.entry(key).or_default().entry(symbols.function_file(place.function)).or_default();
+        let line = lines.entry(place.line).or_default();
+        let most = calls.totals[metric][function];
+        line.0 = line.0.saturating_add(own);
+        line.1 = line.1.saturating_add(own).saturating_add(called).min(most.max(line.0));
+    };
+    let lines = &calls.lines;
+    for (row, &place) in lines.place.iter().enumerate() {
+        add(lines.function[row], place, lines.self_values[metric][row], 0);
+    }
+    for edge in 0..calls.edge_count() {
+        let (caller, callee) = (calls.caller[edge], calls.callee[edge]);
+        if let Some(site) = calls.site[edge].filter(|_| caller != callee) {
+            add(caller, site, 0, calls.edge_values[metric][edge]);
         }
     }
     counted

@@ -2,7 +2,7 @@
 
 use crate::profile::Profile;
 use crate::report::{Pair, Top, TopRow};
-use crate::tree::{Flat, KeyId, Subject, flat};
+use crate::tree::{Flat, KeyCalls, KeyId, Subject, flat};
 use crate::view::values::Measure;
 use crate::view::{Row, Scope, Sort, SortKey, threshold};
 
@@ -33,6 +33,7 @@ pub fn top(profile: &Profile, options: &TopOptions) -> Top {
     let mut header = options.scope.header(profile, "prof.top.v1");
     header.no_stack = subject.no_stack()[0];
     header.highlight = options.scope.highlight(&subject);
+    header.warnings.extend(options.scope.note_of_bounds(&subject));
     let measure = Measure::new(&header);
     let mut keys: Vec<(Row<'_>, KeyId)> = subject
         .keys
@@ -70,6 +71,8 @@ fn row<'s>(subject: &'s Subject<'_>, counted: &Flat, measure: &Measure, key: Key
 
 fn report_row(subject: &Subject<'_>, counted: &Flat, measure: &Measure, key: KeyId, whole: i64) -> TopRow {
     let this = subject.keys.get(key);
+    // A call of a function is no call of what it calls, so that self and total are one.
+    let counts_calls = subject.calls.as_ref().is_some_and(KeyCalls::counts_calls);
     let values = measure.values(
         counted.self_value.iter().map(|column| column[key]),
         counted.total.iter().map(|column| column[key]),
@@ -79,7 +82,7 @@ fn report_row(subject: &Subject<'_>, counted: &Flat, measure: &Measure, key: Key
         function: this.function.clone(),
         file: this.file.clone(),
         line: this.line,
-        candidate: is_candidate(values.self_value, values.total, whole),
+        candidate: !counts_calls && is_candidate(values.self_value, values.total, whole),
         values,
         events: None,
         files: this.files,

@@ -6,7 +6,7 @@ use crate::tree::{
     CallTree, KeyId, Node, NodeId, Shape, Subject, call_tree, caller_tree, flat, occurrences, whole,
 };
 use crate::view::values::Measure;
-use crate::view::{Row, Scope, Sort, SortKey, threshold};
+use crate::view::{Row, Scope, Sort, SortKey, approximate, threshold};
 
 /// What `tree` is told.
 #[derive(Clone, Debug)]
@@ -45,6 +45,7 @@ impl TreeOptions {
 pub fn tree(profile: &Profile, options: &TreeOptions) -> Tree {
     let subject = options.scope.subject(profile);
     let mut header = options.scope.header(profile, "prof.tree.v1");
+    approximate(&mut header, profile);
     let smallest = threshold(header.shown, options.min_share);
     let measure = Measure::new(&header);
     let tree = call_tree(
@@ -104,6 +105,7 @@ pub fn bottom_up(profile: &Profile, options: &TreeOptions) -> Tree {
     let subject = options.scope.subject(profile);
     let counted = flat(&subject);
     let mut header = options.scope.header(profile, "prof.tree.v1");
+    approximate(&mut header, profile);
     header.no_stack = subject.no_stack()[0];
     header.highlight = options.scope.highlight(&subject);
     let pair = |key: KeyId| Pair { self_value: counted.self_value[0][key], total: counted.total[0][key] };

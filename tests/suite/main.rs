@@ -1,9 +1,11 @@
 //! All integration tests, in one program: linking one is much faster than linking fifteen.
 
+mod calls;
 mod cli;
 mod completion;
 mod corpus;
 mod corpus_binary;
+mod corpus_calls;
 mod corpus_hot;
 mod corpus_json;
 mod corpus_text;

@@ -10,6 +10,7 @@ use clap_complete::engine::ArgValueCompleter;
 
 use crate::cli::args::{OutputFormat, ViewArgs, normalize, percent};
 use crate::cli::budget;
+use crate::cli::calls::Shows;
 use crate::cli::clock::Clock;
 use crate::cli::completion::functions;
 use crate::cli::failure::hinted;
@@ -95,6 +96,11 @@ struct TestArgs {
 /// Rows of text, unless told otherwise.
 const ROWS: usize = 20;
 
+const SHOWS: Shows = Shows::Stacks {
+    why: "nothing says how much of a change is chance",
+    instead: "prof top --base OLD NEW shows old, new and change of every function",
+};
+
 impl DiffCommand {
     pub(crate) fn run(self) -> Result<Outcome> {
         let target = Target::new(self.view.layout.output.as_deref());
@@ -106,6 +112,9 @@ impl DiffCommand {
         });
         let (old, new) = self.given()?;
         let sides = Sides::load(&self.view, &old, &new, needs)?;
+        for input in sides.all() {
+            SHOWS.check(&input.profile, &by, &[input.metric])?;
+        }
         target.check(&[old.clone(), new.clone()].concat(), self.view.layout.force)?;
         let profiles: Vec<(&Profile, usize)> =
             sides.all().map(|input| (&input.profile, input.metric)).collect();

@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 
 use crate::cli::args::ViewArgs;
 use crate::cli::base::BaseArgs;
+use crate::cli::calls::Shows;
 use crate::cli::clock::Clock;
 use crate::cli::failure::hinted;
 use crate::cli::filters::AroundFocus;
@@ -76,6 +77,12 @@ enum ColorChoice {
     Delta,
 }
 
+/// The page counts and filters stacks.
+const PAGE: Shows = Shows::Stacks {
+    why: "the page filters and counts stacks",
+    instead: "write an .svg: a flame graph that shares costs among callers, and says so",
+};
+
 impl FlameCommand {
     pub(crate) fn run(mut self) -> Result<()> {
         let out = self.out()?;
@@ -95,6 +102,7 @@ impl FlameCommand {
         let report = report_beside(
             &self.view,
             Some(&self.base),
+            if is_page { PAGE } else { Shows::Paths },
             LoadOptions::default(),
             &target,
             |profile, mut scope| {

@@ -8,6 +8,7 @@ use clap_complete::engine::ArgValueCompleter;
 
 use crate::cli::args::{RowArgs, ViewArgs};
 use crate::cli::base::BaseArgs;
+use crate::cli::calls::Shows;
 use crate::cli::completion::functions;
 use crate::cli::failure::{hinted, with_hint};
 use crate::cli::marking::MarkArgs;
@@ -42,7 +43,7 @@ impl FocusCommand {
     pub(crate) fn run(self) -> Result<()> {
         self.check_order()?;
         let sort = Sort::by(if self.base.is_given() { SortKey::Delta } else { SortKey::Total });
-        show_beside(&self.view, &self.base, |profile, mut scope| {
+        show_beside(&self.view, &self.base, Shows::Calls, |profile, mut scope| {
             one_metric(&scope, "focus")?;
             self.mark.apply(profile, self.view.filters.fixed_strings, &mut scope)?;
             let options = FocusOptions {

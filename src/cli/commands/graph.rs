@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 
 use crate::cli::args::{ViewArgs, percent};
+use crate::cli::calls::Shows;
 use crate::cli::clock::Clock;
 use crate::cli::failure::hinted;
 use crate::cli::marking::MarkArgs;
@@ -63,19 +64,20 @@ impl GraphCommand {
         let out = self.view.layout.output.clone();
         let picture = out.as_deref().and_then(picture);
         let target = Target::new(out.as_deref());
-        let report = report_of(&self.view, LoadOptions::default(), &target, |profile, mut scope| {
-            one_metric(&scope, "graph")?;
-            self.mark.apply(profile, self.view.filters.fixed_strings, &mut scope)?;
-            let for_people = picture.is_some() || self.view.layout.format.is_for_people();
-            let (nodes, min_edge) = if for_people { (NODES, MIN_EDGE) } else { (0, 0.0) };
-            let options = GraphOptions {
-                scope,
-                sort: self.sort.clone().unwrap_or_else(|| Sort::by(SortKey::Total)),
-                max_nodes: Some(self.max_nodes.unwrap_or(nodes)).filter(|&nodes| nodes > 0),
-                min_edge: self.min_edge.unwrap_or(min_edge),
-            };
-            Ok(Report::Graph(graph(profile, &options)))
-        })?;
+        let report =
+            report_of(&self.view, Shows::Calls, LoadOptions::default(), &target, |profile, mut scope| {
+                one_metric(&scope, "graph")?;
+                self.mark.apply(profile, self.view.filters.fixed_strings, &mut scope)?;
+                let for_people = picture.is_some() || self.view.layout.format.is_for_people();
+                let (nodes, min_edge) = if for_people { (NODES, MIN_EDGE) } else { (0, 0.0) };
+                let options = GraphOptions {
+                    scope,
+                    sort: self.sort.clone().unwrap_or_else(|| Sort::by(SortKey::Total)),
+                    max_nodes: Some(self.max_nodes.unwrap_or(nodes)).filter(|&nodes| nodes > 0),
+                    min_edge: self.min_edge.unwrap_or(min_edge),
+                };
+                Ok(Report::Graph(graph(profile, &options)))
+            })?;
         match (&report, picture) {
             (Report::Graph(graph), Some(picture)) => self.draw(graph, picture, &target),
             _ => write_timed(&report, &self.view, &target),

@@ -4,6 +4,7 @@ use anyhow::Result;
 use clap::Args;
 
 use crate::cli::args::{ViewArgs, percent};
+use crate::cli::calls::Shows;
 use crate::cli::run::{one_metric, show};
 use crate::profile::LoadOptions;
 use crate::report::Report;
@@ -52,9 +53,14 @@ fn at_least<const LEAST: usize>(text: &str) -> Result<usize, String> {
     }
 }
 
+const SHOWS: Shows = Shows::Stacks {
+    why: "in which contexts a sequence stands is not known",
+    instead: "prof focus FUNC and prof graph show the calls, prof tree approximates what leads where",
+};
+
 impl HotCommand {
     pub(crate) fn run(self) -> Result<()> {
-        show(&self.view, LoadOptions::default(), |profile, scope| {
+        show(&self.view, SHOWS, LoadOptions::default(), |profile, scope| {
             one_metric(&scope, "hot")?;
             let default = if self.view.layout.format.is_for_people() { SEQUENCES } else { 0 };
             let options = HotOptions {

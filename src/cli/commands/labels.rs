@@ -4,6 +4,7 @@ use anyhow::Result;
 use clap::Args;
 
 use crate::cli::args::{RowArgs, ViewArgs};
+use crate::cli::calls::Shows;
 use crate::cli::run::{one_metric, show};
 use crate::profile::LoadOptions;
 use crate::report::Report;
@@ -25,10 +26,14 @@ pub(crate) struct LabelsCommand {
 /// Values of text for each key, unless told otherwise.
 const VALUES: usize = 10;
 
+const SHOWS: Shows =
+    Shows::Stacks { why: "no samples that could carry labels", instead: "prof info says what is in it" };
+
 impl LabelsCommand {
     pub(crate) fn run(self) -> Result<()> {
         show(
             &self.view,
+            SHOWS,
             LoadOptions { labels: true, times: false, ..LoadOptions::LEAST },
             |profile, scope| {
                 one_metric(&scope, "labels")?;

@@ -7,6 +7,7 @@ use clap::{Args, ValueHint};
 use clap_complete::engine::ArgValueCompleter;
 
 use crate::cli::args::{RowArgs, ViewArgs};
+use crate::cli::calls::Shows;
 use crate::cli::commands::focus::explain;
 use crate::cli::completion::functions;
 use crate::cli::run::{one_metric, show};
@@ -43,7 +44,7 @@ const FUNCTIONS: usize = 5;
 impl SourceCommand {
     pub(crate) fn run(self) -> Result<()> {
         let sources = Sources::new(&self.source_path, &self.trim_path);
-        show(&self.view, LoadOptions::default(), |profile, scope| {
+        show(&self.view, Shows::Lines, LoadOptions::default(), |profile, scope| {
             one_metric(&scope, "source")?;
             let options = SourceOptions {
                 scope,

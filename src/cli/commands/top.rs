@@ -5,6 +5,7 @@ use clap::Args;
 
 use crate::cli::args::{RowArgs, ViewArgs};
 use crate::cli::base::BaseArgs;
+use crate::cli::calls::Shows;
 use crate::cli::columns::ColumnArgs;
 use crate::cli::failure::hinted;
 use crate::cli::marking::MarkArgs;
@@ -30,7 +31,7 @@ pub(crate) struct TopCommand {
     mark: MarkArgs,
     #[command(flatten)]
     columns: ColumnArgs,
-    /// Divide by what counts the events: delay by contentions, space by objects, cpu by samples
+    /// Divide by what counts the events: delay by contentions, space by objects, cpu by samples, any by calls
     #[arg(long, alias = "mean", conflicts_with_all = ["base", "columns"])]
     per_event: bool,
 }
@@ -45,7 +46,7 @@ impl TopCommand {
         } else {
             Sort::by(SortKey::SelfValue)
         };
-        show_beside(&self.view, &self.base, |profile, mut scope| {
+        show_beside(&self.view, &self.base, Shows::Costs, |profile, mut scope| {
             self.mark.apply(profile, self.view.filters.fixed_strings, &mut scope)?;
             self.columns.check(self.base.is_given(), scope.metrics.len(), "top")?;
             let options = TopOptions {
@@ -60,7 +61,7 @@ impl TopCommand {
                 return Ok(Report::Top(top));
             }
             one_metric(&options.scope, "top --per-event")?;
-            let events = companion(&profile.meta, options.scope.metrics[0]).ok_or_else(|| {
+            let events = companion(profile, options.scope.metrics[0]).ok_or_else(|| {
                 let metric = &profile.meta.metrics[options.scope.metrics[0]].name;
                 hinted(
                     format!("--per-event: nothing counts the events of {metric}"),

@@ -4,6 +4,7 @@ use anyhow::Result;
 use clap::Args;
 
 use crate::cli::args::{RowArgs, ViewArgs};
+use crate::cli::calls::Shows;
 use crate::cli::run::show;
 use crate::profile::LoadOptions;
 use crate::report::Report;
@@ -21,10 +22,16 @@ pub(crate) struct TracesCommand {
     rows: RowArgs,
 }
 
+const SHOWS: Shows = Shows::Stacks {
+    why: "whole stacks cannot be had from these",
+    instead: "prof focus FUNC and prof graph show the calls, prof tree approximates what leads where",
+};
+
 impl TracesCommand {
     pub(crate) fn run(self) -> Result<()> {
         show(
             &self.view,
+            SHOWS,
             LoadOptions { labels: true, times: false, ..LoadOptions::LEAST },
             |profile, scope| {
                 let options = TracesOptions {

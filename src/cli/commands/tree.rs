@@ -5,6 +5,7 @@ use clap::Args;
 
 use crate::cli::args::{OutputFormat, RowArgs, ViewArgs};
 use crate::cli::base::BaseArgs;
+use crate::cli::calls::Shows;
 use crate::cli::columns::ColumnArgs;
 use crate::cli::filters::AroundFocus;
 use crate::cli::marking::MarkArgs;
@@ -60,7 +61,7 @@ impl TreeCommand {
         } else {
             Sort::by(sort)
         };
-        show_beside(&self.view, &self.base, |profile, mut scope| {
+        show_beside(&self.view, &self.base, Shows::Paths, |profile, mut scope| {
             self.mark.apply(profile, self.view.filters.fixed_strings, &mut scope)?;
             self.columns.check(self.base.is_given(), scope.metrics.len(), "tree")?;
             let options = TreeOptions {

@@ -63,7 +63,7 @@ fn add(builder: &mut ProfileBuilder, key: &Object, stats: &Object) -> Option<()>
             // The module `profile`, written in Python, only counts the calls.
             calls => [0, integer(calls)?],
         };
-        builder.call_edge(caller, callee, &values);
+        builder.call_edge(caller, callee, None, &values);
     }
     Some(())
 }

@@ -25,6 +25,9 @@ pub(super) fn lines(header: &Header, style: &Style) -> Result<Vec<Line>, Incompa
     if let Some(filters) = filter_line(header, style)? {
         lines.push(Line::new(filters, Emphasis::Faint));
     }
+    lines.extend(
+        about.approximation.as_ref().map(|text| Line::new(clean(text).into_owned(), Emphasis::Faint)),
+    );
     Ok(lines)
 }
 

@@ -11,7 +11,12 @@ use crate::unit::{self, Scale, Unit};
 pub(super) fn lines(info: &Info, style: &Style) -> Vec<Line> {
     let mut facts = vec![input(info, style)];
     facts.extend(recorded(info).map(|text| ("recorded", text)));
-    facts.push(("stacks", stacks(info)));
+    facts.push(match info.calls {
+        Some(calls) => {
+            ("calls", format!("{} from function to function; no stacks", unit::group_thousands(calls.into())))
+        }
+        None => ("stacks", stacks(info)),
+    });
     facts.push(("functions", functions(info)));
     facts.push(("labels", labels(info)));
     if !info.threads.is_empty() {

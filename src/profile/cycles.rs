@@ -1,0 +1,123 @@
+//! Which nodes of a graph call each other in circles, and what a node costs with all it calls.
+
+/// The circles of a call graph: its strongly connected components.
+///
+/// Outside of circles a node's total is its self and what its calls cost. Within one, a call's cost
+/// may contain the caller's own, and adding it up would count that many times. A node that only calls
+/// itself needs no such care: the calls to itself are left out.
+pub(crate) struct Cycles {
+    /// The circle of each node. A node in no circle has one of its own.
+    of: Vec<usize>,
+    /// Number of nodes in each circle.
+    size: Vec<usize>,
+}
+
+impl Cycles {
+    /// Finds the circles among `nodes` nodes; an edge is a caller and a callee. (Tarjan's algorithm, with
+    /// a stack of its own instead of recursion.)
+    pub(crate) fn find(nodes: usize, edges: impl Iterator<Item = (usize, usize)> + Clone) -> Cycles {
+        const NEW: usize = usize::MAX;
+        let (starts, callees) = by_caller(nodes, edges);
+        let mut cycles = Cycles { of: vec![NEW; nodes], size: Vec::new() };
+        let (mut order, mut low) = (vec![NEW; nodes], vec![0; nodes]);
+        let (mut open, mut next) = (Vec::new(), 0);
+        for root in 0..nodes {
+            if order[root] != NEW {
+                continue;
+            }
+            // Nodes being visited, each with the edge it goes on with.
+            let mut visits = vec![(root, starts[root])];
+            while let Some((node, edge)) = visits.pop() {
+                if order[node] == NEW {
+                    (order[node], low[node]) = (next, next);
+                    next += 1;
+                    open.push(node);
+                }
+                if edge > starts[node] {
+                    let done = callees[edge - 1];
+                    if cycles.of[done] == NEW {
+                        low[node] = low[node].min(low[done]);
+                    }
+                }
+                if edge < starts[node + 1] {
+                    visits.push((node, edge + 1));
+                    let callee = callees[edge];
+                    if order[callee] == NEW {
+                        visits.push((callee, starts[callee]));
+                    }
+                } else if low[node] == order[node] {
+                    cycles.close(node, &mut open);
+                }
+            }
+        }
+        cycles
+    }
+
+    fn close(&mut self, first: usize, open: &mut Vec<usize>) {
+        let cycle = self.size.len();
+        self.size.push(0);
+        while let Some(member) = open.pop() {
+            self.of[member] = cycle;
+            self.size[cycle] += 1;
+            if member == first {
+                return;
+            }
+        }
+    }
+
+    /// Whether a node is in a circle with others.
+    pub(crate) fn holds(&self, node: usize) -> bool {
+        self.size[self.of[node]] > 1
+    }
+
+    /// The total of every node, from what it cost by itself, what its calls cost, and what its callers
+    /// say that it cost them. Within a circle that is what the callers say, but at least the node's self
+    /// and its calls out of the circle, and at most what the circle costs as a whole: an upper bound.
+    pub(crate) fn totals(
+        &self,
+        self_values: &[i64],
+        edges: impl Iterator<Item = (usize, usize, i64)>,
+        mut said_by_callers: Vec<i64>,
+    ) -> Vec<i64> {
+        let mut own = self_values.to_vec();
+        let mut of_cycle = vec![0_i64; self.size.len()];
+        for (node, &value) in own.iter().enumerate() {
+            of_cycle[self.of[node]] = of_cycle[self.of[node]].saturating_add(value);
+        }
+        for (caller, callee, value) in edges {
+            if self.of[caller] != self.of[callee] {
+                own[caller] = own[caller].saturating_add(value);
+                of_cycle[self.of[caller]] = of_cycle[self.of[caller]].saturating_add(value);
+            }
+            if caller != callee {
+                said_by_callers[callee] = said_by_callers[callee].saturating_add(value);
+            }
+        }
+        let total = |node: usize| {
+            if !self.holds(node) {
+                return own[node];
+            }
+            said_by_callers[node].max(own[node]).min(of_cycle[self.of[node]])
+        };
+        (0..own.len()).map(total).collect()
+    }
+}
+
+/// The callees of every node in one list, and where each node's begin.
+fn by_caller(nodes: usize, edges: impl Iterator<Item = (usize, usize)> + Clone) -> (Vec<usize>, Vec<usize>) {
+    let mut starts = vec![0; nodes + 1];
+    for (caller, _) in edges.clone() {
+        starts[caller + 1] += 1;
+    }
+    for node in 0..nodes {
+        starts[node + 1] += starts[node];
+    }
+    let mut next = starts.clone();
+    let mut callees = vec![0; starts[nodes]];
+    for (caller, callee) in edges {
+        let slot = &mut next[caller];
+        callees[*slot] = callee;
+        *slot += 1;
+    }
+    (starts, callees)
+}

@@ -1,0 +1,297 @@
+//! Calls by key: what counting finds of a profile that holds calls between functions, not stacks.
+//!
+//! Self, totals and edges are what the format states, added up by key. A key of one function has its
+//! total. One of several (a file, a package) has its self and what it calls outside of itself: exact,
+//! unless it is called back from there, when it can only be said how much it is at most.
+
+use std::hash::Hash;
+use std::sync::OnceLock;
+
+use hashbrown::HashMap;
+
+use crate::profile::{CallTable, Column, Cycles, FrameId, FunctionId, Id, Profile};
+use crate::tree::shares::Shares;
+use crate::tree::{By, CallEdge, Flat, KeyId, Keys, Neighbours, whole};
+
+/// Self and total of every key, and the edges between them, one column a series.
+#[derive(Clone, Debug)]
+pub struct KeyCalls {
+    pub(super) flat: Flat,
+    /// Caller and callee of each edge; a key that calls itself has one too.
+    pub(super) edges: Vec<(KeyId, KeyId)>,
+    /// What each edge cost, never more than the caller or the callee does.
+    pub(super) edge_values: Vec<Vec<i64>>,
+    /// For each series, whether it counts calls rather than what they cost.
+    pub(super) counts_calls: Vec<bool>,
+    /// Whether a key and others call each other in a circle.
+    is_circular: Column<KeyId, bool>,
+    upper_bounds: usize,
+    shares: OnceLock<Shares>,
+}
+
+/// The functions of a key, and their totals.
+#[derive(Clone, Copy, Debug, Default)]
+struct Members {
+    count: usize,
+    sum: i64,
+    largest: i64,
+}
+
+impl Members {
+    fn add(&mut self, total: i64) {
+        self.count += 1;
+        self.sum = self.sum.saturating_add(total);
+        self.largest = self.largest.max(total);
+    }
+}
+
+/// The distinct items in the order in which they come up, and for each item which of these it is.
+fn distinct<T: Copy + Eq + Hash>(items: impl Iterator<Item = T>) -> (Vec<T>, Vec<usize>) {
+    let mut distinct = Vec::new();
+    let mut known: HashMap<T, usize> = HashMap::new();
+    let number = items.map(|item| {
+        *known.entry(item).or_insert_with(|| {
+            distinct.push(item);
+            distinct.len() - 1
+        })
+    });
+    let number = number.collect();
+    (distinct, number)
+}
+
+/// The sums of `count` groups; `group_of` says for each value which group it is in.
+fn sums(group_of: &[usize], count: usize, value: impl Fn(usize) -> i64) -> Vec<i64> {
+    let mut sums = vec![0_i64; count];
+    for (number, &group) in group_of.iter().enumerate() {
+        sums[group] = sums[group].saturating_add(value(number));
+    }
+    sums
+}
+
+impl KeyCalls {
+    /// Adds the calls of `profile` up by key; the series are the given metrics.
+    pub(super) fn new(profile: &Profile, calls: &CallTable, keys: &Keys, by: &By, metrics: &[usize]) -> Self {
+        let zeros = || Column::filled(0, keys.len());
+        let empty = || vec![zeros(); metrics.len()];
+        let mut of = KeyCalls {
+            flat: Flat { self_value: empty(), total: empty() },
+            edges: Vec::new(),
+            edge_values: Vec::new(),
+            counts_calls: metrics.iter().map(|&metric| Some(metric) == calls.calls_metric).collect(),
+            is_circular: Column::filled(false, keys.len()),
+            upper_bounds: 0,
+            shares: OnceLock::new(),
+        };
+        if *by == By::Line {
+            of.add_lines(profile, calls, keys, metrics);
+        } else {
+            of.add_edges(calls, keys, metrics);
+            of.add_functions(profile, calls, keys, metrics);
+        }
+        of
+    }
+
+    /// Whether a key has a value in the first series.
+    pub fn has_value(&self, key: KeyId) -> bool {
+        self.flat.total[0][key] != 0 || self.flat.self_value[0][key] != 0
+    }
+
+    /// Whether the first series counts calls rather than what they cost.
+    pub fn counts_calls(&self) -> bool {
+        self.counts_calls[0]
+    }
+
+    /// How many keys of several functions have a total that is an upper bound, since they are called
+    /// back from what they call.
+    pub fn upper_bounds(&self) -> usize {
+        self.upper_bounds
+    }
+
+    /// How the calls are shared out in trees.
+    pub(super) fn shares(&self) -> &Shares {
+        self.shares.get_or_init(|| Shares::new(self))
+    }
+
+    /// Adds the edges up: first those of two functions, whatever the line, then those of two keys.
+    fn add_edges(&mut self, calls: &CallTable, keys: &Keys, metrics: &[usize]) {
+        let ends = |edge: usize| (calls.caller[edge], calls.callee[edge]);
+        let (pairs, pair_of) = distinct((0..calls.edge_count()).map(ends));
+        let key = |function: FunctionId| keys.of_frame(calls.frame[function].unwrap_or_default());
+        let (edges, edge_of) = distinct(pairs.iter().map(|&(caller, callee)| (key(caller), key(callee))));
+        for (series, &metric) in metrics.iter().enumerate() {
+            let of_pairs = sums(&pair_of, pairs.len(), |edge| calls.edge_values[metric][edge]);
+            // Calls within a recursion contain each other and add up to more than was spent.
+            let most = |pair: usize| {
+                let (caller, callee) = pairs[pair];
+                let counts_calls = self.counts_calls[series];
+                if counts_calls {
+                    i64::MAX
+                } else {
+                    calls.totals[metric][caller].min(calls.totals[metric][callee])
+                }
+            };
+            let of_edges = sums(&edge_of, edges.len(), |pair| of_pairs[pair].min(most(pair)));
+            self.edge_values.push(of_edges);
+        }
+        self.edges = edges;
+    }
+
+    fn add_functions(&mut self, profile: &Profile, calls: &CallTable, keys: &Keys, metrics: &[usize]) {
+        let ends = |&(caller, callee): &(KeyId, KeyId)| (caller.index(), callee.index());
+        let cycles = Cycles::find(keys.len(), self.edges.iter().map(ends));
+        self.is_circular = (0..keys.len()).map(|key| cycles.holds(key)).collect();
+        let mut is_bound = Column::<KeyId, bool>::filled(false, keys.len());
+        for (series, &metric) in metrics.iter().enumerate() {
+            let mut members = Column::<KeyId, Members>::filled(Members::default(), keys.len());
+            let own = &mut self.flat.self_value[series];
+            for (function, frame) in calls.functions() {
+                let key = keys.of_frame(frame);
+                own[key] = own[key].saturating_add(calls.self_values[metric][function]);
+                members[key].add(calls.totals[metric][function]);
+            }
+            if self.counts_calls[series] {
+                self.flat.total[series] = own.clone();
+                continue;
+            }
+            let own: Vec<i64> = own.iter().copied().collect();
+            let counted = self.totals_of_graph(series, &cycles, &own, &members);
+            let whole = profile.meta.metrics[metric].total;
+            for (key, members) in members.enumerate() {
+                let total = if members.count <= 1 {
+                    members.sum
+                } else {
+                    counted[key.index()].min(members.sum).min(whole)
+                };
+                self.flat.total[series][key] = total;
+                // It is no less than that of any of the functions.
+                is_bound[key] |= members.count > 1 && self.is_circular[key] && total > members.largest;
+            }
+        }
+        self.upper_bounds = is_bound.iter().filter(|&&is_bound| is_bound).count();
+    }
+
+    /// What the keys cost with all they call, as their calls have it.
+    fn totals_of_graph(
+        &self,
+        series: usize,
+        cycles: &Cycles,
+        own: &[i64],
+        members: &Column<KeyId, Members>,
+    ) -> Vec<i64> {
+        let values = &self.edge_values[series];
+        let edges =
+            || self.edges.iter().zip(values).map(|(&(from, to), &value)| (from.index(), to.index(), value));
+        // What no caller is known of; the rest is what callers say.
+        let mut uncalled: Vec<i64> = members.iter().map(|members| members.sum).collect();
+        for (_, callee, value) in edges() {
+            uncalled[callee] = uncalled[callee].saturating_sub(value);
+        }
+        let uncalled = uncalled.into_iter().map(|value| value.max(0)).collect();
+        cycles.totals(own, edges(), uncalled)
+    }
+
+    /// Lines have what they cost by themselves, and the calls from there. Of a recursive function's
+    /// lines that is at most what the function costs.
+    fn add_lines(&mut self, profile: &Profile, calls: &CallTable, keys: &Keys, metrics: &[usize]) {
+        let lines = &calls.lines;
+        for (series, &metric) in metrics.iter().enumerate() {
+            let (own, total) = (&mut self.flat.self_value[series], &mut self.flat.total[series]);
+            let mut most = Column::<KeyId, i64>::filled(0, keys.len());
+            let mut add = |place: FrameId, function, own_value: i64, value: i64| {
+                let key = keys.of_frame(place);
+                own[key] = own[key].saturating_add(own_value);
+                total[key] = total[key].saturating_add(value);
+                most[key] = most[key].max(calls.totals[metric][function]);
+            };
+            for row in 0..lines.place.len() {
+                let value = lines.self_values[metric][row];
+                add(lines.place[row], lines.function[row], value, value);
+            }
+            for edge in 0..calls.edge_count() {
+                let (caller, callee) = (calls.caller[edge], calls.callee[edge]);
+                if let Some(site) = calls.site[edge].filter(|_| caller != callee) {
+                    let value = calls.edge_values[metric][edge].min(calls.totals[metric][callee]);
+                    add(site, caller, 0, value);
+                }
+            }
+            let whole = profile.meta.metrics[metric].total;
+            for key in keys.ids() {
+                total[key] = total[key].min(most[key].max(own[key])).min(whole);
+            }
+        }
+    }
+
+    /// What stands next to the wanted keys.
+    pub(super) fn neighbours(&self, wanted: &Column<KeyId, bool>, series: usize) -> Neighbours {
+        let counts_calls = self.counts_calls[series];
+        let zeros = || Column::filled(0_i64, wanted.len());
+        let (mut callers, mut callees, mut edges) = (zeros(), zeros(), 0);
+        let mut uncalled = self.flat.total[series].clone();
+        for (&(caller, callee), &value) in self.edges.iter().zip(&self.edge_values[series]) {
+            // A call from one of them to another is inside, unless calls are what is counted.
+            if wanted[callee] && (counts_calls || !wanted[caller]) {
+                callers[caller] = callers[caller].saturating_add(value);
+                edges += 1;
+            }
+            if wanted[caller] && (counts_calls || !wanted[callee]) {
+                callees[callee] = callees[callee].saturating_add(value);
+            }
+            uncalled[callee] = uncalled[callee].saturating_sub(value);
+        }
+        let keys: Vec<KeyId> = wanted.ids().filter(|&key| wanted[key]).collect();
+        let sum = |values: &mut dyn Iterator<Item = i64>| values.fold(0_i64, i64::saturating_add);
+        let self_value = sum(&mut keys.iter().map(|&key| self.flat.self_value[series][key]));
+        let totals = sum(&mut keys.iter().map(|&key| self.flat.total[series][key]));
+        let from_callers = sum(&mut callers.iter().copied());
+        let is_circular = self.is_called_back(wanted, &keys) && !counts_calls;
+        let total = match keys[..] {
+            [one] => self.flat.total[series][one],
+            _ if counts_calls => self_value,
+            // What callers say, and what none says anything of: an upper bound.
+            _ if is_circular => {
+                let uncalled = sum(&mut keys.iter().map(|&key| uncalled[key].max(0)));
+                from_callers.saturating_add(uncalled).max(self_value).min(totals)
+            }
+            _ => self_value.saturating_add(sum(&mut callees.iter().copied())).min(totals),
+        };
+        let rest = total.saturating_sub(from_callers);
+        // Rounded values add up to their sum with a difference of one each at most.
+        if rest > edges || from_callers == 0 {
+            callers[whole()] = rest;
+        }
+        Neighbours { self_value, total, callers, callees, is_circular }
+    }
+
+    /// Whether calls lead from the wanted keys out and back.
+    fn is_called_back(&self, wanted: &Column<KeyId, bool>, keys: &[KeyId]) -> bool {
+        if let [one] = keys {
+            return self.is_circular[*one];
+        }
+        let mut callees: HashMap<KeyId, Vec<KeyId>> = HashMap::new();
+        for &(caller, callee) in &self.edges {
+            callees.entry(caller).or_default().push(callee);
+        }
+        let next = |key: KeyId| callees.get(&key).into_iter().flatten().copied();
+        let mut seen = Column::<KeyId, bool>::filled(false, wanted.len());
+        let mut work: Vec<KeyId> =
+            keys.iter().flat_map(|&key| next(key)).filter(|&key| !wanted[key]).collect();
+        while let Some(key) = work.pop() {
+            if wanted[key] {
+                return true;
+            }
+            if !std::mem::replace(&mut seen[key], true) {
+                work.extend(next(key));
+            }
+        }
+        false
+    }
+
+    /// The edges between the keys that are kept. What leads by way of others is not known.
+    pub(super) fn call_edges(&self, kept: &Column<KeyId, bool>) -> Vec<CallEdge> {
+        let values = self.edges.iter().zip(&self.edge_values[0]);
+        values
+            .filter(|((caller, callee), _)| caller != callee && kept[*caller] && kept[*callee])
+            .map(|(&(caller, callee), &value)| CallEdge { caller, callee, value, bridged: false })
+            .collect()
+    }
+}

@@ -1,0 +1,376 @@
+//! Trees of a profile that holds calls, not stacks: an approximation.
+//!
+//! Who called a function's caller when it called the function is not known. What a function costs is
+//! shared among its callers in proportion to what each is charged for it, as gprof does: where each
+//! function has one caller, that is the truth. Calls that close a circle are left out, so that what is
+//! left has a first and a last.
+
+use crate::profile::Column;
+use crate::tree::calls::KeyCalls;
+use crate::tree::partition::Partition;
+use crate::tree::{CallTree, CallerTree, KeyId, Node, NodeId, Shape, whole};
+
+/// How the cost of every key is shared among its callers.
+#[derive(Clone, Debug)]
+pub(super) struct Shares {
+    /// The callers of every key, and the callees: circles are cut, and a key is not its own.
+    callers: Column<KeyId, Vec<Link>>,
+    callees: Column<KeyId, Vec<Link>>,
+    /// For each series: what is charged to each edge, to no caller, and to all of these together.
+    charged: Vec<Vec<f64>>,
+    uncalled: Vec<Column<KeyId, f64>>,
+    all: Vec<Column<KeyId, f64>>,
+    /// For each series, self and shares of callees: what is below a key in the whole tree.
+    below: Vec<Column<KeyId, f64>>,
+}
+
+/// An edge as one of its ends sees it.
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    key: KeyId,
+    edge: usize,
+}
+
+impl Shares {
+    pub(super) fn new(calls: &KeyCalls) -> Shares {
+        let keys = calls.flat.total.first().map_or(0, Column::len);
+        let mut callees: Column<KeyId, Vec<Link>> = Column::filled(Vec::new(), keys);
+        for (edge, &(caller, callee)) in calls.edges.iter().enumerate() {
+            let is_charged = calls.edge_values.iter().any(|values| values[edge] > 0);
+            if caller != callee && is_charged {
+                callees[caller].push(Link { key: callee, edge });
+            }
+        }
+        let order = cut_circles(calls, &mut callees);
+        let mut callers: Column<KeyId, Vec<Link>> = Column::filled(Vec::new(), keys);
+        for &key in &order {
+            for link in &callees[key] {
+                callers[link.key].push(Link { key, edge: link.edge });
+            }
+        }
+        let mut shares = Shares {
+            callers,
+            callees,
+            charged: Vec::new(),
+            uncalled: Vec::new(),
+            all: Vec::new(),
+            below: Vec::new(),
+        };
+        for series in 0..calls.edge_values.len() {
+            shares.weigh(calls, series, &order);
+        }
+        shares
+    }
+
+    /// Says what everything weighs in one series. `order` has callers before their callees.
+    fn weigh(&mut self, calls: &KeyCalls, series: usize, order: &[KeyId]) {
+        let keys = self.callers.len();
+        let charged: Vec<f64> = calls.edge_values[series].iter().map(|&value| value.max(0) as f64).collect();
+        // What callers are charged, those included whose calls close a circle.
+        let mut by_all = Column::<KeyId, f64>::filled(0.0, keys);
+        for (&(caller, callee), charged) in calls.edges.iter().zip(&charged) {
+            by_all[callee] += if caller == callee { 0.0 } else { *charged };
+        }
+        let (mut uncalled, mut all) = (Column::filled(0.0, keys), Column::filled(0.0, keys));
+        for (key, callers) in self.callers.enumerate() {
+            let by_callers: f64 = callers.iter().map(|link| charged[link.edge]).sum();
+            let total = calls.flat.total[series][key].max(0) as f64;
+            // Rounded values add up to their sum with a difference of one each at most.
+            let rest = total - by_all[key];
+            uncalled[key] = match by_callers > 0.0 {
+                true if rest <= callers.len() as f64 => 0.0,
+                true => rest,
+                false => total.max(1.0),
+            };
+            all[key] = by_callers + uncalled[key];
+        }
+        let mut below: Column<KeyId, f64> = calls.flat.self_value[series].map(|&own| own.max(0) as f64);
+        for &key in order.iter().rev() {
+            for link in &self.callees[key] {
+                let share = below[link.key] * charged[link.edge] / all[link.key];
+                below[key] += share;
+            }
+        }
+        self.charged.push(charged);
+        self.uncalled.push(uncalled);
+        self.all.push(all);
+        self.below.push(below);
+    }
+
+    /// What of a key's cost is charged to one of its edges, or to no caller.
+    fn charge(&self, series: usize, key: KeyId, edge: Option<usize>) -> f64 {
+        let charged = edge.map_or(self.uncalled[series][key], |edge| self.charged[series][edge]);
+        self.below[series][key] * charged / self.all[series][key]
+    }
+}
+
+/// Leaves out the calls that close a circle: seen from the keys that nobody calls, then the heaviest,
+/// and down the heaviest calls, those that lead back. Returns the keys, callers before their callees.
+fn cut_circles(calls: &KeyCalls, callees: &mut Column<KeyId, Vec<Link>>) -> Vec<KeyId> {
+    let (total, charged) = (&calls.flat.total[0], &calls.edge_values[0]);
+    let mut uncalled = total.clone();
+    for key in callees.ids() {
+        for link in &callees[key] {
+            uncalled[link.key] = uncalled[link.key].saturating_sub(charged[link.edge]);
+        }
+    }
+    let mut starts: Vec<KeyId> = callees.ids().collect();
+    starts.sort_by_key(|&key| std::cmp::Reverse((uncalled[key].max(0), total[key], std::cmp::Reverse(key))));
+    for key in starts.iter().copied() {
+        callees[key].sort_by_key(|link| (std::cmp::Reverse(charged[link.edge]), link.key));
+    }
+    let mut state = Column::<KeyId, State>::filled(State::New, callees.len());
+    let mut done = Vec::with_capacity(callees.len());
+    for start in starts {
+        if state[start] != State::New {
+            continue;
+        }
+        state[start] = State::Open;
+        // Keys being visited, each with the edge it goes on with.
+        let mut visits = vec![(start, 0)];
+        while let Some((key, next)) = visits.pop() {
+            let Some(&link) = callees[key].get(next) else {
+                state[key] = State::Done;
+                done.push(key);
+                continue;
+            };
+            if state[link.key] == State::Open {
+                callees[key].remove(next);
+                visits.push((key, next));
+                continue;
+            }
+            visits.push((key, next + 1));
+            if state[link.key] == State::New {
+                state[link.key] = State::Open;
+                visits.push((link.key, 0));
+            }
+        }
+    }
+    done.reverse();
+    done
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    New,
+    Open,
+    Done,
+}
+
+/// The call tree from the top down.
+pub(super) fn call_tree(calls: &KeyCalls, shape: &Shape<'_>) -> CallTree {
+    let shares = calls.shares();
+    let wholes = wholes(calls);
+    let own = |key: KeyId, total: &[i64]| -> Vec<i64> {
+        let share = |(series, &total): (usize, &i64)| {
+            let own = calls.flat.self_value[series][key].max(0) as f64;
+            part(total, own, shares.below[series][key])
+        };
+        total.iter().enumerate().map(share).collect()
+    };
+    let root = Grown { key: whole(), total: wholes.clone(), ended: vec![0; wholes.len()] };
+    let grow = |node: &Grown| -> Vec<Grown> {
+        let is_root = node.key == whole();
+        let links: Vec<(KeyId, Option<usize>)> = if is_root {
+            shares.callers.ids().skip(1).map(|key| (key, None)).collect()
+        } else {
+            shares.callees[node.key].iter().map(|link| (link.key, Some(link.edge))).collect()
+        };
+        let split = |(series, &total): (usize, &i64)| {
+            let charges = links.iter().map(|&(key, edge)| shares.charge(series, key, edge));
+            if is_root {
+                let weights: Vec<f64> = charges.collect();
+                return split(total, &weights, weights.iter().sum());
+            }
+            let own = calls.flat.self_value[series][node.key].max(0) as f64;
+            let weights: Vec<f64> = std::iter::once(own).chain(charges).collect();
+            split(total, &weights, shares.below[series][node.key]).split_off(1)
+        };
+        let columns: Vec<Vec<i64>> = node.total.iter().enumerate().map(split).collect();
+        let child = |(row, &(key, _)): (usize, &(KeyId, Option<usize>))| {
+            let total: Vec<i64> = columns.iter().map(|column| column[row]).collect();
+            Grown { key, ended: own(key, &total), total }
+        };
+        links.iter().enumerate().map(child).collect()
+    };
+    into_tree(grown(&root, &grow, shape, NODES, PATH))
+}
+
+/// The tree of callers: functions by what they do themselves, and on each its callers.
+pub(super) fn inverted_tree(calls: &KeyCalls, shape: &Shape<'_>) -> CallTree {
+    let shares = calls.shares();
+    let wholes = wholes(calls);
+    let root = Grown { key: whole(), total: wholes.clone(), ended: vec![0; wholes.len()] };
+    let ended = |key: KeyId, total: &[i64]| shares.split_callers(key, total).1;
+    let grow = |node: &Grown| -> Vec<Grown> {
+        if node.key == whole() {
+            let own = |key: KeyId| calls.flat.self_value.iter().map(|own| own[key]).collect::<Vec<i64>>();
+            let keys = shares.callers.ids().skip(1);
+            return keys.map(|key| Grown { key, ended: ended(key, &own(key)), total: own(key) }).collect();
+        }
+        let (rows, _) = shares.split_callers(node.key, &node.total);
+        rows.into_iter().map(|(key, total)| Grown { key, ended: ended(key, &total), total }).collect()
+    };
+    into_tree(grown(&root, &grow, shape, NODES, PATH))
+}
+
+/// The callers of one key. The values of a node are all totals, then all selfs.
+pub(super) fn caller_tree(calls: &KeyCalls, key: KeyId, shape: &Shape<'_>) -> CallerTree {
+    let shares = calls.shares();
+    let series = calls.flat.total.len();
+    let columns = calls.flat.total.iter().chain(&calls.flat.self_value);
+    let total: Vec<i64> = columns.map(|column| column[key]).collect();
+    let root = Grown { key, ended: vec![0; total.len()], total };
+    let grow = |node: &Grown| -> Vec<Grown> {
+        if node.key == whole() {
+            return Vec::new();
+        }
+        let (rows, uncalled) = shares.split_callers(node.key, &node.total);
+        let rows = rows.into_iter().chain([(whole(), uncalled)]);
+        rows.map(|(key, total)| Grown { key, ended: vec![0; total.len()], total }).collect()
+    };
+    let mut tree = grown(&root, &grow, shape, CALLERS, PATH);
+    CallerTree {
+        parent: tree.parent,
+        key: tree.key,
+        self_value: tree.total.split_off(series),
+        total: tree.total,
+        cut: tree.cut,
+    }
+}
+
+impl Shares {
+    /// Shares values of a key among its callers, and says what is left for no caller. The values are
+    /// one a series, or all totals and then all selfs.
+    fn split_callers(&self, key: KeyId, total: &[i64]) -> (Vec<(KeyId, Vec<i64>)>, Vec<i64>) {
+        let callers = &self.callers[key];
+        let mut rows: Vec<(KeyId, Vec<i64>)> = callers.iter().map(|link| (link.key, Vec::new())).collect();
+        let mut uncalled = Vec::new();
+        for (column, &total) in total.iter().enumerate() {
+            let series = column % self.charged.len();
+            let charged = callers.iter().map(|link| self.charged[series][link.edge]);
+            let weights: Vec<f64> = charged.chain([self.uncalled[series][key]]).collect();
+            let mut parts = split(total, &weights, self.all[series][key]);
+            uncalled.extend(parts.pop());
+            for (row, part) in rows.iter_mut().zip(parts) {
+                row.1.push(part);
+            }
+        }
+        (rows, uncalled)
+    }
+}
+
+fn wholes(calls: &KeyCalls) -> Vec<i64> {
+    calls.flat.self_value.iter().map(|own| own.iter().sum()).collect()
+}
+
+fn into_tree(tree: Partition) -> CallTree {
+    CallTree { parent: tree.parent, key: tree.key, self_value: tree.ended, total: tree.total, cut: tree.cut }
+}
+
+/// `total` in proportion to `part` of `all`, rounded.
+fn part(total: i64, part: f64, all: f64) -> i64 {
+    if all <= 0.0 {
+        return 0;
+    }
+    let total_as_float = total as f64;
+    #[expect(
+        clippy::float_cmp,
+        reason = "where nothing is to be scaled, as in graphs that are trees, parts are exact"
+    )]
+    let scaled = if total_as_float == all { part } else { total_as_float * part / all };
+    (scaled.round() as i64).clamp(0, total.max(0))
+}
+
+/// Splits `total` in proportion to the weights, which add up to `all`; the parts add up to `total`.
+fn split(total: i64, weights: &[f64], all: f64) -> Vec<i64> {
+    let (mut sum, mut given) = (0.0, 0);
+    let share = |weight: &f64| {
+        sum += weight;
+        let upto = part(total, sum, all).max(given);
+        upto - std::mem::replace(&mut given, upto)
+    };
+    weights.iter().map(share).collect()
+}
+
+/// A node of a tree that grows.
+struct Grown {
+    key: KeyId,
+    total: Vec<i64>,
+    ended: Vec<i64>,
+}
+
+/// More nodes than this are not built of the whole tree, nor of the callers of one function.
+const NODES: usize = 50_000;
+const CALLERS: usize = 100;
+
+/// Paths under this share of the whole are not followed, one part in so many.
+const PATH: u64 = 100_000;
+
+/// Grows a tree as far as `shape` says, and not beyond `most` nodes: where there are more, lighter
+/// paths are left out.
+fn grown(
+    root: &Grown,
+    grow: &dyn Fn(&Grown) -> Vec<Grown>,
+    shape: &Shape<'_>,
+    most: usize,
+    mut parts: u64,
+) -> Partition {
+    let whole: u64 = root.total.iter().map(|total| total.unsigned_abs()).max().unwrap_or(0);
+    loop {
+        // With one part, only a path that carries everything is followed: it has no fork.
+        match grown_to(root, grow, shape, most, (whole / parts).max(1)) {
+            Ok(tree) => return tree,
+            Err(tree) if parts <= 1 => return tree,
+            Err(_) => parts /= 4,
+        }
+        parts = parts.max(1);
+    }
+}
+
+/// Grows a tree of the nodes that weigh at least `smallest`; `Err` with what there is at `most` nodes.
+fn grown_to(
+    root: &Grown,
+    grow: &dyn Fn(&Grown) -> Vec<Grown>,
+    shape: &Shape<'_>,
+    most: usize,
+    smallest: u64,
+) -> Result<Partition, Partition> {
+    let mut tree = Partition {
+        total: vec![Column::new(); root.total.len()],
+        ended: vec![Column::new(); root.total.len()],
+        ..Partition::default()
+    };
+    let copy = Grown { key: root.key, total: root.total.clone(), ended: root.ended.clone() };
+    let mut work = vec![(NodeId::default(), 0, copy)];
+    while let Some((parent, depth, node)) = work.pop() {
+        let is_full = tree.parent.len() >= most;
+        let id = tree.push(parent, node.node());
+        let mut children = grow(&node);
+        children.retain(|child| child.total.iter().any(|&total| total != 0));
+        let all = children.len();
+        if depth >= shape.max_depth || is_full {
+            children.clear();
+        }
+        let weighs = |child: &Grown| child.total.iter().any(|total| total.unsigned_abs() >= smallest);
+        children.retain(|child| weighs(child) && (shape.keep)(child.node()));
+        tree.cut.push((all - children.len()) as u32);
+        if is_full {
+            // What waits is not built either: it belongs to the cut of its parent.
+            for (parent, ..) in work {
+                tree.cut[parent] += 1;
+            }
+            return Err(tree);
+        }
+        children.sort_by(|a, b| (shape.order)(a.node(), b.node()));
+        // The last in is the first out.
+        work.extend(children.into_iter().rev().map(|child| (id, depth + 1, child)));
+    }
+    Ok(tree)
+}
+
+impl Grown {
+    fn node(&self) -> Node<'_> {
+        Node { key: self.key, total: &self.total, ended: &self.ended }
+    }
+}

@@ -1,0 +1,217 @@
+//! Profiles that hold calls between functions, against the same as stacks: what can be known of calls is
+//! exact, and trees are right where every function has one caller.
+
+use prof::profile::{FunctionId, LabelSetId, LoadOptions, Profile, ProfileBuilder};
+use prof::report::{Direction, Focus, Tree};
+use prof::view::{
+    FlameOptions, FocusOptions, GraphOptions, Scope, TopOptions, TreeOptions, bottom_up, flame, focus, graph,
+    top, tree,
+};
+use proptest::prelude::*;
+
+/// Samples: a stack of functions, root first, and a value.
+type Drawn = Vec<(Vec<usize>, i64)>;
+
+fn as_stacks(drawn: &Drawn) -> Profile {
+    let mut builder = ProfileBuilder::new("drawn", LoadOptions::default());
+    builder.metric("samples", "count");
+    for (stack, value) in drawn {
+        let frames: Vec<_> = stack.iter().map(|f| builder.named_frame(&format!("f{f}"))).collect();
+        let stack = builder.stack(&frames);
+        builder.sample(stack, LabelSetId::default(), None, &[*value]);
+    }
+    builder.finish().unwrap()
+}
+
+/// The calls on the same stacks. No function stands twice on a stack.
+fn as_calls(drawn: &Drawn) -> Profile {
+    let (mut selfs, mut edges) = (Vec::new(), Vec::new());
+    for (stack, value) in drawn {
+        selfs.extend(stack.last().map(|&leaf| (leaf, *value)));
+        edges.extend(stack.windows(2).map(|pair| (pair[0], pair[1], *value)));
+    }
+    calls(&selfs, &edges)
+}
+
+fn calls(selfs: &[(usize, i64)], edges: &[(usize, usize, i64)]) -> Profile {
+    let mut builder = ProfileBuilder::new("drawn", LoadOptions::default());
+    builder.metric("samples", "count");
+    let function = |builder: &mut ProfileBuilder, f: usize| -> FunctionId {
+        builder.named_function(&format!("f{f}"), "")
+    };
+    for &(leaf, value) in selfs {
+        let leaf = function(&mut builder, leaf);
+        builder.call_node(leaf, &[value]);
+    }
+    for &(caller, callee, value) in edges {
+        let (caller, callee) = (function(&mut builder, caller), function(&mut builder, callee));
+        builder.call_edge(caller, callee, None, &[value]);
+    }
+    builder.finish().unwrap()
+}
+
+/// A report without what it warns of.
+fn json(report: &impl serde::Serialize) -> serde_json::Value {
+    let mut value = serde_json::to_value(report).unwrap();
+    value["warnings"] = serde_json::Value::Null;
+    value
+}
+
+fn callees(focus: &Focus) -> Vec<(String, i64)> {
+    focus.callees.iter().map(|row| (row.name.to_string(), row.value)).collect()
+}
+
+fn scope() -> Scope {
+    Scope::metric(0)
+}
+
+/// Stacks without recursion: every function calls only those with a higher number.
+fn without_recursion() -> impl Strategy<Value = Drawn> {
+    let stack = prop::collection::btree_set(0..8_usize, 1..6).prop_map(|set| set.into_iter().collect());
+    prop::collection::vec((stack, 1..100_i64), 1..20)
+}
+
+/// Stacks of a program in which every function has one caller, and the first is the root of all.
+fn with_one_caller() -> impl Strategy<Value = Drawn> {
+    prop::collection::vec((any::<prop::sample::Index>(), 1..100_000_i64), 1..30).prop_map(|functions| {
+        let mut stacks: Drawn = Vec::new();
+        for (number, (caller, value)) in functions.into_iter().enumerate() {
+            let mut stack = match number {
+                0 => Vec::new(),
+                _ => stacks[caller.index(number)].0.clone(),
+            };
+            stack.push(number);
+            stacks.push((stack, value));
+        }
+        stacks
+    })
+}
+
+proptest! {
+    #[test]
+    fn functions_and_calls_are_exact(drawn in without_recursion()) {
+        let (stacks, calls) = (as_stacks(&drawn), as_calls(&drawn));
+        let options = TopOptions::new(scope());
+        prop_assert_eq!(json(&top(&calls, &options)), json(&top(&stacks, &options)));
+        let options = GraphOptions::new(scope());
+        prop_assert_eq!(json(&graph(&calls, &options).unwrap()), json(&graph(&stacks, &options).unwrap()));
+        for function in 0..8 {
+            let options = FocusOptions::new(scope(), &format!("f{function}"));
+            match (focus(&calls, &options), focus(&stacks, &options)) {
+                // A difference of one a caller is taken for rounding.
+                (Ok(calls), Ok(stacks)) if stacks.callers.iter().all(|row| &*row.name != "(root)" || row.value > 8) => {
+                    prop_assert_eq!(json(&calls), json(&stacks));
+                }
+                (Ok(calls), Ok(stacks)) => prop_assert_eq!(callees(&calls), callees(&stacks)),
+                (calls, stacks) => prop_assert_eq!(calls.is_err(), stacks.is_err()),
+            }
+        }
+    }
+
+    #[test]
+    fn trees_are_right_where_every_function_has_one_caller(drawn in with_one_caller()) {
+        let (stacks, calls) = (as_stacks(&drawn), as_calls(&drawn));
+        let options = TreeOptions { min_share: 2.0, ..TreeOptions::new(scope()) };
+        prop_assert_eq!(json(&tree(&calls, &options)), json(&tree(&stacks, &options)));
+        prop_assert_eq!(json(&bottom_up(&calls, &options)), json(&bottom_up(&stacks, &options)));
+        for direction in [Direction::TopDown, Direction::BottomUp] {
+            let options = FlameOptions { direction, ..FlameOptions::new(scope(), String::new()) };
+            let nodes = |profile: &Profile| {
+                let flame = flame(profile, &options);
+                let node = |node: &prof::report::FlameNode| {
+                    (node.name.clone(), node.parent, node.total, node.self_value, node.width)
+                };
+                flame.nodes.iter().map(node).collect::<Vec<_>>()
+            };
+            prop_assert_eq!(nodes(&calls), nodes(&stacks));
+        }
+    }
+
+    /// Whatever the calls say, and however they go round in circles.
+    #[test]
+    fn trees_of_any_calls_add_up(
+        selfs in prop::collection::vec((0..9_usize, 0..1_000_000_i64), 1..12),
+        edges in prop::collection::vec((0..9_usize, 0..9_usize, 0..1_000_000_i64), 0..30),
+    ) {
+        let profile = calls(&selfs, &edges);
+        let whole = profile.meta.metrics[0].total;
+        let options = TreeOptions::new(scope());
+        let top_down = tree(&profile, &options);
+        let total: i64 = top_down.rows.iter().filter(|row| row.depth == 0).map(|row| row.values.total).sum();
+        let own: i64 = top_down.rows.iter().map(|row| row.values.self_value).sum();
+        prop_assert!(total <= whole);
+        prop_assert_eq!(own + top_down.header.elided, whole);
+        callees_fit(&top_down)?;
+        let from_below = bottom_up(&profile, &options);
+        callees_fit(&from_below)?;
+        let flat = top(&profile, &TopOptions::new(scope()));
+        for row in from_below.rows.iter().filter(|row| row.depth == 0) {
+            let exact = flat.rows.iter().find(|exact| exact.name == row.name).unwrap();
+            prop_assert_eq!((row.values.self_value, row.values.total), (exact.values.self_value, exact.values.total));
+        }
+        for row in &flat.rows {
+            prop_assert!(row.values.self_value <= row.values.total && row.values.total <= whole);
+        }
+    }
+}
+
+/// No row has less than what hangs on it.
+fn callees_fit(tree: &Tree) -> Result<(), TestCaseError> {
+    let mut below = vec![0; tree.rows.len()];
+    for row in &tree.rows {
+        prop_assert!(row.values.self_value >= 0 && row.values.children >= 0);
+        if let Some(parent) = row.parent {
+            below[parent as usize] += row.values.total;
+        }
+    }
+    let top_down = tree.direction == Direction::TopDown;
+    for (row, below) in tree.rows.iter().zip(below) {
+        let most = if top_down { row.values.children } else { row.values.total };
+        prop_assert!(below <= most);
+    }
+    Ok(())
+}
+
+#[test]
+fn a_recursion_is_shown_once() {
+    // main calls a, a and b call each other.
+    let profile = calls(&[(0, 1), (1, 10), (2, 20)], &[(0, 1, 30), (1, 2, 28), (2, 1, 15)]);
+    let rows = tree(&profile, &TreeOptions::new(scope())).rows;
+    let drawn: Vec<_> =
+        rows.iter().map(|row| (&*row.name, row.values.self_value, row.values.total)).collect();
+    assert_eq!(drawn, [("f0", 1, 31), ("f1", 10, 30), ("f2", 20, 20)]);
+}
+
+#[test]
+fn a_shared_callee_is_split_as_its_callers_are_charged() {
+    let profile =
+        calls(&[(1, 1), (2, 1), (3, 40)], &[(0, 1, 31), (0, 2, 11), (1, 3, 30), (2, 3, 10), (3, 4, 8)]);
+    let tree = tree(&profile, &TreeOptions::new(scope()));
+    let drawn: Vec<String> = tree
+        .rows
+        .iter()
+        .map(|row| format!("{}{} {}", " ".repeat(row.depth as usize), row.name, row.values.total))
+        .collect();
+    assert_eq!(drawn, ["f0 42", " f1 31", "  f3 30", " f2 11", "  f3 10"]);
+    assert!(tree.header.warnings[0].starts_with("approximated from calls"));
+}
+
+#[test]
+fn deep_and_wide_graphs_stay_small() {
+    let deep = 40_000;
+    let selfs: Vec<(usize, i64)> = (0..deep).map(|f| (f, 1)).collect();
+    let chain: Vec<_> = (1..deep).map(|f| (f - 1, f, (deep - f) as i64)).collect();
+    let rows = tree(&calls(&selfs, &chain), &TreeOptions::new(scope())).rows;
+    assert_eq!(rows.last().unwrap().depth as usize, deep - 1);
+
+    // 30 layers of 10 functions, each calling all of the next layer: 10³⁰ paths.
+    let layer = |depth: usize| depth * 10..depth * 10 + 10;
+    let pairs = |depth| layer(depth).flat_map(move |a| layer(depth + 1).map(move |b| (a, b)));
+    let edges: Vec<_> = (0..29).flat_map(pairs).map(|(a, b)| (a, b, 1_000_000)).collect();
+    let selfs: Vec<(usize, i64)> = layer(29).map(|f| (f, 10_000_000)).collect();
+    let profile = calls(&selfs, &edges);
+    let tree = tree(&profile, &TreeOptions::new(scope()));
+    assert!(tree.rows.len() <= 50_000, "{}", tree.rows.len());
+    assert!(tree.header.elided > 0);
+    assert!(bottom_up(&profile, &TreeOptions::new(scope())).rows.len() < 50_000);
+}

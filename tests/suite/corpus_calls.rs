@@ -1,0 +1,151 @@
+//! Real profiles that hold calls, in every view that shows them, and against the tools of their makers.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+use prof::profile::Profile;
+use prof::report::{Top, Tree};
+use prof::tree::By;
+use prof::view::{FlameOptions, Scope, TopOptions, TreeOptions, bottom_up, flame, top, tree};
+
+use crate::support::{corpus, fixture, load_well};
+
+fn flat(profile: &Profile, metric: usize, by: By) -> Top {
+    top(profile, &TopOptions::new(Scope { by, ..Scope::metric(metric) }))
+}
+
+/// Self and total by name.
+fn rows(top: &Top) -> BTreeMap<String, (i64, i64)> {
+    top.rows.iter().map(|row| (row.name.to_string(), (row.values.self_value, row.values.total))).collect()
+}
+
+#[test]
+fn every_view_adds_up() {
+    let (Some(callgrind), Some(pstats)) = (corpus("callgrind"), corpus("pstats")) else { return };
+    for path in callgrind.iter().chain(&pstats) {
+        let profile = load_well(path);
+        let name = path.display();
+        for by in [By::Function, By::Name, By::File, By::Package, By::Mapping] {
+            let top = flat(&profile, 0, by);
+            let own: i64 = top.rows.iter().map(|row| row.values.self_value).sum();
+            assert_eq!(own, top.header.total, "{name}");
+            for row in &top.rows {
+                assert!(row.values.self_value <= row.values.total, "{name}: {}", row.name);
+                assert!(row.values.total <= top.header.total, "{name}: {}", row.name);
+            }
+        }
+        let options = TreeOptions { min_share: 0.5, ..TreeOptions::new(Scope::metric(0)) };
+        let top_down = tree(&profile, &options);
+        let own: i64 = top_down.rows.iter().map(|row| row.values.self_value).sum();
+        assert_eq!(own + top_down.header.elided, top_down.header.total, "{name}");
+        assert!(roots(&top_down) <= top_down.header.total, "{name}");
+        let limited = TreeOptions { limit: Some(20), min_share: 5.0, ..options };
+        assert!(bottom_up(&profile, &limited).rows.len() <= 20 * 100, "{name}");
+        flame(&profile, &FlameOptions::new(Scope::metric(0), String::new()));
+    }
+}
+
+fn roots(tree: &Tree) -> i64 {
+    tree.rows.iter().filter(|row| row.depth == 0).map(|row| row.values.total).sum()
+}
+
+/// Runs a tool; `None` where it is not installed.
+fn said_by(program: &str, arguments: &[&str], path: &Path) -> Option<String> {
+    let Ok(output) = Command::new(program).args(arguments).arg(path).output() else {
+        println!("skipped: {program} is not installed");
+        return None;
+    };
+    assert!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr));
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// What `callgrind_annotate` says each function costs, by itself or with all it calls. Of a recursive
+/// function, `dig` stands for the outermost calls and `dig'2` for those within.
+fn annotated(path: &Path, inclusive: &str) -> Option<Vec<(String, i64)>> {
+    let inclusive = format!("--inclusive={inclusive}");
+    let arguments = [&inclusive, "--threshold=100", "--auto=no", "--show-percs=no"].map(|text: &str| text);
+    let text = said_by("callgrind_annotate", &arguments, path)?;
+    let (_, table) = text.split_once("file:function\n").unwrap();
+    let row = |line: &str| {
+        let (value, function) = line.trim().split_once("  ")?;
+        let value = value.replace(',', "").parse().ok()?;
+        let function = function.rsplit_once(" [").map_or(function, |(function, _)| function);
+        Some((function.split_once(':')?.1.to_string(), value))
+    };
+    Some(table.lines().filter_map(row).collect())
+}
+
+#[test]
+fn callgrind_annotate_agrees() {
+    let mut files = vec![fixture("callgrind/c.callgrind"), fixture("callgrind/c-instr.callgrind")];
+    // One of C++ and one of C, with recursion; names in Rust are written otherwise.
+    let real =
+        ["googlecode-issue98", "issue35"].map(|name| format!("jrfonseca__gprof2dot__{name}.callgrind"));
+    let known = |path: &std::path::PathBuf| real.iter().any(|name| path.ends_with(name));
+    files.extend(corpus("callgrind").into_iter().flatten().filter(known));
+    for path in files {
+        let (Some(own), Some(total)) = (annotated(&path, "no"), annotated(&path, "yes")) else { return };
+        let counted = rows(&flat(&load_well(&path), 0, By::Function));
+        let mut selfs: BTreeMap<String, i64> = BTreeMap::new();
+        for (name, value) in own {
+            let plain = name.trim_end_matches(|c: char| c.is_ascii_digit());
+            *selfs.entry(plain.strip_suffix('\'').unwrap_or(&name).to_string()).or_default() += value;
+        }
+        for (name, value) in selfs {
+            assert_eq!(
+                counted.get(&name).map_or(0, |row| row.0),
+                value,
+                "{}: self of {name}",
+                path.display()
+            );
+        }
+        let mut compared = 0;
+        for (name, value) in &total {
+            // Several functions of one name are one row here.
+            let is_one = total.iter().filter(|other| other.0 == *name).count() == 1;
+            if let Some(row) = counted.get(name).filter(|_| is_one && !name.contains('\'')) {
+                compared += 1;
+                assert_eq!(row.1, *value, "{}: total of {name}", path.display());
+            }
+        }
+        assert!(compared > 100, "{}: only {compared} functions", path.display());
+    }
+}
+
+/// Prints own and cumulative nanoseconds and calls of each function as Python's own module reads them.
+const PSTATS: &str = "
+import pstats, sys
+for (file, line, name), (_, calls, own, total, _) in pstats.Stats(sys.argv[1]).stats.items():
+    place = '' if file == '~' else f' {file}:{line}' if line else f' {file}'
+    print(round(own * 1e9), round(total * 1e9), calls, name + place, sep='\\t')
+";
+
+#[test]
+fn pythons_pstats_agrees() {
+    let files = corpus("pstats").into_iter().flatten().chain([fixture("pstats/python.pstats")]);
+    for path in files {
+        let Some(text) = said_by("python3", &["-c", PSTATS], &path) else { return };
+        let profile = load_well(&path);
+        let whole = profile.meta.metrics[0].total;
+        let (counted, calls) =
+            (rows(&flat(&profile, 0, By::Function)), rows(&flat(&profile, 1, By::Function)));
+        let mut expected: BTreeMap<&str, (i64, i64, i64, usize)> = BTreeMap::new();
+        for line in text.lines() {
+            let mut words = line.splitn(4, '\t');
+            let mut number = || words.next().unwrap().parse::<i64>().unwrap();
+            let (own, total, calls) = (number(), number(), number());
+            let row = expected.entry(words.next().unwrap()).or_default();
+            *row = (row.0 + own, row.1 + total, row.2 + calls, row.3 + 1);
+        }
+        for (name, (own, total, count, functions)) in expected {
+            let row = counted.get(name).copied().unwrap_or_default();
+            let called = calls.get(name).map_or(0, |row| row.0);
+            assert_eq!((row.0, called), (own, count), "{}: {name}", path.display());
+            // More than the whole is what the clock made of it.
+            if functions == 1 {
+                assert_eq!(row.1, total.min(whole), "{}: total of {name}", path.display());
+            }
+        }
+    }
+}

@@ -53,6 +53,7 @@
 //! Only the two ends can fail: [`format::LoadError`] names the format and the byte or line, and outputs
 //! fail where nothing can be written, or where a unit is asked for that is none of the metric's kind.
 
+pub mod binary;
 pub mod cli;
 pub mod format;
 pub mod kind;

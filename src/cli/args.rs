@@ -10,6 +10,7 @@ use crate::cli::completion;
 use crate::cli::filters::FilterArgs;
 use crate::cli::many::ManyArgs;
 use crate::cli::memory;
+use crate::cli::symbols::SymbolArgs;
 use crate::output::Style;
 use crate::profile::LoadOptions;
 use crate::stats::Normalize;
@@ -57,6 +58,8 @@ pub(crate) struct InputArgs {
     /// Print how long each step took
     #[arg(short, long)]
     pub(crate) verbose: bool,
+    #[command(flatten)]
+    pub(crate) symbols: SymbolArgs,
     #[command(flatten)]
     pub(crate) many: ManyArgs,
 }

@@ -33,7 +33,7 @@ pub(crate) struct Loaded {
     pub(crate) metrics: Vec<usize>,
 }
 
-/// Loads and combines the inputs, and finds the metrics asked for. Frames that a profile itself says
+/// Loads the inputs, gives names to their addresses, combines them, and finds the metrics asked for. Frames that a profile itself says
 /// to drop go, unless `all_frames` are wanted.
 pub(crate) fn load(args: &InputArgs, options: LoadOptions, all_frames: bool) -> Result<Loaded> {
     let options = args.within_memory(options);
@@ -62,8 +62,14 @@ pub(crate) fn load(args: &InputArgs, options: LoadOptions, all_frames: bool) -> 
             }
             Err(error) => return Err(explain(&path.name, error, options.budget, &args.profiles)),
         };
-        // Every input has its own idea of what to drop.
-        loaded.push((number, if all_frames { profile } else { drop_frames(&profile) }));
+        loaded.push((number, profile));
+    }
+    args.symbols.apply(loaded.iter_mut().map(|(_, profile)| profile))?;
+    if !all_frames {
+        // Every input has its own idea of what to drop, in the words of names.
+        for (_, profile) in &mut loaded {
+            *profile = drop_frames(profile);
+        }
     }
     clock.step_with("load", &progress.parts());
     drop(progress);
@@ -93,6 +99,8 @@ pub(crate) fn load(args: &InputArgs, options: LoadOptions, all_frames: bool) -> 
     for &metric in &metrics {
         refuse_too_large(&profile, metric)?;
     }
+    let unresolved = args.symbols.warning([(&profile, metrics[0])].into_iter());
+    profile.meta.warnings.extend(unresolved);
     Ok(Loaded { profile, names, inputs, combined, metrics })
 }
 

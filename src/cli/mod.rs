@@ -2,6 +2,7 @@
 
 mod args;
 mod base;
+mod binaries;
 mod budget;
 mod calls;
 mod clock;
@@ -21,6 +22,7 @@ mod reading;
 mod run;
 mod sides;
 mod sources;
+mod symbols;
 mod target;
 mod terminal;
 mod unfinished;

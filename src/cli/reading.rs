@@ -10,7 +10,7 @@ use anyhow::Result;
 use crate::cli::args::InputArgs;
 use crate::cli::clock::Clock;
 use crate::cli::failure::hinted;
-use crate::cli::inputs::{InputPath, expand_folders, explain, format_named, load_one};
+use crate::cli::inputs::{InputPath, expand_folders, explain, format_named, load_one, metrics_wanted};
 use crate::cli::progress::Progress;
 use crate::format::{Format, LoadError};
 use crate::profile::{LoadOptions, Profile};
@@ -24,7 +24,7 @@ pub(super) struct Read {
     pub(super) skipped: Option<String>,
 }
 
-/// Reads the profiles at `names`, those in folders one by one. Frames that a profile itself says to drop
+/// Reads the profiles at `names`, those in folders one by one, and gives names to their addresses. Frames that a profile itself says to drop
 /// go, unless `all_frames` are wanted.
 pub(super) fn read_all(
     args: &InputArgs,
@@ -39,7 +39,7 @@ pub(super) fn read_all(
     let mut skipped = 0;
     let mut clock = Clock::new(args.verbose);
     let progress = Progress::start(paths.iter().map(|path| &*path.name), args.quiet);
-    let all = load_side_by_side(&paths, options, format, all_frames, &progress);
+    let all = load_side_by_side(&paths, options, format, &progress);
     clock.step_with("load", &progress.parts());
     drop(progress);
     for (path, loaded) in paths.iter().zip(all) {
@@ -54,6 +54,20 @@ pub(super) fn read_all(
         let hint = "name a profile, or a folder that holds one";
         return Err(hinted(format!("{}: no profile there", names.join(", ")), hint));
     }
+    args.symbols.apply(profiles.iter_mut().map(|(_, profile)| profile))?;
+    if !all_frames {
+        // Every input has its own idea of what to drop, in the words of names.
+        for (_, profile) in &mut profiles {
+            *profile = drop_frames(profile);
+        }
+    }
+    let metric_of = |profile: &Profile| {
+        let wanted = metrics_wanted(&args.metrics, profile).ok().and_then(|wanted| wanted.into_iter().next());
+        wanted.and_then(|wanted| profile.meta.metric_at(&wanted))
+    };
+    let metrics = profiles.iter().filter_map(|(_, profile)| Some((profile, metric_of(profile)?)));
+    let unresolved = args.symbols.warning(metrics);
+    profiles[0].1.meta.warnings.extend(unresolved);
     let skipped =
         (skipped > 0).then(|| format!("{skipped} inputs were skipped: they are no readable profiles"));
     Ok(Read { profiles, skipped })
@@ -64,14 +78,9 @@ fn load_side_by_side(
     paths: &[InputPath],
     options: LoadOptions,
     format: Option<&Format>,
-    all_frames: bool,
     progress: &Progress,
 ) -> Vec<Result<Profile, LoadError>> {
-    let load = |path: &InputPath| {
-        let profile = load_one(&path.name, options, format, progress)?;
-        // Every input has its own idea of what to drop.
-        Ok(if all_frames { profile } else { drop_frames(&profile) })
-    };
+    let load = |path: &InputPath| load_one(&path.name, options, format, progress);
     let workers = thread::available_parallelism().map_or(1, NonZero::get).min(paths.len());
     if workers <= 1 {
         return paths.iter().map(load).collect();

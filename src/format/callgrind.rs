@@ -19,7 +19,7 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::format::demangle::demangle;
+use crate::name::demangle;
 use crate::format::text::{BadLines, Scan};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source};
 use crate::profile::{

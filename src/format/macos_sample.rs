@@ -9,7 +9,7 @@
 //!
 //! A node's count contains that of its children; two columns of indentation are one level.
 
-use crate::format::demangle::demangle;
+use crate::name::demangle;
 use crate::format::text::{Lines, Scan, decimal};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source};
 use crate::profile::{

@@ -12,7 +12,6 @@ mod chrome_trace;
 mod collapsed;
 mod collapsed_write;
 mod decimals;
-mod demangle;
 mod dhat;
 mod error;
 mod event_metrics;

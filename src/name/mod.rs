@@ -1,8 +1,9 @@
-//! Function names: made short, attributed to a package, fitted to the line, found again, and
+//! Function names: demangled, made short, attributed to a package, fitted to the line, found again, and
 //! printed safely. Everything here works on the text of a name alone.
 
 mod brackets;
 mod clean;
+mod demangle;
 mod fit;
 mod nearest;
 mod package;
@@ -11,6 +12,7 @@ mod short;
 
 pub use clean::clean;
 pub(crate) use clean::is_unprintable;
+pub use demangle::demangle;
 pub use fit::{display_width, fit, fit_chain};
 pub use nearest::nearest;
 pub use package::package;

@@ -47,7 +47,7 @@ pub(crate) use stacks::StackTable;
 pub use stacks::Stacks;
 pub use strings::Strings;
 pub(crate) use symbols::SymbolTable;
-pub use symbols::{Frame, Function, Mapping, Symbols};
+pub use symbols::{Addresses, Frame, Function, Mapping, Symbols};
 
 /// A loaded profile. Cloning is cheap: the tables are shared.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use crate::profile::{Column, FrameId, FunctionId, MappingId, StringId, Strings};
+use crate::profile::{Column, FrameId, FunctionId, MappingId, StringId, Strings, unnamed};
 
 /// A function, as far as the format knows it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -28,7 +28,8 @@ pub struct Frame {
     pub function: FunctionId,
     /// The line it was at, from 1; 0 where unknown.
     pub line: u32,
-    /// The instruction's address; 0 where unknown.
+    /// The instruction's address; of callers, one within the call rather than the one it returns to. 0
+    /// where unknown.
     pub address: u64,
     /// The binary or library it belongs to; id 0 where unknown.
     pub mapping: MappingId,
@@ -49,6 +50,21 @@ pub struct Mapping {
     pub limit: u64,
     /// Offset in the file of the first mapped byte.
     pub offset: u64,
+    /// What the addresses of its frames count from.
+    pub addresses: Addresses,
+}
+
+/// What the addresses of frames count from.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Addresses {
+    /// The memory of the program, where the mapping's file starts at `start`. A mapping without start
+    /// and offset is one whose addresses are those that the linker gave out.
+    #[default]
+    Memory,
+    /// The first byte of the file.
+    File,
+    /// The start of the binary in memory, wherever it was.
+    Image,
 }
 
 /// All names of a profile: strings, mappings, functions, frames, each distinct row once.
@@ -78,6 +94,21 @@ impl Symbols {
     /// The source file of `function`; empty where unknown.
     pub fn function_file(&self, function: FunctionId) -> &str {
         self.strings.get(self.functions[function].file)
+    }
+
+    /// Which frames have an address and no name: their function says only which binary they are in.
+    pub fn unnamed_frames(&self) -> Column<FrameId, bool> {
+        let stands_for_binary = self.functions.map(|function| {
+            let name = self.strings.get(function.name);
+            (function.line, function.file) == (0, StringId::default())
+                && (name.starts_with('[') || name == unnamed(""))
+        });
+        self.frames.map(|frame| {
+            stands_for_binary[frame.function]
+                && frame.address != 0
+                && frame.line == 0
+                && self.function_name(frame.function) == unnamed(self.mapping_file(frame.mapping))
+        })
     }
 
     /// The path of the binary that `frame` belongs to; empty where unknown.

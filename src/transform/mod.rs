@@ -23,7 +23,9 @@ mod merge;
 mod metrics;
 mod rename;
 mod stacks;
+mod symbolize;
 mod times;
+mod unresolved;
 
 pub use adjacent::{collapse, collapse_recursion};
 pub use anonymize::anonymize;
@@ -42,4 +44,6 @@ pub use merge::{MergeError, merge};
 pub use metrics::pick_metrics;
 pub use rename::{Rename, rename};
 pub use stacks::{hide_stacks, show_stacks};
+pub use symbolize::{Places, address_in_file, symbolize, unnamed_addresses};
 pub use times::{Moment, TimeError, show_times};
+pub use unresolved::{Unresolved, UnresolvedBinary, unresolved};

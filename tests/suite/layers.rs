@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// The rooms of the crate, layer by layer. Rooms of one layer may use each other only where it says so.
 const LAYERS: &[&[&str]] = &[
     &["unit", "name", "pattern", "report", "stats", "kind", "parallel"],
-    &["profile"],
+    &["profile", "binary"],
     &["format", "transform"],
     &["tree"],
     &["view", "output"],

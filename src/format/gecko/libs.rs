@@ -2,7 +2,7 @@
 
 use crate::format::ParseError;
 use crate::format::json::{Json, Kind};
-use crate::profile::{Mapping, MappingId, ProfileBuilder};
+use crate::profile::{Addresses, Mapping, MappingId, ProfileBuilder};
 
 /// Libraries, in the order of the file.
 #[derive(Default)]
@@ -80,6 +80,6 @@ fn read_lib(json: &mut Json, builder: &mut ProfileBuilder) -> Result<Lib, ParseE
     };
     let file = builder.string(if path.is_empty() { &name } else { &path });
     let build_id = builder.string(&build_id.to_ascii_lowercase());
-    lib.mapping = builder.mapping(Mapping { file, build_id, ..Mapping::default() });
+    lib.mapping = builder.mapping(Mapping { file, build_id, addresses: Addresses::Image, ..Mapping::default() });
     Ok(lib)
 }

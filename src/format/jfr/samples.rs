@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 
 use crate::format::ParseError;
-use crate::format::demangle::demangle;
+use crate::name::demangle;
 use crate::format::jfr::chunk::Chunk;
 use crate::format::jfr::constants::{Constants, RawFrame};
 use crate::format::jfr::cursor::Cursor;

@@ -18,7 +18,7 @@ use crate::format::perf_data::maps::{Map, Space, Spaces};
 use crate::format::perf_data::record::{Record, Sample};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source};
 use crate::profile::{
-    Frame, FrameId, FunctionId, Label, LabelSetId, LabelValue, LoadOptions, Mapping, MappingId, Profile,
+    Addresses, Frame, FrameId, FunctionId, Label, LabelSetId, LabelValue, LoadOptions, Mapping, MappingId, Profile,
     ProfileBuilder, StringId,
 };
 
@@ -135,7 +135,7 @@ impl<'a> Reader<'a> {
             let build_id = if build_id.is_empty() { known() } else { build_id };
             let (file, build_id) =
                 (self.builder.string(&String::from_utf8_lossy(path)), self.builder.string(&build_id));
-            self.builder.mapping(Mapping { file, build_id, ..Mapping::default() })
+            self.builder.mapping(Mapping { file, build_id, addresses: Addresses::File, ..Mapping::default() })
         };
         let map = Map { end: start.saturating_add(length), offset, mapping, function: None };
         if is_kernel {
@@ -235,14 +235,25 @@ impl<'a> Reader<'a> {
         const USER_MARK: u64 = 512_u64.wrapping_neg();
         self.stack.clear();
         let mut mode = mode;
+        // Where the kernel or the program was interrupted is exact. All others are addresses that calls
+        // return to: the call is before.
+        let mut is_exact = true;
         let mut chain = sample.callchain.unwrap_or(Fields::new(&[], false));
         while let Some(address) = chain.u64() {
             match address {
-                KERNEL_MARK => mode = CpuMode::Kernel,
                 USER_MARK if branches & CALLS != 0 => break,
-                USER_MARK => mode = CpuMode::User,
-                FIRST_MARK.. => mode = CpuMode::Other,
-                address => self.frame(sample.pid, address, mode),
+                FIRST_MARK.. => {
+                    mode = match address {
+                        KERNEL_MARK => CpuMode::Kernel,
+                        USER_MARK => CpuMode::User,
+                        _ => CpuMode::Other,
+                    };
+                    is_exact = true;
+                }
+                address => {
+                    self.frame(sample.pid, address.saturating_sub(u64::from(!is_exact)), mode);
+                    is_exact = false;
+                }
             }
         }
         if branches & CALLS != 0 {

@@ -4,7 +4,7 @@ use std::hash::{BuildHasher, RandomState};
 
 use hashbrown::HashTable;
 
-use crate::format::demangle::demangle;
+use crate::name::demangle;
 use crate::format::text::hex;
 use crate::profile::{Frame, FrameId, Mapping, MappingId, ProfileBuilder};
 

@@ -7,7 +7,7 @@ use crate::format::pprof::by_id::ById;
 use crate::format::pprof::locations::{Locations, RawLocations, duplicate};
 use crate::format::pprof::messages::{Function, Mapping};
 use crate::format::pprof::read::NAME;
-use crate::profile::{self, FunctionId, MappingId, ProfileBuilder, StringId};
+use crate::profile::{self, Addresses, FunctionId, MappingId, ProfileBuilder, StringId};
 
 /// The tables as they stand in the file.
 #[derive(Default)]
@@ -132,6 +132,7 @@ impl Tables {
                 start: mapping.memory_start,
                 limit: mapping.memory_limit,
                 offset: mapping.file_offset,
+                addresses: Addresses::Memory,
             };
             ids.insert(id, builder.mapping(made));
         }

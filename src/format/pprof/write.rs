@@ -15,7 +15,7 @@ use prost::Message;
 use crate::format::pprof::messages::{Function, Label, Line, Location, Mapping, ValueType};
 use crate::format::wire::{push_bytes, push_varint};
 use crate::profile::{
-    Column, Frame, FrameId, Id, LabelValue, MappingId, Metric, Profile, StackId, Strings, Symbols,
+    Addresses, Column, FrameId, Id, LabelValue, MappingId, Metric, Profile, StackId, Strings, Symbols,
 };
 use crate::unit::{Family, Unit};
 
@@ -160,11 +160,14 @@ impl Encoder {
         for location in &locations.rows {
             named[MappingId::new(location.mapping_id as usize)] |= !location.line.is_empty();
         }
+        let file_ends = file_ends(symbols);
         for (id, mapping) in symbols.mappings.enumerate().skip(1) {
+            // Offsets in a file are addresses where it is mapped as a whole at address 0.
+            let limit = if mapping.addresses == Addresses::File { file_ends[id] } else { mapping.limit };
             let made = Mapping {
                 id: id.index() as u64,
                 memory_start: mapping.start,
-                memory_limit: mapping.limit,
+                memory_limit: limit,
                 file_offset: mapping.offset,
                 filename: mapping.file.index() as i64,
                 build_id: mapping.build_id.index() as i64,
@@ -222,6 +225,16 @@ impl Encoder {
     }
 }
 
+/// How far the addresses of each mapping go.
+fn file_ends(symbols: &Symbols) -> Column<MappingId, u64> {
+    let mut ends = Column::filled(0, symbols.mappings.len());
+    for frame in &symbols.frames {
+        let end = &mut ends[frame.mapping];
+        *end = frame.address.saturating_add(1).max(*end);
+    }
+    ends
+}
+
 /// The locations of a profile, in the order in which its stacks have them.
 struct Locations {
     rows: Vec<Location>,
@@ -246,7 +259,7 @@ impl Locations {
         let mut locations = Locations { rows: Vec::new() };
         let mut ids: HashMap<&[FrameId], u64> = HashMap::new();
         let mut stacks = PackedStacks { bytes: Vec::new(), end: Column::new() };
-        let unnamed = unnamed(symbols);
+        let unnamed = symbols.unnamed_frames();
         for stack in profile.stacks.iter() {
             let mut rest = stack;
             while !rest.is_empty() {
@@ -279,20 +292,6 @@ fn last_group(symbols: &Symbols, frames: &[FrameId]) -> usize {
         start -= 1;
     }
     start
-}
-
-/// Frames whose name says only which binary they are in: these have an address and no function.
-fn unnamed(symbols: &Symbols) -> Column<FrameId, bool> {
-    symbols.frames.map(|frame| {
-        let function = symbols.functions[frame.function];
-        let is_plain = function.line == 0 && function.file.index() == 0 && frame.line == 0;
-        is_plain && frame.address != 0 && symbols.function_name(frame.function) == place_name(symbols, frame)
-    })
-}
-
-/// What a frame without a name is called.
-fn place_name(symbols: &Symbols, frame: &Frame) -> String {
-    crate::profile::unnamed(symbols.mapping_file(frame.mapping))
 }
 
 /// The location of frames that share an address, the outermost first.

@@ -12,7 +12,7 @@ const MAX_DEPTH: u32 = 192;
 /// The name behind a mangled Rust or C++ symbol; any other name as it is.
 ///
 /// Rust's hash at the end is left out: it tells apart what nobody can tell apart by reading.
-pub(super) fn demangle(name: &str) -> Cow<'_, str> {
+pub fn demangle(name: &str) -> Cow<'_, str> {
     let is_mangled = ["_Z", "__Z", "_R", "__R"].iter().any(|prefix| name.starts_with(prefix));
     if !is_mangled {
         return half_demangled(name).map_or(Cow::Borrowed(name), Cow::Owned);

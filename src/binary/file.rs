@@ -1,0 +1,134 @@
+//! One binary: what it is, and where the addresses of a profile are in it.
+
+use std::borrow::Cow;
+use std::io::Read;
+
+use object::{
+    Architecture, CompressionFormat, File, Object, ObjectSection, ObjectSegment, ReadRef,
+};
+
+use crate::binary::{Address, BuildId};
+
+/// A program, a library, or the debug information of one.
+pub struct Binary<'data, R: ReadRef<'data>> {
+    pub(super) file: File<'data, R>,
+    segments: Vec<Segment>,
+}
+
+/// A part of the file that is loaded into memory.
+#[derive(Clone, Copy, Debug)]
+struct Segment {
+    address: u64,
+    /// Where it is in the file, and how much of it is there.
+    offset: u64,
+    size: u64,
+    is_code: bool,
+}
+
+impl<'data, R: ReadRef<'data>> Binary<'data, R> {
+    /// Reads the headers. The error says why the file is no binary.
+    pub fn parse(data: R) -> Result<Self, String> {
+        let file = File::parse(data).map_err(|error| error.to_string())?;
+        let segments = file.segments().map(|segment| {
+            let (offset, size) = segment.file_range();
+            let is_code = segment.permissions().executable();
+            Segment { address: segment.address(), offset, size, is_code }
+        });
+        let segments = segments.collect();
+        let mut binary = Binary { file, segments };
+        if !binary.has_code() {
+            // The headers of debug information are those of the real file, but its offsets are not.
+            binary.segments.clear();
+        }
+        Ok(binary)
+    }
+
+    /// What tells it from all other binaries, if the linker wrote it.
+    pub fn build_id(&self) -> Option<BuildId> {
+        let elf = || self.file.build_id().ok().flatten().and_then(BuildId::new);
+        let mach = || self.file.mach_uuid().ok().flatten().and_then(|id| BuildId::new(&id));
+        elf().or_else(mach)
+    }
+
+    /// Whether it has the code itself. Files that hold debug information only have its sections, but
+    /// not their bytes.
+    pub fn has_code(&self) -> bool {
+        let is_here = |section: object::Section<'data, '_, R>| {
+            section.kind() == object::SectionKind::Text && section.file_range().is_some_and(|(_, size)| size > 0)
+        };
+        self.file.sections().any(is_here)
+    }
+
+    /// Whether it knows lines and inlined functions.
+    pub fn has_lines(&self) -> bool {
+        [".debug_info", ".zdebug_info"].iter().any(|name| self.section_named(name).is_some())
+    }
+
+    /// The name of the file that debug information was moved to, as the binary has it.
+    pub fn debug_link(&self) -> Option<String> {
+        let (name, _checksum) = self.file.gnu_debuglink().ok().flatten()?;
+        Some(String::from_utf8_lossy(name).into_owned())
+    }
+
+    /// The path of the file that holds what this debug information shares with others, and its id.
+    pub fn common_link(&self) -> Option<(String, BuildId)> {
+        let (path, id) = self.file.gnu_debugaltlink().ok().flatten()?;
+        Some((String::from_utf8_lossy(path).into_owned(), BuildId::new(id)?))
+    }
+
+    pub(super) fn is_little_endian(&self) -> bool {
+        self.file.is_little_endian()
+    }
+
+    /// The address as the linker counts. `None` where no part of the file has it.
+    pub(super) fn linked(&self, address: Address) -> Option<u64> {
+        let linked = match address {
+            Address::Linked(address) => address,
+            Address::Image(address) => self.image_base().checked_add(address)?,
+            Address::File(offset) => {
+                let holds = |segment: &&Segment| {
+                    offset.checked_sub(segment.offset).is_some_and(|within| within < segment.size)
+                };
+                let code = self.segments.iter().filter(|segment| segment.is_code).find(holds);
+                let segment = code.or_else(|| self.segments.iter().find(holds))?;
+                segment.address.checked_add(offset - segment.offset)?
+            }
+        };
+        // The lowest bit says which instruction set a function is in, not where it is.
+        let is_marked = matches!(self.file.architecture(), Architecture::Arm);
+        Some(if is_marked { linked & !1 } else { linked })
+    }
+
+    /// The address that profiles of Firefox count from: the start of the code in Mach-O, the preferred
+    /// address of PE, and 0 in ELF, wherever its first segment may be.
+    fn image_base(&self) -> u64 {
+        let is_text = |segment: &object::Segment<'data, '_, R>| segment.name() == Ok(Some("__TEXT"));
+        let text = self.file.segments().find(is_text).map(|segment| segment.address());
+        text.unwrap_or_else(|| self.file.relative_address_base())
+    }
+
+    /// The contents of a section, decompressed; nothing where it is not there or is broken.
+    pub(super) fn section(&self, name: &str) -> Cow<'data, [u8]> {
+        let compressed = self.section_named(name).and_then(|section| section.compressed_data().ok());
+        let Some(compressed) = compressed else { return Cow::Borrowed(&[]) };
+        let inflate = |reader: &mut dyn Read| {
+            let mut bytes = Vec::new();
+            // No further than announced, and no memory before there is something to put into it.
+            let read = reader.take(compressed.uncompressed_size).read_to_end(&mut bytes);
+            Cow::Owned(if read.is_ok() { bytes } else { Vec::new() })
+        };
+        match compressed.format {
+            CompressionFormat::None => Cow::Borrowed(compressed.data),
+            CompressionFormat::Zlib => inflate(&mut flate2::read::ZlibDecoder::new(compressed.data)),
+            CompressionFormat::Zstandard => match ruzstd::decoding::StreamingDecoder::new(compressed.data) {
+                Ok(mut decoder) => inflate(&mut decoder),
+                Err(_) => Cow::Borrowed(&[]),
+            },
+            _ => Cow::Borrowed(&[]),
+        }
+    }
+
+    fn section_named(&self, name: &str) -> Option<object::Section<'data, '_, R>> {
+        self.file.section_by_name(name)
+    }
+}

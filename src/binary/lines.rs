@@ -1,0 +1,210 @@
+//! Debug information in DWARF: lines and inlined functions.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+
+use addr2line::gimli::{
+    self, AttributeValue, DwarfSections, EndianSlice, RunTimeEndian, SectionId, Unit, UnitOffset,
+};
+use addr2line::{Context, Frame};
+use hashbrown::HashMap;
+use object::ReadRef;
+
+use crate::binary::{Binary, Place};
+use crate::name::demangle;
+
+/// More functions than this inlined into each other are no real code.
+const MOST_INLINED: usize = 128;
+
+/// Entries nested deeper than this are not read: reading them takes stack.
+const MOST_NESTED: isize = 512;
+
+/// How often to go from a function to the one it is an instance of.
+const MOST_ORIGINS: usize = 16;
+
+type Bytes<'s> = EndianSlice<'s, RunTimeEndian>;
+
+/// The sections of one file, and those of the file that several share.
+pub(super) struct Sections<'data> {
+    own: DwarfSections<Cow<'data, [u8]>>,
+    common: Option<DwarfSections<Cow<'data, [u8]>>>,
+}
+
+/// The debug information of a binary; `None` where it has none.
+pub(super) fn sections<'data, R: ReadRef<'data>>(
+    debug: &Binary<'data, R>,
+    common: Option<&Binary<'data, R>>,
+) -> Option<Sections<'data>> {
+    if !debug.has_lines() {
+        return None;
+    }
+    let load = |binary: &Binary<'data, R>| {
+        let section = |id: SectionId| Ok::<_, gimli::Error>(wanted(binary, id));
+        DwarfSections::load(section).ok()
+    };
+    Some(Sections { own: load(debug)?, common: common.and_then(load) })
+}
+
+/// A section, if looking up lines needs it; the others may be as large. The units themselves say what
+/// their addresses are, so `.debug_aranges` would only say it again.
+fn wanted<'data, R: ReadRef<'data>>(binary: &Binary<'data, R>, id: SectionId) -> Cow<'data, [u8]> {
+    match id {
+        SectionId::DebugAbbrev
+        | SectionId::DebugAddr
+        | SectionId::DebugInfo
+        | SectionId::DebugLine
+        | SectionId::DebugLineStr
+        | SectionId::DebugRanges
+        | SectionId::DebugRngLists
+        | SectionId::DebugStr
+        | SectionId::DebugStrOffsets => binary.section(id.name()),
+        _ => Cow::Borrowed(&[]),
+    }
+}
+
+/// Debug information, ready to be asked.
+pub(super) struct Lines<'s> {
+    context: Context<Bytes<'s>>,
+    /// Compilation units, in the order of the file.
+    units: Vec<Unit<Bytes<'s>>>,
+    /// Which addresses belong to which unit, by their first.
+    ranges: Vec<UnitRange>,
+    /// Which units can be read without taking too much stack, as far as looked at.
+    sound: RefCell<HashMap<usize, bool>>,
+}
+
+struct UnitRange {
+    begin: u64,
+    end: u64,
+    /// The last address of this range and of all before it: beyond, there is no need to go back.
+    reach: u64,
+    unit: usize,
+}
+
+impl<'s> Lines<'s> {
+    /// `None` where the sections are broken.
+    pub(super) fn new(sections: &'s Sections<'_>, is_little_endian: bool) -> Option<Self> {
+        let endian = if is_little_endian { RunTimeEndian::Little } else { RunTimeEndian::Big };
+        let slice = |section: &'s Cow<'_, [u8]>| EndianSlice::new(section, endian);
+        let mut dwarf = sections.own.borrow_with_sup(sections.common.as_ref(), slice);
+        dwarf.populate_abbreviations_cache(gimli::AbbreviationsCacheStrategy::All);
+        let (mut units, mut ranges) = (Vec::new(), Vec::new());
+        let mut headers = dwarf.units();
+        while let Some(header) = headers.next().ok()? {
+            let Ok(unit) = dwarf.unit(header) else { continue };
+            let known = ranges.len();
+            let mut of_unit = dwarf.unit_ranges(&unit).ok()?;
+            while let Some(range) = of_unit.next().ok()? {
+                if range.begin < range.end {
+                    ranges.push(UnitRange { begin: range.begin, end: range.end, reach: 0, unit: units.len() });
+                }
+            }
+            if ranges.len() == known {
+                // It may be anywhere.
+                ranges.push(UnitRange { begin: 0, end: u64::MAX, reach: 0, unit: units.len() });
+            }
+            units.push(unit);
+        }
+        ranges.sort_by_key(|range| range.begin);
+        let mut reach = 0;
+        for range in &mut ranges {
+            reach = range.end.max(reach);
+            range.reach = reach;
+        }
+        let context = Context::from_dwarf(dwarf).ok()?;
+        Some(Lines { context, units, ranges, sound: RefCell::default() })
+    }
+
+    /// The functions at an address, innermost first. The name of one that has none is empty.
+    pub(super) fn at(&self, address: u64) -> Vec<Place> {
+        let units = self.units_at(address);
+        // The highest address would overflow.
+        if address == u64::MAX || !units.iter().all(|&unit| self.is_sound(unit)) {
+            return Vec::new();
+        }
+        // What can be read of broken information is as good as none.
+        self.places(address, &units).unwrap_or_default()
+    }
+
+    fn places(&self, address: u64, units: &[usize]) -> Result<Vec<Place>, gimli::Error> {
+        let mut places = Vec::new();
+        let mut frames = self.context.find_frames(address).skip_all_loads()?;
+        while let Some(frame) = frames.next()? {
+            if places.len() > MOST_INLINED {
+                return Ok(Vec::new());
+            }
+            let mut place = place(&frame);
+            if let (Some(entry), [unit]) = (frame.dw_die_offset, units) {
+                let start = self.start_line(*unit, entry).unwrap_or(0);
+                // A line before the start is that of a macro, which may be in another file.
+                place.start_line = if start <= place.line { start } else { 0 };
+            }
+            places.push(place);
+        }
+        Ok(places)
+    }
+
+    /// The units that may have code at an address.
+    fn units_at(&self, address: u64) -> Vec<usize> {
+        let behind = self.ranges.partition_point(|range| range.begin <= address);
+        let near = self.ranges[..behind].iter().rev().take_while(|range| address < range.reach);
+        let mut units: Vec<usize> =
+            near.filter(|range| address < range.end).map(|range| range.unit).collect();
+        units.sort_unstable();
+        units.dedup();
+        units
+    }
+
+    fn is_sound(&self, unit: usize) -> bool {
+        *self.sound.borrow_mut().entry(unit).or_insert_with(|| {
+            let unit = &self.units[unit];
+            let walk = || -> Result<bool, gimli::Error> {
+                let mut entries = unit.entries_raw(None)?;
+                while !entries.is_empty() {
+                    if entries.next_depth() > MOST_NESTED {
+                        return Ok(false);
+                    }
+                    if let Some(abbreviation) = entries.read_abbreviation()? {
+                        entries.skip_attributes(abbreviation.attributes())?;
+                    }
+                }
+                Ok(true)
+            };
+            walk().unwrap_or(false)
+        })
+    }
+
+    /// The line a function starts at: its own entry, or the one it is an instance of, has it.
+    fn start_line(&self, unit: usize, entry: UnitOffset) -> Option<u32> {
+        let (mut unit, mut entry) = (&self.units[unit], entry);
+        for _ in 0..MOST_ORIGINS {
+            let row = unit.entry(entry).ok()?;
+            if let Some(line) = row.attr_value(gimli::DW_AT_decl_line) {
+                return u32::try_from(line.udata_value()?).ok();
+            }
+            let origin = row.attr_value(gimli::DW_AT_abstract_origin);
+            match origin.or_else(|| row.attr_value(gimli::DW_AT_specification))? {
+                AttributeValue::UnitRef(other) => entry = other,
+                AttributeValue::DebugInfoRef(other) => {
+                    let start = |unit: &Unit<Bytes<'s>>| unit.header.debug_info_offset();
+                    let behind = self.units.partition_point(|unit| start(unit) <= Some(other));
+                    unit = &self.units[behind.checked_sub(1)?];
+                    entry = other.to_unit_offset(&unit.header)?;
+                }
+                _ => return None,
+            }
+        }
+        None
+    }
+}
+
+fn place(frame: &Frame<'_, Bytes<'_>>) -> Place {
+    let name = frame.function.as_ref().and_then(|function| function.raw_name().ok());
+    let location = frame.location.as_ref();
+    Place {
+        function: name.map_or_else(String::new, |name| demangle(&name).into_owned()),
+        file: location.and_then(|location| location.file).unwrap_or_default().to_string(),
+        start_line: 0,
+        line: location.and_then(|location| location.line).unwrap_or(0),
+    }
+}

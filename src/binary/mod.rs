@@ -1,0 +1,77 @@
+//! Binaries: which functions are at an address of a program or a library.
+//!
+//! A profile often holds addresses only. [`Binary`] reads an ELF, Mach-O or PE file, says where in its
+//! own address space a profile's address is, and [`functions`] looks it up: in the debug information,
+//! which knows lines and inlined functions, or else in the table of symbols, which knows names.
+//!
+//! Nothing here opens a file: bytes come in as an [`object::ReadRef`], of which only the parts that
+//! are needed get read.
+
+mod build_id;
+mod file;
+mod lines;
+mod symbols;
+
+pub use build_id::{BuildId, same_build_id};
+pub use file::Binary;
+
+use object::ReadRef;
+
+use crate::binary::lines::Lines;
+use crate::binary::symbols::SymbolTable;
+
+/// An address in a binary, counted from where the profile counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Address {
+    /// From the first byte of the file.
+    File(u64),
+    /// From the address the binary was linked to start at.
+    Image(u64),
+    /// As the linker counted: the addresses that `nm` and `addr2line` print and take.
+    Linked(u64),
+}
+
+/// A function that is at an address.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Its name, demangled; never empty.
+    pub function: String,
+    /// The source file that `line` is in; empty where unknown.
+    pub file: String,
+    /// The line it starts at, from 1; 0 where unknown.
+    pub start_line: u32,
+    /// The line of the address, or of the call that was inlined there, from 1; 0 where unknown.
+    pub line: u32,
+}
+
+/// Looks up the functions at each of `addresses`, innermost first: all but the last were inlined.
+/// None at all where the binary does not know the address.
+///
+/// `debug` is the file that debug information was moved to, if it was, and `common` the one that this
+/// shares with others (`.gnu_debugaltlink`).
+pub fn functions<'data, R: ReadRef<'data>>(
+    binary: &Binary<'data, R>,
+    debug: Option<&Binary<'data, R>>,
+    common: Option<&Binary<'data, R>>,
+    addresses: &[Address],
+) -> Vec<Vec<Place>> {
+    let both = [Some(binary), debug];
+    let both: Vec<_> = both.into_iter().flatten().collect();
+    let debug = debug.unwrap_or(binary);
+    let sections = lines::sections(debug, common);
+    let lines = sections.as_ref().and_then(|sections| Lines::new(sections, debug.is_little_endian()));
+    let symbols = SymbolTable::of(&both);
+    let find = |&address: &Address| {
+        let Some(linked) = binary.linked(address) else { return Vec::new() };
+        let mut places = lines.as_ref().map_or_else(Vec::new, |lines| lines.at(linked));
+        let unnamed = places.last().is_none_or(|outermost| outermost.function.is_empty());
+        if unnamed {
+            // Code written in assembly has lines but no functions.
+            let line = places.pop().unwrap_or_default();
+            places.extend(symbols.at(linked).map(|function| Place { function, ..line }));
+        }
+        places.retain(|place| !place.function.is_empty());
+        places
+    };
+    addresses.iter().map(find).collect()
+}

@@ -1,0 +1,246 @@
+//! Where the binaries are that a profile speaks of, and where their debug information is.
+
+use std::collections::HashMap;
+use std::env;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use object::ReadCache;
+
+use crate::binary::{Binary, BuildId, same_build_id};
+
+/// Where distributions put debug information.
+const SYSTEM_DEBUG: &str = "/usr/lib/debug";
+
+/// Of a folder with more files than this, not every file is looked into for its build id.
+const MOST_FILES: usize = 4096;
+
+/// Where to look for binaries, the surest place first.
+pub(super) struct Binaries {
+    /// Files and folders that were named on the command line, and the folders of `$PROF_BINARY_PATH`.
+    places: Vec<PathBuf>,
+    /// The build ids of the files in each folder, as far as they were needed.
+    ids: HashMap<PathBuf, Vec<(BuildId, PathBuf)>>,
+}
+
+/// What a search found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Search {
+    /// The binary.
+    Found(Files),
+    /// A file of the same name, which is another binary: its build id is not the one looked for.
+    Other {
+        /// The file.
+        path: PathBuf,
+        /// Its build id; `None` where it has none.
+        id: Option<BuildId>,
+    },
+    /// Nothing.
+    Missing,
+}
+
+/// The files that a binary is made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Files {
+    pub(super) binary: PathBuf,
+    /// The file that its debug information was moved to.
+    pub(super) debug: Option<PathBuf>,
+    /// The file with what this debug information shares with others.
+    pub(super) common: Option<PathBuf>,
+}
+
+impl Binaries {
+    /// Looks at `given` files and folders, then in the folders of `$PROF_BINARY_PATH`.
+    pub(super) fn new(given: &[PathBuf]) -> Self {
+        let mut places = given.to_vec();
+        if let Some(path) = env::var_os("PROF_BINARY_PATH") {
+            places.extend(env::split_paths(&path).filter(|folder| !folder.as_os_str().is_empty()));
+        }
+        Binaries { places, ids: HashMap::new() }
+    }
+
+    /// Finds the binary that a profile calls `file` and that has the build id `claimed`, which is empty
+    /// where the profile has none.
+    pub(super) fn find(&mut self, file: &str, claimed: &str) -> Search {
+        // Some recorders write other texts here, which can tell nothing.
+        let is_id = claimed.len() >= 8 && claimed.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+        let claimed = if is_id { claimed } else { "" };
+        let (mut debug, mut other) = (None, None);
+        for path in self.candidates(file, claimed) {
+            let Some(about) = about(&path) else { continue };
+            if !claimed.is_empty() && !about.id.as_ref().is_some_and(|id| same_build_id(claimed, id)) {
+                if other.is_none() && base_name(&path.to_string_lossy()) == base_name(file) {
+                    other = Some(Search::Other { path, id: about.id });
+                }
+                continue;
+            }
+            if about.has_code {
+                return Search::Found(self.with_debug(path, &about, debug));
+            }
+            debug.get_or_insert(path);
+        }
+        match debug {
+            // Without the code itself the debug information still knows what the linker's addresses are.
+            Some(binary) => Search::Found(Files { common: common(&binary), binary, debug: None }),
+            None => other.unwrap_or(Search::Missing),
+        }
+    }
+
+    /// Where a binary may be.
+    fn candidates(&mut self, file: &str, claimed: &str) -> Vec<PathBuf> {
+        let name = base_name(file);
+        let mut paths = Vec::new();
+        let mut folders = Vec::new();
+        for place in &self.places {
+            if !place.is_dir() {
+                let is_named = base_name(&place.to_string_lossy()) == name;
+                if is_named || !claimed.is_empty() {
+                    paths.push(place.clone());
+                }
+                continue;
+            }
+            folders.push(place.clone());
+            if !claimed.is_empty() {
+                paths.push(place.join(claimed));
+                paths.push(place.join(claimed).join(name));
+                paths.extend(by_id(place, claimed));
+            }
+            if is_file_path(file) {
+                // The folder may be the root of another system.
+                paths.push(place.join(file.trim_start_matches(['/', '\\'])));
+                paths.push(place.join(name));
+            }
+        }
+        if is_file_path(file) && Path::new(file).is_absolute() && !is_network_path(file) {
+            paths.push(PathBuf::from(file));
+        }
+        if !claimed.is_empty() {
+            paths.extend(by_id(Path::new(SYSTEM_DEBUG), claimed));
+            paths.extend(folders.iter().flat_map(|folder| self.with_id(folder, claimed)));
+        }
+        paths
+    }
+
+    /// The files right in a folder that have a build id.
+    fn with_id(&mut self, folder: &Path, claimed: &str) -> Vec<PathBuf> {
+        let ids = self.ids.entry(folder.to_path_buf()).or_insert_with(|| {
+            let mut files: Vec<PathBuf> =
+                fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+            files.sort();
+            files.truncate(MOST_FILES);
+            files.into_iter().filter_map(|path| Some((about(&path)?.id?, path))).collect()
+        });
+        ids.iter().filter(|(id, _)| same_build_id(claimed, id)).map(|(_, path)| path.clone()).collect()
+    }
+
+    /// Looks for the debug information of a binary that has been found, where it is not in the binary.
+    fn with_debug(&self, binary: PathBuf, about: &About, found: Option<PathBuf>) -> Files {
+        if about.has_lines {
+            return Files { common: common(&binary), binary, debug: None };
+        }
+        let mut paths: Vec<PathBuf> = found.into_iter().collect();
+        if let Some(id) = &about.id {
+            let id = id.to_string();
+            paths.extend(self.places.iter().flat_map(|place| by_id(place, &id)));
+            paths.extend(by_id(Path::new(SYSTEM_DEBUG), &id));
+        }
+        let folder = binary.parent().unwrap_or(Path::new(""));
+        if let Some(link) = &about.debug_link {
+            paths.push(folder.join(link));
+            paths.push(folder.join(".debug").join(link));
+            paths.push(Path::new(SYSTEM_DEBUG).join(folder.strip_prefix("/").unwrap_or(folder)).join(link));
+        }
+        if let Some(name) = binary.file_name() {
+            let mut bundle = binary.clone().into_os_string();
+            bundle.push(".dSYM/Contents/Resources/DWARF");
+            paths.push(PathBuf::from(bundle).join(name));
+        }
+        let belongs = |path: &PathBuf| {
+            self::about(path).is_some_and(|debug| debug.has_lines && debug.id.is_some() && debug.id == about.id)
+        };
+        let debug = paths.into_iter().find(belongs);
+        Files { common: debug.as_deref().and_then(common), binary, debug }
+    }
+}
+
+/// What the headers of a file say.
+struct About {
+    id: Option<BuildId>,
+    has_code: bool,
+    has_lines: bool,
+    debug_link: Option<String>,
+}
+
+/// `None` where the file is no binary, or is not there.
+fn about(path: &Path) -> Option<About> {
+    let data = open(path)?;
+    let binary = Binary::parse(&data).ok()?;
+    Some(About {
+        id: binary.build_id(),
+        has_code: binary.has_code(),
+        has_lines: binary.has_lines(),
+        debug_link: binary.debug_link(),
+    })
+}
+
+/// Opens a file to be read in parts. Devices and pipes, which a profile may name too, are left alone.
+pub(super) fn open(path: &Path) -> Option<ReadCache<File>> {
+    let is_file = fs::metadata(path).ok()?.is_file();
+    is_file.then(|| File::open(path).ok().map(ReadCache::new)).flatten()
+}
+
+/// The file that debug information shares with others, as its link says.
+fn common(debug: &Path) -> Option<PathBuf> {
+    let data = open(debug)?;
+    let (link, id) = Binary::parse(&data).ok()?.common_link()?;
+    let beside = debug.parent().unwrap_or(Path::new("")).join(link);
+    let paths = [beside].into_iter().chain(by_id(Path::new(SYSTEM_DEBUG), &id.to_string()));
+    paths.into_iter().find(|path| path.is_file())
+}
+
+/// Where a folder of debug information has the file of a build id: `.build-id/ab/cdef….debug`.
+fn by_id(folder: &Path, id: &str) -> Vec<PathBuf> {
+    let id = id.to_ascii_lowercase();
+    let Some((first, rest)) = id.split_at_checked(2) else { return Vec::new() };
+    let folder = folder.join(".build-id").join(first);
+    vec![folder.join(rest), folder.join(format!("{rest}.debug"))]
+}
+
+/// Whether what a profile calls a file may be one: `[vdso]`, `//anon` and `/dev/zero` are not.
+pub(super) fn is_file_path(file: &str) -> bool {
+    let is_other = ["[", "//anon", "/anon_hugepage", "/dev/", "/memfd:", "/SYSV", "anon_inode:"];
+    !file.is_empty() && !file.ends_with("(deleted)") && !is_other.iter().any(|start| file.starts_with(start))
+}
+
+/// Whether opening a path may speak to another machine: who wrote the profile should not say to which.
+fn is_network_path(file: &str) -> bool {
+    file.starts_with("//") || file.starts_with(r"\\")
+}
+
+/// The last part of a path, of either kind of system.
+pub(super) fn base_name(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_files_are_looked_for() {
+        for file in ["/bin/server", r"C:\bin\server.exe", "server"] {
+            assert!(is_file_path(file), "{file}");
+        }
+        for other in ["", "[vdso]", "//anon", "/dev/zero (deleted)", "/tmp/x (deleted)", "/memfd:jit"] {
+            assert!(!is_file_path(other), "{other}");
+        }
+        assert!(is_network_path(r"\\host\share\x.dll") && is_network_path("//host/x"));
+    }
+
+    #[test]
+    fn ids_lead_to_files() {
+        let paths = by_id(Path::new("/d"), "ABcdef01");
+        assert_eq!(paths[1], Path::new("/d/.build-id/ab/cdef01.debug"));
+        assert_eq!(by_id(Path::new("/d"), "a"), Vec::<PathBuf>::new());
+    }
+}

@@ -1,0 +1,176 @@
+//! Names for the addresses of profiles, from the binaries where these are found.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use clap::{Args, ValueEnum};
+use hashbrown::HashMap;
+
+use crate::binary::{self, Address, Binary, Place};
+use crate::cli::binaries::{Binaries, Files, Search, base_name, is_file_path, open};
+use crate::cli::failure::hinted;
+use crate::profile::{Mapping, MappingId, Profile};
+use crate::transform::{Places, Unresolved, address_in_file, symbolize, unnamed_addresses, unresolved};
+
+/// Where names come from that the profile lacks.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Symbols")]
+pub(crate) struct SymbolArgs {
+    /// A program or library that was recorded, or a folder of them (repeat it for several)
+    #[arg(long, value_name = "PATH")]
+    binary: Vec<PathBuf>,
+    /// Whether to look up what the profile has addresses of only: auto or never
+    #[arg(long, value_name = "WHEN", default_value = "auto", hide_possible_values = true)]
+    symbolize: Symbolize,
+}
+
+/// What `--symbolize` takes.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+enum Symbolize {
+    /// Where names are missing and binaries are found.
+    Auto,
+    Never,
+}
+
+/// A binary as profiles speak of it: the path of its file and its build id.
+type Key = (String, String);
+
+/// An address of one of several profiles: the profile's number, the mapping, the address.
+type Spot = (usize, MappingId, u64);
+
+impl SymbolArgs {
+    /// Gives names to the code of all `profiles` that has none. Every binary is read once, whatever the
+    /// number of profiles.
+    pub(super) fn apply<'p>(&self, profiles: impl Iterator<Item = &'p mut Profile>) -> Result<()> {
+        if let Some(missing) = self.binary.iter().find(|path| !path.exists()) {
+            return Err(hinted(
+                format!("--binary {}: no such file or folder", missing.display()),
+                "name a program, a library, or a folder that holds them",
+            ));
+        }
+        if self.symbolize == Symbolize::Never {
+            return Ok(());
+        }
+        let mut profiles: Vec<&mut Profile> = profiles.collect();
+        let mut binaries = Binaries::new(&self.binary);
+        for ((file, build_id), spots) in spots(&profiles) {
+            match binaries.find(&file, &build_id) {
+                Search::Found(files) => look_up(&files, &spots, &mut profiles)?,
+                Search::Other { path, id } => {
+                    let id = id.map_or("none".to_string(), |id| id.to_string());
+                    let warning = format!(
+                        "{} is another build than the one recorded, and gives no names: its build id is \
+                         {id}, the profile's {build_id}",
+                        path.display()
+                    );
+                    profiles[spots[0].0].meta.warnings.push(warning);
+                }
+                Search::Missing => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Says how much of the profiles is code without names, where that matters and something can be
+    /// done. Each profile comes with the number of the metric to tell by.
+    pub(super) fn warning<'p>(
+        &self,
+        profiles: impl Iterator<Item = (&'p Profile, usize)>,
+    ) -> Option<String> {
+        if self.symbolize == Symbolize::Never {
+            return None;
+        }
+        let mut profiles = profiles.peekable();
+        let metric = profiles.peek().map(|(profile, metric)| profile.meta.metrics[*metric].name.clone())?;
+        describe(&unresolved(profiles), &metric)
+    }
+}
+
+/// What lacks a name, by the binary it is in.
+fn spots(profiles: &[&mut Profile]) -> BTreeMap<Key, Vec<Spot>> {
+    let mut spots: BTreeMap<Key, Vec<Spot>> = BTreeMap::new();
+    for (number, profile) in profiles.iter().enumerate().filter(|(_, profile)| profile.calls.is_none()) {
+        let symbols = &profile.symbols;
+        for (mapping, addresses) in unnamed_addresses(profile) {
+            let row = symbols.mappings[mapping];
+            let (file, build_id) = (symbols.strings.get(row.file), symbols.strings.get(row.build_id));
+            if is_file_path(file) || (file.is_empty() && !build_id.is_empty()) {
+                let key = (file.to_string(), build_id.to_string());
+                let of_mapping = addresses.into_iter().map(|address| (number, mapping, address));
+                spots.entry(key).or_default().extend(of_mapping);
+            }
+        }
+    }
+    spots
+}
+
+/// Looks the addresses up in a binary, each once, and puts the names into the profiles.
+fn look_up(files: &Files, spots: &[Spot], profiles: &mut [&mut Profile]) -> Result<()> {
+    let address = |&(number, mapping, address): &Spot| {
+        let mapping: &Mapping = &profiles[number].symbols.mappings[mapping];
+        address_in_file(mapping, address)
+    };
+    let mut wanted: Vec<Address> = spots.iter().filter_map(address).collect();
+    wanted.sort_unstable();
+    wanted.dedup();
+    let found = functions(files, &wanted);
+    let known: HashMap<Address, &Vec<Place>> = wanted.iter().copied().zip(&found).collect();
+    let mut places: BTreeMap<usize, Places> = BTreeMap::new();
+    for spot in spots {
+        let at = address(spot).and_then(|address| known.get(&address).copied());
+        if let Some(at) = at.filter(|at| !at.is_empty()) {
+            places.entry(spot.0).or_default().insert((spot.1, spot.2), at.clone());
+        }
+    }
+    for (number, places) in places {
+        let named = symbolize(profiles[number], &places).context("names for addresses")?;
+        *profiles[number] = named;
+    }
+    Ok(())
+}
+
+/// The functions at addresses of a binary; none where a file has gone since it was found.
+fn functions(files: &Files, addresses: &[Address]) -> Vec<Vec<Place>> {
+    let [debug, common] = [&files.debug, &files.common].map(|path| path.as_deref().and_then(open));
+    let binary = open(&files.binary);
+    let Some(binary) = binary.as_ref().and_then(|data| Binary::parse(data).ok()) else { return Vec::new() };
+    let [debug, common] = [&debug, &common].map(|data| Binary::parse(data.as_ref()?).ok());
+    binary::functions(&binary, debug.as_ref(), common.as_ref(), addresses)
+}
+
+/// Less than this part of the whole without names is not worth a warning.
+const SMALL: f64 = 0.01;
+
+/// How many binaries to name.
+const NAMED: usize = 3;
+
+fn describe(found: &Unresolved, metric: &str) -> Option<String> {
+    let share = |value: i64| value as f64 / found.whole.max(1) as f64;
+    if share(found.total) < SMALL {
+        return None;
+    }
+    let percent = |value: i64| format!("{:.1}%", 100.0 * share(value));
+    let mut heaviest: Vec<String> = Vec::new();
+    for binary in found.binaries.iter().take(NAMED) {
+        let name = if binary.file.is_empty() { "unknown binaries" } else { base_name(&binary.file) };
+        heaviest.push(format!("{name} {}", percent(binary.self_value)));
+    }
+    let others = found.binaries.len().saturating_sub(NAMED);
+    if others > 0 {
+        heaviest.push(format!("{others} more"));
+    }
+    let mut text = format!(
+        "code without names holds {} of {metric} itself, {} with what it calls: {}",
+        percent(found.self_value),
+        percent(found.total),
+        heaviest.join(", ")
+    );
+    if found.binaries.iter().any(|binary| is_file_path(&binary.file)) {
+        text.push_str(
+            "; --binary PATH, a file or a folder, says where the binaries of the recording are, or their \
+             debug information",
+        );
+    }
+    Some(text)
+}

@@ -1,0 +1,180 @@
+//! Names for code of which only the address is known.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+
+use crate::binary::{Address, Place};
+use crate::profile::{
+    Addresses, Column, Frame, FrameId, Function, FunctionId, Mapping, MappingId, Profile, StackId,
+    StackTable, SymbolTable, TooLarge,
+};
+use crate::transform::engine::restack;
+
+/// The functions at addresses of mappings, innermost first; all but the last were inlined.
+pub type Places = HashMap<(MappingId, u64), Vec<Place>>;
+
+/// The addresses that lack a name, each once and in order, by the mapping they are in.
+pub fn unnamed_addresses(profile: &Profile) -> BTreeMap<MappingId, Vec<u64>> {
+    let symbols = &profile.symbols;
+    let unnamed = symbols.unnamed_frames();
+    let mut addresses: BTreeMap<MappingId, Vec<u64>> = BTreeMap::new();
+    for (_, frame) in symbols.frames.enumerate().filter(|&(id, frame)| unnamed[id] && !frame.inlined) {
+        addresses.entry(frame.mapping).or_default().push(frame.address);
+    }
+    for addresses in addresses.values_mut() {
+        addresses.sort_unstable();
+        addresses.dedup();
+    }
+    addresses
+}
+
+/// Where `address` of a mapping is in the mapping's file. `None` where it is outside the mapping.
+pub fn address_in_file(mapping: &Mapping, address: u64) -> Option<Address> {
+    match mapping.addresses {
+        Addresses::File => Some(Address::File(address)),
+        Addresses::Image => Some(Address::Image(address)),
+        // Recorders that look up where a binary was themselves write what the linker counted, in a
+        // mapping of all memory.
+        Addresses::Memory if mapping.start == 0 && mapping.offset == 0 && [0, u64::MAX].contains(&mapping.limit) => {
+            Some(Address::Linked(address))
+        }
+        Addresses::Memory => address.checked_sub(mapping.start)?.checked_add(mapping.offset).map(Address::File),
+    }
+}
+
+/// Puts the functions that are at an address in the place of a frame that lacks a name, inlined ones
+/// included. An address that `places` does not have stays as it is, and so do profiles of calls.
+///
+/// ```text
+/// [server]@1064 3    →    main;work;+helper 3
+/// ```
+pub fn symbolize(profile: &Profile, places: &Places) -> Result<Profile, TooLarge> {
+    if places.is_empty() || profile.calls.is_some() {
+        return Ok(profile.clone());
+    }
+    let (symbols, becomes) = named(profile, places);
+    let used = profile.used_stacks();
+    let mut table = StackTable::default();
+    let mut new_stack = Column::<StackId, StackId>::filled(StackId::default(), profile.stacks.len());
+    let mut frames: Vec<FrameId> = Vec::new();
+    for stack in profile.stacks.ids().filter(|&stack| used[stack]) {
+        frames.clear();
+        for &frame in profile.stacks.frames(stack) {
+            let (start, end) = becomes.range[frame];
+            frames.extend_from_slice(&becomes.frames[start..end]);
+        }
+        new_stack[stack] = table.intern(&frames).ok_or(TooLarge)?;
+    }
+    let rows = profile.samples.stack.iter().enumerate();
+    let samples = restack(profile, rows.map(|(row, &stack)| (row, new_stack[stack])));
+    Ok(Profile { symbols: Arc::new(symbols), stacks: Arc::new(table.stacks), samples, ..profile.clone() })
+}
+
+/// What each frame becomes: frames, the outermost first.
+struct Becomes {
+    range: Column<FrameId, (usize, usize)>,
+    frames: Vec<FrameId>,
+}
+
+/// The tables of a profile with names in them. Functions that stood for code without a name are gone
+/// where all of it has got names.
+fn named(profile: &Profile, places: &Places) -> (crate::profile::Symbols, Becomes) {
+    let old = &profile.symbols;
+    let unnamed = old.unnamed_frames();
+    let mut table = SymbolTable::default();
+    table.symbols.strings = old.strings.clone();
+    let mappings: Column<MappingId, MappingId> = old.mappings.map(|&mapping| table.mapping(mapping));
+    let mut functions: Column<FunctionId, Option<FunctionId>> = Column::filled(None, old.functions.len());
+    let mut becomes = Becomes { range: Column::new(), frames: Vec::new() };
+    for (id, &frame) in old.frames.enumerate() {
+        let start = becomes.frames.len();
+        let mapping = mappings[frame.mapping];
+        match places.get(&(frame.mapping, frame.address)).filter(|_| unnamed[id] && !frame.inlined) {
+            Some(places) if !places.is_empty() => {
+                for (depth, place) in places.iter().rev().enumerate() {
+                    let function = function_at(place, &mut table);
+                    let inlined = depth > 0;
+                    let made = Frame { function, line: place.line, address: frame.address, mapping, inlined };
+                    becomes.frames.push(table.frame(made));
+                }
+            }
+            _ => {
+                let function = *functions[frame.function]
+                    .get_or_insert_with(|| table.function(old.functions[frame.function]));
+                becomes.frames.push(table.frame(Frame { function, mapping, ..frame }));
+            }
+        }
+        becomes.range.push((start, becomes.frames.len()));
+    }
+    (table.symbols, becomes)
+}
+
+fn function_at(place: &Place, table: &mut SymbolTable) -> FunctionId {
+    let strings = &mut table.symbols.strings;
+    let (name, file) = (strings.intern(&place.function), strings.intern(&place.file));
+    table.function(Function { name, file, line: place.start_line, column: 0, by_place: false })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::{LabelSetId, LoadOptions, ProfileBuilder, draw};
+
+    fn profile() -> Profile {
+        let mut builder = ProfileBuilder::new("test", LoadOptions::default());
+        builder.metric("samples", "count");
+        let file = builder.string("/bin/server");
+        let (start, limit, offset) = (0x5000, 0x9000, 0x1000);
+        let mapping = builder.mapping(Mapping { file, start, limit, offset, ..Mapping::default() });
+        let function = builder.unnamed_function(mapping);
+        let main = builder.named_frame("main");
+        let mut frame = |address| builder.frame(Frame { function, address, mapping, ..Frame::default() });
+        let (a, b, c) = (frame(0x5010), frame(0x5020), frame(0x5030));
+        for (frames, value) in [([main, a], 1), ([main, b], 2), ([main, c], 4)] {
+            let stack = builder.stack(&frames);
+            builder.sample(stack, LabelSetId::default(), None, &[value]);
+        }
+        builder.finish().unwrap()
+    }
+
+    fn place(function: &str, line: u32) -> Place {
+        Place { function: function.into(), file: "s.c".into(), start_line: 1, line }
+    }
+
+    #[test]
+    fn frames_become_what_is_at_their_address() {
+        let profile = profile();
+        let addresses = unnamed_addresses(&profile);
+        let mapping = *addresses.keys().next().unwrap();
+        assert_eq!(addresses[&mapping], [0x5010, 0x5020, 0x5030]);
+        let places = Places::from_iter([
+            ((mapping, 0x5010), vec![place("get", 7), place("work", 3)]),
+            ((mapping, 0x5020), vec![]),
+            ((mapping, 0x5030), vec![place("work", 4)]),
+        ]);
+        let named = symbolize(&profile, &places).unwrap();
+        assert_eq!(
+            draw(&named),
+            "main;[server] 2\nmain;work@s.c:3;+get@s.c:7 1\nmain;work@s.c:4 4"
+        );
+        assert_eq!(unnamed_addresses(&named)[&mapping], [0x5020]);
+        assert_eq!(named.meta, profile.meta);
+    }
+
+    #[test]
+    fn addresses_are_counted_from_where_the_mapping_says() {
+        let mapping = Mapping { start: 0x5000, limit: 0x9000, offset: 0x1000, ..Mapping::default() };
+        assert_eq!(address_in_file(&mapping, 0x5010), Some(Address::File(0x1010)));
+        assert_eq!(address_in_file(&mapping, 0x4000), None);
+        for limit in [0, u64::MAX] {
+            let whole = Mapping { limit, ..Mapping::default() };
+            assert_eq!(address_in_file(&whole, 0x5010), Some(Address::Linked(0x5010)));
+        }
+        let offsets = Mapping { addresses: Addresses::File, ..Mapping::default() };
+        assert_eq!(address_in_file(&offsets, 0x10), Some(Address::File(0x10)));
+        let relative = Mapping { addresses: Addresses::Image, ..Mapping::default() };
+        assert_eq!(address_in_file(&relative, 0x10), Some(Address::Image(0x10)));
+    }
+}

@@ -1,0 +1,119 @@
+//! How much of a profile is code without names.
+
+use hashbrown::HashMap;
+
+use crate::profile::{Column, MappingId, Profile, StackId};
+
+/// What code without names costs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unresolved {
+    /// Σ |value| of all samples.
+    pub whole: i64,
+    /// What it costs itself.
+    pub self_value: i64,
+    /// With what it calls.
+    pub total: i64,
+    /// The binaries it is in, those that cost most themselves first.
+    pub binaries: Vec<UnresolvedBinary>,
+}
+
+/// A binary with code without names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnresolvedBinary {
+    /// The path of its file; empty where unknown.
+    pub file: String,
+    /// What that code costs itself.
+    pub self_value: i64,
+    /// With what it calls.
+    pub total: i64,
+}
+
+/// Adds up what code without names costs in metric number `metric` of each profile.
+pub fn unresolved<'p>(profiles: impl Iterator<Item = (&'p Profile, usize)>) -> Unresolved {
+    let mut sum = Unresolved::default();
+    let mut binaries: HashMap<&str, (i64, i64)> = HashMap::new();
+    for (profile, metric) in profiles {
+        sum.whole = sum.whole.saturating_add(profile.meta.metrics[metric].total);
+        let unnamed = profile.symbols.unnamed_frames();
+        if unnamed.iter().any(|&unnamed| unnamed) {
+            add(&mut sum, &mut binaries, profile, &weights(profile, metric), &unnamed);
+        }
+    }
+    let binary = |(file, (self_value, total)): (&str, (i64, i64))| UnresolvedBinary {
+        file: file.to_string(),
+        self_value,
+        total,
+    };
+    sum.binaries = binaries.into_iter().map(binary).collect();
+    sum.binaries.sort_by(|a, b| (b.self_value, b.total, &a.file).cmp(&(a.self_value, a.total, &b.file)));
+    sum
+}
+
+/// Σ |value| of each stack.
+fn weights(profile: &Profile, metric: usize) -> Column<StackId, i64> {
+    let mut weights = Column::<StackId, i64>::filled(0, profile.stacks.len());
+    for (&stack, &value) in profile.samples.stack.iter().zip(&profile.samples.values[metric]) {
+        weights[stack] = weights[stack].saturating_add(value.saturating_abs());
+    }
+    weights
+}
+
+fn add<'p>(
+    sum: &mut Unresolved,
+    binaries: &mut HashMap<&'p str, (i64, i64)>,
+    profile: &'p Profile,
+    weights: &Column<StackId, i64>,
+    unnamed: &Column<crate::profile::FrameId, bool>,
+) {
+    let symbols = &profile.symbols;
+    let mut met: Vec<MappingId> = Vec::new();
+    for (stack, &weight) in weights.enumerate().filter(|(_, weight)| **weight > 0) {
+        let frames = profile.stacks.frames(stack);
+        met.clear();
+        met.extend(frames.iter().filter(|&&frame| unnamed[frame]).map(|&frame| symbols.frames[frame].mapping));
+        met.sort_unstable();
+        met.dedup();
+        if met.is_empty() {
+            continue;
+        }
+        sum.total = sum.total.saturating_add(weight);
+        for &mapping in &met {
+            let (_, total) = binaries.entry(symbols.mapping_file(mapping)).or_default();
+            *total = total.saturating_add(weight);
+        }
+        if let Some(&leaf) = frames.last().filter(|&&leaf| unnamed[leaf]) {
+            sum.self_value = sum.self_value.saturating_add(weight);
+            let file = symbols.mapping_file(symbols.frames[leaf].mapping);
+            let (self_value, _) = binaries.entry(file).or_default();
+            *self_value = self_value.saturating_add(weight);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::{Frame, LabelSetId, LoadOptions, Mapping, ProfileBuilder};
+
+    #[test]
+    fn stacks_count_once_for_each_binary() {
+        let mut builder = ProfileBuilder::new("test", LoadOptions::default());
+        builder.metric("samples", "count");
+        let file = builder.string("/lib/libx.so");
+        let mapping = builder.mapping(Mapping { file, ..Mapping::default() });
+        let function = builder.unnamed_function(mapping);
+        let [a, b] = [1, 2].map(|address| {
+            builder.frame(Frame { function, address, mapping, ..Frame::default() })
+        });
+        let main = builder.named_frame("main");
+        for (frames, value) in [(&[main, a][..], 1), (&[a, b, a, main], 2), (&[main], 4)] {
+            let stack = builder.stack(frames);
+            builder.sample(stack, LabelSetId::default(), None, &[value]);
+        }
+        let profile = builder.finish().unwrap();
+        let found = unresolved([(&profile, 0)].into_iter());
+        assert_eq!((found.whole, found.self_value, found.total), (7, 1, 3));
+        let binary = UnresolvedBinary { file: "/lib/libx.so".into(), self_value: 1, total: 3 };
+        assert_eq!(found.binaries, [binary]);
+    }
+}

@@ -450,6 +450,9 @@ pub struct InfoAbout {
     pub files: u64,
     /// Number of functions without a name.
     pub unnamed: u64,
+    /// What code costs of which only the address is known, in the default metric: itself, and with what
+    /// it calls.
+    pub unresolved: (i64, i64),
     /// Whether any frame is marked as inlined.
     pub inlined: bool,
     /// Number of the default metric.

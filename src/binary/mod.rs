@@ -44,6 +44,10 @@ pub struct Place {
     pub line: u32,
 }
 
+/// What the jumps are called by which code reaches functions of other libraries: the linker's name for
+/// where they are, the procedure linkage table.
+const JUMP: &str = ".plt";
+
 /// Looks up the functions at each of `addresses`, innermost first: all but the last were inlined.
 /// None at all where the binary does not know the address.
 ///
@@ -64,14 +68,53 @@ pub fn functions<'data, R: ReadRef<'data>>(
     let find = |&address: &Address| {
         let Some(linked) = binary.linked(address) else { return Vec::new() };
         let mut places = lines.as_ref().map_or_else(Vec::new, |lines| lines.at(linked));
-        let unnamed = places.last().is_none_or(|outermost| outermost.function.is_empty());
-        if unnamed {
-            // Code written in assembly has lines but no functions.
-            let line = places.pop().unwrap_or_default();
-            places.extend(symbols.at(linked).map(|function| Place { function, ..line }));
+        let mut outermost = places.pop().unwrap_or_default();
+        if is_bare(&outermost.function)
+            && let Some(symbol) = symbols.at(linked)
+            && is_fuller(&symbol, &outermost.function)
+        {
+            outermost.function = symbol;
         }
+        if outermost.function.is_empty() && symbols.is_jump(linked) {
+            outermost.function = JUMP.to_string();
+        }
+        places.push(outermost);
         places.retain(|place| !place.function.is_empty());
         places
     };
     addresses.iter().map(find).collect()
+}
+
+/// Whether a name from debug information lacks the module or class the function is in. Where the
+/// compiler was asked for lines only, Rust functions are called `new` and `parse<u32>` there.
+fn is_bare(name: &str) -> bool {
+    let head = name.split('<').next().unwrap_or_default();
+    !head.contains("::") && !head.contains('(')
+}
+
+/// Whether `symbol` is the same name in full. One that is not belongs to another function, of which the
+/// linker found out that its code is the same. Code written in assembly has lines but no functions.
+fn is_fuller(symbol: &str, bare: &str) -> bool {
+    let head = bare.split('<').next().unwrap_or_default();
+    bare.is_empty() || symbol.contains("::") && (head.starts_with('{') || symbol.contains(head))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_completed_by_the_same_name_only() {
+        for (bare, symbol, want) in [
+            ("parse<u32>", "server::parse::<u32>", true),
+            ("{closure#0}", "server::main::{{closure}}", true),
+            ("", "memcpy", true),
+            ("work", "work.part.0", false),
+            ("first", "server::second", false),
+            ("server::parse", "server::parse::<u32>", false),
+            ("work(int)", "server::work(int)", false),
+        ] {
+            assert_eq!(is_bare(bare) && is_fuller(symbol, bare), want, "{bare} {symbol}");
+        }
+    }
 }

@@ -13,6 +13,8 @@ pub(super) struct SymbolTable<'b, 'data, R: ReadRef<'data>> {
     binaries: &'b [&'b Binary<'data, R>],
     /// Where sections with code start and end: no function goes beyond.
     sections: Vec<(u64, u64)>,
+    /// Of these, the ones that hold jumps into other libraries. They have no symbols.
+    jumps: Vec<(u64, u64)>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +36,7 @@ const MOST_NESTED: usize = 16;
 impl<'b, 'data, R: ReadRef<'data>> SymbolTable<'b, 'data, R> {
     /// The functions of all `binaries`, which are parts of one: debug information and the code itself.
     pub(super) fn of(binaries: &'b [&'b Binary<'data, R>]) -> Self {
-        let mut table = SymbolTable { symbols: Vec::new(), binaries, sections: Vec::new() };
+        let mut table = SymbolTable { symbols: Vec::new(), binaries, sections: Vec::new(), jumps: Vec::new() };
         for number in 0..binaries.len() {
             table.add(number);
         }
@@ -46,7 +48,11 @@ impl<'b, 'data, R: ReadRef<'data>> SymbolTable<'b, 'data, R> {
     fn add(&mut self, number: usize) {
         let file = &self.binaries[number].file;
         for section in file.sections().filter(|section| section.kind() == SectionKind::Text) {
-            self.sections.push((section.address(), section.address().saturating_add(section.size())));
+            let range = (section.address(), section.address().saturating_add(section.size()));
+            self.sections.push(range);
+            if section.name_bytes().is_ok_and(|name| name.starts_with(b".plt")) {
+                self.jumps.push(range);
+            }
         }
         let is_code = |symbol: &object::Symbol<'data, '_, R>| {
             let in_code = || {
@@ -94,6 +100,11 @@ impl<'b, 'data, R: ReadRef<'data>> SymbolTable<'b, 'data, R> {
             end = first;
         }
         None
+    }
+
+    /// Whether `address` is in a jump into another library.
+    pub(super) fn is_jump(&self, address: u64) -> bool {
+        self.jumps.iter().any(|&(start, end)| (start..end).contains(&address))
     }
 
     fn is_one_section(&self, start: u64, address: u64) -> bool {

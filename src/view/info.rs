@@ -4,6 +4,7 @@ use hashbrown::{HashMap, HashSet};
 
 use crate::profile::{FrameId, LabelValue, Profile};
 use crate::report::{Depth, Info, InfoAbout, InfoInput, InfoLabel, InfoMetric};
+use crate::transform::unresolved;
 use crate::tree::{By, KeyId, Keys};
 use crate::view::busy;
 
@@ -15,6 +16,7 @@ pub fn info(profile: &Profile, inputs: Vec<InfoSource>) -> Info {
     let meta = &profile.meta;
     let symbols = &profile.symbols;
     let files: HashSet<_> = symbols.functions.iter().map(|function| function.file).collect();
+    let unresolved = unresolved([(profile, meta.default_metric)].into_iter());
     let names: HashSet<_> = symbols.functions.iter().map(|function| function.name).collect();
     Info {
         schema: "prof.info.v1",
@@ -44,6 +46,7 @@ pub fn info(profile: &Profile, inputs: Vec<InfoSource>) -> Info {
             no_stack: no_stack(profile),
             files: files.iter().filter(|file| !symbols.strings.get(**file).is_empty()).count() as u64,
             unnamed: unnamed(profile),
+            unresolved: (unresolved.self_value, unresolved.total),
             inlined: profile.calls.is_none() && symbols.frames.iter().any(|frame| frame.inlined),
             default_metric: meta.default_metric,
             period: meta.period.as_ref().map(|p| (p.name.clone(), p.unit.clone(), p.value)),
@@ -59,7 +62,7 @@ fn program(profile: &Profile) -> Option<String> {
         .mappings
         .iter()
         .map(|mapping| symbols.strings.get(mapping.file))
-        .find(|file| !file.is_empty());
+        .find(|file| !file.is_empty() && !file.starts_with('['));
     let name = main.and_then(|file| file.rsplit(['/', '\\']).next()).filter(|name| !name.is_empty());
     match (name, language(profile)) {
         (Some(name), Some(language)) => Some(format!("{name} ({language})")),

@@ -33,3 +33,4 @@ mod stats_properties;
 mod stats_vectors;
 mod support;
 mod writing;
+mod symbols;

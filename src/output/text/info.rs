@@ -98,6 +98,15 @@ fn functions(info: &Info) -> String {
         unnamed => text
             .push_str(&format!(", {} stand for code without names", unit::group_thousands(unnamed.into()))),
     }
+    let metric = &info.metrics[info.about.default_metric];
+    if let (Some(whole @ 1..), (own, total @ 1..)) = (metric.total, info.about.unresolved) {
+        let percent = |value: i64| 100.0 * value as f64 / whole as f64;
+        let (own, total) = (percent(own), percent(total));
+        text.push_str(&format!(
+            " ({own:.1}% of {} itself, {total:.1}% with what it calls)",
+            clean(&metric.name)
+        ));
+    }
     if info.about.inlined {
         text.push_str(", inlined frames known");
     }

@@ -208,3 +208,53 @@ fn place(frame: &Frame<'_, Bytes<'_>>) -> Place {
         line: location.and_then(|location| location.line).unwrap_or(0),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Debug information of one unit with one function, and `depth` functions inlined into each other.
+    fn nested(depth: usize) -> Sections<'static> {
+        // Codes 1 to 3: tag, children, attributes in pairs with their forms, and 0, 0.
+        let abbreviations = [
+            &[1, 0x11, 1, 0x11, 1, 0x12, 6, 0, 0][..], // unit: low_pc, high_pc as its size
+            &[2, 0x2e, 1, 0x03, 8, 0x11, 1, 0x12, 6, 0, 0], // function: name, too
+            &[3, 0x1d, 1, 0x03, 8, 0x11, 1, 0x12, 6, 0, 0], // inlined function
+            &[0],
+        ];
+        let range = [&0x1000_u64.to_le_bytes()[..], &0x100_u32.to_le_bytes()].concat();
+        let entry = |code: u8, name: &[u8]| [&[code], name, &range].concat();
+        let mut entries = entry(1, b"");
+        entries.extend(entry(2, b"outer\0"));
+        for _ in 0..depth {
+            entries.extend(entry(3, b"inner\0"));
+        }
+        entries.resize(entries.len() + depth + 2, 0);
+        let header = [&4_u16.to_le_bytes()[..], &0_u32.to_le_bytes(), &[8]].concat();
+        let length = (header.len() + entries.len()) as u32;
+        let unit = [&length.to_le_bytes()[..], &header, &entries].concat();
+        let section = |id: SectionId| {
+            Ok::<_, gimli::Error>(Cow::Owned(match id {
+                SectionId::DebugAbbrev => abbreviations.concat(),
+                SectionId::DebugInfo => unit.clone(),
+                _ => Vec::new(),
+            }))
+        };
+        Sections { own: DwarfSections::load(section).unwrap(), common: None }
+    }
+
+    #[test]
+    fn no_depth_of_nesting_is_too_much() {
+        let names = |depth: usize, address: u64| {
+            let sections = nested(depth);
+            let places = Lines::new(&sections, true).unwrap().at(address);
+            places.into_iter().map(|place| place.function).collect::<Vec<_>>()
+        };
+        assert_eq!(names(2, 0x1010), ["inner", "inner", "outer"]);
+        assert_eq!(names(0, 0x10ff), ["outer"]);
+        assert!(names(0, 0x1100).is_empty() && names(0, u64::MAX).is_empty());
+        for deep in [200, 600, 300_000] {
+            assert!(names(deep, 0x1010).is_empty(), "{deep}");
+        }
+    }
+}

@@ -160,17 +160,11 @@ fn describe(found: &Unresolved, metric: &str) -> Option<String> {
     if others > 0 {
         heaviest.push(format!("{others} more"));
     }
-    let mut text = format!(
-        "code without names holds {} of {metric} itself, {} with what it calls: {}",
-        percent(found.self_value),
-        percent(found.total),
-        heaviest.join(", ")
-    );
+    let [own, total] = [found.self_value, found.total].map(percent);
+    let all = if own == total { own } else { format!("{own} (with what it calls {total})") };
+    let mut text = format!("code without names holds {all} of {metric}: {}", heaviest.join(", "));
     if found.binaries.iter().any(|binary| is_file_path(&binary.file)) {
-        text.push_str(
-            "; --binary PATH, a file or a folder, says where the binaries of the recording are, or their \
-             debug information",
-        );
+        text.push_str("; --binary PATH says where binaries are, a file or a folder");
     }
     Some(text)
 }

@@ -1,69 +1,242 @@
-//! Names for addresses: against what `addr2line` says, and on binaries that are broken.
+//! Names for addresses: against what GNU addr2line says, from binaries in several places, and from broken
+//! ones.
 
-use std::process::{Command, Stdio};
-use std::{fs, io::Write};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 
 use prof::binary::{Address, Binary, Place, functions};
+use prof::name::demangle;
 
-/// What `addr2line -afi` says of each address, innermost first, with names as the linker has them.
-fn addr2line(binary: &str, addresses: &[u64]) -> Option<Vec<Vec<(String, String)>>> {
-    let mut child = Command::new("addr2line")
-        .args(["-a", "-f", "-i", "-e", binary])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .ok()?;
-    let input: String = addresses.iter().map(|address| format!("{address:#x}\n")).collect();
-    let mut stdin = child.stdin.take()?;
-    let feed = std::thread::spawn(move || stdin.write_all(input.as_bytes()));
-    let output = child.wait_with_output().ok()?;
-    feed.join().unwrap().unwrap();
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let mut found: Vec<Vec<(String, String)>> = Vec::new();
-    let mut lines = text.lines().peekable();
-    while let Some(line) = lines.next() {
-        if line.starts_with("0x") {
-            found.push(Vec::new());
-        } else {
-            let place = lines.next().unwrap_or_default();
-            let place = place.split(" (discriminator").next().unwrap_or_default();
-            found.last_mut()?.push((line.to_string(), place.to_string()));
-        }
-    }
-    Some(found)
+use crate::support::fixture;
+
+/// The fixtures: a binary, and the file its debug information was moved to.
+const BINARIES: &[(&str, Option<&str>)] =
+    &[("sorting", Some("sorting.debug")), ("shapes", None), ("libprices.so", None)];
+
+fn bytes(name: &str) -> Vec<u8> {
+    fs::read(fixture("symbols").join(name)).unwrap()
 }
 
-fn base(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or_default()
+/// A function, the file its line is in, and the line (0 where unknown).
+type Line = (String, String, u32);
+
+/// What `addr2line -a -f -i` printed: for each address, functions innermost first.
+fn addr2line(name: &str) -> Vec<(u64, Vec<Line>)> {
+    let text = String::from_utf8(bytes(&format!("{name}.addr2line"))).unwrap();
+    let mut found: Vec<(u64, Vec<Line>)> = Vec::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if let Some(address) = line.strip_prefix("0x") {
+            found.push((u64::from_str_radix(address, 16).unwrap(), Vec::new()));
+            continue;
+        }
+        let place = lines.next().unwrap().split(" (discriminator").next().unwrap();
+        let (file, number) = place.rsplit_once(':').unwrap();
+        let file = if file == "??" { "" } else { file };
+        // Where debug information has no linker's name, it prints the symbol's, copies and all.
+        let name = demangle(line).into_owned();
+        let name = name.split("(int) [clone").next().unwrap().to_string();
+        let line = (name, file.to_string(), number.parse().unwrap_or(0));
+        found.last_mut().unwrap().1.push(line);
+    }
+    found
+}
+
+fn look_up(binary: &[u8], debug: Option<&[u8]>, addresses: &[Address]) -> Vec<Vec<Place>> {
+    let Ok(binary) = Binary::parse(binary) else { return Vec::new() };
+    let debug = debug.and_then(|debug| Binary::parse(debug).ok());
+    functions(&binary, debug.as_ref(), None, addresses)
 }
 
 #[test]
-fn names_are_those_of_addr2line() {
-    let path = std::env::var("X").unwrap_or(env!("CARGO_BIN_EXE_prof").to_string());
-    let bytes = fs::read(&path).unwrap();
-    let binary = Binary::parse(&bytes[..]).unwrap();
-    use object::{Object, ObjectSection};
-    let file = object::File::parse(&bytes[..]).unwrap();
-    let text = file.section_by_name(".text").unwrap();
-    let n = std::env::var("N").map_or(3000, |n| n.parse().unwrap());
-    let addresses: Vec<u64> = (0..n).map(|i| text.address() + text.size() / n * i).collect();
-    let t = std::time::Instant::now();
-    let linked: Vec<Address> = addresses.iter().map(|&a| Address::Linked(a)).collect();
-    let found = functions(&binary, None, None, &linked);
-    eprintln!("prof {:?}", t.elapsed());
-    let t = std::time::Instant::now();
-    let theirs = addr2line(&path, &addresses).unwrap();
-    eprintln!("addr2line {:?}", t.elapsed());
-    let (mut same, mut empty, mut starts, mut frames) = (0, 0, 0, 0);
-    for ((address, ours), theirs) in addresses.iter().zip(&found).zip(&theirs) {
-        let show = |p: &Place| (p.function.clone(), format!("{}:{}", base(&p.file), p.line));
-        let a: Vec<_> = ours.iter().map(show).collect();
-        let b: Vec<_> = theirs.iter().map(|(f, p)| (prof::name::demangle(f).into_owned(), base(p).replace(":?", ":0").replace("??", "").to_string())).collect();
-        empty += usize::from(a.is_empty());
-        frames += a.len();
-        starts += ours.iter().filter(|p| p.start_line > 0).count();
-        if a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| a.1 == b.1 || a.1 == ":0") && (a.len() == 1 && a[0].0.ends_with(&b[0].0) || a.len() == 1 && b[0].0.contains(&a[0].0) || a.len() > 1) && (a.len() < 3 || a[1..a.len() - 1].iter().zip(&b[1..]).all(|(a, b)| a.0 == b.0)) { same += 1 } else if !(a.is_empty() && b[0].0 == "??") { println!("{address:x}\n  {a:?}\n  {b:?}"); } else { same += 1 }
+fn functions_and_lines_are_those_of_addr2line() {
+    for &(name, debug) in BINARIES {
+        let expected = addr2line(name);
+        let addresses: Vec<Address> =
+            expected.iter().map(|&(address, _)| Address::Linked(address)).collect();
+        let found = look_up(&bytes(name), debug.map(bytes).as_deref(), &addresses);
+        for ((address, want), found) in expected.into_iter().zip(found) {
+            let found: Vec<Line> =
+                found.into_iter().map(|place| (place.function, place.file, place.line)).collect();
+            assert_eq!(found, want, "{name} {address:#x}");
+        }
     }
-    println!("same {same} of {} empty {empty} start lines {starts} of {frames}", addresses.len());
+}
+
+#[test]
+fn functions_start_where_the_source_says() {
+    let at = |name: &str, debug: Option<&str>, address| {
+        let found = look_up(&bytes(name), debug.map(bytes).as_deref(), &[Address::Linked(address)]);
+        found[0].iter().map(|place| (place.function.clone(), place.start_line)).collect::<Vec<_>>()
+    };
+    let crunch = addr2line("sorting").into_iter().find(|(_, lines)| lines.len() == 3).unwrap().0;
+    let want = [("mix", 5), ("twice", 10), ("crunch", 13)];
+    assert_eq!(at("sorting", Some("sorting.debug"), crunch), want.map(|(name, line)| (name.to_string(), line)));
+}
+
+#[test]
+fn offsets_in_the_file_become_addresses() {
+    // The linker of this library put code at other addresses than it has in the file.
+    let library = bytes("libprices.so");
+    let found = look_up(&library, None, &[Address::File(0x400), Address::Image(0x1400), Address::Linked(0x1400)]);
+    assert!(found[0].iter().any(|place| place.function == "basket_total"), "{found:?}");
+    assert!(found.iter().all(|places| *places == found[0]), "{found:?}");
+    // Behind the last segment there is nothing.
+    assert_eq!(look_up(&library, None, &[Address::File(1 << 40)]), [[]]);
+}
+
+#[test]
+fn a_stripped_binary_knows_what_it_exports_and_no_more() {
+    let found = look_up(&bytes("sorting"), None, &[Address::Linked(0x1100), Address::Linked(u64::MAX)]);
+    assert_eq!(found, [[], []]);
+}
+
+/// A generator of random numbers: the same broken binaries on every machine.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % end
+    }
+}
+
+#[test]
+fn broken_binaries_are_no_harm() {
+    let mut random = Random(1);
+    for &(name, debug) in BINARIES {
+        let (whole, debug) = (bytes(name), debug.map(bytes));
+        let mut addresses: Vec<Address> = addr2line(name)
+            .into_iter()
+            .flat_map(|(address, _)| [Address::Linked(address), Address::File(address), Address::Image(address)])
+            .step_by(7)
+            .collect();
+        addresses.extend([Address::Linked(u64::MAX), Address::Image(u64::MAX), Address::File(u64::MAX)]);
+        for _ in 0..300 {
+            let (mut binary, mut debug) = (whole.clone(), debug.clone());
+            for _ in 0..=random.below(8) {
+                for bytes in [Some(&mut binary), debug.as_mut()].into_iter().flatten() {
+                    let at = random.below(bytes.len());
+                    bytes[at] = [0, 1, 0x7f, 0x80, 0xff, random.below(256) as u8][random.below(6)];
+                }
+            }
+            if random.below(8) == 0 {
+                binary.truncate(random.below(whole.len()));
+            }
+            // Whatever comes of it: it comes, and soon.
+            look_up(&binary, debug.as_deref(), &addresses);
+        }
+    }
+}
+
+fn prof(arguments: &[&str], search: Option<&Path>) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_prof"));
+    command.args(arguments).env_remove("PROF_BINARY_PATH").env_remove("PROF_PROFILE");
+    if let Some(path) = search {
+        command.env("PROF_BINARY_PATH", path);
+    }
+    command.output().unwrap()
+}
+
+/// Name and own value of each function that `top` shows.
+fn top(profile: &str, options: &[&str], search: Option<&Path>) -> (Vec<(String, i64)>, String) {
+    let profile = fixture("symbols").join(profile).to_string_lossy().into_owned();
+    let output = prof(&[&["top", "-f", "json", &profile], options].concat(), search);
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{errors}");
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let row = |row: &serde_json::Value| {
+        (row["function"].as_str().unwrap().to_string(), row["self"].as_i64().unwrap())
+    };
+    (report["rows"].as_array().unwrap().iter().map(row).collect(), errors)
+}
+
+fn names(rows: &[(String, i64)]) -> Vec<&str> {
+    rows.iter().map(|(name, _)| name.as_str()).collect()
+}
+
+/// An empty folder that goes away with the test.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+
+    fn copy(&self, fixture_name: &str, to: &str) -> PathBuf {
+        let to = self.0.join(to);
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        fs::copy(fixture("symbols").join(fixture_name), &to).unwrap();
+        to
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+const BUILD_ID: &str = "730bced02b1084335fc406e5f3fbf7e59e28ed09";
+
+#[test]
+fn binaries_are_found_by_name_build_id_and_path() {
+    let found = |profile: &str, options: &[&str], search: Option<&Path>| {
+        let (rows, errors) = top(profile, options, search);
+        let named = names(&rows).contains(&"order") && names(&rows).contains(&"sort_some");
+        assert_ne!(named, names(&rows).contains(&"[sorting]"), "{rows:?} {errors}");
+        named
+    };
+    let fixtures = fixture("symbols");
+    let binary = fixtures.join("sorting");
+    assert!(!found("sorting.pb.gz", &[], None));
+    for place in [&binary, &fixtures] {
+        assert!(found("sorting.pb.gz", &["--binary", place.to_str().unwrap()], None));
+    }
+    assert!(found("sorting.pb.gz", &[], Some(&fixtures)));
+    assert!(!found("sorting.pb.gz", &["--symbolize", "never"], Some(&fixtures)));
+    // Under another name it is known by its build id only, which the perf.data file has.
+    let by_id = Folder::new("by-id");
+    let renamed = by_id.copy("sorting", "renamed");
+    by_id.copy("sorting.debug", &format!(".build-id/{}/{}.debug", &BUILD_ID[..2], &BUILD_ID[2..]));
+    for place in [&by_id.0, &renamed] {
+        assert!(found("sorting.perf.data", &["--binary", place.to_str().unwrap()], Some(&by_id.0)));
+        assert!(!found("sorting.pb.gz", &["--binary", place.to_str().unwrap()], None));
+    }
+    // A folder may hold the files of another machine under the paths they had there.
+    let root = Folder::new("root");
+    root.copy("sorting", "srv/sorting/sorting");
+    root.copy("sorting.debug", "srv/sorting/.debug/sorting.debug");
+    assert!(found("sorting.pb.gz", &["--binary", root.0.to_str().unwrap()], None));
+}
+
+#[test]
+fn another_build_is_refused() {
+    let other = Folder::new("other-build");
+    let path = other.copy("shapes", "sorting");
+    let (rows, errors) = top("sorting.perf.data", &["--binary", path.to_str().unwrap()], None);
+    assert!(names(&rows).contains(&"[sorting]"), "{rows:?}");
+    let id = Binary::parse(&bytes("shapes")[..]).unwrap().build_id().unwrap().to_string();
+    assert!(errors.contains(&id) && errors.contains(BUILD_ID), "{errors}");
+    assert_eq!(errors.matches("code without names holds").count(), 1, "{errors}");
+}
+
+#[test]
+fn names_do_not_change_what_is_counted() {
+    let fixtures = fixture("symbols");
+    for profile in ["sorting.perf.data", "sorting.prof", "sorting.pb.gz"] {
+        let sum = |rows: &[(String, i64)]| rows.iter().map(|(_, value)| value).sum::<i64>();
+        let (bare, _) = top(profile, &["--symbolize", "never"], None);
+        let (named, _) = top(profile, &["--binary", fixtures.to_str().unwrap()], None);
+        assert!(sum(&bare) > 0 && sum(&bare) == sum(&named), "{profile}: {bare:?} {named:?}");
+        let of = |rows: &[(String, i64)], names: &[&str]| {
+            rows.iter().filter(|(name, _)| names.contains(&name.as_str())).map(|(_, value)| value).sum::<i64>()
+        };
+        let parts = ["order", "sort_some", "crunch", "twice", "mix", "main", "_start"];
+        assert_eq!(of(&bare, &["[sorting]"]), of(&named, &parts), "{profile}");
+    }
 }

@@ -100,12 +100,10 @@ fn functions(info: &Info) -> String {
     }
     let metric = &info.metrics[info.about.default_metric];
     if let (Some(whole @ 1..), (own, total @ 1..)) = (metric.total, info.about.unresolved) {
-        let percent = |value: i64| 100.0 * value as f64 / whole as f64;
-        let (own, total) = (percent(own), percent(total));
-        text.push_str(&format!(
-            " ({own:.1}% of {} itself, {total:.1}% with what it calls)",
-            clean(&metric.name)
-        ));
+        let percent = |value: i64| format!("{:.1}%", 100.0 * value as f64 / whole as f64);
+        let [own, total] = [own, total].map(percent);
+        let all = if own == total { own } else { format!("{own}, with what it calls {total},") };
+        text.push_str(&format!(" ({all} of {})", clean(&metric.name)));
     }
     if info.about.inlined {
         text.push_str(", inlined frames known");

@@ -28,8 +28,8 @@ pub struct Frame {
     pub function: FunctionId,
     /// The line it was at, from 1; 0 where unknown.
     pub line: u32,
-    /// The instruction's address; of callers, one within the call rather than the one it returns to. 0
-    /// where unknown.
+    /// The instruction's address; 0 where unknown. Of callers, one within the call rather than the one
+    /// that it returns to, except where names came with the addresses, as in the text of `perf script`.
     pub address: u64,
     /// The binary or library it belongs to; id 0 where unknown.
     pub mapping: MappingId,

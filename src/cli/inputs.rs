@@ -33,8 +33,8 @@ pub(crate) struct Loaded {
     pub(crate) metrics: Vec<usize>,
 }
 
-/// Loads the inputs, gives names to their addresses, combines them, and finds the metrics asked for. Frames that a profile itself says
-/// to drop go, unless `all_frames` are wanted.
+/// Loads the inputs, gives names to their addresses, combines them, and finds the metrics asked for.
+/// Frames that a profile itself says to drop go, unless `all_frames` are wanted.
 pub(crate) fn load(args: &InputArgs, options: LoadOptions, all_frames: bool) -> Result<Loaded> {
     let options = args.within_memory(options);
     let names = names(&args.profiles)?;
@@ -64,15 +64,16 @@ pub(crate) fn load(args: &InputArgs, options: LoadOptions, all_frames: bool) -> 
         };
         loaded.push((number, profile));
     }
+    clock.step_with("load", &progress.parts());
+    drop(progress);
     args.symbols.apply(loaded.iter_mut().map(|(_, profile)| profile))?;
+    clock.step("symbols");
     if !all_frames {
         // Every input has its own idea of what to drop, in the words of names.
         for (_, profile) in &mut loaded {
             *profile = drop_frames(profile);
         }
     }
-    clock.step_with("load", &progress.parts());
-    drop(progress);
     loaded.sort_unstable_by_key(|(number, _)| *number);
     let Some((_, first)) = loaded.first() else {
         let hint = "name a profile, or a folder that holds one";

@@ -24,8 +24,8 @@ pub(super) struct Read {
     pub(super) skipped: Option<String>,
 }
 
-/// Reads the profiles at `names`, those in folders one by one, and gives names to their addresses. Frames that a profile itself says to drop
-/// go, unless `all_frames` are wanted.
+/// Reads the profiles at `names`, those in folders one by one, and gives names to their addresses. Frames
+/// that a profile itself says to drop go, unless `all_frames` are wanted.
 pub(super) fn read_all(
     args: &InputArgs,
     names: &[String],
@@ -55,6 +55,7 @@ pub(super) fn read_all(
         return Err(hinted(format!("{}: no profile there", names.join(", ")), hint));
     }
     args.symbols.apply(profiles.iter_mut().map(|(_, profile)| profile))?;
+    clock.step("symbols");
     if !all_frames {
         // Every input has its own idea of what to drop, in the words of names.
         for (_, profile) in &mut profiles {

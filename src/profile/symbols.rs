@@ -103,6 +103,9 @@ impl Symbols {
             (function.line, function.file) == (0, StringId::default())
                 && (name.starts_with('[') || name == unnamed(""))
         });
+        if !stands_for_binary.iter().any(|&stands| stands) {
+            return Column::filled(false, self.frames.len());
+        }
         self.frames.map(|frame| {
             stands_for_binary[frame.function]
                 && frame.address != 0

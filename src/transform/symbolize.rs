@@ -65,7 +65,7 @@ pub fn symbolize(profile: &Profile, places: &Places) -> Result<Profile, TooLarge
             let (start, end) = becomes.range[frame];
             frames.extend_from_slice(&becomes.frames[start..end]);
         }
-        new_stack[stack] = table.intern(&frames).ok_or(TooLarge)?;
+        new_stack[stack] = table.intern(&frames).ok_or(TooLarge::Ids)?;
     }
     let rows = profile.samples.stack.iter().enumerate();
     let samples = restack(profile, rows.map(|(row, &stack)| (row, new_stack[stack])));

@@ -215,6 +215,26 @@ fn binaries_are_found_by_name_build_id_and_path() {
 }
 
 #[test]
+fn firefox_profiles_count_from_the_start_of_the_image() {
+    // The address of `order` as nm has it; the library's own start is 0.
+    let folder = Folder::new("firefox");
+    let text = r#"{"meta": {"preprocessedProfileVersion": 49, "interval": 1},
+        "libs": [{"name": "sorting", "path": "/srv/sorting/sorting", "codeId": "BUILD_ID"}],
+        "threads": [{"name": "main", "stringArray": ["0x11b0"],
+            "resourceTable": {"lib": [0], "name": [0]},
+            "funcTable": {"name": [0], "isJS": [false], "resource": [0]},
+            "frameTable": {"address": [4528], "func": [0]},
+            "stackTable": {"prefix": [null], "frame": [0]},
+            "samples": {"weightType": "samples", "stack": [0], "time": [1], "weight": null}}]}"#;
+    let path = folder.0.join("profile.json");
+    fs::write(&path, text.replace("BUILD_ID", BUILD_ID)).unwrap();
+    let fixtures = fixture("symbols");
+    let (rows, errors) =
+        top(path.to_str().unwrap(), &["-m", "samples", "--binary", fixtures.to_str().unwrap()], None);
+    assert_eq!((names(&rows), errors.as_str()), (vec!["order"], ""));
+}
+
+#[test]
 fn another_build_is_refused() {
     let other = Folder::new("other-build");
     let path = other.copy("shapes", "sorting");

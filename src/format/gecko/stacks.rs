@@ -34,7 +34,7 @@ pub(super) fn strings<'a>(json: &Json<'a>, at: Option<usize>) -> Result<StringLi
 pub(super) struct StackTable {
     stacks: Vec<Stack>,
     /// `None` for frames that are not shown.
-    frames: Vec<Option<FrameId>>,
+    frames: Vec<Option<Interrupted>>,
     path: Vec<FrameId>,
 }
 
@@ -42,6 +42,14 @@ struct Stack {
     prefix: u32,
     frame: u32,
     made: Option<StackId>,
+}
+
+/// A frame where the thread was interrupted, and the same where it called. Profiles that Firefox did not
+/// process have the addresses that calls return to.
+#[derive(Clone, Copy)]
+struct Interrupted {
+    here: FrameId,
+    calling: FrameId,
 }
 
 /// The prefix of a stack of one frame.
@@ -61,16 +69,19 @@ impl StackTable {
         table(json, tables.frames.as_ref(), wanted, |[func, location, address, line, depth]| {
             let line = line.map_or(0, |line| line as u32);
             let inlined = depth.is_some_and(|depth| depth > 0.0);
-            let frame = if let Some(location) = row(location) {
+            let (frame, calls) = if let Some(location) = row(location) {
                 let frame = location::frame(string(strings, location)?, libs, builder);
-                frame.map(|frame| Frame { line, inlined, ..frame })
+                (frame.map(|frame| Frame { line, inlined, ..frame }), 1)
             } else {
                 let function = row(func).and_then(|func| functions.get(func)).copied();
                 let (function, mapping) = function.ok_or_else(outside)?;
                 let address = address.filter(|&address| address > 0.0).map_or(0, |address| address as u64);
-                Some(Frame { function, line, address, mapping, inlined })
+                (Some(Frame { function, line, address, mapping, inlined }), 0)
             };
-            frames.push(frame.map(|frame| builder.frame(frame)));
+            frames.push(frame.map(|frame| {
+                let calling = Frame { address: frame.address.saturating_sub(calls), ..frame };
+                Interrupted { here: builder.frame(frame), calling: builder.frame(calling) }
+            }));
             Ok(())
         })?;
         let mut stacks = Vec::new();
@@ -101,7 +112,9 @@ impl StackTable {
         let mut steps = 0;
         while at != NO_PREFIX {
             let stack = self.stacks.get(at as usize).ok_or_else(|| missing(at as usize))?;
-            self.path.extend(self.frames[stack.frame as usize]);
+            let is_leaf = steps == 0;
+            let frame = self.frames[stack.frame as usize];
+            self.path.extend(frame.map(|frame| if is_leaf { frame.here } else { frame.calling }));
             at = stack.prefix;
             steps += 1;
             if steps > self.stacks.len() {

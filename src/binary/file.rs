@@ -3,9 +3,7 @@
 use std::borrow::Cow;
 use std::io::Read;
 
-use object::{
-    Architecture, CompressionFormat, File, Object, ObjectSection, ObjectSegment, ReadRef,
-};
+use object::{Architecture, CompressionFormat, File, Object, ObjectSection, ObjectSegment, ReadRef};
 
 use crate::binary::{Address, BuildId};
 
@@ -54,7 +52,8 @@ impl<'data, R: ReadRef<'data>> Binary<'data, R> {
     /// not their bytes.
     pub fn has_code(&self) -> bool {
         let is_here = |section: object::Section<'data, '_, R>| {
-            section.kind() == object::SectionKind::Text && section.file_range().is_some_and(|(_, size)| size > 0)
+            section.kind() == object::SectionKind::Text
+                && section.file_range().is_some_and(|(_, size)| size > 0)
         };
         self.file.sections().any(is_here)
     }

@@ -96,7 +96,12 @@ impl<'s> Lines<'s> {
             let mut of_unit = dwarf.unit_ranges(&unit).ok()?;
             while let Some(range) = of_unit.next().ok()? {
                 if range.begin < range.end {
-                    ranges.push(UnitRange { begin: range.begin, end: range.end, reach: 0, unit: units.len() });
+                    ranges.push(UnitRange {
+                        begin: range.begin,
+                        end: range.end,
+                        reach: 0,
+                        unit: units.len(),
+                    });
                 }
             }
             if ranges.len() == known {

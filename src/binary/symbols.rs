@@ -2,7 +2,9 @@
 
 use std::cmp::Reverse;
 
-use object::{Object, ObjectSection, ObjectSymbol, ObjectSymbolTable, ReadRef, SectionKind, SymbolIndex, SymbolKind};
+use object::{
+    Object, ObjectSection, ObjectSymbol, ObjectSymbolTable, ReadRef, SectionKind, SymbolIndex, SymbolKind,
+};
 
 use crate::binary::Binary;
 use crate::name::demangle;
@@ -36,7 +38,8 @@ const MOST_NESTED: usize = 16;
 impl<'b, 'data, R: ReadRef<'data>> SymbolTable<'b, 'data, R> {
     /// The functions of all `binaries`, which are parts of one: debug information and the code itself.
     pub(super) fn of(binaries: &'b [&'b Binary<'data, R>]) -> Self {
-        let mut table = SymbolTable { symbols: Vec::new(), binaries, sections: Vec::new(), jumps: Vec::new() };
+        let mut table =
+            SymbolTable { symbols: Vec::new(), binaries, sections: Vec::new(), jumps: Vec::new() };
         for number in 0..binaries.len() {
             table.add(number);
         }
@@ -114,7 +117,10 @@ impl<'b, 'data, R: ReadRef<'data>> SymbolTable<'b, 'data, R> {
 
     /// Of several names for one place, the smallest is the best known: global ones before local ones,
     /// these before weak ones, few underscores, short.
-    fn ranked(&self, symbol: &Symbol) -> Option<((Reverse<bool>, Reverse<bool>, bool, usize, usize), String)> {
+    fn ranked(
+        &self,
+        symbol: &Symbol,
+    ) -> Option<((Reverse<bool>, Reverse<bool>, bool, usize, usize), String)> {
         let name = self.name(symbol)?;
         let underscores = name.bytes().take_while(|&byte| byte == b'_').count();
         let rank =

@@ -63,7 +63,8 @@ impl Binaries {
     /// where the profile has none.
     pub(super) fn find(&mut self, file: &str, claimed: &str) -> Search {
         // Some recorders write other texts here, which can tell nothing.
-        let is_id = claimed.len() >= 8 && claimed.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+        let is_id =
+            claimed.len() >= 8 && claimed.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
         let claimed = if is_id { claimed } else { "" };
         let (mut debug, mut other) = (None, None);
         for path in self.candidates(file, claimed) {
@@ -156,7 +157,8 @@ impl Binaries {
             paths.push(PathBuf::from(bundle).join(name));
         }
         let belongs = |path: &PathBuf| {
-            self::about(path).is_some_and(|debug| debug.has_lines && debug.id.is_some() && debug.id == about.id)
+            self::about(path)
+                .is_some_and(|debug| debug.has_lines && debug.id.is_some() && debug.id == about.id)
         };
         let debug = paths.into_iter().find(belongs);
         Files { common: debug.as_deref().and_then(common), binary, debug }

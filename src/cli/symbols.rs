@@ -74,10 +74,7 @@ impl SymbolArgs {
 
     /// Says how much of the profiles is code without names, where that matters and something can be
     /// done. Each profile comes with the number of the metric to tell by.
-    pub(super) fn warning<'p>(
-        &self,
-        profiles: impl Iterator<Item = (&'p Profile, usize)>,
-    ) -> Option<String> {
+    pub(super) fn warning<'p>(&self, profiles: impl Iterator<Item = (&'p Profile, usize)>) -> Option<String> {
         if self.symbolize == Symbolize::Never {
             return None;
         }

@@ -13,9 +13,9 @@
 //! stack that it continues. Each map is a metric, called like the map, or `samples` if that has no
 //! name. Keys that are no stacks become labels: `key`, and `key2` … where there are several.
 
-use crate::name::demangle;
 use crate::format::text::{BadLines, Lines, decimal, hex};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source};
+use crate::name::demangle;
 use crate::profile::{
     Frame, FrameId, Label, LabelSetId, LabelValue, LoadOptions, Mapping, MappingId, Profile, ProfileBuilder,
 };

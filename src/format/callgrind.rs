@@ -19,9 +19,9 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::name::demangle;
 use crate::format::text::{BadLines, Scan};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source};
+use crate::name::demangle;
 use crate::profile::{
     Frame, FrameId, Function, FunctionId, Id, LoadOptions, Mapping, Profile, ProfileBuilder, StringId,
 };

@@ -9,9 +9,9 @@
 //!
 //! A node's count contains that of its children; two columns of indentation are one level.
 
-use crate::name::demangle;
 use crate::format::text::{Lines, Scan, decimal};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source};
+use crate::name::demangle;
 use crate::profile::{
     Frame, FrameId, Label, LabelSetId, LabelValue, LoadOptions, Mapping, MappingId, Period, Profile,
     ProfileBuilder,

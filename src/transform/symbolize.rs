@@ -37,10 +37,14 @@ pub fn address_in_file(mapping: &Mapping, address: u64) -> Option<Address> {
         Addresses::Image => Some(Address::Image(address)),
         // Recorders that look up where a binary was themselves write what the linker counted, in a
         // mapping of all memory.
-        Addresses::Memory if mapping.start == 0 && mapping.offset == 0 && [0, u64::MAX].contains(&mapping.limit) => {
+        Addresses::Memory
+            if mapping.start == 0 && mapping.offset == 0 && [0, u64::MAX].contains(&mapping.limit) =>
+        {
             Some(Address::Linked(address))
         }
-        Addresses::Memory => address.checked_sub(mapping.start)?.checked_add(mapping.offset).map(Address::File),
+        Addresses::Memory => {
+            address.checked_sub(mapping.start)?.checked_add(mapping.offset).map(Address::File)
+        }
     }
 }
 
@@ -155,10 +159,7 @@ mod tests {
             ((mapping, 0x5030), vec![place("work", 4)]),
         ]);
         let named = symbolize(&profile, &places).unwrap();
-        assert_eq!(
-            draw(&named),
-            "main;[server] 2\nmain;work@s.c:3;+get@s.c:7 1\nmain;work@s.c:4 4"
-        );
+        assert_eq!(draw(&named), "main;[server] 2\nmain;work@s.c:3;+get@s.c:7 1\nmain;work@s.c:4 4");
         assert_eq!(unnamed_addresses(&named)[&mapping], [0x5020]);
         assert_eq!(named.meta, profile.meta);
     }

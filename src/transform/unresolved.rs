@@ -70,7 +70,9 @@ fn add<'p>(
     for (stack, &weight) in weights.enumerate().filter(|(_, weight)| **weight > 0) {
         let frames = profile.stacks.frames(stack);
         met.clear();
-        met.extend(frames.iter().filter(|&&frame| unnamed[frame]).map(|&frame| symbols.frames[frame].mapping));
+        met.extend(
+            frames.iter().filter(|&&frame| unnamed[frame]).map(|&frame| symbols.frames[frame].mapping),
+        );
         met.sort_unstable();
         met.dedup();
         if met.is_empty() {
@@ -102,9 +104,8 @@ mod tests {
         let file = builder.string("/lib/libx.so");
         let mapping = builder.mapping(Mapping { file, ..Mapping::default() });
         let function = builder.unnamed_function(mapping);
-        let [a, b] = [1, 2].map(|address| {
-            builder.frame(Frame { function, address, mapping, ..Frame::default() })
-        });
+        let [a, b] =
+            [1, 2].map(|address| builder.frame(Frame { function, address, mapping, ..Frame::default() }));
         let main = builder.named_frame("main");
         for (frames, value) in [(&[main, a][..], 1), (&[a, b, a, main], 2), (&[main], 4)] {
             let stack = builder.stack(frames);

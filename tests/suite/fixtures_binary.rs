@@ -148,7 +148,8 @@ fn places(profile: &Profile, metric: &str, return_to: bool) -> BTreeMap<String, 
         let mut places = Vec::new();
         for (index, frame) in frames.iter().enumerate() {
             let file = profile.symbols.mapping_file(frame.mapping);
-            let is_kernel = |frame: &Frame| profile.symbols.mapping_file(frame.mapping).starts_with("[kernel");
+            let is_kernel =
+                |frame: &Frame| profile.symbols.mapping_file(frame.mapping).starts_with("[kernel");
             let calls = frames.get(index + 1).is_some_and(|next| is_kernel(next) == is_kernel(frame));
             places.push(format!("{file}+{:x}", frame.address.saturating_sub(u64::from(return_to && calls))));
         }

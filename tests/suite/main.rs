@@ -32,5 +32,5 @@ mod stats_attribution;
 mod stats_properties;
 mod stats_vectors;
 mod support;
-mod writing;
 mod symbols;
+mod writing;

@@ -72,7 +72,8 @@ fn build(metrics: usize, samples: &[Sample]) -> Profile {
         .map(|(number, file)| {
             let (file, build_id) = (builder.string(file), builder.string("beef"));
             let start = number as u64 * 0x1000;
-            let known = Mapping { file, build_id, start, limit: start + 0x1000, offset: 16, ..Mapping::default() };
+            let known =
+                Mapping { file, build_id, start, limit: start + 0x1000, offset: 16, ..Mapping::default() };
             builder.mapping(if number == 0 { Mapping::default() } else { known })
         })
         .collect();

@@ -53,8 +53,7 @@ fn look_up(binary: &[u8], debug: Option<&[u8]>, addresses: &[Address]) -> Vec<Ve
 fn functions_and_lines_are_those_of_addr2line() {
     for &(name, debug) in BINARIES {
         let expected = addr2line(name);
-        let addresses: Vec<Address> =
-            expected.iter().map(|&(address, _)| Address::Linked(address)).collect();
+        let addresses: Vec<Address> = expected.iter().map(|&(address, _)| Address::Linked(address)).collect();
         let found = look_up(&bytes(name), debug.map(bytes).as_deref(), &addresses);
         for ((address, want), found) in expected.into_iter().zip(found) {
             let found: Vec<Line> =
@@ -72,14 +71,18 @@ fn functions_start_where_the_source_says() {
     };
     let crunch = addr2line("sorting").into_iter().find(|(_, lines)| lines.len() == 3).unwrap().0;
     let want = [("mix", 5), ("twice", 10), ("crunch", 13)];
-    assert_eq!(at("sorting", Some("sorting.debug"), crunch), want.map(|(name, line)| (name.to_string(), line)));
+    assert_eq!(
+        at("sorting", Some("sorting.debug"), crunch),
+        want.map(|(name, line)| (name.to_string(), line))
+    );
 }
 
 #[test]
 fn offsets_in_the_file_become_addresses() {
     // The linker of this library put code at other addresses than it has in the file.
     let library = bytes("libprices.so");
-    let found = look_up(&library, None, &[Address::File(0x400), Address::Image(0x1400), Address::Linked(0x1400)]);
+    let found =
+        look_up(&library, None, &[Address::File(0x400), Address::Image(0x1400), Address::Linked(0x1400)]);
     assert!(found[0].iter().any(|place| place.function == "basket_total"), "{found:?}");
     assert!(found.iter().all(|places| *places == found[0]), "{found:?}");
     // Behind the last segment there is nothing.
@@ -109,7 +112,9 @@ fn broken_binaries_are_no_harm() {
         let (whole, debug) = (bytes(name), debug.map(bytes));
         let mut addresses: Vec<Address> = addr2line(name)
             .into_iter()
-            .flat_map(|(address, _)| [Address::Linked(address), Address::File(address), Address::Image(address)])
+            .flat_map(|(address, _)| {
+                [Address::Linked(address), Address::File(address), Address::Image(address)]
+            })
             .step_by(7)
             .collect();
         addresses.extend([Address::Linked(u64::MAX), Address::Image(u64::MAX), Address::File(u64::MAX)]);
@@ -254,7 +259,10 @@ fn names_do_not_change_what_is_counted() {
         let (named, _) = top(profile, &["--binary", fixtures.to_str().unwrap()], None);
         assert!(sum(&bare) > 0 && sum(&bare) == sum(&named), "{profile}: {bare:?} {named:?}");
         let of = |rows: &[(String, i64)], names: &[&str]| {
-            rows.iter().filter(|(name, _)| names.contains(&name.as_str())).map(|(_, value)| value).sum::<i64>()
+            rows.iter()
+                .filter(|(name, _)| names.contains(&name.as_str()))
+                .map(|(_, value)| value)
+                .sum::<i64>()
         };
         let parts = ["order", "sort_some", "crunch", "twice", "mix", "main", "_start"];
         assert_eq!(of(&bare, &["[sorting]"]), of(&named, &parts), "{profile}");

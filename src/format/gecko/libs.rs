@@ -80,6 +80,7 @@ fn read_lib(json: &mut Json, builder: &mut ProfileBuilder) -> Result<Lib, ParseE
     };
     let file = builder.string(if path.is_empty() { &name } else { &path });
     let build_id = builder.string(&build_id.to_ascii_lowercase());
-    lib.mapping = builder.mapping(Mapping { file, build_id, addresses: Addresses::Image, ..Mapping::default() });
+    lib.mapping =
+        builder.mapping(Mapping { file, build_id, addresses: Addresses::Image, ..Mapping::default() });
     Ok(lib)
 }

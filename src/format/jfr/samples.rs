@@ -3,12 +3,12 @@
 use hashbrown::HashMap;
 
 use crate::format::ParseError;
-use crate::name::demangle;
 use crate::format::jfr::chunk::Chunk;
 use crate::format::jfr::constants::{Constants, RawFrame};
 use crate::format::jfr::cursor::Cursor;
 use crate::format::jfr::kinds::{BY_WALL_CLOCK, EVENT_KINDS, EventKind, Measure, Settings};
 use crate::format::jfr::metadata::{Class, Plan};
+use crate::name::demangle;
 use crate::profile::{
     Frame, FrameId, FunctionId, Label, LabelSetId, LabelValue, ProfileBuilder, StackId, StringId,
 };

@@ -18,8 +18,8 @@ use crate::format::perf_data::maps::{Map, Space, Spaces};
 use crate::format::perf_data::record::{Record, Sample};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source};
 use crate::profile::{
-    Addresses, Frame, FrameId, FunctionId, Label, LabelSetId, LabelValue, LoadOptions, Mapping, MappingId, Profile,
-    ProfileBuilder, StringId,
+    Addresses, Frame, FrameId, FunctionId, Label, LabelSetId, LabelValue, LoadOptions, Mapping, MappingId,
+    Profile, ProfileBuilder, StringId,
 };
 
 /// The format's row in the list of formats.

@@ -4,8 +4,8 @@ use std::hash::{BuildHasher, RandomState};
 
 use hashbrown::HashTable;
 
-use crate::name::demangle;
 use crate::format::text::hex;
+use crate::name::demangle;
 use crate::profile::{Frame, FrameId, Mapping, MappingId, ProfileBuilder};
 
 /// A frame's line, split up.

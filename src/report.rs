@@ -522,6 +522,9 @@ pub struct Flame {
     pub header: Header,
     /// The nodes in preorder; node 0 is the whole profile.
     pub nodes: Vec<FlameNode>,
+    /// Where one function is in focus, its callers in preorder, each on what it calls; node 0 is the
+    /// whole again. Otherwise empty. `nodes` then starts at the function, and is drawn below them.
+    pub callers: Vec<FlameNode>,
     /// Callees on their callers, or callers on the functions they call.
     pub direction: Direction,
     /// Title of the picture.
@@ -554,7 +557,7 @@ pub struct FlameNode {
     pub line: Option<u32>,
     /// What it belongs to: the package, else the file, else the binary; empty where none is known.
     pub package: Name,
-    /// Whether the compiler inlined the function wherever it was met.
+    /// Whether the compiler inlined the function in all stacks through the node.
     pub inlined: bool,
     /// How wide it is drawn: Σ |value| of the samples through it. Never less than the widths of the
     /// nodes on it taken together, even where values have both signs.
@@ -578,9 +581,13 @@ pub struct Page {
     pub metrics: Vec<PageMetric>,
     /// The metric shown first.
     pub default_metric: usize,
-    /// What stacks are made of, in alphabetical order.
+    /// What is counted, in alphabetical order.
     pub names: Vec<PageName>,
-    /// The frames of all stacks, root first, as indices of `names`. The stacks are sorted, so that
+    /// What stacks are made of: names, each apart for every place that patterns tell apart.
+    pub places: Vec<PagePlace>,
+    /// For each named set of frames (`@idle`), the places in it.
+    pub sets: Vec<(&'static str, Vec<u32>)>,
+    /// The frames of all stacks, root first, as indices of `places`. The stacks are sorted, so that
     /// those with a common beginning are neighbours. One that has values of both signs stands twice.
     pub frames: Vec<u32>,
     /// Where each stack ends in `frames`; it starts where the one before it ends.
@@ -613,6 +620,22 @@ pub struct PageName {
     pub line: Option<u32>,
     /// What it belongs to: the package, else the file, else the binary; empty where none is known.
     pub package: Name,
-    /// Whether the compiler inlined the function wherever it was met.
+}
+
+/// A name as it stands in one place: what a pattern matches is a place, as a function may be in
+/// several files and binaries.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PagePlace {
+    /// The index of its name.
+    pub name: u32,
+    /// The function's full name.
+    pub function: Name,
+    /// The source file; empty where unknown.
+    pub file: Name,
+    /// The binary or library; empty where unknown.
+    pub mapping: Name,
+    /// What it belongs to: the package, else the file, else the binary; empty where none is known.
+    pub package: Name,
+    /// Whether the compiler inlined it there.
     pub inlined: bool,
 }

@@ -9,8 +9,8 @@ use crate::cli::failure::hinted;
 use crate::cli::matching::Stages;
 use crate::profile::{LoadOptions, Profile};
 use crate::transform::{
-    Marks, anonymize, collapse_recursion, hide_frames, hide_stacks, prune_from, show_frames, show_from,
-    show_stacks, without_inlines,
+    Marks, anonymize, collapse_recursion, end_before, hide_frames, hide_stacks, prune_from, show_frames,
+    show_from, show_stacks, without_inlines,
 };
 use crate::tree::{By, join_adjacent};
 
@@ -36,7 +36,7 @@ pub(crate) struct FilterArgs {
     /// End stacks at the innermost match
     #[arg(long, value_name = "RE", alias = "prune_from", add = ArgValueCompleter::new(functions))]
     pub(crate) prune_from: Vec<String>,
-    /// Keep stacks through a match; trees lay what it calls below it
+    /// Keep stacks through a match; trees lay what it calls below it, flame its callers above too
     #[arg(long, value_name = "RE", add = ArgValueCompleter::new(functions))]
     pub(crate) focus: Vec<String>,
     /// Keep samples by label: K=V, K=~RE, K=LO:HI with units, or K
@@ -99,6 +99,10 @@ pub(crate) enum AroundFocus {
     Callees,
     /// What leads to the innermost match, itself at the end.
     Callers,
+    /// What is called from the outermost match, and apart from it what leads there.
+    Both,
+    /// All stacks: the view applies the focus itself.
+    Untouched,
 }
 
 /// A filtered profile, and what was said about filtering it.
@@ -108,6 +112,8 @@ pub(crate) struct Filtered {
     pub(crate) typed: Vec<String>,
     /// What `--focus` means, where it was given.
     pub(crate) focus: Option<Marks>,
+    /// What leads to `--focus`, where the view draws that apart.
+    pub(crate) callers: Option<Profile>,
     /// Patterns that were taken otherwise than typed.
     pub(crate) notes: Vec<String>,
 }
@@ -152,27 +158,41 @@ impl FilterArgs {
         if self.collapse_recursion {
             stages.profile = collapse_recursion(&stages.profile);
         }
-        let mut focus = stages.show("--focus", &self.focus, show_stacks)?;
+        let mut focus = match self.around_focus {
+            AroundFocus::Untouched => {
+                stages.show("--focus", &self.focus, |profile, _| (profile.clone(), 0))?;
+                None
+            }
+            _ => stages.show("--focus", &self.focus, show_stacks)?,
+        };
+        let mut callers = None;
         if let Some(marks) = &focus {
+            if self.around_focus == AroundFocus::Both {
+                callers = Some(end_before(&stages.profile, marks).0);
+            }
             stages.profile = match self.around_focus {
-                AroundFocus::All => stages.profile,
-                AroundFocus::Callees => show_from(&stages.profile, marks).0,
+                AroundFocus::All | AroundFocus::Untouched => stages.profile,
+                AroundFocus::Callees | AroundFocus::Both => show_from(&stages.profile, marks).0,
                 AroundFocus::Callers => prune_from(&stages.profile, marks).0,
             };
         }
         if self.anonymize {
             // Last, so that patterns are about the names as they were.
-            stages.profile = anonymize(&stages.profile, &self.salt);
+            let hide = |profile: &Profile| anonymize(profile, &self.salt);
+            (stages.profile, callers) = (hide(&stages.profile), callers.as_ref().map(hide));
         }
         match by {
             By::Label(key) => {
                 stages.by_label(key)?;
                 // The nodes are values now, and no view starts at functions.
-                focus = None;
+                (focus, callers) = (None, None);
             }
-            by => stages.profile = join_adjacent(&stages.profile, by),
+            by => {
+                let join = |profile: &Profile| join_adjacent(profile, by);
+                (stages.profile, callers) = (join(&stages.profile), callers.as_ref().map(join));
+            }
         }
-        Ok(Filtered { profile: stages.profile, typed: self.typed(), focus, notes: stages.notes })
+        Ok(Filtered { profile: stages.profile, typed: self.typed(), focus, callers, notes: stages.notes })
     }
 
     /// Renames the functions of a profile that holds calls; other filters are about stacks.
@@ -190,7 +210,8 @@ impl FilterArgs {
         if self.anonymize {
             stages.profile = anonymize(&stages.profile, &self.salt);
         }
-        Ok(Filtered { profile: stages.profile, typed: self.typed(), focus: None, notes: stages.notes })
+        let (focus, callers) = (None, None);
+        Ok(Filtered { profile: stages.profile, typed: self.typed(), focus, callers, notes: stages.notes })
     }
 
     /// The filters as typed, in the order they are applied.
@@ -213,7 +234,9 @@ impl FilterArgs {
         add("--show-frames", &self.show_frames);
         add("--show-from", &self.show_from);
         add("--prune-from", &self.prune_from);
-        add("--focus", &self.focus);
+        if self.around_focus != AroundFocus::Untouched {
+            add("--focus", &self.focus);
+        }
         let flags = [
             (self.no_inlines, "--no-inlines"),
             (self.collapse_recursion, "--collapse-recursion"),

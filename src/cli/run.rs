@@ -16,6 +16,7 @@ use crate::cli::clock::Clock;
 use crate::cli::commands::{self, Command, Prof};
 use crate::cli::completion;
 use crate::cli::failure::{describe, hinted, is_closed_pipe};
+use crate::cli::filters::Filtered;
 use crate::cli::inputs::load;
 use crate::cli::pager;
 use crate::cli::target::Target;
@@ -176,19 +177,20 @@ pub(crate) fn report_beside(
     clock.step("filter");
     warn("warning", &filtered.profile.meta.warnings, &args.input);
     warn("note", &filtered.notes, &args.input);
-    let scope = Scope { metrics: loaded.metrics, by, focus: filtered.focus, base, highlight: None };
-    let mut report = view(&filtered.profile, scope)?;
+    let Filtered { profile, typed, focus, callers, .. } = filtered;
+    let scope = Scope { metrics: loaded.metrics, by, focus, callers, base, highlight: None };
+    let mut report = view(&profile, scope)?;
     clock.step("view");
     if let Some(header) = report.header_mut() {
         // What the view has to say comes after what the profile said already. The text says itself
         // that it is an approximation.
-        let said = filtered.profile.meta.warnings.len();
+        let said = profile.meta.warnings.len();
         let is_said =
             usize::from(header.about.approximation.is_some() && args.layout.format == OutputFormat::Text);
         warn("note", &header.warnings[said + is_said..], &args.input);
         header.about.inputs = loaded.names;
         header.about.combined = loaded.combined;
-        header.about.filters = filtered.typed;
+        header.about.filters = typed;
     }
     Ok(report)
 }

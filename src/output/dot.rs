@@ -10,8 +10,8 @@ use crate::output::text::left_out;
 use crate::report::{Graph, GraphEdge, GraphNode};
 use crate::unit::{self, IncompatibleUnits, Scale, Unit};
 
-/// Writes the graph for `dot`: the darker a box, the greater its total; the larger its letters, the
-/// greater its self. Fails where the unit asked for is none of the metric's kind.
+/// Writes the graph for `dot`: the darker a box, the greater its total, or in a comparison the redder
+/// the more it grew and the bluer the more it shrank; the larger its letters, the greater its self. Fails where the unit asked for is none of the metric's kind.
 pub fn dot(
     graph: &Graph,
     unit: Option<&Unit>,
@@ -25,7 +25,9 @@ pub fn dot(
     };
     let names: Vec<&str> = graph.nodes.iter().map(|node| &*node.name).collect();
     let darkest = graph.nodes.iter().map(|node| node.total.saturating_abs()).max().unwrap_or(0);
-    let drawing = Drawing { graph, scale, short: short_names(&names), darkest };
+    let deltas = graph.nodes.iter().filter_map(|node| node.delta).map(|delta| delta.total.saturating_abs());
+    let largest_delta = deltas.max().unwrap_or(0);
+    let drawing = Drawing { graph, scale, short: short_names(&names), darkest, largest_delta };
     drawing.write(out)?;
     Ok(Ok(()))
 }
@@ -36,6 +38,8 @@ struct Drawing<'g> {
     short: Vec<String>,
     /// The largest total, whose box is the darkest.
     darkest: i64,
+    /// The largest change of a total in a comparison, whose box is the reddest or bluest.
+    largest_delta: i64,
 }
 
 impl Drawing<'_> {
@@ -79,7 +83,12 @@ impl Drawing<'_> {
             lines.push(format!("{}: {shown}, {share} of all", about.filters.join(" ")));
         }
         lines.extend(left_out(self.graph));
-        lines.push("colour: total; letters: self".to_string());
+        if let Some(base) = &header.base {
+            lines.push(format!("old {}: {}", base.inputs.join(", "), self.scale.format(base.total)));
+            lines.push("red grew, blue shrank (total); letters: self, new".to_string());
+        } else {
+            lines.push("colour: total; letters: self".to_string());
+        }
         if self.graph.edges.iter().any(|edge| edge.bridged) {
             lines.push("dashed: by way of functions left out".to_string());
         }
@@ -95,6 +104,15 @@ impl Drawing<'_> {
         format!("{} ({})", self.scale.format(value), unit::share(value, self.graph.header.total))
     }
 
+    /// What a value was and how it changed, on a line of its own.
+    fn change(&self, old: i64, delta: i64) -> String {
+        match (old, delta) {
+            (0, _) => "\\nnew".to_string(),
+            (_, delta) if delta == -old => format!("\\nwas {}, removed", self.scale.format(old)),
+            _ => format!("\\nwas {}, {}", self.scale.format(old), self.scale.format_signed(delta)),
+        }
+    }
+
     fn write_node(
         &self,
         out: &mut dyn Write,
@@ -108,12 +126,17 @@ impl Drawing<'_> {
             (own, total) if own == total => format!("self {}", self.value(own)),
             (own, total) => format!("self {}\\nof {}", self.value(own), self.value(total)),
         };
-        let fill = color::of_share(node.total, self.darkest);
+        let (fill, change) = match (node.old, node.delta) {
+            (Some(old), Some(delta)) => {
+                (color::of_delta(delta.total, self.largest_delta), self.change(old.total, delta.total))
+            }
+            _ => (color::of_share(node.total, self.darkest), String::new()),
+        };
         let (border, width) =
             if self.graph.header.is_highlighted(&node.name) { (HIGHLIGHT, 4) } else { (BORDER, 1) };
         writeln!(
             out,
-            "  n{index} [label=\"{}\\n{numbers}\" fontsize={} fillcolor=\"{fill}\" color=\"{border}\" \
+            "  n{index} [label=\"{}\\n{numbers}{change}\" fontsize={} fillcolor=\"{fill}\" color=\"{border}\" \
              penwidth={width} tooltip=\"{} {}\"];",
             name.join("\\n"),
             font_size(node.self_value, largest),
@@ -131,15 +154,19 @@ impl Drawing<'_> {
     ) -> io::Result<()> {
         let share = share(edge.value, self.graph.header.total);
         let style = if edge.bridged { " style=dashed" } else { "" };
+        let (stroke, change) = match (edge.old, edge.delta) {
+            (Some(old), Some(delta)) => (changed(delta, self.largest_delta), self.change(old, delta)),
+            _ => (darker(share), String::new()),
+        };
         writeln!(
             out,
-            "  n{caller} -> n{callee} [label=\" {}\" weight={} penwidth={:.2} color=\"{}\"{style} \
+            "  n{caller} -> n{callee} [label=\" {}{change}\" weight={} penwidth={:.2} color=\"{}\"{style} \
              tooltip=\"{} -> {} {}\"];",
             escape(&self.scale.format(edge.value)),
             // Heavy edges are kept short and straight.
             1 + (share * 100.0) as u32,
             1.0 + share * 5.0,
-            darker(share),
+            stroke,
             escape(&edge.caller),
             escape(&edge.callee),
             self.value(edge.value),
@@ -155,6 +182,14 @@ const HIGHLIGHT: Color = Color { red: 0x1f, green: 0x5f, blue: 0xd0 };
 fn darker(share: f64) -> Color {
     let mix = |from: f64, to: f64| (from + (to - from) * share.sqrt()).round() as u8;
     Color { red: mix(150.0, 190.0), green: mix(150.0, 40.0), blue: mix(150.0, 20.0) }
+}
+
+/// The colour of an edge of a comparison: dark enough for a line, from grey to red or blue.
+fn changed(delta: i64, largest: i64) -> Color {
+    let (red, green, blue) = if delta > 0 { (200.0, 50.0, 40.0) } else { (40.0, 100.0, 200.0) };
+    let part = share(delta, largest).sqrt();
+    let mix = |to: f64| (150.0 + (to - 150.0) * part).round() as u8;
+    Color { red: mix(red), green: mix(green), blue: mix(blue) }
 }
 
 /// From 0 to 1.

@@ -109,8 +109,21 @@ fn focus_rows(focus: &Focus) -> Vec<Value> {
 
 /// The nodes, then the edges.
 fn graph_rows(graph: &Graph) -> Vec<Value> {
-    let node = |node: &GraphNode| json!({ "name": node.name, "self": node.self_value, "total": node.total });
-    let edge = |edge: &GraphEdge| json!({ "caller": edge.caller, "callee": edge.callee, "value": edge.value, "bridged": edge.bridged });
+    let node = |node: &GraphNode| {
+        let mut row = json!({ "name": node.name, "self": node.self_value, "total": node.total });
+        if let (Some(old), Some(delta)) = (&node.old, &node.delta) {
+            (row["old"], row["delta"]) = (json!(old), json!(delta));
+        }
+        row
+    };
+    let edge = |edge: &GraphEdge| {
+        let mut row = json!({ "caller": edge.caller, "callee": edge.callee, "value": edge.value });
+        if let (Some(old), Some(delta)) = (edge.old, edge.delta) {
+            (row["old"], row["delta"]) = (json!({ "value": old }), json!({ "value": delta }));
+        }
+        row["bridged"] = json!(edge.bridged);
+        row
+    };
     graph.nodes.iter().map(node).chain(graph.edges.iter().map(edge)).collect()
 }
 
@@ -118,13 +131,17 @@ fn graph_rows(graph: &Graph) -> Vec<Value> {
 fn sequence_row(sequence: &HotSequence) -> Value {
     let callers: Vec<String> =
         sequence.callers.iter().map(|caller| format!("{} {}", caller.name, caller.value)).collect();
-    json!({
+    let mut row = json!({
         "frames": sequence.frames.join(";"),
         "total": sequence.total,
         "self": sequence.self_value,
-        "contexts": sequence.contexts,
-        "callers": callers.join(";"),
-    })
+    });
+    if let (Some(old), Some(delta)) = (&sequence.old, &sequence.delta) {
+        (row["old"], row["delta"]) = (json!(old), json!(delta));
+    }
+    row["contexts"] = json!(sequence.contexts);
+    row["callers"] = json!(callers.join(";"));
+    row
 }
 
 fn flatten(row: &Value) -> Vec<(String, Value)> {

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+pub use crate::stats::Verdict as RowVerdict;
+
 use crate::report::{Header, Name, Pair};
 
 /// Two sides compared.
@@ -121,45 +123,6 @@ pub struct Budget {
     pub exceeded: bool,
     /// Whether value and limit are percent.
     pub percent: bool,
-}
-
-/// What a row says about its function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum RowVerdict {
-    /// More expensive, beyond doubt and by enough to matter.
-    Regressed,
-    /// Cheaper, likewise.
-    Improved,
-    /// The samples were there before, under another name.
-    Moved,
-    /// Changed only because something it calls did.
-    Inherits,
-    /// Changed beyond doubt, but by less than matters.
-    Small,
-    /// On the new side only, and not tested.
-    New,
-    /// On the old side only, and not tested.
-    Removed,
-    /// No difference that these profiles can show.
-    #[serde(rename = "")]
-    Unchanged,
-}
-
-impl RowVerdict {
-    /// The word in JSON; empty for [`RowVerdict::Unchanged`].
-    pub fn word(self) -> &'static str {
-        match self {
-            RowVerdict::Regressed => "regressed",
-            RowVerdict::Improved => "improved",
-            RowVerdict::Moved => "moved",
-            RowVerdict::Inherits => "inherits",
-            RowVerdict::Small => "small",
-            RowVerdict::New => "new",
-            RowVerdict::Removed => "removed",
-            RowVerdict::Unchanged => "",
-        }
-    }
 }
 
 /// Which of the two values of a function a row is about.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::report::{Header, Name};
+use crate::report::{Header, Name, Pair};
 
 /// The call graph, or the part of it that matters.
 #[derive(Clone, Debug, Serialize)]
@@ -10,7 +10,7 @@ pub struct Graph {
     /// What it is about. `elided_rows` are the nodes that were cut, `elided` is their self.
     #[serde(flatten)]
     pub header: Header,
-    /// The nodes, the heaviest first.
+    /// The nodes, the heaviest first; in a comparison those that changed the most.
     pub nodes: Vec<GraphNode>,
     /// The edges between them, the heaviest first.
     pub edges: Vec<GraphEdge>,
@@ -31,6 +31,12 @@ pub struct GraphNode {
     pub self_value: i64,
     /// Total.
     pub total: i64,
+    /// The old side of a comparison.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub old: Option<Pair>,
+    /// New − old.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delta: Option<Pair>,
 }
 
 /// A call.
@@ -42,6 +48,12 @@ pub struct GraphEdge {
     pub callee: Name,
     /// The value of the samples in which the one calls the other, each once.
     pub value: i64,
+    /// The old side of a comparison.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub old: Option<i64>,
+    /// New − old.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delta: Option<i64>,
     /// Whether the one is never called by the other itself, only by way of functions that were cut.
     pub bridged: bool,
 }

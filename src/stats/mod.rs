@@ -42,6 +42,8 @@ pub mod multiplicity;
 
 use std::fmt;
 
+use serde::Serialize;
+
 /// One profile as the test sees it; both lists are indexed by the same function numbers.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Sampled {
@@ -152,7 +154,8 @@ pub enum Normalize {
 }
 
 /// What a row says about its function.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// More expensive, beyond doubt and by enough to matter. The only verdict that fails a build.
     Regressed,
@@ -169,6 +172,7 @@ pub enum Verdict {
     /// Only on the old side, with too few samples to test.
     Removed,
     /// No difference that these profiles can show.
+    #[serde(rename = "")]
     Unchanged,
 }
 

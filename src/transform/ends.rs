@@ -25,6 +25,24 @@ pub fn show_from(profile: &Profile, marks: &Marks) -> (Profile, usize) {
     (shown, matched)
 }
 
+/// Ends every stack above its outermost marked frame, so that its callers are left, and drops those
+/// without one: what [`show_from`] leaves out. Also says how many stacks hold one.
+///
+/// ```text
+/// before sort          main;sort;qsort;sort 3    →  main 3
+///                      main;render 8
+/// ```
+pub fn end_before(profile: &Profile, marks: &Marks) -> (Profile, usize) {
+    let mut matched = 0;
+    let shown = map_stacks(profile, |frames, kept| {
+        let Some(start) = frames.iter().position(|&frame| marks.contain(frame)) else { return Change::Drop };
+        matched += 1;
+        kept.extend_from_slice(&frames[..start]);
+        Change::Replace
+    });
+    (shown, matched)
+}
+
 /// Ends every stack at its innermost marked frame, which then has the value of all it called; stacks
 /// without one stay as they are. Also says how many stacks hold one.
 ///

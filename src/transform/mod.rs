@@ -33,7 +33,7 @@ pub use average::average;
 pub use compact::compact;
 pub use diff::{DiffError, Part, side_by_side};
 pub use drop_frames::drop_frames;
-pub use ends::{prune_from, show_from};
+pub use ends::{end_before, prune_from, show_from};
 pub use fold::{ARTEFACTS, fold_leaves};
 pub use frames::{hide_frames, show_frames};
 pub use inlines::without_inlines;

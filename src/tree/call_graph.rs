@@ -14,11 +14,13 @@ pub struct CallEdge {
     pub callee: KeyId,
     /// The value of the stacks on which the one stands above the other, each stack once.
     pub value: i64,
+    /// The same in the second series; 0 where there is one series only.
+    pub old: i64,
     /// Whether keys that were left out stand between them on every such stack.
     pub bridged: bool,
 }
 
-/// The edges between the keys that are kept, in the first series, in the order in which stacks show
+/// The edges between the keys that are kept, in the first two series, in the order in which stacks show
 /// them. Where keys that are not kept stand between two that are, the edge bridges them. A key that
 /// calls itself makes no edge.
 ///
@@ -40,8 +42,10 @@ pub fn call_edges(subject: &Subject<'_>, kept: &Column<KeyId, bool>) -> Vec<Call
     // The number of each edge, and the last stack that counted for it.
     let mut known: HashMap<(KeyId, KeyId), (usize, u32)> = HashMap::new();
     let mut number = 0;
-    for (stack, &value) in subject.series[0].enumerate() {
-        if value == 0 {
+    for stack in subject.stacks() {
+        let value = subject.series[0][stack];
+        let old = subject.series.get(1).map_or(0, |series| series[stack]);
+        if value == 0 && old == 0 {
             continue;
         }
         // Stacks number at most 2³², and the first is number 1.
@@ -55,7 +59,7 @@ pub fn call_edges(subject: &Subject<'_>, kept: &Column<KeyId, bool>) -> Vec<Call
             }
             if let Some(caller) = caller.filter(|&caller| caller != key) {
                 let (index, last) = known.entry((caller, key)).or_insert_with(|| {
-                    edges.push(CallEdge { caller, callee: key, value: 0, bridged: true });
+                    edges.push(CallEdge { caller, callee: key, value: 0, old: 0, bridged: true });
                     (edges.len() - 1, 0)
                 });
                 let edge = &mut edges[*index];
@@ -63,6 +67,7 @@ pub fn call_edges(subject: &Subject<'_>, kept: &Column<KeyId, bool>) -> Vec<Call
                 if *last != number {
                     *last = number;
                     edge.value += value;
+                    edge.old += old;
                 }
             }
             caller = Some(key);

@@ -1,6 +1,6 @@
 //! The call tree: callers above, callees below.
 
-use crate::profile::{Column, Id, StackId};
+use crate::profile::{Column, FrameId, Id, StackId};
 use crate::tree::partition::{Paths, partition};
 use crate::tree::{KeyId, NodeId, Shape, Subject, shares};
 
@@ -18,6 +18,9 @@ pub struct CallTree {
     pub total: Vec<Column<NodeId, i64>>,
     /// How many callees of each node were left out.
     pub cut: Column<NodeId, u32>,
+    /// Whether the compiler inlined the node on all of its stacks: a function may be inlined by one
+    /// caller and not by another.
+    pub inlined: Column<NodeId, bool>,
 }
 
 /// Builds the call tree of all stacks, as far as `shape` says.
@@ -40,13 +43,29 @@ pub fn inverted_tree(subject: &Subject<'_>, shape: &Shape<'_>) -> CallTree {
 fn build(subject: &Subject<'_>, shape: &Shape<'_>, from_leaf: bool) -> CallTree {
     let paths = WholeStacks { subject, stacks: subject.stacks().collect(), from_leaf };
     let tree = partition(&paths, subject.keys.len(), shape);
-    CallTree { parent: tree.parent, key: tree.key, self_value: tree.ended, total: tree.total, cut: tree.cut }
+    CallTree {
+        parent: tree.parent,
+        key: tree.key,
+        self_value: tree.ended,
+        total: tree.total,
+        cut: tree.cut,
+        inlined: tree.inlined,
+    }
 }
 
 struct WholeStacks<'s> {
     subject: &'s Subject<'s>,
     stacks: Vec<StackId>,
     from_leaf: bool,
+}
+
+impl WholeStacks<'_> {
+    #[inline]
+    fn frame(&self, path: u32, depth: usize) -> Option<FrameId> {
+        let frames = self.subject.profile.stacks.frames(self.stacks[path as usize]);
+        let index = if self.from_leaf { frames.len().checked_sub(depth + 1)? } else { depth };
+        frames.get(index).copied()
+    }
 }
 
 impl Paths for WholeStacks<'_> {
@@ -60,14 +79,16 @@ impl Paths for WholeStacks<'_> {
 
     #[inline]
     fn key(&self, path: u32, depth: usize) -> Option<KeyId> {
-        let frames = self.subject.profile.stacks.frames(self.stacks[path as usize]);
-        let index = if self.from_leaf { frames.len().checked_sub(depth + 1)? } else { depth };
-        frames.get(index).map(|&frame| self.subject.keys.of_frame(frame))
+        self.frame(path, depth).map(|frame| self.subject.keys.of_frame(frame))
     }
 
     #[inline]
     fn value(&self, path: u32, series: usize) -> i64 {
         self.subject.series[series][self.stacks[path as usize]]
+    }
+
+    fn is_inlined(&self, path: u32, depth: usize) -> bool {
+        self.frame(path, depth).is_some_and(|frame| self.subject.profile.symbols.frames[frame].inlined)
     }
 }
 

@@ -288,10 +288,14 @@ impl KeyCalls {
 
     /// The edges between the keys that are kept. What leads by way of others is not known.
     pub(super) fn call_edges(&self, kept: &Column<KeyId, bool>) -> Vec<CallEdge> {
-        let values = self.edges.iter().zip(&self.edge_values[0]);
-        values
-            .filter(|((caller, callee), _)| caller != callee && kept[*caller] && kept[*callee])
-            .map(|(&(caller, callee), &value)| CallEdge { caller, callee, value, bridged: false })
+        let value = |series: usize, edge: usize| self.edge_values.get(series).map_or(0, |values| values[edge]);
+        let edges = self.edges.iter().enumerate();
+        edges
+            .filter(|(_, (caller, callee))| caller != callee && kept[*caller] && kept[*callee])
+            .map(|(edge, &(caller, callee))| {
+                let (value, old) = (value(0, edge), value(1, edge));
+                CallEdge { caller, callee, value, old, bridged: false }
+            })
             .collect()
     }
 }

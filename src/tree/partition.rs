@@ -26,6 +26,10 @@ pub(crate) trait Paths {
     fn key(&self, path: u32, depth: usize) -> Option<KeyId>;
     /// The value of path `path` in series number `series`.
     fn value(&self, path: u32, series: usize) -> i64;
+    /// Whether what stands at `depth` of path `path` was inlined by the compiler.
+    fn is_inlined(&self, _path: u32, _depth: usize) -> bool {
+        false
+    }
 }
 
 /// A node as it is weighed while its tree is built.
@@ -59,6 +63,8 @@ pub(crate) struct Partition {
     pub(crate) ended: Vec<Column<NodeId, i64>>,
     /// How many children of each node were left out.
     pub(crate) cut: Column<NodeId, u32>,
+    /// Whether each node was inlined on all paths through it.
+    pub(crate) inlined: Column<NodeId, bool>,
 }
 
 /// A group of paths that share their first `depth` keys.
@@ -70,6 +76,7 @@ struct Group {
     depth: usize,
     total: Vec<i64>,
     ended: Vec<i64>,
+    inlined: bool,
 }
 
 impl Group {
@@ -94,7 +101,7 @@ pub(crate) fn partition<P: Paths>(paths: &P, keys: usize, shape: &Shape<'_>) -> 
     };
     let mut work = vec![splitter.whole()];
     while let Some(group) = work.pop() {
-        let node = tree.push(group.parent, group.node());
+        let node = tree.push(group.parent, group.node(), group.inlined && group.depth > 0);
         let mut children = splitter.split(&group, node);
         let all = children.len();
         if group.depth >= shape.max_depth {
@@ -111,7 +118,7 @@ pub(crate) fn partition<P: Paths>(paths: &P, keys: usize, shape: &Shape<'_>) -> 
 
 impl Partition {
     /// Adds a node; its cut is to follow.
-    pub(crate) fn push(&mut self, parent: NodeId, node: Node<'_>) -> NodeId {
+    pub(crate) fn push(&mut self, parent: NodeId, node: Node<'_>, inlined: bool) -> NodeId {
         for (column, &value) in self.total.iter_mut().zip(node.total) {
             column.push(value);
         }
@@ -119,6 +126,7 @@ impl Partition {
             column.push(value);
         }
         self.key.push(node.key);
+        self.inlined.push(inlined);
         self.parent.push(parent)
     }
 }
@@ -160,6 +168,8 @@ impl<P: Paths> Splitter<'_, P> {
             }
             let child = &mut children[number as usize];
             child.end += 1;
+            // Only blocks that are inlined so far need another look.
+            child.inlined = child.inlined && self.paths.is_inlined(path, group.depth);
             self.add(child, path);
             self.scratch.push((number, path));
         }
@@ -180,7 +190,7 @@ impl<P: Paths> Splitter<'_, P> {
 
     fn empty_group(&self, parent: NodeId, key: KeyId, depth: usize) -> Group {
         let zeros = || vec![0; self.paths.series()];
-        Group { parent, key, start: 0, end: 0, depth, total: zeros(), ended: zeros() }
+        Group { parent, key, start: 0, end: 0, depth, total: zeros(), ended: zeros(), inlined: true }
     }
 
     fn add(&self, group: &mut Group, path: u32) {

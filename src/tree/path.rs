@@ -42,6 +42,25 @@ pub fn heaviest_path(subject: &Subject<'_>) -> HeaviestPath {
     }
 }
 
+/// For each row of a path, what begins like it in another series.
+pub fn along_path(subject: &Subject<'_>, path: &[KeyId], series: usize) -> Vec<PathRow> {
+    let row = |&key: &KeyId| PathRow { key, self_value: 0, total: 0 };
+    let mut rows: Vec<PathRow> = path.iter().map(row).collect();
+    for (stack, &value) in subject.series[series].enumerate().filter(|(_, value)| **value != 0) {
+        let mut keys = subject.stack_keys(stack).peekable();
+        for row in &mut rows {
+            if keys.next() != Some(row.key) {
+                break;
+            }
+            row.total += value;
+            if keys.peek().is_none() {
+                row.self_value += value;
+            }
+        }
+    }
+    rows
+}
+
 fn key_at(subject: &Subject<'_>, stack: StackId, depth: usize) -> Option<KeyId> {
     subject.profile.stacks.frames(stack).get(depth).map(|&frame| subject.keys.of_frame(frame))
 }

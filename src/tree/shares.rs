@@ -265,7 +265,14 @@ fn wholes(calls: &KeyCalls) -> Vec<i64> {
 }
 
 fn into_tree(tree: Partition) -> CallTree {
-    CallTree { parent: tree.parent, key: tree.key, self_value: tree.ended, total: tree.total, cut: tree.cut }
+    CallTree {
+        parent: tree.parent,
+        key: tree.key,
+        self_value: tree.ended,
+        total: tree.total,
+        cut: tree.cut,
+        inlined: tree.inlined,
+    }
 }
 
 /// `total` in proportion to `part` of `all`, rounded.
@@ -345,7 +352,7 @@ fn grown_to(
     let mut work = vec![(NodeId::default(), 0, copy)];
     while let Some((parent, depth, node)) = work.pop() {
         let is_full = tree.parent.len() >= most;
-        let id = tree.push(parent, node.node());
+        let id = tree.push(parent, node.node(), false);
         let mut children = grow(&node);
         children.retain(|child| child.total.iter().any(|&total| total != 0));
         let all = children.len();

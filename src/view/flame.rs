@@ -1,5 +1,7 @@
 //! `flame`: the call tree as it will be drawn.
 
+use std::cell::Cell;
+
 use crate::profile::{Column, FrameId, Id, Profile};
 use crate::report::{Direction, Flame, FlameNode, Name};
 use crate::tree::{KeyId, Node, NodeId, Shape, Subject, call_tree, flat, inverted_tree, owner};
@@ -42,104 +44,158 @@ impl FlameOptions {
     }
 }
 
-/// The call tree without what is too small to be drawn.
+/// The call tree without what is too small to be drawn. Where one function is in focus, what leads
+/// there is a tree of its own.
 pub fn flame(profile: &Profile, options: &FlameOptions) -> Flame {
-    // The old side stands second, and widths last.
-    let scope = Scope { metrics: vec![options.scope.metrics[0]], ..options.scope.clone() };
-    let mut subject = scope.subject(profile);
-    let signed = subject.series[0].iter().any(|&value| value < 0);
-    if signed {
-        let widths = subject.series[0].map(|value| value.abs());
-        subject.series.push(widths);
-    }
-    let width = if signed { subject.series.len() - 1 } else { 0 };
-    let mut header = options.scope.header(profile, "prof.flame.v1");
+    let scope = &options.scope;
+    let mut header = scope.header(profile, "prof.flame.v1");
     approximate(&mut header, profile);
-    let measure = Measure::new(&header);
-    let third = u64::from(options.pixels.max(1)) * 3;
-    let smallest = header.shown.unsigned_abs().div_ceil(third).max(1);
-    let shape = Shape {
-        keep: &|node| node.total[width].unsigned_abs() >= smallest,
-        order: &|a, b| {
-            let by_name = subject.keys.name(a.key).cmp(subject.keys.name(b.key));
-            let weight = |node: Node<'_>| std::cmp::Reverse(node.total[width]);
-            match options.order {
-                Order::Alphabetical => by_name,
-                Order::Weight => weight(a).cmp(&weight(b)).then(by_name),
-            }
-        },
-        max_depth: DEEPEST,
+    let mut grower = Grower {
+        options,
+        measure: Measure::new(&header),
+        smallest: header.shown.unsigned_abs().div_ceil(u64::from(options.pixels.max(1)) * 3).max(1),
+        dropped: 0,
+        dropped_width: 0,
+        deepest: None,
     };
-    let tree = match options.direction {
-        Direction::TopDown => call_tree(&subject, &shape),
-        Direction::BottomUp => inverted_tree(&subject, &shape),
-    };
-    header.no_stack = tree.self_value[0][NodeId::default()];
-    header.highlight = options.scope.highlight(&subject);
-    let facts = facts(&subject);
-    let own = own(&subject);
-    let packages = heaviest(own.enumerate().map(|(key, &own)| (facts[key].package.clone(), own)));
+    let below = Widths::of(profile, scope);
+    let above = scope.callers.as_ref().map(|callers| Widths::of(callers, scope));
+    let nodes = grower.grow(&below, options.direction);
+    let mut callers = above.as_ref().map(|above| grower.grow(above, Direction::BottomUp)).unwrap_or_default();
+    for node in &mut callers {
+        // No stack ends above the focus.
+        node.self_value = 0;
+        node.old.iter_mut().for_each(|old| old.self_value = 0);
+    }
+    let subject = &below.subject;
+    if above.is_none() {
+        header.no_stack = nodes[0].self_value;
+    }
+    header.highlight = scope.highlight(subject);
+    let package_of = packages(subject);
+    let own = own(subject);
+    let packages = heaviest(own.enumerate().map(|(key, &own)| (package_of[key].clone(), own)));
     let file_of = |key| subject.keys.get(key).file.clone().unwrap_or_default();
     let files = heaviest(own.enumerate().map(|(key, &own)| (file_of(key), own)));
-    let node = |node: NodeId| {
-        let key = tree.key[node];
-        let this = subject.keys.get(key);
-        let facts = &facts[key];
-        FlameNode {
-            parent: tree.parent[node].index() as u32,
-            name: this.name.clone(),
-            file: this.file.clone(),
-            line: this.line,
-            package: facts.package.clone(),
-            inlined: facts.inlined,
-            width: tree.total[width][node],
-            total: tree.total[0][node],
-            self_value: tree.self_value[0][node],
-            old: measure
-                .compares()
-                .then(|| measure.old(Some(tree.self_value[1][node]), Some(tree.total[1][node]))),
-        }
-    };
-    let nodes = tree.parent.ids().map(node).collect();
-    let drawn: i64 = tree.self_value[width].iter().sum();
+    let sides: Vec<&Subject<'_>> =
+        [Some(&below), above.as_ref()].into_iter().flatten().map(|w| &w.subject).collect();
     Flame {
         header,
         nodes,
+        callers,
         direction: options.direction,
         title: options.title.clone(),
         packages,
         files,
-        removed: if options.scope.base.is_some() { removed(&subject) } else { Vec::new() },
-        deepest: tree.depths().iter().any(|&depth| depth as usize == DEEPEST).then_some(DEEPEST as u32),
-        dropped: tree.cut.iter().map(|&cut| u64::from(cut)).sum(),
-        dropped_width: tree.total[width][NodeId::default()] - drawn,
+        removed: if scope.base.is_some() { removed(&sides) } else { Vec::new() },
+        deepest: grower.deepest,
+        dropped: grower.dropped,
+        dropped_width: grower.dropped_width,
     }
 }
 
-/// What a picture shows of a key besides its name.
-pub(super) struct Facts {
-    pub(super) package: Name,
-    pub(super) inlined: bool,
+/// What is counted, with the series that says how wide blocks are.
+struct Widths<'p> {
+    /// The series: the values shown, those of the old side where there is one, and where values have
+    /// both signs what they are without them.
+    subject: Subject<'p>,
+    /// The number of the series that says how wide.
+    width: usize,
 }
 
-/// The facts of every key: the package of the first of its frames, and whether all are inlined.
-pub(super) fn facts(subject: &Subject<'_>) -> Column<KeyId, Facts> {
+impl<'p> Widths<'p> {
+    fn of(profile: &'p Profile, scope: &Scope) -> Self {
+        // The old side stands second, and widths last.
+        let scope = Scope { metrics: vec![scope.metrics[0]], ..scope.clone() };
+        let mut subject = scope.subject(profile);
+        let signed = subject.series[0].iter().any(|&value| value < 0);
+        if signed {
+            let widths = subject.series[0].map(|value| value.abs());
+            subject.series.push(widths);
+        }
+        let width = if signed { subject.series.len() - 1 } else { 0 };
+        Widths { subject, width }
+    }
+}
+
+/// Grows the trees of a picture, and counts what is left out of them.
+struct Grower<'o> {
+    options: &'o FlameOptions,
+    measure: Measure,
+    /// Nodes with less are not drawn.
+    smallest: u64,
+    dropped: u64,
+    dropped_width: i64,
+    deepest: Option<u32>,
+}
+
+impl Grower<'_> {
+    fn grow(&mut self, widths: &Widths<'_>, direction: Direction) -> Vec<FlameNode> {
+        let Widths { subject, width } = widths;
+        // What only the old side has is no block that is too narrow: it is gone.
+        let gone = Cell::new(0);
+        let keep = |node: Node<'_>| {
+            gone.set(gone.get() + u64::from(node.total[*width] == 0));
+            node.total[*width].unsigned_abs() >= self.smallest
+        };
+        let shape = Shape {
+            keep: &keep,
+            order: &|a, b| {
+                let by_name = subject.keys.name(a.key).cmp(subject.keys.name(b.key));
+                let weight = |node: Node<'_>| std::cmp::Reverse(node.total[*width]);
+                match self.options.order {
+                    Order::Alphabetical => by_name,
+                    Order::Weight => weight(a).cmp(&weight(b)).then(by_name),
+                }
+            },
+            max_depth: DEEPEST,
+        };
+        let tree = match direction {
+            Direction::TopDown => call_tree(subject, &shape),
+            Direction::BottomUp => inverted_tree(subject, &shape),
+        };
+        let package_of = packages(subject);
+        let node = |node: NodeId| {
+            let key = tree.key[node];
+            let this = subject.keys.get(key);
+            let old = || self.measure.old(Some(tree.self_value[1][node]), Some(tree.total[1][node]));
+            FlameNode {
+                parent: tree.parent[node].index() as u32,
+                name: this.name.clone(),
+                file: this.file.clone(),
+                line: this.line,
+                package: package_of[key].clone(),
+                inlined: tree.inlined[node],
+                width: tree.total[*width][node],
+                total: tree.total[0][node],
+                self_value: tree.self_value[0][node],
+                old: self.measure.compares().then(old),
+            }
+        };
+        let nodes = tree.parent.ids().map(node).collect();
+        let drawn: i64 = tree.self_value[*width].iter().sum();
+        self.dropped += tree.cut.iter().map(|&cut| u64::from(cut)).sum::<u64>() - gone.get();
+        self.dropped_width += tree.total[*width][NodeId::default()] - drawn;
+        if tree.depths().iter().any(|&depth| depth as usize == DEEPEST) {
+            self.deepest = Some(DEEPEST as u32);
+        }
+        nodes
+    }
+}
+
+/// The package of every key: that of the first of its frames.
+pub(super) fn packages(subject: &Subject<'_>) -> Column<KeyId, Name> {
     let symbols = &subject.profile.symbols;
     let mut frame_of: Column<KeyId, Option<FrameId>> = Column::filled(None, subject.keys.len());
-    let mut inlined = Column::<KeyId, bool>::filled(true, subject.keys.len());
-    for (id, frame) in symbols.frames.enumerate() {
-        let key = subject.keys.of_frame(id);
-        frame_of[key].get_or_insert(id);
-        inlined[key] &= frame.inlined;
+    for frame in symbols.frames.ids() {
+        frame_of[subject.keys.of_frame(frame)].get_or_insert(frame);
     }
     let mut packages = hashbrown::HashSet::<Name>::new();
-    let mut facts = Column::new();
-    for (key, frame) in frame_of.enumerate() {
+    let package_of = |frame: &Option<FrameId>| {
         let package = frame.map(|frame| owner(symbols, &symbols.frames[frame])).unwrap_or_default();
-        let package = packages.get_or_insert_with(&*package, |package| package.into()).clone();
-        facts.push(Facts { package, inlined: frame.is_some() && inlined[key] });
-    }
-    facts
+        packages.get_or_insert_with(&*package, |package| package.into()).clone()
+    };
+    frame_of.iter().map(package_of).collect()
 }
 
 /// The self of every key.
@@ -156,12 +212,19 @@ fn own(subject: &Subject<'_>) -> Column<KeyId, i64> {
     own
 }
 
-/// What the old side has and the new side has not, by its old total.
-fn removed(subject: &Subject<'_>) -> Vec<(Name, i64)> {
-    let counted = flat(subject);
-    let is_gone = |key: &KeyId| counted.total[0][*key] == 0 && counted.total[1][*key] != 0;
-    let gone = subject.keys.ids().filter(is_gone);
-    heaviest(gone.map(|key| (subject.keys.name(key).clone(), counted.total[1][key])))
+/// What the old side has and the new side has not, by its old total. Of what stands both above and
+/// below a focus, that is the greater of both.
+fn removed(parts: &[&Subject<'_>]) -> Vec<(Name, i64)> {
+    let mut totals = hashbrown::HashMap::<Name, [i64; 2]>::new();
+    for subject in parts {
+        let counted = flat(subject);
+        for key in subject.keys.ids() {
+            let [new, old] = totals.entry(subject.keys.name(key).clone()).or_default();
+            let greater = |a: i64, b: i64| if b.unsigned_abs() > a.unsigned_abs() { b } else { a };
+            (*new, *old) = (greater(*new, counted.total[0][key]), greater(*old, counted.total[1][key]));
+        }
+    }
+    heaviest(totals.into_iter().filter(|(_, [new, _])| *new == 0).map(|(name, [_, old])| (name, old)))
 }
 
 /// Adds up what has one name, and puts the heaviest first.
@@ -199,6 +262,32 @@ mod tests {
     }
 
     #[test]
+    fn what_leads_to_a_focus_is_a_tree_of_its_own() {
+        let profile = from_picture("main;a;x 3\nmain;a;a 2\nb;a 1");
+        let (patterns, _) = crate::pattern::Patterns::parse(&["^a$"], false).unwrap();
+        let marks = crate::transform::Marks::new(&profile, &patterns);
+        let mut options = FlameOptions::new(Scope::metric(0), String::new());
+        options.scope.callers = Some(crate::transform::end_before(&profile, &marks).0);
+        let flame = flame(&crate::transform::show_from(&profile, &marks).0, &options);
+        let row =
+            |node: &FlameNode| format!("{}<{} {}/{}", node.name, node.parent, node.self_value, node.total);
+        let rows = |nodes: &[FlameNode]| nodes.iter().map(row).collect::<Vec<_>>();
+        assert_eq!(rows(&flame.nodes), ["(all)<0 0/6", "a<0 1/6", "a<1 2/2", "x<1 3/3"]);
+        assert_eq!(rows(&flame.callers), ["(all)<0 0/6", "b<0 0/1", "main<0 0/5"]);
+    }
+
+    #[test]
+    fn a_block_is_inlined_where_all_its_stacks_say_so() {
+        let flame = flame(
+            &from_picture("main;a;+h 3\nmain;b;h 2\nmain;c;+h 1\nmain;c;h 1"),
+            &FlameOptions::new(Scope::metric(0), String::new()),
+        );
+        let inlined: Vec<bool> =
+            flame.nodes.iter().filter(|node| &*node.name == "h").map(|node| node.inlined).collect();
+        assert_eq!(inlined, [true, false, false]);
+    }
+
+    #[test]
     fn what_is_too_narrow_is_counted() {
         let mut options = FlameOptions::new(Scope::metric(0), String::new());
         options.pixels = 1;
@@ -223,5 +312,6 @@ mod tests {
             flame.nodes.iter().map(|node| (node.width, node.old.unwrap().total)).collect();
         assert_eq!(olds, [(5, 10), (5, 10), (3, 1), (2, 5)]);
         assert_eq!(flame.removed, [("gone".into(), 4)]);
+        assert_eq!((flame.dropped, flame.dropped_width), (0, 0));
     }
 }

@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use crate::profile::{Column, Profile};
 use crate::report::{Graph, GraphEdge, GraphNode, Pair};
 use crate::tree::{CallEdge, KeyId, Subject, call_edges, flat};
+use crate::view::values::Measure;
 use crate::view::{Row, Scope, Sort, SortKey, threshold};
 
 /// What `graph` is told.
@@ -37,8 +38,12 @@ pub fn graph(profile: &Profile, options: &GraphOptions) -> Graph {
     header.warnings.extend(options.scope.note_of_bounds(&subject));
     let counted = flat(&subject);
     let pair = |key: KeyId| Pair { self_value: counted.self_value[0][key], total: counted.total[0][key] };
-    let row = |key| Row { new: pair(key), old: Pair::default(), name: subject.keys.name(key) };
-    let mut keys: Vec<KeyId> = subject.keys.ids().filter(|&key| pair(key) != Pair::default()).collect();
+    let measure = Measure::new(&header);
+    let last = |columns: &[Column<KeyId, i64>], key| columns.last().map(|column| column[key]);
+    let old = |key: KeyId| measure.old(last(&counted.self_value, key), last(&counted.total, key));
+    let row = |key| Row { new: pair(key), old: old(key), name: subject.keys.name(key) };
+    let has_value = |&key: &KeyId| pair(key) != Pair::default() || old(key) != Pair::default();
+    let mut keys: Vec<KeyId> = subject.keys.ids().filter(has_value).collect();
     keys.sort_by(|&a, &b| options.sort.compare(row(a), row(b)));
     let cut = keys.split_off(keys.len().min(options.max_nodes.unwrap_or(usize::MAX)));
     header.elided = cut.iter().map(|&key| pair(key).self_value).sum();
@@ -51,7 +56,7 @@ pub fn graph(profile: &Profile, options: &GraphOptions) -> Graph {
     let all = edges(&subject, &kept);
     let between = all.len();
     let smallest = threshold(header.shown, options.min_edge);
-    let heavy: Vec<CallEdge> = all.into_iter().filter(|edge| edge.value.unsigned_abs() >= smallest).collect();
+    let heavy: Vec<CallEdge> = all.into_iter().filter(|edge| weight(edge) >= smallest).collect();
     let edges_elided = (between - heavy.len()) as u64;
     let edges = without_detours(heavy, subject.keys.len());
 
@@ -60,12 +65,22 @@ pub fn graph(profile: &Profile, options: &GraphOptions) -> Graph {
         name: subject.keys.name(key).clone(),
         self_value: pair(key).self_value,
         total: pair(key).total,
+        old: measure.compares().then(|| old(key)),
+        delta: measure.compares().then(|| Pair {
+            self_value: pair(key).self_value - old(key).self_value,
+            total: pair(key).total - old(key).total,
+        }),
     };
-    let edge = |edge: &CallEdge| GraphEdge {
-        caller: subject.keys.name(edge.caller).clone(),
-        callee: subject.keys.name(edge.callee).clone(),
-        value: edge.value,
-        bridged: edge.bridged,
+    let edge = |edge: &CallEdge| {
+        let old = measure.compares().then(|| measure.old(Some(0), Some(edge.old)).total);
+        GraphEdge {
+            caller: subject.keys.name(edge.caller).clone(),
+            callee: subject.keys.name(edge.callee).clone(),
+            value: edge.value,
+            old,
+            delta: old.map(|old| edge.value - old),
+            bridged: edge.bridged,
+        }
     };
     Graph {
         header,
@@ -79,14 +94,20 @@ pub fn graph(profile: &Profile, options: &GraphOptions) -> Graph {
 /// The edges between the kept nodes, the heaviest first.
 fn edges(subject: &Subject<'_>, kept: &Column<KeyId, bool>) -> Vec<CallEdge> {
     let mut edges = call_edges(subject, kept);
-    edges.retain(|edge| edge.value != 0);
+    edges.retain(|edge| edge.value != 0 || edge.old != 0);
     let name = |key: KeyId| subject.keys.name(key);
     edges.sort_by(|a, b| {
-        Reverse(a.value.unsigned_abs())
-            .cmp(&Reverse(b.value.unsigned_abs()))
+        let heaviest = |edge: &CallEdge| Reverse((weight(edge), edge.value.unsigned_abs()));
+        heaviest(a)
+            .cmp(&heaviest(b))
             .then_with(|| (name(a.caller), name(a.callee)).cmp(&(name(b.caller), name(b.callee))))
     });
     edges
+}
+
+/// What an edge has on the side where it has more.
+fn weight(edge: &CallEdge) -> u64 {
+    edge.value.unsigned_abs().max(edge.old.unsigned_abs())
 }
 
 /// Leaves out the bridging edges, from the lightest on, whose ends are connected by other edges
@@ -177,5 +198,43 @@ mod tests {
         let graph = graph(&profile, &GraphOptions::new(scope));
         assert_eq!(drawn(&graph).0, ["main 0/6", "a 3/3!", "b 2/2!", "ab 1/1"]);
         assert_eq!(graph.header.highlight.unwrap().total, 5);
+    }
+
+    #[test]
+    fn an_old_side_has_nodes_and_edges_of_its_own() {
+        let mut options = GraphOptions::new(Scope::metric(0));
+        options.sort = Sort::by(SortKey::Delta);
+        let normalize = crate::report::Normalize { method: "per", ratio: 2.0 };
+        let base = crate::view::BaseSide { inputs: Vec::new(), metric: 1, duration_ns: None, normalize };
+        options.scope.base = Some(base);
+        let graph = graph(&from_picture("main;a 7 1\nmain;gone;a 0 2\nmain;new 1 0"), &options);
+        let nodes: Vec<String> = graph
+            .nodes
+            .iter()
+            .map(|node| {
+                format!(
+                    "{} {} {} {:+}",
+                    node.name,
+                    node.total,
+                    node.old.unwrap().total,
+                    node.delta.unwrap().total
+                )
+            })
+            .collect();
+        assert_eq!(nodes, ["gone 0 4 -4", "main 8 6 +2", "a 7 6 +1", "new 1 0 +1"]);
+        let edges: Vec<String> = graph
+            .edges
+            .iter()
+            .map(|edge| {
+                format!("{}>{} {} {:?} {:?}", edge.caller, edge.callee, edge.value, edge.old, edge.delta)
+            })
+            .collect();
+        let expected = [
+            "main>a 7 Some(2) Some(5)",
+            "gone>a 0 Some(4) Some(-4)",
+            "main>gone 0 Some(4) Some(-4)",
+            "main>new 1 Some(0) Some(1)",
+        ];
+        assert_eq!(edges, expected);
     }
 }

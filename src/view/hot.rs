@@ -1,8 +1,16 @@
 //! `hot`: the heaviest path, and the repeated call sequences.
 
+use std::cmp::Reverse;
+
+use hashbrown::HashSet;
+
 use crate::profile::Profile;
-use crate::report::{Hot, HotSequence, Name, Neighbour, PathStep};
-use crate::tree::{KeyId, PathRow, SequenceSearch, Share, Subject, heaviest_path, sequences, whole};
+use crate::report::{Header, Hot, HotSequence, Name, Neighbour, Pair, PathStep};
+use crate::tree::{
+    KeyId, PathRow, Sequence, SequenceSearch, Share, Subject, along_path, count_chains, heaviest_path,
+    sequences, whole,
+};
+use crate::view::values::Measure;
 use crate::view::{Scope, threshold};
 
 /// What `hot` is told.
@@ -42,47 +50,125 @@ impl HotOptions {
     }
 }
 
-/// The heaviest path, and the call sequences that recur in several contexts.
+/// The heaviest path, and the call sequences that recur in several contexts; beside an old side also
+/// those that recur there.
 pub fn hot(profile: &Profile, options: &HotOptions) -> Hot {
-    let subject = options.scope.subject(profile);
-    let mut header = options.scope.header(profile, "prof.hot.v1");
+    let scope = &options.scope;
+    let subject = scope.subject(profile);
+    let mut header = scope.header(profile, "prof.hot.v1");
     header.no_stack = subject.no_stack()[0];
+    let mut found = found(&subject, options, header.shown);
+    if let Some(base) = &scope.base {
+        let old = Scope { metrics: vec![base.metric], base: None, ..scope.clone() };
+        found = compared(
+            &subject,
+            &header,
+            found,
+            self::found(&old.subject(profile), options, profile.shown_total(base.metric)),
+        );
+    }
+    let limit = options.limit.unwrap_or(usize::MAX);
+    header.elided_rows = found.len().saturating_sub(limit) as u64;
+    let path = heaviest_path(&subject);
+    let steps: Vec<PathRow> = path.rows.iter().chain(&path.next).copied().collect();
+    let mut steps = steps_of(&subject, &header, &steps);
+    let next = path.next.and_then(|_| steps.pop());
+    Hot {
+        header,
+        path: steps,
+        next,
+        sequences: found.into_iter().take(limit).map(|chain| chain.row).collect(),
+        min_share: options.min_share,
+    }
+}
+
+/// A sequence, and the keys it is made of.
+struct Chain {
+    keys: Vec<KeyId>,
+    row: HotSequence,
+}
+
+/// The sequences of the first series, the heaviest first.
+fn found(subject: &Subject<'_>, options: &HotOptions, shown: i64) -> Vec<Chain> {
     let search = SequenceSearch {
-        min_total: threshold(header.shown, options.min_share).max(1),
+        min_total: threshold(shown, options.min_share).max(1),
         min_length: options.min_length.max(2),
         max_length: options.max_length.unwrap_or(usize::MAX),
         contexts: options.contexts.max(1),
         context_share: Share::percent(options.context_share),
         tolerance: Share::percent(options.tolerance),
     };
-    let sequences = sequences(&subject, search);
-    let limit = options.limit.unwrap_or(usize::MAX);
-    header.elided_rows = sequences.found.len().saturating_sub(limit) as u64;
-    let shown = sequences.found.iter().take(limit).map(|sequence| HotSequence {
-        frames: sequences.keys(sequence).into_iter().map(|key| name(&subject, key)).collect(),
-        total: sequence.total,
-        self_value: sequence.self_value,
-        contexts: sequence.contexts,
-        callers: sequence
-            .callers
-            .iter()
-            .map(|&(key, value)| Neighbour { name: name(&subject, key), value, old: None, delta: None })
-            .collect(),
-    });
-    let shown = shown.collect();
-    let step = |row: &PathRow| PathStep {
-        name: name(&subject, row.key),
-        self_value: row.self_value,
-        total: row.total,
+    let sequences = sequences(subject, search);
+    let caller =
+        |&(key, value): &(KeyId, i64)| Neighbour { name: name(subject, key), value, old: None, delta: None };
+    let chain = |sequence: &Sequence| {
+        let keys = sequences.keys(sequence);
+        let row = HotSequence {
+            frames: keys.iter().map(|&key| name(subject, key)).collect(),
+            total: sequence.total,
+            self_value: sequence.self_value,
+            old: None,
+            delta: None,
+            contexts: sequence.contexts,
+            callers: sequence.callers.iter().map(caller).collect(),
+        };
+        Chain { keys, row }
     };
-    let path = heaviest_path(&subject);
-    Hot {
-        header,
-        path: path.rows.iter().map(step).collect(),
-        next: path.next.as_ref().map(step),
-        sequences: shown,
-        min_share: options.min_share,
+    sequences.found.iter().map(chain).collect()
+}
+
+/// The sequences of both sides with the values of both, those first that changed the most.
+fn compared(subject: &Subject<'_>, header: &Header, new: Vec<Chain>, old: Vec<Chain>) -> Vec<Chain> {
+    let known: HashSet<Vec<KeyId>> = new.iter().map(|chain| chain.keys.clone()).collect();
+    let gone = old.into_iter().filter(|chain| !known.contains(&chain.keys));
+    let mut chains: Vec<Chain> = new.into_iter().chain(gone).collect();
+    let keys: Vec<Vec<KeyId>> = chains.iter().map(|chain| chain.keys.clone()).collect();
+    let measure = Measure::new(header);
+    for (chain, count) in chains.iter_mut().zip(count_chains(subject, &keys)) {
+        let values = measure.values(count.self_value.into_iter(), count.total.into_iter());
+        let row = &mut chain.row;
+        (row.self_value, row.total) = (values.self_value, values.total);
+        (row.old, row.delta) = (values.old, values.delta);
+        let caller = |(&key, values): (&KeyId, &Vec<i64>)| {
+            let old = measure.old(Some(0), values.get(1).copied()).total;
+            Neighbour {
+                name: name(subject, key),
+                value: values[0],
+                old: Some(old),
+                delta: Some(values[0] - old),
+            }
+        };
+        row.callers = count.callers.iter().map(caller).collect();
+        row.callers.sort_by(|a, b| {
+            let weight =
+                |row: &Neighbour| Reverse((row.value.unsigned_abs(), row.old.map(i64::unsigned_abs)));
+            weight(a).cmp(&weight(b)).then_with(|| a.name.cmp(&b.name))
+        });
     }
+    // What changed as much stays in order: the new side's heaviest first.
+    chains.sort_by_key(|chain| Reverse(chain.row.delta.map_or(0, |delta| delta.total.unsigned_abs())));
+    chains
+}
+
+fn steps_of(subject: &Subject<'_>, header: &Header, rows: &[PathRow]) -> Vec<PathStep> {
+    let measure = Measure::new(header);
+    // The callee that the path does not go on to lies behind it like any other.
+    let keys: Vec<KeyId> = rows.iter().map(|row| row.key).collect();
+    let olds = if measure.compares() { along_path(subject, &keys, 1) } else { Vec::new() };
+    let step = |(index, row): (usize, &PathRow)| {
+        let old = olds.get(index).map(|old| measure.old(Some(old.self_value), Some(old.total)));
+        PathStep {
+            name: name(subject, row.key),
+            self_value: row.self_value,
+            total: row.total,
+            old,
+            delta: old.map(|old| Pair {
+                self_value: row.self_value - old.self_value,
+                total: row.total - old.total,
+            }),
+        }
+    };
+    rows.iter().enumerate().map(step).collect()
 }
 
 fn name(subject: &Subject<'_>, key: KeyId) -> Name {
@@ -108,5 +194,52 @@ mod tests {
             ("x y".to_string(), 90, 2)
         );
         assert_eq!(callers, [("a", 60), ("b", 30)]);
+    }
+
+    fn beside(picture: &str, change: impl Fn(&mut HotOptions)) -> Hot {
+        let mut options = HotOptions::new(Scope::metric(0));
+        let normalize = crate::report::Normalize { method: "none", ratio: 1.0 };
+        let base = crate::view::BaseSide { inputs: Vec::new(), metric: 1, duration_ns: None, normalize };
+        options.scope.base = Some(base);
+        change(&mut options);
+        hot(&from_picture(picture), &options)
+    }
+
+    #[test]
+    fn sequences_of_either_side_have_the_values_of_both() {
+        let hot = beside(
+            "main;a;x;y 60 40\nmain;b;x;y 30 30\nmain;n;m 10 0\nmain;b;n;m 5 0\nmain;o;p 0 20\nmain;b;o;p 0 9",
+            |_| (),
+        );
+        let rows: Vec<String> = hot
+            .sequences
+            .iter()
+            .map(|row| {
+                let (old, delta) = (row.old.unwrap(), row.delta.unwrap());
+                let caller = &row.callers[0];
+                let callers = format!("{} {} {:?}", caller.name, caller.value, caller.old);
+                format!("{} {} {} {:+} | {callers}", row.frames.join(";"), row.total, old.total, delta.total)
+            })
+            .collect();
+        let expected = [
+            "o;p 0 29 -29 | main 0 Some(20)",
+            "x;y 90 70 +20 | a 60 Some(40)",
+            "n;m 15 0 +15 | main 10 Some(0)",
+        ];
+        assert_eq!(rows, expected);
+        let path: Vec<String> = hot
+            .path
+            .iter()
+            .map(|step| format!("{} {} {}", step.name, step.total, step.old.unwrap().total))
+            .collect();
+        assert_eq!(path, ["main 105 99", "a 60 40", "x 60 40", "y 60 40"]);
+    }
+
+    #[test]
+    fn recursion_counts_once_on_both_sides() {
+        let hot = beside("a;f;g;f;g 4 1\nb;f;g 3 2\nc;f;g;h 5 5", |options| options.tolerance = 0.0);
+        let row = hot.sequences.iter().find(|row| row.frames.join(";") == "f;g").unwrap();
+        assert_eq!((row.total, row.self_value), (12, 7));
+        assert_eq!(row.old, Some(Pair { self_value: 3, total: 8 }));
     }
 }

@@ -50,6 +50,8 @@ pub struct Scope {
     pub by: By,
     /// What `--focus` means: a view from the bottom up starts at these frames only.
     pub focus: Option<Marks>,
+    /// What leads to `--focus`, where a view draws that apart: the profile shown then starts there.
+    pub callers: Option<Profile>,
     /// The old side to show beside, where there is one.
     pub base: Option<BaseSide>,
     /// What is to be marked among the rows.
@@ -81,7 +83,14 @@ pub struct BaseSide {
 impl Scope {
     /// One metric, by function.
     pub fn metric(metric: usize) -> Self {
-        Scope { metrics: vec![metric], by: By::Function, focus: None, base: None, highlight: None }
+        Scope {
+            metrics: vec![metric],
+            by: By::Function,
+            focus: None,
+            callers: None,
+            base: None,
+            highlight: None,
+        }
     }
 
     /// Which nodes are marked, and what runs through them.

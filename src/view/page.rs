@@ -3,10 +3,11 @@
 
 use hashbrown::HashMap;
 
-use crate::profile::{Column, Profile, StackId};
-use crate::report::{Name, Page, PageMetric, PageName};
-use crate::tree::{KeyId, Subject};
-use crate::view::flame::facts;
+use crate::pattern::{Names, Pattern};
+use crate::profile::{Column, FrameId, Profile, StackId};
+use crate::report::{Name, Page, PageMetric, PageName, PagePlace};
+use crate::tree::{By, KeyId, Subject, owner};
+use crate::view::flame::packages;
 use crate::view::{Scope, metric_name};
 
 /// What the page is told.
@@ -44,7 +45,8 @@ pub fn page(profile: &Profile, base: Option<&Profile>, options: &PageOptions) ->
         sides.push(Side::new(base, options, metrics));
     }
     let names = names(&sides);
-    let (frames, ends, mut columns) = Table::of(&sides, &names).sorted(metrics.len());
+    let (places, place_of) = places(&sides, &names, &options.scope.by);
+    let (frames, ends, mut columns) = Table::of(&sides, &place_of).sorted(metrics.len());
     let old = if base.is_some() { columns.split_off(metrics.len()) } else { Vec::new() };
     Page {
         header,
@@ -52,6 +54,8 @@ pub fn page(profile: &Profile, base: Option<&Profile>, options: &PageOptions) ->
         default_metric: chosen.iter().position(|&metric| metric == first).unwrap_or(0),
         metrics,
         names,
+        sets: sets(&places),
+        places,
         frames,
         ends,
         values: columns,
@@ -103,15 +107,14 @@ fn names(sides: &[Side<'_>]) -> Vec<PageName> {
         for &frame in subject.profile.stacks.all_frames() {
             used[subject.keys.of_frame(frame)] = true;
         }
-        let facts = facts(subject);
+        let packages = packages(subject);
         for key in subject.keys.ids().filter(|&key| used[key]) {
             let row = subject.keys.get(key);
             rows.entry(row.name.clone()).or_insert_with(|| PageName {
                 name: row.name.clone(),
                 file: row.file.clone(),
                 line: row.line,
-                package: facts[key].package.clone(),
-                inlined: facts[key].inlined,
+                package: packages[key].clone(),
             });
         }
     }
@@ -120,7 +123,76 @@ fn names(sides: &[Side<'_>]) -> Vec<PageName> {
     rows
 }
 
-/// Stacks of names with their values, those of all sides together.
+/// The places on the stacks of all sides, sorted, and for each side the place of every frame.
+fn places(sides: &[Side<'_>], names: &[PageName], by: &By) -> (Vec<PagePlace>, Vec<Column<FrameId, u32>>) {
+    let ids: HashMap<&str, u32> = names.iter().zip(0..).map(|(row, id)| (&*row.name, id)).collect();
+    // Where nodes are wider than functions, a frame stands for its neighbours too: only the name of
+    // the node can be matched.
+    let is_narrow = matches!(by, By::Function | By::Name | By::Line | By::Address);
+    let mut known: HashMap<PagePlace, u32> = HashMap::new();
+    let mut of_frames = Vec::new();
+    for side in sides {
+        let (subject, symbols) = (&side.subject, &side.subject.profile.symbols);
+        let mut used = Column::<FrameId, bool>::filled(false, symbols.frames.len());
+        for &frame in subject.profile.stacks.all_frames() {
+            used[frame] = true;
+        }
+        let mut texts = hashbrown::HashSet::<Name>::new();
+        let mut text = |text: &str| texts.get_or_insert_with(text, |text| text.into()).clone();
+        let of_frame = symbols.frames.enumerate().map(|(id, frame)| {
+            let key = subject.keys.get(subject.keys.of_frame(id));
+            let (true, Some(&name)) = (used[id], ids.get(&*key.name)) else { return 0 };
+            let place = if is_narrow {
+                PagePlace {
+                    name,
+                    function: text(symbols.function_name(frame.function)),
+                    file: text(symbols.function_file(frame.function)),
+                    mapping: text(symbols.mapping_file(frame.mapping)),
+                    package: text(&owner(symbols, frame)),
+                    inlined: frame.inlined,
+                }
+            } else {
+                PagePlace {
+                    name,
+                    function: key.name.clone(),
+                    file: key.file.clone().unwrap_or_default(),
+                    mapping: Name::default(),
+                    package: names[name as usize].package.clone(),
+                    inlined: false,
+                }
+            };
+            let next = known.len() as u32;
+            *known.entry(place).or_insert(next)
+        });
+        of_frames.push(of_frame.collect::<Column<FrameId, u32>>());
+    }
+    let mut places: Vec<(PagePlace, u32)> = known.into_iter().collect();
+    places.sort();
+    let mut sorted = vec![0; places.len()];
+    for ((_, met), index) in places.iter().zip(0..) {
+        sorted[*met as usize] = index;
+    }
+    let in_order = |met: &u32| sorted.get(*met as usize).copied().unwrap_or(0);
+    let of_frames = of_frames.iter().map(|places| places.map(in_order)).collect();
+    (places.into_iter().map(|(place, _)| place).collect(), of_frames)
+}
+
+/// The places that the named sets of frames hold.
+fn sets(places: &[PagePlace]) -> Vec<(&'static str, Vec<u32>)> {
+    let set = |&name: &&'static str| {
+        let (pattern, _) = Pattern::parse(name, false).ok()?;
+        let is_in = |place: &PagePlace| {
+            pattern.matches(Names { function: &place.function, file: &place.file, ..Names::default() })
+        };
+        Some((name, places.iter().zip(0..).filter(|(place, _)| is_in(place)).map(|(_, id)| id).collect()))
+    };
+    SETS.iter().filter_map(set).collect()
+}
+
+/// The named sets of frames.
+const SETS: [&str; 2] = ["@idle", "@runtime"];
+
+/// Stacks of places with their values, those of all sides together.
 #[derive(Default)]
 struct Table {
     sides: usize,
@@ -140,30 +212,25 @@ struct Row {
 }
 
 impl Table {
-    fn of(sides: &[Side<'_>], names: &[PageName]) -> Self {
-        let ids: HashMap<&str, u32> = names.iter().zip(0..).map(|(row, id)| (&*row.name, id)).collect();
+    fn of(sides: &[Side<'_>], place_of: &[Column<FrameId, u32>]) -> Self {
         let mut table = Table { sides: sides.len(), ..Table::default() };
-        for (number, side) in sides.iter().enumerate() {
-            table.add(number, side, &ids);
+        for (number, (side, place_of)) in sides.iter().zip(place_of).enumerate() {
+            table.add(number, side, place_of);
         }
         table
     }
 
-    fn add(&mut self, number: usize, side: &Side<'_>, ids: &HashMap<&str, u32>) {
-        let keys = &side.subject.keys;
-        let mut id_of = Column::<KeyId, u32>::filled(0, keys.len());
-        for key in keys.ids() {
-            id_of[key] = ids.get(&**keys.name(key)).copied().unwrap_or(0);
-        }
+    fn add(&mut self, number: usize, side: &Side<'_>, place_of: &Column<FrameId, u32>) {
+        let stacks = &side.subject.profile.stacks;
         let sums = side.sums();
-        for stack in side.subject.profile.stacks.ids() {
+        for stack in stacks.ids() {
             let start = self.frames.len();
             for (sign, columns) in sums.iter().enumerate() {
                 if columns.iter().all(|column| column[stack] == 0) {
                     continue;
                 }
                 if self.frames.len() == start {
-                    self.frames.extend(side.subject.stack_keys(stack).map(|key| id_of[key]));
+                    self.frames.extend(stacks.frames(stack).iter().map(|&frame| place_of[frame]));
                 }
                 let values = self.values.len();
                 self.values.extend(columns.iter().map(|column| column[stack]));
@@ -211,8 +278,10 @@ mod tests {
         let mut start = 0;
         let mut rows = Vec::new();
         for (stack, &end) in page.ends.iter().enumerate() {
-            let frames: Vec<&str> =
-                page.frames[start..end as usize].iter().map(|&id| &*page.names[id as usize].name).collect();
+            let frames: Vec<&str> = page.frames[start..end as usize]
+                .iter()
+                .map(|&id| &*page.places[id as usize].function)
+                .collect();
             let values: Vec<i64> = page.values.iter().chain(&page.old).map(|column| column[stack]).collect();
             rows.push(format!("{} {values:?}", frames.join(";")));
             start = end as usize;

@@ -64,7 +64,7 @@ fn a_comment_says_what_regressed_first() {
     assert_snapshot!(markdown(regressed()), @r#"
     ### ❌ samples: 1 function regressed
 
-    |               |  cost |    95% CI |    old |    new |       Δ |          q | function       |
+    |               |  COST |    95% CI |    OLD |    NEW |       Δ |          q | FUNCTION       |
     |---------------|------:|----------:|-------:|-------:|--------:|-----------:|----------------|
     | **REGRESSED** | ×1.50 | 1.44–1.57 |  25.8% |  38.7% | +13.0pt | &lt;0.0001 | `parse` (self) |
     | inherits      | ×1.13 | 1.09–1.17 | 100.0% | 112.9% | +12.9pt | &lt;0.0001 | `main`         |
@@ -81,7 +81,7 @@ fn a_comment_says_what_regressed_first() {
     - 1 regressed, 0 improved of 10 tested · alpha 1%, floor ×1.05 and 1.0pt
     - COST and NEW are per unit of unchanged code (new ÷ 0.89), so NEW − OLD = Δ
 
-    |    |  cost |    95% CI |   old |   new |      Δ | q | function                |
+    |    |  COST |    95% CI |   OLD |   NEW |      Δ | q | FUNCTION                |
     |----|------:|----------:|------:|------:|-------:|--:|-------------------------|
     | \~ | ×1.03 | 0.91–1.17 |  2.7% |  2.7% | +0.1pt | 1 | `idle` (self)           |
     | \~ | ×1.02 | 0.95–1.10 |  7.8% |  8.0% | +0.1pt | 1 | `read` (self)           |
@@ -115,7 +115,7 @@ fn a_comment_without_a_verdict_says_what_would_take_one() {
     - 0 regressed, 0 improved of 3 tested · alpha 1%, floor ×1.05 and 1.0pt
     - COST and NEW are per unit of unchanged code (new ÷ 1.00), so NEW − OLD = Δ
 
-    |    |  cost |    95% CI |    old |    new |       Δ |    q | function   |
+    |    |  COST |    95% CI |    OLD |    NEW |       Δ |    q | FUNCTION   |
     |----|------:|----------:|-------:|-------:|--------:|-----:|------------|
     | \~ | ×0.65 | 0.29–1.45 |  58.8% |  37.7% | −21.1pt | 0.44 | `a` (self) |
     | \~ | ×1.50 | 0.69–3.26 |  41.2% |  62.3% | +21.1pt | 0.47 | `b` (self) |

@@ -8,9 +8,9 @@ mod browser;
 use std::collections::{BTreeMap, BTreeSet};
 
 use browser::{run, run_svg, write};
-use prof::output::{SvgOptions, svg};
+use prof::output::{HtmlOptions, SvgOptions, html, svg};
 use prof::pattern::Patterns;
-use prof::profile::{LabelSetId, LoadOptions, Profile, ProfileBuilder, from_picture};
+use prof::profile::{LabelSetId, LoadOptions, Mapping, Profile, ProfileBuilder, from_picture};
 use prof::report::Page;
 use prof::transform::{self, Marks};
 use prof::tree::{By, Subject};
@@ -69,6 +69,121 @@ fn filter(profile: &Profile, kind: &str, name: &str) -> Profile {
         _ => unreachable!(),
     };
     apply(profile, &marks).0
+}
+
+/// What the command line makes of a pattern.
+fn filter_by(profile: &Profile, kind: &str, pattern: &str) -> Profile {
+    let (patterns, _) = Patterns::parse(&[pattern], false).unwrap();
+    let marks = Marks::new(profile, &patterns);
+    let apply = match kind {
+        "show-stacks" => transform::show_stacks,
+        "hide-stacks" => transform::hide_stacks,
+        "hide-frames" => transform::hide_frames,
+        "prune-from" => transform::prune_from,
+        _ => unreachable!(),
+    };
+    apply(profile, &marks).0
+}
+
+/// A profile in which names recur in several files and binaries, and are inlined here and there.
+fn profile_of_places() -> Profile {
+    let mut builder = ProfileBuilder::new("test", LoadOptions::default());
+    builder.metric("samples", "count");
+    let frames = [
+        ("main.main", "main.go", "app", false),
+        ("start", "", "libc.so", false),
+        ("start", "", "libother.so", false),
+        ("work", "a.c", "app", false),
+        ("work", "b.c", "app", true),
+        ("runtime.gopark", "proc.go", "app", false),
+        ("epoll_wait", "", "libc.so", false),
+    ];
+    let frames = frames.map(|(name, file, mapping, inlined)| {
+        let function = builder.named_function(name, file);
+        let file = builder.string(mapping);
+        let mapping = builder.mapping(Mapping { file, ..Default::default() });
+        builder.frame(prof::profile::Frame { function, mapping, inlined, ..Default::default() })
+    });
+    let stacks: [(&[usize], i64); 6] =
+        [(&[1, 0, 3], 1), (&[2, 0, 4], 2), (&[1, 0, 3, 4], 4), (&[0, 5, 6], 8), (&[2, 5], 16), (&[], 32)];
+    for (stack, value) in stacks {
+        let stack: Vec<_> = stack.iter().map(|&frame| frames[frame]).collect();
+        let stack = builder.stack(&stack);
+        builder.sample(stack, LabelSetId::default(), None, &[value]);
+    }
+    builder.finish().unwrap()
+}
+
+#[test]
+fn patterns_mean_what_they_mean_on_the_command_line() {
+    let profile = profile_of_places();
+    let patterns = [
+        "mapping:libc",
+        "libother",
+        "file:b[.]c",
+        "package:libc",
+        "@idle",
+        "@runtime",
+        "function:^work$",
+        "(?i)MAIN",
+        "w…k",
+        "main.(",
+    ];
+    let kinds = ["show-stacks", "hide-stacks", "hide-frames", "prune-from"];
+    let cases: Vec<(&str, &str)> =
+        kinds.iter().flat_map(|kind| patterns.iter().map(move |pattern| (*kind, *pattern))).collect();
+    let check = format!(
+        "return {}.map(([kind, text]) => {{
+           page.change({{ filters: [{{ kind, text, exact: false }}] }});
+           return counted();
+         }});",
+        json!(cases)
+    );
+    let Some(result) = run(&write(&page_of(&profile, 0)), "", &check) else { return };
+    for ((kind, pattern), counted) in cases.into_iter().zip(result.as_array().unwrap()) {
+        let expected = count(&stacks(&filter_by(&profile, kind, pattern), 0));
+        assert_eq!(by_name(counted.clone()), expected, "{kind} {pattern}");
+    }
+}
+
+#[test]
+fn a_block_is_inlined_where_all_its_stacks_say_so() {
+    let check = "
+        const slanted = page.graph.rows.flat().filter((block) => page.look(block).slanted);
+        return slanted.map(({ layer: { tree }, node }) => [page.data.names[tree.name[node]], tree.total[node]]);";
+    let Some(result) = run(&write(&page_of(&profile_of_places(), 0)), "", check) else { return };
+    let mut found = result.as_array().unwrap().clone();
+    found.sort_by_key(Value::to_string);
+    // start → main.main → work is inlined for 2 of 7, and below `work` for all 4.
+    assert_eq!(found, [json!(["work", 4])]);
+}
+
+#[test]
+fn a_page_opens_with_a_focus_and_can_leave_it() {
+    let profile = from_picture("main;a;a;x 4\nmain;b;a 2\nmain;b 1");
+    let mut page = Vec::new();
+    let options = HtmlOptions { focus: vec!["^a$".into()], ..HtmlOptions::default() };
+    html(&page_of(&profile, 0), &options, &mut page).unwrap().unwrap();
+    let page = String::from_utf8(page).unwrap();
+    let check = "
+        const opened = [blocks(), location.hash];
+        press('Escape');
+        const left = [counted().shown, location.hash];
+        location.hash = '';
+        await moment();
+        return { opened, left, again: counted().shown };";
+    let Some(result) = run(&page, "", check) else { return };
+    let expected = json!([
+        [0, "main", "2", "2"],
+        [1, "b", "2", "0"],
+        [1, "main", "4", "4"],
+        [2, "a", "6", "2"],
+        [3, "a", "4", "0"],
+        [4, "x", "4", "4"]
+    ]);
+    assert_eq!(result["opened"], json!([expected, ""]));
+    assert_eq!(result["left"], json!(["7", "#filters=none"]));
+    assert_eq!(result["again"], "6");
 }
 
 /// Rows in an order of their own, since the page sorts by weight.
@@ -367,4 +482,39 @@ fn the_picture_zooms_and_searches() {
     assert_eq!(result["restored"], json!(restored));
     assert_eq!(result["matched"], "Matched: 70.0%");
     assert_eq!(result["literal"], "Matched: 90.0%");
+}
+
+#[test]
+fn the_picture_around_a_focus_zooms_one_side() {
+    let profile = from_picture("main;a;x;y 3\nz;main;a;a 2\nb;a 1");
+    let (patterns, _) = Patterns::parse(&["^a$"], false).unwrap();
+    let marks = Marks::new(&profile, &patterns);
+    let mut options = FlameOptions::new(Scope::metric(0), String::new());
+    options.scope.callers = Some(transform::end_before(&profile, &marks).0);
+    let flame = view::flame(&transform::show_from(&profile, &marks).0, &options);
+    let mut picture = Vec::new();
+    svg(&flame, &SvgOptions::default(), &mut picture).unwrap().unwrap();
+    let picture = String::from_utf8(picture).unwrap();
+    let check = "
+        const group = (name) => Array.from(frames.children).find((g) => g_to_func(g) === name);
+        const click = (name) => group(name).querySelector('rect').dispatchEvent(new MouseEvent('click', { bubbles: true }));
+        const seen = () => Array.from(frames.children)
+            .filter((g) => !g.classList.contains('hide') && !g_to_func(g).includes('—'))
+            .map((g) => g_to_func(g) + ' ' + parseInt(g.querySelector('rect').getAttribute('width'))).sort();
+        const whole = seen();
+        click('main');
+        const callers = seen();
+        click('x');
+        const callees = seen();
+        press('Escape');
+        const restored = seen();
+        search('^(main|x)$');
+        return { whole, callers, callees, restored, matched: matchedtxt.textContent };";
+    let Some(result) = run_svg(&picture, check) else { return };
+    let whole = json!(["a 100", "a 33", "b 16", "main 83", "x 50", "y 50", "z 33"]);
+    assert_eq!(result["whole"], whole);
+    assert_eq!(result["callers"], json!(["a 100", "a 33", "main 100", "x 50", "y 50", "z 40"]));
+    assert_eq!(result["callees"], json!(["a 100", "b 16", "main 83", "x 100", "y 100", "z 33"]));
+    assert_eq!(result["restored"], whole);
+    assert_eq!(result["matched"], "Matched: callers 83.3%, callees 50.0%");
 }

@@ -18,11 +18,13 @@ use crate::cli::target::{Target, take_target};
 use crate::output::{ColorBy, HtmlOptions, SvgOptions, html, svg};
 use crate::profile::{LoadOptions, Profile, Samples};
 use crate::report::{Direction, Report};
+use crate::tree::By;
 use crate::view::{FlameOptions, Order, PageOptions, Scope, flame, page};
 
 /// Flame graph of all stacks: a picture (OUT.svg) or an interactive page (OUT.html)
 ///
-/// The PROFILE that ends in .svg or .html is where it goes.
+/// The PROFILE that ends in .svg or .html is where it goes. With --focus it shows a function between
+/// its callers, above, and its callees, below.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   prof flame cpu.svg cpu.pb.gz                       all stacks in one picture, to send or embed
@@ -88,17 +90,13 @@ impl FlameCommand {
         let out = self.out()?;
         let target = Target::new(Some(&out));
         self.view.layout.output = Some(out);
-        let (direction, around_focus) = if self.bottom_up {
-            (Direction::BottomUp, AroundFocus::Callers)
-        } else {
-            (Direction::TopDown, AroundFocus::Callees)
-        };
-        self.view.filters.around_focus = around_focus;
+        let is_page = self.view.layout.output.as_deref().is_some_and(|out| has_ending(out, "html"));
+        let direction = if self.bottom_up { Direction::BottomUp } else { Direction::TopDown };
+        self.view.filters.around_focus = self.around_focus(is_page);
         let order = match self.order {
             OrderChoice::Alpha => Order::Alphabetical,
             OrderChoice::Weight => Order::Weight,
         };
-        let is_page = self.view.layout.output.as_deref().is_some_and(|out| has_ending(out, "html"));
         let report = report_beside(
             &self.view,
             Some(&self.base),
@@ -131,13 +129,46 @@ impl FlameCommand {
             Report::Page(mut page) => {
                 name_it(&mut page.title, &page.header.about.inputs);
                 let by_weight = order == Order::Weight;
-                let options = HtmlOptions { icicle, by_weight, direction, color_by, unit };
+                let focus = self.focus_of_page();
+                let options = HtmlOptions { icicle, by_weight, direction, color_by, focus, unit };
                 target.write(|out| Ok(html(&page, &options, out)??))?;
             }
             _ => {}
         }
         clock.step("draw");
         Ok(())
+    }
+
+    /// A picture shows what leads to `--focus` and what it calls; a page holds all stacks and opens
+    /// with the focus, where names mean there what they mean here.
+    fn around_focus(&self, is_page: bool) -> AroundFocus {
+        let names_are_kept = !self.view.filters.anonymize
+            && matches!(self.view.node.by(), By::Function | By::Name | By::Line | By::Address);
+        match (self.bottom_up, is_page) {
+            (true, _) => AroundFocus::Callers,
+            (false, false) => AroundFocus::Both,
+            (false, true) if names_are_kept => AroundFocus::Untouched,
+            (false, true) => AroundFocus::Callees,
+        }
+    }
+
+    /// The patterns that the page opens with.
+    fn focus_of_page(&self) -> Vec<String> {
+        let filters = &self.view.filters;
+        if filters.around_focus != AroundFocus::Untouched {
+            return Vec::new();
+        }
+        let literal = |text: &String| {
+            // In a group, a name such as `file:x` is no prefix.
+            let escape = |c| {
+                let special = r".*+?^${}()|[]\/".contains(c).then_some('\\');
+                special.into_iter().chain([c])
+            };
+            let escaped: String = text.chars().flat_map(escape).collect();
+            format!("(?:{escaped})")
+        };
+        let shown = |text: &String| if filters.fixed_strings { literal(text) } else { text.clone() };
+        filters.focus.iter().map(shown).collect()
     }
 
     /// Where the picture goes: `-o`, or the positional that ends like a picture.

@@ -9,11 +9,12 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 
 use crate::cli::args::{ViewArgs, percent};
+use crate::cli::base::BaseArgs;
 use crate::cli::calls::Shows;
 use crate::cli::clock::Clock;
 use crate::cli::failure::hinted;
 use crate::cli::marking::MarkArgs;
-use crate::cli::run::{one_metric, report_of, write_timed};
+use crate::cli::run::{one_metric, report_beside, write_timed};
 use crate::cli::target::{Target, take_target};
 use crate::output;
 use crate::profile::LoadOptions;
@@ -31,6 +32,8 @@ use crate::view::{GraphOptions, Sort, SortKey, graph};
 pub(crate) struct GraphCommand {
     #[command(flatten)]
     view: ViewArgs,
+    #[command(flatten)]
+    base: BaseArgs,
     /// How many functions at most, the heaviest; 0 for all [default: 80; JSON and CSV: all]
     #[arg(long, value_name = "N")]
     max_nodes: Option<usize>,
@@ -39,7 +42,7 @@ pub(crate) struct GraphCommand {
     min_edge: Option<f64>,
     #[command(flatten)]
     mark: MarkArgs,
-    /// Order of functions, of which the first are shown: self, total, children, name
+    /// Order of functions, of which the first are shown: self, total, children, name, delta, old, new
     #[arg(short, long, value_name = "KEYS", allow_hyphen_values = true)]
     sort: Option<Sort>,
 }
@@ -64,20 +67,21 @@ impl GraphCommand {
         let out = self.view.layout.output.clone();
         let picture = out.as_deref().and_then(picture);
         let target = Target::new(out.as_deref());
-        let report =
-            report_of(&self.view, Shows::Calls, LoadOptions::default(), &target, |profile, mut scope| {
-                one_metric(&scope, "graph")?;
-                self.mark.apply(profile, self.view.filters.fixed_strings, &mut scope)?;
-                let for_people = picture.is_some() || self.view.layout.format.is_for_people();
-                let (nodes, min_edge) = if for_people { (NODES, MIN_EDGE) } else { (0, 0.0) };
-                let options = GraphOptions {
-                    scope,
-                    sort: self.sort.clone().unwrap_or_else(|| Sort::by(SortKey::Total)),
-                    max_nodes: Some(self.max_nodes.unwrap_or(nodes)).filter(|&nodes| nodes > 0),
-                    min_edge: self.min_edge.unwrap_or(min_edge),
-                };
-                Ok(Report::Graph(graph(profile, &options)))
-            })?;
+        let (base, needs) = (Some(&self.base), LoadOptions::default());
+        let sort = Sort::by(if self.base.is_given() { SortKey::Delta } else { SortKey::Total });
+        let report = report_beside(&self.view, base, Shows::Calls, needs, &target, |profile, mut scope| {
+            one_metric(&scope, "graph")?;
+            self.mark.apply(profile, self.view.filters.fixed_strings, &mut scope)?;
+            let for_people = picture.is_some() || self.view.layout.format.is_for_people();
+            let (nodes, min_edge) = if for_people { (NODES, MIN_EDGE) } else { (0, 0.0) };
+            let options = GraphOptions {
+                scope,
+                sort: self.sort.clone().unwrap_or(sort),
+                max_nodes: Some(self.max_nodes.unwrap_or(nodes)).filter(|&nodes| nodes > 0),
+                min_edge: self.min_edge.unwrap_or(min_edge),
+            };
+            Ok(Report::Graph(graph(profile, &options)))
+        })?;
         match (&report, picture) {
             (Report::Graph(graph), Some(picture)) => self.draw(graph, picture, &target),
             _ => write_timed(&report, &self.view, &target),

@@ -4,9 +4,9 @@ use anyhow::Result;
 use clap::Args;
 
 use crate::cli::args::{ViewArgs, percent};
+use crate::cli::base::BaseArgs;
 use crate::cli::calls::Shows;
-use crate::cli::run::{one_metric, show};
-use crate::profile::LoadOptions;
+use crate::cli::run::{one_metric, show_beside};
 use crate::report::Report;
 use crate::view::{HotOptions, hot};
 
@@ -19,6 +19,8 @@ use crate::view::{HotOptions, hot};
 pub(crate) struct HotCommand {
     #[command(flatten)]
     view: ViewArgs,
+    #[command(flatten)]
+    base: BaseArgs,
     /// The fewest functions of a sequence
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = at_least::<2>)]
     min_length: usize,
@@ -60,7 +62,7 @@ const SHOWS: Shows = Shows::Stacks {
 
 impl HotCommand {
     pub(crate) fn run(self) -> Result<()> {
-        show(&self.view, SHOWS, LoadOptions::default(), |profile, scope| {
+        show_beside(&self.view, &self.base, SHOWS, |profile, scope| {
             one_metric(&scope, "hot")?;
             let default = if self.view.layout.format.is_for_people() { SEQUENCES } else { 0 };
             let options = HotOptions {

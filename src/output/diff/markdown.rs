@@ -72,7 +72,7 @@ fn headline(diff: &Diff) -> String {
 }
 
 fn rows(rows: &[&DiffRow], out: &mut dyn Write) -> io::Result<()> {
-    let titles = ["", "cost", "95% CI", "old", "new", "Δ", "q", "function"];
+    let titles = ["", "COST", "95% CI", "OLD", "NEW", "Δ", "q", "FUNCTION"];
     let cells = rows.iter().map(|row| {
         let mut name = code(&row.name);
         name.push_str(&escape(&words::behind_name(row, str::to_string)));

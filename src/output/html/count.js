@@ -1,6 +1,7 @@
 // Counting: filters make paths of stacks, and paths are counted flat or as a tree.
 //
-// A path is the part of a stack that filters left: frames[begin] … frames[end - 1], root first.
+// A path is the part of a stack that filters left: frames[begin] … frames[end - 1], root first. While
+// they are filtered, frames are places; then paths.places holds these, and frames the names counted.
 // The rules are those of the command line; filters apply in the order of KINDS, whatever the order
 // they were added in, and several of one kind mean "or".
 
@@ -10,55 +11,82 @@ const KINDS = {
   "hide-frames": "Hide frames",
   "show-frames": "Show frames only",
   "show-from": "Show from",
+  "prune-from": "Prune from",
   focus: "Focus",
   highlight: "Highlight",
 };
 
 const absolute = (value) => (value < 0 ? -value : value);
 
-/** For each name whether a filter matches it: one name exactly, or a pattern on names and files. */
+/** For each place whether a filter means it: one name exactly, or a pattern. */
 function matching(data, filters) {
-  const marks = new Uint8Array(data.names.length);
+  const { name } = data.places;
+  const marks = new Uint8Array(name.length);
   for (const filter of filters) {
-    if (filter.exact) {
-      const id = data.names.indexOf(filter.text);
-      if (id >= 0) marks[id] = 1;
-      continue;
-    }
-    const found = search(data, pattern(filter.text, false));
-    // What matches nothing as a regular expression is tried as it stands.
-    const all = found.length ? found : search(data, pattern(filter.text, true));
-    for (const id of all) marks[id] = 1;
+    for (const place of filter.exact ? named(data, filter.text) : meant(data, filter.text)) marks[place] = 1;
   }
   return marks;
 }
 
-/**
- * Patterns are the command line's: `function:`, `file:` and `package:` narrow them, `…` stands for
- * anything, and what is no regular expression is taken literally.
- */
-function pattern(text, literal) {
-  const [, scope = "", body] = /^(?:(function|file|package): *)?([^]*)$/.exec(text);
-  const escaped = body.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-  const regex = (source) => new RegExp(source.replaceAll("…", ".*"), "u");
+/** For each name whether any of its places is marked. */
+function markedNames(data, marks) {
+  const { name } = data.places;
+  const names = new Uint8Array(data.names.length);
+  for (let place = 0; place < marks.length; place++) names[name[place]] |= marks[place];
+  return names;
+}
+
+/** The places of a name. */
+function named(data, text) {
+  const id = data.names.indexOf(text);
+  const found = [];
+  if (id >= 0) data.places.name.forEach((name, place) => name === id && found.push(place));
+  return found;
+}
+
+/** The places that a pattern means. */
+function meant(data, text) {
+  const [scope, body] = scoped(text);
+  if (data.sets.has(body)) return data.sets.get(body);
+  const found = search(data, scope, expression(body, false));
+  // What matches nothing as a regular expression is tried as it stands.
+  return found.length ? found : search(data, scope, expression(body, true));
+}
+
+/** Patterns are the command line's: a prefix narrows them to one of a place's names. */
+function scoped(text) {
+  const [, scope = "", body] = /^(?:(function|file|mapping|package):(?!:))?([^]*)$/.exec(text);
+  return [scope, body];
+}
+
+/** `…` stands for anything, and what is no regular expression is taken literally. */
+function expression(text, literal) {
+  // `(?i)` in front is how the command line ignores case.
+  const [, flags = "", body] = /^(?:\(\?([ims]+)\))?([^]*)$/.exec(text);
+  const escaped = text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  const regex = (source, flags) => new RegExp(source.replaceAll("…", ".*"), `u${flags}`);
   try {
-    return { scope, regex: regex(literal ? escaped : body) };
+    return literal ? regex(escaped, "") : regex(body, [...new Set(flags)].join(""));
   } catch {
-    return { scope, regex: regex(escaped) };
+    return regex(escaped, "");
   }
 }
 
-/** The names that a pattern matches. */
-function search(data, { scope, regex }) {
+/** The places that an expression matches. */
+function search(data, scope, regex) {
+  const { functions, plain, files, mappings, packages } = data.places;
   const is = (text) => text !== "" && regex.test(text);
+  const tests = {
+    // A function without a name has one: `^$` finds it.
+    function: (place) => regex.test(functions[place]) || is(plain[place]),
+    file: (place) => is(files[place]),
+    mapping: (place) => is(mappings[place]),
+    package: (place) => is(packages[place]),
+  };
+  const any = (place) => tests.function(place) || tests.file(place) || tests.mapping(place);
+  const test = tests[scope] ?? any;
   const found = [];
-  for (let id = 0; id < data.names.length; id++) {
-    const [pack, file] = data.facts[id];
-    const named = () => regex.test(data.names[id]) || is(data.short[id]);
-    const inFile = () => file > 0 && is(data.files[file - 1][0]);
-    const matches = { "": () => named() || inFile(), function: named, file: inFile, package: () => is(data.packages[pack][0]) };
-    if (matches[scope]()) found.push(id);
-  }
+  for (let place = 0; place < functions.length; place++) if (test(place)) found.push(place);
   return found;
 }
 
@@ -74,7 +102,7 @@ function allPaths(data) {
   return { frames: data.frames, stack, begin: data.start.slice(0, -1), end: data.start.slice(1) };
 }
 
-/** The paths that a predicate keeps; it may move their ends. */
+/** The paths that a predicate keeps; it says where they begin. */
 function keepPaths(paths, keep) {
   let count = 0;
   const kept = { frames: paths.frames };
@@ -95,6 +123,32 @@ function keepPaths(paths, keep) {
 function firstMarked(frames, begin, end, marks) {
   for (let at = begin; at < end; at++) if (marks[frames[at]]) return at;
   return -1;
+}
+
+/** The last frame of a path that is marked, or -1. */
+function lastMarked(frames, begin, end, marks) {
+  for (let at = end - 1; at >= begin; at--) if (marks[frames[at]]) return at;
+  return -1;
+}
+
+/** Paths end at their innermost marked frame; those without one stay as they are. */
+function prunePaths(paths, marks) {
+  const end = paths.end.map((end, i) => {
+    const last = lastMarked(paths.frames, paths.begin[i], end, marks);
+    return last < 0 ? end : last + 1;
+  });
+  return { ...paths, end };
+}
+
+/** Paths with the names that their frames count for. */
+function counting(data, paths) {
+  const { name, isName } = data.places;
+  const places = paths.frames;
+  if (isName) return { ...paths, places };
+  const whole = places === data.frames;
+  const frames = (whole && data.framesAsNames) || places.map((place) => name[place]);
+  if (whole) data.framesAsNames = frames;
+  return { ...paths, frames, places };
 }
 
 /** Only the frames whose mark is as wanted. A path may end up without frames. */
@@ -130,12 +184,14 @@ function filtered(data, filters) {
   if (marks) paths = keepFrames(paths, marks, 1);
   marks = marksOf("show-from");
   if (marks) paths = keepPaths(paths, (f, begin, end) => firstMarked(f, begin, end, marks));
+  marks = marksOf("prune-from");
+  if (marks) paths = prunePaths(paths, marks);
   marks = marksOf("focus");
   if (marks) {
     paths = keepPaths(paths, (f, begin, end) => (firstMarked(f, begin, end, marks) < 0 ? -1 : begin));
     paths.anchor = paths.stack.map((_, i) => firstMarked(paths.frames, paths.begin[i], paths.end[i], marks));
   }
-  return paths;
+  return counting(data, paths);
 }
 
 /** Self and total of every name: total once a path, however often the name recurs. */
@@ -166,26 +222,26 @@ function countFlat(data, paths, values, zero) {
   return { self, total, shown, noStack };
 }
 
-/** The value of the paths through a marked name, each once. */
+/** The value of the paths through a marked place, each once. */
 function countMarked(paths, values, marks, zero) {
   let sum = zero;
   for (let i = 0; i < paths.stack.length; i++) {
-    if (firstMarked(paths.frames, paths.begin[i], paths.end[i], marks) >= 0) sum += absolute(values[paths.stack[i]]);
+    if (firstMarked(paths.places, paths.begin[i], paths.end[i], marks) >= 0) sum += absolute(values[paths.stack[i]]);
   }
   return sum;
 }
 
 /** The paths turned to grow a tree from: forward from the root, or backward from the leaf. */
 function rooted(paths, backward) {
-  return { frames: paths.frames, stack: paths.stack, begin: paths.begin, end: paths.end, backward };
+  return { ...paths, backward };
 }
 
 /** Of focused paths: what lies below the outermost match, that included; or the callers above it. */
 function callees(paths) {
-  return { frames: paths.frames, stack: paths.stack, begin: paths.anchor, end: paths.end, backward: false };
+  return { ...paths, begin: paths.anchor, backward: false };
 }
 function callers(paths) {
-  return { frames: paths.frames, stack: paths.stack, begin: paths.begin, end: paths.anchor, backward: true };
+  return { ...paths, end: paths.anchor, backward: true };
 }
 
 /**
@@ -199,7 +255,7 @@ function callers(paths) {
 function growTree(paths, values, old, zero, options) {
   const tree = { zoomed: 0, backward: paths.backward };
   for (const column of COLUMNS) tree[column] = [];
-  const splitter = new Splitter(paths, values, old, zero, options.names);
+  const splitter = new Splitter(paths, values, old, zero, options);
   const push = (node) => {
     for (const column of COLUMNS) tree[column].push(node[column]);
     return tree.parent.length - 1;
@@ -236,13 +292,13 @@ function growTree(paths, values, old, zero, options) {
   return tree;
 }
 
-const COLUMNS = ["parent", "name", "depth", "left", "width", "total", "self", "old"];
+const COLUMNS = ["parent", "name", "depth", "left", "width", "total", "self", "old", "inlined"];
 
 /** Splits groups of paths by their next name. */
 class Splitter {
-  constructor(paths, values, old, zero, names) {
+  constructor(paths, values, old, zero, { names, inlined }) {
     const { stack } = paths;
-    Object.assign(this, { paths, values, old });
+    Object.assign(this, { paths, values, old, placeInlined: inlined });
     // The paths, those of a group side by side.
     this.order = new Uint32Array(stack.length);
     this.used = 0;
@@ -255,6 +311,7 @@ class Splitter {
     this.groupOf = new Int32Array(names).fill(-1);
     this.count = new Uint32Array(names);
     this.width = new Float64Array(names);
+    this.inlined = new Uint8Array(names);
     [this.total, this.self, this.oldSum] = [sums(names, zero), sums(names, zero), sums(names, zero)];
     this.zero = zero;
     [this.dropped, this.droppedWidth] = [0, 0];
@@ -264,7 +321,7 @@ class Splitter {
   whole() {
     const { order, used, values, old, zero } = this;
     const { stack, begin, end } = this.paths;
-    const root = { parent: 0, name: -1, depth: 0, left: 0, width: 0, total: zero, self: zero, old: zero, lo: 0, hi: used };
+    const root = { parent: 0, name: -1, depth: 0, left: 0, width: 0, total: zero, self: zero, old: zero, inlined: 0, lo: 0, hi: used };
     for (let i = 0; i < used; i++) {
       const path = order[i];
       const value = values[stack[path]];
@@ -281,8 +338,8 @@ class Splitter {
    * that end here are in none.
    */
   split(node, index, least) {
-    const { order, scratch, groupAt, groupOf, count, width, total, self, oldSum, values, old, zero } = this;
-    const { frames, stack, begin, end, backward } = this.paths;
+    const { order, scratch, groupAt, groupOf, count, width, total, self, oldSum, inlined, values, old, zero } = this;
+    const { frames, places, stack, begin, end, backward } = this.paths;
     const { depth } = node;
     const names = [];
     let taken = 0;
@@ -290,14 +347,18 @@ class Splitter {
       const path = order[i];
       const length = end[path] - begin[path];
       if (depth >= length) continue;
-      const name = backward ? frames[end[path] - 1 - depth] : frames[begin[path] + depth];
+      const frame = backward ? end[path] - 1 - depth : begin[path] + depth;
+      const name = frames[frame];
       let number = groupOf[name];
       if (number < 0) {
         number = groupOf[name] = names.length;
         names.push(name);
         count[number] = width[number] = 0;
         total[number] = self[number] = oldSum[number] = zero;
+        inlined[number] = 1;
       }
+      // A block is inlined if it is in all of its stacks.
+      if (!this.placeInlined[places[frame]]) inlined[number] = 0;
       const value = values[stack[path]];
       width[number] += Number(absolute(value));
       total[number] += value;
@@ -328,6 +389,7 @@ class Splitter {
         total: total[number],
         self: self[number],
         old: oldSum[number],
+        inlined: inlined[number],
         lo,
         hi: at,
       });

@@ -65,9 +65,32 @@ async function load(text) {
   });
   const short = head.names.slice();
   for (const [id, name] of head.short) short[id] = name;
-  const inlined = new Uint8Array(head.names.length);
-  for (const id of head.inlined) inlined[id] = 1;
-  return { ...head, ...stacks, metrics, short: short.map(visible), full: head.names.map(visible), inlined };
+  const places = readPlaces(head, short);
+  const sets = new Map(head.sets);
+  return { ...head, ...stacks, metrics, short: short.map(visible), full: head.names.map(visible), places, sets };
+}
+
+/**
+ * What patterns match: a name in one place. Where every name has one place they have the same
+ * numbers; else `name` says which name a place counts for.
+ */
+function readPlaces(head, short) {
+  const { name, function: functions, file, mapping, package: packages } = head.places;
+  const text = (table) => (number) => (number ? table[number - 1] : "");
+  const plain = name.map((id) => short[id]);
+  for (const [place, own] of head.plain) plain[place] = own;
+  const inlined = new Uint8Array(name.length);
+  for (const place of head.places.inlined) inlined[place] = 1;
+  return {
+    name: Uint32Array.from(name),
+    isName: name.length === head.names.length,
+    functions: functions.map((number, place) => (number ? head.functions[number - 1] : head.names[name[place]])),
+    plain,
+    files: file.map(text(head.files.map(([file]) => file))),
+    mappings: mapping.map(text(head.mappings)),
+    packages: packages.map((number) => head.packages[number][0]),
+    inlined,
+  };
 }
 
 /** A stack is what it shares with the one before it, and further frames. */
@@ -124,7 +147,7 @@ class Format {
     return this.numbers.format(number) + this.metric.unit;
   }
   signed(value) {
-    return (value > 0 ? "+" : "") + this.value(value);
+    return (value > 0 ? "+" : "") + this.value(value).replace(/^-/, "−");
   }
   share(value, whole) {
     if (whole == 0) return "";

@@ -26,6 +26,8 @@ pub struct HtmlOptions {
     pub direction: Direction,
     /// What colours say.
     pub color_by: ColorBy,
+    /// Patterns of the functions in focus; any of them is. Empty for the whole graph.
+    pub focus: Vec<String>,
     /// The unit asked for; `None` for the one that fits. Metrics of another kind keep their own.
     pub unit: Option<Unit>,
 }
@@ -37,6 +39,7 @@ impl Default for HtmlOptions {
             by_weight: false,
             direction: Direction::TopDown,
             color_by: ColorBy::default(),
+            focus: Vec::new(),
             unit: None,
         }
     }

@@ -19,7 +19,7 @@ use hashbrown::HashMap;
 use serde::Serialize;
 
 use crate::kind;
-use crate::name::{clean, short_names};
+use crate::name::{clean, short_name, short_names};
 use crate::output::color::{self, ColorBy};
 use crate::output::html::HtmlOptions;
 use crate::report::{Direction, Page, PageMetric};
@@ -51,10 +51,32 @@ struct Head<'p> {
     short: Vec<(usize, String)>,
     /// For each name: package, file (index + 1, 0 for none), line (0 for none).
     facts: Vec<(u32, u32, u32)>,
-    inlined: Vec<usize>,
+    places: Places,
+    /// The names of functions where they are not that of what is counted.
+    functions: Vec<&'p str>,
+    mappings: Vec<&'p str>,
+    /// The short names of functions where they are not that of what is counted: place and name.
+    plain: Vec<(usize, String)>,
+    sets: &'p [(&'static str, Vec<u32>)],
+    /// The patterns of the focus that the page opens with.
+    focus: &'p [String],
     packages: Vec<(&'p str, String)>,
     files: Vec<(&'p str, String)>,
     palette: Palette,
+}
+
+/// The places, a column for each fact.
+#[derive(Default, Serialize)]
+struct Places {
+    name: Vec<u32>,
+    /// The index of the function's name + 1, 0 where it is the name itself; file and mapping likewise,
+    /// 0 for none.
+    function: Vec<u32>,
+    file: Vec<u32>,
+    mapping: Vec<u32>,
+    package: Vec<u32>,
+    /// The places that are inlined.
+    inlined: Vec<u32>,
 }
 
 #[derive(Serialize)]
@@ -96,9 +118,9 @@ pub(super) fn pack(page: &Page, options: &HtmlOptions) -> io::Result<Result<Stri
     Ok(Ok(STANDARD.encode(packed.finish()?)))
 }
 
-fn head<'p>(page: &'p Page, options: &HtmlOptions) -> Result<Head<'p>, IncompatibleUnits> {
+fn head<'p>(page: &'p Page, options: &'p HtmlOptions) -> Result<Head<'p>, IncompatibleUnits> {
     let names: Vec<&str> = page.names.iter().map(|row| &*row.name).collect();
-    let differing = short_names(&names).into_iter().enumerate().filter(|(id, short)| short != names[*id]);
+    let shorts = short_names(&names);
     let mut packages = Table::default();
     let mut files = Table::default();
     let fact = |row: &'p crate::report::PageName| {
@@ -106,6 +128,24 @@ fn head<'p>(page: &'p Page, options: &HtmlOptions) -> Result<Head<'p>, Incompati
         (packages.id(&row.package), file, row.line.unwrap_or(0))
     };
     let facts = page.names.iter().map(fact).collect();
+    let (mut functions, mut mappings) = (Table::default(), Table::default());
+    let mut places = Places::default();
+    let mut plain = Vec::new();
+    for (place, index) in page.places.iter().zip(0_u32..) {
+        let name = place.name as usize;
+        let is_named_so = *place.function == *names[name];
+        places.name.push(place.name);
+        places.function.push(if is_named_so { 0 } else { functions.id(&place.function) + 1 });
+        places.file.push(if place.file.is_empty() { 0 } else { files.id(&place.file) + 1 });
+        places.mapping.push(if place.mapping.is_empty() { 0 } else { mappings.id(&place.mapping) + 1 });
+        places.package.push(packages.id(&place.package));
+        places.inlined.extend(place.inlined.then_some(index));
+        let short = short_name(&place.function);
+        if short != shorts[name] {
+            plain.push((index as usize, short));
+        }
+    }
+    let texts = |table: Table<'p>| table.rows.into_iter().map(|(text, _)| text).collect();
     let header = &page.header;
     let metrics: Result<Vec<MetricHead>, IncompatibleUnits> = page
         .metrics
@@ -136,9 +176,14 @@ fn head<'p>(page: &'p Page, options: &HtmlOptions) -> Result<Head<'p>, Incompati
         metric: page.default_metric,
         stacks: page.ends.len(),
         frames: page.frames.len(),
-        short: differing.collect(),
+        short: shorts.into_iter().enumerate().filter(|(id, short)| short != names[*id]).collect(),
         facts,
-        inlined: (0..page.names.len()).filter(|&id| page.names[id].inlined).collect(),
+        places,
+        functions: texts(functions),
+        mappings: texts(mappings),
+        plain,
+        sets: &page.sets,
+        focus: &options.focus,
         packages: packages.rows,
         files: files.rows,
         names,
@@ -189,6 +234,11 @@ fn about(page: &Page) -> String {
         .extend(about.duration_ns.map(|ns| format!("in {}{}", unit::duration(ns), busy.unwrap_or_default())));
     parts.extend(about.samples.map(|samples| format!("{} samples", unit::group_thousands(samples.into()))));
     parts.extend(about.time_ns.map(unit::timestamp_minutes));
+    if let Some(metric) = page.metrics.get(page.default_metric).filter(|_| !page.old.is_empty()) {
+        let unit = Unit::parse(&metric.metric.unit);
+        let old = unit::human_short(metric.old_total, &unit, metric.metric.divisor);
+        parts.push(format!("old {} {old}", metric.metric.name));
+    }
     parts.join(" · ")
 }
 

@@ -26,6 +26,7 @@ class Drawn extends Counted {
     // What stands above and below the graph comes first: it takes room.
     this.showChosen(this.graph.cursor);
     this.showNotes();
+    this.graph.spacer.classList.toggle("standing", !up && !state.icicle);
     this.graph.show(layers, (block) => this.look(block));
     this.graph.reveal(this.graph.rowOf(this.graph.cursor));
   }
@@ -46,7 +47,7 @@ class Drawn extends Counted {
       color: marked ? "#ff5ce1" : this.color(tree, node, id),
       label: data.short[id],
       muted: muted || (this.found && !this.found[id]),
-      slanted: data.inlined[id],
+      slanted: tree.inlined[node],
     };
   }
 
@@ -95,7 +96,7 @@ class Drawn extends Counted {
     const owner = data.packages[pack][0];
     if (place) lines.push(place);
     if (owner && owner !== data.files[file - 1]?.[0]) lines.push(`package ${visible(owner)}`);
-    if (data.inlined[id]) lines.push("inlined");
+    if (tree.inlined[node]) lines.push("inlined");
     lines.push(value("total", tree.total[node]));
     if (!tree.backward) lines.push(value("self", tree.self[node]));
     if (data.compared) lines.push(`${this.state.side === "old" ? "new" : "old"} ${format.value(tree.old[node])}, change ${format.signed(this.delta(tree, node))}`);
@@ -136,7 +137,7 @@ class Drawn extends Counted {
       gone.sort((a, b) => Number(absolute(b.other.total)) - Number(absolute(a.other.total)) || a.id - b.id);
       if (gone.length) notes.push(`${gone.length} no longer there: ${gone.slice(0, 8).map((row) => data.short[row.id]).join(", ")}${gone.length > 8 ? " …" : ""}`);
     }
-    if (data.inlined.includes(1)) notes.push("slanted: inlined");
+    if (this.trees.some((tree) => tree.inlined.includes(1))) notes.push("slanted: inlined");
     notes.push(...data.warnings.map((warning) => `warning: ${warning}`));
     element("notes").textContent = notes.join(" · ");
     this.showLegend();

@@ -21,7 +21,10 @@ class Counted {
     return {
       metric: data.metric,
       side: "new",
-      filters: data.highlight ? [{ kind: "highlight", text: data.highlight, exact: false }] : [],
+      filters: [
+        ...data.focus.map((text) => ({ kind: "focus", text, exact: false })),
+        ...(data.highlight ? [{ kind: "highlight", text: data.highlight, exact: false }] : []),
+      ],
       query: "",
       sort: "self",
       reversed: false,
@@ -42,7 +45,11 @@ class Counted {
     if (state.metric !== usual.metric) words.append("metric", data.metrics[state.metric].name);
     for (const key of ["side", "query", "sort", "color"]) if (state[key] !== usual[key]) words.append(key, state[key]);
     for (const key of ["reversed", "weight", "icicle", "inverted"]) if (state[key] !== usual[key]) words.append(key, state[key] ? "1" : "0");
-    for (const filter of state.filters) words.append(filter.exact ? filter.kind : `${filter.kind}~`, filter.text);
+    const filters = (list) => list.map((filter) => [filter.exact ? filter.kind : `${filter.kind}~`, filter.text]);
+    if (String(filters(state.filters)) !== String(filters(usual.filters))) {
+      if (!state.filters.length) words.append("filters", "none");
+      for (const [key, text] of filters(state.filters)) words.append(key, text);
+    }
     if (state.zoom.length) words.append(state.zoomUp ? "zoom-up" : "zoom", state.zoom.join("."));
     return words.toString();
   }
@@ -50,8 +57,10 @@ class Counted {
   readHash() {
     const { data } = this;
     const state = this.defaults();
-    if (location.hash.length > 1) state.filters = [];
-    for (const [key, value] of new URLSearchParams(location.hash.slice(1))) {
+    const words = [...new URLSearchParams(location.hash.slice(1))];
+    const isFilter = ([key]) => key === "filters" || Object.hasOwn(KINDS, key.replace(/~$/, ""));
+    if (words.some(isFilter)) state.filters = [];
+    for (const [key, value] of words) {
       const kind = key.replace(/~$/, "");
       if (Object.hasOwn(KINDS, kind)) state.filters.push({ kind, text: value, exact: kind === key });
       else if (key === "metric") state.metric = Math.max(0, data.metrics.findIndex((metric) => metric.name === value));
@@ -125,7 +134,7 @@ class Counted {
     const { data, state } = this;
     const share = (filters) => {
       const marks = matching(data, filters);
-      return [marks, countMarked(this.paths, this.values, marks, this.metric.zero)];
+      return [markedNames(data, marks), countMarked(this.paths, this.values, marks, this.metric.zero)];
     };
     const highlights = state.filters.filter((filter) => filter.kind === "highlight");
     [this.found, this.matched] = state.query ? share([{ text: state.query }]) : [null, this.metric.zero];
@@ -138,6 +147,7 @@ class Counted {
     const grow = (from, zoom) =>
       growTree(from, this.values, other, metric.zero, {
         names: data.names.length,
+        inlined: data.places.inlined,
         pixels: Math.max(this.graph.width, 100),
         byWeight: state.weight,
         zoom,

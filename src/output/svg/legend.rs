@@ -25,7 +25,8 @@ const NAME: usize = 27;
 
 impl Legend {
     pub(super) fn new(flame: &Flame, by: ColorBy, wording: &Wording<'_>) -> Self {
-        let largest_delta = flame.nodes.iter().map(|node| delta(node).saturating_abs()).max().unwrap_or(0);
+        let nodes = flame.nodes.iter().chain(&flame.callers);
+        let largest_delta = nodes.map(|node| delta(node).saturating_abs()).max().unwrap_or(0);
         let mut entries = match by {
             ColorBy::Package | ColorBy::File => most_seen(flame, by, wording),
             ColorBy::SelfValue | ColorBy::Total => shares(),
@@ -81,7 +82,7 @@ fn group(node: &FlameNode, by: ColorBy) -> &str {
 /// The packages or files that take up most of the picture, with their share of self.
 fn most_seen(flame: &Flame, by: ColorBy, wording: &Wording<'_>) -> Vec<(Color, String)> {
     let mut areas: HashMap<&str, i64> = HashMap::new();
-    for node in flame.nodes.iter().skip(1) {
+    for node in flame.nodes.iter().skip(1).chain(flame.callers.iter().skip(1)) {
         let area = areas.entry(group(node, by)).or_default();
         *area = area.saturating_add(node.width);
     }
@@ -93,8 +94,9 @@ fn most_seen(flame: &Flame, by: ColorBy, wording: &Wording<'_>) -> Vec<(Color, S
     let selfs: HashMap<&str, i64> = selfs.iter().map(|(name, own)| (&**name, *own)).collect();
     let entry = |&(name, _): &(&str, i64)| {
         let shown = if name.is_empty() { "unknown" } else { name };
-        let own = wording.share(selfs.get(name).copied().unwrap_or(0));
-        (color::of_name(name), format!("{} {own}", fit(&printable(shown), NAME, "…")))
+        let own = selfs.get(name).copied().filter(|&own| own != 0);
+        let own = own.map(|own| format!(" {}", wording.share(own))).unwrap_or_default();
+        (color::of_name(name), format!("{}{own}", fit(&printable(shown), NAME, "…")))
     };
     let mut entries: Vec<(Color, String)> = areas.iter().take(ENTRIES).map(entry).collect();
     if more > 0 {

@@ -3,7 +3,11 @@
 //! inferno takes lines of text (`main;work 3`), in which a name with a `;` or a number at its end
 //! means something else than it says. So it is given tokens, `n012` for node 12, and lays them out;
 //! afterwards one pass over its XML puts in what belongs there: names, numbers, colours, a legend.
+//!
+//! Around a function in focus there are two layouts: what it calls hangs down from it, and what leads
+//! to it is laid out the same way and then turned upwards.
 
+mod blocks;
 mod legend;
 mod rewrite;
 mod tokens;
@@ -17,7 +21,7 @@ use inferno::flamegraph::{self, Options};
 use crate::name::{clean, fit};
 use crate::output::color::ColorBy;
 use crate::output::svg::wording::Wording;
-use crate::report::Flame;
+use crate::report::{Flame, FlameNode};
 use crate::unit::{IncompatibleUnits, Unit};
 
 /// How the picture is to look.
@@ -47,12 +51,17 @@ pub fn svg(
         Ok(wording) => wording,
         Err(error) => return Ok(Err(error)),
     };
-    let lines = tokens::lines(flame);
-    let mut drawn = Vec::new();
     let mut layout = layout(flame, options, &wording);
-    flamegraph::from_lines(&mut layout, lines.iter().map(String::as_str), &mut drawn)?;
-    let drawn = String::from_utf8(drawn).map_err(io::Error::other)?;
-    rewrite::rewrite(&drawn, flame, options, &wording, out).map(Ok)
+    let mut draw = |nodes: &[FlameNode]| {
+        let mut drawn = Vec::new();
+        let lines = tokens::lines(nodes);
+        flamegraph::from_lines(&mut layout, lines.iter().map(String::as_str), &mut drawn)?;
+        String::from_utf8(drawn).map_err(io::Error::other)
+    };
+    let drawn = draw(&flame.nodes)?;
+    let callers =
+        if flame.callers.is_empty() { Vec::new() } else { blocks::callers(&draw(&flame.callers)?)? };
+    rewrite::rewrite(&drawn, &callers, flame, options, &wording, out).map(Ok)
 }
 
 fn layout(flame: &Flame, options: &SvgOptions, wording: &Wording<'_>) -> Options<'static> {
@@ -65,7 +74,8 @@ fn layout(flame: &Flame, options: &SvgOptions, wording: &Wording<'_>) -> Options
     layout.no_sort = true;
     layout.deterministic = true;
     layout.text_truncate_direction = flamegraph::TextTruncateDirection::Right;
-    if options.icicle {
+    // What a function in focus calls hangs below it.
+    if options.icicle || !flame.callers.is_empty() {
         layout.direction = flamegraph::Direction::Inverted;
     }
     layout

@@ -7,10 +7,11 @@ use quick_xml::events::{BytesCData, BytesEnd, BytesStart, BytesText, Event};
 use quick_xml::{Reader, Writer};
 
 use crate::name::{display_width, fit};
-use crate::output::color;
+use crate::output::color::{self, WHITE};
+use crate::output::svg::blocks::Block;
 use crate::output::svg::legend::Legend;
 use crate::output::svg::wording::Wording;
-use crate::output::svg::{FRAMES_WIDTH, SvgOptions, tokens};
+use crate::output::svg::{FRAMES_WIDTH, SvgOptions};
 use crate::report::Flame;
 
 /// Pixels of a line of the legend or the notes.
@@ -22,8 +23,12 @@ const COLUMNS: usize = 3;
 /// Pixels of one character, as inferno reckons.
 const CHARACTER: f64 = 7.08;
 
+/// Pixels above the topmost block that inferno draws hanging down.
+const TOP: usize = 76;
+
 pub(super) fn rewrite(
     drawn: &str,
+    callers: &[Block<'_>],
     flame: &Flame,
     options: &SvgOptions,
     wording: &Wording<'_>,
@@ -33,6 +38,9 @@ pub(super) fn rewrite(
     let mut notes = vec![legend.title().to_string()];
     notes.extend(wording.notes());
     let rows = legend.entries.len().div_ceil(COLUMNS) + notes.len();
+    // Rows of callers move down what inferno drew.
+    let tops = callers.iter().map(Block::top).collect::<io::Result<Vec<_>>>()?;
+    let down = tops.iter().max().map_or(0, |deepest| deepest - TOP);
     let mut pass = Pass {
         reader: Reader::from_str(drawn),
         writer: Writer::new(out),
@@ -42,8 +50,9 @@ pub(super) fn rewrite(
         notes,
         extra: rows * LINE + LINE / 2,
         height: 0,
+        down,
     };
-    pass.run()?;
+    pass.run(callers)?;
     pass.writer.into_inner().flush()
 }
 
@@ -56,17 +65,27 @@ struct Pass<'d, 'w> {
     notes: Vec<String>,
     /// Pixels added under what inferno drew.
     extra: usize,
-    /// Pixels of what inferno drew.
+    /// Pixels of what inferno drew, and of the callers above it.
     height: usize,
+    /// Pixels of the callers.
+    down: usize,
 }
 
 impl<'d> Pass<'d, '_> {
-    fn run(&mut self) -> io::Result<()> {
+    fn run(&mut self, callers: &[Block<'_>]) -> io::Result<()> {
         let mut depth = 0;
         loop {
             match self.next()? {
                 Event::Eof => return Ok(()),
                 Event::Start(start) if start.name().as_ref() == "g" => self.block()?,
+                Event::Start(start) if self.down > 0 && is(&start, "frames") => {
+                    depth += 1;
+                    self.frames_around_focus(start, callers)?;
+                }
+                Event::Start(start) if self.down > 0 && is(&start, "matched") => {
+                    let lower = moved(&start, |y| y + self.down as f64)?;
+                    self.writer.write_event(Event::Start(lower))?;
+                }
                 Event::Start(start) if start.name().as_ref() == "svg" => {
                     depth += 1;
                     let start = if depth == 1 { self.taller(&start)? } else { start };
@@ -110,13 +129,14 @@ impl<'d> Pass<'d, '_> {
             let value = &*attribute.value;
             match key {
                 "height" => {
-                    self.height = value.parse().map_err(io::Error::other)?;
+                    let drawn: usize = value.parse().map_err(io::Error::other)?;
+                    self.height = drawn + self.down;
                     taller.push_attribute((key, &*(self.height + self.extra).to_string()));
                 }
                 "viewBox" => {
                     let (rest, height) = value.rsplit_once(' ').unwrap_or((value, value));
                     let height: usize = height.parse().map_err(io::Error::other)?;
-                    taller.push_attribute((key, &*format!("{rest} {}", height + self.extra)));
+                    taller.push_attribute((key, &*format!("{rest} {}", height + self.down + self.extra)));
                 }
                 _ => taller.push_attribute((key, value)),
             }
@@ -124,34 +144,34 @@ impl<'d> Pass<'d, '_> {
         Ok(taller)
     }
 
-    /// One block: `<g><title>…</title><rect …/><text …>…</text></g>`, of which the `<g>` is read.
-    fn block(&mut self) -> io::Result<()> {
-        let mut title = String::new();
-        let mut rect = None;
-        let mut text = None;
-        loop {
-            match self.next()? {
-                Event::End(end) if end.name().as_ref() == "g" => break,
-                Event::Text(content) if title.is_empty() => title.push_str(&content),
-                Event::Empty(element) => rect = Some(element),
-                Event::Start(element) if element.name().as_ref() == "text" => text = Some(element),
-                Event::Eof => return Err(broken()),
-                _ => {}
-            }
+    /// The frames, of which the callers come first.
+    fn frames_around_focus(&mut self, mut start: BytesStart<'_>, callers: &[Block<'_>]) -> io::Result<()> {
+        let focus = TOP + self.down;
+        start.push_attribute(("data-focus", &*focus.to_string()));
+        self.writer.write_event(Event::Start(start))?;
+        for block in callers {
+            let row = (block.top()? - TOP) as f64;
+            // Row 3 below the root is row 3 above it.
+            let up = |y: f64| y + self.down as f64 - 2.0 * row;
+            let (rect, text) = (moved(&block.rect, up)?, moved(&block.text, up)?);
+            self.write_block(self.flame.nodes.len() + block.index, &rect, &text)?;
         }
-        let (rect, text) = rect.zip(text).ok_or_else(broken)?;
-        let index = match title.split(' ').next().unwrap_or_default() {
-            "all" => 0,
-            token => match tokens::node(token) {
-                Some(index) => index,
-                None => return Ok(()),
-            },
-        };
+        Ok(())
+    }
+
+    /// One block, of which the `<g>` is read.
+    fn block(&mut self) -> io::Result<()> {
+        let Some(Block { index, rect, text }) = Block::read(&mut self.reader)? else { return Ok(()) };
+        if self.down == 0 {
+            return self.write_block(index, &rect, &text);
+        }
+        let lower = |y: f64| y + self.down as f64;
+        let (rect, text) = (moved(&rect, lower)?, moved(&text, lower)?);
         self.write_block(index, &rect, &text)
     }
 
     fn write_block(&mut self, index: usize, rect: &BytesStart<'_>, text: &BytesStart<'_>) -> io::Result<()> {
-        let node = &self.flame.nodes[index];
+        let node = self.wording.node(index);
         let label = self.wording.label(index);
         let mut group = BytesStart::new("g");
         if label != self.wording.name(index) {
@@ -199,7 +219,8 @@ impl<'d> Pass<'d, '_> {
             self.writer.write_event(Event::Start(place))?;
             let mut swatch = BytesStart::new("rect");
             swatch.extend_attributes([("x", "10"), ("y", "2"), ("width", "12"), ("height", "12")]);
-            swatch.push_attribute(("fill", &*fill.to_string()));
+            let fill = if *fill == WHITE { "none".to_string() } else { fill.to_string() };
+            swatch.push_attribute(("fill", &*fill));
             self.writer.write_event(Event::Empty(swatch))?;
             self.text(26, 12, name)?;
             self.writer.write_event(Event::End(BytesEnd::new("svg")))?;
@@ -225,11 +246,28 @@ impl<'d> Pass<'d, '_> {
     }
 }
 
+/// An element at another height.
+fn moved(element: &BytesStart<'_>, to: impl Fn(f64) -> f64) -> io::Result<BytesStart<'static>> {
+    let mut moved = BytesStart::new(element.name().as_ref().to_owned());
+    for attribute in element.attributes() {
+        let attribute = attribute.map_err(io::Error::other)?;
+        let (key, value) = (attribute.key.as_ref(), &*attribute.value);
+        if key == "y" {
+            let y = to(value.parse().map_err(io::Error::other)?);
+            moved.push_attribute((key, &*y.to_string()));
+        } else {
+            moved.push_attribute((key, value));
+        }
+    }
+    Ok(moved)
+}
+
 /// A label made to fit: shortened in the middle, or where that leaves too little of it, to its end,
 /// since the beginning of a name is what the colour says already.
 fn label_fit(label: &str, room: usize) -> String {
     /// Blocks with fewer characters show the end.
     const NARROW: usize = 14;
+    let label = if display_width(label) > room { without_place(label) } else { label };
     if room >= NARROW || display_width(label) <= room {
         return fit(label, room, "…");
     }
@@ -245,6 +283,38 @@ fn label_fit(label: &str, room: usize) -> String {
     format!("…{}", &label[start..])
 }
 
-fn broken() -> io::Error {
-    io::Error::other("the picture came out other than expected")
+/// A label without the file that tells functions of one name apart (`emit events.js:113`): where there
+/// is no room for both, the function says more.
+fn without_place(label: &str) -> &str {
+    let is_file = |word: &str| {
+        let file = word.trim_end_matches(|c: char| c.is_ascii_digit() || c == ':');
+        let ending = file.rsplit_once('.').filter(|(stem, _)| !stem.is_empty());
+        ending.is_some_and(|(_, ending)| {
+            !ending.is_empty() && ending.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        })
+    };
+    label.rsplit_once(' ').filter(|(_, last)| is_file(last)).map_or(label, |(name, _)| name)
+}
+
+fn is(element: &BytesStart<'_>, id: &str) -> bool {
+    element.try_get_attribute("id").ok().flatten().is_some_and(|found| &*found.value == id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_keep_what_says_most() {
+        for (label, room, expected) in [
+            ("emit events.js:113", 18, "emit events.js:113"),
+            ("emit events.js:113", 12, "emit"),
+            ("Socket.write /usr/lib/net.js", 8, "…t.write"),
+            ("operator delete", 9, "…r delete"),
+            ("gob.(*Decoder).Decode", 15, "gob.(*D….Decode"),
+            ("work", 2, ""),
+        ] {
+            assert_eq!(label_fit(label, room), expected, "{label} {room}");
+        }
+    }
 }

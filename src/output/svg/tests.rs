@@ -183,3 +183,36 @@ fn a_comparison_is_red_and_blue() {
     assert!(blocks.contains_key("grew (total 6 40.0%, self 6 40.0%, was 2, changed by +4)"), "{blocks:?}");
     assert!(texts.contains(&"1 no longer there: gone 3".to_string()), "{texts:?}");
 }
+
+#[test]
+fn a_focus_has_callers_above_and_callees_below() {
+    let profile = from_picture("main;a;x;y 3\nz;main;a;a 2\nb;a 1");
+    let (patterns, _) = crate::pattern::Patterns::parse(&["^a$"], false).unwrap();
+    let marks = crate::transform::Marks::new(&profile, &patterns);
+    let mut options = FlameOptions::new(Scope::metric(0), "title".into());
+    options.scope.callers = Some(crate::transform::end_before(&profile, &marks).0);
+    let below = crate::transform::show_from(&profile, &marks).0;
+    let picture = draw_with(&below, &options, &SvgOptions::default());
+    let (blocks, _) = read(&picture);
+    let titles: Vec<&str> = blocks.keys().map(String::as_str).collect();
+    let expected = [
+        "a (total 2 33.3%, self 2 33.3%)",
+        "a (total 6 100.0%, self 1 16.7%)",
+        "b (total 1 16.7%)",
+        "callers above, callees below — 6 (100.0%) (samples)",
+        "main (total 5 83.3%)",
+        "x (total 3 50.0%, self 0 0.0%)",
+        "y (total 3 50.0%, self 3 50.0%)",
+        "z (total 2 33.3%)",
+    ];
+    assert_eq!(titles, expected);
+    let top = |title: &str| {
+        let (_, rest) = picture.split_once(&format!("<title>{title} (total")).unwrap();
+        rest.split_once(" y=\"").unwrap().1.split('"').next().unwrap().parse::<i64>().unwrap()
+    };
+    let focus: i64 =
+        picture.split_once("data-focus=\"").unwrap().1.split('"').next().unwrap().parse().unwrap();
+    let rows = ["z", "main", "b", "a", "x", "y"].map(|name| (top(name) - focus) / 16);
+    // The outer `a` comes first in the picture, or the inner one.
+    assert!(rows == [-2, -1, -1, 1, 2, 3] || rows == [-2, -1, -1, 2, 2, 3], "{rows:?}");
+}

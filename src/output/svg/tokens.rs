@@ -1,6 +1,6 @@
 //! The call tree as lines that inferno cannot misread.
 
-use crate::report::Flame;
+use crate::report::FlameNode;
 
 /// Stands where a node is wider than what stands on it: its self, samples without a stack, and what
 /// was too narrow to be drawn. It is nothing to be drawn, and lies right of the nodes beside it.
@@ -8,13 +8,13 @@ const BLANK: &str = "x";
 
 /// Lines of tokens: from the outermost node to a node without others on it, or to the blank behind
 /// those; and the width. In preorder, so that equal beginnings are neighbours.
-pub(super) fn lines(flame: &Flame) -> Vec<String> {
-    let mut own: Vec<i64> = flame.nodes.iter().map(|node| node.width).collect();
-    for node in flame.nodes.iter().skip(1) {
+pub(super) fn lines(nodes: &[FlameNode]) -> Vec<String> {
+    let mut own: Vec<i64> = nodes.iter().map(|node| node.width).collect();
+    for node in nodes.iter().skip(1) {
         own[node.parent as usize] -= node.width;
     }
-    let mut lines = Lines::new(flame, own);
-    for (index, node) in flame.nodes.iter().enumerate().skip(1) {
+    let mut lines = Lines::new(nodes, own);
+    for (index, node) in nodes.iter().enumerate().skip(1) {
         lines.close_above(node.parent as usize);
         lines.open(index);
     }
@@ -36,12 +36,12 @@ struct Lines {
 }
 
 impl Lines {
-    fn new(flame: &Flame, own: Vec<i64>) -> Self {
+    fn new(nodes: &[FlameNode], own: Vec<i64>) -> Self {
         Lines {
             done: Vec::new(),
-            scale: Scale::new(flame),
+            scale: Scale::new(nodes),
             own,
-            digits: flame.nodes.len().to_string().len(),
+            digits: nodes.len().to_string().len(),
             path: String::new(),
             open: vec![(0, 0, false)],
             reached: 0,
@@ -113,8 +113,8 @@ struct Scale {
 }
 
 impl Scale {
-    fn new(flame: &Flame) -> Self {
-        let bits = u64::BITS - flame.nodes[0].width.unsigned_abs().leading_zeros();
+    fn new(nodes: &[FlameNode]) -> Self {
+        let bits = u64::BITS - nodes[0].width.unsigned_abs().leading_zeros();
         Scale { shift: bits.saturating_sub(52) }
     }
 

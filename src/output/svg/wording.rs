@@ -3,10 +3,17 @@
 use hashbrown::HashMap;
 
 use crate::kind;
-use crate::name::{short_name, short_names};
+use crate::name::{display_width, fit, short_name, short_names};
 use crate::output::svg::printable;
-use crate::report::{Direction, Flame, FlameNode, Name};
+use crate::report::{Direction, Flame, FlameNode};
 use crate::unit::{self, IncompatibleUnits, Scale, Unit};
+
+/// Characters of the line under the title, and of a note, that fit a window of 800 pixels.
+const SUBTITLE: usize = 104;
+const NOTE: usize = 108;
+
+/// Characters of the name of a function that is no longer there.
+const REMOVED: usize = 48;
 
 /// Texts of one picture.
 pub(super) struct Wording<'f> {
@@ -21,7 +28,8 @@ impl<'f> Wording<'f> {
         let header = &flame.header;
         let metric = &header.metric;
         let scale = Scale::for_column(&Unit::parse(&metric.unit), metric.divisor, header.total, unit)?;
-        let mut names: Vec<&str> = flame.nodes.iter().skip(1).map(|node| &*node.name).collect();
+        let drawn = flame.nodes.iter().skip(1).chain(flame.callers.iter().skip(1));
+        let mut names: Vec<&str> = drawn.map(|node| &*node.name).collect();
         names.sort_unstable();
         names.dedup();
         let short = short_names(&names).into_iter().map(|name| shown(&name));
@@ -37,14 +45,39 @@ impl<'f> Wording<'f> {
         let mut parts = vec![format!("{} {}", header.metric.name, self.scale.format(header.total))];
         parts.extend(about.duration_ns.map(|duration| format!(" in {}", unit::duration(duration))));
         parts.extend(about.busy_hundredths.map(|busy| format!(", {} CPUs busy", unit::fixed(busy, 100, 2))));
+        if let Some(base) = &header.base {
+            parts.push(format!(" · old {}{}", self.scale.format(base.total), Self::old_inputs(&base.inputs)));
+        }
         if self.filtered {
             let share = unit::share(header.shown, header.total);
             parts.push(format!(" · shown {}, {share} of all", self.scale.format(header.shown)));
         }
-        parts.extend(
-            kind::of_metric(&header.metric.name).map(|kind| format!(" · a wide block {}", kind.width)),
-        );
-        printable(parts.concat().trim_start())
+        let numbers = printable(parts.concat().trim_start());
+        match self.width().filter(|width| display_width(&numbers) + width.len() <= SUBTITLE) {
+            Some(width) => format!("{numbers} · {width}"),
+            None => numbers,
+        }
+    }
+
+    /// What the width of a block means.
+    fn width(&self) -> Option<String> {
+        let kind = kind::of_metric(&self.flame.header.metric.name)?;
+        Some(format!("a wide block {}", kind.width))
+    }
+
+    /// ` (main.pb.gz)`, where the old side is one file.
+    fn old_inputs(inputs: &[String]) -> String {
+        match inputs {
+            [one] if one != "-" => format!(" ({})", one.rsplit(['/', '\\']).next().unwrap_or(one)),
+            [_] => String::new(),
+            several => format!(" ({} profiles)", several.len()),
+        }
+    }
+
+    /// A node: those above a focus are numbered behind the others.
+    pub(super) fn node(&self, index: usize) -> &'f FlameNode {
+        let below = &self.flame.nodes;
+        below.get(index).unwrap_or_else(|| &self.flame.callers[index - below.len()])
     }
 
     /// The label of a node: its short name, with control characters made visible.
@@ -53,22 +86,23 @@ impl<'f> Wording<'f> {
             let header = &self.flame.header;
             let share = unit::share(header.shown, header.total);
             let share = if share.is_empty() { String::new() } else { format!(" ({share})") };
-            return format!("all — {}{share}", self.scale.format(header.shown));
+            let what = if self.flame.callers.is_empty() { "all" } else { "callers above, callees below" };
+            return format!("{what} — {}{share}", self.scale.format(header.shown));
         }
-        let name = &*self.flame.nodes[index].name;
+        let name = &*self.node(index).name;
         self.short.get(name).cloned().unwrap_or_else(|| shown(name))
     }
 
     /// The full name of a node.
     pub(super) fn name(&self, index: usize) -> String {
-        if index == 0 { self.label(0) } else { shown(&self.flame.nodes[index].name) }
+        if index == 0 { self.label(0) } else { shown(&self.node(index).name) }
     }
 
     /// The tooltip: `name (file:line, total …, self …)`. The picture's script takes what stands
     /// before the last opening parenthesis for the label, so there is no other behind the name.
     pub(super) fn title(&self, index: usize) -> String {
-        let node = &self.flame.nodes[index];
-        let details = if index == 0 { self.root_details() } else { self.details(node) };
+        let has_self = index < self.flame.nodes.len() && self.flame.direction == Direction::TopDown;
+        let details = if index == 0 { self.root_details() } else { self.details(self.node(index), has_self) };
         let details = printable(&details).replace('(', "[").replace(')', "]");
         format!("{} ({details})", self.name(index))
     }
@@ -79,12 +113,13 @@ impl<'f> Wording<'f> {
         if self.filtered {
             parts.push(format!("all of it {}", self.scale.format(header.total)));
         }
+        parts.extend(self.flame.nodes[0].old.map(|old| self.change(header.shown, old.total)));
         parts.extend(self.no_stack());
         parts.retain(|part| !part.is_empty());
         parts.join(", ")
     }
 
-    fn details(&self, node: &FlameNode) -> String {
+    fn details(&self, node: &FlameNode, has_self: bool) -> String {
         let mut parts = Vec::new();
         match (&node.file, node.line) {
             (Some(file), Some(line)) => parts.push(format!("{file}:{line}")),
@@ -95,14 +130,18 @@ impl<'f> Wording<'f> {
             parts.push("inlined".to_string());
         }
         parts.push(format!("total {}", self.value(node.total)));
-        if self.flame.direction == Direction::TopDown {
+        if has_self {
             parts.push(format!("self {}", self.value(node.self_value)));
         }
         if let Some(old) = node.old {
-            let change = self.scale.format_signed(node.total.saturating_sub(old.total));
-            parts.push(format!("was {}, changed by {change}", self.scale.format(old.total)));
+            parts.push(self.change(node.total, old.total));
         }
         parts.join(", ")
+    }
+
+    fn change(&self, new: i64, old: i64) -> String {
+        let change = self.scale.format_signed(new.saturating_sub(old));
+        format!("was {}, changed by {change}", self.scale.format(old))
     }
 
     /// `4.82s 5.6%`, and where filters are active also the share of what is shown.
@@ -127,6 +166,7 @@ impl<'f> Wording<'f> {
     pub(super) fn notes(&self) -> Vec<String> {
         let flame = self.flame;
         let mut notes = Vec::new();
+        notes.extend(self.width().filter(|width| !self.subtitle().contains(width)));
         if flame.dropped > 0 {
             let (blocks, are) = if flame.dropped == 1 { ("block", "is") } else { ("blocks", "are") };
             let too_deep = flame
@@ -143,7 +183,7 @@ impl<'f> Wording<'f> {
         if let Some(no_stack) = self.no_stack() {
             notes.push(format!("blank right of the blocks on the root: {no_stack}"));
         }
-        if flame.nodes.iter().any(|node| node.inlined) {
+        if flame.nodes.iter().chain(&flame.callers).any(|node| node.inlined) {
             notes.push("slanted: inlined".to_string());
         }
         notes.extend(self.removed());
@@ -153,14 +193,19 @@ impl<'f> Wording<'f> {
 
     /// `3 no longer there: main.work 1.20s, main.rest 0.10s, …`
     fn removed(&self) -> Option<String> {
-        /// How many are named.
-        const NAMED: usize = 5;
         let removed = &self.flame.removed;
-        let name = |(name, old): &(Name, i64)| format!("{} {}", short_name(name), self.scale.format(*old));
-        let named: Vec<String> = removed.iter().take(NAMED).map(name).collect();
-        let more = if removed.len() > NAMED { ", …" } else { "" };
         let count = unit::group_thousands(removed.len() as i128);
-        (!removed.is_empty()).then(|| format!("{count} no longer there: {}{more}", named.join(", ")))
+        let mut text = format!("{count} no longer there: ");
+        for (index, (name, old)) in removed.iter().enumerate() {
+            let name = format!("{} {}", fit(&short_name(name), REMOVED, "…"), self.scale.format(*old));
+            if index > 0 && display_width(&text) + display_width(&name) > NOTE {
+                text.push_str(", …");
+                break;
+            }
+            text.push_str(if index > 0 { ", " } else { "" });
+            text.push_str(&name);
+        }
+        (!removed.is_empty()).then_some(text)
     }
 
     /// A value with its share, for the legend.

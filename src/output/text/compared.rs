@@ -104,8 +104,12 @@ pub(super) fn old(values: &Values) -> Pair {
 
 /// Whether something is on one side only, behind its name.
 pub(super) fn side_only(values: &Values) -> &'static str {
-    let old = old(values);
-    match ((values.self_value, values.total), (old.self_value, old.total)) {
+    on_one_side(Pair { self_value: values.self_value, total: values.total }, old(values))
+}
+
+/// The same of a new and an old side.
+pub(super) fn on_one_side(new: Pair, old: Pair) -> &'static str {
+    match ((new.self_value, new.total), (old.self_value, old.total)) {
         ((0, 0), _) => " (removed)",
         (_, (0, 0)) => " (new)",
         _ => "",

@@ -5,15 +5,17 @@ use hashbrown::HashMap;
 use crate::name::{display_width, fit};
 use crate::output::text::Style;
 use crate::output::text::columns::{Columns, Emphasis, Line};
+use crate::output::text::compared;
 use crate::output::text::header;
 use crate::output::text::names::Names;
-use crate::report::{Graph, GraphEdge, GraphNode};
+use crate::report::{Graph, GraphEdge, GraphNode, Pair};
 use crate::unit::{self, IncompatibleUnits, Scale};
 
 /// The header, the nodes with their edges, and what was left out.
 pub(super) fn lines(graph: &Graph, style: &Style) -> Result<Vec<Line>, IncompatibleUnits> {
     let mut lines = header::lines(&graph.header, style)?;
-    let scale = header::scale(&graph.header.metric, graph.header.shown, style)?;
+    let largest = graph.header.shown.max(graph.header.about.base.sum);
+    let scale = header::scale(&graph.header.metric, largest, style)?;
     let names = Names::new(graph.nodes.iter().map(|node| &node.name), style);
     let drawing = Drawing { graph, style, scale, names };
     lines.extend(drawing.lines());
@@ -33,6 +35,8 @@ struct DrawnLine<'g> {
     numbers: Vec<String>,
     prefix: String,
     name: &'g str,
+    /// Whether it is on one side of a comparison only.
+    side: &'static str,
     emphasis: Emphasis,
 }
 
@@ -48,8 +52,8 @@ impl Drawing<'_> {
             drawn.extend(calls.get(&*node.name).into_iter().flatten().map(|edge| self.edge(edge)));
         }
         let title = format!("FUNCTION{}CALLEES", self.style.glyphs.calls);
-        let mut titles = vec!["TOTAL"];
-        titles.extend(if self.is_filtered() { &["%ALL", "%SHOWN"][..] } else { &["%"] });
+        let values = self.value_titles();
+        let mut titles: Vec<&str> = values.iter().map(String::as_str).collect();
         titles.extend(["SELF", &title]);
         let numbers: Vec<Vec<String>> = drawn.iter().map(|line| line.numbers.clone()).collect();
         let taken = Columns::width_of_numbers(&titles, &numbers);
@@ -57,12 +61,13 @@ impl Drawing<'_> {
         for line in drawn {
             let name = match self.style.width {
                 Some(width) => {
-                    let left = width.saturating_sub(taken + display_width(&line.prefix));
+                    let beside = display_width(&line.prefix) + line.side.len();
+                    let left = width.saturating_sub(taken + beside);
                     fit(line.name, left.max(LEAST_NAME), self.style.glyphs.ellipsis)
                 }
                 None => line.name.to_string(),
             };
-            columns.row(line.numbers, format!("{}{name}", line.prefix), line.emphasis);
+            columns.row(line.numbers, format!("{}{name}{}", line.prefix, line.side), line.emphasis);
         }
         columns.lines()
     }
@@ -71,9 +76,20 @@ impl Drawing<'_> {
         !self.graph.header.about.filters.is_empty()
     }
 
-    /// A value and its shares.
-    fn value(&self, value: i64) -> Vec<String> {
+    fn value_titles(&self) -> Vec<String> {
+        if self.graph.header.base.is_some() {
+            return compared::titles("TOTAL", self.style);
+        }
+        let shares: &[&str] = if self.is_filtered() { &["%ALL", "%SHOWN"] } else { &["%"] };
+        ["TOTAL"].iter().chain(shares).map(ToString::to_string).collect()
+    }
+
+    /// A value and its shares, or beside an old side what it was and how it changed.
+    fn value(&self, value: i64, old: Option<i64>) -> Vec<String> {
         let header = &self.graph.header;
+        if let Some(base) = &header.base {
+            return compared::cells(&self.scale, base, value, old.unwrap_or(0), self.style);
+        }
         let mut cells = vec![self.scale.format(value), unit::share(value, header.total)];
         if self.is_filtered() {
             cells.push(unit::share(value, header.shown));
@@ -82,24 +98,28 @@ impl Drawing<'_> {
     }
 
     fn node<'g>(&'g self, node: &'g GraphNode) -> DrawnLine<'g> {
-        let mut numbers = self.value(node.total);
+        let mut numbers = self.value(node.total, node.old.map(|old| old.total));
         numbers.push(self.scale.format(node.self_value));
         let is_marked = self.graph.header.is_highlighted(&node.name);
         let emphasis = if is_marked { Emphasis::Marked } else { Emphasis::Bold };
         let mark = if is_marked { self.style.glyphs.marked.to_string() } else { String::new() };
-        DrawnLine { numbers, prefix: mark, name: self.names.get(&node.name), emphasis }
+        let new = Pair { self_value: node.self_value, total: node.total };
+        let side = node.old.map_or("", |old| compared::on_one_side(new, old));
+        DrawnLine { numbers, prefix: mark, name: self.names.get(&node.name), side, emphasis }
     }
 
     /// `→ callee`, or `→ … → callee` where functions between were left out.
     fn edge<'g>(&'g self, edge: &'g GraphEdge) -> DrawnLine<'g> {
-        let mut numbers = self.value(edge.value);
+        let mut numbers = self.value(edge.value, edge.old);
         numbers.push(String::new());
         let glyphs = self.style.glyphs;
         let arrow = glyphs.calls.trim_start();
         let between =
             if edge.bridged { format!("{}{}", glyphs.ellipsis, glyphs.calls) } else { String::new() };
         let prefix = format!("  {arrow}{between}");
-        DrawnLine { numbers, prefix, name: self.names.get(&edge.callee), emphasis: Emphasis::None }
+        let pair = |total| Pair { self_value: 0, total };
+        let side = edge.old.map_or("", |old| compared::on_one_side(pair(edge.value), pair(old)));
+        DrawnLine { numbers, prefix, name: self.names.get(&edge.callee), side, emphasis: Emphasis::None }
     }
 
     fn notes(&self) -> Vec<String> {
@@ -120,10 +140,10 @@ pub(in crate::output) fn left_out(graph: &Graph) -> Option<String> {
     let count = |count: u64| unit::group_thousands(count.into());
     let nodes = graph.nodes.len() as u64;
     let (_, noun) = header.about.noun;
+    let which = if header.base.is_some() { "most changed" } else { "heaviest" };
     let mut parts = vec![format!("{} {noun}", count(nodes))];
     if header.elided_rows > 0 {
-        parts =
-            vec![format!("the {} heaviest of {} {noun}", count(nodes), count(nodes + header.elided_rows))];
+        parts = vec![format!("the {} {which} of {} {noun}", count(nodes), count(nodes + header.elided_rows))];
     }
     let all_edges = edges as u64 + graph.edges_elided;
     parts.push(match graph.edges_elided {

@@ -3,9 +3,10 @@
 use crate::name::{display_width, fit_chain};
 use crate::output::text::Style;
 use crate::output::text::columns::{Columns, Emphasis, Line};
+use crate::output::text::compared;
 use crate::output::text::header;
 use crate::output::text::names::Names;
-use crate::report::{Hot, HotSequence, PathStep};
+use crate::report::{Hot, HotSequence, Neighbour, Pair, PathStep};
 use crate::unit::{self, IncompatibleUnits, Scale};
 
 /// The header, the path and where it ends, the sequences and who calls them.
@@ -17,7 +18,7 @@ pub(super) fn lines(hot: &Hot, style: &Style) -> Result<Vec<Line>, IncompatibleU
     let drawing = Drawing {
         hot,
         style,
-        scale: header::scale(&hot.header.metric, hot.header.shown, style)?,
+        scale: header::scale(&hot.header.metric, hot.header.shown.max(hot.header.about.base.sum), style)?,
         names: Names::new(path.chain(frames).chain(callers), style),
     };
     lines.extend(drawing.path());
@@ -41,8 +42,8 @@ impl Drawing<'_> {
         let mut lines =
             vec![Line::new("heaviest path: each row keeps at least half of the row above", Emphasis::Bold)];
         let title = format!("FUNCTION{}CALLEES", self.style.glyphs.calls);
-        let mut titles = vec!["TOTAL"];
-        titles.extend(self.share_titles());
+        let values = self.value_titles();
+        let mut titles: Vec<&str> = values.iter().map(String::as_str).collect();
         titles.extend(["SELF", &title]);
         let groups = groups(&self.hot.path);
         let rows: Vec<Vec<String>> = groups.iter().map(|group| self.path_numbers(group)).collect();
@@ -59,7 +60,10 @@ impl Drawing<'_> {
             }
             if index < head || index >= head + cut {
                 let names: Vec<&str> = group.iter().map(|step| self.names.get(&step.name)).collect();
-                columns.row(numbers, self.chain(&names, room), Emphasis::None);
+                let last = group.last();
+                let side = last.map_or("", |step| side_only(step.self_value, step.total, step.old));
+                let room = room.map(|room| room.saturating_sub(side.len()));
+                columns.row(numbers, self.chain(&names, room) + side, Emphasis::None);
             }
         }
         lines.extend(columns.lines());
@@ -71,13 +75,20 @@ impl Drawing<'_> {
         !self.hot.header.about.filters.is_empty()
     }
 
-    fn share_titles(&self) -> &'static [&'static str] {
-        if self.is_filtered() { &["%ALL", "%SHOWN"] } else { &["%"] }
+    fn value_titles(&self) -> Vec<String> {
+        if self.hot.header.base.is_some() {
+            return compared::titles("TOTAL", self.style);
+        }
+        let shares: &[&str] = if self.is_filtered() { &["%ALL", "%SHOWN"] } else { &["%"] };
+        ["TOTAL"].iter().chain(shares).map(ToString::to_string).collect()
     }
 
-    /// A value and its shares.
-    fn value(&self, value: i64) -> Vec<String> {
+    /// A value and its shares, or beside an old side what it was and how it changed.
+    fn value(&self, value: i64, old: Option<Pair>) -> Vec<String> {
         let header = &self.hot.header;
+        if let Some(base) = &header.base {
+            return compared::cells(&self.scale, base, value, old.unwrap_or_default().total, self.style);
+        }
         let mut cells = vec![self.scale.format(value), unit::share(value, header.total)];
         if self.is_filtered() {
             cells.push(unit::share(value, header.shown));
@@ -87,7 +98,7 @@ impl Drawing<'_> {
 
     fn path_numbers(&self, group: &[PathStep]) -> Vec<String> {
         let Some(last) = group.last() else { return Vec::new() };
-        let mut cells = self.value(last.total);
+        let mut cells = self.value(last.total, last.old);
         cells.push(self.scale.format(last.self_value));
         cells
     }
@@ -118,8 +129,8 @@ impl Drawing<'_> {
         if sequences.is_empty() {
             return lines;
         }
-        let mut titles = vec!["TOTAL"];
-        titles.extend(self.share_titles());
+        let values = self.value_titles();
+        let mut titles: Vec<&str> = values.iter().map(String::as_str).collect();
         titles.extend(["SELF", "CONTEXTS", "SEQUENCE"]);
         let rows: Vec<Vec<String>> = sequences.iter().map(|row| self.sequence_numbers(row)).collect();
         let room = self.room(&titles, &rows);
@@ -128,14 +139,16 @@ impl Drawing<'_> {
         let mut before: &[crate::report::Name] = &[];
         for (sequence, numbers) in sequences.iter().zip(rows) {
             let names: Vec<&str> = sequence.frames.iter().map(|name| self.names.get(name)).collect();
+            let side = side_only(sequence.self_value, sequence.total, sequence.old);
+            let room = room.map(|room| room.saturating_sub(side.len()));
             let goes_on = !before.is_empty() && sequence.frames.starts_with(before);
             if goes_on {
                 let arrow = self.style.glyphs.calls.trim_start();
                 let room = room.map(|room| room.saturating_sub(INDENT.len() + display_width(arrow)));
                 let rest = self.chain(&names[before.len()..], room);
-                columns.row(numbers, format!("{INDENT}{arrow}{rest}"), Emphasis::None);
+                columns.row(numbers, format!("{INDENT}{arrow}{rest}{side}"), Emphasis::None);
             } else {
-                columns.row(numbers, self.chain(&names, room), Emphasis::None);
+                columns.row(numbers, self.chain(&names, room) + side, Emphasis::None);
                 let room = room.map(|room| room.saturating_sub(INDENT.len()));
                 let callers = self.callers(sequence, room);
                 columns.row(nothing.clone(), format!("{INDENT}{callers}"), Emphasis::Faint);
@@ -149,7 +162,11 @@ impl Drawing<'_> {
     fn sequences_title(&self) -> String {
         let shown = self.hot.sequences.len();
         let count = unit::group_thousands((shown as u64 + self.hot.header.elided_rows).into());
+        let compares = self.hot.header.base.is_some();
         let which = match (shown, self.hot.header.elided_rows) {
+            (shown, 1..) if shown > 0 && compares => {
+                format!(" the {} that changed the most,", unit::group_thousands(shown as i128))
+            }
             (0, _) => return format!("repeated sequences: none with {}% or more", self.hot.min_share),
             (_, 0) => String::new(),
             (1, _) => " the heaviest,".to_string(),
@@ -159,7 +176,7 @@ impl Drawing<'_> {
     }
 
     fn sequence_numbers(&self, sequence: &HotSequence) -> Vec<String> {
-        let mut cells = self.value(sequence.total);
+        let mut cells = self.value(sequence.total, sequence.old);
         cells.push(self.scale.format(sequence.self_value));
         cells.push(unit::group_thousands(sequence.contexts.into()));
         cells
@@ -175,7 +192,11 @@ impl Drawing<'_> {
             more => format!("{}{} more", glyphs.dot, unit::group_thousands(more as i128)),
         };
         let name = |index: usize| self.names.get(&callers[index].name);
-        let share = |index: usize| format!("{} ", whole_percent(callers[index].value, sequence.total));
+        // Where the new side has nothing the shares are those of the old one.
+        let is_gone = sequence.total == 0;
+        let whole = if is_gone { sequence.old.map_or(0, |old| old.total) } else { sequence.total };
+        let value = |caller: &Neighbour| if is_gone { caller.old.unwrap_or(0) } else { caller.value };
+        let share = |index: usize| format!("{} ", whole_percent(value(&callers[index]), whole));
         let fitted = |names: &[&str], arrow: &str| {
             let (first, more) = (share(0), more(names.len()));
             let room = room.map(|room| room.saturating_sub(display_width(&first) + display_width(&more)));
@@ -194,9 +215,18 @@ impl Drawing<'_> {
     }
 }
 
+/// Whether a row of a comparison is on one side only, behind its name.
+fn side_only(self_value: i64, total: i64, old: Option<Pair>) -> &'static str {
+    old.map_or("", |old| compared::on_one_side(Pair { self_value, total }, old))
+}
+
 /// The steps that share a line: those that only pass on what they were given.
 fn groups(path: &[PathStep]) -> Vec<&[PathStep]> {
-    path.chunk_by(|a, b| a.self_value == 0 && a.total == b.total).collect()
+    let passes_on = |a: &PathStep, b: &PathStep| {
+        let old = |step: &PathStep| step.old.map_or((0, 0), |old| (old.self_value, old.total));
+        a.self_value == 0 && a.total == b.total && old(a).0 == 0 && old(a).1 == old(b).1
+    };
+    path.chunk_by(passes_on).collect()
 }
 
 /// A share without decimals: `77%`.

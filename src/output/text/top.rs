@@ -1,5 +1,6 @@
 //! The flat view as text.
 
+use crate::name::clean;
 use crate::output::text::Style;
 use crate::output::text::behind::Texts;
 use crate::output::text::columns::{Columns, Emphasis, Line};

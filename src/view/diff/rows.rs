@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::profile::Id;
-use crate::report::{DiffRow, Moved, Pair, RowAbout, RowTest, RowVerdict};
+use crate::report::{DiffRow, Moved, Pair, RowAbout, RowTest};
 use crate::stats::attribution::Cause;
 use crate::stats::compare::{Comparison, Hypothesis, untested_verdict};
 use crate::stats::{Measure, Verdict};
@@ -56,8 +56,8 @@ impl Rows<'_, '_> {
         for key in others {
             let row = self.untested(key);
             if !is_tested[key.index()] {
-                made.appeared += usize::from(row.verdict == RowVerdict::New);
-                made.vanished += usize::from(row.verdict == RowVerdict::Removed);
+                made.appeared += usize::from(row.verdict == Verdict::New);
+                made.vanished += usize::from(row.verdict == Verdict::Removed);
             }
             untested.push(row);
         }
@@ -95,7 +95,7 @@ impl Rows<'_, '_> {
         let rank = |index: usize| {
             let row = &rows[index];
             let reachable = row.increase.reachable || row.decrease.reachable;
-            (verdict(row.verdict), row.verdict == Verdict::Unchanged && !reachable)
+            (row.verdict, row.verdict == Verdict::Unchanged && !reachable)
         };
         // Among what has no verdict the one nearest to it comes first, else the one that moved furthest.
         let p = |index: usize| {
@@ -144,7 +144,7 @@ impl Rows<'_, '_> {
             points: row.points * 100.0,
             p: Some(evidence.p),
             q: Some(evidence.q),
-            verdict: verdict(row.verdict),
+            verdict: row.verdict,
             about: RowAbout {
                 line: line.or_else(|| (row.verdict == Verdict::Regressed).then(|| self.hottest_line(key))?),
                 old_share: row.old_share,
@@ -188,7 +188,7 @@ impl Rows<'_, '_> {
         row.about.old_share = share(old, whole(self.old));
         row.about.new_share = share(new, whole(self.new)) / core;
         row.points = (row.about.new_share - row.about.old_share) * 100.0;
-        row.verdict = verdict(untested_verdict(row.old.total as f64, row.new.total as f64));
+        row.verdict = untested_verdict(row.old.total as f64, row.new.total as f64);
         row
     }
 
@@ -214,7 +214,7 @@ impl Rows<'_, '_> {
             points: 0.0,
             p: None,
             q: None,
-            verdict: RowVerdict::Unchanged,
+            verdict: Verdict::Unchanged,
             about: RowAbout { line: this.line, ..RowAbout::default() },
         }
     }
@@ -228,17 +228,4 @@ impl Rows<'_, '_> {
 
 fn by_points(a: &DiffRow, b: &DiffRow) -> Ordering {
     b.points.abs().total_cmp(&a.points.abs())
-}
-
-fn verdict(verdict: Verdict) -> RowVerdict {
-    match verdict {
-        Verdict::Regressed => RowVerdict::Regressed,
-        Verdict::Improved => RowVerdict::Improved,
-        Verdict::Moved => RowVerdict::Moved,
-        Verdict::Inherits => RowVerdict::Inherits,
-        Verdict::Small => RowVerdict::Small,
-        Verdict::New => RowVerdict::New,
-        Verdict::Removed => RowVerdict::Removed,
-        Verdict::Unchanged => RowVerdict::Unchanged,
-    }
 }

@@ -156,12 +156,14 @@ fn perf_data() {
     for name in [
         "mstange__linux-perf-data__sleep.compressed.data",
         "mstange__linux-perf-data__sleep.compressed2.data",
-        // Recorded through a pipe, where the attributes are records too.
-        "mstange__linux-perf-data__fibo.compressed2.pipe.data",
     ] {
         let profile = load_well(&folder.join(name));
         assert!(profile.meta.rows > 0 && profile.meta.warnings.is_empty(), "{name}: {:?}", profile.meta);
     }
+    // Recorded through a pipe, where the attributes are records too, with stacks as raw memory.
+    let piped = load_file(&folder.join("mstange__linux-perf-data__fibo.compressed2.pipe.data")).unwrap();
+    assert_eq!(totals(&piped), [("samples", 547), ("cycles:P", 942_061_728)]);
+    assert!(piped.meta.warnings[0].contains("raw memory"), "{:?}", piped.meta.warnings);
 }
 
 #[test]

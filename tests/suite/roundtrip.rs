@@ -262,7 +262,7 @@ proptest! {
     ) {
         let (name, unit) = [("samples", "count"), ("wall", "nanoseconds"), ("bytes", "bytes"), ("cpu", "nanoseconds")][metric];
         let (other, other_unit) = if metric == 3 { ("samples", "count") } else { ("cpu", "nanoseconds") };
-        let mut builder = ProfileBuilder::new("gecko", LoadOptions::ALL);
+        let mut builder = ProfileBuilder::new("gecko", LoadOptions { times: times.is_some(), ..LoadOptions::ALL });
         builder.metric(name, unit);
         builder.metric(other, other_unit);
         // Times are whole numbers of nanoseconds.

@@ -363,3 +363,35 @@ fn passed(weights: &[Weight], are_times: bool) -> Vec<f64> {
     };
     weights.iter().map(before).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::{self, Source};
+    use crate::profile::{draw, from_picture};
+
+    #[test]
+    fn samples_and_cpu_time_are_both_kept() {
+        let picture =
+            "main 2 20 {process=33 thread=b}\nmain@a.rs:3;+get@a.rs:9;work 1 10 {process=app thread=a tid=7}";
+        let mut profile = from_picture(picture);
+        (profile.meta.metrics[1].name, profile.meta.metrics[1].unit) = ("cpu".into(), "nanoseconds".into());
+        assert_eq!(WRITER.left_out(&profile, 1), Vec::<&str>::new());
+        let mut bytes = Vec::new();
+        assert_eq!(write(&profile, 1, &mut bytes).unwrap(), Vec::<String>::new());
+        let options = LoadOptions { times: false, ..LoadOptions::ALL };
+        let again = format::load(&mut Source::from_bytes(bytes), options, None).unwrap();
+        assert_eq!(draw(&again), draw(&profile));
+        assert_eq!(again.meta.metrics[again.meta.default_metric].name, "cpu");
+    }
+
+    #[test]
+    fn what_reads_as_something_else_is_said() {
+        let mut profile = from_picture("main 2");
+        (profile.meta.metrics[0].name, profile.meta.metrics[0].unit) = ("cpu".into(), "seconds".into());
+        let mut bytes = Vec::new();
+        assert_eq!(write(&profile, 0, &mut bytes).unwrap().len(), 1);
+        let again = format::load(&mut Source::from_bytes(bytes), LoadOptions::default(), None).unwrap();
+        assert_eq!((&*again.meta.metrics[0].name, again.meta.metrics[0].total), ("wall", 2_000_000_000));
+    }
+}

@@ -28,7 +28,9 @@ fn without_address(name: &str) -> &str {
     let suffix = &name[at + 1..];
     let is_address =
         suffix.strip_prefix("0x").is_some_and(|hex| hex.bytes().all(|byte| byte.is_ascii_hexdigit()));
-    let is_number = !suffix.is_empty() && suffix.bytes().all(|byte| byte.is_ascii_digit());
+    // The "classes" of native frames are libraries, such as `libc.so.6`.
+    let is_number =
+        name.as_bytes()[at] == b'/' && !suffix.is_empty() && suffix.bytes().all(|byte| byte.is_ascii_digit());
     if is_address || is_number { &name[..at] } else { name }
 }
 
@@ -62,6 +64,7 @@ mod tests {
             ),
             ("com/sun/proxy/$Proxy7", "com.sun.proxy.$Proxy"),
             ("$Proxy", "$Proxy"),
+            ("libc.so.6", "libc.so.6"),
             ("", ""),
         ] {
             assert_eq!(class_name(written), read);

@@ -44,7 +44,9 @@ pub fn mutate(bytes: &mut Vec<u8>, random: &mut Random) {
         _ => change(&mut fields[at].value, random),
     }
     bytes.clear();
-    fields.iter().for_each(|field| field.write(bytes));
+    for field in &fields {
+        field.write(bytes);
+    }
 }
 
 fn change(value: &mut Value, random: &mut Random) {

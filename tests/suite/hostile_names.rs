@@ -1,6 +1,8 @@
 //! Names that mean something to a terminal, a spreadsheet, a browser or a build server, in every view and
 //! every form: they are shown, never obeyed.
 
+#![allow(clippy::case_sensitive_file_extension_comparisons, reason = "the names are written here")]
+
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};

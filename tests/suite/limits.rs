@@ -1,5 +1,7 @@
 //! Inputs and patterns that ask for more than there is: refused in words, before the machine suffers.
 
+#![allow(clippy::format_collect, reason = "a thousand lines read best as what each is")]
+
 use std::fs;
 use std::io::Write;
 use std::path::Path;

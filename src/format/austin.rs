@@ -43,7 +43,12 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         number += 1;
         let line = line.trim_ascii_end();
         if let Some(comment) = line.strip_prefix(b"#") {
+            let mode = reader.mode;
             reader.metadata(comment);
+            if reader.has_metrics && reader.mode != mode {
+                let message = "another recording in another mode starts here: give them as separate files";
+                return Err(ParseError::at_line(NAME, number, message).into());
+            }
         } else if !line.is_empty() {
             match Sample::parse(line) {
                 Some(sample) if reader.sample(&sample) => reader.good += 1,

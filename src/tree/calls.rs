@@ -288,7 +288,8 @@ impl KeyCalls {
 
     /// The edges between the keys that are kept. What leads by way of others is not known.
     pub(super) fn call_edges(&self, kept: &Column<KeyId, bool>) -> Vec<CallEdge> {
-        let value = |series: usize, edge: usize| self.edge_values.get(series).map_or(0, |values| values[edge]);
+        let value =
+            |series: usize, edge: usize| self.edge_values.get(series).map_or(0, |values| values[edge]);
         let edges = self.edges.iter().enumerate();
         edges
             .filter(|(_, (caller, callee))| caller != callee && kept[*caller] && kept[*callee])

@@ -110,6 +110,9 @@ impl Columns {
     }
 }
 
+/// Whole numbers up to this one are exact in JSON's readers.
+const EXACT: u64 = 1 << f64::MANTISSA_DIGITS;
+
 /// What differs from what people may expect.
 fn changes(profile: &Profile, metric: usize, columns: &Columns) -> Vec<String> {
     let mut changes = Vec::new();
@@ -125,7 +128,6 @@ fn changes(profile: &Profile, metric: usize, columns: &Columns) -> Vec<String> {
             period.value, period.unit
         ));
     }
-    const EXACT: u64 = 1 << f64::MANTISSA_DIGITS;
     if profile.samples.values[columns.weight].iter().any(|value| value.unsigned_abs() > EXACT) {
         changes.push(format!("gecko: values past 2^{} are rounded", f64::MANTISSA_DIGITS));
     }
@@ -244,7 +246,8 @@ impl<'p> Processes<'p> {
 #[serde(rename_all = "camelCase")]
 struct Thread<'p> {
     name: &'p str,
-    is_main_thread: bool,
+    #[serde(rename = "isMainThread")]
+    is_main: bool,
     pid: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     process_name: Option<&'p str>,
@@ -269,10 +272,10 @@ impl<'p> Thread<'p> {
         samples: SampleTable,
     ) -> Self {
         let process = &*labelled.process;
-        let (pid, is_main_thread) = processes.number(process);
+        let (pid, is_main) = processes.number(process);
         Thread {
             name: &labelled.name,
-            is_main_thread,
+            is_main,
             process_name: Some(process).filter(|process| !process.is_empty() && *process != pid),
             pid,
             tid: if labelled.tid.is_empty() { "0" } else { &labelled.tid },

@@ -325,7 +325,7 @@ impl<'a, 'p> Maker<'a, 'p> {
         let binary = symbols.mapping_file(mapping);
         let is_kernel = ["[kernel", "[guest.kernel"].iter().any(|kernel| binary.starts_with(kernel))
             || base_name(binary).starts_with("vmlinux")
-            || binary.ends_with(".ko");
+            || base_name(binary).rsplit_once('.').is_some_and(|(_, ending)| ending == "ko");
         match symbols.function_name(function) {
             "(idle)" => IDLE,
             _ if is_kernel => KERNEL,

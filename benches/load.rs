@@ -58,10 +58,11 @@ fn inputs() -> BTreeMap<&'static str, Vec<u8>> {
     }
     for &(name, path, lists) in LISTS {
         let mut json: Value = serde_json::from_slice(&fixture(path)).unwrap();
+        // Columns of one table stay of one length.
+        let size: usize = lists.iter().map(|list| json.pointer(list).unwrap().to_string().len()).sum();
         for list in lists {
             let list = json.pointer_mut(list).and_then(Value::as_array_mut).unwrap();
-            let size = serde_json::to_string(&list).unwrap().len() * lists.len();
-            *list = vec![list.clone(); (SIZE / size).max(1)].concat();
+            *list = list.repeat((SIZE / size).max(1));
         }
         inputs.insert(name, serde_json::to_vec(&json).unwrap());
     }

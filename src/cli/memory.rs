@@ -5,11 +5,11 @@ use std::sync::OnceLock;
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
 use crate::profile::Budget;
-use crate::unit::Quantity;
+use crate::unit::{Family, Quantity};
 
 /// Reads a size such as `512mb`, `2GiB` or a number of bytes.
 pub(super) fn size(text: &str) -> Result<u64, String> {
-    let size = Quantity::parse(text).ok().and_then(|quantity| quantity.bytes());
+    let size = Quantity::parse_as(text, Family::Bytes).ok().and_then(|quantity| quantity.bytes());
     let size = size.and_then(|size| u64::try_from(size).ok()).filter(|&size| size > 0);
     size.ok_or_else(|| "expected a size such as 512mb, 2GiB or a number of bytes".to_string())
 }
@@ -38,6 +38,7 @@ mod tests {
         assert_eq!(size("512mb"), Ok(512 << 20));
         assert_eq!(size("2GiB"), Ok(2 << 30));
         assert_eq!(size("1.5k"), Ok(1536));
+        assert_eq!(size("512m"), Ok(512 << 20));
         assert_eq!(size("1000000"), Ok(1_000_000));
         for wrong in ["", "0", "-1", "10s", "1e9", "99999999tb", "many"] {
             assert!(size(wrong).is_err(), "{wrong}");

@@ -77,9 +77,9 @@ const SECOND: i64 = 1_000_000_000;
 static KNOWN: &[Known] = &[
     known(Family::Bytes, "B", 1, 1, &["byte"]),
     known(Family::Bytes, "KiB", 1 << 10, 1, &["k", "kb", "kbyte", "kilobyte", "kibibyte"]),
-    known(Family::Bytes, "MiB", 1 << 20, 1, &["mb", "mbyte", "megabyte", "mebibyte"]),
-    known(Family::Bytes, "GiB", 1 << 30, 1, &["gb", "gbyte", "gigabyte", "gibibyte"]),
-    known(Family::Bytes, "TiB", 1 << 40, 1, &["tb", "tbyte", "terabyte", "tebibyte"]),
+    known(Family::Bytes, "MiB", 1 << 20, 1, &["m", "mb", "mbyte", "megabyte", "mebibyte"]),
+    known(Family::Bytes, "GiB", 1 << 30, 1, &["g", "gb", "gbyte", "gigabyte", "gibibyte"]),
+    known(Family::Bytes, "TiB", 1 << 40, 1, &["t", "tb", "tbyte", "terabyte", "tebibyte"]),
     known(Family::Bytes, "PiB", 1 << 50, 1, &["pb", "pbyte", "petabyte", "pebibyte"]),
     known(Family::Time, "ns", 1, 1, &["nanosecond", "nanosec", "nsec"]),
     known(Family::Time, "µs", 1_000, 1, &["microsecond", "microsec", "usec"]),
@@ -125,8 +125,9 @@ impl Unit {
     pub fn parse(name: &str) -> Unit {
         let trimmed = name.trim();
         let folded = fold(trimmed);
-        // `k` is kibi only where bytes are meant already, see `parse_as`.
-        let found = Self::find(&folded, |k| !(k.family == Family::Bytes && folded == "k"));
+        // `k` is kibi, and `m` mebi, only where bytes are meant already, see `parse_as`.
+        let is_short = ["k", "m", "g", "t"].contains(&&*folded);
+        let found = Self::find(&folded, |k| !(k.family == Family::Bytes && is_short));
         found.unwrap_or_else(|| Unit {
             family: Family::Other,
             name: Cow::Owned(trimmed.to_owned()),

@@ -34,6 +34,15 @@ impl Quantity {
     /// unit: one that is not known is compared by its name. Fails where no number stands in front, or it
     /// does not fit.
     pub fn parse(text: &str) -> Result<Quantity, QuantityError> {
+        Quantity::parse_with(text, Unit::parse)
+    }
+
+    /// [`Quantity::parse`] where the family is known, as it is for `--max-memory 2g`.
+    pub fn parse_as(text: &str, family: Family) -> Result<Quantity, QuantityError> {
+        Quantity::parse_with(text, |unit| Unit::parse_as(unit, family))
+    }
+
+    fn parse_with(text: &str, parse_unit: impl Fn(&str) -> Unit) -> Result<Quantity, QuantityError> {
         let error = |problem| QuantityError { text: text.to_owned(), problem };
         let trimmed = text.trim();
         let (negative, unsigned) = match trimmed.strip_prefix('-') {
@@ -58,7 +67,7 @@ impl Quantity {
         Ok(Quantity {
             digits: if negative { -digits } else { digits },
             denominator,
-            unit: (!unit.is_empty()).then(|| Unit::parse(unit)),
+            unit: (!unit.is_empty()).then(|| parse_unit(unit)),
         })
     }
 

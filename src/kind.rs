@@ -22,11 +22,13 @@ pub struct Kind {
     pub width: &'static str,
 }
 
-const ALL: &[&str] = &["Go", "Java", ".NET", "Ruby", "Python", "Rust", "Node.js", "eBPF Go", "eBPF Python"];
+const ALL: &[&str] =
+    &["Go", "Java", ".NET", "Ruby", "Python", "Rust", "C", "C++", "Node.js", "eBPF Go", "eBPF Python"];
 const GO: &[&str] = &["Go"];
 const JAVA: &[&str] = &["Java"];
-const NATIVE: &[&str] = &["C", "C++", "Rust"];
-const ALLOCATIONS: &[&str] = &["Go", "Java", ".NET"];
+const NATIVE: &[&str] = &["Rust", "C", "C++"];
+const ALLOCATIONS: &[&str] = &["Go", "Java", ".NET", "C", "C++"];
+const IN_USE: &[&str] = &["Go", ".NET", "C", "C++"];
 const LOCKS: &[&str] = &["Java", ".NET"];
 
 /// All types, the most usual first. Where two types share the name of a metric (a mutex and a block
@@ -121,7 +123,7 @@ pub static KINDS: &[Kind] = &[
         unit: "bytes",
         metrics: &["inuse_space", "space"],
         companion: Some("inuse_objects"),
-        languages: &["Go", ".NET"],
+        languages: IN_USE,
         measures: "Bytes allocated and still in use.",
         when: "Read it to find who holds memory; a leak rises from profile to profile and never falls.",
         width: "allocated much memory that is still in use",
@@ -131,7 +133,7 @@ pub static KINDS: &[Kind] = &[
         unit: "count",
         metrics: &["inuse_objects", "objects"],
         companion: Some("inuse_space"),
-        languages: &["Go", ".NET"],
+        languages: IN_USE,
         measures: "Objects allocated and still in use.",
         when: "Read it to find who holds many objects, which the garbage collector has to visit.",
         width: "allocated many objects that are still alive",
@@ -282,7 +284,7 @@ pub static KINDS: &[Kind] = &[
         unit: "count",
         metrics: &["calls", "entries"],
         companion: None,
-        languages: &["C", "C++", "Rust", "Python"],
+        languages: &["Python", "Rust", "C", "C++"],
         measures: "How often functions were called.",
         when: "Read it beside what they cost: called less often, or cheaper each time?",
         width: "was called often",

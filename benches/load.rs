@@ -62,7 +62,7 @@ fn inputs() -> BTreeMap<&'static str, Vec<u8>> {
         let size: usize = lists.iter().map(|list| json.pointer(list).unwrap().to_string().len()).sum();
         for list in lists {
             let list = json.pointer_mut(list).and_then(Value::as_array_mut).unwrap();
-            *list = list.repeat((SIZE / size).max(1));
+            *list = std::iter::repeat_n(&*list, (SIZE / size).max(1)).flatten().cloned().collect();
         }
         inputs.insert(name, serde_json::to_vec(&json).unwrap());
     }

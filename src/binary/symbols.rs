@@ -117,10 +117,7 @@ impl<'b, 'data, R: ReadRef<'data>> SymbolTable<'b, 'data, R> {
 
     /// Of several names for one place, the smallest is the best known: global ones before local ones,
     /// these before weak ones, few underscores, short.
-    fn ranked(
-        &self,
-        symbol: &Symbol,
-    ) -> Option<((Reverse<bool>, Reverse<bool>, bool, usize, usize), String)> {
+    fn ranked(&self, symbol: &Symbol) -> Option<(impl Ord + use<R>, String)> {
         let name = self.name(symbol)?;
         let underscores = name.bytes().take_while(|&byte| byte == b'_').count();
         let rank =

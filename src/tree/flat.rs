@@ -34,7 +34,7 @@ pub fn flat(subject: &Subject<'_>) -> Flat {
     }
     // A million stacks take 30 ms, so that the halves of some ten thousand are worth a thread each.
     let parts = parallel::ranges(subject.profile.stacks.len(), 20_000, |stacks| count(subject, stacks));
-    parts.into_iter().reduce(Flat::add).unwrap_or_else(|| count(subject, 0..0))
+    parts.into_iter().reduce(|sum, part| sum.add(&part)).unwrap_or_else(|| count(subject, 0..0))
 }
 
 /// Counts some of the stacks.
@@ -64,7 +64,7 @@ fn count(subject: &Subject<'_>, stacks: Range<usize>) -> Flat {
 }
 
 impl Flat {
-    fn add(mut self, other: Flat) -> Flat {
+    fn add(mut self, other: &Flat) -> Flat {
         let columns = self.self_value.iter_mut().chain(&mut self.total);
         for (column, other) in columns.zip(other.self_value.iter().chain(&other.total)) {
             for (key, &value) in other.enumerate() {

@@ -326,23 +326,22 @@ fn grown(
     let whole: u64 = root.total.iter().map(|total| total.unsigned_abs()).max().unwrap_or(0);
     loop {
         // With one part, only a path that carries everything is followed: it has no fork.
-        match grown_to(root, grow, shape, most, (whole / parts).max(1)) {
-            Ok(tree) => return tree,
-            Err(tree) if parts <= 1 => return tree,
-            Err(_) => parts /= 4,
+        let (tree, is_full) = grown_to(root, grow, shape, most, (whole / parts).max(1));
+        if !is_full || parts <= 1 {
+            return tree;
         }
-        parts = parts.max(1);
+        parts = (parts / 4).max(1);
     }
 }
 
-/// Grows a tree of the nodes that weigh at least `smallest`; `Err` with what there is at `most` nodes.
+/// Grows a tree of the nodes that weigh at least `smallest`, and says whether it ended at `most` nodes.
 fn grown_to(
     root: &Grown,
     grow: &dyn Fn(&Grown) -> Vec<Grown>,
     shape: &Shape<'_>,
     most: usize,
     smallest: u64,
-) -> Result<Partition, Partition> {
+) -> (Partition, bool) {
     let mut tree = Partition {
         total: vec![Column::new(); root.total.len()],
         ended: vec![Column::new(); root.total.len()],
@@ -367,13 +366,13 @@ fn grown_to(
             for (parent, ..) in work {
                 tree.cut[parent] += 1;
             }
-            return Err(tree);
+            return (tree, true);
         }
         children.sort_by(|a, b| (shape.order)(a.node(), b.node()));
         // The last in is the first out.
         work.extend(children.into_iter().rev().map(|child| (id, depth + 1, child)));
     }
-    Ok(tree)
+    (tree, false)
 }
 
 impl Grown {

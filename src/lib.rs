@@ -50,8 +50,10 @@
 //! `divisor`; they are never rounded before they are printed. **Self** of a function is the value of the
 //! samples that end in it, **total** of those on whose stack it stands, each counted once.
 //!
-//! Only the two ends can fail: [`format::LoadError`] names the format and the byte or line, and outputs
-//! fail where nothing can be written, or where a unit is asked for that is none of the metric's kind.
+//! Mostly the two ends fail: [`format::LoadError`] names the format and the byte or line, and outputs fail
+//! where nothing can be written, or where a unit is asked for that is none of the metric's kind. In between
+//! only what is given can fail to go together: profiles of different units, sums that leave 64 bits, a name
+//! that no function has.
 
 pub mod binary;
 pub mod cli;

@@ -21,7 +21,7 @@ pub(crate) struct BaseArgs {
     #[arg(long, value_name = "OLD", aliases = ["diff-base", "diff_base"], value_hint = ValueHint::AnyPath)]
     base: Vec<String>,
     /// What makes the old side comparable: core (unchanged code), total, per=OLD,NEW (work done), none
-    #[arg(long, value_name = "HOW", default_value = "none", value_parser = normalize)]
+    #[arg(long, value_name = "HOW", default_value = "none", requires = "base", value_parser = normalize)]
     normalize: Normalize,
 }
 

@@ -93,7 +93,7 @@ pub(crate) fn load(args: &InputArgs, options: LoadOptions, all_frames: bool) -> 
         clock.step("merge");
     }
     if skipped > 0 {
-        profile.meta.warnings.push(format!("{skipped} inputs were skipped: they are no readable profiles"));
+        profile.meta.warnings.push(skipped_text(skipped));
     }
     let metrics = wanted.iter().map(|name| profile.meta.metric_at(name)).collect::<Option<Vec<usize>>>();
     let metrics = metrics.context("a metric got lost in combining the inputs")?;
@@ -103,6 +103,14 @@ pub(crate) fn load(args: &InputArgs, options: LoadOptions, all_frames: bool) -> 
     let unresolved = args.symbols.warning([(&profile, metrics[0])].into_iter());
     profile.meta.warnings.extend(unresolved);
     Ok(Loaded { profile, names, inputs, combined, metrics })
+}
+
+/// Says that some inputs were left out.
+pub(super) fn skipped_text(skipped: usize) -> String {
+    match skipped {
+        1 => "1 input was skipped: it is no readable profile".to_string(),
+        _ => format!("{skipped} inputs were skipped: they are no readable profiles"),
+    }
 }
 
 /// The profiles that go in, and what each is.

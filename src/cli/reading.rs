@@ -1,6 +1,5 @@
 //! Profiles read one by one, several at once, for commands that do not combine them.
 
-use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -10,9 +9,12 @@ use anyhow::Result;
 use crate::cli::args::InputArgs;
 use crate::cli::clock::Clock;
 use crate::cli::failure::hinted;
-use crate::cli::inputs::{InputPath, expand_folders, explain, format_named, load_one, metrics_wanted};
+use crate::cli::inputs::{
+    InputPath, expand_folders, explain, format_named, load_one, metrics_wanted, skipped_text,
+};
 use crate::cli::progress::Progress;
 use crate::format::{Format, LoadError};
+use crate::parallel::processors;
 use crate::profile::{LoadOptions, Profile};
 use crate::transform::drop_frames;
 
@@ -69,8 +71,7 @@ pub(super) fn read_all(
     let metrics = profiles.iter().filter_map(|(_, profile)| Some((profile, metric_of(profile)?)));
     let unresolved = args.symbols.warning(metrics);
     profiles[0].1.meta.warnings.extend(unresolved);
-    let skipped =
-        (skipped > 0).then(|| format!("{skipped} inputs were skipped: they are no readable profiles"));
+    let skipped = (skipped > 0).then(|| skipped_text(skipped));
     Ok(Read { profiles, skipped })
 }
 
@@ -82,7 +83,7 @@ fn load_side_by_side(
     progress: &Progress,
 ) -> Vec<Result<Profile, LoadError>> {
     let load = |path: &InputPath| load_one(&path.name, options, format, progress);
-    let workers = thread::available_parallelism().map_or(1, NonZero::get).min(paths.len());
+    let workers = processors().min(paths.len());
     if workers <= 1 {
         return paths.iter().map(load).collect();
     }

@@ -37,6 +37,11 @@ impl Target {
                 "give the path of a file to write",
             ));
         }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+            let message = format!("{}: no such folder", folder.display());
+            return Err(hinted(message, format!("make it, or write {} elsewhere", path.display())));
+        }
         for input in inputs {
             if same_file(path, Path::new(input)) {
                 let message = format!("{}: is one of the inputs and would be overwritten", path.display());

@@ -69,7 +69,8 @@ fn readable(
     let mut columns: Vec<(String, Vec<String>)> = Vec::new();
     let column = |index: usize| cells.iter().map(move |row| row[index].as_str());
     for (index, title) in titles.iter().enumerate() {
-        let is_of_function = title == "line" && header.about.noun.0 == "function";
+        let is_of_function =
+            title == "line" && header.schema == "prof.top.v1" && header.about.noun.0 == "function";
         if FOR_PROGRAMS.contains(&title.as_str()) || is_of_function || column(index).all(str::is_empty) {
             continue;
         }
@@ -77,7 +78,9 @@ fn readable(
             columns.push((title.clone(), column(index).map(short_file).collect()));
             continue;
         }
-        let Some((metric, total)) = metric_of(header, title) else {
+        // What a label is set to may be a number too, and is no value of the metric.
+        let is_of_label = title == "value" && header.schema == "prof.labels.v1";
+        let Some((metric, total)) = metric_of(header, title).filter(|_| !is_of_label) else {
             columns.push((title.clone(), column(index).map(str::to_string).collect()));
             continue;
         };
@@ -114,6 +117,12 @@ fn metric_of<'h>(header: &'h Header, title: &str) -> Option<(&'h MetricName, i64
     if let Some((name, _)) = title.strip_prefix("values.").and_then(|rest| rest.rsplit_once('.')) {
         let metric = header.metrics.iter().find(|metric| metric.metric.name == name)?;
         return Some((&metric.metric, metric.total));
+    }
+    if header.schema == "prof.traces.v1" {
+        // Here the columns of values are called by the names of the metrics.
+        let several = header.metrics.iter().map(|metric| (&metric.metric, metric.total));
+        let mut all = std::iter::once((&header.metric, header.total)).chain(several);
+        return all.find(|(metric, _)| metric.name == title);
     }
     let last = title.rsplit('.').next().unwrap_or(title);
     let is_value = matches!(last, "self" | "total" | "children" | "value" | "old" | "delta");

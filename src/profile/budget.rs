@@ -17,7 +17,7 @@ use crate::profile::TooLarge;
 /// let options = LoadOptions { budget: Budget::of(1 << 20), ..LoadOptions::default() };
 /// let deep = "f;".repeat(4 << 20) + "f 1";
 /// let error = load(&mut Source::from_bytes(deep.into()), options, None).unwrap_err();
-/// assert!(error.to_string().contains("more memory than the 1.0 MiB allowed"));
+/// assert!(error.to_string().contains("more memory than the 1.00MiB allowed"));
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Budget(Option<&'static Shared>);

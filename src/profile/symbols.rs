@@ -114,7 +114,7 @@ impl Symbols {
         })
     }
 
-    /// The path of the binary that `frame` belongs to; empty where unknown.
+    /// The path of the file of `mapping`; empty where unknown.
     pub fn mapping_file(&self, mapping: MappingId) -> &str {
         self.strings.get(self.mappings[mapping].file)
     }

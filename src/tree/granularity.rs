@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::fmt::Write;
 use std::sync::Arc;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use crate::name::package;
-use crate::profile::{Column, Frame, FrameId, Function, Id, Profile, Symbols, ids};
+use crate::profile::{Column, Frame, FrameId, Function, Id, Profile, StringId, Symbols, ids};
 
 ids! {
     /// A row of [`Keys`]; row 0 stands for the whole profile.
@@ -77,7 +77,7 @@ impl Keys {
     /// The keys of the frames of `profile`.
     pub fn new(profile: &Profile, by: &By) -> Self {
         let symbols = &profile.symbols;
-        let mut builder = KeyBuilder { rows: Column::new(), ids: HashMap::new() };
+        let mut builder = KeyBuilder { rows: Column::new(), ids: HashMap::new(), files: HashSet::new() };
         let all: Arc<str> = "(all)".into();
         builder.rows.push(Key { name: all.clone(), function: all, file: None, line: None, files: 0 });
         let mut name = String::new();
@@ -130,6 +130,8 @@ impl Keys {
 struct KeyBuilder {
     rows: Column<KeyId, Key>,
     ids: HashMap<Arc<str>, KeyId>,
+    /// The files of each key, so that a file counts once, however many frames stand in it.
+    files: HashSet<(KeyId, StringId)>,
 }
 
 impl KeyBuilder {
@@ -141,9 +143,10 @@ impl KeyBuilder {
             _ => function.line,
         };
         if let Some(&id) = self.ids.get(name) {
+            let is_new = !file.is_empty() && self.files.insert((id, function.file));
             let row = &mut self.rows[id];
+            row.files += u32::from(is_new);
             if row.file.as_deref().unwrap_or_default() != file {
-                row.files += 1;
                 row.file = None;
             }
             if row.line != Some(line) {
@@ -163,6 +166,7 @@ impl KeyBuilder {
             files: u32::from(!file.is_empty()),
         });
         self.ids.insert(name, id);
+        self.files.insert((id, function.file));
         id
     }
 }
@@ -227,4 +231,26 @@ fn mapping_or_unknown<'s>(symbols: &'s Symbols, frame: &Frame) -> &'s str {
 /// Row 0, the key of the whole profile: the root of a call tree, and the end of a chain of callers.
 pub fn whole() -> KeyId {
     KeyId::new(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::from_picture;
+
+    /// In how many files each key stands.
+    fn files(picture: &str, by: &By) -> Vec<u32> {
+        let keys = Keys::new(&from_picture(picture), by);
+        keys.ids().map(|key| keys.get(key).files).collect()
+    }
+
+    #[test]
+    fn a_file_counts_once() {
+        let picture = "init@a.py:1;init@b.py:2;init@a.py:3;init@b.py:4;init 1";
+        assert_eq!(files(picture, &By::Function), [2]);
+        assert_eq!(
+            files("shop.Buy@shop/a.go:1;shop.Pay@shop/a.go:2;shop.Pay@shop/a.go:3 1", &By::Package),
+            [1]
+        );
+    }
 }

@@ -15,12 +15,8 @@ const LAYERS: &[&[&str]] = &[
 
 /// Uses within a layer, and the few across, that are meant.
 const ALLOWED: &[(&str, &str)] = &[
-    // A pattern matches short names and packages.
-    ("pattern", "name"),
     // The verdict on a row is what the statistics found.
     ("report", "stats"),
-    // A filter may tell frames apart as a view does.
-    ("transform", "tree"),
 ];
 
 #[test]

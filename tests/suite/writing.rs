@@ -69,7 +69,7 @@ fn inputs_and_folders_are_no_targets() {
         (&["top", "-o", "./in.folded", "in.folded", "--force"], "is one of the inputs"),
         (&["top", "--base", "in-link.folded", "-o", "in.folded", "in.folded"], "is one of the inputs"),
         (&["flame", "folder.svg", "in.folded"], "is a folder"),
-        (&["flame", "no/such/folder/out.svg", "in.folded"], "No such file"),
+        (&["flame", "no/such/folder/out.svg", "in.folded"], "no such folder"),
     ] {
         let output = run(folder.path(), arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");

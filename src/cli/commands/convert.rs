@@ -16,7 +16,7 @@ use crate::cli::run::warn;
 use crate::cli::target::Target;
 use crate::format::{Part, WRITERS, Writer, writer_for, writer_named};
 use crate::profile::Profile;
-use crate::transform::{compact, pick_metrics};
+use crate::transform::{Moment, compact, pick_metrics};
 use crate::tree::By;
 
 /// Write profiles in another format, filtered, or several as one
@@ -96,23 +96,27 @@ impl ConvertCommand {
 
     fn out(&mut self) -> Result<PathBuf> {
         self.output.take().ok_or_else(|| {
-            let corrected = format!("prof convert -o OUT {}", self.input.profiles.join(" "));
+            // A file that is to be written is not there yet.
+            let is_out = |path: &String| !Path::new(path).exists() && writer_for(path).is_some();
+            let (outs, profiles): (Vec<_>, Vec<_>) = self.input.profiles.drain(..).partition(is_out);
+            let out = outs.first().map_or("OUT", String::as_str);
+            let corrected = format!("prof convert -o {out} {}", profiles.join(" "));
             hinted("convert: nothing says where to write", format!("try: {}", corrected.trim_end()))
         })
     }
 
     /// The format to write.
     fn writer(&mut self, out: &Path) -> Result<&'static Writer> {
-        // `--to` is the end of a stretch of time too; no time is called like a format.
+        // `--to` is the end of a stretch of time too: what is no time is meant as a format.
         let named = self.output_format.take().or_else(|| {
-            let is_format = self.filters.to.as_deref().is_some_and(|to| writer_named(to).is_some());
+            let is_format = self.filters.to.as_deref().is_some_and(|to| Moment::parse(to).is_err());
             if is_format { self.filters.to.take() } else { None }
         });
         if let Some(name) = named {
             return writer_named(&name).ok_or_else(|| {
                 let known: Vec<&str> = WRITERS.iter().map(|writer| writer.name).collect();
                 let hint = format!("one of {}", known.join(", "));
-                hinted(format!("--output-format {name}: no such format to write"), hint)
+                hinted(format!("{name}: no such format to write"), hint)
             });
         }
         writer_for(&out.to_string_lossy()).ok_or_else(|| {

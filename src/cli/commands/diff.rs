@@ -1,7 +1,6 @@
 //! `prof diff`.
 
 use std::env;
-use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Result;
@@ -18,7 +17,6 @@ use crate::cli::matching::Stages;
 use crate::cli::run::{Outcome, warn, write_timed};
 use crate::cli::sides::{SideInput, Sides};
 use crate::cli::target::Target;
-use crate::name::clean;
 use crate::output::evidence_notes;
 use crate::profile::{LoadOptions, Profile};
 use crate::report::{Diff, DiffSide, Report};
@@ -225,10 +223,7 @@ impl DiffCommand {
         let format = self.view.layout.format;
         let notes = evidence_notes(diff);
         if format != OutputFormat::Text || *target != Target::Stdout {
-            for note in &notes {
-                // Nothing can be done where standard error is closed.
-                let _ = writeln!(std::io::stderr(), "warning: {}", clean(note));
-            }
+            warn("warning", &notes, &self.view.input);
         }
         match format {
             OutputFormat::Json => diff.header.warnings.extend(notes),

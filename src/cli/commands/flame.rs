@@ -174,10 +174,21 @@ impl FlameCommand {
     /// Where the picture goes: `-o`, or the positional that ends like a picture.
     fn out(&mut self) -> Result<PathBuf> {
         let positional = take_target(&mut self.view.input.profiles, &["svg", "html"]);
-        self.view.layout.output.take().or(positional).ok_or_else(|| {
+        let given = self.view.layout.output.take();
+        if let (Some(one), Some(other)) = (&given, &positional) {
+            let message = format!("flame: both {} and {} are to be written", one.display(), other.display());
+            return Err(hinted(message, "run it once for each"));
+        }
+        let out = given.or(positional).ok_or_else(|| {
             let corrected = format!("prof flame flame.svg {}", self.view.input.profiles.join(" "));
             hinted("flame: nothing says where the picture goes", format!("try: {}", corrected.trim_end()))
-        })
+        })?;
+        if out.extension().is_some() && !has_ending(&out, "svg") && !has_ending(&out, "html") {
+            let message = format!("{}: flame writes .svg and .html", out.display());
+            let hint = format!("try: prof flame {} …", out.with_extension("svg").display());
+            return Err(hinted(message, hint));
+        }
+        Ok(out)
     }
 
     fn color_by(&self) -> ColorBy {

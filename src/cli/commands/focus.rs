@@ -41,7 +41,7 @@ const ROWS: usize = 10;
 
 impl FocusCommand {
     pub(crate) fn run(self) -> Result<()> {
-        self.check_order()?;
+        check_order("focus", &self.function, &self.view.input.profiles)?;
         let sort = Sort::by(if self.base.is_given() { SortKey::Delta } else { SortKey::Total });
         show_beside(&self.view, &self.base, Shows::Calls, |profile, mut scope| {
             one_metric(&scope, "focus")?;
@@ -58,20 +58,24 @@ impl FocusCommand {
             Ok(Report::Focus(focus))
         })
     }
+}
 
-    /// A file where the function belongs, and no file where a profile belongs: the order is wrong.
-    fn check_order(&self) -> Result<()> {
-        let profiles = &self.view.input.profiles;
-        let swapped = match &profiles[..] {
-            [only] => !Path::new(only).exists() && only != "-" && Path::new(&self.function).is_file(),
-            _ => false,
-        };
-        if swapped {
-            let message = format!("{}: no such file", profiles[0]);
-            let hint = format!("the function comes first: prof focus '{}' {}", profiles[0], self.function);
-            return Err(hinted(message, hint));
+/// A file where the function belongs: the order is wrong where no file is where a profile belongs, and the
+/// function is missing where nothing is.
+pub(crate) fn check_order(command: &str, function: &str, profiles: &[String]) -> Result<()> {
+    if !Path::new(function).is_file() {
+        return Ok(());
+    }
+    match profiles {
+        [] => {
+            let hint = format!("the function comes first: prof {command} FUNC {function}");
+            Err(hinted(format!("{command}: no function was named"), hint))
         }
-        Ok(())
+        [only] if only != "-" && !Path::new(only).exists() => {
+            let hint = format!("the function comes first: prof {command} '{only}' {function}");
+            Err(hinted(format!("{only}: no such file"), hint))
+        }
+        _ => Ok(()),
     }
 }
 

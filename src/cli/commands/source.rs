@@ -8,7 +8,7 @@ use clap_complete::engine::ArgValueCompleter;
 
 use crate::cli::args::{RowArgs, ViewArgs};
 use crate::cli::calls::Shows;
-use crate::cli::commands::focus::explain;
+use crate::cli::commands::focus::{check_order, explain};
 use crate::cli::completion::functions;
 use crate::cli::run::{one_metric, show};
 use crate::cli::sources::Sources;
@@ -43,6 +43,7 @@ const FUNCTIONS: usize = 5;
 
 impl SourceCommand {
     pub(crate) fn run(self) -> Result<()> {
+        check_order("source", &self.function, &self.view.input.profiles)?;
         let sources = Sources::new(&self.source_path, &self.trim_path);
         show(&self.view, Shows::Lines, LoadOptions::default(), |profile, scope| {
             one_metric(&scope, "source")?;

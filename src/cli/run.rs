@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::Parser;
+use clap::{Parser, Subcommand};
 
 use crate::cli::args::{InputArgs, LayoutArgs, OutputFormat, ViewArgs};
 use crate::cli::base::BaseArgs;
@@ -86,6 +86,11 @@ fn run(prof: Prof) -> Result<Outcome> {
 fn with_command(mut arguments: Vec<OsString>) -> Result<Vec<OsString>> {
     let Some(first) = arguments.get(1) else { return Ok(arguments) };
     let word = first.to_string_lossy().into_owned();
+    // The names with their aliases come from the whole command line, whose making takes as long as
+    // inflating 100 kB: the usual case goes without.
+    if Command::has_subcommand(&word) {
+        return Ok(arguments);
+    }
     let names = commands::names();
     let is_option = word.starts_with('-') && word != "-";
     if is_option || names.contains(&word) {

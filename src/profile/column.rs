@@ -68,6 +68,11 @@ impl<I: Id, T> Column<I, T> {
         Column { rows: Vec::new(), id: PhantomData }
     }
 
+    /// A column without rows that has room for some.
+    pub(crate) fn with_capacity(rows: usize) -> Self {
+        Column { rows: Vec::with_capacity(rows), id: PhantomData }
+    }
+
     /// A column of `len` rows that all hold `value`.
     pub fn filled(value: T, len: usize) -> Self
     where

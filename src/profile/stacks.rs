@@ -23,6 +23,11 @@ impl Stacks {
         Stacks::default()
     }
 
+    /// A table without stacks that has room for some.
+    pub(crate) fn with_capacity(stacks: usize, frames: usize) -> Self {
+        Stacks { end: Column::with_capacity(stacks), frames: Vec::with_capacity(frames) }
+    }
+
     /// The frames of `stack`, root first.
     #[inline]
     pub fn frames(&self, stack: StackId) -> &[FrameId] {

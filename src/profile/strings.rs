@@ -16,6 +16,9 @@ pub struct Strings {
     /// Seeded anew in every process, so that no input can aim at collisions. Nothing iterates over
     /// the index, so the seed never shows in the output.
     hasher: DefaultHashBuilder,
+    /// The string after the one found last, which is the next more often than not where tables of the
+    /// same order are added up.
+    next: usize,
 }
 
 impl Strings {
@@ -26,6 +29,7 @@ impl Strings {
             end: Column::new(),
             index: HashTable::new(),
             hasher: DefaultHashBuilder::default(),
+            next: 0,
         };
         strings.intern("");
         strings
@@ -33,7 +37,14 @@ impl Strings {
 
     /// The id of `text`, which is stored if it is new.
     pub fn intern(&mut self, text: &str) -> StringId {
-        let Strings { text: all, end, index, hasher } = self;
+        let next = StringId::new(self.next);
+        let id = if self.next < self.len() && self.get(next) == text { next } else { self.look_up(text) };
+        self.next = id.index() + 1;
+        id
+    }
+
+    fn look_up(&mut self, text: &str) -> StringId {
+        let Strings { text: all, end, index, hasher, .. } = self;
         let hash = hasher.hash_one(text);
         if let Some(&id) = index.find(hash, |&id| resolve(all, end, id) == text) {
             return id;

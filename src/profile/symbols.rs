@@ -1,8 +1,10 @@
 //! What frames are made of: functions, files, lines, addresses, mappings.
 
-use hashbrown::HashMap;
+use std::hash::{BuildHasher, Hash, Hasher};
 
-use crate::profile::{Column, FrameId, FunctionId, MappingId, StringId, Strings, unnamed};
+use hashbrown::{DefaultHashBuilder, HashTable};
+
+use crate::profile::{Column, FrameId, FunctionId, Id, MappingId, StringId, Strings, unnamed};
 
 /// A function, as far as the format knows it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -22,7 +24,7 @@ pub struct Function {
 }
 
 /// One frame of a stack: a function at a line, at an address, in a mapping.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Frame {
     /// The function that was executing.
     pub function: FunctionId,
@@ -35,6 +37,15 @@ pub struct Frame {
     pub mapping: MappingId,
     /// Whether the compiler inlined this frame into the next one towards the root.
     pub inlined: bool,
+}
+
+// By hand, as two words instead of five fields: frames are hashed more often than all else.
+impl Hash for Frame {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let place = (self.mapping.index() as u64) << 33 | u64::from(self.line) << 1 | u64::from(self.inlined);
+        state.write_u64(self.address ^ (self.function.index() as u64).rotate_left(40));
+        state.write_u64(place);
+    }
 }
 
 /// A binary or library that was mapped into the program's memory.
@@ -135,9 +146,9 @@ impl Default for Symbols {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SymbolTable {
     pub(crate) symbols: Symbols,
-    function_ids: HashMap<Function, FunctionId>,
-    frame_ids: HashMap<Frame, FrameId>,
-    mapping_ids: HashMap<Mapping, MappingId>,
+    functions: Index<FunctionId>,
+    frames: Index<FrameId>,
+    mappings: Index<MappingId>,
 }
 
 impl SymbolTable {
@@ -148,26 +159,62 @@ impl SymbolTable {
             + mappings.len() * size_of::<Mapping>()
             + functions.len() * size_of::<Function>()
             + frames.len() * size_of::<Frame>()
-            + self.function_ids.allocation_size()
-            + self.frame_ids.allocation_size()
-            + self.mapping_ids.allocation_size()
+            + self.functions.ids.allocation_size()
+            + self.frames.ids.allocation_size()
+            + self.mappings.ids.allocation_size()
     }
 
     pub(crate) fn function(&mut self, function: Function) -> FunctionId {
-        let table = &mut self.symbols.functions;
-        *self.function_ids.entry(function).or_insert_with(|| table.push(function))
+        self.functions.intern(&mut self.symbols.functions, function)
     }
 
     pub(crate) fn frame(&mut self, frame: Frame) -> FrameId {
-        let table = &mut self.symbols.frames;
-        *self.frame_ids.entry(frame).or_insert_with(|| table.push(frame))
+        self.frames.intern(&mut self.symbols.frames, frame)
     }
 
     pub(crate) fn mapping(&mut self, mapping: Mapping) -> MappingId {
         if mapping == Mapping::default() {
             return MappingId::default();
         }
-        let table = &mut self.symbols.mappings;
-        *self.mapping_ids.entry(mapping).or_insert_with(|| table.push(mapping))
+        self.mappings.intern(&mut self.symbols.mappings, mapping)
+    }
+}
+
+/// Finds the rows of a table by what they hold.
+#[derive(Clone, Debug)]
+struct Index<I> {
+    ids: HashTable<I>,
+    hasher: DefaultHashBuilder,
+    /// The row after the one found last. Where profiles of one program are added up, their tables come
+    /// in the same order: this is the next row more often than not, and no hash is needed.
+    next: usize,
+}
+
+impl<I> Default for Index<I> {
+    fn default() -> Self {
+        Index { ids: HashTable::new(), hasher: DefaultHashBuilder::default(), next: 0 }
+    }
+}
+
+impl<I: Id> Index<I> {
+    fn intern<T: Copy + Eq + Hash>(&mut self, rows: &mut Column<I, T>, row: T) -> I {
+        let id = if rows.as_slice().get(self.next) == Some(&row) {
+            I::new(self.next)
+        } else {
+            self.look_up(rows, row)
+        };
+        self.next = id.index() + 1;
+        id
+    }
+
+    fn look_up<T: Copy + Eq + Hash>(&mut self, rows: &mut Column<I, T>, row: T) -> I {
+        let Index { ids, hasher, .. } = self;
+        let hash = hasher.hash_one(row);
+        if let Some(&id) = ids.find(hash, |&id| rows[id] == row) {
+            return id;
+        }
+        let id = rows.push(row);
+        ids.insert_unique(hash, id, |&id| hasher.hash_one(rows[id]));
+        id
     }
 }

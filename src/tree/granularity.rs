@@ -7,7 +7,7 @@ use std::sync::Arc;
 use hashbrown::{HashMap, HashSet};
 
 use crate::name::package;
-use crate::profile::{Column, Frame, FrameId, Function, Id, Profile, StringId, Symbols, ids};
+use crate::profile::{Column, Frame, FrameId, Function, FunctionId, Id, Profile, StringId, Symbols, ids};
 
 ids! {
     /// A row of [`Keys`]; row 0 stands for the whole profile.
@@ -81,16 +81,26 @@ impl Keys {
         let all: Arc<str> = "(all)".into();
         builder.rows.push(Key { name: all.clone(), function: all, file: None, line: None, files: 0 });
         let mut name = String::new();
-        // Lines inlined from another file say nothing about where a function is.
-        let is_line = |frame: &Frame| frame.inlined || frame.line != 0;
-        let by_function = profile.calls.is_some() && *by != By::Line;
-        let of_frame = symbols.frames.map(|frame| {
-            if by_function && is_line(frame) {
-                return whole();
-            }
+        let mut make = |frame: &Frame| {
             name.clear();
             write_name(&mut name, symbols, frame, by);
             builder.key(&name, symbols, frame, by)
+        };
+        // Lines inlined from another file say nothing about where a function is.
+        let is_line = |frame: &Frame| frame.inlined || frame.line != 0;
+        let by_function = profile.calls.is_some() && *by != By::Line;
+        // What depends on the function alone is made once for each: a function has some five frames.
+        let is_of_function = matches!(by, By::Function | By::Name);
+        let mut of_function: Column<FunctionId, Option<KeyId>> =
+            Column::filled(None, symbols.functions.len());
+        let of_frame = symbols.frames.map(|frame| {
+            if by_function && is_line(frame) {
+                whole()
+            } else if is_of_function {
+                *of_function[frame.function].get_or_insert_with(|| make(frame))
+            } else {
+                make(frame)
+            }
         });
         Keys { rows: builder.rows, of_frame }
     }

@@ -35,26 +35,30 @@ pub fn top(profile: &Profile, options: &TopOptions) -> Top {
     header.highlight = options.scope.highlight(&subject);
     header.warnings.extend(options.scope.note_of_bounds(&subject));
     let measure = Measure::new(&header);
-    let mut keys: Vec<(Row<'_>, KeyId)> = subject
-        .keys
-        .ids()
-        .filter(|&key| has_value(&counted, key))
-        .map(|key| (row(&subject, &counted, &measure, key), key))
-        .collect();
-    keys.sort_by(|(a, _), (b, _)| options.sort.compare(*a, *b));
-
     let smallest = threshold(header.shown, options.min_share);
-    let limit = options.limit.unwrap_or(usize::MAX);
-    let mut rows = Vec::new();
-    for (_, key) in keys {
-        let heavy = counted.total.iter().any(|total| total[key].unsigned_abs() >= smallest);
-        if heavy && rows.len() < limit {
-            rows.push(report_row(&subject, &counted, &measure, key, header.total));
+    let mut heavy: Vec<(Row<'_>, KeyId)> = Vec::new();
+    for key in subject.keys.ids().filter(|&key| has_value(&counted, key)) {
+        if counted.total.iter().any(|total| total[key].unsigned_abs() >= smallest) {
+            heavy.push((row(&subject, &counted, &measure, key), key));
         } else {
             header.elided += counted.self_value[0][key];
             header.elided_rows += 1;
         }
     }
+    let order = |(a, _): &(Row<'_>, KeyId), (b, _): &(Row<'_>, KeyId)| options.sort.compare(*a, *b);
+    // Twenty of thousands are found before they are sorted.
+    if let Some(limit) = options.limit.filter(|&limit| limit < heavy.len()) {
+        heavy.select_nth_unstable_by(limit, order);
+        for (_, key) in heavy.drain(limit..) {
+            header.elided += counted.self_value[0][key];
+            header.elided_rows += 1;
+        }
+    }
+    heavy.sort_by(order);
+    let rows = heavy
+        .into_iter()
+        .map(|(_, key)| report_row(&subject, &counted, &measure, key, header.total))
+        .collect();
     Top { header, rows }
 }
 

@@ -186,6 +186,12 @@ impl RawStacks {
         &self.bytes[self.range(number)]
     }
 
+    /// How many bytes the location ids of some stacks have.
+    pub(super) fn bytes_of(&self, numbers: Range<usize>) -> usize {
+        if numbers.is_empty() { 0 } else { self.end[numbers.end - 1] - self.range(numbers.start).start }
+    }
+
+    #[inline]
     fn range(&self, number: usize) -> Range<usize> {
         let start = if number == 0 { 0 } else { self.end[number - 1] };
         start..self.end[number]

@@ -318,7 +318,9 @@ impl Reader {
 /// The frames of all stacks, root first.
 fn expand_all(stacks: &RawStacks, locations: &Locations, budget: Budget) -> Result<Stacks, ParseError> {
     let parts = parallel::ranges(stacks.len(), 20_000, |numbers| {
-        let (mut part, mut share, mut told) = (Stacks::new(), budget.share(), 0);
+        let (mut share, mut told) = (budget.share(), 0);
+        // Every id has a byte at least, and most become one frame.
+        let mut part = Stacks::with_capacity(numbers.len(), stacks.bytes_of(numbers.clone()));
         for number in numbers {
             part.push_with(|frames| expand(stacks, number, locations, frames))?;
             // Five bytes of a stack may name a location of a thousand frames.

@@ -74,8 +74,9 @@ pub struct Times {
 
 /// Where further blocks come from.
 enum Blocks {
-    /// Read here, as needed: uncompressed input.
-    Here(Box<dyn Read + Send>),
+    /// Read here, as needed: uncompressed input. The block emptied last is filled again, since fresh
+    /// memory costs as much as reading into it.
+    Here { reader: Box<dyn Read + Send>, empty: Vec<u8> },
     /// Inflated on a thread; emptied blocks go back to it.
     Thread { full: Receiver<io::Result<Vec<u8>>>, empty: Sender<Vec<u8>> },
     /// Nothing more to come.
@@ -94,8 +95,11 @@ impl Source {
         let counters = Arc::new(Counters::default());
         let counting = Counting { inner: input, counters: counters.clone() };
         let (reader, encoding) = unwrap_layers(Box::new(counting))?;
-        let blocks =
-            if encoding.is_empty() { Blocks::Here(reader) } else { on_a_thread(reader, counters.clone())? };
+        let blocks = if encoding.is_empty() {
+            Blocks::Here { reader, empty: Vec::new() }
+        } else {
+            on_a_thread(reader, counters.clone())?
+        };
         let mut source = Source { encoding, ..Source::new(Vec::new(), blocks, counters, budget) };
         source.take_off_byte_order_mark()?;
         Ok(source)
@@ -235,7 +239,7 @@ impl Source {
         let start = Instant::now();
         let block = match &mut self.blocks {
             Blocks::End => return Ok(None),
-            Blocks::Here(reader) => Some(read_block(reader.as_mut(), Vec::new())),
+            Blocks::Here { reader, empty } => Some(read_block(reader.as_mut(), std::mem::take(empty))),
             Blocks::Thread { full, .. } => full.recv().ok(),
         };
         self.waited += start.elapsed();
@@ -253,10 +257,12 @@ impl Source {
         }
     }
 
-    fn recycle(&self, block: Vec<u8>) {
-        if let Blocks::Thread { empty, .. } = &self.blocks {
+    fn recycle(&mut self, block: Vec<u8>) {
+        match &mut self.blocks {
+            Blocks::Here { empty, .. } => *empty = block,
             // The thread may have ended: then nobody needs the block any more.
-            let _ = empty.send(block);
+            Blocks::Thread { empty, .. } => drop(empty.send(block)),
+            Blocks::End => {}
         }
     }
 

@@ -1,6 +1,8 @@
 //! What readers of text formats share: lines with their numbers, numbers within lines, and the rule
 //! for lines that cannot be read.
 
+use std::borrow::Cow;
+
 use crate::format::{LoadError, ParseError, Source};
 use crate::profile::ProfileBuilder;
 
@@ -43,6 +45,12 @@ impl<'a> Lines<'a> {
     pub(super) fn push_back(&mut self) {
         self.pushed_back = true;
     }
+}
+
+/// Bytes as text; those that are no UTF-8 show as `�`. Nearly all text is valid, which is looked at
+/// first: walking over what is valid and what is not took 7 % of the time of reading collapsed stacks.
+pub(super) fn lossy(bytes: &[u8]) -> Cow<'_, str> {
+    std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
 
 /// Counts lines that could not be read.

@@ -49,10 +49,10 @@ impl<'a> Wire<'a> {
         self.at == self.bytes.len()
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "with a call, stacks took 56 ms, not 38")]
+    #[inline(always)]
     pub(crate) fn varint(&mut self) -> Result<u64, WireError> {
-        // Ids and small counts have one byte or two: taking these apart here halves the time that
-        // decoding a stack takes.
+        // Ids and small counts have one byte or two: those are taken apart here, without a loop.
         match self.bytes[self.at..] {
             [byte, ..] if byte < 0x80 => {
                 self.at += 1;

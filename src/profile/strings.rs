@@ -62,6 +62,7 @@ impl Strings {
     }
 
     /// The text of `id`.
+    #[inline]
     pub fn get(&self, id: StringId) -> &str {
         resolve(&self.text, &self.end, id)
     }
@@ -87,6 +88,7 @@ impl Strings {
     }
 }
 
+#[inline]
 fn resolve<'a>(text: &'a str, end: &Column<StringId, usize>, id: StringId) -> &'a str {
     let start = if id.index() == 0 { 0 } else { end[StringId::new(id.index() - 1)] };
     &text[start..end[id]]

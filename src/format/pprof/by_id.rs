@@ -5,8 +5,8 @@ use hashbrown::HashMap;
 /// Rows by their ids.
 ///
 /// Nearly every writer counts ids from 1, so that the id is the place in a vector; rows with other
-/// ids go to a hash map. Looking up the thirteen locations of each of 300,000 stacks takes 9 ms this
-/// way and 30 ms through a hash map.
+/// ids go to a hash map. Looking up the thirteen locations of each of 300,000 stacks in a hash map
+/// took 19 ms, a twentieth of the time of loading them.
 pub(super) struct ById<T> {
     /// Rows 1, 2, 3 …, as far as they came in this order.
     counted: Vec<T>,

@@ -11,8 +11,8 @@ use crate::profile::{Frame, FrameId, FunctionId, MappingId, ProfileBuilder};
 
 /// The locations of a file, as they stand there.
 ///
-/// Half of the fields of an ordinary file are locations and their lines. Walked by hand into two flat
-/// vectors they take 45 ns each; as messages of their own, with a vector of lines each, 160 ns.
+/// Half of the fields of an ordinary file are locations and their lines: these are walked by hand into
+/// two flat vectors, which saves an allocation for each.
 #[derive(Default)]
 pub(super) struct RawLocations {
     rows: Vec<RawLocation>,

@@ -7,6 +7,7 @@ use crate::format::pprof::by_id::ById;
 use crate::format::pprof::locations::{Locations, RawLocations, duplicate};
 use crate::format::pprof::messages::{Function, Mapping};
 use crate::format::pprof::read::NAME;
+use crate::format::text::lossy;
 use crate::profile::{self, Addresses, FunctionId, MappingId, ProfileBuilder, StringId};
 
 /// The tables as they stand in the file.
@@ -79,7 +80,7 @@ impl Tables {
             let message = format!("string {index} is referred to, the table has {}", self.text_end.len());
             ParseError::whole(NAME, message)
         })?;
-        Ok(String::from_utf8_lossy(bytes))
+        Ok(lossy(bytes))
     }
 
     /// Interns every string and returns the ids by index, for the labels.
@@ -87,7 +88,7 @@ impl Tables {
         let mut start = 0;
         let mut ids = Vec::with_capacity(self.text_end.len());
         for &end in &self.text_end {
-            ids.push(builder.string(&String::from_utf8_lossy(&self.text[start..end])));
+            ids.push(builder.string(&lossy(&self.text[start..end])));
             start = end;
         }
         ids

@@ -135,7 +135,9 @@ pub fn load(
     source.limit(options.budget);
     let head = source.head(HEAD)?;
     // The window may hold a whole block: looking at all of it took 8 % of the time of a small profile.
-    let head = &head[..head.len().min(HEAD)];
+    // Where not even the first line ends that early, such as that of one very deep stack, all is needed.
+    let first = &head[..head.len().min(HEAD)];
+    let head = if memchr::memchr(b'\n', first).is_some() { first } else { head };
     let (format, confidence) = match format {
         Some(format) => (format, "given"),
         None => {

@@ -129,12 +129,28 @@ pub(crate) struct RowArgs {
     /// Order: self, total, children, name, delta, old, new; a list of keys, `-` reverses
     #[arg(short, long, value_name = "KEYS", allow_hyphen_values = true)]
     pub(crate) sort: Option<Sort>,
-    /// How many rows at most; 0 for all
-    #[arg(short = 'n', long, value_name = "N")]
-    pub(crate) limit: Option<usize>,
+    #[command(flatten)]
+    pub(crate) cut: CutArgs,
+}
+
+/// Which rows, where their order is given.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = None)]
+pub(crate) struct CutArgs {
+    #[command(flatten)]
+    pub(crate) most: LimitArgs,
     /// Cut rows under this share of what is shown, in percent
     #[arg(long, value_name = "P", value_parser = percent)]
     pub(crate) min_share: Option<f64>,
+}
+
+/// How many rows.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = None)]
+pub(crate) struct LimitArgs {
+    /// How many rows at most; 0 for all
+    #[arg(short = 'n', long, value_name = "N")]
+    limit: Option<usize>,
 }
 
 /// A share in percent, with or without its sign.
@@ -167,13 +183,15 @@ pub(crate) fn normalize(text: &str) -> Result<Normalize, String> {
     }
 }
 
-impl RowArgs {
+impl LimitArgs {
     /// The limit asked for, or `text` where text is written and nothing was asked for.
     pub(crate) fn limit_or(&self, layout: &LayoutArgs, text: usize) -> Option<usize> {
         let default = if layout.format.is_for_people() { text } else { 0 };
         Some(self.limit.unwrap_or(default)).filter(|&limit| limit > 0)
     }
+}
 
+impl CutArgs {
     /// The smallest share asked for, or `text` where text is written and nothing was asked for.
     pub(crate) fn min_share_or(&self, layout: &LayoutArgs, text: f64) -> f64 {
         self.min_share.unwrap_or(if layout.format.is_for_people() { text } else { 0.0 })
@@ -196,7 +214,7 @@ pub(crate) struct LayoutArgs {
     /// Whether names lose import paths, generic arguments and parameters [default: short on a terminal]
     #[arg(long, value_name = "HOW")]
     pub(crate) names: Option<NamesChoice>,
-    /// Lay text out for this many columns
+    /// Lay text out for this many columns, a flame graph for this many pixels
     #[arg(long, value_name = "N")]
     pub(crate) width: Option<usize>,
     /// When to colour

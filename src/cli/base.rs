@@ -11,7 +11,7 @@ use crate::report::{self, DiffSide};
 use crate::stats::Normalize;
 use crate::transform::{ARTEFACTS, Part, fold_leaves, side_by_side};
 use crate::tree::By;
-use crate::view::{BaseSide, DiffOptions, DiffSides, beside, diff};
+use crate::view::{BaseSide, DiffOptions, DiffSides, Sort, beside, diff};
 
 /// What to show beside.
 #[derive(Args, Clone, Debug)]
@@ -29,6 +29,16 @@ impl BaseArgs {
     /// Whether there is an old side.
     pub(crate) fn is_given(&self) -> bool {
         !self.base.is_empty()
+    }
+
+    /// The order asked for, or else `default`. One that compares two sides is refused where there is
+    /// only one.
+    pub(crate) fn order(&self, asked: Option<&Sort>, default: Sort) -> Result<Sort> {
+        if !self.is_given() && asked.is_some_and(Sort::compares_sides) {
+            let hint = "--base OLD gives the old side";
+            return Err(hinted("--sort: delta, old and new compare two sides, and there is one", hint));
+        }
+        Ok(asked.cloned().unwrap_or(default))
     }
 
     /// Lays the old side beside the profile that was loaded, as its second metric.

@@ -49,6 +49,12 @@ impl Sort {
         Sort { keys: vec![(key, false)], by_self: key == SortKey::SelfValue }
     }
 
+    /// Whether it takes two sides to compare rows so.
+    pub fn compares_sides(&self) -> bool {
+        let is_of_sides = |key: &SortKey| matches!(key, SortKey::Delta | SortKey::Old | SortKey::New);
+        self.keys.iter().any(|(key, _)| is_of_sides(key))
+    }
+
     /// Compares the selfs where old, new or delta are asked for, rather than the totals.
     #[must_use]
     pub fn of_self(mut self, by_self: bool) -> Self {

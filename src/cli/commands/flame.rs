@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
-use crate::cli::args::ViewArgs;
+use crate::cli::args::{OutputFormat, ViewArgs};
 use crate::cli::base::BaseArgs;
 use crate::cli::calls::Shows;
 use crate::cli::clock::Clock;
@@ -87,6 +87,10 @@ const PAGE: Shows = Shows::Stacks {
 
 impl FlameCommand {
     pub(crate) fn run(mut self) -> Result<()> {
+        if self.view.layout.format != OutputFormat::Text {
+            let hint = "prof tree -f json holds the same tree";
+            return Err(hinted("flame draws: its form is that of OUT, an .svg or an .html", hint));
+        }
         let out = self.out()?;
         let target = Target::new(Some(&out));
         self.view.layout.output = Some(out);
@@ -97,6 +101,9 @@ impl FlameCommand {
             OrderChoice::Alpha => Order::Alphabetical,
             OrderChoice::Weight => Order::Weight,
         };
+        let (icicle, color_by, unit) = (self.icicle, self.color_by(), self.view.layout.unit());
+        let width = self.view.layout.width;
+        let svg_options = SvgOptions { icicle, color_by, unit: unit.clone(), width };
         let report = report_beside(
             &self.view,
             Some(&self.base),
@@ -115,16 +122,16 @@ impl FlameCommand {
                     let scope = Scope { base: None, ..scope.clone() };
                     return Ok(Report::Page(page(profile, base, &PageOptions { scope, title })));
                 }
-                let options = FlameOptions { order, direction, ..FlameOptions::new(scope, title) };
+                let pixels = svg_options.frames_width() as u32;
+                let options = FlameOptions { order, direction, pixels, ..FlameOptions::new(scope, title) };
                 Ok(Report::Flame(flame(profile, &options)))
             },
         )?;
-        let (icicle, color_by, unit) = (self.icicle, self.color_by(), self.view.layout.unit());
         let mut clock = Clock::new(self.view.input.verbose);
         match report {
             Report::Flame(mut flame) => {
                 name_it(&mut flame.title, &flame.header.about.inputs);
-                target.write(|out| Ok(svg(&flame, &SvgOptions { icicle, color_by, unit }, out)??))?;
+                target.write(|out| Ok(svg(&flame, &svg_options, out)??))?;
             }
             Report::Page(mut page) => {
                 name_it(&mut page.title, &page.header.about.inputs);

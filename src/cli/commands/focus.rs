@@ -50,9 +50,9 @@ impl FocusCommand {
                 scope,
                 function: self.function.clone(),
                 fixed: self.view.filters.fixed_strings,
-                sort: self.rows.sort.clone().unwrap_or(sort),
-                limit: self.rows.limit_or(&self.view.layout, ROWS),
-                min_share: self.rows.min_share_or(&self.view.layout, 0.0),
+                sort: self.base.order(self.rows.sort.as_ref(), sort)?,
+                limit: self.rows.cut.most.limit_or(&self.view.layout, ROWS),
+                min_share: self.rows.cut.min_share_or(&self.view.layout, 0.0),
             };
             let focus = focus(profile, &options).map_err(|error| explain(&self.function, error))?;
             Ok(Report::Focus(focus))

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use clap::Args;
 
-use crate::cli::args::{RowArgs, ViewArgs};
+use crate::cli::args::{CutArgs, ViewArgs};
 use crate::cli::calls::Shows;
 use crate::cli::run::{one_metric, show};
 use crate::profile::LoadOptions;
@@ -20,7 +20,7 @@ pub(crate) struct LabelsCommand {
     #[command(flatten)]
     view: ViewArgs,
     #[command(flatten)]
-    rows: RowArgs,
+    rows: CutArgs,
 }
 
 /// Values of text for each key, unless told otherwise.
@@ -39,7 +39,7 @@ impl LabelsCommand {
                 one_metric(&scope, "labels")?;
                 let options = LabelsOptions {
                     scope,
-                    limit: self.rows.limit_or(&self.view.layout, VALUES),
+                    limit: self.rows.most.limit_or(&self.view.layout, VALUES),
                     min_share: self.rows.min_share_or(&self.view.layout, 0.0),
                 };
                 Ok(Report::Labels(labels(profile, &options)))

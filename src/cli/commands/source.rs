@@ -6,14 +6,16 @@ use anyhow::Result;
 use clap::{Args, ValueHint};
 use clap_complete::engine::ArgValueCompleter;
 
-use crate::cli::args::{RowArgs, ViewArgs};
+use crate::cli::args::{LimitArgs, ViewArgs};
 use crate::cli::calls::Shows;
 use crate::cli::commands::focus::{check_order, explain};
 use crate::cli::completion::functions;
+use crate::cli::failure::hinted;
 use crate::cli::run::{one_metric, show};
 use crate::cli::sources::Sources;
 use crate::profile::LoadOptions;
 use crate::report::Report;
+use crate::tree::By;
 use crate::view::{SourceOptions, source};
 
 /// Source lines of a function, with self and total beside each
@@ -29,7 +31,7 @@ pub(crate) struct SourceCommand {
     #[command(flatten)]
     view: ViewArgs,
     #[command(flatten)]
-    rows: RowArgs,
+    rows: LimitArgs,
     /// A folder with sources (repeat it for several)
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     source_path: Vec<PathBuf>,
@@ -44,6 +46,10 @@ const FUNCTIONS: usize = 5;
 impl SourceCommand {
     pub(crate) fn run(self) -> Result<()> {
         check_order("source", &self.function, &self.view.input.profiles)?;
+        if !matches!(self.view.node.by(), By::Function | By::Name) {
+            let message = "source shows the lines of functions, and takes no --by but function and name";
+            return Err(hinted(message, "prof top --by line lists the lines of all functions"));
+        }
         let sources = Sources::new(&self.source_path, &self.trim_path);
         show(&self.view, Shows::Lines, LoadOptions::default(), |profile, scope| {
             one_metric(&scope, "source")?;

@@ -51,9 +51,9 @@ impl TopCommand {
             self.columns.check(self.base.is_given(), scope.metrics.len(), "top")?;
             let options = TopOptions {
                 scope,
-                sort: self.rows.sort.clone().unwrap_or(sort),
-                limit: self.rows.limit_or(&self.view.layout, ROWS),
-                min_share: self.rows.min_share_or(&self.view.layout, 0.0),
+                sort: self.base.order(self.rows.sort.as_ref(), sort)?,
+                limit: self.rows.cut.most.limit_or(&self.view.layout, ROWS),
+                min_share: self.rows.cut.min_share_or(&self.view.layout, 0.0),
             };
             if !self.per_event {
                 let mut top = top(profile, &options);

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use clap::Args;
 
-use crate::cli::args::{RowArgs, ViewArgs};
+use crate::cli::args::{CutArgs, ViewArgs};
 use crate::cli::calls::Shows;
 use crate::cli::run::show;
 use crate::profile::LoadOptions;
@@ -19,7 +19,7 @@ pub(crate) struct TracesCommand {
     #[command(flatten)]
     view: ViewArgs,
     #[command(flatten)]
-    rows: RowArgs,
+    rows: CutArgs,
 }
 
 const SHOWS: Shows = Shows::Stacks {
@@ -36,7 +36,7 @@ impl TracesCommand {
             |profile, scope| {
                 let options = TracesOptions {
                     scope,
-                    limit: self.rows.limit_or(&self.view.layout, 0),
+                    limit: self.rows.most.limit_or(&self.view.layout, 0),
                     min_share: self.rows.min_share_or(&self.view.layout, 0.0),
                 };
                 Ok(Report::Traces(traces(profile, &options)))

@@ -66,9 +66,9 @@ impl TreeCommand {
             self.columns.check(self.base.is_given(), scope.metrics.len(), "tree")?;
             let options = TreeOptions {
                 scope,
-                sort: self.rows.sort.clone().unwrap_or(sort),
-                limit: self.rows.limit_or(&self.view.layout, limit),
-                min_share: self.rows.min_share_or(&self.view.layout, min_share),
+                sort: self.base.order(self.rows.sort.as_ref(), sort)?,
+                limit: self.rows.cut.most.limit_or(&self.view.layout, limit),
+                min_share: self.rows.cut.min_share_or(&self.view.layout, min_share),
                 depth: self.depth,
                 join: self.view.layout.format == OutputFormat::Text,
             };

@@ -33,10 +33,25 @@ pub struct SvgOptions {
     pub color_by: ColorBy,
     /// The unit asked for; `None` for the one that fits.
     pub unit: Option<Unit>,
+    /// How wide it is, in pixels, where no script fits it to the window; `None` for 1,200.
+    pub width: Option<usize>,
 }
 
-/// Pixels that frames have in a picture without scripts; with them it fits the window.
-const FRAMES_WIDTH: f64 = 1180.0;
+/// Pixels of a picture without scripts; with them it fits the window.
+const WIDTH: usize = 1200;
+
+/// Pixels beside the frames.
+const MARGINS: usize = 20;
+
+/// A narrower picture has no room for its title.
+const NARROWEST: usize = 300;
+
+impl SvgOptions {
+    /// Pixels that frames have.
+    pub fn frames_width(&self) -> usize {
+        self.width.unwrap_or(WIDTH).max(NARROWEST) - MARGINS
+    }
+}
 
 /// Characters of the title that fit a window of 800 pixels.
 const TITLE: usize = 56;
@@ -68,6 +83,7 @@ fn layout(flame: &Flame, options: &SvgOptions, wording: &Wording<'_>) -> Options
     let mut layout = Options::default();
     layout.title = fit(&printable(&flame.title), TITLE, "…");
     layout.subtitle = Some(wording.subtitle());
+    layout.image_width = options.width.map(|width| width.max(NARROWEST));
     layout.bgcolors = Some(BackgroundColor::Flat(Rgb { r: 255, g: 255, b: 255 }));
     layout.name_type = String::new();
     layout.min_width = 0.0;

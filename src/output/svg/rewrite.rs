@@ -8,10 +8,10 @@ use quick_xml::{Reader, Writer};
 
 use crate::name::{display_width, fit};
 use crate::output::color::{self, WHITE};
+use crate::output::svg::SvgOptions;
 use crate::output::svg::blocks::Block;
 use crate::output::svg::legend::Legend;
 use crate::output::svg::wording::Wording;
-use crate::output::svg::{FRAMES_WIDTH, SvgOptions};
 use crate::report::Flame;
 
 /// Pixels of a line of the legend or the notes.
@@ -51,6 +51,7 @@ pub(super) fn rewrite(
         extra: rows * LINE + LINE / 2,
         height: 0,
         down,
+        width: options.frames_width() as f64,
     };
     pass.run(callers)?;
     pass.writer.into_inner().flush()
@@ -69,6 +70,8 @@ struct Pass<'d, 'w> {
     height: usize,
     /// Pixels of the callers.
     down: usize,
+    /// Pixels across all frames.
+    width: f64,
 }
 
 impl<'d> Pass<'d, '_> {
@@ -195,7 +198,7 @@ impl<'d> Pass<'d, '_> {
             let key = attribute.key.as_ref();
             if key == "width" {
                 let percent: f64 = attribute.value.trim_end_matches('%').parse().map_err(io::Error::other)?;
-                pixels = percent / 100.0 * FRAMES_WIDTH;
+                pixels = percent / 100.0 * self.width;
             }
             let fill = fill.to_string();
             filled.push_attribute((key, if key == "fill" { &*fill } else { &*attribute.value }));

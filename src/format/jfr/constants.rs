@@ -52,19 +52,14 @@ pub(super) struct Constants<'a> {
     /// Number of the symbol that is the name.
     classes: HashMap<u64, u64>,
     threads: HashMap<u64, RawThread<'a>>,
-    /// Pools of which only one text counts, by name of the class.
-    texts: HashMap<&'static str, HashMap<u64, Text<'a>>>,
+    symbols: Texts<'a>,
+    frame_types: Texts<'a>,
+    states: Texts<'a>,
+    strings: Texts<'a>,
 }
 
-/// Pools of texts, and the field the text is in.
-const TEXTS: [(&str, &str); 4] = [
-    ("jdk.types.Symbol", "string"),
-    ("jdk.types.FrameType", "description"),
-    ("jdk.types.ThreadState", "name"),
-    (STRINGS, ""),
-];
-
-const STRINGS: &str = "java.lang.String";
+/// A pool of which only one text counts.
+type Texts<'a> = HashMap<u64, Text<'a>>;
 
 impl<'a> Constants<'a> {
     /// Reads the pools: a chain of events, each of which says how far back the one before it is.
@@ -113,13 +108,23 @@ impl<'a> Constants<'a> {
         match class.name.as_str() {
             "jdk.types.StackTrace" => self.stacks(event, classes, class, count),
             "jdk.types.Method" => {
-                each(event, classes, class, count, &["type", "name"], |key, [class, name]| {
-                    self.methods.insert(key, Method { class: class.key(), name: name.key() });
-                })
+                let plan = class.plan(&["type", "name"]);
+                for _ in 0..count {
+                    let key = event.long()? as u64;
+                    let [class, name] = classes.numbers(event, class, &plan, true)?;
+                    self.methods.insert(key, Method { class: class as u64, name: name as u64 });
+                }
+                Ok(())
             }
-            "java.lang.Class" => each(event, classes, class, count, &["name"], |key, [name]| {
-                self.classes.insert(key, name.key());
-            }),
+            "java.lang.Class" => {
+                let plan = class.plan(&["name"]);
+                for _ in 0..count {
+                    let key = event.long()? as u64;
+                    let [name] = classes.numbers(event, class, &plan, true)?;
+                    self.classes.insert(key, name as u64);
+                }
+                Ok(())
+            }
             "java.lang.Thread" => {
                 let wanted = &["osName", "javaName", "osThreadId", "javaThreadId"];
                 each(event, classes, class, count, wanted, |key, [os_name, java_name, os_id, java_id]| {
@@ -128,22 +133,18 @@ impl<'a> Constants<'a> {
                     self.threads.insert(key, RawThread { os_name, java_name, os_id, java_id });
                 })
             }
-            STRINGS => {
-                let pool = self.texts.entry(STRINGS).or_default();
+            "java.lang.String" => {
                 for _ in 0..count {
-                    pool.insert(event.long()? as u64, event.text()?);
+                    self.strings.insert(event.long()? as u64, event.text()?);
                 }
                 Ok(())
             }
-            name => match TEXTS.into_iter().find(|&(pool, _)| pool == name) {
-                Some((name, field)) => {
-                    let pool = self.texts.entry(name).or_default();
-                    each(event, classes, class, count, &[field], |key, [value]| {
-                        pool.insert(key, text(value));
-                    })
-                }
-                None => each(event, classes, class, count, &[], |_, []| {}),
-            },
+            "jdk.types.Symbol" => texts(event, classes, class, count, "string", &mut self.symbols),
+            "jdk.types.FrameType" => {
+                texts(event, classes, class, count, "description", &mut self.frame_types)
+            }
+            "jdk.types.ThreadState" => texts(event, classes, class, count, "name", &mut self.states),
+            _ => each(event, classes, class, count, &[], |_, []| {}),
         }
     }
 
@@ -189,12 +190,12 @@ impl<'a> Constants<'a> {
             return Err(event.error("frames without fields"));
         }
         for _ in 0..event.count()? {
-            let [method, line, kind] = classes.read(event, frame, plan, true)?;
+            let [method, line, kind] = classes.numbers(event, frame, plan, true)?;
             self.frames.push(RawFrame {
-                method: method.key(),
+                method: method as u64,
                 // Native code has no lines, which some recorders write as −1.
-                line: u32::try_from(line.number()).unwrap_or(0),
-                kind: kind.key() as u32,
+                line: u32::try_from(line).unwrap_or(0),
+                kind: kind as u32,
             });
         }
         Ok(())
@@ -212,20 +213,20 @@ impl<'a> Constants<'a> {
     /// Class and name of a method; what is not known is empty.
     pub(super) fn method(&self, key: u64) -> (Cow<'_, str>, &str) {
         let Some(method) = self.methods.get(&key) else { return (Cow::default(), "") };
-        (self.class(method.class), self.named("jdk.types.Symbol", method.name))
+        (self.class(method.class), self.named(&self.symbols, method.name))
     }
 
     /// Name of a class as Java writes it, see [`class_name`].
     pub(super) fn class(&self, key: u64) -> Cow<'_, str> {
-        class_name(self.classes.get(&key).map_or("", |&name| self.named("jdk.types.Symbol", name)))
+        class_name(self.classes.get(&key).map_or("", |&name| self.named(&self.symbols, name)))
     }
 
     pub(super) fn is_inlined(&self, kind: u32) -> bool {
-        self.named("jdk.types.FrameType", kind.into()) == "Inlined"
+        self.named(&self.frame_types, kind.into()) == "Inlined"
     }
 
     pub(super) fn state(&self, key: u64) -> &str {
-        self.named("jdk.types.ThreadState", key)
+        self.named(&self.states, key)
     }
 
     pub(super) fn thread(&self, key: u64) -> Option<&RawThread<'a>> {
@@ -238,16 +239,14 @@ impl<'a> Constants<'a> {
         if java.is_empty() { self.text(&thread.os_name) } else { java }
     }
 
-    fn named(&self, pool: &str, key: u64) -> &str {
-        self.texts.get(pool).and_then(|pool| pool.get(&key)).map_or("", |text| self.text(text))
+    fn named<'t>(&'t self, pool: &'t Texts<'a>, key: u64) -> &'t str {
+        pool.get(&key).map_or("", |text| self.text(text))
     }
 
     /// What a field of text says; a reference is followed once, since pooled texts are no references.
     pub(super) fn text<'t>(&'t self, text: &'t Text<'a>) -> &'t str {
         match text {
-            Text::Pooled(key) => {
-                self.texts.get(STRINGS).and_then(|pool| pool.get(key)).map_or("", Text::here)
-            }
+            Text::Pooled(key) => self.strings.get(key).map_or("", Text::here),
             here => here.here(),
         }
     }
@@ -268,6 +267,20 @@ fn each<'a, const N: usize>(
         take(key, classes.read(event, class, &plan, true)?);
     }
     Ok(())
+}
+
+/// Reads constants of which only the text in `field` counts.
+fn texts<'a>(
+    event: &mut Cursor<'a>,
+    classes: &Classes,
+    class: &Class,
+    count: usize,
+    field: &str,
+    pool: &mut Texts<'a>,
+) -> Result<(), ParseError> {
+    each(event, classes, class, count, &[field], |key, [value]| {
+        pool.insert(key, text(value));
+    })
 }
 
 fn text(value: Value<'_>) -> Text<'_> {

@@ -133,7 +133,19 @@ impl<'a> Cursor<'a> {
     }
 
     /// Seven bits a byte, the lowest first; a ninth byte counts whole.
+    #[inline]
     fn variable(&mut self) -> Result<i64, ParseError> {
+        // Most numbers are small.
+        match self.bytes.get(self.at) {
+            Some(&byte) if byte & 0x80 == 0 => {
+                self.at += 1;
+                Ok(i64::from(byte))
+            }
+            _ => self.long_variable(),
+        }
+    }
+
+    fn long_variable(&mut self) -> Result<i64, ParseError> {
         let mut value = 0_u64;
         for (index, &byte) in self.bytes[self.at..].iter().take(9).enumerate() {
             if index == 8 || byte & 0x80 == 0 {

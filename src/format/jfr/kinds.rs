@@ -4,7 +4,7 @@ use crate::format::ParseError;
 use crate::format::jfr::chunk::Chunk;
 use crate::format::jfr::cursor::Text;
 use crate::format::jfr::metadata::Value;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 /// A kind of event that is a sample.
 pub(super) struct EventKind {
@@ -93,19 +93,29 @@ const DEFAULT_INTERVAL: i64 = 10_000_000;
 /// The same for elapsed time, where there are more threads to visit.
 const DEFAULT_WALL_INTERVAL: i64 = 50_000_000;
 
-impl Settings {
-    /// Reads the settings that are events of a chunk.
-    pub(super) fn read(chunk: &Chunk<'_>) -> Result<Settings, ParseError> {
-        let Some(id) = chunk.classes.named("jdk.ActiveSetting") else { return Ok(Settings::default()) };
-        let Some(class) = chunk.classes.get(id) else { return Ok(Settings::default()) };
+/// What a first look at the events of a chunk tells.
+pub(super) struct Survey {
+    pub(super) settings: Settings,
+    /// The classes of its events.
+    pub(super) classes: HashSet<i64>,
+}
+
+impl Survey {
+    pub(super) fn read(chunk: &Chunk<'_>) -> Result<Survey, ParseError> {
+        let setting = chunk.classes.named("jdk.ActiveSetting");
+        let setting = setting.and_then(|id| {
+            let class = chunk.classes.get(id)?;
+            Some((id, class, class.plan(&["id", "name", "value"])))
+        });
         let sampled = chunk.classes.named("jdk.ExecutionSample");
-        let plan = class.plan(&["id", "name", "value"]);
+        let mut classes = HashSet::new();
         let mut found: HashMap<String, String> = HashMap::new();
         chunk.events(|event_class, mut event| {
-            if event_class != id {
+            classes.insert(event_class);
+            let Some((_, class, plan)) = setting.as_ref().filter(|&&(id, ..)| id == event_class) else {
                 return Ok(());
-            }
-            let [about, name, value] = chunk.classes.read(&mut event, class, &plan, false)?;
+            };
+            let [about, name, value] = chunk.classes.read(&mut event, class, plan, false)?;
             let (Value::Text(Text::Here(name)), Value::Text(Text::Here(value))) = (name, value) else {
                 return Ok(());
             };
@@ -115,9 +125,11 @@ impl Settings {
             }
             Ok(())
         })?;
-        Ok(Settings::of(&found))
+        Ok(Survey { settings: Settings::of(&found), classes })
     }
+}
 
+impl Settings {
     fn of(found: &HashMap<String, String>) -> Settings {
         let setting = |name: &str| found.get(name).map(String::as_str);
         let event = setting("event");

@@ -60,11 +60,6 @@ impl Value<'_> {
     pub(super) fn number(&self) -> i64 {
         if let Value::Number(number) = self { *number } else { 0 }
     }
-
-    /// The number of an entry in a pool.
-    pub(super) fn key(&self) -> u64 {
-        self.number() as u64
-    }
 }
 
 /// Which fields of a class are wanted: for each of its fields, the place of its value.
@@ -124,10 +119,30 @@ impl Classes {
         Ok(values)
     }
 
+    /// The same for fields that are numbers: what is none, or is not there, is 0. Texts have to be told
+    /// from numbers, and freed, in every one of a million events.
+    pub(super) fn numbers<const N: usize>(
+        &self,
+        cursor: &mut Cursor<'_>,
+        class: &Class,
+        plan: &Plan<N>,
+        whole: bool,
+    ) -> Result<[i64; N], ParseError> {
+        let mut numbers = [0; N];
+        let end = if whole { class.fields.len() } else { plan.needed };
+        for (field, place) in class.fields[..end].iter().zip(&plan.places) {
+            match place {
+                Some(place) => numbers[*place] = self.number(cursor, field)?,
+                None => self.skip(cursor, field)?,
+            }
+        }
+        Ok(numbers)
+    }
+
     /// Passes over a field.
     pub(super) fn skip(&self, cursor: &mut Cursor<'_>, field: &Field) -> Result<(), ParseError> {
         if !field.is_array {
-            return self.value(cursor, field).map(|_| ());
+            return self.number(cursor, field).map(|_| ());
         }
         for _ in 0..cursor.count()? {
             self.one(cursor, field, 0)?;
@@ -137,6 +152,16 @@ impl Classes {
 
     fn value<'a>(&self, cursor: &mut Cursor<'a>, field: &Field) -> Result<Value<'a>, ParseError> {
         self.one(cursor, field, 0)
+    }
+
+    #[inline]
+    fn number(&self, cursor: &mut Cursor<'_>, field: &Field) -> Result<i64, ParseError> {
+        match field.kind {
+            Kind::Pooled | Kind::Long => cursor.long(),
+            Kind::Byte => Ok(i64::from(cursor.byte()? as i8)),
+            Kind::Int => Ok(i64::from(cursor.int()? as i32)),
+            _ => Ok(self.value(cursor, field)?.number()),
+        }
     }
 
     /// One value of a field, or one item of an array.

@@ -26,7 +26,7 @@ mod samples;
 use hashbrown::HashSet;
 
 use crate::format::jfr::chunk::{Chunk, MAGIC};
-use crate::format::jfr::kinds::{BY_WALL_CLOCK, EVENT_KINDS, Settings};
+use crate::format::jfr::kinds::{BY_WALL_CLOCK, EVENT_KINDS, Survey};
 use crate::format::jfr::samples::{ALLOCATION_SAMPLE, Metrics};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source};
 use crate::profile::{LoadOptions, Profile, ProfileBuilder};
@@ -44,13 +44,13 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     let bytes = source.read_all()?;
     let mut builder = ProfileBuilder::new(NAME, options);
     let chunks = chunks(&bytes, &mut builder)?;
-    let mut settings = Vec::new();
+    let mut surveys = Vec::new();
     for chunk in &chunks {
-        settings.push(Settings::read(chunk)?);
+        surveys.push(Survey::read(chunk)?);
     }
-    let mut metrics = declare(&mut builder, &chunks, &settings)?;
-    for (chunk, &settings) in chunks.iter().zip(&settings) {
-        samples::add(&mut builder, &mut metrics, chunk, settings)?;
+    let mut metrics = declare(&mut builder, &chunks, &surveys);
+    for (chunk, survey) in chunks.iter().zip(&surveys) {
+        samples::add(&mut builder, &mut metrics, chunk, survey.settings)?;
     }
     times(&mut builder, &chunks);
     builder.meta.default_metric =
@@ -80,22 +80,14 @@ fn chunks<'a>(bytes: &'a [u8], builder: &mut ProfileBuilder) -> Result<Vec<Chunk
 }
 
 /// Declares the metrics of all kinds of events that there are, in the order of the list of kinds.
-fn declare(
-    builder: &mut ProfileBuilder,
-    chunks: &[Chunk<'_>],
-    settings: &[Settings],
-) -> Result<Metrics, ParseError> {
+fn declare(builder: &mut ProfileBuilder, chunks: &[Chunk<'_>], surveys: &[Survey]) -> Metrics {
     let mut metrics = Metrics::default();
     // Kinds that occur, and whether the time between their samples is known.
     let mut found: HashSet<(&str, bool, bool)> = HashSet::new();
-    for (chunk, &settings) in chunks.iter().zip(settings) {
-        let kinds = samples::kinds_of(chunk, settings);
-        chunk.events(|class, _| {
-            if let Some(kind) = kinds.get(&class) {
-                found.insert((kind.event, settings.is_wall, settings.interval.is_some()));
-            }
-            Ok(())
-        })?;
+    for (chunk, Survey { settings, classes }) in chunks.iter().zip(surveys) {
+        let kinds = samples::kinds_of(chunk, *settings);
+        let kinds = kinds.iter().filter(|(class, _)| classes.contains(*class));
+        found.extend(kinds.map(|(_, kind)| (kind.event, settings.is_wall, settings.interval.is_some())));
     }
     let has = |event: &str, is_wall: Option<bool>, has_interval: Option<bool>| {
         found.iter().any(|&(known, wall, interval)| {
@@ -116,7 +108,7 @@ fn declare(
     let by_buffer = ["jdk.ObjectAllocationInNewTLAB", "jdk.ObjectAllocationOutsideTLAB"];
     metrics.skips_allocation_samples =
         has(ALLOCATION_SAMPLE, None, None) && by_buffer.iter().any(|event| has(event, None, None));
-    Ok(metrics)
+    metrics
 }
 
 /// When the recording started and how long it took.

@@ -59,6 +59,8 @@ struct Event<'c> {
     kind: &'static EventKind,
     class: &'c Class,
     plan: Plan<7>,
+    /// The metrics that it adds to, and how much.
+    measured: Vec<(usize, Measure)>,
 }
 
 /// Adds the samples of a chunk.
@@ -74,7 +76,10 @@ pub(super) fn add(
         if !(metrics.skips_allocation_samples && kind.event == ALLOCATION_SAMPLE) {
             let wanted =
                 ["startTime", "duration", kind.thread, "stackTrace", "state", kind.amount, kind.class];
-            events.insert(id, Event { kind, class, plan: class.plan(&wanted) });
+            let measured = kind.metrics.iter();
+            let measured = measured.filter_map(|&(name, _, measure)| Some((metrics.number(name)?, measure)));
+            let measured = measured.collect();
+            events.insert(id, Event { kind, class, plan: class.plan(&wanted), measured });
         }
     }
     let mut adder = Adder {
@@ -113,25 +118,23 @@ struct Adder<'a, 'c> {
 
 impl<'a> Adder<'a, '_> {
     fn sample(&mut self, event: &Event<'_>, cursor: &mut Cursor<'a>) -> Result<(), ParseError> {
-        let fields = self.chunk.classes.read(cursor, event.class, &event.plan, false)?;
+        let fields = self.chunk.classes.numbers(cursor, event.class, &event.plan, false)?;
         let [start, duration, thread, stack, state, amount, class] = fields;
-        let amount = if event.kind.amount.is_empty() { 1 } else { amount.number() };
+        let amount = if event.kind.amount.is_empty() { 1 } else { amount };
         self.values.fill(0);
-        for &(name, _, measure) in event.kind.metrics {
-            let value = match measure {
+        for &(metric, measure) in &event.measured {
+            self.values[metric] = match measure {
                 Measure::One => 1,
                 Measure::Amount => amount,
                 Measure::Interval => amount.saturating_mul(self.settings.interval.unwrap_or(0)),
-                Measure::Duration => self.chunk.nanoseconds(duration.number()),
+                Measure::Duration => self.chunk.nanoseconds(duration),
             };
-            if let Some(metric) = self.metrics.number(name) {
-                self.values[metric] = value;
-            }
         }
-        let labels = self.labels([thread.key(), state.key(), class.key()]);
-        let stack = self.stack(stack.key());
-        let time = self.chunk.time(start.number());
-        self.builder.sample(stack, labels, Some(time), &self.values);
+        let labels = self.labels([thread as u64, state as u64, class as u64]);
+        let stack = self.stack(stack as u64);
+        // A division in 128 bits.
+        let time = self.builder.options().times.then(|| self.chunk.time(start));
+        self.builder.sample(stack, labels, time, &self.values);
         Ok(())
     }
 

@@ -4,7 +4,9 @@
 //! caller and callee how often the one called the other and what that cost. No stack can be had from
 //! that: whether `a → b → c` ever happened is not known where both `a → b` and `b → c` did.
 
-use hashbrown::HashMap;
+use std::hash::BuildHasher;
+
+use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 
 use crate::profile::cycles::Cycles;
 use crate::profile::{Column, Frame, FrameId, FunctionId, Id, MappingId, SymbolTable};
@@ -69,63 +71,103 @@ impl CallTable {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CallCollector {
     nodes: Vec<Node>,
+    self_values: Sums,
+    totals: Sums,
     edges: Vec<Edge>,
-    edge_index: HashMap<(FunctionId, FunctionId, Option<FrameId>), usize>,
+    edge_values: Sums,
+    /// The number of each edge, without the edge itself: that is a third of the size.
+    edge_index: HashTable<usize>,
     lines: Vec<Line>,
-    line_index: HashMap<(FunctionId, FrameId), usize>,
+    line_values: Sums,
+    line_index: HashMap<Line, usize>,
+    hasher: DefaultHashBuilder,
     pub(crate) calls_metric: Option<usize>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Node {
     is_there: bool,
-    self_values: Vec<i64>,
-    totals: Option<Vec<i64>>,
+    has_total: bool,
     mapping: MappingId,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Edge {
     caller: FunctionId,
     callee: FunctionId,
     site: Option<FrameId>,
-    values: Vec<i64>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Line {
     function: FunctionId,
     place: FrameId,
-    values: Vec<i64>,
 }
 
-/// Adds values to sums. The error is the metric whose sum does not fit 64 bits.
-fn add(sums: &mut Vec<i64>, values: &[i64]) -> Result<(), usize> {
-    sums.resize(values.len().max(sums.len()), 0);
-    let mut fits = Ok(());
-    for (metric, (sum, &value)) in sums.iter_mut().zip(values).enumerate() {
-        *sum = sum.saturating_add(value);
-        if matches!(*sum, i64::MIN | i64::MAX) {
-            fits = Err(metric);
+/// Sums, one a metric in every row. They are in one vector: vectors of their own would take as much
+/// again for a pointer and the allocator's part.
+#[derive(Clone, Debug, Default)]
+struct Sums {
+    metrics: usize,
+    sums: Vec<i64>,
+}
+
+impl Sums {
+    /// Adds values to those of a row. The error is the metric whose sum does not fit 64 bits.
+    fn add(&mut self, row: usize, values: &[i64]) -> Result<(), usize> {
+        if values.len() > self.metrics {
+            self.widen(values.len());
         }
+        let start = row * self.metrics;
+        if self.sums.len() < start + self.metrics {
+            self.sums.resize(start + self.metrics, 0);
+        }
+        let mut fits = Ok(());
+        for (metric, (sum, &value)) in self.sums[start..].iter_mut().zip(values).enumerate() {
+            *sum = sum.saturating_add(value);
+            if matches!(*sum, i64::MIN | i64::MAX) {
+                fits = Err(metric);
+            }
+        }
+        fits
     }
-    fits
-}
 
-fn at(values: &[i64], metric: usize) -> i64 {
-    values.get(metric).copied().unwrap_or(0)
+    /// Makes room for more metrics; those that are new are 0.
+    fn widen(&mut self, metrics: usize) {
+        let narrow = std::mem::take(&mut self.sums);
+        for row in narrow.chunks_exact(self.metrics.max(1)) {
+            self.sums.extend_from_slice(row);
+            self.sums.resize(self.sums.len() + metrics - self.metrics, 0);
+        }
+        self.metrics = metrics;
+    }
+
+    /// The sum of a row; 0 where nothing was added.
+    fn at(&self, row: usize, metric: usize) -> i64 {
+        let sum = (metric < self.metrics).then(|| self.sums.get(row * self.metrics + metric));
+        sum.flatten().copied().unwrap_or(0)
+    }
+
+    /// The sums of the first `rows` rows.
+    fn column(&self, rows: usize, metric: usize) -> Vec<i64> {
+        (0..rows).map(|row| self.at(row, metric)).collect()
+    }
+
+    fn size(&self) -> usize {
+        self.sums.capacity() * size_of::<i64>()
+    }
 }
 
 impl CallCollector {
     /// About how many bytes of memory it takes.
     pub(crate) fn size(&self) -> usize {
-        /// The values of a row stand on their own, and small allocations take more than they hold.
-        const VALUES: usize = 64;
-        self.nodes.capacity() * (size_of::<Node>() + VALUES)
-            + self.edges.capacity() * (size_of::<Edge>() + VALUES)
+        let sums = [&self.self_values, &self.totals, &self.edge_values, &self.line_values];
+        self.nodes.capacity() * size_of::<Node>()
+            + self.edges.capacity() * size_of::<Edge>()
             + self.edge_index.allocation_size()
-            + self.lines.capacity() * (size_of::<Line>() + VALUES)
+            + self.lines.capacity() * size_of::<Line>()
             + self.line_index.allocation_size()
+            + sums.into_iter().map(Sums::size).sum::<usize>()
     }
 
     fn node(&mut self, function: FunctionId) -> &mut Node {
@@ -138,7 +180,8 @@ impl CallCollector {
     }
 
     pub(crate) fn add_self(&mut self, function: FunctionId, values: &[i64]) -> Result<(), usize> {
-        add(&mut self.node(function).self_values, values)
+        self.node(function);
+        self.self_values.add(function.index(), values)
     }
 
     pub(crate) fn add_line(
@@ -148,15 +191,17 @@ impl CallCollector {
         values: &[i64],
     ) -> Result<(), usize> {
         let lines = &mut self.lines;
-        let index = *self.line_index.entry((function, place)).or_insert_with(|| {
-            lines.push(Line { function, place, values: Vec::new() });
+        let line = Line { function, place };
+        let index = *self.line_index.entry(line).or_insert_with(|| {
+            lines.push(line);
             lines.len() - 1
         });
-        add(&mut self.lines[index].values, values)
+        self.line_values.add(index, values)
     }
 
     pub(crate) fn add_total(&mut self, function: FunctionId, values: &[i64]) -> Result<(), usize> {
-        add(self.node(function).totals.get_or_insert_default(), values)
+        self.node(function).has_total = true;
+        self.totals.add(function.index(), values)
     }
 
     pub(crate) fn set_mapping(&mut self, function: FunctionId, mapping: MappingId) {
@@ -172,17 +217,23 @@ impl CallCollector {
     ) -> Result<(), usize> {
         self.node(caller);
         self.node(callee);
-        let edges = &mut self.edges;
-        let index = *self.edge_index.entry((caller, callee, site)).or_insert_with(|| {
-            edges.push(Edge { caller, callee, site, values: Vec::new() });
-            edges.len() - 1
+        let CallCollector { edges, edge_index, hasher, .. } = self;
+        let edge = Edge { caller, callee, site };
+        let hash = hasher.hash_one(edge);
+        let known = edge_index.find(hash, |&index| edges[index] == edge).copied();
+        let index = known.unwrap_or_else(|| {
+            let index = edges.len();
+            edges.push(edge);
+            edge_index.insert_unique(hash, index, |&index| hasher.hash_one(edges[index]));
+            index
         });
-        add(&mut self.edges[index].values, values)
+        self.edge_values.add(index, values)
     }
 
     /// The finished table. `wholes` are the metrics' totals, which bound those of functions; the frames
     /// that stand for functions are added to `symbols`.
     pub(crate) fn finish(mut self, symbols: &mut SymbolTable, wholes: &[i64]) -> CallTable {
+        self.edge_index = HashTable::new();
         self.nodes.resize_with(symbols.symbols.functions.len(), Node::default);
         let frame = |(function, node): (usize, &Node)| {
             let function = FunctionId::new(function);
@@ -208,8 +259,8 @@ impl CallCollector {
             let (self_values, totals) = self.sums(metric, whole, &cycles);
             table.self_values.push(self_values);
             table.totals.push(totals);
-            table.edge_values.push(self.edges.iter().map(|edge| at(&edge.values, metric)).collect());
-            table.lines.self_values.push(self.lines.iter().map(|line| at(&line.values, metric)).collect());
+            table.edge_values.push(self.edge_values.column(self.edges.len(), metric));
+            table.lines.self_values.push(self.line_values.column(self.lines.len(), metric));
         }
         table
     }
@@ -221,17 +272,20 @@ impl CallCollector {
         whole: i64,
         cycles: &Cycles,
     ) -> (Column<FunctionId, i64>, Column<FunctionId, i64>) {
-        let own: Vec<i64> = self.nodes.iter().map(|node| at(&node.self_values, metric)).collect();
+        let own = self.self_values.column(self.nodes.len(), metric);
         let totals = if Some(metric) == self.calls_metric {
             own.clone()
         } else {
-            let edge = |edge: &Edge| (edge.caller.index(), edge.callee.index(), at(&edge.values, metric));
-            cycles.totals(&own, self.edges.iter().map(edge), vec![0; own.len()])
+            let edge = |(index, edge): (usize, &Edge)| {
+                (edge.caller.index(), edge.callee.index(), self.edge_values.at(index, metric))
+            };
+            cycles.totals(&own, self.edges.iter().enumerate().map(edge), vec![0; own.len()])
         };
-        let total = |(node, counted): (&Node, i64)| {
-            node.totals.as_ref().map_or(counted, |known| at(known, metric)).min(whole)
+        let total = |(index, counted): (usize, i64)| {
+            let total = if self.nodes[index].has_total { self.totals.at(index, metric) } else { counted };
+            total.min(whole)
         };
-        (own.into_iter().collect(), self.nodes.iter().zip(totals).map(total).collect())
+        (own.into_iter().collect(), totals.into_iter().enumerate().map(total).collect())
     }
 }
 

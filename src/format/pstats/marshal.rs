@@ -3,19 +3,21 @@
 //! Version 3 and later mark objects that will be referred to again (bit 7 of the type); Python 2
 //! numbers the strings it writes as interned. Both kinds of reference are resolved here.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
 /// A Python object.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Object {
+pub(super) enum Object<'a> {
     /// `None`, `...`, and the like: nothing a profile needs.
     Nothing,
     Integer(i64),
     Float(f64),
-    Text(Rc<str>),
+    /// Of the input itself, wherever it is UTF-8: a text for every name took more memory than the input.
+    Text(Cow<'a, str>),
     /// A tuple or a list.
-    Sequence(Rc<[Object]>),
-    Dict(Rc<[(Object, Object)]>),
+    Sequence(Rc<[Object<'a>]>),
+    Dict(Rc<[(Object<'a>, Object<'a>)]>),
 }
 
 /// Why bytes are no such data, and where.
@@ -33,13 +35,15 @@ const REFERRED_TO: u8 = 0x80;
 pub(super) struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
-    objects: Vec<Object>,
-    interned: Vec<Object>,
+    objects: Vec<Object<'a>>,
+    interned: Vec<Object<'a>>,
+    /// Items of the sequences that are being read, the innermost last.
+    items: Vec<Object<'a>>,
 }
 
 impl<'a> Reader<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
-        Reader { bytes, at: 0, objects: Vec::new(), interned: Vec::new() }
+        Reader { bytes, at: 0, objects: Vec::new(), interned: Vec::new(), items: Vec::new() }
     }
 
     /// Enters the dict that comes next; [`Reader::entry`] goes through it.
@@ -56,14 +60,14 @@ impl<'a> Reader<'a> {
     }
 
     /// The next key and value of the dict that was entered; `None` behind its end.
-    pub(super) fn entry(&mut self) -> Result<Option<(Object, Object)>, Broken> {
+    pub(super) fn entry(&mut self) -> Result<Option<(Object<'a>, Object<'a>)>, Broken> {
         let Some(key) = self.nested(1)? else { return Ok(None) };
         let value = self.nested(1)?.ok_or_else(|| self.broken("a key without a value"))?;
         Ok(Some((key, value)))
     }
 
     /// Reads an object; `None` stands for the mark that ends a dict.
-    fn nested(&mut self, depth: usize) -> Result<Option<Object>, Broken> {
+    fn nested(&mut self, depth: usize) -> Result<Option<Object<'a>>, Broken> {
         if depth > MAX_DEPTH {
             return Err(self.broken("objects nested too deeply for a profile"));
         }
@@ -87,7 +91,7 @@ impl<'a> Reader<'a> {
         Ok(Some(object))
     }
 
-    fn reference(&mut self, table: fn(&Self) -> &Vec<Object>) -> Result<Object, Broken> {
+    fn reference(&mut self, table: fn(&Self) -> &Vec<Object<'a>>) -> Result<Object<'a>, Broken> {
         let index = self.count()?;
         table(self)
             .get(index)
@@ -99,17 +103,18 @@ impl<'a> Reader<'a> {
         &mut self,
         length: fn(&mut Self) -> Result<usize, Broken>,
         depth: usize,
-    ) -> Result<Object, Broken> {
+    ) -> Result<Object<'a>, Broken> {
         let length = length(self)?;
-        let mut items = Vec::new();
+        let start = self.items.len();
         for _ in 0..length {
-            let item = self.nested(depth + 1)?;
-            items.push(item.ok_or_else(|| self.broken("the end of a dict within a tuple"))?);
+            let item =
+                self.nested(depth + 1)?.ok_or_else(|| self.broken("the end of a dict within a tuple"))?;
+            self.items.push(item);
         }
-        Ok(Object::Sequence(items.into()))
+        Ok(Object::Sequence(self.items.drain(start..).collect()))
     }
 
-    fn dict(&mut self, depth: usize) -> Result<Object, Broken> {
+    fn dict(&mut self, depth: usize) -> Result<Object<'a>, Broken> {
         let mut items = Vec::new();
         while let Some(key) = self.nested(depth + 1)? {
             let value = self.nested(depth + 1)?.ok_or_else(|| self.broken("a key without a value"))?;
@@ -118,7 +123,7 @@ impl<'a> Reader<'a> {
         Ok(Object::Dict(items.into()))
     }
 
-    fn leaf(&mut self, kind: u8) -> Result<Object, Broken> {
+    fn leaf(&mut self, kind: u8) -> Result<Object<'a>, Broken> {
         Ok(match kind {
             b'N' | b'.' | b'S' => Object::Nothing,
             b'F' => Object::Integer(0),
@@ -144,13 +149,13 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn text(&mut self, length: fn(&mut Self) -> Result<usize, Broken>) -> Result<Object, Broken> {
+    fn text(&mut self, length: fn(&mut Self) -> Result<usize, Broken>) -> Result<Object<'a>, Broken> {
         let length = length(self)?;
-        Ok(Object::Text(String::from_utf8_lossy(self.take(length)?).into()))
+        Ok(Object::Text(String::from_utf8_lossy(self.take(length)?)))
     }
 
     /// An integer of any size, in digits of 15 bits.
-    fn long(&mut self) -> Result<Object, Broken> {
+    fn long(&mut self) -> Result<Object<'a>, Broken> {
         let size = i32::from_le_bytes(self.array()?);
         let mut value: i64 = 0;
         for index in 0..size.unsigned_abs() {
@@ -196,12 +201,12 @@ impl<'a> Reader<'a> {
 mod tests {
     use super::*;
 
-    fn text(text: &str) -> Object {
+    fn text(text: &str) -> Object<'_> {
         Object::Text(text.into())
     }
 
     /// One object with all that is in it.
-    fn object(bytes: &[u8]) -> Result<Object, Broken> {
+    fn object(bytes: &[u8]) -> Result<Object<'_>, Broken> {
         let mut reader = Reader::new(bytes);
         reader.nested(0)?.ok_or(Broken { at: 0, what: "the end of a dict" })
     }
@@ -218,7 +223,7 @@ mod tests {
 
     #[test]
     fn numbers_have_many_forms() {
-        let read = |bytes: &[u8]| object(bytes).unwrap();
+        let read = |bytes: &'static [u8]| object(bytes).unwrap();
         assert_eq!(read(b"i\xfe\xff\xff\xff"), Object::Integer(-2));
         assert_eq!(read(b"l\x03\x00\x00\x00\x01\x00\x00\x00\x04\x00"), Object::Integer(1 + (4 << 30)));
         assert_eq!(read(b"l\xff\xff\xff\xff\x07\x00"), Object::Integer(-7));

@@ -42,11 +42,14 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
             ParseError::whole(NAME, format!("this is no function and its statistics: {key:?}: {stats:?}"))
         })?;
     }
+    // The finished table takes the place of the input.
+    drop(reader);
+    drop(bytes);
     Ok(builder.finish().map_err(|error| ParseError::whole(NAME, error.to_string()))?)
 }
 
 /// Adds one function and the calls it received. `None` where the objects are of another shape.
-fn add(builder: &mut ProfileBuilder, key: &Object, stats: &Object) -> Option<()> {
+fn add(builder: &mut ProfileBuilder, key: &Object<'_>, stats: &Object<'_>) -> Option<()> {
     let callee = function(builder, key)?;
     let Object::Sequence(stats) = stats else { return None };
     let [_, calls, own, total, Object::Dict(callers)] = &stats[..] else { return None };
@@ -69,17 +72,17 @@ fn add(builder: &mut ProfileBuilder, key: &Object, stats: &Object) -> Option<()>
 }
 
 /// The function of `(file, line, name)`. Methods of one name are told apart by their place.
-fn function(builder: &mut ProfileBuilder, key: &Object) -> Option<FunctionId> {
+fn function(builder: &mut ProfileBuilder, key: &Object<'_>) -> Option<FunctionId> {
     let Object::Sequence(key) = key else { return None };
     let [Object::Text(file), line, Object::Text(name)] = &key[..] else { return None };
     // `~` stands for functions that are not written in Python.
-    let file = if **file == *"~" { "" } else { file };
+    let file = if file == "~" { "" } else { file };
     let (name, file) = (builder.string(name), builder.string(file));
     let line = u32::try_from(integer(line)?).unwrap_or(0);
     Some(builder.function(Function { name, file, line, column: 0, by_place: true }))
 }
 
-fn integer(object: &Object) -> Option<i64> {
+fn integer(object: &Object<'_>) -> Option<i64> {
     match *object {
         Object::Integer(number) => Some(number),
         // Some writers make everything a float.
@@ -89,7 +92,7 @@ fn integer(object: &Object) -> Option<i64> {
 }
 
 /// Seconds as whole nanoseconds. (Numbers outside of `i64` become its bounds.)
-fn nanoseconds(object: &Object) -> Option<i64> {
+fn nanoseconds(object: &Object<'_>) -> Option<i64> {
     match *object {
         Object::Integer(seconds) => Some(seconds.saturating_mul(1_000_000_000)),
         Object::Float(seconds) => Some((seconds * 1e9).round() as i64),

@@ -15,7 +15,7 @@ use crate::format::decimals::Decimals;
 use crate::format::json::{self, Json, Kind};
 use crate::format::threads::Thread;
 use crate::format::{Confidence, Format, LoadError, ParseError, Source};
-use crate::profile::{Frame, FrameId, Function, LabelSetId, LoadOptions, Profile, ProfileBuilder};
+use crate::profile::{Frame, FrameId, Function, LabelSetId, LoadOptions, Profile, ProfileBuilder, StackId};
 
 /// The format's row in the list of formats.
 pub(super) static SPEEDSCOPE: Format = Format { name: NAME, title: "speedscope", sniff, read };
@@ -253,7 +253,8 @@ impl Reader {
             }
             let weight = weights.number()?;
             let value = self.value(scale, weight);
-            self.write(scale, moment, value);
+            let stack = self.builder.stack(&self.stack);
+            self.write(scale, stack, moment, value);
             moment += weight;
         }
         if weights.element()? {
@@ -265,6 +266,9 @@ impl Reader {
     /// Between two events the frames that are open make a sample; time in which none is open is none.
     fn read_evented(&mut self, events: &mut Json, scale: &Scale) -> Result<(), ParseError> {
         self.stack.clear();
+        // The stack of the innermost frames that are open, and of those around it, as far as it was
+        // needed: what a frame is closed to was looked up before.
+        let mut stacks: Vec<Option<StackId>> = Vec::new();
         let mut last: Option<f64> = None;
         events.array()?;
         while events.element()? {
@@ -277,14 +281,18 @@ impl Reader {
                 place.position();
                 return Err(place.error(format!("an event at {at} comes after one at {since}")));
             }
-            if !self.stack.is_empty() {
+            if let Some(innermost) = stacks.last_mut() {
+                let stack = *innermost.get_or_insert_with(|| self.builder.stack(&self.stack));
                 // Rounding the moments and not what lies between keeps the sum exact.
                 let value = self.value(scale, at).saturating_sub(self.value(scale, since));
-                self.write(scale, since, value);
+                self.write(scale, stack, since, value);
             }
             if opens {
                 self.stack.push(frame);
-            } else if self.stack.pop() != Some(frame) {
+                stacks.push(None);
+            } else if self.stack.pop() == Some(frame) {
+                stacks.pop();
+            } else {
                 place.position();
                 return Err(place.error("an event closes a frame that is not the innermost open one"));
             }
@@ -293,6 +301,11 @@ impl Reader {
     }
 
     fn read_event(&self, json: &mut Json) -> Result<(bool, FrameId, f64), ParseError> {
+        let mut ahead = json.clone();
+        if let Some(event) = self.usual_event(&mut ahead) {
+            *json = ahead;
+            return Ok(event);
+        }
         let (mut opens, mut frame, mut at) = (None, None, None);
         json.object()?;
         while let Some(key) = json.key()? {
@@ -315,6 +328,26 @@ impl Reader {
         }
     }
 
+    /// An event whose members come in the order in which speedscope writes them:
+    /// `{"type": "O", "frame": 12, "at": 34}`. `None` for any other. Not looking for the end of every
+    /// key, and then which key it is, saves a quarter of the time that a file takes.
+    fn usual_event(&self, json: &mut Json) -> Option<(bool, FrameId, f64)> {
+        let all = |json: &mut Json, tokens: &[&str]| tokens.iter().all(|token| json.token(token));
+        if !all(json, &["{", "\"type\"", ":"]) {
+            return None;
+        }
+        let opens = json.token("\"O\"");
+        if !(opens || json.token("\"C\"")) || !all(json, &[",", "\"frame\"", ":"]) {
+            return None;
+        }
+        let frame = self.frame(json).ok()?;
+        if !all(json, &[",", "\"at\"", ":"]) {
+            return None;
+        }
+        let at = json.number().ok()?;
+        json.token("}").then_some((opens, frame, at))
+    }
+
     fn frame(&self, json: &mut Json) -> Result<FrameId, ParseError> {
         let number = json.row()?;
         let frame = number.and_then(|number| self.frames.get(number)).copied();
@@ -329,8 +362,7 @@ impl Reader {
         }
     }
 
-    fn write(&mut self, scale: &Scale, moment: f64, value: i64) {
-        let stack = self.builder.stack(&self.stack);
+    fn write(&mut self, scale: &Scale, stack: StackId, moment: f64, value: i64) {
         self.values[scale.metric] = value;
         if scale.skipped_labels {
             self.builder.skipped_labels();
@@ -382,6 +414,23 @@ mod tests {
         )
         .unwrap();
         assert_eq!(draw(&profile), "a 3250000\na;b@b.py:7 1250000\nb@b.py:7 1000000");
+    }
+
+    #[test]
+    fn an_event_may_be_written_in_any_way() {
+        for open in [
+            r#"{"type":"O","frame":0,"at":4}"#,
+            r#"{ "type" : "O" , "frame" : 0 , "at" : 4.0 }"#,
+            r#"{"at": 4, "frame": 0, "type": "O"}"#,
+            r#"{"type": "O", "frame": 0, "at": 4, "args": {"at": 5}}"#,
+            r#"{"type": "\u004f", "frame": 0, "at": 4}"#,
+        ] {
+            let profile = load(&format!(
+                r#"{{"type": "evented", "name": "", "unit": "nanoseconds", "startValue": 0, "endValue": 9, "events": [
+                {open}, {{"type": "C", "frame": 0, "at": 6}}]}}"#
+            ));
+            assert_eq!(draw(&profile.unwrap()), "a 2", "{open}");
+        }
     }
 
     #[test]

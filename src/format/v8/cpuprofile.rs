@@ -133,9 +133,13 @@ impl Parts {
         if let Moments::Stamps(_) = moments {
             end = moments.next()?.or(end);
         }
+        let without_sample = moments.left()?;
         writer.finish(builder, end);
         if without_time > 0 {
             builder.warn(format!("{without_time} samples at the end have no time"));
+        }
+        if without_sample > 0 {
+            builder.warn(format!("{without_sample} times at the end are of no sample, and are left out"));
         }
         Ok(())
     }
@@ -209,6 +213,17 @@ mod tests {
                 "1 samples are of nodes that are not in the file; they have no stack"
             ]
         );
+    }
+
+    #[test]
+    fn samples_and_times_need_not_be_as_many() {
+        let with = |deltas: &str| load(&FLAT.replace("[10, 5, -2, 7, 1]", deltas)).unwrap();
+        let few = with("[10, 5]");
+        assert_eq!(few.meta.warnings[1], "3 samples at the end have no time");
+        assert_eq!((few.meta.rows, few.meta.metrics[1].total), (5, 30));
+        let many = with("[10, 5, -2, 7, 1, 1, 1]");
+        assert_eq!(many.meta.metrics, load(FLAT).unwrap().meta.metrics);
+        assert_eq!(many.meta.warnings[2], "2 times at the end are of no sample, and are left out");
     }
 
     #[test]

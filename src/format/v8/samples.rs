@@ -128,6 +128,8 @@ pub(in crate::format) enum Moments<'a> {
         /// Of the next sample.
         index: u64,
     },
+    /// Behind the last of an array.
+    Over,
 }
 
 impl Moments<'_> {
@@ -135,24 +137,33 @@ impl Moments<'_> {
     pub(in crate::format) fn next(&mut self) -> Result<Option<i64>, ParseError> {
         match self {
             Moments::Deltas { json, moment } => {
-                if !json.element()? {
-                    return Ok(None);
+                if json.element()? {
+                    *moment = moment.saturating_add(json.integer()?);
+                    return Ok(Some(*moment));
                 }
-                *moment = moment.saturating_add(json.integer()?);
-                Ok(Some(*moment))
             }
             Moments::Stamps(json) => {
                 if json.element()? {
-                    json.integer().map(Some)
-                } else {
-                    Ok(None)
+                    return json.integer().map(Some);
                 }
             }
             Moments::Even { start, duration, count, index } => {
                 let passed = i128::from(*duration) * i128::from(*index) / i128::from((*count).max(1));
                 *index += 1;
-                Ok(Some(start.saturating_add(passed as i64)))
+                return Ok(Some(start.saturating_add(passed as i64)));
             }
+            Moments::Over => {}
         }
+        *self = Moments::Over;
+        Ok(None)
+    }
+
+    /// How many moments the file has behind those that were asked for.
+    pub(in crate::format) fn left(mut self) -> Result<u64, ParseError> {
+        let mut left = 0;
+        while !matches!(self, Moments::Even { .. }) && self.next()?.is_some() {
+            left += 1;
+        }
+        Ok(left)
     }
 }

@@ -104,8 +104,8 @@ struct Line {
     place: FrameId,
 }
 
-/// Sums, one a metric in every row. They are in one vector: vectors of their own would take as much
-/// again for a pointer and the allocator's part.
+/// Sums, one a metric in every row. They are in one vector: a vector a row would take three times as much,
+/// for its pointer, its length, and the allocator's part.
 #[derive(Clone, Debug, Default)]
 struct Sums {
     metrics: usize,

@@ -75,6 +75,7 @@ impl<'a> Cursor<'a> {
         self.take(count).map(|_| ())
     }
 
+    #[inline]
     pub(super) fn byte(&mut self) -> Result<u8, ParseError> {
         let [byte] = self.array()?;
         Ok(byte)
@@ -85,10 +86,12 @@ impl<'a> Cursor<'a> {
     }
 
     /// A 32-bit integer, as its bits.
+    #[inline]
     pub(super) fn int(&mut self) -> Result<u32, ParseError> {
         if self.compressed { Ok(self.variable()? as u32) } else { Ok(u32::from_be_bytes(self.array()?)) }
     }
 
+    #[inline]
     pub(super) fn long(&mut self) -> Result<i64, ParseError> {
         if self.compressed { self.variable() } else { Ok(i64::from_be_bytes(self.array()?)) }
     }

@@ -33,6 +33,24 @@ pub fn runs<T: Send>(mut ranges: Vec<Range<usize>>, work: impl Fn(Range<usize>) 
     })
 }
 
+/// Cuts a row of weighted items into as many runs as there are processors, of about the same weight.
+pub fn balanced(weights: &[u64]) -> Vec<Range<usize>> {
+    let parts = processors() as u128;
+    let whole: u128 = weights.iter().map(|&weight| u128::from(weight)).sum();
+    let (mut runs, mut start, mut sum) = (Vec::new(), 0, 0);
+    for (item, &weight) in weights.iter().enumerate() {
+        sum += u128::from(weight);
+        let cuts = runs.len() as u128 + 1;
+        if sum * parts >= whole * cuts && cuts < parts {
+            runs.push(start..item + 1);
+            start = item + 1;
+        }
+    }
+    runs.push(start..weights.len());
+    runs.retain(|run| !run.is_empty());
+    runs
+}
+
 /// How many threads can run at once.
 pub fn processors() -> usize {
     thread::available_parallelism().map_or(1, NonZero::get)
@@ -49,5 +67,13 @@ mod tests {
             assert_eq!(rows, (0..count).collect::<Vec<usize>>());
         }
         assert_eq!(runs(vec![2..4, 0..1], |range| range.len()), [2, 1]);
+    }
+
+    #[test]
+    fn runs_cover_all_items() {
+        for weights in [&[][..], &[0, 0, 0], &[9], &[1, 1, 1, 1, 100], &[100, 1, 1, 1]] {
+            let items: Vec<usize> = balanced(weights).into_iter().flatten().collect();
+            assert_eq!(items, (0..weights.len()).collect::<Vec<usize>>());
+        }
     }
 }

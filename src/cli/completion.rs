@@ -18,7 +18,7 @@ use crate::cli::commands::Prof;
 use crate::cli::inputs::load_one;
 use crate::cli::memory;
 use crate::cli::progress::Progress;
-use crate::format::{FORMATS, WRITERS};
+use crate::format::{FORMATS, Inflate, WRITERS};
 use crate::name::short_name;
 use crate::profile::{LoadOptions, Profile};
 
@@ -156,7 +156,7 @@ fn profile_on_line(needs: LoadOptions) -> Option<Profile> {
     words
         .chain(named)
         .filter(is_small)
-        .find_map(|path| load_one(path.to_str()?, needs, None, &Progress::none()).ok())
+        .find_map(|path| load_one(path.to_str()?, Inflate::OnThread, needs, None, &Progress::none()).ok())
 }
 
 #[cfg(test)]

@@ -11,13 +11,14 @@ use anyhow::{Context, Result, bail};
 use crate::cli::args::InputArgs;
 use crate::cli::clock::Clock;
 use crate::cli::failure::{hinted, with_hint};
+use crate::cli::gather::{Gathered, Gatherer};
 use crate::cli::many::ManyArgs;
 use crate::cli::progress::Progress;
-use crate::format::{self, FORMATS, Format, LoadError, Source};
+use crate::format::{self, FORMATS, Format, Inflate, LoadError, Source};
 use crate::name::nearest;
-use crate::profile::{Budget, LoadOptions, Metric, Profile};
+use crate::profile::{Budget, LoadOptions, Meta, Metric, Profile};
 use crate::report::InfoInput;
-use crate::transform::drop_frames;
+use crate::transform::{MergeError, drop_frames};
 
 /// A profile, and what it was made of.
 pub(crate) struct Loaded {
@@ -43,52 +44,57 @@ pub(crate) fn load(args: &InputArgs, options: LoadOptions, all_frames: bool) -> 
     let (order, most) = args.many.order(paths.len());
     let mut clock = Clock::new(args.verbose);
     let progress = Progress::start(order.iter().take(most).map(|&number| &*paths[number].name), args.quiet);
-    let mut loaded: Vec<(usize, Profile)> = Vec::new();
-    let mut skipped = 0;
-    for number in order {
-        if loaded.len() == most {
-            break;
-        }
-        let path = &paths[number];
-        let profile = match load_one(&path.name, options, format, &progress) {
-            Ok(profile) => profile,
-            Err(LoadError::Unrecognized { .. }) if path.in_folder => {
-                skipped += 1;
-                continue;
-            }
-            Err(_) if args.skip_broken => {
-                skipped += 1;
-                continue;
-            }
-            Err(error) => return Err(explain(&path.name, error, options.budget, &args.profiles)),
-        };
-        loaded.push((number, profile));
-    }
+    let gatherer = Gatherer {
+        paths: &paths,
+        options,
+        format,
+        all_frames,
+        skip_broken: args.skip_broken,
+        symbols: &args.symbols,
+        each: args.many.chooses(),
+        progress: &progress,
+    };
+    let Gathered { metas, skipped, mut parts } = gatherer
+        .gather(order, most)
+        .map_err(|(number, error)| explain(&paths[number].name, error, options.budget, &args.profiles))?;
     clock.step_with("load", &progress.parts());
     drop(progress);
-    args.symbols.apply(loaded.iter_mut().map(|(_, profile)| profile))?;
+    args.symbols.apply(parts.iter_mut().filter_map(|part| part.one()))?;
     clock.step("symbols");
     if !all_frames {
         // Every input has its own idea of what to drop, in the words of names.
-        for (_, profile) in &mut loaded {
+        for profile in parts.iter_mut().filter_map(|part| part.one()) {
             *profile = drop_frames(profile);
         }
     }
-    loaded.sort_unstable_by_key(|(number, _)| *number);
-    let Some((_, first)) = loaded.first() else {
+    let Some((_, first)) = metas.first() else {
         let hint = "name a profile, or a folder that holds one";
         return Err(hinted(format!("{}: no profile there", names.join(", ")), hint));
     };
     let wanted = metrics_wanted(&args.metrics, first)?;
-    for (number, profile) in &loaded {
-        check_metrics(profile, &paths[*number].name, &wanted)?;
+    for (number, meta) in &metas {
+        check_metrics(meta, &paths[*number].name, &wanted)?;
     }
-    let (inputs, profiles) = chosen(&args.many, &paths, loaded, &wanted[0]);
+    let chosen = chosen(&args.many, &metas, &wanted[0]);
+    let inputs: Vec<InfoInput> =
+        chosen.iter().map(|&place| describe(&paths[metas[place].0].name, &metas[place].1)).collect();
     let found = paths.len() - skipped;
-    let combined =
-        if found > 1 || names.len() > 1 { args.many.describe(profiles.len(), found) } else { String::new() };
-    let several = profiles.len() > 1;
-    let mut profile = args.many.combine(profiles)?;
+    let mut combined =
+        if found > 1 || names.len() > 1 { args.many.describe(chosen.len(), found) } else { String::new() };
+    if skipped > 0 && !combined.is_empty() {
+        combined.push_str(&format!(", {skipped} skipped"));
+    }
+    let refused = |error: MergeError| {
+        if options.budget.is_exceeded() { hinted(error.to_string(), MORE_MEMORY) } else { error.into() }
+    };
+    let mut parts: Vec<Profile> =
+        parts.into_iter().map(|part| part.into_profile().map_err(refused)).collect::<Result<_>>()?;
+    if args.many.chooses() {
+        let mut place = 0..;
+        parts.retain(|_| place.next().is_some_and(|place| chosen.binary_search(&place).is_ok()));
+    }
+    let several = parts.len() > 1;
+    let mut profile = args.many.combine(parts)?;
     if several {
         clock.step("merge");
     }
@@ -113,25 +119,11 @@ pub(super) fn skipped_text(skipped: usize) -> String {
     }
 }
 
-/// The profiles that go in, and what each is.
-fn chosen(
-    many: &ManyArgs,
-    paths: &[InputPath],
-    loaded: Vec<(usize, Profile)>,
-    metric: &MetricKey,
-) -> (Vec<InfoInput>, Vec<Profile>) {
-    let metrics: Vec<&Metric> = loaded
-        .iter()
-        .filter_map(|(_, profile)| Some(&profile.meta.metrics[profile.meta.metric_at(metric)?]))
-        .collect();
-    let chosen = many.choose(&metrics);
-    let mut taken: Vec<(usize, Profile)> = Vec::with_capacity(chosen.len());
-    for (place, input) in loaded.into_iter().enumerate() {
-        if chosen.binary_search(&place).is_ok() {
-            taken.push(input);
-        }
-    }
-    taken.into_iter().map(|(number, profile)| (describe(&paths[number].name, &profile), profile)).unzip()
+/// The places of the profiles that go in.
+fn chosen(many: &ManyArgs, metas: &[(usize, Meta)], metric: &MetricKey) -> Vec<usize> {
+    let metrics: Vec<&Metric> =
+        metas.iter().filter_map(|(_, meta)| Some(&meta.metrics[meta.metric_at(metric)?])).collect();
+    many.choose(&metrics)
 }
 
 /// The inputs given, else `$PROF_PROFILE`, else standard input.
@@ -184,6 +176,7 @@ pub(super) fn expand_folders(names: &[String]) -> Result<Vec<InputPath>> {
 
 pub(crate) fn load_one(
     name: &str,
+    inflate: Inflate,
     options: LoadOptions,
     format: Option<&Format>,
     progress: &Progress,
@@ -191,20 +184,20 @@ pub(crate) fn load_one(
     let reader: Box<dyn Read + Send> =
         if name == "-" { Box::new(io::stdin()) } else { Box::new(File::open(name)?) };
     let start = Instant::now();
-    let mut source = Source::open_within(progress.watch(reader), options.budget)?;
+    let mut source = Source::open_with(progress.watch(reader), inflate, options.budget)?;
     let profile = format::load(&mut source, options, format)?;
     progress.loaded(source.times(start.elapsed()));
     Ok(profile)
 }
 
+/// What to do where the budget is exceeded.
+const MORE_MEMORY: &str = "--max-memory 8GiB allows that much, or as much as you say";
+
 /// Says what is wrong with an input, and what may have been meant.
 pub(super) fn explain(name: &str, error: LoadError, budget: Budget, given: &[String]) -> anyhow::Error {
     let shown = if name == "-" { "standard input" } else { name };
     if budget.is_exceeded() {
-        return hinted(
-            format!("{shown}: {error}"),
-            "--max-memory 8GiB allows that much, or as much as you say",
-        );
+        return hinted(format!("{shown}: {error}"), MORE_MEMORY);
     }
     match error {
         LoadError::Io(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -243,8 +236,7 @@ pub(super) fn format_named(name: &str) -> Result<&'static Format> {
     })
 }
 
-fn describe(name: &str, profile: &Profile) -> InfoInput {
-    let meta = &profile.meta;
+fn describe(name: &str, meta: &Meta) -> InfoInput {
     InfoInput {
         name: name.to_string(),
         format: meta.format.to_string(),
@@ -257,21 +249,20 @@ fn describe(name: &str, profile: &Profile) -> InfoInput {
 
 /// The names of the metrics asked for, or of the default one. A number stands for the metric at
 /// that place.
-pub(super) fn metrics_wanted(asked: &[String], profile: &Profile) -> Result<Vec<MetricKey>> {
-    let meta = &profile.meta;
+pub(super) fn metrics_wanted(asked: &[String], meta: &Meta) -> Result<Vec<MetricKey>> {
     if meta.metrics.is_empty() {
         bail!("the profile has no metric");
     }
     if asked.is_empty() {
-        return Ok(vec![MetricKey::of(profile, meta.default_metric)]);
+        return Ok(vec![MetricKey::of(meta, meta.default_metric)]);
     }
     let mut wanted: Vec<MetricKey> = Vec::new();
     for name in asked {
         let exact = meta.metric_named(name);
         let alike = || meta.metrics.iter().position(|metric| metric.name.eq_ignore_ascii_case(name));
         let number = || name.parse::<usize>().ok().filter(|&number| number < meta.metrics.len());
-        let metric = exact.or_else(alike).or_else(number).ok_or_else(|| unknown_metric(name, profile))?;
-        let key = MetricKey::of(profile, metric);
+        let metric = exact.or_else(alike).or_else(number).ok_or_else(|| unknown_metric(name, meta))?;
+        let key = MetricKey::of(meta, metric);
         if !wanted.contains(&key) {
             wanted.push(key);
         }
@@ -279,8 +270,8 @@ pub(super) fn metrics_wanted(asked: &[String], profile: &Profile) -> Result<Vec<
     Ok(wanted)
 }
 
-fn unknown_metric(name: &str, profile: &Profile) -> anyhow::Error {
-    let names: Vec<&str> = profile.meta.metrics.iter().map(|metric| metric.name.as_str()).collect();
+fn unknown_metric(name: &str, meta: &Meta) -> anyhow::Error {
+    let names: Vec<&str> = meta.metrics.iter().map(|metric| metric.name.as_str()).collect();
     let near = nearest(name, names.iter().copied(), 1);
     let meant = near.first().map(|near| format!("did you mean {near}? ")).unwrap_or_default();
     hinted(
@@ -297,8 +288,8 @@ pub(crate) struct MetricKey {
 }
 
 impl MetricKey {
-    fn of(profile: &Profile, metric: usize) -> Self {
-        MetricKey { name: profile.meta.metrics[metric].name.clone(), place: metric }
+    fn of(meta: &Meta, metric: usize) -> Self {
+        MetricKey { name: meta.metrics[metric].name.clone(), place: metric }
     }
 }
 
@@ -310,10 +301,10 @@ impl crate::profile::Meta {
     }
 }
 
-pub(super) fn check_metrics(profile: &Profile, name: &str, wanted: &[MetricKey]) -> Result<()> {
+pub(super) fn check_metrics(meta: &Meta, name: &str, wanted: &[MetricKey]) -> Result<()> {
     for key in wanted {
-        if profile.meta.metric_at(key).is_none() {
-            let names: Vec<&str> = profile.meta.metrics.iter().map(|metric| metric.name.as_str()).collect();
+        if meta.metric_at(key).is_none() {
+            let names: Vec<&str> = meta.metrics.iter().map(|metric| metric.name.as_str()).collect();
             let hint = format!("it has {}; choose one that all inputs have with --metric", names.join(", "));
             return Err(hinted(format!("{name}: has no metric {}", key.name), hint));
         }

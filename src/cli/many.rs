@@ -65,18 +65,19 @@ impl ManyArgs {
     /// The order in which to load `count` inputs, and how many of them: as they are where all go in,
     /// shuffled where some are chosen. Where the heaviest are wanted, all have to be loaded first.
     pub(crate) fn order(&self, count: usize) -> (Vec<usize>, usize) {
-        if self.weight == Weight::All {
-            self.sample((0..count).collect())
-        } else {
-            ((0..count).collect(), count)
-        }
+        if self.chooses() { ((0..count).collect(), count) } else { self.sample((0..count).collect()) }
+    }
+
+    /// Whether some of the loaded profiles are chosen by what they hold.
+    pub(crate) fn chooses(&self) -> bool {
+        self.weight != Weight::All
     }
 
     /// Which of the loaded profiles to combine, in their order: the heaviest in `metric`, where that
     /// was asked for, and of these a random choice.
     pub(crate) fn choose(&self, metrics: &[&Metric]) -> Vec<usize> {
         let all = (0..metrics.len()).collect();
-        if self.weight == Weight::All {
+        if !self.chooses() {
             return all;
         }
         let (mut chosen, count) = self.sample(heaviest(metrics, self.weight.percent()));
@@ -99,7 +100,7 @@ impl ManyArgs {
         (all, count)
     }
 
-    /// Makes one profile of the chosen ones.
+    /// Makes one profile of the chosen ones, or of sums of them.
     pub(crate) fn combine(&self, mut profiles: Vec<Profile>) -> Result<Profile> {
         let sum = if profiles.len() == 1 { profiles.remove(0) } else { merge(&profiles)? };
         Ok(match self.merge {

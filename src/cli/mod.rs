@@ -11,6 +11,7 @@ mod commands;
 mod completion;
 mod failure;
 mod filters;
+mod gather;
 mod inputs;
 mod many;
 mod marking;

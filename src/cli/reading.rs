@@ -13,7 +13,7 @@ use crate::cli::inputs::{
     InputPath, expand_folders, explain, format_named, load_one, metrics_wanted, skipped_text,
 };
 use crate::cli::progress::Progress;
-use crate::format::{Format, LoadError};
+use crate::format::{Format, Inflate, LoadError};
 use crate::parallel::processors;
 use crate::profile::{LoadOptions, Profile};
 use crate::transform::drop_frames;
@@ -65,7 +65,8 @@ pub(super) fn read_all(
         }
     }
     let metric_of = |profile: &Profile| {
-        let wanted = metrics_wanted(&args.metrics, profile).ok().and_then(|wanted| wanted.into_iter().next());
+        let wanted =
+            metrics_wanted(&args.metrics, &profile.meta).ok().and_then(|wanted| wanted.into_iter().next());
         wanted.and_then(|wanted| profile.meta.metric_at(&wanted))
     };
     let metrics = profiles.iter().filter_map(|(_, profile)| Some((profile, metric_of(profile)?)));
@@ -82,7 +83,7 @@ fn load_side_by_side(
     format: Option<&Format>,
     progress: &Progress,
 ) -> Vec<Result<Profile, LoadError>> {
-    let load = |path: &InputPath| load_one(&path.name, options, format, progress);
+    let load = |path: &InputPath| load_one(&path.name, Inflate::OnThread, options, format, progress);
     let workers = processors().min(paths.len());
     if workers <= 1 {
         return paths.iter().map(load).collect();

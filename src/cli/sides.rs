@@ -52,7 +52,7 @@ impl Sides {
             return two_metrics(&old_read);
         }
         let Read { profiles: new_read, skipped: also } = read_all(&args.input, new, needs, all_frames)?;
-        let wanted = metrics_wanted(&args.input.metrics, &old_read[0].1)?;
+        let wanted = metrics_wanted(&args.input.metrics, &old_read[0].1.meta)?;
         let [wanted] = &wanted[..] else {
             let message = "diff compares one metric, and --metric was given several times";
             return Err(hinted(message, "run it once for each metric"));
@@ -60,7 +60,7 @@ impl Sides {
         let side = |read: Vec<(String, Profile)>, skipped: Option<String>| -> Result<Vec<SideInput>> {
             let mut side = Vec::new();
             for (name, mut profile) in read {
-                check_metrics(&profile, &name, std::slice::from_ref(wanted))?;
+                check_metrics(&profile.meta, &name, std::slice::from_ref(wanted))?;
                 let metric = profile.meta.metric_at(wanted).context("a metric got lost")?;
                 refuse_too_large(&profile, metric)?;
                 if side.is_empty() {

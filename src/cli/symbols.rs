@@ -1,6 +1,7 @@
 //! Names for the addresses of profiles, from the binaries where these are found.
 
 use std::collections::BTreeMap;
+use std::iter;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
@@ -54,7 +55,7 @@ impl SymbolArgs {
         }
         let mut profiles: Vec<&mut Profile> = profiles.collect();
         let mut binaries = Binaries::new(&self.binary);
-        for ((file, build_id), spots) in spots(&profiles) {
+        for ((file, build_id), spots) in spots(profiles.iter().map(|profile| &**profile)) {
             match binaries.find(&file, &build_id) {
                 Search::Found(files) => look_up(&files, &spots, &mut profiles)?,
                 Search::Other { path, id } => {
@@ -72,6 +73,11 @@ impl SymbolArgs {
         Ok(())
     }
 
+    /// Whether a profile has code without names that a binary may have.
+    pub(super) fn concern(&self, profile: &Profile) -> bool {
+        self.symbolize != Symbolize::Never && !spots(iter::once(profile)).is_empty()
+    }
+
     /// Says how much of the profiles is code without names, where that matters and something can be
     /// done. Each profile comes with the number of the metric to tell by.
     pub(super) fn warning<'p>(&self, profiles: impl Iterator<Item = (&'p Profile, usize)>) -> Option<String> {
@@ -85,9 +91,9 @@ impl SymbolArgs {
 }
 
 /// What lacks a name, by the binary it is in.
-fn spots(profiles: &[&mut Profile]) -> BTreeMap<Key, Vec<Spot>> {
+fn spots<'p>(profiles: impl Iterator<Item = &'p Profile>) -> BTreeMap<Key, Vec<Spot>> {
     let mut spots: BTreeMap<Key, Vec<Spot>> = BTreeMap::new();
-    for (number, profile) in profiles.iter().enumerate().filter(|(_, profile)| profile.calls.is_none()) {
+    for (number, profile) in profiles.enumerate().filter(|(_, profile)| profile.calls.is_none()) {
         let symbols = &profile.symbols;
         for (mapping, addresses) in unnamed_addresses(profile) {
             let row = symbols.mappings[mapping];

@@ -38,7 +38,7 @@ mod wire;
 mod write;
 
 pub use error::{LoadError, ParseError, Place};
-pub use source::{Source, Times};
+pub use source::{Inflate, Source, Times};
 pub use write::{Part, WRITERS, Writer, writer_for, writer_named};
 
 use crate::profile::{LoadOptions, Profile};

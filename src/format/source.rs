@@ -3,7 +3,7 @@
 //! A reader sees a window of unread bytes and asks for more where the window is too short, so memory
 //! does not grow with the size of the input. Where a reader or a line asks for more at once, a [`Budget`]
 //! says how much: an input of 20 MB can hold 20 GB of zeros. Decompression runs on a thread of its own, one block
-//! ahead of the reader.
+//! ahead of the reader, unless several inputs are read side by side.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::sync::Arc;
@@ -56,7 +56,7 @@ struct Counters {
     bytes: AtomicU64,
     /// Nanoseconds spent in reading the input itself.
     reading: AtomicU64,
-    /// Nanoseconds spent on the thread that inflates, reading included.
+    /// Nanoseconds spent on inflating, reading included.
     inflating: AtomicU64,
 }
 
@@ -83,6 +83,15 @@ enum Blocks {
     End,
 }
 
+/// Where an input is decompressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Inflate {
+    /// On a thread of its own, one block ahead of the reader.
+    OnThread,
+    /// On the reader's thread: better where as many inputs are read side by side as there are processors.
+    Here,
+}
+
 impl Source {
     /// Opens an input: takes off gzip and zstd, and turns UTF-16 text into UTF-8. Fails where the input
     /// cannot be read, or its compressed data are broken.
@@ -92,10 +101,19 @@ impl Source {
 
     /// [`Source::open`], where loading may take so much memory.
     pub fn open_within(input: Box<dyn Read + Send>, budget: Budget) -> Result<Source, LoadError> {
+        Source::open_with(input, Inflate::OnThread, budget)
+    }
+
+    /// [`Source::open_within`], with a say in where decompression runs.
+    pub fn open_with(
+        input: Box<dyn Read + Send>,
+        inflate: Inflate,
+        budget: Budget,
+    ) -> Result<Source, LoadError> {
         let counters = Arc::new(Counters::default());
         let counting = Counting { inner: input, counters: counters.clone() };
         let (reader, encoding) = unwrap_layers(Box::new(counting))?;
-        let blocks = if encoding.is_empty() {
+        let blocks = if encoding.is_empty() || inflate == Inflate::Here {
             Blocks::Here { reader, empty: Vec::new() }
         } else {
             on_a_thread(reader, counters.clone())?
@@ -243,6 +261,9 @@ impl Source {
             Blocks::Thread { full, .. } => full.recv().ok(),
         };
         self.waited += start.elapsed();
+        if matches!(self.blocks, Blocks::Here { .. }) && !self.encoding.is_empty() {
+            add(&self.counters.inflating, start.elapsed());
+        }
         let format = self.encoding.last().copied();
         match block {
             Some(Ok(block)) if block.len() > HEADROOM => Ok(Some(block)),

@@ -94,11 +94,6 @@ impl Share {
         self.bytes = bytes;
         self.budget.check()
     }
-
-    /// Keeps what this user has taken for as long as the process lives.
-    pub fn keep(mut self) {
-        self.budget = Budget::UNLIMITED;
-    }
 }
 
 impl Drop for Share {

@@ -385,8 +385,6 @@ impl ProfileBuilder {
         if let Some(error) = self.too_large {
             return Err(error);
         }
-        // The profile goes on to take what its tables took.
-        std::mem::replace(&mut self.share, Budget::UNLIMITED.share()).keep();
         for (metric, &total) in self.meta.metrics.iter_mut().zip(&self.totals) {
             let fits = i64::try_from(total);
             metric.too_large = fits.is_err();
@@ -403,6 +401,7 @@ impl ProfileBuilder {
             label_sets: Arc::new(self.labels.sets),
             samples: Arc::new(self.rows.finish()),
             calls,
+            memory: Arc::new(self.share),
         })
     }
 

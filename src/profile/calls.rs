@@ -61,10 +61,27 @@ impl CallTable {
         !self.lines.place.is_empty()
     }
 
+    /// The metrics of the given numbers, in that order.
+    pub(crate) fn pick(&self, metrics: &[usize]) -> CallTable {
+        let lines = CallLines { self_values: picked(&self.lines.self_values, metrics), ..self.lines.clone() };
+        CallTable {
+            calls_metric: metrics.iter().position(|&metric| Some(metric) == self.calls_metric),
+            self_values: picked(&self.self_values, metrics),
+            totals: picked(&self.totals, metrics),
+            edge_values: picked(&self.edge_values, metrics),
+            lines,
+            ..self.clone()
+        }
+    }
+
     /// The functions that cost something, call, or are called, with the frame of each.
     pub fn functions(&self) -> impl Iterator<Item = (FunctionId, FrameId)> + '_ {
         self.frame.enumerate().filter_map(|(function, &frame)| Some((function, frame?)))
     }
+}
+
+fn picked<T: Clone>(columns: &[T], metrics: &[usize]) -> Vec<T> {
+    metrics.iter().map(|&metric| columns[metric].clone()).collect()
 }
 
 /// A call table while it is being collected.

@@ -65,6 +65,9 @@ pub struct Profile {
     /// Functions and calls, for formats that record these instead of stacks; then there are no
     /// stacks and no samples.
     pub calls: Option<Arc<CallTable>>,
+    /// What the tables take of the budget of loading; given back with the last profile made of them.
+    #[expect(dead_code, reason = "it is there to be dropped")]
+    pub(crate) memory: Arc<Share>,
 }
 
 impl Profile {

@@ -10,7 +10,8 @@ pub fn pick_metrics(profile: &Profile, metrics: &[usize]) -> Profile {
         values: metrics.iter().map(|&metric| profile.samples.values[metric].clone()).collect(),
         ..Samples::clone(&profile.samples)
     };
-    let mut picked = Profile { samples: Arc::new(samples), ..profile.clone() };
+    let calls = profile.calls.as_ref().map(|calls| Arc::new(calls.pick(metrics)));
+    let mut picked = Profile { samples: Arc::new(samples), calls, ..profile.clone() };
     picked.meta.metrics = metrics.iter().map(|&metric| profile.meta.metrics[metric].clone()).collect();
     picked.meta.default_metric = 0;
     picked

@@ -40,7 +40,7 @@ pub use inlines::without_inlines;
 pub use label_frames::{by_label, label_leaf, label_root};
 pub use labels::{LabelFilter, THREAD_KEYS, hide_labels, show_labels, show_threads};
 pub use marks::Marks;
-pub use merge::{MergeError, merge};
+pub use merge::{MergeError, Sum, merge};
 pub use metrics::pick_metrics;
 pub use rename::{Rename, rename};
 pub use stacks::{hide_stacks, show_stacks};

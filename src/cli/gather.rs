@@ -1,0 +1,151 @@
+//! Many inputs, read side by side and added up as they come.
+
+use std::fs;
+
+use crate::cli::inputs::{InputPath, load_one};
+use crate::cli::progress::Progress;
+use crate::cli::symbols::SymbolArgs;
+use crate::format::{Format, Inflate, LoadError};
+use crate::parallel;
+use crate::profile::{LoadOptions, Meta, Profile};
+use crate::transform::{MergeError, Sum, drop_frames};
+
+/// What to read, and how.
+pub(super) struct Gatherer<'a> {
+    pub(super) paths: &'a [InputPath],
+    pub(super) options: LoadOptions,
+    pub(super) format: Option<&'a Format>,
+    pub(super) all_frames: bool,
+    pub(super) skip_broken: bool,
+    pub(super) symbols: &'a SymbolArgs,
+    /// Whether every profile is kept for itself, for a choice among them; else they are added up while
+    /// they are read, and memory holds one of them for each processor.
+    pub(super) each: bool,
+    pub(super) progress: &'a Progress,
+}
+
+/// What was read.
+#[derive(Default)]
+pub(super) struct Gathered {
+    /// What each input says of itself, with its number.
+    pub(super) metas: Vec<(usize, Meta)>,
+    /// How many inputs were skipped.
+    pub(super) skipped: usize,
+    /// What the inputs hold, in their order.
+    pub(super) parts: Vec<Part>,
+}
+
+/// One profile as it was read, or the sum of some.
+pub(super) enum Part {
+    One(Profile),
+    Sum(Result<Profile, MergeError>),
+}
+
+/// The number of an input that could not be read, and why.
+pub(super) type Failed = (usize, LoadError);
+
+impl Part {
+    /// The profile, where it still is as it was read: its addresses may need names.
+    pub(super) fn one(&mut self) -> Option<&mut Profile> {
+        match self {
+            Part::One(profile) => Some(profile),
+            Part::Sum(_) => None,
+        }
+    }
+
+    pub(super) fn into_profile(self) -> Result<Profile, MergeError> {
+        match self {
+            Part::One(profile) => Ok(profile),
+            Part::Sum(sum) => sum,
+        }
+    }
+}
+
+impl Gathered {
+    fn add(&mut self, other: Gathered) {
+        self.metas.extend(other.metas);
+        self.skipped += other.skipped;
+        self.parts.extend(other.parts);
+    }
+}
+
+impl Gatherer<'_> {
+    /// Reads inputs in the given order until `most` are read.
+    pub(super) fn gather(&self, order: Vec<usize>, most: usize) -> Result<Gathered, Failed> {
+        let mut order = order.into_iter();
+        let mut all = Gathered::default();
+        loop {
+            // Where some are skipped, others take their place.
+            let mut numbers: Vec<usize> = order.by_ref().take(most - all.metas.len()).collect();
+            if numbers.is_empty() {
+                all.metas.sort_unstable_by_key(|(number, _)| *number);
+                return Ok(all);
+            }
+            numbers.sort_unstable();
+            self.read(&numbers, &mut all)?;
+        }
+    }
+
+    fn read(&self, mut numbers: &[usize], all: &mut Gathered) -> Result<(), Failed> {
+        // The first profile says which metrics a sum has.
+        while let (None, Some((&number, others))) = (all.metas.first(), numbers.split_first()) {
+            numbers = others;
+            all.add(self.run(&[number], Inflate::OnThread, None)?);
+        }
+        let Some((_, first)) = all.metas.first() else { return Ok(()) };
+        let sizes: Vec<u64> = numbers.iter().map(|&number| self.size(number)).collect();
+        let runs = parallel::balanced(&sizes);
+        // With as many files as processors at work, a second thread for each file is in the way.
+        let inflate = if runs.len() < parallel::processors() { Inflate::OnThread } else { Inflate::Here };
+        for run in parallel::runs(runs, |run| self.run(&numbers[run], inflate, Some(first))) {
+            all.add(run?);
+        }
+        Ok(())
+    }
+
+    /// Reads some inputs one after the other. Those that need no more than to be added up become sums
+    /// like `first`.
+    fn run(&self, numbers: &[usize], inflate: Inflate, first: Option<&Meta>) -> Result<Gathered, Failed> {
+        let mut run = Gathered::default();
+        let mut sum: Option<Sum> = None;
+        for &number in numbers {
+            let Some(profile) = self.load(number, inflate)? else {
+                run.skipped += 1;
+                continue;
+            };
+            run.metas.push((number, profile.meta.clone()));
+            if let Some(first) = first.filter(|_| self.is_complete(&profile)) {
+                // Every input has its own idea of what to drop.
+                let profile = if self.all_frames { profile } else { drop_frames(&profile) };
+                sum.get_or_insert_with(|| Sum::like(first, self.options)).add(&profile);
+            } else {
+                run.parts.extend(sum.take().map(|sum| Part::Sum(sum.finish())));
+                run.parts.push(Part::One(profile));
+            }
+        }
+        run.parts.extend(sum.map(|sum| Part::Sum(sum.finish())));
+        Ok(run)
+    }
+
+    /// Whether a profile can be added up at once. Not so where its code gets names only when all are
+    /// read, so that each binary is read once; nor calls, whose values cannot be rescaled.
+    fn is_complete(&self, profile: &Profile) -> bool {
+        !self.each && profile.calls.is_none() && !self.symbols.concern(profile)
+    }
+
+    /// Reads one input; `None` where it is to be skipped.
+    fn load(&self, number: usize, inflate: Inflate) -> Result<Option<Profile>, Failed> {
+        let path = &self.paths[number];
+        match load_one(&path.name, inflate, self.options, self.format, self.progress) {
+            Ok(profile) => Ok(Some(profile)),
+            Err(LoadError::Unrecognized { .. }) if path.in_folder => Ok(None),
+            Err(_) if self.skip_broken => Ok(None),
+            Err(error) => Err((number, error)),
+        }
+    }
+
+    /// The size of a file; inputs of no known size count alike.
+    fn size(&self, number: usize) -> u64 {
+        fs::metadata(&self.paths[number].name).map_or(1, |file| file.len().max(1))
+    }
+}

@@ -518,7 +518,7 @@ mod tests {
 
     #[test]
     fn profiles_that_were_added_give_their_memory_back() {
-        let lines: Vec<String> = (0..5000).map(|number| format!("main;function number {number} 1")).collect();
+        let lines: Vec<String> = (0..5000).map(|number| format!("main;function_{number} 1")).collect();
         let text = lines.join("\n");
         let options = LoadOptions { budget: Budget::of(4 << 20), ..LoadOptions::default() };
         let load = || format::load(&mut Source::from_bytes(text.clone().into()), options, None);

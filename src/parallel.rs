@@ -14,22 +14,24 @@ use std::thread;
 /// ```
 pub fn ranges<T: Send>(count: usize, least: usize, work: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
     let parts = processors().min(count / least.max(1)).max(1);
-    runs((0..parts).map(|part| count * part / parts..count * (part + 1) / parts).collect(), work)
+    each((0..parts).map(|part| count * part / parts..count * (part + 1) / parts).collect(), work)
 }
 
-/// Does the work of each range on a thread of its own, the last one here, and returns what they made,
-/// in order.
-pub fn runs<T: Send>(mut ranges: Vec<Range<usize>>, work: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
-    let Some(last) = ranges.pop() else { return Vec::new() };
+/// Does the work of each item on a thread of its own, the last one here, and returns what they made, in
+/// order.
+pub fn each<I: Send, T: Send>(mut items: Vec<I>, work: impl Fn(I) -> T + Sync) -> Vec<T> {
+    let Some(last) = items.pop() else { return Vec::new() };
     let work = &work;
     thread::scope(|scope| {
-        let others: Vec<_> = ranges.into_iter().map(|range| scope.spawn(move || work(range))).collect();
+        let others: Vec<_> = items.into_iter().map(|item| scope.spawn(move || work(item))).collect();
         let last = work(last);
         let join = |thread: thread::ScopedJoinHandle<'_, T>| match thread.join() {
             Ok(made) => made,
             Err(panic) => std::panic::resume_unwind(panic),
         };
-        others.into_iter().map(join).collect::<Vec<T>>().into_iter().chain([last]).collect()
+        let mut made: Vec<T> = others.into_iter().map(join).collect();
+        made.push(last);
+        made
     })
 }
 
@@ -66,7 +68,7 @@ mod tests {
             let rows: Vec<usize> = ranges(count, 3, Iterator::collect::<Vec<usize>>).concat();
             assert_eq!(rows, (0..count).collect::<Vec<usize>>());
         }
-        assert_eq!(runs(vec![2..4, 0..1], |range| range.len()), [2, 1]);
+        assert_eq!(each(vec![2..4, 0..1], |range| range.len()), [2, 1]);
     }
 
     #[test]

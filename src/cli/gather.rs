@@ -97,7 +97,7 @@ impl Gatherer<'_> {
         let runs = parallel::balanced(&sizes);
         // With as many files as processors at work, a second thread for each file is in the way.
         let inflate = if runs.len() < parallel::processors() { Inflate::OnThread } else { Inflate::Here };
-        for run in parallel::runs(runs, |run| self.run(&numbers[run], inflate, Some(first))) {
+        for run in parallel::each(runs, |run| self.run(&numbers[run], inflate, Some(first))) {
             all.add(run?);
         }
         Ok(())

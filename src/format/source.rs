@@ -6,6 +6,7 @@
 //! ahead of the reader, unless several inputs are read side by side.
 
 use std::io::{self, BufRead, BufReader, Read};
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
@@ -81,6 +82,24 @@ enum Blocks {
     Thread { full: Receiver<io::Result<Vec<u8>>>, empty: Sender<Vec<u8>> },
     /// Nothing more to come.
     End,
+}
+
+/// Whole lines, taken from a source with the memory they stand in.
+pub(super) struct Lines {
+    bytes: Vec<u8>,
+    range: Range<usize>,
+}
+
+impl Lines {
+    /// The lines.
+    pub(super) fn text(&self) -> &[u8] {
+        &self.bytes[self.range.clone()]
+    }
+
+    /// The memory, for [`Source::take_lines`].
+    pub(super) fn into_memory(self) -> Vec<u8> {
+        self.bytes
+    }
 }
 
 /// Where an input is decompressed.
@@ -233,6 +252,32 @@ impl Source {
         let line = &self.window[start..start + length];
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         Ok(Some(line.strip_suffix(b"\r").unwrap_or(line)))
+    }
+
+    /// Takes the unread lines at hand, at least one, or `None` at the end of the input. `emptied` is
+    /// memory that may be used for what comes after them. Fails as [`Source::more`] does.
+    pub(super) fn take_lines(&mut self, mut emptied: Vec<u8>) -> Result<Option<Lines>, LoadError> {
+        let mut searched = 0;
+        let length = loop {
+            let unread = self.bytes();
+            if let Some(at) = memchr::memrchr(b'\n', &unread[searched..]) {
+                break searched + at + 1;
+            }
+            searched = unread.len();
+            if !self.more()? {
+                break searched;
+            }
+        };
+        if length == 0 {
+            return Ok(None);
+        }
+        let range = self.start..self.start + length;
+        emptied.clear();
+        emptied.extend_from_slice(&self.window[range.end..]);
+        let window = std::mem::replace(&mut self.window, emptied);
+        self.start = 0;
+        self.position += length as u64;
+        Ok(Some(Lines { bytes: window, range }))
     }
 
     /// The compressions that were taken off, outermost first.

@@ -279,6 +279,11 @@ impl ProfileBuilder {
         }
     }
 
+    /// How many rows the samples make so far.
+    pub(crate) fn row_count(&self) -> usize {
+        self.rows.stack.len()
+    }
+
     /// Declares that this profile holds calls instead of stacks, and which metric counts them. Then
     /// come [`ProfileBuilder::call_node`] and [`ProfileBuilder::call_edge`], and no samples.
     pub fn calls_metric(&mut self, metric: usize) {

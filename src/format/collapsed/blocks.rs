@@ -1,0 +1,51 @@
+//! Blocks of whole lines, handed to whoever asks for the next.
+
+use std::sync::{Mutex, PoisonError};
+
+use crate::format::source::Lines;
+use crate::format::{LoadError, Source};
+
+/// The blocks of an input, shared by its readers.
+pub(super) struct Blocks<'a> {
+    unread: Mutex<Unread<'a>>,
+}
+
+struct Unread<'a> {
+    source: &'a mut Source,
+    /// How many lines each block has; known once it is put back.
+    lines: Vec<u64>,
+}
+
+/// Some whole lines, and which of the blocks they are, counted from 0.
+pub(super) struct Block {
+    pub(super) number: u64,
+    pub(super) lines: Lines,
+}
+
+impl<'a> Blocks<'a> {
+    pub(super) fn new(source: &'a mut Source) -> Self {
+        Blocks { unread: Mutex::new(Unread { source, lines: Vec::new() }) }
+    }
+
+    /// The next block; `emptied` is memory that may be used for a later one.
+    pub(super) fn next(&self, emptied: Vec<u8>) -> Result<Option<Block>, LoadError> {
+        let mut unread = self.unread.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(lines) = unread.source.take_lines(emptied)? else { return Ok(None) };
+        let number = unread.lines.len() as u64;
+        unread.lines.push(0);
+        Ok(Some(Block { number, lines }))
+    }
+
+    /// Says how many lines a block had, and returns its memory.
+    pub(super) fn put_back(&self, block: Block, lines: u64) -> Vec<u8> {
+        let mut unread = self.unread.lock().unwrap_or_else(PoisonError::into_inner);
+        unread.lines[block.number as usize] = lines;
+        block.lines.into_memory()
+    }
+
+    /// Which line of the input a line of a block is, from 1, once all blocks were put back.
+    pub(super) fn line_number(&self, block: u64, line: u64) -> u64 {
+        let unread = self.unread.lock().unwrap_or_else(PoisonError::into_inner);
+        unread.lines.iter().take(block as usize).sum::<u64>() + line + 1
+    }
+}

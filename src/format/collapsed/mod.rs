@@ -1,0 +1,202 @@
+//! Collapsed stacks, the text of the flame graph scripts: a stack a line, root first, frames joined
+//! by `;`, the weight behind the last blank.
+//!
+//! ```text
+//! main;report;qsort 30
+//! ```
+//!
+//! Names may contain blanks and commas; lines starting with `#` or `//` are comments. Weights may
+//! have decimals. Files of `difffolded` have two weights a line: these become the metrics `old` and
+//! `new`.
+
+mod blocks;
+mod join;
+mod reader;
+mod weight;
+
+use crate::format::collapsed::blocks::Blocks;
+use crate::format::collapsed::reader::Reader;
+use crate::format::collapsed::weight::split_weight;
+use crate::format::{Confidence, Format, LoadError, Source};
+use crate::parallel;
+use crate::profile::{LoadOptions, Profile};
+
+/// The format's row in the list of formats.
+pub(super) static COLLAPSED: Format = Format { name: NAME, title: "collapsed stacks", sniff, read };
+
+const NAME: &str = "collapsed";
+
+/// Blocks that are read before other processors are asked to help: a megabyte.
+const ALONE: usize = 8;
+
+/// A line of this length may be a deep stack.
+const LONG: usize = 32 << 10;
+
+/// Names in a deep stack are not longer than this on average.
+const LONGEST_NAME: usize = 256;
+
+/// More than half of the lines at the front must end in a weight.
+fn sniff(head: &[u8]) -> Confidence {
+    if memchr::memchr(0, head).is_some() {
+        return Confidence::No;
+    }
+    let (good, all, _) = survey(head);
+    // A stack 10,000 frames deep is a line that does not end here, and its weight is not in sight.
+    let is_long_stack = memchr::memchr(b'\n', head).is_none()
+        && head.len() >= LONG
+        && memchr::memchr_iter(b';', head).count() > LONG / LONGEST_NAME;
+    // Many tables have numbers at the ends of their lines: without any stack of two frames it takes more.
+    let is_likely =
+        if has_separator(head) { good * 2 > all } else { good == all && all > 0 && are_pairs(head) };
+    if is_long_stack || is_likely { Confidence::Maybe } else { Confidence::No }
+}
+
+/// Whether a line with a weight has frames with a separator between them.
+fn has_separator(head: &[u8]) -> bool {
+    head.split(|&byte| byte == b'\n')
+        .filter_map(|line| split_weight(line.trim_ascii_end()))
+        .any(|(stack, _)| stack.contains(&b';'))
+}
+
+/// Whether every line is a name without blanks and its weight, or its two weights.
+fn are_pairs(head: &[u8]) -> bool {
+    let whole = memchr::memrchr(b'\n', head).map_or(head, |end| &head[..end]);
+    let lines = whole.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
+    lines.filter(|line| !is_blank_or_comment(line)).all(|line| {
+        let names =
+            split_weight(line).map_or(line, |(rest, _)| split_weight(rest).map_or(rest, |(rest, _)| rest));
+        !names.is_empty() && !names.contains(&b' ') && !names.contains(&b'\t')
+    })
+}
+
+/// Of the lines at the front: how many end in a weight, how many there are, and how many end in two.
+fn survey(head: &[u8]) -> (usize, usize, usize) {
+    let (mut good, mut all, mut double) = (0, 0, 0);
+    // The last line may be cut off, unless it is the only one.
+    let whole = memchr::memrchr(b'\n', head).map_or(head, |end| &head[..end]);
+    for line in whole.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end) {
+        if is_blank_or_comment(line) {
+            continue;
+        }
+        all += 1;
+        if let Some((rest, _)) = split_weight(line) {
+            good += 1;
+            double += usize::from(split_weight(rest).is_some());
+        }
+    }
+    (good, all, double)
+}
+
+/// Large inputs are read on all processors: each takes the next block of lines, and has stacks and sums
+/// of its own, which are joined at the end.
+fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
+    let (good, _, double) = survey(source.bytes());
+    let two_weights = double * 2 > good;
+    let blocks = Blocks::new(source);
+    let mut reader = Reader::new(options, two_weights);
+    // Rows of two weights with several signs come out in the order of their lines only if read alone.
+    let alone = if two_weights { usize::MAX } else { ALONE };
+    if reader.read(&blocks, alone)? {
+        return Ok(reader.finish(&|block, line| blocks.line_number(block, line))?);
+    }
+    let mut readers = vec![reader];
+    readers.resize_with(parallel::processors(), || Reader::new(options, two_weights));
+    let read = parallel::each(readers, |mut reader| reader.read(&blocks, usize::MAX).map(|_| reader));
+    let readers = read.into_iter().collect::<Result<Vec<Reader>, LoadError>>()?;
+    Ok(join::join(readers, options)?.finish(&|block, line| blocks.line_number(block, line))?)
+}
+
+fn is_blank_or_comment(line: &[u8]) -> bool {
+    line.trim_ascii_start().is_empty() || line.starts_with(b"#") || line.starts_with(b"//")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::draw;
+
+    fn load(text: &str) -> Result<Profile, LoadError> {
+        read(&mut Source::from_bytes(text.as_bytes().to_vec()), LoadOptions::default())
+    }
+
+    #[test]
+    fn names_keep_blanks_and_repeated_lines_add_up() {
+        let profile = load("# a comment\nmain;operator new(unsigned long) 3\r\nmain;<T as X>::f, g 2\nmain;operator new(unsigned long) 4").unwrap();
+        assert_eq!(draw(&profile), "main;<T as X>::f, g 2\nmain;operator new(unsigned long) 7");
+        assert_eq!((profile.meta.rows, profile.samples.len()), (3, 2));
+    }
+
+    #[test]
+    fn stacks_that_begin_alike_are_told_apart() {
+        let profile = load("a;b 1\na 2\na;b;c 4\na;bb 8\n;a 16\na; 32\n").unwrap();
+        assert_eq!(profile.stacks.len(), 6);
+        assert_eq!(profile.meta.metrics[0].total, 63);
+    }
+
+    #[test]
+    fn decimals_scale_all_values() {
+        let profile = load("a 1\nb 0.25\nc 2.50\n").unwrap();
+        assert_eq!(profile.samples.values[0], [100, 25, 250]);
+        assert_eq!(profile.meta.metrics[0].divisor, 100);
+        let profile = load("a 0.1234567\n").unwrap();
+        assert_eq!(profile.samples.values[0], [123_457]);
+        assert_eq!(profile.meta.warnings, ["1 weights were rounded to 6 decimals"]);
+    }
+
+    #[test]
+    fn two_weights_a_line_are_old_and_new() {
+        let profile = load("a;b 1 2\na 3 0.5\n").unwrap();
+        let names: Vec<_> = profile.meta.metrics.iter().map(|metric| metric.name.as_str()).collect();
+        assert_eq!((names, profile.meta.default_metric), (vec!["old", "new"], 1));
+        assert_eq!(profile.samples.values, [vec![10, 30], vec![20, 5]]);
+    }
+
+    #[test]
+    fn a_weight_past_u64_marks_the_metric() {
+        let profile = load("a 18446744073709551615\n").unwrap();
+        assert!(profile.meta.metrics[0].too_large);
+    }
+
+    /// What was read, as text, and what it says of itself.
+    fn loaded(profile: &Profile) -> String {
+        let stacks = profile.stacks.iter().map(|stack| {
+            stack.iter().map(|&frame| profile.symbols.frame_name(frame)).collect::<Vec<_>>().join(";")
+        });
+        format!("{:?}\n{:?}\n{:?}", stacks.collect::<Vec<_>>(), profile.samples, profile.meta)
+    }
+
+    #[test]
+    fn many_blocks_are_read_as_one() {
+        let mut text = String::new();
+        let mut number: u64 = 1;
+        for line in 0..150_000 {
+            number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(line);
+            let [a, b] = [number >> 60, (number >> 50) % 700];
+            let weight = if b < 9 { "-1" } else { ["3", "1", "0.5", "0"][(number >> 40) as usize % 4] };
+            text.push_str(&format!("main;function number {a};function with a long name b{b} {weight}\n"));
+        }
+        text.push_str("no weight here\n");
+        let read_with = |alone: bool| {
+            let mut source = Source::open(Box::new(std::io::Cursor::new(text.clone().into_bytes()))).unwrap();
+            if !alone {
+                return read(&mut source, LoadOptions::default()).unwrap();
+            }
+            let blocks = Blocks::new(&mut source);
+            let mut reader = Reader::new(LoadOptions::default(), false);
+            assert!(reader.read(&blocks, usize::MAX).unwrap());
+            reader.finish(&|block, line| blocks.line_number(block, line)).unwrap()
+        };
+        let (alone, together) = (read_with(true), read_with(false));
+        assert_eq!(alone.meta, together.meta);
+        assert_eq!(alone.meta.warnings, ["1 lines without a weight were skipped, the first is line 150001"]);
+        assert!(loaded(&alone) == loaded(&together), "stacks and rows come in the same order");
+    }
+
+    #[test]
+    fn bad_lines_are_counted_unless_most_are_bad() {
+        let profile = load("a 1\nb 2\nno weight here\n").unwrap();
+        assert_eq!(profile.meta.warnings, ["1 lines without a weight were skipped, the first is line 3"]);
+        let error = load("a 1\nbad\nworse\n").unwrap_err();
+        assert_eq!(error.to_string(), "collapsed: no weight at the end of the line (line 2)");
+    }
+}

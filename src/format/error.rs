@@ -77,19 +77,32 @@ pub enum Place {
 impl ParseError {
     /// An error at a byte offset.
     pub fn at_byte(format: &'static str, byte: u64, message: impl Into<String>) -> Self {
-        ParseError { format, place: Place::Byte(byte), message: message.into() }
+        ParseError { format, place: Place::Byte(byte), message: short(message.into()) }
     }
 
     /// An error on a line, counted from 1.
     pub fn at_line(format: &'static str, line: u64, message: impl Into<String>) -> Self {
-        ParseError { format, place: Place::Line(line), message: message.into() }
+        ParseError { format, place: Place::Line(line), message: short(message.into()) }
     }
 
     /// An error that belongs to no one place.
     pub fn whole(format: &'static str, message: impl Into<String>) -> Self {
-        ParseError { format, place: Place::Whole, message: message.into() }
+        ParseError { format, place: Place::Whole, message: short(message.into()) }
     }
 }
+
+/// Messages quote what the input says, which may be a line of a megabyte.
+fn short(message: String) -> String {
+    if message.len() <= MOST {
+        return message;
+    }
+    let start = message.floor_char_boundary(MOST / 2);
+    let end = message.ceil_char_boundary(message.len() - MOST / 4);
+    format!("{}…{}", &message[..start], &message[end..])
+}
+
+/// Bytes of a message that are shown.
+const MOST: usize = 400;
 
 impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -103,3 +116,15 @@ impl fmt::Display for ParseError {
 }
 
 impl std::error::Error for ParseError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_short_whatever_they_quote() {
+        let error = ParseError::at_line("x", 3, format!("`{}` is no number", "ä".repeat(1000)));
+        assert!(error.message.len() < 320 && error.message.ends_with("ä` is no number"), "{error}");
+        assert_eq!(ParseError::whole("x", "no").message, "no");
+    }
+}

@@ -27,5 +27,6 @@ mod symbols;
 mod target;
 mod terminal;
 mod unfinished;
+mod usage;
 
 pub use run::main;

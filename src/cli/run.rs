@@ -20,6 +20,7 @@ use crate::cli::filters::Filtered;
 use crate::cli::inputs::load;
 use crate::cli::pager;
 use crate::cli::target::Target;
+use crate::cli::usage;
 use crate::name::nearest;
 use crate::output;
 use crate::profile::{LoadOptions, Profile};
@@ -28,7 +29,7 @@ use crate::tree::By;
 use crate::view::Scope;
 
 /// Usage, unreadable input, or a name that matches nothing.
-const FAILURE: u8 = 2;
+pub(super) const FAILURE: u8 = 2;
 
 /// How a command ended that did what it was asked for: its exit code. 0 is fine, 1 says that a check
 /// failed, 3 that the evidence does not suffice.
@@ -48,8 +49,12 @@ pub fn main() -> ExitCode {
         Ok(true) => return ExitCode::SUCCESS,
         Err(_) => return ExitCode::from(FAILURE),
     }
-    let result =
-        with_command(env::args_os().collect()).and_then(|arguments| run(Prof::parse_from(arguments)));
+    let result = with_command(env::args_os().collect()).map(Prof::try_parse_from);
+    let result = match result {
+        Ok(Err(error)) => return usage::explain(error),
+        Ok(Ok(prof)) => run(prof),
+        Err(error) => Err(error),
+    };
     match result {
         Ok(Outcome(code)) => ExitCode::from(code),
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,

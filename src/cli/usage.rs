@@ -1,0 +1,65 @@
+//! What a command line that cannot be understood is told.
+
+use std::process::ExitCode;
+
+use clap::CommandFactory;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+use crate::cli::commands::Prof;
+use crate::cli::run::FAILURE;
+
+/// Prints what clap has to say, which may be the help that was asked for, and returns the exit code.
+pub(super) fn explain(mut error: clap::Error) -> ExitCode {
+    let option = match (error.kind(), error.get(ContextKind::InvalidArg)) {
+        (ErrorKind::UnknownArgument, Some(ContextValue::String(option))) => Some(option.clone()),
+        _ => None,
+    };
+    if option.is_some() {
+        // That an unknown option may be meant as a file, behind `--`, is never what is wrong here.
+        error.remove(ContextKind::Suggested);
+    }
+    // Nothing can be done where the terminal is closed.
+    let _ = error.print();
+    if let Some(hint) = option.and_then(|option| elsewhere(&option)) {
+        eprintln!("hint: {hint}");
+    }
+    match error.exit_code() {
+        0 => ExitCode::SUCCESS,
+        _ => ExitCode::from(FAILURE),
+    }
+}
+
+/// Which commands have an option that another one does not: `--depth is an option of prof tree`.
+fn elsewhere(option: &str) -> Option<String> {
+    let prof = Prof::command();
+    let has = |command: &&clap::Command| command.get_arguments().any(|argument| is_called(argument, option));
+    let commands: Vec<String> =
+        prof.get_subcommands().filter(has).map(|command| format!("prof {}", command.get_name())).collect();
+    (!commands.is_empty()).then(|| format!("{option} is an option of {}", commands.join(", ")))
+}
+
+fn is_called(argument: &clap::Arg, option: &str) -> bool {
+    match option.strip_prefix("--") {
+        Some(long) => {
+            let aliases = argument.get_all_aliases().unwrap_or_default();
+            argument.get_long() == Some(long) || aliases.contains(&long)
+        }
+        None => {
+            option.strip_prefix('-').and_then(|short| short.chars().next()) == argument.get_short()
+                && argument.get_short().is_some()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_of_other_commands_are_told() {
+        assert_eq!(elsewhere("--depth").unwrap(), "--depth is an option of prof tree");
+        assert_eq!(elsewhere("--budget").unwrap(), "--budget is an option of prof diff");
+        assert!(elsewhere("-n").unwrap().starts_with("-n is an option of prof top"));
+        assert_eq!(elsewhere("--nonsense"), None);
+    }
+}

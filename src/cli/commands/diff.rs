@@ -94,11 +94,6 @@ struct TestArgs {
 /// Rows of text, unless told otherwise.
 const ROWS: usize = 20;
 
-const SHOWS: Shows = Shows::Stacks {
-    why: "nothing says how much of a change is chance",
-    instead: "prof top --base OLD NEW shows old, new and change of every function",
-};
-
 impl DiffCommand {
     pub(crate) fn run(self) -> Result<Outcome> {
         let target = Target::new(self.view.layout.output.as_deref());
@@ -111,7 +106,12 @@ impl DiffCommand {
         let (old, new) = self.given()?;
         let sides = Sides::load(&self.view, &old, &new, needs)?;
         for input in sides.all() {
-            SHOWS.check(&input.profile, &by, &[input.metric])?;
+            Shows::Costs.check(&input.profile, &by, &[input.metric])?;
+            if let (Some(_), Some(_)) = (&input.profile.calls, &self.test.budget) {
+                let format = input.profile.meta.format;
+                let message = format!("--budget: {format} holds calls between functions, not stacks");
+                return Err(hinted(message, "prof top -f json has the numbers to check"));
+            }
         }
         target.check(&[old.clone(), new.clone()].concat(), self.view.layout.force)?;
         let profiles: Vec<(&Profile, usize)> =

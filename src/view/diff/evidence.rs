@@ -110,7 +110,8 @@ fn heap_columns(profile: &Profile, metric: usize) -> Option<HeapColumns> {
 /// other; and what the reader should hear of it.
 pub(super) fn sample_size(profiles: &[(&Profile, usize)], whole: &Profile) -> (SampleSize, Option<String>) {
     let Some(metric) = whole.meta.metrics.first() else { return (SampleSize::Unknown, None) };
-    if profiles.iter().any(|&(profile, metric)| is_dependent(profile, metric)) {
+    // Calls come without samples: how much a count varies, only repeated runs can show.
+    if whole.calls.is_some() || profiles.iter().any(|&(profile, metric)| is_dependent(profile, metric)) {
         return (SampleSize::Unknown, None);
     }
     let divisor = metric.divisor as i64;

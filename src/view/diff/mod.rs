@@ -17,7 +17,7 @@ use crate::stats::effective::heap_unit;
 use crate::stats::{Counts, Incomparable, Options, Sampled, Scale};
 use crate::transform::{DiffError, Marks, Part, side_by_side};
 use crate::tree::{By, Flat, Subject, flat};
-use crate::view::diff::rows::Rows;
+use crate::view::diff::rows::{COUNTLESS, Rows};
 use crate::view::diff::stacks::CountedStacks;
 use crate::view::metric_name;
 
@@ -167,7 +167,8 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
     };
     let samples = |side: fn((f64, f64)) -> f64| {
         let model = comparison.as_ref().and_then(|comparison| comparison.model.as_ref());
-        model.map(|model| side(model.samples()).round() as i64)
+        let samples = model.map(|model| side(model.samples()).round());
+        samples.filter(|&samples| samples < COUNTLESS).map(|samples| samples as i64)
     };
     Ok(Diff {
         header: header(&subject, &sides, comparison.as_ref(), options, &made),

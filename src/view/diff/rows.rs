@@ -12,6 +12,10 @@ use crate::stats::{Measure, Verdict};
 use crate::tree::{KeyId, Subject};
 use crate::view::diff::{DiffOptions, SideTotals};
 
+/// Runs that are all alike, as counted instructions are, stand for any number of samples: this many say
+/// nothing any more.
+pub(super) const COUNTLESS: f64 = (1_u64 << 53) as f64;
+
 /// Makes the rows of a comparison.
 pub(super) struct Rows<'r, 'p> {
     pub(super) subject: &'r Subject<'p>,
@@ -149,7 +153,7 @@ impl Rows<'_, '_> {
                 line: line.or_else(|| (row.verdict == Verdict::Regressed).then(|| self.hottest_line(key))?),
                 old_share: row.old_share,
                 new_share: row.old_share + row.points,
-                samples: Some((row.old, row.new)),
+                samples: Some((row.old, row.new)).filter(|&(old, new)| old.max(new) < COUNTLESS),
                 tested: row.increase.reachable,
                 indented: matches!(row.cause, Some(Cause::Inherits { .. })),
                 moved,

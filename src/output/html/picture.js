@@ -172,7 +172,9 @@ class Drawn extends Counted {
         const entry = make("span", "", { className: "entry" });
         const swatch = make("span", "", { className: "swatch" });
         swatch.style.background = color;
-        entry.append(swatch, make("span", name));
+        // Paths of one program differ at their ends.
+        entry.title = name;
+        entry.append(swatch, make("span", name.length > 40 ? `…${name.slice(-39)}` : name));
         return entry;
       }),
     );

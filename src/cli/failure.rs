@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-use crate::name::clean;
+use crate::name::{clean, nearest};
 
 /// An error that carries a hint.
 #[derive(Debug)]
@@ -31,6 +31,13 @@ pub(crate) fn with_hint(message: String, hint: Option<String>) -> anyhow::Error 
         Some(hint) => hinted(message, hint),
         None => anyhow::Error::msg(message),
     }
+}
+
+/// Asks whether the name next to `name` was meant, in front of what else a hint says; empty where none is
+/// near.
+pub(crate) fn meant(name: &str, known: &[&str]) -> String {
+    let near = nearest(name, known.iter().copied(), 1);
+    near.first().map(|near| format!("did you mean {near}? ")).unwrap_or_default()
 }
 
 /// The error and its hint, as they are printed: names in them come from the input.

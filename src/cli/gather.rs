@@ -1,7 +1,5 @@
 //! Many inputs, read side by side and added up as they come.
 
-use std::fs;
-
 use crate::cli::inputs::{InputPath, load_one};
 use crate::cli::progress::Progress;
 use crate::cli::symbols::SymbolArgs;
@@ -93,7 +91,7 @@ impl Gatherer<'_> {
             all.add(self.run(&[number], Inflate::OnThread, None)?);
         }
         let Some((_, first)) = all.metas.first() else { return Ok(()) };
-        let sizes: Vec<u64> = numbers.iter().map(|&number| self.size(number)).collect();
+        let sizes: Vec<u64> = numbers.iter().map(|&number| self.paths[number].size()).collect();
         let runs = parallel::balanced(&sizes);
         // With as many files as processors at work, a second thread for each file is in the way.
         let inflate = if runs.len() < parallel::processors() { Inflate::OnThread } else { Inflate::Here };
@@ -138,14 +136,8 @@ impl Gatherer<'_> {
         let path = &self.paths[number];
         match load_one(&path.name, inflate, self.options, self.format, self.progress) {
             Ok(profile) => Ok(Some(profile)),
-            Err(LoadError::Unrecognized { .. }) if path.in_folder => Ok(None),
-            Err(_) if self.skip_broken => Ok(None),
+            Err(error) if path.is_skipped(&error, self.skip_broken) => Ok(None),
             Err(error) => Err((number, error)),
         }
-    }
-
-    /// The size of a file; inputs of no known size count alike.
-    fn size(&self, number: usize) -> u64 {
-        fs::metadata(&self.paths[number].name).map_or(1, |file| file.len().max(1))
     }
 }

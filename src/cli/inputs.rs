@@ -10,12 +10,11 @@ use anyhow::{Context, Result, bail};
 
 use crate::cli::args::InputArgs;
 use crate::cli::clock::Clock;
-use crate::cli::failure::{hinted, with_hint};
+use crate::cli::failure::{hinted, meant, with_hint};
 use crate::cli::gather::{Gathered, Gatherer};
 use crate::cli::many::ManyArgs;
 use crate::cli::progress::Progress;
 use crate::format::{self, FORMATS, Format, Inflate, LoadError, Source};
-use crate::name::nearest;
 use crate::profile::{Budget, LoadOptions, Meta, Metric, Profile};
 use crate::report::InfoInput;
 use crate::transform::{MergeError, drop_frames};
@@ -62,15 +61,9 @@ pub(crate) fn load(args: &InputArgs, options: LoadOptions, all_frames: bool) -> 
     args.symbols.apply(parts.iter_mut().filter_map(|part| part.one()))?;
     clock.step("symbols");
     if !all_frames {
-        // Every input has its own idea of what to drop, in the words of names.
-        for profile in parts.iter_mut().filter_map(|part| part.one()) {
-            *profile = drop_frames(profile);
-        }
+        drop_from_each(parts.iter_mut().filter_map(|part| part.one()));
     }
-    let Some((_, first)) = metas.first() else {
-        let hint = "name a profile, or a folder that holds one";
-        return Err(hinted(format!("{}: no profile there", names.join(", ")), hint));
-    };
+    let (_, first) = metas.first().ok_or_else(|| no_profile(&names))?;
     let wanted = metrics_wanted(&args.metrics, first)?;
     for (number, meta) in &metas {
         check_metrics(meta, &paths[*number].name, &wanted)?;
@@ -101,7 +94,7 @@ pub(crate) fn load(args: &InputArgs, options: LoadOptions, all_frames: bool) -> 
     if skipped > 0 {
         profile.meta.warnings.push(skipped_text(skipped));
     }
-    let metrics = wanted.iter().map(|name| profile.meta.metric_at(name)).collect::<Option<Vec<usize>>>();
+    let metrics = wanted.iter().map(|key| key.place_in(&profile.meta)).collect::<Option<Vec<usize>>>();
     let metrics = metrics.context("a metric got lost in combining the inputs")?;
     for &metric in &metrics {
         refuse_too_large(&profile, metric)?;
@@ -109,6 +102,19 @@ pub(crate) fn load(args: &InputArgs, options: LoadOptions, all_frames: bool) -> 
     let unresolved = args.symbols.warning([(&profile, metrics[0])].into_iter());
     profile.meta.warnings.extend(unresolved);
     Ok(Loaded { profile, names, inputs, combined, metrics })
+}
+
+/// Drops the frames that profiles say to drop: every input has its own idea of it, in the words of names.
+pub(super) fn drop_from_each<'p>(profiles: impl Iterator<Item = &'p mut Profile>) {
+    for profile in profiles {
+        *profile = drop_frames(profile);
+    }
+}
+
+/// Says that none of `names` is a profile.
+pub(super) fn no_profile(names: &[String]) -> anyhow::Error {
+    let hint = "name a profile, or a folder that holds one";
+    hinted(format!("{}: no profile there", names.join(", ")), hint)
 }
 
 /// Says that some inputs were left out.
@@ -122,7 +128,7 @@ pub(super) fn skipped_text(skipped: usize) -> String {
 /// The places of the profiles that go in.
 fn chosen(many: &ManyArgs, metas: &[(usize, Meta)], metric: &MetricKey) -> Vec<usize> {
     let metrics: Vec<&Metric> =
-        metas.iter().filter_map(|(_, meta)| Some(&meta.metrics[meta.metric_at(metric)?])).collect();
+        metas.iter().filter_map(|(_, meta)| Some(&meta.metrics[metric.place_in(meta)?])).collect();
     many.choose(&metrics)
 }
 
@@ -151,6 +157,18 @@ pub(super) struct InputPath {
     pub(super) name: String,
     /// Whether it was found in a folder, where other files may stand too.
     pub(super) in_folder: bool,
+}
+
+impl InputPath {
+    /// Whether an input that cannot be read is left out: what stands in a folder may be anything.
+    pub(super) fn is_skipped(&self, error: &LoadError, skip_broken: bool) -> bool {
+        skip_broken || (self.in_folder && matches!(error, LoadError::Unrecognized { .. }))
+    }
+
+    /// The size of the file; inputs of no known size count alike.
+    pub(super) fn size(&self) -> u64 {
+        fs::metadata(&self.name).map_or(1, |file| file.len().max(1))
+    }
 }
 
 pub(super) fn expand_folders(names: &[String]) -> Result<Vec<InputPath>> {
@@ -229,9 +247,7 @@ fn not_found_hint(name: &str, given: &[String]) -> Option<String> {
 pub(super) fn format_named(name: &str) -> Result<&'static Format> {
     format::named(name).ok_or_else(|| {
         let known: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
-        let near = nearest(name, known.iter().copied(), 1);
-        let meant = near.first().map(|near| format!("did you mean {near}? ")).unwrap_or_default();
-        let hint = format!("{meant}the formats are {}", known.join(", "));
+        let hint = format!("{}the formats are {}", meant(name, &known), known.join(", "));
         hinted(format!("--input-format {name}: no such format"), hint)
     })
 }
@@ -272,11 +288,9 @@ pub(super) fn metrics_wanted(asked: &[String], meta: &Meta) -> Result<Vec<Metric
 
 fn unknown_metric(name: &str, meta: &Meta) -> anyhow::Error {
     let names: Vec<&str> = meta.metrics.iter().map(|metric| metric.name.as_str()).collect();
-    let near = nearest(name, names.iter().copied(), 1);
-    let meant = near.first().map(|near| format!("did you mean {near}? ")).unwrap_or_default();
     hinted(
         format!("--metric {name}: no such metric"),
-        format!("{meant}this profile has {}", names.join(", ")),
+        format!("{}this profile has {}", meant(name, &names), names.join(", ")),
     )
 }
 
@@ -291,19 +305,17 @@ impl MetricKey {
     fn of(meta: &Meta, metric: usize) -> Self {
         MetricKey { name: meta.metrics[metric].name.clone(), place: metric }
     }
-}
 
-impl crate::profile::Meta {
-    /// The number of the metric that `key` stands for.
-    pub(super) fn metric_at(&self, key: &MetricKey) -> Option<usize> {
-        let same_place = self.metrics.get(key.place).is_some_and(|metric| metric.name == key.name);
-        if same_place { Some(key.place) } else { self.metric_named(&key.name) }
+    /// The number of the metric it stands for in a profile.
+    pub(super) fn place_in(&self, meta: &Meta) -> Option<usize> {
+        let same_place = meta.metrics.get(self.place).is_some_and(|metric| metric.name == self.name);
+        if same_place { Some(self.place) } else { meta.metric_named(&self.name) }
     }
 }
 
 pub(super) fn check_metrics(meta: &Meta, name: &str, wanted: &[MetricKey]) -> Result<()> {
     for key in wanted {
-        if meta.metric_at(key).is_none() {
+        if key.place_in(meta).is_none() {
             let names: Vec<&str> = meta.metrics.iter().map(|metric| metric.name.as_str()).collect();
             let hint = format!("it has {}; choose one that all inputs have with --metric", names.join(", "));
             return Err(hinted(format!("{name}: has no metric {}", key.name), hint));

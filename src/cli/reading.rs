@@ -1,22 +1,19 @@
 //! Profiles read one by one, several at once, for commands that do not combine them.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
+use std::ops::Range;
 
 use anyhow::Result;
 
 use crate::cli::args::InputArgs;
 use crate::cli::clock::Clock;
-use crate::cli::failure::hinted;
 use crate::cli::inputs::{
-    InputPath, expand_folders, explain, format_named, load_one, metrics_wanted, skipped_text,
+    InputPath, drop_from_each, expand_folders, explain, format_named, load_one, metrics_wanted, no_profile,
+    skipped_text,
 };
 use crate::cli::progress::Progress;
 use crate::format::{Format, Inflate, LoadError};
-use crate::parallel::processors;
+use crate::parallel;
 use crate::profile::{LoadOptions, Profile};
-use crate::transform::drop_frames;
 
 /// What was read.
 pub(super) struct Read {
@@ -47,27 +44,22 @@ pub(super) fn read_all(
     for (path, loaded) in paths.iter().zip(all) {
         match loaded {
             Ok(profile) => profiles.push((path.name.clone(), profile)),
-            Err(LoadError::Unrecognized { .. }) if path.in_folder => skipped += 1,
-            Err(_) if args.skip_broken => skipped += 1,
+            Err(error) if path.is_skipped(&error, args.skip_broken) => skipped += 1,
             Err(error) => return Err(explain(&path.name, error, options.budget, names)),
         }
     }
     if profiles.is_empty() {
-        let hint = "name a profile, or a folder that holds one";
-        return Err(hinted(format!("{}: no profile there", names.join(", ")), hint));
+        return Err(no_profile(names));
     }
     args.symbols.apply(profiles.iter_mut().map(|(_, profile)| profile))?;
     clock.step("symbols");
     if !all_frames {
-        // Every input has its own idea of what to drop, in the words of names.
-        for (_, profile) in &mut profiles {
-            *profile = drop_frames(profile);
-        }
+        drop_from_each(profiles.iter_mut().map(|(_, profile)| profile));
     }
     let metric_of = |profile: &Profile| {
         let wanted =
             metrics_wanted(&args.metrics, &profile.meta).ok().and_then(|wanted| wanted.into_iter().next());
-        wanted.and_then(|wanted| profile.meta.metric_at(&wanted))
+        wanted.and_then(|wanted| wanted.place_in(&profile.meta))
     };
     let metrics = profiles.iter().filter_map(|(_, profile)| Some((profile, metric_of(profile)?)));
     let unresolved = args.symbols.warning(metrics);
@@ -84,26 +76,8 @@ fn load_side_by_side(
     progress: &Progress,
 ) -> Vec<Result<Profile, LoadError>> {
     let load = |path: &InputPath| load_one(&path.name, Inflate::OnThread, options, format, progress);
-    let workers = processors().min(paths.len());
-    if workers <= 1 {
-        return paths.iter().map(load).collect();
-    }
-    let next = AtomicUsize::new(0);
-    let loaded = Mutex::new(Vec::with_capacity(paths.len()));
-    let work = || {
-        loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            let Some(path) = paths.get(number) else { return };
-            let profile = load(path);
-            loaded.lock().unwrap_or_else(PoisonError::into_inner).push((number, profile));
-        }
-    };
-    thread::scope(|scope| {
-        for _ in 0..workers {
-            scope.spawn(work);
-        }
-    });
-    let mut loaded = loaded.into_inner().unwrap_or_else(PoisonError::into_inner);
-    loaded.sort_by_key(|(number, _)| *number);
-    loaded.into_iter().map(|(_, profile)| profile).collect()
+    let sizes: Vec<u64> = paths.iter().map(InputPath::size).collect();
+    let runs = parallel::balanced(&sizes);
+    let read = |run: Range<usize>| paths[run].iter().map(load).collect::<Vec<_>>();
+    parallel::each(runs, read).into_iter().flatten().collect()
 }

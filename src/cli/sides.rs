@@ -61,7 +61,7 @@ impl Sides {
             let mut side = Vec::new();
             for (name, mut profile) in read {
                 check_metrics(&profile.meta, &name, std::slice::from_ref(wanted))?;
-                let metric = profile.meta.metric_at(wanted).context("a metric got lost")?;
+                let metric = wanted.place_in(&profile.meta).context("a metric got lost")?;
                 refuse_too_large(&profile, metric)?;
                 if side.is_empty() {
                     profile.meta.warnings.extend(skipped.clone());

@@ -47,16 +47,15 @@ impl Sources {
         SourceText::Missing(looked)
     }
 
-    /// The places to look at, the likeliest first: the path as it is, then under each root the
-    /// longest end of the path first. `/build/shop/orders/ledger.go` is looked for as
-    /// `ROOT/build/shop/orders/ledger.go`, `ROOT/shop/orders/ledger.go`, and so on.
+    /// The places to look at, the likeliest first: the path as it is, unless its beginning was cut off,
+    /// then under each root the longest end of the path first. `/build/shop/orders/ledger.go` is looked
+    /// for as `ROOT/build/shop/orders/ledger.go`, `ROOT/shop/orders/ledger.go`, and so on.
     fn candidates<'s>(&'s self, file: &str) -> impl Iterator<Item = PathBuf> + use<'s> {
-        let trimmed =
-            self.trimmed.iter().find_map(|prefix| file.strip_prefix(prefix.as_str())).unwrap_or(file);
-        let relative = trimmed.trim_start_matches(['/', '\\']).to_string();
+        let trimmed = self.trimmed.iter().find_map(|prefix| file.strip_prefix(prefix.as_str()));
+        let relative = trimmed.unwrap_or(file).trim_start_matches(['/', '\\']).to_string();
         let parts: Vec<String> =
             relative.split(['/', '\\']).filter(|part| is_plain(part)).map(String::from).collect();
-        let as_it_is = std::iter::once(PathBuf::from(file));
+        let as_it_is = trimmed.is_none().then(|| PathBuf::from(file)).into_iter();
         let under_roots = (0..parts.len()).flat_map(move |start| {
             let end: PathBuf = parts[start..].iter().collect();
             self.roots.iter().map(move |root| root.join(&end))
@@ -122,5 +121,23 @@ mod tests {
             SourceText::Missing(places) => assert_eq!(places[0], "/build/shop/orders/none.go"),
             SourceText::Found(path, _) => panic!("found {path}"),
         }
+    }
+
+    #[test]
+    fn a_path_that_is_trimmed_is_not_looked_for_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let [old, new] = ["old", "new"].map(|name| folder.path().join(name));
+        for (checkout, text) in [(&old, "the old text\n"), (&new, "the new text\n")] {
+            fs::create_dir_all(checkout).unwrap();
+            fs::write(checkout.join("ledger.go"), text).unwrap();
+        }
+        let recorded = old.join("ledger.go").display().to_string();
+        let found =
+            |trimmed: &[String]| match Sources::new(std::slice::from_ref(&new), trimmed).text_of(&recorded) {
+                SourceText::Found(_, lines) => lines.concat(),
+                SourceText::Missing(places) => panic!("looked for {places:?}"),
+            };
+        assert_eq!(found(&[]), "the old text");
+        assert_eq!(found(&[old.display().to_string()]), "the new text");
     }
 }

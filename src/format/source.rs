@@ -230,20 +230,26 @@ impl Source {
         Ok(all)
     }
 
-    /// The next line without its line end, or `None` at the end of the input. Fails as [`Source::more`]
-    /// does.
-    pub fn line(&mut self) -> Result<Option<&[u8]>, LoadError> {
+    /// How many unread bytes there are up to and with the line end that `find` finds first; all of them
+    /// where the input ends without one.
+    fn line_end(&mut self, find: fn(u8, &[u8]) -> Option<usize>) -> Result<usize, LoadError> {
         let mut searched = 0;
-        let length = loop {
-            let unread = &self.window[self.start..];
-            if let Some(at) = memchr::memchr(b'\n', &unread[searched..]) {
-                break searched + at + 1;
+        loop {
+            let unread = self.bytes();
+            if let Some(at) = find(b'\n', &unread[searched..]) {
+                return Ok(searched + at + 1);
             }
             searched = unread.len();
             if !self.more()? {
-                break searched;
+                return Ok(searched);
             }
-        };
+        }
+    }
+
+    /// The next line without its line end, or `None` at the end of the input. Fails as [`Source::more`]
+    /// does.
+    pub fn line(&mut self) -> Result<Option<&[u8]>, LoadError> {
+        let length = self.line_end(memchr::memchr)?;
         if length == 0 {
             return Ok(None);
         }
@@ -257,17 +263,7 @@ impl Source {
     /// Takes the unread lines at hand, at least one, or `None` at the end of the input. `emptied` is
     /// memory that may be used for what comes after them. Fails as [`Source::more`] does.
     pub(super) fn take_lines(&mut self, mut emptied: Vec<u8>) -> Result<Option<Lines>, LoadError> {
-        let mut searched = 0;
-        let length = loop {
-            let unread = self.bytes();
-            if let Some(at) = memchr::memrchr(b'\n', &unread[searched..]) {
-                break searched + at + 1;
-            }
-            searched = unread.len();
-            if !self.more()? {
-                break searched;
-            }
-        };
+        let length = self.line_end(memchr::memrchr)?;
         if length == 0 {
             return Ok(None);
         }

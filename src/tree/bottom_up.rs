@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 
 use crate::profile::{Column, StackId};
 use crate::tree::granularity::whole;
-use crate::tree::partition::{Paths, partition};
+use crate::tree::partition::{Partition, Paths, partition};
 use crate::tree::{KeyId, NodeId, Seen, Shape, Subject, shares};
 
 /// Where a key stands on a stack: its leaf-most occurrence, so that the callers of a recursive
@@ -70,13 +70,19 @@ pub fn caller_tree(
     let paths = TowardsRoot { subject, occurrences };
     let mut tree = partition(&paths, subject.keys.len(), shape);
     tree.key[NodeId::default()] = key;
-    let series = subject.series.len();
-    CallerTree {
-        parent: tree.parent,
-        key: tree.key,
-        self_value: tree.total.split_off(series),
-        total: tree.total,
-        cut: tree.cut,
+    CallerTree::of(tree, subject.series.len())
+}
+
+impl CallerTree {
+    /// The tree of a partition that has the totals of all `series` first and their selfs after them.
+    pub(super) fn of(mut tree: Partition, series: usize) -> Self {
+        CallerTree {
+            parent: tree.parent,
+            key: tree.key,
+            self_value: tree.total.split_off(series),
+            total: tree.total,
+            cut: tree.cut,
+        }
     }
 }
 

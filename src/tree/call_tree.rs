@@ -1,7 +1,7 @@
 //! The call tree: callers above, callees below.
 
 use crate::profile::{Column, FrameId, Id, StackId};
-use crate::tree::partition::{Paths, partition};
+use crate::tree::partition::{Partition, Paths, partition};
 use crate::tree::{KeyId, NodeId, Shape, Subject, shares};
 
 /// A call tree in preorder. Node 0 stands for the whole profile and is its own parent; its self is
@@ -42,14 +42,19 @@ pub fn inverted_tree(subject: &Subject<'_>, shape: &Shape<'_>) -> CallTree {
 
 fn build(subject: &Subject<'_>, shape: &Shape<'_>, from_leaf: bool) -> CallTree {
     let paths = WholeStacks { subject, stacks: subject.stacks().collect(), from_leaf };
-    let tree = partition(&paths, subject.keys.len(), shape);
-    CallTree {
-        parent: tree.parent,
-        key: tree.key,
-        self_value: tree.ended,
-        total: tree.total,
-        cut: tree.cut,
-        inlined: tree.inlined,
+    partition(&paths, subject.keys.len(), shape).into()
+}
+
+impl From<Partition> for CallTree {
+    fn from(tree: Partition) -> Self {
+        CallTree {
+            parent: tree.parent,
+            key: tree.key,
+            self_value: tree.ended,
+            total: tree.total,
+            cut: tree.cut,
+            inlined: tree.inlined,
+        }
     }
 }
 

@@ -193,7 +193,7 @@ pub(super) fn call_tree(calls: &KeyCalls, shape: &Shape<'_>) -> CallTree {
         };
         links.iter().enumerate().map(child).collect()
     };
-    into_tree(grown(&root, &grow, shape, NODES, PATH))
+    grown(&root, &grow, shape, NODES, PATH).into()
 }
 
 /// The tree of callers: functions by what they do themselves, and on each its callers.
@@ -211,7 +211,7 @@ pub(super) fn inverted_tree(calls: &KeyCalls, shape: &Shape<'_>) -> CallTree {
         let (rows, _) = shares.split_callers(node.key, &node.total);
         rows.into_iter().map(|(key, total)| Grown { key, ended: ended(key, &total), total }).collect()
     };
-    into_tree(grown(&root, &grow, shape, NODES, PATH))
+    grown(&root, &grow, shape, NODES, PATH).into()
 }
 
 /// The callers of one key. The values of a node are all totals, then all selfs.
@@ -229,14 +229,7 @@ pub(super) fn caller_tree(calls: &KeyCalls, key: KeyId, shape: &Shape<'_>) -> Ca
         let rows = rows.into_iter().chain([(whole(), uncalled)]);
         rows.map(|(key, total)| Grown { key, ended: vec![0; total.len()], total }).collect()
     };
-    let mut tree = grown(&root, &grow, shape, CALLERS, PATH);
-    CallerTree {
-        parent: tree.parent,
-        key: tree.key,
-        self_value: tree.total.split_off(series),
-        total: tree.total,
-        cut: tree.cut,
-    }
+    CallerTree::of(grown(&root, &grow, shape, CALLERS, PATH), series)
 }
 
 impl Shares {
@@ -262,17 +255,6 @@ impl Shares {
 
 fn wholes(calls: &KeyCalls) -> Vec<i64> {
     calls.flat.self_value.iter().map(|own| own.iter().sum()).collect()
-}
-
-fn into_tree(tree: Partition) -> CallTree {
-    CallTree {
-        parent: tree.parent,
-        key: tree.key,
-        self_value: tree.ended,
-        total: tree.total,
-        cut: tree.cut,
-        inlined: tree.inlined,
-    }
 }
 
 /// `total` in proportion to `part` of `all`, rounded.

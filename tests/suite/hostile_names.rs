@@ -5,8 +5,9 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
+use crate::support::prof;
 use prof::format::writer_named;
 use prof::profile::{Frame, Function, Label, LabelValue, LoadOptions, Mapping, ProfileBuilder, StackId};
 
@@ -76,12 +77,7 @@ fn profile(factor: i64) -> prof::profile::Profile {
 }
 
 fn run(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_prof"))
-        .args(arguments)
-        .current_dir(folder)
-        .env_remove("PROF_PROFILE")
-        .output()
-        .unwrap()
+    prof(folder, arguments).output().unwrap()
 }
 
 /// What a run prints and says; it must not fail in any way but the ones it has a code for.

@@ -5,20 +5,16 @@
 use std::fs;
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
+use crate::support::prof;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use prof::format::{FORMATS, LoadError, Source, load};
 use prof::profile::{Budget, LoadOptions, TooLarge};
 
 fn run(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_prof"))
-        .args(arguments)
-        .current_dir(folder)
-        .env_remove("PROF_PROFILE")
-        .output()
-        .unwrap()
+    prof(folder, arguments).output().unwrap()
 }
 
 fn refused(folder: &Path, arguments: &[&str]) -> String {

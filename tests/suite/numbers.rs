@@ -2,18 +2,13 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
+use crate::support::prof;
 use serde_json::Value;
 
 /// Exit code, standard output and standard error.
 fn run(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_prof"))
-        .args(arguments)
-        .current_dir(folder)
-        .env_remove("PROF_PROFILE")
-        .output()
-        .unwrap();
+    let output = prof(folder, arguments).output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     (output.status.code(), text(output.stdout), text(output.stderr))
 }

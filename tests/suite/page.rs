@@ -57,7 +57,11 @@ fn count(stacks: &Stacks) -> Value {
 
 /// What the command line makes of a filter for one function.
 fn filter(profile: &Profile, kind: &str, name: &str) -> Profile {
-    let pattern = format!("function:^{}$", regex::escape(name));
+    filter_by(profile, kind, &format!("function:^{}$", regex::escape(name)))
+}
+
+/// What the command line makes of a pattern.
+fn filter_by(profile: &Profile, kind: &str, pattern: &str) -> Profile {
     let (patterns, _) = Patterns::parse(&[pattern], false).unwrap();
     let marks = Marks::new(profile, &patterns);
     let apply = match kind {
@@ -66,19 +70,6 @@ fn filter(profile: &Profile, kind: &str, name: &str) -> Profile {
         "hide-frames" => transform::hide_frames,
         "show-frames" => transform::show_frames,
         "show-from" => transform::show_from,
-        _ => unreachable!(),
-    };
-    apply(profile, &marks).0
-}
-
-/// What the command line makes of a pattern.
-fn filter_by(profile: &Profile, kind: &str, pattern: &str) -> Profile {
-    let (patterns, _) = Patterns::parse(&[pattern], false).unwrap();
-    let marks = Marks::new(profile, &patterns);
-    let apply = match kind {
-        "show-stacks" => transform::show_stacks,
-        "hide-stacks" => transform::hide_stacks,
-        "hide-frames" => transform::hide_frames,
         "prune-from" => transform::prune_from,
         _ => unreachable!(),
     };

@@ -2,6 +2,7 @@
 #![cfg(unix)]
 #![allow(clippy::format_collect, reason = "a thousand lines read best as what each is")]
 
+use crate::support::prof;
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -17,12 +18,6 @@ fn folder() -> tempfile::TempDir {
     fs::write(folder.path().join("in.folded"), "main;work 3\nmain;idle 4\n").unwrap();
     fs::write(folder.path().join("out.svg"), OLD).unwrap();
     folder
-}
-
-fn prof(folder: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_prof"));
-    command.args(arguments).current_dir(folder).env_remove("PROF_PROFILE");
-    command
 }
 
 fn run(folder: &Path, arguments: &[&str]) -> Output {

@@ -107,7 +107,7 @@ impl DiffCommand {
         let sides = Sides::load(&self.view, &old, &new, needs)?;
         for input in sides.all() {
             Shows::Costs.check(&input.profile, &by, &[input.metric])?;
-            if let (Some(_), Some(_)) = (&input.profile.calls, &self.test.budget) {
+            if input.profile.calls.is_some() && self.test.budget.is_some() {
                 let format = input.profile.meta.format;
                 let message = format!("--budget: {format} holds calls between functions, not stacks");
                 return Err(hinted(message, "prof top -f json has the numbers to check"));

@@ -4,11 +4,10 @@ use anyhow::Result;
 use clap::Args;
 
 use crate::cli::args::LayoutArgs;
-use crate::cli::failure::hinted;
+use crate::cli::failure::{hinted, meant};
 use crate::cli::run::write_report;
 use crate::cli::target::Target;
 use crate::kind::KINDS;
-use crate::name::nearest;
 use crate::report::Report;
 use crate::view::types;
 
@@ -63,7 +62,5 @@ impl TypesCommand {
 }
 
 fn no_such(message: String, name: &str, known: &[&str]) -> anyhow::Error {
-    let near = nearest(name, known.iter().copied(), 1);
-    let meant = near.first().map(|near| format!("did you mean {near}? ")).unwrap_or_default();
-    hinted(message, format!("{meant}there are {}", known.join(", ")))
+    hinted(message, format!("{}there are {}", meant(name, known), known.join(", ")))
 }

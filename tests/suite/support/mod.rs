@@ -6,9 +6,17 @@ pub mod naive;
 pub mod sides;
 
 use std::path::PathBuf;
+use std::process::Command;
 
 use prof::format::{LoadError, Source, load};
 use prof::profile::{LoadOptions, Profile};
+
+/// The program, run in a folder, whatever profile the surroundings name.
+pub fn prof(folder: &std::path::Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_prof"));
+    command.args(arguments).current_dir(folder).env_remove("PROF_PROFILE");
+    command
+}
 
 /// Loads a file with all it has.
 pub fn load_file(path: &std::path::Path) -> Result<Profile, LoadError> {

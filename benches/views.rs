@@ -30,7 +30,7 @@ fn views(criterion: &mut Criterion) {
     });
     group.bench_function("tree --bottom-up", |bench| {
         let options = TreeOptions { limit: Some(10), min_share: 20.0, ..TreeOptions::new(scope()) };
-        bench.iter(|| black_box(bottom_up(&profile, &options)));
+        bench.iter(|| black_box(bottom_up(&profile, &options).unwrap()));
     });
     group.bench_function("focus", |bench| {
         let heaviest = top(&profile, &TopOptions::new(scope())).rows[0].name.to_string();

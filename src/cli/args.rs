@@ -49,7 +49,7 @@ pub(crate) struct InputArgs {
     /// Leave out inputs that cannot be read, and say how many
     #[arg(long)]
     pub(crate) skip_broken: bool,
-    /// Most memory that loading may take, such as 2GiB [default: half of the machine's]
+    /// Most memory that profiles may take, or rows, such as 2GiB [default: half of the machine's]
     #[arg(long, value_name = "SIZE", value_parser = memory::size)]
     pub(crate) max_memory: Option<u64>,
     /// Print no warnings

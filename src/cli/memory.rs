@@ -1,4 +1,4 @@
-//! How much memory loading may take: what `--max-memory` says, or half of the machine's.
+//! How much memory profiles may take while they are read, and rows that are shown: what `--max-memory` says, or half of the machine's.
 
 use std::sync::OnceLock;
 

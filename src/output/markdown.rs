@@ -55,6 +55,9 @@ fn write_table(titles: &[String], cells: &[Vec<String>], out: &mut dyn Write) ->
     )
 }
 
+/// The deepest level that is drawn as dots.
+const MOST_DOTS: usize = 100;
+
 /// Columns that are for programs.
 const FOR_PROGRAMS: [&str; 5] = ["function", "candidate", "parent", "depth", "bridged"];
 
@@ -103,13 +106,19 @@ fn readable(
         let depths: Vec<usize> = column(depth).map(|cell| cell.parse().unwrap_or(0)).collect();
         for (_, names) in columns.iter_mut().filter(|(title, _)| title == "name") {
             for (name, depth) in names.iter_mut().zip(&depths) {
-                name.insert_str(0, &"· ".repeat(*depth));
+                name.insert_str(0, &indent(*depth));
             }
         }
     }
     let rows =
         (0..cells.len()).map(|row| columns.iter().map(|(_, cells)| cells[row].clone()).collect()).collect();
     Ok((columns.into_iter().map(|(title, _)| title).collect(), rows))
+}
+
+/// A dot a level. A chain of 20,000 calls would be a gigabyte of dots: deeper levels are numbered.
+fn indent(depth: usize) -> String {
+    let dots = "· ".repeat(depth.min(MOST_DOTS));
+    if depth > MOST_DOTS { format!("{dots}… {depth} · ") } else { dots }
 }
 
 /// The metric whose values a column holds, and the whole they are a part of.

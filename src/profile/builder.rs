@@ -50,7 +50,7 @@ pub enum TooLarge {
     Ids,
     /// More metrics than any profile has: every sample would carry a value of each.
     Metrics,
-    /// Loading takes more memory than its [`Budget`].
+    /// Loading, or what is shown, needs more memory than its [`Budget`].
     Memory {
         /// The budget, in bytes.
         limit: u64,
@@ -65,7 +65,7 @@ impl fmt::Display for TooLarge {
             TooLarge::Memory { limit } => {
                 write!(
                     f,
-                    "loading takes more memory than the {} allowed",
+                    "needs more memory than the {} allowed",
                     crate::unit::human(i64::try_from(*limit).unwrap_or(i64::MAX), &Unit::parse("bytes"), 1)
                 )
             }

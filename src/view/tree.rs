@@ -1,6 +1,6 @@
 //! `tree`: the call tree from the top down, and from the bottom up.
 
-use crate::profile::{Column, Id, Profile};
+use crate::profile::{Budget, Column, Id, Profile, TooLarge};
 use crate::report::{Direction, Name, Pair, Tree, TreeRow};
 use crate::tree::{
     CallTree, KeyId, Node, NodeId, Shape, Subject, call_tree, caller_tree, flat, occurrences, whole,
@@ -25,6 +25,9 @@ pub struct TreeOptions {
     pub depth: Option<usize>,
     /// Whether rows with the same numbers share a line, and so count once towards the limit.
     pub join: bool,
+    /// How much memory the rows may take. From the bottom up they can be many more than the profile
+    /// has frames: each function of a stack of 20,000 has up to 20,000 callers.
+    pub budget: Budget,
 }
 
 impl TreeOptions {
@@ -37,6 +40,7 @@ impl TreeOptions {
             min_share: 0.0,
             depth: None,
             join: false,
+            budget: Budget::UNLIMITED,
         }
     }
 }
@@ -100,8 +104,8 @@ pub fn tree(profile: &Profile, options: &TreeOptions) -> Tree {
     Tree { header, direction: Direction::TopDown, rows, cut, min_share }
 }
 
-/// The functions and, below each, its callers.
-pub fn bottom_up(profile: &Profile, options: &TreeOptions) -> Tree {
+/// The functions and, below each, its callers. Fails where the rows take more memory than they may.
+pub fn bottom_up(profile: &Profile, options: &TreeOptions) -> Result<Tree, TooLarge> {
     let subject = options.scope.subject(profile);
     let counted = flat(&subject);
     let mut header = options.scope.header(profile, "prof.tree.v1");
@@ -130,6 +134,7 @@ pub fn bottom_up(profile: &Profile, options: &TreeOptions) -> Tree {
     let callers_by = Sort::by(if measure.compares() { SortKey::Delta } else { SortKey::Total });
     let mut places = occurrences(&subject, &tops);
     let mut rows = Vec::new();
+    let mut share = options.budget.share();
     for top in tops {
         let places = places.remove(&top).unwrap_or_default();
         let heavier = pair(top).total.saturating_abs().max(old(top).total.saturating_abs());
@@ -143,9 +148,10 @@ pub fn bottom_up(profile: &Profile, options: &TreeOptions) -> Tree {
         };
         let tree = caller_tree(&subject, top, &places, &shape);
         append_callers(&mut rows, &subject, &measure, &tree, options.join);
+        share.set((rows.capacity() * size_of::<TreeRow>()) as u64)?;
     }
     let min_share = options.min_share;
-    Tree { header, direction: Direction::BottomUp, rows, cut: cut.len() as u64, min_share }
+    Ok(Tree { header, direction: Direction::BottomUp, rows, cut: cut.len() as u64, min_share })
 }
 
 fn append_callers(
@@ -267,7 +273,7 @@ mod tests {
     }
 
     fn bottom_up_of(picture: &str, name: &str) -> Vec<String> {
-        let drawn = drawn(&bottom_up(&from_picture(picture), &TreeOptions::new(Scope::metric(0))));
+        let drawn = drawn(&bottom_up(&from_picture(picture), &TreeOptions::new(Scope::metric(0))).unwrap());
         let start = drawn.iter().position(|row| row.starts_with(&format!("{name} "))).unwrap();
         let length = drawn[start + 1..].iter().take_while(|row| row.starts_with(' ')).count();
         drawn[start..=start + length].to_vec()

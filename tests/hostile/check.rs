@@ -43,7 +43,7 @@ pub fn keep_panics() {
     }));
 }
 
-/// Reads an input, and shows what was read in view number `view` (of [`views::COUNT`]). The error is
+/// Reads an input, and shows what was read in view number `view` (of [`views::VIEWS`]). The error is
 /// what must not happen, in words.
 pub fn check(format: Option<&Format>, bytes: &[u8], view: Option<usize>) -> Result<Outcome, String> {
     MEMORY.reset_peak_usage();
@@ -69,7 +69,8 @@ pub fn check(format: Option<&Format>, bytes: &[u8], view: Option<usize>) -> Resu
     let outcome = outcome.unwrap_or_else(|_| Err(format!("panic: {}", PANIC.with_borrow(Clone::clone))))?;
     let (peak, time) = (MEMORY.peak_usage().saturating_sub(before), start.elapsed());
     if peak > MEMORY_AT_LEAST + bytes.len() * MEMORY_A_BYTE {
-        return Err(format!("memory: {} MB for {} bytes", peak >> 20, bytes.len()));
+        let shown = view.map_or(String::new(), |view| format!(" in {}", views::VIEWS[view]));
+        return Err(format!("memory: {} MB{shown} for {} bytes", peak >> 20, bytes.len()));
     }
     if time > TIME_AT_LEAST * (1 + (bytes.len() >> 20) as u32) {
         return Err(format!("time: {time:.1?} for {} bytes", bytes.len()));

@@ -152,7 +152,7 @@ fn fuzz(format: &'static Format, arguments: &Arguments) -> Tally {
             _ => {}
         }
         let bytes = case(format, &seeds, arguments.seed, number);
-        let view = (number % 3 == 0).then_some(number as usize / 3 % views::COUNT);
+        let view = (number % 3 == 0).then_some(number as usize / 3 % views::VIEWS.len());
         let named = (number % 8 != 0).then_some(format);
         watch::case(format.name, &bytes);
         tally.mutated += 1;

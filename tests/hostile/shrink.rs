@@ -19,7 +19,7 @@ pub fn every_way(format: Option<&'static Format>, bytes: &[u8]) -> Option<String
     let readers = if format.is_some() { &readers[..] } else { &readers[1..] };
     readers
         .iter()
-        .find_map(|reader| (0..views::COUNT).find_map(|view| check(*reader, bytes, Some(view)).err()))
+        .find_map(|reader| (0..views::VIEWS.len()).find_map(|view| check(*reader, bytes, Some(view)).err()))
 }
 
 /// Drops parts of a finding, ever smaller ones, as long as it stays the same finding.

@@ -1,7 +1,7 @@
 //! Every view in every form, of a profile that may hold anything.
 
 use prof::output::{HtmlOptions, Style, SvgOptions, csv, dot, html, json, markdown, svg, text};
-use prof::profile::Profile;
+use prof::profile::{Budget, Profile};
 use prof::report::Report;
 use prof::tree::By;
 use prof::view::{
@@ -9,13 +9,17 @@ use prof::view::{
     TracesOptions, TreeOptions, bottom_up, flame, focus, graph, hot, info, labels, page, top, traces, tree,
 };
 
-/// How many views there are.
-pub const COUNT: usize = 10;
+/// The views.
+pub const VIEWS: [&str; 10] =
+    ["top", "tree", "tree --bottom-up", "hot", "graph", "focus", "traces", "labels", "info", "flame"];
 
 /// Views of more than this take too long for a case among thousands.
 const MOST_FRAMES: usize = 20_000;
 
-/// Shows a profile in view number `view`, in every form; the error says which sum is wrong.
+/// Memory that rows from the bottom up may take: they can be as many as the square of the frames.
+const ROWS: u64 = 16 << 20;
+
+/// Shows a profile in view number `view` of [`VIEWS`], in every form; the error says which sum is wrong.
 pub fn show(profile: &Profile, view: usize) -> Result<(), String> {
     let metric = profile.meta.default_metric;
     let Some(shown) = profile.meta.metrics.get(metric).filter(|shown| !shown.too_large) else {
@@ -37,7 +41,11 @@ pub fn show(profile: &Profile, view: usize) -> Result<(), String> {
             Report::Top(top)
         }
         1 => Report::Tree(tree(profile, &TreeOptions::new(scope))),
-        2 => Report::Tree(bottom_up(profile, &TreeOptions::new(scope))),
+        2 => {
+            let options = TreeOptions { budget: Budget::of(ROWS), ..TreeOptions::new(scope) };
+            let Ok(tree) = bottom_up(profile, &options) else { return Ok(()) };
+            Report::Tree(tree)
+        }
         3 => Report::Hot(hot(profile, &HotOptions::new(scope))),
         4 => Report::Graph(graph(profile, &GraphOptions::new(scope))),
         5 => {

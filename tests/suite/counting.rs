@@ -103,7 +103,7 @@ proptest! {
     fn callers_sum_to_the_function(drawn in samples(0..20)) {
         let profile = profile(&drawn);
         let flat = rows(&profile);
-        let tree = bottom_up(&profile, &options());
+        let tree = bottom_up(&profile, &options()).unwrap();
         for (index, row) in tree.rows.iter().enumerate() {
             if row.parent.is_none() {
                 prop_assert_eq!(flat[&*row.name], (row.values.self_value, row.values.total));
@@ -132,6 +132,6 @@ fn a_stack_of_a_hundred_thousand_frames_is_fine() {
     assert_eq!(rows(&profile).len(), 200);
     let options = TreeOptions { join: true, limit: Some(40), ..options() };
     assert_eq!(tree(&profile, &options).rows.len(), 100_000);
-    let up = bottom_up(&profile, &TreeOptions { limit: Some(1), ..options });
+    let up = bottom_up(&profile, &TreeOptions { limit: Some(1), ..options }).unwrap();
     assert_eq!(up.rows.iter().map(|row| row.values.total).max(), Some(7));
 }

@@ -88,10 +88,25 @@ fn the_command_says_what_was_too_much() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("bomb.gz"), bomb(b"main;", 8 << 20)).unwrap();
     let errors = refused(folder.path(), &["top", "--max-memory", "4mb", "bomb.gz"]);
-    assert!(errors.contains("loading takes more memory than the 4"), "{errors}");
+    assert!(errors.contains("needs more memory than the 4"), "{errors}");
     assert!(errors.contains("\nhint: --max-memory"), "{errors}");
     let errors = refused(folder.path(), &["top", "--max-memory", "much", "bomb.gz"]);
     assert!(errors.contains("expected a size such as 512mb"), "{errors}");
+}
+
+#[test]
+fn rows_meet_the_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    let deep: Vec<String> = (0..3000).map(|depth| format!("f{depth}")).collect();
+    fs::write(folder.path().join("deep.folded"), format!("{} 1\n", deep.join(";"))).unwrap();
+    let bottom_up = ["tree", "--bottom-up", "-f", "json", "--max-memory", "100mb", "deep.folded"];
+    let errors = refused(folder.path(), &bottom_up);
+    assert!(errors.contains("needs more memory than the 1"), "{errors}");
+    assert!(errors.contains("\nhint: --limit"), "{errors}");
+    let fewer = run(folder.path(), &[&bottom_up[..], &["--limit", "10"]].concat());
+    assert_eq!(fewer.status.code(), Some(0));
+    let table = run(folder.path(), &["tree", "-f", "markdown", "deep.folded"]).stdout;
+    assert!(table.len() < 2 << 20, "{} bytes", table.len());
 }
 
 #[test]

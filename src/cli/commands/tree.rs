@@ -7,8 +7,10 @@ use crate::cli::args::{OutputFormat, RowArgs, ViewArgs};
 use crate::cli::base::BaseArgs;
 use crate::cli::calls::Shows;
 use crate::cli::columns::ColumnArgs;
+use crate::cli::failure::hinted;
 use crate::cli::filters::AroundFocus;
 use crate::cli::marking::MarkArgs;
+use crate::cli::memory;
 use crate::cli::run::show_beside;
 use crate::report::Report;
 use crate::view::{Sort, SortKey, TreeOptions, bottom_up, tree};
@@ -46,6 +48,9 @@ const FUNCTIONS: usize = 10;
 /// The smallest share of their callers, in percent of the function.
 const MIN_CALLER_SHARE: f64 = 20.0;
 
+/// What to do where the rows are too many.
+const FEWER_ROWS: &str = "--limit, --depth and --min-share leave out rows; --max-memory 8GiB allows more";
+
 impl TreeCommand {
     pub(crate) fn run(mut self) -> Result<()> {
         if !self.bottom_up {
@@ -71,9 +76,13 @@ impl TreeCommand {
                 min_share: self.rows.cut.min_share_or(&self.view.layout, min_share),
                 depth: self.depth,
                 join: self.view.layout.format == OutputFormat::Text,
+                budget: memory::budget(self.view.input.max_memory),
             };
-            let view = if self.bottom_up { bottom_up } else { tree };
-            let mut tree = view(profile, &options);
+            let mut tree = if self.bottom_up {
+                bottom_up(profile, &options).map_err(|error| hinted(error.to_string(), FEWER_ROWS))?
+            } else {
+                tree(profile, &options)
+            };
             tree.header.about.columns = self.columns.columns();
             Ok(Report::Tree(tree))
         })

@@ -115,7 +115,8 @@ impl Tree {
         let count = decimal(scan.word()).filter(|&count| count >= 0).ok_or("a count that is no number")?;
         self.close(depth);
         if let Some(parent) = self.path.last_mut() {
-            parent.own -= count;
+            // Below zero nothing is its own, however far below.
+            parent.own = parent.own.saturating_sub(count);
         }
         let node = scan.0.trim_ascii();
         let frame = match thread(node) {

@@ -3,14 +3,14 @@
 use std::io::{self, Write};
 
 use crate::name::clean;
-use crate::output::rows::rows;
+use crate::output::rows::Rows;
 use crate::report::Report;
 
 /// Writes the rows of a report, with a line of column names first. Fails where `out` does.
 pub fn csv(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    let (columns, rows) = rows(report);
-    line(out, &columns)?;
-    rows.iter().try_for_each(|row| line(out, row))
+    let rows = Rows::of(report);
+    line(out, &rows.columns)?;
+    rows.cells().try_for_each(|row| line(out, &row))
 }
 
 fn line(out: &mut dyn Write, cells: &[String]) -> io::Result<()> {

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use crate::name::{clean, display_width};
 use crate::output::diff::comment;
-use crate::output::rows::rows;
+use crate::output::rows::Rows;
 use crate::output::text::{Style, heading, short_file};
 use crate::report::{Header, MetricName, Report};
 use crate::unit::{self, IncompatibleUnits, Scale, Unit};
@@ -19,12 +19,13 @@ pub fn markdown(
     if let Report::Diff(diff) = report {
         return comment(diff, out).map(Ok);
     }
-    let (titles, cells) = rows(report);
+    let rows = Rows::of(report);
+    let (titles, cells) = (&rows.columns, rows.cells().collect::<Vec<_>>());
     let Some(header) = report.header() else {
-        return write_table(&titles, &cells, out).map(Ok);
+        return write_table(titles, &cells, out).map(Ok);
     };
     let style = Style { unit: unit.cloned(), ..Style::plain() };
-    let (lines, (titles, cells)) = match (heading(header, &style), readable(header, unit, &titles, &cells)) {
+    let (lines, (titles, cells)) = match (heading(header, &style), readable(header, unit, titles, &cells)) {
         (Ok(lines), Ok(table)) => (lines, table),
         (Err(error), _) | (_, Err(error)) => return Ok(Err(error)),
     };
@@ -148,12 +149,12 @@ pub(super) fn table(
     let widths: Vec<usize> = (0..titles.len())
         .map(|index| {
             let cells = rows.iter().map(|row| display_width(&row[index]));
-            cells.chain([display_width(&titles[index]), LEAST]).max().unwrap_or(LEAST)
+            cells.chain([display_width(&titles[index]), LEAST]).max().unwrap_or(LEAST).min(MOST)
         })
         .collect();
     let line = |cells: &[String], out: &mut dyn Write| {
         let padded = cells.iter().zip(&widths).enumerate().map(|(index, (cell, width))| {
-            let blanks = " ".repeat(width - display_width(cell));
+            let blanks = " ".repeat(width.saturating_sub(display_width(cell)));
             if right.contains(&index) { format!("{blanks}{cell}") } else { format!("{cell}{blanks}") }
         });
         writeln!(out, "| {} |", padded.collect::<Vec<_>>().join(" | "))
@@ -168,6 +169,9 @@ pub(super) fn table(
 
 /// Columns are at least this wide, and their rules two signs wider.
 const LEAST: usize = 1;
+
+/// Columns are aligned up to this width: one name of 15,000 characters must not widen every row.
+const MOST: usize = 120;
 
 /// Escapes what Markdown or the HTML in it would take for markup.
 pub(super) fn escape(cell: &str) -> String {

@@ -1,5 +1,8 @@
 //! Reports as plain rows of cells, for the outputs that know nothing but tables.
 
+use std::iter;
+
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::report::{
@@ -7,45 +10,59 @@ use crate::report::{
     SourceLine, Trace, TypeRow,
 };
 
-/// The column names and rows of a report, in the order of its JSON keys. What a key holds that is
-/// itself an object becomes one column for each of its keys: `old.self`, `old.total`.
-pub(super) fn rows(report: &Report) -> (Vec<String>, Vec<Vec<String>>) {
-    let rows: Vec<Vec<(String, Value)>> = objects(report).iter().map(flatten).collect();
-    let mut columns: Vec<String> = Vec::new();
-    for row in &rows {
-        for (name, _) in row {
-            if !columns.contains(name) {
-                columns.push(name.clone());
-            }
-        }
-    }
-    let cells = rows
-        .iter()
-        .map(|row| {
-            let cell =
-                |column: &String| row.iter().find(|(name, _)| name == column).map(|(_, value)| cell(value));
-            columns.iter().map(|column| cell(column).unwrap_or_default()).collect()
-        })
-        .collect();
-    (columns, cells)
+/// A report as a table. Its rows are made as they are asked for: a tree has millions of them.
+pub(super) struct Rows<'r> {
+    report: &'r Report,
+    /// The names of the columns, in the order of the keys of the report in JSON. What a key holds that is
+    /// itself an object becomes one column for each of its keys: `old.self`, `old.total`.
+    pub(super) columns: Vec<String>,
 }
 
-fn objects(report: &Report) -> Vec<Value> {
-    let value = |row: Result<Value, serde_json::Error>| row.unwrap_or(Value::Null);
-    match report {
-        Report::Top(top) => top.rows.iter().map(|row| value(serde_json::to_value(row))).collect(),
-        Report::Tree(tree) => tree.rows.iter().map(|row| value(serde_json::to_value(row))).collect(),
-        Report::Focus(focus) => focus_rows(focus),
-        Report::Graph(graph) => graph_rows(graph),
-        Report::Hot(hot) => hot.sequences.iter().map(sequence_row).collect(),
-        Report::Source(source) => source.functions.iter().flat_map(line_rows).collect(),
-        Report::Labels(labels) => labels.keys.iter().flat_map(label_rows).collect(),
-        Report::Traces(traces) => traces.traces.iter().map(trace_row).collect(),
-        Report::Types(types) => types.types.iter().map(type_row).collect(),
-        Report::Info(info) => info.metrics.iter().map(|row| value(serde_json::to_value(row))).collect(),
-        Report::Flame(_) | Report::Page(_) => Vec::new(),
-        Report::Diff(diff) => diff.rows.iter().map(|row| value(serde_json::to_value(row))).collect(),
+impl<'r> Rows<'r> {
+    pub(super) fn of(report: &'r Report) -> Self {
+        let mut columns: Vec<String> = Vec::new();
+        for (name, _) in objects(report).flat_map(flatten) {
+            if !columns.contains(&name) {
+                columns.push(name);
+            }
+        }
+        Rows { report, columns }
     }
+
+    /// A cell for each column, row by row.
+    pub(super) fn cells(&self) -> impl Iterator<Item = Vec<String>> {
+        objects(self.report).map(|row| {
+            let mut cells = vec![String::new(); self.columns.len()];
+            for (name, value) in flatten(row) {
+                if let Some(column) = self.columns.iter().position(|column| *column == name) {
+                    cells[column] = cell(value);
+                }
+            }
+            cells
+        })
+    }
+}
+
+fn objects(report: &Report) -> Box<dyn Iterator<Item = Value> + '_> {
+    match report {
+        Report::Top(top) => each(&top.rows),
+        Report::Tree(tree) => each(&tree.rows),
+        Report::Focus(focus) => Box::new(focus_rows(focus).into_iter()),
+        Report::Graph(graph) => Box::new(graph_rows(graph).into_iter()),
+        Report::Hot(hot) => Box::new(hot.sequences.iter().map(sequence_row)),
+        Report::Source(source) => Box::new(source.functions.iter().flat_map(line_rows)),
+        Report::Labels(labels) => Box::new(labels.keys.iter().flat_map(label_rows)),
+        Report::Traces(traces) => Box::new(traces.traces.iter().map(trace_row)),
+        Report::Types(types) => Box::new(types.types.iter().map(type_row)),
+        Report::Info(info) => each(&info.metrics),
+        Report::Flame(_) | Report::Page(_) => Box::new(iter::empty()),
+        Report::Diff(diff) => each(&diff.rows),
+    }
+}
+
+/// Rows whose keys are those of the report itself.
+fn each<R: Serialize>(rows: &[R]) -> Box<dyn Iterator<Item = Value> + '_> {
+    Box::new(rows.iter().map(|row| serde_json::to_value(row).unwrap_or(Value::Null)))
 }
 
 /// The lines of a function, each with its name and file.
@@ -144,26 +161,23 @@ fn sequence_row(sequence: &HotSequence) -> Value {
     row
 }
 
-fn flatten(row: &Value) -> Vec<(String, Value)> {
+fn flatten(row: Value) -> Vec<(String, Value)> {
     let mut cells = Vec::new();
     let Value::Object(fields) = row else { return cells };
     for (name, value) in fields {
-        match value {
-            Value::Object(_) => {
-                cells.extend(
-                    flatten(value).into_iter().map(|(inner, value)| (format!("{name}.{inner}"), value)),
-                );
-            }
-            _ => cells.push((name.clone(), value.clone())),
+        if value.is_object() {
+            cells.extend(flatten(value).into_iter().map(|(inner, value)| (format!("{name}.{inner}"), value)));
+        } else {
+            cells.push((name, value));
         }
     }
     cells
 }
 
-fn cell(value: &Value) -> String {
+fn cell(value: Value) -> String {
     match value {
         Value::Null => String::new(),
-        Value::String(text) => text.clone(),
+        Value::String(text) => text,
         other => other.to_string(),
     }
 }

@@ -2,9 +2,9 @@
 
 use hashbrown::HashMap;
 
-use crate::profile::{LabelSetId, LabelValue, Profile};
+use crate::profile::{Column, LabelSetId, LabelValue, Profile};
 use crate::report::{LabelText, Name, Trace, Traces};
-use crate::tree::KeyId;
+use crate::tree::{KeyId, Subject};
 use crate::view::{Scope, threshold};
 
 /// What `traces` is told.
@@ -35,12 +35,14 @@ pub fn traces(profile: &Profile, options: &TracesOptions) -> Traces {
     }
     let mut rows: Vec<_> = sums.into_iter().filter(|(_, sum)| sum.iter().any(|&value| value != 0)).collect();
     // Stacks of equal weight stand in the order of their names, so that output is the same every time.
-    let names =
-        |keys: &[KeyId]| keys.iter().map(|&key| subject.keys.name(key).clone()).collect::<Vec<Name>>();
+    let rank = ranks(&subject);
     rows.sort_by(|((a_keys, a_set), a), ((b_keys, b_set), b)| {
         let by_weight = b[0].unsigned_abs().cmp(&a[0].unsigned_abs());
-        by_weight.then_with(|| names(a_keys).cmp(&names(b_keys))).then_with(|| a_set.cmp(b_set))
+        let of = |key: &KeyId| rank[*key];
+        let by_name = || a_keys.iter().map(of).cmp(b_keys.iter().map(of));
+        by_weight.then_with(by_name).then_with(|| a_set.cmp(b_set))
     });
+    let names = |keys: &[KeyId]| keys.iter().map(|&key| subject.keys.name(key).clone()).collect();
     let smallest = threshold(header.shown, options.min_share);
     let limit = options.limit.unwrap_or(usize::MAX);
     let metric_names: Vec<Name> =
@@ -56,6 +58,19 @@ pub fn traces(profile: &Profile, options: &TracesOptions) -> Traces {
         traces.push(Trace { frames: names(&keys), values, labels: labels(profile, set) });
     }
     Traces { header, traces }
+}
+
+/// The place of each key in the order of names; keys of the same name share it. A million stacks of equal
+/// weight are compared by numbers so: 20 s of comparing names are one.
+fn ranks(subject: &Subject<'_>) -> Column<KeyId, u32> {
+    let mut keys: Vec<KeyId> = subject.keys.ids().collect();
+    keys.sort_by_key(|&key| subject.keys.name(key));
+    let mut ranks = Column::filled(0, subject.keys.len());
+    for pair in keys.windows(2) {
+        let is_other = subject.keys.name(pair[0]) != subject.keys.name(pair[1]);
+        ranks[pair[1]] = ranks[pair[0]] + u32::from(is_other);
+    }
+    ranks
 }
 
 fn labels(profile: &Profile, set: LabelSetId) -> Vec<(Name, LabelText)> {

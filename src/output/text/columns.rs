@@ -2,8 +2,6 @@
 
 use std::io::{self, Write};
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
-
 use crate::name::{clean, display_width};
 
 /// How a line stands out where colour is on. Colour only repeats what the text says.
@@ -94,35 +92,66 @@ impl Columns {
     /// The width of all columns of numbers with their gaps, that is where the rest begins, if the
     /// numbers are these.
     pub(super) fn width_of_numbers(titles: &[&str], rows: &[Vec<String>]) -> usize {
-        let column = |index: usize| {
-            let cells = rows.iter().map(|row| display_width(&row[index]));
-            cells.max().unwrap_or(0).max(display_width(titles[index]))
-        };
-        (0..titles.len() - 1).map(|index| column(index) + GAP).sum()
+        Grid::new(&titles[..titles.len() - 1], rows).width()
     }
 
     /// The lines, titles first.
     pub(super) fn lines(mut self) -> Vec<Line> {
         let last_title = self.titles.pop().unwrap_or_default();
         self.rows.insert(0, (self.titles, last_title, Emphasis::Bold));
-        // Only the numbers go through the table: it measures widths in 16 bits, and names may be
-        // longer than that.
-        let mut table = Table::new();
-        table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-        let mut rests = Vec::new();
-        for (numbers, rest, emphasis) in self.rows {
-            table.add_row(numbers);
-            rests.push((rest, emphasis));
-        }
-        for (index, column) in table.column_iter_mut().enumerate() {
-            let left = self.first_left && index == 0;
-            let alignment = if left { CellAlignment::Left } else { CellAlignment::Right };
-            column.set_padding((0, GAP as u16)).set_cell_alignment(alignment);
-        }
-        let join = |(numbers, (rest, emphasis)): (String, (String, Emphasis))| {
-            Line::new(format!("{numbers}{rest}"), emphasis)
+        let mut grid = Grid::new(&self.rows[0].0, self.rows.iter().map(|(numbers, ..)| numbers));
+        grid.first_left = self.first_left;
+        let line = |(numbers, rest, emphasis): &(Vec<String>, String, Emphasis)| {
+            Line::new(grid.line(numbers, rest), *emphasis)
         };
-        table.lines().zip(rests).map(join).collect()
+        self.rows.iter().map(line).collect()
+    }
+}
+
+/// The widths of columns of numbers, for rows that are laid out one by one.
+#[derive(Default)]
+pub(super) struct Grid {
+    widths: Vec<usize>,
+    first_left: bool,
+}
+
+impl Grid {
+    /// Columns as wide as their widest cell, or their title.
+    pub(super) fn new<'r>(
+        titles: &[impl AsRef<str>],
+        rows: impl IntoIterator<Item = &'r Vec<String>>,
+    ) -> Self {
+        let mut grid = Grid::default();
+        grid.widths = titles.iter().map(|title| display_width(title.as_ref())).collect();
+        rows.into_iter().for_each(|row| grid.widen(row));
+        grid
+    }
+
+    /// Makes room for a row.
+    pub(super) fn widen(&mut self, row: &[String]) {
+        for (width, cell) in self.widths.iter_mut().zip(row) {
+            *width = (*width).max(display_width(cell));
+        }
+    }
+
+    /// The width of all columns with their gaps. What is empty in all rows is no column.
+    fn width(&self) -> usize {
+        self.widths.iter().filter(|&&width| width > 0).map(|width| width + GAP).sum()
+    }
+
+    /// A row: its numbers below each other, none for blanks, and the rest.
+    pub(super) fn line(&self, numbers: &[String], rest: &str) -> String {
+        let mut line = String::new();
+        for (index, &width) in self.widths.iter().enumerate().filter(|&(_, &width)| width > 0) {
+            let cell = numbers.get(index).map_or("", String::as_str);
+            let blanks = width.saturating_sub(display_width(cell));
+            let (before, after) = if self.first_left && index == 0 { (0, blanks) } else { (blanks, 0) };
+            line.extend(std::iter::repeat_n(' ', before));
+            line.push_str(cell);
+            line.extend(std::iter::repeat_n(' ', after + GAP));
+        }
+        line.push_str(rest);
+        line
     }
 }
 

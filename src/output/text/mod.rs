@@ -161,25 +161,29 @@ pub fn text(
     out: &mut dyn Write,
 ) -> io::Result<Result<(), IncompatibleUnits>> {
     let lines = match report {
+        Report::Traces(report) => return write(traces::lines(report, style), style, out),
         Report::Top(report) => top::lines(report, style),
         Report::Tree(report) => tree::lines(report, style),
         Report::Focus(report) => focus::lines(report, style),
         Report::Hot(report) => hot::lines(report, style),
         Report::Source(report) => source::lines(report, style),
         Report::Labels(report) => labels::lines(report, style),
-        Report::Traces(report) => traces::lines(report, style),
         Report::Types(report) => Ok(types::lines(report, style)),
         Report::Graph(report) => graph::lines(report, style),
         Report::Info(report) => Ok(info::lines(report, style)),
         Report::Flame(_) | Report::Page(_) => Ok(Vec::new()),
         Report::Diff(report) => diff::lines(report, style),
     };
-    let lines: Vec<Line> = match lines {
-        Ok(lines) => lines,
-        Err(error) => return Ok(Err(error)),
-    };
-    for line in lines {
-        line.write(out, style.color)?;
+    write(lines.map(Vec::into_iter), style, out)
+}
+
+fn write(
+    lines: Result<impl Iterator<Item = Line>, IncompatibleUnits>,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<Result<(), IncompatibleUnits>> {
+    match lines {
+        Ok(mut lines) => lines.try_for_each(|line| line.write(out, style.color)).map(Ok),
+        Err(error) => Ok(Err(error)),
     }
-    Ok(Ok(()))
 }

@@ -1,6 +1,6 @@
 //! Names as they stand on the screen.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use crate::name::{clean, short_names};
 use crate::output::text::Style;
@@ -13,9 +13,9 @@ pub(super) struct Names {
 
 impl Names {
     pub(super) fn new<'n>(names: impl Iterator<Item = &'n Name>, style: &Style) -> Self {
-        let mut distinct: Vec<&Name> = names.collect();
+        // A million stacks have many more frames than names: these are sorted once each.
+        let mut distinct: Vec<&Name> = names.collect::<HashSet<_>>().into_iter().collect();
         distinct.sort_unstable();
-        distinct.dedup();
         let shown = if style.short_names {
             short_names(&distinct)
         } else {

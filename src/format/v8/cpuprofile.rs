@@ -96,7 +96,7 @@ impl Parts {
         }
         tree.link();
         let (start, end) = self.span();
-        builder.meta.duration_ns = end.map(|end| (end - start).saturating_mul(1000));
+        builder.meta.duration_ns = end.map(|end| end.saturating_sub(start).saturating_mul(1000));
         builder.meta.comments.extend((!self.title.is_empty()).then(|| self.title.clone()));
         match self.samples {
             Some(at) => self.write_samples(json.at(at), builder, &mut tree, thread),

@@ -109,7 +109,6 @@ impl Columns {
 }
 
 /// The widths of columns of numbers, for rows that are laid out one by one.
-#[derive(Default)]
 pub(super) struct Grid {
     widths: Vec<usize>,
     first_left: bool,
@@ -121,8 +120,8 @@ impl Grid {
         titles: &[impl AsRef<str>],
         rows: impl IntoIterator<Item = &'r Vec<String>>,
     ) -> Self {
-        let mut grid = Grid::default();
-        grid.widths = titles.iter().map(|title| display_width(title.as_ref())).collect();
+        let widths = titles.iter().map(|title| display_width(title.as_ref())).collect();
+        let mut grid = Grid { widths, first_left: false };
         rows.into_iter().for_each(|row| grid.widen(row));
         grid
     }

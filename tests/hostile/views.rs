@@ -16,8 +16,9 @@ pub const VIEWS: [&str; 10] =
 /// Views of more than this take too long for a case among thousands.
 const MOST_FRAMES: usize = 20_000;
 
-/// Memory that rows from the bottom up may take: they can be as many as the square of the frames.
-const ROWS: u64 = 16 << 20;
+/// Memory that rows from the bottom up may take: they can be as many as the square of the frames, and a table
+/// in Markdown takes several times as much.
+const ROWS: u64 = 8 << 20;
 
 /// Shows a profile in view number `view` of [`VIEWS`], in every form; the error says which sum is wrong.
 pub fn show(profile: &Profile, view: usize) -> Result<(), String> {

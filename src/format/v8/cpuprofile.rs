@@ -95,8 +95,7 @@ impl Parts {
             (None, None) => return Err(ParseError::whole(NAME, "neither `nodes` nor `head` is there")),
         }
         tree.link();
-        let (start, end) = self.span();
-        builder.meta.duration_ns = end.map(|end| end.saturating_sub(start).saturating_mul(1000));
+        builder.meta.duration_ns = self.duration().map(|duration| duration.saturating_mul(1000));
         builder.meta.comments.extend((!self.title.is_empty()).then(|| self.title.clone()));
         match self.samples {
             Some(at) => self.write_samples(json.at(at), builder, &mut tree, thread),
@@ -109,6 +108,12 @@ impl Parts {
         let unit = if self.nodes.is_some() { 1.0 } else { 1e6 };
         let start = self.start.map_or(0, |start| (start * unit) as i64);
         (start, self.end.map(|end| (end * unit) as i64).filter(|&end| end >= start))
+    }
+
+    /// The time between start and end in µs, as far as it can be told.
+    fn duration(&self) -> Option<i64> {
+        let (start, end) = self.span();
+        Some(end?.saturating_sub(start))
     }
 
     fn write_samples(
@@ -145,7 +150,7 @@ impl Parts {
     }
 
     fn moments<'a>(&self, samples: &Json<'a>) -> Result<Moments<'a>, ParseError> {
-        let (start, end) = self.span();
+        let (start, _) = self.span();
         if let Some(at) = self.deltas.or(self.timestamps) {
             let mut json = samples.at(at);
             json.array()?;
@@ -159,7 +164,7 @@ impl Parts {
             samples.skip()?;
             count += 1;
         }
-        Ok(Moments::Even { start, duration: end.unwrap_or(start) - start, count, index: 0 })
+        Ok(Moments::Even { start, duration: self.duration().unwrap_or(0), count, index: 0 })
     }
 
     /// A profile without samples still says how often each node was hit: its time is divided by that.
@@ -169,8 +174,7 @@ impl Parts {
         tree: &mut Tree,
         hits: &OwnValues,
     ) -> Result<(), ParseError> {
-        let (start, end) = self.span();
-        let duration = i128::from(end.unwrap_or(start) - start);
+        let duration = i128::from(self.duration().unwrap_or(0));
         let all: i128 = hits.iter().map(|&hits| i128::from(hits.max(0))).sum();
         for (node, &hits) in hits.enumerate().filter(|(_, hits)| **hits > 0) {
             let stack = tree.stack(builder, node)?;

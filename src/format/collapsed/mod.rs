@@ -58,14 +58,16 @@ fn has_separator(head: &[u8]) -> bool {
         .any(|(stack, _)| stack.contains(&b';'))
 }
 
-/// Whether every line is a name without blanks and its weight, or its two weights.
+/// Whether every line is a name without blanks and its weight, or its two weights. Lines of nothing but numbers
+/// are some other table.
 fn are_pairs(head: &[u8]) -> bool {
     let whole = memchr::memrchr(b'\n', head).map_or(head, |end| &head[..end]);
     let lines = whole.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
     lines.filter(|line| !is_blank_or_comment(line)).all(|line| {
         let names =
             split_weight(line).map_or(line, |(rest, _)| split_weight(rest).map_or(rest, |(rest, _)| rest));
-        !names.is_empty() && !names.contains(&b' ') && !names.contains(&b'\t')
+        let is_name = |byte: &u8| !byte.is_ascii_digit() && *byte != b'.';
+        names.iter().any(is_name) && !names.contains(&b' ') && !names.contains(&b'\t')
     })
 }
 
@@ -124,6 +126,18 @@ mod tests {
         let profile = load("# a comment\nmain;operator new(unsigned long) 3\r\nmain;<T as X>::f, g 2\nmain;operator new(unsigned long) 4").unwrap();
         assert_eq!(draw(&profile), "main;<T as X>::f, g 2\nmain;operator new(unsigned long) 7");
         assert_eq!((profile.meta.rows, profile.samples.len()), (3, 2));
+    }
+
+    #[test]
+    fn tables_of_other_things_are_no_stacks() {
+        for table in
+            ["123 456 789", "1 2\n3 4\n", "/dev/sda1 / ext4 defaults 0 1\n", "total 12\nfile one 3\n"]
+        {
+            assert_eq!(sniff(table.as_bytes()), Confidence::No, "{table}");
+        }
+        for stacks in ["main 3\nidle 4\n", "main;work 3\n", "0x4005d0 12\n0x4005e0 3\n", "main 3 4\n"] {
+            assert_eq!(sniff(stacks.as_bytes()), Confidence::Maybe, "{stacks}");
+        }
     }
 
     #[test]

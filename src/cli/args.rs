@@ -11,7 +11,6 @@ use crate::cli::filters::FilterArgs;
 use crate::cli::many::ManyArgs;
 use crate::cli::memory;
 use crate::cli::symbols::SymbolArgs;
-use crate::output::Style;
 use crate::profile::LoadOptions;
 use crate::stats::Normalize;
 use crate::tree::By;
@@ -24,11 +23,15 @@ pub(crate) struct ViewArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
     #[command(flatten)]
+    pub(crate) many: ManyArgs,
+    #[command(flatten)]
     pub(crate) filters: FilterArgs,
     #[command(flatten)]
     pub(crate) node: NodeArgs,
     #[command(flatten)]
     pub(crate) layout: LayoutArgs,
+    #[command(flatten)]
+    pub(crate) wording: WordingArgs,
 }
 
 /// Inputs, and which of their values to show.
@@ -37,7 +40,7 @@ pub(crate) struct InputArgs {
     /// Profiles: paths, folders, or `-` for standard input
     #[arg(value_name = "PROFILE", help_heading = None, value_hint = ValueHint::AnyPath)]
     pub(crate) profiles: Vec<String>,
-    /// Metric to show, by name or number (repeat it for columns side by side)
+    /// Metric to show, by name or number
     #[arg(
         short, long = "metric", value_name = "NAME", aliases = ["sample-index", "sample_index", "type"],
         add = ArgValueCompleter::new(completion::metrics)
@@ -60,8 +63,6 @@ pub(crate) struct InputArgs {
     pub(crate) verbose: bool,
     #[command(flatten)]
     pub(crate) symbols: SymbolArgs,
-    #[command(flatten)]
-    pub(crate) many: ManyArgs,
 }
 
 impl InputArgs {
@@ -72,7 +73,7 @@ impl InputArgs {
 }
 
 /// What the nodes are.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = None)] // Or the heading of the arguments before would go on.
 pub(crate) struct NodeArgs {
     /// What to tell apart:
@@ -208,13 +209,7 @@ pub(crate) struct LayoutArgs {
     /// Write the report to a file
     #[arg(short, long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
-    /// Unit of the values: auto, or one of the same kind
-    #[arg(long, value_name = "U", default_value = "auto")]
-    pub(crate) unit: String,
-    /// Whether names lose import paths, generic arguments and parameters [default: short on a terminal]
-    #[arg(long, value_name = "HOW")]
-    pub(crate) names: Option<NamesChoice>,
-    /// Lay text out for this many columns, a flame graph for this many pixels
+    /// Lay text out for this many columns
     #[arg(long, value_name = "N")]
     pub(crate) width: Option<usize>,
     /// When to colour
@@ -229,19 +224,42 @@ pub(crate) struct LayoutArgs {
 }
 
 impl LayoutArgs {
-    /// The unit asked for; `None` for the one that fits.
-    pub(crate) fn unit(&self) -> Option<Unit> {
-        (self.unit != "auto").then(|| Unit::parse(&self.unit))
+    /// That of a picture, which has neither columns nor a pager.
+    pub(crate) fn of_picture(output: Option<PathBuf>, force: bool) -> Self {
+        let (format, color, pager) = (OutputFormat::Text, ColorChoice::Never, PagerChoice::Never);
+        LayoutArgs { format, output, width: None, color, pager, force }
     }
 
     /// Whether a pager may show what is written to a terminal.
     pub(crate) fn may_page(&self) -> bool {
         self.format == OutputFormat::Text && self.pager == PagerChoice::Auto && io::stdout().is_terminal()
     }
+}
 
-    /// How text is to look.
-    pub(crate) fn style(&self, to_stdout: bool) -> Style {
-        Style { unit: self.unit(), ..crate::cli::terminal::style(self, to_stdout) }
+/// How values and names are written; by default as fits them.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = None)]
+pub(crate) struct WordingArgs {
+    #[command(flatten)]
+    pub(crate) unit: UnitArgs,
+    /// Whether names lose import paths, generic arguments and parameters [default: short on a terminal]
+    #[arg(long, value_name = "HOW")]
+    pub(crate) names: Option<NamesChoice>,
+}
+
+/// The unit of values.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = None)]
+pub(crate) struct UnitArgs {
+    /// Unit of the values: auto, or one of the same kind [default: auto]
+    #[arg(long, value_name = "U")]
+    unit: Option<String>,
+}
+
+impl UnitArgs {
+    /// The unit asked for; `None` for the one that fits.
+    pub(crate) fn unit(&self) -> Option<Unit> {
+        self.unit.as_deref().filter(|unit| *unit != "auto").map(Unit::parse)
     }
 }
 

@@ -56,7 +56,7 @@ impl BaseArgs {
         };
         let name = loaded.profile.meta.metrics[metric].name.clone();
         let input = InputArgs { profiles: self.base.clone(), metrics: vec![name], ..args.input.clone() };
-        let old = load(&input, needs, args.filters.all_frames)?;
+        let old = load(&input, &args.many, needs, args.filters.all_frames)?;
         let (new, old_metric) = (&loaded.profile, old.metrics[0]);
         let parts = [(new, metric), (&old.profile, old_metric)];
         let parts = parts.map(|(profile, metric)| Part { profile, metric, extra: None });

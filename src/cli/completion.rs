@@ -15,9 +15,9 @@ use clap_complete::engine::CompletionCandidate;
 use clap_complete::env::Shells;
 
 use crate::cli::commands::Prof;
-use crate::cli::inputs::load_one;
 use crate::cli::memory;
 use crate::cli::progress::Progress;
+use crate::cli::reading::load_one;
 use crate::format::{FORMATS, Inflate, WRITERS};
 use crate::name::short_name;
 use crate::profile::{LoadOptions, Profile};

@@ -1,7 +1,8 @@
 //! Many inputs, read side by side and added up as they come.
 
-use crate::cli::inputs::{InputPath, load_one};
+use crate::cli::paths::InputPath;
 use crate::cli::progress::Progress;
+use crate::cli::reading::load_one;
 use crate::cli::symbols::SymbolArgs;
 use crate::format::{Format, Inflate, LoadError};
 use crate::parallel;
@@ -27,8 +28,8 @@ pub(super) struct Gatherer<'a> {
 pub(super) struct Gathered {
     /// What each input says of itself, with its number.
     pub(super) metas: Vec<(usize, Meta)>,
-    /// How many inputs were skipped.
-    pub(super) skipped: usize,
+    /// The inputs that were left out.
+    pub(super) skipped: Vec<Skipped>,
     /// What the inputs hold, in their order.
     pub(super) parts: Vec<Part>,
 }
@@ -42,9 +43,12 @@ pub(super) enum Part {
 /// The number of an input that could not be read, and why.
 pub(super) type Failed = (usize, LoadError);
 
+/// The same of one that may be left out.
+pub(super) type Skipped = Failed;
+
 impl Part {
     /// The profile, where it still is as it was read: its addresses may need names.
-    pub(super) fn one(&mut self) -> Option<&mut Profile> {
+    fn one(&mut self) -> Option<&mut Profile> {
         match self {
             Part::One(profile) => Some(profile),
             Part::Sum(_) => None,
@@ -60,9 +64,25 @@ impl Part {
 }
 
 impl Gathered {
+    /// The profiles that are as they were read.
+    pub(super) fn profiles(&mut self) -> impl Iterator<Item = &mut Profile> {
+        self.parts.iter_mut().filter_map(Part::one)
+    }
+
+    /// Puts what was read in the order of the inputs.
+    fn sort(&mut self, each: bool) {
+        if !each {
+            return self.metas.sort_unstable_by_key(|(number, _)| *number);
+        }
+        // One part an input, read in the same order.
+        let mut read: Vec<_> = self.metas.drain(..).zip(self.parts.drain(..)).collect();
+        read.sort_unstable_by_key(|((number, _), _)| *number);
+        (self.metas, self.parts) = read.into_iter().unzip();
+    }
+
     fn add(&mut self, other: Gathered) {
         self.metas.extend(other.metas);
-        self.skipped += other.skipped;
+        self.skipped.extend(other.skipped);
         self.parts.extend(other.parts);
     }
 }
@@ -76,7 +96,7 @@ impl Gatherer<'_> {
             // Where some are skipped, others take their place.
             let mut numbers: Vec<usize> = order.by_ref().take(most - all.metas.len()).collect();
             if numbers.is_empty() {
-                all.metas.sort_unstable_by_key(|(number, _)| *number);
+                all.sort(self.each);
                 return Ok(all);
             }
             numbers.sort_unstable();
@@ -107,9 +127,12 @@ impl Gatherer<'_> {
         let mut run = Gathered::default();
         let mut sum: Option<Sum> = None;
         for &number in numbers {
-            let Some(profile) = self.load(number, inflate)? else {
-                run.skipped += 1;
-                continue;
+            let profile = match self.load(number, inflate)? {
+                Ok(profile) => profile,
+                Err(skipped) => {
+                    run.skipped.push(skipped);
+                    continue;
+                }
             };
             run.metas.push((number, profile.meta.clone()));
             if let Some(first) = first.filter(|_| self.is_complete(&profile)) {
@@ -131,12 +154,12 @@ impl Gatherer<'_> {
         !self.each && profile.calls.is_none() && !self.symbols.concern(profile)
     }
 
-    /// Reads one input; `None` where it is to be skipped.
-    fn load(&self, number: usize, inflate: Inflate) -> Result<Option<Profile>, Failed> {
+    /// Reads one input, unless it is to be left out.
+    fn load(&self, number: usize, inflate: Inflate) -> Result<Result<Profile, Skipped>, Failed> {
         let path = &self.paths[number];
         match load_one(&path.name, inflate, self.options, self.format, self.progress) {
-            Ok(profile) => Ok(Some(profile)),
-            Err(error) if path.is_skipped(&error, self.skip_broken) => Ok(None),
+            Ok(profile) => Ok(Ok(profile)),
+            Err(error) if path.is_skipped(&error, self.skip_broken) => Ok(Err((number, error))),
             Err(error) => Err((number, error)),
         }
     }

@@ -16,15 +16,48 @@ pub(crate) struct ManyArgs {
     /// Add profiles up (sum), or average over them (mean)
     #[arg(long, value_name = "HOW", default_value = "sum", hide_possible_values = true)]
     merge: Merge,
+    #[command(flatten)]
+    choice: ChoiceArgs,
+    /// Keep the profiles that consume the most: all, top50, top25, top10, top5, top1 (percent)
+    #[arg(long, value_name = "WHICH", default_value = "all", hide_possible_values = true)]
+    weight: Weight,
+}
+
+/// Which profiles go in, where not all do.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Many profiles")]
+pub(crate) struct ChoiceArgs {
     /// Take at most N profiles, chosen at random; 0 for all [default: 250 with --merge mean]
     #[arg(long, value_name = "N")]
     max_profiles: Option<usize>,
     /// What the choice is made from: the same seed makes the same choice
     #[arg(long, value_name = "N", default_value_t = 42)]
     seed: u64,
-    /// Keep the profiles that consume the most: all, top50, top25, top10, top5, top1 (percent)
-    #[arg(long, value_name = "WHICH", default_value = "all", hide_possible_values = true)]
-    weight: Weight,
+}
+
+impl ChoiceArgs {
+    /// The order in which to load `count` inputs, and how many of them.
+    pub(crate) fn order(&self, count: usize) -> (Vec<usize>, usize) {
+        self.sample((0..count).collect(), None)
+    }
+
+    /// How many of `found` profiles were chosen, where not all were: `5 of 1,312 profiles, seed 42`.
+    pub(crate) fn describe(&self, chosen: usize, found: usize) -> Option<String> {
+        let count = |count: usize| group_thousands(count as i128);
+        (chosen < found)
+            .then(|| format!("{} of {} profiles, seed {}", count(chosen), count(found), self.seed))
+    }
+
+    /// Shuffles `all` where it is more than may go in, which is `default` unless asked for; the first so
+    /// many are the choice.
+    fn sample(&self, mut all: Vec<usize>, default: Option<usize>) -> (Vec<usize>, usize) {
+        let most = self.max_profiles.or(default).filter(|&most| most > 0).unwrap_or(usize::MAX);
+        if all.len() > most {
+            Random(self.seed).shuffle(&mut all);
+        }
+        let count = all.len().min(most);
+        (all, count)
+    }
 }
 
 /// What `--merge` takes.
@@ -86,18 +119,8 @@ impl ManyArgs {
         chosen
     }
 
-    /// Shuffles `all` where it is more than may go in; the first so many are the choice.
-    fn sample(&self, mut all: Vec<usize>) -> (Vec<usize>, usize) {
-        let most = match (self.max_profiles, self.merge) {
-            (Some(0), _) | (None, Merge::Sum) => usize::MAX,
-            (Some(most), _) => most,
-            (None, Merge::Mean) => MOST_AVERAGED,
-        };
-        if all.len() > most {
-            Random(self.seed).shuffle(&mut all);
-        }
-        let count = all.len().min(most);
-        (all, count)
+    fn sample(&self, all: Vec<usize>) -> (Vec<usize>, usize) {
+        self.choice.sample(all, (self.merge == Merge::Mean).then_some(MOST_AVERAGED))
     }
 
     /// Makes one profile of the chosen ones, or of sums of them.
@@ -123,7 +146,7 @@ impl ManyArgs {
         }
         let weighted = heaviest_count(found, self.weight.percent());
         if chosen < weighted {
-            text.push_str(&format!("seed {}, ", self.seed));
+            text.push_str(&format!("seed {}, ", self.choice.seed));
         }
         text.push_str(match self.merge {
             Merge::Sum => "summed",
@@ -188,7 +211,7 @@ mod tests {
     use super::*;
 
     fn args(merge: Merge, max_profiles: Option<usize>, weight: Weight) -> ManyArgs {
-        ManyArgs { merge, max_profiles, seed: 42, weight }
+        ManyArgs { merge, choice: ChoiceArgs { max_profiles, seed: 42 }, weight }
     }
 
     fn metric(total: i64, unit: &str) -> Metric {

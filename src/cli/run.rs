@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
-use crate::cli::args::{InputArgs, LayoutArgs, OutputFormat, ViewArgs};
+use crate::cli::args::{InputArgs, LayoutArgs, OutputFormat, ViewArgs, WordingArgs};
 use crate::cli::base::BaseArgs;
 use crate::cli::calls::Shows;
 use crate::cli::clock::Clock;
@@ -20,6 +20,7 @@ use crate::cli::filters::Filtered;
 use crate::cli::inputs::load;
 use crate::cli::pager;
 use crate::cli::target::Target;
+use crate::cli::terminal;
 use crate::cli::usage;
 use crate::name::nearest;
 use crate::output;
@@ -125,7 +126,7 @@ pub(crate) fn show(
 ) -> Result<()> {
     let target = Target::new(args.layout.output.as_deref());
     let report = report_of(args, shows, needs, &target, view)?;
-    write_timed(&report, args, &target)
+    write_timed(&report, &args.input, &args.layout, &args.wording, &target)
 }
 
 /// [`show`], with an old side beside where one is given.
@@ -137,13 +138,19 @@ pub(crate) fn show_beside(
 ) -> Result<()> {
     let target = Target::new(args.layout.output.as_deref());
     let report = report_beside(args, Some(base), shows, LoadOptions::default(), &target, view)?;
-    write_timed(&report, args, &target)
+    write_timed(&report, &args.input, &args.layout, &args.wording, &target)
 }
 
 /// [`write_report`], and how long it took.
-pub(crate) fn write_timed(report: &Report, args: &ViewArgs, target: &Target) -> Result<()> {
-    let mut clock = Clock::new(args.input.verbose);
-    write_report(report, &args.layout, target)?;
+pub(crate) fn write_timed(
+    report: &Report,
+    input: &InputArgs,
+    layout: &LayoutArgs,
+    wording: &WordingArgs,
+    target: &Target,
+) -> Result<()> {
+    let mut clock = Clock::new(input.verbose);
+    write_report(report, layout, wording, target)?;
     clock.step("print");
     Ok(())
 }
@@ -174,7 +181,7 @@ pub(crate) fn report_beside(
         times: false,
         ..LoadOptions::LEAST
     });
-    let mut loaded = load(&args.input, needs, args.filters.all_frames)?;
+    let mut loaded = load(&args.input, &args.many, needs, args.filters.all_frames)?;
     shows.check(&loaded.profile, &by, &loaded.metrics)?;
     let mut clock = Clock::new(args.input.verbose);
     let base = base.map(|base| base.lay_beside(&mut loaded, args, needs)).transpose()?.flatten();
@@ -219,15 +226,25 @@ pub(crate) fn warn(kind: &str, texts: &[String], input: &InputArgs) {
     if input.quiet {
         return;
     }
+    say(kind, texts.iter());
+}
+
+/// Prints a line a text on standard error.
+pub(super) fn say(kind: &str, texts: impl Iterator<Item = impl AsRef<str>>) {
     for text in texts {
         // Nothing can be done where standard error is closed.
-        let _ = writeln!(std::io::stderr(), "{kind}: {}", crate::name::clean(text));
+        let _ = writeln!(std::io::stderr(), "{kind}: {}", crate::name::clean(text.as_ref()));
     }
 }
 
 /// Writes a report in the form asked for.
-pub(crate) fn write_report(report: &Report, layout: &LayoutArgs, target: &Target) -> Result<()> {
-    let style = layout.style(*target == Target::Stdout);
+pub(crate) fn write_report(
+    report: &Report,
+    layout: &LayoutArgs,
+    wording: &WordingArgs,
+    target: &Target,
+) -> Result<()> {
+    let style = terminal::style(layout, wording, *target == Target::Stdout);
     if *target == Target::Stdout && layout.may_page() {
         let mut text = Vec::new();
         output::text(report, &style, &mut text)??;
@@ -241,7 +258,7 @@ pub(crate) fn write_report(report: &Report, layout: &LayoutArgs, target: &Target
             OutputFormat::Text => output::text(report, &style, out)??,
             OutputFormat::Json => output::json(report, out)?,
             OutputFormat::Csv => output::csv(report, out)?,
-            OutputFormat::Markdown => output::markdown(report, layout.unit().as_ref(), out)??,
+            OutputFormat::Markdown => output::markdown(report, style.unit.as_ref(), out)??,
             OutputFormat::Github | OutputFormat::Junit => write_check(report, layout.format, out)?,
         }
         Ok(())

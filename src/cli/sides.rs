@@ -2,10 +2,12 @@
 
 use anyhow::{Context, Result};
 
-use crate::cli::args::ViewArgs;
+use crate::cli::args::InputArgs;
 use crate::cli::failure::hinted;
-use crate::cli::inputs::{check_metrics, metrics_wanted, refuse_too_large};
-use crate::cli::reading::{Read, read_all};
+use crate::cli::gather::Gathered;
+use crate::cli::many::ChoiceArgs;
+use crate::cli::metrics::{MetricKey, check_metrics, metrics_wanted, refuse_too_large};
+use crate::cli::reading::{Reading, skipped_text};
 use crate::profile::{LoadOptions, Profile};
 use crate::transform::DiffError;
 use crate::view::is_sampled_heap;
@@ -13,9 +15,17 @@ use crate::view::is_sampled_heap;
 /// The profiles of both sides.
 pub(crate) struct Sides {
     /// Those before the change.
-    pub(crate) old: Vec<SideInput>,
+    pub(crate) old: Side,
     /// Those after it.
-    pub(crate) new: Vec<SideInput>,
+    pub(crate) new: Side,
+}
+
+/// The profiles of one side.
+pub(crate) struct Side {
+    /// Each by itself: they are never added up.
+    pub(crate) inputs: Vec<SideInput>,
+    /// How they were chosen, where not all were taken: `5 of 12 profiles, seed 42`.
+    pub(crate) chosen: Option<String>,
 }
 
 /// One profile of a side.
@@ -28,54 +38,89 @@ pub(crate) struct SideInput {
     pub(crate) metric: usize,
 }
 
-impl Sides {
+/// What the sides are read with.
+#[derive(Clone, Copy)]
+pub(crate) struct SideReader<'a> {
+    pub(crate) args: &'a InputArgs,
+    pub(crate) choice: &'a ChoiceArgs,
+    pub(crate) all_frames: bool,
+}
+
+impl SideReader<'_> {
     /// Loads both sides and finds the metric in all profiles. Without new inputs the one file holds both
     /// sides, as two weights a line.
-    pub(crate) fn load(args: &ViewArgs, old: &[String], new: &[String], needs: LoadOptions) -> Result<Sides> {
-        let names: Vec<String> = [old, new].concat();
+    pub(crate) fn read(self, old: &[String], new: &[String], needs: LoadOptions) -> Result<Sides> {
         // What comes through a pipe cannot be read again with its labels.
-        let piped = names.iter().any(|name| name == "-");
+        let piped = old.iter().chain(new).any(|name| name == "-");
         let needs = needs.or(LoadOptions { labels: piped, times: false, ..LoadOptions::LEAST });
-        let sides = Self::load_with(args, old, new, needs)?;
+        let sides = self.read_with(old, new, needs)?;
         let is_heap = |input: &SideInput| is_sampled_heap(&input.profile, input.metric);
         if !needs.labels && sides.all().all(is_heap) {
             // The size of a heap's records is a label: without it records of all sizes are one row.
-            return Self::load_with(args, old, new, LoadOptions { labels: true, ..needs });
+            return self.read_with(old, new, LoadOptions { labels: true, ..needs });
         }
         Ok(sides)
     }
 
-    fn load_with(args: &ViewArgs, old: &[String], new: &[String], needs: LoadOptions) -> Result<Sides> {
-        let all_frames = args.filters.all_frames;
-        let Read { profiles: old_read, skipped } = read_all(&args.input, old, needs, all_frames)?;
+    fn read_with(self, old: &[String], new: &[String], needs: LoadOptions) -> Result<Sides> {
+        let old_read = self.read_side(old, needs)?;
         if new.is_empty() {
-            return two_metrics(&old_read);
+            return two_metrics(&old_read.profiles);
         }
-        let Read { profiles: new_read, skipped: also } = read_all(&args.input, new, needs, all_frames)?;
-        let wanted = metrics_wanted(&args.input.metrics, &old_read[0].1.meta)?;
+        let new_read = self.read_side(new, needs)?;
+        let wanted = metrics_wanted(&self.args.metrics, &old_read.profiles[0].1.meta)?;
         let [wanted] = &wanted[..] else {
             let message = "diff compares one metric, and --metric was given several times";
             return Err(hinted(message, "run it once for each metric"));
         };
-        let side = |read: Vec<(String, Profile)>, skipped: Option<String>| -> Result<Vec<SideInput>> {
-            let mut side = Vec::new();
-            for (name, mut profile) in read {
-                check_metrics(&profile.meta, &name, std::slice::from_ref(wanted))?;
-                let metric = wanted.place_in(&profile.meta).context("a metric got lost")?;
-                refuse_too_large(&profile, metric)?;
-                if side.is_empty() {
-                    profile.meta.warnings.extend(skipped.clone());
-                }
-                side.push(SideInput { name, profile, metric });
-            }
-            Ok(side)
-        };
-        Ok(Sides { old: side(old_read, skipped)?, new: side(new_read, also)? })
+        Ok(Sides { old: old_read.side(wanted)?, new: new_read.side(wanted)? })
     }
 
+    fn read_side(self, names: &[String], needs: LoadOptions) -> Result<ReadSide> {
+        let options = self.args.within_memory(needs);
+        let reading = Reading { args: self.args, names, options, all_frames: self.all_frames, each: true };
+        let (paths, Gathered { metas, skipped, parts }) = reading.read(|count| self.choice.order(count))?;
+        let mut profiles = Vec::new();
+        for ((number, _), part) in metas.iter().zip(parts) {
+            profiles.push((paths[*number].name.clone(), part.into_profile()?));
+        }
+        let metric_of = |profile: &Profile| {
+            let wanted = metrics_wanted(&self.args.metrics, &profile.meta).ok()?;
+            wanted.first()?.place_in(&profile.meta)
+        };
+        let metrics = profiles.iter().filter_map(|(_, profile)| Some((profile, metric_of(profile)?)));
+        let unresolved = self.args.symbols.warning(metrics);
+        let warnings = &mut profiles[0].1.meta.warnings;
+        warnings.extend(unresolved);
+        warnings.extend((!skipped.is_empty()).then(|| skipped_text(skipped.len())));
+        let chosen = self.choice.describe(profiles.len(), paths.len() - skipped.len());
+        Ok(ReadSide { profiles, chosen })
+    }
+}
+
+/// The profiles of a side before their metric is found; never none.
+struct ReadSide {
+    profiles: Vec<(String, Profile)>,
+    chosen: Option<String>,
+}
+
+impl ReadSide {
+    fn side(self, wanted: &MetricKey) -> Result<Side> {
+        let mut inputs = Vec::new();
+        for (name, profile) in self.profiles {
+            check_metrics(&profile.meta, &name, std::slice::from_ref(wanted))?;
+            let metric = wanted.place_in(&profile.meta).context("a metric got lost")?;
+            refuse_too_large(&profile, metric)?;
+            inputs.push(SideInput { name, profile, metric });
+        }
+        Ok(Side { inputs, chosen: self.chosen })
+    }
+}
+
+impl Sides {
     /// All profiles, the old ones first.
     pub(crate) fn all(&self) -> impl Iterator<Item = &SideInput> {
-        self.old.iter().chain(&self.new)
+        self.old.inputs.iter().chain(&self.new.inputs)
     }
 
     /// Says which profile does not fit.
@@ -103,12 +148,12 @@ fn two_metrics(read: &[(String, Profile)]) -> Result<Sides> {
         if let (Some(old), Some(new)) = (profile.meta.metric_named("old"), profile.meta.metric_named("new"))
             && metrics.len() == 2
         {
-            let side = |metric: usize| -> Result<Vec<SideInput>> {
+            let side = |metric: usize| -> Result<Side> {
                 refuse_too_large(profile, metric)?;
                 let mut profile = profile.clone();
                 // On either side they count the same.
                 profile.meta.metrics[metric].name = "samples".to_string();
-                Ok(vec![SideInput { name: name.clone(), profile, metric }])
+                Ok(Side { inputs: vec![SideInput { name: name.clone(), profile, metric }], chosen: None })
             };
             return Ok(Sides { old: side(old)?, new: side(new)? });
         }

@@ -95,6 +95,19 @@ pub(crate) fn take_target(positionals: &mut Vec<String>, endings: &[&str]) -> Op
     Some(PathBuf::from(positionals.remove(place)))
 }
 
+/// The one of the two ways to say where a picture goes that was used.
+pub(crate) fn one_target(
+    command: &str,
+    given: Option<PathBuf>,
+    positional: Option<PathBuf>,
+) -> Result<Option<PathBuf>> {
+    if let (Some(one), Some(other)) = (&given, &positional) {
+        let message = format!("{command}: both {} and {} are to be written", one.display(), other.display());
+        return Err(hinted(message, "run it once for each"));
+    }
+    Ok(given.or(positional))
+}
+
 const BUFFER: usize = 256 << 10;
 
 fn same_file(a: &Path, b: &Path) -> bool {

@@ -5,16 +5,16 @@ use std::io::{self, IsTerminal};
 
 use terminal_size::{Width, terminal_size};
 
-use crate::cli::args::{ColorChoice, LayoutArgs, NamesChoice};
+use crate::cli::args::{ColorChoice, LayoutArgs, NamesChoice, WordingArgs};
 use crate::output::{Glyphs, Style};
 
 /// How text on standard output is to look; `to_terminal` is false where it goes to a file.
-pub(crate) fn style(layout: &LayoutArgs, to_stdout: bool) -> Style {
+pub(crate) fn style(layout: &LayoutArgs, wording: &WordingArgs, to_stdout: bool) -> Style {
     let is_terminal = to_stdout && io::stdout().is_terminal();
     let measured = terminal_size().filter(|_| is_terminal).map(|(Width(width), _)| usize::from(width));
     Style {
         width: layout.width.or(measured),
-        short_names: match layout.names {
+        short_names: match wording.names {
             Some(NamesChoice::Short) => true,
             Some(NamesChoice::Full) => false,
             None => is_terminal,
@@ -25,7 +25,7 @@ pub(crate) fn style(layout: &LayoutArgs, to_stdout: bool) -> Style {
             ColorChoice::Auto => color_by_environment(is_terminal),
         },
         glyphs: if is_terminal && !shows_utf8() { &Glyphs::ASCII } else { &Glyphs::UNICODE },
-        unit: None,
+        unit: wording.unit.unit(),
     }
 }
 

@@ -54,6 +54,9 @@ pub struct DiffSide {
     pub inputs: Vec<String>,
     /// How many profiles they hold.
     pub profiles: usize,
+    /// For the text: how they were chosen, where not all were taken: `5 of 12 profiles, seed 42`.
+    #[serde(skip)]
+    pub chosen: Option<String>,
     /// Σ |value| of the metric in all of them.
     pub total: i64,
     /// How many independent samples they are worth; null where that cannot be told.

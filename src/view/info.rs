@@ -11,12 +11,13 @@ use crate::view::busy;
 /// One input of `info`, described before inputs were combined.
 pub type InfoSource = InfoInput;
 
-/// What is in a profile that was loaded with its labels.
-pub fn info(profile: &Profile, inputs: Vec<InfoSource>) -> Info {
+/// What is in a profile that was loaded with its labels, and what metric number `metric` of it means;
+/// `combined` says how several inputs became one.
+pub fn info(profile: &Profile, metric: usize, inputs: Vec<InfoSource>, combined: String) -> Info {
     let meta = &profile.meta;
     let symbols = &profile.symbols;
     let files: HashSet<_> = symbols.functions.iter().map(|function| function.file).collect();
-    let unresolved = unresolved([(profile, meta.default_metric)].into_iter());
+    let unresolved = unresolved([(profile, metric)].into_iter());
     let names: HashSet<_> = symbols.functions.iter().map(|function| function.name).collect();
     Info {
         schema: "prof.info.v1",
@@ -26,7 +27,7 @@ pub fn info(profile: &Profile, inputs: Vec<InfoSource>) -> Info {
         metrics: metrics(profile),
         time_ns: meta.time_ns,
         duration_ns: meta.duration_ns,
-        busy: busy(profile, meta.default_metric).map(|hundredths| hundredths as f64 / 100.0),
+        busy: busy(profile, metric).map(|hundredths| hundredths as f64 / 100.0),
         stacks: distinct_stacks(profile),
         calls: profile.calls.as_ref().map(|calls| {
             let pairs: HashSet<_> = calls.caller.iter().zip(&calls.callee).collect();
@@ -43,12 +44,13 @@ pub fn info(profile: &Profile, inputs: Vec<InfoSource>) -> Info {
             program: program(profile),
             rows: meta.rows,
             labelled_rows: meta.labelled_rows,
-            no_stack: no_stack(profile),
+            no_stack: no_stack(profile, metric),
             files: files.iter().filter(|file| !symbols.strings.get(**file).is_empty()).count() as u64,
             unnamed: unnamed(profile),
             unresolved: (unresolved.self_value, unresolved.total),
             inlined: profile.calls.is_none() && symbols.frames.iter().any(|frame| frame.inlined),
-            default_metric: meta.default_metric,
+            shown_metric: metric,
+            combined,
             period: meta.period.as_ref().map(|p| (p.name.clone(), p.unit.clone(), p.value)),
         },
     }
@@ -118,13 +120,13 @@ fn metrics(profile: &Profile) -> Vec<InfoMetric> {
     meta.metrics.iter().enumerate().map(metric).collect()
 }
 
-/// The value of the samples without a stack, in the default metric.
-fn no_stack(profile: &Profile) -> i64 {
+/// The value of the samples without a stack.
+fn no_stack(profile: &Profile, metric: usize) -> i64 {
     // Values whose sum does not fit 64 bits are not shown at all.
-    if profile.meta.metrics.get(profile.meta.default_metric).is_none_or(|metric| metric.too_large) {
+    if profile.meta.metrics.get(metric).is_none_or(|metric| metric.too_large) {
         return 0;
     }
-    let values = &profile.samples.values[profile.meta.default_metric];
+    let values = &profile.samples.values[metric];
     let empty = |stack| profile.stacks.frames(stack).is_empty();
     let rows = profile.samples.stack.iter().zip(values);
     rows.filter(|&(&stack, _)| empty(stack)).map(|(_, &value)| value).sum()

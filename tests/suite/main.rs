@@ -25,6 +25,7 @@ mod hostile_names;
 mod layers;
 mod limits;
 mod numbers;
+mod options;
 mod page;
 mod recipes;
 mod roundtrip;

@@ -12,6 +12,7 @@ use crate::cli::completion::written_formats;
 use crate::cli::failure::hinted;
 use crate::cli::filters::FilterArgs;
 use crate::cli::inputs::load;
+use crate::cli::many::ManyArgs;
 use crate::cli::run::warn;
 use crate::cli::target::Target;
 use crate::format::{Part, WRITERS, Writer, writer_for, writer_named};
@@ -21,6 +22,7 @@ use crate::tree::By;
 
 /// Write profiles in another format, filtered, or several as one
 #[derive(Args, Debug)]
+#[command(mut_arg("metrics", |option| option.help("Metric to write, by name or number (repeat it for several)")))]
 #[command(
     visible_alias = "merge",
     after_help = "Examples:
@@ -32,6 +34,8 @@ use crate::tree::By;
 pub(crate) struct ConvertCommand {
     #[command(flatten)]
     input: InputArgs,
+    #[command(flatten)]
+    many: ManyArgs,
     #[command(flatten)]
     filters: FilterArgs,
     /// Where to write; the ending says the format; - is standard output
@@ -52,7 +56,7 @@ impl ConvertCommand {
         let is_filtered = !self.filters.is_empty();
         let keeps_frames = writer.holds.contains(&Part::DropFrames) && !is_filtered;
         let needs = writer.needs.or(self.filters.needs());
-        let loaded = load(&self.input, needs, keeps_frames || self.filters.all_frames)?;
+        let loaded = load(&self.input, &self.many, needs, keeps_frames || self.filters.all_frames)?;
         let mut clock = Clock::new(self.input.verbose);
         // A profile may be replaced by a profile, but not by one that is made of it.
         target.check(&loaded.names, true)?;

@@ -7,15 +7,17 @@ use anyhow::Result;
 use clap::{Args, ValueHint};
 use clap_complete::engine::ArgValueCompleter;
 
-use crate::cli::args::{OutputFormat, ViewArgs, normalize, percent};
+use crate::cli::args::{InputArgs, LayoutArgs, NodeArgs, OutputFormat, WordingArgs, normalize, percent};
 use crate::cli::budget;
 use crate::cli::calls::Shows;
 use crate::cli::clock::Clock;
 use crate::cli::completion::functions;
 use crate::cli::failure::hinted;
+use crate::cli::filters::FilterArgs;
+use crate::cli::many::ChoiceArgs;
 use crate::cli::matching::Stages;
 use crate::cli::run::{Outcome, warn, write_timed};
-use crate::cli::sides::{SideInput, Sides};
+use crate::cli::sides::{Side, SideInput, SideReader};
 use crate::cli::target::Target;
 use crate::output::evidence_notes;
 use crate::profile::{LoadOptions, Profile};
@@ -30,12 +32,25 @@ use crate::view::{BudgetRule, DiffOptions, DiffSides, beside, diff};
 /// Several profiles of a side are repeated runs of one program: give them with --old and --new, or as
 /// folders. They are compared as such and never added up.
 #[derive(Args, Debug)]
+#[command(mut_arg("max_profiles", |option| {
+    option.help("Take at most N profiles of each side, chosen at random; 0 for all [default: all]")
+}))]
 #[command(after_help = "Examples:
   prof diff old.pb.gz new.pb.gz                             what changed, and whether it is noise
   prof diff --normalize per=1000,1000 old.pb.gz new.pb.gz   cost per request; 1000 a side")]
 pub(crate) struct DiffCommand {
     #[command(flatten)]
-    view: ViewArgs,
+    input: InputArgs,
+    #[command(flatten)]
+    choice: ChoiceArgs,
+    #[command(flatten)]
+    filters: FilterArgs,
+    #[command(flatten)]
+    node: NodeArgs,
+    #[command(flatten)]
+    layout: LayoutArgs,
+    #[command(flatten)]
+    wording: WordingArgs,
     /// Profiles before the change
     #[arg(long, value_name = "PROFILE", num_args = 1.., value_hint = ValueHint::AnyPath)]
     old: Vec<String>,
@@ -96,15 +111,16 @@ const ROWS: usize = 20;
 
 impl DiffCommand {
     pub(crate) fn run(self) -> Result<Outcome> {
-        let target = Target::new(self.view.layout.output.as_deref());
-        let by = self.view.node.by();
-        let needs = self.view.filters.needs().or(LoadOptions {
+        let target = Target::new(self.layout.output.as_deref());
+        let by = self.node.by();
+        let needs = self.filters.needs().or(LoadOptions {
             labels: matches!(by, By::Label(_)),
             times: false,
             ..LoadOptions::LEAST
         });
         let (old, new) = self.given()?;
-        let sides = Sides::load(&self.view, &old, &new, needs)?;
+        let (args, choice, all_frames) = (&self.input, &self.choice, self.filters.all_frames);
+        let sides = SideReader { args, choice, all_frames }.read(&old, &new, needs)?;
         for input in sides.all() {
             Shows::Costs.check(&input.profile, &by, &[input.metric])?;
             if input.profile.calls.is_some() && self.test.budget.is_some() {
@@ -113,16 +129,16 @@ impl DiffCommand {
                 return Err(hinted(message, "prof top -f json has the numbers to check"));
             }
         }
-        target.check(&[old.clone(), new.clone()].concat(), self.view.layout.force)?;
+        target.check(&[old.clone(), new.clone()].concat(), self.layout.force)?;
         let profiles: Vec<(&Profile, usize)> =
             sides.all().map(|input| (&input.profile, input.metric)).collect();
-        let mut clock = Clock::new(self.view.input.verbose);
+        let mut clock = Clock::new(self.input.verbose);
         let (whole, size) = beside(&profiles, needs).map_err(|error| sides.explain(&error))?;
         let (whole, mut notes) = self.fold(&whole);
         clock.step("lay the sides beside");
 
-        let filtered = self.view.filters.apply(whole, &by)?;
-        let stages = Stages::new(filtered.profile.clone(), self.view.filters.fixed_strings);
+        let filtered = self.filters.apply(whole, &by)?;
+        let stages = Stages::new(filtered.profile.clone(), self.filters.fixed_strings);
         let (functions, more) = self.functions(stages)?;
         notes.extend(more);
         let (budgets, more) = match &self.test.budget {
@@ -132,8 +148,8 @@ impl DiffCommand {
         notes.extend(more);
         notes.extend(filtered.notes);
         clock.step("filter");
-        warn("warning", &filtered.profile.meta.warnings, &self.view.input);
-        warn("note", &notes, &self.view.input);
+        warn("warning", &filtered.profile.meta.warnings, &self.input);
+        warn("note", &notes, &self.input);
 
         let options = self.options(by, functions, budgets);
         // One file may hold both sides.
@@ -144,13 +160,14 @@ impl DiffCommand {
         let exit = diff.about.exit;
         clock.step("test");
         self.say_evidence(&mut diff, &target);
-        write_timed(&Report::Diff(Box::new(diff)), &self.view, &target)?;
+        let report = Report::Diff(Box::new(diff));
+        write_timed(&report, &self.input, &self.layout, &self.wording, &target)?;
         Ok(Outcome(exit))
     }
 
     /// The inputs of both sides, as given.
     fn given(&self) -> Result<(Vec<String>, Vec<String>)> {
-        let positional = &self.view.input.profiles;
+        let positional = &self.input.profiles;
         let (old, new) = (&self.old, &self.new);
         match (&positional[..], old.is_empty(), new.is_empty()) {
             ([old, new], true, true) => Ok((vec![old.clone()], vec![new.clone()])),
@@ -196,7 +213,7 @@ impl DiffCommand {
     }
 
     fn options(&self, by: By, functions: Option<Marks>, budgets: Vec<BudgetRule>) -> DiffOptions {
-        let rows = if self.view.layout.format.is_for_people() { ROWS } else { 0 };
+        let rows = if self.layout.format.is_for_people() { ROWS } else { 0 };
         DiffOptions {
             by,
             test: Options {
@@ -220,10 +237,10 @@ impl DiffCommand {
     /// Says what the evidence is worth on standard error too, where the report is not read there, and
     /// makes what it says ready for its form.
     fn say_evidence(&self, diff: &mut Diff, target: &Target) {
-        let format = self.view.layout.format;
+        let format = self.layout.format;
         let notes = evidence_notes(diff);
         if format != OutputFormat::Text || *target != Target::Stdout {
-            warn("warning", &notes, &self.view.input);
+            warn("warning", &notes, &self.input);
         }
         match format {
             OutputFormat::Json => diff.header.warnings.extend(notes),
@@ -233,11 +250,13 @@ impl DiffCommand {
     }
 }
 
-fn side(inputs: &[SideInput], given: Vec<String>) -> DiffSide {
+fn side(side: &Side, given: Vec<String>) -> DiffSide {
+    let inputs = &side.inputs;
     let total = |input: &SideInput| input.profile.meta.metrics[input.metric].total;
     DiffSide {
         inputs: given,
         profiles: inputs.len(),
+        chosen: side.chosen.clone(),
         total: inputs.iter().map(total).sum(),
         samples: None,
         duration_ns: inputs

@@ -4,17 +4,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Result;
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, ValueHint};
 
-use crate::cli::args::{OutputFormat, ViewArgs};
+use crate::cli::args::{InputArgs, LayoutArgs, NodeArgs, UnitArgs, ViewArgs, WordingArgs};
 use crate::cli::base::BaseArgs;
 use crate::cli::calls::Shows;
 use crate::cli::clock::Clock;
 use crate::cli::failure::hinted;
-use crate::cli::filters::AroundFocus;
+use crate::cli::filters::{AroundFocus, FilterArgs};
+use crate::cli::many::ManyArgs;
 use crate::cli::marking::MarkArgs;
 use crate::cli::run::report_beside;
-use crate::cli::target::{Target, take_target};
+use crate::cli::target::{Target, one_target, take_target};
 use crate::output::{ColorBy, HtmlOptions, SvgOptions, html, svg};
 use crate::profile::{LoadOptions, Profile, Samples};
 use crate::report::{Direction, Report};
@@ -32,7 +33,27 @@ use crate::view::{FlameOptions, Order, PageOptions, Scope, flame, page};
   prof flame change.svg --base old.pb.gz new.pb.gz   what grew and what shrank")]
 pub(crate) struct FlameCommand {
     #[command(flatten)]
-    view: ViewArgs,
+    input: InputArgs,
+    #[command(flatten)]
+    many: ManyArgs,
+    #[command(flatten)]
+    filters: FilterArgs,
+    #[command(flatten)]
+    node: NodeArgs,
+    #[command(flatten)]
+    unit: UnitArgs,
+    /// Write the picture to this file, the same as OUT
+    #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
+    output: Option<PathBuf>,
+    /// Overwrite a file even if it is a profile
+    #[arg(long)]
+    force: bool,
+    /// Width of an .svg in pixels
+    #[arg(long, value_name = "N")]
+    width: Option<usize>,
+    /// Accepted to say that it is the form of OUT that counts
+    #[arg(short, long, hide = true)]
+    format: Option<String>,
     /// The root on top rather than at the bottom
     #[arg(long)]
     icicle: bool,
@@ -87,31 +108,35 @@ const PAGE: Shows = Shows::Stacks {
 
 impl FlameCommand {
     pub(crate) fn run(mut self) -> Result<()> {
-        if self.view.layout.format != OutputFormat::Text {
+        if self.format.is_some() {
             let hint = "prof tree -f json holds the same tree";
             return Err(hinted("flame draws: its form is that of OUT, an .svg or an .html", hint));
         }
         let out = self.out()?;
         let target = Target::new(Some(&out));
-        self.view.layout.output = Some(out);
-        let is_page = self.view.layout.output.as_deref().is_some_and(|out| has_ending(out, "html"));
+        let is_page = has_ending(&out, "html");
+        if is_page && self.width.is_some() {
+            let hint = "leave --width out, or write an .svg";
+            return Err(hinted("flame --width: a page is as wide as its window", hint));
+        }
         let direction = if self.bottom_up { Direction::BottomUp } else { Direction::TopDown };
-        self.view.filters.around_focus = self.around_focus(is_page);
+        let around_focus = self.around_focus(is_page);
+        let view = self.view(out, around_focus);
         let order = match self.order {
             OrderChoice::Alpha => Order::Alphabetical,
             OrderChoice::Weight => Order::Weight,
         };
-        let (icicle, color_by, unit) = (self.icicle, self.color_by(), self.view.layout.unit());
-        let width = self.view.layout.width;
+        let (icicle, color_by, unit) = (self.icicle, self.color_by(), self.unit.unit());
+        let width = self.width;
         let svg_options = SvgOptions { icicle, color_by, unit: unit.clone(), width };
         let report = report_beside(
-            &self.view,
+            &view,
             Some(&self.base),
             if is_page { PAGE } else { Shows::Paths },
             LoadOptions::default(),
             &target,
             |profile, mut scope| {
-                self.mark.apply(profile, self.view.filters.fixed_strings, &mut scope)?;
+                self.mark.apply(profile, self.filters.fixed_strings, &mut scope)?;
                 let title = self.title.clone().unwrap_or_default();
                 if is_page {
                     let sides = scope.base.as_ref().map(|base| sides(profile, base.metric));
@@ -127,7 +152,7 @@ impl FlameCommand {
                 Ok(Report::Flame(flame(profile, &options)))
             },
         )?;
-        let mut clock = Clock::new(self.view.input.verbose);
+        let mut clock = Clock::new(self.input.verbose);
         match report {
             Report::Flame(mut flame) => {
                 name_it(&mut flame.title, &flame.header.about.inputs);
@@ -136,7 +161,7 @@ impl FlameCommand {
             Report::Page(mut page) => {
                 name_it(&mut page.title, &page.header.about.inputs);
                 let by_weight = order == Order::Weight;
-                let focus = self.focus_of_page();
+                let focus = focus_of_page(&view.filters);
                 let options = HtmlOptions { icicle, by_weight, direction, color_by, focus, unit };
                 target.write(|out| Ok(html(&page, &options, out)??))?;
             }
@@ -149,8 +174,8 @@ impl FlameCommand {
     /// A picture shows what leads to `--focus` and what it calls; a page holds all stacks and opens
     /// with the focus, where names mean there what they mean here.
     fn around_focus(&self, is_page: bool) -> AroundFocus {
-        let names_are_kept = !self.view.filters.anonymize
-            && matches!(self.view.node.by(), By::Function | By::Name | By::Line | By::Address);
+        let names_are_kept = !self.filters.anonymize
+            && matches!(self.node.by(), By::Function | By::Name | By::Line | By::Address);
         match (self.bottom_up, is_page) {
             (true, _) => AroundFocus::Callers,
             (false, false) => AroundFocus::Both,
@@ -159,35 +184,24 @@ impl FlameCommand {
         }
     }
 
-    /// The patterns that the page opens with.
-    fn focus_of_page(&self) -> Vec<String> {
-        let filters = &self.view.filters;
-        if filters.around_focus != AroundFocus::Untouched {
-            return Vec::new();
+    /// What all views are told; the text, which is not written, may look as it likes.
+    fn view(&self, out: PathBuf, around_focus: AroundFocus) -> ViewArgs {
+        ViewArgs {
+            input: self.input.clone(),
+            many: self.many.clone(),
+            filters: FilterArgs { around_focus, ..self.filters.clone() },
+            node: self.node.clone(),
+            layout: LayoutArgs::of_picture(Some(out), self.force),
+            wording: WordingArgs { unit: self.unit.clone(), names: None },
         }
-        let literal = |text: &String| {
-            // In a group, a name such as `file:x` is no prefix.
-            let escape = |c| {
-                let special = r".*+?^${}()|[]\/".contains(c).then_some('\\');
-                special.into_iter().chain([c])
-            };
-            let escaped: String = text.chars().flat_map(escape).collect();
-            format!("(?:{escaped})")
-        };
-        let shown = |text: &String| if filters.fixed_strings { literal(text) } else { text.clone() };
-        filters.focus.iter().map(shown).collect()
     }
 
     /// Where the picture goes: `-o`, or the positional that ends like a picture.
     fn out(&mut self) -> Result<PathBuf> {
-        let positional = take_target(&mut self.view.input.profiles, &["svg", "html"]);
-        let given = self.view.layout.output.take();
-        if let (Some(one), Some(other)) = (&given, &positional) {
-            let message = format!("flame: both {} and {} are to be written", one.display(), other.display());
-            return Err(hinted(message, "run it once for each"));
-        }
-        let out = given.or(positional).ok_or_else(|| {
-            let corrected = format!("prof flame flame.svg {}", self.view.input.profiles.join(" "));
+        let positional = take_target(&mut self.input.profiles, &["svg", "html"]);
+        let given = one_target("flame", self.output.take(), positional)?;
+        let out = given.ok_or_else(|| {
+            let corrected = format!("prof flame flame.svg {}", self.input.profiles.join(" "));
             hinted("flame: nothing says where the picture goes", format!("try: {}", corrected.trim_end()))
         })?;
         if out.extension().is_some() && !has_ending(&out, "svg") && !has_ending(&out, "html") {
@@ -208,6 +222,24 @@ impl FlameCommand {
             Some(ColorChoice::Package) | None => ColorBy::Package,
         }
     }
+}
+
+/// The patterns that the page opens with.
+fn focus_of_page(filters: &FilterArgs) -> Vec<String> {
+    if filters.around_focus != AroundFocus::Untouched {
+        return Vec::new();
+    }
+    let literal = |text: &String| {
+        // In a group, a name such as `file:x` is no prefix.
+        let escape = |c| {
+            let special = r".*+?^${}()|[]\/".contains(c).then_some('\\');
+            special.into_iter().chain([c])
+        };
+        let escaped: String = text.chars().flat_map(escape).collect();
+        format!("(?:{escaped})")
+    };
+    let shown = |text: &String| if filters.fixed_strings { literal(text) } else { text.clone() };
+    filters.focus.iter().map(shown).collect()
 }
 
 /// The new and the old side of a profile that holds both, as profiles of their own with the same metric.

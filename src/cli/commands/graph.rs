@@ -8,14 +8,14 @@ use std::thread;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 
-use crate::cli::args::{ViewArgs, percent};
+use crate::cli::args::{OutputFormat, ViewArgs, percent};
 use crate::cli::base::BaseArgs;
 use crate::cli::calls::Shows;
 use crate::cli::clock::Clock;
 use crate::cli::failure::hinted;
 use crate::cli::marking::MarkArgs;
 use crate::cli::run::{one_metric, report_beside, write_timed};
-use crate::cli::target::{Target, take_target};
+use crate::cli::target::{Target, one_target, take_target};
 use crate::output;
 use crate::profile::LoadOptions;
 use crate::report::{Graph, Report};
@@ -61,11 +61,14 @@ enum Picture {
 
 impl GraphCommand {
     pub(crate) fn run(mut self) -> Result<()> {
-        if let Some(out) = take_target(&mut self.view.input.profiles, &["svg", "dot"]) {
-            self.view.layout.output.get_or_insert(out);
-        }
-        let out = self.view.layout.output.clone();
+        let positional = take_target(&mut self.view.input.profiles, &["svg", "dot"]);
+        let out = one_target("graph", self.view.layout.output.take(), positional)?;
+        self.view.layout.output.clone_from(&out);
         let picture = out.as_deref().and_then(picture);
+        if picture.is_some() && self.view.layout.format != OutputFormat::Text {
+            let hint = "write a picture and a report one after the other";
+            return Err(hinted("graph --format: the ending of OUT says that a picture is drawn", hint));
+        }
         let target = Target::new(out.as_deref());
         let (base, needs) = (Some(&self.base), LoadOptions::default());
         let sort = Sort::by(if self.base.is_given() { SortKey::Delta } else { SortKey::Total });
@@ -84,14 +87,17 @@ impl GraphCommand {
         })?;
         match (&report, picture) {
             (Report::Graph(graph), Some(picture)) => self.draw(graph, picture, &target),
-            _ => write_timed(&report, &self.view, &target),
+            _ => {
+                let ViewArgs { input, layout, wording, .. } = &self.view;
+                write_timed(&report, input, layout, wording, &target)
+            }
         }
     }
 
     fn draw(&self, graph: &Graph, picture: Picture, target: &Target) -> Result<()> {
         let mut clock = Clock::new(self.view.input.verbose);
         let mut dot = Vec::new();
-        output::dot(graph, self.view.layout.unit().as_ref(), &mut dot)??;
+        output::dot(graph, self.view.wording.unit.unit().as_ref(), &mut dot)??;
         let drawn = match picture {
             Picture::Dot => dot,
             Picture::Svg => render(&dot)?,

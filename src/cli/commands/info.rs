@@ -3,9 +3,11 @@
 use anyhow::Result;
 use clap::Args;
 
-use crate::cli::args::{InputArgs, LayoutArgs};
+use crate::cli::args::{InputArgs, LayoutArgs, OutputFormat, WordingArgs};
 use crate::cli::clock::Clock;
+use crate::cli::failure::hinted;
 use crate::cli::inputs::load;
+use crate::cli::many::ManyArgs;
 use crate::cli::run::write_report;
 use crate::cli::target::Target;
 use crate::profile::LoadOptions;
@@ -21,19 +23,33 @@ pub(crate) struct InfoCommand {
     #[command(flatten)]
     input: InputArgs,
     #[command(flatten)]
+    many: ManyArgs,
+    #[command(flatten)]
     layout: LayoutArgs,
 }
 
 impl InfoCommand {
     pub(crate) fn run(self) -> Result<()> {
         let target = Target::new(self.layout.output.as_deref());
-        let loaded =
-            load(&self.input, LoadOptions { labels: true, times: false, ..LoadOptions::LEAST }, true)?;
+        let loaded = load(
+            &self.input,
+            &self.many,
+            LoadOptions { labels: true, times: false, ..LoadOptions::LEAST },
+            true,
+        )?;
         target.check(&loaded.names, self.layout.force)?;
         let mut clock = Clock::new(self.input.verbose);
-        let report = Report::Info(info(&loaded.profile, loaded.inputs));
+        let [metric] = loaded.metrics[..] else {
+            let message = "info explains one metric, and --metric was given several times";
+            return Err(hinted(message, "it lists all metrics of the profile in any case"));
+        };
+        let mut found = info(&loaded.profile, metric, loaded.inputs, loaded.combined);
+        if self.input.quiet && self.layout.format == OutputFormat::Text {
+            found.warnings.clear();
+        }
+        let report = Report::Info(found);
         clock.step("view");
-        write_report(&report, &self.layout, &target)?;
+        write_report(&report, &self.layout, &WordingArgs::default(), &target)?;
         clock.step("print");
         Ok(())
     }

@@ -3,8 +3,10 @@
 use anyhow::Result;
 use clap::Args;
 
-use crate::cli::args::{CutArgs, ViewArgs};
+use crate::cli::args::{CutArgs, InputArgs, LayoutArgs, NodeArgs, UnitArgs, ViewArgs, WordingArgs};
 use crate::cli::calls::Shows;
+use crate::cli::filters::FilterArgs;
+use crate::cli::many::ManyArgs;
 use crate::cli::run::{one_metric, show};
 use crate::profile::LoadOptions;
 use crate::report::Report;
@@ -18,7 +20,15 @@ use crate::view::{LabelsOptions, labels};
   prof labels -n 3 --show-stacks json cpu.pb.gz   and which of them for encoding")]
 pub(crate) struct LabelsCommand {
     #[command(flatten)]
-    view: ViewArgs,
+    input: InputArgs,
+    #[command(flatten)]
+    many: ManyArgs,
+    #[command(flatten)]
+    filters: FilterArgs,
+    #[command(flatten)]
+    layout: LayoutArgs,
+    #[command(flatten)]
+    unit: UnitArgs,
     #[command(flatten)]
     rows: CutArgs,
 }
@@ -31,16 +41,25 @@ const SHOWS: Shows =
 
 impl LabelsCommand {
     pub(crate) fn run(self) -> Result<()> {
+        // There are no functions in it: nothing to tell apart, and no names to shorten.
+        let view = ViewArgs {
+            input: self.input,
+            many: self.many,
+            filters: self.filters,
+            node: NodeArgs::default(),
+            layout: self.layout,
+            wording: WordingArgs { unit: self.unit, names: None },
+        };
         show(
-            &self.view,
+            &view,
             SHOWS,
             LoadOptions { labels: true, times: false, ..LoadOptions::LEAST },
             |profile, scope| {
                 one_metric(&scope, "labels")?;
                 let options = LabelsOptions {
                     scope,
-                    limit: self.rows.most.limit_or(&self.view.layout, VALUES),
-                    min_share: self.rows.min_share_or(&self.view.layout, 0.0),
+                    limit: self.rows.most.limit_or(&view.layout, VALUES),
+                    min_share: self.rows.min_share_or(&view.layout, 0.0),
                 };
                 Ok(Report::Labels(labels(profile, &options)))
             },

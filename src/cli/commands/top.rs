@@ -16,6 +16,9 @@ use crate::view::{Sort, SortKey, TopOptions, companion, top, top_per_event};
 /// Flat view: self and total of every function
 #[derive(Args, Debug)]
 #[command(visible_alias = "flat")]
+#[command(mut_arg("metrics", |option| {
+    option.help("Metric to show, by name or number (repeat it for columns side by side)")
+}))]
 #[command(after_help = "Examples:
   prof top -n 10 cpu.pb.gz                    which functions do the work themselves
   prof top -n 10 -m alloc_space heap.pb.gz    who allocates the most, whether freed or not

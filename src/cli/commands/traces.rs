@@ -12,6 +12,9 @@ use crate::view::{TracesOptions, traces};
 
 /// Every distinct stack with its values and labels
 #[derive(Args, Debug)]
+#[command(mut_arg("metrics", |option| {
+    option.help("Metric to show, by name or number (repeat it for columns side by side)")
+}))]
 #[command(after_help = "Examples:
   prof traces -n 1 --by line cpu.pb.gz   the heaviest stack, line by line, its leaf first
   prof traces -n 3 goroutine.pb.gz       what most goroutines wait for")]

@@ -17,6 +17,9 @@ use crate::view::{Sort, SortKey, TreeOptions, bottom_up, tree};
 
 /// Call tree: callees below their callers, or callers below each function
 #[derive(Args, Debug)]
+#[command(mut_arg("metrics", |option| {
+    option.help("Metric to show, by name or number (repeat it for columns side by side)")
+}))]
 #[command(after_help = "Examples:
   prof tree -n 10 --label endpoint=/orders cpu.pb.gz   where one kind of request spends its time
   prof tree --bottom-up -n 2 mutex.pb.gz               who makes others wait for locks")]

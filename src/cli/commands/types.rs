@@ -3,7 +3,7 @@
 use anyhow::Result;
 use clap::Args;
 
-use crate::cli::args::LayoutArgs;
+use crate::cli::args::{LayoutArgs, WordingArgs};
 use crate::cli::failure::{hinted, meant};
 use crate::cli::run::write_report;
 use crate::cli::target::Target;
@@ -35,7 +35,7 @@ impl TypesCommand {
         if types.types.is_empty() {
             return Err(self.nothing());
         }
-        write_report(&Report::Types(types), &self.layout, &target)
+        write_report(&Report::Types(types), &self.layout, &WordingArgs::default(), &target)
     }
 
     /// Says which of the two names is wrong, and what may have been meant.

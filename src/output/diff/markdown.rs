@@ -110,6 +110,7 @@ fn sides(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
 
 fn notes(diff: &Diff) -> Vec<String> {
     let mut notes = vec![words::summary(diff)];
+    notes.extend(words::filters(diff));
     notes.extend(words::unchanged_code(diff));
     notes.extend(words::on_one_side(diff));
     notes.extend(diff.budgets.iter().map(|budget| words::budget(diff, budget)));

@@ -91,9 +91,18 @@ pub(in crate::output) fn behind_name(row: &DiffRow, shown: impl Fn(&str) -> Stri
     text
 }
 
+/// The filters as typed; what they leave of each side is what its line says.
+pub(in crate::output) fn filters(diff: &Diff) -> Option<String> {
+    let filters = &diff.header.about.filters;
+    (!filters.is_empty()).then(|| clean(&filters.join(" ")).into_owned())
+}
+
 /// `5 profiles, 22,164 samples, cpu 88.66s in 99.99s`
 pub(in crate::output) fn side(diff: &Diff, side: &DiffSide, total: &str) -> String {
-    let mut text = format!("{} profile{}", group_thousands(side.profiles as i128), plural(side.profiles));
+    let mut text = match &side.chosen {
+        Some(chosen) => chosen.clone(),
+        None => format!("{} profile{}", group_thousands(side.profiles as i128), plural(side.profiles)),
+    };
     let metric = &diff.header.metric;
     let counts_samples = metric.name == "samples" && Unit::parse(&metric.unit) == Unit::COUNT;
     if let Some(samples) = side.samples {

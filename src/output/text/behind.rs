@@ -4,7 +4,7 @@ use crate::name::{clean, display_width, fit, package};
 use crate::output::text::Style;
 use crate::output::text::columns::pad;
 use crate::output::text::names::{Names, short_file};
-use crate::report::{Column, Header, Top, TopRow};
+use crate::report::{Header, TextColumn, Top, TopRow};
 
 /// The rest of each line: mark, name, and what stands behind it, such as the file where there is room.
 pub(super) struct Texts<'t> {
@@ -13,7 +13,7 @@ pub(super) struct Texts<'t> {
     names: &'t Names,
     style: &'t Style,
     /// The columns behind the name, and how wide they are.
-    columns: Vec<(Column, usize)>,
+    columns: Vec<(TextColumn, usize)>,
     /// The width of mark and name: what the longest needs, or what the others leave.
     name: usize,
 }
@@ -22,17 +22,18 @@ impl<'t> Texts<'t> {
     pub(super) fn new(top: &'t Top, names: &'t Names, style: &'t Style, room: usize) -> Self {
         let (rows, header) = (&top.rows[..], &top.header);
         let about = &header.about;
-        let is_text = |column: &Column| matches!(column, Column::File | Column::Line | Column::Package);
-        let mut wanted: Vec<Column> = about.columns.iter().copied().filter(is_text).collect();
+        let is_text =
+            |column: &TextColumn| matches!(column, TextColumn::File | TextColumn::Line | TextColumn::Package);
+        let mut wanted: Vec<TextColumn> = about.columns.iter().copied().filter(is_text).collect();
         if about.columns.is_empty() && style.is_wide() && about.noun.0 == "function" {
-            wanted.push(Column::File);
+            wanted.push(TextColumn::File);
         }
-        let width = |&column: &Column| {
+        let width = |&column: &TextColumn| {
             let widths = rows.iter().map(|row| display_width(&cell(row, column)));
             let least = if about.columns.is_empty() { 0 } else { title_of(column).len() };
             (column, widths.max().unwrap_or(0).max(least).min(MOST_TEXT))
         };
-        let mut columns: Vec<(Column, usize)> =
+        let mut columns: Vec<(TextColumn, usize)> =
             wanted.iter().map(width).filter(|(_, width)| *width > 0).collect();
         // At least half of the room is the name's, the rest is shared.
         let most = (room / 2 / columns.len().max(1)).saturating_sub(GAP).max(LEAST_TEXT);
@@ -91,20 +92,22 @@ impl<'t> Texts<'t> {
     }
 }
 
-fn title_of(column: Column) -> &'static str {
+fn title_of(column: TextColumn) -> &'static str {
     match column {
-        Column::Line => "LINE",
-        Column::Package => "PACKAGE",
+        TextColumn::Line => "LINE",
+        TextColumn::Package => "PACKAGE",
         _ => "FILE",
     }
 }
 
 /// What stands behind the name of a row.
-fn cell(row: &TopRow, column: Column) -> String {
+fn cell(row: &TopRow, column: TextColumn) -> String {
     let file = row.file.as_deref().unwrap_or_default();
     match column {
-        Column::Line => row.line.map(|line| line.to_string()).unwrap_or_default(),
-        Column::Package => package(&row.function, file).map_or_else(String::new, |name| clean(&name).into()),
+        TextColumn::Line => row.line.map(|line| line.to_string()).unwrap_or_default(),
+        TextColumn::Package => {
+            package(&row.function, file).map_or_else(String::new, |name| clean(&name).into())
+        }
         _ => short_file(file),
     }
 }

@@ -12,6 +12,7 @@ use crate::unit::{self, IncompatibleUnits};
 /// The two sides, the rows, what could have been seen, and the verdict with the exit code.
 pub(super) fn lines(diff: &Diff, style: &Style) -> Result<Vec<Line>, IncompatibleUnits> {
     let mut lines = sides(diff, style)?;
+    lines.extend(words::filters(diff).map(|filters| Line::new(filters, Emphasis::Faint)));
     if diff.rows.is_empty() {
         lines.push(Line::new("no samples on either side", Emphasis::Faint));
     } else {

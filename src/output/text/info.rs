@@ -4,6 +4,7 @@ use crate::kind;
 use crate::name::{clean, display_width};
 use crate::output::text::Style;
 use crate::output::text::columns::{Columns, Emphasis, Line, wrap};
+use crate::output::text::inputs;
 use crate::report::Info;
 use crate::unit::{self, Scale, Unit};
 
@@ -25,16 +26,21 @@ pub(super) fn lines(info: &Info, style: &Style) -> Vec<Line> {
     facts.extend(info.comments.iter().map(|comment| ("comment", clean(comment).into_owned())));
     facts.extend(info.warnings.iter().map(|warning| ("warning", clean(warning).into_owned())));
 
-    let name = info.inputs.first().map_or("", |input| input.name.as_str());
+    let name = match &info.inputs[..] {
+        [one] if info.about.combined.is_empty() => one.name.as_str(),
+        _ => &info.about.combined,
+    };
     let name = clean(name);
     let width = Some(display_width(&name)).filter(|&width| width <= MOST_NAME).unwrap_or(0).max(TITLE);
-    let mut lines: Vec<Line> = facts
-        .into_iter()
-        .map(|(title, text)| {
-            let title = if title.is_empty() { &*name } else { title };
-            Line::new(format!("{}  {text}", super::columns::pad(title, width)), Emphasis::None)
-        })
-        .collect();
+    let mut lines = Vec::new();
+    if info.inputs.len() > 1 {
+        lines.extend(inputs::lines(info, style));
+        lines.push(Line::default());
+    }
+    lines.extend(facts.into_iter().map(|(title, text)| {
+        let title = if title.is_empty() { &*name } else { title };
+        Line::new(format!("{}  {text}", super::columns::pad(title, width)), Emphasis::None)
+    }));
     lines.extend(metrics(info, style));
     lines
 }
@@ -57,9 +63,6 @@ fn input(info: &Info, style: &Style) -> (&'static str, String) {
     }
     let bytes: u64 = info.inputs.iter().map(|input| input.bytes).sum();
     text.push_str(&format!(", {} bytes", unit::group_thousands(bytes.into())));
-    if info.inputs.len() > 1 {
-        text.push_str(&format!("{}{} inputs", style.glyphs.dot, info.inputs.len()));
-    }
     if let Some(program) = &info.about.program {
         text.push_str(&format!("{}{}", style.glyphs.dot, clean(program)));
     }
@@ -80,7 +83,7 @@ fn stacks(info: &Info) -> String {
         text.push_str(&format!(", depth {} (median) to {}", info.depth.median, info.depth.max));
     }
     if info.about.no_stack != 0 {
-        let metric = &info.metrics[info.about.default_metric];
+        let metric = &info.metrics[info.about.shown_metric];
         let scale =
             Scale::automatic(&Unit::parse(&metric.unit), metric.divisor, metric.total.unwrap_or(i64::MAX));
         text.push_str(&format!("; {} without a stack", scale.format(info.about.no_stack)));
@@ -98,7 +101,7 @@ fn functions(info: &Info) -> String {
         unnamed => text
             .push_str(&format!(", {} stand for code without names", unit::group_thousands(unnamed.into()))),
     }
-    let metric = &info.metrics[info.about.default_metric];
+    let metric = &info.metrics[info.about.shown_metric];
     if let (Some(whole @ 1..), (own, total @ 1..)) = (metric.total, info.about.unresolved) {
         let percent = |value: i64| format!("{:.1}%", 100.0 * value as f64 / whole as f64);
         let [own, total] = [own, total].map(percent);
@@ -152,7 +155,7 @@ fn metrics(info: &Info, style: &Style) -> Vec<Line> {
 
 /// `cpu: a sample every 10ms (100 Hz). Processor time, sampled at a fixed rate. Read it to …`
 fn guidance(info: &Info, style: &Style) -> Vec<Line> {
-    let Some(metric) = info.metrics.get(info.about.default_metric) else { return Vec::new() };
+    let Some(metric) = info.metrics.get(info.about.shown_metric) else { return Vec::new() };
     let mut sentences = Vec::new();
     if let Some((name, unit, value)) = &info.about.period {
         let parsed = Unit::parse(unit);

@@ -12,6 +12,7 @@ mod graph;
 mod header;
 mod hot;
 mod info;
+mod inputs;
 mod labels;
 mod names;
 mod per_event;
@@ -25,6 +26,7 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 pub(super) use graph::left_out;
+
 pub(super) use names::short_file;
 
 use crate::output::text::columns::Line;

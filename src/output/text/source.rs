@@ -4,6 +4,7 @@ use crate::name::{clean, display_width};
 use crate::output::text::Style;
 use crate::output::text::columns::{Columns, Emphasis, Line};
 use crate::output::text::header;
+use crate::output::text::names::Names;
 use crate::report::{Origin, Source, SourceFunction, SourceLine};
 use crate::unit::{self, IncompatibleUnits, Scale};
 
@@ -11,8 +12,10 @@ use crate::unit::{self, IncompatibleUnits, Scale};
 pub(super) fn lines(source: &Source, style: &Style) -> Result<Vec<Line>, IncompatibleUnits> {
     let mut lines = header::lines(&source.header, style)?;
     let scale = header::scale(&source.header.metric, source.header.shown, style)?;
+    let names = Names::new(source.functions.iter().map(|function| &function.name), style);
     for function in &source.functions {
-        lines.push(Line::new(title(function, source, &scale, style), Emphasis::Bold));
+        let name = names.get(&function.name);
+        lines.push(Line::new(title(name, function, source, &scale, style), Emphasis::Bold));
         lines.extend(where_from(function));
         lines.extend(function_lines(function, source, &scale, style));
     }
@@ -27,11 +30,10 @@ pub(super) fn lines(source: &Source, style: &Style) -> Result<Vec<Line>, Incompa
 }
 
 /// `catalog.(*Catalog).Search · self 0.17s, total 1.58s, 21.9%`
-fn title(function: &SourceFunction, source: &Source, scale: &Scale, style: &Style) -> String {
+fn title(name: &str, function: &SourceFunction, source: &Source, scale: &Scale, style: &Style) -> String {
     let share = unit::share(function.total, source.header.total);
     format!(
-        "{}{}self {}, total {}, {share}",
-        clean(&function.name),
+        "{name}{}self {}, total {}, {share}",
         style.glyphs.dot,
         scale.format(function.self_value),
         scale.format(function.total),

@@ -7,7 +7,7 @@ use crate::output::text::columns::{Columns, Emphasis, Line};
 use crate::output::text::header;
 use crate::output::text::names::Names;
 use crate::output::text::{compared, per_event};
-use crate::report::{Column, Header, MetricName, Pair, Top, TopRow};
+use crate::report::{Header, MetricName, Pair, TextColumn, Top, TopRow};
 use crate::unit::{self, IncompatibleUnits, Scale};
 
 /// The header, the rows, what was cut, and their sum.
@@ -134,14 +134,14 @@ impl<'t> Table<'t> {
             return cells;
         }
         let value = 1 + self.share_titles().len();
-        let place = |column: Column| match column {
-            Column::SelfValue => 0..value,
-            Column::Total => value..2 * value,
-            Column::Children => 2 * value..2 * value + 1,
-            Column::Sum => 2 * value + 1..2 * value + 2,
-            Column::File | Column::Line | Column::Package => 0..0,
+        let place = |column: TextColumn| match column {
+            TextColumn::SelfValue => 0..value,
+            TextColumn::Total => value..2 * value,
+            TextColumn::Children => 2 * value..2 * value + 1,
+            TextColumn::Sum => 2 * value + 1..2 * value + 2,
+            TextColumn::File | TextColumn::Line | TextColumn::Package => 0..0,
         };
-        let usual = [Column::SelfValue, Column::Total];
+        let usual = [TextColumn::SelfValue, TextColumn::Total];
         let asked = &self.top.header.about.columns;
         let columns = if asked.is_empty() { &usual[..] } else { asked };
         columns.iter().flat_map(|&column| cells[place(column)].iter().cloned()).collect()

@@ -9,7 +9,7 @@ use crate::output::text::columns::{Columns, Emphasis, Line};
 use crate::output::text::compared;
 use crate::output::text::header;
 use crate::output::text::names::{Names, short_file};
-use crate::report::{Base, Column, Direction, Pair, Tree, TreeRow};
+use crate::report::{Base, Direction, Pair, TextColumn, Tree, TreeRow};
 use crate::unit::{self, IncompatibleUnits, Scale};
 
 /// The header, the rows, and how they were chosen.
@@ -398,13 +398,13 @@ impl Drawing<'_> {
         if header.about.columns.is_empty() {
             return cells;
         }
-        let places = |column: &Column| match (self.tree.direction, column) {
-            (Direction::TopDown, Column::Total) => 0..2,
-            (Direction::TopDown, Column::SelfValue) => 2..3,
-            (Direction::TopDown, Column::Children) => 3..4,
-            (Direction::BottomUp, Column::SelfValue) => 0..1,
-            (Direction::BottomUp, Column::Children) => 1..2,
-            (Direction::BottomUp, Column::Total) => 2..5,
+        let places = |column: &TextColumn| match (self.tree.direction, column) {
+            (Direction::TopDown, TextColumn::Total) => 0..2,
+            (Direction::TopDown, TextColumn::SelfValue) => 2..3,
+            (Direction::TopDown, TextColumn::Children) => 3..4,
+            (Direction::BottomUp, TextColumn::SelfValue) => 0..1,
+            (Direction::BottomUp, TextColumn::Children) => 1..2,
+            (Direction::BottomUp, TextColumn::Total) => 2..5,
             _ => 0..0,
         };
         header.about.columns.iter().flat_map(places).filter_map(|place| cells.get(place).cloned()).collect()
@@ -413,9 +413,11 @@ impl Drawing<'_> {
     /// The file or the package behind a name, where they were asked for.
     fn beside(&self, row: &TreeRow) -> String {
         let file = row.file.as_deref().unwrap_or_default();
-        let text = |column: &Column| match column {
-            Column::File => Some(short_file(file)),
-            Column::Package => Some(package(&row.name, file).map_or_else(String::new, |p| clean(&p).into())),
+        let text = |column: &TextColumn| match column {
+            TextColumn::File => Some(short_file(file)),
+            TextColumn::Package => {
+                Some(package(&row.name, file).map_or_else(String::new, |p| clean(&p).into()))
+            }
             _ => None,
         };
         let texts = self.tree.header.about.columns.iter().filter_map(text).filter(|text| !text.is_empty());

@@ -11,6 +11,7 @@ pub fn compare(old: &[(&Profile, usize)], new: &[(&Profile, usize)], options: &D
     let all: Vec<(&Profile, usize)> = old.iter().chain(new).copied().collect();
     let (whole, size) = beside(&all, LoadOptions::default()).expect("profiles that fit each other");
     let side = |profiles: &[(&Profile, usize)]| DiffSide {
+        chosen: None,
         profiles: profiles.len(),
         total: profiles.iter().map(|(profile, metric)| profile.meta.metrics[*metric].total).sum(),
         ..DiffSide::default()

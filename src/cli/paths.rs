@@ -1,0 +1,88 @@
+//! Which files are meant: paths, folders, standard input, `$PROF_PROFILE`.
+
+use std::env;
+use std::fs;
+use std::io::{self, IsTerminal};
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+use crate::cli::failure::hinted;
+use crate::format::LoadError;
+
+/// The inputs given, else `$PROF_PROFILE`, else standard input.
+pub(crate) fn names(given: &[String]) -> Result<Vec<String>> {
+    if !given.is_empty() {
+        return Ok(given.to_vec());
+    }
+    if let Some(value) = env::var_os("PROF_PROFILE").filter(|value| !value.is_empty()) {
+        let text = value.to_string_lossy().into_owned();
+        if text.contains("://") {
+            return Ok(vec![text]);
+        }
+        return Ok(env::split_paths(&value).map(|path| path.to_string_lossy().into_owned()).collect());
+    }
+    if io::stdin().is_terminal() {
+        let hint = "name a profile (prof top cpu.pb.gz), pipe one in (prof top < cpu.pb.gz), \
+                    or set PROF_PROFILE=cpu.pb.gz";
+        return Err(hinted("no profile was given", hint));
+    }
+    Ok(vec!["-".to_string()])
+}
+
+/// A path to load.
+pub(super) struct InputPath {
+    pub(super) name: String,
+    /// Whether it was found in a folder, where other files may stand too.
+    pub(super) in_folder: bool,
+}
+
+impl InputPath {
+    /// Whether an input that cannot be read is left out: what stands in a folder may be anything.
+    pub(super) fn is_skipped(&self, error: &LoadError, skip_broken: bool) -> bool {
+        skip_broken || (self.in_folder && matches!(error, LoadError::Unrecognized { .. }))
+    }
+
+    /// What it is called where it is spoken of.
+    pub(super) fn shown(&self) -> &str {
+        shown(&self.name)
+    }
+
+    /// The size of the file; inputs of no known size count alike.
+    pub(super) fn size(&self) -> u64 {
+        fs::metadata(&self.name).map_or(1, |file| file.len().max(1))
+    }
+}
+
+/// What an input is called where it is spoken of.
+pub(super) fn shown(name: &str) -> &str {
+    if name == "-" { "standard input" } else { name }
+}
+
+/// The files to load: those named, and those in the folders named.
+pub(super) fn expand_folders(names: &[String]) -> Result<Vec<InputPath>> {
+    let mut paths = Vec::new();
+    for name in names {
+        if name == "-" || !Path::new(name).is_dir() {
+            paths.push(InputPath { name: name.clone(), in_folder: false });
+            continue;
+        }
+        let mut files = Vec::new();
+        for entry in fs::read_dir(name).with_context(|| name.clone())? {
+            let path = entry.with_context(|| name.clone())?.path();
+            let hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+            if path.is_file() && !hidden {
+                files.push(InputPath { name: path.to_string_lossy().into_owned(), in_folder: true });
+            }
+        }
+        files.sort_by(|a, b| a.name.cmp(&b.name));
+        paths.extend(files);
+    }
+    Ok(paths)
+}
+
+/// Says that none of `names` is a profile.
+pub(super) fn no_profile(names: &[String]) -> anyhow::Error {
+    let hint = "name a profile, or a folder that holds one";
+    hinted(format!("{}: no profile there", names.join(", ")), hint)
+}

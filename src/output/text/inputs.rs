@@ -1,0 +1,64 @@
+//! Several inputs of `info`: a row each.
+
+use crate::name::{clean, fit};
+use crate::output::text::Style;
+use crate::output::text::columns::{Columns, Emphasis, Line};
+use crate::report::{Info, InfoInput};
+use crate::unit::{self, Scale, Unit};
+
+/// A row an input: what it has of the metric explained, how long and when it was recorded.
+pub(super) fn lines(info: &Info, style: &Style) -> Vec<Line> {
+    let titles = titles(info);
+    let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
+    let rows: Vec<Vec<String>> = cells(info);
+    let taken = Columns::width_of_numbers(&titles, &rows);
+    let room = style.width.map(|width| width.saturating_sub(taken).max(LEAST_NAME));
+    let mut columns = Columns::new(titles.iter().copied());
+    for (input, cells) in info.inputs.iter().zip(rows) {
+        let name = clean(&input.name);
+        let name = room.map_or_else(|| name.to_string(), |room| fit(&name, room, style.glyphs.ellipsis));
+        columns.row(cells, name, Emphasis::None);
+    }
+    columns.lines()
+}
+
+/// What the columns are called, that of the names last. What no input says has no column.
+pub(in crate::output) fn titles(info: &Info) -> Vec<String> {
+    let metric = info.metrics.get(info.about.shown_metric).map_or("", |metric| &metric.name);
+    let mut titles = vec![clean(metric).to_uppercase()];
+    titles.extend(has_duration(info).then(|| "DURATION".to_string()));
+    titles.extend(has_time(info).then(|| "RECORDED".to_string()));
+    titles.extend(["BYTES", "FORMAT", "INPUT"].map(str::to_string));
+    titles
+}
+
+/// The cells of every input but its name.
+pub(in crate::output) fn cells(info: &Info) -> Vec<Vec<String>> {
+    let scale = info.metrics.get(info.about.shown_metric).map(|metric| {
+        let largest = info.inputs.iter().map(|input| input.total).max().unwrap_or(0);
+        Scale::automatic(&Unit::parse(&metric.unit), metric.divisor, largest)
+    });
+    let row = |input: &InfoInput| {
+        let mut cells = vec![scale.as_ref().map_or(String::new(), |scale| scale.format(input.total))];
+        if has_duration(info) {
+            cells.push(input.duration_ns.map(unit::duration).unwrap_or_default());
+        }
+        if has_time(info) {
+            cells.push(input.time_ns.map(unit::timestamp_seconds).unwrap_or_default());
+        }
+        cells.extend([unit::group_thousands(input.bytes.into()), input.format.clone()]);
+        cells
+    };
+    info.inputs.iter().map(row).collect()
+}
+
+fn has_duration(info: &Info) -> bool {
+    info.inputs.iter().any(|input| input.duration_ns.is_some())
+}
+
+fn has_time(info: &Info) -> bool {
+    info.inputs.iter().any(|input| input.time_ns.is_some())
+}
+
+/// Names get at least this many columns, even where the terminal has fewer.
+const LEAST_NAME: usize = 16;

@@ -1,0 +1,163 @@
+//! What a report is about, and what changes its numbers.
+
+use serde::Serialize;
+
+use crate::report::Name;
+
+/// What a report is about: one metric of one or several profiles.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Header {
+    /// Kind and version of the document.
+    pub schema: &'static str,
+    /// The metric shown.
+    pub metric: MetricName,
+    /// Σ |value| of the metric in the profile as loaded: the whole that percentages are of.
+    pub total: i64,
+    /// Σ |value| of what filters left.
+    pub shown: i64,
+    /// The value of the samples without a stack.
+    pub no_stack: i64,
+    /// How many profiles went in.
+    pub profiles: u32,
+    /// The self value of all rows that were cut: with it, the rows and `no_stack` sum to `shown`.
+    pub elided: i64,
+    /// How many rows were cut.
+    pub elided_rows: u64,
+    /// What was odd about the input.
+    pub warnings: Vec<String>,
+    /// The old side of a comparison.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base: Option<Base>,
+    /// How the sides of a comparison were made comparable.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub normalize: Option<Normalize>,
+    /// Further metrics that stand beside the first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub metrics: Vec<MetricTotal>,
+    /// What was to be marked among the rows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub highlight: Option<Highlight>,
+    /// What the text header says besides.
+    #[serde(skip)]
+    pub about: About,
+}
+
+impl Header {
+    /// Whether the row of this name is to be marked.
+    pub fn is_highlighted(&self, name: &Name) -> bool {
+        self.highlight.as_ref().is_some_and(|highlight| highlight.names.binary_search(name).is_ok())
+    }
+}
+
+/// What was to be marked among the rows.
+#[derive(Clone, Debug, Serialize)]
+pub struct Highlight {
+    /// The pattern as typed.
+    pub pattern: String,
+    /// The value of the samples on whose stack a match stands, each once.
+    pub total: i64,
+    /// The unique names of the matches, in alphabetical order.
+    pub names: Vec<Name>,
+}
+
+/// What the header line of the text output says besides the numbers of [`Header`].
+#[derive(Clone, Debug, Default)]
+pub struct About {
+    /// The inputs, as given.
+    pub inputs: Vec<String>,
+    /// How several inputs were combined: `4 profiles, summed`; empty for one.
+    pub combined: String,
+    /// How long the recording took, in nanoseconds.
+    pub duration_ns: Option<i64>,
+    /// When it started, in nanoseconds since 1970.
+    pub time_ns: Option<i64>,
+    /// How many processors were busy on average, in hundredths.
+    pub busy_hundredths: Option<i64>,
+    /// How many samples the recorder took.
+    pub samples: Option<i64>,
+    /// Nanoseconds of the metric between two samples.
+    pub period_ns: Option<i64>,
+    /// The filters, as typed.
+    pub filters: Vec<String>,
+    /// What the header says of the old side of a comparison.
+    pub base: BaseAbout,
+    /// The metric that counts the events which values are to be divided by.
+    pub per_event: Option<String>,
+    /// The columns to show; none for those that fit the view.
+    pub columns: Vec<TextColumn>,
+    /// That the tree is an approximation, and of what kind: one of the warnings too.
+    pub approximation: Option<String>,
+    /// What one node is called, and several: `function`, `functions`.
+    pub noun: (&'static str, &'static str),
+}
+
+/// A column of the text of `top` and `tree`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextColumn {
+    /// Self, and its share.
+    SelfValue,
+    /// Total, and its share.
+    Total,
+    /// Total − self.
+    Children,
+    /// The share of self of this row and all rows above it.
+    Sum,
+    /// The source file.
+    File,
+    /// The source line.
+    Line,
+    /// The package, else the file.
+    Package,
+}
+
+/// What the text says of the old side of a comparison, besides [`Base`].
+#[derive(Clone, Debug, Default)]
+pub struct BaseAbout {
+    /// How long its recording took, in nanoseconds.
+    pub duration_ns: Option<i64>,
+    /// Σ value of what filters left, made comparable with the new side.
+    pub sum: i64,
+    /// Of that, the value of the samples without a stack.
+    pub no_stack: i64,
+}
+
+/// A metric's name and unit.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct MetricName {
+    /// Name, such as `cpu`.
+    pub name: String,
+    /// Unit as the profile wrote it, such as `nanoseconds`.
+    pub unit: String,
+    /// A value in this unit is the integer divided by this number.
+    pub divisor: u64,
+}
+
+/// One of several metrics of a report.
+#[derive(Clone, Debug, Serialize)]
+pub struct MetricTotal {
+    /// The metric.
+    #[serde(flatten)]
+    pub metric: MetricName,
+    /// Σ |value| as loaded.
+    pub total: i64,
+    /// Σ |value| of what filters left.
+    pub shown: i64,
+}
+
+/// The old side of a comparison.
+#[derive(Clone, Debug, Serialize)]
+pub struct Base {
+    /// The inputs, as given.
+    pub inputs: Vec<String>,
+    /// Σ |value| as loaded.
+    pub total: i64,
+}
+
+/// How the sides of a comparison were made comparable.
+#[derive(Clone, Debug, Serialize)]
+pub struct Normalize {
+    /// `core`, `total`, `per` or `none`.
+    pub method: &'static str,
+    /// What the sums of the old side are multiplied by to be comparable with those of the new side.
+    pub ratio: f64,
+}

@@ -1,0 +1,128 @@
+//! What is in the input.
+
+use serde::Serialize;
+
+/// What is in the input.
+#[derive(Clone, Debug, Serialize)]
+pub struct Info {
+    /// Kind and version of the document.
+    pub schema: &'static str,
+    /// One entry an input.
+    pub inputs: Vec<InfoInput>,
+    /// Name of the format (the first input's).
+    pub format: String,
+    /// How sure the content made us of it: `certain`, `likely`, `maybe`; `given` where it was named.
+    pub confidence: &'static str,
+    /// The metrics.
+    pub metrics: Vec<InfoMetric>,
+    /// When the recording started, in nanoseconds since 1970.
+    pub time_ns: Option<i64>,
+    /// How long it took, in nanoseconds.
+    pub duration_ns: Option<i64>,
+    /// How many processors were busy on average.
+    pub busy: Option<f64>,
+    /// Number of distinct stacks.
+    pub stacks: u64,
+    /// Number of distinct calls from one function to another, where the format holds these, not stacks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calls: Option<u64>,
+    /// Number of distinct functions.
+    pub functions: u64,
+    /// Depths of the stacks.
+    pub depth: Depth,
+    /// Label keys, and on how many samples each stands.
+    pub labels: Vec<InfoLabel>,
+    /// Names of the threads.
+    pub threads: Vec<String>,
+    /// Free text that the recorder left.
+    pub comments: Vec<String>,
+    /// What was odd about the input.
+    pub warnings: Vec<String>,
+    /// What the text says besides.
+    #[serde(skip)]
+    pub about: InfoAbout,
+}
+
+/// What the text of `info` says besides.
+#[derive(Clone, Debug, Default)]
+pub struct InfoAbout {
+    /// The compressions of the first input, outermost first.
+    pub encoding: Vec<&'static str>,
+    /// The recorded program, and its language, where they can be told.
+    pub program: Option<String>,
+    /// Number of samples read, before equal ones were merged.
+    pub rows: u64,
+    /// Number of samples that carry labels.
+    pub labelled_rows: u64,
+    /// How several inputs became one: `4 profiles, summed`; empty for one.
+    pub combined: String,
+    /// The value of the samples without a stack, in the metric explained.
+    pub no_stack: i64,
+    /// Number of distinct source files.
+    pub files: u64,
+    /// Number of functions without a name.
+    pub unnamed: u64,
+    /// What code costs of which only the address is known, in the metric explained: itself, and with what
+    /// it calls.
+    pub unresolved: (i64, i64),
+    /// Whether any frame is marked as inlined.
+    pub inlined: bool,
+    /// Number of the metric explained, which is the default one unless another is asked for.
+    pub shown_metric: usize,
+    /// The sampling period, in words of its own metric: name, unit and amount.
+    pub period: Option<(String, String, i64)>,
+}
+
+/// One input of `info`.
+#[derive(Clone, Debug, Serialize)]
+pub struct InfoInput {
+    /// The input, as given.
+    pub name: String,
+    /// Name of its format.
+    pub format: String,
+    /// Size before decompression.
+    pub bytes: u64,
+    /// Σ |value| of the metric explained.
+    pub total: i64,
+    /// When its recording started.
+    pub time_ns: Option<i64>,
+    /// How long it took.
+    pub duration_ns: Option<i64>,
+}
+
+/// A metric of `info`.
+#[derive(Clone, Debug, Serialize)]
+pub struct InfoMetric {
+    /// Name.
+    pub name: String,
+    /// Unit.
+    pub unit: String,
+    /// A value in this unit is the integer divided by this number.
+    pub divisor: u64,
+    /// Σ |value|; null where it exceeds 64 bits.
+    pub total: Option<i64>,
+    /// Number of samples whose value is not 0.
+    pub samples: u64,
+    /// How much of the metric lies between two samples.
+    pub period: Option<i64>,
+    /// Whether views show it unless told otherwise.
+    pub default: bool,
+}
+
+/// Depths of the stacks, in frames.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Depth {
+    /// Half of the distinct stacks are no deeper.
+    pub median: u32,
+    /// The deepest.
+    pub max: u32,
+}
+
+/// A label key of `info`.
+#[derive(Clone, Debug, Serialize)]
+pub struct InfoLabel {
+    /// The key.
+    pub key: String,
+    /// How many samples carry it.
+    pub samples: u64,
+}

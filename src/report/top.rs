@@ -1,0 +1,39 @@
+//! The flat view.
+
+use serde::Serialize;
+
+use crate::report::{Header, Name, Pair, Values};
+
+/// The flat view.
+#[derive(Clone, Debug, Serialize)]
+pub struct Top {
+    /// What it is about.
+    #[serde(flatten)]
+    pub header: Header,
+    /// A row a function, in the order asked for.
+    pub rows: Vec<TopRow>,
+}
+
+/// A function of the flat view.
+#[derive(Clone, Debug, Serialize)]
+pub struct TopRow {
+    /// The unique name.
+    pub name: Name,
+    /// The function's name alone.
+    pub function: Name,
+    /// The source file, where there is one and only one.
+    pub file: Option<Name>,
+    /// The source line, where there is one and only one.
+    pub line: Option<u32>,
+    /// Its values.
+    #[serde(flatten)]
+    pub values: Values,
+    /// Whether it does the work by itself: self is at least 90 % of total and 1 % of all.
+    pub candidate: bool,
+    /// How many events its values weigh, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub events: Option<Pair>,
+    /// How many different files hold a function of this name.
+    #[serde(skip)]
+    pub files: u32,
+}

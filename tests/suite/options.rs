@@ -1,0 +1,340 @@
+//! Every option that a command's `--help` shows does something there, or is refused with a reason.
+//!
+//! Each option is tried on a command line that it should change: what is printed, what is said on standard
+//! error, what is written, or the exit code.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fs;
+use std::path::Path;
+
+use prof::format::writer_named;
+use tempfile::TempDir;
+
+use crate::support::{fixture, load_well, prof};
+
+/// How an option is tried: the words to add, and the words that stand on the line with them and without.
+#[derive(Clone, Copy)]
+struct Trial {
+    option: &'static str,
+    added: &'static str,
+    common: &'static str,
+}
+
+/// Options that mean the same in all commands that have them.
+const EVERYWHERE: &[(&str, &str, &str)] = &[
+    ("--metric", "samples", "cpu.pb.gz"),
+    ("--input-format", "perf-script", "cpu.pb.gz"),
+    ("--skip-broken", "", "cpu.pb.gz broken.pb.gz"),
+    ("--max-memory", "1k", "cpu.pb.gz"),
+    ("--quiet", "", "mixed"),
+    ("--verbose", "", "cpu.pb.gz"),
+    ("--by", "file", "cpu.pb.gz"),
+    ("--format", "json", "cpu.pb.gz"),
+    ("--output", "written", "cpu.pb.gz"),
+    ("--unit", "us", "cpu.pb.gz"),
+    ("--names", "short", "cpu.pb.gz"),
+    ("--width", "24", "cpu.pb.gz"),
+    ("--color", "always", "cpu.pb.gz"),
+    ("--force", "", "-o copy.pb.gz cpu.pb.gz"),
+    ("--sort", "name", "cpu.pb.gz"),
+    ("--limit", "1", "cpu.pb.gz"),
+    ("--min-share", "50", "cpu.pb.gz"),
+    ("--highlight", "Place", "cpu.pb.gz"),
+    ("--columns", "self", "cpu.pb.gz"),
+    ("--per-event", "", "cpu.pb.gz"),
+    ("--binary", "bin/sorting", "sorting.pb.gz"),
+    ("--symbolize", "never", "--binary bin/sorting sorting.pb.gz"),
+    ("--merge", "mean", "old.pb.gz new.pb.gz"),
+    ("--max-profiles", "1", "old.pb.gz new.pb.gz"),
+    ("--seed", "7", "--max-profiles 1 runs"),
+    ("--weight", "top50", "old.pb.gz new.pb.gz"),
+    ("--show-stacks", "Place", "cpu.pb.gz"),
+    ("--hide-stacks", "json", "cpu.pb.gz"),
+    ("--show-frames", "Place", "cpu.pb.gz"),
+    ("--hide-frames", "Place", "cpu.pb.gz"),
+    ("--show-from", "Place", "cpu.pb.gz"),
+    ("--prune-from", "Place", "cpu.pb.gz"),
+    ("--focus", "Place", "cpu.pb.gz"),
+    ("--label", "endpoint=/orders", "cpu.pb.gz"),
+    ("--hide-label", "endpoint=/products", "cpu.pb.gz"),
+    ("--label-root", "endpoint", "cpu.pb.gz"),
+    ("--label-leaf", "endpoint", "cpu.pb.gz"),
+    ("--thread", "main", "threads.jfr"),
+    ("--from", "1s", "threads.jfr"),
+    ("--to", "1s", "threads.jfr"),
+    ("--no-inlines", "", "cpu.pb.gz"),
+    ("--collapse-recursion", "", "cpu.pb.gz"),
+    ("--rename", "Place=Put", "cpu.pb.gz"),
+    ("--anonymize", "", "cpu.pb.gz"),
+    ("--salt", "x", "--anonymize cpu.pb.gz"),
+    ("--fixed-strings", "", "--show-stacks Plac. cpu.pb.gz"),
+    ("--all-frames", "", "dropping.pb.gz"),
+    ("--base", "old.pb.gz", "new.pb.gz"),
+    ("--normalize", "total", "--base old.pb.gz new.pb.gz"),
+];
+
+/// Options of one command, or tried there in another way.
+const OF_COMMANDS: &[(&str, &str, &str, &str)] = &[
+    ("tree", "--bottom-up", "", "cpu.pb.gz"),
+    ("tree", "--depth", "2", "cpu.pb.gz"),
+    ("hot", "--min-length", "5", "cpu.pb.gz"),
+    ("hot", "--max-length", "2", "cpu.pb.gz"),
+    ("hot", "--contexts", "5", "cpu.pb.gz"),
+    ("hot", "--context-share", "45", "cpu.pb.gz"),
+    ("hot", "--tolerance", "60", "cpu.pb.gz"),
+    ("graph", "--max-nodes", "3", "cpu.pb.gz"),
+    ("graph", "--min-edge", "30", "cpu.pb.gz"),
+    ("graph", "--color-by", "file", "graph.dot cpu.pb.gz"),
+    ("flame", "--icicle", "", "cpu.pb.gz"),
+    ("flame", "--bottom-up", "", "cpu.pb.gz"),
+    ("flame", "--order", "weight", "cpu.pb.gz"),
+    ("flame", "--title", "Shop", "cpu.pb.gz"),
+    ("flame", "--color-by", "file", "cpu.pb.gz"),
+    ("flame", "--width", "800", "cpu.pb.gz"),
+    ("flame", "--force", "", "copy.svg cpu.pb.gz"),
+    ("flame", "--output", "other.svg", "cpu.pb.gz"),
+    ("graph", "--output", "other.dot", "cpu.pb.gz"),
+    ("source", "--source-path", "code", "sum.callgrind"),
+    ("source", "--trim-path", "/nowhere/made/", "--source-path code sum.callgrind"),
+    ("labels", "--binary", "bin/sorting", "--show-stacks order sorting.pb.gz"),
+    ("labels", "--symbolize", "never", "--binary bin/sorting --show-stacks order sorting.pb.gz"),
+    ("labels", "--all-frames", "", "--show-stacks write_records dropping.pb.gz"),
+    ("types", "--language", "go", ""),
+    ("types", "--format", "json", ""),
+    ("types", "--output", "written", ""),
+    ("types", "--width", "24", "cpu"),
+    ("types", "--color", "always", ""),
+    ("types", "--force", "", "-o copy.pb.gz"),
+    ("diff", "--metric", "samples", "old.pb.gz new.pb.gz"),
+    ("diff", "--input-format", "perf-script", "old.pb.gz new.pb.gz"),
+    ("diff", "--skip-broken", "", "--old old.pb.gz broken.pb.gz --new new.pb.gz"),
+    ("diff", "--max-memory", "1k", "old.pb.gz new.pb.gz"),
+    ("diff", "--quiet", "", "mixed new.pb.gz"),
+    ("diff", "--verbose", "", "old.pb.gz new.pb.gz"),
+    ("diff", "--force", "", "-o copy.pb.gz old.pb.gz new.pb.gz"),
+    ("diff", "--binary", "bin/sorting", "sorting.pb.gz sorting-new.pb.gz"),
+    ("diff", "--symbolize", "never", "--binary bin/sorting sorting.pb.gz sorting-new.pb.gz"),
+    ("diff", "--max-profiles", "1", "runs runs"),
+    ("diff", "--seed", "7", "--max-profiles 1 runs runs"),
+    ("diff", "--thread", "main", "threads.jfr threads.jfr"),
+    ("diff", "--from", "1s", "threads.jfr threads.jfr"),
+    ("diff", "--to", "1s", "threads.jfr threads.jfr"),
+    ("diff", "--salt", "x", "--anonymize old.pb.gz new.pb.gz"),
+    ("diff", "--fixed-strings", "", "--show-stacks Plac. old.pb.gz new.pb.gz"),
+    ("diff", "--all-frames", "", "dropping.pb.gz dropping.pb.gz"),
+    ("diff", "--normalize", "total", "old.pb.gz new.pb.gz"),
+    ("diff", "--old", "old.pb.gz", "--new new.pb.gz"),
+    ("diff", "--new", "new.pb.gz", "--old old.pb.gz"),
+    ("diff", "--function", "Discounted", "old.pb.gz new.pb.gz"),
+    ("diff", "--alpha", "0.5", "old.pb.gz new.pb.gz"),
+    ("diff", "--min-effect", "90", "--normalize per=1000,1000 --function Discounted old.pb.gz new.pb.gz"),
+    ("diff", "--min-points", "90", "--normalize per=1000,1000 --function Discounted old.pb.gz new.pb.gz"),
+    ("diff", "--min-tested", "20", "old.pb.gz new.pb.gz"),
+    ("diff", "--noise", "50%", "old.pb.gz new.pb.gz"),
+    ("diff", "--detect", "9", "old.pb.gz old2.pb.gz"),
+    ("diff", "--strict", "", "old.pb.gz old2.pb.gz"),
+    ("diff", "--fold", "runtime.memmove", "old.pb.gz new.pb.gz"),
+    ("diff", "--budget", "prof.toml", "old.pb.gz new.pb.gz"),
+    ("convert", "--metric", "samples", "-o - --to collapsed cpu.pb.gz"),
+    ("convert", "--output", "cpu.folded", "cpu.pb.gz"),
+    ("convert", "--to", "collapsed", "-o - cpu.pb.gz"),
+    ("convert", "--output-format", "collapsed", "-o - cpu.pb.gz"),
+    ("convert", "--all-frames", "", "-o - --to collapsed dropping.pb.gz"),
+    ("man", "--output", "pages", ""),
+];
+
+/// Options that cannot be tried so.
+const ASIDE: &[(&str, &str)] = &[
+    ("--help", "every command has it"),
+    ("--version", "every command has it"),
+    ("--pager", "only where a terminal shows less than the text has"),
+];
+
+/// What stands between the command and the words of a trial.
+fn lead(command: &str, trial: Trial) -> &'static str {
+    let is_of_cpu = trial.common.contains("pu.pb.gz") && !trial.common.contains("--anonymize");
+    let writes = OF_COMMANDS.iter().any(|(name, of, ..)| *name == command && *of == trial.option);
+    match command {
+        "focus" | "source" if is_of_cpu => "Ledger",
+        "focus" | "source" => ".",
+        "flame" if trial.common.contains(".svg") || trial.added.contains(".svg") => "",
+        "flame" => "out.svg",
+        "convert" if !writes => "-o - --output-format pprof",
+        _ => "",
+    }
+}
+
+#[test]
+fn options_of_top_do_something() {
+    check(&["top", "tree"]);
+}
+
+#[test]
+fn options_of_focus_do_something() {
+    check(&["focus", "hot", "traces"]);
+}
+
+#[test]
+fn options_of_graph_do_something() {
+    check(&["graph", "source", "labels", "info"]);
+}
+
+#[test]
+fn options_of_flame_do_something() {
+    check(&["flame", "convert"]);
+}
+
+#[test]
+fn options_of_diff_do_something() {
+    check(&["diff", "types", "man", "completions"]);
+}
+
+/// The commands above are all commands there are.
+#[test]
+fn every_command_is_tried() {
+    let folder = TempDir::new().unwrap();
+    let help = text(&prof(folder.path(), &["--help"]).output().unwrap().stdout);
+    let list =
+        help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let named: BTreeSet<&str> = list
+        .filter(|line| !line.starts_with("   "))
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|name| *name != "help")
+        .collect();
+    let tried = "completions convert diff flame focus graph hot info labels man source top traces tree types";
+    assert_eq!(named, tried.split(' ').collect());
+}
+
+fn check(commands: &[&str]) {
+    let folder = folder();
+    let (mut wrong, mut known) = (Vec::new(), HashMap::new());
+    for &command in commands {
+        for option in options(folder.path(), command) {
+            if ASIDE.iter().any(|(aside, _)| *aside == option) {
+                continue;
+            }
+            let Some(trial) = trial(command, &option) else {
+                wrong.push(format!("prof {command} {option}: nobody tries it"));
+                continue;
+            };
+            if !has_effect(folder.path(), command, trial, &mut known) {
+                let Trial { option, added, common } = trial;
+                wrong.push(format!("prof {command} {common} {option} {added}: does nothing"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The long options in the help of a command.
+fn options(folder: &Path, command: &str) -> Vec<String> {
+    let help = text(&prof(folder, &[command, "-h"]).output().unwrap().stdout);
+    let lines = help.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
+    let word = |line: &str| {
+        let words = line.split([' ', ',']).find(|word| word.starts_with("--"))?;
+        Some(words.trim_end_matches("...").to_string())
+    };
+    lines.filter_map(word).collect()
+}
+
+fn trial(command: &str, option: &str) -> Option<Trial> {
+    let own = OF_COMMANDS.iter().find(|(name, of, ..)| *name == command && *of == option);
+    if let Some(&(_, option, added, common)) = own {
+        return Some(Trial { option, added, common });
+    }
+    let &(option, added, common) = EVERYWHERE.iter().find(|(of, ..)| *of == option)?;
+    if command == "diff" {
+        // Two sides, where others take one profile.
+        let common = if common == "cpu.pb.gz" { "-n 0 old.pb.gz new.pb.gz" } else { common };
+        return Some(Trial { option, added, common });
+    }
+    Some(Trial { option, added, common })
+}
+
+/// `known` are the outcomes of lines that were run before.
+fn has_effect(folder: &Path, command: &str, trial: Trial, known: &mut HashMap<String, Outcome>) -> bool {
+    let Trial { option, added, common } = trial;
+    let lead = lead(command, trial);
+    let without: Vec<&str> = [command].into_iter().chain(lead.split(' ')).chain(common.split(' ')).collect();
+    let without: Vec<&str> = without.into_iter().filter(|word| !word.is_empty()).collect();
+    let added = [option, added];
+    let with: Vec<&str> = without.iter().copied().chain(added).filter(|word| !word.is_empty()).collect();
+    let before = known.entry(without.join(" ")).or_insert_with(|| run(folder, &without));
+    run(folder, &with) != *before
+}
+
+/// What a command line leaves: exit code, output, messages, and the files it wrote.
+type Outcome = (Option<i32>, Vec<u8>, String, Vec<Option<Vec<u8>>>);
+
+fn run(folder: &Path, words: &[&str]) -> Outcome {
+    const WRITTEN: [&str; 8] = [
+        "out.svg",
+        "other.svg",
+        "copy.svg",
+        "written",
+        "graph.dot",
+        "other.dot",
+        "cpu.folded",
+        "pages/prof.1",
+    ];
+    for name in WRITTEN {
+        let _ = fs::remove_file(folder.join(name));
+    }
+    for copy in ["copy.pb.gz", "copy.svg"] {
+        fs::copy(folder.join("cpu.pb.gz"), folder.join(copy)).unwrap();
+    }
+    let output = prof(folder, words).output().unwrap();
+    let stderr = text(&output.stderr);
+    assert!(!stderr.contains("unexpected argument"), "{words:?}: {stderr}");
+    assert!(!stderr.contains("invalid value"), "{words:?}: {stderr}");
+    if output.status.code() == Some(2) {
+        assert!(stderr.contains("error: "), "{words:?}: {stderr}");
+    }
+    let written = WRITTEN.iter().map(|name| fs::read(folder.join(name)).ok()).collect();
+    (output.status.code(), output.stdout, stderr, written)
+}
+
+/// A folder with what the trials name.
+fn folder() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let copy = |from: &str, to: &str| {
+        let to = folder.path().join(to);
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        fs::copy(fixture(from), to).unwrap();
+    };
+    for (from, to) in [
+        ("pprof/go-cpu.pb.gz", "cpu.pb.gz"),
+        ("pprof/go-cpu-old.pb.gz", "old.pb.gz"),
+        ("pprof/go-cpu-old.pb.gz", "old2.pb.gz"),
+        ("pprof/go-cpu-new.pb.gz", "new.pb.gz"),
+        ("pprof/go-cpu-old.pb.gz", "runs/1.pb.gz"),
+        ("pprof/go-cpu-new.pb.gz", "runs/2.pb.gz"),
+        ("pprof/go-cpu.pb.gz", "runs/3.pb.gz"),
+        ("pprof/go-cpu.pb.gz", "mixed/cpu.pb.gz"),
+        ("jfr/java.jfr", "threads.jfr"),
+        ("symbols/sorting", "bin/sorting"),
+        ("symbols/sorting.pb.gz", "sorting.pb.gz"),
+        ("symbols/sorting.pb.gz", "sorting-new.pb.gz"),
+        ("symbols/sorting.debug", "bin/sorting.debug"),
+        ("programs/sorting.c", "code/sum.c"),
+        ("programs/maze.c", "code/made/sum.c"),
+    ] {
+        copy(from, to);
+    }
+    let write = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
+    write("mixed/notes.md", b"# Notes\n\nNo profile.\n");
+    let whole = fs::read(fixture("pprof/go-cpu.pb.gz")).unwrap();
+    write("broken.pb.gz", &whole[..whole.len() / 2]);
+    write("prof.toml", b"[[budget]]\nfunction = \"Discounted\"\ntotal = \"1 %\"\n");
+    write("sum.callgrind", b"events: Ir\nfl=/nowhere/made/sum.c\nfn=add\n3 40\n5 2\n");
+    let mut dropping = load_well(&fixture("collapsed/python.folded"));
+    dropping.meta.drop_frames = "write_records.*".to_string();
+    let mut bytes = Vec::new();
+    writer_named("pprof").unwrap().write_to(&dropping, 0, false, &mut bytes).unwrap();
+    write("dropping.pb.gz", &bytes);
+    folder
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}

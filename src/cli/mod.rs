@@ -6,6 +6,7 @@ mod binaries;
 mod budget;
 mod calls;
 mod clock;
+mod coloring;
 mod columns;
 mod commands;
 mod completion;

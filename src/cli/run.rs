@@ -117,27 +117,16 @@ fn with_command(mut arguments: Vec<OsString>) -> Result<Vec<OsString>> {
     Ok(arguments)
 }
 
-/// Loads, filters, views, writes.
+/// Loads, filters, lays an old side beside where one is given, views, writes.
 pub(crate) fn show(
     args: &ViewArgs,
+    base: &BaseArgs,
     shows: Shows,
     needs: LoadOptions,
     view: impl FnOnce(&Profile, Scope) -> Result<Report>,
 ) -> Result<()> {
     let target = Target::new(args.layout.output.as_deref());
-    let report = report_of(args, shows, needs, &target, view)?;
-    write_timed(&report, &args.input, &args.layout, &args.wording, &target)
-}
-
-/// [`show`], with an old side beside where one is given.
-pub(crate) fn show_beside(
-    args: &ViewArgs,
-    base: &BaseArgs,
-    shows: Shows,
-    view: impl FnOnce(&Profile, Scope) -> Result<Report>,
-) -> Result<()> {
-    let target = Target::new(args.layout.output.as_deref());
-    let report = report_beside(args, Some(base), shows, LoadOptions::default(), &target, view)?;
+    let report = report_of(args, base, shows, needs, &target, view)?;
     write_timed(&report, &args.input, &args.layout, &args.wording, &target)
 }
 
@@ -155,21 +144,10 @@ pub(crate) fn write_timed(
     Ok(())
 }
 
-/// Loads, filters, views: all but the writing, for commands that write in a form of their own.
+/// [`show`] but for the writing, for commands that write in a form of their own.
 pub(crate) fn report_of(
     args: &ViewArgs,
-    shows: Shows,
-    needs: LoadOptions,
-    target: &Target,
-    view: impl FnOnce(&Profile, Scope) -> Result<Report>,
-) -> Result<Report> {
-    report_beside(args, None, shows, needs, target, view)
-}
-
-/// [`report_of`], with an old side beside where one is given.
-pub(crate) fn report_beside(
-    args: &ViewArgs,
-    base: Option<&BaseArgs>,
+    base: &BaseArgs,
     shows: Shows,
     needs: LoadOptions,
     target: &Target,
@@ -184,7 +162,7 @@ pub(crate) fn report_beside(
     let mut loaded = load(&args.input, &args.many, needs, args.filters.all_frames)?;
     shows.check(&loaded.profile, &by, &loaded.metrics)?;
     let mut clock = Clock::new(args.input.verbose);
-    let base = base.map(|base| base.lay_beside(&mut loaded, args, needs)).transpose()?.flatten();
+    let base = base.lay_beside(&mut loaded, args, needs)?;
     if let Some(base) = &base {
         clock.step("lay the old side beside");
         target.check(&base.inputs, args.layout.force)?;

@@ -35,7 +35,6 @@ impl fmt::Display for Color {
     }
 }
 
-/// What has no name to be coloured by.
 /// What was to be highlighted.
 pub(super) const MATCHED: Color = Color { red: 0xff, green: 0x80, blue: 0xff };
 /// What belongs to nothing.

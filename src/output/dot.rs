@@ -5,16 +5,18 @@ use std::io::{self, Write};
 use hashbrown::HashMap;
 
 use crate::name::{clean, short_names};
-use crate::output::color::{self, Color};
+use crate::output::color::{self, Color, ColorBy};
 use crate::output::text::left_out;
 use crate::report::{Graph, GraphEdge, GraphNode};
 use crate::unit::{self, IncompatibleUnits, Scale, Unit};
 
-/// Writes the graph for `dot`: the darker a box, the greater its total, or in a comparison the redder
-/// the more it grew and the bluer the more it shrank; the larger its letters, the greater its self. Fails where the unit asked for is none of the metric's kind.
+/// Writes the graph for `dot`. The colours of boxes say what `color_by` says: a share, the darker the
+/// greater; a change, red grew and blue shrank; or what a function belongs to. The larger the letters, the
+/// greater its self. Fails where the unit asked for is none of the metric's kind.
 pub fn dot(
     graph: &Graph,
     unit: Option<&Unit>,
+    color_by: ColorBy,
     out: &mut dyn Write,
 ) -> io::Result<Result<(), IncompatibleUnits>> {
     let header = &graph.header;
@@ -24,10 +26,14 @@ pub fn dot(
         Err(error) => return Ok(Err(error)),
     };
     let names: Vec<&str> = graph.nodes.iter().map(|node| &*node.name).collect();
-    let darkest = graph.nodes.iter().map(|node| node.total.saturating_abs()).max().unwrap_or(0);
+    let shade = |node: &GraphNode| match color_by {
+        ColorBy::SelfValue => node.self_value.saturating_abs(),
+        _ => node.total.saturating_abs(),
+    };
+    let darkest = graph.nodes.iter().map(shade).max().unwrap_or(0);
     let deltas = graph.nodes.iter().filter_map(|node| node.delta).map(|delta| delta.total.saturating_abs());
     let largest_delta = deltas.max().unwrap_or(0);
-    let drawing = Drawing { graph, scale, short: short_names(&names), darkest, largest_delta };
+    let drawing = Drawing { graph, scale, short: short_names(&names), color_by, darkest, largest_delta };
     drawing.write(out)?;
     Ok(Ok(()))
 }
@@ -36,7 +42,8 @@ struct Drawing<'g> {
     graph: &'g Graph,
     scale: Scale,
     short: Vec<String>,
-    /// The largest total, whose box is the darkest.
+    color_by: ColorBy,
+    /// The largest total, or self where that is what colours say: its box is the darkest.
     darkest: i64,
     /// The largest change of a total in a comparison, whose box is the reddest or bluest.
     largest_delta: i64,
@@ -85,10 +92,16 @@ impl Drawing<'_> {
         lines.extend(left_out(self.graph));
         if let Some(base) = &header.base {
             lines.push(format!("old {}: {}", base.inputs.join(", "), self.scale.format(base.total)));
-            lines.push("red grew, blue shrank (total); letters: self, new".to_string());
-        } else {
-            lines.push("colour: total; letters: self".to_string());
         }
+        let colour = match self.color_by {
+            ColorBy::Package => "colour: package",
+            ColorBy::File => "colour: source file",
+            ColorBy::SelfValue => "colour: self",
+            ColorBy::Total => "colour: total",
+            ColorBy::Delta => "red grew, blue shrank (total)",
+        };
+        let letters = if header.base.is_some() { "self, new" } else { "self" };
+        lines.push(format!("{colour}; letters: {letters}"));
         if self.graph.edges.iter().any(|edge| edge.bridged) {
             lines.push("dashed: by way of functions left out".to_string());
         }
@@ -126,11 +139,16 @@ impl Drawing<'_> {
             (own, total) if own == total => format!("self {}", self.value(own)),
             (own, total) => format!("self {}\\nof {}", self.value(own), self.value(total)),
         };
-        let (fill, change) = match (node.old, node.delta) {
-            (Some(old), Some(delta)) => {
-                (color::of_delta(delta.total, self.largest_delta), self.change(old.total, delta.total))
-            }
-            _ => (color::of_share(node.total, self.darkest), String::new()),
+        let change = match (node.old, node.delta) {
+            (Some(old), Some(delta)) => self.change(old.total, delta.total),
+            _ => String::new(),
+        };
+        let fill = match self.color_by {
+            ColorBy::Package => color::of_name(&node.package),
+            ColorBy::File => color::of_name(node.file.as_deref().unwrap_or_default()),
+            ColorBy::SelfValue => color::of_share(node.self_value, self.darkest),
+            ColorBy::Total => color::of_share(node.total, self.darkest),
+            ColorBy::Delta => color::of_delta(node.delta.map_or(0, |delta| delta.total), self.largest_delta),
         };
         let (border, width) =
             if self.graph.header.is_highlighted(&node.name) { (HIGHLIGHT, 4) } else { (BORDER, 1) };

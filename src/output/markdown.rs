@@ -78,6 +78,11 @@ fn readable(
         if FOR_PROGRAMS.contains(&title.as_str()) || is_of_function || column(index).all(str::is_empty) {
             continue;
         }
+        if title == "text" {
+            // A table has no place for tabs.
+            columns.push((title.clone(), column(index).map(|text| text.replace('\t', "    ")).collect()));
+            continue;
+        }
         if title == "file" {
             columns.push((title.clone(), column(index).map(short_file).collect()));
             continue;
@@ -132,7 +137,8 @@ fn metric_of<'h>(header: &'h Header, title: &str) -> Option<(&'h MetricName, i64
         // Here the columns of values are called by the names of the metrics.
         let several = header.metrics.iter().map(|metric| (&metric.metric, metric.total));
         let mut all = std::iter::once((&header.metric, header.total)).chain(several);
-        return all.find(|(metric, _)| metric.name == title);
+        let is_side = matches!(title, "old" | "delta") && header.base.is_some();
+        return all.find(|(metric, _)| metric.name == title || is_side);
     }
     let last = title.rsplit('.').next().unwrap_or(title);
     let is_value = matches!(last, "self" | "total" | "children" | "value" | "old" | "delta");

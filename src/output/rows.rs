@@ -68,16 +68,28 @@ fn each<R: Serialize>(rows: &[R]) -> Box<dyn Iterator<Item = Value> + '_> {
 /// The lines of a function, each with its name and file.
 fn line_rows(function: &SourceFunction) -> Vec<Value> {
     let row = |line: &SourceLine| {
-        json!({
+        let mut row = json!({
             "name": function.name, "file": function.file, "line": line.line,
-            "self": line.self_value, "total": line.total, "text": line.text,
-        })
+            "self": line.self_value, "total": line.total,
+        });
+        if let (Some(old), Some(delta)) = (&line.old, &line.delta) {
+            (row["old"], row["delta"]) = (json!(old), json!(delta));
+        }
+        row["text"] = json!(line.text);
+        row
     };
     function.lines.iter().map(row).collect()
 }
 
 fn label_rows(key: &LabelKey) -> Vec<Value> {
-    let row = |share: &LabelShare| json!({ "key": key.key, "value": share.value, "unit": share.unit, "total": share.total });
+    let row = |share: &LabelShare| {
+        let mut row =
+            json!({ "key": key.key, "value": share.value, "unit": share.unit, "total": share.total });
+        if let (Some(old), Some(delta)) = (share.old, share.delta) {
+            (row["old"], row["delta"]) = (json!(old), json!(delta));
+        }
+        row
+    };
     key.values.iter().map(row).collect()
 }
 
@@ -86,6 +98,9 @@ fn trace_row(trace: &Trace) -> Value {
     let mut row = json!({ "frames": trace.frames.join(";") });
     for (metric, value) in &trace.values {
         row[&**metric] = json!(value);
+    }
+    if let ([(_, old)], [(_, delta)]) = (&trace.old[..], &trace.delta[..]) {
+        (row["old"], row["delta"]) = (json!(old), json!(delta));
     }
     let labels: Vec<String> = trace
         .labels

@@ -37,6 +37,13 @@ pub struct GraphNode {
     /// New − old.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delta: Option<Pair>,
+    /// For pictures: the source file, where there is one and only one.
+    #[serde(skip)]
+    pub file: Option<Name>,
+    /// For pictures: what it belongs to: the package, else the file, else the binary; empty where none is
+    /// known.
+    #[serde(skip)]
+    pub package: Name,
 }
 
 /// A call.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::report::Header;
+use crate::report::{Header, More};
 
 /// Label keys and their values.
 #[derive(Clone, Debug, Serialize)]
@@ -24,9 +24,12 @@ pub struct LabelKey {
     /// For the text: the value of the samples that carry the key.
     #[serde(skip)]
     pub total: i64,
-    /// For the text: how many values were cut, and their value.
+    /// For the text: the same of the old side of a comparison.
     #[serde(skip)]
-    pub cut: (u64, i64),
+    pub old: Option<i64>,
+    /// For the text: what was cut of the values.
+    #[serde(skip)]
+    pub cut: More,
 }
 
 /// A value of a label, and the value of the samples that carry it.
@@ -38,6 +41,12 @@ pub struct LabelShare {
     pub unit: Option<String>,
     /// The value of the samples that carry it.
     pub total: i64,
+    /// The old side of a comparison.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub old: Option<i64>,
+    /// New − old.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delta: Option<i64>,
 }
 
 /// The value of a label.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::report::{Header, Name};
+use crate::report::{Header, Name, Pair};
 
 /// Source lines with their values.
 #[derive(Clone, Debug, Serialize)]
@@ -26,6 +26,12 @@ pub struct SourceFunction {
     pub self_value: i64,
     /// The value of the samples on whose stack it stands.
     pub total: i64,
+    /// The old side of a comparison.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub old: Option<Pair>,
+    /// New − old.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delta: Option<Pair>,
     /// Its lines in order: those with a value and, where the source was found, those around them.
     pub lines: Vec<SourceLine>,
     /// For the text: the file that was read, or the places where it was looked for.
@@ -52,6 +58,12 @@ pub struct SourceLine {
     pub self_value: i64,
     /// The value of the samples on whose stack this line stands, once a sample.
     pub total: i64,
+    /// The old side of a comparison, whose lines are counted in its own source.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub old: Option<Pair>,
+    /// New − old.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delta: Option<Pair>,
     /// The text; null where the source was not found.
     pub text: Option<String>,
 }

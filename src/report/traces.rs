@@ -24,6 +24,12 @@ pub struct Trace {
     /// Its value in each of the metrics shown.
     #[serde(serialize_with = "as_map")]
     pub values: Vec<(Name, i64)>,
+    /// The old side of a comparison, by metric too.
+    #[serde(serialize_with = "as_map", skip_serializing_if = "Vec::is_empty")]
+    pub old: Vec<(Name, i64)>,
+    /// New − old.
+    #[serde(serialize_with = "as_map", skip_serializing_if = "Vec::is_empty")]
+    pub delta: Vec<(Name, i64)>,
     /// The labels that its samples carry.
     #[serde(serialize_with = "as_map")]
     pub labels: Vec<(Name, LabelText)>,

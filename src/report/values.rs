@@ -15,6 +15,14 @@ pub struct Pair {
     pub total: i64,
 }
 
+impl Pair {
+    /// What changed since `old`.
+    #[must_use]
+    pub fn minus(self, old: Pair) -> Pair {
+        Pair { self_value: self.self_value - old.self_value, total: self.total - old.total }
+    }
+}
+
 /// The values of one row: those of the first metric, and of what stands beside it.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Values {

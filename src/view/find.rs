@@ -95,10 +95,11 @@ impl<'s> Candidates<'s> {
                 valued[key] = counted.has_value(key);
             }
         }
-        for (stack, &value) in subject.series[0].enumerate() {
+        for stack in profile.stacks.ids() {
+            let has_value = subject.values(stack).any(|value| value != 0);
             for &frame in profile.stacks.frames(stack) {
                 stands[frame] = true;
-                if value != 0 {
+                if has_value {
                     valued[subject.keys.of_frame(frame)] = true;
                 }
             }

@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use crate::profile::{Column, Profile};
 use crate::report::{Graph, GraphEdge, GraphNode, Pair};
 use crate::tree::{CallEdge, KeyId, Subject, call_edges, flat};
+use crate::view::flame::packages;
 use crate::view::values::Measure;
 use crate::view::{Row, Scope, Sort, SortKey, threshold};
 
@@ -61,7 +62,10 @@ pub fn graph(profile: &Profile, options: &GraphOptions) -> Graph {
     let edges = without_detours(heavy, subject.keys.len());
 
     header.highlight = options.scope.highlight(&subject);
+    let package_of = packages(&subject);
     let node = |&key: &KeyId| GraphNode {
+        file: subject.keys.get(key).file.clone(),
+        package: package_of[key].clone(),
         name: subject.keys.name(key).clone(),
         self_value: pair(key).self_value,
         total: pair(key).total,

@@ -57,6 +57,7 @@ pub fn hot(profile: &Profile, options: &HotOptions) -> Hot {
     let subject = scope.subject(profile);
     let mut header = scope.header(profile, "prof.hot.v1");
     header.no_stack = subject.no_stack()[0];
+    header.highlight = scope.highlight(&subject);
     let mut found = found(&subject, options, header.shown);
     if let Some(base) = &scope.base {
         let old = Scope { metrics: vec![base.metric], base: None, ..scope.clone() };
@@ -197,10 +198,7 @@ mod tests {
     }
 
     fn beside(picture: &str, change: impl Fn(&mut HotOptions)) -> Hot {
-        let mut options = HotOptions::new(Scope::metric(0));
-        let normalize = crate::report::Normalize { method: "none", ratio: 1.0 };
-        let base = crate::view::BaseSide { inputs: Vec::new(), metric: 1, duration_ns: None, normalize };
-        options.scope.base = Some(base);
+        let mut options = HotOptions::new(Scope::beside());
         change(&mut options);
         hot(&from_picture(picture), &options)
     }

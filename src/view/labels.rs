@@ -3,8 +3,9 @@
 use hashbrown::{HashMap, HashSet};
 
 use crate::profile::{Label, LabelSetId, LabelValue, Profile, StringId};
-use crate::report::{LabelKey, LabelShare, LabelText, Labels};
+use crate::report::{LabelKey, LabelShare, LabelText, Labels, More};
 use crate::view::Scope;
+use crate::view::values::Measure;
 
 /// What `labels` is told.
 #[derive(Clone, Debug)]
@@ -19,52 +20,80 @@ pub struct LabelsOptions {
 
 /// The value of the samples that carry each label. The profile must have been loaded with labels.
 pub fn labels(profile: &Profile, options: &LabelsOptions) -> Labels {
-    let header = options.scope.header(profile, "prof.labels.v1");
-    let sums = sum_by_set(profile, options.scope.metrics[0]);
-    let mut values: HashMap<Label, i64> = HashMap::new();
-    let mut keys: HashMap<StringId, i64> = HashMap::new();
+    let scope = &options.scope;
+    let mut header = scope.header(profile, "prof.labels.v1");
+    header.highlight = scope.highlight(&scope.subject(profile));
+    let measure = Measure::new(&header);
+    let sums = sum_by_set(profile, scope.metrics[0], scope.base.as_ref().map(|base| base.metric));
+    let mut values: HashMap<Label, Sides> = HashMap::new();
+    let mut keys: HashMap<StringId, Sides> = HashMap::new();
     for (&set, &sum) in &sums {
         let distinct: HashSet<Label> = profile.label_sets.labels(set).iter().copied().collect();
         let distinct_keys: HashSet<StringId> = distinct.iter().map(|label| label.key).collect();
         for label in distinct {
-            *values.entry(label).or_default() += sum;
+            add(values.entry(label).or_default(), sum);
         }
         for key in distinct_keys {
-            *keys.entry(key).or_default() += sum;
+            add(keys.entry(key).or_default(), sum);
         }
     }
     let smallest = super::threshold(header.shown, options.min_share);
     let limit = options.limit.unwrap_or(usize::MAX);
     let mut rows: Vec<LabelKey> = keys
         .into_iter()
-        .map(|(key, total)| {
+        .map(|(key, [total, old])| {
             let of_key = values.iter().filter(|(label, _)| label.key == key);
             let mut shares: Vec<LabelShare> =
-                of_key.map(|(label, &total)| share(profile, label, total)).collect();
-            shares.sort_by(|a, b| {
-                b.total.unsigned_abs().cmp(&a.total.unsigned_abs()).then_with(|| by_text(a, b))
-            });
-            let heavy = shares.iter().take_while(|share| share.total.unsigned_abs() >= smallest).count();
-            let rest = shares.split_off(heavy.min(limit));
-            let cut = (rest.len() as u64, rest.iter().map(|share| share.total).sum());
-            LabelKey { key: profile.symbols.strings.get(key).to_string(), values: shares, total, cut }
+                of_key.map(|(label, &sides)| share(profile, &measure, label, sides)).collect();
+            shares.sort_by(by_weight);
+            let is_heavy = |share: &&LabelShare| {
+                share.total.unsigned_abs().max(share.old.unwrap_or(0).unsigned_abs()) >= smallest
+            };
+            let (mut heavy, mut rest): (Vec<_>, Vec<_>) =
+                shares.into_iter().partition(|share| is_heavy(&share));
+            rest.extend(heavy.split_off(heavy.len().min(limit)));
+            let old = measure.old_value(old);
+            let cut = More {
+                rows: rest.len() as u64,
+                value: rest.iter().map(|share| share.total).sum(),
+                old: old.map(|_| rest.iter().filter_map(|share| share.old).sum()),
+            };
+            LabelKey { key: profile.symbols.strings.get(key).to_string(), values: heavy, total, old, cut }
         })
         .collect();
     rows.sort_by(|a, b| a.key.cmp(&b.key));
     Labels { header, keys: rows }
 }
 
-fn sum_by_set(profile: &Profile, metric: usize) -> HashMap<LabelSetId, i64> {
-    let mut sums: HashMap<LabelSetId, i64> = HashMap::new();
-    for (&set, &value) in profile.samples.labels.iter().zip(&profile.samples.values[metric]) {
-        if value != 0 {
-            *sums.entry(set).or_default() += value;
+/// A value on the new side and on the old one.
+type Sides = [i64; 2];
+
+fn add(sides: &mut Sides, more: Sides) {
+    for (side, more) in sides.iter_mut().zip(more) {
+        *side += more;
+    }
+}
+
+fn sum_by_set(profile: &Profile, metric: usize, old: Option<usize>) -> HashMap<LabelSetId, Sides> {
+    let samples = &profile.samples;
+    let mut sums: HashMap<LabelSetId, Sides> = HashMap::new();
+    for (row, &set) in samples.labels.iter().enumerate() {
+        let sides = [samples.values[metric][row], old.map_or(0, |old| samples.values[old][row])];
+        if sides != [0, 0] {
+            add(sums.entry(set).or_default(), sides);
         }
     }
     sums
 }
 
-fn share(profile: &Profile, label: &Label, total: i64) -> LabelShare {
+/// Those first that changed the most, or without an old side that have the most.
+fn by_weight(a: &LabelShare, b: &LabelShare) -> std::cmp::Ordering {
+    let weight = |share: &LabelShare| share.delta.unwrap_or(share.total).unsigned_abs();
+    let heaviest = weight(b).cmp(&weight(a));
+    heaviest.then_with(|| b.total.unsigned_abs().cmp(&a.total.unsigned_abs())).then_with(|| by_text(a, b))
+}
+
+fn share(profile: &Profile, measure: &Measure, label: &Label, [total, old]: Sides) -> LabelShare {
     let strings = &profile.symbols.strings;
     let (value, unit) = match label.value {
         LabelValue::Text(text) => (LabelText::Text(strings.get(text).to_string()), None),
@@ -73,7 +102,8 @@ fn share(profile: &Profile, label: &Label, total: i64) -> LabelShare {
             (LabelText::Number(number), unit)
         }
     };
-    LabelShare { value, unit, total }
+    let old = measure.old_value(old);
+    LabelShare { value, unit, total, old, delta: old.map(|old| total - old) }
 }
 
 fn by_text(a: &LabelShare, b: &LabelShare) -> std::cmp::Ordering {
@@ -112,5 +142,17 @@ mod tests {
             "endpoint 10: Text(\"/orders\") None 3",
         ];
         assert_eq!(drawn, expected);
+    }
+
+    #[test]
+    fn values_of_both_sides_and_what_is_cut_of_both() {
+        let profile = from_picture("a 5 1 {k=x}\na 3 9 {k=y}\nb 0 2 {k=z}\nb 1 1 {k=w}\nb 2 2");
+        let options = LabelsOptions { scope: Scope::beside(), limit: Some(2), min_share: 0.0 };
+        let labels = labels(&profile, &options);
+        let [key] = &labels.keys[..] else { panic!() };
+        let drawn: Vec<_> = key.values.iter().map(|v| (v.total, v.old, v.delta)).collect();
+        assert_eq!(drawn, [(3, Some(9), Some(-6)), (5, Some(1), Some(4))]);
+        assert_eq!((key.total, key.old), (9, Some(13)));
+        assert_eq!(key.cut, More { rows: 2, value: 1, old: Some(3) });
     }
 }

@@ -170,6 +170,16 @@ impl Scope {
     }
 }
 
+#[cfg(test)]
+impl Scope {
+    /// The first metric, beside the second as its old side.
+    pub(crate) fn beside() -> Self {
+        let normalize = Normalize { method: "none", ratio: 1.0 };
+        let base = BaseSide { inputs: Vec::new(), metric: 1, duration_ns: None, normalize };
+        Scope { base: Some(base), ..Scope::metric(0) }
+    }
+}
+
 /// Says that a tree is an approximation, where the profile holds calls, not stacks.
 fn approximate(header: &mut Header, profile: &Profile) {
     if profile.calls.is_none() {

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use hashbrown::HashMap;
 
 use crate::profile::{CallTable, FrameId, FunctionId, Profile};
-use crate::report::{Name, Origin, Source, SourceFunction, SourceLine};
-use crate::tree::{By, KeyId, Subject, flat};
+use crate::report::{Name, Origin, Pair, Source, SourceFunction, SourceLine};
+use crate::tree::{By, Flat, KeyId, Subject, flat};
 use crate::view::find::find;
-use crate::view::{NotFound, Scope};
+use crate::view::values::Measure;
+use crate::view::{NotFound, Row, Scope, Sort, SortKey};
 
 /// What `source` is told.
 #[derive(Clone, Debug)]
@@ -49,63 +50,64 @@ pub fn source(
     let subject = scope.subject(profile);
     let found = find(&subject, &By::Function, &options.function, options.fixed)?;
     let mut header = scope.header(profile, "prof.source.v1");
+    header.highlight = scope.highlight(&subject);
     header.warnings.extend(found.note);
-    let counted = flat(&subject);
     let wanted = |key| found.wanted[key];
-    let lines = match &profile.calls {
-        Some(calls) => lines_of_calls(&subject, calls, scope.metrics[0], &wanted),
-        None => count_lines(&subject, &wanted),
+    let metrics: Vec<usize> =
+        scope.metrics[..1].iter().copied().chain(scope.base.iter().map(|base| base.metric)).collect();
+    let view = View {
+        subject: &subject,
+        measure: Measure::new(&header),
+        counted: flat(&subject),
+        lines: match &profile.calls {
+            Some(calls) => lines_of_calls(&subject, calls, &metrics, &wanted),
+            None => count_lines(&subject, &wanted),
+        },
+        text_of,
     };
+    let sort = Sort::by(if scope.base.is_some() { SortKey::Delta } else { SortKey::Total });
     let mut keys: Vec<KeyId> = subject.keys.ids().filter(|&key| found.wanted[key]).collect();
-    let total = |key: &KeyId| counted.total[0][*key];
-    keys.sort_by(|a, b| {
-        total(b)
-            .unsigned_abs()
-            .cmp(&total(a).unsigned_abs())
-            .then_with(|| subject.keys.name(*a).cmp(subject.keys.name(*b)))
-    });
+    keys.sort_by(|&a, &b| sort.compare(view.row(a), view.row(b)));
     let rest = keys.split_off(keys.len().min(options.limit.unwrap_or(usize::MAX)));
     header.elided_rows = rest.len() as u64;
-    let mut functions = Vec::new();
-    for key in keys {
-        for (file, values) in lines.get(&key).into_iter().flatten() {
-            functions.push(function(&subject, key, file, values, &counted, text_of));
-        }
-    }
+    let functions = keys.into_iter().flat_map(|key| view.functions(key)).collect();
     Ok(Source { header, functions })
 }
 
-/// Self and total by line number.
-type Lines = BTreeMap<u32, (i64, i64)>;
+/// Self and total of a line, on the new side and on the old one.
+type Sides = [Pair; 2];
 
-/// The lines of the wanted functions: by function, then by the file that the lines stand in, since
-/// functions of one name may stand in several.
-fn count_lines<'s>(
-    subject: &'s Subject<'_>,
-    wanted: &dyn Fn(KeyId) -> bool,
-) -> HashMap<KeyId, BTreeMap<&'s str, Lines>> {
+/// Values by line number.
+type Lines = BTreeMap<u32, Sides>;
+
+/// The lines of functions: by function, then by the file that the lines stand in, since functions of one
+/// name may stand in several.
+type LinesByFile<'s> = HashMap<KeyId, BTreeMap<&'s str, Lines>>;
+
+/// The lines of the wanted functions.
+fn count_lines<'s>(subject: &'s Subject<'_>, wanted: &dyn Fn(KeyId) -> bool) -> LinesByFile<'s> {
     let symbols = &subject.profile.symbols;
-    let mut counted: HashMap<KeyId, BTreeMap<&str, Lines>> = HashMap::new();
+    let mut counted = LinesByFile::new();
     let mut seen: Vec<(KeyId, &str, u32)> = Vec::new();
     for stack in subject.stacks() {
-        let value = subject.series[0][stack];
         let frames = subject.profile.stacks.frames(stack);
         seen.clear();
         for (depth, &id) in frames.iter().enumerate() {
             let key = subject.keys.of_frame(id);
-            if !wanted(key) || value == 0 {
+            if !wanted(key) {
                 continue;
             }
             let frame = symbols.frames[id];
             let file = symbols.function_file(frame.function);
             let line =
                 counted.entry(key).or_default().entry(file).or_default().entry(frame.line).or_default();
-            if !seen.contains(&(key, file, frame.line)) {
+            let is_first = !seen.contains(&(key, file, frame.line));
+            if is_first {
                 seen.push((key, file, frame.line));
-                line.1 += value;
             }
-            if depth + 1 == frames.len() {
-                line.0 += value;
+            for (side, value) in line.iter_mut().zip(subject.values(stack)) {
+                side.total += if is_first { value } else { 0 };
+                side.self_value += if depth + 1 == frames.len() { value } else { 0 };
             }
         }
     }
@@ -117,70 +119,114 @@ fn count_lines<'s>(
 fn lines_of_calls<'s>(
     subject: &'s Subject<'_>,
     calls: &CallTable,
-    metric: usize,
+    metrics: &[usize],
     wanted: &dyn Fn(KeyId) -> bool,
-) -> HashMap<KeyId, BTreeMap<&'s str, Lines>> {
+) -> LinesByFile<'s> {
     let symbols = &subject.profile.symbols;
-    let mut counted: HashMap<KeyId, BTreeMap<&str, Lines>> = HashMap::new();
-    let mut add = |function: FunctionId, place: FrameId, own: i64, called: i64| {
+    let mut counted = LinesByFile::new();
+    let mut add = |function: FunctionId,
+                   place: FrameId,
+                   own: &[Vec<i64>],
+                   called: &[Vec<i64>],
+                   row: usize| {
         let key = calls.frame[function].map(|frame| subject.keys.of_frame(frame));
-        let Some(key) = key.filter(|&key| wanted(key) && (own, called) != (0, 0)) else { return };
+        let of = |columns: &[Vec<i64>], metric: usize| columns.get(metric).map_or(0, |column| column[row]);
+        let has_value = metrics.iter().any(|&metric| (of(own, metric), of(called, metric)) != (0, 0));
+        let Some(key) = key.filter(|&key| wanted(key) && has_value) else { return };
         let place = symbols.frames[place];
         let lines = counted.entry(key).or_default().entry(symbols.function_file(place.function)).or_default();
         let line = lines.entry(place.line).or_default();
-        let most = calls.totals[metric][function];
-        line.0 = line.0.saturating_add(own);
-        line.1 = line.1.saturating_add(own).saturating_add(called).min(most.max(line.0));
+        for (side, &metric) in line.iter_mut().zip(metrics) {
+            let (own, called, most) = (of(own, metric), of(called, metric), calls.totals[metric][function]);
+            side.self_value = side.self_value.saturating_add(own);
+            let total = side.total.saturating_add(own).saturating_add(called);
+            side.total = total.min(most.max(side.self_value));
+        }
     };
     let lines = &calls.lines;
     for (row, &place) in lines.place.iter().enumerate() {
-        add(lines.function[row], place, lines.self_values[metric][row], 0);
+        add(lines.function[row], place, &lines.self_values, &[], row);
     }
     for edge in 0..calls.edge_count() {
         let (caller, callee) = (calls.caller[edge], calls.callee[edge]);
         if let Some(site) = calls.site[edge].filter(|_| caller != callee) {
-            add(caller, site, 0, calls.edge_values[metric][edge]);
+            add(caller, site, &[], &calls.edge_values, edge);
         }
     }
     counted
 }
 
-fn function(
-    subject: &Subject<'_>,
-    key: KeyId,
-    file: &str,
-    values: &Lines,
-    counted: &crate::tree::Flat,
-    text_of: &dyn Fn(&str) -> SourceText,
-) -> SourceFunction {
-    let found = if file.is_empty() { SourceText::Missing(Vec::new()) } else { text_of(file) };
-    let line = |number: u32, text: Option<String>| {
-        let (self_value, total) = values.get(&number).copied().unwrap_or_default();
-        SourceLine { line: number, self_value, total, text }
-    };
-    let (lines, origin) = match found {
-        SourceText::Missing(places) => {
-            (values.keys().map(|&n| line(n, None)).collect(), Origin::Missing(places))
+/// What was counted, and where its source is.
+struct View<'s, 'p> {
+    subject: &'s Subject<'p>,
+    measure: Measure,
+    counted: Flat,
+    lines: LinesByFile<'s>,
+    text_of: &'s dyn Fn(&str) -> SourceText,
+}
+
+impl View<'_, '_> {
+    /// What a function has on both sides.
+    fn sides(&self, key: KeyId) -> Sides {
+        let mut sides = Sides::default();
+        let columns = self.counted.self_value.iter().zip(&self.counted.total);
+        for (side, (own, total)) in sides.iter_mut().zip(columns) {
+            *side = Pair { self_value: own[key], total: total[key] };
         }
-        SourceText::Found(path, text) => {
-            let known = || values.keys().copied().filter(|&number| number > 0);
-            let first = known().min().unwrap_or(1).saturating_sub(AROUND).max(1);
-            let last = known().max().unwrap_or(0).saturating_add(AROUND).min(text.len() as u32);
-            let mut lines: Vec<SourceLine> =
-                values.keys().filter(|&&n| n == 0).map(|&n| line(n, None)).collect();
-            lines.extend((first..=last).map(|n| line(n, text.get(n as usize - 1).cloned())));
-            // A file that is shorter than the profile says is not the one that was profiled.
-            lines.extend(known().filter(|&n| n > last).map(|n| line(n, None)));
-            (lines, Origin::Found(path))
+        sides
+    }
+
+    fn row(&self, key: KeyId) -> Row<'_> {
+        let [new, old] = self.sides(key);
+        Row { new, old: self.measure.old_pair(old).unwrap_or_default(), name: self.subject.keys.name(key) }
+    }
+
+    /// A function, once for each file that it has lines in.
+    fn functions(&self, key: KeyId) -> Vec<SourceFunction> {
+        let files = self.lines.get(&key).into_iter().flatten();
+        files.map(|(file, lines)| self.function(key, file, lines)).collect()
+    }
+
+    /// A line, and what it has on both sides.
+    fn line(&self, number: u32, [new, old]: Sides, text: Option<String>) -> SourceLine {
+        let old = self.measure.old_pair(old);
+        let (self_value, total) = (new.self_value, new.total);
+        SourceLine { line: number, self_value, total, old, delta: old.map(|old| new.minus(old)), text }
+    }
+
+    fn function(&self, key: KeyId, file: &str, values: &Lines) -> SourceFunction {
+        let found = if file.is_empty() { SourceText::Missing(Vec::new()) } else { (self.text_of)(file) };
+        let line = |number: u32, text: Option<String>| {
+            self.line(number, values.get(&number).copied().unwrap_or_default(), text)
+        };
+        let [new, old] = self.sides(key);
+        let old = self.measure.old_pair(old);
+        let (lines, origin) = match found {
+            SourceText::Missing(places) => {
+                (values.keys().map(|&n| line(n, None)).collect(), Origin::Missing(places))
+            }
+            SourceText::Found(path, text) => {
+                let known = || values.keys().copied().filter(|&number| number > 0);
+                let first = known().min().unwrap_or(1).saturating_sub(AROUND).max(1);
+                let last = known().max().unwrap_or(0).saturating_add(AROUND).min(text.len() as u32);
+                let mut lines: Vec<SourceLine> =
+                    values.keys().filter(|&&n| n == 0).map(|&n| line(n, None)).collect();
+                lines.extend((first..=last).map(|n| line(n, text.get(n as usize - 1).cloned())));
+                // A file that is shorter than the profile says is not the one that was profiled.
+                lines.extend(known().filter(|&n| n > last).map(|n| line(n, None)));
+                (lines, Origin::Found(path))
+            }
+        };
+        SourceFunction {
+            name: self.subject.keys.name(key).clone(),
+            file: (!file.is_empty()).then(|| Name::from(file)),
+            self_value: new.self_value,
+            total: new.total,
+            old,
+            delta: old.map(|old| new.minus(old)),
+            lines,
+            origin,
         }
-    };
-    SourceFunction {
-        name: subject.keys.name(key).clone(),
-        file: (!file.is_empty()).then(|| Name::from(file)),
-        self_value: counted.self_value[0][key],
-        total: counted.total[0][key],
-        lines,
-        origin,
     }
 }
 
@@ -213,5 +259,35 @@ mod tests {
             .collect();
         assert_eq!(drawn, ["1 0/0 a", "2 4/7 b", "3 1/1 c"]);
         assert_eq!((source.functions[0].self_value, source.functions[0].total), (5, 7));
+    }
+
+    #[test]
+    fn lines_have_the_values_of_both_sides_and_what_changed_the_most_comes_first() {
+        let profile = from_picture(
+            "main@m.go:9;f@f.go:2 4 1\nmain@m.go:9;f@f.go:3;f@f.go:3 0 5\nmain@m.go:9;fast@g.go:7 9 8",
+        );
+        let function = "^f".to_string();
+        let options = SourceOptions { scope: Scope::beside(), function, fixed: false, limit: None };
+        let source = source(&profile, &options, &|_: &str| SourceText::Missing(Vec::new())).unwrap();
+        let pair = |pair: Option<Pair>| pair.map(|pair| (pair.self_value, pair.total)).unwrap();
+        let drawn: Vec<_> = source
+            .functions
+            .iter()
+            .map(|function| {
+                let lines = function.lines.iter().map(|line| (line.line, line.total, pair(line.old)));
+                (&*function.name, function.total, pair(function.delta), lines.collect::<Vec<_>>())
+            })
+            .collect();
+        let lines = vec![(2, 4, (1, 1)), (3, 0, (5, 5))];
+        assert_eq!(drawn, [("f", 4, (-2, -2), lines), ("fast", 9, (1, 1), vec![(7, 9, (8, 8))])]);
+    }
+
+    #[test]
+    fn a_function_that_is_gone_is_found_on_the_old_side() {
+        let profile = from_picture("main@m.go:9;f@f.go:2 0 3\nmain@m.go:9 1 1");
+        let options =
+            SourceOptions { scope: Scope::beside(), function: "f".into(), fixed: false, limit: None };
+        let source = source(&profile, &options, &|_: &str| SourceText::Missing(Vec::new())).unwrap();
+        assert_eq!((source.functions[0].total, source.functions[0].old.unwrap().total), (0, 3));
     }
 }

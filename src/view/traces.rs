@@ -5,6 +5,7 @@ use hashbrown::HashMap;
 use crate::profile::{Column, LabelSetId, LabelValue, Profile};
 use crate::report::{LabelText, Name, Trace, Traces};
 use crate::tree::{KeyId, Subject};
+use crate::view::values::Measure;
 use crate::view::{Scope, threshold};
 
 /// What `traces` is told.
@@ -24,12 +25,15 @@ pub fn traces(profile: &Profile, options: &TracesOptions) -> Traces {
     let subject = options.scope.subject(profile);
     let mut header = options.scope.header(profile, "prof.traces.v1");
     header.no_stack = subject.no_stack()[0];
-    let metrics = &options.scope.metrics;
+    header.highlight = options.scope.highlight(&subject);
+    let measure = Measure::new(&header);
+    let base = options.scope.base.iter().map(|base| base.metric);
+    let metrics: Vec<usize> = options.scope.metrics.iter().copied().chain(base).collect();
     let mut sums: HashMap<(Vec<KeyId>, LabelSetId), Vec<i64>> = HashMap::new();
     for row in 0..profile.samples.len() {
         let keys: Vec<KeyId> = subject.stack_keys(profile.samples.stack[row]).collect();
         let sum = sums.entry((keys, profile.samples.labels[row])).or_insert_with(|| vec![0; metrics.len()]);
-        for (sum, &metric) in sum.iter_mut().zip(metrics) {
+        for (sum, &metric) in sum.iter_mut().zip(&metrics) {
             *sum += profile.samples.values[metric][row];
         }
     }
@@ -37,7 +41,11 @@ pub fn traces(profile: &Profile, options: &TracesOptions) -> Traces {
     // Stacks of equal weight stand in the order of their names, so that output is the same every time.
     let rank = ranks(&subject);
     rows.sort_by(|((a_keys, a_set), a), ((b_keys, b_set), b)| {
-        let by_weight = b[0].unsigned_abs().cmp(&a[0].unsigned_abs());
+        let weight = |sums: &[i64]| {
+            let old = sums.last().and_then(|&old| measure.old_value(old));
+            old.map_or(sums[0], |old| sums[0] - old).unsigned_abs()
+        };
+        let by_weight = (weight(b), b[0].unsigned_abs()).cmp(&(weight(a), a[0].unsigned_abs()));
         let of = |key: &KeyId| rank[*key];
         let by_name = || a_keys.iter().map(of).cmp(b_keys.iter().map(of));
         by_weight.then_with(by_name).then_with(|| a_set.cmp(b_set))
@@ -46,16 +54,22 @@ pub fn traces(profile: &Profile, options: &TracesOptions) -> Traces {
     let smallest = threshold(header.shown, options.min_share);
     let limit = options.limit.unwrap_or(usize::MAX);
     let metric_names: Vec<Name> =
-        metrics.iter().map(|&m| profile.meta.metrics[m].name.as_str().into()).collect();
+        options.scope.metrics.iter().map(|&m| profile.meta.metrics[m].name.as_str().into()).collect();
     let mut traces = Vec::new();
-    for ((keys, set), sum) in rows {
+    for ((keys, set), mut sum) in rows {
         if traces.len() == limit || sum.iter().all(|value| value.unsigned_abs() < smallest) {
             header.elided += sum[0];
             header.elided_rows += 1;
             continue;
         }
-        let values = metric_names.iter().cloned().zip(sum).collect();
-        traces.push(Trace { frames: names(&keys), values, labels: labels(profile, set) });
+        let named = |values: &[i64]| metric_names.iter().cloned().zip(values.iter().copied()).collect();
+        let (mut old, mut delta) = (Vec::new(), Vec::new());
+        if measure.compares() {
+            let value = sum.pop().and_then(|old| measure.old_value(old)).unwrap_or(0);
+            (old, delta) = (named(&[value]), named(&[sum[0] - value]));
+        }
+        let labels = labels(profile, set);
+        traces.push(Trace { frames: names(&keys), values: named(&sum), old, delta, labels });
     }
     Traces { header, traces }
 }
@@ -108,5 +122,22 @@ mod tests {
             .collect();
         assert_eq!(drawn, [" 9", "main;work 7"]);
         assert_eq!((traces.header.elided, traces.header.no_stack), (1, 9));
+    }
+
+    #[test]
+    fn what_changed_the_most_comes_first_and_what_is_gone_stays() {
+        let profile = from_picture("main;a 9 8\nmain;b 0 3\nmain;c 4 0\nmain 1 1");
+        let options = TracesOptions { scope: Scope::beside(), limit: Some(3), min_share: 0.0 };
+        let traces = traces(&profile, &options);
+        let drawn: Vec<String> = traces
+            .traces
+            .iter()
+            .map(|trace| {
+                let [value, old, delta] = [&trace.values, &trace.old, &trace.delta].map(|side| side[0].1);
+                format!("{} {value} {old} {delta:+}", trace.frames.join(";"))
+            })
+            .collect();
+        assert_eq!(drawn, ["main;c 4 0 +4", "main;b 0 3 -3", "main;a 9 8 +1"]);
+        assert_eq!((traces.header.elided, traces.header.elided_rows), (1, 1));
     }
 }

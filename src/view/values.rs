@@ -56,6 +56,18 @@ impl Measure {
     }
 }
 
+impl Measure {
+    /// The old side of a row, made comparable; `None` without one.
+    pub(super) fn old_pair(&self, old: Pair) -> Option<Pair> {
+        self.old_ratio.map(|ratio| scaled_pair(old, ratio))
+    }
+
+    /// The same of one value.
+    pub(super) fn old_value(&self, old: i64) -> Option<i64> {
+        self.old_ratio.map(|ratio| scaled(old, ratio))
+    }
+}
+
 fn scaled_pair(pair: Pair, ratio: f64) -> Pair {
     Pair { self_value: scaled(pair.self_value, ratio), total: scaled(pair.total, ratio) }
 }

@@ -1,6 +1,6 @@
 //! Every view in every form, of a profile that may hold anything.
 
-use prof::output::{HtmlOptions, Style, SvgOptions, csv, dot, html, json, markdown, svg, text};
+use prof::output::{ColorBy, HtmlOptions, Style, SvgOptions, csv, dot, html, json, markdown, svg, text};
 use prof::profile::{Budget, Profile};
 use prof::report::Report;
 use prof::tree::By;
@@ -78,7 +78,7 @@ pub fn forms(report: &Report) -> Result<(), String> {
         .map_err(|error| error.to_string())?
         .map_err(|error| error.to_string())?;
     if let Report::Graph(graph) = report {
-        let _ = dot(graph, None, &mut out).map_err(|error| error.to_string())?;
+        let _ = dot(graph, None, ColorBy::Package, &mut out).map_err(|error| error.to_string())?;
     }
     Ok(())
 }

@@ -10,11 +10,12 @@ use crate::cli::args::{InputArgs, LayoutArgs, NodeArgs, UnitArgs, ViewArgs, Word
 use crate::cli::base::BaseArgs;
 use crate::cli::calls::Shows;
 use crate::cli::clock::Clock;
+use crate::cli::coloring::ColoringArgs;
 use crate::cli::failure::hinted;
 use crate::cli::filters::{AroundFocus, FilterArgs};
 use crate::cli::many::ManyArgs;
 use crate::cli::marking::MarkArgs;
-use crate::cli::run::report_beside;
+use crate::cli::run::report_of;
 use crate::cli::target::{Target, one_target, take_target};
 use crate::output::{ColorBy, HtmlOptions, SvgOptions, html, svg};
 use crate::profile::{LoadOptions, Profile, Samples};
@@ -66,9 +67,8 @@ pub(crate) struct FlameCommand {
     /// Title of the picture
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
-    /// What colours say [default: package, with --base delta]
-    #[arg(long, value_name = "WHAT", alias = "colors")]
-    color_by: Option<ColorChoice>,
+    #[command(flatten)]
+    coloring: ColoringArgs,
     #[command(flatten)]
     base: BaseArgs,
     #[command(flatten)]
@@ -82,22 +82,6 @@ enum OrderChoice {
     Alpha,
     /// The widest first
     Weight,
-}
-
-/// What `--color-by` takes.
-#[derive(ValueEnum, Clone, Copy, Debug)]
-enum ColorChoice {
-    /// The package, else the file
-    Package,
-    /// The source file
-    File,
-    /// The share of self
-    #[value(name = "self")]
-    SelfValue,
-    /// The share of total
-    Total,
-    /// The change between two profiles
-    Delta,
 }
 
 /// The page counts and filters stacks.
@@ -126,12 +110,13 @@ impl FlameCommand {
             OrderChoice::Alpha => Order::Alphabetical,
             OrderChoice::Weight => Order::Weight,
         };
-        let (icicle, color_by, unit) = (self.icicle, self.color_by(), self.unit.unit());
+        let (icicle, color_by, unit) =
+            (self.icicle, self.coloring.color_by(&self.base, ColorBy::Package)?, self.unit.unit());
         let width = self.width;
         let svg_options = SvgOptions { icicle, color_by, unit: unit.clone(), width };
-        let report = report_beside(
+        let report = report_of(
             &view,
-            Some(&self.base),
+            &self.base,
             if is_page { PAGE } else { Shows::Paths },
             LoadOptions::default(),
             &target,
@@ -210,17 +195,6 @@ impl FlameCommand {
             return Err(hinted(message, hint));
         }
         Ok(out)
-    }
-
-    fn color_by(&self) -> ColorBy {
-        match self.color_by {
-            Some(ColorChoice::File) => ColorBy::File,
-            Some(ColorChoice::SelfValue) => ColorBy::SelfValue,
-            Some(ColorChoice::Total) => ColorBy::Total,
-            Some(ColorChoice::Delta) => ColorBy::Delta,
-            None if self.base.is_given() => ColorBy::Delta,
-            Some(ColorChoice::Package) | None => ColorBy::Package,
-        }
     }
 }
 

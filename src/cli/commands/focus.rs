@@ -12,7 +12,8 @@ use crate::cli::calls::Shows;
 use crate::cli::completion::functions;
 use crate::cli::failure::{hinted, with_hint};
 use crate::cli::marking::MarkArgs;
-use crate::cli::run::{one_metric, show_beside};
+use crate::cli::run::{one_metric, show};
+use crate::profile::LoadOptions;
 use crate::report::Report;
 use crate::view::{FocusOptions, NotFound, Sort, SortKey, focus};
 
@@ -43,7 +44,7 @@ impl FocusCommand {
     pub(crate) fn run(self) -> Result<()> {
         check_order("focus", &self.function, &self.view.input.profiles)?;
         let sort = Sort::by(if self.base.is_given() { SortKey::Delta } else { SortKey::Total });
-        show_beside(&self.view, &self.base, Shows::Calls, |profile, mut scope| {
+        show(&self.view, &self.base, Shows::Calls, LoadOptions::default(), |profile, mut scope| {
             one_metric(&scope, "focus")?;
             self.mark.apply(profile, self.view.filters.fixed_strings, &mut scope)?;
             let options = FocusOptions {

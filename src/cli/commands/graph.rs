@@ -12,11 +12,12 @@ use crate::cli::args::{OutputFormat, ViewArgs, percent};
 use crate::cli::base::BaseArgs;
 use crate::cli::calls::Shows;
 use crate::cli::clock::Clock;
+use crate::cli::coloring::ColoringArgs;
 use crate::cli::failure::hinted;
 use crate::cli::marking::MarkArgs;
-use crate::cli::run::{one_metric, report_beside, write_timed};
+use crate::cli::run::{one_metric, report_of, write_timed};
 use crate::cli::target::{Target, one_target, take_target};
-use crate::output;
+use crate::output::{self, ColorBy};
 use crate::profile::LoadOptions;
 use crate::report::{Graph, Report};
 use crate::view::{GraphOptions, Sort, SortKey, graph};
@@ -26,6 +27,9 @@ use crate::view::{GraphOptions, Sort, SortKey, graph};
 /// The PROFILE that ends in .svg or .dot is where a picture goes; without one the graph is listed.
 /// An .svg is drawn by `dot` of Graphviz.
 #[derive(Args, Debug)]
+#[command(mut_arg("color_by", |option| {
+    option.help("What the colours of a picture say [default: total, with --base delta]")
+}))]
 #[command(after_help = "Examples:
   prof graph calls.svg cpu.pb.gz        a picture of the 80 heaviest functions
   prof graph --max-nodes 20 cpu.pb.gz   the 20 heaviest as text, each with what it calls")]
@@ -40,6 +44,8 @@ pub(crate) struct GraphCommand {
     /// Leave out calls under this share of what is shown, in percent [default: 0.1; JSON and CSV: 0]
     #[arg(long, value_name = "P", value_parser = percent)]
     min_edge: Option<f64>,
+    #[command(flatten)]
+    coloring: ColoringArgs,
     #[command(flatten)]
     mark: MarkArgs,
     /// Order of functions, of which the first are shown: self, total, children, name, delta, old, new
@@ -69,10 +75,15 @@ impl GraphCommand {
             let hint = "write a picture and a report one after the other";
             return Err(hinted("graph --format: the ending of OUT says that a picture is drawn", hint));
         }
+        if picture.is_none() && self.coloring.is_given() {
+            let hint = "prof graph OUT.svg draws one, prof graph OUT.dot writes it for Graphviz";
+            return Err(hinted("graph --color-by: only a picture has colours", hint));
+        }
+        let color_by = self.coloring.color_by(&self.base, ColorBy::Total)?;
         let target = Target::new(out.as_deref());
-        let (base, needs) = (Some(&self.base), LoadOptions::default());
+        let (base, needs) = (&self.base, LoadOptions::default());
         let sort = Sort::by(if self.base.is_given() { SortKey::Delta } else { SortKey::Total });
-        let report = report_beside(&self.view, base, Shows::Calls, needs, &target, |profile, mut scope| {
+        let report = report_of(&self.view, base, Shows::Calls, needs, &target, |profile, mut scope| {
             one_metric(&scope, "graph")?;
             self.mark.apply(profile, self.view.filters.fixed_strings, &mut scope)?;
             let for_people = picture.is_some() || self.view.layout.format.is_for_people();
@@ -86,7 +97,7 @@ impl GraphCommand {
             Ok(Report::Graph(graph(profile, &options)))
         })?;
         match (&report, picture) {
-            (Report::Graph(graph), Some(picture)) => self.draw(graph, picture, &target),
+            (Report::Graph(graph), Some(picture)) => self.draw(graph, picture, color_by, &target),
             _ => {
                 let ViewArgs { input, layout, wording, .. } = &self.view;
                 write_timed(&report, input, layout, wording, &target)
@@ -94,10 +105,10 @@ impl GraphCommand {
         }
     }
 
-    fn draw(&self, graph: &Graph, picture: Picture, target: &Target) -> Result<()> {
+    fn draw(&self, graph: &Graph, picture: Picture, color_by: ColorBy, target: &Target) -> Result<()> {
         let mut clock = Clock::new(self.view.input.verbose);
         let mut dot = Vec::new();
-        output::dot(graph, self.view.wording.unit.unit().as_ref(), &mut dot)??;
+        output::dot(graph, self.view.wording.unit.unit().as_ref(), color_by, &mut dot)??;
         let drawn = match picture {
             Picture::Dot => dot,
             Picture::Svg => render(&dot)?,

@@ -6,7 +6,9 @@ use clap::Args;
 use crate::cli::args::{ViewArgs, percent};
 use crate::cli::base::BaseArgs;
 use crate::cli::calls::Shows;
-use crate::cli::run::{one_metric, show_beside};
+use crate::cli::marking::MarkArgs;
+use crate::cli::run::{one_metric, show};
+use crate::profile::LoadOptions;
 use crate::report::Report;
 use crate::view::{HotOptions, hot};
 
@@ -21,6 +23,8 @@ pub(crate) struct HotCommand {
     view: ViewArgs,
     #[command(flatten)]
     base: BaseArgs,
+    #[command(flatten)]
+    mark: MarkArgs,
     /// The fewest functions of a sequence
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = at_least::<2>)]
     min_length: usize,
@@ -62,8 +66,9 @@ const SHOWS: Shows = Shows::Stacks {
 
 impl HotCommand {
     pub(crate) fn run(self) -> Result<()> {
-        show_beside(&self.view, &self.base, SHOWS, |profile, scope| {
+        show(&self.view, &self.base, SHOWS, LoadOptions::default(), |profile, mut scope| {
             one_metric(&scope, "hot")?;
+            self.mark.apply(profile, self.view.filters.fixed_strings, &mut scope)?;
             let default = if self.view.layout.format.is_for_people() { SEQUENCES } else { 0 };
             let options = HotOptions {
                 scope,

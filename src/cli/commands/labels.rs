@@ -4,9 +4,11 @@ use anyhow::Result;
 use clap::Args;
 
 use crate::cli::args::{CutArgs, InputArgs, LayoutArgs, NodeArgs, UnitArgs, ViewArgs, WordingArgs};
+use crate::cli::base::BaseArgs;
 use crate::cli::calls::Shows;
 use crate::cli::filters::FilterArgs;
 use crate::cli::many::ManyArgs;
+use crate::cli::marking::MarkArgs;
 use crate::cli::run::{one_metric, show};
 use crate::profile::LoadOptions;
 use crate::report::Report;
@@ -30,6 +32,10 @@ pub(crate) struct LabelsCommand {
     #[command(flatten)]
     unit: UnitArgs,
     #[command(flatten)]
+    base: BaseArgs,
+    #[command(flatten)]
+    mark: MarkArgs,
+    #[command(flatten)]
     rows: CutArgs,
 }
 
@@ -52,10 +58,12 @@ impl LabelsCommand {
         };
         show(
             &view,
+            &self.base,
             SHOWS,
             LoadOptions { labels: true, times: false, ..LoadOptions::LEAST },
-            |profile, scope| {
+            |profile, mut scope| {
                 one_metric(&scope, "labels")?;
+                self.mark.apply(profile, view.filters.fixed_strings, &mut scope)?;
                 let options = LabelsOptions {
                     scope,
                     limit: self.rows.most.limit_or(&view.layout, VALUES),

@@ -7,10 +7,12 @@ use clap::{Args, ValueHint};
 use clap_complete::engine::ArgValueCompleter;
 
 use crate::cli::args::{LimitArgs, ViewArgs};
+use crate::cli::base::BaseArgs;
 use crate::cli::calls::Shows;
 use crate::cli::commands::focus::{check_order, explain};
 use crate::cli::completion::functions;
 use crate::cli::failure::hinted;
+use crate::cli::marking::MarkArgs;
 use crate::cli::run::{one_metric, show};
 use crate::cli::sources::Sources;
 use crate::profile::LoadOptions;
@@ -30,6 +32,10 @@ pub(crate) struct SourceCommand {
     function: String,
     #[command(flatten)]
     view: ViewArgs,
+    #[command(flatten)]
+    base: BaseArgs,
+    #[command(flatten)]
+    mark: MarkArgs,
     #[command(flatten)]
     rows: LimitArgs,
     /// A folder with sources (repeat it for several)
@@ -51,8 +57,9 @@ impl SourceCommand {
             return Err(hinted(message, "prof top --by line lists the lines of all functions"));
         }
         let sources = Sources::new(&self.source_path, &self.trim_path);
-        show(&self.view, Shows::Lines, LoadOptions::default(), |profile, scope| {
+        show(&self.view, &self.base, Shows::Lines, LoadOptions::default(), |profile, mut scope| {
             one_metric(&scope, "source")?;
+            self.mark.apply(profile, self.view.filters.fixed_strings, &mut scope)?;
             let options = SourceOptions {
                 scope,
                 function: self.function.clone(),

@@ -9,7 +9,8 @@ use crate::cli::calls::Shows;
 use crate::cli::columns::ColumnArgs;
 use crate::cli::failure::hinted;
 use crate::cli::marking::MarkArgs;
-use crate::cli::run::{one_metric, show_beside};
+use crate::cli::run::{one_metric, show};
+use crate::profile::LoadOptions;
 use crate::report::Report;
 use crate::view::{Sort, SortKey, TopOptions, companion, top, top_per_event};
 
@@ -49,7 +50,7 @@ impl TopCommand {
         } else {
             Sort::by(SortKey::SelfValue)
         };
-        show_beside(&self.view, &self.base, Shows::Costs, |profile, mut scope| {
+        show(&self.view, &self.base, Shows::Costs, LoadOptions::default(), |profile, mut scope| {
             self.mark.apply(profile, self.view.filters.fixed_strings, &mut scope)?;
             self.columns.check(self.base.is_given(), scope.metrics.len(), "top")?;
             let options = TopOptions {

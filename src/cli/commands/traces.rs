@@ -4,7 +4,9 @@ use anyhow::Result;
 use clap::Args;
 
 use crate::cli::args::{CutArgs, ViewArgs};
+use crate::cli::base::BaseArgs;
 use crate::cli::calls::Shows;
+use crate::cli::marking::MarkArgs;
 use crate::cli::run::show;
 use crate::profile::LoadOptions;
 use crate::report::Report;
@@ -22,6 +24,10 @@ pub(crate) struct TracesCommand {
     #[command(flatten)]
     view: ViewArgs,
     #[command(flatten)]
+    base: BaseArgs,
+    #[command(flatten)]
+    mark: MarkArgs,
+    #[command(flatten)]
     rows: CutArgs,
 }
 
@@ -34,9 +40,11 @@ impl TracesCommand {
     pub(crate) fn run(self) -> Result<()> {
         show(
             &self.view,
+            &self.base,
             SHOWS,
             LoadOptions { labels: true, times: false, ..LoadOptions::LEAST },
-            |profile, scope| {
+            |profile, mut scope| {
+                self.mark.apply(profile, self.view.filters.fixed_strings, &mut scope)?;
                 let options = TracesOptions {
                     scope,
                     limit: self.rows.most.limit_or(&self.view.layout, 0),

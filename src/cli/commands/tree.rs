@@ -11,7 +11,8 @@ use crate::cli::failure::hinted;
 use crate::cli::filters::AroundFocus;
 use crate::cli::marking::MarkArgs;
 use crate::cli::memory;
-use crate::cli::run::show_beside;
+use crate::cli::run::show;
+use crate::profile::LoadOptions;
 use crate::report::Report;
 use crate::view::{Sort, SortKey, TreeOptions, bottom_up, tree};
 
@@ -69,7 +70,7 @@ impl TreeCommand {
         } else {
             Sort::by(sort)
         };
-        show_beside(&self.view, &self.base, Shows::Paths, |profile, mut scope| {
+        show(&self.view, &self.base, Shows::Paths, LoadOptions::default(), |profile, mut scope| {
             self.mark.apply(profile, self.view.filters.fixed_strings, &mut scope)?;
             self.columns.check(self.base.is_given(), scope.metrics.len(), "tree")?;
             let options = TreeOptions {

@@ -134,7 +134,7 @@ impl Grid {
     }
 
     /// The width of all columns with their gaps. What is empty in all rows is no column.
-    fn width(&self) -> usize {
+    pub(super) fn width(&self) -> usize {
         self.widths.iter().filter(|&&width| width > 0).map(|width| width + GAP).sum()
     }
 

@@ -6,7 +6,7 @@ use crate::output::text::columns::{Columns, Emphasis, Line};
 use crate::output::text::compared;
 use crate::output::text::header;
 use crate::output::text::names::Names;
-use crate::report::{Hot, HotSequence, Neighbour, Pair, PathStep};
+use crate::report::{Hot, HotSequence, Name, Neighbour, Pair, PathStep};
 use crate::unit::{self, IncompatibleUnits, Scale};
 
 /// The header, the path and where it ends, the sequences and who calls them.
@@ -24,6 +24,8 @@ pub(super) fn lines(hot: &Hot, style: &Style) -> Result<Vec<Line>, IncompatibleU
     lines.extend(drawing.path());
     lines.push(Line::default());
     lines.extend(drawing.sequences());
+    let note = header::highlight_note(&hot.header, &drawing.scale, style);
+    lines.extend(note.map(|note| Line::new(note, Emphasis::Faint)));
     Ok(lines)
 }
 
@@ -59,11 +61,12 @@ impl Drawing<'_> {
                 columns.row(vec![String::new(); titles.len() - 1], rest, Emphasis::Faint);
             }
             if index < head || index >= head + cut {
-                let names: Vec<&str> = group.iter().map(|step| self.names.get(&step.name)).collect();
+                let names: Vec<&Name> = group.iter().map(|step| &step.name).collect();
                 let last = group.last();
                 let side = last.map_or("", |step| side_only(step.self_value, step.total, step.old));
                 let room = room.map(|room| room.saturating_sub(side.len()));
-                columns.row(numbers, self.chain(&names, room) + side, Emphasis::None);
+                let (chain, emphasis) = self.chain(&names, room);
+                columns.row(numbers, chain + side, emphasis);
             }
         }
         lines.extend(columns.lines());
@@ -119,8 +122,21 @@ impl Drawing<'_> {
         self.style.width.map(|width| width.saturating_sub(taken).max(LEAST_NAME))
     }
 
-    fn chain(&self, names: &[&str], room: Option<usize>) -> String {
-        fit_chain(names, self.style.glyphs.calls, room, self.style.glyphs.ellipsis)
+    /// Names that call one another, those to be marked with their sign.
+    fn chain(&self, names: &[&Name], room: Option<usize>) -> (String, Emphasis) {
+        let glyphs = self.style.glyphs;
+        let is_marked = |name: &Name| self.hot.header.is_highlighted(name);
+        let shown: Vec<String> = names
+            .iter()
+            .map(|name| {
+                let mark = if is_marked(name) { glyphs.marked } else { "" };
+                format!("{mark}{}", self.names.get(name))
+            })
+            .collect();
+        let shown: Vec<&str> = shown.iter().map(String::as_str).collect();
+        let emphasis =
+            if names.iter().any(|name| is_marked(name)) { Emphasis::Marked } else { Emphasis::None };
+        (fit_chain(&shown, glyphs.calls, room, glyphs.ellipsis), emphasis)
     }
 
     fn sequences(&self) -> Vec<Line> {
@@ -136,19 +152,20 @@ impl Drawing<'_> {
         let room = self.room(&titles, &rows);
         let nothing = vec![String::new(); titles.len() - 1];
         let mut columns = Columns::new(titles);
-        let mut before: &[crate::report::Name] = &[];
+        let mut before: &[Name] = &[];
         for (sequence, numbers) in sequences.iter().zip(rows) {
-            let names: Vec<&str> = sequence.frames.iter().map(|name| self.names.get(name)).collect();
+            let names: Vec<&Name> = sequence.frames.iter().collect();
             let side = side_only(sequence.self_value, sequence.total, sequence.old);
             let room = room.map(|room| room.saturating_sub(side.len()));
             let goes_on = !before.is_empty() && sequence.frames.starts_with(before);
             if goes_on {
                 let arrow = self.style.glyphs.calls.trim_start();
                 let room = room.map(|room| room.saturating_sub(INDENT.len() + display_width(arrow)));
-                let rest = self.chain(&names[before.len()..], room);
-                columns.row(numbers, format!("{INDENT}{arrow}{rest}{side}"), Emphasis::None);
+                let (rest, emphasis) = self.chain(&names[before.len()..], room);
+                columns.row(numbers, format!("{INDENT}{arrow}{rest}{side}"), emphasis);
             } else {
-                columns.row(numbers, self.chain(&names, room) + side, Emphasis::None);
+                let (chain, emphasis) = self.chain(&names, room);
+                columns.row(numbers, chain + side, emphasis);
                 let room = room.map(|room| room.saturating_sub(INDENT.len()));
                 let callers = self.callers(sequence, room);
                 columns.row(nothing.clone(), format!("{INDENT}{callers}"), Emphasis::Faint);

@@ -3,6 +3,7 @@
 use crate::name::{clean, fit};
 use crate::output::text::Style;
 use crate::output::text::columns::{Columns, Emphasis, Line};
+use crate::output::text::compared;
 use crate::output::text::header;
 use crate::report::{LabelKey, LabelShare, LabelText, Labels};
 use crate::unit::{self, IncompatibleUnits, Unit};
@@ -14,22 +15,38 @@ pub(super) fn lines(labels: &Labels, style: &Style) -> Result<Vec<Line>, Incompa
         lines.push(Line::new("no sample carries a label", Emphasis::Faint));
         return Ok(lines);
     }
-    let scale = header::scale(&labels.header.metric, labels.header.shown, style)?;
-    let numbers = |total: i64| vec![scale.format(total), unit::share(total, labels.header.total)];
-    let mut columns = Columns::new(["TOTAL", "%", "LABEL"]);
-    let width = style.width.map(|width| width.saturating_sub(TAKEN).max(LEAST_NAME));
+    let header = &labels.header;
+    let scale = header::scale(&header.metric, header.shown.max(header.about.base.sum), style)?;
+    let mut titles = match &header.base {
+        Some(_) => compared::titles("TOTAL", style),
+        None => ["TOTAL", "%"].map(str::to_string).to_vec(),
+    };
+    titles.push("LABEL".to_string());
+    let mut rows: Vec<(Vec<String>, String, Emphasis)> = Vec::new();
     for key in &labels.keys {
-        columns.row(numbers(key.total), name(&clean(&key.key), width, style), Emphasis::Strong);
-        for (text, total, emphasis) in below(key, style) {
-            columns.row(numbers(total), name(&text, width, style), emphasis);
+        let own = (clean(&key.key).into_owned(), key.total, key.old, Emphasis::Strong);
+        for (text, total, old, emphasis) in [own].into_iter().chain(below(key, style)) {
+            let numbers = match &header.base {
+                Some(base) => compared::cells(&scale, base, total, old.unwrap_or(0), style),
+                None => vec![scale.format(total), unit::share(total, header.total)],
+            };
+            rows.push((numbers, text, emphasis));
         }
     }
+    let all: Vec<Vec<String>> = rows.iter().map(|(numbers, ..)| numbers.clone()).collect();
+    let title_refs: Vec<&str> = titles.iter().map(String::as_str).collect();
+    let taken = Columns::width_of_numbers(&title_refs, &all);
+    let width = style.width.map(|width| width.saturating_sub(taken).max(LEAST_NAME));
+    let mut columns = Columns::new(titles.clone());
+    for (numbers, text, emphasis) in rows {
+        columns.row(numbers, name(&text, width, style), emphasis);
+    }
     lines.extend(columns.lines());
+    let note = header::highlight_note(header, &scale, style);
+    lines.extend(note.map(|note| Line::new(note, Emphasis::Faint)));
     Ok(lines)
 }
 
-/// Columns that the numbers take at most.
-const TAKEN: usize = 24;
 /// Names get at least this many columns.
 const LEAST_NAME: usize = 16;
 
@@ -40,20 +57,29 @@ fn name(text: &str, width: Option<usize>, style: &Style) -> String {
     }
 }
 
+/// Text, new and old value of a line.
+type LabelLine = (String, i64, Option<i64>, Emphasis);
+
 /// The lines below a key: its values, and what was cut.
-fn below(key: &LabelKey, style: &Style) -> Vec<(String, i64, Emphasis)> {
-    let (cut, cut_total) = key.cut;
+fn below(key: &LabelKey, style: &Style) -> Vec<LabelLine> {
+    let cut = key.cut.rows;
     let branch = |last: bool| if last { style.glyphs.last } else { style.glyphs.branch };
     let count = key.values.len();
     let line = |(index, value): (usize, &LabelShare)| {
         let last = index + 1 == count && cut == 0;
-        (format!("{}{}", branch(last), value_text(value)), value.total, Emphasis::None)
+        let side = match (value.total, value.old) {
+            (0, Some(_)) => " (removed)",
+            (_, Some(0)) => " (new)",
+            _ => "",
+        };
+        let text = format!("{}{}{side}", branch(last), value_text(value));
+        (text, value.total, value.old, Emphasis::None)
     };
     let mut lines: Vec<_> = key.values.iter().enumerate().map(line).collect();
     if cut > 0 {
         let cut = unit::group_thousands(cut.into());
         let text = format!("{}{} {cut} more", branch(true), style.glyphs.ellipsis);
-        lines.push((text, cut_total, Emphasis::Faint));
+        lines.push((text, key.cut.value, key.cut.old, Emphasis::Faint));
     }
     lines
 }

@@ -3,19 +3,24 @@
 use crate::name::{clean, display_width};
 use crate::output::text::Style;
 use crate::output::text::columns::{Columns, Emphasis, Line};
+use crate::output::text::compared;
 use crate::output::text::header;
 use crate::output::text::names::Names;
-use crate::report::{Origin, Source, SourceFunction, SourceLine};
+use crate::report::{Origin, Pair, Source, SourceFunction, SourceLine};
 use crate::unit::{self, IncompatibleUnits, Scale};
 
 /// The header, and each function with its lines.
 pub(super) fn lines(source: &Source, style: &Style) -> Result<Vec<Line>, IncompatibleUnits> {
     let mut lines = header::lines(&source.header, style)?;
-    let scale = header::scale(&source.header.metric, source.header.shown, style)?;
+    let largest = source.header.shown.max(source.header.about.base.sum);
+    let scale = header::scale(&source.header.metric, largest, style)?;
     let names = Names::new(source.functions.iter().map(|function| &function.name), style);
     for function in &source.functions {
-        let name = names.get(&function.name);
-        lines.push(Line::new(title(name, function, source, &scale, style), Emphasis::Bold));
+        let is_marked = source.header.is_highlighted(&function.name);
+        let mark = if is_marked { style.glyphs.marked } else { "" };
+        let name = format!("{mark}{}", names.get(&function.name));
+        let emphasis = if is_marked { Emphasis::Marked } else { Emphasis::Bold };
+        lines.push(Line::new(title(&name, function, source, &scale, style), emphasis));
         lines.extend(where_from(function));
         lines.extend(function_lines(function, source, &scale, style));
     }
@@ -26,18 +31,29 @@ pub(super) fn lines(source: &Source, style: &Style) -> Result<Vec<Line>, Incompa
             Emphasis::Faint,
         ));
     }
+    let note = header::highlight_note(&source.header, &scale, style);
+    lines.extend(note.map(|note| Line::new(note, Emphasis::Faint)));
     Ok(lines)
 }
 
 /// `catalog.(*Catalog).Search · self 0.17s, total 1.58s, 21.9%`
 fn title(name: &str, function: &SourceFunction, source: &Source, scale: &Scale, style: &Style) -> String {
+    let dot = style.glyphs.dot;
+    let [own, total] = [function.self_value, function.total].map(|value| scale.format(value));
+    if let (Some(base), Some(old)) = (&source.header.base, function.old) {
+        let new = Pair { self_value: function.self_value, total: function.total };
+        let delta = new.total - old.total;
+        let signed = |number: String| style.glyphs.signed(number);
+        let change = signed(scale.format_signed(delta));
+        let points = signed(unit::signed_share(delta, base.total));
+        let [old_own, old_total] = [old.self_value, old.total].map(|value| scale.format(value));
+        let side = compared::on_one_side(new, old);
+        return format!(
+            "{name}{side}{dot}self {own}, was {old_own}{dot}total {total}, was {old_total}: {change}, {points}"
+        );
+    }
     let share = unit::share(function.total, source.header.total);
-    format!(
-        "{name}{}self {}, total {}, {share}",
-        style.glyphs.dot,
-        scale.format(function.self_value),
-        scale.format(function.total),
-    )
+    format!("{name}{dot}self {own}, total {total}, {share}")
 }
 
 /// The file that the lines are from, or where it was looked for.
@@ -58,11 +74,16 @@ fn where_from(function: &SourceFunction) -> Vec<Line> {
 }
 
 fn function_lines(function: &SourceFunction, source: &Source, scale: &Scale, style: &Style) -> Vec<Line> {
-    let titles = ["SELF", "TOTAL", "%", "LINE", "SOURCE"];
-    let all: Vec<Vec<String>> = function.lines.iter().map(|line| numbers(line, source, scale)).collect();
+    let titles = match &source.header.base {
+        Some(_) => [compared::titles("TOTAL", style), vec!["SELF".to_string()]].concat(),
+        None => ["SELF", "TOTAL", "%"].map(str::to_string).to_vec(),
+    };
+    let titles: Vec<&str> = titles.iter().map(String::as_str).chain(["LINE", "SOURCE"]).collect();
+    let all: Vec<Vec<String>> =
+        function.lines.iter().map(|line| numbers(line, source, scale, style)).collect();
     let taken = Columns::width_of_numbers(&titles, &all);
     let width = style.width.map(|width| width.saturating_sub(taken).max(LEAST_TEXT));
-    let mut columns = Columns::new(titles);
+    let mut columns = Columns::new(titles.iter().copied());
     for (line, numbers) in function.lines.iter().zip(all) {
         let text = clean(&line.text.as_deref().unwrap_or_default().replace('\t', "    ")).into_owned();
         let text = width.map_or_else(|| text.clone(), |width| cut(&text, width, style.glyphs.ellipsis));
@@ -90,9 +111,20 @@ fn cut(text: &str, width: usize, ellipsis: &str) -> String {
 /// Source gets at least this many columns.
 const LEAST_TEXT: usize = 24;
 
-fn numbers(line: &SourceLine, source: &Source, scale: &Scale) -> Vec<String> {
+fn numbers(line: &SourceLine, source: &Source, scale: &Scale, style: &Style) -> Vec<String> {
     let number = if line.line == 0 { "?".to_string() } else { line.line.to_string() };
-    if line.self_value == 0 && line.total == 0 {
+    let old = line.old.unwrap_or_default();
+    let has_value = (line.self_value, line.total) != (0, 0) || old != Pair::default();
+    if let Some(base) = &source.header.base {
+        let mut cells = match has_value {
+            true => compared::cells(scale, base, line.total, old.total, style),
+            false => vec![String::new(); 4],
+        };
+        cells.push(if has_value { scale.format(line.self_value) } else { String::new() });
+        cells.push(number);
+        return cells;
+    }
+    if !has_value {
         return vec![String::new(), String::new(), String::new(), number];
     }
     let share = unit::share(line.total, source.header.total);

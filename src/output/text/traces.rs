@@ -3,9 +3,10 @@
 use crate::name::{clean, fit};
 use crate::output::text::Style;
 use crate::output::text::columns::{Emphasis, Grid, Line};
+use crate::output::text::compared;
 use crate::output::text::header;
 use crate::output::text::names::Names;
-use crate::report::{Header, LabelText, Trace, Traces};
+use crate::report::{Header, LabelText, Name, Trace, Traces};
 use crate::unit::{self, IncompatibleUnits, Scale};
 
 /// The header, and each stack with its value on the first line. Lines are made as they are written: a
@@ -19,97 +20,133 @@ pub(super) fn lines<'t>(
     let drawing = Drawing::new(traces, style)?;
     let titles = Line::new(drawing.grid.line(&drawing.titles, "STACK"), Emphasis::Bold);
     let elided = (header.elided_rows > 0).then(|| drawing.elided());
+    let note = header::highlight_note(header, &drawing.scales[0], style);
     let stacks = traces.traces.iter().flat_map(move |trace| drawing.stack(trace));
-    Ok(heading.into_iter().chain([titles]).chain(stacks).chain(elided))
+    let after = elided.into_iter().chain(note.map(|note| Line::new(note, Emphasis::Faint)));
+    Ok(heading.into_iter().chain([titles]).chain(stacks).chain(after))
 }
 
 struct Drawing<'t> {
     header: &'t Header,
     style: &'t Style,
+    /// One for each metric.
     scales: Vec<Scale>,
     titles: Vec<String>,
     names: Names,
     grid: Grid,
+    /// The numbers of what was cut.
+    elided: Vec<String>,
 }
 
 impl<'t> Drawing<'t> {
     fn new(traces: &'t Traces, style: &'t Style) -> Result<Self, IncompatibleUnits> {
         let header = &traces.header;
-        let mut scales: Vec<Scale> = Vec::new();
-        let mut titles: Vec<String> = Vec::new();
-        for metric in &header.metrics {
-            scales.push(header::scale(&metric.metric, metric.shown, style)?);
-            titles.push(clean(&metric.metric.name).to_uppercase());
-        }
-        if scales.is_empty() {
-            scales.push(header::scale(&header.metric, header.shown, style)?);
-            titles.push("VALUE".to_string());
-        }
-        titles.push("%".to_string());
+        let (scales, titles) = scales_and_titles(header, style)?;
         let names = Names::new(traces.traces.iter().flat_map(|trace| &trace.frames), style);
         let grid = Grid::new(&titles, []);
-        let mut drawing = Drawing { header, style, scales, titles, names, grid };
+        let mut drawing = Drawing { header, style, scales, titles, names, grid, elided: Vec::new() };
         for trace in &traces.traces {
             let numbers = drawing.numbers(trace);
             drawing.grid.widen(&numbers);
         }
-        let elided = drawing.elided_numbers();
-        drawing.grid.widen(&elided);
+        if header.elided_rows > 0 {
+            drawing.elided = drawing.elided_numbers(traces);
+            drawing.grid.widen(&drawing.elided);
+        }
         Ok(drawing)
     }
 
     fn numbers(&self, trace: &Trace) -> Vec<String> {
-        let values = self.scales.iter().zip(&trace.values).map(|(scale, &(_, value))| scale.format(value));
         let first = trace.values.first().map_or(0, |&(_, value)| value);
+        if let (Some(base), [(_, old)]) = (&self.header.base, &trace.old[..]) {
+            return compared::cells(&self.scales[0], base, first, *old, self.style);
+        }
+        let values = self.scales.iter().zip(&trace.values).map(|(scale, &(_, value))| scale.format(value));
         values.chain([unit::share(first, self.header.total)]).collect()
     }
 
-    fn stack(&self, trace: &Trace) -> Vec<Line> {
-        let taken = TAKEN * self.scales.len();
-        let width = self.style.width.map(|width| width.saturating_sub(taken).max(LEAST_NAME));
-        let mut numbers = self.numbers(trace);
-        let line = |text: String| {
-            let text =
-                width.map_or_else(|| text.clone(), |width| fit(&text, width, self.style.glyphs.ellipsis));
-            Line::new(self.grid.line(&std::mem::take(&mut numbers), &text), Emphasis::None)
-        };
-        stack_lines(trace, &self.names).into_iter().map(line).collect()
+    fn elided_numbers(&self, traces: &Traces) -> Vec<String> {
+        let header = self.header;
+        if let Some(base) = &header.base {
+            let shown: i64 = traces.traces.iter().flat_map(|trace| &trace.old).map(|(_, old)| old).sum();
+            let old = header.about.base.sum - shown;
+            return compared::cells(&self.scales[0], base, header.elided, old, self.style);
+        }
+        let mut numbers = vec![String::new(); self.scales.len() + 1];
+        numbers[0] = self.scales[0].format(header.elided);
+        numbers[self.scales.len()] = unit::share(header.elided, header.total);
+        numbers
     }
 
-    fn elided_numbers(&self) -> Vec<String> {
-        let mut numbers = vec![String::new(); self.scales.len() + 1];
-        if self.header.elided_rows > 0 {
-            numbers[0] = self.scales[0].format(self.header.elided);
-            numbers[self.scales.len()] = unit::share(self.header.elided, self.header.total);
+    fn stack(&self, trace: &Trace) -> Vec<Line> {
+        let width = self.style.width.map(|width| width.saturating_sub(self.grid.width()).max(LEAST_NAME));
+        let mut numbers = self.numbers(trace);
+        let line = |(text, emphasis): (String, Emphasis)| {
+            let text =
+                width.map_or_else(|| text.clone(), |width| fit(&text, width, self.style.glyphs.ellipsis));
+            Line::new(self.grid.line(&std::mem::take(&mut numbers), &text), emphasis)
+        };
+        self.texts(trace).into_iter().map(line).collect()
+    }
+
+    /// The frames of a stack, and its labels.
+    fn texts(&self, trace: &Trace) -> Vec<(String, Emphasis)> {
+        let mut texts: Vec<(String, Emphasis)> =
+            trace.frames.iter().rev().map(|name| self.frame(name)).collect();
+        if texts.is_empty() {
+            texts.push(("(no stack)".to_string(), Emphasis::None));
         }
-        numbers
+        if let ([(_, value)], [(_, old)]) = (&trace.values[..], &trace.old[..]) {
+            texts[0].0.push_str(match (value, old) {
+                (0, _) => " (removed)",
+                (_, 0) => " (new)",
+                _ => "",
+            });
+        }
+        if !trace.labels.is_empty() {
+            let label = |(key, value): &(Name, LabelText)| match value {
+                LabelText::Text(text) => format!("{}={}", clean(key), clean(text)),
+                LabelText::Number(number) => format!("{}={number}", clean(key)),
+            };
+            let labels: Vec<String> = trace.labels.iter().map(label).collect();
+            texts.push((format!("  {}", labels.join(" ")), Emphasis::None));
+        }
+        texts
+    }
+
+    fn frame(&self, name: &Name) -> (String, Emphasis) {
+        let shown = self.names.get(name);
+        if self.header.is_highlighted(name) {
+            return (format!("{}{shown}", self.style.glyphs.marked), Emphasis::Marked);
+        }
+        (shown.to_string(), Emphasis::None)
     }
 
     fn elided(&self) -> Line {
         let count = unit::group_thousands(self.header.elided_rows.into());
         let text = format!("{} {count} more stacks", self.style.glyphs.ellipsis);
-        Line::new(self.grid.line(&self.elided_numbers(), &text), Emphasis::Faint)
+        Line::new(self.grid.line(&self.elided, &text), Emphasis::Faint)
     }
 }
 
-/// Columns that a number and its share take at most.
-const TAKEN: usize = 24;
+/// The scale of each metric, and what the columns of numbers are called.
+fn scales_and_titles(header: &Header, style: &Style) -> Result<(Vec<Scale>, Vec<String>), IncompatibleUnits> {
+    let mut scales: Vec<Scale> = Vec::new();
+    let mut titles: Vec<String> = Vec::new();
+    for metric in &header.metrics {
+        scales.push(header::scale(&metric.metric, metric.shown, style)?);
+        titles.push(clean(&metric.metric.name).to_uppercase());
+    }
+    if scales.is_empty() {
+        scales.push(header::scale(&header.metric, header.shown.max(header.about.base.sum), style)?);
+        titles.push("VALUE".to_string());
+    }
+    if header.base.is_some() {
+        return Ok((scales, compared::titles("VALUE", style)));
+    }
+    titles.push("%".to_string());
+    Ok((scales, titles))
+}
+
 /// Names get at least this many columns.
 const LEAST_NAME: usize = 16;
-
-fn stack_lines(trace: &Trace, names: &Names) -> Vec<String> {
-    let mut lines: Vec<String> =
-        trace.frames.iter().rev().map(|frame| names.get(frame).to_string()).collect();
-    if lines.is_empty() {
-        lines.push("(no stack)".to_string());
-    }
-    if !trace.labels.is_empty() {
-        let label = |(key, value): &(crate::report::Name, LabelText)| match value {
-            LabelText::Text(text) => format!("{}={}", clean(key), clean(text)),
-            LabelText::Number(number) => format!("{}={number}", clean(key)),
-        };
-        let labels: Vec<String> = trace.labels.iter().map(label).collect();
-        lines.push(format!("  {}", labels.join(" ")));
-    }
-    lines
-}

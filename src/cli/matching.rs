@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 
 use crate::cli::failure::{hinted, with_hint};
 use crate::name::{nearest, package};
-use crate::pattern::{Pattern, Patterns, Scope};
+use crate::pattern::{self, Pattern, Patterns, Scope};
 use crate::profile::{Column, FrameId, LabelValue, Profile};
 use crate::transform::{
     LabelFilter, Marks, Moment, Rename, THREAD_KEYS, TimeError, by_label, hide_labels, label_leaf,
@@ -59,7 +59,10 @@ impl Stages {
         for text in patterns {
             match self.marks(text)? {
                 Some(marks) => all = Some(either(all, marks)),
-                None => self.warn(format!("{option} {text}: nothing matches")),
+                None => {
+                    let sets = sets_meant(text).map(|sets| format!("; {sets}")).unwrap_or_default();
+                    self.warn(format!("{option} {text}: nothing matches{sets}"));
+                }
             }
         }
         if let Some(marks) = &all {
@@ -218,6 +221,9 @@ impl Stages {
         if self.profile.samples.is_empty() && self.profile.calls.is_none() {
             return hinted(message, "the filters before it left no samples");
         }
+        if let Some(sets) = sets_meant(text) {
+            return hinted(message, sets);
+        }
         let names = names_in_use(&self.profile, text);
         let body = Pattern::literal_of(text).map_or(text.to_string(), |pattern| pattern.body().to_string());
         let near = nearest(&body, names.iter().map(String::as_str), OFFERED);
@@ -238,6 +244,13 @@ impl Stages {
         };
         with_hint(message, Some(hint.unwrap_or_else(|| "the profile has no labels".to_string())))
     }
+}
+
+/// Which named sets there are, for a pattern that looks like one.
+fn sets_meant(text: &str) -> Option<String> {
+    let looks = text.starts_with('@') && !pattern::SETS.contains(&&text[1..]);
+    let sets: Vec<String> = pattern::SETS.iter().map(|name| format!("@{name}")).collect();
+    looks.then(|| format!("the named sets are {}", sets.join(" and ")))
 }
 
 /// What any of the patterns of an option means.

@@ -21,6 +21,7 @@ mod memory;
 mod metrics;
 mod pager;
 mod paths;
+mod pprof_words;
 mod progress;
 mod reading;
 mod run;

@@ -30,6 +30,11 @@ pub(crate) fn names(given: &[String]) -> Result<Vec<String>> {
     Ok(vec!["-".to_string()])
 }
 
+/// Whether there is a profile where none is named: `$PROF_PROFILE`, or something on standard input.
+pub(super) fn is_at_hand() -> bool {
+    env::var_os("PROF_PROFILE").is_some_and(|value| !value.is_empty()) || !io::stdin().is_terminal()
+}
+
 /// A path to load.
 pub(super) struct InputPath {
     pub(super) name: String,

@@ -19,6 +19,8 @@ use crate::cli::failure::{describe, hinted, is_closed_pipe};
 use crate::cli::filters::Filtered;
 use crate::cli::inputs::load;
 use crate::cli::pager;
+use crate::cli::paths;
+use crate::cli::pprof_words;
 use crate::cli::target::Target;
 use crate::cli::terminal;
 use crate::cli::usage;
@@ -87,10 +89,19 @@ fn run(prof: Prof) -> Result<Outcome> {
     }
 }
 
-/// `prof PROFILE…` stands for `prof top PROFILE…`. What is neither a command nor there is told at once,
+/// `prof PROFILE…` stands for `prof top PROFILE…`, and so do options without a command. What is neither a command nor there is told at once,
 /// before options that belong to another command are blamed.
 fn with_command(mut arguments: Vec<OsString>) -> Result<Vec<OsString>> {
-    let Some(first) = arguments.get(1) else { return Ok(arguments) };
+    if let Some(error) = pprof_words::answer(arguments.get(1..).unwrap_or_default()) {
+        return Err(error);
+    }
+    let Some(first) = arguments.get(1) else {
+        // Where a profile can be had without naming it, it is shown; else the help is.
+        if paths::is_at_hand() {
+            arguments.push("top".into());
+        }
+        return Ok(arguments);
+    };
     let word = first.to_string_lossy().into_owned();
     // The names with their aliases come from the whole command line, whose making takes as long as
     // inflating 100 kB: the usual case goes without.
@@ -98,11 +109,11 @@ fn with_command(mut arguments: Vec<OsString>) -> Result<Vec<OsString>> {
         return Ok(arguments);
     }
     let names = commands::names();
-    let is_option = word.starts_with('-') && word != "-";
-    if is_option || names.contains(&word) {
+    if names.contains(&word) || matches!(&*word, "-h" | "--help" | "-V" | "--version") {
         return Ok(arguments);
     }
-    if !Path::new(first).exists() {
+    let is_option = word.starts_with('-') && word != "-";
+    if !is_option && !Path::new(first).exists() {
         if commands::RESERVED.contains(&word.as_str()) {
             let hint = format!("prof --help lists the commands; a file of this name is ./{word}");
             return Err(hinted(format!("prof {word}: the name is reserved, and no command yet"), hint));

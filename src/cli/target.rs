@@ -58,16 +58,19 @@ impl Target {
     /// Writes what `write` gives. A file appears under its name only once it is complete, so a
     /// failure leaves the old one whole.
     pub(crate) fn write(&self, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+        let at = |place: &dyn Fn() -> String, error: anyhow::Error| {
+            if error.is::<io::Error>() { error.context(place()) } else { error }
+        };
         let Target::Path(path) = self else {
             let mut out = BufWriter::with_capacity(BUFFER, io::stdout().lock());
-            write(&mut out)?;
-            return Ok(out.flush()?);
+            let written = write(&mut out).and_then(|()| Ok(out.flush()?));
+            return written.map_err(|error| at(&|| "standard output".to_string(), error));
         };
         let place = || path.display().to_string();
         // What is there and no regular file cannot be replaced: /dev/stdout, a named pipe.
         if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
             let mut out = BufWriter::with_capacity(BUFFER, File::create(path).with_context(place)?);
-            write(&mut out)?;
+            write(&mut out).map_err(|error| at(&place, error))?;
             return out.flush().with_context(place);
         }
         // A link is followed, so that it is not the link that is replaced.
@@ -75,8 +78,7 @@ impl Target {
         let folder = real.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let temporary = unfinished::create(folder).with_context(place)?;
         let mut out = BufWriter::with_capacity(BUFFER, temporary);
-        write(&mut out)
-            .map_err(|error| if error.is::<io::Error>() { error.context(place()) } else { error })?;
+        write(&mut out).map_err(|error| at(&place, error))?;
         let temporary = out.into_inner().map_err(io::IntoInnerError::into_error).with_context(place)?;
         if let Ok(old) = fs::metadata(&real) {
             temporary.as_file().set_permissions(old.permissions()).with_context(place)?;

@@ -131,7 +131,7 @@ impl Source {
     ) -> Result<Source, LoadError> {
         let counters = Arc::new(Counters::default());
         let counting = Counting { inner: input, counters: counters.clone() };
-        let (reader, encoding) = unwrap_layers(Box::new(counting))?;
+        let (reader, encoding) = unwrap_layers(Box::new(counting), &counters)?;
         let blocks = if encoding.is_empty() || inflate == Inflate::Here {
             Blocks::Here { reader, empty: Vec::new() }
         } else {
@@ -309,7 +309,10 @@ impl Source {
         match block {
             Some(Ok(block)) if block.len() > HEADROOM => Ok(Some(block)),
             Some(Err(error)) => Err(match format {
-                Some(format) => broken(format, self.position + self.bytes().len() as u64, &error).into(),
+                Some(format) => {
+                    broken(format, self.position + self.bytes().len() as u64, self.bytes_read(), &error)
+                        .into()
+                }
                 None => error.into(),
             }),
             _ => {
@@ -350,25 +353,28 @@ impl Source {
     }
 }
 
-/// Why decompression stopped, in words.
-fn broken(format: &'static str, byte: u64, error: &io::Error) -> ParseError {
-    let message = match error.kind() {
-        io::ErrorKind::UnexpectedEof => "the compressed data end too early".to_string(),
-        _ => format!("the compressed data are broken: {error}"),
-    };
-    ParseError::at_byte(format, byte, message)
+/// Why decompression stopped, in words: behind byte `byte` of what was decompressed, after `read` bytes of
+/// the input itself.
+fn broken(format: &'static str, byte: u64, read: u64, error: &io::Error) -> ParseError {
+    if error.kind() == io::ErrorKind::UnexpectedEof {
+        let message = format!("the compressed data end too early: the input ends at byte {read}");
+        return ParseError::whole(format, message);
+    }
+    ParseError::at_byte(format, byte, format!("the compressed data are broken: {error}"))
 }
 
 /// Takes compressions off by their magic numbers.
 fn unwrap_layers(
     mut reader: Box<dyn Read + Send>,
+    counters: &Counters,
 ) -> Result<(Box<dyn Read + Send>, Vec<&'static str>), LoadError> {
     let mut layers: Vec<&'static str> = Vec::new();
     loop {
         let mut magic = Vec::with_capacity(4);
         let read = reader.by_ref().take(4).read_to_end(&mut magic);
         if let (Err(error), Some(format)) = (&read, layers.last()) {
-            return Err(broken(format, magic.len() as u64, error).into());
+            let read = counters.bytes.load(Ordering::Relaxed);
+            return Err(broken(format, magic.len() as u64, read, error).into());
         }
         read?;
         let whole = BufReader::with_capacity(64 << 10, io::Cursor::new(magic.clone()).chain(reader));
@@ -521,10 +527,12 @@ mod tests {
 
     #[test]
     fn a_truncated_stream_is_an_error_that_says_so() {
-        let mut bytes = gzip(&vec![7; 100_000]);
-        bytes.truncate(bytes.len() / 2);
-        let opened = Source::open(Box::new(io::Cursor::new(bytes)));
-        let error = opened.and_then(|mut source| source.read_all()).unwrap_err();
-        assert!(error.to_string().starts_with("gzip: the compressed data end too early"), "{error}");
+        let bytes = gzip(&vec![7; 100_000]);
+        for length in [5, 15, bytes.len() / 2, bytes.len() - 1] {
+            let opened = Source::open(Box::new(io::Cursor::new(bytes[..length].to_vec())));
+            let error = opened.and_then(|mut source| source.read_all()).unwrap_err();
+            let want = format!("gzip: the compressed data end too early: the input ends at byte {length}");
+            assert_eq!(error.to_string(), want);
+        }
     }
 }

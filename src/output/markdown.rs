@@ -1,5 +1,8 @@
 //! Markdown tables, for comments and documents: written for people, as the text is.
 
+mod hot;
+mod info;
+
 use std::io::{self, Write};
 
 use crate::name::{clean, display_width};
@@ -19,8 +22,14 @@ pub fn markdown(
     if let Report::Diff(diff) = report {
         return comment(diff, out).map(Ok);
     }
+    if let Report::Info(found) = report {
+        return info::write(found, out).map(Ok);
+    }
     let rows = Rows::of(report);
-    let (titles, cells) = (&rows.columns, rows.cells().collect::<Vec<_>>());
+    let (titles, mut cells) = (&rows.columns, rows.cells().collect::<Vec<_>>());
+    if let Report::Hot(found) = report {
+        hot::write_words(found, titles, &mut cells);
+    }
     let Some(header) = report.header() else {
         return write_table(titles, &cells, out).map(Ok);
     };
@@ -32,6 +41,11 @@ pub fn markdown(
     // A backslash breaks a line that would be filled into one paragraph.
     let lines: Vec<String> = lines.iter().map(|line| escape(line)).collect();
     writeln!(out, "{}\n", lines.join("\\\n"))?;
+    if let Report::Hot(found) = report
+        && let Err(error) = hot::path(found, unit, out)?
+    {
+        return Ok(Err(error));
+    }
     write_table(&titles, &cells, out)?;
     if header.elided_rows > 0 {
         writeln!(out, "\n… {} more rows", unit::group_thousands(header.elided_rows.into()))?;
@@ -42,7 +56,9 @@ pub fn markdown(
 fn write_table(titles: &[String], cells: &[Vec<String>], out: &mut dyn Write) -> io::Result<()> {
     let is_number = |index: &usize| {
         let looks = |cell: &str| {
-            cell.is_empty() || cell.starts_with(|c: char| c.is_ascii_digit() || "+-−<".contains(c))
+            let is_one_word = !cell.contains(' ');
+            cell.is_empty()
+                || is_one_word && cell.starts_with(|c: char| c.is_ascii_digit() || "+-−<".contains(c))
         };
         cells.iter().any(|row| !row[*index].is_empty()) && cells.iter().all(|row| looks(&row[*index]))
     };

@@ -19,6 +19,7 @@ use std::fmt;
 
 use regex::{Regex, RegexBuilder};
 
+pub use sets::SETS;
 use sets::Set;
 
 /// The names of one frame; empty where one is unknown.

@@ -20,6 +20,9 @@ struct Compiled {
     files: Option<Regex>,
 }
 
+/// The names of all sets.
+pub const SETS: &[&str] = &["idle", "runtime"];
+
 /// The set that a pattern names (`@idle`), if it names one.
 pub(super) fn named(text: &str) -> Option<&'static Set> {
     let name = text.strip_prefix('@')?;
@@ -144,6 +147,11 @@ const RUNTIME_FILES: &[&str] =
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_set_is_named() {
+        assert_eq!(SETS, [IDLE.name, RUNTIME.name]);
+    }
 
     #[test]
     fn all_lists_compile() {

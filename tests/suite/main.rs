@@ -24,6 +24,7 @@ mod help;
 mod hostile_names;
 mod layers;
 mod limits;
+mod manners;
 mod numbers;
 mod options;
 mod page;

@@ -49,6 +49,7 @@ pub(super) fn read(source: &mut Source, options: LoadOptions) -> Result<Profile,
             }
         }
     }
+    reader.tables.end = source.position();
     Ok(reader.finish()?)
 }
 

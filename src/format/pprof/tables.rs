@@ -22,6 +22,8 @@ pub(super) struct Tables {
     /// Functions without an id, in order: .NET writes such files.
     functions_without_id: Vec<Function>,
     pub(super) locations: RawLocations,
+    /// Where the file ends, which may be too early for all that is referred to.
+    pub(super) end: u64,
 }
 
 impl Tables {
@@ -77,8 +79,9 @@ impl Tables {
             Some(&self.text[start..end])
         });
         let bytes = bytes.ok_or_else(|| {
-            let message = format!("string {index} is referred to, the table has {}", self.text_end.len());
-            ParseError::whole(NAME, message)
+            let strings = self.text_end.len();
+            let message = format!("string {index} is referred to, and the file ends after {strings} strings");
+            ParseError::at_byte(NAME, self.end, message)
         })?;
         Ok(lossy(bytes))
     }

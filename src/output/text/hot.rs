@@ -209,11 +209,8 @@ impl Drawing<'_> {
             more => format!("{}{} more", glyphs.dot, unit::group_thousands(more as i128)),
         };
         let name = |index: usize| self.names.get(&callers[index].name);
-        // Where the new side has nothing the shares are those of the old one.
-        let is_gone = sequence.total == 0;
-        let whole = if is_gone { sequence.old.map_or(0, |old| old.total) } else { sequence.total };
-        let value = |caller: &Neighbour| if is_gone { caller.old.unwrap_or(0) } else { caller.value };
-        let share = |index: usize| format!("{} ", whole_percent(value(&callers[index]), whole));
+        let shares = shares_of_callers(sequence);
+        let share = |index: usize| format!("{} ", shares[index].1);
         let fitted = |names: &[&str], arrow: &str| {
             let (first, more) = (share(0), more(names.len()));
             let room = room.map(|room| room.saturating_sub(display_width(&first) + display_width(&more)));
@@ -230,6 +227,16 @@ impl Drawing<'_> {
             }
         }
     }
+}
+
+/// The callers of a sequence, and how much of it comes from each: `77%`.
+pub(in crate::output) fn shares_of_callers(sequence: &HotSequence) -> Vec<(&str, String)> {
+    // Where the new side has nothing the shares are those of the old one.
+    let is_gone = sequence.total == 0;
+    let whole = if is_gone { sequence.old.map_or(0, |old| old.total) } else { sequence.total };
+    let value = |caller: &Neighbour| if is_gone { caller.old.unwrap_or(0) } else { caller.value };
+    let share = |caller| whole_percent(value(caller), whole);
+    sequence.callers.iter().map(|caller| (&*caller.name, share(caller))).collect()
 }
 
 /// Whether a row of a comparison is on one side only, behind its name.

@@ -26,6 +26,8 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 pub(super) use graph::left_out;
+pub(super) use hot::shares_of_callers;
+pub(super) use inputs::{cells as input_cells, titles as input_titles};
 
 pub(super) use names::short_file;
 

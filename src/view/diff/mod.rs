@@ -293,8 +293,14 @@ fn header(
 ) -> Header {
     let profile = subject.profile;
     let new = sides.old.profiles..sides.old.profiles + sides.new.profiles;
-    let core = comparison.map_or(1.0, Comparison::core_ratio);
-    let ratio = core * sides.new.total as f64 / sides.old.total as f64;
+    let by_total = sides.new.total as f64 / sides.old.total as f64;
+    // What is known exactly is said so, not by way of the logarithms that the statistics use.
+    let ratio = match (comparison, options.test.normalize) {
+        (_, crate::stats::Normalize::Per { old, new }) => new / old,
+        (_, crate::stats::Normalize::Run) => sides.new.profiles as f64 / sides.old.profiles as f64,
+        (Some(comparison), crate::stats::Normalize::Core) => comparison.core_ratio() * by_total,
+        _ => by_total,
+    };
     Header {
         schema: "prof.diff.v1",
         metric: metric_name(&profile.meta.metrics[0]),

@@ -1,0 +1,153 @@
+//! What the command line says and does where something is missing, broken or meant otherwise.
+
+use std::fs::{self, File};
+use std::process::{Output, Stdio};
+
+use tempfile::TempDir;
+
+use crate::support::{fixture, prof};
+
+fn folder() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    for (from, to) in [("pprof/go-cpu.pb.gz", "cpu.pb.gz"), ("pprof/go-cpu-old.pb.gz", "old.pb.gz")] {
+        fs::copy(fixture(from), folder.path().join(to)).unwrap();
+    }
+    folder
+}
+
+fn run(folder: &TempDir, arguments: &[&str]) -> Output {
+    prof(folder.path(), arguments).stdin(Stdio::null()).output().unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn a_profile_on_standard_input_is_shown_without_a_command() {
+    let folder = folder();
+    let from_file = || Stdio::from(File::open(folder.path().join("cpu.pb.gz")).unwrap());
+    let top = prof(folder.path(), &["top", "-"]).stdin(from_file()).output().unwrap();
+    let bare = prof(folder.path(), &[]).stdin(from_file()).output().unwrap();
+    assert!(top.status.success() && stdout(&top).contains("Discounted"), "{}", stderr(&top));
+    assert_eq!(stdout(&bare), stdout(&top));
+    let with_options = prof(folder.path(), &["-n", "1"]).stdin(from_file()).output().unwrap();
+    assert!(stdout(&with_options).lines().count() < stdout(&top).lines().count());
+    let named = prof(folder.path(), &[]).env("PROF_PROFILE", "cpu.pb.gz").output().unwrap();
+    assert!(stdout(&named).starts_with("cpu.pb.gz"), "{}", stderr(&named));
+}
+
+#[test]
+fn words_of_go_tool_pprof_are_answered() {
+    let folder = folder();
+    for (arguments, hint) in [
+        (&["-http=:8080", "cpu.pb.gz"][..], "prof flame out.html"),
+        (&["top", "-cum", "cpu.pb.gz"], "prof top --sort total"),
+        (&["-top", "-nodecount=5", "cpu.pb.gz"], "prof top PROFILE"),
+        (&["-base", "old.pb.gz", "cpu.pb.gz"], "prof top --base OLD NEW"),
+        (&["top10", "cpu.pb.gz"], "prof top -n 10"),
+    ] {
+        let output = run(&folder, arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(stderr(&output).contains(hint), "{arguments:?}: {}", stderr(&output));
+        assert_eq!(stdout(&output), "", "{arguments:?}");
+    }
+}
+
+#[test]
+fn where_a_truncated_input_ends_is_said() {
+    let folder = folder();
+    let whole = fs::read(folder.path().join("cpu.pb.gz")).unwrap();
+    fs::write(folder.path().join("cut.pb.gz"), &whole[..9000]).unwrap();
+    let said = stderr(&run(&folder, &["top", "cut.pb.gz"]));
+    assert!(said.starts_with("error: cut.pb.gz: gzip: ") && said.contains("ends at byte 9000"), "{said}");
+    // Whole fields, and no table of strings behind them: `sample_type {type: 1, unit: 2}`.
+    fs::write(folder.path().join("cut.pb"), [0x0a, 4, 0x08, 1, 0x10, 2]).unwrap();
+    let said = stderr(&run(&folder, &["top", "--input-format", "pprof", "cut.pb"]));
+    assert!(said.contains("the file ends after 0 strings (byte 6)"), "{said}");
+}
+
+#[test]
+fn an_unknown_set_is_told_the_known_ones() {
+    let folder = folder();
+    let show = run(&folder, &["top", "--show-stacks", "@idel", "cpu.pb.gz"]);
+    assert_eq!(show.status.code(), Some(2));
+    assert!(stderr(&show).contains("the named sets are @idle and @runtime"), "{}", stderr(&show));
+    let hide = run(&folder, &["top", "--hide-stacks", "@idel", "cpu.pb.gz"]);
+    assert_eq!(hide.status.code(), Some(0));
+    assert!(stderr(&hide).contains("the named sets are @idle and @runtime"), "{}", stderr(&hide));
+}
+
+#[test]
+fn inputs_that_are_left_out_are_named_where_more_is_asked_for() {
+    let folder = folder();
+    fs::write(folder.path().join("notes.md"), "# Notes\n\nNo profile.\n").unwrap();
+    let of_folder = |more: &[&str]| stderr(&run(&folder, &[&["top", "-n", "1", "."], more].concat()));
+    assert!(!of_folder(&[]).contains("notes.md"), "{}", of_folder(&[]));
+    let said = of_folder(&["-v"]);
+    assert!(said.contains("skipped: ./notes.md: not a profile in any known format"), "{said}");
+    let diff = ["diff", "--skip-broken", "-v", "--old", "notes.md", "old.pb.gz", "--new", "cpu.pb.gz"];
+    let said = stderr(&run(&folder, &diff));
+    assert!(said.contains("skipped: notes.md: not a profile"), "{said}");
+}
+
+#[test]
+fn a_side_of_many_runs_is_sampled() {
+    let folder = folder();
+    let runs = folder.path().join("runs");
+    fs::create_dir(&runs).unwrap();
+    for number in 0..6 {
+        fs::copy(fixture("pprof/go-cpu-old.pb.gz"), runs.join(format!("{number}.pb.gz"))).unwrap();
+    }
+    let output = run(&folder, &["diff", "--max-profiles", "2", "--old", "runs", "--new", "cpu.pb.gz"]);
+    assert!(stdout(&output).contains("2 of 6 profiles, seed 42"), "{}", stdout(&output));
+    assert!(stdout(&output).lines().nth(1).unwrap().contains("1 profile, "), "{}", stdout(&output));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_is_named() {
+    let folder = folder();
+    let full = File::options().write(true).open("/dev/full").unwrap();
+    let output = prof(folder.path(), &["top", "cpu.pb.gz"]).stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).starts_with("error: standard output: "), "{}", stderr(&output));
+}
+
+#[test]
+fn equal_work_on_both_sides_is_a_ratio_of_exactly_one() {
+    let folder = folder();
+    for (work, ratio) in [("1000,1000", "1.0"), ("3,3", "1.0"), ("1000,1500", "1.5")] {
+        let normalize = format!("per={work}");
+        let arguments = ["diff", "-f", "json", "--normalize", &normalize, "old.pb.gz", "cpu.pb.gz"];
+        let json = stdout(&run(&folder, &arguments));
+        let want = format!(r#""normalize":{{"method":"per","ratio":{ratio}}}"#);
+        assert!(json.contains(&want), "{work}: {}", &json[..json.len().min(900)]);
+    }
+}
+
+#[test]
+fn info_lists_several_inputs() {
+    let folder = folder();
+    let text = stdout(&run(&folder, &["info", "cpu.pb.gz", "old.pb.gz"]));
+    let rows: Vec<&str> = text.lines().take(4).collect();
+    assert!(rows[0].trim_start().starts_with("CPU  DURATION"), "{text}");
+    assert!(rows[1].ends_with("cpu.pb.gz") && rows[1].starts_with("7.23s"), "{text}");
+    assert!(rows[2].ends_with("old.pb.gz") && rows[3].is_empty(), "{text}");
+    assert!(text.contains("2 profiles, summed"), "{text}");
+    let markdown = stdout(&run(&folder, &["info", "-f", "markdown", "cpu.pb.gz", "old.pb.gz"]));
+    assert!(markdown.contains("| cpu     | nanoseconds | 14.50s |"), "{markdown}");
+}
+
+#[test]
+fn sequences_in_markdown_have_no_raw_values() {
+    let folder = folder();
+    let markdown = stdout(&run(&folder, &["hot", "-n", "2", "-f", "markdown", "cpu.pb.gz"]));
+    assert!(markdown.contains("88% example.com/shop/orders"), "{markdown}");
+    assert!(!markdown.contains("000000"), "{markdown}");
+    assert!(markdown.contains("heaviest path"), "{markdown}");
+}

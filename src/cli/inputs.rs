@@ -90,11 +90,13 @@ fn chosen(many: &ManyArgs, metas: &[(usize, Meta)], metric: &MetricKey) -> Vec<u
 
 /// What `info` says of an input.
 fn describe(name: &str, meta: &Meta, shown: &MetricKey) -> InfoInput {
+    let metric = shown.place_in(meta).map(|place| &meta.metrics[place]);
     InfoInput {
         name: name.to_string(),
         format: meta.format.to_string(),
         bytes: meta.bytes,
-        total: shown.place_in(meta).map_or(0, |metric| meta.metrics[metric].total),
+        total: metric.map_or(0, |metric| metric.total),
+        unit: metric.map_or_else(Default::default, |metric| (metric.unit.clone(), metric.divisor)),
         time_ns: meta.time_ns,
         duration_ns: meta.duration_ns,
     }

@@ -84,6 +84,9 @@ pub struct InfoInput {
     pub bytes: u64,
     /// Σ |value| of the metric explained.
     pub total: i64,
+    /// For people: the unit of that, which may be another in every input, and what to divide it by.
+    #[serde(skip)]
+    pub unit: (String, u64),
     /// When its recording started.
     pub time_ns: Option<i64>,
     /// How long it took.

@@ -34,12 +34,14 @@ pub(in crate::output) fn titles(info: &Info) -> Vec<String> {
 
 /// The cells of every input but its name.
 pub(in crate::output) fn cells(info: &Info) -> Vec<Vec<String>> {
-    let scale = info.metrics.get(info.about.shown_metric).map(|metric| {
-        let largest = info.inputs.iter().map(|input| input.total).max().unwrap_or(0);
-        Scale::automatic(&Unit::parse(&metric.unit), metric.divisor, largest)
-    });
+    // Rows of one unit are shown in one unit.
+    let scale = |unit: &(String, u64)| {
+        let alike = info.inputs.iter().filter(|input| input.unit == *unit);
+        let largest = alike.map(|input| input.total).max().unwrap_or(0);
+        Scale::automatic(&Unit::parse(&unit.0), unit.1, largest)
+    };
     let row = |input: &InfoInput| {
-        let mut cells = vec![scale.as_ref().map_or(String::new(), |scale| scale.format(input.total))];
+        let mut cells = vec![scale(&input.unit).format(input.total)];
         if has_duration(info) {
             cells.push(input.duration_ns.map(unit::duration).unwrap_or_default());
         }

@@ -22,8 +22,8 @@ mod values;
 use std::sync::Arc;
 
 pub use diff::{
-    Budget, Detectable, Diff, DiffAbout, DiffNoise, DiffRow, DiffSide, DiffVerdict, Moved, RowAbout, RowTest,
-    RowVerdict,
+    BudgetCheck, Detectable, Diff, DiffAbout, DiffNoise, DiffRow, DiffSide, DiffVerdict, Moved, RowAbout,
+    RowTest, RowVerdict,
 };
 pub use flame::{Flame, FlameNode};
 pub use focus::{Focus, Match, More, Neighbour};
@@ -33,7 +33,7 @@ pub use hot::{Hot, HotSequence, PathStep};
 pub use info::{Depth, Info, InfoAbout, InfoInput, InfoLabel, InfoMetric};
 pub use labels::{LabelKey, LabelShare, LabelText, Labels};
 pub use page::{Page, PageMetric, PageName, PagePlace};
-pub use source::{Origin, Source, SourceFunction, SourceLine};
+pub use source::{AnnotatedSource, Origin, SourceFunction, SourceLine};
 pub use top::{Top, TopRow};
 pub use traces::{Trace, Traces};
 pub use tree::{Direction, Tree, TreeRow};
@@ -58,7 +58,7 @@ pub enum Report {
     /// The heaviest path, and the repeated call sequences.
     Hot(Hot),
     /// Source lines with their values.
-    Source(Source),
+    Source(AnnotatedSource),
     /// Label keys and values.
     Labels(Labels),
     /// Distinct stacks.

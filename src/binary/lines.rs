@@ -10,7 +10,7 @@ use addr2line::{Context, Frame};
 use hashbrown::HashMap;
 use object::ReadRef;
 
-use crate::binary::{Binary, Place};
+use crate::binary::{Binary, CodePlace};
 use crate::name::demangle;
 
 /// More functions than this inlined into each other are no real code.
@@ -121,7 +121,7 @@ impl<'s> Lines<'s> {
     }
 
     /// The functions at an address, innermost first. The name of one that has none is empty.
-    pub(super) fn at(&self, address: u64) -> Vec<Place> {
+    pub(super) fn at(&self, address: u64) -> Vec<CodePlace> {
         let units = self.units_at(address);
         // The highest address would overflow.
         if address == u64::MAX || !units.iter().all(|&unit| self.is_sound(unit)) {
@@ -131,7 +131,7 @@ impl<'s> Lines<'s> {
         self.places(address, &units).unwrap_or_default()
     }
 
-    fn places(&self, address: u64, units: &[usize]) -> Result<Vec<Place>, gimli::Error> {
+    fn places(&self, address: u64, units: &[usize]) -> Result<Vec<CodePlace>, gimli::Error> {
         let mut places = Vec::new();
         let mut frames = self.context.find_frames(address).skip_all_loads()?;
         while let Some(frame) = frames.next()? {
@@ -203,10 +203,10 @@ impl<'s> Lines<'s> {
     }
 }
 
-fn place(frame: &Frame<'_, Bytes<'_>>) -> Place {
+fn place(frame: &Frame<'_, Bytes<'_>>) -> CodePlace {
     let name = frame.function.as_ref().and_then(|function| function.raw_name().ok());
     let location = frame.location.as_ref();
-    Place {
+    CodePlace {
         function: name.map_or_else(String::new, |name| demangle(&name).into_owned()),
         file: location.and_then(|location| location.file).unwrap_or_default().to_string(),
         start_line: 0,

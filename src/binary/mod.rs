@@ -33,7 +33,7 @@ pub enum Address {
 
 /// A function that is at an address.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct CodePlace {
     /// Its name, demangled; never empty.
     pub function: String,
     /// The source file that `line` is in; empty where unknown.
@@ -58,7 +58,7 @@ pub fn functions<'data, R: ReadRef<'data>>(
     debug: Option<&Binary<'data, R>>,
     common: Option<&Binary<'data, R>>,
     addresses: &[Address],
-) -> Vec<Vec<Place>> {
+) -> Vec<Vec<CodePlace>> {
     let both = [Some(binary), debug];
     let both: Vec<_> = both.into_iter().flatten().collect();
     let debug = debug.unwrap_or(binary);

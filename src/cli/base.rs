@@ -9,7 +9,7 @@ use crate::cli::inputs::{Loaded, load};
 use crate::profile::{LoadOptions, Profile};
 use crate::report::{self, DiffSide};
 use crate::stats::Normalize;
-use crate::transform::{ARTEFACTS, Part, fold_leaves, side_by_side};
+use crate::transform::{ARTEFACTS, OneMetric, fold_leaves, side_by_side};
 use crate::tree::By;
 use crate::view::{BaseSide, DiffOptions, DiffSides, Sort, beside, diff};
 
@@ -59,7 +59,7 @@ impl BaseArgs {
         let old = load(&input, &args.many, needs, args.filters.all_frames)?;
         let (new, old_metric) = (&loaded.profile, old.metrics[0]);
         let parts = [(new, metric), (&old.profile, old_metric)];
-        let parts = parts.map(|(profile, metric)| Part { profile, metric, extra: None });
+        let parts = parts.map(|(profile, metric)| OneMetric { profile, metric, extra: None });
         let mut whole = side_by_side(&parts, needs).map_err(|error| {
             hinted(error.to_string(), format!("--base {} has to match", self.base.join(" ")))
         })?;

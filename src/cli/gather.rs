@@ -31,11 +31,11 @@ pub(super) struct Gathered {
     /// The inputs that were left out.
     pub(super) skipped: Vec<Skipped>,
     /// What the inputs hold, in their order.
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<Piece>,
 }
 
 /// One profile as it was read, or the sum of some.
-pub(super) enum Part {
+pub(super) enum Piece {
     One(Profile),
     Sum(Result<Profile, MergeError>),
 }
@@ -46,19 +46,19 @@ pub(super) type Failed = (usize, LoadError);
 /// The same of one that may be left out.
 pub(super) type Skipped = Failed;
 
-impl Part {
+impl Piece {
     /// The profile, where it still is as it was read: its addresses may need names.
     fn one(&mut self) -> Option<&mut Profile> {
         match self {
-            Part::One(profile) => Some(profile),
-            Part::Sum(_) => None,
+            Piece::One(profile) => Some(profile),
+            Piece::Sum(_) => None,
         }
     }
 
     pub(super) fn into_profile(self) -> Result<Profile, MergeError> {
         match self {
-            Part::One(profile) => Ok(profile),
-            Part::Sum(sum) => sum,
+            Piece::One(profile) => Ok(profile),
+            Piece::Sum(sum) => sum,
         }
     }
 }
@@ -66,7 +66,7 @@ impl Part {
 impl Gathered {
     /// The profiles that are as they were read.
     pub(super) fn profiles(&mut self) -> impl Iterator<Item = &mut Profile> {
-        self.parts.iter_mut().filter_map(Part::one)
+        self.parts.iter_mut().filter_map(Piece::one)
     }
 
     /// Puts what was read in the order of the inputs.
@@ -140,11 +140,11 @@ impl Gatherer<'_> {
                 let profile = if self.all_frames { profile } else { drop_frames(&profile) };
                 sum.get_or_insert_with(|| Sum::like(first, self.options)).add(&profile);
             } else {
-                run.parts.extend(sum.take().map(|sum| Part::Sum(sum.finish())));
-                run.parts.push(Part::One(profile));
+                run.parts.extend(sum.take().map(|sum| Piece::Sum(sum.finish())));
+                run.parts.push(Piece::One(profile));
             }
         }
-        run.parts.extend(sum.map(|sum| Part::Sum(sum.finish())));
+        run.parts.extend(sum.map(|sum| Piece::Sum(sum.finish())));
         Ok(run)
     }
 

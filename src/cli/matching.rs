@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 
 use crate::cli::failure::{hinted, with_hint};
 use crate::name::{nearest, package};
-use crate::pattern::{self, Pattern, Patterns, Scope};
+use crate::pattern::{self, Aspect, Pattern, Patterns};
 use crate::profile::{Column, FrameId, LabelValue, Profile};
 use crate::transform::{
     LabelFilter, Marks, Moment, Rename, THREAD_KEYS, TimeError, by_label, hide_labels, label_leaf,
@@ -274,16 +274,16 @@ fn offer(text: &str, names: &BTreeSet<String>, are: &str) -> Option<String> {
 
 /// The names that a pattern looks at, of all frames that are left.
 fn names_in_use(profile: &Profile, text: &str) -> BTreeSet<String> {
-    let scope = Pattern::literal_of(text).map_or(Scope::Any, |pattern| pattern.scope());
+    let aspect = Pattern::literal_of(text).map_or(Aspect::Any, |pattern| pattern.aspect());
     let symbols = &profile.symbols;
     let name = |frame: FrameId| {
         let frame = &symbols.frames[frame];
         let (function, file) = (symbols.function_name(frame.function), symbols.function_file(frame.function));
-        match scope {
-            Scope::Any | Scope::Function => function.to_string(),
-            Scope::File => file.to_string(),
-            Scope::Mapping => symbols.mapping_file(frame.mapping).to_string(),
-            Scope::Package => package(function, file).unwrap_or_default().into_owned(),
+        match aspect {
+            Aspect::Any | Aspect::Function => function.to_string(),
+            Aspect::File => file.to_string(),
+            Aspect::Mapping => symbols.mapping_file(frame.mapping).to_string(),
+            Aspect::Package => package(function, file).unwrap_or_default().into_owned(),
         }
     };
     let used_stacks = profile.used_stacks();

@@ -8,11 +8,11 @@ use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use hashbrown::HashMap;
 
-use crate::binary::{self, Address, Binary, Place};
+use crate::binary::{self, Address, Binary, CodePlace};
 use crate::cli::binaries::{Binaries, Files, Search, base_name, is_file_path, open};
 use crate::cli::failure::hinted;
 use crate::profile::{Mapping, MappingId, Profile};
-use crate::transform::{Places, Unresolved, address_in_file, symbolize, unnamed_addresses, unresolved};
+use crate::transform::{CodePlaces, Unresolved, address_in_file, symbolize, unnamed_addresses, unresolved};
 
 /// Where names come from that the profile lacks.
 #[derive(Args, Clone, Debug)]
@@ -118,8 +118,8 @@ fn look_up(files: &Files, spots: &[Spot], profiles: &mut [&mut Profile]) -> Resu
     wanted.sort_unstable();
     wanted.dedup();
     let found = functions(files, &wanted);
-    let known: HashMap<Address, &Vec<Place>> = wanted.iter().copied().zip(&found).collect();
-    let mut places: BTreeMap<usize, Places> = BTreeMap::new();
+    let known: HashMap<Address, &Vec<CodePlace>> = wanted.iter().copied().zip(&found).collect();
+    let mut places: BTreeMap<usize, CodePlaces> = BTreeMap::new();
     for spot in spots {
         let at = address(spot).and_then(|address| known.get(&address).copied());
         if let Some(at) = at.filter(|at| !at.is_empty()) {
@@ -134,7 +134,7 @@ fn look_up(files: &Files, spots: &[Spot], profiles: &mut [&mut Profile]) -> Resu
 }
 
 /// The functions at addresses of a binary; none where a file has gone since it was found.
-fn functions(files: &Files, addresses: &[Address]) -> Vec<Vec<Place>> {
+fn functions(files: &Files, addresses: &[Address]) -> Vec<Vec<CodePlace>> {
     let [debug, common] = [&files.debug, &files.common].map(|path| path.as_deref().and_then(open));
     let binary = open(&files.binary);
     let Some(binary) = binary.as_ref().and_then(|data| Binary::parse(data).ok()) else { return Vec::new() };

@@ -39,7 +39,7 @@ pub struct Names<'a> {
 
 /// Which of a frame's names a pattern looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
+pub enum Aspect {
     /// Function (full or short), file and mapping.
     Any,
     /// `function:`
@@ -56,7 +56,7 @@ pub enum Scope {
 #[derive(Clone, Debug)]
 pub struct Pattern {
     text: String,
-    scope: Scope,
+    aspect: Aspect,
     test: Test,
 }
 
@@ -106,14 +106,14 @@ impl Pattern {
         if fixed {
             let regex = compile(text, &regex::escape(text))?;
             let regex = Test::Regex(regex.ok_or_else(|| too_large(text))?);
-            return Ok((Pattern { text: text.to_owned(), scope: Scope::Any, test: regex }, None));
+            return Ok((Pattern { text: text.to_owned(), aspect: Aspect::Any, test: regex }, None));
         }
-        let (scope, body) = split_scope(text);
+        let (aspect, body) = split_aspect(text);
         if let Some(set) = sets::named(body) {
-            return Ok((Pattern { text: text.to_owned(), scope, test: Test::Set(set) }, None));
+            return Ok((Pattern { text: text.to_owned(), aspect, test: Test::Set(set) }, None));
         }
         if let Some(regex) = compile(body, &body.replace('…', ".*"))? {
-            return Ok((Pattern { text: text.to_owned(), scope, test: Test::Regex(regex) }, None));
+            return Ok((Pattern { text: text.to_owned(), aspect, test: Test::Regex(regex) }, None));
         }
         let note = format!("`{}` is no valid regular expression and is taken literally", body.escape_debug());
         Ok((Pattern::literal_of(text)?, Some(note)))
@@ -123,10 +123,10 @@ impl Pattern {
     /// matches nothing as a regular expression (`gpq.(*GPQ[…]).DeQueue` is valid as one and means
     /// something else). Fails as [`Pattern::parse`] does.
     pub fn literal_of(text: &str) -> Result<Pattern, PatternError> {
-        let (scope, body) = split_scope(text);
+        let (aspect, body) = split_aspect(text);
         let pieces: Vec<String> = body.split('…').map(regex::escape).collect();
         let regex = compile(body, &pieces.join(".*"))?.ok_or_else(|| too_large(text))?;
-        Ok(Pattern { text: text.to_owned(), scope, test: Test::Regex(regex) })
+        Ok(Pattern { text: text.to_owned(), aspect, test: Test::Regex(regex) })
     }
 
     /// The pattern as it was typed.
@@ -136,12 +136,12 @@ impl Pattern {
 
     /// The pattern as typed, without its prefix: the name it would be if it is one.
     pub fn body(&self) -> &str {
-        split_scope(&self.text).1
+        split_aspect(&self.text).1
     }
 
     /// Which names it looks at.
-    pub fn scope(&self) -> Scope {
-        self.scope
+    pub fn aspect(&self) -> Aspect {
+        self.aspect
     }
 
     /// Whether a frame of these names is meant.
@@ -153,19 +153,19 @@ impl Pattern {
         let is = |name: &str| !name.is_empty() && regex.is_match(name);
         // An empty function name is a name: `^$` finds it.
         let function = || regex.is_match(names.function) || is(names.short);
-        match self.scope {
-            Scope::Any => function() || is(names.file) || is(names.mapping),
-            Scope::Function => function(),
-            Scope::File => is(names.file),
-            Scope::Mapping => is(names.mapping),
-            Scope::Package => is(names.package),
+        match self.aspect {
+            Aspect::Any => function() || is(names.file) || is(names.mapping),
+            Aspect::Function => function(),
+            Aspect::File => is(names.file),
+            Aspect::Mapping => is(names.mapping),
+            Aspect::Package => is(names.package),
         }
     }
 
     /// Whether all code of the binary or library `mapping` is meant, whatever its function.
     pub fn matches_mapping(&self, mapping: &str) -> bool {
-        match (&self.test, self.scope) {
-            (Test::Regex(regex), Scope::Any | Scope::Mapping) => {
+        match (&self.test, self.aspect) {
+            (Test::Regex(regex), Aspect::Any | Aspect::Mapping) => {
                 !mapping.is_empty() && regex.is_match(mapping)
             }
             _ => false,
@@ -223,19 +223,19 @@ impl<'a> IntoIterator for &'a Patterns {
 }
 
 /// Takes the prefix off. `file::open` is a C++ name, not a file.
-fn split_scope(text: &str) -> (Scope, &str) {
+fn split_aspect(text: &str) -> (Aspect, &str) {
     let prefixes = [
-        ("function:", Scope::Function),
-        ("file:", Scope::File),
-        ("mapping:", Scope::Mapping),
-        ("package:", Scope::Package),
+        ("function:", Aspect::Function),
+        ("file:", Aspect::File),
+        ("mapping:", Aspect::Mapping),
+        ("package:", Aspect::Package),
     ];
-    for (prefix, scope) in prefixes {
+    for (prefix, aspect) in prefixes {
         if let Some(body) = text.strip_prefix(prefix).filter(|body| !body.starts_with(':')) {
-            return (scope, body);
+            return (aspect, body);
         }
     }
-    (Scope::Any, text)
+    (Aspect::Any, text)
 }
 
 /// `None` if `regex` is no valid regular expression.

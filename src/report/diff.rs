@@ -27,7 +27,7 @@ pub struct Diff {
     pub detectable: Vec<Detectable>,
     /// Budgets that were to be kept.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub budgets: Vec<Budget>,
+    pub budgets: Vec<BudgetCheck>,
     /// What was tested, the most telling first; then what was not.
     pub rows: Vec<DiffRow>,
     /// What the forms for people say besides.
@@ -42,7 +42,7 @@ impl Diff {
     }
 
     /// The budgets that were exceeded.
-    pub fn exceeded(&self) -> impl Iterator<Item = &Budget> {
+    pub fn exceeded(&self) -> impl Iterator<Item = &BudgetCheck> {
         self.budgets.iter().filter(|budget| budget.exceeded)
     }
 }
@@ -112,7 +112,7 @@ pub struct Detectable {
 
 /// A budget, and whether it was kept.
 #[derive(Clone, Debug, Serialize)]
-pub struct Budget {
+pub struct BudgetCheck {
     /// The rule in words, such as "total of `^serde` at most 12%".
     pub rule: String,
     /// Who answers for it.

@@ -6,7 +6,7 @@ use crate::report::{Header, Name, Pair};
 
 /// Source lines with their values.
 #[derive(Clone, Debug, Serialize)]
-pub struct Source {
+pub struct AnnotatedSource {
     /// What it is about.
     #[serde(flatten)]
     pub header: Header,

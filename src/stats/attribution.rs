@@ -5,7 +5,7 @@
 //! news. And after `parse` was renamed to `decode`, the "new" function `decode` did not make anything slower.
 
 use super::compare::{Comparison, Gone, Hypothesis};
-use super::dispersion::Column;
+use super::dispersion::RunCounts;
 use super::distributions::t_upper_quantile;
 use super::model::Model;
 use super::{Measure, Normalize, Verdict};
@@ -233,12 +233,12 @@ fn replaced(
 }
 
 /// The upper 95 % bound of a function's growth, as a fraction of the old total.
-fn most_growth(model: &Model, column: &Column, measure: Measure) -> f64 {
+fn most_growth(model: &Model, column: &RunCounts, measure: Measure) -> f64 {
     let tested = model.test(column, measure);
     let upper = tested.log_ratio + t_upper_quantile(CHANCE, model.freedom) * tested.standard_error;
     model.old_share(column) * upper.exp_m1()
 }
 
-fn column(counts: Vec<f64>, unit: f64) -> Column {
-    Column { counts: counts.into_iter().map(|count| count / unit).collect(), unit }
+fn column(counts: Vec<f64>, unit: f64) -> RunCounts {
+    RunCounts { counts: counts.into_iter().map(|count| count / unit).collect(), unit }
 }

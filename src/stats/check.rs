@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use super::columns::profiles;
-use super::{Counts, Incomparable, Noise, Normalize, Options, Scale};
+use super::{Counts, Incomparable, Noise, Normalize, Options, SampleUnit};
 
 /// Whether the counts fit each other and the options their ranges.
 pub(super) fn check(counts: &Counts, options: &Options) -> Result<(), Incomparable> {
@@ -21,8 +21,8 @@ pub(super) fn check(counts: &Counts, options: &Options) -> Result<(), Incomparab
             return Err(Incomparable::Count(count));
         }
     }
-    match &counts.scale {
-        Scale::PerFunction { self_units, total_units } => {
+    match &counts.sample_unit {
+        SampleUnit::PerFunction { self_units, total_units } => {
             if self_units.len() != functions || total_units.len() != functions {
                 return Err(Incomparable::Shape);
             }
@@ -31,10 +31,10 @@ pub(super) fn check(counts: &Counts, options: &Options) -> Result<(), Incomparab
                 return Err(Incomparable::Unit(unit));
             }
         }
-        Scale::Unknown if counts.old.len() + counts.new.len() == 2 => {
+        SampleUnit::Unknown if counts.old.len() + counts.new.len() == 2 => {
             return Err(Incomparable::NeedsReplicates);
         }
-        Scale::Unknown | Scale::Samples => {}
+        SampleUnit::Unknown | SampleUnit::Samples => {}
     }
     check_options(options)
 }

@@ -2,16 +2,16 @@
 
 use std::collections::HashMap;
 
-use super::dispersion::{Column, Design, pearson_dispersion};
-use super::{Counts, Sampled, Scale};
+use super::dispersion::{Design, RunCounts, pearson_dispersion};
+use super::{Counts, SampleUnit, Sampled};
 
 /// Every function's column, and which totals are a question of their own.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Columns {
     /// Self samples, indexed by function.
-    pub(super) own: Vec<Column>,
+    pub(super) own: Vec<RunCounts>,
     /// Total samples, indexed by function.
-    pub(super) total: Vec<Column>,
+    pub(super) total: Vec<RunCounts>,
     /// The functions whose total differs from their self, each distinct column once, with all functions that share it.
     pub(super) distinct_totals: Vec<(usize, Vec<usize>)>,
 }
@@ -24,13 +24,13 @@ pub(super) fn profiles(counts: &Counts) -> impl Iterator<Item = &Sampled> {
 /// Turns profiles × functions into one column for each function, and finds the totals worth a test of their own.
 pub(super) fn columns(counts: &Counts) -> Columns {
     let functions = counts.old.first().map_or(0, |profile| profile.self_counts.len());
-    let column = |of: fn(&Sampled) -> &[f64], function: usize, unit: f64| Column {
+    let column = |of: fn(&Sampled) -> &[f64], function: usize, unit: f64| RunCounts {
         counts: profiles(counts).map(|profile| of(profile)[function] / unit).collect(),
         unit,
     };
-    let units = match &counts.scale {
-        Scale::PerFunction { self_units, total_units } => Some((self_units, total_units)),
-        Scale::Samples | Scale::Unknown => None,
+    let units = match &counts.sample_unit {
+        SampleUnit::PerFunction { self_units, total_units } => Some((self_units, total_units)),
+        SampleUnit::Samples | SampleUnit::Unknown => None,
     };
     let unit = |function: usize| units.map_or((1.0, 1.0), |(own, total)| (own[function], total[function]));
     let own = (0..functions).map(|i| column(|profile| &profile.self_counts, i, unit(i).0)).collect();

@@ -5,11 +5,11 @@ use std::collections::HashSet;
 use super::attribution::Cause;
 use super::check::check;
 use super::columns::{Columns, calibrate, columns, profiles};
-use super::dispersion::{Column, Design};
+use super::dispersion::{Design, RunCounts};
 use super::distributions::t_upper_quantile;
 use super::model::{Model, Tested};
 use super::multiplicity::adjust;
-use super::{Counts, Incomparable, Measure, Options, Scale, Verdict};
+use super::{Counts, Incomparable, Measure, Options, SampleUnit, Verdict};
 
 /// A row: one function's self or total count, tested.
 #[derive(Debug, Clone, PartialEq)]
@@ -94,7 +94,7 @@ pub struct Comparison {
     pub tested: usize,
     /// Profiles on the old and on the new side.
     pub profiles: (usize, usize),
-    /// The size of an effective sample where [`Scale::Unknown`] was to be found out; else 1.
+    /// The size of an effective sample where [`SampleUnit::Unknown`] was to be found out; else 1.
     pub unit: f64,
     /// The fit behind the rows; `None` if a side holds no sample.
     pub model: Option<Model>,
@@ -141,10 +141,10 @@ pub fn compare(counts: &Counts, options: &Options) -> Result<Comparison, Incompa
         return Ok(comparison);
     }
     let mut columns = columns(counts);
-    if counts.scale == Scale::Unknown {
+    if counts.sample_unit == SampleUnit::Unknown {
         comparison.unit = calibrate(&mut columns, &design, options.min_tested);
     }
-    let model = Model::fit(design, &columns, options, counts.scale != Scale::Unknown);
+    let model = Model::fit(design, &columns, options, counts.sample_unit != SampleUnit::Unknown);
     let (hypotheses, tested) = test_all(&model, &columns, options);
     comparison.gone = gone(&model, &columns);
     comparison.hypotheses = hypotheses;
@@ -174,8 +174,9 @@ fn test_all(model: &Model, columns: &Columns, options: &Options) -> (Vec<Hypothe
     let is_wanted = |functions: &[usize]| {
         wanted.as_ref().is_none_or(|wanted| functions.iter().any(|function| wanted.contains(function)))
     };
-    let is_testable =
-        |column: &Column| model.sums(column).all() >= 3.0 && model.pooled_share(column) >= options.min_tested;
+    let is_testable = |column: &RunCounts| {
+        model.sums(column).all() >= 3.0 && model.pooled_share(column) >= options.min_tested
+    };
     let own = (0..columns.own.len()).map(|function| (Measure::SelfCount, function, vec![function]));
     let total = columns.distinct_totals.iter();
     let total = total.map(|(function, group)| (Measure::Total, *function, group.clone()));
@@ -236,7 +237,7 @@ pub fn untested_verdict(old: f64, new: f64) -> Verdict {
     }
 }
 
-fn row(model: &Model, column: &Column, measure: Measure, group: Vec<usize>, tested: Tested) -> Hypothesis {
+fn row(model: &Model, column: &RunCounts, measure: Measure, group: Vec<usize>, tested: Tested) -> Hypothesis {
     let sums = model.sums(column);
     let old_share = sums.old * column.unit / model.old_total;
     let new_share = sums.new * column.unit / model.new_total;

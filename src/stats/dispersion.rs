@@ -10,14 +10,14 @@ use super::distributions::{trigamma, trigamma_inverse};
 
 /// One function in every profile, the old profiles first.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Column {
+pub struct RunCounts {
     /// Effective samples, one value for each profile.
     pub counts: Vec<f64>,
     /// What one effective sample stands for, in the unit of the profiles' totals: 1 for plain samples, bytes for a heap.
     pub unit: f64,
 }
 
-impl Column {
+impl RunCounts {
     /// The mean count of a profile.
     pub(super) fn mean(&self) -> f64 {
         self.counts.iter().sum::<f64>() / self.counts.len().max(1) as f64
@@ -27,7 +27,7 @@ impl Column {
 /// How often profiles were taken, and how much each holds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Design {
-    /// The total of every profile, old ones first, in the unit that [`Column::unit`] names.
+    /// The total of every profile, old ones first, in the unit that [`RunCounts::unit`] names.
     pub totals: Vec<f64>,
     /// How many of them are old.
     pub old: usize,
@@ -47,7 +47,7 @@ impl Design {
 
 /// How many times more than independent samples would did this function vary between runs of the *same* side?
 /// Pearson's statistic per degree of freedom, on the binomial variance: 1 is pure sampling, 4 is twice the scatter.
-pub fn pearson_dispersion(column: &Column, design: &Design) -> f64 {
+pub fn pearson_dispersion(column: &RunCounts, design: &Design) -> f64 {
     let mut statistic = 0.0;
     for side in design.sides() {
         let total: f64 = design.totals[side.clone()].iter().sum::<f64>() / column.unit;

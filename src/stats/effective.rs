@@ -11,7 +11,7 @@
 //! | collapsed stacks | the counts, divided by a common divisor above 1, of which the reader should hear |
 //! | Go heap | bytes or objects / [`heap_unit`], from the variance of every [`heap_row`] |
 //! | every thread at each tick | the counts / [`samples_of_tick`] |
-//! | mutex, block, delays, anything else | unknown, so replicates must tell ([`Scale::Unknown`](super::Scale::Unknown)) |
+//! | mutex, block, delays, anything else | unknown, so replicates must tell ([`SampleUnit::Unknown`](super::SampleUnit::Unknown)) |
 
 /// What the weights of a profile without a sample count say about the size of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

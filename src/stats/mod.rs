@@ -15,7 +15,7 @@
 //! Everything is deterministic, costs milliseconds, and never panics; only finite numbers come out.
 //!
 //! ```
-//! use prof::stats::{Counts, Options, Sampled, Scale, Verdict, compare::compare};
+//! use prof::stats::{Counts, Options, Sampled, SampleUnit, Verdict, compare::compare};
 //!
 //! let profile = |leaf: f64| {
 //!     let counts = vec![leaf, 4000.0, 3000.0, 2000.0, 1500.0, 1200.0, 900.0, 800.0];
@@ -23,7 +23,7 @@
 //! };
 //! let old = vec![profile(1000.0), profile(1030.0), profile(985.0)];
 //! let new = vec![profile(1510.0), profile(1490.0), profile(1530.0)];
-//! let result = compare(&Counts { old, new, scale: Scale::Samples }, &Options::default()).unwrap();
+//! let result = compare(&Counts { old, new, sample_unit: SampleUnit::Samples }, &Options::default()).unwrap();
 //! assert_eq!(result.hypotheses[0].verdict, Verdict::Regressed);
 //! assert!((result.hypotheses[0].ratio.unwrap() - 1.5).abs() < 0.05);
 //! ```
@@ -61,12 +61,12 @@ pub struct Counts {
     /// The profiles taken after it.
     pub new: Vec<Sampled>,
     /// How much of a count makes one effective sample.
-    pub scale: Scale,
+    pub sample_unit: SampleUnit,
 }
 
 /// How much of a count makes one *effective* sample, one independent observation.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Scale {
+pub enum SampleUnit {
     /// The counts are samples.
     Samples,
     /// It differs from function to function, as on a heap ([`effective::heap_unit`]); one value for each function.
@@ -205,7 +205,7 @@ pub enum Incomparable {
     Unit(f64),
     /// An option is out of its range; its name and value.
     Option(&'static str, f64),
-    /// The size of a sample is unknown ([`Scale::Unknown`]) and each side has one profile only.
+    /// The size of a sample is unknown ([`SampleUnit::Unknown`]) and each side has one profile only.
     NeedsReplicates,
 }
 

@@ -2,7 +2,7 @@
 
 use super::bulk::{Bulk, Prior, core_location, fit_bulk};
 use super::columns::Columns;
-use super::dispersion::{Column, Design, Trend, dispersion_trend, pearson_dispersion};
+use super::dispersion::{Design, RunCounts, Trend, dispersion_trend, pearson_dispersion};
 use super::distributions::{binomial_mid_p, normal_to_t};
 use super::{Measure, Noise, Normalize, Options};
 
@@ -89,7 +89,7 @@ impl Model {
         for sums in columns.own.iter().map(|column| model.sums(column)).collect::<Vec<_>>() {
             model.samples = Sums { old: model.samples.old + sums.old, new: model.samples.new + sums.new };
         }
-        let core: Vec<&Column> = columns.own.iter().filter(|column| model.is_sizeable(column)).collect();
+        let core: Vec<&RunCounts> = columns.own.iter().filter(|column| model.is_sizeable(column)).collect();
         let (ratios, variances) = model.log_ratios(&core);
         let residual = model.design.residual();
         if residual < ENOUGH_REPLICATES {
@@ -128,7 +128,7 @@ impl Model {
     }
 
     /// Tests one function, or any part of it.
-    pub fn test(&self, column: &Column, measure: Measure) -> Tested {
+    pub fn test(&self, column: &RunCounts, measure: Measure) -> Tested {
         let sums = self.sums(column);
         let share_new = self.expected_share();
         let information = sums.all() * share_new * (1.0 - share_new);
@@ -183,18 +183,18 @@ impl Model {
         (self.samples.old, self.samples.new)
     }
 
-    pub(super) fn sums(&self, column: &Column) -> Sums {
+    pub(super) fn sums(&self, column: &RunCounts) -> Sums {
         let (old, new) = column.counts.split_at(self.design.old);
         Sums { old: old.iter().sum(), new: new.iter().sum() }
     }
 
     /// The share of all samples of both sides together.
-    pub(super) fn pooled_share(&self, column: &Column) -> f64 {
+    pub(super) fn pooled_share(&self, column: &RunCounts) -> f64 {
         self.sums(column).all() * column.unit / (self.old_total + self.new_total)
     }
 
     /// The share of the old samples, with half a sample added so that a new function has a share to grow from.
-    pub(super) fn old_share(&self, column: &Column) -> f64 {
+    pub(super) fn old_share(&self, column: &RunCounts) -> f64 {
         (self.sums(column).old + 0.5) * column.unit / self.old_total
     }
 
@@ -204,14 +204,14 @@ impl Model {
     }
 
     /// Whether the smaller side can be expected to hold five samples, enough for a log ratio to mean something.
-    fn is_sizeable(&self, column: &Column) -> bool {
+    fn is_sizeable(&self, column: &RunCounts) -> bool {
         let share = self.new_total / (self.old_total + self.new_total);
         self.sums(column).all() * share.min(1.0 - share) >= 5.0
     }
 
     /// The log ratios and their sampling variances. The variance is that of the *pooled* count: one taken from the
     /// observed counts would be smaller the more the new side happens to hold, and would pull the location up.
-    fn log_ratios(&self, columns: &[&Column]) -> (Vec<f64>, Vec<f64>) {
+    fn log_ratios(&self, columns: &[&RunCounts]) -> (Vec<f64>, Vec<f64>) {
         let share = self.new_total / (self.old_total + self.new_total);
         columns
             .iter()
@@ -223,8 +223,8 @@ impl Model {
             .unzip()
     }
 
-    fn fit_trend(&self, own: &[Column]) -> Trend {
-        let used: Vec<&Column> = own.iter().filter(|column| self.sums(column).all() >= 3.0).collect();
+    fn fit_trend(&self, own: &[RunCounts]) -> Trend {
+        let used: Vec<&RunCounts> = own.iter().filter(|column| self.sums(column).all() >= 3.0).collect();
         let dispersions: Vec<f64> =
             used.iter().map(|column| pearson_dispersion(column, &self.design)).collect();
         let means: Vec<f64> = used.iter().map(|column| column.mean()).collect();
@@ -243,7 +243,7 @@ impl Model {
             return PairNoise { own: known, total: known, inflation: 1.0 };
         }
         let own = (bulk.overdispersion, bulk.run_to_run);
-        let totals: Vec<&Column> = columns
+        let totals: Vec<&RunCounts> = columns
             .distinct_totals
             .iter()
             .map(|(function, _)| &columns.total[*function])
@@ -260,7 +260,7 @@ impl Model {
     }
 
     /// The noise factor of one function: by replicates, by the pair, or the larger where replicates are few.
-    fn factor(&self, column: &Column, measure: Measure, information: f64) -> f64 {
+    fn factor(&self, column: &RunCounts, measure: Measure, information: f64) -> f64 {
         let by_pair = self.pair.map_or(0.0, |pair| {
             let (phi, tau) = if measure == Measure::SelfCount { pair.own } else { pair.total };
             (phi + information * tau * tau) * pair.inflation
@@ -269,7 +269,7 @@ impl Model {
         by_pair.max(by_replicates)
     }
 
-    fn replicate_factor(&self, column: &Column, trend: Trend) -> f64 {
+    fn replicate_factor(&self, column: &RunCounts, trend: Trend) -> f64 {
         let own = pearson_dispersion(column, &self.design);
         trend.moderate(own, column.mean(), self.design.residual()).max(self.least_factor)
     }

@@ -1,7 +1,7 @@
 //! The frames that patterns mean.
 
 use crate::name::{package, short_name};
-use crate::pattern::{Names, Pattern, Patterns, Scope};
+use crate::pattern::{Aspect, Names, Pattern, Patterns};
 use crate::profile::{Column, FrameId, FunctionId, MappingId, Profile, Symbols};
 
 /// The frames that patterns mean. A pattern is tried once on every function and every mapping,
@@ -101,7 +101,7 @@ impl Found {
     fn mapping(symbols: &Symbols, mapping: MappingId, patterns: &Patterns) -> Found {
         let file = symbols.mapping_file(mapping);
         let names = Names { package: file, ..Names::default() };
-        let is_package = |pattern: &Pattern| pattern.scope() == Scope::Package && pattern.matches(names);
+        let is_package = |pattern: &Pattern| pattern.aspect() == Aspect::Package && pattern.matches(names);
         match patterns.iter().any(|pattern| pattern.matches_mapping(file)) {
             true => Found::Yes,
             false if patterns.iter().any(is_package) => Found::ByPackage,

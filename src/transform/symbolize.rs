@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use crate::binary::{Address, Place};
+use crate::binary::{Address, CodePlace};
 use crate::profile::{
     Addresses, Column, Frame, FrameId, Function, FunctionId, Mapping, MappingId, Profile, StackId,
     StackTable, SymbolTable, TooLarge,
@@ -13,7 +13,7 @@ use crate::profile::{
 use crate::transform::engine::restack;
 
 /// The functions at addresses of mappings, innermost first; all but the last were inlined.
-pub type Places = HashMap<(MappingId, u64), Vec<Place>>;
+pub type CodePlaces = HashMap<(MappingId, u64), Vec<CodePlace>>;
 
 /// The addresses that lack a name, each once and in order, by the mapping they are in.
 pub fn unnamed_addresses(profile: &Profile) -> BTreeMap<MappingId, Vec<u64>> {
@@ -54,7 +54,7 @@ pub fn address_in_file(mapping: &Mapping, address: u64) -> Option<Address> {
 /// ```text
 /// [server]@1064 3    →    main;work;+helper 3
 /// ```
-pub fn symbolize(profile: &Profile, places: &Places) -> Result<Profile, TooLarge> {
+pub fn symbolize(profile: &Profile, places: &CodePlaces) -> Result<Profile, TooLarge> {
     if places.is_empty() || profile.calls.is_some() {
         return Ok(profile.clone());
     }
@@ -84,7 +84,7 @@ struct Becomes {
 
 /// The tables of a profile with names in them. Functions that stood for code without a name are gone
 /// where all of it has got names.
-fn named(profile: &Profile, places: &Places) -> (crate::profile::Symbols, Becomes) {
+fn named(profile: &Profile, places: &CodePlaces) -> (crate::profile::Symbols, Becomes) {
     let old = &profile.symbols;
     let unnamed = old.unnamed_frames();
     let mut table = SymbolTable::default();
@@ -115,7 +115,7 @@ fn named(profile: &Profile, places: &Places) -> (crate::profile::Symbols, Become
     (table.symbols, becomes)
 }
 
-fn function_at(place: &Place, table: &mut SymbolTable) -> FunctionId {
+fn function_at(place: &CodePlace, table: &mut SymbolTable) -> FunctionId {
     let strings = &mut table.symbols.strings;
     let (name, file) = (strings.intern(&place.function), strings.intern(&place.file));
     table.function(Function { name, file, line: place.start_line, column: 0, by_place: false })
@@ -143,8 +143,8 @@ mod tests {
         builder.finish().unwrap()
     }
 
-    fn place(function: &str, line: u32) -> Place {
-        Place { function: function.into(), file: "s.c".into(), start_line: 1, line }
+    fn place(function: &str, line: u32) -> CodePlace {
+        CodePlace { function: function.into(), file: "s.c".into(), start_line: 1, line }
     }
 
     #[test]
@@ -153,7 +153,7 @@ mod tests {
         let addresses = unnamed_addresses(&profile);
         let mapping = *addresses.keys().next().unwrap();
         assert_eq!(addresses[&mapping], [0x5010, 0x5020, 0x5030]);
-        let places = Places::from_iter([
+        let places = CodePlaces::from_iter([
             ((mapping, 0x5010), vec![place("get", 7), place("work", 3)]),
             ((mapping, 0x5020), vec![]),
             ((mapping, 0x5030), vec![place("work", 4)]),

@@ -34,7 +34,7 @@ pub use granularity::{By, Key, KeyId, Keys, owner, whole};
 pub use neighbours::{Neighbours, neighbours};
 pub use partition::{Node, NodeId, Shape};
 pub use path::{HeaviestPath, PathRow, along_path, heaviest_path};
-pub use sequences::{Sequence, SequenceSearch, Sequences, Share, sequences};
+pub use sequences::{Fraction, Sequence, SequenceSearch, Sequences, sequences};
 
 use crate::profile::{Column, FrameId, Profile, StackId};
 

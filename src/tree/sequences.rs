@@ -23,20 +23,20 @@ use crate::tree::{KeyId, Seen, Subject, whole};
 
 /// A share of something, in millionths, so that comparing is exact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Share(u32);
+pub struct Fraction(u32);
 
-impl Share {
+impl Fraction {
     const WHOLE: u32 = 1_000_000;
 
     /// A share given in percent, rounded to the millionth.
     pub fn percent(percent: f64) -> Self {
-        Share((percent.clamp(0.0, 100.0) * 10_000.0).round() as u32)
+        Fraction((percent.clamp(0.0, 100.0) * 10_000.0).round() as u32)
     }
 
     /// The rest of the whole.
     #[must_use]
     pub fn rest(self) -> Self {
-        Share(Self::WHOLE - self.0)
+        Fraction(Self::WHOLE - self.0)
     }
 
     /// The least value that has this share of `whole`.
@@ -63,9 +63,9 @@ pub struct SequenceSearch {
     /// The fewest contexts; at least 1.
     pub contexts: usize,
     /// The least share of the total that lies outside the `contexts` − 1 heaviest contexts.
-    pub context_share: Share,
+    pub context_share: Fraction,
     /// A chain is left out if one a key longer has all of its total but this share.
-    pub tolerance: Share,
+    pub tolerance: Fraction,
 }
 
 /// A sequence that was found.
@@ -532,7 +532,7 @@ impl LongerChains {
     }
 
     /// Whether one of them has all of `total` but the tolerance.
-    fn has_rival(&self, total: i64, tolerance: Share) -> bool {
+    fn has_rival(&self, total: i64, tolerance: Fraction) -> bool {
         let is_rival =
             |longer: &Longer| longer.key != whole() && tolerance.rest().is_reached_by(longer.total, total);
         self.found.iter().any(is_rival)

@@ -11,8 +11,8 @@ const ALL: SequenceSearch = SequenceSearch {
     min_length: 2,
     max_length: usize::MAX,
     contexts: 2,
-    context_share: Share(0),
-    tolerance: Share(0),
+    context_share: Fraction(0),
+    tolerance: Fraction(0),
 };
 
 /// `a → b self/total in contexts < caller value, …`
@@ -42,8 +42,8 @@ fn drawn(profile: &Profile, search: SequenceSearch) -> Vec<String> {
 #[test]
 fn drawn_stacks() {
     let base = "main;a;x;y 4\nmain;b;x;y 3";
-    let share = |percent| SequenceSearch { context_share: Share::percent(percent), ..ALL };
-    let tolerance = |percent| SequenceSearch { tolerance: Share::percent(percent), ..ALL };
+    let share = |percent| SequenceSearch { context_share: Fraction::percent(percent), ..ALL };
+    let tolerance = |percent| SequenceSearch { tolerance: Fraction::percent(percent), ..ALL };
     let table: [(&str, SequenceSearch, &[&str]); 12] = [
         (base, ALL, &["x → y 7/7 in 2 < a 4, b 3"]),
         ("main;a;x;y 4\nmain;a;x;z 3", ALL, &[]),
@@ -80,10 +80,10 @@ fn drawn_stacks() {
 fn a_longer_chain_too_light_to_show_still_counts() {
     // x → y → z has 95 of 100: it is under the threshold, and x → y is not closed.
     let picture = "p;x;y;z 50\nq;x;y;z 45\nr;x;y 5";
-    let search = SequenceSearch { min_total: 100, tolerance: Share::percent(10.0), ..ALL };
+    let search = SequenceSearch { min_total: 100, tolerance: Fraction::percent(10.0), ..ALL };
     assert_eq!(drawn(&from_picture(picture), search), [""; 0]);
     assert_eq!(
-        drawn(&from_picture(picture), SequenceSearch { tolerance: Share::percent(1.0), ..search }).len(),
+        drawn(&from_picture(picture), SequenceSearch { tolerance: Fraction::percent(1.0), ..search }).len(),
         1
     );
 }
@@ -93,7 +93,7 @@ fn deep_recursion_is_no_problem() {
     let depth = 100_000;
     let stack = vec!["f"; depth].join(";");
     let picture = format!("a;{stack} 5\nb;{stack};{stack};g 5");
-    let search = SequenceSearch { min_total: 2, tolerance: Share::percent(10.0), ..ALL };
+    let search = SequenceSearch { min_total: 2, tolerance: Fraction::percent(10.0), ..ALL };
     let profile = from_picture(&picture);
     let subject = Subject::new(&profile, &By::Function, &[0]);
     let found = sequences(&subject, search).found;
@@ -186,7 +186,7 @@ proptest! {
         tolerance in prop_oneof![Just(0.0), Just(10.0), Just(40.0), Just(70.0)],
         leap: bool,
     ) {
-        let [context_share, tolerance] = [context_share, tolerance].map(Share::percent);
+        let [context_share, tolerance] = [context_share, tolerance].map(Fraction::percent);
         let search = SequenceSearch { min_total, min_length, max_length, contexts, context_share, tolerance };
         let text = |stack: &[usize]| stack.iter().map(|f| format!("f{f}")).collect::<Vec<_>>().join(";");
         let picture: Vec<String> = stacks.iter().map(|(stack, value)| format!("{} {value}", text(stack))).collect();

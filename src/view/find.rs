@@ -1,7 +1,7 @@
 //! Finding the functions that a person means: `prof focus FUNC`, `prof source FUNC`.
 
 use crate::name::{nearest, short_name};
-use crate::pattern::{Names, Pattern, PatternError, Scope};
+use crate::pattern::{Aspect, Names, Pattern, PatternError};
 use crate::profile::{Column, FrameId};
 use crate::transform::Marks;
 use crate::tree::{By, KeyId, Subject};
@@ -34,7 +34,7 @@ const OFFERED: usize = 3;
 pub(super) fn find(subject: &Subject<'_>, by: &By, text: &str, fixed: bool) -> Result<Found, NotFound> {
     let candidates = Candidates::new(subject, by);
     let (pattern, mut note) = Pattern::parse(text, fixed).map_err(NotFound::Pattern)?;
-    let name = if pattern.scope() == Scope::Function { pattern.body() } else { text };
+    let name = if pattern.aspect() == Aspect::Function { pattern.body() } else { text };
     let exact = |key: &KeyId| {
         let key = subject.keys.get(*key);
         &*key.name == name || &*key.function == name

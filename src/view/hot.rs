@@ -7,7 +7,7 @@ use hashbrown::HashSet;
 use crate::profile::Profile;
 use crate::report::{Header, Hot, HotSequence, Name, Neighbour, Pair, PathStep};
 use crate::tree::{
-    KeyId, PathRow, Sequence, SequenceSearch, Share, Subject, along_path, count_chains, heaviest_path,
+    Fraction, KeyId, PathRow, Sequence, SequenceSearch, Subject, along_path, count_chains, heaviest_path,
     sequences, whole,
 };
 use crate::view::values::Measure;
@@ -96,8 +96,8 @@ fn found(subject: &Subject<'_>, options: &HotOptions, shown: i64) -> Vec<Chain> 
         min_length: options.min_length.max(2),
         max_length: options.max_length.unwrap_or(usize::MAX),
         contexts: options.contexts.max(1),
-        context_share: Share::percent(options.context_share),
-        tolerance: Share::percent(options.tolerance),
+        context_share: Fraction::percent(options.context_share),
+        tolerance: Fraction::percent(options.tolerance),
     };
     let sequences = sequences(subject, search);
     let caller =

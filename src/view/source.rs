@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hashbrown::HashMap;
 
 use crate::profile::{CallTable, FrameId, FunctionId, Profile};
-use crate::report::{Name, Origin, Pair, Source, SourceFunction, SourceLine};
+use crate::report::{AnnotatedSource, Name, Origin, Pair, SourceFunction, SourceLine};
 use crate::tree::{By, Flat, KeyId, Subject, flat};
 use crate::view::find::find;
 use crate::view::values::Measure;
@@ -45,7 +45,7 @@ pub fn source(
     profile: &Profile,
     options: &SourceOptions,
     text_of: &dyn Fn(&str) -> SourceText,
-) -> Result<Source, NotFound> {
+) -> Result<AnnotatedSource, NotFound> {
     let scope = Scope { by: By::Function, ..options.scope.clone() };
     let subject = scope.subject(profile);
     let found = find(&subject, &By::Function, &options.function, options.fixed)?;
@@ -71,7 +71,7 @@ pub fn source(
     let rest = keys.split_off(keys.len().min(options.limit.unwrap_or(usize::MAX)));
     header.elided_rows = rest.len() as u64;
     let functions = keys.into_iter().flat_map(|key| view.functions(key)).collect();
-    Ok(Source { header, functions })
+    Ok(AnnotatedSource { header, functions })
 }
 
 /// Self and total of a line, on the new side and on the old one.

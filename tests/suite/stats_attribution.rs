@@ -2,7 +2,7 @@
 
 use prof::stats::attribution::{Caller, Cause, Cut, Side, Stacks, attribute};
 use prof::stats::compare::{Comparison, Hypothesis, compare};
-use prof::stats::{Counts, Measure, Normalize, Options, Sampled, Scale, Verdict};
+use prof::stats::{Counts, Measure, Normalize, Options, SampleUnit, Sampled, Verdict};
 
 /// Stacks from the root to the leaf, with the samples of an old and of a new profile.
 struct Drawing {
@@ -62,7 +62,7 @@ impl Drawing {
         Counts {
             old: (0..self.profiles).map(profile).collect(),
             new: (self.profiles..2 * self.profiles).map(profile).collect(),
-            scale: Scale::Samples,
+            sample_unit: SampleUnit::Samples,
         }
     }
 

@@ -4,7 +4,7 @@ use prof::stats::compare::{Comparison, compare};
 use prof::stats::detect::{Sight, detectable_ratio, samples_needed, samples_needed_per_run};
 use prof::stats::distributions::binomial_mid_p;
 use prof::stats::effective::{CommonDivisor, agrees_with_period, are_multiples, heap_row, heap_unit};
-use prof::stats::{Counts, Incomparable, Noise, Normalize, Options, Sampled, Scale, Verdict};
+use prof::stats::{Counts, Incomparable, Noise, Normalize, Options, SampleUnit, Sampled, Verdict};
 use proptest::prelude::*;
 
 /// A count of any size, often zero.
@@ -32,7 +32,7 @@ fn profile(functions: usize) -> impl Strategy<Value = Sampled> {
 fn any_counts() -> impl Strategy<Value = Counts> {
     (0_usize..30, 1_usize..6, 1_usize..6).prop_flat_map(|(functions, old, new)| {
         let side = |profiles| prop::collection::vec(profile(functions), profiles);
-        (side(old), side(new)).prop_map(|(old, new)| Counts { old, new, scale: Scale::Samples })
+        (side(old), side(new)).prop_map(|(old, new)| Counts { old, new, sample_unit: SampleUnit::Samples })
     })
 }
 
@@ -91,14 +91,14 @@ proptest! {
         let functions = counts.old[0].self_counts.len();
         let self_units = units[..functions].to_vec();
         let total_units = units[30..30 + functions].to_vec();
-        let counts = Counts { scale: Scale::PerFunction { self_units, total_units }, ..counts };
+        let counts = Counts { sample_unit: SampleUnit::PerFunction { self_units, total_units }, ..counts };
         is_sound(&compare(&counts, &options).unwrap())?;
     }
 
     #[test]
     fn an_unknown_unit_is_found_or_refused(counts in any_counts(), options in any_options()) {
         let one_pair = counts.old.len() + counts.new.len() == 2;
-        match compare(&Counts { scale: Scale::Unknown, ..counts }, &options) {
+        match compare(&Counts { sample_unit: SampleUnit::Unknown, ..counts }, &options) {
             Ok(comparison) => is_sound(&comparison)?,
             Err(error) => prop_assert!(one_pair && error == Incomparable::NeedsReplicates),
         }
@@ -124,7 +124,7 @@ proptest! {
         // The bulk of equal counts is not found from both ends alike; shares have no bulk.
         let options = Options { normalize: Normalize::Total, ..options };
         let there = compare(&counts, &options).unwrap();
-        let back = compare(&Counts { old: counts.new, new: counts.old, scale: Scale::Samples }, &options).unwrap();
+        let back = compare(&Counts { old: counts.new, new: counts.old, sample_unit: SampleUnit::Samples }, &options).unwrap();
         prop_assert_eq!(there.hypotheses.len(), back.hypotheses.len());
         for (there, back) in there.hypotheses.iter().zip(&back.hypotheses) {
             prop_assert_eq!((there.function, there.measure), (back.function, back.measure));
@@ -170,7 +170,7 @@ fn leaves(counts: &[f64]) -> Vec<Sampled> {
 #[test]
 fn unusable_input_is_refused() {
     let compare = |old: &[f64], new: &[f64], options: Options| {
-        compare(&Counts { old: leaves(old), new: leaves(new), scale: Scale::Samples }, &options)
+        compare(&Counts { old: leaves(old), new: leaves(new), sample_unit: SampleUnit::Samples }, &options)
     };
     let plain = Options::default;
     assert_eq!(compare(&[1.0], &[1.0, 2.0], plain()), Err(Incomparable::Shape));
@@ -188,7 +188,7 @@ fn unusable_input_is_refused() {
 fn only_the_named_functions_share_alpha() {
     let old = leaves(&[300.0, 220.0, 150.0, 120.0, 80.0, 60.0, 45.0, 30.0, 25.0, 20.0]);
     let new = leaves(&[290.0, 320.0, 160.0, 110.0, 85.0, 55.0, 50.0, 28.0, 27.0, 18.0]);
-    let counts = Counts { old, new, scale: Scale::Samples };
+    let counts = Counts { old, new, sample_unit: SampleUnit::Samples };
     let all = compare(&counts, &Options::default()).unwrap();
     let named = compare(&counts, &Options { functions: Some(vec![1]), ..Options::default() }).unwrap();
     assert_eq!((named.hypotheses.len(), named.tested), (1, 1));
@@ -201,7 +201,7 @@ fn only_the_named_functions_share_alpha() {
 fn exact_work_shows_a_uniform_slow_down() {
     let old: Vec<f64> = (1..20).map(|i| f64::from(i) * 1000.0).collect();
     let new: Vec<f64> = old.iter().map(|count| count * 1.5).collect();
-    let counts = Counts { old: leaves(&old), new: leaves(&new), scale: Scale::Samples };
+    let counts = Counts { old: leaves(&old), new: leaves(&new), sample_unit: SampleUnit::Samples };
     let with =
         |normalize| compare(&counts, &Options { normalize, noise: Noise::Fixed(0.03), ..Options::default() });
     assert!(!with(Normalize::Core).unwrap().has_regression());
@@ -231,7 +231,7 @@ fn an_unknown_unit_is_that_of_independent_samples() {
     let counts = Counts {
         old: (0..10).map(|_| profile()).collect(),
         new: (0..10).map(|_| profile()).collect(),
-        scale: Scale::Unknown,
+        sample_unit: SampleUnit::Unknown,
     };
     let comparison = compare(&counts, &Options::default()).unwrap();
     assert!((0.5e7..2e7).contains(&comparison.unit), "{}", comparison.unit);

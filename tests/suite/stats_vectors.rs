@@ -4,13 +4,13 @@
 use prof::stats::bulk::{Prior, core_location, fit_bulk};
 use prof::stats::compare::{Comparison, Hypothesis, compare};
 use prof::stats::detect::{Sight, detectable_ratio};
-use prof::stats::dispersion::{Column, Design, dispersion_trend, pearson_dispersion};
+use prof::stats::dispersion::{Design, RunCounts, dispersion_trend, pearson_dispersion};
 use prof::stats::distributions::{
     binomial_mid_p, normal_upper, normal_upper_quantile, t_upper, t_upper_quantile, trigamma_inverse,
 };
 use prof::stats::effective::heap_row;
 use prof::stats::multiplicity::{benjamini_hochberg, holm, tarone};
-use prof::stats::{Counts, Measure, Noise, Normalize, Options, Sampled, Scale, Verdict};
+use prof::stats::{Counts, Measure, Noise, Normalize, Options, SampleUnit, Sampled, Verdict};
 use serde_json::Value;
 use statrs::function::beta::checked_beta_reg;
 
@@ -125,7 +125,8 @@ fn dispersions() {
     let design = Design { totals: numbers(&v["E"]), old };
     close(design.residual() as f64, number(v, "d"));
     for (function, want) in numbers(&v["want"]).into_iter().enumerate() {
-        let column = Column { counts: profiles.iter().map(|profile| profile[function]).collect(), unit: 1.0 };
+        let column =
+            RunCounts { counts: profiles.iter().map(|profile| profile[function]).collect(), unit: 1.0 };
         close(pearson_dispersion(&column, &design), want);
     }
     let v = &all["disp_trend"];
@@ -175,7 +176,8 @@ fn whole_comparisons() {
     ];
     for (name, options) in known {
         let v = &all[name];
-        let counts = Counts { old: leaves(&v["base"]), new: leaves(&v["new"]), scale: Scale::Samples };
+        let counts =
+            Counts { old: leaves(&v["base"]), new: leaves(&v["new"]), sample_unit: SampleUnit::Samples };
         let result = compare(&counts, &options).unwrap();
         let model = result.model.as_ref().unwrap();
         close(model.location, number(v, "mu"));
@@ -273,7 +275,7 @@ fn against_reference(cases: &Value) -> Vec<(String, f64)> {
 
 fn counts_of(case: &Value) -> Counts {
     let old = sampled(&case["S0"], &case["T0"]);
-    Counts { old, new: sampled(&case["S1"], &case["T1"]), scale: Scale::Samples }
+    Counts { old, new: sampled(&case["S1"], &case["T1"]), sample_unit: SampleUnit::Samples }
 }
 
 fn options_of(options: &Value) -> Options {

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use prof::binary::{Address, Binary, Place, functions};
+use prof::binary::{Address, Binary, CodePlace, functions};
 use prof::name::demangle;
 
 use crate::support::fixture;
@@ -43,7 +43,7 @@ fn addr2line(name: &str) -> Vec<(u64, Vec<Line>)> {
     found
 }
 
-fn look_up(binary: &[u8], debug: Option<&[u8]>, addresses: &[Address]) -> Vec<Vec<Place>> {
+fn look_up(binary: &[u8], debug: Option<&[u8]>, addresses: &[Address]) -> Vec<Vec<CodePlace>> {
     let Ok(binary) = Binary::parse(binary) else { return Vec::new() };
     let debug = debug.and_then(|debug| Binary::parse(debug).ok());
     functions(&binary, debug.as_ref(), None, addresses)

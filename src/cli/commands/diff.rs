@@ -12,12 +12,12 @@ use crate::cli::budget;
 use crate::cli::calls::Shows;
 use crate::cli::clock::Clock;
 use crate::cli::completion::functions;
+use crate::cli::diff_inputs::{SideInput, SideInputs, SideReader};
 use crate::cli::failure::hinted;
 use crate::cli::filters::FilterArgs;
 use crate::cli::many::ChoiceArgs;
 use crate::cli::matching::Stages;
 use crate::cli::run::{Outcome, warn, write_timed};
-use crate::cli::sides::{Side, SideInput, SideReader};
 use crate::cli::target::Target;
 use crate::output::evidence_notes;
 use crate::profile::{LoadOptions, Profile};
@@ -250,7 +250,7 @@ impl DiffCommand {
     }
 }
 
-fn side(side: &Side, given: Vec<String>) -> DiffSide {
+fn side(side: &SideInputs, given: Vec<String>) -> DiffSide {
     let inputs = &side.inputs;
     let total = |input: &SideInput| input.profile.meta.metrics[input.metric].total;
     DiffSide {

@@ -1,7 +1,7 @@
 //! What a comparison says in sentences; every form for people says it in the same words.
 
 use crate::name::clean;
-use crate::report::{Budget, Diff, DiffRow, DiffSide, DiffVerdict, Moved, RowTest, RowVerdict};
+use crate::report::{BudgetCheck, Diff, DiffRow, DiffSide, DiffVerdict, Moved, RowTest, RowVerdict};
 use crate::unit::{Unit, group_thousands, human};
 
 /// `×1.16`
@@ -249,7 +249,7 @@ pub(in crate::output) fn on_one_side(diff: &Diff) -> Option<String> {
 }
 
 /// `budget exceeded: total of ^serde at most 12%, is 14.2% (owner: parsing)`
-pub(in crate::output) fn budget(diff: &Diff, budget: &Budget) -> String {
+pub(in crate::output) fn budget(diff: &Diff, budget: &BudgetCheck) -> String {
     let state = if budget.exceeded { "exceeded" } else { "kept" };
     let value = budget_value(diff, budget);
     let owner = budget.owner.as_ref().map(|owner| format!(" (owner: {})", clean(owner))).unwrap_or_default();
@@ -257,7 +257,7 @@ pub(in crate::output) fn budget(diff: &Diff, budget: &Budget) -> String {
 }
 
 /// What the functions of a budget have.
-pub(in crate::output) fn budget_value(diff: &Diff, budget: &Budget) -> String {
+pub(in crate::output) fn budget_value(diff: &Diff, budget: &BudgetCheck) -> String {
     if budget.percent {
         return format!("{:.1}%", budget.value);
     }

@@ -6,11 +6,11 @@ use crate::output::text::columns::{Columns, Emphasis, Line};
 use crate::output::text::compared;
 use crate::output::text::header;
 use crate::output::text::names::Names;
-use crate::report::{Origin, Pair, Source, SourceFunction, SourceLine};
+use crate::report::{AnnotatedSource, Origin, Pair, SourceFunction, SourceLine};
 use crate::unit::{self, IncompatibleUnits, Scale};
 
 /// The header, and each function with its lines.
-pub(super) fn lines(source: &Source, style: &Style) -> Result<Vec<Line>, IncompatibleUnits> {
+pub(super) fn lines(source: &AnnotatedSource, style: &Style) -> Result<Vec<Line>, IncompatibleUnits> {
     let mut lines = header::lines(&source.header, style)?;
     let largest = source.header.shown.max(source.header.about.base.sum);
     let scale = header::scale(&source.header.metric, largest, style)?;
@@ -37,7 +37,13 @@ pub(super) fn lines(source: &Source, style: &Style) -> Result<Vec<Line>, Incompa
 }
 
 /// `catalog.(*Catalog).Search · self 0.17s, total 1.58s, 21.9%`
-fn title(name: &str, function: &SourceFunction, source: &Source, scale: &Scale, style: &Style) -> String {
+fn title(
+    name: &str,
+    function: &SourceFunction,
+    source: &AnnotatedSource,
+    scale: &Scale,
+    style: &Style,
+) -> String {
     let dot = style.glyphs.dot;
     let [own, total] = [function.self_value, function.total].map(|value| scale.format(value));
     if let (Some(base), Some(old)) = (&source.header.base, function.old) {
@@ -73,7 +79,12 @@ fn where_from(function: &SourceFunction) -> Vec<Line> {
     }
 }
 
-fn function_lines(function: &SourceFunction, source: &Source, scale: &Scale, style: &Style) -> Vec<Line> {
+fn function_lines(
+    function: &SourceFunction,
+    source: &AnnotatedSource,
+    scale: &Scale,
+    style: &Style,
+) -> Vec<Line> {
     let titles = match &source.header.base {
         Some(_) => [compared::titles("TOTAL", style), vec!["SELF".to_string()]].concat(),
         None => ["SELF", "TOTAL", "%"].map(str::to_string).to_vec(),
@@ -111,7 +122,7 @@ fn cut(text: &str, width: usize, ellipsis: &str) -> String {
 /// Source gets at least this many columns.
 const LEAST_TEXT: usize = 24;
 
-fn numbers(line: &SourceLine, source: &Source, scale: &Scale, style: &Style) -> Vec<String> {
+fn numbers(line: &SourceLine, source: &AnnotatedSource, scale: &Scale, style: &Style) -> Vec<String> {
     let number = if line.line == 0 { "?".to_string() } else { line.line.to_string() };
     let old = line.old.unwrap_or_default();
     let has_value = (line.self_value, line.total) != (0, 0) || old != Pair::default();

@@ -1,7 +1,7 @@
 //! Budgets: what functions may cost at most.
 
 use crate::profile::StackId;
-use crate::report::{Budget, RowTest};
+use crate::report::{BudgetCheck, RowTest};
 use crate::transform::Marks;
 use crate::tree::Subject;
 
@@ -35,7 +35,7 @@ pub(super) fn check(
     subject: &Subject<'_>,
     new: std::ops::Range<usize>,
     total: i64,
-) -> Budget {
+) -> BudgetCheck {
     let stacks = &subject.profile.stacks;
     let is_meant = |stack: &StackId| {
         let frames = stacks.frames(*stack);
@@ -53,7 +53,7 @@ pub(super) fn check(
         Limit::Percent(limit) => (0.0, limit, true),
         Limit::Value(limit) => (sum / divisor / series.len().max(1) as f64, limit, false),
     };
-    Budget {
+    BudgetCheck {
         rule: rule.rule.clone(),
         owner: rule.owner.clone(),
         value,

@@ -197,10 +197,10 @@ fn counts_agree(profile: &Profile, metric: usize) -> bool {
 mod tests {
     use super::*;
     use crate::profile::{LoadOptions, Period, from_picture};
-    use crate::transform::{Part, side_by_side};
+    use crate::transform::{OneMetric, side_by_side};
 
     fn size(profile: &Profile) -> SampleSize {
-        let part = Part { profile, metric: 0, extra: None };
+        let part = OneMetric { profile, metric: 0, extra: None };
         let whole = side_by_side(&[part], LoadOptions::default()).unwrap();
         sample_size(&[(profile, 0)], &whole).0
     }

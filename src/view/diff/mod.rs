@@ -14,8 +14,8 @@ use crate::stats::attribution::attribute;
 use crate::stats::compare::{Comparison, compare};
 use crate::stats::detect::{Sight, detectable_ratio, samples_needed, samples_needed_per_run};
 use crate::stats::effective::heap_unit;
-use crate::stats::{Counts, Incomparable, Options, Sampled, Scale};
-use crate::transform::{DiffError, Marks, Part, side_by_side};
+use crate::stats::{Counts, Incomparable, Options, SampleUnit, Sampled};
+use crate::transform::{Marks, OneMetric, SideBySideError, side_by_side};
 use crate::tree::{By, Flat, Subject, flat};
 use crate::view::diff::rows::{COUNTLESS, Rows};
 use crate::view::diff::stacks::CountedStacks;
@@ -87,13 +87,16 @@ impl DiffOptions {
 /// Lays profiles beside each other as [`diff`] takes them, each given with the number of its metric, the
 /// old ones first. Says how much of the metric makes one sample, too. `keep` tells what of labels and
 /// times filters need. Fails as [`crate::transform::side_by_side`] does.
-pub fn beside(profiles: &[(&Profile, usize)], keep: LoadOptions) -> Result<(Profile, SampleSize), DiffError> {
+pub fn beside(
+    profiles: &[(&Profile, usize)],
+    keep: LoadOptions,
+) -> Result<(Profile, SampleSize), SideBySideError> {
     let heap = heap_variances(profiles);
     let extra = |number: usize| heap.as_ref().map(|heap| heap.rows[number].as_slice());
-    let parts: Vec<Part<'_>> = profiles
+    let parts: Vec<OneMetric<'_>> = profiles
         .iter()
         .enumerate()
-        .map(|(number, &(profile, metric))| Part { profile, metric, extra: extra(number) })
+        .map(|(number, &(profile, metric))| OneMetric { profile, metric, extra: extra(number) })
         .collect();
     let mut whole = side_by_side(&parts, keep)?;
     if let Some(heap) = heap {
@@ -209,10 +212,10 @@ fn test(
             total_counts: counted.total[series].iter().map(|&value| value as f64 / size).collect(),
         })
         .collect();
-    let scale = match sides.size {
-        SampleSize::Known(_) => Scale::Samples,
+    let sample_unit = match sides.size {
+        SampleSize::Known(_) => SampleUnit::Samples,
         SampleSize::ByVariance(scale) => units(&sampled, counted, count, scale),
-        SampleSize::Unknown => Scale::Unknown,
+        SampleSize::Unknown => SampleUnit::Unknown,
     };
     let functions = options.functions.as_ref().map(|marks| {
         let frames = subject.profile.symbols.frames.ids().filter(|&frame| marks.contain(frame));
@@ -222,7 +225,7 @@ fn test(
         keys
     });
     let new = sampled.split_off(sides.old.profiles);
-    let counts = Counts { old: sampled, new, scale };
+    let counts = Counts { old: sampled, new, sample_unit };
     match compare(&counts, &Options { functions, ..options.test.clone() }) {
         Ok(mut comparison) => {
             attribute(&mut comparison, &CountedStacks::new(subject, sides.old.profiles, count, size));
@@ -240,13 +243,13 @@ fn test(
 }
 
 /// How much makes one sample, function by function, from the variances that follow the profiles.
-fn units(sampled: &[Sampled], counted: &Flat, variances: usize, scale: f64) -> Scale {
+fn units(sampled: &[Sampled], counted: &Flat, variances: usize, scale: f64) -> SampleUnit {
     let units = |of: fn(&Sampled) -> &[f64], variance: &[i64]| -> Vec<f64> {
         let total = |function: usize| sampled.iter().map(|profile| of(profile)[function]).sum::<f64>();
         let unit = |(function, &variance): (usize, &i64)| heap_unit(total(function), variance as f64 * scale);
         variance.iter().enumerate().map(unit).collect()
     };
-    Scale::PerFunction {
+    SampleUnit::PerFunction {
         self_units: units(|profile| &profile.self_counts, counted.self_value[variances].as_slice()),
         total_units: units(|profile| &profile.total_counts, counted.total[variances].as_slice()),
     }

@@ -8,7 +8,7 @@ use crate::unit::{Unit, human_short};
 
 /// One metric of one profile, to stand beside others.
 #[derive(Clone, Copy, Debug)]
-pub struct Part<'p> {
+pub struct OneMetric<'p> {
     /// The profile.
     pub profile: &'p Profile,
     /// The number of the metric.
@@ -19,7 +19,7 @@ pub struct Part<'p> {
 
 /// Why profiles cannot be laid beside each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum DiffError {
+pub enum SideBySideError {
     /// Units of different kinds, or tables that outgrow their ids.
     Merge(MergeError),
     /// One sample stands for different amounts: the first period and the one that differs from it, and
@@ -29,21 +29,21 @@ pub enum DiffError {
     Overflow(String),
 }
 
-impl fmt::Display for DiffError {
+impl fmt::Display for SideBySideError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            DiffError::Merge(error) => write!(f, "{error}"),
-            DiffError::Periods(first, other, _) => {
+            SideBySideError::Merge(error) => write!(f, "{error}"),
+            SideBySideError::Periods(first, other, _) => {
                 write!(f, "the sampling periods differ: {first} in one profile and {other} in another")
             }
-            DiffError::Overflow(metric) => {
+            SideBySideError::Overflow(metric) => {
                 write!(f, "the values of {metric} on both sides sum to more than 64 bits hold")
             }
         }
     }
 }
 
-impl std::error::Error for DiffError {}
+impl std::error::Error for SideBySideError {}
 
 /// Lays profiles beside each other: the result holds the stacks of all, and a metric for each part in
 /// order, then one of the extra values where there are any. Units of one kind become the finest of
@@ -52,26 +52,26 @@ impl std::error::Error for DiffError {}
 ///
 /// ```
 /// use prof::profile::{LoadOptions, draw, from_picture};
-/// use prof::transform::{Part, side_by_side};
+/// use prof::transform::{OneMetric, side_by_side};
 ///
 /// let (old, new) = (from_picture("main;a 3\nmain;b 4"), from_picture("main;a 5\nmain;c 1"));
-/// let parts = [&old, &new].map(|profile| Part { profile, metric: 0, extra: None });
+/// let parts = [&old, &new].map(|profile| OneMetric { profile, metric: 0, extra: None });
 /// let both = side_by_side(&parts, LoadOptions::default()).unwrap();
 /// assert_eq!(draw(&both), "main;a 3 5\nmain;b 4 0\nmain;c 0 1");
 /// ```
 /// Fails for metrics with units of different kinds or with different periods, and where the values of all
 /// do not fit 64 bits.
-pub fn side_by_side(parts: &[Part<'_>], keep: LoadOptions) -> Result<Profile, DiffError> {
+pub fn side_by_side(parts: &[OneMetric<'_>], keep: LoadOptions) -> Result<Profile, SideBySideError> {
     let Some(first) = parts.first() else {
         let builder = ProfileBuilder::new("none", keep);
-        return builder.finish().map_err(|error| DiffError::Merge(MergeError::TooLarge(error)));
+        return builder.finish().map_err(|error| SideBySideError::Merge(MergeError::TooLarge(error)));
     };
     check_periods(parts)?;
-    same_kind(&parts.iter().map(|part| part.profile).collect::<Vec<_>>()).map_err(DiffError::Merge)?;
+    same_kind(&parts.iter().map(|part| part.profile).collect::<Vec<_>>()).map_err(SideBySideError::Merge)?;
     let metric = &first.profile.meta.metrics[first.metric];
     let metrics: Vec<_> = parts.iter().map(|part| (&part.profile.meta, part.metric)).collect();
     let (unit, divisor) = finest(&metrics);
-    let factors = reconcile(&metrics, &metric.name).map_err(DiffError::Merge)?;
+    let factors = reconcile(&metrics, &metric.name).map_err(SideBySideError::Merge)?;
     let has_extra = parts.iter().any(|part| part.extra.is_some());
 
     let keep_times = keep.times && parts.iter().any(|part| part.profile.samples.time.is_some());
@@ -106,7 +106,7 @@ pub fn side_by_side(parts: &[Part<'_>], keep: LoadOptions) -> Result<Profile, Di
     let meta = &first.profile.meta;
     builder.meta.period.clone_from(&meta.period);
     builder.meta.profiles = parts.iter().map(|part| part.profile.meta.profiles).sum();
-    let mut whole = builder.finish().map_err(|error| DiffError::Merge(MergeError::TooLarge(error)))?;
+    let mut whole = builder.finish().map_err(|error| SideBySideError::Merge(MergeError::TooLarge(error)))?;
     refuse_overflow(&whole, parts.len())?;
     for warning in parts.iter().flat_map(|part| &part.profile.meta.warnings) {
         if !whole.meta.warnings.contains(warning) {
@@ -116,26 +116,26 @@ pub fn side_by_side(parts: &[Part<'_>], keep: LoadOptions) -> Result<Profile, Di
     Ok(whole)
 }
 
-fn check_periods(parts: &[Part<'_>]) -> Result<(), DiffError> {
-    let known = |part: &Part<'_>| part.profile.meta.period.clone();
+fn check_periods(parts: &[OneMetric<'_>]) -> Result<(), SideBySideError> {
+    let known = |part: &OneMetric<'_>| part.profile.meta.period.clone();
     let Some(first) = parts.iter().find_map(known) else { return Ok(()) };
     let spoken = |period: &Period| {
         format!("{} of {}", human_short(period.value, &Unit::parse(&period.unit), 1), period.name)
     };
     for (number, part) in parts.iter().enumerate() {
         if let Some(other) = known(part).filter(|other| *other != first) {
-            return Err(DiffError::Periods(spoken(&first), spoken(&other), number));
+            return Err(SideBySideError::Periods(spoken(&first), spoken(&other), number));
         }
     }
     Ok(())
 }
 
 /// Refuses values whose sum over all parts exceeds 64 bits, so that no difference of them can.
-fn refuse_overflow(profile: &Profile, parts: usize) -> Result<(), DiffError> {
+fn refuse_overflow(profile: &Profile, parts: usize) -> Result<(), SideBySideError> {
     let metrics = &profile.meta.metrics[..parts];
     let sum = metrics.iter().try_fold(0_i64, |sum, metric| sum.checked_add(metric.total));
     if sum.is_none() || metrics.iter().any(|metric| metric.too_large) {
-        return Err(DiffError::Overflow(metrics[0].name.clone()));
+        return Err(SideBySideError::Overflow(metrics[0].name.clone()));
     }
     Ok(())
 }
@@ -145,8 +145,8 @@ mod tests {
     use super::*;
     use crate::profile::{draw, from_picture};
 
-    fn beside(a: &Profile, b: &Profile) -> Result<Profile, DiffError> {
-        let parts = [a, b].map(|profile| Part { profile, metric: 0, extra: None });
+    fn beside(a: &Profile, b: &Profile) -> Result<Profile, SideBySideError> {
+        let parts = [a, b].map(|profile| OneMetric { profile, metric: 0, extra: None });
         side_by_side(&parts, LoadOptions::default())
     }
 
@@ -188,6 +188,6 @@ mod tests {
     fn both_sides_together_must_fit() {
         let half = format!("main {}", i64::MAX / 2 + 1);
         let error = beside(&from_picture(&half), &from_picture(&half)).unwrap_err();
-        assert!(matches!(error, DiffError::Overflow(_)));
+        assert!(matches!(error, SideBySideError::Overflow(_)));
     }
 }

@@ -9,19 +9,19 @@ use crate::cli::many::ChoiceArgs;
 use crate::cli::metrics::{MetricKey, check_metrics, metrics_wanted, refuse_too_large};
 use crate::cli::reading::{Reading, skipped_text};
 use crate::profile::{LoadOptions, Profile};
-use crate::transform::DiffError;
+use crate::transform::SideBySideError;
 use crate::view::is_sampled_heap;
 
 /// The profiles of both sides.
 pub(crate) struct Sides {
     /// Those before the change.
-    pub(crate) old: Side,
+    pub(crate) old: SideInputs,
     /// Those after it.
-    pub(crate) new: Side,
+    pub(crate) new: SideInputs,
 }
 
 /// The profiles of one side.
-pub(crate) struct Side {
+pub(crate) struct SideInputs {
     /// Each by itself: they are never added up.
     pub(crate) inputs: Vec<SideInput>,
     /// How they were chosen, where not all were taken: `5 of 12 profiles, seed 42`.
@@ -105,7 +105,7 @@ struct ReadSide {
 }
 
 impl ReadSide {
-    fn side(self, wanted: &MetricKey) -> Result<Side> {
+    fn side(self, wanted: &MetricKey) -> Result<SideInputs> {
         let mut inputs = Vec::new();
         for (name, profile) in self.profiles {
             check_metrics(&profile.meta, &name, std::slice::from_ref(wanted))?;
@@ -113,7 +113,7 @@ impl ReadSide {
             refuse_too_large(&profile, metric)?;
             inputs.push(SideInput { name, profile, metric });
         }
-        Ok(Side { inputs, chosen: self.chosen })
+        Ok(SideInputs { inputs, chosen: self.chosen })
     }
 }
 
@@ -124,9 +124,9 @@ impl Sides {
     }
 
     /// Says which profile does not fit.
-    pub(crate) fn explain(&self, error: &DiffError) -> anyhow::Error {
+    pub(crate) fn explain(&self, error: &SideBySideError) -> anyhow::Error {
         let hint = match error {
-            DiffError::Periods(_, _, number) => {
+            SideBySideError::Periods(_, _, number) => {
                 let names: Vec<&str> = self.all().map(|input| input.name.as_str()).collect();
                 format!(
                     "{} and {}: record both sides alike",
@@ -134,8 +134,10 @@ impl Sides {
                     names.get(*number).copied().unwrap_or_default()
                 )
             }
-            DiffError::Merge(_) => "choose another metric with --metric".to_string(),
-            DiffError::Overflow(_) => "choose another metric with --metric, or fewer inputs".to_string(),
+            SideBySideError::Merge(_) => "choose another metric with --metric".to_string(),
+            SideBySideError::Overflow(_) => {
+                "choose another metric with --metric, or fewer inputs".to_string()
+            }
         };
         hinted(error.to_string(), hint)
     }
@@ -148,12 +150,15 @@ fn two_metrics(read: &[(String, Profile)]) -> Result<Sides> {
         if let (Some(old), Some(new)) = (profile.meta.metric_named("old"), profile.meta.metric_named("new"))
             && metrics.len() == 2
         {
-            let side = |metric: usize| -> Result<Side> {
+            let side = |metric: usize| -> Result<SideInputs> {
                 refuse_too_large(profile, metric)?;
                 let mut profile = profile.clone();
                 // On either side they count the same.
                 profile.meta.metrics[metric].name = "samples".to_string();
-                Ok(Side { inputs: vec![SideInput { name: name.clone(), profile, metric }], chosen: None })
+                Ok(SideInputs {
+                    inputs: vec![SideInput { name: name.clone(), profile, metric }],
+                    chosen: None,
+                })
             };
             return Ok(Sides { old: side(old)?, new: side(new)? });
         }

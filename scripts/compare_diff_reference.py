@@ -1,14 +1,14 @@
 """Compares `prof diff` with the reference implementation of its statistics on random draws of real runs.
 
-    python3 scripts/compare_diff_reference.py PROF [DRAWS]
+    python3 scripts/compare_diff_reference.py PROF RUNS [DRAWS]
 
-PROF is the binary. The recorded runs are looked for beside the checkout, in ../shared/ab; numpy and scipy are
-needed. Where one is missing, a line says so and nothing is compared.
+PROF is the binary. RUNS is a folder of recorded runs: Go CPU profiles, in the folders `long250`, `steady250` and
+`aa-steady`, called VARIANT-NUMBER.pb.gz (A-00.pb.gz, B20-01.pb.gz). numpy and scipy are needed. Where one is
+missing, a line says so and nothing is compared.
 """
 import gzip, json, pathlib, random, subprocess, sys
 
 HERE = pathlib.Path(__file__).resolve().parent.parent
-RUNS = HERE.parent / "shared" / "ab"
 ARTEFACTS = ("runtime.asyncPreempt", "runtime.asyncPreempt2")
 
 
@@ -127,9 +127,12 @@ def compare(prof, reference, folder, old, new):
 
 
 def main():
-    prof, draws = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 20
-    if not RUNS.is_dir():
-        return print(f"not compared: {RUNS} is absent")
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    prof, runs = sys.argv[1], pathlib.Path(sys.argv[2])
+    draws = int(sys.argv[3]) if len(sys.argv) > 3 else 20
+    if not runs.is_dir():
+        return print(f"not compared: {runs} is absent")
     try:
         sys.path.insert(0, str(HERE / "fixtures" / "diff"))
         import profdiff_ref as reference
@@ -142,11 +145,11 @@ def main():
     all_wrong, rows = [], 0
     for draw in range(draws):
         folder, a, b, n, m = plans[draw % len(plans)]
-        files = sorted(path.name for path in (RUNS / folder).glob("*.pb.gz"))
+        files = sorted(path.name for path in (runs / folder).glob("*.pb.gz"))
         of = lambda variant: [name for name in files if name.rsplit("-", 1)[0] == variant]
         both = rng.sample(of(a), n + m if a == b else n)
         old, new = (both[:n], both[n:]) if a == b else (both, rng.sample(of(b), m))
-        compared, wrong = compare(prof, reference, RUNS / folder, old, new)
+        compared, wrong = compare(prof, reference, runs / folder, old, new)
         rows += compared
         all_wrong += [f"draw {draw}, {folder} {a} {n} v {b} {m}: {line}" for line in wrong]
     print("\n".join(all_wrong + [f"{draws} draws, {rows} rows compared, {len(all_wrong)} differ"]))

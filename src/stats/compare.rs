@@ -103,11 +103,6 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Whether a build should fail.
-    pub fn has_regression(&self) -> bool {
-        self.hypotheses.iter().any(|row| row.verdict == Verdict::Regressed)
-    }
-
     /// The cost ratio of the code that did not change; 1 unless the profiles differ in length or the machine in speed.
     pub fn core_ratio(&self) -> f64 {
         self.model.as_ref().map_or(1.0, |model| model.location.exp())

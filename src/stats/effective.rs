@@ -10,7 +10,6 @@
 //! | weights without a period | weight / [`CommonDivisor`], if it [is a sample's size](CommonDivisor::is_sample_size) |
 //! | collapsed stacks | the counts, divided by a common divisor above 1, of which the reader should hear |
 //! | Go heap | bytes or objects / [`heap_unit`], from the variance of every [`heap_row`] |
-//! | every thread at each tick | the counts / [`samples_of_tick`] |
 //! | mutex, block, delays, anything else | unknown, so replicates must tell ([`SampleUnit::Unknown`](super::SampleUnit::Unknown)) |
 
 /// What the weights of a profile without a sample count say about the size of a sample.
@@ -62,12 +61,6 @@ pub fn are_multiples(weights: impl IntoIterator<Item = i64>, period: i64) -> boo
 /// does not mean what it seems to.
 pub fn agrees_with_period(rows: impl IntoIterator<Item = (i64, i64)>, period: i64) -> bool {
     rows.into_iter().all(|(count, weight)| count.checked_mul(period) == Some(weight))
-}
-
-/// How many samples must be taken for one when a profile counts every *thread* at each tick: threads of one tick are
-/// not independent of each other. At least 1.
-pub fn samples_of_tick(rows: f64, ticks: f64) -> f64 {
-    if ticks > 0.0 && rows.is_finite() { (rows / ticks).max(1.0) } else { 1.0 }
 }
 
 /// What stands behind one row of a Go heap profile.

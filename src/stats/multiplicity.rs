@@ -23,7 +23,8 @@ pub fn holm(p: &[f64]) -> Vec<f64> {
 }
 
 /// The adjustment of Benjamini and Hochberg (1995): among the rows listed below α at most that *fraction* is expected to
-/// be false. For lists a person reads; the verdicts use [`holm`].
+/// be false. The verdicts use [`holm`]; this one is here to be compared with it: the test vectors that other
+/// implementations of these statistics share hold both.
 pub fn benjamini_hochberg(p: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p.len()).collect();
     order.sort_by(|&a, &b| p[a].total_cmp(&p[b]));

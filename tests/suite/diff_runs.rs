@@ -158,7 +158,9 @@ fn every_profile_equals_itself() {
 #[test]
 fn the_reference_agrees() {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/compare_diff_reference.py");
-    let Ok(done) = Command::new("python3").arg(script).arg(env!("CARGO_BIN_EXE_prof")).output() else {
+    let runs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/ab");
+    let program = env!("CARGO_BIN_EXE_prof");
+    let Ok(done) = Command::new("python3").arg(script).arg(program).arg(runs).output() else {
         println!("skipped: no python3");
         return;
     };

@@ -11,6 +11,11 @@ use std::process::Command;
 use prof::format::{LoadError, Source, load};
 use prof::profile::{LoadOptions, Profile};
 
+/// Whether a comparison says that something got slower.
+pub fn has_regression(comparison: &prof::stats::compare::Comparison) -> bool {
+    comparison.hypotheses.iter().any(|row| row.verdict == prof::stats::Verdict::Regressed)
+}
+
 /// The program, run in a folder, whatever profile the surroundings name.
 pub fn prof(folder: &std::path::Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_prof"));

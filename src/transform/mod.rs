@@ -9,6 +9,7 @@ mod adjacent;
 mod anonymize;
 mod average;
 mod compact;
+mod copier;
 mod drop_frames;
 mod engine;
 mod fold;

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use crate::profile::{LoadOptions, Period, Profile, ProfileBuilder};
-use crate::transform::merge::{Copier, MergeError, Taken, finest, reconcile, same_kind};
+use crate::transform::copier::{Copier, Taken};
+use crate::transform::merge::{MergeError, finest, reconcile, same_kind};
 use crate::unit::{Unit, human_short};
 
 /// One metric of one profile, to stand beside others.

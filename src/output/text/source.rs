@@ -127,12 +127,11 @@ fn numbers(line: &SourceLine, source: &AnnotatedSource, scale: &Scale, style: &S
     let old = line.old.unwrap_or_default();
     let has_value = (line.self_value, line.total) != (0, 0) || old != Pair::default();
     if let Some(base) = &source.header.base {
-        let mut cells = match has_value {
-            true => compared::cells(scale, base, line.total, old.total, style),
-            false => vec![String::new(); 4],
-        };
-        cells.push(if has_value { scale.format(line.self_value) } else { String::new() });
-        cells.push(number);
+        if !has_value {
+            return [vec![String::new(); 5], vec![number]].concat();
+        }
+        let mut cells = compared::cells(scale, base, line.total, old.total, style);
+        cells.extend([scale.format(line.self_value), number]);
         return cells;
     }
     if !has_value {

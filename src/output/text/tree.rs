@@ -3,13 +3,16 @@
 //! A row straight below another belongs to it; branches are drawn only where there is a choice, so
 //! that depth costs no width. Rows with the same numbers share a line.
 
-use crate::name::{clean, display_width, fit_chain, package};
+mod bottom_up;
+mod layout;
+mod top_down;
+
 use crate::output::text::Style;
-use crate::output::text::columns::{Columns, Emphasis, Line};
+use crate::output::text::columns::{Emphasis, Line};
 use crate::output::text::compared;
 use crate::output::text::header;
-use crate::output::text::names::{Names, short_file};
-use crate::report::{Base, Direction, Pair, TextColumn, Tree, TreeRow};
+use crate::output::text::names::Names;
+use crate::report::{Base, Direction, Pair, Tree, TreeRow};
 use crate::unit::{self, IncompatibleUnits, Scale};
 
 /// The header, the rows, and how they were chosen.
@@ -96,32 +99,6 @@ struct Drawing<'t> {
 }
 
 impl Drawing<'_> {
-    fn top_down(&self) -> Vec<Line> {
-        let whole: i64 = self.whole();
-        let no_stack = self.tree.header.no_stack;
-        let about = &self.tree.header.about.base;
-        let old = Pair { self_value: about.no_stack, total: about.sum };
-        let mut drawn = vec![DrawnLine {
-            numbers: self.top_down_numbers(Pair { self_value: no_stack, total: whole }, old),
-            prefix: String::new(),
-            names: vec!["(all)".to_string()],
-            row: None,
-            emphasis: Emphasis::None,
-        }];
-        self.draw_below(0, &mut drawn);
-        let calls = self.style.glyphs.calls;
-        let title = format!("FUNCTION{calls}CALLEES");
-        let titles = if self.tree.header.base.is_some() {
-            self.compared_titles(title)
-        } else {
-            ["TOTAL", "%", "SELF", "CHILDREN", &title].map(str::to_string).to_vec()
-        };
-        let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
-        let mut lines = self.lay_out(&titles, drawn, calls);
-        lines.extend(self.top_down_note());
-        lines
-    }
-
     /// Σ value of all that is shown, with its sign.
     fn whole(&self) -> i64 {
         let own: i64 = self.tree.rows.iter().map(|row| row.values.self_value).sum();
@@ -142,15 +119,6 @@ impl Drawing<'_> {
         cells.push(self.scale.format(new.self_value));
         cells.push(self.style.glyphs.signed(self.scale.format_signed(new.self_value - old.self_value)));
         cells
-    }
-
-    fn top_down_numbers(&self, new: Pair, old: Pair) -> Vec<String> {
-        if let Some(base) = &self.tree.header.base {
-            return self.compared_numbers(base, new, old);
-        }
-        let Pair { self_value: own, total } = new;
-        let format = |value| self.scale.format(value);
-        vec![format(total), unit::share(total, self.tree.header.total), format(own), format(total - own)]
     }
 
     /// Draws all lines below a group, without recursion: stacks can be very deep.
@@ -281,148 +249,6 @@ impl Drawing<'_> {
             count,
         })
     }
-
-    fn top_down_note(&self) -> Option<Line> {
-        let header = &self.tree.header;
-        if header.elided_rows == 0 {
-            return None;
-        }
-        let note = match self.groups.len() - 1 {
-            0 => "no row is heavy enough".to_string(),
-            rows => {
-                let share = unit::share(self.lightest as i64, header.total);
-                format!("the {} heaviest rows, each at least {share}", unit::group_thousands(rows as i128))
-            }
-        };
-        Some(Line::new(note, Emphasis::Faint))
-    }
-
-    fn bottom_up(&self) -> Vec<Line> {
-        let mut drawn = Vec::new();
-        for &top in &self.groups[0].below {
-            let row = &self.tree.rows[self.groups[top].last];
-            drawn.push(DrawnLine {
-                numbers: self.bottom_up_numbers(
-                    Pair { self_value: row.values.self_value, total: row.values.total },
-                    compared::old(&row.values),
-                    None,
-                ),
-                prefix: String::new(),
-                names: self.group_names(top),
-                row: Some(self.groups[top].last),
-                emphasis: self.emphasis(top, Emphasis::Strong),
-            });
-            self.draw_below(top, &mut drawn);
-        }
-        if let Some(rest) = self.more_functions() {
-            drawn.push(rest);
-        }
-        let called_by = self.style.glyphs.called_by;
-        let title = format!("FUNCTION{called_by}CALLERS");
-        let titles = if self.tree.header.base.is_some() {
-            self.compared_titles(title)
-        } else {
-            ["SELF", "CHILDREN", "TOTAL", "%TOP", "%ALL", &title].map(str::to_string).to_vec()
-        };
-        let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
-        let mut lines = self.lay_out(&titles, drawn, called_by);
-        if self.tree.min_share > 0.0 {
-            let mut note =
-                format!("callers with at least {}% of the function they lead to", self.tree.min_share);
-            if self.tree.header.base.is_none() {
-                note.push_str(&format!("{}%TOP: of that function", self.style.glyphs.dot));
-            }
-            lines.push(Line::new(note, Emphasis::Faint));
-        }
-        lines
-    }
-
-    fn bottom_up_numbers(&self, new: Pair, old: Pair, top: Option<&TreeRow>) -> Vec<String> {
-        if let Some(base) = &self.tree.header.base {
-            return self.compared_numbers(base, new, old);
-        }
-        let Pair { self_value: own, total } = new;
-        let of_top = top.map(|top| unit::share(total, top.values.total)).unwrap_or_default();
-        let format = |value| self.scale.format(value);
-        vec![
-            format(own),
-            format(total - own),
-            format(total),
-            of_top,
-            unit::share(total, self.tree.header.total),
-        ]
-    }
-
-    fn more_functions(&self) -> Option<DrawnLine> {
-        let header = &self.tree.header;
-        let (one, several) = header.about.noun;
-        let noun = if self.tree.cut == 1 { one } else { several };
-        let mut numbers = vec![String::new(); if header.base.is_some() { 6 } else { 5 }];
-        // Self is what adds up.
-        let place = if header.base.is_some() { 4 } else { 0 };
-        numbers[place] = self.scale.format(header.elided);
-        (self.tree.cut > 0).then(|| DrawnLine {
-            numbers,
-            prefix: String::new(),
-            names: vec![format!(
-                "{} {} more {noun}",
-                self.style.glyphs.ellipsis,
-                unit::group_thousands(self.tree.cut.into())
-            )],
-            row: None,
-            emphasis: Emphasis::Faint,
-        })
-    }
-
-    fn lay_out(&self, titles: &[&str], drawn: Vec<DrawnLine>, arrow: &str) -> Vec<Line> {
-        let (name_title, titles) = titles.split_last().unwrap_or((&"", titles));
-        let mut titles = self.chosen(titles.to_vec());
-        titles.push(*name_title);
-        let numbers: Vec<Vec<String>> = drawn.iter().map(|line| self.chosen(line.numbers.clone())).collect();
-        let taken = Columns::width_of_numbers(&titles, &numbers);
-        let room = self.style.width.map(|width| width.saturating_sub(taken).max(LEAST_NAME));
-        let mut columns = Columns::new(titles);
-        for (line, numbers) in drawn.into_iter().zip(numbers) {
-            let beside = line.row.map(|row| self.beside(&self.tree.rows[row])).unwrap_or_default();
-            let around = display_width(&line.prefix) + display_width(&beside);
-            let left = room.map(|room| room.saturating_sub(around).max(LEAST_NAME));
-            let names = fit_chain(&line.names, arrow, left, self.style.glyphs.ellipsis);
-            columns.row(numbers, format!("{}{names}{beside}", line.prefix), line.emphasis);
-        }
-        columns.lines()
-    }
-
-    /// The cells of the columns asked for, in that order; all where none was.
-    fn chosen<T: Clone>(&self, cells: Vec<T>) -> Vec<T> {
-        let header = &self.tree.header;
-        if header.about.columns.is_empty() {
-            return cells;
-        }
-        let places = |column: &TextColumn| match (self.tree.direction, column) {
-            (Direction::TopDown, TextColumn::Total) => 0..2,
-            (Direction::TopDown, TextColumn::SelfValue) => 2..3,
-            (Direction::TopDown, TextColumn::Children) => 3..4,
-            (Direction::BottomUp, TextColumn::SelfValue) => 0..1,
-            (Direction::BottomUp, TextColumn::Children) => 1..2,
-            (Direction::BottomUp, TextColumn::Total) => 2..5,
-            _ => 0..0,
-        };
-        header.about.columns.iter().flat_map(places).filter_map(|place| cells.get(place).cloned()).collect()
-    }
-
-    /// The file or the package behind a name, where they were asked for.
-    fn beside(&self, row: &TreeRow) -> String {
-        let file = row.file.as_deref().unwrap_or_default();
-        let text = |column: &TextColumn| match column {
-            TextColumn::File => Some(short_file(file)),
-            TextColumn::Package => {
-                Some(package(&row.name, file).map_or_else(String::new, |p| clean(&p).into()))
-            }
-            _ => None,
-        };
-        let texts = self.tree.header.about.columns.iter().filter_map(text).filter(|text| !text.is_empty());
-        texts.flat_map(|text| ["   ".to_string(), text]).collect()
-    }
 }
 
 /// A line below another.
@@ -435,6 +261,3 @@ enum Entry {
         count: u64,
     },
 }
-
-/// Names get at least this many columns, even where the terminal has fewer.
-const LEAST_NAME: usize = 16;

@@ -1,0 +1,86 @@
+//! Callers below the functions they call.
+
+use crate::output::text::columns::{Emphasis, Line};
+use crate::output::text::compared;
+use crate::output::text::tree::{Drawing, DrawnLine};
+use crate::report::{Pair, TreeRow};
+use crate::unit;
+
+impl Drawing<'_> {
+    pub(super) fn bottom_up(&self) -> Vec<Line> {
+        let mut drawn = Vec::new();
+        for &top in &self.groups[0].below {
+            let row = &self.tree.rows[self.groups[top].last];
+            drawn.push(DrawnLine {
+                numbers: self.bottom_up_numbers(
+                    Pair { self_value: row.values.self_value, total: row.values.total },
+                    compared::old(&row.values),
+                    None,
+                ),
+                prefix: String::new(),
+                names: self.group_names(top),
+                row: Some(self.groups[top].last),
+                emphasis: self.emphasis(top, Emphasis::Strong),
+            });
+            self.draw_below(top, &mut drawn);
+        }
+        if let Some(rest) = self.more_functions() {
+            drawn.push(rest);
+        }
+        let called_by = self.style.glyphs.called_by;
+        let title = format!("FUNCTION{called_by}CALLERS");
+        let titles = if self.tree.header.base.is_some() {
+            self.compared_titles(title)
+        } else {
+            ["SELF", "CHILDREN", "TOTAL", "%TOP", "%ALL", &title].map(str::to_string).to_vec()
+        };
+        let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
+        let mut lines = self.lay_out(&titles, drawn, called_by);
+        if self.tree.min_share > 0.0 {
+            let mut note =
+                format!("callers with at least {}% of the function they lead to", self.tree.min_share);
+            if self.tree.header.base.is_none() {
+                note.push_str(&format!("{}%TOP: of that function", self.style.glyphs.dot));
+            }
+            lines.push(Line::new(note, Emphasis::Faint));
+        }
+        lines
+    }
+
+    pub(super) fn bottom_up_numbers(&self, new: Pair, old: Pair, top: Option<&TreeRow>) -> Vec<String> {
+        if let Some(base) = &self.tree.header.base {
+            return self.compared_numbers(base, new, old);
+        }
+        let Pair { self_value: own, total } = new;
+        let of_top = top.map(|top| unit::share(total, top.values.total)).unwrap_or_default();
+        let format = |value| self.scale.format(value);
+        vec![
+            format(own),
+            format(total - own),
+            format(total),
+            of_top,
+            unit::share(total, self.tree.header.total),
+        ]
+    }
+
+    fn more_functions(&self) -> Option<DrawnLine> {
+        let header = &self.tree.header;
+        let (one, several) = header.about.noun;
+        let noun = if self.tree.cut == 1 { one } else { several };
+        let mut numbers = vec![String::new(); if header.base.is_some() { 6 } else { 5 }];
+        // Self is what adds up.
+        let place = if header.base.is_some() { 4 } else { 0 };
+        numbers[place] = self.scale.format(header.elided);
+        (self.tree.cut > 0).then(|| DrawnLine {
+            numbers,
+            prefix: String::new(),
+            names: vec![format!(
+                "{} {} more {noun}",
+                self.style.glyphs.ellipsis,
+                unit::group_thousands(self.tree.cut.into())
+            )],
+            row: None,
+            emphasis: Emphasis::Faint,
+        })
+    }
+}

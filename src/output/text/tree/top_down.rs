@@ -1,0 +1,58 @@
+//! Callees below their callers.
+
+use crate::output::text::columns::{Emphasis, Line};
+use crate::output::text::tree::{Drawing, DrawnLine};
+use crate::report::Pair;
+use crate::unit;
+
+impl Drawing<'_> {
+    pub(super) fn top_down(&self) -> Vec<Line> {
+        let whole: i64 = self.whole();
+        let no_stack = self.tree.header.no_stack;
+        let about = &self.tree.header.about.base;
+        let old = Pair { self_value: about.no_stack, total: about.sum };
+        let mut drawn = vec![DrawnLine {
+            numbers: self.top_down_numbers(Pair { self_value: no_stack, total: whole }, old),
+            prefix: String::new(),
+            names: vec!["(all)".to_string()],
+            row: None,
+            emphasis: Emphasis::None,
+        }];
+        self.draw_below(0, &mut drawn);
+        let calls = self.style.glyphs.calls;
+        let title = format!("FUNCTION{calls}CALLEES");
+        let titles = if self.tree.header.base.is_some() {
+            self.compared_titles(title)
+        } else {
+            ["TOTAL", "%", "SELF", "CHILDREN", &title].map(str::to_string).to_vec()
+        };
+        let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
+        let mut lines = self.lay_out(&titles, drawn, calls);
+        lines.extend(self.top_down_note());
+        lines
+    }
+
+    pub(super) fn top_down_numbers(&self, new: Pair, old: Pair) -> Vec<String> {
+        if let Some(base) = &self.tree.header.base {
+            return self.compared_numbers(base, new, old);
+        }
+        let Pair { self_value: own, total } = new;
+        let format = |value| self.scale.format(value);
+        vec![format(total), unit::share(total, self.tree.header.total), format(own), format(total - own)]
+    }
+
+    fn top_down_note(&self) -> Option<Line> {
+        let header = &self.tree.header;
+        if header.elided_rows == 0 {
+            return None;
+        }
+        let note = match self.groups.len() - 1 {
+            0 => "no row is heavy enough".to_string(),
+            rows => {
+                let share = unit::share(self.lightest as i64, header.total);
+                format!("the {} heaviest rows, each at least {share}", unit::group_thousands(rows as i128))
+            }
+        };
+        Some(Line::new(note, Emphasis::Faint))
+    }
+}

@@ -1,0 +1,146 @@
+//! Copies the rows of one profile into a builder, which may hold those of others.
+
+use std::sync::Arc;
+
+use crate::profile::{
+    CallTable, Column, Frame, FrameId, Function, FunctionId, Label, LabelSetId, LabelValue, Mapping,
+    MappingId, Profile, ProfileBuilder, StackId, StringId,
+};
+
+/// Where the values of one metric of the sum stand in a profile, and what they are multiplied by.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Taken {
+    pub(super) column: usize,
+    pub(super) factor: i64,
+}
+
+/// Copies the tables of one profile into a builder, each row once.
+pub(super) struct Copier<'b, 'p> {
+    builder: &'b mut ProfileBuilder,
+    profile: &'p Profile,
+    strings: Column<StringId, StringId>,
+    functions: Column<FunctionId, FunctionId>,
+    frames: Column<FrameId, FrameId>,
+    label_sets: Column<LabelSetId, LabelSetId>,
+    stacks: Column<StackId, StackId>,
+}
+
+impl<'b, 'p> Copier<'b, 'p> {
+    /// Copies all but the samples; the labels only if they are wanted.
+    pub(super) fn new(builder: &'b mut ProfileBuilder, profile: &'p Profile, labels: bool) -> Self {
+        let symbols = &profile.symbols;
+        let strings: Column<StringId, StringId> =
+            symbols.strings.ids().map(|id| builder.string(symbols.strings.get(id))).collect();
+        let mappings: Column<MappingId, MappingId> = symbols.mappings.map(|mapping| {
+            let (file, build_id) = (strings[mapping.file], strings[mapping.build_id]);
+            builder.mapping(Mapping { file, build_id, ..*mapping })
+        });
+        let functions: Column<FunctionId, FunctionId> = symbols.functions.map(|function| {
+            let (name, file) = (strings[function.name], strings[function.file]);
+            builder.function(Function { name, file, ..*function })
+        });
+        let frames: Column<FrameId, FrameId> = symbols.frames.map(|frame| {
+            let (function, mapping) = (functions[frame.function], mappings[frame.mapping]);
+            builder.frame(Frame { function, mapping, ..*frame })
+        });
+        let mut scratch = Vec::new();
+        let stacks = profile.stacks.iter().map(|stack| {
+            scratch.clear();
+            scratch.extend(stack.iter().map(|&frame| frames[frame]));
+            builder.stack(&scratch)
+        });
+        let stacks = stacks.collect();
+        let label_sets = Column::new();
+        let mut copier = Copier { builder, profile, strings, functions, frames, label_sets, stacks };
+        copier.label_sets = if labels {
+            profile.label_sets.ids().map(|set| copier.label_set(set)).collect()
+        } else {
+            Column::filled(LabelSetId::default(), profile.label_sets.len())
+        };
+        copier
+    }
+
+    fn label_set(&mut self, set: LabelSetId) -> LabelSetId {
+        let strings = &self.strings;
+        let copy = |label: &Label| Label {
+            key: strings[label.key],
+            value: match label.value {
+                LabelValue::Text(text) => LabelValue::Text(strings[text]),
+                LabelValue::Number(number, unit) => LabelValue::Number(number, strings[unit]),
+            },
+        };
+        let mut labels: Vec<Label> = self.profile.label_sets.labels(set).iter().map(copy).collect();
+        self.builder.label_set(&mut labels)
+    }
+
+    pub(super) fn copy_samples(self, columns: &[Option<Taken>]) {
+        let samples = Arc::clone(&self.profile.samples);
+        self.copy_rows(columns.len(), |builder, row, values| {
+            for (number, taken) in columns.iter().enumerate() {
+                let Some(taken) = taken else {
+                    values[number] = 0;
+                    continue;
+                };
+                let value = samples.values[taken.column][row];
+                values[number] = value.checked_mul(taken.factor).unwrap_or_else(|| {
+                    builder.overflow(number);
+                    0
+                });
+            }
+        });
+    }
+
+    /// Copies functions and calls. `taken` says, for each metric of the builder, which it is here.
+    pub(super) fn copy_calls(self, calls: &CallTable, taken: &[Option<Taken>]) {
+        let Copier { builder, functions, frames, .. } = self;
+        let counts =
+            |taken: &Option<Taken>| taken.is_some_and(|taken| Some(taken.column) == calls.calls_metric);
+        if let Some(metric) = taken.iter().position(counts) {
+            builder.calls_metric(metric);
+        }
+        let values = |builder: &mut ProfileBuilder, value: &dyn Fn(usize) -> i64| -> Vec<i64> {
+            let of_metric = |(number, taken): (usize, &Option<Taken>)| {
+                let Some(taken) = taken else { return 0 };
+                value(taken.column).checked_mul(taken.factor).unwrap_or_else(|| {
+                    builder.overflow(number);
+                    0
+                })
+            };
+            taken.iter().enumerate().map(of_metric).collect()
+        };
+        for (function, frame) in calls.functions() {
+            let own = values(builder, &|metric| calls.self_values[metric][function]);
+            let total = values(builder, &|metric| calls.totals[metric][function]);
+            let copy = functions[function];
+            builder.call_node(copy, &own);
+            builder.call_total(copy, &total);
+            let mapping = builder.frame_row(frames[frame]).mapping;
+            builder.call_mapping(copy, mapping);
+        }
+        for (row, &place) in calls.lines.place.iter().enumerate() {
+            let own = values(builder, &|metric| calls.lines.self_values[metric][row]);
+            builder.call_line(functions[calls.lines.function[row]], frames[place], &own);
+        }
+        for edge in 0..calls.edge_count() {
+            let (caller, callee) = (functions[calls.caller[edge]], functions[calls.callee[edge]]);
+            let cost = values(builder, &|metric| calls.edge_values[metric][edge]);
+            builder.call_edge(caller, callee, calls.site[edge].map(|site| frames[site]), &cost);
+        }
+    }
+
+    /// Copies the samples; `fill` writes the values of a row, one a metric of the builder.
+    pub(super) fn copy_rows(
+        self,
+        metrics: usize,
+        mut fill: impl FnMut(&mut ProfileBuilder, usize, &mut [i64]),
+    ) {
+        let samples = &self.profile.samples;
+        let mut values = vec![0; metrics];
+        for row in 0..samples.len() {
+            fill(self.builder, row, &mut values);
+            let time = samples.time.as_ref().map(|times| times[row]);
+            let labels = self.label_sets[samples.labels[row]];
+            self.builder.sample(self.stacks[samples.stack[row]], labels, time, &values);
+        }
+    }
+}

@@ -1,0 +1,339 @@
+//! The search itself: chains are made longer at the front, and dropped where they have too little.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BTreeMap;
+
+use hashbrown::HashMap;
+
+use crate::profile::Column;
+use crate::tree::ladder::Ladder;
+use crate::tree::prefixes::{PrefixId, Prefixes};
+use crate::tree::sequences::longer::LongerChains;
+use crate::tree::sequences::{Leaps, Sequence, SequenceSearch};
+use crate::tree::{KeyId, Subject, whole};
+
+/// One place where a chain stands.
+#[derive(Clone, Copy, Debug, Default)]
+struct Member {
+    /// Where it ends.
+    end: PrefixId,
+    /// The prefix in front of it.
+    above: PrefixId,
+}
+
+/// A chain: where its places are among the members, in preorder.
+struct Chain {
+    start: usize,
+    end: usize,
+    length: usize,
+    total: i64,
+    /// The leap to try first: 2^`leap` keys.
+    leap: u32,
+}
+
+/// The search at work: the chains to look at, and what was found.
+pub(super) struct Miner<'s> {
+    subject: &'s Subject<'s>,
+    prefixes: &'s Prefixes,
+    search: SequenceSearch,
+    leaps: Leaps,
+    ladder: Ladder<'s>,
+    /// Whether stacks are so deep that leaps are worth it, and values all of one sign, without which
+    /// they could not be told to be safe.
+    may_leap: bool,
+    /// The places of all chains in work, those of a chain side by side.
+    members: Vec<Member>,
+    work: Vec<Chain>,
+    /// The chains that are one key longer at the front, and at the back.
+    front: LongerChains,
+    back: LongerChains,
+    /// The places of the chain that is looked at, each with the number of its longer chain.
+    split: Vec<(u32, Member)>,
+    found: Vec<Sequence>,
+}
+
+impl<'s> Miner<'s> {
+    pub(super) fn new(
+        subject: &'s Subject<'s>,
+        prefixes: &'s Prefixes,
+        search: SequenceSearch,
+        leaps: Leaps,
+    ) -> Self {
+        let deepest = prefixes.depth.iter().max().copied().unwrap_or(0);
+        Miner {
+            subject,
+            prefixes,
+            search,
+            leaps,
+            ladder: Ladder::new(prefixes),
+            may_leap: deepest >= leaps.depth && !prefixes.is_signed(),
+            members: Vec::new(),
+            work: Vec::new(),
+            front: LongerChains::new(subject.keys.len()),
+            back: LongerChains::new(subject.keys.len()),
+            split: Vec::new(),
+            found: Vec::new(),
+        }
+    }
+
+    pub(super) fn run(mut self, mass: &Column<KeyId, i64>) -> Vec<Sequence> {
+        self.start(mass);
+        while let Some(chain) = self.work.pop() {
+            if !self.leap(&chain) {
+                self.visit(&chain);
+            }
+        }
+        self.found
+    }
+
+    /// Begins with the chains of one key that are heavy enough.
+    fn start(&mut self, mass: &Column<KeyId, i64>) {
+        let prefixes = self.prefixes;
+        for node in prefixes.parent.ids().skip(1) {
+            let key = prefixes.key[node];
+            if mass[key].unsigned_abs() >= self.search.min_total {
+                let number = self.front.count(prefixes, key, node);
+                self.split.push((number, Member { end: node, above: prefixes.parent[node] }));
+            }
+        }
+        self.members = vec![Member::default(); self.split.len()];
+        self.descend(0, 1, self.leaps.least);
+    }
+
+    /// Looks at a chain: splits its places by the key in front, and keeps it if it is one to show.
+    fn visit(&mut self, chain: &Chain) {
+        let prefixes = self.prefixes;
+        self.front.clear();
+        self.split.clear();
+        let mut nested = false;
+        let mut covered = PrefixId::default();
+        for &Member { end, above } in &self.members[chain.start..chain.end] {
+            nested |= end < covered;
+            covered = covered.max(prefixes.end[end]);
+            let number = self.front.count(prefixes, prefixes.key[above], end);
+            self.split.push((number, Member { end, above: prefixes.parent[above] }));
+        }
+        if self.is_one_to_show(chain, nested) {
+            let sequence = self.sequence(chain);
+            self.found.push(sequence);
+        }
+        if chain.length < self.search.max_length {
+            self.descend(chain.start, chain.length + 1, self.leaps.least);
+        }
+    }
+
+    /// Makes work of the longer chains that are heavy enough and recur. Their places stand where
+    /// those of the chain stood.
+    fn descend(&mut self, start: usize, length: usize, leap: u32) {
+        let mut next = start;
+        for longer in &mut self.front.found {
+            let is_heavy = longer.mass.unsigned_abs() >= self.search.min_total;
+            longer.next = None;
+            if is_heavy && longer.places >= self.search.contexts && longer.key != whole() {
+                let end = next + longer.places;
+                self.work.push(Chain { start: next, end, length, total: longer.total, leap });
+                longer.next = Some(next);
+                next = end;
+            }
+        }
+        for &(number, member) in &self.split {
+            if let Some(next) = &mut self.front.found[number as usize].next {
+                self.members[*next] = member;
+                *next += 1;
+            }
+        }
+    }
+
+    /// Makes a chain longer by many keys at once, where deep recursion would take as many steps.
+    ///
+    /// If the chain made longer by `2ⁿ` keys keeps all of its total but the tolerance, then so does
+    /// each chain on the way compared to the one before, and none of them is one to show. What leaves
+    /// the way goes to work as it would have step by step.
+    fn leap(&mut self, chain: &Chain) -> bool {
+        let least = self.leaps.least;
+        if !self.may_leap || !chain.length.is_multiple_of(1 << least) {
+            return false;
+        }
+        for level in (least..=chain.leap).rev() {
+            self.ladder.climb(level);
+            if let Some((name, total)) = self.heaviest_run(chain, level)
+                && self.search.tolerance.rest().is_reached_by(total, chain.total)
+            {
+                self.leave_the_way(chain, level, name);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The run of 2^`level` keys in front of the chain with the greatest total, and of these the one
+    /// with the most places: `f → f → f` rather than `main → f → f`, of which there is but one.
+    fn heaviest_run(&self, chain: &Chain, level: u32) -> Option<(u32, i64)> {
+        let mut runs: HashMap<u32, Run> = HashMap::new();
+        for member in &self.members[chain.start..chain.end] {
+            if let Some((name, _)) = self.ladder.step(level, member.above) {
+                let run = runs.entry(name).or_default();
+                run.places += 1;
+                if member.end >= run.covered {
+                    run.total += self.prefixes.total[member.end];
+                    run.covered = self.prefixes.end[member.end];
+                }
+            }
+        }
+        let heaviest = runs.into_iter().max_by_key(|(name, run)| (run.total, run.places, Reverse(*name)));
+        heaviest.map(|(name, run)| (name, run.total))
+    }
+
+    /// Makes work of the chain that is longer by the run called `name`, and of all chains that differ
+    /// from it somewhere in the run. The rest of the places have the start of the stack in the run:
+    /// they hold nothing but chains on the way.
+    fn leave_the_way(&mut self, chain: &Chain, level: u32, name: u32) {
+        let (prefixes, search) = (self.prefixes, self.search);
+        let members = self.members[chain.start..chain.end].to_vec();
+        let on_the_way = |member: &Member| match self.ladder.step(level, member.above) {
+            Some((other, above)) if other == name => Some(Member { above, ..*member }),
+            _ => None,
+        };
+        let way = members.iter().find(|member| on_the_way(member).is_some()).map(|member| member.above);
+        let stay: Vec<Member> = members.iter().filter_map(on_the_way).collect();
+        // By how many keys they share with the way, and the first that differs.
+        let mut leave: BTreeMap<(usize, KeyId), Vec<Member>> = BTreeMap::new();
+        for member in members.iter().filter(|member| on_the_way(member).is_none()) {
+            let Some(way) = way else { continue };
+            let (shared, above) = self.ladder.shared(level, member.above, way);
+            if above != PrefixId::default() {
+                let member = Member { above: prefixes.parent[above], ..*member };
+                leave.entry((shared, prefixes.key[above])).or_default().push(member);
+            }
+        }
+        let chains = leave.into_iter().map(|((shared, _), members)| (shared + 1, members, self.leaps.least));
+        let all = std::iter::once((1 << level, stay, level + 1)).chain(chains).collect::<Vec<_>>();
+        let mut start = chain.start;
+        for (keys, members, leap) in all {
+            let mass = self.mass_of(&members);
+            let length = chain.length + keys;
+            let is_heavy = mass.unsigned_abs() >= search.min_total;
+            if is_heavy && members.len() >= search.contexts && length <= search.max_length {
+                let end = start + members.len();
+                self.members[start..end].copy_from_slice(&members);
+                // Without negative values the total is the mass.
+                self.work.push(Chain { start, end, length, total: mass, leap });
+                start = end;
+            }
+        }
+    }
+
+    /// The value of the stacks through any of these places.
+    fn mass_of(&self, members: &[Member]) -> i64 {
+        let mut covered = PrefixId::default();
+        let mut mass = 0;
+        for member in members {
+            if member.end >= covered {
+                mass += self.prefixes.mass(member.end);
+                covered = self.prefixes.end[member.end];
+            }
+        }
+        mass
+    }
+
+    /// The tests in the order of what they cost. That the chain recurs often enough was seen before
+    /// it came to work.
+    fn is_one_to_show(&mut self, chain: &Chain, nested: bool) -> bool {
+        chain.length >= self.search.min_length.max(2)
+            && chain.total.unsigned_abs() >= self.search.min_total
+            && !self.front.has_rival(chain.total, self.search.tolerance)
+            && self.is_spread(chain, nested)
+            && !self.has_rival_at_end(chain, nested)
+    }
+
+    /// Whether enough of the total lies outside the heaviest contexts. With `nested` places, a stack
+    /// in one of these may have another place outside.
+    fn is_spread(&self, chain: &Chain, nested: bool) -> bool {
+        let prefixes = self.prefixes;
+        let heaviest = self.search.contexts - 1;
+        let mut places: Vec<PrefixId> =
+            self.members[chain.start..chain.end].iter().map(|member| member.end).collect();
+        if heaviest > 0 {
+            places.select_nth_unstable_by(heaviest - 1, |&a, &b| self.by_weight(a, b));
+        }
+        let outside = &mut places[heaviest..];
+        outside.sort_unstable();
+        let mut covered = PrefixId::default();
+        let mut total = 0;
+        for &place in outside.iter() {
+            if !nested || place >= covered {
+                total += prefixes.total[place];
+                covered = prefixes.end[place];
+            }
+        }
+        self.search.context_share.is_reached_by(total, chain.total)
+    }
+
+    /// Heavier places first; among equal ones those with the shorter prefix, then by its names.
+    fn by_weight(&self, a: PrefixId, b: PrefixId) -> Ordering {
+        let prefixes = self.prefixes;
+        let weight = |place: PrefixId| (Reverse(prefixes.total[place].unsigned_abs()), prefixes.depth[place]);
+        weight(a).cmp(&weight(b)).then_with(|| self.by_names(a, b))
+    }
+
+    /// The order of two prefixes of the same length: by their first names that differ.
+    fn by_names(&self, mut a: PrefixId, mut b: PrefixId) -> Ordering {
+        let prefixes = self.prefixes;
+        let mut order = Ordering::Equal;
+        while a != b {
+            let name = |node: PrefixId| self.subject.keys.name(prefixes.key[node]);
+            order = name(a).cmp(name(b)).then(order);
+            (a, b) = (prefixes.parent[a], prefixes.parent[b]);
+        }
+        order
+    }
+
+    /// Whether a chain with one key more at the end has nearly the same total.
+    fn has_rival_at_end(&mut self, chain: &Chain, nested: bool) -> bool {
+        let prefixes = self.prefixes;
+        self.back.clear();
+        let places = self.members[chain.start..chain.end].iter().map(|member| member.end);
+        let callees = places.flat_map(|place| prefixes.children(place));
+        if nested {
+            // Below nested places callees do not come in preorder, by which they are counted once.
+            let mut callees: Vec<PrefixId> = callees.collect();
+            callees.sort_unstable();
+            for callee in callees {
+                self.back.count(prefixes, prefixes.key[callee], callee);
+            }
+        } else {
+            for callee in callees {
+                self.back.count(prefixes, prefixes.key[callee], callee);
+            }
+        }
+        self.back.has_rival(chain.total, self.search.tolerance)
+    }
+
+    /// The chain as a sequence.
+    fn sequence(&self, chain: &Chain) -> Sequence {
+        let members = &self.members[chain.start..chain.end];
+        let mut callers: Vec<(KeyId, i64)> =
+            self.front.found.iter().map(|longer| (longer.key, longer.total)).collect();
+        let name = |key: KeyId| self.subject.keys.name(key);
+        callers.sort_by(|a, b| {
+            b.1.unsigned_abs().cmp(&a.1.unsigned_abs()).then_with(|| name(a.0).cmp(name(b.0)))
+        });
+        Sequence {
+            total: chain.total,
+            self_value: members.iter().map(|member| self.prefixes.self_value[member.end]).sum(),
+            contexts: members.len() as u64,
+            callers,
+            length: chain.length,
+            place: members[0].end,
+        }
+    }
+}
+
+/// A run of keys in front of a chain.
+#[derive(Default)]
+struct Run {
+    places: usize,
+    total: i64,
+    /// Nodes before this one lie below a place that was counted.
+    covered: PrefixId,
+}

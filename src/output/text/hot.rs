@@ -189,7 +189,8 @@ impl Drawing<'_> {
             (1, _) => " the heaviest,".to_string(),
             (shown, _) => format!(" the {} heaviest,", unit::group_thousands(shown as i128)),
         };
-        format!("repeated sequences: {count},{which} with who calls their first function")
+        let who = if compares { "with who calls them" } else { "with who calls their first function" };
+        format!("repeated sequences: {count},{which} {who}")
     }
 
     fn sequence_numbers(&self, sequence: &HotSequence) -> Vec<String> {

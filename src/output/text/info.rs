@@ -37,13 +37,21 @@ pub(super) fn lines(info: &Info, style: &Style) -> Vec<Line> {
         lines.extend(inputs::lines(info, style));
         lines.push(Line::default());
     }
-    lines.extend(facts.into_iter().map(|(title, text)| {
-        let title = if title.is_empty() { &*name } else { title };
-        Line::new(format!("{}  {text}", super::columns::pad(title, width)), Emphasis::None)
-    }));
+    let room = style.width.map_or(usize::MAX, |columns| columns.saturating_sub(width + 2).max(LEAST_FACT));
+    for (title, text) in facts {
+        let mut title = if title.is_empty() { &*name } else { title };
+        for line in wrap(&text, room) {
+            let line = format!("{}  {line}", super::columns::pad(title, width));
+            lines.push(Line::new(line, Emphasis::None));
+            title = "";
+        }
+    }
     lines.extend(metrics(info, style));
     lines
 }
+
+/// Facts get at least this many columns, even where the terminal has fewer.
+const LEAST_FACT: usize = 24;
 
 /// Columns of the longest title.
 const TITLE: usize = 9;

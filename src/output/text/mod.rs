@@ -61,11 +61,32 @@ impl Style {
         self.width.unwrap_or(PIPE_WIDTH)
     }
 
+    /// What there is room for beside the values of several metrics.
+    fn beside_values(&self, metrics: usize) -> BesideValues {
+        let room = self.width.filter(|_| metrics > 1).unwrap_or(usize::MAX).saturating_sub(NAMES) / metrics;
+        BesideValues { other: room >= 2 * VALUE, share: room >= 3 * VALUE }
+    }
+
     /// Whether there is room for what is nice to have.
     fn is_wide(&self) -> bool {
         self.layout_width() >= WIDE
     }
 }
+
+/// What stands beside the value of a metric.
+#[derive(Clone, Copy, Debug)]
+struct BesideValues {
+    /// The other value: total beside self, or self beside total.
+    other: bool,
+    /// The shares.
+    share: bool,
+}
+
+/// Columns that names want beside several metrics.
+const NAMES: usize = 24;
+
+/// Columns that a value takes, or a share.
+const VALUE: usize = 12;
 
 /// The layout in a pipe is that of this width.
 const PIPE_WIDTH: usize = 120;

@@ -1,6 +1,6 @@
 //! Annotated source as text.
 
-use crate::name::{clean, display_width};
+use crate::name::{clean, display_width, fit};
 use crate::output::text::Style;
 use crate::output::text::columns::{Columns, Emphasis, Line};
 use crate::output::text::compared;
@@ -52,14 +52,18 @@ fn title(
         let signed = |number: String| style.glyphs.signed(number);
         let change = signed(scale.format_signed(delta));
         let points = signed(unit::signed_share(delta, base.total));
-        let [old_own, old_total] = [old.self_value, old.total].map(|value| scale.format(value));
         let side = compared::on_one_side(new, old);
-        return format!(
-            "{name}{side}{dot}self {own}, was {old_own}{dot}total {total}, was {old_total}: {change}, {points}"
-        );
+        return fitted(name, &format!("{side}{dot}self {own}, total {total}, {change}, {points}"), style);
     }
     let share = unit::share(function.total, source.header.total);
-    format!("{name}{dot}self {own}, total {total}, {share}")
+    fitted(name, &format!("{dot}self {own}, total {total}, {share}"), style)
+}
+
+/// A name as far as it fits, and what stands behind it.
+fn fitted(name: &str, rest: &str, style: &Style) -> String {
+    let room = style.width.map(|width| width.saturating_sub(display_width(rest)).max(LEAST_TEXT));
+    let name = room.map_or_else(|| name.to_string(), |room| fit(name, room, style.glyphs.ellipsis));
+    format!("{name}{rest}")
 }
 
 /// The file that the lines are from, or where it was looked for.

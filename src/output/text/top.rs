@@ -1,11 +1,11 @@
 //! The flat view as text.
 
 use crate::name::clean;
-use crate::output::text::Style;
 use crate::output::text::behind::Texts;
 use crate::output::text::columns::{Columns, Emphasis, Line};
 use crate::output::text::header;
 use crate::output::text::names::Names;
+use crate::output::text::{BesideValues, Style};
 use crate::output::text::{compared, per_event};
 use crate::report::{Header, MetricName, Pair, TextColumn, Top, TopRow};
 use crate::unit::{self, IncompatibleUnits, Scale};
@@ -46,6 +46,7 @@ struct Table<'t> {
     style: &'t Style,
     metrics: Vec<MetricColumn>,
     filtered: bool,
+    beside: BesideValues,
     names: Names,
 }
 
@@ -60,10 +61,12 @@ impl<'t> Table<'t> {
             [] => column(&header.metric, header.total, header.shown).map(|column| vec![column]),
             several => several.iter().map(|m| column(&m.metric, m.total, m.shown)).collect(),
         };
+        let metrics = metrics?;
         Ok(Table {
             top,
             style,
-            metrics: metrics?,
+            beside: style.beside_values(metrics.len()),
+            metrics,
             filtered: !header.about.filters.is_empty(),
             names: Names::new(top.rows.iter().map(|row| &row.name), style),
         })
@@ -119,8 +122,10 @@ impl<'t> Table<'t> {
         for metric in &self.metrics {
             titles.push(if several { metric.name.clone() } else { "SELF".to_string() });
             titles.extend(self.share_titles());
-            titles.push("TOTAL".to_string());
-            titles.extend(self.share_titles());
+            if self.beside.other {
+                titles.push("TOTAL".to_string());
+                titles.extend(self.share_titles());
+            }
         }
         if !several {
             titles.extend(["CHILDREN", "SUM%"].map(str::to_string));
@@ -148,21 +153,28 @@ impl<'t> Table<'t> {
     }
 
     fn share_titles(&self) -> Vec<String> {
-        let titles: &[&str] = if self.filtered { &["%ALL", "%SHOWN"] } else { &["%"] };
+        let titles: &[&str] = match (self.beside.share, self.filtered) {
+            (false, _) => &[],
+            (true, true) => &["%ALL", "%SHOWN"],
+            (true, false) => &["%"],
+        };
         titles.iter().map(|title| (*title).to_string()).collect()
     }
 
     /// A value and its shares.
     fn value(&self, metric: &MetricColumn, value: i64) -> Vec<String> {
-        let mut cells = vec![metric.scale.format(value), unit::share(value, metric.total)];
-        if self.filtered {
+        let mut cells = vec![metric.scale.format(value)];
+        if self.beside.share {
+            cells.push(unit::share(value, metric.total));
+        }
+        if self.beside.share && self.filtered {
             cells.push(unit::share(value, metric.shown));
         }
         cells
     }
 
     fn nothing(&self) -> Vec<String> {
-        vec![String::new(); if self.filtered { 3 } else { 2 }]
+        vec![String::new(); 1 + self.share_titles().len()]
     }
 
     /// All numbers of a row; `above` is the self of it and all rows above it.
@@ -175,7 +187,8 @@ impl<'t> Table<'t> {
         let cells = self.metrics.iter().zip(pairs);
         let mut numbers: Vec<String> = cells
             .flat_map(|(metric, pair)| {
-                [self.value(metric, pair.self_value), self.value(metric, pair.total)].concat()
+                let total = self.beside.other.then(|| self.value(metric, pair.total));
+                [self.value(metric, pair.self_value), total.unwrap_or_default()].concat()
             })
             .collect();
         if let [metric] = &self.metrics[..] {
@@ -189,9 +202,9 @@ impl<'t> Table<'t> {
     fn closing_rows(&self, header: &Header) -> Vec<(Vec<String>, String)> {
         let row = |value: i64, label: String| {
             let mut cells = self.value(&self.metrics[0], value);
-            cells.extend(self.nothing());
-            for _ in &self.metrics[1..] {
-                cells.extend([self.nothing(), self.nothing()].concat());
+            let values = if self.beside.other { 2 } else { 1 };
+            for _ in 1..values * self.metrics.len() {
+                cells.extend(self.nothing());
             }
             if self.metrics.len() == 1 {
                 // Neither children nor a running sum belong to what is no function.

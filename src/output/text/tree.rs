@@ -4,14 +4,16 @@
 //! that depth costs no width. Rows with the same numbers share a line.
 
 mod bottom_up;
+mod further;
 mod layout;
 mod top_down;
 
-use crate::output::text::Style;
 use crate::output::text::columns::{Emphasis, Line};
 use crate::output::text::compared;
 use crate::output::text::header;
 use crate::output::text::names::Names;
+use crate::output::text::tree::further::Further;
+use crate::output::text::{BesideValues, Style};
 use crate::report::{Base, Direction, Pair, Tree, TreeRow};
 use crate::unit::{self, IncompatibleUnits, Scale};
 
@@ -23,7 +25,9 @@ pub(super) fn lines(tree: &Tree, style: &Style) -> Result<Vec<Line>, Incompatibl
     let names = Names::new(tree.rows.iter().map(|row| &row.name), style);
     let groups = groups(tree);
     let lightest = lightest(tree, &groups);
-    let drawing = Drawing { tree, style, names, scale, groups, lightest };
+    let further = Further::of(&tree.header, style)?;
+    let beside = style.beside_values(1 + further.len());
+    let drawing = Drawing { tree, style, names, scale, further, groups, lightest, beside };
     match tree.direction {
         Direction::TopDown => lines.extend(drawing.top_down()),
         Direction::BottomUp => lines.extend(drawing.bottom_up()),
@@ -93,6 +97,10 @@ struct Drawing<'t> {
     style: &'t Style,
     names: Names,
     scale: Scale,
+    /// The metrics beside the first.
+    further: Vec<Further>,
+    /// What there is room for beside the values of several metrics.
+    beside: BesideValues,
     groups: Vec<Group>,
     /// The smallest total of any line but those of the functions on top.
     lightest: u64,
@@ -178,7 +186,11 @@ impl Drawing<'_> {
                 let mut numbers = self.top_down_numbers(new, old);
                 if matches!(entry, Entry::Rest { .. }) {
                     // What many rows do themselves says nothing.
-                    let last = numbers.len() - 2;
+                    let count = match (self.further.is_empty(), self.beside.other) {
+                        (true, _) => 2,
+                        (false, other) => usize::from(other),
+                    };
+                    let last = numbers.len() - count;
                     numbers[last..].iter_mut().for_each(String::clear);
                 }
                 numbers
@@ -188,6 +200,7 @@ impl Drawing<'_> {
             Entry::Group(group) => Some(self.groups[*group].last),
             Entry::Rest { .. } => None,
         };
+        let numbers = [numbers, self.further_numbers(row.map(|row| &self.tree.rows[row]))].concat();
         DrawnLine { numbers, prefix, names, row, emphasis }
     }
 

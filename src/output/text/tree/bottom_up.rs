@@ -11,12 +11,10 @@ impl Drawing<'_> {
         let mut drawn = Vec::new();
         for &top in &self.groups[0].below {
             let row = &self.tree.rows[self.groups[top].last];
+            let new = Pair { self_value: row.values.self_value, total: row.values.total };
+            let numbers = self.bottom_up_numbers(new, compared::old(&row.values), None);
             drawn.push(DrawnLine {
-                numbers: self.bottom_up_numbers(
-                    Pair { self_value: row.values.self_value, total: row.values.total },
-                    compared::old(&row.values),
-                    None,
-                ),
+                numbers: [numbers, self.further_numbers(Some(row))].concat(),
                 prefix: String::new(),
                 names: self.group_names(top),
                 row: Some(self.groups[top].last),
@@ -31,6 +29,8 @@ impl Drawing<'_> {
         let title = format!("FUNCTION{called_by}CALLERS");
         let titles = if self.tree.header.base.is_some() {
             self.compared_titles(title)
+        } else if !self.further.is_empty() {
+            [self.titles_of_metrics(), vec![title]].concat()
         } else {
             ["SELF", "CHILDREN", "TOTAL", "%TOP", "%ALL", &title].map(str::to_string).to_vec()
         };
@@ -39,7 +39,7 @@ impl Drawing<'_> {
         if self.tree.min_share > 0.0 {
             let mut note =
                 format!("callers with at least {}% of the function they lead to", self.tree.min_share);
-            if self.tree.header.base.is_none() {
+            if self.tree.header.base.is_none() && self.further.is_empty() {
                 note.push_str(&format!("{}%TOP: of that function", self.style.glyphs.dot));
             }
             lines.push(Line::new(note, Emphasis::Faint));
@@ -50,6 +50,9 @@ impl Drawing<'_> {
     pub(super) fn bottom_up_numbers(&self, new: Pair, old: Pair, top: Option<&TreeRow>) -> Vec<String> {
         if let Some(base) = &self.tree.header.base {
             return self.compared_numbers(base, new, old);
+        }
+        if !self.further.is_empty() {
+            return self.numbers_of_metric(new, &self.scale, self.tree.header.total);
         }
         let Pair { self_value: own, total } = new;
         let of_top = top.map(|top| unit::share(total, top.values.total)).unwrap_or_default();
@@ -67,7 +70,12 @@ impl Drawing<'_> {
         let header = &self.tree.header;
         let (one, several) = header.about.noun;
         let noun = if self.tree.cut == 1 { one } else { several };
-        let mut numbers = vec![String::new(); if header.base.is_some() { 6 } else { 5 }];
+        let count = match (&header.base, self.further.is_empty()) {
+            (Some(_), _) => 6,
+            (None, true) => 5,
+            (None, false) => self.titles_of_metrics().len(),
+        };
+        let mut numbers = vec![String::new(); count];
         // Self is what adds up.
         let place = if header.base.is_some() { 4 } else { 0 };
         numbers[place] = self.scale.format(header.elided);

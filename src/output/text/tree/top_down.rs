@@ -12,7 +12,11 @@ impl Drawing<'_> {
         let about = &self.tree.header.about.base;
         let old = Pair { self_value: about.no_stack, total: about.sum };
         let mut drawn = vec![DrawnLine {
-            numbers: self.top_down_numbers(Pair { self_value: no_stack, total: whole }, old),
+            numbers: [
+                self.top_down_numbers(Pair { self_value: no_stack, total: whole }, old),
+                self.further_wholes(),
+            ]
+            .concat(),
             prefix: String::new(),
             names: vec!["(all)".to_string()],
             row: None,
@@ -23,6 +27,8 @@ impl Drawing<'_> {
         let title = format!("FUNCTION{calls}CALLEES");
         let titles = if self.tree.header.base.is_some() {
             self.compared_titles(title)
+        } else if !self.further.is_empty() {
+            [self.titles_of_metrics(), vec![title]].concat()
         } else {
             ["TOTAL", "%", "SELF", "CHILDREN", &title].map(str::to_string).to_vec()
         };
@@ -35,6 +41,9 @@ impl Drawing<'_> {
     pub(super) fn top_down_numbers(&self, new: Pair, old: Pair) -> Vec<String> {
         if let Some(base) = &self.tree.header.base {
             return self.compared_numbers(base, new, old);
+        }
+        if !self.further.is_empty() {
+            return self.numbers_of_metric(new, &self.scale, self.tree.header.total);
         }
         let Pair { self_value: own, total } = new;
         let format = |value| self.scale.format(value);

@@ -21,7 +21,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 /// Read any profile and see where the time or the memory goes.
 ///
 /// PROFILE is a path, a folder, or - for standard input. Without one, $PROF_PROFILE is read, or
-/// else standard input. `prof PROFILE` is `prof top PROFILE`.
+/// else standard input. `prof PROFILE` is `prof top PROFILE`, and so is `prof < PROFILE`.
 #[derive(Parser, Debug)]
 #[command(name = "prof", version, propagate_version = true, max_term_width = 100, infer_long_args = true)]
 #[command(

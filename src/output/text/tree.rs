@@ -27,7 +27,7 @@ pub(super) fn lines(tree: &Tree, style: &Style) -> Result<Vec<Line>, Incompatibl
     let lightest = lightest(tree, &groups);
     let further = Further::of(&tree.header, style)?;
     let beside = style.beside_values(1 + further.len());
-    let drawing = Drawing { tree, style, names, scale, further, groups, lightest, beside };
+    let drawing = Drawing { tree, style, names, scale, further, beside, groups, lightest };
     match tree.direction {
         Direction::TopDown => lines.extend(drawing.top_down()),
         Direction::BottomUp => lines.extend(drawing.bottom_up()),

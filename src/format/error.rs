@@ -66,7 +66,7 @@ pub struct ParseError {
 /// A place in an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// Offset from the start, after decompression.
+    /// Offset from the start, after decompression; of what is wrong with a compression itself, before it.
     Byte(u64),
     /// Line number from 1.
     Line(u64),

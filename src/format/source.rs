@@ -357,8 +357,7 @@ impl Source {
 /// the input itself.
 fn broken(format: &'static str, byte: u64, read: u64, error: &io::Error) -> ParseError {
     if error.kind() == io::ErrorKind::UnexpectedEof {
-        let message = format!("the compressed data end too early: the input ends at byte {read}");
-        return ParseError::whole(format, message);
+        return ParseError::at_byte(format, read, "the compressed data end too early, where the input does");
     }
     ParseError::at_byte(format, byte, format!("the compressed data are broken: {error}"))
 }
@@ -531,7 +530,8 @@ mod tests {
         for length in [5, 15, bytes.len() / 2, bytes.len() - 1] {
             let opened = Source::open(Box::new(io::Cursor::new(bytes[..length].to_vec())));
             let error = opened.and_then(|mut source| source.read_all()).unwrap_err();
-            let want = format!("gzip: the compressed data end too early: the input ends at byte {length}");
+            let want =
+                format!("gzip: the compressed data end too early, where the input does (byte {length})");
             assert_eq!(error.to_string(), want);
         }
     }

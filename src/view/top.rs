@@ -38,7 +38,7 @@ pub fn top(profile: &Profile, options: &TopOptions) -> Top {
     let smallest = threshold(header.shown, options.min_share);
     let mut heavy: Vec<(Row<'_>, KeyId)> = Vec::new();
     for key in subject.keys.ids().filter(|&key| has_value(&counted, key)) {
-        if counted.total.iter().any(|total| total[key].unsigned_abs() >= smallest) {
+        if counted.total.iter().take(measure.weighing()).any(|total| total[key].unsigned_abs() >= smallest) {
             heavy.push((row(&subject, &counted, &measure, key), key));
         } else {
             header.elided += counted.self_value[0][key];

@@ -57,7 +57,9 @@ pub fn traces(profile: &Profile, options: &TracesOptions) -> Traces {
         options.scope.metrics.iter().map(|&m| profile.meta.metrics[m].name.as_str().into()).collect();
     let mut traces = Vec::new();
     for ((keys, set), mut sum) in rows {
-        if traces.len() == limit || sum.iter().all(|value| value.unsigned_abs() < smallest) {
+        if traces.len() == limit
+            || sum.iter().take(measure.weighing()).all(|value| value.unsigned_abs() < smallest)
+        {
             header.elided += sum[0];
             header.elided_rows += 1;
             continue;

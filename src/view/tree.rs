@@ -55,7 +55,9 @@ pub fn tree(profile: &Profile, options: &TreeOptions) -> Tree {
     let tree = call_tree(
         &subject,
         &Shape {
-            keep: &|node| node.total.iter().any(|total| total.unsigned_abs() >= smallest),
+            keep: &|node| {
+                node.total.iter().take(measure.weighing()).any(|total| total.unsigned_abs() >= smallest)
+            },
             order: &|a, b| {
                 options.sort.compare(sort_row(&subject, &measure, a), sort_row(&subject, &measure, b))
             },
@@ -63,7 +65,8 @@ pub fn tree(profile: &Profile, options: &TreeOptions) -> Tree {
         },
     );
     let joined = if options.join { joined_nodes(&tree) } else { Column::filled(false, tree.len()) };
-    let shown = heaviest(&tree, &joined, options.limit.unwrap_or(usize::MAX));
+    let limit = options.limit.unwrap_or(usize::MAX);
+    let shown = heaviest(&tree, &joined, limit, measure.weighing());
 
     let root = NodeId::default();
     header.no_stack = tree.self_value[0][root];
@@ -140,7 +143,10 @@ pub fn bottom_up(profile: &Profile, options: &TreeOptions) -> Result<Tree, TooLa
         let heavier = pair(top).total.saturating_abs().max(old(top).total.saturating_abs());
         let smallest = threshold(heavier, options.min_share);
         let shape = Shape {
-            keep: &|node| node.total.iter().any(|total| *total != 0 && total.unsigned_abs() >= smallest),
+            keep: &|node| {
+                let mut totals = node.total.iter().take(measure.weighing());
+                totals.any(|total| *total != 0 && total.unsigned_abs() >= smallest)
+            },
             order: &|a, b| {
                 callers_by.compare(caller_row(&subject, &measure, a), caller_row(&subject, &measure, b))
             },
@@ -230,8 +236,17 @@ fn joined_nodes(tree: &CallTree) -> Column<NodeId, bool> {
 }
 
 /// Marks the heaviest rows, at most `limit`, and the callers that connect them to the root.
-fn heaviest(tree: &CallTree, joined: &Column<NodeId, bool>, limit: usize) -> Column<NodeId, bool> {
-    let weight = |node: NodeId| tree.total.iter().map(|total| total[node].unsigned_abs()).max().unwrap_or(0);
+/// The first `weighing` series say how heavy a row is.
+fn heaviest(
+    tree: &CallTree,
+    joined: &Column<NodeId, bool>,
+    limit: usize,
+    weighing: usize,
+) -> Column<NodeId, bool> {
+    let weight = |node: NodeId| {
+        let totals = tree.total.iter().take(weighing).map(|total| total[node].unsigned_abs());
+        totals.max().unwrap_or(0)
+    };
     let mut rows: Vec<NodeId> = tree.parent.ids().skip(1).filter(|&node| !joined[node]).collect();
     if rows.len() > limit {
         // A caller is never lighter than its callees and comes before them, so a stable sort keeps
@@ -322,6 +337,17 @@ mod tests {
             (tree.header.elided, tree.header.elided_rows, tree.rows[0].cut, tree.rows[1].cut),
             (11, 2, 1, 1)
         );
+    }
+
+    #[test]
+    fn several_metrics_are_weighed_by_the_first() {
+        let profile = from_picture("main;a 60 1\nmain;b 30 9000\nmain;c 10 500");
+        let scope = Scope { metrics: vec![0, 1], ..Scope::metric(0) };
+        let limited = TreeOptions { limit: Some(2), ..TreeOptions::new(scope.clone()) };
+        let names = |tree: Tree| tree.rows.iter().map(|row| row.name.to_string()).collect::<Vec<_>>();
+        assert_eq!(names(tree(&profile, &limited)), ["main", "a"]);
+        let shared = TreeOptions { min_share: 20.0, ..TreeOptions::new(scope) };
+        assert_eq!(names(tree(&profile, &shared)), ["main", "a", "b"]);
     }
 
     #[test]

@@ -42,6 +42,12 @@ impl Measure {
         }
     }
 
+    /// How many of the series weigh a row: both sides of a comparison, and the first of several metrics,
+    /// whose units differ.
+    pub(super) fn weighing(&self) -> usize {
+        if self.names.len() > 1 { 1 } else { usize::MAX }
+    }
+
     /// Whether there is an old side.
     pub(super) fn compares(&self) -> bool {
         self.old_ratio.is_some()

@@ -83,6 +83,8 @@ pub struct About {
     pub base: BaseAbout,
     /// The metric that counts the events which values are to be divided by.
     pub per_event: Option<String>,
+    /// How many events there are in what is shown.
+    pub events: i64,
     /// The columns to show; none for those that fit the view.
     pub columns: Vec<TextColumn>,
     /// That the tree is an approximation, and of what kind: one of the warnings too.

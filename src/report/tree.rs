@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::report::{Header, Name, Values};
+use crate::report::{Header, Name, Pair, Values};
 
 /// Which way a tree is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -47,6 +47,9 @@ pub struct TreeRow {
     /// this row.
     #[serde(flatten)]
     pub values: Values,
+    /// How many events its values weigh, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub events: Option<Pair>,
     /// For the text: how many rows directly below this one were cut.
     #[serde(skip)]
     pub cut: u32,

@@ -1,10 +1,10 @@
-//! `top --per-event`: what one event costs on average.
+//! `--per-event`: what one event costs on average.
 
 use std::cmp::Ordering;
 
 use crate::kind::counts_of;
 use crate::profile::Profile;
-use crate::report::{Top, TopRow};
+use crate::report::{Pair, Top, TopRow, Tree, Values};
 use crate::view::{Scope, TopOptions, top};
 
 /// The number of the metric that counts what metric number `metric` weighs, where there is one: calls,
@@ -21,14 +21,12 @@ pub fn companion(profile: &Profile, metric: usize) -> Option<usize> {
 /// The flat view of a metric with the events that number `events` counts beside each row, sorted by
 /// what one event costs. The values stay sums: who divides decides how to round.
 pub fn top_per_event(profile: &Profile, options: &TopOptions, events: usize) -> Top {
-    let metric = options.scope.metrics[0];
-    let scope = Scope { metrics: vec![metric, events], ..options.scope.clone() };
+    let scope = with_events(options.scope.clone(), events);
     let mut found = top(profile, &TopOptions { scope, limit: None, ..options.clone() });
     found.header.metrics.clear();
     found.header.about.per_event = Some(profile.meta.metrics[events].name.clone());
     for row in &mut found.rows {
-        let counted = row.values.values.take().and_then(|values| values.0.get(1).map(|&(_, pair)| pair));
-        row.events = Some(counted.unwrap_or_default());
+        row.events = Some(take_events(&mut row.values));
         row.candidate = false;
     }
     found.rows.sort_by(|a, b| by_mean(a, b).then_with(|| a.name.cmp(&b.name)));
@@ -36,6 +34,32 @@ pub fn top_per_event(profile: &Profile, options: &TopOptions, events: usize) -> 
     found.header.elided += rest.iter().map(|row| row.values.self_value).sum::<i64>();
     found.header.elided_rows += rest.len() as u64;
     found
+}
+
+/// The scope of a metric with what counts its events beside it.
+#[must_use]
+pub fn with_events(scope: Scope, events: usize) -> Scope {
+    Scope { metrics: vec![scope.metrics[0], events], ..scope }
+}
+
+/// A tree of a metric and of the events that number `events` counts, made by [`with_events`], with the events
+/// of each row beside its values. The rows stay in the order of their sums, in which a caller comes before
+/// what it calls.
+#[must_use]
+pub fn tree_per_event(mut found: Tree, profile: &Profile, events: usize) -> Tree {
+    found.header.metrics.clear();
+    found.header.about.per_event = Some(profile.meta.metrics[events].name.clone());
+    found.header.about.events = profile.shown_total(events);
+    for row in &mut found.rows {
+        row.events = Some(take_events(&mut row.values));
+    }
+    found
+}
+
+/// Takes the second of two metrics out of the values of a row.
+fn take_events(values: &mut Values) -> Pair {
+    let events = values.values.take().and_then(|values| values.0.get(1).map(|&(_, pair)| pair));
+    events.unwrap_or_default()
 }
 
 /// The dearest first: by self of one event, then by total.
@@ -56,6 +80,7 @@ fn compare(x: i64, m: i64, y: i64, n: i64) -> Ordering {
 mod tests {
     use super::*;
     use crate::profile::from_picture;
+    use crate::view::{TreeOptions, tree};
 
     #[test]
     fn the_dearest_event_comes_first() {
@@ -66,5 +91,16 @@ mod tests {
         let drawn: Vec<_> = top.rows.iter().map(|row| (&*row.name, row.events.unwrap().self_value)).collect();
         assert_eq!(drawn, [("b", 3), ("a", 10)]);
         assert_eq!((top.header.elided, top.header.elided_rows), (5, 1));
+    }
+
+    #[test]
+    fn rows_of_a_tree_have_their_events() {
+        let profile = from_picture("main;a 100 10\nmain;b 90 3\nmain 5 5");
+        let scope = with_events(Scope::metric(0), 1);
+        let found = tree_per_event(tree(&profile, &TreeOptions::new(scope)), &profile, 1);
+        let drawn: Vec<_> = found.rows.iter().map(|row| (&*row.name, row.events.unwrap())).collect();
+        let pair = |self_value, total| Pair { self_value, total };
+        assert_eq!(drawn, [("main", pair(5, 18)), ("a", pair(10, 10)), ("b", pair(3, 3))]);
+        assert_eq!((found.header.about.events, found.header.metrics.len()), (18, 0));
     }
 }

@@ -98,6 +98,7 @@ pub fn tree(profile: &Profile, options: &TreeOptions) -> Tree {
                 tree.self_value.iter().map(|column| column[node]),
                 tree.total.iter().map(|column| column[node]),
             ),
+            events: None,
             cut: tree.cut[node],
             joined: joined[node],
         });
@@ -183,6 +184,7 @@ fn append_callers(
                 tree.self_value.iter().map(|column| column[node]),
                 tree.total.iter().map(|column| column[node]),
             ),
+            events: None,
             cut: tree.cut[node],
             joined: false,
         });

@@ -10,9 +10,9 @@ use crate::cli::columns::ColumnArgs;
 use crate::cli::failure::hinted;
 use crate::cli::marking::MarkArgs;
 use crate::cli::run::{one_metric, show};
-use crate::profile::LoadOptions;
+use crate::profile::{LoadOptions, Profile};
 use crate::report::Report;
-use crate::view::{Sort, SortKey, TopOptions, companion, top, top_per_event};
+use crate::view::{Scope, Sort, SortKey, TopOptions, companion, top, top_per_event};
 
 /// Flat view: self and total of every function
 #[derive(Args, Debug)]
@@ -64,15 +64,20 @@ impl TopCommand {
                 top.header.about.columns = self.columns.columns();
                 return Ok(Report::Top(top));
             }
-            one_metric(&options.scope, "top --per-event")?;
-            let events = companion(profile, options.scope.metrics[0]).ok_or_else(|| {
-                let metric = &profile.meta.metrics[options.scope.metrics[0]].name;
-                hinted(
-                    format!("--per-event: nothing counts the events of {metric}"),
-                    "choose another metric with --metric",
-                )
-            })?;
+            let events = events_of(profile, &options.scope, "top --per-event")?;
             Ok(Report::Top(top_per_event(profile, &options, events)))
         })
     }
+}
+
+/// The number of the metric that counts the events of the one shown. Fails where there is none.
+pub(crate) fn events_of(profile: &Profile, scope: &Scope, command: &str) -> Result<usize> {
+    one_metric(scope, command)?;
+    companion(profile, scope.metrics[0]).ok_or_else(|| {
+        let metric = &profile.meta.metrics[scope.metrics[0]].name;
+        hinted(
+            format!("--per-event: nothing counts the events of {metric}"),
+            "choose another metric with --metric",
+        )
+    })
 }

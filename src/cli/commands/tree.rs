@@ -7,6 +7,7 @@ use crate::cli::args::{OutputFormat, RowArgs, ViewArgs};
 use crate::cli::base::BaseArgs;
 use crate::cli::calls::Shows;
 use crate::cli::columns::ColumnArgs;
+use crate::cli::commands::top::events_of;
 use crate::cli::failure::hinted;
 use crate::cli::filters::AroundFocus;
 use crate::cli::marking::MarkArgs;
@@ -14,7 +15,7 @@ use crate::cli::memory;
 use crate::cli::run::show;
 use crate::profile::LoadOptions;
 use crate::report::Report;
-use crate::view::{Sort, SortKey, TreeOptions, bottom_up, tree};
+use crate::view::{Sort, SortKey, TreeOptions, bottom_up, tree, tree_per_event, with_events};
 
 /// Call tree: callees below their callers, or callers below each function
 #[derive(Args, Debug)]
@@ -41,6 +42,9 @@ pub(crate) struct TreeCommand {
     mark: MarkArgs,
     #[command(flatten)]
     columns: ColumnArgs,
+    /// Divide by what counts the events: delay by contentions, space by objects, cpu by samples, any by calls
+    #[arg(long, alias = "mean", conflicts_with_all = ["base", "columns"])]
+    per_event: bool,
 }
 
 /// Rows of text from the top down, unless told otherwise.
@@ -73,8 +77,10 @@ impl TreeCommand {
         show(&self.view, &self.base, Shows::Paths, LoadOptions::default(), |profile, mut scope| {
             self.mark.apply(profile, self.view.filters.fixed_strings, &mut scope)?;
             self.columns.check(self.base.is_given(), scope.metrics.len(), "tree")?;
+            let events =
+                self.per_event.then(|| events_of(profile, &scope, "tree --per-event")).transpose()?;
             let options = TreeOptions {
-                scope,
+                scope: events.map_or_else(|| scope.clone(), |events| with_events(scope.clone(), events)),
                 sort: self.base.order(self.rows.sort.as_ref(), sort)?,
                 limit: self.rows.cut.most.limit_or(&self.view.layout, limit),
                 min_share: self.rows.cut.min_share_or(&self.view.layout, min_share),
@@ -87,6 +93,9 @@ impl TreeCommand {
             } else {
                 tree(profile, &options)
             };
+            if let Some(events) = events {
+                tree = tree_per_event(tree, profile, events);
+            }
             tree.header.about.columns = self.columns.columns();
             Ok(Report::Tree(tree))
         })

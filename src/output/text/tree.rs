@@ -6,6 +6,7 @@
 mod bottom_up;
 mod further;
 mod layout;
+mod per_event;
 mod top_down;
 
 use crate::output::text::columns::{Emphasis, Line};
@@ -21,7 +22,11 @@ use crate::unit::{self, IncompatibleUnits, Scale};
 pub(super) fn lines(tree: &Tree, style: &Style) -> Result<Vec<Line>, IncompatibleUnits> {
     let mut lines = header::lines(&tree.header, style)?;
     let old = tree.header.base.as_ref().map_or(0, |base| base.total);
-    let scale = header::scale(&tree.header.metric, tree.header.shown.max(old), style)?;
+    let whole = header::scale(&tree.header.metric, tree.header.shown.max(old), style)?;
+    let scale = match tree.header.about.per_event {
+        Some(_) => header::scale(&tree.header.metric, per_event::largest_mean(&tree.rows), style)?,
+        None => whole.clone(),
+    };
     let names = Names::new(tree.rows.iter().map(|row| &row.name), style);
     let groups = groups(tree);
     let lightest = lightest(tree, &groups);
@@ -32,7 +37,8 @@ pub(super) fn lines(tree: &Tree, style: &Style) -> Result<Vec<Line>, Incompatibl
         Direction::TopDown => lines.extend(drawing.top_down()),
         Direction::BottomUp => lines.extend(drawing.bottom_up()),
     }
-    let note = header::highlight_note(&tree.header, &drawing.scale, style);
+    lines.extend(drawing.note_per_event());
+    let note = header::highlight_note(&tree.header, &whole, style);
     lines.extend(note.map(|note| Line::new(note, Emphasis::Faint)));
     Ok(lines)
 }
@@ -200,7 +206,11 @@ impl Drawing<'_> {
             Entry::Group(group) => Some(self.groups[*group].last),
             Entry::Rest { .. } => None,
         };
-        let numbers = [numbers, self.further_numbers(row.map(|row| &self.tree.rows[row]))].concat();
+        let numbers = if self.is_per_event() {
+            self.numbers_per_event(row.map(|row| &self.tree.rows[row]))
+        } else {
+            [numbers, self.further_numbers(row.map(|row| &self.tree.rows[row]))].concat()
+        };
         DrawnLine { numbers, prefix, names, row, emphasis }
     }
 

@@ -13,8 +13,13 @@ impl Drawing<'_> {
             let row = &self.tree.rows[self.groups[top].last];
             let new = Pair { self_value: row.values.self_value, total: row.values.total };
             let numbers = self.bottom_up_numbers(new, compared::old(&row.values), None);
+            let numbers = if self.is_per_event() {
+                self.numbers_per_event(Some(row))
+            } else {
+                [numbers, self.further_numbers(Some(row))].concat()
+            };
             drawn.push(DrawnLine {
-                numbers: [numbers, self.further_numbers(Some(row))].concat(),
+                numbers,
                 prefix: String::new(),
                 names: self.group_names(top),
                 row: Some(self.groups[top].last),
@@ -29,6 +34,8 @@ impl Drawing<'_> {
         let title = format!("FUNCTION{called_by}CALLERS");
         let titles = if self.tree.header.base.is_some() {
             self.compared_titles(title)
+        } else if self.is_per_event() {
+            [self.titles_per_event(), vec![title]].concat()
         } else if !self.further.is_empty() {
             [self.titles_of_metrics(), vec![title]].concat()
         } else {
@@ -39,7 +46,7 @@ impl Drawing<'_> {
         if self.tree.min_share > 0.0 {
             let mut note =
                 format!("callers with at least {}% of the function they lead to", self.tree.min_share);
-            if self.tree.header.base.is_none() && self.further.is_empty() {
+            if self.tree.header.base.is_none() && self.further.is_empty() && !self.is_per_event() {
                 note.push_str(&format!("{}%TOP: of that function", self.style.glyphs.dot));
             }
             lines.push(Line::new(note, Emphasis::Faint));
@@ -78,7 +85,12 @@ impl Drawing<'_> {
         let mut numbers = vec![String::new(); count];
         // Self is what adds up.
         let place = if header.base.is_some() { 4 } else { 0 };
-        numbers[place] = self.scale.format(header.elided);
+        if self.is_per_event() {
+            // Means do not add up.
+            numbers = self.numbers_per_event(None);
+        } else {
+            numbers[place] = self.scale.format(header.elided);
+        }
         (self.tree.cut > 0).then(|| DrawnLine {
             numbers,
             prefix: String::new(),

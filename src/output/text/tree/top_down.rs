@@ -11,12 +11,14 @@ impl Drawing<'_> {
         let no_stack = self.tree.header.no_stack;
         let about = &self.tree.header.about.base;
         let old = Pair { self_value: about.no_stack, total: about.sum };
+        let new = Pair { self_value: no_stack, total: whole };
+        let numbers = if self.is_per_event() {
+            self.whole_per_event(new)
+        } else {
+            [self.top_down_numbers(new, old), self.further_wholes()].concat()
+        };
         let mut drawn = vec![DrawnLine {
-            numbers: [
-                self.top_down_numbers(Pair { self_value: no_stack, total: whole }, old),
-                self.further_wholes(),
-            ]
-            .concat(),
+            numbers,
             prefix: String::new(),
             names: vec!["(all)".to_string()],
             row: None,
@@ -27,6 +29,8 @@ impl Drawing<'_> {
         let title = format!("FUNCTION{calls}CALLEES");
         let titles = if self.tree.header.base.is_some() {
             self.compared_titles(title)
+        } else if self.is_per_event() {
+            [self.titles_per_event(), vec![title]].concat()
         } else if !self.further.is_empty() {
             [self.titles_of_metrics(), vec![title]].concat()
         } else {

@@ -2,12 +2,13 @@
 
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use prof::format::{Format, LoadError, Source, load};
 use prof::profile::{Id, LoadOptions, Profile};
 
 use crate::MEMORY;
+use crate::clock;
 use crate::views;
 
 /// What became of an input.
@@ -22,8 +23,7 @@ pub enum Outcome {
 const MEMORY_AT_LEAST: usize = 48 << 20;
 const MEMORY_A_BYTE: usize = 400;
 
-/// How long an input may take, and so long for each mebibyte of it more: by the clock on the wall, on a
-/// machine that may be busy, so only what grows without bound is noticed.
+/// How much processor time an input may take, and as much for each mebibyte of it more.
 const TIME_AT_LEAST: Duration = Duration::from_secs(20);
 
 thread_local! {
@@ -48,7 +48,7 @@ pub fn keep_panics() {
 pub fn check(format: Option<&Format>, bytes: &[u8], view: Option<usize>) -> Result<Outcome, String> {
     MEMORY.reset_peak_usage();
     let before = MEMORY.current_usage();
-    let start = Instant::now();
+    let start = clock::spent();
     let work = || -> Result<Outcome, String> {
         let mut source = match Source::open(Box::new(std::io::Cursor::new(bytes.to_vec()))) {
             Ok(source) => source,
@@ -67,7 +67,7 @@ pub fn check(format: Option<&Format>, bytes: &[u8], view: Option<usize>) -> Resu
     let outcome = catch_unwind(AssertUnwindSafe(work));
     IS_CHECKING.set(false);
     let outcome = outcome.unwrap_or_else(|_| Err(format!("panic: {}", PANIC.with_borrow(Clone::clone))))?;
-    let (peak, time) = (MEMORY.peak_usage().saturating_sub(before), start.elapsed());
+    let (peak, time) = (MEMORY.peak_usage().saturating_sub(before), clock::spent().saturating_sub(start));
     if peak > MEMORY_AT_LEAST + bytes.len() * MEMORY_A_BYTE {
         let shown = view.map_or(String::new(), |view| format!(" in {}", views::VIEWS[view]));
         return Err(format!("memory: {} MB{shown} for {} bytes", peak >> 20, bytes.len()));

@@ -17,6 +17,7 @@
 
 mod arguments;
 mod check;
+mod clock;
 mod dictionary;
 mod json;
 mod lines;

@@ -6,10 +6,22 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// No input takes longer, however slow the machine.
+use crate::clock;
+
+/// No input takes more time of the processors.
 const LONGEST: Duration = Duration::from_mins(1);
 
-static CURRENT: Mutex<Option<(Instant, &'static str, Vec<u8>)>> = Mutex::new(None);
+/// Nor longer where the processors do nothing.
+const LONGEST_WAIT: Duration = Duration::from_mins(20);
+
+static CURRENT: Mutex<Option<Case>> = Mutex::new(None);
+
+struct Case {
+    since: Instant,
+    spent: Duration,
+    format: &'static str,
+    bytes: Vec<u8>,
+}
 
 /// Notes the input that is read next. Where `HOSTILE_TRACE` is set it is written to a file first, for
 /// inputs that end the process.
@@ -17,7 +29,8 @@ pub fn case(format: &'static str, bytes: &[u8]) {
     if let Some(folder) = std::env::var_os("HOSTILE_TRACE") {
         std::fs::write(Path::new(&folder).join(format), bytes).expect("a folder to write to");
     }
-    *CURRENT.lock().unwrap() = Some((Instant::now(), format, bytes.to_vec()));
+    let case = Case { since: Instant::now(), spent: clock::spent(), format, bytes: bytes.to_vec() };
+    *CURRENT.lock().unwrap() = Some(case);
 }
 
 /// Ends the program where an input takes too long, and keeps the input.
@@ -26,9 +39,8 @@ pub fn start() {
         loop {
             thread::sleep(Duration::from_millis(500));
             let current = CURRENT.lock().unwrap();
-            if let Some((since, format, bytes)) = &*current
-                && since.elapsed() > LONGEST
-            {
+            let Some(Case { since, spent, format, bytes }) = &*current else { continue };
+            if clock::spent().saturating_sub(*spent) > LONGEST || since.elapsed() > LONGEST_WAIT {
                 let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("hang-{format}"));
                 println!("{format}: does not come back from {} bytes: {}", bytes.len(), path.display());
                 if let Err(error) = std::fs::write(&path, bytes) {

@@ -236,6 +236,17 @@ impl LayoutArgs {
     }
 }
 
+/// Options that all views share and that say nothing here: accepted, since scripts give every view the same.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct UnheededArgs {
+    #[arg(long, hide = true)]
+    names: Option<NamesChoice>,
+    #[arg(long, hide = true)]
+    color: Option<ColorChoice>,
+    #[arg(long, hide = true)]
+    pager: Option<PagerChoice>,
+}
+
 /// How values and names are written; by default as fits them.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = None)]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use clap::{Args, ValueEnum, ValueHint};
 
-use crate::cli::args::{InputArgs, LayoutArgs, NodeArgs, UnitArgs, ViewArgs, WordingArgs};
+use crate::cli::args::{InputArgs, LayoutArgs, NodeArgs, UnheededArgs, UnitArgs, ViewArgs, WordingArgs};
 use crate::cli::base::BaseArgs;
 use crate::cli::calls::Shows;
 use crate::cli::clock::Clock;
@@ -73,6 +73,8 @@ pub(crate) struct FlameCommand {
     base: BaseArgs,
     #[command(flatten)]
     mark: MarkArgs,
+    #[command(flatten)]
+    _unheeded: UnheededArgs,
 }
 
 /// What `--order` takes.

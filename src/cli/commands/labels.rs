@@ -3,7 +3,9 @@
 use anyhow::Result;
 use clap::Args;
 
-use crate::cli::args::{CutArgs, InputArgs, LayoutArgs, NodeArgs, UnitArgs, ViewArgs, WordingArgs};
+use crate::cli::args::{
+    CutArgs, InputArgs, LayoutArgs, NamesChoice, NodeArgs, UnitArgs, ViewArgs, WordingArgs,
+};
 use crate::cli::base::BaseArgs;
 use crate::cli::calls::Shows;
 use crate::cli::filters::FilterArgs;
@@ -37,6 +39,9 @@ pub(crate) struct LabelsCommand {
     mark: MarkArgs,
     #[command(flatten)]
     rows: CutArgs,
+    /// Accepted as in all views; there are no names of functions
+    #[arg(long, hide = true)]
+    names: Option<NamesChoice>,
 }
 
 /// Values of text for each key, unless told otherwise.
@@ -54,7 +59,7 @@ impl LabelsCommand {
             filters: self.filters,
             node: NodeArgs::default(),
             layout: self.layout,
-            wording: WordingArgs { unit: self.unit, names: None },
+            wording: WordingArgs { unit: self.unit, names: self.names },
         };
         show(
             &view,

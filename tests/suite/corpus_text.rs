@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::support::{corpus_root, files, load_file, load_well};
-use prof::format::LoadError;
+use crate::support::{corpus_root, files, load_well};
 use prof::profile::{FrameId, LabelValue, Profile};
+use prof::transform::label_root;
 
 /// Sums of values by something that names the stack.
 type Sums = BTreeMap<String, Vec<i64>>;
@@ -392,74 +392,20 @@ fn call_tables_add_up() {
 }
 
 #[test]
-fn every_text_file_loads_or_says_why_not() {
+fn labels_become_frames_as_pprofutils_makes_them() {
     let Some(corpus) = corpus_root() else { return };
-    let folders = [
-        "austin",
-        "callgrind",
-        "collapsed",
-        "dtrace",
-        "ghcprof",
-        "go-trace",
-        "goroutine-text",
-        "macos-sample",
-        "malformed",
-        "perf-script",
-        "pprof-legacy",
-        "pstats",
-    ];
-    let mut refused = BTreeMap::new();
-    for path in folders.iter().flat_map(|folder| files(&corpus.join(folder))) {
-        let name = path.file_name().unwrap().to_str().unwrap().to_string();
-        match load_file(&path) {
-            Ok(profile) => assert!(!profile.meta.format.is_empty()),
-            Err(LoadError::Unrecognized { hint }) => {
-                refused.insert(name, hint.unwrap_or_else(|| "unrecognized".into()));
-            }
-            Err(error) => {
-                refused.insert(name, error.to_string());
-            }
-        }
-    }
-    // What must be refused, and a part of the reason.
-    let expected = [
-        ("DataDog__go-profiler-notes__hello.trace", "Go execution trace"),
-        ("francoggm__rinhabackend-2025-go__goroutine.pprof", "debug=2"),
-        ("rishabh-shah-motadata__Golang-Training__goroutine.pprof", "debug=2"),
-        ("jonhoo__inferno__sample_invalid-samples-field.txt", "a count that is no number (line 22)"),
-        ("jonhoo__inferno__sample_odd-indentation.txt", "an odd number of columns of indentation (line 22)"),
-        ("jonhoo__inferno__sample_skipped-indentation.txt", "a level of indentation is skipped (line 23)"),
-        (
-            "jonhoo__inferno__sample_stack-line-only-indent-chars.txt",
-            "without anything but its indentation (line 22)",
-        ),
-        ("jonhoo__inferno__vsprof_invalid-depth.csv", "vsprof: unable to parse integer from 'x'"),
-        (
-            "jonhoo__inferno__vsprof_invalid-function-name.csv",
-            "vsprof: unable to parse function name from line (line 3)",
-        ),
-        (
-            "jonhoo__inferno__vsprof_invalid-number-of-calls.csv",
-            "vsprof: unable to parse integer from '4,718.25'",
-        ),
-        (
-            "jonhoo__inferno__vsprof_missing-function-name.csv",
-            "vsprof: missing function name in line (line 2)",
-        ),
-        ("jonhoo__inferno__vtune_end-before-header.csv", "vtune: the input ends without any stacks"),
-        (
-            "jonhoo__inferno__vtune_invalid-time-field.csv",
-            "vtune: invalid `CPU Time:Self` field: INVALID TIME (line 2)",
-        ),
-        ("arjunsk__go_profile_serde__truncated-gzip-heap.pprof", "gzip: the compressed data end too early"),
-    ];
-    for (name, reason) in expected {
-        let found = refused.remove(name).unwrap_or_else(|| panic!("{name} was not refused"));
-        assert!(found.contains(reason), "{name}: {found}");
-    }
-    // Files of formats that are not text.
-    let elsewhere =
-        ["KDAB__hotspot__perf.data", "jlfwong__speedscope__speedscope_", "grafana__pyroscope__1.pb"];
-    refused.retain(|name, _| !elsewhere.iter().any(|start| name.starts_with(start)));
-    assert_eq!(refused, BTreeMap::new());
+    let recorded = load_well(&corpus.join("pprof/felixge__pprofutils__labelframes.in.pprof"));
+    let theirs =
+        load_well(&corpus.join("pprof/golden-pprofutils/felixge__pprofutils__labelframes.out.pprof"));
+    let (ours, carried) = label_root(&recorded, &["mylabel"]).unwrap();
+    assert_eq!(carried, [958]);
+    // There the frame names the label too, `mylabel=val=2`, and samples without it have one as well.
+    let expected: Sums = sums_by(&theirs, |id| theirs.symbols.frame_name(id).to_string())
+        .into_iter()
+        .map(|(stack, values)| {
+            let plain = stack.trim_start_matches("mylabel=").trim_start_matches("N/A;");
+            (plain.to_string(), values)
+        })
+        .collect();
+    assert!(sums_by(&ours, |id| ours.symbols.frame_name(id).to_string()) == expected);
 }

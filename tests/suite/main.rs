@@ -7,6 +7,7 @@ mod corpus;
 mod corpus_binary;
 mod corpus_calls;
 mod corpus_hot;
+mod corpus_index;
 mod corpus_json;
 mod corpus_text;
 mod counting;

@@ -1,0 +1,298 @@
+//! The index of the corpus of real profiles: every file of it loads as what it is, or is refused for a
+//! reason that is right, and what others say of a file is compared with what we say.
+//!
+//! The corpus is looked for in `../shared/corpus`; where that is absent, these tests say so and pass.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use prof::format::LoadError;
+
+use crate::support::{corpus_root, load_file};
+
+/// A row of `INDEX.tsv`.
+struct Row {
+    path: String,
+    format: String,
+    /// What somebody else made of the file, and where that is; empty for most files.
+    expectation: String,
+}
+
+fn index(corpus: &Path) -> Vec<Row> {
+    let text = std::fs::read_to_string(corpus.join("INDEX.tsv")).unwrap();
+    let mut lines = text.lines();
+    let columns: Vec<&str> = lines.next().unwrap().split('\t').collect();
+    let column = |name: &str| columns.iter().position(|column| *column == name).unwrap();
+    let [path, format, expectation] = ["path", "format", "independent_expected_output"].map(column);
+    lines
+        .map(|line| {
+            let fields: Vec<&str> = line.split('\t').collect();
+            let field = |number: usize| fields.get(number).copied().unwrap_or_default().to_string();
+            Row { path: field(path), format: field(format), expectation: field(expectation) }
+        })
+        .collect()
+}
+
+/// What the index calls a format, what we call it, and how sure its first bytes make us.
+const FORMATS: &[(&str, &str, &str)] = &[
+    ("austin", "austin", "certain"),
+    ("callgrind", "callgrind", "certain"),
+    ("chrome-trace", "chrome-trace", "certain"),
+    ("collapsed", "collapsed", "maybe"),
+    ("cpuprofile", "cpuprofile", "certain"),
+    ("dhat", "dhat", "certain"),
+    ("dtrace", "dtrace", "likely"),
+    ("gecko", "gecko", "certain"),
+    ("ghcprof", "ghc", "certain"),
+    ("heapprofile", "heapprofile", "certain"),
+    ("jfr", "jfr", "certain"),
+    ("macos-sample", "macos-sample", "certain"),
+    ("perf-data", "perf-data", "certain"),
+    ("perf-script", "perf-script", "certain"),
+    ("pprof", "pprof", "likely"),
+    ("pprof-legacy", "pprof-legacy", "certain"),
+    ("pstats", "pstats", "certain"),
+    ("speedscope", "speedscope", "certain"),
+    ("stackprof", "stackprof", "certain"),
+];
+
+/// Files that are read otherwise than the others of their folder: those that are only called malformed,
+/// and those with less than usual to tell them by.
+const READ_AS: &[(&str, &str, &str)] = &[
+    // Austin compares two of its profiles in plain collapsed stacks.
+    ("austin/P403n1x87__austin-python__diff_a-b.austin", "collapsed", "maybe"),
+    // A report without a function.
+    ("callgrind/jrfonseca__gprof2dot__empty.callgrind", "callgrind", "likely"),
+    ("ghcprof/jlfwong__speedscope__simple.prof", "ghc-json", "certain"),
+    ("malformed/KDAB__hotspot__perf.data.true.v2", "perf-data", "certain"),
+    ("malformed/grafana__pyroscope__invalid_utf8.pb.gz", "pprof", "likely"),
+    ("malformed/grafana__pyroscope__no_addr_no_line.pb.gz", "pprof", "likely"),
+    ("malformed/jonhoo__inferno__bad-lines.txt", "collapsed", "maybe"),
+    (
+        "malformed/jonhoo__inferno__invalid-perf-with-empty-line-after-event-line.txt",
+        "perf-script",
+        "certain",
+    ),
+    ("malformed/jonhoo__inferno__perf_empty-line.txt", "perf-script", "certain"),
+    ("malformed/jonhoo__inferno__perf_weird-stack-line.txt", "perf-script", "certain"),
+    // Headers without a processor.
+    ("perf-script/brendangregg__FlameGraph__perf-vertx-stacks-01.txt", "perf-script", "likely"),
+];
+
+/// Files that are refused, and words of the reason.
+const REFUSED: &[(&str, &str)] = &[
+    ("go-trace/DataDog__go-profiler-notes__hello.trace", "Go execution trace"),
+    ("goroutine-text/francoggm__rinhabackend-2025-go__goroutine.pprof", "debug=2"),
+    ("goroutine-text/rishabh-shah-motadata__Golang-Training__goroutine.pprof", "debug=2"),
+    ("malformed/KDAB__hotspot__perf.data.true.v1", "a perf.data file of the first version"),
+    (
+        "malformed/arjunsk__go_profile_serde__truncated-gzip-heap.pprof",
+        "gzip: the compressed data end too early (byte 2097152)",
+    ),
+    // A protobuf message of another kind, which only looks like a profile.
+    ("malformed/grafana__pyroscope__1.pb", "not a profile in any known format"),
+    (
+        "malformed/jlfwong__speedscope__speedscope_incomplete-trace.json",
+        "speedscope: the events end while frames are open (byte 305)",
+    ),
+    (
+        "malformed/jlfwong__speedscope__speedscope_out-of-order-events.json",
+        "speedscope: an event closes a frame that is not the innermost open one (byte 558)",
+    ),
+    (
+        "malformed/jonhoo__inferno__sample_invalid-samples-field.txt",
+        "macos-sample: a count that is no number (line 22)",
+    ),
+    (
+        "malformed/jonhoo__inferno__sample_odd-indentation.txt",
+        "macos-sample: an odd number of columns of indentation (line 22)",
+    ),
+    (
+        "malformed/jonhoo__inferno__sample_skipped-indentation.txt",
+        "macos-sample: a level of indentation is skipped (line 23)",
+    ),
+    (
+        "malformed/jonhoo__inferno__sample_stack-line-only-indent-chars.txt",
+        "macos-sample: a node without anything but its indentation (line 22)",
+    ),
+    (
+        "malformed/jonhoo__inferno__vsprof_invalid-depth.csv",
+        "vsprof: unable to parse integer from 'x' (line 3)",
+    ),
+    (
+        "malformed/jonhoo__inferno__vsprof_invalid-function-name.csv",
+        "vsprof: unable to parse function name from line (line 3)",
+    ),
+    (
+        "malformed/jonhoo__inferno__vsprof_invalid-number-of-calls.csv",
+        "vsprof: unable to parse integer from '4,718.25' (line 3)",
+    ),
+    (
+        "malformed/jonhoo__inferno__vsprof_missing-function-name.csv",
+        "vsprof: missing function name in line (line 2)",
+    ),
+    (
+        "malformed/jonhoo__inferno__vtune_end-before-header.csv",
+        "vtune: the input ends without any stacks (line 1)",
+    ),
+    (
+        "malformed/jonhoo__inferno__vtune_invalid-time-field.csv",
+        "vtune: invalid `CPU Time:Self` field: INVALID TIME (line 2)",
+    ),
+];
+
+/// The format that a file must be read as, and how sure of it; `None` where none is expected.
+fn read_as(row: &Row) -> Option<(&'static str, &'static str)> {
+    let alone = READ_AS.iter().find(|(path, ..)| *path == row.path);
+    alone
+        .or_else(|| FORMATS.iter().find(|(folder, ..)| *folder == row.format))
+        .map(|&(_, format, sure)| (format, sure))
+}
+
+fn reason(error: LoadError) -> String {
+    match error {
+        LoadError::Unrecognized { hint: Some(hint) } => hint,
+        error => error.to_string(),
+    }
+}
+
+#[test]
+fn every_file_loads_as_what_it_is_or_is_refused_for_its_reason() {
+    let Some(corpus) = corpus_root() else { return };
+    let mut wrong = Vec::new();
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    let index = index(&corpus);
+    for row in &index {
+        let refused = REFUSED.iter().find(|(path, _)| *path == row.path);
+        let path = &row.path;
+        match (load_file(&corpus.join(path)), refused, read_as(row)) {
+            (Ok(profile), None, Some(expected)) => {
+                let meta = &profile.meta;
+                *counts.entry(meta.format).or_default() += 1;
+                if (meta.format, meta.confidence) != expected {
+                    wrong.push(format!("{path}: {} {}", meta.confidence, meta.format));
+                }
+            }
+            (Err(error), Some((_, words)), _) => {
+                let reason = reason(error);
+                *counts.entry("refused").or_default() += 1;
+                if !reason.contains(words) {
+                    wrong.push(format!("{path}: {reason}"));
+                }
+            }
+            (Err(error), None, _) => wrong.push(format!("{path}: {}", reason(error))),
+            (Ok(_), Some((_, words)), _) => wrong.push(format!("{path} loads, but: {words}")),
+            (Ok(_), None, None) => wrong.push(format!("{path}: nothing says what it is")),
+        }
+    }
+    println!("{counts:?}");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let listed = REFUSED.iter().map(|(path, _)| path).chain(READ_AS.iter().map(|(path, ..)| path));
+    for path in listed {
+        assert!(index.iter().any(|row| row.path == *path), "{path} is not in the index");
+    }
+}
+
+/// All files below a folder, as paths from there.
+fn below(root: &Path) -> BTreeSet<String> {
+    let (mut folders, mut files) = (vec![root.to_path_buf()], BTreeSet::new());
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                files.insert(path.strip_prefix(root).unwrap().to_string_lossy().into_owned());
+            }
+        }
+    }
+    files
+}
+
+#[test]
+fn the_index_lists_all_files() {
+    let Some(corpus) = corpus_root() else { return };
+    let index = index(&corpus);
+    let files = below(&corpus);
+    for row in &index {
+        assert!(files.contains(&row.path), "{} is not there", row.path);
+    }
+    for file in &files {
+        let is_listed = index.iter().any(|row| row.path == *file || row.expectation.contains(file.as_str()));
+        let is_other = file == "INDEX.tsv" || file.starts_with("_snapshots/") || file.contains("/golden");
+        assert!(is_listed || is_other, "{file} is not in the index");
+    }
+}
+
+/// The tests that compare files with what others made of them.
+const SOURCES: &[&str] = &[
+    include_str!("corpus_binary.rs"),
+    include_str!("corpus_calls.rs"),
+    include_str!("corpus_json.rs"),
+    include_str!("corpus_text.rs"),
+];
+
+/// Folders whose files are all compared, wherever an expectation is there.
+const COMPARED_FOLDERS: &[&str] = &["dtrace", "pprof-legacy"];
+
+/// Expectations that are compared with nothing, and why.
+const NOT_COMPARED: &[(&str, &str)] = &[
+    ("collapsed/jlfwong__speedscope__recursion.txt", "the snapshot has nothing of it"),
+    ("collapsed/jlfwong__speedscope__tall.txt", "the snapshot has nothing of it"),
+    ("cpuprofile/jlfwong__speedscope__sucrase.cpuprofile", "the snapshot has nothing of it"),
+    ("perf-script/jlfwong__speedscope__rust-mangled.linux-perf.txt", "the snapshot has nothing of it"),
+    ("perf-data/khasm-lang__khasmc__perf.data", "the stacks are of another program than the recording"),
+    ("perf-data/manthanabc__kumiko-rs__perf.data", "the text is of a recording of another length"),
+    (
+        "callgrind/jlfwong__speedscope__callgrind.cfn-reset.log",
+        "its calls cost more than all there is: speedscope raises what is called, we cut off what calls",
+    ),
+    ("block_delay_nanoseconds_block_count", "the delays are ticks of a clock, called nanoseconds"),
+    ("mutex_delay_nanoseconds_mutex_count", "the delays are ticks of a clock, called nanoseconds"),
+    (
+        "kafka-0__cpu_lock0_alloc0__0.jfr.gz.memory_alloc_in_new_tlab_bytes",
+        "what was allocated elsewhere, which we add, is not in the corpus",
+    ),
+];
+
+/// What tells a file from the others of its format, as the tests write it: `te_matching-x.json` is
+/// `"matching-x"` there.
+fn short_names(row: &Row) -> Vec<String> {
+    let name = row.path.rsplit('/').next().unwrap();
+    // What Pyroscope made of a recording has the recording's name, what it is of, and a number.
+    if let (true, Some((_, made))) = (row.expectation.starts_with("source JFR"), name.split_once(".jfr.gz."))
+    {
+        return vec![made.split('.').next().unwrap().to_string()];
+    }
+    let own = name.splitn(3, "__").last().unwrap();
+    let mut names = vec![name.to_string(), own.to_string()];
+    names.extend(own.match_indices('.').map(|(at, _)| own[..at].to_string()));
+    let spans: Vec<String> =
+        names.iter().filter_map(|name| name.strip_prefix("te_")).map(str::to_string).collect();
+    names.extend(spans);
+    names
+}
+
+#[test]
+fn what_others_say_of_a_file_is_compared_with_what_we_say() {
+    let Some(corpus) = corpus_root() else { return };
+    let mut wrong = Vec::new();
+    let mut compared = 0;
+    for row in index(&corpus).iter().filter(|row| !row.expectation.is_empty()) {
+        if NOT_COMPARED.iter().any(|(name, _)| row.path.contains(name)) {
+            continue;
+        }
+        let is_in_folder = COMPARED_FOLDERS.contains(&&*row.format);
+        let is_named = |name: &String| {
+            let quoted = [format!("\"{name}"), format!("__{name}")];
+            SOURCES.iter().any(|source| quoted.iter().any(|quoted| source.contains(quoted)))
+        };
+        if is_in_folder || short_names(row).iter().any(is_named) {
+            compared += 1;
+        } else {
+            wrong.push(format!("{}: no test compares it with {}", row.path, row.expectation));
+        }
+    }
+    println!("{compared} expectations are compared, {} not", NOT_COMPARED.len());
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

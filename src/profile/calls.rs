@@ -4,7 +4,7 @@
 //! caller and callee how often the one called the other and what that cost. No stack can be had from
 //! that: whether `a → b → c` ever happened is not known where both `a → b` and `b → c` did.
 
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, Hash, Hasher};
 
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 
@@ -108,11 +108,19 @@ struct Node {
     mapping: MappingId,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Edge {
     caller: FunctionId,
     callee: FunctionId,
     site: Option<FrameId>,
+}
+
+// By hand, as two words instead of four fields.
+impl Hash for Edge {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64((self.caller.index() as u64) << 32 | self.callee.index() as u64);
+        state.write_u64(self.site.map_or(0, |site| site.index() as u64 + 1));
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -252,10 +260,14 @@ impl CallCollector {
     pub(crate) fn finish(mut self, symbols: &mut SymbolTable, wholes: &[i64]) -> CallTable {
         self.edge_index = HashTable::new();
         self.nodes.resize_with(symbols.symbols.functions.len(), Node::default);
+        // Where there are no frames yet, those of different functions need not be looked for.
+        let is_first = symbols.symbols.frames.is_empty();
         let frame = |(function, node): (usize, &Node)| {
-            let function = FunctionId::new(function);
-            node.is_there
-                .then(|| symbols.frame(Frame { function, mapping: node.mapping, ..Frame::default() }))
+            let frame =
+                Frame { function: FunctionId::new(function), mapping: node.mapping, ..Frame::default() };
+            let add =
+                |frame| if is_first { symbols.symbols.frames.push(frame) } else { symbols.frame(frame) };
+            node.is_there.then_some(frame).map(add)
         };
         let mut table = CallTable {
             calls_metric: self.calls_metric,

@@ -7,7 +7,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use crate::profile::{Column, FrameId, FunctionId, Id, MappingId, StringId, Strings, unnamed};
 
 /// A function, as far as the format knows it.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Function {
     /// Its full name; empty where the format has none.
     pub name: StringId,
@@ -21,6 +21,15 @@ pub struct Function {
     /// functions called `(anonymous)`, told apart by line and column only; a Go function is its
     /// name.
     pub by_place: bool,
+}
+
+// By hand, as two words instead of five fields.
+impl Hash for Function {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64((self.name.index() as u64) << 32 | self.file.index() as u64);
+        let place = u64::from(self.line) << 32 | u64::from(self.column);
+        state.write_u64(place ^ u64::from(self.by_place) << 31);
+    }
 }
 
 /// One frame of a stack: a function at a line, at an address, in a mapping.

@@ -1,11 +1,13 @@
 //! `info`: what is in the input.
 
-use hashbrown::{HashMap, HashSet};
+use std::hash::{BuildHasher, Hash, Hasher};
 
-use crate::profile::{FrameId, LabelValue, Profile};
+use hashbrown::{DefaultHashBuilder, HashMap, HashSet, HashTable};
+
+use crate::profile::{Column, LabelSetId, LabelValue, Profile, StackId};
 use crate::report::{Depth, Info, InfoAbout, InfoInput, InfoLabel, InfoMetric};
 use crate::transform::unresolved;
-use crate::tree::{By, KeyId, Keys};
+use crate::tree::{By, Keys};
 use crate::view::busy;
 
 /// One input of `info`, described before inputs were combined.
@@ -135,10 +137,26 @@ fn no_stack(profile: &Profile, metric: usize) -> i64 {
 /// Number of stacks that differ in their functions. Stacks of the model differ in lines and addresses
 /// too.
 fn distinct_stacks(profile: &Profile) -> u64 {
+    let stacks = &profile.stacks;
+    if stacks.len() < 2 {
+        return stacks.len() as u64;
+    }
     let keys = Keys::new(profile, &By::Function);
-    let of_stack =
-        |frames: &[FrameId]| frames.iter().map(|&frame| keys.of_frame(frame)).collect::<Vec<KeyId>>();
-    let distinct: HashSet<Vec<KeyId>> = profile.stacks.iter().map(of_stack).collect();
+    // Where every frame is a function of its own, stacks differ in their functions as they do in frames.
+    if keys.ids().count() == profile.symbols.frames.len() {
+        return stacks.len() as u64;
+    }
+    let of = |stack: StackId| stacks.frames(stack).iter().map(|&frame| keys.of_frame(frame));
+    let hasher = DefaultHashBuilder::default();
+    let hash = |stack: StackId| {
+        let mut hasher = hasher.build_hasher();
+        of(stack).for_each(|key| key.hash(&mut hasher));
+        hasher.finish()
+    };
+    let mut distinct = HashTable::with_capacity(stacks.len());
+    for stack in stacks.ids() {
+        distinct.entry(hash(stack), |&known| of(known).eq(of(stack)), |&known| hash(known)).or_insert(stack);
+    }
     distinct.len() as u64
 }
 
@@ -161,13 +179,17 @@ fn unnamed(profile: &Profile) -> u64 {
 
 fn labels(profile: &Profile) -> Vec<InfoLabel> {
     let strings = &profile.symbols.strings;
-    let mut counts: HashMap<&str, u64> = HashMap::new();
+    let mut rows = Column::<LabelSetId, u64>::filled(0, profile.label_sets.len());
     for &set in &profile.samples.labels {
+        rows[set] += 1;
+    }
+    let mut counts: HashMap<&str, u64> = HashMap::new();
+    for (set, &rows) in rows.enumerate().filter(|(_, rows)| **rows > 0) {
         let mut keys: Vec<_> = profile.label_sets.labels(set).iter().map(|label| label.key).collect();
         keys.sort_unstable();
         keys.dedup();
         for key in keys {
-            *counts.entry(strings.get(key)).or_default() += 1;
+            *counts.entry(strings.get(key)).or_default() += rows;
         }
     }
     let mut labels: Vec<InfoLabel> =

@@ -2,23 +2,26 @@
 //!
 //! Version 3 and later mark objects that will be referred to again (bit 7 of the type); Python 2
 //! numbers the strings it writes as interned. Both kinds of reference are resolved here.
+//!
+//! No object is built: a tuple is where its items begin, and what is referred to is read once more.
 
-use std::borrow::Cow;
-use std::rc::Rc;
-
-/// A Python object.
-#[derive(Clone, Debug, PartialEq)]
+/// A Python object, or where its parts begin.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Object<'a> {
     /// `None`, `...`, and the like: nothing a profile needs.
     Nothing,
     Integer(i64),
     Float(f64),
-    /// Of the input itself, wherever it is UTF-8: a text for every name took more memory than the input.
-    Text(Cow<'a, str>),
-    /// A tuple or a list.
-    Sequence(Rc<[Object<'a>]>),
-    Dict(Rc<[(Object<'a>, Object<'a>)]>),
+    /// UTF-8, but for what Python 2 and file systems hold.
+    Text(&'a [u8]),
+    /// A tuple or a list of this length.
+    Sequence(Place, usize),
+    Dict(Place),
 }
+
+/// Where the parts of an object begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place(usize);
 
 /// Why bytes are no such data, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,103 +30,76 @@ pub(super) struct Broken {
     pub(super) what: &'static str,
 }
 
-/// How deeply objects may lie within each other: a profile needs five levels.
-const MAX_DEPTH: usize = 8;
-
 const REFERRED_TO: u8 = 0x80;
 
 pub(super) struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
-    objects: Vec<Object<'a>>,
-    interned: Vec<Object<'a>>,
-    /// Items of the sequences that are being read, the innermost last.
-    items: Vec<Object<'a>>,
+    /// Where the objects are that can be referred to.
+    marked: Vec<usize>,
+    interned: Vec<usize>,
+    /// Whether this is read for the second time, because something refers to it: then its marks are known.
+    is_again: bool,
 }
 
 impl<'a> Reader<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
-        Reader { bytes, at: 0, objects: Vec::new(), interned: Vec::new(), items: Vec::new() }
+        Reader { bytes, at: 0, marked: Vec::new(), interned: Vec::new(), is_again: false }
     }
 
-    /// Enters the dict that comes next; [`Reader::entry`] goes through it.
-    pub(super) fn open_dict(&mut self) -> Result<(), Broken> {
-        let kind = self.take(1)?[0];
-        if kind & !REFERRED_TO != b'{' {
-            return Err(Broken { at: 0, what: "the data are no dict of functions" });
-        }
-        if kind & REFERRED_TO != 0 {
-            // Nothing within the dict refers to the dict, but its place counts.
-            self.objects.push(Object::Nothing);
-        }
-        Ok(())
-    }
-
-    /// The next key and value of the dict that was entered; `None` behind its end.
-    pub(super) fn entry(&mut self) -> Result<Option<(Object<'a>, Object<'a>)>, Broken> {
-        let Some(key) = self.nested(1)? else { return Ok(None) };
-        let value = self.nested(1)?.ok_or_else(|| self.broken("a key without a value"))?;
-        Ok(Some((key, value)))
-    }
-
-    /// Reads an object; `None` stands for the mark that ends a dict.
-    fn nested(&mut self, depth: usize) -> Result<Option<Object<'a>>, Broken> {
-        if depth > MAX_DEPTH {
-            return Err(self.broken("objects nested too deeply for a profile"));
-        }
-        let kind = self.take(1)?[0];
-        let place = (kind & REFERRED_TO != 0).then(|| {
-            self.objects.push(Object::Nothing);
-            self.objects.len() - 1
-        });
-        let object = match kind & !REFERRED_TO {
+    /// The next object; `None` stands for the mark that ends a dict. The parts of a tuple or a dict are read
+    /// by [`Reader::within`], and before anything else.
+    pub(super) fn next(&mut self) -> Result<Option<Object<'a>>, Broken> {
+        let start = self.at;
+        let kind = self.byte()?;
+        match kind & !REFERRED_TO {
             b'0' => return Ok(None),
-            b'r' => return self.reference(|reader| &reader.objects).map(Some),
+            b'r' => return self.reference(|reader| &reader.marked).map(Some),
             b'R' => return self.reference(|reader| &reader.interned).map(Some),
-            b'(' | b'[' => self.sequence(Reader::count, depth)?,
-            b')' => self.sequence(Reader::byte, depth)?,
-            b'{' => self.dict(depth)?,
-            kind => self.leaf(kind)?,
-        };
-        if let Some(place) = place {
-            self.objects[place] = object.clone();
+            b't' if !self.is_again => self.interned.push(start),
+            _ => {}
         }
-        Ok(Some(object))
+        if kind & REFERRED_TO != 0 && !self.is_again {
+            self.marked.push(start);
+        }
+        self.object(kind & !REFERRED_TO).map(Some)
     }
 
-    fn reference(&mut self, table: fn(&Self) -> &Vec<Object<'a>>) -> Result<Object<'a>, Broken> {
-        let index = self.count()?;
-        table(self)
-            .get(index)
-            .cloned()
-            .ok_or_else(|| self.broken("a reference to an object that is not there"))
+    /// The next object, which is there.
+    pub(super) fn part(&mut self) -> Result<Object<'a>, Broken> {
+        self.next()?.ok_or_else(|| self.broken("the end of a dict, and not an object"))
     }
 
-    fn sequence(
+    /// Reads the parts of an object, wherever they are.
+    pub(super) fn within<T>(
         &mut self,
-        length: fn(&mut Self) -> Result<usize, Broken>,
-        depth: usize,
-    ) -> Result<Object<'a>, Broken> {
-        let length = length(self)?;
-        let start = self.items.len();
-        for _ in 0..length {
-            let item =
-                self.nested(depth + 1)?.ok_or_else(|| self.broken("the end of a dict within a tuple"))?;
-            self.items.push(item);
+        Place(start): Place,
+        read: impl FnOnce(&mut Self) -> Result<T, Broken>,
+    ) -> Result<T, Broken> {
+        if self.at == start {
+            return read(self);
         }
-        Ok(Object::Sequence(self.items.drain(start..).collect()))
+        let (behind, was_again) = (self.at, self.is_again);
+        (self.at, self.is_again) = (start, true);
+        let result = read(self)?;
+        (self.at, self.is_again) = (behind, was_again);
+        Ok(result)
     }
 
-    fn dict(&mut self, depth: usize) -> Result<Object<'a>, Broken> {
-        let mut items = Vec::new();
-        while let Some(key) = self.nested(depth + 1)? {
-            let value = self.nested(depth + 1)?.ok_or_else(|| self.broken("a key without a value"))?;
-            items.push((key, value));
-        }
-        Ok(Object::Dict(items.into()))
+    fn reference(&mut self, table: fn(&Self) -> &Vec<usize>) -> Result<Object<'a>, Broken> {
+        let index = self.count()?;
+        let there = *table(self)
+            .get(index)
+            .ok_or_else(|| self.broken("a reference to an object that is not there"))?;
+        // What is marked is no reference itself, so that this ends.
+        let behind = std::mem::replace(&mut self.at, there);
+        let kind = self.byte()?;
+        let object = self.object(kind & !REFERRED_TO);
+        self.at = behind;
+        object
     }
 
-    fn leaf(&mut self, kind: u8) -> Result<Object<'a>, Broken> {
+    fn object(&mut self, kind: u8) -> Result<Object<'a>, Broken> {
         Ok(match kind {
             b'N' | b'.' | b'S' => Object::Nothing,
             b'F' => Object::Integer(0),
@@ -134,24 +110,29 @@ impl<'a> Reader<'a> {
             b'g' => Object::Float(f64::from_le_bytes(self.array()?)),
             b'f' => {
                 let length = self.byte()?;
-                let text = self.take(length)?;
+                let text = self.take(length.into())?;
                 let number = std::str::from_utf8(text).ok().and_then(|text| text.trim().parse().ok());
                 Object::Float(number.ok_or_else(|| self.broken("a float that is none"))?)
             }
-            b's' | b'u' | b'a' | b'A' => self.text(Reader::count)?,
-            b'z' | b'Z' => self.text(Reader::byte)?,
-            b't' => {
-                let text = self.text(Reader::count)?;
-                self.interned.push(text.clone());
-                text
+            b's' | b'u' | b'a' | b'A' | b't' => {
+                let length = self.count()?;
+                Object::Text(self.take(length)?)
             }
+            b'z' | b'Z' => {
+                let length = self.byte()?;
+                Object::Text(self.take(length.into())?)
+            }
+            b'(' | b'[' => {
+                let length = self.count()?;
+                Object::Sequence(Place(self.at), length)
+            }
+            b')' => {
+                let length = self.byte()?;
+                Object::Sequence(Place(self.at), length.into())
+            }
+            b'{' => Object::Dict(Place(self.at)),
             _ => return Err(self.broken("a type of object that profiles do not hold")),
         })
-    }
-
-    fn text(&mut self, length: fn(&mut Self) -> Result<usize, Broken>) -> Result<Object<'a>, Broken> {
-        let length = length(self)?;
-        Ok(Object::Text(String::from_utf8_lossy(self.take(length)?)))
     }
 
     /// An integer of any size, in digits of 15 bits.
@@ -169,8 +150,8 @@ impl<'a> Reader<'a> {
         Ok(Object::Integer(if size < 0 { -value } else { value }))
     }
 
-    fn byte(&mut self) -> Result<usize, Broken> {
-        Ok(usize::from(self.take(1)?[0]))
+    fn byte(&mut self) -> Result<u8, Broken> {
+        Ok(self.take(1)?[0])
     }
 
     fn count(&mut self) -> Result<usize, Broken> {
@@ -192,7 +173,8 @@ impl<'a> Reader<'a> {
         Ok(&rest[..count])
     }
 
-    fn broken(&self, what: &'static str) -> Broken {
+    /// That the data are wrong where the reader is.
+    pub(super) fn broken(&self, what: &'static str) -> Broken {
         Broken { at: self.at, what }
     }
 }
@@ -201,14 +183,16 @@ impl<'a> Reader<'a> {
 mod tests {
     use super::*;
 
-    fn text(text: &str) -> Object<'_> {
-        Object::Text(text.into())
+    fn object(bytes: &[u8]) -> Result<Object<'_>, Broken> {
+        Reader::new(bytes).part()
     }
 
-    /// One object with all that is in it.
-    fn object(bytes: &[u8]) -> Result<Object<'_>, Broken> {
-        let mut reader = Reader::new(bytes);
-        reader.nested(0)?.ok_or(Broken { at: 0, what: "the end of a dict" })
+    /// The items of the tuple that comes next.
+    fn items<'a>(reader: &mut Reader<'a>) -> Result<Vec<Object<'a>>, Broken> {
+        let Object::Sequence(place, length) = reader.part()? else {
+            return Err(reader.broken("no tuple"));
+        };
+        reader.within(place, |reader| (0..length).map(|_| reader.part()).collect())
     }
 
     #[test]
@@ -216,9 +200,20 @@ mod tests {
         // marshal.dumps(("ab", "ab")) as Python 3 writes it, then as Python 2 does.
         let three = b"\xa9\x02\xda\x02abr\x01\x00\x00\x00";
         let two = b"(\x02\x00\x00\x00t\x02\x00\x00\x00abR\x00\x00\x00\x00";
-        let expected = Object::Sequence([text("ab"), text("ab")].into());
-        assert_eq!(object(three), Ok(expected.clone()));
-        assert_eq!(object(two), Ok(expected));
+        let expected = vec![Object::Text(b"ab"); 2];
+        assert_eq!(items(&mut Reader::new(three)), Ok(expected.clone()));
+        assert_eq!(items(&mut Reader::new(two)), Ok(expected));
+    }
+
+    #[test]
+    fn what_is_referred_to_is_read_again_and_numbered_once() {
+        // a = (7, "x"); [a, a, "x"], where a is object 0 and "x" is object 2.
+        let bytes = b"\xa9\x02\xe9\x07\x00\x00\x00\xda\x01xr\x00\x00\x00\x00r\x02\x00\x00\x00";
+        let mut reader = Reader::new(bytes);
+        let expected = [Object::Integer(7), Object::Text(b"x")];
+        assert_eq!(items(&mut reader).unwrap(), expected);
+        assert_eq!(items(&mut reader).unwrap(), expected);
+        assert_eq!(reader.part(), Ok(Object::Text(b"x")));
     }
 
     #[test]
@@ -233,11 +228,22 @@ mod tests {
 
     #[test]
     fn what_is_broken_is_said() {
-        for bytes in [&b"(\xff\xff\xff\x7f"[..], b"z\xffab", b"r\x00\x00\x00\x00", b"{0x", b"\xff", b"", b"0"]
-        {
-            assert!(object(bytes).is_err() || bytes == b"{0x", "{bytes:?}");
+        let broken: [&[u8]; 7] = [
+            b"z\xffab",
+            b"r\x00\x00\x00\x00",
+            b"\xf2\x00\x00\x00\x00",
+            b"(\xff\xff\xff\xff",
+            b"\xff",
+            b"",
+            b"0",
+        ];
+        for bytes in broken {
+            assert!(object(bytes).is_err(), "{bytes:?}");
         }
-        assert!(object(&[b')', 1].repeat(1000)).is_err());
         assert!(object(b"l\xff\xff\xff\x7f\x01\x00").is_err());
+        // A tuple that holds itself.
+        let mut reader = Reader::new(b"\xa9\x01r\x00\x00\x00\x00");
+        let Ok(itself) = items(&mut reader) else { panic!("a tuple") };
+        assert_eq!(itself, [Object::Sequence(Place(2), 1)]);
     }
 }

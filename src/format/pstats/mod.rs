@@ -8,9 +8,11 @@
 
 mod marshal;
 
+use std::borrow::Cow;
+
 use crate::format::pstats::marshal::{Broken, Object, Reader};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source};
-use crate::profile::{Function, FunctionId, LoadOptions, Profile, ProfileBuilder};
+use crate::profile::{Function, FunctionId, LoadOptions, Profile, ProfileBuilder, StringId};
 
 /// The format's row in the list of formats.
 pub(super) static PSTATS: Format = Format { name: NAME, title: "Python pstats", sniff, read };
@@ -30,74 +32,120 @@ fn sniff(head: &[u8]) -> Confidence {
 
 fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
     let bytes = source.read_all()?;
-    let broken = |broken: Broken| ParseError::at_byte(NAME, broken.at as u64, broken.what);
-    let mut reader = Reader::new(&bytes);
-    reader.open_dict().map_err(broken)?;
     let mut builder = ProfileBuilder::new(NAME, options);
     builder.metric("time", "nanoseconds");
     let calls = builder.metric("calls", "count");
     builder.calls_metric(calls);
-    while let Some((key, stats)) = reader.entry().map_err(broken)? {
-        add(&mut builder, &key, &stats).ok_or_else(|| {
-            ParseError::whole(NAME, format!("this is no function and its statistics: {key:?}: {stats:?}"))
-        })?;
-    }
+    read_functions(&mut Reader::new(&bytes), &mut builder)
+        .map_err(|Broken { at, what }| ParseError::at_byte(NAME, at as u64, what))?;
     // The finished table takes the place of the input.
-    drop(reader);
     drop(bytes);
     Ok(builder.finish().map_err(|error| ParseError::whole(NAME, error.to_string()))?)
 }
 
-/// Adds one function and the calls it received. `None` where the objects are of another shape.
-fn add(builder: &mut ProfileBuilder, key: &Object<'_>, stats: &Object<'_>) -> Option<()> {
-    let callee = function(builder, key)?;
-    let Object::Sequence(stats) = stats else { return None };
-    let [_, calls, own, total, Object::Dict(callers)] = &stats[..] else { return None };
-    let calls = integer(calls)?;
-    builder.call_node(callee, &[nanoseconds(own)?, calls]);
-    builder.call_total(callee, &[nanoseconds(total)?, calls]);
-    for (caller, cost) in callers.iter() {
-        let caller = function(builder, caller)?;
-        let values = match cost {
-            Object::Sequence(cost) => match &cost[..] {
-                [calls, _, _, total] => [nanoseconds(total)?, integer(calls)?],
-                _ => return None,
-            },
-            // The module `profile`, written in Python, only counts the calls.
-            calls => [0, integer(calls)?],
-        };
-        builder.call_edge(caller, callee, None, &values);
+fn read_functions(reader: &mut Reader, builder: &mut ProfileBuilder) -> Result<(), Broken> {
+    let Object::Dict(functions) = reader.part()? else {
+        return Err(reader.broken("the data are no dict of functions"));
+    };
+    reader.within(functions, |reader| {
+        while let Some(key) = reader.next()? {
+            let callee = function(reader, builder, key)?;
+            let stats = reader.part()?;
+            read_stats(reader, builder, callee, stats)?;
+        }
+        Ok(())
+    })
+}
+
+/// Adds what one function cost and the calls it received.
+fn read_stats(
+    reader: &mut Reader,
+    builder: &mut ProfileBuilder,
+    callee: FunctionId,
+    stats: Object,
+) -> Result<(), Broken> {
+    let Object::Sequence(stats, 5) = stats else { return Err(odd(reader)) };
+    reader.within(stats, |reader| {
+        integer(reader)?;
+        let (calls, own, total) = (integer(reader)?, nanoseconds(reader)?, nanoseconds(reader)?);
+        builder.call_node(callee, &[own, calls]);
+        builder.call_total(callee, &[total, calls]);
+        let Object::Dict(callers) = reader.part()? else { return Err(odd(reader)) };
+        reader.within(callers, |reader| {
+            while let Some(key) = reader.next()? {
+                let caller = function(reader, builder, key)?;
+                let cost = reader.part()?;
+                let values = read_cost(reader, cost)?;
+                builder.call_edge(caller, callee, None, &values);
+            }
+            Ok(())
+        })
+    })
+}
+
+/// What the calls of one caller cost, and how many they are.
+fn read_cost(reader: &mut Reader, cost: Object) -> Result<[i64; 2], Broken> {
+    let Object::Sequence(cost, length) = cost else {
+        // The module `profile`, written in Python, only counts the calls.
+        return Ok([0, whole(reader, cost)?]);
+    };
+    if length != 4 {
+        return Err(odd(reader));
     }
-    Some(())
+    reader.within(cost, |reader| {
+        let calls = integer(reader)?;
+        integer(reader)?;
+        nanoseconds(reader)?;
+        Ok([nanoseconds(reader)?, calls])
+    })
 }
 
 /// The function of `(file, line, name)`. Methods of one name are told apart by their place.
-fn function(builder: &mut ProfileBuilder, key: &Object<'_>) -> Option<FunctionId> {
-    let Object::Sequence(key) = key else { return None };
-    let [Object::Text(file), line, Object::Text(name)] = &key[..] else { return None };
-    // `~` stands for functions that are not written in Python.
-    let file = if file == "~" { "" } else { file };
-    let (name, file) = (builder.string(name), builder.string(file));
-    let line = u32::try_from(integer(line)?).unwrap_or(0);
-    Some(builder.function(Function { name, file, line, column: 0, by_place: true }))
+fn function(reader: &mut Reader, builder: &mut ProfileBuilder, key: Object) -> Result<FunctionId, Broken> {
+    let Object::Sequence(key, 3) = key else { return Err(odd(reader)) };
+    reader.within(key, |reader| {
+        let file = match text(reader)? {
+            // Functions that are not written in Python.
+            file if file == "~" => StringId::default(),
+            file => builder.string(&file),
+        };
+        let line = u32::try_from(integer(reader)?).unwrap_or(0);
+        let name = builder.string(&text(reader)?);
+        Ok(builder.function(Function { name, file, line, column: 0, by_place: true }))
+    })
 }
 
-fn integer(object: &Object<'_>) -> Option<i64> {
-    match *object {
-        Object::Integer(number) => Some(number),
+fn text<'a>(reader: &mut Reader<'a>) -> Result<Cow<'a, str>, Broken> {
+    let Object::Text(text) = reader.part()? else { return Err(odd(reader)) };
+    Ok(String::from_utf8_lossy(text))
+}
+
+fn integer(reader: &mut Reader) -> Result<i64, Broken> {
+    let object = reader.part()?;
+    whole(reader, object)
+}
+
+fn whole(reader: &Reader, object: Object) -> Result<i64, Broken> {
+    match object {
+        Object::Integer(number) => Ok(number),
         // Some writers make everything a float.
-        Object::Float(number) if number.fract() == 0.0 => Some(number as i64),
-        _ => None,
+        Object::Float(number) if number.fract() == 0.0 => Ok(number as i64),
+        _ => Err(odd(reader)),
     }
 }
 
 /// Seconds as whole nanoseconds. (Numbers outside of `i64` become its bounds.)
-fn nanoseconds(object: &Object<'_>) -> Option<i64> {
-    match *object {
-        Object::Integer(seconds) => Some(seconds.saturating_mul(1_000_000_000)),
-        Object::Float(seconds) => Some((seconds * 1e9).round() as i64),
-        _ => None,
+fn nanoseconds(reader: &mut Reader) -> Result<i64, Broken> {
+    match reader.part()? {
+        Object::Integer(seconds) => Ok(seconds.saturating_mul(1_000_000_000)),
+        Object::Float(seconds) => Ok((seconds * 1e9).round() as i64),
+        _ => Err(odd(reader)),
     }
+}
+
+/// That the objects are of another shape.
+fn odd(reader: &Reader) -> Broken {
+    reader.broken("this is no function and its statistics")
 }
 
 #[cfg(test)]

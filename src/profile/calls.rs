@@ -4,12 +4,12 @@
 //! caller and callee how often the one called the other and what that cost. No stack can be had from
 //! that: whether `a → b → c` ever happened is not known where both `a → b` and `b → c` did.
 
-use std::hash::{BuildHasher, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 
-use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
+use hashbrown::HashMap;
 
 use crate::profile::cycles::Cycles;
-use crate::profile::{Column, Frame, FrameId, FunctionId, Id, MappingId, SymbolTable};
+use crate::profile::{Column, Frame, FrameId, FunctionId, HashIndex, Id, MappingId, SymbolTable};
 
 /// A table of functions and a table of calls. Values are columns, one a metric, in the order of
 /// [`Meta::metrics`](crate::profile::Meta::metrics).
@@ -93,11 +93,10 @@ pub(crate) struct CallCollector {
     edges: Vec<Edge>,
     edge_values: Sums,
     /// The number of each edge, without the edge itself: that is a third of the size.
-    edge_index: HashTable<usize>,
+    edge_index: HashIndex<u32>,
     lines: Vec<Line>,
     line_values: Sums,
     line_index: HashMap<Line, usize>,
-    hasher: DefaultHashBuilder,
     pub(crate) calls_metric: Option<usize>,
 }
 
@@ -144,17 +143,19 @@ impl Sums {
             self.widen(values.len());
         }
         let start = row * self.metrics;
-        if self.sums.len() < start + self.metrics {
+        if self.sums.len() <= start {
+            self.sums.resize(start, 0);
+            self.sums.extend_from_slice(values);
             self.sums.resize(start + self.metrics, 0);
-        }
-        let mut fits = Ok(());
-        for (metric, (sum, &value)) in self.sums[start..].iter_mut().zip(values).enumerate() {
-            *sum = sum.saturating_add(value);
-            if matches!(*sum, i64::MIN | i64::MAX) {
-                fits = Err(metric);
+        } else {
+            for (sum, &value) in self.sums[start..].iter_mut().zip(values) {
+                *sum = sum.saturating_add(value);
             }
         }
-        fits
+        match self.sums[start..][..values.len()].iter().position(|sum| matches!(*sum, i64::MIN | i64::MAX)) {
+            None => Ok(()),
+            Some(metric) => Err(metric),
+        }
     }
 
     /// Makes room for more metrics; those that are new are 0.
@@ -189,7 +190,7 @@ impl CallCollector {
         let sums = [&self.self_values, &self.totals, &self.edge_values, &self.line_values];
         self.nodes.capacity() * size_of::<Node>()
             + self.edges.capacity() * size_of::<Edge>()
-            + self.edge_index.allocation_size()
+            + self.edge_index.size()
             + self.lines.capacity() * size_of::<Line>()
             + self.line_index.allocation_size()
             + sums.into_iter().map(Sums::size).sum::<usize>()
@@ -242,23 +243,23 @@ impl CallCollector {
     ) -> Result<(), usize> {
         self.node(caller);
         self.node(callee);
-        let CallCollector { edges, edge_index, hasher, .. } = self;
         let edge = Edge { caller, callee, site };
-        let hash = hasher.hash_one(edge);
-        let known = edge_index.find(hash, |&index| edges[index] == edge).copied();
+        let hash = self.edge_index.hash(&edge);
+        let known = self.edge_index.find(hash, |index| self.edges[index as usize] == edge);
         let index = known.unwrap_or_else(|| {
-            let index = edges.len();
-            edges.push(edge);
-            edge_index.insert_unique(hash, index, |&index| hasher.hash_one(edges[index]));
+            // More than 2³² edges are more than fits in memory.
+            let index = self.edges.len() as u32;
+            self.edges.push(edge);
+            self.edge_index.insert(hash, index);
             index
         });
-        self.edge_values.add(index, values)
+        self.edge_values.add(index as usize, values)
     }
 
     /// The finished table. `wholes` are the metrics' totals, which bound those of functions; the frames
     /// that stand for functions are added to `symbols`.
     pub(crate) fn finish(mut self, symbols: &mut SymbolTable, wholes: &[i64]) -> CallTable {
-        self.edge_index = HashTable::new();
+        self.edge_index = HashIndex::default();
         self.nodes.resize_with(symbols.symbols.functions.len(), Node::default);
         // Where there are no frames yet, those of different functions need not be looked for.
         let is_first = symbols.symbols.frames.is_empty();

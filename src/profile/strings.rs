@@ -1,10 +1,6 @@
 //! Interned text: every distinct string of a profile is stored once.
 
-use std::hash::BuildHasher;
-
-use hashbrown::{DefaultHashBuilder, HashTable};
-
-use crate::profile::{Column, Id, StringId};
+use crate::profile::{Column, HashIndex, Id, StringId};
 
 /// The distinct strings of a profile, in one buffer. Row 0 is the empty string.
 #[derive(Clone, Debug)]
@@ -12,10 +8,7 @@ pub struct Strings {
     text: String,
     /// Where each string ends in `text`; it starts where the one before it ends.
     end: Column<StringId, usize>,
-    index: HashTable<StringId>,
-    /// Seeded anew in every process, so that no input can aim at collisions. Nothing iterates over
-    /// the index, so the seed never shows in the output.
-    hasher: DefaultHashBuilder,
+    index: HashIndex<StringId>,
     /// The string after the one found last, which is the next more often than not where tables of the
     /// same order are added up.
     next: usize,
@@ -24,13 +17,8 @@ pub struct Strings {
 impl Strings {
     /// A table that holds the empty string only.
     pub fn new() -> Self {
-        let mut strings = Strings {
-            text: String::new(),
-            end: Column::new(),
-            index: HashTable::new(),
-            hasher: DefaultHashBuilder::default(),
-            next: 0,
-        };
+        let mut strings =
+            Strings { text: String::new(), end: Column::new(), index: HashIndex::default(), next: 0 };
         strings.intern("");
         strings
     }
@@ -44,27 +32,26 @@ impl Strings {
     }
 
     fn look_up(&mut self, text: &str) -> StringId {
-        let Strings { text: all, end, index, hasher, .. } = self;
-        let hash = hasher.hash_one(text);
-        if let Some(&id) = index.find(hash, |&id| resolve(all, end, id) == text) {
+        let hash = self.index.hash(text);
+        if let Some(id) = self.index.find(hash, |id| self.get(id) == text) {
             return id;
         }
-        all.push_str(text);
-        let id = end.push(all.len());
-        index.insert_unique(hash, id, |&id| hasher.hash_one(resolve(all, end, id)));
+        self.text.push_str(text);
+        let id = self.end.push(self.text.len());
+        self.index.insert(hash, id);
         id
     }
 
     /// The id of `text`, where the table holds it.
     pub fn find(&self, text: &str) -> Option<StringId> {
-        let hash = self.hasher.hash_one(text);
-        self.index.find(hash, |&id| self.get(id) == text).copied()
+        self.index.find(self.index.hash(text), |id| self.get(id) == text)
     }
 
     /// The text of `id`.
     #[inline]
     pub fn get(&self, id: StringId) -> &str {
-        resolve(&self.text, &self.end, id)
+        let start = if id.index() == 0 { 0 } else { self.end[StringId::new(id.index() - 1)] };
+        &self.text[start..self.end[id]]
     }
 
     /// Number of distinct strings.
@@ -79,19 +66,13 @@ impl Strings {
 
     /// About how many bytes of memory they take.
     pub(crate) fn size(&self) -> usize {
-        self.text.capacity() + self.end.len() * size_of::<usize>() + self.index.allocation_size()
+        self.text.capacity() + self.end.len() * size_of::<usize>() + self.index.size()
     }
 
     /// All ids in order.
     pub fn ids(&self) -> impl Iterator<Item = StringId> + use<> {
         self.end.ids()
     }
-}
-
-#[inline]
-fn resolve<'a>(text: &'a str, end: &Column<StringId, usize>, id: StringId) -> &'a str {
-    let start = if id.index() == 0 { 0 } else { end[StringId::new(id.index() - 1)] };
-    &text[start..end[id]]
 }
 
 impl Default for Strings {

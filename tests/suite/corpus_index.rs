@@ -3,12 +3,12 @@
 //!
 //! The corpus is looked for in `../shared/corpus`; where that is absent, these tests say so and pass.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use prof::format::LoadError;
 
-use crate::support::{corpus_root, load_file};
+use crate::support::{below, corpus_root, load_file};
 
 /// A row of `INDEX.tsv`.
 struct Row {
@@ -191,22 +191,6 @@ fn every_file_loads_as_what_it_is_or_is_refused_for_its_reason() {
     for path in listed {
         assert!(index.iter().any(|row| row.path == *path), "{path} is not in the index");
     }
-}
-
-/// All files below a folder, as paths from there.
-fn below(root: &Path) -> BTreeSet<String> {
-    let (mut folders, mut files) = (vec![root.to_path_buf()], BTreeSet::new());
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else {
-                files.insert(path.strip_prefix(root).unwrap().to_string_lossy().into_owned());
-            }
-        }
-    }
-    files
 }
 
 #[test]

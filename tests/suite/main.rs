@@ -37,3 +37,4 @@ mod stats_vectors;
 mod support;
 mod symbols;
 mod writing;
+mod written_json;

@@ -12,16 +12,32 @@ pub(super) enum Object<'a> {
     Nothing,
     Integer(i64),
     Float(f64),
-    /// UTF-8, but for what Python 2 and file systems hold.
-    Text(&'a [u8]),
+    Text(Text<'a>),
     /// A tuple or a list of this length.
     Sequence(Place, usize),
     Dict(Place),
+    /// No object, but the mark that ends a dict.
+    End,
+}
+
+/// UTF-8, but for what Python 2 and file systems hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Text<'a> {
+    pub(super) bytes: &'a [u8],
+    /// Its number among the marked objects, where it is one: the same wherever it is referred to.
+    pub(super) mark: Option<u32>,
 }
 
 /// Where the parts of an object begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place(usize);
+
+/// Where to go on behind the parts of an object, as [`Reader::enter`] found it.
+#[derive(Clone, Copy)]
+pub(super) struct Outside {
+    at: usize,
+    is_again: bool,
+}
 
 /// Why bytes are no such data, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +53,7 @@ pub(super) struct Reader<'a> {
     at: usize,
     /// Where the objects are that can be referred to.
     marked: Vec<usize>,
+    /// Where the strings are that Python 2 refers to.
     interned: Vec<usize>,
     /// Whether this is read for the second time, because something refers to it: then its marks are known.
     is_again: bool,
@@ -47,60 +64,60 @@ impl<'a> Reader<'a> {
         Reader { bytes, at: 0, marked: Vec::new(), interned: Vec::new(), is_again: false }
     }
 
-    /// The next object; `None` stands for the mark that ends a dict. The parts of a tuple or a dict are read
-    /// by [`Reader::within`], and before anything else.
-    pub(super) fn next(&mut self) -> Result<Option<Object<'a>>, Broken> {
+    /// The next object. The parts of a tuple or a dict are read behind [`Reader::enter`], and before anything
+    /// else.
+    pub(super) fn next(&mut self) -> Result<Object<'a>, Broken> {
         let start = self.at;
         let kind = self.byte()?;
         match kind & !REFERRED_TO {
-            b'0' => return Ok(None),
-            b'r' => return self.reference(|reader| &reader.marked).map(Some),
-            b'R' => return self.reference(|reader| &reader.interned).map(Some),
+            b'0' => return Ok(Object::End),
+            b'r' => return self.reference(true),
+            b'R' => return self.reference(false),
             b't' if !self.is_again => self.interned.push(start),
             _ => {}
         }
+        let mut mark = None;
         if kind & REFERRED_TO != 0 && !self.is_again {
+            mark = u32::try_from(self.marked.len()).ok();
             self.marked.push(start);
         }
-        self.object(kind & !REFERRED_TO).map(Some)
+        self.object(kind, mark)
     }
 
-    /// The next object, which is there.
-    pub(super) fn part(&mut self) -> Result<Object<'a>, Broken> {
-        self.next()?.ok_or_else(|| self.broken("the end of a dict, and not an object"))
-    }
-
-    /// Reads the parts of an object, wherever they are.
-    pub(super) fn within<T>(
-        &mut self,
-        Place(start): Place,
-        read: impl FnOnce(&mut Self) -> Result<T, Broken>,
-    ) -> Result<T, Broken> {
+    /// Goes to the parts of an object, wherever they are.
+    pub(super) fn enter(&mut self, Place(start): Place) -> Option<Outside> {
         if self.at == start {
-            return read(self);
+            return None;
         }
-        let (behind, was_again) = (self.at, self.is_again);
+        let outside = Outside { at: self.at, is_again: self.is_again };
         (self.at, self.is_again) = (start, true);
-        let result = read(self)?;
-        (self.at, self.is_again) = (behind, was_again);
-        Ok(result)
+        Some(outside)
     }
 
-    fn reference(&mut self, table: fn(&Self) -> &Vec<usize>) -> Result<Object<'a>, Broken> {
+    /// Goes behind an object whose parts are all read.
+    pub(super) fn leave(&mut self, outside: Option<Outside>) {
+        if let Some(Outside { at, is_again }) = outside {
+            (self.at, self.is_again) = (at, is_again);
+        }
+    }
+
+    fn reference(&mut self, is_marked: bool) -> Result<Object<'a>, Broken> {
         let index = self.count()?;
-        let there = *table(self)
-            .get(index)
-            .ok_or_else(|| self.broken("a reference to an object that is not there"))?;
+        let table = if is_marked { &self.marked } else { &self.interned };
+        let there =
+            *table.get(index).ok_or_else(|| self.broken("a reference to an object that is not there"))?;
         // What is marked is no reference itself, so that this ends.
         let behind = std::mem::replace(&mut self.at, there);
         let kind = self.byte()?;
-        let object = self.object(kind & !REFERRED_TO);
+        let mark = u32::try_from(index).ok().filter(|_| is_marked);
+        let object = self.object(kind, mark);
         self.at = behind;
         object
     }
 
-    fn object(&mut self, kind: u8) -> Result<Object<'a>, Broken> {
-        Ok(match kind {
+    #[inline]
+    fn object(&mut self, kind: u8, mark: Option<u32>) -> Result<Object<'a>, Broken> {
+        Ok(match kind & !REFERRED_TO {
             b'N' | b'.' | b'S' => Object::Nothing,
             b'F' => Object::Integer(0),
             b'T' => Object::Integer(1),
@@ -116,11 +133,11 @@ impl<'a> Reader<'a> {
             }
             b's' | b'u' | b'a' | b'A' | b't' => {
                 let length = self.count()?;
-                Object::Text(self.take(length)?)
+                Object::Text(Text { bytes: self.take(length)?, mark })
             }
             b'z' | b'Z' => {
                 let length = self.byte()?;
-                Object::Text(self.take(length.into())?)
+                Object::Text(Text { bytes: self.take(length.into())?, mark })
             }
             b'(' | b'[' => {
                 let length = self.count()?;
@@ -184,15 +201,22 @@ mod tests {
     use super::*;
 
     fn object(bytes: &[u8]) -> Result<Object<'_>, Broken> {
-        Reader::new(bytes).part()
+        Reader::new(bytes).next()
+    }
+
+    fn text(bytes: &[u8], mark: Option<u32>) -> Object<'_> {
+        Object::Text(Text { bytes, mark })
     }
 
     /// The items of the tuple that comes next.
     fn items<'a>(reader: &mut Reader<'a>) -> Result<Vec<Object<'a>>, Broken> {
-        let Object::Sequence(place, length) = reader.part()? else {
+        let Object::Sequence(place, length) = reader.next()? else {
             return Err(reader.broken("no tuple"));
         };
-        reader.within(place, |reader| (0..length).map(|_| reader.part()).collect())
+        let outside = reader.enter(place);
+        let items = (0..length).map(|_| reader.next()).collect();
+        reader.leave(outside);
+        items
     }
 
     #[test]
@@ -200,9 +224,8 @@ mod tests {
         // marshal.dumps(("ab", "ab")) as Python 3 writes it, then as Python 2 does.
         let three = b"\xa9\x02\xda\x02abr\x01\x00\x00\x00";
         let two = b"(\x02\x00\x00\x00t\x02\x00\x00\x00abR\x00\x00\x00\x00";
-        let expected = vec![Object::Text(b"ab"); 2];
-        assert_eq!(items(&mut Reader::new(three)), Ok(expected.clone()));
-        assert_eq!(items(&mut Reader::new(two)), Ok(expected));
+        assert_eq!(items(&mut Reader::new(three)), Ok(vec![text(b"ab", Some(1)); 2]));
+        assert_eq!(items(&mut Reader::new(two)), Ok(vec![text(b"ab", None); 2]));
     }
 
     #[test]
@@ -210,10 +233,10 @@ mod tests {
         // a = (7, "x"); [a, a, "x"], where a is object 0 and "x" is object 2.
         let bytes = b"\xa9\x02\xe9\x07\x00\x00\x00\xda\x01xr\x00\x00\x00\x00r\x02\x00\x00\x00";
         let mut reader = Reader::new(bytes);
-        let expected = [Object::Integer(7), Object::Text(b"x")];
-        assert_eq!(items(&mut reader).unwrap(), expected);
-        assert_eq!(items(&mut reader).unwrap(), expected);
-        assert_eq!(reader.part(), Ok(Object::Text(b"x")));
+        assert_eq!(items(&mut reader).unwrap(), [Object::Integer(7), text(b"x", Some(2))]);
+        // Read for the second time, the text has its number only where it is referred to.
+        assert_eq!(items(&mut reader).unwrap(), [Object::Integer(7), text(b"x", None)]);
+        assert_eq!(reader.next(), Ok(text(b"x", Some(2))));
     }
 
     #[test]
@@ -228,15 +251,8 @@ mod tests {
 
     #[test]
     fn what_is_broken_is_said() {
-        let broken: [&[u8]; 7] = [
-            b"z\xffab",
-            b"r\x00\x00\x00\x00",
-            b"\xf2\x00\x00\x00\x00",
-            b"(\xff\xff\xff\xff",
-            b"\xff",
-            b"",
-            b"0",
-        ];
+        let broken: [&[u8]; 6] =
+            [b"z\xffab", b"r\x00\x00\x00\x00", b"\xf2\x00\x00\x00\x00", b"(\xff\xff\xff\xff", b"\xff", b""];
         for bytes in broken {
             assert!(object(bytes).is_err(), "{bytes:?}");
         }

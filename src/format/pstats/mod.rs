@@ -8,9 +8,7 @@
 
 mod marshal;
 
-use std::borrow::Cow;
-
-use crate::format::pstats::marshal::{Broken, Object, Reader};
+use crate::format::pstats::marshal::{Broken, Object, Outside, Reader, Text};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source};
 use crate::profile::{Function, FunctionId, LoadOptions, Profile, ProfileBuilder, StringId};
 
@@ -36,116 +34,159 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     builder.metric("time", "nanoseconds");
     let calls = builder.metric("calls", "count");
     builder.calls_metric(calls);
-    read_functions(&mut Reader::new(&bytes), &mut builder)
-        .map_err(|Broken { at, what }| ParseError::at_byte(NAME, at as u64, what))?;
+    let mut stats = Stats { reader: Reader::new(&bytes), builder, strings: Vec::new() };
+    stats.read().map_err(|Broken { at, what }| ParseError::at_byte(NAME, at as u64, what))?;
+    let builder = stats.builder;
     // The finished table takes the place of the input.
     drop(bytes);
     Ok(builder.finish().map_err(|error| ParseError::whole(NAME, error.to_string()))?)
 }
 
-fn read_functions(reader: &mut Reader, builder: &mut ProfileBuilder) -> Result<(), Broken> {
-    let Object::Dict(functions) = reader.part()? else {
-        return Err(reader.broken("the data are no dict of functions"));
-    };
-    reader.within(functions, |reader| {
-        while let Some(key) = reader.next()? {
-            let callee = function(reader, builder, key)?;
-            let stats = reader.part()?;
-            read_stats(reader, builder, callee, stats)?;
-        }
-        Ok(())
-    })
+struct Stats<'a> {
+    reader: Reader<'a>,
+    builder: ProfileBuilder,
+    /// The strings of marked texts, by their marks: names come up as often as functions are called, and
+    /// looking them up takes a third of the time.
+    strings: Vec<StringId>,
 }
 
-/// Adds what one function cost and the calls it received.
-fn read_stats(
-    reader: &mut Reader,
-    builder: &mut ProfileBuilder,
-    callee: FunctionId,
-    stats: Object,
-) -> Result<(), Broken> {
-    let Object::Sequence(stats, 5) = stats else { return Err(odd(reader)) };
-    reader.within(stats, |reader| {
-        integer(reader)?;
-        let (calls, own, total) = (integer(reader)?, nanoseconds(reader)?, nanoseconds(reader)?);
-        builder.call_node(callee, &[own, calls]);
-        builder.call_total(callee, &[total, calls]);
-        let Object::Dict(callers) = reader.part()? else { return Err(odd(reader)) };
-        reader.within(callers, |reader| {
-            while let Some(key) = reader.next()? {
-                let caller = function(reader, builder, key)?;
-                let cost = reader.part()?;
-                let values = read_cost(reader, cost)?;
-                builder.call_edge(caller, callee, None, &values);
-            }
-            Ok(())
-        })
-    })
-}
-
-/// What the calls of one caller cost, and how many they are.
-fn read_cost(reader: &mut Reader, cost: Object) -> Result<[i64; 2], Broken> {
-    let Object::Sequence(cost, length) = cost else {
-        // The module `profile`, written in Python, only counts the calls.
-        return Ok([0, whole(reader, cost)?]);
-    };
-    if length != 4 {
-        return Err(odd(reader));
-    }
-    reader.within(cost, |reader| {
-        let calls = integer(reader)?;
-        integer(reader)?;
-        nanoseconds(reader)?;
-        Ok([nanoseconds(reader)?, calls])
-    })
-}
-
-/// The function of `(file, line, name)`. Methods of one name are told apart by their place.
-fn function(reader: &mut Reader, builder: &mut ProfileBuilder, key: Object) -> Result<FunctionId, Broken> {
-    let Object::Sequence(key, 3) = key else { return Err(odd(reader)) };
-    reader.within(key, |reader| {
-        let file = match text(reader)? {
-            // Functions that are not written in Python.
-            file if file == "~" => StringId::default(),
-            file => builder.string(&file),
+impl<'a> Stats<'a> {
+    fn read(&mut self) -> Result<(), Broken> {
+        let Object::Dict(functions) = self.reader.next()? else {
+            return Err(self.reader.broken("the data are no dict of functions"));
         };
-        let line = u32::try_from(integer(reader)?).unwrap_or(0);
-        let name = builder.string(&text(reader)?);
-        Ok(builder.function(Function { name, file, line, column: 0, by_place: true }))
-    })
-}
-
-fn text<'a>(reader: &mut Reader<'a>) -> Result<Cow<'a, str>, Broken> {
-    let Object::Text(text) = reader.part()? else { return Err(odd(reader)) };
-    Ok(String::from_utf8_lossy(text))
-}
-
-fn integer(reader: &mut Reader) -> Result<i64, Broken> {
-    let object = reader.part()?;
-    whole(reader, object)
-}
-
-fn whole(reader: &Reader, object: Object) -> Result<i64, Broken> {
-    match object {
-        Object::Integer(number) => Ok(number),
-        // Some writers make everything a float.
-        Object::Float(number) if number.fract() == 0.0 => Ok(number as i64),
-        _ => Err(odd(reader)),
+        self.reader.enter(functions);
+        loop {
+            match self.reader.next()? {
+                Object::End => return Ok(()),
+                key => self.read_function(key)?,
+            }
+        }
     }
-}
 
-/// Seconds as whole nanoseconds. (Numbers outside of `i64` become its bounds.)
-fn nanoseconds(reader: &mut Reader) -> Result<i64, Broken> {
-    match reader.part()? {
-        Object::Integer(seconds) => Ok(seconds.saturating_mul(1_000_000_000)),
-        Object::Float(seconds) => Ok((seconds * 1e9).round() as i64),
-        _ => Err(odd(reader)),
+    /// Adds what one function cost and the calls it received.
+    fn read_function(&mut self, key: Object) -> Result<(), Broken> {
+        let callee = self.function(key)?;
+        let outside = self.enter_tuple(5)?;
+        let [_, calls] = self.integers()?;
+        let [own, total] = self.nanoseconds()?;
+        self.builder.call_node(callee, &[own, calls]);
+        self.builder.call_total(callee, &[total, calls]);
+        self.read_callers(callee)?;
+        self.reader.leave(outside);
+        Ok(())
     }
-}
 
-/// That the objects are of another shape.
-fn odd(reader: &Reader) -> Broken {
-    reader.broken("this is no function and its statistics")
+    fn read_callers(&mut self, callee: FunctionId) -> Result<(), Broken> {
+        let Object::Dict(callers) = self.reader.next()? else { return Err(self.odd()) };
+        let outside = self.reader.enter(callers);
+        loop {
+            let caller = match self.reader.next()? {
+                Object::End => break,
+                key => self.function(key)?,
+            };
+            let cost = self.reader.next()?;
+            let values = self.cost(cost)?;
+            self.builder.call_edge(caller, callee, None, &values);
+        }
+        self.reader.leave(outside);
+        Ok(())
+    }
+
+    /// What the calls of one caller cost, and how many they are.
+    fn cost(&mut self, cost: Object) -> Result<[i64; 2], Broken> {
+        if !matches!(cost, Object::Sequence(..)) {
+            // The module `profile`, written in Python, only counts the calls.
+            return Ok([0, self.integer(cost)?]);
+        }
+        let outside = self.enter(cost, 4)?;
+        let [calls, _] = self.integers()?;
+        let [_, total] = self.nanoseconds()?;
+        self.reader.leave(outside);
+        Ok([total, calls])
+    }
+
+    /// The function of `(file, line, name)`. Methods of one name are told apart by their place.
+    fn function(&mut self, key: Object) -> Result<FunctionId, Broken> {
+        let outside = self.enter(key, 3)?;
+        let file = match self.text()? {
+            // Functions that are not written in Python.
+            file if file.bytes == b"~" => StringId::default(),
+            file => self.string(file),
+        };
+        let line = self.reader.next()?;
+        let line = u32::try_from(self.integer(line)?).unwrap_or(0);
+        let name = self.text()?;
+        let name = self.string(name);
+        self.reader.leave(outside);
+        Ok(self.builder.function(Function { name, file, line, column: 0, by_place: true }))
+    }
+
+    fn string(&mut self, text: Text) -> StringId {
+        let mark = text.mark.map(|mark| mark as usize);
+        let known = mark.and_then(|mark| self.strings.get(mark)).copied().unwrap_or_default();
+        if known != StringId::default() {
+            return known;
+        }
+        let string = self.builder.string(&String::from_utf8_lossy(text.bytes));
+        if let Some(mark) = mark {
+            self.strings.resize(self.strings.len().max(mark + 1), StringId::default());
+            self.strings[mark] = string;
+        }
+        string
+    }
+
+    /// Goes into a tuple of this length.
+    fn enter(&mut self, tuple: Object, length: usize) -> Result<Option<Outside>, Broken> {
+        match tuple {
+            Object::Sequence(place, found) if found == length => Ok(self.reader.enter(place)),
+            _ => Err(self.odd()),
+        }
+    }
+
+    fn enter_tuple(&mut self, length: usize) -> Result<Option<Outside>, Broken> {
+        let tuple = self.reader.next()?;
+        self.enter(tuple, length)
+    }
+
+    fn text(&mut self) -> Result<Text<'a>, Broken> {
+        match self.reader.next()? {
+            Object::Text(text) => Ok(text),
+            _ => Err(self.odd()),
+        }
+    }
+
+    fn integers(&mut self) -> Result<[i64; 2], Broken> {
+        let (first, second) = (self.reader.next()?, self.reader.next()?);
+        Ok([self.integer(first)?, self.integer(second)?])
+    }
+
+    fn integer(&self, object: Object) -> Result<i64, Broken> {
+        match object {
+            Object::Integer(number) => Ok(number),
+            // Some writers make everything a float.
+            Object::Float(number) if number.fract() == 0.0 => Ok(number as i64),
+            _ => Err(self.odd()),
+        }
+    }
+
+    /// Two times in seconds as whole nanoseconds. (Numbers outside of `i64` become its bounds.)
+    fn nanoseconds(&mut self) -> Result<[i64; 2], Broken> {
+        let mut times = [0; 2];
+        for time in &mut times {
+            *time = match self.reader.next()? {
+                Object::Integer(seconds) => seconds.saturating_mul(1_000_000_000),
+                Object::Float(seconds) => (seconds * 1e9).round() as i64,
+                _ => return Err(self.odd()),
+            };
+        }
+        Ok(times)
+    }
+
+    /// That the objects are of another shape.
+    fn odd(&self) -> Broken {
+        self.reader.broken("this is no function and its statistics")
+    }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 pub mod naive;
 pub mod sides;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -56,6 +57,22 @@ pub fn files(folder: &std::path::Path) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> =
         entries.map(|entry| entry.unwrap().path()).filter(|path| path.is_file()).collect();
     files.sort();
+    files
+}
+
+/// All files below a folder, as paths from there.
+pub fn below(root: &std::path::Path) -> BTreeSet<String> {
+    let (mut folders, mut files) = (vec![root.to_path_buf()], BTreeSet::new());
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                files.insert(path.strip_prefix(root).unwrap().to_string_lossy().into_owned());
+            }
+        }
+    }
     files
 }
 

@@ -1,0 +1,53 @@
+//! Finding the rows of a table by what they hold.
+
+use std::hash::{BuildHasher, Hash};
+
+use hashbrown::{DefaultHashBuilder, HashTable};
+
+/// The ids of the rows of a table, by the hashes of what the rows hold.
+///
+/// Hashes stand beside the ids, so that a growing index need not go back to the rows, which are in no cache:
+/// that took 7 % of the time of reading 300,000 collapsed stacks. They are seeded anew in every process, so that
+/// no input can aim at collisions. Nothing iterates over an index, so the seed never shows in the output.
+#[derive(Clone, Debug)]
+pub(crate) struct HashIndex<I> {
+    entries: HashTable<(u32, I)>,
+    hasher: DefaultHashBuilder,
+}
+
+impl<I> Default for HashIndex<I> {
+    fn default() -> Self {
+        HashIndex { entries: HashTable::new(), hasher: DefaultHashBuilder::default() }
+    }
+}
+
+impl<I: Copy> HashIndex<I> {
+    /// The hash of what a row holds.
+    #[inline]
+    pub(crate) fn hash<T: Hash + ?Sized>(&self, row: &T) -> u32 {
+        self.hasher.hash_one(row) as u32
+    }
+
+    /// The row of this hash that is the one looked for.
+    #[inline]
+    pub(crate) fn find(&self, hash: u32, is_row: impl Fn(I) -> bool) -> Option<I> {
+        self.entries.find(spread(hash), |&(known, id)| known == hash && is_row(id)).map(|&(_, id)| id)
+    }
+
+    /// Adds a row, which is not there.
+    #[inline]
+    pub(crate) fn insert(&mut self, hash: u32, id: I) {
+        self.entries.insert_unique(spread(hash), (hash, id), |&(hash, _)| spread(hash));
+    }
+
+    /// About how many bytes of memory it takes.
+    pub(crate) fn size(&self) -> usize {
+        self.entries.allocation_size()
+    }
+}
+
+/// The table takes the place from the low bits of a hash, and a tag from the high ones.
+#[inline]
+fn spread(hash: u32) -> u64 {
+    u64::from(hash) << 32 | u64::from(hash)
+}

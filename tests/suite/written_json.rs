@@ -145,12 +145,11 @@ fn cpuprofile(file: &Value) -> Checked {
     unless(start + sum <= end, || format!("from {start}, {sum} ends behind {end}"))
 }
 
+/// The name of a column, and what its cells are.
+type Column<'a> = (&'a str, &'a dyn Fn(&Value) -> bool);
+
 /// The columns of a table, whose cells are all of one kind; every column is as long as the table says.
-fn table<'v>(
-    value: &'v Value,
-    key: &str,
-    columns: &[(&str, &dyn Fn(&Value) -> bool)],
-) -> Result<&'v Value, String> {
+fn table<'v>(value: &'v Value, key: &str, columns: &[Column]) -> Result<&'v Value, String> {
     let table = member(value, key)?;
     let length = member(table, "length")?.as_u64().ok_or_else(|| format!("`{key}` has no length"))?;
     for (column, is_kind) in columns {
@@ -164,7 +163,7 @@ fn table<'v>(
 
 fn firefox(file: &Value) -> Checked {
     let meta = member(file, "meta")?;
-    unless(number(meta, "preprocessedProfileVersion")? == 49.0, || "another version".into())?;
+    unless(*member(meta, "preprocessedProfileVersion")? == 49, || "another version".into())?;
     for key in ["interval", "startTime", "processType", "version", "stackwalk"] {
         number(meta, key)?;
     }
@@ -212,24 +211,62 @@ fn firefox_thread(thread: &Value, categories: &[Value], libs: usize) -> Checked 
     list(thread, "pausedRanges")?;
     let strings = list(thread, "stringArray")?;
     unless(strings.iter().all(Value::is_string), || "a string that is none".into())?;
-    let rows = |key: &str| {
-        member(member(thread, key)?, "length")?
-            .as_u64()
-            .map(|rows| rows as usize)
-            .ok_or(format!("`{key}` has no length"))
+    let sizes = Sizes {
+        strings: strings.len(),
+        stacks: rows(thread, "stackTable")?,
+        frames: rows(thread, "frameTable")?,
+        functions: rows(thread, "funcTable")?,
+        resources: rows(thread, "resourceTable")?,
+        symbols: rows(thread, "nativeSymbols")?,
+        libs,
     };
-    let (stacks, frames, functions) = (rows("stackTable")?, rows("frameTable")?, rows("funcTable")?);
-    let (resources, symbols) = (rows("resourceTable")?, rows("nativeSymbols")?);
-    let row_of = |rows: usize| move |cell: &Value| is_row(cell, rows);
-    let row_or_null = |rows: usize| move |cell: &Value| cell.is_null() || is_row(cell, rows);
-    let row_or_none = |rows: usize| move |cell: &Value| cell.as_i64() == Some(-1) || is_row(cell, rows);
-    let or_null = |is_kind: fn(&Value) -> bool| move |cell: &Value| cell.is_null() || is_kind(cell);
-    let address = |cell: &Value| cell.as_i64().is_some_and(|address| address >= -1);
+    firefox_samples(thread, &sizes)?;
+    firefox_stacks(thread, &sizes, categories)?;
+    firefox_names(thread, &sizes, categories.len())?;
+    firefox_markers(thread, &sizes, categories.len())
+}
 
+/// How many rows the tables have that others refer to.
+struct Sizes {
+    strings: usize,
+    stacks: usize,
+    frames: usize,
+    functions: usize,
+    resources: usize,
+    symbols: usize,
+    libs: usize,
+}
+
+fn rows(thread: &Value, key: &str) -> Result<usize, String> {
+    let rows = member(member(thread, key)?, "length")?.as_u64();
+    rows.map(|rows| rows as usize).ok_or_else(|| format!("`{key}` has no length"))
+}
+
+fn row_of(rows: usize) -> impl Fn(&Value) -> bool {
+    move |cell| is_row(cell, rows)
+}
+
+fn row_or_null(rows: usize) -> impl Fn(&Value) -> bool {
+    or_null(row_of(rows))
+}
+
+fn row_or_none(rows: usize) -> impl Fn(&Value) -> bool {
+    move |cell| cell.as_i64() == Some(-1) || is_row(cell, rows)
+}
+
+fn or_null(is_kind: impl Fn(&Value) -> bool) -> impl Fn(&Value) -> bool {
+    move |cell| cell.is_null() || is_kind(cell)
+}
+
+fn is_address(cell: &Value) -> bool {
+    cell.as_i64().is_some_and(|address| address >= -1)
+}
+
+fn firefox_samples(thread: &Value, sizes: &Sizes) -> Checked {
     let samples = table(
         thread,
         "samples",
-        &[("stack", &row_or_null(stacks)), ("time", &Value::is_number), ("weight", &Value::is_number)],
+        &[("stack", &row_or_null(sizes.stacks)), ("time", &Value::is_number), ("weight", &Value::is_number)],
     )?;
     let kinds = ["samples", "tracing-ms", "bytes"];
     unless(kinds.contains(&text(samples, "weightType")?), || "an unknown kind of weight".into())?;
@@ -237,14 +274,16 @@ fn firefox_thread(thread: &Value, categories: &[Value], libs: usize) -> Checked 
         table(thread, "samples", &[("threadCPUDelta", &or_null(Value::is_number))])?;
     }
     let times: Vec<f64> = list(samples, "time")?.iter().filter_map(Value::as_f64).collect();
-    unless(times.is_sorted(), || "samples that are not in order".into())?;
+    unless(times.is_sorted(), || "samples that are not in order".into())
+}
 
+fn firefox_stacks(thread: &Value, sizes: &Sizes, categories: &[Value]) -> Checked {
     let stack_table = table(
         thread,
         "stackTable",
         &[
-            ("frame", &row_of(frames)),
-            ("prefix", &row_or_null(stacks)),
+            ("frame", &row_of(sizes.frames)),
+            ("prefix", &row_or_null(sizes.stacks)),
             ("category", &row_of(categories.len())),
             ("subcategory", &Value::is_u64),
         ],
@@ -260,18 +299,23 @@ fn firefox_thread(thread: &Value, categories: &[Value], libs: usize) -> Checked 
             "an unknown subcategory".into()
         })?;
     }
+    Ok(())
+}
+
+/// What frames are made of.
+fn firefox_names(thread: &Value, sizes: &Sizes, categories: usize) -> Checked {
     table(
         thread,
         "frameTable",
         &[
-            ("address", &address),
+            ("address", &is_address),
             ("inlineDepth", &Value::is_u64),
-            ("category", &row_or_null(categories.len())),
+            ("category", &row_or_null(categories)),
             ("subcategory", &or_null(Value::is_u64)),
-            ("func", &row_of(functions)),
-            ("nativeSymbol", &row_or_null(symbols)),
+            ("func", &row_of(sizes.functions)),
+            ("nativeSymbol", &row_or_null(sizes.symbols)),
             ("innerWindowID", &or_null(Value::is_u64)),
-            ("implementation", &row_or_null(strings.len())),
+            ("implementation", &row_or_null(sizes.strings)),
             ("line", &or_null(Value::is_u64)),
             ("column", &or_null(Value::is_u64)),
         ],
@@ -280,11 +324,11 @@ fn firefox_thread(thread: &Value, categories: &[Value], libs: usize) -> Checked 
         thread,
         "funcTable",
         &[
-            ("name", &row_of(strings.len())),
+            ("name", &row_of(sizes.strings)),
             ("isJS", &Value::is_boolean),
             ("relevantForJS", &Value::is_boolean),
-            ("resource", &row_or_none(resources)),
-            ("fileName", &row_or_null(strings.len())),
+            ("resource", &row_or_none(sizes.resources)),
+            ("fileName", &row_or_null(sizes.strings)),
             ("lineNumber", &or_null(Value::is_u64)),
             ("columnNumber", &or_null(Value::is_u64)),
         ],
@@ -293,9 +337,9 @@ fn firefox_thread(thread: &Value, categories: &[Value], libs: usize) -> Checked 
         thread,
         "resourceTable",
         &[
-            ("lib", &row_or_null(libs)),
-            ("name", &row_of(strings.len())),
-            ("host", &row_or_null(strings.len())),
+            ("lib", &row_or_null(sizes.libs)),
+            ("name", &row_of(sizes.strings)),
+            ("host", &row_or_null(sizes.strings)),
             ("type", &Value::is_u64),
         ],
     )?;
@@ -303,22 +347,26 @@ fn firefox_thread(thread: &Value, categories: &[Value], libs: usize) -> Checked 
         thread,
         "nativeSymbols",
         &[
-            ("libIndex", &row_of(libs)),
-            ("address", &address),
-            ("name", &row_of(strings.len())),
+            ("libIndex", &row_of(sizes.libs)),
+            ("address", &is_address),
+            ("name", &row_of(sizes.strings)),
             ("functionSize", &or_null(Value::is_u64)),
         ],
     )?;
+    Ok(())
+}
+
+fn firefox_markers(thread: &Value, sizes: &Sizes, categories: usize) -> Checked {
     table(
         thread,
         "markers",
         &[
             ("data", &|_| true),
-            ("name", &row_of(strings.len())),
+            ("name", &row_of(sizes.strings)),
             ("startTime", &or_null(Value::is_number)),
             ("endTime", &or_null(Value::is_number)),
             ("phase", &Value::is_u64),
-            ("category", &row_of(categories.len())),
+            ("category", &row_of(categories)),
         ],
     )?;
     Ok(())

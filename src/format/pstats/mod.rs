@@ -128,7 +128,10 @@ impl<'a> Stats<'a> {
         if known != StringId::default() {
             return known;
         }
-        let string = self.builder.string(&String::from_utf8_lossy(text.bytes));
+        let string = match std::str::from_utf8(text.bytes) {
+            Ok(text) => self.builder.string(text),
+            Err(_) => self.builder.string(&String::from_utf8_lossy(text.bytes)),
+        };
         if let Some(mark) = mark {
             self.strings.resize(self.strings.len().max(mark + 1), StringId::default());
             self.strings[mark] = string;

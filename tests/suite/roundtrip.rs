@@ -269,7 +269,8 @@ proptest! {
         let divisor = if ["samples", "bytes"].contains(&name) { [1, 100][divisor] } else { 1 };
         builder.meta.metrics[0].divisor = divisor;
         builder.meta.time_ns = start;
-        builder.meta.duration_ns = start.map(|_| 5);
+        // All samples are within it.
+        builder.meta.duration_ns = start.map(|_| 1_000_000_000_000);
         let file = builder.string("/usr/bin/app");
         let build_id = builder.string("7544444e7eeafbb5a7ecaf94fc3ebebd2b986846");
         let app = builder.mapping(Mapping { file, build_id, ..Mapping::default() });

@@ -190,6 +190,13 @@ fn firefox(file: &Value) -> Checked {
     unless(!threads.is_empty(), || "no thread".into())?;
     for thread in threads {
         firefox_thread(thread, list(meta, "categories")?, libs.len())?;
+        // What lies outside of the recording is not shown.
+        let [begin, end] = ["profilingStartTime", "profilingEndTime"].map(|key| meta.get(key)?.as_f64());
+        let is_shown = |time: f64| begin.zip(end).is_none_or(|(begin, end)| (begin..end).contains(&time));
+        let times = list(member(thread, "samples")?, "time")?;
+        unless(times.iter().filter_map(Value::as_f64).all(is_shown), || {
+            "a sample outside of the recording".into()
+        })?;
     }
     Ok(())
 }

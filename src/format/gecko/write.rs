@@ -69,7 +69,7 @@ fn write(profile: &Profile, metric: usize, out: &mut dyn Write) -> io::Result<Ve
         written.push(Thread::new(labelled, &mut processes, tables, samples));
     }
     let file = File {
-        meta: meta(profile, &columns, &start, is_symbolicated),
+        meta: meta(profile, &columns, &start, &written, is_symbolicated),
         libs: libs.rows(profile),
         threads: written,
         pages: [],
@@ -144,11 +144,22 @@ impl Start {
         Start { milliseconds: profile.meta.time_ns.unwrap_or(0).div_euclid(1_000_000) }
     }
 
+    /// When the recording began and ended, where it is known how long it took.
+    fn recording(&self, profile: &Profile) -> Option<(f64, f64)> {
+        let first = || profile.samples.time.as_ref().and_then(|times| times.iter().min().copied());
+        let begin = profile.meta.time_ns.or_else(first).unwrap_or(0);
+        let end = begin.saturating_add(profile.meta.duration_ns?);
+        Some((self.until(begin), self.until(end)))
+    }
+
     /// Milliseconds from the start to `time`.
     fn until(&self, time: i64) -> f64 {
         milliseconds(i128::from(time) - i128::from(self.milliseconds) * 1_000_000)
     }
 }
+
+/// In milliseconds.
+const NANOSECOND: f64 = 1e-6;
 
 fn milliseconds(nanoseconds: i128) -> f64 {
     nanoseconds as f64 / 1e6
@@ -182,7 +193,13 @@ fn categories() -> Value {
         .into()
 }
 
-fn meta(profile: &Profile, columns: &Columns, start: &Start, is_symbolicated: bool) -> Value {
+fn meta(
+    profile: &Profile,
+    columns: &Columns,
+    start: &Start,
+    threads: &[Thread],
+    is_symbolicated: bool,
+) -> Value {
     let about = &profile.meta;
     let program = concat!("prof ", env!("CARGO_PKG_VERSION"));
     let product = if about.comments.is_empty() { program.to_string() } else { about.comments.join("; ") };
@@ -211,10 +228,12 @@ fn meta(profile: &Profile, columns: &Columns, start: &Start, is_symbolicated: bo
     if let Some(time) = about.time_ns {
         meta["profilingStartTime"] = start.until(time).into();
     }
-    if let Some(duration) = about.duration_ns {
-        let begin = about.time_ns.unwrap_or(0);
-        meta["profilingStartTime"] = start.until(begin).into();
-        meta["profilingEndTime"] = start.until(begin.saturating_add(duration)).into();
+    if let Some((begin, end)) = start.recording(profile) {
+        // The profiler leaves out samples before the start, and those at the end or behind it.
+        let times = || threads.iter().flat_map(|thread| &thread.samples.time).copied();
+        let last = times().fold(f64::MIN, f64::max);
+        meta["profilingStartTime"] = times().fold(begin, f64::min).into();
+        meta["profilingEndTime"] = if last < end { end } else { last + NANOSECOND }.into();
     }
     meta
 }
@@ -328,10 +347,9 @@ impl SampleTable {
             _ => ("samples", unit.clone()),
         };
         let weight = column(profile, rows, columns.weight, &target);
-        // Without times the samples stand end to end.
         let time = match &profile.samples.time {
             Some(times) => rows.iter().map(|&row| start.until(times[row])).collect(),
-            None => passed(&weight, weight_type == "tracing-ms"),
+            None => end_to_end(&weight, weight_type == "tracing-ms", start.recording(profile)),
         };
         let cpu = columns.cpu.map(|cpu| column(profile, rows, cpu, &Unit::NANOSECONDS));
         SampleTable { length: rows.len(), stack, time, weight, weight_type, cpu }
@@ -352,8 +370,9 @@ fn column(profile: &Profile, rows: &[usize], metric: usize, target: &Unit) -> Ve
     rows.iter().map(weight).collect()
 }
 
-/// How much passed before each sample: its weight where that is a time in ms, else 1 ms.
-fn passed(weights: &[Weight], are_times: bool) -> Vec<f64> {
+/// Times for samples without: each lasts as long as its weight, where that is a time, else 1 ms. They fill
+/// the recording, where it is known when that was, however long they are together.
+fn end_to_end(weights: &[Weight], are_times: bool, recording: Option<(f64, f64)>) -> Vec<f64> {
     let mut passed = 0.0;
     let before = |weight: &Weight| {
         let before = passed;
@@ -364,14 +383,22 @@ fn passed(weights: &[Weight], are_times: bool) -> Vec<f64> {
         };
         before
     };
-    weights.iter().map(before).collect()
+    let mut times: Vec<f64> = weights.iter().map(before).collect();
+    if let Some((begin, end)) = recording {
+        // The last one may take no time, and yet is not at the end.
+        let scale = (end - begin) / (passed + 1.0);
+        for time in &mut times {
+            *time = begin + *time * scale;
+        }
+    }
+    times
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::format::{self, Source};
-    use crate::profile::{draw, from_picture};
+    use crate::profile::{LabelSetId, ProfileBuilder, draw, from_picture};
 
     #[test]
     fn samples_and_cpu_time_are_both_kept() {
@@ -386,6 +413,37 @@ mod tests {
         let again = format::load(&mut Source::from_bytes(bytes), options, None).unwrap();
         assert_eq!(draw(&again), draw(&profile));
         assert_eq!(again.meta.metrics[again.meta.default_metric].name, "cpu");
+    }
+
+    #[test]
+    fn all_samples_are_within_the_recording() {
+        let mut profile = from_picture("main 1\nmain;work 2\nmain;rest 3");
+        // Times count from a whole millisecond: the recording begins 0.25 ms and ends 1.25 ms behind it.
+        (profile.meta.time_ns, profile.meta.duration_ns) = (Some(7_250_000), Some(1_000_000));
+        let mut bytes = Vec::new();
+        write(&profile, 0, &mut bytes).unwrap();
+        let file: Value = serde_json::from_slice(&bytes).unwrap();
+        let times: Vec<f64> = serde_json::from_value(file["threads"][0]["samples"]["time"].clone()).unwrap();
+        assert_eq!(file["meta"]["profilingStartTime"], 0.25);
+        assert_eq!(file["meta"]["profilingEndTime"], 1.25);
+        assert!(times.is_sorted() && times[0] >= 0.25 && times[2] < 1.25, "{times:?}");
+    }
+
+    #[test]
+    fn where_nothing_says_when_a_recording_began_its_first_sample_does() {
+        let mut builder = ProfileBuilder::new("test", LoadOptions::ALL);
+        builder.metric("samples", "count");
+        for time in [5_000_000, 6_000_000] {
+            let frame = builder.named_frame("main");
+            let stack = builder.stack(&[frame]);
+            builder.sample(stack, LabelSetId::default(), Some(time), &[1]);
+        }
+        builder.meta.duration_ns = Some(1_000_000);
+        let mut bytes = Vec::new();
+        write(&builder.finish().unwrap(), 0, &mut bytes).unwrap();
+        let file: Value = serde_json::from_slice(&bytes).unwrap();
+        assert_eq!(file["meta"]["profilingStartTime"], 5.0);
+        assert_eq!(file["meta"]["profilingEndTime"], 6.000_001);
     }
 
     #[test]

@@ -133,26 +133,44 @@ fn is_html(head: &[u8]) -> bool {
 mod tests {
     use super::*;
 
+    /// The front of a file, and words of what is said of it: one for every hint.
+    const FRONTS: &[(&[u8], &str)] = &[
+        (b"gmon\x01\0\0\0", "gmon.out"),
+        (b"Nettrace\x14\0\0\0!FastSerialization.1", "dotnet-trace convert"),
+        (b"go 1.22 trace\0\0\0", "go tool trace"),
+        (b"goroutine 1 [running]:\nmain.main()\n", "debug=2"),
+        (b"PeriodType: cpu nanoseconds\nPeriod: 1\n", "pprof -raw"),
+        (b"*version\n3\ndata-file-overflow=false\nclock=dual\n", "ART"),
+        (b"SIMPLEPERF\x01\0\x20\0\0\0", "simpleperf"),
+        (b"PERFFILEh\0\0\0", "first version"),
+        (b"JAVA PROFILE 1.0.2\0\0\0\0\x08", "heap dump of a Java VM"),
+        (b"MOJ\x03", "mojo2austin"),
+        (b"desc: I1 cache: 32768 B\ncmd: ./a\nevents: Ir\nfl=a.c\nfn=f\n1 2\n", "cachegrind"),
+        (b"desc: (none)\ncmd: ./a\ntime_unit: i\n#---\nsnapshot=0\nmem_heap_B=0\n", "massif"),
+        (b"Flat profile:\n\nEach sample counts as 0.01 seconds.\n  %   cumulative   self              self\n", "gprof's report"),
+        (b"         197 function calls in 0.001 seconds\n\n   ncalls  tottime  percall\n", "printed report of cProfile"),
+        (b"2026-11-20 10:00:00\nFull thread dump OpenJDK 64-Bit Server VM", "thread dump"),
+        (b"v 10400 3\nx 5 ./app\nX ./app\n", "heaptrack_print"),
+        (b"# To display the perf.data header info, please use --header\n", "perf script"),
+        (b"\x7FELF\x02\x01\x01\0", "an executable (ELF)"),
+        (b"\xCF\xFA\xED\xFE\x0C\0\0\x01", "an executable;"),
+        (b"PK\x03\x04\x14\0", "zip archive"),
+        (b"BZh91AY&SY", "bzip2 -d"),
+        (b"\xFD7zXZ\0\0\x04", "xz -d"),
+        (b"SQLite format 3\0\x10\0", "SQLite"),
+        (b"<!DOCTYPE html><p>", "web page"),
+        (b"<?xml version=\"1.0\"?>\n<svg>", "SVG"),
+    ];
+
     #[test]
-    fn common_mistakes_are_told() {
-        for (head, word) in [
-            (&b" \n"[..], "empty"),
-            (b"gmon\x01\0\0\0", "gmon.out"),
-            (b"Nettrace\x14\0\0\0!FastSerialization.1", "dotnet-trace convert"),
-            (b"go 1.22 trace\0\0\0", "go tool trace"),
-            (b"goroutine 1 [running]:\nmain.main()\n", "debug=2"),
-            (b"PeriodType: cpu nanoseconds\nPeriod: 1\n", "pprof -raw"),
-            (b"desc: I1 cache: 32768 B\ncmd: ./a\nevents: Ir\nfl=a.c\nfn=f\n1 2\n", "cachegrind"),
-            (b"desc: (none)\ncmd: ./a\ntime_unit: i\n#---\nsnapshot=0\nmem_heap_B=0\n", "massif"),
-            (b"MOJ\x03", "mojo2austin"),
-            (b"2026-11-20 10:00:00\nFull thread dump OpenJDK 64-Bit Server VM", "thread dump"),
-            (b"# To display the perf.data header info, please use --header\n", "perf script"),
-            (b"PERFFILEh\0\0\0", "perf script"),
-            (b"<!DOCTYPE html><p>", "web page"),
-            (b"<?xml version=\"1.0\"?>\n<svg>", "SVG"),
-        ] {
-            assert!(hint(head).is_some_and(|hint| hint.contains(word)), "{word}");
+    fn every_hint_is_told_of_what_it_is_for() {
+        for &(head, words) in FRONTS {
+            assert!(hint(head).is_some_and(|hint| hint.contains(words)), "{words}");
         }
+        for (_, text) in HINTS {
+            assert!(FRONTS.iter().any(|(head, _)| hint(head) == Some(text)), "no example: {text}");
+        }
+        assert!(hint(b" \n").is_some_and(|hint| hint.contains("empty")));
         assert_eq!(hint(b"some other text\n"), None);
     }
 }

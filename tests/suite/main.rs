@@ -36,5 +36,6 @@ mod stats_properties;
 mod stats_vectors;
 mod support;
 mod symbols;
+mod unread;
 mod writing;
 mod written_json;

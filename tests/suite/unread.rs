@@ -1,0 +1,65 @@
+//! Files that people have and that are no profile `prof` reads: the program says what they are, and what to do.
+
+use crate::support::prof;
+
+/// The front of a file, and what is said of it.
+const FILES: &[(&[u8], &str)] = &[
+    (b"gmon\x01\0\0\0\0\0\0\0", "this is gprof's gmon.out; record with `perf record -g` instead"),
+    (b"Nettrace\x14\0\0\0!FastSerialization.1", "convert it with `dotnet-trace convert --format speedscope`"),
+    (b"go 1.22 trace\0\0\0", "this is a Go execution trace; make a profile of it with `go tool trace -pprof="),
+    (b"goroutine 1 [running]:\nmain.main()\n", "goroutine stacks as text (debug=2); fetch /debug/pprof/goroutine without"),
+    (
+        b"PeriodType: cpu nanoseconds\nPeriod: 10000000\nTime: 2026-01-01 00:00:00 UTC\nDuration: 1.00\nSamples:\n\
+          samples/count cpu/nanoseconds\n          1   10000000: 1 2 \nLocations\n     1: 0x0 main a.go:3 s=0\n",
+        "give prof the profile it was printed from",
+    ),
+    (
+        br#"{"snapshot":{"meta":{"node_fields":["type","name"],"node_types":[[]]},"node_count":2},"nodes":[9,1]}"#,
+        "this is a V8 heap snapshot: it holds objects, not stacks",
+    ),
+    (b"*version\n3\ndata-file-overflow=false\nclock=dual\n", "this is a method trace of Android's ART; record with simpleperf"),
+    (b"SIMPLEPERF\x01\0\x20\0\0\0", "convert the perf.data with its `report_sample.py`"),
+    (
+        b"desc: I1 cache: 32768 B\ncmd: ./a\nevents: Ir\nfl=a.c\nfn=f\n1 2\nsummary: 2\n",
+        "this is cachegrind's output, which has no calls; record with `valgrind --tool=callgrind`",
+    ),
+    (
+        b"desc: (none)\ncmd: ./a\ntime_unit: i\n#---\nsnapshot=0\nmem_heap_B=0\n",
+        "this is massif's output; print it with `ms_print`",
+    ),
+    (b"FLR\0\0\0\0\x09", "jfr: "),
+    (b"some text\nof another kind\n", "not a profile in any known format"),
+];
+
+#[test]
+fn what_cannot_be_read_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    for (number, (front, said)) in FILES.iter().enumerate() {
+        let name = format!("file-{number}");
+        std::fs::write(folder.path().join(&name), front).unwrap();
+        for command in ["info", "top"] {
+            let output = prof(folder.path(), &[command, &name]).output().unwrap();
+            let errors = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "{said}: {errors}");
+            assert!(errors.contains(said), "{said}: {errors}");
+            assert!(errors.contains(&name) && output.stdout.is_empty(), "{errors}");
+        }
+    }
+}
+
+/// `info` says as what a file is read and, where that is less than certain, how sure that is.
+#[test]
+fn info_says_how_sure_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("stacks"), "main;work 3\nmain 1\n").unwrap();
+    let said = |arguments: &[&str]| {
+        let output = prof(folder.path(), arguments).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let text = said(&["info", "stacks"]);
+    assert!(text.contains("collapsed (a guess: "), "{text}");
+    assert!(said(&["info", "-f", "json", "stacks"]).contains("\"confidence\":\"maybe\""));
+    let named = said(&["info", "-f", "json", "--input-format", "collapsed", "stacks"]);
+    assert!(named.contains("\"format\":\"collapsed\"") && !named.contains("\"maybe\""), "{named}");
+}

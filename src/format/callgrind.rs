@@ -19,6 +19,7 @@
 
 use hashbrown::{HashMap, HashSet};
 
+use crate::format::callgrind_write::UNCOUNTED;
 use crate::format::text::{BadLines, Scan};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source};
 use crate::name::demangle;
@@ -97,6 +98,8 @@ struct Reader {
     callee: Callee,
     /// What the next line of costs belongs to, if it is a call: callee and count.
     call: Option<(FunctionId, i64)>,
+    /// Whether the counts of calls are any.
+    counts_calls: bool,
     /// What each function costs by itself, and what it costs with all it calls where it is not called
     /// within itself: one row a function, one column an event.
     self_values: Sums,
@@ -270,6 +273,7 @@ impl Reader {
             is_nested: false,
             callee: Callee::default(),
             call: None,
+            counts_calls: true,
             self_values: Sums::default(),
             outermost: Sums::default(),
             has_nested: false,
@@ -325,6 +329,7 @@ impl Reader {
                 let text = format!("{}: {}", String::from_utf8_lossy(key), String::from_utf8_lossy(value));
                 self.builder.meta.comments.push(text);
             }
+            b"desc" if value == UNCOUNTED.as_bytes() => self.counts_calls = false,
             _ => {}
         }
         Ok(true)
@@ -400,6 +405,7 @@ impl Reader {
         let (Some(name), Some(count)) = (callee.name, Scan(value).integer()) else { return false };
         let file = callee.file.unwrap_or(self.file);
         let object = callee.object.unwrap_or(self.object);
+        let count = if self.counts_calls { count } else { 0 };
         self.call = Some((self.function_of(name, file, object), count));
         true
     }

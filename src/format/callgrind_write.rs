@@ -2,7 +2,8 @@
 //! calls cost.
 //!
 //! Of stacks that is all that is kept. A call that a stack holds several times counts once for it.
-//! How often a function was called is not known of stacks and is written as 0.
+//! How often a function was called is not known of stacks. Then 1 stands for every count, and the file says so:
+//! behind `calls=0`, `callgrind_annotate` takes the cost of a call for one of the function itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -28,12 +29,19 @@ pub(super) static WRITER: Writer = Writer {
     write,
 };
 
+/// What the header says where nobody counted the calls.
+pub(super) const UNCOUNTED: &str = "calls: not counted";
+
 fn write(profile: &Profile, _metric: usize, out: &mut dyn Write) -> io::Result<Vec<String>> {
     let graph = match &profile.calls {
         Some(calls) => Graph::of_calls(profile, calls),
         None => Graph::of_stacks(profile),
     };
-    writeln!(out, "# callgrind format\nversion: 1\ncreator: prof {}", env!("CARGO_PKG_VERSION"))?;
+    writeln!(out, "# callgrind format\nversion: 1")?;
+    if profile.calls.is_none() {
+        writeln!(out, "desc: {UNCOUNTED}")?;
+    }
+    writeln!(out, "creator: prof {}", env!("CARGO_PKG_VERSION"))?;
     let metrics = graph.metrics.iter().map(|&metric| event(&profile.meta.metrics[metric]));
     writeln!(out, "positions: line\nevents: {}", metrics.collect::<Vec<_>>().join(" "))?;
     let mut names = Names { symbols: &profile.symbols, seen: BTreeSet::new() };
@@ -49,7 +57,7 @@ fn write(profile: &Profile, _metric: usize, out: &mut dyn Write) -> io::Result<V
             names.go_on_in(&mut file, place, out)?;
             names.function(callee, graph.nodes[callee].mapping, "c", out)?;
             let start = profile.symbols.functions[callee].line;
-            writeln!(out, "calls={} {start}\n{line} {}", call.count, joined(&call.costs))?;
+            writeln!(out, "calls={} {start}\n{line} {}", call.count.max(1), joined(&call.costs))?;
         }
     }
     let mut changes = Vec::new();

@@ -1,9 +1,10 @@
 //! Real profiles that hold calls, in every view that shows them, and against the tools of their makers.
 
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use prof::format::writer_named;
 use prof::profile::Profile;
 use prof::report::{Top, Tree};
 use prof::tree::By;
@@ -60,11 +61,13 @@ fn said_by(program: &str, arguments: &[&str], path: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// What `callgrind_annotate` says each function costs, by itself or with all it calls. Of a recursive
-/// function, `dig` stands for the outermost calls and `dig'2` for those within.
-fn annotated(path: &Path, inclusive: &str) -> Option<Vec<(String, i64)>> {
-    let inclusive = format!("--inclusive={inclusive}");
-    let arguments = [&inclusive, "--threshold=100", "--auto=no", "--show-percs=no"].map(|text: &str| text);
+/// What `callgrind_annotate` says each function costs, by itself or with all it calls, in one event. Of a
+/// recursive function, `dig` stands for the outermost calls and `dig'2` for those within.
+fn annotated(path: &Path, event: &str, inclusive: &str) -> Option<Vec<(String, i64)>> {
+    let arguments =
+        [format!("--inclusive={inclusive}"), format!("--show={event}"), format!("--sort={event}")];
+    let mut arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    arguments.extend(["--threshold=100", "--auto=no", "--show-percs=no"]);
     let text = said_by("callgrind_annotate", &arguments, path)?;
     let (_, table) = text.split_once("file:function\n").unwrap();
     let row = |line: &str| {
@@ -76,6 +79,18 @@ fn annotated(path: &Path, inclusive: &str) -> Option<Vec<(String, i64)>> {
     Some(table.lines().filter_map(row).collect())
 }
 
+/// `dig` of `dig'2`.
+fn outermost(name: &str) -> &str {
+    name.trim_end_matches(|c: char| c.is_ascii_digit()).strip_suffix('\'').unwrap_or(name)
+}
+
+/// The events of a file, in order.
+fn events(path: &Path) -> Vec<String> {
+    let text = String::from_utf8_lossy(&std::fs::read(path).unwrap()).into_owned();
+    let events = text.lines().find_map(|line| line.strip_prefix("events:")).unwrap();
+    events.split_whitespace().map(str::to_string).collect()
+}
+
 #[test]
 fn callgrind_annotate_agrees() {
     let mut files = vec![fixture("callgrind/c.callgrind"), fixture("callgrind/c-instr.callgrind")];
@@ -85,12 +100,14 @@ fn callgrind_annotate_agrees() {
     let known = |path: &std::path::PathBuf| real.iter().any(|name| path.ends_with(name));
     files.extend(corpus("callgrind").into_iter().flatten().filter(known));
     for path in files {
-        let (Some(own), Some(total)) = (annotated(&path, "no"), annotated(&path, "yes")) else { return };
+        let event = &events(&path)[0];
+        let (Some(own), Some(total)) = (annotated(&path, event, "no"), annotated(&path, event, "yes")) else {
+            return;
+        };
         let counted = rows(&flat(&load_well(&path), 0, By::Function));
         let mut selfs: BTreeMap<String, i64> = BTreeMap::new();
         for (name, value) in own {
-            let plain = name.trim_end_matches(|c: char| c.is_ascii_digit());
-            *selfs.entry(plain.strip_suffix('\'').unwrap_or(&name).to_string()).or_default() += value;
+            *selfs.entry(outermost(&name).to_string()).or_default() += value;
         }
         for (name, value) in selfs {
             assert_eq!(
@@ -110,6 +127,127 @@ fn callgrind_annotate_agrees() {
             }
         }
         assert!(compared > 100, "{}: only {compared} functions", path.display());
+    }
+}
+
+/// A profile written as callgrind, in a folder that goes with the first of the two.
+fn as_callgrind(profile: &Profile) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("written.callgrind");
+    let mut bytes = Vec::new();
+    writer_named("callgrind").unwrap().write_to(profile, 0, false, &mut bytes).unwrap();
+    std::fs::write(&path, bytes).unwrap();
+    (folder, path)
+}
+
+/// The functions whose totals the program takes from their callers, and so not all of it, or more than once:
+/// those that a stack holds twice, and those that begin a stack here and are called there.
+fn not_added_up(profile: &Profile) -> BTreeSet<&str> {
+    let (mut twice, mut first, mut called) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    for frames in profile.stacks.iter() {
+        let mut seen = BTreeSet::new();
+        for (depth, &frame) in frames.iter().enumerate() {
+            let name = profile.symbols.frame_name(frame);
+            if !seen.insert(name) {
+                twice.insert(name);
+            }
+            if depth == 0 {
+                first.insert(name)
+            } else {
+                called.insert(name)
+            };
+        }
+    }
+    twice.extend(first.intersection(&called));
+    twice
+}
+
+#[test]
+fn callgrind_annotate_reads_what_we_write_of_stacks() {
+    let mut compared = 0;
+    for file in [
+        "pprof/go-cpu.pb.gz",
+        "pprof/go-heap.pb.gz",
+        "pprof/rust-cpu.pb.gz",
+        "collapsed/python.folded",
+        "perf-script/rust-two-events.perf.txt",
+    ] {
+        let profile = load_well(&fixture(file));
+        let (_folder, written) = as_callgrind(&profile);
+        let not_added_up = not_added_up(&profile);
+        for (metric, event) in events(&written).iter().enumerate() {
+            let (Some(own), Some(total)) =
+                (annotated(&written, event, "no"), annotated(&written, event, "yes"))
+            else {
+                return;
+            };
+            let top = flat(&profile, metric, By::Name);
+            let counted = rows(&top);
+            assert_eq!(own.iter().map(|row| row.1).sum::<i64>(), top.header.total, "{file}: {event}");
+            let mut selfs: BTreeMap<&str, i64> = BTreeMap::new();
+            for (name, value) in &own {
+                *selfs.entry(name).or_default() += value;
+            }
+            for (name, row) in &counted {
+                assert_eq!(
+                    selfs.get(&**name).copied().unwrap_or(0),
+                    row.0,
+                    "{file}: {event}: self of {name}"
+                );
+            }
+            let is_one = |name: &str| total.iter().filter(|other| other.0 == name).count() == 1;
+            for (name, value) in
+                total.iter().filter(|(name, _)| is_one(name) && !not_added_up.contains(&**name))
+            {
+                compared += 1;
+                let counted = counted.get(name).map_or(0, |row| row.1);
+                assert_eq!(counted, *value, "{file}: {event}: total of {name}");
+            }
+        }
+    }
+    assert!(compared > 1000, "only {compared} totals were compared");
+}
+
+/// The functions that are called within themselves, as a file marks them.
+fn nested(text: &str) -> impl Iterator<Item = &str> {
+    let names = text.lines().filter_map(|line| line.strip_prefix("fn=").or(line.strip_prefix("cfn=")));
+    let names = names.map(|name| name.split_once(") ").map_or(name, |(_, name)| name));
+    names.map(|name| (name, outermost(name))).filter(|(name, plain)| name != plain).map(|(_, plain)| plain)
+}
+
+/// What is read of callgrind and written again is the same to the program.
+#[test]
+fn callgrind_annotate_reads_what_we_write_of_calls() {
+    let mut files = vec![fixture("callgrind/c.callgrind"), fixture("callgrind/c-cache.callgrind")];
+    files.extend(
+        corpus("callgrind")
+            .into_iter()
+            .flatten()
+            .filter(|path| path.ends_with("jrfonseca__gprof2dot__issue35.callgrind")),
+    );
+    for path in files {
+        let (_folder, written) = as_callgrind(&load_well(&path));
+        let text = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
+        let recursive: BTreeSet<String> = nested(&text).map(str::to_string).collect();
+        for (event, ours) in events(&path).iter().zip(events(&written)) {
+            for inclusive in ["no", "yes"] {
+                let sums = |path: &Path, event: &str| {
+                    let mut sums: BTreeMap<String, i64> = BTreeMap::new();
+                    for (name, value) in annotated(path, event, inclusive)? {
+                        *sums.entry(outermost(&name).to_string()).or_default() += value;
+                    }
+                    // What is called within itself has no total that adds up.
+                    sums.retain(|name, value| {
+                        *value != 0 && (inclusive == "no" || !recursive.contains(name))
+                    });
+                    Some(sums)
+                };
+                let (Some(expected), Some(found)) = (sums(&path, event), sums(&written, &ours)) else {
+                    return;
+                };
+                assert!(expected == found, "{}: {event}, inclusive: {inclusive}", path.display());
+            }
+        }
     }
 }
 

@@ -8,7 +8,7 @@
 //! The number is microseconds, or bytes in memory mode, or in full mode all of `cpu,idle,bytes`.
 
 use crate::format::text::{BadLines, decimal};
-use crate::format::{Confidence, Format, LoadError, ParseError, Source};
+use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{
     Frame, FrameId, Label, LabelSetId, LabelValue, LoadOptions, Period, Profile, ProfileBuilder,
 };
@@ -215,7 +215,7 @@ impl Reader {
             self.metrics();
         }
         self.bad.settle(&mut self.builder, self.good, "no sample of austin's format")?;
-        self.builder.finish().map_err(|error| ParseError::whole(NAME, error.to_string()))
+        finished(self.builder)
     }
 }
 

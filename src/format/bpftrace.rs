@@ -14,7 +14,7 @@
 //! name. Keys that are no stacks become labels: `key`, and `key2` … where there are several.
 
 use crate::format::text::{BadLines, Lines, decimal, hex};
-use crate::format::{Confidence, Format, LoadError, ParseError, Source};
+use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::name::demangle;
 use crate::profile::{
     Frame, FrameId, Label, LabelSetId, LabelValue, LoadOptions, Mapping, MappingId, Profile, ProfileBuilder,
@@ -178,7 +178,7 @@ impl Reader {
             values[map] = value;
             self.sample(&entry, &values);
         }
-        self.builder.finish().map_err(|error| ParseError::whole(NAME, error.to_string()))
+        finished(self.builder)
     }
 
     fn sample(&mut self, entry: &Entry, values: &[i64]) {

@@ -21,7 +21,7 @@ use hashbrown::{HashMap, HashSet};
 
 use crate::format::callgrind_write::UNCOUNTED;
 use crate::format::text::{BadLines, Scan};
-use crate::format::{Confidence, Format, LoadError, ParseError, Source};
+use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::name::demangle;
 use crate::profile::{
     Frame, FrameId, Function, FunctionId, Id, LoadOptions, Mapping, Profile, ProfileBuilder, StringId,
@@ -477,7 +477,7 @@ impl Reader {
         }
         self.bad.settle(&mut self.builder, self.good, "no line of callgrind's format")?;
         self.fill();
-        let profile = self.builder.finish().map_err(|error| ParseError::whole(NAME, error.to_string()))?;
+        let profile = finished(self.builder)?;
         Ok(compare_with_summary(profile, &self.summaries, &self.factors))
     }
 

@@ -11,7 +11,7 @@
 //! to more than was ever in use.
 
 use crate::format::json::{self, Json, Kind};
-use crate::format::{Confidence, Format, LoadError, ParseError, Source};
+use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{Frame, FrameId, LabelSetId, LoadOptions, Mapping, Profile, ProfileBuilder};
 
 /// The format's row in the list of formats.
@@ -61,7 +61,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         reader.read_point(&mut json)?;
     }
     let builder = reader.builder;
-    Ok(builder.finish().map_err(|error| ParseError::whole(NAME, error.to_string()))?)
+    Ok(finished(builder)?)
 }
 
 /// Where in the text the tables are.

@@ -8,7 +8,7 @@
 use hashbrown::HashMap;
 use serde::Deserialize;
 
-use crate::format::{Confidence, Format, LoadError, ParseError, Source};
+use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{Frame, FrameId, Function, LabelSetId, LoadOptions, Period, Profile, ProfileBuilder};
 
 /// The format's row in the list of formats.
@@ -80,7 +80,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         builder.sample(stack, LabelSetId::default(), None, &[node.ticks, node.alloc, node.entries]);
         nodes.extend(node.children.iter().map(|child| (child, depth + 1)));
     }
-    Ok(builder.finish().map_err(|error| ParseError::whole(NAME, error.to_string()))?)
+    Ok(finished(builder)?)
 }
 
 fn frame(builder: &mut ProfileBuilder, centre: &CostCentre) -> FrameId {

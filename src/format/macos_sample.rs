@@ -10,7 +10,7 @@
 //! A node's count contains that of its children; two columns of indentation are one level.
 
 use crate::format::text::{Lines, Scan, decimal};
-use crate::format::{Confidence, Format, LoadError, ParseError, Source};
+use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::name::demangle;
 use crate::profile::{
     Frame, FrameId, Label, LabelSetId, LabelValue, LoadOptions, Mapping, MappingId, Period, Profile,
@@ -63,7 +63,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     if !is_whole {
         tree.builder.warn("the file ends within the call graph: what follows is missing".to_string());
     }
-    Ok(tree.builder.finish().map_err(|error| ParseError::whole(NAME, error.to_string()))?)
+    Ok(finished(tree.builder)?)
 }
 
 /// `Analysis of sampling rg (pid 64751) every 1 millisecond`

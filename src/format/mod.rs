@@ -41,7 +41,7 @@ pub use error::{LoadError, ParseError, Place};
 pub use source::{Inflate, Source, Times};
 pub use write::{Part, WRITERS, Writer, writer_for, writer_named};
 
-use crate::profile::{LoadOptions, Profile};
+use crate::profile::{LoadOptions, Profile, ProfileBuilder};
 
 /// A format that can be read.
 pub struct Format {
@@ -162,6 +162,12 @@ pub fn recognize(head: &[u8]) -> Option<(&'static Format, Confidence)> {
         }
     }
     best
+}
+
+/// The profile that a reader filled; what it outgrew is an error of the reader's format.
+fn finished(builder: ProfileBuilder) -> Result<Profile, ParseError> {
+    let format = builder.meta.format;
+    builder.finish().map_err(|error| ParseError::whole(format, error.to_string()))
 }
 
 /// What an input that no format recognizes is, where that is known.

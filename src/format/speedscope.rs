@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use crate::format::decimals::Decimals;
 use crate::format::json::{self, Json, Kind};
 use crate::format::threads::Thread;
-use crate::format::{Confidence, Format, LoadError, ParseError, Source};
+use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{Frame, FrameId, Function, LabelSetId, LoadOptions, Profile, ProfileBuilder, StackId};
 
 /// The format's row in the list of formats.
@@ -77,7 +77,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     if reader.builder.meta.metrics.is_empty() {
         return Err(ParseError::whole(NAME, "there is no profile in it").into());
     }
-    Ok(reader.builder.finish().map_err(|error| ParseError::whole(NAME, error.to_string()))?)
+    Ok(finished(reader.builder)?)
 }
 
 struct Reader {

@@ -12,7 +12,7 @@
 use hashbrown::HashMap;
 
 use crate::format::json::{self, Json, Kind};
-use crate::format::{Confidence, Format, LoadError, ParseError, Source};
+use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{
     Frame, FrameId, Function, FunctionId, LabelSetId, LoadOptions, Period, Profile, ProfileBuilder, StackId,
 };
@@ -48,7 +48,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     let parts = Parts::find(&mut json)?;
     json.end()?;
     parts.write(&json, &mut builder)?;
-    Ok(builder.finish().map_err(|error| ParseError::whole(NAME, error.to_string()))?)
+    Ok(finished(builder)?)
 }
 
 /// Where in the text the parts of a profile are.

@@ -22,7 +22,7 @@ use hashbrown::HashMap;
 
 use crate::format::json::{self, Json, Kind};
 use crate::format::threads::Thread;
-use crate::format::{Confidence, Format, LoadError, ParseError, Place, Source};
+use crate::format::{Confidence, Format, LoadError, ParseError, Place, Source, finished};
 use crate::profile::{LoadOptions, Profile, ProfileBuilder};
 
 use event::Event;
@@ -55,7 +55,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         json.end()?;
     }
     trace.write(&json, &mut builder)?;
-    Ok(builder.finish().map_err(|error| ParseError::whole(NAME, error.to_string()))?)
+    Ok(finished(builder)?)
 }
 
 /// What was found in a trace.

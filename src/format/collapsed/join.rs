@@ -1,8 +1,7 @@
 //! What several readers have read of one input, made one.
 
-use crate::format::ParseError;
-use crate::format::collapsed::NAME;
 use crate::format::collapsed::reader::{Position, Reader};
+use crate::format::{ParseError, finished};
 use crate::profile::{Column, FrameId, LabelSetId, LoadOptions, Profile, StackId};
 
 /// Joins readers of one weight a line. Stacks and rows come in the order of their first lines, whoever
@@ -20,7 +19,7 @@ pub(super) fn join(readers: Vec<Reader>, options: LoadOptions) -> Result<Reader,
         joined.first_bad = [joined.first_bad, reader.first_bad].into_iter().flatten().min();
         joined.not_utf8 += reader.not_utf8;
         joined.rounded += reader.rounded;
-        let profile = reader.builder.finish().map_err(|error| ParseError::whole(NAME, error.to_string()))?;
+        let profile = finished(reader.builder)?;
         rows += profile.meta.rows;
         with_value += profile.meta.metrics[0].rows;
         if profile.meta.metrics[0].too_large {

@@ -9,7 +9,7 @@ use crate::format::collapsed::blocks::Blocks;
 use crate::format::collapsed::weight::{Weight, split_weight};
 use crate::format::collapsed::{NAME, is_blank_or_comment};
 use crate::format::text::lossy;
-use crate::format::{LoadError, ParseError};
+use crate::format::{LoadError, ParseError, finished};
 use crate::profile::{Column, Frame, FrameId, Id, LabelSetId, LoadOptions, Profile, ProfileBuilder, StackId};
 
 /// Decimals that are kept of fractional weights.
@@ -217,7 +217,7 @@ impl Reader {
             let warning = format!("{} weights were rounded to {MAX_DECIMALS} decimals", self.rounded);
             self.builder.warn(warning);
         }
-        self.builder.finish().map_err(|error| ParseError::whole(NAME, error.to_string()))
+        finished(self.builder)
     }
 }
 

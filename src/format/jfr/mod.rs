@@ -28,7 +28,7 @@ use hashbrown::HashSet;
 use crate::format::jfr::chunk::{Chunk, MAGIC};
 use crate::format::jfr::kinds::{BY_WALL_CLOCK, EVENT_KINDS, Survey};
 use crate::format::jfr::samples::{ALLOCATION_SAMPLE, Metrics};
-use crate::format::{Confidence, Format, LoadError, ParseError, Source};
+use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{LoadOptions, Profile, ProfileBuilder};
 
 /// The format's row in the list of formats.
@@ -56,7 +56,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     builder.meta.default_metric =
         ["cpu", "wall"].iter().find_map(|name| builder.meta.metric_named(name)).unwrap_or(0);
     warn(&mut builder, &metrics);
-    Ok(builder.finish().map_err(|error| ParseError::whole(NAME, error.to_string()))?)
+    Ok(finished(builder)?)
 }
 
 /// The chunks of a recording. The last one may be cut short; the first may not.

@@ -16,7 +16,7 @@ use crate::format::perf_data::fields::Fields;
 use crate::format::perf_data::header::{Header, hex};
 use crate::format::perf_data::maps::{Map, Space, Spaces};
 use crate::format::perf_data::record::{Record, Sample};
-use crate::format::{Confidence, Format, LoadError, ParseError, Source};
+use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{
     Addresses, Frame, FrameId, FunctionId, Label, LabelSetId, LabelValue, LoadOptions, Mapping, MappingId,
     Profile, ProfileBuilder, StringId,
@@ -365,7 +365,7 @@ impl<'a> Reader<'a> {
                     .into(),
             );
         }
-        self.builder.finish().map_err(|error| ParseError::whole(NAME, error.to_string()))
+        finished(self.builder)
     }
 }
 

@@ -15,7 +15,7 @@ use crate::format::event_metrics::EventMetrics;
 use crate::format::perf_script::frame::FrameTable;
 use crate::format::perf_script::header::Header;
 use crate::format::text::{BadLines, decimal};
-use crate::format::{Confidence, Format, LoadError, ParseError, Source};
+use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{FrameId, Label, LabelSetId, LabelValue, LoadOptions, Profile, ProfileBuilder};
 
 /// The format's row in the list of formats.
@@ -225,7 +225,7 @@ impl Reader {
             self.builder.meta.duration_ns = Some(self.last_time.saturating_sub(first)).filter(|&ns| ns > 0);
         }
         self.frames.warn(&mut self.builder);
-        self.builder.finish().map_err(|error| ParseError::whole(NAME, error.to_string()))
+        finished(self.builder)
     }
 }
 

@@ -9,7 +9,8 @@
 mod marshal;
 
 use crate::format::pstats::marshal::{Broken, Object, Outside, Reader, Text};
-use crate::format::{Confidence, Format, LoadError, ParseError, Source};
+use crate::format::text::lossy;
+use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{Function, FunctionId, LoadOptions, Profile, ProfileBuilder, StringId};
 
 /// The format's row in the list of formats.
@@ -39,7 +40,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     let builder = stats.builder;
     // The finished table takes the place of the input.
     drop(bytes);
-    Ok(builder.finish().map_err(|error| ParseError::whole(NAME, error.to_string()))?)
+    Ok(finished(builder)?)
 }
 
 struct Stats<'a> {
@@ -128,10 +129,7 @@ impl<'a> Stats<'a> {
         if known != StringId::default() {
             return known;
         }
-        let string = match std::str::from_utf8(text.bytes) {
-            Ok(text) => self.builder.string(text),
-            Err(_) => self.builder.string(&String::from_utf8_lossy(text.bytes)),
-        };
+        let string = self.builder.string(&lossy(text.bytes));
         if let Some(mark) = mark {
             self.strings.resize(self.strings.len().max(mark + 1), StringId::default());
             self.strings[mark] = string;

@@ -14,7 +14,7 @@ use crate::format::threads::Thread;
 use crate::format::v8::nodes::{OwnValues, read_flat, read_nested};
 use crate::format::v8::samples::{Moments, SampleWriter, declare_metrics};
 use crate::format::v8::tree::Tree;
-use crate::format::{Confidence, Format, LoadError, ParseError, Source};
+use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{LabelSetId, LoadOptions, Profile, ProfileBuilder};
 
 /// The format's row in the list of formats.
@@ -41,7 +41,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     let parts = Parts::find(&mut json)?;
     json.end()?;
     parts.write(&json, &mut builder, &Thread::default())?;
-    Ok(builder.finish().map_err(|error| ParseError::whole(NAME, error.to_string()))?)
+    Ok(finished(builder)?)
 }
 
 /// Where in the text the parts of a profile are. The samples may stand before the nodes they name.

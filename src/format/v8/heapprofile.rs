@@ -10,7 +10,7 @@
 use crate::format::json::{self, Json, Kind};
 use crate::format::v8::nodes::{OwnValues, read_nested};
 use crate::format::v8::tree::Tree;
-use crate::format::{Confidence, Format, LoadError, ParseError, Source};
+use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{LabelSetId, LoadOptions, Profile, ProfileBuilder};
 
 /// The format's row in the list of formats.
@@ -44,7 +44,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     if !found {
         return Err(ParseError::whole(NAME, "`head` is not there").into());
     }
-    Ok(builder.finish().map_err(|error| ParseError::whole(NAME, error.to_string()))?)
+    Ok(finished(builder)?)
 }
 
 fn write(json: &mut Json, builder: &mut ProfileBuilder) -> Result<(), ParseError> {

@@ -13,7 +13,7 @@
 //! stack that it continues. Each map is a metric, called like the map, or `samples` if that has no
 //! name. Keys that are no stacks become labels: `key`, and `key2` … where there are several.
 
-use crate::format::text::{BadLines, Lines, decimal, hex};
+use crate::format::text::{BadLines, Lines, decimal, hex, is_binary};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::name::demangle;
 use crate::profile::{
@@ -30,6 +30,9 @@ const NAME: &str = "bpftrace";
 const MOST_MAPS: usize = 64;
 
 fn sniff(head: &[u8]) -> Confidence {
+    if is_binary(head) {
+        return Confidence::No;
+    }
     let mut lines = head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
     let is_stack = |line: &[u8]| line.starts_with(b" ") || line.starts_with(b"\t");
     // An entry whose keys go on in the next line, with a frame.

@@ -23,6 +23,10 @@ use crate::profile::{Budget, Share};
 /// enough to stay in the second-level cache while it is decoded.
 const BLOCK: usize = 512 << 10;
 
+/// Bytes inflated at a time on the reader's thread, where no other has to be woken for them: the less
+/// memory is touched, the better. In small files a fresh page costs as much as what is read into it.
+const SMALL_BLOCK: usize = 128 << 10;
+
 /// Room before the bytes of each block for the unread tail of the block before it. A field or line
 /// that crosses the border becomes contiguous by copying its first part here.
 const HEADROOM: usize = 64 << 10;
@@ -43,6 +47,7 @@ pub struct Source {
     position: u64,
     blocks: Blocks,
     encoding: Vec<&'static str>,
+    may_use_threads: bool,
     counters: Arc<Counters>,
     /// How long blocks were waited for.
     waited: Duration,
@@ -77,7 +82,7 @@ pub struct Times {
 enum Blocks {
     /// Read here, as needed: uncompressed input. The block emptied last is filled again, since fresh
     /// memory costs as much as reading into it.
-    Here { reader: Box<dyn Read + Send>, empty: Vec<u8> },
+    Here { reader: Box<dyn Read + Send>, empty: Vec<u8>, size: usize },
     /// Inflated on a thread; emptied blocks go back to it.
     Thread { full: Receiver<io::Result<Vec<u8>>>, empty: Sender<Vec<u8>> },
     /// Nothing more to come.
@@ -132,12 +137,15 @@ impl Source {
         let counters = Arc::new(Counters::default());
         let counting = Counting { inner: input, counters: counters.clone() };
         let (reader, encoding) = unwrap_layers(Box::new(counting), &counters)?;
-        let blocks = if encoding.is_empty() || inflate == Inflate::Here {
-            Blocks::Here { reader, empty: Vec::new() }
-        } else {
+        let may_use_threads = inflate == Inflate::OnThread;
+        let blocks = if may_use_threads && !encoding.is_empty() {
             on_a_thread(reader, counters.clone())?
+        } else {
+            let size = if may_use_threads { BLOCK } else { SMALL_BLOCK };
+            Blocks::Here { reader, empty: Vec::new(), size }
         };
-        let mut source = Source { encoding, ..Source::new(Vec::new(), blocks, counters, budget) };
+        let source = Source::new(Vec::new(), blocks, counters, budget);
+        let mut source = Source { encoding, may_use_threads, ..source };
         source.take_off_byte_order_mark()?;
         Ok(source)
     }
@@ -156,6 +164,7 @@ impl Source {
             position: 0,
             blocks,
             encoding: Vec::new(),
+            may_use_threads: true,
             counters,
             waited: Duration::ZERO,
             budget,
@@ -276,6 +285,12 @@ impl Source {
         Ok(Some(Lines { bytes: window, range }))
     }
 
+    /// Whether threads help in reading this input: not where as many inputs are read as there are
+    /// processors.
+    pub(super) fn may_use_threads(&self) -> bool {
+        self.may_use_threads
+    }
+
     /// The compressions that were taken off, outermost first.
     pub fn encoding(&self) -> &[&'static str] {
         &self.encoding
@@ -298,7 +313,9 @@ impl Source {
         let start = Instant::now();
         let block = match &mut self.blocks {
             Blocks::End => return Ok(None),
-            Blocks::Here { reader, empty } => Some(read_block(reader.as_mut(), std::mem::take(empty))),
+            Blocks::Here { reader, empty, size } => {
+                Some(read_block(reader.as_mut(), std::mem::take(empty), *size))
+            }
             Blocks::Thread { full, .. } => full.recv().ok(),
         };
         self.waited += start.elapsed();
@@ -439,8 +456,8 @@ fn add(counter: &AtomicU64, spent: Duration) {
 }
 
 /// Reads one block behind its headroom; a block without bytes stands for the end.
-fn read_block(reader: &mut dyn Read, mut block: Vec<u8>) -> io::Result<Vec<u8>> {
-    block.resize(HEADROOM + BLOCK, 0);
+fn read_block(reader: &mut dyn Read, mut block: Vec<u8>, size: usize) -> io::Result<Vec<u8>> {
+    block.resize(HEADROOM + size, 0);
     let mut filled = HEADROOM;
     while filled < block.len() {
         match reader.read(&mut block[filled..]) {
@@ -461,7 +478,7 @@ fn on_a_thread(mut reader: Box<dyn Read + Send>, counters: Arc<Counters>) -> io:
     thread::Builder::new().name("inflate".into()).spawn(move || {
         loop {
             let start = Instant::now();
-            let block = read_block(reader.as_mut(), empty_out.try_recv().unwrap_or_default());
+            let block = read_block(reader.as_mut(), empty_out.try_recv().unwrap_or_default(), BLOCK);
             add(&counters.inflating, start.elapsed());
             let last = block.as_ref().map_or(true, |block| block.len() == HEADROOM);
             if full_in.send(block).is_err() || last {

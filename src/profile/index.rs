@@ -34,6 +34,11 @@ impl<I: Copy> HashIndex<I> {
         self.entries.find(spread(hash), |&(known, id)| known == hash && is_row(id)).map(|&(_, id)| id)
     }
 
+    /// Makes room for so many rows more.
+    pub(crate) fn reserve(&mut self, more: usize) {
+        self.entries.reserve(more, |&(hash, _)| spread(hash));
+    }
+
     /// Adds a row, which is not there.
     #[inline]
     pub(crate) fn insert(&mut self, hash: u32, id: I) {

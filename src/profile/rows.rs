@@ -64,8 +64,12 @@ impl RowTable {
             self.push(stack, labels, values);
             return true;
         }
-        let row = *self.latest_row(stack, labels);
-        if row != NO_ROW {
+        let Ok(new) = u32::try_from(self.stack.len()) else { return false };
+        let latest = self.latest_row(stack, labels);
+        let row = *latest;
+        if row == NO_ROW {
+            *latest = new;
+        } else {
             let kept = &mut self.values[row as usize * values.len()..][..values.len()];
             if signs_agree(kept, values) {
                 for (kept, &value) in kept.iter_mut().zip(values) {
@@ -73,9 +77,8 @@ impl RowTable {
                 }
                 return true;
             }
+            *self.latest_row(stack, labels) = new;
         }
-        let Ok(new) = u32::try_from(self.stack.len()) else { return false };
-        *self.latest_row(stack, labels) = new;
         self.push(stack, labels, values);
         true
     }

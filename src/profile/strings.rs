@@ -23,6 +23,11 @@ impl Strings {
         strings
     }
 
+    /// Makes room for so many strings more.
+    pub(crate) fn reserve(&mut self, more: usize) {
+        self.index.reserve(more);
+    }
+
     /// The id of `text`, which is stored if it is new.
     pub fn intern(&mut self, text: &str) -> StringId {
         let next = StringId::new(self.next);

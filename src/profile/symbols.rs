@@ -173,6 +173,13 @@ impl SymbolTable {
             + self.mappings.index.size()
     }
 
+    /// Makes room for so many functions and frames more, and the names of these functions.
+    pub(crate) fn reserve(&mut self, functions: usize, frames: usize) {
+        self.symbols.strings.reserve(functions);
+        self.functions.index.reserve(functions);
+        self.frames.index.reserve(frames);
+    }
+
     pub(crate) fn function(&mut self, function: Function) -> FunctionId {
         self.functions.intern(&mut self.symbols.functions, function)
     }

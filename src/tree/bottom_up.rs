@@ -2,9 +2,9 @@
 
 use hashbrown::HashMap;
 
-use crate::profile::{Column, StackId};
-use crate::tree::granularity::whole;
+use crate::profile::{Column, FrameId, StackId};
 use crate::tree::partition::{Partition, Paths, partition};
+use crate::tree::split::Path;
 use crate::tree::{KeyId, NodeId, Seen, Shape, Subject, shares};
 
 /// Where a key stands on a stack: its leaf-most occurrence, so that the callers of a recursive
@@ -94,27 +94,39 @@ struct TowardsRoot<'s> {
 }
 
 impl Paths for TowardsRoot<'_> {
+    fn go_up(&self) -> bool {
+        true
+    }
+
+    fn end_with_root(&self) -> bool {
+        true
+    }
+
+    fn all(&self) -> Vec<Path> {
+        let path = |(number, &Occurrence { stack, depth }): (usize, &Occurrence)| Path {
+            next: (self.subject.profile.stacks.range(stack).start + depth).wrapping_sub(1),
+            left: depth + 1,
+            number: number as u32,
+            value: self.subject.series[0][stack],
+        };
+        self.occurrences.iter().enumerate().map(path).collect()
+    }
+
+    fn frames(&self) -> &[FrameId] {
+        self.subject.profile.stacks.all_frames()
+    }
+
+    fn key(&self, frame: FrameId) -> (KeyId, bool) {
+        (self.subject.keys.of_frame(frame), false)
+    }
+
     fn series(&self) -> usize {
         2 * self.subject.series.len()
     }
 
-    fn len(&self) -> usize {
-        self.occurrences.len()
-    }
-
     #[inline]
-    fn key(&self, path: u32, depth: usize) -> Option<KeyId> {
-        let Occurrence { stack, depth: start } = self.occurrences[path as usize];
-        let start = start as usize;
-        if depth >= start {
-            return (depth == start).then(whole);
-        }
-        Some(self.subject.keys.of_frame(self.subject.profile.stacks.frames(stack)[start - depth - 1]))
-    }
-
-    #[inline]
-    fn value(&self, path: u32, series: usize) -> i64 {
-        let Occurrence { stack, depth } = self.occurrences[path as usize];
+    fn value(&self, path: &Path, series: usize) -> i64 {
+        let Occurrence { stack, depth } = self.occurrences[path.number as usize];
         let count = self.subject.series.len();
         if series < count {
             return self.subject.series[series][stack];

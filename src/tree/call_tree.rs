@@ -2,6 +2,7 @@
 
 use crate::profile::{Column, FrameId, Id, StackId};
 use crate::tree::partition::{Partition, Paths, partition};
+use crate::tree::split::Path;
 use crate::tree::{KeyId, NodeId, Shape, Subject, shares};
 
 /// A call tree in preorder. Node 0 stands for the whole profile and is its own parent; its self is
@@ -41,7 +42,9 @@ pub fn inverted_tree(subject: &Subject<'_>, shape: &Shape<'_>) -> CallTree {
 }
 
 fn build(subject: &Subject<'_>, shape: &Shape<'_>, from_leaf: bool) -> CallTree {
-    let paths = WholeStacks { subject, stacks: subject.stacks().collect(), from_leaf };
+    let symbols = &subject.profile.symbols;
+    let keys = symbols.frames.enumerate().map(|(id, frame)| (subject.keys.of_frame(id), frame.inlined));
+    let paths = WholeStacks { subject, keys: keys.collect(), from_leaf };
     partition(&paths, subject.keys.len(), shape).into()
 }
 
@@ -60,40 +63,46 @@ impl From<Partition> for CallTree {
 
 struct WholeStacks<'s> {
     subject: &'s Subject<'s>,
-    stacks: Vec<StackId>,
+    /// The key of each frame, and whether it was inlined, in one place of memory.
+    keys: Column<FrameId, (KeyId, bool)>,
     from_leaf: bool,
 }
 
-impl WholeStacks<'_> {
-    #[inline]
-    fn frame(&self, path: u32, depth: usize) -> Option<FrameId> {
-        let frames = self.subject.profile.stacks.frames(self.stacks[path as usize]);
-        let index = if self.from_leaf { frames.len().checked_sub(depth + 1)? } else { depth };
-        frames.get(index).copied()
-    }
-}
-
 impl Paths for WholeStacks<'_> {
+    fn go_up(&self) -> bool {
+        self.from_leaf
+    }
+
+    fn all(&self) -> Vec<Path> {
+        let Subject { profile, series, .. } = self.subject;
+        let path = |stack: StackId| {
+            let frames = profile.stacks.range(stack);
+            Path {
+                next: if self.from_leaf { frames.end.wrapping_sub(1) } else { frames.start },
+                left: frames.end - frames.start,
+                number: stack.index() as u32,
+                value: series[0][stack],
+            }
+        };
+        self.subject.stacks().map(path).collect()
+    }
+
+    fn frames(&self) -> &[FrameId] {
+        self.subject.profile.stacks.all_frames()
+    }
+
+    #[inline]
+    fn key(&self, frame: FrameId) -> (KeyId, bool) {
+        self.keys[frame]
+    }
+
     fn series(&self) -> usize {
         self.subject.series.len()
     }
 
-    fn len(&self) -> usize {
-        self.stacks.len()
-    }
-
     #[inline]
-    fn key(&self, path: u32, depth: usize) -> Option<KeyId> {
-        self.frame(path, depth).map(|frame| self.subject.keys.of_frame(frame))
-    }
-
-    #[inline]
-    fn value(&self, path: u32, series: usize) -> i64 {
-        self.subject.series[series][self.stacks[path as usize]]
-    }
-
-    fn is_inlined(&self, path: u32, depth: usize) -> bool {
-        self.frame(path, depth).is_some_and(|frame| self.subject.profile.symbols.frames[frame].inlined)
+    fn value(&self, path: &Path, series: usize) -> i64 {
+        self.subject.series[series][StackId::new(path.number as usize)]
     }
 }
 

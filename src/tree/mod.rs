@@ -22,6 +22,7 @@ mod path;
 mod prefixes;
 mod sequences;
 mod shares;
+mod split;
 
 pub use adjacent::join_adjacent;
 pub use bottom_up::{CallerTree, Occurrence, caller_tree, occurrences};

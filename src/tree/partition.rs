@@ -7,29 +7,33 @@
 
 use std::cmp::Ordering;
 
-use crate::profile::{Column, Id, ids};
+use crate::profile::{Column, FrameId, ids};
 use crate::tree::KeyId;
-use crate::tree::granularity::whole;
+use crate::tree::split::{Path, Splitter};
 
 ids! {
     /// A node of a tree, in preorder; node 0 is the root.
     NodeId;
 }
 
-/// Paths of keys with their values.
-pub(crate) trait Paths {
-    /// Number of series of values.
-    fn series(&self) -> usize;
-    /// Number of paths.
-    fn len(&self) -> usize;
-    /// The key of path `path` at `depth`, or `None` where the path is no longer.
-    fn key(&self, path: u32, depth: usize) -> Option<KeyId>;
-    /// The value of path `path` in series number `series`.
-    fn value(&self, path: u32, series: usize) -> i64;
-    /// Whether what stands at `depth` of path `path` was inlined by the compiler.
-    fn is_inlined(&self, _path: u32, _depth: usize) -> bool {
+/// Paths of keys with their values: each leads through frames that stand side by side.
+pub(super) trait Paths: Sync {
+    /// Whether paths lead towards the root.
+    fn go_up(&self) -> bool;
+    /// Whether a path ends with the key of the whole profile, behind its last frame.
+    fn end_with_root(&self) -> bool {
         false
     }
+    /// All paths.
+    fn all(&self) -> Vec<Path>;
+    /// The frames that paths lead through.
+    fn frames(&self) -> &[FrameId];
+    /// The key of a frame, and whether the compiler inlined it.
+    fn key(&self, frame: FrameId) -> (KeyId, bool);
+    /// Number of series of values.
+    fn series(&self) -> usize;
+    /// The value of a path in a series other than the first, which the path carries itself.
+    fn value(&self, path: &Path, series: usize) -> i64;
 }
 
 /// A node as it is weighed while its tree is built.
@@ -67,48 +71,26 @@ pub(crate) struct Partition {
     pub(crate) inlined: Column<NodeId, bool>,
 }
 
-/// A group of paths that share their first `depth` keys.
-struct Group {
-    parent: NodeId,
-    key: KeyId,
-    start: usize,
-    end: usize,
-    depth: usize,
-    total: Vec<i64>,
-    ended: Vec<i64>,
-    inlined: bool,
-}
-
-impl Group {
-    fn node(&self) -> Node<'_> {
-        Node { key: self.key, total: &self.total, ended: &self.ended }
-    }
-}
-
 /// Builds the tree of `paths`.
-pub(crate) fn partition<P: Paths>(paths: &P, keys: usize, shape: &Shape<'_>) -> Partition {
+pub(super) fn partition<P: Paths>(paths: &P, keys: usize, shape: &Shape<'_>) -> Partition {
     let series = paths.series();
     let mut tree = Partition {
         total: vec![Column::new(); series],
         ended: vec![Column::new(); series],
         ..Partition::default()
     };
-    let mut splitter = Splitter {
-        paths,
-        order: (0..paths.len() as u32).collect(),
-        scratch: Vec::new(),
-        group_of: Column::filled(NO_GROUP, keys),
-    };
+    let mut splitter = Splitter::new(paths, keys);
     let mut work = vec![splitter.whole()];
     while let Some(group) = work.pop() {
         let node = tree.push(group.parent, group.node(), group.inlined && group.depth > 0);
-        let mut children = splitter.split(&group, node);
-        let all = children.len();
+        let mut split = splitter.count(&group, node);
+        let all = split.children.len();
         if group.depth >= shape.max_depth {
-            children.clear();
+            split.leave_out(|_| false);
         }
-        children.retain(|child| (shape.keep)(child.node()));
-        tree.cut.push((all - children.len()) as u32);
+        split.leave_out(|child| (shape.keep)(child.node()));
+        tree.cut.push((all - split.kept()) as u32);
+        let mut children = splitter.part(&group, split);
         children.sort_by(|a, b| (shape.order)(a.node(), b.node()));
         // The last in is the first out.
         work.extend(children.into_iter().rev());
@@ -128,79 +110,5 @@ impl Partition {
         self.key.push(node.key);
         self.inlined.push(inlined);
         self.parent.push(parent)
-    }
-}
-
-const NO_GROUP: u32 = u32::MAX;
-
-struct Splitter<'p, P> {
-    paths: &'p P,
-    /// The paths, those of a group side by side.
-    order: Vec<u32>,
-    scratch: Vec<(u32, u32)>,
-    /// While a group is split: the number of the subgroup of each key.
-    group_of: Column<KeyId, u32>,
-}
-
-impl<P: Paths> Splitter<'_, P> {
-    /// The group of all paths.
-    fn whole(&self) -> Group {
-        let mut group = self.empty_group(NodeId::new(0), whole(), 0);
-        group.end = self.order.len();
-        for &path in &self.order {
-            self.add(&mut group, path);
-        }
-        group
-    }
-
-    /// The groups of the paths of `group` by their next key. Paths that end here are in none.
-    fn split(&mut self, group: &Group, node: NodeId) -> Vec<Group> {
-        let mut children: Vec<Group> = Vec::new();
-        self.scratch.clear();
-        for index in group.start..group.end {
-            let path = self.order[index];
-            let Some(key) = self.paths.key(path, group.depth) else { continue };
-            let mut number = self.group_of[key];
-            if number == NO_GROUP {
-                number = children.len() as u32;
-                self.group_of[key] = number;
-                children.push(self.empty_group(node, key, group.depth + 1));
-            }
-            let child = &mut children[number as usize];
-            child.end += 1;
-            // Only blocks that are inlined so far need another look.
-            child.inlined = child.inlined && self.paths.is_inlined(path, group.depth);
-            self.add(child, path);
-            self.scratch.push((number, path));
-        }
-        let mut start = group.start;
-        for child in &mut children {
-            self.group_of[child.key] = NO_GROUP;
-            let length = child.end;
-            (child.start, child.end) = (start, start);
-            start += length;
-        }
-        for &(number, path) in &self.scratch {
-            let child = &mut children[number as usize];
-            self.order[child.end] = path;
-            child.end += 1;
-        }
-        children
-    }
-
-    fn empty_group(&self, parent: NodeId, key: KeyId, depth: usize) -> Group {
-        let zeros = || vec![0; self.paths.series()];
-        Group { parent, key, start: 0, end: 0, depth, total: zeros(), ended: zeros(), inlined: true }
-    }
-
-    fn add(&self, group: &mut Group, path: u32) {
-        let ends = self.paths.key(path, group.depth).is_none();
-        for series in 0..self.paths.series() {
-            let value = self.paths.value(path, series);
-            group.total[series] += value;
-            if ends {
-                group.ended[series] += value;
-            }
-        }
     }
 }

@@ -17,6 +17,7 @@ mod weight;
 use crate::format::collapsed::blocks::Blocks;
 use crate::format::collapsed::reader::Reader;
 use crate::format::collapsed::weight::split_weight;
+use crate::format::text::is_binary;
 use crate::format::{Confidence, Format, LoadError, Source};
 use crate::parallel;
 use crate::profile::{LoadOptions, Profile};
@@ -37,7 +38,7 @@ const LONGEST_NAME: usize = 256;
 
 /// More than half of the lines at the front must end in a weight.
 fn sniff(head: &[u8]) -> Confidence {
-    if memchr::memchr(0, head).is_some() {
+    if is_binary(head) || memchr::memchr(0, head).is_some() {
         return Confidence::No;
     }
     let (good, all, _) = survey(head);

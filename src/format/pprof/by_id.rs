@@ -40,12 +40,21 @@ impl<T> ById<T> {
 
     #[inline]
     pub(super) fn get(&self, id: u64) -> Option<&T> {
-        let place = usize::try_from(id.wrapping_sub(1)).ok();
-        match place.and_then(|place| self.counted.get(place)) {
+        match self.counted(id) {
             Some(row) => Some(row),
             None if self.others.is_empty() => None,
             None => self.others.get(&id),
         }
+    }
+
+    /// The row of `id`, where it is among those that are counted.
+    #[inline]
+    pub(super) fn counted(&self, id: u64) -> Option<&T> {
+        self.counted.get(usize::try_from(id.wrapping_sub(1)).ok()?)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.counted.len() + self.others.len()
     }
 
     pub(super) fn is_empty(&self) -> bool {

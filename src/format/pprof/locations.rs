@@ -7,7 +7,7 @@ use crate::format::pprof::by_id::ById;
 use crate::format::pprof::messages::Line;
 use crate::format::pprof::read::NAME;
 use crate::format::wire::{Value, Wire, WireError};
-use crate::profile::{Frame, FrameId, FunctionId, MappingId, ProfileBuilder};
+use crate::profile::{Frame, FrameId, FunctionId, Id, MappingId, ProfileBuilder};
 
 /// The locations of a file, as they stand there.
 ///
@@ -67,6 +67,11 @@ impl RawLocations {
         }
     }
 
+    /// How many lines all locations have.
+    pub(super) fn lines(&self) -> usize {
+        self.lines.len()
+    }
+
     /// Turns locations into frames.
     pub(super) fn expand(
         &self,
@@ -74,8 +79,8 @@ impl RawLocations {
         mappings: &ById<MappingId>,
         functions: &ById<Option<FunctionId>>,
     ) -> Result<Locations, ParseError> {
-        let mut locations =
-            Locations { by_id: ById::default(), frames: Vec::with_capacity(self.lines.len()) };
+        let frames = Vec::with_capacity(self.lines.len());
+        let mut locations = Locations { by_id: ById::default(), frames, longest: 0 };
         let mut unknown_mapping = 0;
         let mut start = 0;
         for row in &self.rows {
@@ -89,9 +94,11 @@ impl RawLocations {
             expand_location(builder, row, lines, mapping, functions, &mut locations.frames)?;
             let end = u32::try_from(locations.frames.len())
                 .map_err(|_| ParseError::at_byte(NAME, row.at, "more than 2^32 frames"))?;
-            if !locations.by_id.insert(row.id, (first, end)) {
+            let only = (end - first == 1).then(|| locations.frames[first as usize]);
+            if !locations.by_id.insert(row.id, Expanded { only, first, end }) {
                 return Err(duplicate("location", row.id, row.at));
             }
+            locations.longest = locations.longest.max((end - first) as usize);
         }
         if unknown_mapping > 0 {
             builder.warn(format!("{unknown_mapping} locations refer to mappings that do not exist"));
@@ -149,17 +156,42 @@ pub(super) fn duplicate(what: &str, id: u64, at: u64) -> ParseError {
 
 /// The frames of every location, by its id.
 pub(super) struct Locations {
-    by_id: ById<(u32, u32)>,
+    by_id: ById<Expanded>,
     /// Frames of all locations, innermost first.
     frames: Vec<FrameId>,
+    longest: usize,
+}
+
+/// What a location became.
+#[derive(Clone, Copy)]
+struct Expanded {
+    /// Its frame where it is only one, as most are: there is no need to look further.
+    only: Option<FrameId>,
+    /// Where its frames are.
+    first: u32,
+    end: u32,
 }
 
 impl Locations {
     /// The frames of a location, innermost first.
     #[inline]
     pub(super) fn frames(&self, id: u64) -> Option<&[FrameId]> {
-        let &(start, end) = self.by_id.get(id)?;
-        Some(&self.frames[start as usize..end as usize])
+        self.by_id.get(id).map(|location| self.range(location))
+    }
+
+    /// The frame of a location that is one frame, where it is found without a hash.
+    #[inline]
+    pub(super) fn only_frame(&self, id: u64) -> Option<FrameId> {
+        self.by_id.counted(id)?.only
+    }
+
+    /// How many frames a location has at most.
+    pub(super) fn longest(&self) -> usize {
+        self.longest
+    }
+
+    fn range(&self, location: &Expanded) -> &[FrameId] {
+        &self.frames[location.first as usize..location.end as usize]
     }
 
     /// Whether no two locations become the same frames. Then no two lists of locations do: all
@@ -167,8 +199,15 @@ impl Locations {
     /// locations ends.
     pub(super) fn are_distinct(&self) -> bool {
         let rows = self.by_id.in_order();
+        // Where locations have addresses, their innermost frames differ already, and need no hash.
+        let frames = self.frames.iter().map(|frame| frame.index() + 1).max().unwrap_or(0);
+        let mut seen = vec![false; frames];
+        let is_new = |frame: &FrameId| !std::mem::replace(&mut seen[frame.index()], true);
+        if rows.iter().filter_map(|(_, location)| self.range(location).first()).all(is_new) {
+            return true;
+        }
         let mut seen = HashSet::with_capacity(rows.len());
-        rows.iter().all(|(_, (start, end))| seen.insert(&self.frames[*start as usize..*end as usize]))
+        rows.iter().all(|(_, location)| seen.insert(self.range(location)))
     }
 }
 
@@ -176,7 +215,7 @@ impl Locations {
 mod tests {
     use super::*;
     use crate::format::wire::{push_bytes, push_varint};
-    use crate::profile::{Id, LoadOptions};
+    use crate::profile::LoadOptions;
 
     fn location(id: u64, address: u64, functions: &[u64]) -> Vec<u8> {
         let mut bytes = Vec::new();

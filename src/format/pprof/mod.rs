@@ -2,6 +2,8 @@
 //! (<https://github.com/google/pprof/blob/main/proto/profile.proto>).
 
 mod by_id;
+mod collect;
+mod expand;
 mod locations;
 mod messages;
 mod raw_stacks;

@@ -5,6 +5,8 @@ use std::ops::Range;
 
 use hashbrown::DefaultHashBuilder;
 
+use crate::format::wire::{Wire, push_varint};
+
 /// The distinct lists of location ids of a profile, kept as their encoded bytes and numbered from 0.
 ///
 /// Samples come before the locations that explain them, and most repeat a stack seen before: looking
@@ -19,18 +21,43 @@ pub(super) struct RawStacks {
     bytes: Vec<u8>,
     /// Where the bytes of each stack end; they start where those of the stack before it end.
     end: Vec<usize>,
-    /// Where each stack was first seen, for error messages.
-    first_seen: Vec<FirstSeen>,
+    first_seen: Places,
     /// At most half full; a stack is in the first free slot from the one its hash says.
     slots: Vec<Slot>,
     hasher: DefaultHashBuilder,
 }
 
 /// The sample, counted from 1, and the byte offset where a stack was first seen.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct FirstSeen {
     pub(super) sample: u64,
     pub(super) byte: u64,
+}
+
+/// Where each stack was first seen, for error messages: how many samples and bytes after the stack
+/// before it, as varints. These are two or three bytes a stack instead of sixteen.
+#[derive(Default)]
+struct Places {
+    steps: Vec<u8>,
+    last: FirstSeen,
+}
+
+impl Places {
+    fn push(&mut self, seen: FirstSeen) {
+        push_varint(&mut self.steps, seen.sample - self.last.sample);
+        push_varint(&mut self.steps, seen.byte - self.last.byte);
+        self.last = seen;
+    }
+
+    fn get(&self, number: usize) -> FirstSeen {
+        let mut seen = FirstSeen::default();
+        let mut steps = Wire::new(&self.steps);
+        for _ in 0..=number {
+            seen.sample += steps.varint().unwrap_or_default();
+            seen.byte += steps.varint().unwrap_or_default();
+        }
+        seen
+    }
 }
 
 /// A place of the index.
@@ -45,12 +72,20 @@ const FREE: Slot = Slot { hash: 0, number: u32::MAX };
 /// Slots to begin with; a power of two, as all their counts.
 const SLOTS: usize = 1 << 10;
 
-/// Lists of location ids that wait for being looked up, all at once.
-#[derive(Default)]
-pub(super) struct Batch {
+/// Lists that are looked up at once: as many as fit the first-level cache.
+const AT_ONCE: usize = 256;
+
+/// Lists of location ids that wait for being looked up.
+pub(super) struct Lists {
     bytes: Vec<u8>,
     lists: Vec<List>,
-    /// Where the search for each list starts, and the stack that stands there.
+    hasher: DefaultHashBuilder,
+}
+
+/// Lists while they are looked up.
+#[derive(Default)]
+pub(super) struct LookUp {
+    /// The stack where the search for each list starts.
     slots: Vec<Slot>,
     candidates: Vec<Option<(u32, Range<usize>)>>,
     /// The number of each list, once looked up.
@@ -63,9 +98,31 @@ struct List {
     seen: FirstSeen,
 }
 
-impl Batch {
+impl Lists {
+    /// No lists, for [`RawStacks`] of the same hasher.
+    pub(super) fn new(hasher: DefaultHashBuilder) -> Self {
+        Lists { bytes: Vec::new(), lists: Vec::new(), hasher }
+    }
+
+    pub(super) fn hasher(&self) -> DefaultHashBuilder {
+        self.hasher.clone()
+    }
+
+    /// Adds a list.
+    #[inline]
+    pub(super) fn push(&mut self, ids: &[u8], seen: FirstSeen) {
+        self.bytes.extend_from_slice(ids);
+        let hash = self.hasher.hash_one(ids) as u32;
+        self.lists.push(List { end: self.bytes.len(), hash, seen });
+    }
+
     pub(super) fn len(&self) -> usize {
         self.lists.len()
+    }
+
+    /// How many bytes the lists have.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes.len()
     }
 
     pub(super) fn clear(&mut self) {
@@ -79,39 +136,39 @@ impl RawStacks {
         RawStacks {
             bytes: Vec::new(),
             end: Vec::new(),
-            first_seen: Vec::new(),
+            first_seen: Places::default(),
             slots: vec![FREE; SLOTS],
             hasher: DefaultHashBuilder::default(),
         }
     }
 
-    /// Adds a list to those that wait.
-    pub(super) fn wait(&self, batch: &mut Batch, ids: &[u8], seen: FirstSeen) {
-        batch.bytes.extend_from_slice(ids);
-        let hash = self.hasher.hash_one(ids) as u32;
-        batch.lists.push(List { end: batch.bytes.len(), hash, seen });
+    /// What hashes the lists that are looked up here.
+    pub(super) fn hasher(&self) -> DefaultHashBuilder {
+        self.hasher.clone()
     }
 
-    /// Numbers the lists of a batch. `None` past 2³² distinct stacks.
+    /// Numbers lists. `None` past 2³² distinct stacks.
     ///
     /// A large index and its bytes are in no cache, and each lookup needs three places of memory, one
     /// after the other. Done list by list, the processor waits for each of them. Done step by step for
-    /// the whole batch, it fetches those of many lists at once.
-    pub(super) fn intern_all(&mut self, batch: &mut Batch) -> Option<()> {
-        let Batch { bytes, lists, slots, candidates, numbers } = batch;
-        slots.clear();
-        slots.extend(lists.iter().map(|list| self.slots[self.home(list.hash)]));
-        candidates.clear();
-        candidates.extend(lists.iter().zip(slots).map(|(list, slot)| self.range_of(*slot, list.hash)));
+    /// some hundred lists, it fetches those of many at once.
+    pub(super) fn intern_all(&mut self, all: &Lists, found: &mut LookUp) -> Option<()> {
+        let LookUp { slots, candidates, numbers } = found;
         numbers.clear();
         let mut start = 0;
-        for (list, candidate) in lists.iter().zip(candidates) {
-            let ids = &bytes[start..list.end];
-            start = list.end;
-            numbers.push(match candidate {
-                Some((number, range)) if self.bytes[range.clone()] == *ids => *number,
-                _ => self.intern(list.hash, ids, list.seen)?,
-            });
+        for lists in all.lists.chunks(AT_ONCE) {
+            slots.clear();
+            slots.extend(lists.iter().map(|list| self.slots[self.home(list.hash)]));
+            candidates.clear();
+            candidates.extend(lists.iter().zip(&*slots).map(|(list, slot)| self.range_of(*slot, list.hash)));
+            for (list, candidate) in lists.iter().zip(&*candidates) {
+                let ids = &all.bytes[start..list.end];
+                start = list.end;
+                numbers.push(match candidate {
+                    Some((number, range)) if self.bytes[range.clone()] == *ids => *number,
+                    _ => self.intern(list.hash, ids, list.seen)?,
+                });
+            }
         }
         Some(())
     }
@@ -173,7 +230,7 @@ impl RawStacks {
     pub(super) fn size(&self) -> usize {
         self.bytes.capacity()
             + self.end.capacity() * size_of::<usize>()
-            + self.first_seen.capacity() * size_of::<FirstSeen>()
+            + self.first_seen.steps.capacity()
             + self.slots.capacity() * size_of::<Slot>()
     }
 
@@ -199,7 +256,7 @@ impl RawStacks {
 
     /// Where a stack was first seen.
     pub(super) fn first_seen(&self, number: usize) -> FirstSeen {
-        self.first_seen[number]
+        self.first_seen.get(number)
     }
 
     /// Whether lists of different bytes are certain to be lists of different ids. The same number can
@@ -213,31 +270,34 @@ impl RawStacks {
 mod tests {
     use super::*;
 
-    fn numbers(stacks: &mut RawStacks, batch: &mut Batch, lists: &[&[u8]]) -> Vec<u32> {
-        batch.clear();
-        for ids in lists {
-            stacks.wait(batch, ids, FirstSeen { sample: 1, byte: 0 });
+    fn numbers(stacks: &mut RawStacks, lists: &[&[u8]]) -> Vec<u32> {
+        let mut all = Lists::new(stacks.hasher());
+        for (sample, ids) in (1..).zip(lists) {
+            all.push(ids, FirstSeen { sample, byte: 300 * sample });
         }
-        stacks.intern_all(batch).unwrap();
-        batch.numbers.clone()
+        let mut found = LookUp::default();
+        stacks.intern_all(&all, &mut found).unwrap();
+        found.numbers
     }
 
     #[test]
-    fn equal_lists_have_one_number_within_a_batch_and_across() {
-        let (mut stacks, mut batch) = (RawStacks::new(), Batch::default());
-        assert_eq!(numbers(&mut stacks, &mut batch, &[b"ab", b"", b"ab", b"abc"]), [0, 1, 0, 2]);
-        assert_eq!(numbers(&mut stacks, &mut batch, &[b"abc", b"b", b"", b"ab"]), [2, 3, 1, 0]);
+    fn equal_lists_have_one_number_at_once_and_later() {
+        let mut stacks = RawStacks::new();
+        assert_eq!(numbers(&mut stacks, &[b"ab", b"", b"ab", b"abc"]), [0, 1, 0, 2]);
+        assert_eq!(stacks.first_seen(2), FirstSeen { sample: 4, byte: 1200 });
+        assert_eq!(numbers(&mut stacks, &[b"abc", b"", b"", b"ab", b"b"]), [2, 1, 1, 0, 3]);
         assert_eq!((stacks.len(), stacks.ids(2), stacks.ids(1)), (4, &b"abc"[..], &b""[..]));
+        assert_eq!(stacks.first_seen(3), FirstSeen { sample: 5, byte: 1500 });
     }
 
     #[test]
     fn growing_loses_none() {
-        let (mut stacks, mut batch) = (RawStacks::new(), Batch::default());
+        let mut stacks = RawStacks::new();
         let lists: Vec<[u8; 4]> = (0..5000u32).map(u32::to_be_bytes).collect();
         let lists: Vec<&[u8]> = lists.iter().map(<[u8; 4]>::as_slice).collect();
-        let first = numbers(&mut stacks, &mut batch, &lists);
+        let first = numbers(&mut stacks, &lists);
         assert_eq!(first, (0..5000).collect::<Vec<u32>>());
-        assert_eq!(numbers(&mut stacks, &mut batch, &lists), first);
+        assert_eq!(numbers(&mut stacks, &lists), first);
     }
 
     #[test]

@@ -6,23 +6,20 @@
 
 use prost::Message;
 
-use crate::format::pprof::locations::Locations;
+use crate::format::pprof::collect::{Batch, Collecting, Collector};
+use crate::format::pprof::expand::{Expander, expand_all};
 use crate::format::pprof::messages::{Label, ValueType};
-use crate::format::pprof::raw_stacks::{Batch, FirstSeen, RawStacks};
+use crate::format::pprof::raw_stacks::FirstSeen;
 use crate::format::pprof::tables::Tables;
 use crate::format::wire::{Field, Value, Wire, WireError, push_varint};
 use crate::format::{LoadError, ParseError, Source};
-use crate::parallel;
-use crate::profile::{
-    Budget, FrameId, Id, LabelSetId, LabelValue, LoadOptions, Period, Profile, ProfileBuilder, Share,
-    StackId, Stacks, StringId,
-};
+use crate::profile::{Id, LabelValue, LoadOptions, Meta, Period, Profile, ProfileBuilder, Share, StringId};
 
 pub(super) const NAME: &str = "pprof";
 
 /// Reads a profile.
 pub(super) fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
-    let mut reader = Reader::new(options);
+    let mut reader = Reader::new(options, source.may_use_threads());
     loop {
         let at = source.position();
         let mut wire = Wire::new(source.bytes());
@@ -34,7 +31,7 @@ pub(super) fn read(source: &mut Source, options: LoadOptions) -> Result<Profile,
             }
             // An empty window or one that ends inside a field: both may go on in the next block.
             Ok(None) | Err(WireError::Truncated) => {
-                reader.share.set(reader.size())?;
+                reader.share.set(reader.tables.size() as u64)?;
                 if !source.more()? {
                     if source.bytes().is_empty() {
                         break;
@@ -50,13 +47,16 @@ pub(super) fn read(source: &mut Source, options: LoadOptions) -> Result<Profile,
         }
     }
     reader.tables.end = source.position();
-    Ok(reader.finish()?)
+    reader.finish()
 }
 
 /// All that was read so far.
 struct Reader {
-    builder: ProfileBuilder,
-    stacks: RawStacks,
+    /// What samples become; nothing only where that has failed.
+    collecting: Option<Collecting>,
+    batch: Batch,
+    may_use_threads: bool,
+    wants_labels: bool,
     tables: Tables,
     metrics: Vec<ValueType>,
     /// Number of values of every sample, set by the first.
@@ -66,22 +66,11 @@ struct Reader {
     singular: [Option<i64>; 16],
     period_type: Option<ValueType>,
     comments: Vec<i64>,
-    /// Samples that wait for the number of their stack: location ids, values, labels.
-    batch: Batch,
-    values: Vec<i64>,
-    label_sets: Vec<LabelSetId>,
-    /// The location ids of a sample that come in several pieces, and its labels.
+    /// The location ids of a sample that come in several pieces.
     ids: Vec<u8>,
-    labels: Vec<crate::profile::Label>,
-    /// What stacks and tables take of the budget.
+    /// What the tables take of the budget.
     share: Share,
 }
-
-/// Samples that are looked up together: as many as fit the first-level cache.
-const BATCH: usize = 256;
-
-/// Stacks are not deeper: this one alone takes 256 MiB.
-const DEEPEST: usize = 1 << 26;
 
 const DROP_FRAMES: usize = 7;
 const KEEP_FRAMES: usize = 8;
@@ -91,10 +80,13 @@ const PERIOD: usize = 12;
 const DEFAULT_METRIC: usize = 14;
 
 impl Reader {
-    fn new(options: LoadOptions) -> Self {
+    fn new(options: LoadOptions, may_use_threads: bool) -> Self {
+        let collector = Collector::new(ProfileBuilder::new(NAME, options));
         Reader {
-            builder: ProfileBuilder::new(NAME, options),
-            stacks: RawStacks::new(),
+            batch: Batch::new(collector.stacks.hasher()),
+            collecting: Some(Collecting::Here(Box::new(collector))),
+            may_use_threads,
+            wants_labels: options.labels,
             tables: Tables::default(),
             metrics: Vec::new(),
             width: None,
@@ -102,22 +94,13 @@ impl Reader {
             singular: [None; 16],
             period_type: None,
             comments: Vec::new(),
-            batch: Batch::default(),
-            values: Vec::new(),
-            label_sets: Vec::new(),
             ids: Vec::new(),
-            labels: Vec::new(),
             share: options.budget.share(),
         }
     }
 
-    /// About how many bytes of memory the stacks and tables take, the builder's aside.
-    fn size(&self) -> u64 {
-        (self.stacks.size() + self.tables.size()) as u64
-    }
-
     /// Takes one top-level field that starts at byte `at`.
-    fn field(&mut self, field: Field<'_>, at: u64) -> Result<(), ParseError> {
+    fn field(&mut self, field: Field<'_>, at: u64) -> Result<(), LoadError> {
         match (field.number, field.value) {
             (1, Value::Bytes(bytes)) => self.metrics.push(message(bytes, at)?),
             (2, Value::Bytes(bytes)) => self.sample(bytes, at)?,
@@ -138,46 +121,36 @@ impl Reader {
             (number @ (7..=10 | 12 | 14 | 15), Value::Varint(value)) => {
                 once(&mut self.singular[number as usize], value as i64, at)?;
             }
-            (1..=15, _) => return Err(malformed("field", at)),
+            (1..=15, _) => return Err(malformed("field", at).into()),
             // Fields added to the format after this was written.
             _ => {}
         }
         Ok(())
     }
 
-    fn sample(&mut self, bytes: &[u8], at: u64) -> Result<(), ParseError> {
+    fn sample(&mut self, bytes: &[u8], at: u64) -> Result<(), LoadError> {
         self.samples += 1;
         self.ids.clear();
-        self.labels.clear();
-        let values_before = self.values.len();
+        let (values, labels) = (self.batch.values.len(), self.batch.labels.len());
         let (direct, has_labels) = self.walk_sample(bytes).map_err(|_| {
             ParseError::at_byte(NAME, at, format!("sample {} is not a well-formed message", self.samples))
         })?;
-        self.check_width(self.values.len() - values_before, at)?;
+        self.check_width(self.batch.values.len() - values, at)?;
         let seen = FirstSeen { sample: self.samples, byte: at };
-        self.stacks.wait(&mut self.batch, direct.unwrap_or(&self.ids), seen);
-        self.label_sets.push(if self.labels.is_empty() {
-            if has_labels {
-                self.builder.skipped_labels();
-            }
-            LabelSetId::default()
-        } else {
-            self.builder.label_set(&mut self.labels)
-        });
-        if self.batch.len() == BATCH { self.add_batch() } else { Ok(()) }
+        self.batch.push_stack(direct.unwrap_or(&self.ids), seen);
+        if self.wants_labels {
+            self.batch.end_labels(labels);
+        } else if has_labels {
+            self.batch.skip_labels();
+        }
+        if self.batch.is_full() { self.hand_over(self.may_use_threads) } else { Ok(()) }
     }
 
-    /// Adds the samples that wait.
-    fn add_batch(&mut self) -> Result<(), ParseError> {
-        let too_many = || ParseError::whole(NAME, "more than 2^32 distinct stacks");
-        self.stacks.intern_all(&mut self.batch).ok_or_else(too_many)?;
-        let values = self.values.chunks_exact(self.width.unwrap_or(1));
-        for ((&stack, &labels), values) in self.batch.numbers.iter().zip(&self.label_sets).zip(values) {
-            self.builder.sample(StackId::new(stack as usize), labels, None, values);
+    /// Hands over the samples that wait; `share` says whether those after them may go to a thread.
+    fn hand_over(&mut self, share: bool) -> Result<(), LoadError> {
+        if let (Some(collecting), Some(width)) = (self.collecting.take(), self.width) {
+            self.collecting = Some(collecting.add(&mut self.batch, width, share)?);
         }
-        self.batch.clear();
-        self.values.clear();
-        self.label_sets.clear();
         Ok(())
     }
 
@@ -201,15 +174,15 @@ impl Reader {
                 (2, Value::Bytes(packed)) => {
                     let mut values = Wire::new(packed);
                     while !values.is_at_end() {
-                        self.values.push(values.varint()? as i64);
+                        self.batch.values.push(values.varint()? as i64);
                     }
                 }
-                (2, Value::Varint(value)) => self.values.push(value as i64),
+                (2, Value::Varint(value)) => self.batch.values.push(value as i64),
                 (3, Value::Bytes(label)) => {
                     has_labels = true;
-                    if self.builder.options().labels {
+                    if self.wants_labels {
                         let label = Label::decode(label).map_err(|_| WireError::Malformed)?;
-                        self.labels.push(provisional_label(label)?);
+                        self.batch.labels.push(provisional_label(label)?);
                     }
                 }
                 (1..=3, _) => return Err(WireError::Malformed),
@@ -220,12 +193,7 @@ impl Reader {
     }
 
     fn check_width(&mut self, values: usize, at: u64) -> Result<(), ParseError> {
-        let width = *self.width.get_or_insert_with(|| {
-            for _ in 0..values {
-                self.builder.metric("", "");
-            }
-            values
-        });
+        let width = *self.width.get_or_insert(values);
         if values == width && width > 0 {
             return Ok(());
         }
@@ -233,12 +201,16 @@ impl Reader {
         Err(ParseError::at_byte(NAME, at, message))
     }
 
-    fn finish(mut self) -> Result<Profile, ParseError> {
-        self.add_batch()?;
+    fn finish(mut self) -> Result<Profile, LoadError> {
+        self.hand_over(false)?;
         self.check_that_it_is_a_profile()?;
-        self.name_metrics()?;
-        self.describe()?;
-        let Reader { mut builder, stacks, mut tables, .. } = self;
+        let Some(collecting) = self.collecting.take() else {
+            return Err(ParseError::whole(NAME, "its samples could not be collected").into());
+        };
+        let Collector { mut builder, stacks, .. } = collecting.finish()?;
+        self.name_metrics(&mut builder)?;
+        self.describe(&mut builder.meta)?;
+        let mut tables = self.tables;
         if builder.options().labels {
             let ids = tables.intern_all(&mut builder);
             builder.map_label_strings(|index| ids.get(index.index()).copied().unwrap_or_default());
@@ -249,11 +221,10 @@ impl Reader {
             let all = expand_all(&stacks, &locations, builder.options().budget)?;
             builder.finish_with(all)
         } else {
-            builder.finish_provisional(stacks.len(), |_, number, frames| {
-                expand(&stacks, number, &locations, frames)
-            })?
+            let mut expander = Expander::new(&stacks, &locations);
+            builder.finish_provisional(stacks.len(), |_, number, frames| expander.expand(number, frames))?
         };
-        profile.map_err(|error| ParseError::whole(NAME, error.to_string()))
+        Ok(profile.map_err(|error| ParseError::whole(NAME, error.to_string()))?)
     }
 
     /// Other protobuf messages can look alike at the front.
@@ -269,7 +240,7 @@ impl Reader {
         Ok(())
     }
 
-    fn name_metrics(&mut self) -> Result<(), ParseError> {
+    fn name_metrics(&self, builder: &mut ProfileBuilder) -> Result<(), ParseError> {
         if let Some(width) = self.width.filter(|&width| width != self.metrics.len()) {
             let message = format!("samples have {width} values, the profile declares {}", self.metrics.len());
             return Err(ParseError::whole(NAME, message));
@@ -278,13 +249,13 @@ impl Reader {
             let name = self.tables.text(metric.r#type)?.into_owned();
             let unit = self.tables.text(metric.unit)?.into_owned();
             if self.width.is_none() {
-                self.builder.metric(&name, &unit);
+                builder.metric(&name, &unit);
             } else {
-                let metric = &mut self.builder.meta.metrics[number];
+                let metric = &mut builder.meta.metrics[number];
                 (metric.name, metric.unit) = (name, unit);
             }
         }
-        let meta = &mut self.builder.meta;
+        let meta = &mut builder.meta;
         meta.default_metric = meta.metrics.len() - 1;
         if let Some(index) = self.singular[DEFAULT_METRIC].filter(|&index| index != 0) {
             let name = self.tables.text(index)?;
@@ -295,10 +266,9 @@ impl Reader {
         Ok(())
     }
 
-    fn describe(&mut self) -> Result<(), ParseError> {
+    fn describe(&self, meta: &mut Meta) -> Result<(), ParseError> {
         let text =
             |index: Option<i64>| self.tables.text(index.unwrap_or(0)).map(std::borrow::Cow::into_owned);
-        let meta = &mut self.builder.meta;
         meta.drop_frames = text(self.singular[DROP_FRAMES])?;
         meta.keep_frames = text(self.singular[KEEP_FRAMES])?;
         meta.time_ns = self.singular[TIME].filter(|&time| time != 0);
@@ -314,63 +284,6 @@ impl Reader {
         }
         Ok(())
     }
-}
-
-/// The frames of all stacks, root first.
-fn expand_all(stacks: &RawStacks, locations: &Locations, budget: Budget) -> Result<Stacks, ParseError> {
-    let parts = parallel::ranges(stacks.len(), 20_000, |numbers| {
-        let (mut share, mut told) = (budget.share(), 0);
-        // Every id has a byte at least, and most become one frame.
-        let mut part = Stacks::with_capacity(numbers.len(), stacks.bytes_of(numbers.clone()));
-        for number in numbers {
-            part.push_with(|frames| expand(stacks, number, locations, frames))?;
-            // Five bytes of a stack may name a location of a thousand frames.
-            let size = size_of_val(part.all_frames());
-            if size - told > 1 << 20 {
-                share.set(size as u64).map_err(|error| ParseError::whole(NAME, error.to_string()))?;
-                told = size;
-            }
-        }
-        Ok(part)
-    });
-    let mut parts = parts.into_iter();
-    let mut all = parts.next().unwrap_or_else(|| Ok(Stacks::new()))?;
-    for part in parts {
-        all.append(&part?);
-    }
-    Ok(all)
-}
-
-/// Appends the frames of a stack, root first.
-fn expand(
-    stacks: &RawStacks,
-    number: usize,
-    locations: &Locations,
-    frames: &mut Vec<FrameId>,
-) -> Result<(), ParseError> {
-    let bad = |what: &str| {
-        let FirstSeen { sample, byte } = stacks.first_seen(number);
-        ParseError::at_byte(NAME, byte, format!("sample {sample} {what}"))
-    };
-    let start = frames.len();
-    let mut wire = Wire::new(stacks.ids(number));
-    while !wire.is_at_end() {
-        let id = wire.varint().map_err(|_| bad("has malformed location ids"))?;
-        let location = locations
-            .frames(id)
-            .ok_or_else(|| bad(&format!("refers to location {id}, which does not exist")))?;
-        // Most locations are one frame: pushing it is faster than copying a slice of unknown length.
-        for &frame in location {
-            frames.push(frame);
-        }
-        // A location may be a thousand inlined frames, and a stack name it a million times.
-        if frames.len() - start > DEEPEST {
-            return Err(bad(&format!("has a stack of more than {DEEPEST} frames")));
-        }
-    }
-    // pprof lists the leaf first; the model wants the root first.
-    frames[start..].reverse();
-    Ok(())
 }
 
 /// A label whose strings are still indexes of the string table.

@@ -103,6 +103,7 @@ impl Tables {
             builder.warn("some names are not valid UTF-8; the odd bytes show as \u{fffd}".into());
         }
         self.give_ids_to_functions(builder)?;
+        builder.expect(self.functions.len(), self.locations.lines());
         let mappings = self.make_mappings(builder)?;
         let functions = self.make_functions(builder)?;
         self.locations.expand(builder, &mappings, &functions)

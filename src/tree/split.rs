@@ -1,0 +1,273 @@
+//! Splitting groups of paths by their next key, shared between the processors where they are large.
+
+use std::ops::Range;
+
+use crate::parallel;
+use crate::profile::{Column, Id};
+use crate::tree::KeyId;
+use crate::tree::granularity::whole;
+use crate::tree::partition::{Node, NodeId, Paths};
+
+/// What is left of a path, and its value. All that splitting needs stands here, side by side for the paths
+/// of a group: looking it up by number, in tables that are in no cache, took four times as long.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Path {
+    /// The next frame, as a place in [`Paths::frames`].
+    pub(super) next: u32,
+    /// How many keys are left.
+    pub(super) left: u32,
+    /// What its values are found by.
+    pub(super) number: u32,
+    /// The value in the first series.
+    pub(super) value: i64,
+}
+
+/// A group of paths that share their first `depth` keys.
+pub(super) struct Group {
+    pub(super) parent: NodeId,
+    pub(super) key: KeyId,
+    pub(super) depth: usize,
+    pub(super) inlined: bool,
+    paths: Range<usize>,
+    total: Vec<i64>,
+    ended: Vec<i64>,
+}
+
+impl Group {
+    pub(super) fn node(&self) -> Node<'_> {
+        Node { key: self.key, total: &self.total, ended: &self.ended }
+    }
+}
+
+/// A group whose paths were counted by their next key.
+pub(super) struct Split {
+    /// The groups to be, in the order in which their first paths stand. Where their paths stand is to follow.
+    pub(super) children: Vec<Group>,
+    is_left_out: Vec<bool>,
+    /// What each processor counted.
+    parts: Vec<Counted>,
+}
+
+/// Some of the paths of a group, counted by their next key.
+struct Counted {
+    paths: Range<usize>,
+    /// The number of the child of each path, or `NONE` where it ends.
+    child_of: Vec<u32>,
+    children: Vec<Child>,
+}
+
+/// What some of the paths of a group know of a child of it.
+struct Child {
+    key: KeyId,
+    /// Its number among all children of the group.
+    number: usize,
+    paths: usize,
+    inlined: bool,
+    total: Vec<i64>,
+    ended: Vec<i64>,
+}
+
+/// Stands for no child.
+const NONE: u32 = u32::MAX;
+
+/// Paths that are worth a thread: splitting so many takes several times as long as starting one.
+const SHARED: usize = 25_000;
+
+impl Split {
+    /// Leaves out the children that `keep` does not want.
+    pub(super) fn leave_out(&mut self, keep: impl Fn(&Group) -> bool) {
+        for (child, left_out) in self.children.iter().zip(&mut self.is_left_out) {
+            *left_out = *left_out || !keep(child);
+        }
+    }
+
+    /// How many children are not left out.
+    pub(super) fn kept(&self) -> usize {
+        self.is_left_out.iter().filter(|&&left_out| !left_out).count()
+    }
+}
+
+impl Path {
+    /// The path behind its next key.
+    #[inline]
+    fn rest(self, go_up: bool) -> Path {
+        let next = if go_up { self.next.wrapping_sub(1) } else { self.next.wrapping_add(1) };
+        Path { next, left: self.left - 1, ..self }
+    }
+}
+
+impl Child {
+    fn new(key: KeyId, number: usize, series: usize) -> Self {
+        Child { key, number, paths: 0, inlined: true, total: vec![0; series], ended: vec![0; series] }
+    }
+
+    #[inline]
+    fn add<P: Paths>(&mut self, paths: &P, path: &Path, ends: bool) {
+        self.paths += 1;
+        for (series, (total, ended)) in self.total.iter_mut().zip(&mut self.ended).enumerate() {
+            let value = if series == 0 { path.value } else { paths.value(path, series) };
+            *total += value;
+            if ends {
+                *ended += value;
+            }
+        }
+    }
+
+    fn into_group(self, parent: NodeId, depth: usize) -> Group {
+        let Child { key, inlined, total, ended, .. } = self;
+        Group { parent, key, depth, inlined, paths: 0..self.paths, total, ended }
+    }
+}
+
+impl Group {
+    fn add(&mut self, child: &Child) {
+        self.paths.end += child.paths;
+        self.inlined = self.inlined && child.inlined;
+        for (sum, value) in
+            self.total.iter_mut().zip(&child.total).chain(self.ended.iter_mut().zip(&child.ended))
+        {
+            *sum += value;
+        }
+    }
+}
+
+/// Splits groups.
+pub(super) struct Splitter<'p, P> {
+    paths: &'p P,
+    /// The paths, those of a group side by side.
+    order: Vec<Path>,
+    /// The paths of a group as they stood before it was split.
+    before: Vec<Path>,
+    /// While paths are counted: the number of the child of each key.
+    child_of: Column<KeyId, u32>,
+}
+
+impl<'p, P: Paths> Splitter<'p, P> {
+    /// A splitter of all paths, which have so many different keys.
+    pub(super) fn new(paths: &'p P, keys: usize) -> Self {
+        let child_of = Column::filled(NONE, keys);
+        Splitter { paths, order: paths.all(), before: Vec::new(), child_of }
+    }
+
+    /// The group of all paths.
+    pub(super) fn whole(&self) -> Group {
+        let mut all = Child::new(whole(), 0, self.paths.series());
+        for path in &self.order {
+            all.add(self.paths, path, path.left == 0);
+        }
+        all.into_group(NodeId::new(0), 0)
+    }
+
+    /// Counts the paths of a group, which is `node`, by their next key.
+    pub(super) fn count(&mut self, group: &Group, node: NodeId) -> Split {
+        let Splitter { paths, order, child_of, .. } = self;
+        let order = &order[group.paths.clone()];
+        let mut parts = if order.len() < 2 * SHARED {
+            vec![count(*paths, order, 0..order.len(), child_of)]
+        } else {
+            let keys = child_of.len();
+            parallel::ranges(order.len(), SHARED, |range| {
+                count(*paths, order, range, &mut Column::filled(NONE, keys))
+            })
+        };
+        let mut children: Vec<Group> = Vec::new();
+        let first =
+            |child: &Child| Child { total: child.total.clone(), ended: child.ended.clone(), ..*child };
+        for child in parts.iter_mut().flat_map(|part| &mut part.children) {
+            let number = child_of[child.key] as usize;
+            if let Some(known) = children.get_mut(number) {
+                known.add(child);
+                child.number = number;
+            } else {
+                child.number = children.len();
+                child_of[child.key] = child.number as u32;
+                children.push(first(child).into_group(node, group.depth + 1));
+            }
+        }
+        for child in &children {
+            child_of[child.key] = NONE;
+        }
+        Split { is_left_out: vec![false; children.len()], children, parts }
+    }
+
+    /// Puts the paths of each child side by side, in the order in which they stood in `group`, and returns
+    /// the children that are not left out.
+    pub(super) fn part(&mut self, group: &Group, split: Split) -> Vec<Group> {
+        let Splitter { paths, order, before, .. } = self;
+        let Split { mut children, is_left_out, parts } = split;
+        let go_up = paths.go_up();
+        let order = &mut order[group.paths.clone()];
+        before.clear();
+        before.extend_from_slice(order);
+        // Each processor has its own places among those of a child.
+        let mut counts = vec![0; parts.len() * children.len()];
+        for (part, counted) in parts.iter().enumerate() {
+            for child in &counted.children {
+                counts[child.number * parts.len() + part] = child.paths;
+            }
+        }
+        let mut places: Vec<Vec<std::slice::IterMut<'_, Path>>> = parts.iter().map(|_| Vec::new()).collect();
+        let (mut free, mut start) = (order, group.paths.start);
+        for (number, child) in children.iter_mut().enumerate() {
+            for (part, places) in places.iter_mut().enumerate() {
+                let count = if is_left_out[number] { 0 } else { counts[number * parts.len() + part] };
+                let (own, others) = std::mem::take(&mut free).split_at_mut(count);
+                places.push(own.iter_mut());
+                free = others;
+            }
+            let length = child.paths.len();
+            child.paths = start..start + length;
+            start += if is_left_out[number] { 0 } else { length };
+        }
+        parallel::each(parts.into_iter().zip(places).collect(), |(counted, mut places)| {
+            let number_of: Vec<usize> = counted.children.iter().map(|child| child.number).collect();
+            for (path, &child) in before[counted.paths].iter().zip(&counted.child_of) {
+                // What ends here has no child, and what is left out has no place.
+                let place = number_of.get(child as usize).and_then(|&number| places[number].next());
+                if let Some(place) = place {
+                    *place = path.rest(go_up);
+                }
+            }
+        });
+        let mut left_out = is_left_out.into_iter();
+        children.retain(|_| left_out.next() == Some(false));
+        children
+    }
+}
+
+/// Counts some paths of a group by their next key.
+fn count<P: Paths>(
+    paths: &P,
+    order: &[Path],
+    range: Range<usize>,
+    child_of: &mut Column<KeyId, u32>,
+) -> Counted {
+    let (frames, series) = (paths.frames(), paths.series());
+    let mut counted =
+        Counted { paths: range.clone(), child_of: Vec::with_capacity(range.len()), children: Vec::new() };
+    for path in &order[range] {
+        if path.left == 0 {
+            counted.child_of.push(NONE);
+            continue;
+        }
+        let (key, inlined) = if path.left == 1 && paths.end_with_root() {
+            (whole(), false)
+        } else {
+            paths.key(frames[path.next as usize])
+        };
+        let mut number = child_of[key];
+        if number == NONE {
+            number = counted.children.len() as u32;
+            child_of[key] = number;
+            counted.children.push(Child::new(key, number as usize, series));
+        }
+        let child = &mut counted.children[number as usize];
+        child.inlined = child.inlined && inlined;
+        child.add(paths, path, path.left == 1);
+        counted.child_of.push(number);
+    }
+    for child in &counted.children {
+        child_of[child.key] = NONE;
+    }
+    counted
+}

@@ -25,7 +25,7 @@ const BLOCK: usize = 512 << 10;
 
 /// Bytes inflated at a time at the start of an input, so that decoding starts early, and where no thread
 /// has to be woken for them: the less memory is touched, the better, for a fresh page costs as much as what
-/// is read into it. Many profiles are read in TODO % less time, with a tenth of the page faults.
+/// is read into it. Many profiles take a third of the page faults that they take with blocks of 512 KiB.
 const SMALL_BLOCK: usize = 128 << 10;
 
 /// How many blocks at the start are small.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::parallel;
 use crate::profile::{Column, Id, StackId};
-use crate::tree::{KeyId, Subject};
+use crate::tree::{KeyId, Seen, Subject};
 
 /// Self and total of every key, one column a series.
 #[derive(Clone, Debug)]
@@ -41,36 +41,27 @@ pub fn flat(subject: &Subject<'_>) -> Flat {
 fn count(subject: &Subject<'_>, stacks: Range<usize>) -> Flat {
     let keys = subject.keys.len();
     let mut flat = Flat { self_value: Vec::new(), total: Vec::new() };
+    let mut seen = Seen::new(keys);
     for series in &subject.series {
         let mut own = Column::filled(0, keys);
-        let mut sums = Column::filled(Sum { total: 0, stack: NO_STACK }, keys);
+        let mut total = Column::filled(0, keys);
         for stack in stacks.clone().map(StackId::new) {
             let (frames, value) = (subject.profile.stacks.frames(stack), series[stack]);
             let (Some(&leaf), true) = (frames.last(), value != 0) else { continue };
             own[subject.keys.of_frame(leaf)] += value;
+            seen.next();
             for &frame in frames {
-                let sum = &mut sums[subject.keys.of_frame(frame)];
-                if sum.stack != stack.index() {
-                    sum.stack = stack.index();
-                    sum.total += value;
+                let key = subject.keys.of_frame(frame);
+                if seen.first(key) {
+                    total[key] += value;
                 }
             }
         }
         flat.self_value.push(own);
-        flat.total.push(sums.map(|sum| sum.total));
+        flat.total.push(total);
     }
     flat
 }
-
-/// The total of a key, and the stack that was added last, for a key counts once a stack. Both stand in
-/// one place of memory: TODO.
-#[derive(Clone, Copy)]
-struct Sum {
-    total: i64,
-    stack: usize,
-}
-
-const NO_STACK: usize = usize::MAX;
 
 impl Flat {
     fn add(mut self, other: &Flat) -> Flat {

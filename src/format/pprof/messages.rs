@@ -1,6 +1,8 @@
 //! The small messages of `profile.proto`, as prost decodes and writes them. Samples and strings are
 //! walked by hand, see [`read`](super::read).
 
+use crate::format::wire::{Value, Wire, WireError};
+
 /// Metric: name and unit, as string-table indexes.
 #[derive(Clone, Copy, PartialEq, prost::Message)]
 pub(super) struct ValueType {
@@ -77,4 +79,24 @@ pub(super) struct Function {
     pub(super) filename: i64,
     #[prost(int64, tag = "5")]
     pub(super) start_line: i64,
+}
+
+impl Function {
+    /// The function encoded as `bytes`.
+    pub(super) fn walk(bytes: &[u8]) -> Result<Self, WireError> {
+        let mut function = Function::default();
+        let mut wire = Wire::new(bytes);
+        while let Some(field) = wire.field()? {
+            match (field.number, field.value) {
+                (1, Value::Varint(id)) => function.id = id,
+                (2, Value::Varint(name)) => function.name = name as i64,
+                (3, Value::Varint(name)) => function.system_name = name as i64,
+                (4, Value::Varint(file)) => function.filename = file as i64,
+                (5, Value::Varint(line)) => function.start_line = line as i64,
+                (1..=5, _) => return Err(WireError::Malformed),
+                _ => {}
+            }
+        }
+        Ok(function)
+    }
 }

@@ -8,7 +8,7 @@ use prost::Message;
 
 use crate::format::pprof::collect::{Batch, Collecting, Collector};
 use crate::format::pprof::expand::{Expander, expand_all};
-use crate::format::pprof::messages::{Label, ValueType};
+use crate::format::pprof::messages::{Function, Label, ValueType};
 use crate::format::pprof::raw_stacks::FirstSeen;
 use crate::format::pprof::tables::Tables;
 use crate::format::wire::{Field, Value, Wire, WireError, push_varint};
@@ -108,7 +108,11 @@ impl Reader {
             (4, Value::Bytes(bytes)) => {
                 self.tables.locations.add(bytes, at).map_err(|_| malformed("location", at))?;
             }
-            (5, Value::Bytes(bytes)) => self.tables.function(message(bytes, at)?, at)?,
+            (5, Value::Bytes(bytes)) => {
+                // By hand, for there are thousands; where that fails, the decoder of messages says why.
+                let function = Function::walk(bytes).map_or_else(|_| message(bytes, at), Ok)?;
+                self.tables.function(function, at)?;
+            }
             (6, Value::Bytes(bytes)) => self.tables.string(bytes),
             (11, Value::Bytes(bytes)) => once(&mut self.period_type, message(bytes, at)?, at)?,
             (13, Value::Varint(comment)) => self.comments.push(comment as i64),
@@ -148,7 +152,9 @@ impl Reader {
 
     /// Hands over the samples that wait; `share` says whether those after them may go to a thread.
     fn hand_over(&mut self, share: bool) -> Result<(), LoadError> {
-        if let (Some(collecting), Some(width)) = (self.collecting.take(), self.width) {
+        if let Some(width) = self.width
+            && let Some(collecting) = self.collecting.take()
+        {
             self.collecting = Some(collecting.add(&mut self.batch, width, share)?);
         }
         Ok(())
@@ -208,6 +214,7 @@ impl Reader {
             return Err(ParseError::whole(NAME, "its samples could not be collected").into());
         };
         let Collector { mut builder, stacks, .. } = collecting.finish()?;
+        self.tables.end_strings(&mut builder);
         self.name_metrics(&mut builder)?;
         self.describe(&mut builder.meta)?;
         let mut tables = self.tables;

@@ -1,6 +1,7 @@
 //! The tables of a pprof profile: strings, mappings, functions, locations.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use crate::format::ParseError;
 use crate::format::pprof::by_id::ById;
@@ -15,7 +16,9 @@ use crate::profile::{self, Addresses, FunctionId, MappingId, ProfileBuilder, Str
 pub(super) struct Tables {
     /// All strings in one buffer. They are not interned, since most may be label values that nobody
     /// asked for: a million span ids, say.
-    text: Vec<u8>,
+    bytes: Vec<u8>,
+    /// The same, once all are there and are known to be UTF-8; else empty.
+    text: String,
     text_end: Vec<usize>,
     mappings: ById<Mapping>,
     functions: ById<Function>,
@@ -29,7 +32,7 @@ pub(super) struct Tables {
 impl Tables {
     /// About how many bytes of memory they take.
     pub(super) fn size(&self) -> usize {
-        self.text.capacity()
+        self.bytes.capacity()
             + self.text_end.capacity() * size_of::<usize>()
             + self.mappings.size()
             + self.functions.size()
@@ -38,8 +41,8 @@ impl Tables {
     }
 
     pub(super) fn string(&mut self, bytes: &[u8]) {
-        self.text.extend_from_slice(bytes);
-        self.text_end.push(self.text.len());
+        self.bytes.extend_from_slice(bytes);
+        self.text_end.push(self.bytes.len());
     }
 
     pub(super) fn mapping(&mut self, mapping: Mapping, at: u64) -> Result<(), ParseError> {
@@ -64,7 +67,30 @@ impl Tables {
 
     /// The first string, which every writer leaves empty.
     pub(super) fn first_string(&self) -> Option<&[u8]> {
-        self.text_end.first().map(|&end| &self.text[..end])
+        self.text_end.first().map(|&end| &self.all_bytes()[..end])
+    }
+
+    /// Ends the strings: they are looked at once for being UTF-8, not each time one is referred to.
+    pub(super) fn end_strings(&mut self, builder: &mut ProfileBuilder) {
+        match String::from_utf8(std::mem::take(&mut self.bytes)) {
+            Ok(text) => self.text = text,
+            Err(error) => {
+                self.bytes = error.into_bytes();
+                builder.warn("some names are not valid UTF-8; the odd bytes show as \u{fffd}".into());
+            }
+        }
+    }
+
+    fn all_bytes(&self) -> &[u8] {
+        if self.text.is_empty() { &self.bytes } else { self.text.as_bytes() }
+    }
+
+    /// Some of the text. What is UTF-8 as a whole may be none where it is cut.
+    fn part(&self, range: Range<usize>) -> Cow<'_, str> {
+        match self.text.get(range.clone()) {
+            Some(text) => Cow::Borrowed(text),
+            None => lossy(&self.all_bytes()[range]),
+        }
     }
 
     /// The string at `index`. Bytes that are no UTF-8 show as `�`.
@@ -73,17 +99,17 @@ impl Tables {
         if index == 0 && self.text_end.is_empty() {
             return Ok(Cow::Borrowed(""));
         }
-        let bytes = usize::try_from(index).ok().and_then(|index| {
+        let range = usize::try_from(index).ok().and_then(|index| {
             let end = *self.text_end.get(index)?;
             let start = if index == 0 { 0 } else { self.text_end[index - 1] };
-            Some(&self.text[start..end])
+            Some(start..end)
         });
-        let bytes = bytes.ok_or_else(|| {
+        let range = range.ok_or_else(|| {
             let strings = self.text_end.len();
             let message = format!("string {index} is referred to, and the file ends after {strings} strings");
             ParseError::at_byte(NAME, self.end, message)
         })?;
-        Ok(lossy(bytes))
+        Ok(self.part(range))
     }
 
     /// Interns every string and returns the ids by index, for the labels.
@@ -91,7 +117,7 @@ impl Tables {
         let mut start = 0;
         let mut ids = Vec::with_capacity(self.text_end.len());
         for &end in &self.text_end {
-            ids.push(builder.string(&lossy(&self.text[start..end])));
+            ids.push(builder.string(&self.part(start..end)));
             start = end;
         }
         ids
@@ -99,9 +125,6 @@ impl Tables {
 
     /// Turns locations into frames.
     pub(super) fn expand(&mut self, builder: &mut ProfileBuilder) -> Result<Locations, ParseError> {
-        if std::str::from_utf8(&self.text).is_err() {
-            builder.warn("some names are not valid UTF-8; the odd bytes show as \u{fffd}".into());
-        }
         self.give_ids_to_functions(builder)?;
         builder.expect(self.functions.len(), self.locations.lines());
         let mappings = self.make_mappings(builder)?;

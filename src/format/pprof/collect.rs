@@ -146,8 +146,8 @@ pub(super) struct Helper {
 const WAITING: usize = 2;
 
 impl Collecting {
-    /// Hands over a batch of samples of `width` values each, and empties it. Where there `are_more` to
-    /// come, they go to a thread. Fails as [`Collector::add`] did by now.
+    /// Hands over a batch of samples of `width` values each, and empties it. `share` says whether those after
+    /// it may go to a thread. Fails as [`Collector::add`] did by now.
     pub(super) fn add(self, batch: &mut Batch, width: usize, share: bool) -> Result<Self, LoadError> {
         match self {
             Collecting::Here(mut collector) => {
@@ -209,14 +209,14 @@ mod tests {
     use crate::format::{Inflate, Source};
     use crate::profile::{Budget, LoadOptions, Profile, draw};
 
-    /// Five batches of samples of three locations, of which the last two are a stack each.
-    fn profile(last_stack: &[u8]) -> Vec<u8> {
+    /// Five batches of samples, one of them near the end with this stack.
+    fn profile(odd_stack: &[u8]) -> Vec<u8> {
         let mut bytes = Vec::new();
         push_bytes(&mut bytes, 1, &[1 << 3, 1, 2 << 3, 1]);
         for number in 0..20_000_u64 {
             let mut sample = Vec::new();
             let stack = [&[1, 2][..], &[2], &[1, 3], &[3, 3, 1], &[]][number as usize % 5];
-            push_bytes(&mut sample, 1, if number == 19_990 { last_stack } else { stack });
+            push_bytes(&mut sample, 1, if number == 19_990 { odd_stack } else { stack });
             let mut value = Vec::new();
             push_varint(&mut value, number);
             push_bytes(&mut sample, 2, &value);

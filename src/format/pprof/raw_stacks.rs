@@ -78,7 +78,7 @@ const AT_ONCE: usize = 256;
 /// Lists of location ids that wait for being looked up.
 pub(super) struct Lists {
     bytes: Vec<u8>,
-    lists: Vec<List>,
+    rows: Vec<List>,
     hasher: DefaultHashBuilder,
 }
 
@@ -101,7 +101,7 @@ struct List {
 impl Lists {
     /// No lists, for [`RawStacks`] of the same hasher.
     pub(super) fn new(hasher: DefaultHashBuilder) -> Self {
-        Lists { bytes: Vec::new(), lists: Vec::new(), hasher }
+        Lists { bytes: Vec::new(), rows: Vec::new(), hasher }
     }
 
     pub(super) fn hasher(&self) -> DefaultHashBuilder {
@@ -113,11 +113,11 @@ impl Lists {
     pub(super) fn push(&mut self, ids: &[u8], seen: FirstSeen) {
         self.bytes.extend_from_slice(ids);
         let hash = self.hasher.hash_one(ids) as u32;
-        self.lists.push(List { end: self.bytes.len(), hash, seen });
+        self.rows.push(List { end: self.bytes.len(), hash, seen });
     }
 
     pub(super) fn len(&self) -> usize {
-        self.lists.len()
+        self.rows.len()
     }
 
     /// How many bytes the lists have.
@@ -127,7 +127,7 @@ impl Lists {
 
     pub(super) fn clear(&mut self) {
         self.bytes.clear();
-        self.lists.clear();
+        self.rows.clear();
     }
 }
 
@@ -156,7 +156,7 @@ impl RawStacks {
         let LookUp { slots, candidates, numbers } = found;
         numbers.clear();
         let mut start = 0;
-        for lists in all.lists.chunks(AT_ONCE) {
+        for lists in all.rows.chunks(AT_ONCE) {
             slots.clear();
             slots.extend(lists.iter().map(|list| self.slots[self.home(list.hash)]));
             candidates.clear();

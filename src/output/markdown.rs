@@ -73,7 +73,7 @@ fn write_table(titles: &[String], cells: &[Vec<String>], out: &mut dyn Write) ->
 }
 
 /// The deepest level that is drawn as dots.
-const MOST_DOTS: usize = 100;
+const MOST_DOTS: usize = 40;
 
 /// Columns that are for programs.
 const FOR_PROGRAMS: [&str; 5] = ["function", "candidate", "parent", "depth", "bridged"];

@@ -1,79 +1,16 @@
 //! The one way in: readers and transforms fill a [`ProfileBuilder`], which makes the [`Profile`].
 
-use std::fmt;
 use std::sync::Arc;
 
-use crate::profile::budget::{Budget, Share};
+use crate::profile::budget::Share;
 use crate::profile::calls::CallCollector;
 use crate::profile::rows::RowTable;
 use crate::profile::samples::LabelTable;
+use crate::profile::too_large::{MOST_METRICS, TooLarge};
 use crate::profile::{
-    Column, Frame, FrameId, Function, FunctionId, Label, LabelSetId, Mapping, MappingId, Meta, Metric,
-    Profile, StackId, StackTable, Stacks, StringId, SymbolTable,
+    Column, Frame, FrameId, Function, FunctionId, Label, LabelSetId, LoadOptions, Mapping, MappingId, Meta,
+    Metric, Profile, StackId, StackTable, Stacks, StringId, SymbolTable,
 };
-use crate::unit::Unit;
-
-/// What a reader need not load because no view asked for it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LoadOptions {
-    /// Keep labels. Without them rows that differ in labels only are merged: a million samples with
-    /// a unique label each take the memory of their distinct stacks.
-    pub labels: bool,
-    /// Keep the time of every sample, where the format has it.
-    pub times: bool,
-    /// How much memory loading may take.
-    pub budget: Budget,
-}
-
-impl LoadOptions {
-    /// Everything the format has.
-    pub const ALL: LoadOptions = LoadOptions { labels: true, times: true, ..LoadOptions::LEAST };
-
-    /// Stacks and values only.
-    pub const LEAST: LoadOptions = LoadOptions { labels: false, times: false, budget: Budget::UNLIMITED };
-
-    /// What either of two asks for.
-    #[must_use]
-    pub fn or(self, other: LoadOptions) -> LoadOptions {
-        LoadOptions {
-            labels: self.labels || other.labels,
-            times: self.times || other.times,
-            budget: self.budget.or(other.budget),
-        }
-    }
-}
-
-/// A profile takes more than there is room for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TooLarge {
-    /// A table outgrew its ids: more than 2³² frames on distinct stacks, or labels on distinct sets.
-    Ids,
-    /// More metrics than any profile has: every sample would carry a value of each.
-    Metrics,
-    /// Loading, or what is shown, needs more memory than its [`Budget`].
-    Memory {
-        /// The budget, in bytes.
-        limit: u64,
-    },
-}
-
-impl fmt::Display for TooLarge {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            TooLarge::Ids => f.write_str("more than 2^32 frames or labels, which is more than fits"),
-            TooLarge::Metrics => write!(f, "more than {MOST_METRICS} metrics"),
-            TooLarge::Memory { limit } => {
-                write!(
-                    f,
-                    "needs more memory than the {} allowed",
-                    crate::unit::human(i64::try_from(*limit).unwrap_or(i64::MAX), &Unit::parse("bytes"), 1)
-                )
-            }
-        }
-    }
-}
-
-impl std::error::Error for TooLarge {}
 
 /// Collects the parts of a profile, storing each distinct string, function, frame, stack and set of
 /// labels once, and merging samples that are alike.
@@ -454,9 +391,6 @@ impl ProfileBuilder {
         self.labels.sets.map_strings(map);
     }
 }
-
-/// No profile has more metrics.
-const MOST_METRICS: usize = 250;
 
 /// What a value that does not fit becomes when it is cut off, whatever its sign.
 const SATURATED: u64 = i64::MAX as u64;

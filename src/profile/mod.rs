@@ -26,23 +26,26 @@ mod column;
 mod cycles;
 mod drawing;
 mod index;
+mod options;
 mod rows;
 mod samples;
 mod stacks;
 mod strings;
 mod symbols;
+mod too_large;
 
 use std::sync::Arc;
 
 pub use budget::{Budget, Share};
+pub use builder::ProfileBuilder;
 pub(crate) use builder::unnamed;
-pub use builder::{LoadOptions, ProfileBuilder, TooLarge};
 pub use calls::{CallLines, CallTable};
 pub(crate) use column::ids;
 pub use column::{Column, FrameId, FunctionId, Id, LabelSetId, MappingId, StackId, StringId};
 pub(crate) use cycles::Cycles;
 pub use drawing::{draw, from_picture};
 pub(crate) use index::HashIndex;
+pub use options::LoadOptions;
 pub(crate) use rows::RowTable;
 pub use samples::{Label, LabelSets, LabelValue, Samples};
 pub(crate) use stacks::StackTable;
@@ -50,6 +53,7 @@ pub use stacks::Stacks;
 pub use strings::Strings;
 pub(crate) use symbols::SymbolTable;
 pub use symbols::{Addresses, Frame, Function, Mapping, Symbols};
+pub use too_large::TooLarge;
 
 /// A loaded profile. Cloning is cheap: the tables are shared.
 #[derive(Clone, Debug)]

@@ -17,12 +17,18 @@
 //! with the function here, as a function on a stack counts once however often it recurs. Since what
 //! `dig'2` costs lies within a call of `dig`, the total is what `dig` costs with all it calls.
 
+mod events;
+mod names;
+mod positions;
+
 use hashbrown::{HashMap, HashSet};
 
+use crate::format::callgrind::events::Event;
+use crate::format::callgrind::names::{Name, Names, clean_file, clean_function};
+use crate::format::callgrind::positions::Positions;
 use crate::format::callgrind_write::UNCOUNTED;
 use crate::format::text::{BadLines, Scan};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
-use crate::name::demangle;
 use crate::profile::{
     Frame, FrameId, Function, FunctionId, Id, LoadOptions, Mapping, Profile, ProfileBuilder, StringId,
 };
@@ -150,111 +156,12 @@ impl Sums {
     }
 }
 
-/// Where a line of costs is: numbers in front of them, some relative to those of the line before.
-struct Positions {
-    last: Vec<i64>,
-    /// Which of them is the source line.
-    line: Option<usize>,
-}
-
-impl Positions {
-    /// What `positions: instr line` declares.
-    fn declared(value: &[u8]) -> Positions {
-        let words: Vec<&[u8]> =
-            value.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).collect();
-        Positions { last: vec![0; words.len()], line: words.iter().position(|&word| word == b"line") }
-    }
-
-    /// Reads `16`, `0x10`, `+3`, `-3` or `*` for each.
-    fn read(&mut self, scan: &mut Scan<'_>) {
-        for last in &mut self.last {
-            let word = scan.word();
-            let number = |digits: &[u8]| {
-                let digits = std::str::from_utf8(digits).ok()?;
-                match digits.strip_prefix("0x") {
-                    Some(hex) => i64::from_str_radix(hex, 16).ok(),
-                    None => digits.parse().ok(),
-                }
-            };
-            let next = match word {
-                [b'+', rest @ ..] => number(rest).map(|by| last.saturating_add(by)),
-                [b'-', rest @ ..] => number(rest).map(|by| last.saturating_sub(by)),
-                b"*" => Some(*last),
-                digits => number(digits),
-            };
-            // What is no number is no place that is known.
-            *last = next.unwrap_or(0);
-        }
-    }
-
-    /// The source line; 0 where it is not known.
-    fn line(&self) -> u32 {
-        self.line.and_then(|line| u32::try_from(self.last[line]).ok()).unwrap_or(0)
-    }
-}
-
 /// The function that the next `calls=` is about.
 #[derive(Default)]
 struct Callee {
     name: Option<StringId>,
     file: Option<StringId>,
     object: Option<StringId>,
-}
-
-/// Names by the numbers that stand for them, and whether they stand for recursive calls.
-#[derive(Default)]
-struct Names(HashMap<i64, Name>);
-
-#[derive(Clone, Copy)]
-struct Name {
-    text: StringId,
-    is_nested: bool,
-}
-
-impl Names {
-    /// The name that `(3) name`, `(3)` or `name` stands for. `None` for a number without a name.
-    fn get(
-        &mut self,
-        builder: &mut ProfileBuilder,
-        text: &[u8],
-        clean: fn(&str) -> (String, bool),
-    ) -> Option<Name> {
-        let numbered = text.strip_prefix(b"(").and_then(|rest| {
-            let mut scan = Scan(rest);
-            let number = scan.integer()?;
-            let rest = scan.0.strip_prefix(b")")?;
-            (rest.is_empty() || rest.starts_with(b" ")).then(|| (number, rest.trim_ascii()))
-        });
-        let mut intern = |name: &[u8]| {
-            let (text, is_nested) = clean(&String::from_utf8_lossy(name));
-            Name { text: builder.string(&text), is_nested }
-        };
-        match numbered {
-            Some((number, b"")) => self.0.get(&number).copied(),
-            Some((number, name)) => {
-                let name = intern(name);
-                self.0.insert(number, name);
-                Some(name)
-            }
-            None => Some(intern(text)),
-        }
-    }
-}
-
-/// Writers put `???` or `~` where no file is known.
-fn clean_file(name: &str) -> (String, bool) {
-    (if matches!(name, "???" | "~") { String::new() } else { name.to_string() }, false)
-}
-
-/// `dig'2` is `dig`, called by itself.
-fn clean_function(name: &str) -> (String, bool) {
-    let plain = name.trim_end_matches(|c: char| c.is_ascii_digit());
-    match plain.strip_suffix('\'') {
-        Some(function) if plain.len() < name.len() && !function.is_empty() => {
-            (demangle(function).into_owned(), true)
-        }
-        _ => (demangle(name).into_owned(), false),
-    }
 }
 
 impl Reader {
@@ -554,29 +461,6 @@ fn compare_with_summary(mut profile: Profile, summaries: &[i128], factors: &[i64
         }
     }
     profile
-}
-
-/// An event's name and unit: `Ir`, `Time_(10ns)`, `inuse_space(MB)`.
-struct Event {
-    name: String,
-    unit: String,
-    factor: i64,
-}
-
-impl Event {
-    fn parse(text: &str) -> Event {
-        let plain = || Event { name: text.to_string(), unit: "count".into(), factor: 1 };
-        let Some((name, unit)) = text.strip_suffix(')').and_then(|text| text.split_once('(')) else {
-            return plain();
-        };
-        let digits = unit.bytes().take_while(u8::is_ascii_digit).count();
-        let (factor, unit) = unit.split_at(digits);
-        let name = name.trim_end_matches('_');
-        if name.is_empty() || unit.is_empty() {
-            return plain();
-        }
-        Event { name: name.to_string(), unit: unit.to_string(), factor: factor.parse().unwrap_or(1) }
-    }
 }
 
 #[cfg(test)]

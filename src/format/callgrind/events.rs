@@ -1,0 +1,24 @@
+//! What is counted.
+
+/// An event's name and unit: `Ir`, `Time_(10ns)`, `inuse_space(MB)`.
+pub(super) struct Event {
+    pub(super) name: String,
+    pub(super) unit: String,
+    pub(super) factor: i64,
+}
+
+impl Event {
+    pub(super) fn parse(text: &str) -> Event {
+        let plain = || Event { name: text.to_string(), unit: "count".into(), factor: 1 };
+        let Some((name, unit)) = text.strip_suffix(')').and_then(|text| text.split_once('(')) else {
+            return plain();
+        };
+        let digits = unit.bytes().take_while(u8::is_ascii_digit).count();
+        let (factor, unit) = unit.split_at(digits);
+        let name = name.trim_end_matches('_');
+        if name.is_empty() || unit.is_empty() {
+            return plain();
+        }
+        Event { name: name.to_string(), unit: unit.to_string(), factor: factor.parse().unwrap_or(1) }
+    }
+}

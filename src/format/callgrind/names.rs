@@ -1,0 +1,63 @@
+//! Names, which are written once and then stood for by numbers.
+
+use hashbrown::HashMap;
+
+use crate::format::text::Scan;
+use crate::name::demangle;
+use crate::profile::{ProfileBuilder, StringId};
+
+/// Names by the numbers that stand for them, and whether they stand for recursive calls.
+#[derive(Default)]
+pub(super) struct Names(HashMap<i64, Name>);
+
+#[derive(Clone, Copy)]
+pub(super) struct Name {
+    pub(super) text: StringId,
+    pub(super) is_nested: bool,
+}
+
+impl Names {
+    /// The name that `(3) name`, `(3)` or `name` stands for. `None` for a number without a name.
+    pub(super) fn get(
+        &mut self,
+        builder: &mut ProfileBuilder,
+        text: &[u8],
+        clean: fn(&str) -> (String, bool),
+    ) -> Option<Name> {
+        let numbered = text.strip_prefix(b"(").and_then(|rest| {
+            let mut scan = Scan(rest);
+            let number = scan.integer()?;
+            let rest = scan.0.strip_prefix(b")")?;
+            (rest.is_empty() || rest.starts_with(b" ")).then(|| (number, rest.trim_ascii()))
+        });
+        let mut intern = |name: &[u8]| {
+            let (text, is_nested) = clean(&String::from_utf8_lossy(name));
+            Name { text: builder.string(&text), is_nested }
+        };
+        match numbered {
+            Some((number, b"")) => self.0.get(&number).copied(),
+            Some((number, name)) => {
+                let name = intern(name);
+                self.0.insert(number, name);
+                Some(name)
+            }
+            None => Some(intern(text)),
+        }
+    }
+}
+
+/// Writers put `???` or `~` where no file is known.
+pub(super) fn clean_file(name: &str) -> (String, bool) {
+    (if matches!(name, "???" | "~") { String::new() } else { name.to_string() }, false)
+}
+
+/// `dig'2` is `dig`, called by itself.
+pub(super) fn clean_function(name: &str) -> (String, bool) {
+    let plain = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    match plain.strip_suffix('\'') {
+        Some(function) if plain.len() < name.len() && !function.is_empty() => {
+            (demangle(function).into_owned(), true)
+        }
+        _ => (demangle(name).into_owned(), false),
+    }
+}

@@ -1,0 +1,33 @@
+//! What is asked of a reader.
+
+use crate::profile::budget::Budget;
+
+/// What a reader need not load because no view asked for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LoadOptions {
+    /// Keep labels. Without them rows that differ in labels only are merged: a million samples with
+    /// a unique label each take the memory of their distinct stacks.
+    pub labels: bool,
+    /// Keep the time of every sample, where the format has it.
+    pub times: bool,
+    /// How much memory loading may take.
+    pub budget: Budget,
+}
+
+impl LoadOptions {
+    /// Everything the format has.
+    pub const ALL: LoadOptions = LoadOptions { labels: true, times: true, ..LoadOptions::LEAST };
+
+    /// Stacks and values only.
+    pub const LEAST: LoadOptions = LoadOptions { labels: false, times: false, budget: Budget::UNLIMITED };
+
+    /// What either of two asks for.
+    #[must_use]
+    pub fn or(self, other: LoadOptions) -> LoadOptions {
+        LoadOptions {
+            labels: self.labels || other.labels,
+            times: self.times || other.times,
+            budget: self.budget.or(other.budget),
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! When a profile takes more than there is room for.
+
+use std::fmt;
+
+use crate::unit::{self, Unit};
+
+/// A profile takes more than there is room for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TooLarge {
+    /// A table outgrew its ids: more than 2³² frames on distinct stacks, or labels on distinct sets.
+    Ids,
+    /// More metrics than any profile has: every sample would carry a value of each.
+    Metrics,
+    /// Loading, or what is shown, needs more memory than its [`Budget`](crate::profile::Budget).
+    Memory {
+        /// The budget, in bytes.
+        limit: u64,
+    },
+}
+
+impl fmt::Display for TooLarge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TooLarge::Ids => f.write_str("more than 2^32 frames or labels, which is more than fits"),
+            TooLarge::Metrics => write!(f, "more than {MOST_METRICS} metrics"),
+            TooLarge::Memory { limit } => {
+                write!(
+                    f,
+                    "needs more memory than the {} allowed",
+                    unit::human(i64::try_from(*limit).unwrap_or(i64::MAX), &Unit::parse("bytes"), 1)
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for TooLarge {}
+
+/// No profile has more metrics.
+pub(super) const MOST_METRICS: usize = 250;

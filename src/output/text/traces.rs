@@ -82,8 +82,10 @@ impl<'t> Drawing<'t> {
         let width = self.style.width.map(|width| width.saturating_sub(self.grid.width()).max(LEAST_NAME));
         let mut numbers = self.numbers(trace);
         let line = |(text, emphasis): (String, Emphasis)| {
-            let text =
-                width.map_or_else(|| text.clone(), |width| fit(&text, width, self.style.glyphs.ellipsis));
+            let text = match width {
+                Some(width) => fit(&text, width, self.style.glyphs.ellipsis),
+                None => text,
+            };
             Line::new(self.grid.line(&std::mem::take(&mut numbers), &text), emphasis)
         };
         self.texts(trace).into_iter().map(line).collect()

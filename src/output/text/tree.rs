@@ -119,6 +119,21 @@ impl Drawing<'_> {
         own + self.tree.header.elided + self.tree.header.no_stack
     }
 
+    /// The titles of the columns: `plain` ones, unless other numbers were asked for, and the last.
+    fn titles(&self, plain: &[&str], last: String) -> Vec<String> {
+        let mut titles = if self.tree.header.base.is_some() {
+            return self.compared_titles(last);
+        } else if self.is_per_event() {
+            self.titles_per_event()
+        } else if !self.further.is_empty() {
+            self.titles_of_metrics()
+        } else {
+            plain.iter().map(ToString::to_string).collect()
+        };
+        titles.push(last);
+        titles
+    }
+
     /// The columns of two sides: totals, and self on the new side and how it changed.
     fn compared_titles(&self, last: String) -> Vec<String> {
         let mut titles = compared::titles("TOTAL", self.style);

@@ -32,16 +32,7 @@ impl Drawing<'_> {
         }
         let called_by = self.style.glyphs.called_by;
         let title = format!("FUNCTION{called_by}CALLERS");
-        let titles = if self.tree.header.base.is_some() {
-            self.compared_titles(title)
-        } else if self.is_per_event() {
-            [self.titles_per_event(), vec![title]].concat()
-        } else if !self.further.is_empty() {
-            [self.titles_of_metrics(), vec![title]].concat()
-        } else {
-            ["SELF", "CHILDREN", "TOTAL", "%TOP", "%ALL", &title].map(str::to_string).to_vec()
-        };
-        let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
+        let titles = self.titles(&["SELF", "CHILDREN", "TOTAL", "%TOP", "%ALL"], title);
         let mut lines = self.lay_out(&titles, drawn, called_by);
         if self.tree.min_share > 0.0 {
             let mut note =

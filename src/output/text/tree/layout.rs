@@ -7,8 +7,9 @@ use crate::output::text::tree::{Drawing, DrawnLine};
 use crate::report::{Direction, TextColumn, TreeRow};
 
 impl Drawing<'_> {
-    pub(super) fn lay_out(&self, titles: &[&str], drawn: Vec<DrawnLine>, arrow: &str) -> Vec<Line> {
-        let (name_title, titles) = titles.split_last().unwrap_or((&"", titles));
+    pub(super) fn lay_out(&self, titles: &[String], drawn: Vec<DrawnLine>, arrow: &str) -> Vec<Line> {
+        let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
+        let (name_title, titles) = titles.split_last().unwrap_or((&"", &titles));
         let mut titles = self.chosen(titles.to_vec());
         titles.push(*name_title);
         let numbers: Vec<Vec<String>> = drawn.iter().map(|line| self.chosen(line.numbers.clone())).collect();

@@ -27,16 +27,7 @@ impl Drawing<'_> {
         self.draw_below(0, &mut drawn);
         let calls = self.style.glyphs.calls;
         let title = format!("FUNCTION{calls}CALLEES");
-        let titles = if self.tree.header.base.is_some() {
-            self.compared_titles(title)
-        } else if self.is_per_event() {
-            [self.titles_per_event(), vec![title]].concat()
-        } else if !self.further.is_empty() {
-            [self.titles_of_metrics(), vec![title]].concat()
-        } else {
-            ["TOTAL", "%", "SELF", "CHILDREN", &title].map(str::to_string).to_vec()
-        };
-        let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
+        let titles = self.titles(&["TOTAL", "%", "SELF", "CHILDREN"], title);
         let mut lines = self.lay_out(&titles, drawn, calls);
         lines.extend(self.top_down_note());
         lines

@@ -1,5 +1,7 @@
 //! Inputs that are no profile `prof` reads, but that people do try: what they are, and what to do.
 
+mod protobuf;
+
 /// What `head` looks like and how to convert it, where that is known.
 pub(super) fn hint(head: &[u8]) -> Option<&'static str> {
     if head.trim_ascii().is_empty() {
@@ -65,7 +67,7 @@ static HINTS: &[Hint] = &[
         "this is massif's output; print it with `ms_print`, or record with `valgrind --tool=dhat`, which prof reads",
     ),
     (
-        |head| find(head, b"  %   cumulative   self") && find(head, b"Flat profile:"),
+        is_gprof_report,
         "this is gprof's report; record with `perf record -g` instead, or with `valgrind --tool=callgrind`",
     ),
     (
@@ -103,6 +105,72 @@ static HINTS: &[Hint] = &[
     ),
     (is_html, "this is a web page, perhaps a login or an error; give the profile itself"),
     (|head| find(front(head), b"<svg"), "this is a picture (SVG); give the profile it was drawn from"),
+    (
+        is_r_profile,
+        "this is a profile of R's Rprof, which prof does not read; convert it to pprof with the R package `profile`",
+    ),
+    (is_v8_log, "this is a log of `node --prof`; record with `node --cpu-prof`, which prof reads"),
+    (
+        |head| find(front(head), b"Symbol Name\n") || find(front(head), b"Symbol Name\r\n"),
+        "this is a call tree copied from Instruments; export the trace with `xctrace export` and give that",
+    ),
+    (
+        |head| head.starts_with(b"@ ") && find(front(head), b" samples]\n"),
+        "this is a call graph of FreeBSD's pmcstat, which prof does not read",
+    ),
+    (
+        |head| find(front(head), b":PUSH:") && find(front(head), b" log opened"),
+        "this is a profiling log of Papyrus scripts, which prof does not read",
+    ),
+    (
+        |head| find(front(head), b"% CPU Time:Total") && find(front(head), b"CPU Time:Self"),
+        "this is VTune's gprof-cc report; export `-report hotspots -group-by callstack -format csv` instead",
+    ),
+    (
+        |head| head.starts_with(b"Process Name, Display Name, Process, Stack,"),
+        "this is a table of xperf, which prof does not read",
+    ),
+    (
+        |head| head.starts_with(b"<profile>") && find(front(head), b"<call_tree>"),
+        "this is a profile of sysprof 1 (XML), which prof does not read; record with `perf record -g`",
+    ),
+    (
+        |head| find(front(head), b"\nCounted ") && find(front(head), b"symbol name"),
+        "this is a report of OProfile's opreport, which prof does not read; record with `perf record -g`",
+    ),
+    (|head| find(front(head), b"memray\0"), "this is a capture of memray, which prof does not read"),
+    (
+        |head| starts_line(head, b"startup\ttime="),
+        "this is a causal profile of coz: it holds speedups, not stacks; open it with `coz plot`",
+    ),
+    (
+        |head| head.starts_with(b"NYTProf "),
+        "this is a profile of Perl's NYTProf; convert it with `nytprofcalls FILE` (collapsed stacks)",
+    ),
+    (
+        |head| head.starts_with(&[0xC1, 0x1F, 0xFC, 0xC1]),
+        "this is a trace of OCaml's memtrace, which prof does not read; open it with `memtrace-viewer`",
+    ),
+    (
+        |head| find(front(head), b"TRACE START ["),
+        "this is a trace of Xdebug; record with `xdebug.mode=profile`, whose callgrind files prof reads",
+    ),
+    (
+        |head| head.starts_with(&[0xDC, 0xDF, 0x4A, 0x53, 0x4C, 0x42]),
+        "this is a JsonSlabs file (.jslb), which prof does not read; save the profile as JSON",
+    ),
+    (
+        |head| head.starts_with(&[0x04, 0x22, 0x4D, 0x18]),
+        "this is compressed with lz4; unpack it with `lz4 -d`",
+    ),
+    (
+        protobuf::is_otlp,
+        "this is an OpenTelemetry profile (OTLP), which prof does not read; export pprof instead",
+    ),
+    (
+        protobuf::is_perfetto,
+        "this is a Perfetto trace, which prof does not read; export a Chrome trace with `traceconv json`",
+    ),
 ];
 
 fn front(head: &[u8]) -> &[u8] {
@@ -122,6 +190,25 @@ fn is_goroutine_dump(head: &[u8]) -> bool {
     let first =
         head.trim_ascii_start().split(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii_end();
     first.starts_with(b"goroutine ") && first.ends_with(b"]:")
+}
+
+/// The flat profile of GNU, or the table of calls, which other systems print alone.
+fn is_gprof_report(head: &[u8]) -> bool {
+    (find(head, b"  %   cumulative   self") && find(head, b"Flat profile:"))
+        || (find(head, b"called") && find(head, b"self") && find(head, b"index  %"))
+        || find(front(head), b"call graph profile:")
+        || find(front(head), b"gprof.callg")
+}
+
+/// `sample.interval=20000`, after what else was recorded: `memory profiling: line profiling: `.
+fn is_r_profile(head: &[u8]) -> bool {
+    let first = front(head).split(|&byte| byte == b'\n').next().unwrap_or_default();
+    find(first, b"sample.interval=") && (first.starts_with(b"sample") || find(first, b" profiling: "))
+}
+
+/// Logs start with the version of V8; old ones with the libraries.
+fn is_v8_log(head: &[u8]) -> bool {
+    head.starts_with(b"v8-version,") || (head.starts_with(b"shared-library,") && find(head, b"\nprofiler,"))
 }
 
 fn is_html(head: &[u8]) -> bool {
@@ -160,6 +247,24 @@ mod tests {
         (b"SQLite format 3\0\x10\0", "SQLite"),
         (b"<!DOCTYPE html><p>", "web page"),
         (b"<?xml version=\"1.0\"?>\n<svg>", "SVG"),
+        (b"memory profiling: sample.interval=20000\n:1:2:3:4:\"f\" \"g\" \n", "Rprof"),
+        (b"v8-version,10,8,168,25,-node.11,0\n", "node --cpu-prof"),
+        (b"Weight\tSelf Weight\t\tSymbol Name\n96.08 Gc  100.0%\t-\t \tapp (40414)\n", "Instruments"),
+        (b"@ inst_retired.any [35705 samples]\n\n", "pmcstat"),
+        (b"Script_quest log opened (PC)\n500:PUSH:3053:1:Quest\n", "Papyrus"),
+        (b"Index  % CPU Time:Total  CPU Time:Self  CPU Time:Children  Name\n", "VTune"),
+        (b"Process Name, Display Name, Process, Stack, Module, Function\n", "xperf"),
+        (b"<profile>\n    <size>8267</size>\n    <call_tree>1</call_tree>\n", "sysprof"),
+        (b"CPU: PIII, speed 1729 MHz (estimated)\nCounted CPU_CLK_UNHALTED events\nsamples  %  symbol name\n", "OProfile"),
+        (b"\x04\x22\x4D\x18\x40\x40\xC0\x22\x9D\0\0\xF8\x06memray\0", "memray"),
+        (b"startup\ttime=1\nexperiment\tselected=a.c:1\n", "coz"),
+        (b"NYTProf 5 0\n#Perl profile database.\n", "nytprofcalls"),
+        (b"\xC1\x1F\xFC\xC1\xE8\x09\0\0", "memtrace"),
+        (b"TRACE START [2015-12-06 02:48:13]\n", "Xdebug"),
+        (b"\xDC\xDF\x4A\x53\x4C\x42\x01\0", "JsonSlabs"),
+        (b"\x04\x22\x4D\x18\x64\x40\xA7", "lz4 -d"),
+        (b"\x12\x06\x3A\x00\x3A\x02\x0A\x00", "OTLP"),
+        (b"\x0A\x02\x50\x01\x0A\x02\x50\x01", "Perfetto"),
     ];
 
     #[test]

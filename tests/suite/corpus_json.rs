@@ -274,6 +274,26 @@ fn stackprof_agrees_with_speedscope() {
     }
 }
 
+/// Profiles that the Firefox Profiler and samply's writer made of one recording in several versions of
+/// the format: the tables move from the threads to the profile, and hold the same.
+#[test]
+fn versions_of_one_firefox_profile_hold_the_same() {
+    let pairs = [
+        ("firefox-devtools__profiler__processed-1.v60", "firefox-devtools__profiler__processed-1.v57"),
+        ("firefox-devtools__profiler__processed-1.v62", "firefox-devtools__profiler__processed-1.v57"),
+        ("firefox-devtools__profiler__processed-1.v64", "firefox-devtools__profiler__processed-1.v57"),
+        ("firefox-devtools__profiler__gecko-1.gecko36", "firefox-devtools__profiler__gecko-1"),
+        ("mstange__samply__profile_without_js.v64", "mstange__samply__profile_without_js.v61"),
+    ];
+    for (newer, older) in pairs {
+        let Some(newer) = load(&format!("gecko/{newer}.json")) else { return };
+        let older = load(&format!("gecko/golden/{older}.json")).unwrap();
+        let [newer, older] = [newer, older].map(|profile| by_stack(&profile, "samples", str::to_string));
+        assert!(!newer.is_empty());
+        assert_eq!(newer, older);
+    }
+}
+
 /// speedscope gives a sample the time until the next one, and leaves out Firefox's own scripts.
 #[test]
 fn a_raw_firefox_profile_agrees_with_speedscope() {

@@ -107,6 +107,7 @@ impl Reader {
             return Ok(());
         }
         let meta = parts.meta.map_or(Ok(Meta::default()), |at| Meta::read(&mut json.at(at)))?;
+        refuse_newer(&meta)?;
         self.take_meta(&meta);
         self.any_thread = true;
         let builder = &mut self.writer.builder;
@@ -153,6 +154,23 @@ impl Reader {
             value,
         });
         about.comments.extend(meta.product.clone());
+    }
+}
+
+/// The newest version of the processed format whose tables are read. The next one stores how far back a
+/// stack's caller is instead of its number.
+const NEWEST_PROCESSED: f64 = 65.0;
+
+fn refuse_newer(meta: &Meta) -> Result<(), ParseError> {
+    match meta.processed_version {
+        Some(version) if version > NEWEST_PROCESSED => Err(ParseError::whole(
+            NAME,
+            format!(
+                "version {version} of the Firefox Profiler's format is newer than {NEWEST_PROCESSED}, the newest \
+                 that prof reads"
+            ),
+        )),
+        _ => Ok(()),
     }
 }
 
@@ -244,6 +262,16 @@ mod tests {
         let error = |stack: &str| load(&text.replace("STACK", stack)).unwrap_err().to_string();
         assert_eq!(error("0"), "gecko: stacks are their own callers");
         assert_eq!(error("7"), "gecko: stack 7 is not in the stack table");
+        let unknown = text.replace("\"prefix\"", "\"prefixOffset\"").replace("STACK", "0");
+        assert_eq!(
+            load(&unknown).unwrap_err().to_string(),
+            "gecko: the stack table has no column `prefix`, so who calls whom is not known"
+        );
+        let newer = text.replace("\"meta\": {}", "\"meta\": {\"preprocessedProfileVersion\": 66}");
+        assert_eq!(
+            load(&newer).unwrap_err().to_string(),
+            "gecko: version 66 of the Firefox Profiler's format is newer than 65, the newest that prof reads"
+        );
         assert_eq!(
             load(r#"{"meta": {}, "threads": []}"#).unwrap_err().to_string(),
             "gecko: there are no threads in it"

@@ -176,6 +176,8 @@ pub(super) struct Meta {
     pub(super) product: Option<String>,
     /// Unit of `threadCPUDelta`.
     pub(super) cpu_unit: String,
+    /// Version of the processed format; raw profiles have none.
+    pub(super) processed_version: Option<f64>,
 }
 
 impl Meta {
@@ -189,6 +191,7 @@ impl Meta {
                 ("profilingStartTime", _) => meta.profiling_start = json.number_if_any()?,
                 ("profilingEndTime", _) => meta.profiling_end = json.number_if_any()?,
                 ("interval", _) => meta.interval = json.number_if_any()?,
+                ("preprocessedProfileVersion", _) => meta.processed_version = json.number_if_any()?,
                 ("product", Kind::String) => meta.product = Some(json.string()?.into_owned()),
                 ("sampleUnits", Kind::Object) => {
                     json.object()?;

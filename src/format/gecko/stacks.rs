@@ -85,7 +85,13 @@ impl StackTable {
             Ok(())
         })?;
         let mut stacks = Vec::new();
+        // Formats move on: without its callers, every frame would be a stack of its own.
+        let has_prefix = tables.stacks.as_ref().map_or(Ok(true), |stacks| stacks.has(json, "prefix"))?;
         table(json, tables.stacks.as_ref(), ["prefix", "frame"], |[prefix, frame]| {
+            if !has_prefix {
+                let message = "the stack table has no column `prefix`, so who calls whom is not known";
+                return Err(ParseError::whole(NAME, message));
+            }
             let frame = row(frame).filter(|&frame| frame < frames.len()).ok_or_else(outside)? as u32;
             stacks.push(Stack {
                 prefix: row(prefix).map_or(NO_PREFIX, |prefix| prefix as u32),

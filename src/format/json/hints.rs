@@ -16,6 +16,37 @@ const HINTS: &[Hint] = &[
         is_flamebearer,
         "this is Pyroscope's own JSON; export pprof instead (`profilecli query merge --output=pprof=FILE`)",
     ),
+    (
+        |head| has_keys(head, &["resourceProfiles"]),
+        "this is an OpenTelemetry profile (OTLP as JSON), which prof does not read; export pprof instead",
+    ),
+    (
+        |head| has_keys(head, &["client_sdk"]) && json::mentions(head, "\"sentry."),
+        "this is a profile of Sentry, which prof does not read",
+    ),
+    (
+        |head| has_keys(head, &["session", "frame_tree"]),
+        "this is a session of pyinstrument; render it with `pyinstrument --load FILE -r speedscope`",
+    ),
+    (
+        |head| {
+            has_keys(head, &["files"])
+                && (has_keys(head, &["max_footprint_mb"]) || has_keys(head, &["elapsed_time_sec"]))
+        },
+        "this is a profile of scalene, which has no stacks; record with py-spy or cProfile",
+    ),
+    (
+        |head| has_keys(head, &["costs"]) && json::mentions(head, "\"cost"),
+        "this is JSON for gprof2dot, which prof does not read; give prof the profile it was made from",
+    ),
+    (
+        |head| has_keys(head, &["code"]) && json::mentions(head, "\"SHARED_LIB\""),
+        "this is a log of `node --prof` as JSON; record with `node --cpu-prof`, which prof reads",
+    ),
+    (
+        |head| has_keys(head, &["version", "recording"]),
+        "this is a timeline of Safari, which prof does not read",
+    ),
 ];
 
 /// What to say of JSON that no format recognizes; `None` for what is not JSON.
@@ -28,12 +59,16 @@ pub(in crate::format) fn hint(head: &[u8]) -> Option<String> {
     })
 }
 
+fn has_keys(head: &[u8], wanted: &[&str]) -> bool {
+    json::has(&json::keys(head), wanted)
+}
+
 fn is_heap_snapshot(head: &[u8]) -> bool {
-    json::has(&json::keys(head), &["snapshot"]) && json::mentions(head, "\"node_fields\"")
+    has_keys(head, &["snapshot"]) && json::mentions(head, "\"node_fields\"")
 }
 
 fn is_flamebearer(head: &[u8]) -> bool {
-    json::has(&json::keys(head), &["flamebearer"])
+    has_keys(head, &["flamebearer"])
 }
 
 #[cfg(test)]
@@ -45,6 +80,17 @@ mod tests {
         let text = r#"{"snapshot":{"meta":{"node_fields":["type","name"],"node_types":[]},"node_count":2},"nodes":[9,1"#;
         assert!(hint(text.as_bytes()).unwrap().contains("node --heap-prof"));
         assert!(hint(br#"{"version":1,"flamebearer":{"names":[]}}"#).unwrap().contains("Pyroscope"));
+        for (text, words) in [
+            (r#"{"resourceProfiles": []}"#, "OpenTelemetry"),
+            (r#"{"client_sdk": {"name": "sentry.cocoa"}}"#, "Sentry"),
+            (r#"{"session": {}, "frame_tree": {}}"#, "pyinstrument"),
+            (r#"{"max_footprint_mb": 1.5, "files": {}}"#, "scalene"),
+            (r#"{"version": 0, "costs": [], "functions": [{"costs": []}]}"#, "gprof2dot"),
+            (r#"{"code": [{"type": "SHARED_LIB"}]}"#, "node --prof"),
+            (r#"{"version": 1, "recording": {}}"#, "Safari"),
+        ] {
+            assert!(hint(text.as_bytes()).unwrap().contains(words), "{words}");
+        }
         assert_eq!(hint(br#"{"a":1,"b":2}"#).unwrap(), "this is JSON, but no profile has the keys `a`, `b`");
         assert_eq!(hint(b"what is this"), None);
     }

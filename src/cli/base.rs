@@ -7,11 +7,11 @@ use crate::cli::args::{InputArgs, ViewArgs, normalize};
 use crate::cli::failure::hinted;
 use crate::cli::inputs::{Loaded, load};
 use crate::profile::{LoadOptions, Profile};
-use crate::report::{self, DiffSide};
+use crate::report::{self, About, DiffSide};
 use crate::stats::Normalize;
 use crate::transform::{ARTEFACTS, OneMetric, fold_leaves, side_by_side};
 use crate::tree::By;
-use crate::view::{BaseSide, DiffOptions, DiffSides, Sort, beside, diff};
+use crate::view::{BaseSide, DiffOptions, DiffSides, Sort, about, beside, diff};
 
 /// What to show beside.
 #[derive(Args, Clone, Debug)]
@@ -60,6 +60,7 @@ impl BaseArgs {
         let (new, old_metric) = (&loaded.profile, old.metrics[0]);
         let parts = [(new, metric), (&old.profile, old_metric)];
         let parts = parts.map(|(profile, metric)| OneMetric { profile, metric, extra: None });
+        let recording = About { combined: old.combined, ..about(&old.profile, old_metric) };
         let mut whole = side_by_side(&parts, needs).map_err(|error| {
             hinted(error.to_string(), format!("--base {} has to match", self.base.join(" ")))
         })?;
@@ -76,7 +77,7 @@ impl BaseArgs {
         let base = BaseSide {
             inputs: old.names,
             metric: 1,
-            duration_ns: old.profile.meta.duration_ns,
+            recording,
             normalize: report::Normalize { method: self.method(), ratio },
         };
         (loaded.profile, loaded.metrics) = (whole, vec![0]);

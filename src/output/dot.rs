@@ -6,6 +6,7 @@ use hashbrown::HashMap;
 
 use crate::name::{clean, short_names};
 use crate::output::color::{self, Color, ColorBy};
+use crate::output::headline;
 use crate::output::text::left_out;
 use crate::report::{Graph, GraphEdge, GraphNode};
 use crate::unit::{self, IncompatibleUnits, Scale, Unit};
@@ -78,20 +79,16 @@ impl Drawing<'_> {
     fn legend(&self) -> String {
         let header = &self.graph.header;
         let about = &header.about;
-        let mut lines =
-            about.inputs.first().filter(|_| about.inputs.len() == 1).cloned().into_iter().collect::<Vec<_>>();
-        if about.inputs.len() > 1 {
-            lines.push(format!("{} profiles, {}", header.profiles, about.combined));
-        }
-        let total = self.scale.format(header.total);
-        lines.push(format!("{} {total}", header.metric.name).trim_start().to_string());
+        let mut lines = vec![headline::inputs(about)];
+        let total = format!("{} {}", header.metric.name, self.scale.format(header.total));
+        lines.extend(headline::recording(total.trim_start(), about, true));
         if !about.filters.is_empty() {
-            let (shown, share) = (self.scale.format(header.shown), unit::share(header.shown, header.total));
-            lines.push(format!("{}: {shown}, {share} of all", about.filters.join(" ")));
+            lines.push(headline::shown(header, &self.scale.format(header.shown)).join(" · "));
         }
         lines.extend(left_out(self.graph));
         if let Some(base) = &header.base {
-            lines.push(format!("old {}: {}", base.inputs.join(", "), self.scale.format(base.total)));
+            lines.push(format!("base {}", headline::base_inputs(header)));
+            lines.extend(headline::base(header, &self.scale.format(base.total)));
         }
         let colour = match self.color_by {
             ColorBy::Package => "colour: package",
@@ -109,6 +106,7 @@ impl Drawing<'_> {
             let share = unit::share(highlight.total, header.total);
             lines.push(format!("blue: matches {}, {share} of all", highlight.pattern));
         }
+        lines.retain(|line| !line.is_empty());
         let ended: Vec<String> = lines.iter().map(|line| escape(line) + "\\l").collect();
         ended.concat()
     }

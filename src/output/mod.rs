@@ -4,6 +4,7 @@ mod color;
 mod csv;
 mod diff;
 mod dot;
+mod headline;
 mod html;
 mod json;
 mod markdown;

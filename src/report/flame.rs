@@ -27,8 +27,6 @@ pub struct Flame {
     pub deepest: Option<u32>,
     /// How many nodes were too small to be drawn; what stood on them is not counted.
     pub dropped: u64,
-    /// Their width, all added up.
-    pub dropped_width: i64,
 }
 
 /// A node to be drawn.

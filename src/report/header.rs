@@ -115,8 +115,8 @@ pub enum TextColumn {
 /// What the text says of the old side of a comparison, besides [`Base`].
 #[derive(Clone, Debug, Default)]
 pub struct BaseAbout {
-    /// How long its recording took, in nanoseconds.
-    pub duration_ns: Option<i64>,
+    /// What is known of its recording.
+    pub recording: Option<Box<About>>,
     /// Σ value of what filters left, made comparable with the new side.
     pub sum: i64,
     /// Of that, the value of the samples without a stack.

@@ -55,7 +55,6 @@ pub fn flame(profile: &Profile, options: &FlameOptions) -> Flame {
         measure: Measure::new(&header),
         smallest: header.shown.unsigned_abs().div_ceil(u64::from(options.pixels.max(1)) * 3).max(1),
         dropped: 0,
-        dropped_width: 0,
         deepest: None,
     };
     let below = Widths::of(profile, scope);
@@ -90,7 +89,6 @@ pub fn flame(profile: &Profile, options: &FlameOptions) -> Flame {
         removed: if scope.base.is_some() { removed(&sides) } else { Vec::new() },
         deepest: grower.deepest,
         dropped: grower.dropped,
-        dropped_width: grower.dropped_width,
     }
 }
 
@@ -125,7 +123,6 @@ struct Grower<'o> {
     /// Nodes with less are not drawn.
     smallest: u64,
     dropped: u64,
-    dropped_width: i64,
     deepest: Option<u32>,
 }
 
@@ -173,9 +170,7 @@ impl Grower<'_> {
             }
         };
         let nodes = tree.parent.ids().map(node).collect();
-        let drawn: i64 = tree.self_value[*width].iter().sum();
         self.dropped += tree.cut.iter().map(|&cut| u64::from(cut)).sum::<u64>() - gone.get();
-        self.dropped_width += tree.total[*width][NodeId::default()] - drawn;
         if tree.depths().iter().any(|&depth| depth as usize == DEEPEST) {
             self.deepest = Some(DEEPEST as u32);
         }
@@ -292,7 +287,7 @@ mod tests {
         let mut options = FlameOptions::new(Scope::metric(0), String::new());
         options.pixels = 1;
         let flame = flame(&from_picture("a 9\nb 2\nc;d 1\n 3"), &options);
-        assert_eq!((flame.nodes.len(), flame.dropped, flame.dropped_width), (2, 2, 3));
+        assert_eq!((flame.nodes.len(), flame.dropped), (2, 2));
         assert_eq!(flame.header.no_stack, 3);
     }
 
@@ -305,13 +300,18 @@ mod tests {
     fn a_comparison_has_old_values_and_says_what_is_gone() {
         let mut options = FlameOptions::new(Scope::metric(0), String::new());
         let normalize = crate::report::Normalize { method: "none", ratio: 1.0 };
-        let base = crate::view::BaseSide { inputs: Vec::new(), metric: 1, duration_ns: None, normalize };
+        let base = crate::view::BaseSide {
+            inputs: Vec::new(),
+            metric: 1,
+            recording: crate::report::About::default(),
+            normalize,
+        };
         options.scope.base = Some(base);
         let flame = flame(&from_picture("main;a 3 1\nmain;b 2 5\nmain;gone 0 4"), &options);
         let olds: Vec<(i64, i64)> =
             flame.nodes.iter().map(|node| (node.width, node.old.unwrap().total)).collect();
         assert_eq!(olds, [(5, 10), (5, 10), (3, 1), (2, 5)]);
         assert_eq!(flame.removed, [("gone".into(), 4)]);
-        assert_eq!((flame.dropped, flame.dropped_width), (0, 0));
+        assert_eq!(flame.dropped, 0);
     }
 }

@@ -209,7 +209,12 @@ mod tests {
         let mut options = GraphOptions::new(Scope::metric(0));
         options.sort = Sort::by(SortKey::Delta);
         let normalize = crate::report::Normalize { method: "per", ratio: 2.0 };
-        let base = crate::view::BaseSide { inputs: Vec::new(), metric: 1, duration_ns: None, normalize };
+        let base = crate::view::BaseSide {
+            inputs: Vec::new(),
+            metric: 1,
+            recording: crate::report::About::default(),
+            normalize,
+        };
         options.scope.base = Some(base);
         let graph = graph(&from_picture("main;a 7 1\nmain;gone;a 0 2\nmain;new 1 0"), &options);
         let nodes: Vec<String> = graph

@@ -74,8 +74,8 @@ pub struct BaseSide {
     pub inputs: Vec<String>,
     /// The number of the metric that holds the values of the old side.
     pub metric: usize,
-    /// How long its recording took, in nanoseconds.
-    pub duration_ns: Option<i64>,
+    /// What is known of its recording.
+    pub recording: About,
     /// How its sums are made comparable.
     pub normalize: Normalize,
 }
@@ -175,7 +175,7 @@ impl Scope {
     /// The first metric, beside the second as its old side.
     pub(crate) fn beside() -> Self {
         let normalize = Normalize { method: "none", ratio: 1.0 };
-        let base = BaseSide { inputs: Vec::new(), metric: 1, duration_ns: None, normalize };
+        let base = BaseSide { inputs: Vec::new(), metric: 1, recording: About::default(), normalize };
         Scope { base: Some(base), ..Scope::metric(0) }
     }
 }
@@ -193,9 +193,10 @@ fn approximate(header: &mut Header, profile: &Profile) {
 /// What the text says of the old side.
 fn base_about(profile: &Profile, base: &BaseSide) -> BaseAbout {
     let scaled = |value| values::scaled(value, base.normalize.ratio);
+    let recording = Some(Box::new(base.recording.clone()));
     if profile.calls.is_some() {
         let sum = scaled(profile.shown_total(base.metric));
-        return BaseAbout { duration_ns: base.duration_ns, sum, no_stack: 0 };
+        return BaseAbout { recording, sum, no_stack: 0 };
     }
     let rows = profile.samples.stack.iter().zip(&profile.samples.values[base.metric]);
     let (mut sum, mut no_stack) = (0, 0);
@@ -203,15 +204,15 @@ fn base_about(profile: &Profile, base: &BaseSide) -> BaseAbout {
         sum += value;
         no_stack += if profile.stacks.frames(stack).is_empty() { *value } else { 0 };
     }
-    BaseAbout { duration_ns: base.duration_ns, sum: scaled(sum), no_stack: scaled(no_stack) }
+    BaseAbout { recording, sum: scaled(sum), no_stack: scaled(no_stack) }
 }
 
 fn metric_name(metric: &Metric) -> MetricName {
     MetricName { name: metric.name.clone(), unit: metric.unit.clone(), divisor: metric.divisor }
 }
 
-/// What the header line says of the recording.
-fn about(profile: &Profile, metric: usize) -> About {
+/// What the header line says of the recording, as far as the profile knows it.
+pub fn about(profile: &Profile, metric: usize) -> About {
     let meta = &profile.meta;
     let shown = &meta.metrics[metric];
     let is_time = Unit::parse(&shown.unit).family() == Family::Time;

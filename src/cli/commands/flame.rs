@@ -19,7 +19,7 @@ use crate::cli::run::report_of;
 use crate::cli::target::{Target, one_target, take_target};
 use crate::output::{ColorBy, HtmlOptions, SvgOptions, html, svg};
 use crate::profile::{LoadOptions, Profile, Samples};
-use crate::report::{Direction, Report};
+use crate::report::{About, Direction, Report};
 use crate::tree::By;
 use crate::view::{FlameOptions, Order, PageOptions, Scope, flame, page};
 
@@ -142,11 +142,11 @@ impl FlameCommand {
         let mut clock = Clock::new(self.input.verbose);
         match report {
             Report::Flame(mut flame) => {
-                name_it(&mut flame.title, &flame.header.about.inputs);
+                name_it(&mut flame.title, &flame.header.about);
                 target.write(|out| Ok(svg(&flame, &svg_options, out)??))?;
             }
             Report::Page(mut page) => {
-                name_it(&mut page.title, &page.header.about.inputs);
+                name_it(&mut page.title, &page.header.about);
                 let by_weight = order == Order::Weight;
                 let focus = focus_of_page(&view.filters);
                 let options = HtmlOptions { icicle, by_weight, direction, color_by, focus, unit };
@@ -231,17 +231,17 @@ fn sides(both: &Profile, old: usize) -> (Profile, Profile) {
     (side(0), side(old))
 }
 
-/// Gives a picture of these inputs a title, unless it has one.
-fn name_it(title: &mut String, inputs: &[String]) {
+/// Gives a picture the name of its input, or how several were combined, for a title, unless it has one.
+fn name_it(title: &mut String, about: &About) {
     if !title.is_empty() {
         return;
     }
-    *title = match inputs {
+    *title = match &about.inputs[..] {
+        _ if !about.combined.is_empty() => about.combined.clone(),
         [one] if one != "-" => {
             Path::new(one).file_name().map_or(one.clone(), |name| name.to_string_lossy().into_owned())
         }
-        [_] => "Flame graph".to_string(),
-        several => format!("{} profiles", several.len()),
+        _ => "Flame graph".to_string(),
     };
 }
 

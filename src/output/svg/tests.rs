@@ -5,7 +5,7 @@ use quick_xml::events::Event;
 
 use super::*;
 use crate::profile::{LabelSetId, LoadOptions, Profile, ProfileBuilder, from_picture};
-use crate::report::{Direction, Normalize};
+use crate::report::{About, Direction, Normalize};
 use crate::view::{self, BaseSide, FlameOptions, Scope};
 
 fn draw_with(profile: &Profile, flame: &FlameOptions, options: &SvgOptions) -> String {
@@ -148,7 +148,7 @@ fn nothing_and_too_much_can_be_drawn() {
     let deep = format!("{} 1", vec!["f"; 50_000].join(";"));
     let (blocks, texts) = read(&draw(&from_picture(&deep)));
     assert_eq!(blocks.len(), 2);
-    assert!(texts.iter().any(|text| text.contains("left out")));
+    assert!(texts.iter().any(|text| text.contains("not drawn")));
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn negative_values_have_a_width_and_keep_their_sign() {
 }
 
 #[test]
-fn the_inverted_graph_has_no_self() {
+fn the_inverted_graph_shows_self() {
     let mut options = FlameOptions::new(Scope::metric(0), String::new());
     options.direction = Direction::BottomUp;
     let picture = draw_with(
@@ -166,14 +166,19 @@ fn the_inverted_graph_has_no_self() {
         &options,
         &SvgOptions { icicle: true, ..SvgOptions::default() },
     );
-    assert!(read(&picture).0.contains_key("main (total 3 100.0%)"));
+    let (blocks, texts) = read(&picture);
+    assert!(blocks.contains_key("work (self 3 100.0%)"), "{blocks:?}");
+    assert!(blocks.contains_key("main (self of the first function 3 100.0%)"), "{blocks:?}");
+    let subtitle = "samples 3 · bottom-up: each function with its callers; wide = much self";
+    assert!(texts.contains(&subtitle.to_string()), "{texts:?}");
 }
 
 #[test]
 fn a_comparison_is_red_and_blue() {
     let mut options = FlameOptions::new(Scope::metric(0), String::new());
     let normalize = Normalize { method: "none", ratio: 1.0 };
-    options.scope.base = Some(BaseSide { inputs: Vec::new(), metric: 1, duration_ns: None, normalize });
+    options.scope.base =
+        Some(BaseSide { inputs: Vec::new(), metric: 1, recording: About::default(), normalize });
     let profile = from_picture("grew 6 2\nshrank 4 8\nsame 5 5\ngone 0 3");
     let by_delta = SvgOptions { color_by: ColorBy::Delta, ..SvgOptions::default() };
     let (blocks, texts) = read(&draw_with(&profile, &options, &by_delta));
@@ -181,7 +186,7 @@ fn a_comparison_is_red_and_blue() {
     assert_eq!((fill("grew"), fill("same")), ("#f27766".to_string(), "#ececec".to_string()));
     assert_eq!(fill("shrank"), "#6faee6");
     assert!(blocks.contains_key("grew (total 6 40.0%, self 6 40.0%, was 2, changed by +4)"), "{blocks:?}");
-    assert!(texts.contains(&"1 no longer there: gone 3".to_string()), "{texts:?}");
+    assert!(texts.contains(&"1 removed: gone 3".to_string()), "{texts:?}");
 }
 
 #[test]
@@ -215,4 +220,33 @@ fn a_focus_has_callers_above_and_callees_below() {
     let rows = ["z", "main", "b", "a", "x", "y"].map(|name| (top(name) - focus) / 16);
     // The outer `a` comes first in the picture, or the inner one.
     assert!(rows == [-2, -1, -1, 1, 2, 3] || rows == [-2, -1, -1, 2, 2, 3], "{rows:?}");
+}
+
+#[test]
+fn a_rescaled_old_side_is_said() {
+    let mut options = FlameOptions::new(Scope::metric(0), "title".into());
+    let normalize = Normalize { method: "total", ratio: 2.0 };
+    let recording = About { duration_ns: Some(3_000_000_000), ..About::default() };
+    let inputs = vec!["runs/old.pb.gz".to_string()];
+    options.scope.base = Some(BaseSide { inputs, metric: 1, recording, normalize });
+    let (blocks, texts) = read(&draw_with(&from_picture("a 6 2\nb 4 3"), &options, &SvgOptions::default()));
+    // 2 and 3, twice as many.
+    assert!(blocks.contains_key("a (total 6 60.0%, self 6 60.0%, was 4, changed by +2)"), "{blocks:?}");
+    let sentence = "samples 10 · base old.pb.gz samples 5 in 3.00s · rescaled × 2.000 (total)";
+    assert!(texts.iter().any(|text| text.starts_with(sentence)), "{texts:?}");
+}
+
+#[test]
+fn a_mean_is_said_and_what_does_not_fit_one_line_is_a_note() {
+    let mut flame = view::flame(&from_picture("a 6"), &FlameOptions::new(Scope::metric(0), "Shop".into()));
+    flame.header.about.inputs = vec!["1.pb.gz".into(), "2.pb.gz".into()];
+    flame.header.about.combined = "2 profiles, averaged".into();
+    flame.header.about.filters = vec![format!("--show-stacks {}", "x".repeat(80))];
+    let mut out = Vec::new();
+    svg(&flame, &SvgOptions::default(), &mut out).unwrap().unwrap();
+    let (_, texts) = read(&String::from_utf8(out).unwrap());
+    assert!(texts.contains(&"samples 6 · 2 profiles, averaged".to_string()), "{texts:?}");
+    for note in [&*flame.header.about.filters[0], "shown 6, 100.0% of all"] {
+        assert!(texts.iter().any(|text| text == note), "{note}: {texts:?}");
+    }
 }

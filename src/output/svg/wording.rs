@@ -4,6 +4,7 @@ use hashbrown::HashMap;
 
 use crate::kind;
 use crate::name::{display_width, fit, short_name, short_names};
+use crate::output::headline;
 use crate::output::svg::printable;
 use crate::report::{Direction, Flame, FlameNode};
 use crate::unit::{self, IncompatibleUnits, Scale, Unit};
@@ -11,6 +12,12 @@ use crate::unit::{self, IncompatibleUnits, Scale, Unit};
 /// Characters of the line under the title, and of a note, that fit a window of 800 pixels.
 const SUBTITLE: usize = 104;
 const NOTE: usize = 108;
+
+/// Stands between the parts of a line.
+const DOT: &str = " · ";
+
+/// What the width of a block means in a bottom-up graph, whatever the metric.
+const INVERTED: &str = "bottom-up: each function with its callers; wide = much self";
 
 /// Characters of the name of a function that is no longer there.
 const REMOVED: usize = 48;
@@ -38,40 +45,62 @@ impl<'f> Wording<'f> {
         Ok(Wording { flame, scale, short, filtered })
     }
 
-    /// `cpu 85.99s in 40.73s, 2.11 CPUs busy · a wide block used much processor time`
+    /// The line under the title: `cpu 85.99s in 40.73s, 2.11 CPUs busy · 8,599 samples`.
     pub(super) fn subtitle(&self) -> String {
+        self.sentence().0
+    }
+
+    /// What the picture is about: as much of it as fits one line, and what the notes have to say.
+    fn sentence(&self) -> (String, Vec<String>) {
+        let (mut line, mut rest) = (String::new(), Vec::new());
+        for part in self.parts() {
+            let part = printable(&part);
+            if line.is_empty() {
+                line = part;
+            } else if rest.is_empty() && display_width(&line) + DOT.len() + display_width(&part) <= SUBTITLE {
+                line.push_str(DOT);
+                line.push_str(&part);
+            } else {
+                rest.push(part);
+            }
+        }
+        (line, rest)
+    }
+
+    /// The parts of that, the most important first.
+    fn parts(&self) -> Vec<String> {
         let header = &self.flame.header;
         let about = &header.about;
-        let mut parts = vec![format!("{} {}", header.metric.name, self.scale.format(header.total))];
-        parts.extend(about.duration_ns.map(|duration| format!(" in {}", unit::duration(duration))));
-        parts.extend(about.busy_hundredths.map(|busy| format!(", {} CPUs busy", unit::fixed(busy, 100, 2))));
+        let total = format!("{} {}", header.metric.name, self.scale.format(header.total));
+        let mut recording = headline::recording(total.trim_start(), about, true).into_iter();
+        let mut parts: Vec<String> = recording.next().into_iter().collect();
+        let inputs = headline::inputs(about);
+        if ![inputs.as_str(), headline::file_name(&inputs)].contains(&self.flame.title.as_str()) {
+            parts.push(inputs);
+        }
         if let Some(base) = &header.base {
-            parts.push(format!(" · old {}{}", self.scale.format(base.total), Self::old_inputs(&base.inputs)));
+            let mut old = headline::base(header, &self.scale.format(base.total)).into_iter();
+            let inputs = headline::base_inputs(header);
+            let name = headline::file_name(&inputs);
+            parts.push(format!("base {name} {}", old.next().unwrap_or_default()));
+            parts.extend(old);
         }
         if self.filtered {
-            let share = unit::share(header.shown, header.total);
-            parts.push(format!(" · shown {}, {share} of all", self.scale.format(header.shown)));
+            parts.extend(headline::shown(header, &self.scale.format(header.shown)));
         }
-        let numbers = printable(parts.concat().trim_start());
-        match self.width().filter(|width| display_width(&numbers) + width.len() <= SUBTITLE) {
-            Some(width) => format!("{numbers} · {width}"),
-            None => numbers,
-        }
+        parts.extend(recording);
+        parts.extend(self.width());
+        parts.retain(|part| !part.is_empty());
+        parts
     }
 
     /// What the width of a block means.
     fn width(&self) -> Option<String> {
+        if self.flame.direction == Direction::BottomUp {
+            return Some(INVERTED.to_string());
+        }
         let kind = kind::of_metric(&self.flame.header.metric.name)?;
         Some(format!("a wide block {}", kind.width))
-    }
-
-    /// ` (main.pb.gz)`, where the old side is one file.
-    fn old_inputs(inputs: &[String]) -> String {
-        match inputs {
-            [one] if one != "-" => format!(" ({})", one.rsplit(['/', '\\']).next().unwrap_or(one)),
-            [_] => String::new(),
-            several => format!(" ({} profiles)", several.len()),
-        }
     }
 
     /// A node: those above a focus are numbered behind the others.
@@ -101,8 +130,9 @@ impl<'f> Wording<'f> {
     /// The tooltip: `name (file:line, total …, self …)`. The picture's script takes what stands
     /// before the last opening parenthesis for the label, so there is no other behind the name.
     pub(super) fn title(&self, index: usize) -> String {
-        let has_self = index < self.flame.nodes.len() && self.flame.direction == Direction::TopDown;
-        let details = if index == 0 { self.root_details() } else { self.details(self.node(index), has_self) };
+        let is_caller = index >= self.flame.nodes.len();
+        let details =
+            if index == 0 { self.root_details() } else { self.details(self.node(index), is_caller) };
         let details = printable(&details).replace('(', "[").replace(')', "]");
         format!("{} ({details})", self.name(index))
     }
@@ -119,7 +149,7 @@ impl<'f> Wording<'f> {
         parts.join(", ")
     }
 
-    fn details(&self, node: &FlameNode, has_self: bool) -> String {
+    fn details(&self, node: &FlameNode, is_caller: bool) -> String {
         let mut parts = Vec::new();
         match (&node.file, node.line) {
             (Some(file), Some(line)) => parts.push(format!("{file}:{line}")),
@@ -129,9 +159,16 @@ impl<'f> Wording<'f> {
         if node.inlined {
             parts.push("inlined".to_string());
         }
-        parts.push(format!("total {}", self.value(node.total)));
-        if has_self {
-            parts.push(format!("self {}", self.value(node.self_value)));
+        match self.flame.direction {
+            // Callers are as wide as the self of the first function, as far as they lead to it.
+            Direction::BottomUp => {
+                let whose = if node.parent == 0 { "self" } else { "self of the first function" };
+                parts.push(format!("{whose} {}", self.value(node.total)));
+            }
+            Direction::TopDown => {
+                parts.push(format!("total {}", self.value(node.total)));
+                parts.extend((!is_caller).then(|| format!("self {}", self.value(node.self_value))));
+            }
         }
         if let Some(old) = node.old {
             parts.push(self.change(node.total, old.total));
@@ -166,18 +203,16 @@ impl<'f> Wording<'f> {
     pub(super) fn notes(&self) -> Vec<String> {
         let flame = self.flame;
         let mut notes = Vec::new();
-        notes.extend(self.width().filter(|width| !self.subtitle().contains(width)));
+        notes.extend(self.sentence().1);
         if flame.dropped > 0 {
             let (blocks, are) = if flame.dropped == 1 { ("block", "is") } else { ("blocks", "are") };
             let too_deep = flame
                 .deepest
-                .map(|depth| format!(" or above {} others", unit::group_thousands(depth.into())));
+                .map(|depth| format!(", or beyond {} levels,", unit::group_thousands(depth.into())));
             let too_deep = too_deep.unwrap_or_default();
             notes.push(format!(
-                "{} {blocks} narrower than a third of a pixel{too_deep} {are} left out, with all on them: {} {}",
+                "{} {blocks} narrower than a third of a pixel{too_deep} {are} not drawn",
                 unit::group_thousands(flame.dropped.into()),
-                self.scale.format(flame.dropped_width),
-                unit::share(flame.dropped_width, flame.header.total),
             ));
         }
         if let Some(no_stack) = self.no_stack() {
@@ -191,11 +226,11 @@ impl<'f> Wording<'f> {
         notes.iter().map(|note| printable(note)).collect()
     }
 
-    /// `3 no longer there: main.work 1.20s, main.rest 0.10s, …`
+    /// `3 removed: main.work 1.20s, main.rest 0.10s, …`
     fn removed(&self) -> Option<String> {
         let removed = &self.flame.removed;
         let count = unit::group_thousands(removed.len() as i128);
-        let mut text = format!("{count} no longer there: ");
+        let mut text = format!("{count} removed: ");
         for (index, (name, old)) in removed.iter().enumerate() {
             let name = format!("{} {}", fit(&short_name(name), REMOVED, "…"), self.scale.format(*old));
             if index > 0 && display_width(&text) + display_width(&name) > NOTE {

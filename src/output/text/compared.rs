@@ -1,6 +1,7 @@
 //! Numbers of two sides beside each other: new, old, and what changed.
 
-use crate::name::{clean, display_width, fit};
+use crate::name::{display_width, fit};
+use crate::output::headline;
 use crate::output::text::Style;
 use crate::output::text::columns::{Columns, Emphasis, Line};
 use crate::output::text::header;
@@ -8,20 +9,14 @@ use crate::output::text::names::Names;
 use crate::report::{Base, Header, Pair, Top, TopRow, Values};
 use crate::unit::{self, IncompatibleUnits, Scale};
 
-/// The line of the old side: `base main.pb.gz · cpu 82.10s in 40.70s · × 1.05 (core)`.
+/// The line of the old side: `base main.pb.gz · cpu 82.10s in 40.70s · rescaled × 1.050 (core)`.
 pub(super) fn base_line(header: &Header, style: &Style) -> Result<Option<Line>, IncompatibleUnits> {
     let Some(base) = &header.base else { return Ok(None) };
     let scale = header::scale(&header.metric, header.total.max(base.total), style)?;
-    let mut parts = vec![format!("{} {}", clean(&header.metric.name), scale.format(base.total))];
-    if let Some(duration) = header.about.base.duration_ns {
-        parts[0].push_str(&format!(" in {}", unit::duration(duration)));
-    }
-    if let Some(normalize) = header.normalize.as_ref().filter(|normalize| normalize.method != "none") {
-        parts.push(format!("× {:.3} ({})", normalize.ratio, normalize.method));
-    }
     let dot = style.glyphs.dot;
+    let parts = headline::base(header, &scale.format(base.total));
     let rest = style.glyphs.plain(&parts.join(dot)).into_owned();
-    let inputs = clean(&base.inputs.join(", ")).into_owned();
+    let inputs = headline::base_inputs(header);
     let inputs = match style.width {
         Some(width) => {
             let taken = BASE.len() + display_width(dot) + display_width(&rest);

@@ -1,6 +1,7 @@
 //! The first lines of every text: what is shown, and what changes the numbers.
 
 use crate::name::{clean, display_width, fit};
+use crate::output::headline;
 use crate::output::text::Style;
 use crate::output::text::columns::{Emphasis, Line};
 use crate::output::text::compared;
@@ -10,16 +11,7 @@ use crate::unit::{self, IncompatibleUnits, Scale, Unit};
 /// `gpq.pprof · cpu 85.99s in 40.73s, 2.11 CPUs busy · 8,599 samples`
 pub(super) fn lines(header: &Header, style: &Style) -> Result<Vec<Line>, IncompatibleUnits> {
     let about = &header.about;
-    let mut parts = vec![metric_part(header, style)?];
-    if let Some(samples) = about.samples {
-        let rate = about.period_ns.and_then(unit::rate).filter(|_| style.is_wide());
-        let at = rate.map(|rate| format!(" at {rate}")).unwrap_or_default();
-        parts.push(format!("{} samples{at}", unit::group_thousands(samples.into())));
-    }
-    if let Some(time) = about.time_ns.filter(|_| style.is_wide()) {
-        parts.push(unit::timestamp_minutes(time));
-    }
-    let rest = parts.join(style.glyphs.dot);
+    let rest = headline::recording(&metrics(header, style)?, about, style.is_wide()).join(style.glyphs.dot);
     let mut lines = vec![Line::new(with_inputs(header, &rest, style), Emphasis::None)];
     lines.extend(compared::base_line(header, style)?);
     if let Some(filters) = filter_line(header, style)? {
@@ -31,32 +23,20 @@ pub(super) fn lines(header: &Header, style: &Style) -> Result<Vec<Line>, Incompa
     Ok(lines)
 }
 
-fn metric_part(header: &Header, style: &Style) -> Result<String, IncompatibleUnits> {
-    let about = &header.about;
+/// `cpu 85.99s`, and further metrics with theirs.
+fn metrics(header: &Header, style: &Style) -> Result<String, IncompatibleUnits> {
     let total = scale(&header.metric, header.total, style)?.format(header.total);
     let mut part = format!("{} {total}", clean(&header.metric.name)).trim_start().to_string();
     for further in header.metrics.iter().skip(1) {
         let scale = scale(&further.metric, further.total, style)?;
         part.push_str(&format!(", {} {}", clean(&further.metric.name), scale.format(further.total)));
     }
-    if let Some(duration) = about.duration_ns {
-        part.push_str(&format!(" in {}", unit::duration(duration)));
-    }
-    if let Some(busy) = about.busy_hundredths {
-        part.push_str(&format!(", {} CPUs busy", unit::fixed(busy, 100, 2)));
-    }
     Ok(part)
 }
 
 /// The inputs in front: the name of one, the number of several.
 fn with_inputs(header: &Header, rest: &str, style: &Style) -> String {
-    let about = &header.about;
-    let inputs = match &about.inputs[..] {
-        [] => String::new(),
-        [one] if about.combined.is_empty() && one == "-" => "standard input".to_string(),
-        [one] if about.combined.is_empty() => clean(one).into_owned(),
-        _ => about.combined.clone(),
-    };
+    let inputs = headline::inputs(&header.about);
     if inputs.is_empty() {
         return rest.to_string();
     }
@@ -70,8 +50,7 @@ fn with_inputs(header: &Header, rest: &str, style: &Style) -> String {
 
 /// A path that is too long first loses its folders, then its middle.
 pub(super) fn shorten(path: &str, width: usize, style: &Style) -> String {
-    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
-    let path = if display_width(path) <= width { path } else { name };
+    let path = if display_width(path) <= width { path } else { headline::file_name(path) };
     fit(path, width, style.glyphs.ellipsis)
 }
 
@@ -84,9 +63,7 @@ fn filter_line(header: &Header, style: &Style) -> Result<Option<String>, Incompa
         return Ok(None);
     }
     let shown = scale(&header.metric, header.shown, style)?.format(header.shown);
-    let share = unit::share(header.shown, header.total);
-    let filters = header.about.filters.join(" ");
-    Ok(Some(format!("{}{}shown {shown}, {share} of all", clean(&filters), style.glyphs.dot)))
+    Ok(Some(headline::shown(header, &shown).join(style.glyphs.dot)))
 }
 
 /// `» matches runtime: 9.29s, 10.8% of all`

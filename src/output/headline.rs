@@ -1,0 +1,73 @@
+//! The sentence that every output begins with: what was loaded and combined, its total, the recording,
+//! the baseline, the filters. Text, pictures and the page only choose how much of it fits.
+
+use crate::name::clean;
+use crate::report::{About, Header};
+use crate::unit;
+
+/// The inputs: the name of one (`cpu.pb.gz`), how several were combined (`4 profiles, averaged`), or
+/// nothing where neither is known.
+pub(super) fn inputs(about: &About) -> String {
+    match &about.inputs[..] {
+        [] => String::new(),
+        [one] if about.combined.is_empty() && one == "-" => "standard input".to_string(),
+        [one] if about.combined.is_empty() => clean(one).into_owned(),
+        _ => about.combined.clone(),
+    }
+}
+
+/// A metric with its recording, the most important first: `cpu 85.99s in 40.73s, 2.11 CPUs busy`,
+/// `8,599 samples at 100 Hz`, `2024-02-26 18:40 UTC`. The rate and the date need a wide line.
+pub(super) fn recording(metric: &str, about: &About, is_wide: bool) -> Vec<String> {
+    let mut first = format!("{metric}{}", duration(about));
+    if let Some(busy) = about.busy_hundredths {
+        first.push_str(&format!(", {} CPUs busy", unit::fixed(busy, 100, 2)));
+    }
+    let mut parts = vec![first];
+    if let Some(samples) = about.samples {
+        let rate = about.period_ns.and_then(unit::rate).filter(|_| is_wide);
+        let at = rate.map(|rate| format!(" at {rate}")).unwrap_or_default();
+        parts.push(format!("{} samples{at}", unit::group_thousands(samples.into())));
+    }
+    parts.extend(about.time_ns.filter(|_| is_wide).map(unit::timestamp_minutes));
+    parts
+}
+
+/// ` in 40.73s`
+pub(super) fn duration(about: &About) -> String {
+    about.duration_ns.map(|duration| format!(" in {}", unit::duration(duration))).unwrap_or_default()
+}
+
+/// What the values of the old side were multiplied by: `rescaled × 1.050 (core)`.
+fn rescaled(header: &Header) -> Option<String> {
+    let normalize = header.normalize.as_ref().filter(|normalize| normalize.method != "none")?;
+    Some(format!("rescaled × {:.3} ({})", normalize.ratio, normalize.method))
+}
+
+/// The filters, and what they leave: `--show-stacks DeQueue`, `shown 30.51s, 35.5% of all`.
+pub(super) fn shown(header: &Header, shown: &str) -> Vec<String> {
+    let filters = header.about.filters.join(" ");
+    let share = unit::share(header.shown, header.total);
+    let shown = format!("shown {shown}, {share} of all");
+    [clean(&filters).into_owned(), shown].into_iter().filter(|part| !part.is_empty()).collect()
+}
+
+/// The old side of a comparison: `cpu 82.10s in 40.70s`, `rescaled × 1.050 (core)`.
+pub(super) fn base(header: &Header, total: &str) -> Vec<String> {
+    let name = clean(&header.metric.name);
+    let duration = header.about.base.recording.as_deref().map(duration).unwrap_or_default();
+    let first = format!("{name} {total}{duration}").trim_start().to_string();
+    [first].into_iter().chain(rescaled(header)).collect()
+}
+
+/// The inputs of the old side, like [`inputs`]; all of them where nothing says how they were combined.
+pub(super) fn base_inputs(header: &Header) -> String {
+    let given = header.base.as_ref().map(|base| base.inputs.join(", ")).unwrap_or_default();
+    let combined = header.about.base.recording.as_deref().map(|about| about.combined.clone());
+    combined.filter(|combined| !combined.is_empty()).unwrap_or_else(|| clean(&given).into_owned())
+}
+
+/// A path without its folders, for a line that has no room for them.
+pub(super) fn file_name(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
+}

@@ -22,7 +22,7 @@ pub fn dot(
 ) -> io::Result<Result<(), IncompatibleUnits>> {
     let header = &graph.header;
     let metric = &header.metric;
-    let scale = match Scale::for_column(&Unit::parse(&metric.unit), metric.divisor, header.shown, unit) {
+    let scale = match crate::output::scale(metric, header.shown, unit) {
         Ok(scale) => scale,
         Err(error) => return Ok(Err(error)),
     };

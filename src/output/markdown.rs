@@ -10,7 +10,7 @@ use crate::output::diff::comment;
 use crate::output::rows::Rows;
 use crate::output::text::{Style, heading, short_file};
 use crate::report::{Header, MetricName, Report};
-use crate::unit::{self, IncompatibleUnits, Scale, Unit};
+use crate::unit::{self, IncompatibleUnits, Unit};
 
 /// Writes the rows of a report as a table, below the line that says what they are of; a comparison
 /// becomes a comment ready to post. Fails where `unit`, if one is asked for, is none of the metric's kind.
@@ -110,7 +110,7 @@ fn readable(
             continue;
         };
         let values: Vec<Option<i64>> = column(index).map(|cell| cell.parse().ok()).collect();
-        let scale = Scale::for_column(&Unit::parse(&metric.unit), metric.divisor, total, unit)?;
+        let scale = crate::output::scale(metric, total, unit)?;
         let is_change = title.starts_with("delta");
         let value = |value: &Option<i64>| match *value {
             Some(value) if is_change => scale.format_signed(value).replacen('-', "−", 1),

@@ -21,3 +21,13 @@ pub use json::json;
 pub use markdown::markdown;
 pub use svg::{SvgOptions, svg};
 pub use text::{Glyphs, Style, text};
+
+use crate::report::MetricName;
+use crate::unit::{IncompatibleUnits, Scale, Unit};
+
+/// How a column of a metric's values is written, the largest of which is `largest`, in the unit asked for
+/// or in one that fits.
+fn scale(metric: &MetricName, largest: i64, requested: Option<&Unit>) -> Result<Scale, IncompatibleUnits> {
+    let scale = Scale::for_column(&Unit::parse(&metric.unit), metric.divisor, largest, requested)?;
+    Ok(scale.with_resolution(metric.resolution))
+}

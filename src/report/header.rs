@@ -132,6 +132,10 @@ pub struct MetricName {
     pub unit: String,
     /// A value in this unit is the integer divided by this number.
     pub divisor: u64,
+    /// Every value is a multiple of this: 10,000,000 for nanoseconds counted in ticks of 10ms. Zero where
+    /// that is not known.
+    #[serde(skip)]
+    pub resolution: i64,
 }
 
 /// One of several metrics of a report.

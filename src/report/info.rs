@@ -110,6 +110,9 @@ pub struct InfoMetric {
     pub period: Option<i64>,
     /// Whether views show it unless told otherwise.
     pub default: bool,
+    /// What all its values are multiples of, as in [`MetricName`](crate::report::MetricName).
+    #[serde(skip)]
+    pub resolution: i64,
 }
 
 /// Depths of the stacks, in frames.

@@ -9,8 +9,9 @@
 //! use prof::unit::{Scale, Unit};
 //! let column = Scale::automatic(&Unit::parse("nanoseconds"), 1, 85_990_000_000);
 //! assert_eq!(column.format(85_990_000_000), "85.99s");
-//! assert_eq!(column.format(70_000_000), "0.07s");
-//! assert_eq!(column.format(1), "<0.01s");
+//! assert_eq!(column.format(410_000_000), "0.41s");
+//! // What would show fewer than two digits takes a smaller unit.
+//! assert_eq!(column.format(70_000_000), "70ms");
 //! ```
 
 mod number;
@@ -22,7 +23,7 @@ use std::borrow::Cow;
 
 pub use number::{fixed, group_thousands, mean, rate, share, signed_share};
 pub use quantity::{Quantity, QuantityError};
-pub use scale::{IncompatibleUnits, Scale, duration, human, human_short};
+pub use scale::{IncompatibleUnits, Scale, Step, duration, human, human_short};
 pub use timestamp::{TimestampError, parse_rfc3339, timestamp_minutes, timestamp_seconds};
 
 /// A kind of unit: values convert within a family, never across.

@@ -6,15 +6,25 @@ use super::number::{drop_zeros, plus, with_point};
 use super::{Family, KNOWN, Known, Unit, round_div};
 
 /// How the values of one column are written: in one unit, so that rows compare at a glance, and
-/// with the unit on every number, so that a line can be pasted alone.
+/// with the unit on every number, so that a line can be pasted alone. A value that would show fewer
+/// than two digits is written in a smaller unit: `3.1ms` in a column of seconds, not `<0.01s`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scale {
+    /// The unit of the column, then the smaller ones that small values are written in, the largest first.
+    steps: Vec<Step>,
+}
+
+/// One unit that a column's values can be written in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
     unit: Unit,
     /// A stored value times `numerator / denominator` is the number in `unit`.
     numerator: i128,
     denominator: i128,
-    /// 0 where every value of the column is a whole number of the unit, else 2.
+    /// How many decimals are shown: 2, or fewer where the data have no more.
     decimals: u32,
+    /// A value is written in this unit from this many of it on.
+    from: i64,
 }
 
 /// A unit was asked for that measures something else than the metric does.
@@ -45,7 +55,9 @@ impl Scale {
     ) -> Result<Scale, IncompatibleUnits> {
         match requested {
             None => Ok(Scale::automatic(unit, divisor, largest)),
-            Some(target) if target.is_same_kind(unit) => Ok(Scale::to(unit, divisor, target)),
+            Some(target) if target.is_same_kind(unit) => {
+                Ok(Scale { steps: vec![Step::new(unit, divisor, target, 1)] })
+            }
             Some(target) => Err(IncompatibleUnits {
                 metric: unit.spoken().to_owned(),
                 requested: target.spoken().to_owned(),
@@ -57,62 +69,65 @@ impl Scale {
     /// minutes and hours only from 10 of them on (85.99s compares better with 4.82s than 1.43min),
     /// and counts in full (2,759,229).
     pub fn automatic(unit: &Unit, divisor: u64, largest: i64) -> Scale {
-        let mut ladder = KNOWN.iter().filter(|k| k.family == unit.family && k.automatic_from > 0);
-        let Some(first) = ladder.next() else { return Scale::to(unit, divisor, unit) };
-        let mut scale = Scale::to(unit, divisor, &first.unit());
+        let ladder = KNOWN.iter().filter(|k| k.family == unit.family && k.automatic_from > 0);
+        let mut steps: Vec<Step> = Vec::new();
         for next in ladder {
-            if scale.reaches(largest, next) {
-                scale = Scale::to(unit, divisor, &next.unit());
+            if steps.last().is_none_or(|step| step.reaches(largest, next)) {
+                steps.push(Step::new(unit, divisor, &next.unit(), next.automatic_from));
             }
         }
-        scale
+        if steps.is_empty() {
+            steps.push(Step::new(unit, divisor, unit, 1));
+        }
+        steps.reverse();
+        Scale { steps }
     }
 
-    /// Whether `value`, as this scale would write it, is enough for the next unit. Asking for the
-    /// rounded number keeps 1,048,575 bytes from being written `1,024.00KiB`.
-    fn reaches(&self, value: i64, next: &Known) -> bool {
-        let wanted = i128::from(next.factor / self.unit.factor) * i128::from(next.automatic_from);
-        self.rounded(value).abs() >= wanted * 10_i128.pow(self.decimals)
-    }
-
-    fn to(unit: &Unit, divisor: u64, target: &Unit) -> Scale {
-        let (from, to) = (i128::from(unit.factor), i128::from(target.factor));
-        // Within a family the larger factor is a multiple of the smaller one.
-        let numerator = (from / to).max(1);
-        let denominator = (to / from).max(1) * i128::from(divisor.max(1));
-        let decimals = if numerator % denominator == 0 { 0 } else { 2 };
-        Scale { unit: target.clone(), numerator, denominator, decimals }
+    /// The same scale for data whose values are all multiples of `resolution`: digits that such data
+    /// cannot have are not shown, so that values counted in ticks of 10ms read `460ms`, not `460.00ms`.
+    #[must_use]
+    pub fn with_resolution(mut self, resolution: i64) -> Scale {
+        for step in &mut self.steps {
+            step.decimals = step.decimals_of(resolution);
+        }
+        self
     }
 
     /// The unit this column is written in.
     pub fn unit(&self) -> &Unit {
-        &self.unit
+        &self.steps[0].unit
     }
 
-    /// A stored value times the first number, divided by the second, is the number in this unit; the
-    /// third is how many decimals it is written with.
-    pub fn factor(&self) -> (i128, i128, u32) {
-        (self.numerator, self.denominator, self.decimals)
+    /// The units that values are written in: the column's own, then the smaller ones for small values.
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
     }
 
-    /// The number of last digits: hundredths of the unit, or whole units.
-    fn rounded(&self, value: i64) -> i128 {
-        round_div(i128::from(value) * self.numerator * 10_i128.pow(self.decimals), self.denominator)
+    /// The unit a value is written in, its number of last digits, and how many of these are decimals.
+    fn written(&self, value: i64) -> (&Step, i128, u32) {
+        let column = &self.steps[0];
+        let number = column.rounded(value);
+        if number.abs() >= TWO_DIGITS || column.holds(value, column.decimals) {
+            return (column, number, column.decimals);
+        }
+        if let Some(step) = self.steps[1..].iter().find(|step| step.holds(value, 1)) {
+            let has_two_digits = step.digits(value, 0).abs() >= TWO_DIGITS;
+            let decimals = if has_two_digits { 0 } else { step.decimals.min(1) };
+            return (step, step.digits(value, decimals), decimals);
+        }
+        // No unit is small enough, or one was asked for: more decimals, then.
+        let last = &self.steps[self.steps.len() - 1];
+        let enough = (last.decimals..=MOST_DECIMALS).find_map(|decimals| {
+            let (number, is_exact) = last.checked_digits(value, decimals)?;
+            (number.abs() >= TWO_DIGITS || is_exact).then_some((last, number, decimals))
+        });
+        enough.unwrap_or((last, 0, MOST_DECIMALS))
     }
 
-    /// Writes one value: `85.99s`, `8,599`, `1,234 steps`. Zero is `0`; what is not zero but would
-    /// be written as zero is `<0.01s`, or `-<0.01s`.
+    /// Writes one value: `85.99s`, `8,599`, `1,234 steps`. Zero is `0`; what is not zero but far below
+    /// the smallest unit is `<0.000000001ns`.
     pub fn format(&self, value: i64) -> String {
-        if value == 0 {
-            return "0".to_owned();
-        }
-        match (self.rounded(value), self.decimals) {
-            (0, decimals) => {
-                let sign = if value < 0 { "-" } else { "" };
-                self.with_unit(&format!("{sign}<{}", with_point(1, decimals)))
-            }
-            (last_digits, decimals) => self.with_unit(&with_point(last_digits, decimals)),
-        }
+        self.write(value, |digits| digits)
     }
 
     /// Writes a difference: like [`Scale::format`], with a `+` before what is above zero.
@@ -122,22 +137,96 @@ impl Scale {
 
     /// Writes a value without the zeros that end it: `10ms`, `512KiB`, `1.5s`.
     pub fn format_short(&self, value: i64) -> String {
-        if value == 0 || self.rounded(value) == 0 {
-            return self.format(value);
+        self.write(value, |digits| drop_zeros(&digits).to_owned())
+    }
+
+    fn write(&self, value: i64, shown: impl Fn(String) -> String) -> String {
+        if value == 0 {
+            return "0".to_owned();
         }
-        self.with_unit(drop_zeros(&with_point(self.rounded(value), self.decimals)))
+        let (step, number, decimals) = self.written(value);
+        let digits = match number {
+            0 => format!("{}<{}", if value < 0 { "-" } else { "" }, with_point(1, decimals)),
+            _ => shown(with_point(number, decimals)),
+        };
+        digits + &step.suffix()
+    }
+}
+
+impl Step {
+    fn new(unit: &Unit, divisor: u64, target: &Unit, from: i64) -> Step {
+        let (source, to) = (i128::from(unit.factor), i128::from(target.factor));
+        // Within a family the larger factor is a multiple of the smaller one.
+        let numerator = (source / to).max(1);
+        let denominator = (to / source).max(1) * i128::from(divisor.max(1));
+        let mut step = Step { unit: target.clone(), numerator, denominator, decimals: 0, from };
+        step.decimals = step.decimals_of(1);
+        step
     }
 
-    fn with_unit(&self, number: &str) -> String {
-        format!("{number}{}", self.suffix())
+    /// How many decimals show every digit of multiples of `resolution`, at most two.
+    fn decimals_of(&self, resolution: i64) -> u32 {
+        let is_enough = |decimals: &u32| {
+            self.checked_digits(resolution.max(1), *decimals).is_some_and(|(_, exact)| exact)
+        };
+        (0..DECIMALS).find(is_enough).unwrap_or(DECIMALS)
     }
 
-    /// What stands behind every number: `s`, `MiB`, ` steps`, nothing for a count.
+    /// Whether `value`, as this step would write it, is enough for the next unit. Asking for the
+    /// rounded number keeps 1,048,575 bytes from being written `1,024.00KiB`.
+    fn reaches(&self, value: i64, next: &Known) -> bool {
+        let wanted = i128::from(next.factor / self.unit.factor) * i128::from(next.automatic_from);
+        self.rounded(value).abs() >= wanted * 10_i128.pow(self.decimals)
+    }
+
+    /// Whether `value`, written with that many decimals, is enough for this unit.
+    fn holds(&self, value: i64, decimals: u32) -> bool {
+        self.digits(value, decimals).abs() >= i128::from(self.from) * 10_i128.pow(decimals)
+    }
+
+    /// The number of last digits as the column shows them: hundredths of the unit, or whole units.
+    fn rounded(&self, value: i64) -> i128 {
+        self.digits(value, self.decimals)
+    }
+
+    /// The number of last digits with that many decimals, at most two.
+    fn digits(&self, value: i64, decimals: u32) -> i128 {
+        round_div(i128::from(value) * self.numerator * 10_i128.pow(decimals), self.denominator)
+    }
+
+    /// The same for any number of decimals, and whether nothing had to be rounded; `None` where the
+    /// numbers become too large.
+    fn checked_digits(&self, value: i64, decimals: u32) -> Option<(i128, bool)> {
+        let scaled = (i128::from(value) * self.numerator).checked_mul(10_i128.pow(decimals))?;
+        Some((round_div(scaled, self.denominator), scaled % self.denominator == 0))
+    }
+
+    /// A stored value times the first number, divided by the second, is the number in this unit; the
+    /// third is how many decimals it is written with.
+    pub fn factor(&self) -> (i128, i128, u32) {
+        (self.numerator, self.denominator, self.decimals)
+    }
+
+    /// A value is written in this unit from this many of it on.
+    pub fn from(&self) -> i64 {
+        self.from
+    }
+
+    /// What follows every number: `s`, `MiB`, ` steps`, nothing for a count.
     pub fn suffix(&self) -> String {
         let blank = self.unit.family == Family::Other && !self.unit.name.is_empty();
         format!("{}{}", if blank { " " } else { "" }, self.unit.name)
     }
 }
+
+/// Decimals of a column, unless the data have fewer.
+const DECIMALS: u32 = 2;
+
+/// The smallest number of two digits. A value that shows fewer tells nothing of its size.
+const TWO_DIGITS: i128 = 10;
+
+/// A value below the smallest unit is written with no more decimals than this.
+const MOST_DECIMALS: u32 = 9;
 
 impl Unit {
     /// A name to use in a sentence, where a count needs a word.
@@ -171,6 +260,7 @@ mod tests {
     use proptest::prelude::*;
 
     const S: i64 = 1_000_000_000;
+    const TICK: i64 = 10_000_000;
 
     #[test]
     fn single_values() {
@@ -199,6 +289,7 @@ mod tests {
             (1_234, "steps", "1,234 steps"),
             (1_234, "", "1,234"),
             (1_500_000_000, "nGCU", "1.50GCU"),
+            (5, "ns", "5ns"),
             (i64::MAX, "count", "9,223,372,036,854,775,807"),
             (i64::MIN, "ns", "-2,562,047.79h"),
             (i64::MAX, "h", "9,223,372,036,854,775,807h"),
@@ -219,29 +310,73 @@ mod tests {
         let column = Scale::automatic(&Unit::NANOSECONDS, 1, 85 * S);
         for (value, want) in [
             (4_820_000_000, "4.82s"),
-            (70_000_000, "0.07s"),
-            (5_000_000, "0.01s"),
-            (4_999_999, "<0.01s"),
-            (-4_999_999, "-<0.01s"),
-            (-5_000_000, "-0.01s"),
+            (410_000_000, "0.41s"),
+            (95_000_000, "0.10s"),
+            (94_999_999, "95ms"),
+            (70_000_000, "70ms"),
+            (3_140_000, "3.1ms"),
+            (950_000, "1.0ms"),
+            (949_999, "950µs"),
+            (-4_999_999, "-5.0ms"),
+            (1, "1ns"),
             (0, "0"),
         ] {
             assert_eq!(column.format(value), want);
         }
         assert_eq!(column.format_signed(S), "+1.00s");
         assert_eq!(column.format_signed(-S), "-1.00s");
-        assert_eq!(column.format_signed(1), "+<0.01s");
+        assert_eq!(column.format_signed(1), "+1ns");
         assert_eq!(column.format_signed(0), "0");
     }
 
     #[test]
     fn divisors() {
         assert_eq!(human(10, &Unit::COUNT, 3), "3.33");
-        assert_eq!(human(9, &Unit::COUNT, 1000), "0.01");
-        assert_eq!(human(1, &Unit::COUNT, 1000), "<0.01");
+        assert_eq!(human(7, &Unit::COUNT, 2), "3.5");
+        assert_eq!(human(9, &Unit::COUNT, 1000), "0.009");
+        assert_eq!(human(17, &Unit::COUNT, 3000), "0.0057");
         assert_eq!(human(2_500_000_000, &Unit::NANOSECONDS, 250), "10.00ms");
-        assert_eq!(human(1, &Unit::parse("s"), u64::MAX), "<0.01ns");
+        assert_eq!(human(1, &Unit::parse("s"), u64::MAX), "<0.000000001ns");
         assert_eq!(human(5, &Unit::COUNT, 0), "5");
+    }
+
+    #[test]
+    fn no_digits_that_the_data_do_not_have() {
+        let column = |unit: &str, divisor, largest, resolution| {
+            Scale::automatic(&Unit::parse(unit), divisor, largest).with_resolution(resolution)
+        };
+        assert_eq!(column("ns", 1, 46 * TICK, TICK).format(46 * TICK), "460ms");
+        assert_eq!(column("ns", 1, 46 * TICK, TICK).format(TICK), "10ms");
+        assert_eq!(column("ns", 1, 8_599 * TICK, TICK).format(8_599 * TICK), "85.99s");
+        assert_eq!(column("ns", 1, 8_599 * TICK, TICK).format(9 * TICK), "90ms");
+        assert_eq!(column("ns", 1, 9 * S, S).format(9 * S), "9s");
+        assert_eq!(column("ns", 1, 9 * S, S / 10).format(8_500_000_000), "8.5s");
+        assert_eq!(column("ns", 1, 9 * S, S / 10).format(400_000_000), "400ms");
+        assert_eq!(column("bytes", 1, 5 << 20, 512 << 10).format(3 << 19), "1.5MiB");
+        assert_eq!(column("bytes", 1, 5 << 20, 512 << 10).format(512 << 10), "512KiB");
+        // The mean of two recordings has half ticks.
+        assert_eq!(column("ns", 2, 46 * TICK, TICK).format(3 * TICK), "15ms");
+    }
+
+    #[test]
+    fn small_values_of_large_columns() {
+        let memory = Scale::automatic(&Unit::BYTES, 1, 7 << 30);
+        for (value, want) in [
+            (1_i64 << 30, "1.00GiB"),
+            (103_000_000, "0.10GiB"),
+            (97 << 20, "97MiB"),
+            (1_500_000, "1.4MiB"),
+            (970 << 10, "970KiB"),
+            (12, "12B"),
+            (5, "5B"),
+        ] {
+            assert_eq!(memory.format(value), want);
+        }
+        let hours = Scale::automatic(&Unit::NANOSECONDS, 1, 40 * 3600 * S);
+        assert_eq!(hours.format(144 * S), "144s");
+        assert_eq!(hours.format(5_300_000_000), "5.3s");
+        assert_eq!(hours.format(341 * S), "341s");
+        assert_eq!(hours.format(342 * S), "0.10h");
     }
 
     #[test]
@@ -255,6 +390,9 @@ mod tests {
         assert_eq!(to("ns", "min", 90 * S).unwrap(), "1.50min");
         assert_eq!(to("s", "ns", 2).unwrap(), "2,000,000,000ns");
         assert_eq!(to("steps", "step", 2).unwrap(), "2 step");
+        assert_eq!(to("ns", "s", 3_140_000).unwrap(), "0.0031s");
+        assert_eq!(to("ns", "s", 3_000_000).unwrap(), "0.003s");
+        assert_eq!(to("count", "M", 500).unwrap(), "0.0005M");
         let error = to("ns", "MiB", 1).unwrap_err();
         assert_eq!(error.to_string(), "values in ns cannot be shown in MiB");
         let error = to("count", "s", 1).unwrap_err();
@@ -278,7 +416,15 @@ mod tests {
         #[test]
         fn larger_values_never_read_smaller(a: i64, b: i64, unit in any_unit(), divisor in 1..5000_u64) {
             let scale = Scale::automatic(&unit, divisor, a);
-            prop_assert!(scale.rounded(a.min(b)) <= scale.rounded(a.max(b)));
+            // In the smallest unit, so that numbers of different units compare.
+            let size = |value: i64| {
+                let (step, number, decimals) = scale.written(value);
+                let last = i128::from(step.unit.factor / scale.steps[scale.steps.len() - 1].unit.factor);
+                number.checked_mul(last * 10_i128.pow(MOST_DECIMALS - decimals))
+            };
+            if let (Some(smaller), Some(larger)) = (size(a.min(b)), size(a.max(b))) {
+                prop_assert!(smaller <= larger);
+            }
         }
 
         #[test]

@@ -8,7 +8,7 @@ use crate::profile::{Column, LabelSetId, LabelValue, Profile, StackId};
 use crate::report::{Depth, Info, InfoAbout, InfoInput, InfoLabel, InfoMetric};
 use crate::transform::unresolved;
 use crate::tree::{By, Keys};
-use crate::view::busy;
+use crate::view::{busy, resolution};
 
 /// One input of `info`, described before inputs were combined.
 pub type InfoSource = InfoInput;
@@ -118,6 +118,7 @@ fn metrics(profile: &Profile) -> Vec<InfoMetric> {
             .filter(|p| p.name == metric.name && p.unit == metric.unit)
             .map(|p| p.value),
         default: number == meta.default_metric,
+        resolution: resolution(profile, number),
     };
     meta.metrics.iter().enumerate().map(metric).collect()
 }

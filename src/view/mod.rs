@@ -140,7 +140,7 @@ impl Scope {
 
     fn header(&self, profile: &Profile, schema: &'static str) -> Header {
         let total = |&metric: &usize| MetricTotal {
-            metric: metric_name(&profile.meta.metrics[metric]),
+            metric: metric_name(profile, metric),
             total: profile.meta.metrics[metric].total,
             shown: profile.shown_total(metric),
         };
@@ -207,8 +207,46 @@ fn base_about(profile: &Profile, base: &BaseSide) -> BaseAbout {
     BaseAbout { recording, sum: scaled(sum), no_stack: scaled(no_stack) }
 }
 
-fn metric_name(metric: &Metric) -> MetricName {
-    MetricName { name: metric.name.clone(), unit: metric.unit.clone(), divisor: metric.divisor }
+fn metric_name(profile: &Profile, number: usize) -> MetricName {
+    let metric = &profile.meta.metrics[number];
+    MetricName {
+        name: metric.name.clone(),
+        unit: metric.unit.clone(),
+        divisor: metric.divisor,
+        resolution: resolution(profile, number),
+    }
+}
+
+/// What all values of a metric are multiples of; 0 where nobody needs to know. Time counted in ticks of
+/// 10.1ms is known to 10ms and no better, whatever digits the ticks themselves have.
+fn resolution(profile: &Profile, metric: usize) -> i64 {
+    let shown = &profile.meta.metrics[metric];
+    let family = Unit::parse(&shown.unit).family();
+    if !matches!(family, Family::Bytes | Family::Time) || profile.calls.is_some() || shown.too_large {
+        return 0;
+    }
+    let mut common = shown.total.unsigned_abs();
+    for value in profile.samples.values[metric].iter().map(|value| value.unsigned_abs()) {
+        if common == 1 {
+            break;
+        }
+        common = greatest_common_divisor(value, common);
+    }
+    let common = i64::try_from(common).unwrap_or(0);
+    match profile.meta.period.as_ref().filter(|period| period.name == shown.name && period.unit == shown.unit)
+    {
+        Some(period) if family == Family::Time && period.value > 0 && common % period.value == 0 => {
+            10_i64.pow(period.value.ilog10())
+        }
+        _ => common,
+    }
+}
+
+fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
 }
 
 /// What the header line says of the recording, as far as the profile knows it.

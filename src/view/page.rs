@@ -33,9 +33,13 @@ pub fn page(profile: &Profile, base: Option<&Profile>, options: &PageOptions) ->
     let metrics: Vec<PageMetric> = chosen
         .iter()
         .map(|&metric| {
-            let metric = &profile.meta.metrics[metric];
-            let old = base.and_then(|base| Some(base.meta.metrics[metric_named(&metric.name, base)?].total));
-            PageMetric { metric: metric_name(metric), total: metric.total, old_total: old.unwrap_or(0) }
+            let shown = &profile.meta.metrics[metric];
+            let old = base.and_then(|base| Some(base.meta.metrics[metric_named(&shown.name, base)?].total));
+            PageMetric {
+                metric: metric_name(profile, metric),
+                total: shown.total,
+                old_total: old.unwrap_or(0),
+            }
         })
         .collect();
 

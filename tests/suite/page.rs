@@ -183,6 +183,28 @@ fn by_name(mut counted: Value) -> Value {
     counted
 }
 
+/// The page has its own code for numbers: small values, ticks, and what must not be rounded away.
+#[test]
+fn numbers_are_written_as_on_the_command_line() {
+    let values: Vec<i64> =
+        (0..16).flat_map(|power| [1, 5, 31, 95, 949].map(|n: i64| n * 10_i64.pow(power) / 10)).collect();
+    for file in ["pprof/go-cpu.pb.gz", "pprof/go-heap.pb.gz", "collapsed/python.folded"] {
+        let profile = crate::support::load_file(&crate::support::fixture(file)).unwrap();
+        let metric = profile.meta.default_metric;
+        let header = view::top(&profile, &TopOptions::new(Scope::metric(metric))).header;
+        let unit = Unit::parse(&header.metric.unit);
+        let scale = Scale::automatic(&unit, 1, header.total).with_resolution(header.metric.resolution);
+        let step = header.metric.resolution.max(1);
+        let values: Vec<i64> = values.iter().filter_map(|value| value.checked_mul(step)).collect();
+        let values: Vec<i64> = values.into_iter().filter(|&value| value <= header.total).collect();
+        let check = format!("return {}.map((value) => page.format.value(value));", json!(values));
+        let Some(result) = run(&write(&page_of(&profile, metric)), "", &check) else { return };
+        let expected: Vec<String> = values.iter().map(|&value| scale.format(value)).collect();
+        assert!(expected.len() > 5, "{file}");
+        assert_eq!(result, json!(expected), "{file}");
+    }
+}
+
 const KINDS: [&str; 6] = ["show-stacks", "hide-stacks", "hide-frames", "show-frames", "show-from", "focus"];
 
 #[test]
@@ -212,7 +234,9 @@ fn the_table_equals_top_and_filters_equal_their_rules() {
         );
         let Some(result) = run(&write(&page_of(&profile, metric)), "", &check) else { return };
 
-        let scale = Scale::automatic(&Unit::parse(&top.header.metric.unit), 1, top.header.total);
+        let shown = &top.header.metric;
+        let scale = Scale::automatic(&Unit::parse(&shown.unit), 1, top.header.total);
+        let scale = scale.with_resolution(shown.resolution);
         for (row, expected) in result["plain"]["rows"].as_array().unwrap().iter().zip(&top.rows) {
             let values = &expected.values;
             let expected = json!([*expected.name, values.self_value.to_string(), values.total.to_string()]);

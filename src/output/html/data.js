@@ -129,22 +129,46 @@ function visible(name) {
   return name.replace(unseen, (c) => "\\u{" + c.codePointAt(0).toString(16) + "}");
 }
 
-/** Writes values of a metric in one unit, and shares of a whole. */
+/**
+ * Writes values of a metric in one unit, and shares of a whole. As on the command line, a value that would show fewer
+ * than two digits is written in a smaller unit: 3.1ms in a column of seconds.
+ */
 class Format {
   constructor(metric) {
-    this.metric = metric;
-    [this.times, this.by, this.decimals] = metric.scale;
-    const options = { minimumFractionDigits: this.decimals, maximumFractionDigits: this.decimals };
-    this.numbers = new Intl.NumberFormat("en-US", options);
+    this.units = metric.units;
+    this.writers = new Map();
+  }
+  /** Writes a number with exactly that many decimals. */
+  fixed(number, decimals) {
+    if (!this.writers.has(decimals)) {
+      const options = { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
+      this.writers.set(decimals, new Intl.NumberFormat("en-US", options));
+    }
+    return this.writers.get(decimals).format(number);
+  }
+  /** The unit a value is written in, and how many decimals it gets there. */
+  written(value) {
+    const digits = (unit, decimals) => Math.round(Math.abs(inUnit(value, unit)) * 10 ** decimals);
+    const holds = (unit, decimals) => digits(unit, decimals) >= unit.from * 10 ** decimals;
+    const [column, ...smaller] = this.units;
+    if (digits(column, column.decimals) >= 10 || holds(column, column.decimals)) return [column, column.decimals];
+    const unit = smaller.find((unit) => holds(unit, 1));
+    if (unit) return [unit, digits(unit, 0) >= 10 ? 0 : Math.min(unit.decimals, 1)];
+    const last = this.units[this.units.length - 1];
+    for (let decimals = last.decimals; decimals <= 9; decimals++) {
+      const scaled = Math.abs(inUnit(value, last)) * 10 ** decimals;
+      const isExact = Math.round(scaled) > 0 && Math.abs(scaled - Math.round(scaled)) < 1e-9;
+      if (Math.round(scaled) >= 10 || isExact) return [last, decimals];
+    }
+    return [last, 9];
   }
   value(value) {
     if (value == 0) return "0";
-    const number = (Number(value) * this.times) / this.by;
-    const least = 10 ** -this.decimals;
-    if (Math.abs(number) < least / 2) {
-      return (number < 0 ? "-<" : "<") + this.numbers.format(least) + this.metric.unit;
-    }
-    return this.numbers.format(number) + this.metric.unit;
+    const [unit, decimals] = this.written(value);
+    const number = inUnit(value, unit);
+    const least = 10 ** -decimals;
+    if (Math.abs(number) < least / 2) return (number < 0 ? "-<" : "<") + this.fixed(least, decimals) + unit.suffix;
+    return this.fixed(number, decimals) + unit.suffix;
   }
   signed(value) {
     return (value > 0 ? "+" : "") + this.value(value).replace(/^-/, "−");
@@ -155,4 +179,9 @@ class Format {
     if (percent !== 0 && Math.abs(percent) < 0.05) return percent < 0 ? "-<0.1%" : "<0.1%";
     return percent.toFixed(1) + "%";
   }
+}
+
+/** A value of a metric as a number of one of its units. */
+function inUnit(value, unit) {
+  return (Number(value) * unit.times) / unit.by;
 }

@@ -23,7 +23,7 @@ use crate::name::{clean, short_name, short_names};
 use crate::output::color::{self, ColorBy};
 use crate::output::html::HtmlOptions;
 use crate::report::{Direction, Page, PageMetric};
-use crate::unit::{self, IncompatibleUnits, Scale, Unit};
+use crate::unit::{self, IncompatibleUnits, Step, Unit};
 
 /// The JSON part.
 #[derive(Serialize)]
@@ -82,9 +82,8 @@ struct Places {
 #[derive(Serialize)]
 struct MetricHead {
     name: String,
-    unit: String,
-    /// A value times the first, divided by the second, with that many decimals.
-    scale: (f64, f64, u32),
+    /// The unit of its values, then smaller ones for small values.
+    units: Vec<UnitHead>,
     /// As text: JSON numbers lose digits above 2⁵³.
     total: String,
     old_total: String,
@@ -92,6 +91,18 @@ struct MetricHead {
     big: bool,
     wide: &'static str,
     measures: &'static str,
+}
+
+/// One unit that values of a metric are written in.
+#[derive(Serialize)]
+struct UnitHead {
+    suffix: String,
+    /// A value times this, divided by `by`, is the number in this unit.
+    times: f64,
+    by: f64,
+    decimals: u32,
+    /// Values are written in this unit from this many of it on.
+    from: i64,
 }
 
 #[derive(Serialize)]
@@ -209,14 +220,22 @@ fn metric_head(
     let asked =
         options.unit.as_ref().filter(|asked| number == page.default_metric || asked.is_same_kind(&unit));
     let largest = metric.total.max(metric.old_total);
-    let scale = Scale::for_column(&unit, metric.metric.divisor, largest, asked)?;
-    let (numerator, denominator, decimals) = scale.factor();
+    let scale = crate::output::scale(&metric.metric, largest, asked)?;
+    let unit_head = |step: &Step| {
+        let (numerator, denominator, decimals) = step.factor();
+        UnitHead {
+            suffix: clean(&step.suffix()).into_owned(),
+            times: numerator as f64,
+            by: denominator as f64,
+            decimals,
+            from: step.from(),
+        }
+    };
     let kind = kind::of_metric(&metric.metric.name);
     let both = u128::from(metric.total.unsigned_abs()) + u128::from(metric.old_total.unsigned_abs());
     Ok(MetricHead {
         name: clean(&metric.metric.name).into_owned(),
-        unit: clean(&scale.suffix()).into_owned(),
-        scale: (numerator as f64, denominator as f64, decimals),
+        units: scale.steps().iter().map(unit_head).collect(),
         total: metric.total.to_string(),
         old_total: metric.old_total.to_string(),
         big: both > EXACT,

@@ -4,9 +4,9 @@ use std::io::{self, Write};
 
 use crate::kind;
 use crate::output::markdown::{escape, table};
-use crate::output::text::{input_cells, input_titles};
+use crate::output::text::{input_cells, input_titles, total_of_metric};
 use crate::report::Info;
-use crate::unit::{self, Unit};
+use crate::unit;
 
 /// Writes a table of the inputs, where they are several, and one of the metrics.
 pub(super) fn write(info: &Info, out: &mut dyn Write) -> io::Result<()> {
@@ -33,10 +33,7 @@ fn metrics(info: &Info, out: &mut dyn Write) -> io::Result<()> {
     let titles = ["metric", "unit", "total", "rows", "default", "a wide block"].map(String::from);
     let mut rows = Vec::new();
     for metric in &info.metrics {
-        let total = match metric.total {
-            Some(total) => unit::human(total, &Unit::parse(&metric.unit), metric.divisor),
-            None => "too large".to_string(),
-        };
+        let total = total_of_metric(metric);
         let width = kind::of_metric(&metric.name).map_or("", |kind| kind.width);
         let samples = unit::group_thousands(metric.samples.into());
         let default = if metric.default { "●" } else { "" };

@@ -34,7 +34,7 @@ impl<'f> Wording<'f> {
     pub(super) fn new(flame: &'f Flame, unit: Option<&Unit>) -> Result<Self, IncompatibleUnits> {
         let header = &flame.header;
         let metric = &header.metric;
-        let scale = Scale::for_column(&Unit::parse(&metric.unit), metric.divisor, header.total, unit)?;
+        let scale = crate::output::scale(metric, header.total, unit)?;
         let drawn = flame.nodes.iter().skip(1).chain(flame.callers.iter().skip(1));
         let mut names: Vec<&str> = drawn.map(|node| &*node.name).collect();
         names.sort_unstable();

@@ -6,7 +6,7 @@ use crate::output::text::Style;
 use crate::output::text::columns::{Emphasis, Line};
 use crate::output::text::compared;
 use crate::report::{Header, MetricName};
-use crate::unit::{self, IncompatibleUnits, Scale, Unit};
+use crate::unit::{self, IncompatibleUnits, Scale};
 
 /// `gpq.pprof · cpu 85.99s in 40.73s, 2.11 CPUs busy · 8,599 samples`
 pub(super) fn lines(header: &Header, style: &Style) -> Result<Vec<Line>, IncompatibleUnits> {
@@ -73,7 +73,16 @@ pub(super) fn highlight_note(header: &Header, scale: &Scale, style: &Style) -> O
     Some(format!("{}matches {}: {value}, {share} of all", style.glyphs.marked, clean(&highlight.pattern)))
 }
 
+/// The scale of a column of means. These are finer than the values that they are the means of.
+pub(super) fn scale_of_means(
+    metric: &MetricName,
+    largest: i64,
+    style: &Style,
+) -> Result<Scale, IncompatibleUnits> {
+    scale(&MetricName { resolution: 0, ..metric.clone() }, largest, style)
+}
+
 /// The scale of a column of a metric's values.
 pub(super) fn scale(metric: &MetricName, largest: i64, style: &Style) -> Result<Scale, IncompatibleUnits> {
-    Scale::for_column(&Unit::parse(&metric.unit), metric.divisor, largest, style.unit.as_ref())
+    crate::output::scale(metric, largest, style.unit.as_ref())
 }

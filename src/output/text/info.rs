@@ -5,7 +5,7 @@ use crate::name::{clean, display_width};
 use crate::output::text::Style;
 use crate::output::text::columns::{Columns, Emphasis, Line, wrap};
 use crate::output::text::inputs;
-use crate::report::Info;
+use crate::report::{Info, InfoMetric};
 use crate::unit::{self, Scale, Unit};
 
 /// What the input is, and its metrics.
@@ -92,8 +92,7 @@ fn stacks(info: &Info) -> String {
     }
     if info.about.no_stack != 0 {
         let metric = &info.metrics[info.about.shown_metric];
-        let scale =
-            Scale::automatic(&Unit::parse(&metric.unit), metric.divisor, metric.total.unwrap_or(i64::MAX));
+        let scale = scale(metric, metric.total.unwrap_or(i64::MAX));
         text.push_str(&format!("; {} without a stack", scale.format(info.about.no_stack)));
     }
     text
@@ -133,6 +132,17 @@ fn labels(info: &Info) -> String {
     format!("{} (on {with} of {all} rows)", keys.join(", "))
 }
 
+/// How values of a metric are written, the largest of which is `largest`.
+fn scale(metric: &InfoMetric, largest: i64) -> Scale {
+    let scale = Scale::automatic(&Unit::parse(&metric.unit), metric.divisor, largest);
+    scale.with_resolution(metric.resolution)
+}
+
+/// The sum of all values of a metric.
+pub(in crate::output) fn total_of_metric(metric: &InfoMetric) -> String {
+    metric.total.map_or_else(|| "too large".to_string(), |total| scale(metric, total).format(total))
+}
+
 /// The table of metrics, and how to read the one that commands show by default.
 fn metrics(info: &Info, style: &Style) -> Vec<Line> {
     let companions = style.is_wide() && info.metrics.len() > 2;
@@ -144,9 +154,7 @@ fn metrics(info: &Info, style: &Style) -> Vec<Line> {
     let mut rows: Vec<(Vec<String>, &str)> = Vec::new();
     for metric in &info.metrics {
         let mark = if metric.default { format!(" {}", style.glyphs.default) } else { String::new() };
-        let unit = Unit::parse(&metric.unit);
-        let total =
-            metric.total.map_or("too large".to_string(), |total| unit::human(total, &unit, metric.divisor));
+        let total = total_of_metric(metric);
         let samples = unit::group_thousands(metric.samples.into());
         let name = format!("{}{mark}", clean(&metric.name));
         let mut cells = vec![name, clean(&metric.unit).into_owned(), total, samples];

@@ -27,6 +27,7 @@ use std::io::{self, Write};
 
 pub(super) use graph::left_out;
 pub(super) use hot::shares_of_callers;
+pub(super) use info::total_of_metric;
 pub(super) use inputs::{cells as input_cells, titles as input_titles};
 
 pub(super) use names::short_file;

@@ -12,7 +12,7 @@ use crate::unit::{self, IncompatibleUnits};
 pub(super) fn lines(top: &Top, counts: &str, style: &Style) -> Result<Vec<Line>, IncompatibleUnits> {
     let rows: Vec<Means> = top.rows.iter().map(Means::of).collect();
     let largest = rows.iter().flat_map(|row| [row.own, row.total]).flatten().map(i64::unsigned_abs).max();
-    let scale = header::scale(&top.header.metric, largest.unwrap_or(0) as i64, style)?;
+    let scale = header::scale_of_means(&top.header.metric, largest.unwrap_or(0) as i64, style)?;
     let names = Names::new(top.rows.iter().map(|row| &row.name), style);
     let mut columns =
         Columns::new(["SELF", "EVENTS", "TOTAL", "EVENTS", &top.header.about.noun.0.to_uppercase()]);

@@ -24,7 +24,7 @@ pub(super) fn lines(tree: &Tree, style: &Style) -> Result<Vec<Line>, Incompatibl
     let old = tree.header.base.as_ref().map_or(0, |base| base.total);
     let whole = header::scale(&tree.header.metric, tree.header.shown.max(old), style)?;
     let scale = match tree.header.about.per_event {
-        Some(_) => header::scale(&tree.header.metric, per_event::largest_mean(&tree.rows), style)?,
+        Some(_) => header::scale_of_means(&tree.header.metric, per_event::largest_mean(&tree.rows), style)?,
         None => whole.clone(),
     };
     let names = Names::new(tree.rows.iter().map(|row| &row.name), style);

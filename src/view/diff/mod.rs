@@ -306,7 +306,7 @@ fn header(
     };
     Header {
         schema: "prof.diff.v1",
-        metric: metric_name(&profile.meta.metrics[0]),
+        metric: metric_name(profile, 0),
         total: sides.new.total,
         shown: new.clone().map(|metric| profile.shown_total(metric)).sum(),
         no_stack: subject.no_stack()[new].iter().sum(),

@@ -10,6 +10,7 @@ use crate::cli::completion;
 use crate::cli::filters::FilterArgs;
 use crate::cli::many::ManyArgs;
 use crate::cli::memory;
+use crate::cli::paths;
 use crate::cli::symbols::SymbolArgs;
 use crate::profile::LoadOptions;
 use crate::stats::Normalize;
@@ -66,6 +67,12 @@ pub(crate) struct InputArgs {
 }
 
 impl InputArgs {
+    /// The files that are read: the profiles, and the binaries that give names to their addresses.
+    pub(crate) fn files(&self) -> anyhow::Result<Vec<PathBuf>> {
+        let profiles = paths::names(&self.profiles)?.into_iter().map(PathBuf::from);
+        Ok(profiles.chain(self.symbols.binaries().iter().cloned()).collect())
+    }
+
     /// What is to be loaded, and how much memory that may take.
     pub(crate) fn within_memory(&self, needs: LoadOptions) -> LoadOptions {
         LoadOptions { budget: memory::budget(self.max_memory), ..needs }
@@ -218,7 +225,7 @@ pub(crate) struct LayoutArgs {
     /// Whether text longer than the screen is shown by $PAGER
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub(crate) pager: PagerChoice,
-    /// Overwrite a file even if it is a profile
+    /// Replace the output file even if it is a profile (but never an input)
     #[arg(long)]
     pub(crate) force: bool,
 }

@@ -1,5 +1,7 @@
 //! `--base OLD`: an old side beside what a view shows.
 
+use std::path::PathBuf;
+
 use anyhow::{Result, bail};
 use clap::{Args, ValueHint};
 
@@ -29,6 +31,11 @@ impl BaseArgs {
     /// Whether there is an old side.
     pub(crate) fn is_given(&self) -> bool {
         !self.base.is_empty()
+    }
+
+    /// The files of the old side.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        self.base.iter().map(PathBuf::from).collect()
     }
 
     /// The order asked for, or else `default`. One that compares two sides is refused where there is

@@ -170,15 +170,14 @@ pub(crate) fn report_of(
         times: false,
         ..LoadOptions::LEAST
     });
+    target.check(&[args.input.files()?, base.files()].concat(), args.layout.force)?;
     let mut loaded = load(&args.input, &args.many, needs, args.filters.all_frames)?;
     shows.check(&loaded.profile, &by, &loaded.metrics)?;
     let mut clock = Clock::new(args.input.verbose);
     let base = base.lay_beside(&mut loaded, args, needs)?;
-    if let Some(base) = &base {
+    if base.is_some() {
         clock.step("lay the old side beside");
-        target.check(&base.inputs, args.layout.force)?;
     }
-    target.check(&loaded.names, args.layout.force)?;
     let filtered = args.filters.apply(loaded.profile, &by)?;
     clock.step("filter");
     warn("warning", &filtered.profile.meta.warnings, &args.input);

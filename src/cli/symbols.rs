@@ -41,6 +41,11 @@ type Key = (String, String);
 type Spot = (usize, MappingId, u64);
 
 impl SymbolArgs {
+    /// The binaries given, or folders of them.
+    pub(super) fn binaries(&self) -> &[PathBuf] {
+        &self.binary
+    }
+
     /// Gives names to the code of all `profiles` that has none. Every binary is read once, whatever the
     /// number of profiles.
     pub(super) fn apply<'p>(&self, profiles: impl Iterator<Item = &'p mut Profile>) -> Result<()> {

@@ -5,10 +5,11 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use same_file::Handle;
 
 use crate::cli::failure::hinted;
 use crate::cli::unfinished;
-use crate::format::{self, Confidence, Source};
+use crate::format::{self, Source};
 
 /// Where a report goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,31 +29,12 @@ impl Target {
         }
     }
 
-    /// Refuses a target that is an input, or that is a readable profile already.
-    pub(crate) fn check(&self, inputs: &[String], force: bool) -> Result<()> {
-        let Target::Path(path) = self else { return Ok(()) };
-        if fs::metadata(path).is_ok_and(|metadata| metadata.is_dir()) {
-            return Err(hinted(
-                format!("{}: is a folder", path.display()),
-                "give the path of a file to write",
-            ));
+    /// Refuses to write where something would be lost: see [`may_write`].
+    pub(crate) fn check<P: AsRef<Path>>(&self, inputs: &[P], force: bool) -> Result<()> {
+        match self {
+            Target::Stdout => Ok(()),
+            Target::Path(path) => may_write(path, Kind::File, inputs, force),
         }
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
-            let message = format!("{}: no such folder", folder.display());
-            return Err(hinted(message, format!("make it, or write {} elsewhere", path.display())));
-        }
-        for input in inputs {
-            if same_file(path, Path::new(input)) {
-                let message = format!("{}: is one of the inputs and would be overwritten", path.display());
-                return Err(hinted(message, "give another path with -o"));
-            }
-        }
-        if !force && is_profile(path) {
-            let message = format!("{}: is a profile and would be overwritten", path.display());
-            return Err(hinted(message, "give another path, or --force if it may go"));
-        }
-        Ok(())
     }
 
     /// Writes what `write` gives. A file appears under its name only once it is complete, so a
@@ -112,31 +94,83 @@ pub(crate) fn one_target(
 
 const BUFFER: usize = 256 << 10;
 
-fn same_file(a: &Path, b: &Path) -> bool {
-    matches!((fs::canonicalize(a), fs::canonicalize(b)), (Ok(a), Ok(b)) if a == b)
+/// What a command is about to write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// One file.
+    File,
+    /// A folder of files.
+    Folder,
 }
 
-/// Whether the file at `path` is there and would load: by its first bytes.
-fn is_profile(path: &Path) -> bool {
-    let Ok(file) = File::open(path) else { return false };
-    if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+/// Decides for all commands what may be written over. An input never is, whatever its path; a readable
+/// profile and a folder that is not empty only with `--force`. Other files, such as a report written
+/// before, are replaced without asking.
+pub(crate) fn may_write<P: AsRef<Path>>(path: &Path, kind: Kind, inputs: &[P], force: bool) -> Result<()> {
+    let shown = path.display();
+    if is_input(path, inputs) {
+        let message = format!("{shown}: this file is also an input, and is not overwritten");
+        return Err(hinted(message, "write to another path"));
+    }
+    match (kind, path.is_dir()) {
+        (Kind::File, true) => {
+            return Err(hinted(format!("{shown}: is a folder"), "give the path of a file to write"));
+        }
+        (Kind::Folder, false) if path.exists() => {
+            return Err(hinted(format!("{shown}: is not a folder"), "give the path of a folder to write to"));
+        }
+        (Kind::Folder, true) if !force && !is_empty(path) => {
+            let hint = "write to another folder, or add --force to write into this one";
+            return Err(hinted(format!("{shown}: this folder is not empty"), hint));
+        }
+        _ => {}
+    }
+    let parent = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if let Some(parent) = parent.filter(|parent| kind == Kind::File && !parent.is_dir()) {
+        let message = format!("{}: no such folder", parent.display());
+        return Err(hinted(message, format!("create it, or write {shown} elsewhere")));
+    }
+    if !force && let Some(format) = profile_format(path) {
+        let message = format!("{shown}: a profile ({format}) already exists there");
+        return Err(hinted(message, "write to another path, or add --force to replace it"));
+    }
+    Ok(())
+}
+
+/// Whether `path` is one of the inputs, or is in a folder that is one: by its path, through a link, or as
+/// another name of the same file.
+fn is_input<P: AsRef<Path>>(path: &Path, inputs: &[P]) -> bool {
+    // Opening a pipe would wait for its other end; and what is no file loses nothing.
+    if !path.is_file() {
         return false;
     }
-    let Ok(mut source) = Source::open(Box::new(file)) else { return false };
-    let Ok(head) = source.head(HEAD) else { return false };
-    // Any text whose lines end in numbers may pass for collapsed stacks: only what is clearly a
-    // profile is protected, or a report written before could not be replaced.
-    format::recognize(head).is_some_and(|(format, confidence)| {
-        confidence >= Confidence::Likely
-            || (confidence == Confidence::Maybe && format.name != "collapsed")
-            || head_is_stacks(head)
+    let Ok(target) = Handle::from_path(path) else { return false };
+    inputs.iter().map(AsRef::as_ref).any(|input| {
+        if input == Path::new("-") {
+            return Handle::stdin().is_ok_and(|stdin| stdin == target);
+        }
+        if input.is_dir() {
+            let files = fs::read_dir(input).into_iter().flatten().flatten().map(|entry| entry.path());
+            return files.into_iter().any(|file| is_same(&file, &target));
+        }
+        is_same(input, &target)
     })
 }
 
-/// Whether lines hold stacks of several frames and end in weights: collapsed stacks without doubt.
-fn head_is_stacks(head: &[u8]) -> bool {
-    let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    line.contains(&b';') && line.trim_ascii_end().last().is_some_and(u8::is_ascii_digit)
+fn is_same(file: &Path, target: &Handle) -> bool {
+    file.is_file() && Handle::from_path(file).is_ok_and(|file| file == *target)
 }
 
-const HEAD: usize = 64 << 10;
+fn is_empty(folder: &Path) -> bool {
+    fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none())
+}
+
+/// The format of the file at `path`, where it is a profile by its first bytes.
+fn profile_format(path: &Path) -> Option<&'static str> {
+    // Opening a pipe would wait for its other end.
+    if !path.is_file() {
+        return None;
+    }
+    let mut source = Source::open(Box::new(File::open(path).ok()?)).ok()?;
+    format::recognize_source(&mut source).ok()?.map(|(format, _)| format.name)
+}

@@ -140,7 +140,9 @@ const OF_COMMANDS: &[(&str, &str, &str, &str)] = &[
     ("convert", "--to", "collapsed", "-o - cpu.pb.gz"),
     ("convert", "--output-format", "collapsed", "-o - cpu.pb.gz"),
     ("convert", "--all-frames", "", "-o - --to collapsed dropping.pb.gz"),
+    ("convert", "--force", "", "-o copy.pb.gz cpu.pb.gz"),
     ("man", "--output", "pages", ""),
+    ("man", "--force", "", "-o full"),
 ];
 
 /// Options that cannot be tried so.
@@ -228,7 +230,7 @@ fn check(commands: &[&str]) {
 
 /// The long options in the help of a command.
 fn options(folder: &Path, command: &str) -> Vec<String> {
-    let help = text(&prof(folder, &[command, "-h"]).output().unwrap().stdout);
+    let help = text(&prof(folder, &[command, "--help"]).output().unwrap().stdout);
     let lines = help.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
     let word = |line: &str| {
         let words = line.split([' ', ',']).find(|word| word.starts_with("--"))?;
@@ -318,6 +320,7 @@ fn folder() -> TempDir {
         ("symbols/sorting.debug", "bin/sorting.debug"),
         ("programs/sorting.c", "code/sum.c"),
         ("programs/maze.c", "code/made/sum.c"),
+        ("programs/maze.c", "full/maze.c"),
     ] {
         copy(from, to);
     }

@@ -55,6 +55,10 @@ fn recipes_run() {
     for document in documents() {
         for block in blocks(&fs::read_to_string(&document).unwrap()) {
             let folder = folder();
+            for written in block.iter().filter_map(|line| line.split(" -o ").nth(1)?.split(' ').next()) {
+                // A recipe that writes a profile starts without it.
+                let _ = fs::remove_file(folder.path().join(written));
+            }
             count += block.iter().filter(|line| !line.starts_with("export ")).count();
             let output = Command::new("sh")
                 .args(["-c", &script(&block)])

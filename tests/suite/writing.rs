@@ -2,7 +2,9 @@
 #![cfg(unix)]
 #![allow(clippy::format_collect, reason = "a thousand lines read best as what each is")]
 
-use crate::support::prof;
+use prof::format::WRITERS;
+
+use crate::support::{files, fixture, load_file, prof};
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -53,25 +55,269 @@ fn a_file_is_replaced_as_a_whole_with_its_permissions_and_through_links() {
     assert!(fs::read_to_string(&out).unwrap().contains("<svg") && temporary(folder.path()).is_empty());
 }
 
+/// Every command line that writes a file, `OUT` standing for its path. `prof COMMAND --help` names the
+/// others: see `every_command_that_writes_is_tried`.
+const WRITING: [&str; 19] = [
+    "top -o OUT in.pb.gz",
+    "top --format json -o OUT in.pb.gz",
+    "top --base old.pb.gz -o OUT in.pb.gz",
+    "tree -o OUT in.pb.gz",
+    "tree --bottom-up -o OUT in.pb.gz",
+    "focus main -o OUT in.pb.gz",
+    "hot -o OUT in.pb.gz",
+    "graph -o OUT in.pb.gz",
+    "graph OUT.dot in.pb.gz",
+    "flame OUT.svg in.pb.gz",
+    "flame -o OUT.html in.pb.gz",
+    "source Discounted --source-path code -o OUT in.pb.gz",
+    "labels -o OUT in.pb.gz",
+    "traces -o OUT in.pb.gz",
+    "types -o OUT",
+    "info -o OUT in.pb.gz",
+    "diff -o OUT old.pb.gz in.pb.gz",
+    "convert -o OUT.pb.gz in.pb.gz",
+    "convert -o OUT.folded in.pb.gz",
+];
+
+/// The words of one of [`WRITING`], and the name of the file that it writes.
+fn writing(line: &str, out: &str) -> (Vec<String>, String) {
+    let words: Vec<String> = line.split(' ').map(|word| word.replace("OUT", out)).collect();
+    let file = words.iter().find(|word| word.starts_with(out)).unwrap().clone();
+    (words, file)
+}
+
+fn run_words(folder: &Path, words: &[String], more: &[&str]) -> Output {
+    let words: Vec<&str> = words.iter().map(String::as_str).chain(more.iter().copied()).collect();
+    run(folder, &words)
+}
+
+fn profiles() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (from, to) in [("go-cpu.pb.gz", "in.pb.gz"), ("go-cpu-old.pb.gz", "old.pb.gz")] {
+        fs::copy(fixture("pprof").join(from), folder.path().join(to)).unwrap();
+    }
+    folder
+}
+
 #[test]
-fn inputs_and_folders_are_no_targets() {
+fn every_command_that_writes_is_tried() {
+    let folder = profiles();
+    let help = String::from_utf8(run(folder.path(), &["--help"]).stdout).unwrap();
+    let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1).map_while(|line| {
+        let name = line.strip_prefix("  ")?.split(' ').next()?;
+        Some(name.to_string())
+    });
+    let mut tried = 0;
+    // `man` writes a folder, which has a test of its own.
+    for command in commands.filter(|name| !name.is_empty() && name != "man" && name != "help") {
+        let help = String::from_utf8(run(folder.path(), &[&command, "--help"]).stdout).unwrap();
+        let is_tried = WRITING.iter().any(|line| line.split(' ').next() == Some(command.as_str()));
+        assert_eq!(help.contains("--output"), is_tried, "prof {command}");
+        tried += usize::from(is_tried);
+    }
+    assert_eq!(tried, 13);
+}
+
+#[test]
+fn no_command_replaces_a_profile_unless_forced() {
+    for line in WRITING {
+        let folder = profiles();
+        let (words, out) = writing(line, "there");
+        let there = folder.path().join(&out);
+        fs::copy(folder.path().join("old.pb.gz"), &there).unwrap();
+        let before = fs::read(&there).unwrap();
+        let output = run_words(folder.path(), &words, &[]);
+        assert_eq!(output.status.code(), Some(2), "{line}");
+        let said = errors(&output);
+        assert!(
+            said.contains("a profile (pprof) already exists there") && said.contains("--force"),
+            "{said}"
+        );
+        assert_eq!(fs::read(&there).unwrap(), before, "{line}");
+
+        let output = run_words(folder.path(), &words, &["--force"]);
+        assert!(matches!(output.status.code(), Some(0 | 1)), "{line}: {}", errors(&output));
+        assert_ne!(fs::read(&there).unwrap(), before, "{line}");
+    }
+}
+
+#[test]
+fn no_command_replaces_an_input_even_if_forced() {
+    for line in WRITING {
+        let folder = profiles();
+        let inputs: Vec<&str> =
+            line.split(' ').filter(|word| word.ends_with("b.gz") && !word.contains("OUT")).collect();
+        let (words, out) = writing(line, "there");
+        let there = folder.path().join(&out);
+        for input in inputs {
+            let before = fs::read(folder.path().join(input)).unwrap();
+            for link in [true, false] {
+                if link {
+                    symlink(input, &there).unwrap();
+                } else {
+                    fs::hard_link(folder.path().join(input), &there).unwrap();
+                }
+                for more in [&[][..], &["--force"]] {
+                    let output = run_words(folder.path(), &words, more);
+                    assert_eq!(output.status.code(), Some(2), "{line} {more:?}");
+                    assert!(errors(&output).contains("is also an input"), "{line}: {}", errors(&output));
+                    assert_eq!(fs::read(folder.path().join(input)).unwrap(), before, "{line}");
+                }
+                fs::remove_file(&there).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn whatever_is_read_is_an_input() {
+    let folder = profiles();
+    let root = folder.path();
+    fs::create_dir(root.join("runs")).unwrap();
+    fs::copy(root.join("old.pb.gz"), root.join("runs/1.pb.gz")).unwrap();
+    fs::write(root.join("prof.toml"), "[[budget]]\nfunction = \"main\"\ntotal = \"100 %\"\n").unwrap();
+    fs::create_dir_all(root.join("code/orders")).unwrap();
+    fs::copy(fixture("programs/shop/orders/orders.go"), root.join("code/orders/orders.go")).unwrap();
+    fs::copy(fixture("symbols/sorting"), root.join("sorting")).unwrap();
+    fs::copy(fixture("symbols/sorting.pb.gz"), root.join("sorting.pb.gz")).unwrap();
+    for line in [
+        "top -o ./in.pb.gz in.pb.gz",
+        "convert -o in.pb.gz in.pb.gz",
+        "convert -o runs/1.pb.gz runs",
+        "top -o runs/1.pb.gz --base runs in.pb.gz",
+        "diff -o runs/1.pb.gz runs in.pb.gz",
+        "diff -o prof.toml --budget prof.toml old.pb.gz in.pb.gz",
+        "top -o sorting --binary sorting sorting.pb.gz",
+        "source Ledger.*Place --source-path code -o code/orders/orders.go in.pb.gz",
+    ] {
+        let out = line.split_once("-o ").unwrap().1.split(' ').next().unwrap();
+        let before = fs::read(root.join(out)).unwrap();
+        let words: Vec<&str> = line.split(' ').chain(["--force"]).collect();
+        let output = run(root, &words);
+        assert_eq!(output.status.code(), Some(2), "{line}: {}", errors(&output));
+        assert!(errors(&output).contains("is also an input"), "{line}: {}", errors(&output));
+        assert_eq!(fs::read(root.join(out)).unwrap(), before, "{line}");
+    }
+    // What standard input is redirected from, and what the environment names.
+    let redirected = fs::File::open(root.join("in.pb.gz")).unwrap();
+    let output =
+        prof(root, &["convert", "--force", "-o", "in.pb.gz", "-"]).stdin(redirected).output().unwrap();
+    assert!(errors(&output).contains("is also an input"), "{}", errors(&output));
+    let named =
+        prof(root, &["top", "--force", "-o", "in.pb.gz"]).env("PROF_PROFILE", "in.pb.gz").output().unwrap();
+    assert!(errors(&named).contains("is also an input"), "{}", errors(&named));
+}
+
+#[test]
+fn folders_are_not_replaced_by_files_nor_filled_unasked() {
     let folder = folder();
-    symlink("in.folded", folder.path().join("in-link.folded")).unwrap();
     fs::create_dir(folder.path().join("folder.svg")).unwrap();
     for (arguments, words) in [
-        (&["convert", "-o", "in.folded", "in.folded"][..], "is one of the inputs"),
-        (&["convert", "-o", "in-link.folded", "in.folded"], "is one of the inputs"),
-        (&["top", "-o", "./in.folded", "in.folded", "--force"], "is one of the inputs"),
-        (&["top", "--base", "in-link.folded", "-o", "in.folded", "in.folded"], "is one of the inputs"),
-        (&["flame", "folder.svg", "in.folded"], "is a folder"),
+        (&["flame", "folder.svg", "in.folded"][..], "is a folder"),
+        (&["flame", "--force", "folder.svg", "in.folded"], "is a folder"),
         (&["flame", "no/such/folder/out.svg", "in.folded"], "no such folder"),
+        (&["man", "-o", "out.svg"], "is not a folder"),
+        (&["man", "-o", "."], "is not empty"),
     ] {
         let output = run(folder.path(), arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
         assert!(errors(&output).contains(words), "{arguments:?}: {}", errors(&output));
     }
-    assert_eq!(fs::read_to_string(folder.path().join("in.folded")).unwrap(), "main;work 3\nmain;idle 4\n");
     assert!(is_old(folder.path()));
+    assert!(run(folder.path(), &["man", "-o", "folder.svg"]).status.success(), "an empty folder will do");
+    assert!(folder.path().join("folder.svg/prof.1").exists());
+    assert!(run(folder.path(), &["man", "--force", "-o", "folder.svg"]).status.success());
+}
+
+/// Whatever `prof` reads is told as a profile where it is to be replaced.
+#[test]
+fn profiles_of_every_format_are_kept() {
+    let (mut count, mut unread) = (0, 0);
+    for format in fs::read_dir(fixture("")).unwrap().map(|entry| entry.unwrap().path()) {
+        if !format.is_dir()
+            || format.ends_with("programs")
+            || format.ends_with("diff")
+            || format.ends_with("symbols")
+        {
+            continue;
+        }
+        for file in files(&format) {
+            let folder = folder();
+            let name = file.file_name().unwrap();
+            if load_file(&file).is_err() {
+                unread += 1;
+                continue;
+            }
+            fs::copy(&file, folder.path().join(name)).unwrap();
+            let output = run(folder.path(), &["top", "-o", name.to_str().unwrap(), "in.folded"]);
+            assert!(
+                errors(&output).contains("already exists there"),
+                "{}: {}",
+                file.display(),
+                errors(&output)
+            );
+            count += 1;
+        }
+    }
+    // What austin writes in binary is not read.
+    assert!(count > 25 && unread == 1, "{count}, {unread}");
+}
+
+/// Reports are no profiles: a script that writes the same one every night need not be forced.
+#[test]
+fn reports_are_replaced_without_asking() {
+    let folder = profiles();
+    for line in WRITING.iter().filter(|line| !line.starts_with("convert") && !line.contains("json")) {
+        for format in ["text", "json", "csv", "markdown"] {
+            let (words, out) = writing(line, "report");
+            let is_picture = out.contains('.');
+            let more: &[&str] = if is_picture { &[] } else { &["--format", format] };
+            for _ in 0..2 {
+                let output = run_words(folder.path(), &words, more);
+                assert!(matches!(output.status.code(), Some(0 | 1)), "{line}: {}", errors(&output));
+            }
+            fs::remove_file(folder.path().join(out)).unwrap();
+        }
+    }
+}
+
+/// `--to` takes the name of a format and every file extension of one; these are what `WRITERS` lists.
+#[test]
+fn the_format_to_write_is_named_by_name_or_extension() {
+    let folder = profiles();
+    let convert = |to: &str| run(folder.path(), &["convert", "-q", "-o", "-", "--to", to, "in.pb.gz"]);
+    for writer in WRITERS {
+        let named = convert(writer.name);
+        assert!(named.status.success(), "{}", errors(&named));
+        for ending in writer.endings.iter().chain(writer.packed_endings) {
+            for to in [
+                ending.to_string(),
+                ending.trim_start_matches('.').to_ascii_uppercase(),
+                format!("{ending}.gz"),
+            ] {
+                let output = convert(&to);
+                assert!(output.status.success(), "{to}: {}", errors(&output));
+                let is_packed = to.ends_with(".gz") || writer.packed_endings.contains(&ending);
+                assert_eq!(output.stdout.starts_with(&[0x1f, 0x8b]), is_packed, "{to}");
+                fs::write(folder.path().join("written"), &output.stdout).unwrap();
+                let info = run(folder.path(), &["info", "written"]);
+                let about = String::from_utf8(info.stdout).unwrap();
+                let first = about.lines().next().unwrap();
+                assert!(first.contains(&format!(" {}", writer.name)), "{to}: {about}");
+            }
+        }
+    }
+    for (arguments, words) in [
+        (&["-o", "-", "--to", "jfr"][..], "prof reads Java Flight Recorder but does not write it"),
+        (&["-o", "-", "--to", "xyz"], "not a format that prof writes"),
+        (&["-o", "-"], "standard output has no file extension"),
+        (&["-o", "x.xyz"], "x.xyz: the file extension does not tell"),
+    ] {
+        let output = run(folder.path(), &[&["convert"], arguments, &["in.pb.gz"]].concat());
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        let said = errors(&output);
+        assert!(said.contains(words) && said.contains("collapsed (.folded .collapsed .txt)"), "{said}");
+    }
 }
 
 #[test]

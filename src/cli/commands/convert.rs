@@ -15,7 +15,7 @@ use crate::cli::inputs::load;
 use crate::cli::many::ManyArgs;
 use crate::cli::run::warn;
 use crate::cli::target::Target;
-use crate::format::{Part, WRITERS, Writer, writer_for, writer_named};
+use crate::format::{self, Part, WRITERS, Writer, writer_for, writer_named};
 use crate::profile::Profile;
 use crate::transform::{Moment, compact, pick_metrics};
 use crate::tree::By;
@@ -26,7 +26,7 @@ use crate::tree::By;
 #[command(
     visible_alias = "merge",
     after_help = "Examples:
-  prof convert -o stacks.folded cpu.pb.gz                       for the flame graph scripts
+  prof convert -o cpu.folded cpu.pb.gz                          for the flame graph scripts
   prof convert -o default.pgo monday.pb.gz tuesday.pb.gz        several as one, for go build -pgo
   prof convert -o small.pb.gz --show-from order cpu.pb.gz       only what is below the handler
   prof convert -o - --to speedscope cpu.pb.gz                   to standard output"
@@ -41,25 +41,27 @@ pub(crate) struct ConvertCommand {
     /// Where to write; the ending says the format; - is standard output
     #[arg(short, long, value_name = "OUT", help_heading = "Output", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
-    /// Format to write, whatever the ending (--to FORMAT is the same, unless FORMAT is a time)
+    /// Format to write, whatever the ending (--to FORMAT is the same, unless FORMAT is a time); an extension such as .folded will do
     #[arg(long, value_name = "FORMAT", help_heading = "Output", add = ArgValueCompleter::new(written_formats))]
     output_format: Option<String>,
+    /// Replace the output file even if it is a profile (but never an input)
+    #[arg(long, help_heading = "Output")]
+    force: bool,
 }
 
 impl ConvertCommand {
     pub(crate) fn run(mut self) -> Result<()> {
         let out = self.out()?;
-        let writer = self.writer(&out)?;
+        let (writer, packed) = self.writer(&out)?;
         let target = Target::new(Some(&out));
         // Expressions that name frames to drop go along where they can, and what was not asked for
         // stays as it is.
         let is_filtered = !self.filters.is_empty();
         let keeps_frames = writer.holds.contains(&Part::DropFrames) && !is_filtered;
         let needs = writer.needs.or(self.filters.needs());
+        target.check(&self.input.files()?, self.force)?;
         let loaded = load(&self.input, &self.many, needs, keeps_frames || self.filters.all_frames)?;
         let mut clock = Clock::new(self.input.verbose);
-        // A profile may be replaced by a profile, but not by one that is made of it.
-        target.check(&loaded.names, true)?;
         let mut filtered = self.filters.apply(loaded.profile, &By::Function)?;
         clock.step("filter");
         warn("warning", &filtered.profile.meta.warnings, &self.input);
@@ -86,8 +88,6 @@ impl ConvertCommand {
         refuse_overflow(&profile, writer)?;
         let profile = compact(&profile)?;
         warn("warning", &losses(&profile, metric, writer), &self.input);
-        let packed =
-            writer.is_packed(Some(&out.to_string_lossy()).filter(|out| *out != "-").map(AsRef::as_ref));
         let mut changes = Vec::new();
         target.write(|out| {
             changes = writer.write_to(&profile, metric, packed, out)?;
@@ -109,42 +109,58 @@ impl ConvertCommand {
         })
     }
 
-    /// The format to write.
-    fn writer(&mut self, out: &Path) -> Result<&'static Writer> {
+    /// The format to write, and whether to compress it.
+    fn writer(&mut self, out: &Path) -> Result<(&'static Writer, bool)> {
         // `--to` is the end of a stretch of time too: what is no time is meant as a format.
         let named = self.output_format.take().or_else(|| {
             let is_format = self.filters.to.as_deref().is_some_and(|to| Moment::parse(to).is_err());
             if is_format { self.filters.to.take() } else { None }
         });
+        let file = Some(&*out.to_string_lossy()).filter(|out| *out != "-").map(str::to_string);
         if let Some(name) = named {
-            return writer_named(&name).ok_or_else(|| {
-                let known: Vec<&str> = WRITERS.iter().map(|writer| writer.name).collect();
-                let hint = format!("one of {}", known.join(", "));
-                hinted(format!("{name}: no such format to write"), hint)
-            });
+            return asked_for(&name, file.as_deref());
         }
-        writer_for(&out.to_string_lossy()).ok_or_else(|| {
-            let message = if out == Path::new("-") {
-                "convert: standard output has no ending that says the format".to_string()
-            } else {
-                format!("{}: the ending says no format to write", out.display())
+        let writer = file.as_deref().and_then(writer_for).ok_or_else(|| {
+            let message = match &file {
+                None => "convert: standard output has no file extension that tells the format".to_string(),
+                Some(file) => format!("{file}: the file extension does not tell the format to write"),
             };
-            hinted(
-                message,
-                format!("name it with --to, or use an ending, with .gz or without: {}", endings()),
-            )
-        })
+            hinted(message, format!("name the format with --to, or use another extension. {}", known()))
+        })?;
+        Ok((writer, writer.is_packed(file.as_deref())))
     }
 }
 
-/// All endings that are known, by format.
-fn endings() -> String {
+/// What `--to` means: the name of a format (`collapsed`) or a file extension of one (`folded`, `.pb.gz`).
+fn asked_for(name: &str, file: Option<&str>) -> Result<(&'static Writer, bool)> {
+    if let Some(writer) = writer_named(name) {
+        return Ok((writer, writer.is_packed(file)));
+    }
+    let as_file = format!("x.{}", name.trim_start_matches('.'));
+    if let Some(writer) = writer_for(&as_file) {
+        // An extension says whether to compress; so does that of the file, where there is one.
+        let packed = match file {
+            Some(file) => writer.is_packed(Some(file)) || as_file.to_ascii_lowercase().ends_with(".gz"),
+            None => writer.is_packed(Some(&as_file)),
+        };
+        return Ok((writer, packed));
+    }
+    let message = match format::named(name) {
+        Some(read) => format!("--to {name}: prof reads {} but does not write it", read.title),
+        None => format!("--to {name}: not a format that prof writes, and not a file extension of one"),
+    };
+    Err(hinted(message, known()))
+}
+
+/// The formats that are written, each with its file extensions.
+fn known() -> String {
     let of = |writer: &&Writer| {
         let mut endings: Vec<&str> = writer.endings.to_vec();
         endings.extend(writer.packed_endings);
-        format!("{} ({})", endings.join(" "), writer.name)
+        format!("{} ({})", writer.name, endings.join(" "))
     };
-    WRITERS.iter().map(of).collect::<Vec<_>>().join(", ")
+    let formats: Vec<String> = WRITERS.iter().map(of).collect();
+    format!("Formats and extensions, each also with .gz: {}", formats.join(", "))
 }
 
 fn holds_calls(profile: &Profile, writer: &Writer) -> anyhow::Error {

@@ -119,6 +119,7 @@ impl DiffCommand {
             ..LoadOptions::LEAST
         });
         let (old, new) = self.given()?;
+        target.check(&self.files(&old, &new), self.layout.force)?;
         let (args, choice, all_frames) = (&self.input, &self.choice, self.filters.all_frames);
         let sides = SideReader { args, choice, all_frames }.read(&old, &new, needs)?;
         for input in sides.all() {
@@ -129,7 +130,6 @@ impl DiffCommand {
                 return Err(hinted(message, "prof top -f json has the numbers to check"));
             }
         }
-        target.check(&[old.clone(), new.clone()].concat(), self.layout.force)?;
         let profiles: Vec<(&Profile, usize)> =
             sides.all().map(|input| (&input.profile, input.metric)).collect();
         let mut clock = Clock::new(self.input.verbose);
@@ -191,6 +191,13 @@ impl DiffCommand {
                 Err(hinted(message, "prof diff --old OLD... --new NEW..."))
             }
         }
+    }
+
+    /// Every file that is read.
+    fn files(&self, old: &[String], new: &[String]) -> Vec<PathBuf> {
+        let profiles = old.iter().chain(new).map(PathBuf::from);
+        let others = self.input.symbols.binaries().iter().chain(&self.test.budget).cloned();
+        profiles.chain(others).collect()
     }
 
     /// Folds what the recorder itself left at the end of stacks.

@@ -46,7 +46,7 @@ pub(crate) struct FlameCommand {
     /// Write the picture to this file, the same as OUT
     #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
-    /// Overwrite a file even if it is a profile
+    /// Replace the output file even if it is a profile (but never an input)
     #[arg(long)]
     force: bool,
     /// Width of an .svg in pixels

@@ -31,13 +31,13 @@ pub(crate) struct InfoCommand {
 impl InfoCommand {
     pub(crate) fn run(self) -> Result<()> {
         let target = Target::new(self.layout.output.as_deref());
+        target.check(&self.input.files()?, self.layout.force)?;
         let loaded = load(
             &self.input,
             &self.many,
             LoadOptions { labels: true, times: false, ..LoadOptions::LEAST },
             true,
         )?;
-        target.check(&loaded.names, self.layout.force)?;
         let mut clock = Clock::new(self.input.verbose);
         let [metric] = loaded.metrics[..] else {
             let message = "info explains one metric, and --metric was given several times";

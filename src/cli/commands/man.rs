@@ -10,7 +10,7 @@ use clap_mangen::Man;
 
 use crate::cli::commands::Prof;
 use crate::cli::failure::hinted;
-use crate::cli::target::Target;
+use crate::cli::target::{Kind, Target, may_write};
 use crate::name::nearest;
 
 /// Man pages, made from the same definition as --help
@@ -26,6 +26,9 @@ pub(crate) struct ManCommand {
     /// Write the pages of prof and of all commands into this folder
     #[arg(short, long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     output: Option<PathBuf>,
+    /// Write into the folder even if it is not empty
+    #[arg(long, requires = "output")]
+    force: bool,
 }
 
 impl ManCommand {
@@ -36,6 +39,7 @@ impl ManCommand {
             prof.get_subcommands().filter(|command| !command.is_hide_set()).collect();
         if let Some(folder) = &self.output {
             let place = || folder.display().to_string();
+            may_write::<&str>(folder, Kind::Folder, &[], self.force)?;
             fs::create_dir_all(folder).with_context(place)?;
             for command in std::iter::once(&prof).chain(commands) {
                 let path = folder.join(format!("{}.1", title(command)));

@@ -15,8 +15,9 @@ use crate::cli::failure::hinted;
 use crate::cli::marking::MarkArgs;
 use crate::cli::run::{one_metric, show};
 use crate::cli::sources::Sources;
+use crate::cli::target::Target;
 use crate::profile::LoadOptions;
-use crate::report::Report;
+use crate::report::{Origin, Report};
 use crate::tree::By;
 use crate::view::{SourceOptions, source};
 
@@ -67,7 +68,15 @@ impl SourceCommand {
                 limit: self.rows.limit_or(&self.view.layout, FUNCTIONS),
             };
             let found = source(profile, &options, &|file| sources.text_of(file));
-            Ok(Report::Source(found.map_err(|error| explain(&self.function, error))?))
+            let found = found.map_err(|error| explain(&self.function, error))?;
+            // The sources that were read are inputs too, and known only now.
+            let read = found.functions.iter().filter_map(|function| match &function.origin {
+                Origin::Found(path) => Some(path),
+                Origin::Missing(_) => None,
+            });
+            let layout = &self.view.layout;
+            Target::new(layout.output.as_deref()).check(&read.collect::<Vec<_>>(), layout.force)?;
+            Ok(Report::Source(found))
         })
     }
 }

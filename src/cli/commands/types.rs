@@ -30,7 +30,7 @@ pub(crate) struct TypesCommand {
 impl TypesCommand {
     pub(crate) fn run(self) -> Result<()> {
         let target = Target::new(self.layout.output.as_deref());
-        target.check(&[], self.layout.force)?;
+        target.check::<&str>(&[], self.layout.force)?;
         let types = types(self.name.as_deref(), self.language.as_deref());
         if types.types.is_empty() {
             return Err(self.nothing());

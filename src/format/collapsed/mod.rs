@@ -41,6 +41,10 @@ fn sniff(head: &[u8]) -> Confidence {
     if is_binary(head) || memchr::memchr(0, head).is_some() {
         return Confidence::No;
     }
+    // The CSV of `prof hot` has `;` between frames and ends its lines in numbers too.
+    if head.starts_with(b"frames,total,") {
+        return Confidence::No;
+    }
     let (good, all, _) = survey(head);
     // A stack 10,000 frames deep is a line that does not end here, and its weight is not in sight.
     let is_long_stack = memchr::memchr(b'\n', head).is_none()

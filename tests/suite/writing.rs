@@ -297,7 +297,7 @@ fn the_format_to_write_is_named_by_name_or_extension() {
             ] {
                 let output = convert(&to);
                 assert!(output.status.success(), "{to}: {}", errors(&output));
-                let is_packed = to.ends_with(".gz") || writer.packed_endings.contains(&ending);
+                let is_packed = to == format!("{ending}.gz") || writer.packed_endings.contains(ending);
                 assert_eq!(output.stdout.starts_with(&[0x1f, 0x8b]), is_packed, "{to}");
                 fs::write(folder.path().join("written"), &output.stdout).unwrap();
                 let info = run(folder.path(), &["info", "written"]);

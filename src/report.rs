@@ -26,7 +26,7 @@ pub use diff::{
     RowTest, RowVerdict,
 };
 pub use flame::{Flame, FlameNode};
-pub use focus::{Focus, Match, More, Neighbour};
+pub use focus::{Focus, Match, More, Neighbour, NeighbourKind, Overlap, StackInfo};
 pub use graph::{Graph, GraphEdge, GraphNode};
 pub use header::{About, Base, BaseAbout, Header, Highlight, MetricName, MetricTotal, Normalize, TextColumn};
 pub use hot::{Hot, HotSequence, PathStep};

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use crate::name::{clean, display_width};
 use crate::output::diff::comment;
 use crate::output::rows::Rows;
-use crate::output::text::{Style, heading, short_file};
+use crate::output::text::{Style, heading, overlap_note, short_file};
 use crate::report::{Header, MetricName, Report};
 use crate::unit::{self, IncompatibleUnits, Unit};
 
@@ -49,6 +49,11 @@ pub fn markdown(
     write_table(&titles, &cells, out)?;
     if header.elided_rows > 0 {
         writeln!(out, "\n… {} more rows", unit::group_thousands(header.elided_rows.into()))?;
+    }
+    if let Report::Focus(focus) = report
+        && let Some(note) = overlap_note(focus)
+    {
+        writeln!(out, "\n{}", escape(&note))?;
     }
     Ok(Ok(()))
 }

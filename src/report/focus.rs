@@ -23,15 +23,23 @@ pub struct Focus {
     /// New − old.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delta: Option<Pair>,
-    /// Who calls it, at its leaf-most occurrence. With `(root)`, where it starts the stack, and with
-    /// what was cut they sum to `total`.
+    /// Who calls it, anywhere on the stack. The rows that are not functions come last: `(itself)`
+    /// and `(root)`.
     pub callers: Vec<Neighbour>,
-    /// What it calls there. With `self` and with what was cut they sum to `total`.
+    /// What it calls, anywhere on the stack; `(itself)` comes last.
     pub callees: Vec<Neighbour>,
     /// What was cut of the callers.
     pub more_callers: More,
     /// What was cut of the callees.
     pub more_callees: More,
+    /// By how much the rows add up to more than `total`.
+    pub overlap: Overlap,
+    /// The same of the old side of a comparison.
+    #[serde(skip)]
+    pub old_overlap: Overlap,
+    /// For people: what the profile knows of the stacks, which explains sums that differ from `total`.
+    #[serde(skip)]
+    pub stacks: StackInfo,
     /// The functions meant, each by itself, the heaviest first.
     pub matches: Vec<Match>,
     /// The source file, where there is one and only one.
@@ -41,9 +49,12 @@ pub struct Focus {
 /// A caller or a callee.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Neighbour {
-    /// The unique name, or `(root)`.
+    /// The unique name, `(root)` or `(itself)`.
     pub name: Name,
-    /// The value of the samples in which it stands next to the function.
+    /// What the row stands for.
+    #[serde(skip)]
+    pub kind: NeighbourKind,
+    /// The value of the samples in which it stands next to the function, each counted once.
     pub value: i64,
     /// The old side of a comparison.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -51,6 +62,50 @@ pub struct Neighbour {
     /// New − old.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delta: Option<i64>,
+}
+
+/// What a row next to the function stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NeighbourKind {
+    /// Another function.
+    Function,
+    /// The function itself, or one of those that count as one with it: a direct recursive call.
+    Itself,
+    /// The start of the stack: nothing calls the function there.
+    Root,
+}
+
+impl NeighbourKind {
+    /// The name of a row that is not a function.
+    pub fn name(self) -> Option<Name> {
+        match self {
+            NeighbourKind::Function => None,
+            NeighbourKind::Itself => Some(Name::from("(itself)")),
+            NeighbourKind::Root => Some(Name::from("(root)")),
+        }
+    }
+}
+
+/// By how much the rows on either side of a function add up to more than its total. A function that
+/// recurs through others may have several callers on one stack, and a sample counts once for each of
+/// them. Negative where a profile without stacks does not say what recursive calls cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Overlap {
+    /// All callers, those that were cut included.
+    pub callers: i64,
+    /// Self and all callees, those that were cut included.
+    pub callees: i64,
+}
+
+/// What the rows next to a function were counted from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StackInfo {
+    /// Whole stacks.
+    Complete,
+    /// Calls without their stacks.
+    Calls,
+    /// Calls without their stacks, some of which lead back to the function.
+    RecursiveCalls,
 }
 
 /// What was cut of a list.

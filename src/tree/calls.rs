@@ -10,8 +10,9 @@ use std::sync::OnceLock;
 use hashbrown::HashMap;
 
 use crate::profile::{CallTable, Column, Cycles, FrameId, FunctionId, Id, Profile};
+use crate::tree::neighbours::excess;
 use crate::tree::shares::Shares;
-use crate::tree::{By, CallEdge, Flat, KeyId, Keys, Neighbours, whole};
+use crate::tree::{By, CallEdge, Flat, KeyId, Keys, Neighbours};
 
 /// Self and total of every key, and the edges between them, one column a series.
 #[derive(Clone, Debug)]
@@ -23,8 +24,6 @@ pub struct KeyCalls {
     pub(super) edge_values: Vec<Vec<i64>>,
     /// For each series, whether it counts calls rather than what they cost.
     pub(super) counts_calls: Vec<bool>,
-    /// Whether a key and others call each other in a circle.
-    is_circular: Column<KeyId, bool>,
     upper_bounds: usize,
     shares: OnceLock<Shares>,
 }
@@ -78,7 +77,6 @@ impl KeyCalls {
             edges: Vec::new(),
             edge_values: Vec::new(),
             counts_calls: metrics.iter().map(|&metric| Some(metric) == calls.calls_metric).collect(),
-            is_circular: Column::filled(false, keys.len()),
             upper_bounds: 0,
             shares: OnceLock::new(),
         };
@@ -139,7 +137,6 @@ impl KeyCalls {
     fn add_functions(&mut self, profile: &Profile, calls: &CallTable, keys: &Keys, metrics: &[usize]) {
         let ends = |&(caller, callee): &(KeyId, KeyId)| (caller.index(), callee.index());
         let cycles = Cycles::find(keys.len(), self.edges.iter().map(ends));
-        self.is_circular = (0..keys.len()).map(|key| cycles.holds(key)).collect();
         let mut is_bound = Column::<KeyId, bool>::filled(false, keys.len());
         for (series, &metric) in metrics.iter().enumerate() {
             let mut members = Column::<KeyId, Members>::filled(Members::default(), keys.len());
@@ -164,7 +161,7 @@ impl KeyCalls {
                 };
                 self.flat.total[series][key] = total;
                 // It is no less than that of any of the functions.
-                is_bound[key] |= members.count > 1 && self.is_circular[key] && total > members.largest;
+                is_bound[key] |= members.count > 1 && cycles.holds(key.index()) && total > members.largest;
             }
         }
         self.upper_bounds = is_bound.iter().filter(|&&is_bound| is_bound).count();
@@ -223,50 +220,69 @@ impl KeyCalls {
 
     /// What stands next to the wanted keys.
     pub(super) fn neighbours(&self, wanted: &Column<KeyId, bool>, series: usize) -> Neighbours {
+        let mut found = Neighbours::none(wanted.len());
         let counts_calls = self.counts_calls[series];
-        let zeros = || Column::filled(0_i64, wanted.len());
-        let (mut callers, mut callees, mut edges) = (zeros(), zeros(), 0);
         let mut uncalled = self.flat.total[series].clone();
+        // How many edges each side has: rounded values add up with a difference of one each at most.
+        let (mut above, mut below) = (0, 0);
         for (&(caller, callee), &value) in self.edges.iter().zip(&self.edge_values[series]) {
-            // A call from one of them to another is inside, unless calls are what is counted.
-            if wanted[callee] && (counts_calls || !wanted[caller]) {
-                callers[caller] = callers[caller].saturating_add(value);
-                edges += 1;
-            }
-            if wanted[caller] && (counts_calls || !wanted[callee]) {
-                callees[callee] = callees[callee].saturating_add(value);
+            match (wanted[caller], wanted[callee]) {
+                (true, true) => found.itself = found.itself.saturating_add(value),
+                (false, true) => {
+                    found.callers[caller] = found.callers[caller].saturating_add(value);
+                    above += 1;
+                }
+                (true, false) => {
+                    found.callees[callee] = found.callees[callee].saturating_add(value);
+                    below += 1;
+                }
+                (false, false) => {}
             }
             uncalled[callee] = uncalled[callee].saturating_sub(value);
         }
         let keys: Vec<KeyId> = wanted.ids().filter(|&key| wanted[key]).collect();
         let sum = |values: &mut dyn Iterator<Item = i64>| values.fold(0_i64, i64::saturating_add);
-        let self_value = sum(&mut keys.iter().map(|&key| self.flat.self_value[series][key]));
+        found.self_value = sum(&mut keys.iter().map(|&key| self.flat.self_value[series][key]));
         let totals = sum(&mut keys.iter().map(|&key| self.flat.total[series][key]));
-        let from_callers = sum(&mut callers.iter().copied());
-        let is_circular = self.is_called_back(wanted, &keys) && !counts_calls;
-        let total = match keys[..] {
+        let from_outside = sum(&mut found.callers.iter().copied());
+        let to_outside = sum(&mut found.callees.iter().copied());
+        found.is_called_back = !counts_calls && self.is_called_back(wanted, &keys);
+        found.total = match keys[..] {
             [one] => self.flat.total[series][one],
-            _ if counts_calls => self_value,
+            _ if counts_calls => found.self_value,
             // What callers say, and what none says anything of: an upper bound.
-            _ if is_circular => {
+            _ if found.is_called_back => {
                 let uncalled = sum(&mut keys.iter().map(|&key| uncalled[key].max(0)));
-                from_callers.saturating_add(uncalled).max(self_value).min(totals)
+                from_outside.saturating_add(uncalled).max(found.self_value).min(totals)
             }
-            _ => self_value.saturating_add(sum(&mut callees.iter().copied())).min(totals),
+            _ => found.self_value.saturating_add(to_outside).min(totals),
         };
-        let rest = total.saturating_sub(from_callers);
-        // Rounded values add up to their sum with a difference of one each at most.
-        if rest > edges || from_callers == 0 {
-            callers[whole()] = rest;
+        // Each call counts once, whoever calls; but what inner calls cost is part of the outer calls.
+        let accounted = if counts_calls {
+            from_outside.saturating_add(found.itself)
+        } else {
+            found.itself = found.itself.min(found.total);
+            from_outside
+        };
+        let rest = found.total.saturating_sub(accounted);
+        if rest > above || accounted == 0 {
+            found.root = rest;
         }
-        Neighbours { self_value, total, callers, callees, is_circular }
+        // The calls that a function makes are no part of the calls it gets.
+        if !counts_calls {
+            let beyond = |sum: i64, end: i64, rounding: i64| {
+                let excess = excess(sum.into(), end, found.itself, found.total);
+                if excess.unsigned_abs() > rounding.unsigned_abs() { excess } else { 0 }
+            };
+            let (callers, callees) =
+                (beyond(from_outside, found.root, above), beyond(to_outside, found.self_value, below));
+            (found.callers_excess, found.callees_excess) = (callers, callees);
+        }
+        found
     }
 
     /// Whether calls lead from the wanted keys out and back.
     fn is_called_back(&self, wanted: &Column<KeyId, bool>, keys: &[KeyId]) -> bool {
-        if let [one] = keys {
-            return self.is_circular[*one];
-        }
         let mut callees: HashMap<KeyId, Vec<KeyId>> = HashMap::new();
         for &(caller, callee) in &self.edges {
             callees.entry(caller).or_default().push(callee);

@@ -1,63 +1,104 @@
-//! What stands directly above and below a function.
+//! What stands directly above and below a set of functions.
 
 use crate::profile::Column;
-use crate::tree::{KeyId, Subject, whole};
+use crate::tree::{KeyId, Seen, Subject};
 
-/// What stands next to a set of keys, in one series. Every stack counts at the leaf-most frame
-/// whose key is in the set, so that callers sum to the total, and self and callees do too.
+/// The callers and callees of a set of keys, in one series. The set counts as one node, and a sample
+/// counts once in every row it belongs to: a set that recurs through other functions may have several
+/// callers on one stack, so rows can add up to more than the total.
 #[derive(Clone, Debug)]
 pub struct Neighbours {
-    /// The value of the stacks that end in the set.
+    /// The value of the samples whose leaf is in the set.
     pub self_value: i64,
-    /// The value of the stacks through the set.
+    /// The value of the samples with the set anywhere on the stack.
     pub total: i64,
-    /// Value by caller; under the key of the whole profile where the set starts the stack.
+    /// Value by caller: a key outside of the set, directly above a member.
     pub callers: Column<KeyId, i64>,
-    /// Value by callee.
+    /// Value by callee: a key outside of the set, directly below a member.
     pub callees: Column<KeyId, i64>,
-    /// Whether the values of callers or callees may contain each other: where calls are all that is
-    /// known, and some lead back to the set.
-    pub is_circular: bool,
+    /// The value of the samples in which a member calls a member, itself included.
+    pub itself: i64,
+    /// The value of the samples whose stack starts with a member.
+    pub root: i64,
+    /// By how much callers, `itself` and `root` add up to more than the total; negative where they add
+    /// up to less, as recursive calls of a profile without stacks may.
+    pub callers_excess: i64,
+    /// The same of `self_value`, callees and `itself`.
+    pub callees_excess: i64,
+    /// Where calls are all that is known, whether what the set calls leads back to it: the total of
+    /// several keys is an upper bound then.
+    pub is_called_back: bool,
+}
+
+impl Neighbours {
+    pub(super) fn none(keys: usize) -> Self {
+        Neighbours {
+            self_value: 0,
+            total: 0,
+            callers: Column::filled(0, keys),
+            callees: Column::filled(0, keys),
+            itself: 0,
+            root: 0,
+            callers_excess: 0,
+            callees_excess: 0,
+            is_called_back: false,
+        }
+    }
 }
 
 /// Counts the neighbours of the keys that `wanted` marks, in series number `series`.
 ///
 /// ```
 /// use prof::profile::{Column, from_picture};
-/// use prof::tree::{By, Subject, neighbours, whole};
+/// use prof::tree::{By, Subject, neighbours};
 ///
 /// let profile = from_picture("main;a;a;b 4\na 1");
 /// let subject = Subject::new(&profile, &By::Function, &[0]);
 /// let wanted = (0..subject.keys.len()).map(prof::profile::Id::new);
 /// let wanted: Column<_, bool> = wanted.map(|key| &**subject.keys.name(key) == "a").collect();
 /// let found = neighbours(&subject, &wanted, 0);
-/// assert_eq!((found.total, found.self_value, found.callers[whole()]), (5, 1, 1));
+/// assert_eq!((found.total, found.self_value, found.root, found.itself), (5, 1, 1, 4));
 /// ```
 pub fn neighbours(subject: &Subject<'_>, wanted: &Column<KeyId, bool>, series: usize) -> Neighbours {
     if let Some(calls) = &subject.calls {
         return calls.neighbours(wanted, series);
     }
     let keys = subject.keys.len();
-    let (callers, callees) = (Column::filled(0, keys), Column::filled(0, keys));
-    let mut found = Neighbours { self_value: 0, total: 0, callers, callees, is_circular: false };
+    let mut found = Neighbours::none(keys);
+    let (mut seen_above, mut seen_below) = (Seen::new(keys), Seen::new(keys));
     for (stack, &value) in subject.series[series].enumerate() {
-        if value == 0 {
+        if value == 0 || !subject.stack_keys(stack).any(|key| wanted[key]) {
             continue;
         }
-        let mut below = None;
-        let mut towards_root = subject.stack_keys(stack).rev();
-        while let Some(key) = towards_root.next() {
-            if wanted[key] {
-                found.total += value;
-                found.callers[towards_root.next().unwrap_or_else(whole)] += value;
-                match below {
-                    Some(callee) => found.callees[callee] += value,
-                    None => found.self_value += value,
+        found.total += value;
+        seen_above.next();
+        seen_below.next();
+        let mut above = None;
+        let mut calls_itself = false;
+        for key in subject.stack_keys(stack) {
+            match (above, wanted[key]) {
+                (None, true) => found.root += value,
+                (Some(caller), true) if wanted[caller] => calls_itself = true,
+                (Some(caller), true) if seen_above.first(caller) => found.callers[caller] += value,
+                (Some(member), false) if wanted[member] && seen_below.first(key) => {
+                    found.callees[key] += value;
                 }
-                break;
+                _ => {}
             }
-            below = Some(key);
+            above = Some(key);
         }
+        found.itself += if calls_itself { value } else { 0 };
+        found.self_value += if above.is_some_and(|leaf| wanted[leaf]) { value } else { 0 };
     }
+    let sum = |values: &Column<KeyId, i64>| values.iter().map(|&value| i128::from(value)).sum();
+    found.callers_excess = excess(sum(&found.callers), found.root, found.itself, found.total);
+    found.callees_excess = excess(sum(&found.callees), found.self_value, found.itself, found.total);
     found
+}
+
+/// By how much the rows of one side add up to more than the total. Overlapping rows may exceed what an
+/// `i64` holds, although each of them fits.
+pub(super) fn excess(others: i128, end: i64, itself: i64, total: i64) -> i64 {
+    let excess = others + i128::from(end) + i128::from(itself) - i128::from(total);
+    i64::try_from(excess).unwrap_or(if excess < 0 { i64::MIN } else { i64::MAX })
 }

@@ -1,8 +1,8 @@
 //! `focus`: one function, who calls it and what it calls.
 
 use crate::profile::{Column, Id, Profile};
-use crate::report::{Focus, Match, More, Name, Neighbour, Pair};
-use crate::tree::{KeyId, Subject, flat, neighbours, whole};
+use crate::report::{Focus, Match, More, Name, Neighbour, NeighbourKind, Overlap, Pair, StackInfo};
+use crate::tree::{KeyId, Neighbours, Subject, flat, neighbours};
 use crate::view::find::find;
 use crate::view::values::Measure;
 use crate::view::{NotFound, Row, Scope, Sort, SortKey, threshold};
@@ -38,9 +38,9 @@ impl FocusOptions {
     }
 }
 
-/// A function between its callers and callees. Where the text means several functions they are
-/// counted as one: calls among them are inside, and each stack counts at the leaf-most of them. Fails
-/// where no function matches, or none that does has a value.
+/// A function between its callers and callees, wherever on the stack they call each other. Several
+/// functions that match are counted as one, and calls among them are the row `(itself)`. Fails where no
+/// function matches, or none that does has a value.
 pub fn focus(profile: &Profile, options: &FocusOptions) -> Result<Focus, NotFound> {
     let subject = options.scope.subject(profile);
     let found = find(&subject, &options.scope.by, &options.function, options.fixed)?;
@@ -50,15 +50,11 @@ pub fn focus(profile: &Profile, options: &FocusOptions) -> Result<Focus, NotFoun
     header.warnings.extend(found.note);
 
     let counted = neighbours(&subject, &found.wanted, 0);
-    if counted.is_circular {
+    let is_set = found.wanted.iter().filter(|&&wanted| wanted).count() > 1;
+    if counted.is_called_back && is_set {
         let name = options.function.escape_debug();
-        let bound = if found.wanted.iter().filter(|&&wanted| wanted).count() > 1 {
-            ", and the total is an upper bound"
-        } else {
-            ""
-        };
         header.warnings.push(format!(
-            "{name}: what recursive calls cost is part of the calls above them: these do not add up{bound}"
+            "{name}: the total is an upper bound, because these functions are called back from what they call"
         ));
     }
     let measure = Measure::new(&header);
@@ -67,11 +63,13 @@ pub fn focus(profile: &Profile, options: &FocusOptions) -> Result<Focus, NotFoun
     let old_pair = old.as_ref().map(|old| measure.old(Some(old.self_value), Some(old.total)));
     let heavier = counted.total.saturating_abs().max(old_pair.map_or(0, |old| old.total.saturating_abs()));
     let smallest = threshold(heavier, options.min_share);
-    let old_callers = old.as_ref().map(|old| &old.callers);
-    let old_callees = old.as_ref().map(|old| &old.callees);
     let sides = Sides { subject: &subject, measure: &measure, options, smallest };
-    let (callers, more_callers) = sides.list(&counted.callers, old_callers);
-    let (callees, more_callees) = sides.list(&counted.callees, old_callees);
+    let (mut callers, more_callers) = sides.list(&counted, old.as_ref(), |side| &side.callers);
+    let (mut callees, more_callees) = sides.list(&counted, old.as_ref(), |side| &side.callees);
+    let itself = sides.special(NeighbourKind::Itself, &counted, old.as_ref(), |side| side.itself);
+    callers.extend(itself.clone());
+    callers.extend(sides.special(NeighbourKind::Root, &counted, old.as_ref(), |side| side.root));
+    callees.extend(itself);
     header.elided = more_callers.value + more_callees.value;
     header.elided_rows = more_callers.rows + more_callees.rows;
 
@@ -94,6 +92,9 @@ pub fn focus(profile: &Profile, options: &FocusOptions) -> Result<Focus, NotFoun
         callees,
         more_callers,
         more_callees,
+        overlap: overlap(&counted),
+        old_overlap: old.as_ref().map(|old| sides.scaled(overlap(old))).unwrap_or_default(),
+        stacks: stack_info(&subject, &counted),
         matches: matches(&subject, &keys),
         file,
     })
@@ -108,8 +109,14 @@ struct Sides<'s, 'p> {
 }
 
 impl Sides<'_, '_> {
-    /// The neighbours on one side in order, and what was cut of them.
-    fn list(&self, values: &Column<KeyId, i64>, old: Option<&Column<KeyId, i64>>) -> (Vec<Neighbour>, More) {
+    /// The functions on one side in order, and what was cut of them.
+    fn list(
+        &self,
+        counted: &Neighbours,
+        old: Option<&Neighbours>,
+        side: impl Fn(&Neighbours) -> &Column<KeyId, i64>,
+    ) -> (Vec<Neighbour>, More) {
+        let (values, old) = (side(counted), old.map(side));
         let valued = |key: &KeyId| values[*key] != 0 || old.is_some_and(|old| old[*key] != 0);
         let keys = (0..values.len()).map(KeyId::new);
         let mut all: Vec<Neighbour> = keys
@@ -140,10 +147,47 @@ impl Sides<'_, '_> {
     }
 
     fn neighbour(&self, key: KeyId, value: i64, old: Option<i64>) -> Neighbour {
-        let name = if key == whole() { Name::from("(root)") } else { self.subject.keys.name(key).clone() };
-        let old = old.map(|old| self.measure.old(Some(old), Some(old)).total);
-        Neighbour { name, value, old, delta: old.map(|old| value - old) }
+        self.row(NeighbourKind::Function, self.subject.keys.name(key).clone(), value, old)
     }
+
+    /// A row that is not a function, where it has a value. It is never cut.
+    fn special(
+        &self,
+        kind: NeighbourKind,
+        counted: &Neighbours,
+        old: Option<&Neighbours>,
+        value: impl Fn(&Neighbours) -> i64,
+    ) -> Option<Neighbour> {
+        let (value, old) = (value(counted), old.map(value));
+        let has_value = value != 0 || old.is_some_and(|old| old != 0);
+        kind.name().filter(|_| has_value).map(|name| self.row(kind, name, value, old))
+    }
+
+    fn row(&self, kind: NeighbourKind, name: Name, value: i64, old: Option<i64>) -> Neighbour {
+        let old = old.map(|old| self.scaled_value(old));
+        Neighbour { name, kind, value, old, delta: old.map(|old| value - old) }
+    }
+
+    /// A value of the old side as it is compared.
+    fn scaled_value(&self, old: i64) -> i64 {
+        self.measure.old(Some(old), Some(old)).total
+    }
+
+    fn scaled(&self, old: Overlap) -> Overlap {
+        Overlap { callers: self.scaled_value(old.callers), callees: self.scaled_value(old.callees) }
+    }
+}
+
+fn stack_info(subject: &Subject<'_>, counted: &Neighbours) -> StackInfo {
+    match subject.calls {
+        None => StackInfo::Complete,
+        Some(_) if counted.itself != 0 || counted.is_called_back => StackInfo::RecursiveCalls,
+        Some(_) => StackInfo::Calls,
+    }
+}
+
+fn overlap(counted: &Neighbours) -> Overlap {
+    Overlap { callers: counted.callers_excess, callees: counted.callees_excess }
 }
 
 /// The functions meant, each by itself.
@@ -165,6 +209,8 @@ fn matches(subject: &Subject<'_>, keys: &[KeyId]) -> Vec<Match> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
     use super::*;
     use crate::profile::from_picture;
     use proptest::prelude::*;
@@ -173,6 +219,9 @@ mod tests {
     const SECOND: &str =
         "main;report;top5;qsort;cmp 60\nmain;report;top5;qsort 30\nmain;report;top5 2\nmain;render 8";
     const THIRD: &str = "main;a;a;a 4\nmain;a;b;a 3\nmain;a;b 2\nmain;b 1";
+
+    const FOURTH: &str =
+        "main;http;parse;object;parse;object;parse;lex 90\nmain;http;parse 10\nmain;cli;parse;lex 20";
 
     fn focused(picture: &str, function: &str) -> Result<Focus, NotFound> {
         focus(&from_picture(picture), &FocusOptions::new(Scope::metric(0), function))
@@ -203,9 +252,10 @@ mod tests {
             (FIRST, "main", "(root) 18 > main 4/18 > foo1 8, foo2 6"),
             (SECOND, "qsort", "top5 90 > qsort 30/90 > cmp 60"),
             (SECOND, "top5", "report 92 > top5 2/92 > qsort 90"),
-            (THIRD, "a", "a 4, b 3, main 2 > a 7/9 > b 2"),
+            (THIRD, "a", "main 9, b 3, (itself) 4 > a 7/9 > b 5, (itself) 4"),
             (THIRD, "b", "a 5, main 1 > b 3/6 > a 3"),
             (THIRD, "main", "(root) 10 > main 0/10 > a 9, b 1"),
+            (FOURTH, "parse", "http 100, object 90, cli 20 > parse 10/120 > lex 110, object 90"),
         ] {
             assert_eq!(drawn(picture, function), expected);
         }
@@ -218,8 +268,11 @@ mod tests {
         let focus = focused(FIRST, "foo").unwrap();
         let matches: Vec<&str> = focus.matches.iter().map(|row| &*row.name).collect();
         assert_eq!(matches, ["foo1", "foo2"]);
-        // A stack counts at the leaf-most of those meant.
-        assert_eq!(drawn("main;x1;x2;y 2\nmain;x1 1", "x"), "x1 2, main 1 > x 1/3 > y 2");
+        // Calls from one to another are a row of their own; `z` stands between two of them.
+        let picture = "main;x1;x2;y 2\nmain;x1 1\nx2;z;x1 4";
+        let expected = "z 4, main 3, (itself) 2, (root) 4 > x 5/7 > z 4, y 2, (itself) 2";
+        assert_eq!(drawn(picture, "x"), expected);
+        assert_eq!(focused(picture, "x").unwrap().overlap, Overlap { callers: 6, callees: 6 });
     }
 
     #[test]
@@ -244,7 +297,7 @@ mod tests {
 
     #[test]
     fn what_is_cut_is_said() {
-        let picture = "a;f 5\nb;f 4\nc;f;x 3\nf;y 2";
+        let picture = "a;f 5\nb;f 4\nc;f;x 3\nd;f;y 2";
         let options = FocusOptions { limit: Some(2), ..FocusOptions::new(Scope::metric(0), "f") };
         let focus = focus(&from_picture(picture), &options).unwrap();
         assert_eq!(focus.callers.len(), 2);
@@ -253,40 +306,83 @@ mod tests {
         assert_eq!((focus.header.elided, focus.header.elided_rows), (5, 2));
     }
 
+    #[test]
+    fn only_functions_are_cut() {
+        let picture = "a;f;f;x 5\nb;f 4\nc;f;y 3\nf;z 2";
+        let options =
+            FocusOptions { limit: Some(1), min_share: 30.0, ..FocusOptions::new(Scope::metric(0), "f") };
+        let focus = focus(&from_picture(picture), &options).unwrap();
+        let names = |rows: &[Neighbour]| rows.iter().map(|row| row.name.to_string()).collect::<Vec<_>>();
+        assert_eq!(names(&focus.callers), ["a", "(itself)", "(root)"]);
+        assert_eq!(focus.more_callers, More { rows: 2, value: 7, old: None });
+        assert_eq!(names(&focus.callees), ["x", "(itself)"]);
+        assert_eq!(focus.more_callees, More { rows: 2, value: 5, old: None });
+    }
+
+    #[test]
+    fn an_old_side_has_rows_of_its_own() {
+        let picture = "main;f;g;f 1 4\nf;f 0 2\nmain;f;h 3 0";
+        let options = FocusOptions::new(Scope::beside(), "f");
+        let focus = focus(&from_picture(picture), &options).unwrap();
+        let side = |rows: &[Neighbour]| {
+            let row = |row: &Neighbour| format!("{} {} {:?} {:?}", row.name, row.value, row.old, row.delta);
+            rows.iter().map(row).collect::<Vec<_>>()
+        };
+        let callers = [
+            "main 4 Some(4) Some(0)",
+            "g 1 Some(4) Some(-3)",
+            "(itself) 0 Some(2) Some(-2)",
+            "(root) 0 Some(2) Some(-2)",
+        ];
+        assert_eq!(side(&focus.callers), callers);
+        let callees = ["h 3 Some(0) Some(3)", "g 1 Some(4) Some(-3)", "(itself) 0 Some(2) Some(-2)"];
+        assert_eq!(side(&focus.callees), callees);
+        assert_eq!(focus.overlap, Overlap { callers: 1, callees: 1 });
+        assert_eq!(focus.old_overlap, Overlap { callers: 6, callees: 6 });
+    }
+
     proptest! {
-        /// Callers sum to the total, and self and callees do; each as counted sample by sample.
+        /// Every number as counted sample by sample, with sets of names.
         #[test]
         fn equals_a_count_by_hand(
-            stacks in proptest::collection::vec((proptest::collection::vec(0..4_usize, 0..7), 1..9_i64), 1..12),
+            stacks in proptest::collection::vec((proptest::collection::vec(0..4_usize, 0..7), -9..9_i64), 1..12),
             regex in prop::sample::select(vec!["^f0$", "f1", "f[12]", "f"]),
         ) {
             let names = ["f0", "f1", "f2", "f3"];
             let text = |stack: &[usize]| stack.iter().map(|&f| names[f]).collect::<Vec<_>>().join(";");
             let picture: Vec<String> = stacks.iter().map(|(s, v)| format!("{} {v}", text(s))).collect();
-            let regex_compiled = regex::Regex::new(regex).unwrap();
+            let compiled = regex::Regex::new(regex).unwrap();
             let (mut total, mut own) = (0, 0);
-            let mut callers = std::collections::BTreeMap::new();
-            let mut callees = std::collections::BTreeMap::new();
+            let (mut callers, mut callees) = (BTreeMap::new(), BTreeMap::new());
             for (stack, value) in &stacks {
-                let Some(at) = stack.iter().rposition(|&f| regex_compiled.is_match(names[f])) else { continue };
-                total += value;
-                let caller = if at == 0 { "(root)" } else { names[stack[at - 1]] };
-                *callers.entry(caller.to_string()).or_insert(0) += value;
-                match stack.get(at + 1) {
-                    Some(&callee) => *callees.entry(names[callee].to_string()).or_insert(0) += value,
-                    None => own += value,
+                let stack: Vec<&str> = stack.iter().map(|&f| names[f]).collect();
+                let label = |name: &str| if compiled.is_match(name) { "(itself)" } else { name }.to_string();
+                let (mut above, mut below) = (BTreeSet::new(), BTreeSet::new());
+                for at in (0..stack.len()).filter(|&at| compiled.is_match(stack[at])) {
+                    above.insert(if at == 0 { "(root)".to_string() } else { label(stack[at - 1]) });
+                    below.insert(stack.get(at + 1).map_or("(self)".to_string(), |below| label(below)));
                 }
+                if !above.is_empty() {
+                    total += value;
+                    own += if below.contains("(self)") { *value } else { 0 };
+                }
+                above.into_iter().for_each(|name| *callers.entry(name).or_insert(0) += value);
+                below.into_iter().for_each(|name| *callees.entry(name).or_insert(0) += value);
             }
+            callees.remove("(self)");
+            callers.retain(|_, value| *value != 0);
+            callees.retain(|_, value| *value != 0);
             let Ok(focus) = focused(&picture.join("\n"), regex) else {
-                prop_assert_eq!(total, 0);
+                // No function that matches has a value.
                 return Ok(());
             };
+            let sums = |side: &[Neighbour]| side.iter().map(|row| row.value).sum::<i64>();
             let side = |side: &[Neighbour]| side.iter().map(|row| (row.name.to_string(), row.value)).collect();
             prop_assert_eq!((focus.total, focus.self_value), (total, own));
             prop_assert_eq!(callers, side(&focus.callers));
             prop_assert_eq!(callees, side(&focus.callees));
-            prop_assert_eq!(focus.callers.iter().map(|row| row.value).sum::<i64>(), total);
-            prop_assert_eq!(own + focus.callees.iter().map(|row| row.value).sum::<i64>(), total);
+            prop_assert_eq!(sums(&focus.callers), total + focus.overlap.callers);
+            prop_assert_eq!(own + sums(&focus.callees), total + focus.overlap.callees);
         }
     }
 }

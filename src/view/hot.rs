@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use hashbrown::HashSet;
 
 use crate::profile::Profile;
-use crate::report::{Header, Hot, HotSequence, Name, Neighbour, Pair, PathStep};
+use crate::report::{Header, Hot, HotSequence, Name, Neighbour, NeighbourKind, Pair, PathStep};
 use crate::tree::{
     Fraction, KeyId, PathRow, Sequence, SequenceSearch, Subject, along_path, count_chains, heaviest_path,
     sequences, whole,
@@ -100,8 +100,7 @@ fn found(subject: &Subject<'_>, options: &HotOptions, shown: i64) -> Vec<Chain> 
         tolerance: Fraction::percent(options.tolerance),
     };
     let sequences = sequences(subject, search);
-    let caller =
-        |&(key, value): &(KeyId, i64)| Neighbour { name: name(subject, key), value, old: None, delta: None };
+    let caller = |&(key, value): &(KeyId, i64)| caller(subject, key, value, None);
     let chain = |sequence: &Sequence| {
         let keys = sequences.keys(sequence);
         let row = HotSequence {
@@ -132,12 +131,7 @@ fn compared(subject: &Subject<'_>, header: &Header, new: Vec<Chain>, old: Vec<Ch
         (row.old, row.delta) = (values.old, values.delta);
         let caller = |(&key, values): (&KeyId, &Vec<i64>)| {
             let old = measure.old(Some(0), values.get(1).copied()).total;
-            Neighbour {
-                name: name(subject, key),
-                value: values[0],
-                old: Some(old),
-                delta: Some(values[0] - old),
-            }
+            caller(subject, key, values[0], Some(old))
         };
         row.callers = count.callers.iter().map(caller).collect();
         row.callers.sort_by(|a, b| {
@@ -170,6 +164,12 @@ fn steps_of(subject: &Subject<'_>, header: &Header, rows: &[PathRow]) -> Vec<Pat
         }
     };
     rows.iter().enumerate().map(step).collect()
+}
+
+/// Who calls the first function of a sequence.
+fn caller(subject: &Subject<'_>, key: KeyId, value: i64, old: Option<i64>) -> Neighbour {
+    let kind = if key == whole() { NeighbourKind::Root } else { NeighbourKind::Function };
+    Neighbour { name: name(subject, key), kind, value, old, delta: old.map(|old| value - old) }
 }
 
 fn name(subject: &Subject<'_>, key: KeyId) -> Name {

@@ -22,7 +22,7 @@ use crate::profile::LoadOptions;
 use crate::report::{Graph, Report};
 use crate::view::{GraphOptions, Sort, SortKey, graph};
 
-/// Call graph: one node a function (OUT.svg, OUT.dot, or text)
+/// Call graph: one node per function (OUT.svg, OUT.dot, or text)
 ///
 /// The PROFILE that ends in .svg or .dot is where a picture goes; without one the graph is listed.
 /// An .svg is drawn by `dot` of Graphviz.
@@ -32,15 +32,15 @@ use crate::view::{GraphOptions, Sort, SortKey, graph};
 }))]
 #[command(after_help = "Examples:
   prof graph calls.svg cpu.pb.gz        a picture of the 80 heaviest functions
-  prof graph --max-nodes 20 cpu.pb.gz   the 20 heaviest as text, each with what it calls")]
+  prof graph -n 20 cpu.pb.gz            the 20 heaviest as text, each with its callers and callees")]
 pub(crate) struct GraphCommand {
     #[command(flatten)]
     view: ViewArgs,
     #[command(flatten)]
     base: BaseArgs,
     /// How many functions at most, the heaviest; 0 for all [default: 80; JSON and CSV: all]
-    #[arg(long, value_name = "N")]
-    max_nodes: Option<usize>,
+    #[arg(short = 'n', long, value_name = "N", visible_alias = "max-nodes")]
+    limit: Option<usize>,
     /// Leave out calls under this share of what is shown, in percent [default: 0.1; JSON and CSV: 0]
     #[arg(long, value_name = "P", value_parser = percent)]
     min_edge: Option<f64>,
@@ -91,7 +91,7 @@ impl GraphCommand {
             let options = GraphOptions {
                 scope,
                 sort: self.base.order(self.sort.as_ref(), sort)?,
-                max_nodes: Some(self.max_nodes.unwrap_or(nodes)).filter(|&nodes| nodes > 0),
+                max_nodes: Some(self.limit.unwrap_or(nodes)).filter(|&nodes| nodes > 0),
                 min_edge: self.min_edge.unwrap_or(min_edge),
             };
             Ok(Report::Graph(graph(profile, &options)))

@@ -2,11 +2,11 @@
 
 use crate::name::{clean, display_width, fit};
 use crate::output::text::Style;
-use crate::output::text::columns::{Columns, Emphasis, Line};
+use crate::output::text::columns::{Columns, Emphasis, Line, wrap};
 use crate::output::text::compared;
 use crate::output::text::header;
 use crate::output::text::names::{Names, short_file};
-use crate::report::{Focus, Match, More, Neighbour, Pair};
+use crate::report::{Focus, Match, More, Neighbour, NeighbourKind, Overlap, Pair, StackInfo};
 use crate::unit::{self, IncompatibleUnits, Scale};
 
 /// The header, the function between callers and callees, and the functions meant where they are
@@ -22,12 +22,54 @@ pub(super) fn lines(focus: &Focus, style: &Style) -> Result<Vec<Line>, Incompati
         names: Names::new(neighbours.chain(matches), style),
     };
     lines.extend(drawing.lines());
+    if let Some(note) = overlap_note(focus) {
+        let note = style.width.map_or_else(|| vec![note.clone()], |width| wrap(&note, width));
+        lines.extend(note.into_iter().map(|line| Line::new(line, Emphasis::Faint)));
+    }
     let note = header::highlight_note(&focus.header, &drawing.scale, style);
     lines.extend(note.map(|note| Line::new(note, Emphasis::Faint)));
     if focus.matches.len() > 1 {
         lines.extend(drawing.matches());
     }
     Ok(lines)
+}
+
+/// Why the rows do not add up to the total, where they do not.
+pub(in crate::output) fn overlap_note(focus: &Focus) -> Option<String> {
+    let is_of_old = focus.overlap == Overlap::default();
+    let (overlap, total, of_old) = if is_of_old {
+        (focus.old_overlap, old(focus).total, " on the old side")
+    } else {
+        (focus.overlap, focus.total, "")
+    };
+    let sides = [("callers", overlap.callers), ("self and callees", overlap.callees)];
+    let uneven = sides.iter().filter(|(_, excess)| *excess != 0).enumerate();
+    let sums: Vec<String> = uneven
+        .map(|(index, (side, excess))| match (index, sum_share(*excess, total)) {
+            (0, share) => format!("{side} add up to {share} of the total{of_old}"),
+            (_, share) => format!("{side} to {share}"),
+        })
+        .collect();
+    let why = match focus.stacks {
+        StackInfo::Complete => "rows overlap, because one sample can pass through several of them",
+        StackInfo::RecursiveCalls => {
+            "rows do not add up, because the cost of a recursive call is also part of the call around it"
+        }
+        StackInfo::Calls => {
+            "rows do not add up, because the profile's costs of calls do not match its totals"
+        }
+    };
+    (!sums.is_empty()).then(|| format!("{why}: {}", sums.join(", ")))
+}
+
+/// What rows add up to, in percent of the total that they differ from.
+fn sum_share(excess: i64, total: i64) -> String {
+    let share = unit::share(total.saturating_add(excess), total);
+    match share.as_str() {
+        "100.0%" if (excess < 0) == (total < 0) => "just over 100%".to_string(),
+        "100.0%" => "just under 100%".to_string(),
+        _ => share,
+    }
 }
 
 /// The old side of the function.
@@ -58,11 +100,9 @@ struct DrawnLine {
 impl Drawing<'_> {
     fn lines(&self) -> Vec<Line> {
         let focus = self.focus;
-        let mut above: Vec<DrawnRow> = focus.callers.iter().map(|row| self.neighbour(row)).collect();
-        above.extend(self.more(focus.more_callers, "caller"));
+        let above = self.side(&focus.callers, focus.more_callers, "caller");
         let mut below = vec![(focus.self_value, old(focus).self_value, "(self)".to_string(), Emphasis::None)];
-        below.extend(focus.callees.iter().map(|row| self.neighbour(row)));
-        below.extend(self.more(focus.more_callees, "callee"));
+        below.extend(self.side(&focus.callees, focus.more_callees, "callee"));
 
         let glyphs = self.style.glyphs;
         let last = below.len() - 1;
@@ -82,6 +122,16 @@ impl Drawing<'_> {
         let titles: Vec<&str> =
             titles.iter().map(String::as_str).chain(["CALLERS, FUNCTION, CALLEES"]).collect();
         self.lay_out(&titles, drawn)
+    }
+
+    /// The functions on one side, what was cut of them, and the rows that are not functions.
+    fn side(&self, rows: &[Neighbour], more: More, noun: &str) -> Vec<DrawnRow> {
+        let (functions, others): (Vec<&Neighbour>, Vec<&Neighbour>) =
+            rows.iter().partition(|row| row.kind == NeighbourKind::Function);
+        let mut drawn: Vec<DrawnRow> = functions.into_iter().map(|row| self.neighbour(row)).collect();
+        drawn.extend(self.more(more, noun));
+        drawn.extend(others.into_iter().map(|row| self.neighbour(row)));
+        drawn
     }
 
     fn is_filtered(&self) -> bool {

@@ -1,4 +1,4 @@
-//! The call graph as text: each function, and below it what it calls.
+//! The call graph as text: each function, and below it what calls it and what it calls.
 
 use hashbrown::HashMap;
 
@@ -8,7 +8,7 @@ use crate::output::text::columns::{Columns, Emphasis, Line};
 use crate::output::text::compared;
 use crate::output::text::header;
 use crate::output::text::names::Names;
-use crate::report::{Graph, GraphEdge, GraphNode, Pair};
+use crate::report::{Graph, GraphEdge, GraphNode, Name, Pair};
 use crate::unit::{self, IncompatibleUnits, Scale};
 
 /// The header, the nodes with their edges, and what was left out.
@@ -42,16 +42,23 @@ struct DrawnLine<'g> {
 
 impl Drawing<'_> {
     fn lines(&self) -> Vec<Line> {
+        let mut called_by: HashMap<&str, Vec<&GraphEdge>> = HashMap::new();
         let mut calls: HashMap<&str, Vec<&GraphEdge>> = HashMap::new();
         for edge in &self.graph.edges {
+            called_by.entry(&edge.callee).or_default().push(edge);
             calls.entry(&edge.caller).or_default().push(edge);
         }
+        let glyphs = self.style.glyphs;
         let mut drawn = Vec::new();
         for node in &self.graph.nodes {
+            let name = &*node.name;
             drawn.push(self.node(node));
-            drawn.extend(calls.get(&*node.name).into_iter().flatten().map(|edge| self.edge(edge)));
+            let callers = called_by.get(name).into_iter().flatten();
+            drawn.extend(callers.map(|edge| self.edge(edge, glyphs.called_by, &edge.caller)));
+            let callees = calls.get(name).into_iter().flatten();
+            drawn.extend(callees.map(|edge| self.edge(edge, glyphs.calls, &edge.callee)));
         }
-        let title = format!("FUNCTION{}CALLEES", self.style.glyphs.calls);
+        let title = format!("FUNCTION{}CALLERS{}CALLEES", glyphs.called_by, glyphs.calls);
         let values = self.value_titles();
         let mut titles: Vec<&str> = values.iter().map(String::as_str).collect();
         titles.extend(["SELF", &title]);
@@ -108,18 +115,16 @@ impl Drawing<'_> {
         DrawnLine { numbers, prefix: mark, name: self.names.get(&node.name), side, emphasis }
     }
 
-    /// `→ callee`, or `→ … → callee` where functions between were left out.
-    fn edge<'g>(&'g self, edge: &'g GraphEdge) -> DrawnLine<'g> {
+    /// `← caller` or `→ callee`, or `→ … → callee` where functions between were left out.
+    fn edge<'g>(&'g self, edge: &'g GraphEdge, arrow: &str, other: &'g Name) -> DrawnLine<'g> {
         let mut numbers = self.value(edge.value, edge.old);
         numbers.push(String::new());
-        let glyphs = self.style.glyphs;
-        let arrow = glyphs.calls.trim_start();
         let between =
-            if edge.bridged { format!("{}{}", glyphs.ellipsis, glyphs.calls) } else { String::new() };
-        let prefix = format!("  {arrow}{between}");
+            if edge.bridged { format!("{}{arrow}", self.style.glyphs.ellipsis) } else { String::new() };
+        let prefix = format!("  {}{between}", arrow.trim_start());
         let pair = |total| Pair { self_value: 0, total };
         let side = edge.old.map_or("", |old| compared::on_one_side(pair(edge.value), pair(old)));
-        DrawnLine { numbers, prefix, name: self.names.get(&edge.callee), side, emphasis: Emphasis::None }
+        DrawnLine { numbers, prefix, name: self.names.get(other), side, emphasis: Emphasis::None }
     }
 
     fn notes(&self) -> Vec<String> {

@@ -25,6 +25,7 @@ mod types;
 use std::borrow::Cow;
 use std::io::{self, Write};
 
+pub(super) use focus::overlap_note;
 pub(super) use graph::left_out;
 pub(super) use hot::shares_of_callers;
 pub(super) use info::total_of_metric;

@@ -366,8 +366,12 @@ mod tests {
                     total += value;
                     own += if below.contains("(self)") { *value } else { 0 };
                 }
-                above.into_iter().for_each(|name| *callers.entry(name).or_insert(0) += value);
-                below.into_iter().for_each(|name| *callees.entry(name).or_insert(0) += value);
+                for name in above {
+                    *callers.entry(name).or_insert(0) += value;
+                }
+                for name in below {
+                    *callees.entry(name).or_insert(0) += value;
+                }
             }
             callees.remove("(self)");
             callers.retain(|_, value| *value != 0);

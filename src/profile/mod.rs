@@ -124,6 +124,8 @@ pub struct Meta {
     pub time_ns: Option<i64>,
     /// How long it took, in nanoseconds.
     pub duration_ns: Option<i64>,
+    /// How many processors the machine has, where the recording says.
+    pub processors: Option<i64>,
     /// How much of what lies between two samples.
     pub period: Option<Period>,
     /// Free text that the recorder left.

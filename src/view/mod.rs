@@ -273,6 +273,8 @@ const LONGEST: i64 = 366 * 24 * 3600 * 1_000_000_000;
 fn busy(profile: &Profile, metric: usize) -> Option<i64> {
     /// More processors than any machine has: the duration must be wrong.
     const MOST: i64 = 10_000;
+    // Timers are not exact: a busy machine may seem to have a little more than it has.
+    let most = profile.meta.processors.map_or(MOST * 100, |processors| processors.saturating_mul(110));
     let shown = &profile.meta.metrics[metric];
     if !shown.name.eq_ignore_ascii_case("cpu") {
         return None;
@@ -280,7 +282,7 @@ fn busy(profile: &Profile, metric: usize) -> Option<i64> {
     let cpu = nanoseconds(shown.total, &shown.unit, shown.divisor)?;
     let duration = profile.meta.duration_ns.filter(|&duration| duration > 0 && duration < LONGEST)?;
     let hundredths = (i128::from(cpu) * 100 + i128::from(duration) / 2) / i128::from(duration);
-    i64::try_from(hundredths).ok().filter(|&busy| busy <= MOST * 100)
+    i64::try_from(hundredths).ok().filter(|&busy| busy <= most)
 }
 
 /// How many samples the recorder took: what the companion metric counts, else total by period.

@@ -2,6 +2,9 @@
 //! compares them with what other programs made of them.
 
 use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::Path;
+use std::process::Command;
 
 use crate::support::{corpus_root, files, load_file, load_well};
 use prof::format::LoadError;
@@ -25,6 +28,90 @@ fn recordings_of_java() {
             assert!(totals.contains(metric), "{name}: {metric:?} is not in {totals:?}");
         }
     }
+}
+
+/// Every recording that is read, compared with what the JDK's `jfr print` lists of it, event by event.
+#[test]
+fn recordings_of_java_hold_what_the_jdk_prints() {
+    let Some(corpus) = corpus_root() else { return };
+    if Command::new("jfr").arg("version").output().is_err() {
+        println!("skipped: there is no `jfr` of a JDK");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut compared = 0;
+    for path in files(&corpus.join("jfr")) {
+        let Ok(profile) = load_file(&path) else { continue };
+        // The JDK reads what is unpacked and called `.jfr`.
+        let plain = folder.path().join("recording.jfr");
+        std::fs::write(&plain, unpacked(&path)).unwrap();
+        let Some(printed) = printed_by_jdk(&plain) else {
+            // The metadata of this one name constants that are not there, and all of its events are gone.
+            assert!(path.ends_with("btraceio__jafar__AZ0slzMAAAC9yoVJD_6NAwAA.jfr"), "{}", path.display());
+            assert_eq!(profile.meta.rows, 0);
+            continue;
+        };
+        let ours = |name: &str| {
+            let metric = profile.meta.metric_named(name);
+            metric.map_or(0, |metric| profile.meta.metrics[metric].total)
+        };
+        let theirs = |event: &str| printed.get(event).copied().unwrap_or(0);
+        let by_buffer = theirs("jdk.ObjectAllocationInNewTLAB") + theirs("jdk.ObjectAllocationOutsideTLAB");
+        let allocations = if by_buffer > 0 { by_buffer } else { theirs("jdk.ObjectAllocationSample") };
+        for (ours, theirs) in [
+            (
+                ours("samples") + ours("wall_samples"),
+                theirs("jdk.ExecutionSample") + theirs("profiler.WallClockSample"),
+            ),
+            (ours("native_samples"), theirs("jdk.NativeMethodSample")),
+            (ours("alloc_objects"), allocations),
+            (ours("inuse_objects"), theirs("profiler.LiveObject")),
+            (ours("lock_count"), theirs("jdk.JavaMonitorEnter")),
+            (ours("park_count"), theirs("jdk.ThreadPark")),
+        ] {
+            assert_eq!(ours, theirs, "{}: {printed:?}", path.display());
+        }
+        // All of these have one interval.
+        let (samples, cpu) = (ours("samples"), ours("cpu"));
+        assert!(samples == 0 || cpu % samples == 0, "{}: {samples} {cpu}", path.display());
+        compared += 1;
+    }
+    assert!(compared > 15, "{compared}");
+}
+
+fn unpacked(path: &Path) -> Vec<u8> {
+    let bytes = std::fs::read(path).unwrap();
+    if !bytes.starts_with(&[0x1F, 0x8B]) {
+        return bytes;
+    }
+    let mut plain = Vec::new();
+    flate2::read::MultiGzDecoder::new(&*bytes).read_to_end(&mut plain).unwrap();
+    plain
+}
+
+/// How many events of each kind the JDK prints; a sample of elapsed time that stands for several counts as
+/// these. `None` where the JDK cannot read the recording either.
+fn printed_by_jdk(recording: &Path) -> Option<BTreeMap<String, i64>> {
+    let kinds = "jdk.ExecutionSample,profiler.WallClockSample,jdk.NativeMethodSample,\
+                 jdk.ObjectAllocationInNewTLAB,jdk.ObjectAllocationOutsideTLAB,jdk.ObjectAllocationSample,\
+                 profiler.LiveObject,jdk.JavaMonitorEnter,jdk.ThreadPark";
+    let mut command = Command::new("jfr");
+    let output = command.args(["print", "--stack-depth", "1", "--events", kinds]).arg(recording).output();
+    let output = output.unwrap();
+    if !output.status.success() {
+        return None;
+    }
+    let mut counts: BTreeMap<String, i64> = BTreeMap::new();
+    let mut kind = String::new();
+    for line in String::from_utf8_lossy(&output.stdout).lines() {
+        if let Some(name) = line.strip_suffix(" {").filter(|name| !name.starts_with(' ')) {
+            kind = name.to_string();
+            *counts.entry(kind.clone()).or_default() += 1;
+        } else if let Some(samples) = line.strip_prefix("  samples = ") {
+            *counts.get_mut(&kind).unwrap() += samples.parse::<i64>().unwrap() - 1;
+        }
+    }
+    Some(counts)
 }
 
 /// Files, and metrics they hold.
@@ -67,6 +154,8 @@ const JFR: &[(&str, &[(&str, i64)])] = &[
     ),
     ("grafana__jfr-parser__parse_failure_repro1.jfr.gz", &[("samples", 1_500)]),
     ("grafana__jfr-parser__wall_tick_sample.jfr.gz", &[]),
+    // All of its events are gone.
+    ("btraceio__jafar__AZ0slzMAAAC9yoVJD_6NAwAA.jfr", &[("samples", 0)]),
     ("btraceio__jafar__tck-test.jfr", &[("lock_count", 1)]),
     ("openjdk__jmc__autobox_allocation_sample.jfr", &[("alloc_objects", 113)]),
     // No events that are samples.

@@ -95,7 +95,6 @@ const REFUSED: &[(&str, &str)] = &[
     ("gecko/firefox-devtools__profiler__two.json", "version 68 of the Firefox Profiler's format"),
     ("gecko/mstange__samply__profile_without_js.v66.json", "version 66 of the Firefox Profiler's format"),
     ("gecko/mstange__samply__profile_without_js.v68.json", "version 68 of the Firefox Profiler's format"),
-    ("jfr/btraceio__jafar__AZ0slzMAAAC9yoVJD_6NAwAA.jfr", "222 items are announced where 71 bytes are left"),
     ("jfr/openjdk__jmc__7u40.jfr", "version 0.9, which Oracle's Java 7 and 8 wrote"),
     ("jfr/openjdk__jmc__8u0.jfr", "version 0.9, which Oracle's Java 7 and 8 wrote"),
     ("jfr/openjdk__jmc__8u60.jfr", "version 0.9, which Oracle's Java 7 and 8 wrote"),

@@ -225,6 +225,11 @@ impl<'a> Constants<'a> {
         self.named(&self.frame_types, kind.into()) == "Inlined"
     }
 
+    /// The number of the thread state called `name`.
+    pub(super) fn state_called(&self, name: &str) -> Option<u64> {
+        self.states.iter().filter(|(_, text)| text.here() == name).map(|(&key, _)| key).min()
+    }
+
     pub(super) fn state(&self, key: u64) -> &str {
         self.named(&self.states, key)
     }

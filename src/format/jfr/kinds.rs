@@ -3,7 +3,7 @@
 use crate::format::ParseError;
 use crate::format::jfr::chunk::Chunk;
 use crate::format::jfr::cursor::Text;
-use crate::format::jfr::metadata::Value;
+use crate::format::jfr::metadata::{Class, Classes, Plan, Value};
 use hashbrown::{HashMap, HashSet};
 
 /// A kind of event that is a sample.
@@ -27,13 +27,16 @@ pub(super) enum Measure {
     One,
     /// What its amount says.
     Amount,
-    /// As many times the sampling interval as its amount says, or once where it has none.
-    Interval,
+    /// As many times the interval between samples of processor time as its amount says, or once where it
+    /// has none.
+    CpuInterval,
+    /// The same with the interval between samples of elapsed time.
+    WallInterval,
     /// How long it took.
     Duration,
 }
 
-use Measure::{Amount, Duration, Interval, One};
+use Measure::{Amount, CpuInterval, Duration, One, WallInterval};
 
 const SAMPLED: &str = "sampledThread";
 const OWN: &str = "eventThread";
@@ -47,10 +50,10 @@ const ALLOCATIONS: [(&str, &str, Measure); 2] =
 /// An allocation in a new buffer stands for all that goes into the buffer, hence its size.
 #[rustfmt::skip] // One row a kind.
 pub(super) static EVENT_KINDS: [EventKind; 10] = [
-    EventKind { event: "jdk.ExecutionSample", thread: SAMPLED, amount: "", class: "",
-        metrics: &[("samples", "count", One), ("cpu", NS, Interval)] },
+    EventKind { event: EXECUTION_SAMPLE, thread: SAMPLED, amount: "", class: "",
+        metrics: &[("samples", "count", One), ("cpu", NS, CpuInterval)] },
     EventKind { event: "profiler.WallClockSample", thread: SAMPLED, amount: "samples", class: "",
-        metrics: &[("wall_samples", "count", Amount), ("wall", NS, Interval)] },
+        metrics: &[("wall_samples", "count", Amount), ("wall", NS, WallInterval)] },
     EventKind { event: "jdk.NativeMethodSample", thread: SAMPLED, amount: "", class: "",
         metrics: &[("native_samples", "count", One)] },
     EventKind { event: "jdk.ObjectAllocationInNewTLAB", thread: OWN, amount: "tlabSize", class: "objectClass",
@@ -69,22 +72,28 @@ pub(super) static EVENT_KINDS: [EventKind; 10] = [
         metrics: &[("park_count", "count", One), ("park_duration", NS, Duration)] },
 ];
 
-/// The same events where async-profiler took them by elapsed time (`-e wall`, before version 3).
+/// The same events where async-profiler took them by elapsed time.
 pub(super) static BY_WALL_CLOCK: EventKind = EventKind {
-    event: "jdk.ExecutionSample",
+    event: EXECUTION_SAMPLE,
     thread: SAMPLED,
     amount: "",
     class: "",
-    metrics: &[("wall_samples", "count", One), ("wall", NS, Interval)],
+    metrics: &[("wall_samples", "count", One), ("wall", NS, WallInterval)],
 };
 
-/// What a chunk says of how it was recorded.
+pub(super) const EXECUTION_SAMPLE: &str = "jdk.ExecutionSample";
+
+/// How samples were taken.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Settings {
-    /// Nanoseconds between two samples, where they are taken by time.
-    pub(super) interval: Option<i64>,
-    /// Whether execution samples were taken by elapsed time.
+    /// Nanoseconds between two samples of processor time, where they are taken by time.
+    cpu_interval: Option<i64>,
+    /// Nanoseconds between two samples of elapsed time.
+    wall_interval: Option<i64>,
+    /// Whether all execution samples were taken by elapsed time.
     pub(super) is_wall: bool,
+    /// Whether samples of elapsed time were asked for beside others.
+    pub(super) has_wall: bool,
 }
 
 /// The interval of async-profiler unless told otherwise.
@@ -94,54 +103,120 @@ const DEFAULT_INTERVAL: i64 = 10_000_000;
 const DEFAULT_WALL_INTERVAL: i64 = 50_000_000;
 
 /// What a first look at the events of a chunk tells.
+#[derive(Default)]
 pub(super) struct Survey {
-    pub(super) settings: Settings,
-    /// The classes of its events.
-    pub(super) classes: HashSet<i64>,
+    /// What the chunk says of how samples were taken, if it says anything.
+    settings: Option<Settings>,
+    /// The number of the class of execution samples, which differs between recorders.
+    sampled: Option<i64>,
+    /// How many events there are of each class.
+    pub(super) counts: HashMap<i64, u64>,
+    /// The states of the threads in execution samples.
+    pub(super) states: HashSet<i64>,
+    /// How many processors the machine has.
+    pub(super) processors: Option<i64>,
 }
 
 impl Survey {
     pub(super) fn read(chunk: &Chunk<'_>) -> Result<Survey, ParseError> {
-        let setting = chunk.classes.named("jdk.ActiveSetting");
-        let setting = setting.and_then(|id| {
-            let class = chunk.classes.get(id)?;
-            Some((id, class, class.plan(&["id", "name", "value"])))
-        });
-        let sampled = chunk.classes.named("jdk.ExecutionSample");
-        let mut classes = HashSet::new();
+        let classes = &chunk.classes;
+        let setting = Wanted::new(classes, "jdk.ActiveSetting", ["id", "name", "value"]);
+        let sample = Wanted::new(classes, EXECUTION_SAMPLE, ["state"]);
+        let machine = Wanted::new(classes, "jdk.CPUInformation", ["hwThreads"]);
+        let sampled = classes.named(EXECUTION_SAMPLE);
+        let mut survey = Survey { sampled, ..Survey::default() };
         let mut found: HashMap<String, String> = HashMap::new();
         chunk.events(|event_class, mut event| {
-            classes.insert(event_class);
-            let Some((_, class, plan)) = setting.as_ref().filter(|&&(id, ..)| id == event_class) else {
-                return Ok(());
-            };
-            let [about, name, value] = chunk.classes.read(&mut event, class, plan, false)?;
-            let (Value::Text(Text::Here(name)), Value::Text(Text::Here(value))) = (name, value) else {
-                return Ok(());
-            };
-            // Every kind of event has a period; that of the execution samples counts.
-            if name == "event" || Some(about.number()) == sampled {
-                found.insert(name.into_owned(), value.into_owned());
+            *survey.counts.entry(event_class).or_default() += 1;
+            let id = Some(event_class);
+            if let Some(wanted) = sample.as_ref().filter(|_| id == sampled) {
+                let [state] = classes.numbers(&mut event, wanted.class, &wanted.plan, false)?;
+                survey.states.insert(state);
+            } else if let Some(wanted) = machine.as_ref().filter(|wanted| wanted.id == event_class) {
+                let [processors] = classes.numbers(&mut event, wanted.class, &wanted.plan, false)?;
+                survey.processors = Some(processors).filter(|&processors| processors > 0);
+            } else if let Some(wanted) = setting.as_ref().filter(|wanted| wanted.id == event_class) {
+                let [about, name, value] = classes.read(&mut event, wanted.class, &wanted.plan, false)?;
+                let (Value::Text(Text::Here(name)), Value::Text(Text::Here(value))) = (name, value) else {
+                    return Ok(());
+                };
+                // Every kind of event has a period; that of the execution samples counts.
+                if name == "event" || name == "wall" || Some(about.number()) == sampled {
+                    found.insert(name.into_owned(), value.into_owned());
+                }
             }
             Ok(())
         })?;
-        Ok(Survey { settings: Settings::of(&found), classes })
+        survey.settings = Settings::of(&found);
+        Ok(survey)
     }
 }
 
+/// A class of events, and which of its fields are wanted.
+struct Wanted<'c, const N: usize> {
+    id: i64,
+    class: &'c Class,
+    plan: Plan<N>,
+}
+
+impl<'c, const N: usize> Wanted<'c, N> {
+    fn new(classes: &'c Classes, name: &str, fields: [&str; N]) -> Option<Self> {
+        let id = classes.named(name)?;
+        let class = classes.get(id)?;
+        Some(Wanted { id, class, plan: class.plan(&fields) })
+    }
+}
+
+/// The settings that hold for each chunk. async-profiler writes its settings into the first chunk of a
+/// recording only, so a chunk without any has those of the chunk before it that the same recorder wrote.
+pub(super) fn settings_of_chunks(surveys: &[Survey]) -> Vec<Settings> {
+    let known = |at: &usize| surveys[*at].settings.is_some();
+    (0..surveys.len())
+        .map(|at| {
+            let is_same = |other: &usize| surveys[*other].sampled == surveys[at].sampled && known(other);
+            let before = (0..=at).rev().find(is_same);
+            let from = before.or_else(|| (at..surveys.len()).find(is_same));
+            from.and_then(|from| surveys[from].settings).unwrap_or_default()
+        })
+        .collect()
+}
+
 impl Settings {
-    fn of(found: &HashMap<String, String>) -> Settings {
+    /// What the settings of execution samples mean; `None` where there are none.
+    fn of(found: &HashMap<String, String>) -> Option<Settings> {
+        if found.is_empty() {
+            return None;
+        }
         let setting = |name: &str| found.get(name).map(String::as_str);
+        let number = |name: &str| setting(name).and_then(|text| text.parse::<i64>().ok());
+        let or_default = |interval, default| if interval == 0 { default } else { interval };
         let event = setting("event");
         let is_wall = event == Some("wall");
         let is_time = matches!(event, None | Some("wall" | "cpu" | "itimer" | "ctimer"));
-        let interval = match setting("interval").and_then(|text| text.parse().ok()) {
-            Some(0) if is_wall => Some(DEFAULT_WALL_INTERVAL),
-            Some(0) => Some(DEFAULT_INTERVAL),
-            Some(interval) => Some(interval),
+        let default = if is_wall { DEFAULT_WALL_INTERVAL } else { DEFAULT_INTERVAL };
+        let interval = match number("interval") {
+            Some(interval) => Some(or_default(interval, default)),
             None => setting("period").and_then(nanoseconds),
         };
-        Settings { interval: interval.filter(|&interval| is_time && interval > 0), is_wall }
+        let interval = interval.filter(|&interval| is_time && interval > 0);
+        // −1 stands for samples that are not taken.
+        let wall = number("wall").filter(|&wall| wall >= 0);
+        let beside = wall.map(|wall| or_default(wall, DEFAULT_WALL_INTERVAL));
+        Some(Settings {
+            cpu_interval: interval.filter(|_| !is_wall),
+            wall_interval: beside.or(interval.filter(|_| is_wall)),
+            is_wall,
+            has_wall: wall.is_some(),
+        })
+    }
+
+    /// Nanoseconds that a sample stands for; `None` for what has no interval, or an unknown one.
+    pub(super) fn interval(&self, measure: Measure) -> Option<i64> {
+        match measure {
+            Measure::CpuInterval => self.cpu_interval,
+            Measure::WallInterval => self.wall_interval,
+            Measure::One | Measure::Amount | Measure::Duration => None,
+        }
     }
 }
 
@@ -168,12 +243,35 @@ mod tests {
     fn intervals_are_set_in_two_ways() {
         let interval = |settings: &[(&str, &str)]| {
             let found = settings.iter().map(|&(name, value)| (name.into(), value.into())).collect();
-            Settings::of(&found).interval
+            let settings = Settings::of(&found).unwrap();
+            (settings.cpu_interval, settings.wall_interval)
         };
-        assert_eq!(interval(&[("period", "20 ms")]), Some(20_000_000));
-        assert_eq!(interval(&[("period", "everyChunk")]), None);
-        assert_eq!(interval(&[("event", "itimer"), ("interval", "0")]), Some(10_000_000));
-        assert_eq!(interval(&[("event", "wall"), ("interval", "0")]), Some(50_000_000));
-        assert_eq!(interval(&[("event", "cache-misses"), ("interval", "1000")]), None);
+        assert_eq!(interval(&[("period", "20 ms")]), (Some(20_000_000), None));
+        assert_eq!(interval(&[("period", "everyChunk")]), (None, None));
+        assert_eq!(interval(&[("event", "itimer"), ("interval", "0")]), (Some(10_000_000), None));
+        assert_eq!(interval(&[("event", "wall"), ("interval", "0")]), (None, Some(50_000_000)));
+        assert_eq!(interval(&[("event", "cache-misses"), ("interval", "1000")]), (None, None));
+        let both = [("event", "cpu"), ("interval", "1000"), ("wall", "0")];
+        assert_eq!(interval(&both), (Some(1_000), Some(50_000_000)));
+        assert_eq!(
+            interval(&[("event", "cpu"), ("interval", "0"), ("wall", "-1")]),
+            (Some(10_000_000), None)
+        );
+        assert_eq!(interval(&[("wall", "7")]), (None, Some(7)));
+    }
+
+    #[test]
+    fn settings_are_those_of_the_recorder_that_wrote_the_chunk() {
+        let survey = |sampled, interval: Option<i64>| Survey {
+            sampled: Some(sampled),
+            settings: interval
+                .map(|interval| Settings { cpu_interval: Some(interval), ..Settings::default() }),
+            ..Survey::default()
+        };
+        let surveys =
+            [survey(9, None), survey(101, Some(5)), survey(9, Some(20)), survey(101, None), survey(7, None)];
+        let intervals = settings_of_chunks(&surveys);
+        let intervals: Vec<_> = intervals.iter().map(|settings| settings.cpu_interval).collect();
+        assert_eq!(intervals, [Some(20), Some(5), Some(20), Some(5), None]);
     }
 }

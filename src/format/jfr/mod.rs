@@ -23,13 +23,14 @@ mod kinds;
 mod metadata;
 mod samples;
 
-use hashbrown::HashSet;
+use std::collections::BTreeMap;
 
 use crate::format::jfr::chunk::{Chunk, MAGIC};
-use crate::format::jfr::kinds::{BY_WALL_CLOCK, EVENT_KINDS, Survey};
-use crate::format::jfr::samples::{ALLOCATION_SAMPLE, Metrics};
+use crate::format::jfr::kinds::{BY_WALL_CLOCK, EVENT_KINDS, Survey, settings_of_chunks};
+use crate::format::jfr::metadata::Class;
+use crate::format::jfr::samples::{ALLOCATION_SAMPLE, Metrics, Plans, TakenBy};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
-use crate::profile::{LoadOptions, Profile, ProfileBuilder};
+use crate::profile::{LoadOptions, Meta, Profile, ProfileBuilder};
 
 /// The format's row in the list of formats.
 pub(super) static JFR: Format = Format { name: NAME, title: "Java Flight Recorder", sniff, read };
@@ -48,15 +49,24 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     for chunk in &chunks {
         surveys.push(Survey::read(chunk)?);
     }
-    let mut metrics = declare(&mut builder, &chunks, &surveys);
-    for (chunk, survey) in chunks.iter().zip(&surveys) {
-        samples::add(&mut builder, &mut metrics, chunk, survey.settings)?;
+    let mut plans = Vec::new();
+    for ((chunk, survey), settings) in chunks.iter().zip(&surveys).zip(settings_of_chunks(&surveys)) {
+        let taken_by = TakenBy::of(chunk, survey, &settings)?;
+        plans.push(Plans { chunk, survey, settings, taken_by });
+    }
+    let mut metrics = declare(&mut builder, &plans);
+    for plan in &plans {
+        samples::add(&mut builder, &mut metrics, plan)?;
     }
     times(&mut builder, &chunks);
     builder.meta.default_metric =
         ["cpu", "wall"].iter().find_map(|name| builder.meta.metric_named(name)).unwrap_or(0);
     warn(&mut builder, &metrics);
-    Ok(finished(builder)?)
+    warn_of_other_samples(&mut builder, &plans);
+    builder.meta.processors = surveys.iter().filter_map(|survey| survey.processors).max();
+    let mut profile = finished(builder)?;
+    check_processors(&mut profile.meta);
+    Ok(profile)
 }
 
 /// The chunks of a recording. The last one may be cut short; the first may not.
@@ -80,44 +90,86 @@ fn chunks<'a>(bytes: &'a [u8], builder: &mut ProfileBuilder) -> Result<Vec<Chunk
 }
 
 /// Declares the metrics of all kinds of events that there are, in the order of the list of kinds.
-fn declare(builder: &mut ProfileBuilder, chunks: &[Chunk<'_>], surveys: &[Survey]) -> Metrics {
+fn declare(builder: &mut ProfileBuilder, plans: &[Plans<'_, '_>]) -> Metrics {
     let mut metrics = Metrics::default();
-    // Kinds that occur, and whether the time between their samples is known.
-    let mut found: HashSet<(&str, bool, bool)> = HashSet::new();
-    for (chunk, Survey { settings, classes }) in chunks.iter().zip(surveys) {
-        let kinds = samples::kinds_of(chunk, *settings);
-        let kinds = kinds.iter().filter(|(class, _)| classes.contains(*class));
-        found.extend(kinds.map(|(_, kind)| (kind.event, settings.is_wall, settings.interval.is_some())));
-    }
-    let has = |event: &str, is_wall: Option<bool>, has_interval: Option<bool>| {
-        found.iter().any(|&(known, wall, interval)| {
-            known == event
-                && is_wall.is_none_or(|is| is == wall)
-                && has_interval.is_none_or(|has| has == interval)
-        })
-    };
-    for kind in &EVENT_KINDS {
-        let is_wall = (kind.event == BY_WALL_CLOCK.event).then_some(false);
-        if has(kind.event, is_wall, None) {
-            metrics.declare(builder, kind, has(kind.event, is_wall, Some(true)));
-        }
-        if kind.event == BY_WALL_CLOCK.event && has(kind.event, Some(true), None) {
-            metrics.declare(builder, &BY_WALL_CLOCK, has(kind.event, Some(true), Some(true)));
+    let found: Vec<_> =
+        plans.iter().flat_map(|plan| plan.kinds().into_iter().map(move |kind| (kind, plan))).collect();
+    let has = |event: &str| found.iter().any(|(kind, _)| kind.event == event);
+    for kind in EVENT_KINDS.iter().flat_map(|kind| {
+        let beside = (kind.event == BY_WALL_CLOCK.event).then_some(&BY_WALL_CLOCK);
+        std::iter::once(kind).chain(beside)
+    }) {
+        let of_kind = || found.iter().filter(|(known, _)| std::ptr::eq(*known, kind));
+        if of_kind().next().is_some() {
+            let has_interval = |measure| of_kind().any(|(_, plan)| plan.settings.interval(measure).is_some());
+            metrics.declare(builder, kind, has_interval);
         }
     }
     let by_buffer = ["jdk.ObjectAllocationInNewTLAB", "jdk.ObjectAllocationOutsideTLAB"];
-    metrics.skips_allocation_samples =
-        has(ALLOCATION_SAMPLE, None, None) && by_buffer.iter().any(|event| has(event, None, None));
+    metrics.skips_allocation_samples = has(ALLOCATION_SAMPLE) && by_buffer.iter().any(|event| has(event));
     metrics
 }
 
-/// When the recording started and how long it took.
+/// When the recording started and how long it took. Chunks overlap where two recorders ran at once, and
+/// there may be years between those of files that were put together: what nobody recorded does not count.
 fn times(builder: &mut ProfileBuilder, chunks: &[Chunk<'_>]) {
-    let start = chunks.iter().map(|chunk| chunk.start_ns).min();
-    let end = chunks.iter().map(|chunk| chunk.start_ns.saturating_add(chunk.duration_ns)).max();
-    builder.meta.time_ns = start;
-    builder.meta.duration_ns =
-        start.zip(end).map(|(start, end)| end.saturating_sub(start)).filter(|&ns| ns > 0);
+    let mut spans: Vec<(i64, i64)> = chunks
+        .iter()
+        .map(|chunk| (chunk.start_ns, chunk.start_ns.saturating_add(chunk.duration_ns.max(0))))
+        .collect();
+    spans.sort_unstable();
+    builder.meta.time_ns = spans.first().map(|&(start, _)| start);
+    let (mut duration, mut recorded_to) = (0_i64, i64::MIN);
+    for (start, end) in spans {
+        let new = end.saturating_sub(start.max(recorded_to)).max(0);
+        duration = duration.saturating_add(new);
+        recorded_to = recorded_to.max(end);
+    }
+    builder.meta.duration_ns = Some(duration).filter(|&ns| ns > 0);
+}
+
+/// The few old objects that every recording of the JDK has, in search of leaks: no cost that is missed.
+const OLD_OBJECTS: &str = "jdk.OldObjectSample";
+
+/// Events that look like samples and are of no kind that is read, such as those of other agents.
+fn warn_of_other_samples(builder: &mut ProfileBuilder, plans: &[Plans<'_, '_>]) {
+    let mut others: BTreeMap<&str, u64> = BTreeMap::new();
+    for plan in plans {
+        for (&id, &count) in &plan.survey.counts {
+            let class = plan.chunk.classes.get(id);
+            let is_other =
+                |name: &str| name != OLD_OBJECTS && !EVENT_KINDS.iter().any(|kind| kind.event == name);
+            let has_stack = |class: &&Class| class.field("stackTrace").is_some();
+            if let Some(class) = class.filter(has_stack).filter(|class| is_other(&class.name)) {
+                if class.name.ends_with("Sample") {
+                    *others.entry(&class.name).or_default() += count;
+                }
+            }
+        }
+    }
+    if !others.is_empty() {
+        let named: Vec<String> = others.iter().map(|(name, count)| format!("{name} ({count})")).collect();
+        builder.warn(format!("samples of kinds that are not read are left out: {}", named.join(", ")));
+    }
+}
+
+/// Processor time that the machine cannot have spent means that samples were misunderstood.
+fn check_processors(meta: &mut Meta) {
+    let cpu = meta.metric_named("cpu").map(|cpu| meta.metrics[cpu].total);
+    let (Some(processors), Some(duration), Some(cpu)) = (meta.processors, meta.duration_ns, cpu) else {
+        return;
+    };
+    // Timers are not exact, and the last samples come after the end.
+    let possible = i128::from(duration) * i128::from(processors) * 11 / 10;
+    if i128::from(cpu) > possible {
+        let seconds = |ns: i64| ns as f64 / 1e9;
+        meta.warnings.push(format!(
+            "{:.2} s of processor time in {:.2} s is more than {processors} processors can spend: samples of \
+             waiting threads may be among those of processor time",
+            seconds(cpu),
+            seconds(duration)
+        ));
+    }
 }
 
 fn warn(builder: &mut ProfileBuilder, metrics: &Metrics) {
@@ -138,8 +190,17 @@ fn warn(builder: &mut ProfileBuilder, metrics: &Metrics) {
             metrics.truncated
         ));
     }
+    if metrics.without_interval > 0 {
+        builder.warn(format!(
+            "{} samples of time count as none: their part of the recording does not say how often they were taken",
+            metrics.without_interval
+        ));
+    }
     if metrics.without_stack > 0 {
         let samples = if metrics.without_stack == 1 { "sample has" } else { "samples have" };
         builder.warn(format!("{} {samples} no stack", metrics.without_stack));
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,7 +6,9 @@ use crate::format::ParseError;
 use crate::format::jfr::chunk::Chunk;
 use crate::format::jfr::constants::{Constants, RawFrame};
 use crate::format::jfr::cursor::Cursor;
-use crate::format::jfr::kinds::{BY_WALL_CLOCK, EVENT_KINDS, EventKind, Measure, Settings};
+use crate::format::jfr::kinds::{
+    BY_WALL_CLOCK, EVENT_KINDS, EXECUTION_SAMPLE, EventKind, Measure, Settings, Survey,
+};
 use crate::format::jfr::metadata::{Class, Plan};
 use crate::name::demangle;
 use crate::profile::{
@@ -25,6 +27,80 @@ pub(super) struct Metrics {
     pub(super) skips_allocation_samples: bool,
     pub(super) truncated: u64,
     pub(super) without_stack: u64,
+    /// Samples of time whose interval is not known.
+    pub(super) without_interval: u64,
+}
+
+/// What the execution samples of a chunk were taken by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TakenBy {
+    ProcessorTime,
+    ElapsedTime,
+    /// Both: those of processor time have this state.
+    Either(u64),
+}
+
+impl TakenBy {
+    /// async-profiler, from version 3 on, takes both at once (`event=cpu,wall=50ms`), and tells them apart
+    /// by the state of the thread, which it does not look at for processor time.
+    pub(super) fn of(chunk: &Chunk<'_>, survey: &Survey, settings: &Settings) -> Result<TakenBy, ParseError> {
+        if settings.is_wall {
+            return Ok(TakenBy::ElapsedTime);
+        }
+        // Most recordings have one state, which spares a look at their constants.
+        if survey.states.len() < 2 && (survey.states.is_empty() || !settings.has_wall) {
+            return Ok(TakenBy::ProcessorTime);
+        }
+        Ok(match chunk.constants()?.state_called("STATE_DEFAULT") {
+            Some(state) => TakenBy::Either(state),
+            None => TakenBy::ProcessorTime,
+        })
+    }
+
+    fn is_elapsed(self, state: u64) -> bool {
+        match self {
+            TakenBy::ProcessorTime => false,
+            TakenBy::ElapsedTime => true,
+            TakenBy::Either(processor_time) => state != processor_time,
+        }
+    }
+}
+
+/// A chunk, and how it is read.
+pub(super) struct Plans<'a, 'c> {
+    pub(super) chunk: &'c Chunk<'a>,
+    pub(super) survey: &'c Survey,
+    pub(super) settings: Settings,
+    pub(super) taken_by: TakenBy,
+}
+
+impl Plans<'_, '_> {
+    /// The kinds of samples that occur.
+    pub(super) fn kinds(&self) -> Vec<&'static EventKind> {
+        let mut kinds = Vec::new();
+        for kind in self.classes().values() {
+            if kind.event != EXECUTION_SAMPLE {
+                kinds.push(*kind);
+                continue;
+            }
+            let states = &self.survey.states;
+            let is_elapsed = |state: &i64| self.taken_by.is_elapsed(*state as u64);
+            if states.iter().any(is_elapsed) {
+                kinds.push(&BY_WALL_CLOCK);
+            }
+            if !states.iter().all(is_elapsed) {
+                kinds.push(kind);
+            }
+        }
+        kinds
+    }
+
+    /// The classes whose events are samples, as far as there are such events.
+    fn classes(&self) -> HashMap<i64, &'static EventKind> {
+        let id = |kind: &EventKind| self.chunk.classes.named(kind.event);
+        let occurs = |id: &i64| self.survey.counts.contains_key(id);
+        EVENT_KINDS.iter().filter_map(|kind| Some((id(kind).filter(occurs)?, kind))).collect()
+    }
 }
 
 impl Metrics {
@@ -33,25 +109,26 @@ impl Metrics {
         self.numbers.get(name).copied()
     }
 
-    pub(super) fn declare(&mut self, builder: &mut ProfileBuilder, kind: &EventKind, has_interval: bool) {
+    /// Declares the metrics of a kind of events; those that need an interval where `has_interval` says.
+    pub(super) fn declare(
+        &mut self,
+        builder: &mut ProfileBuilder,
+        kind: &EventKind,
+        has_interval: impl Fn(Measure) -> bool,
+    ) {
         for &(name, unit, measure) in kind.metrics {
-            if (measure != Measure::Interval || has_interval) && !self.numbers.contains_key(name) {
+            let is_interval = matches!(measure, Measure::CpuInterval | Measure::WallInterval);
+            if (!is_interval || has_interval(measure)) && !self.numbers.contains_key(name) {
                 self.numbers.insert(name, builder.metric(name, unit));
             }
         }
     }
-}
 
-/// The kinds of events that a chunk holds, by class.
-pub(super) fn kinds_of(chunk: &Chunk<'_>, settings: Settings) -> HashMap<i64, &'static EventKind> {
-    let mut kinds = HashMap::new();
-    for kind in &EVENT_KINDS {
-        if let Some(class) = chunk.classes.named(kind.event) {
-            let is_wall = settings.is_wall && kind.event == BY_WALL_CLOCK.event;
-            kinds.insert(class, if is_wall { &BY_WALL_CLOCK } else { kind });
-        }
+    /// What events of `kind` add to, and how much.
+    fn measured(&self, kind: &EventKind) -> Vec<(usize, Measure)> {
+        let metrics = kind.metrics.iter();
+        metrics.filter_map(|&(name, _, measure)| Some((self.number(name)?, measure))).collect()
     }
-    kinds
 }
 
 /// A kind of event, and where its fields are.
@@ -61,26 +138,31 @@ struct Event<'c> {
     plan: Plan<7>,
     /// The metrics that it adds to, and how much.
     measured: Vec<(usize, Measure)>,
+    /// The same for execution samples that were taken by elapsed time.
+    measured_elapsed: Vec<(usize, Measure)>,
 }
 
 /// Adds the samples of a chunk.
 pub(super) fn add(
     builder: &mut ProfileBuilder,
     metrics: &mut Metrics,
-    chunk: &Chunk<'_>,
-    settings: Settings,
+    plans: &Plans<'_, '_>,
 ) -> Result<(), ParseError> {
+    let chunk = plans.chunk;
     let mut events = HashMap::new();
-    for (id, kind) in kinds_of(chunk, settings) {
+    for (id, kind) in plans.classes() {
         let Some(class) = chunk.classes.get(id) else { continue };
         if !(metrics.skips_allocation_samples && kind.event == ALLOCATION_SAMPLE) {
             let wanted =
                 ["startTime", "duration", kind.thread, "stackTrace", "state", kind.amount, kind.class];
-            let measured = kind.metrics.iter();
-            let measured = measured.filter_map(|&(name, _, measure)| Some((metrics.number(name)?, measure)));
-            let measured = measured.collect();
-            events.insert(id, Event { kind, class, plan: class.plan(&wanted), measured });
+            let is_execution = kind.event == EXECUTION_SAMPLE;
+            let measured_elapsed = if is_execution { metrics.measured(&BY_WALL_CLOCK) } else { Vec::new() };
+            let (plan, measured) = (class.plan(&wanted), metrics.measured(kind));
+            events.insert(id, Event { kind, class, plan, measured, measured_elapsed });
         }
+    }
+    if events.is_empty() {
+        return Ok(());
     }
     let mut adder = Adder {
         values: vec![0; builder.meta.metrics.len()],
@@ -88,7 +170,8 @@ pub(super) fn add(
         metrics,
         chunk,
         constants: chunk.constants()?,
-        settings,
+        settings: plans.settings,
+        taken_by: plans.taken_by,
         stacks: HashMap::new(),
         known_frames: HashMap::new(),
         functions: HashMap::new(),
@@ -107,6 +190,7 @@ struct Adder<'a, 'c> {
     chunk: &'c Chunk<'a>,
     constants: Constants<'a>,
     settings: Settings,
+    taken_by: TakenBy,
     /// Stacks, frames, methods and labels that were met before, by their numbers in the chunk.
     stacks: HashMap<u64, (StackId, bool)>,
     known_frames: HashMap<RawFrame, FrameId>,
@@ -122,11 +206,18 @@ impl<'a> Adder<'a, '_> {
         let [start, duration, thread, stack, state, amount, class] = fields;
         let amount = if event.kind.amount.is_empty() { 1 } else { amount };
         self.values.fill(0);
-        for &(metric, measure) in &event.measured {
+        let is_execution = event.kind.event == EXECUTION_SAMPLE;
+        let is_elapsed = is_execution && self.taken_by.is_elapsed(state as u64);
+        let measured = if is_elapsed { &event.measured_elapsed } else { &event.measured };
+        for &(metric, measure) in measured {
             self.values[metric] = match measure {
                 Measure::One => 1,
                 Measure::Amount => amount,
-                Measure::Interval => amount.saturating_mul(self.settings.interval.unwrap_or(0)),
+                Measure::CpuInterval | Measure::WallInterval => {
+                    let interval = self.settings.interval(measure);
+                    self.metrics.without_interval += u64::from(interval.is_none());
+                    amount.saturating_mul(interval.unwrap_or(0))
+                }
                 Measure::Duration => self.chunk.nanoseconds(duration),
             };
         }

@@ -139,11 +139,10 @@ fn warn_of_other_samples(builder: &mut ProfileBuilder, plans: &[Plans<'_, '_>]) 
             let class = plan.chunk.classes.get(id);
             let is_other =
                 |name: &str| name != OLD_OBJECTS && !EVENT_KINDS.iter().any(|kind| kind.event == name);
-            let has_stack = |class: &&Class| class.field("stackTrace").is_some();
-            if let Some(class) = class.filter(has_stack).filter(|class| is_other(&class.name)) {
-                if class.name.ends_with("Sample") {
-                    *others.entry(&class.name).or_default() += count;
-                }
+            let looks_like_one =
+                |class: &&Class| class.name.ends_with("Sample") && class.field("stackTrace").is_some();
+            if let Some(class) = class.filter(looks_like_one).filter(|class| is_other(&class.name)) {
+                *others.entry(&class.name).or_default() += count;
             }
         }
     }

@@ -88,9 +88,13 @@ fn metadata() -> Vec<u8> {
         }
     }
     event(0, |out| {
-        [0, 0, 1].into_iter().for_each(|number| push_varint(out, number));
+        for number in [0, 0, 1] {
+            push_varint(out, number);
+        }
         push_varint(out, strings.len() as u64);
-        strings.iter().for_each(|text| push_text(out, text));
+        for text in &strings {
+            push_text(out, text);
+        }
         out.extend(tree);
     })
 }
@@ -98,7 +102,9 @@ fn metadata() -> Vec<u8> {
 /// A chunk of a second with `events`.
 fn chunk(start_s: i64, events: &[Vec<u8>]) -> Vec<u8> {
     let constants = event(1, |out| {
-        [0, 0, 0].into_iter().for_each(|number| push_varint(out, number));
+        for number in [0, 0, 0] {
+            push_varint(out, number);
+        }
         out.push(0);
         push_varint(out, 1);
         push_varint(out, STATE);

@@ -1,4 +1,5 @@
-//! Words that hands trained on `go tool pprof` type: each is answered with the form that `prof` has.
+//! Commands and options of `go tool pprof` that people type out of habit, and commands of other profilers:
+//! each is answered with what `prof` has instead.
 //!
 //! Go's options begin with one dash, which here begins short options: `-http=:8080` would be `-h`, and
 //! `-nodecount=10` a limit of `odecount=10`.
@@ -10,63 +11,114 @@ use crate::cli::failure::hinted;
 
 /// Options of `go tool pprof`, and what to type instead.
 const OPTIONS: &[(&str, &str)] = &[
+    ("add_comment", "comments are shown, not added: prof info PROFILE"),
     ("addresses", "prof top --by address"),
+    ("all_frames", "prof top --all-frames PROFILE"),
+    ("alloc_objects", "prof top --metric alloc_objects PROFILE"),
+    ("alloc_space", "prof top --metric alloc_space PROFILE"),
     ("base", "prof top --base OLD NEW"),
-    ("callgrind", "prof convert -o callgrind.out.cpu PROFILE"),
+    ("buildid", "prof info PROFILE shows what the profile knows of its program"),
     ("call_tree", "prof tree PROFILE"),
+    ("callgrind", "prof convert -o callgrind.out.cpu PROFILE"),
     ("comments", "prof info PROFILE"),
+    ("compact_labels", "prof labels PROFILE"),
+    ("contentions", "prof top --metric contentions PROFILE"),
     ("cum", "prof top --sort total PROFILE"),
     ("diff_base", "prof top --base OLD NEW; prof diff OLD NEW says what is more than noise"),
     ("disasm", "prof source FUNC PROFILE shows lines; instructions are not shown"),
+    ("divide_by", "prof top --unit ms PROFILE converts the unit"),
     ("dot", "prof graph out.dot PROFILE"),
+    ("drop_negative", "prof top --base OLD NEW --sort -delta lists what shrank first"),
     ("edgefraction", "prof graph --min-edge 0.1 PROFILE, in percent"),
+    ("eog", "prof flame out.svg PROFILE"),
+    ("evince", "prof flame out.svg PROFILE"),
+    ("filefunctions", "prof top --columns self,total,file PROFILE"),
     ("files", "prof top --by file PROFILE"),
     ("flat", "prof top --sort self PROFILE"),
     ("focus", "prof top --show-stacks RE PROFILE"),
     ("functions", "prof top PROFILE, which lists functions"),
+    ("gif", "prof graph out.svg PROFILE"),
     ("granularity", "prof top --by line PROFILE; or function, file, address"),
+    ("gv", "prof graph out.svg PROFILE"),
     ("hide", "prof top --hide-frames RE PROFILE"),
     ("http", "prof flame out.html PROFILE: a page of one file, without a server"),
     ("ignore", "prof top --hide-stacks RE PROFILE"),
+    ("intel_syntax", "instructions are not shown; prof source FUNC PROFILE shows lines"),
+    ("inuse_objects", "prof top --metric inuse_objects PROFILE"),
+    ("inuse_space", "prof top --metric inuse_space PROFILE"),
+    ("kcachegrind", "prof convert -o callgrind.out.cpu PROFILE, then open that file in KCachegrind"),
     ("lines", "prof top --by line PROFILE"),
     ("list", "prof source FUNC PROFILE"),
     ("mean", "prof top --per-event PROFILE"),
+    ("mean_delay", "prof top --metric delay --per-event PROFILE"),
+    ("no_browser", "prof flame out.html PROFILE writes a page and opens no browser"),
     ("nodecount", "prof top -n 10 PROFILE"),
     ("nodefraction", "prof top --min-share 0.5 PROFILE, in percent"),
     ("noinlines", "prof top --no-inlines PROFILE"),
     ("normalize", "prof top --base OLD --normalize total NEW"),
     ("output", "-o OUT"),
+    ("pdf", "prof graph out.svg PROFILE"),
     ("peek", "prof focus FUNC PROFILE"),
     ("png", "prof graph out.svg PROFILE"),
     ("proto", "prof convert -o merged.pb.gz PROFILE..."),
     ("prune_from", "prof top --prune-from RE PROFILE"),
+    ("ps", "prof graph out.svg PROFILE"),
     ("raw", "prof traces -f json PROFILE"),
     ("relative_percentages", "prof prints both shares, of all and of what is shown, where a filter is given"),
     ("sample_index", "prof top --metric NAME PROFILE; prof info lists the metrics"),
     ("seconds", "nothing is fetched: record, then prof top PROFILE"),
     ("show", "prof top --show-frames RE PROFILE"),
     ("show_from", "prof top --show-from RE PROFILE"),
+    ("showcolumns", "prof top --by line PROFILE"),
     ("source_path", "prof source FUNC --source-path DIR PROFILE"),
     ("svg", "prof graph out.svg PROFILE"),
     ("symbolize", "--symbolize never, or --binary PATH"),
     ("tagfocus", "prof top --label KEY=VALUE PROFILE"),
+    ("taghide", "prof top --hide-label KEY=VALUE PROFILE"),
     ("tagignore", "prof top --hide-label KEY=VALUE PROFILE"),
     ("tagleaf", "prof tree --label-leaf KEY PROFILE"),
     ("tagroot", "prof tree --label-root KEY PROFILE"),
     ("tags", "prof labels PROFILE"),
+    ("tagshow", "prof labels PROFILE"),
     ("text", "prof top PROFILE"),
+    ("timeout", "nothing is fetched: record, then prof top PROFILE"),
+    ("tls_ca", "nothing is fetched: curl -o cpu.pb.gz URL, then prof top cpu.pb.gz"),
+    ("tls_cert", "nothing is fetched: curl -o cpu.pb.gz URL, then prof top cpu.pb.gz"),
+    ("tls_key", "nothing is fetched: curl -o cpu.pb.gz URL, then prof top cpu.pb.gz"),
+    ("tools", "prof top --binary PATH PROFILE"),
     ("top", "prof top PROFILE"),
+    ("topproto", "prof convert -o out.pb.gz PROFILE"),
+    ("total_delay", "prof top --metric delay PROFILE"),
     ("traces", "prof traces PROFILE"),
     ("tree", "prof graph PROFILE lists all calls, prof focus FUNC PROFILE those of one function"),
+    ("trim", "prof top -n 0 PROFILE lists everything"),
     ("trim_path", "prof source FUNC --trim-path PREFIX PROFILE"),
     ("unit", "prof top --unit ms PROFILE"),
     ("web", "prof graph out.svg PROFILE"),
     ("weblist", "prof source FUNC PROFILE"),
 ];
 
-/// Commands of its shell that are none of ours, beside those that are options too.
-const COMMANDS: &[(&str, &str)] =
-    &[("pprof", "prof top PROFILE: the command comes first"), ("gif", "prof graph out.svg PROFILE")];
+/// Commands of profilers that are not commands here; those of pprof's shell are options too.
+#[rustfmt::skip] // One row per command.
+const COMMANDS: &[(&str, &str, &str)] = &[
+    ("pprof", "go tool pprof", "prof top PROFILE"),
+    ("record", "perf and py-spy", "prof does not record: record with perf, py-spy or the like, then prof top PROFILE"),
+    ("script", "perf", "prof traces PROFILE"),
+    ("annotate", "perf", "prof source FUNC PROFILE"),
+    ("flamegraph", "cargo", "prof flame out.svg PROFILE"),
+    ("flamegraph.pl", "FlameGraph", "prof flame out.svg PROFILE"),
+    ("difffolded.pl", "FlameGraph", "prof flame out.svg --base OLD NEW"),
+    ("stackcollapse-perf.pl", "FlameGraph", "prof convert -o out.folded PROFILE"),
+    ("collapse", "inferno", "prof convert -o out.folded PROFILE"),
+    ("speedscope", "speedscope", "prof flame out.html PROFILE, or prof convert -o out.speedscope.json PROFILE"),
+    ("dump", "py-spy", "prof traces PROFILE"),
+    ("compare", "other profilers", "prof diff OLD NEW"),
+];
+
+/// What to type instead of an option of `go tool pprof`, given without its dash.
+pub(super) fn instead(option: &str) -> Option<&'static str> {
+    OPTIONS.iter().find(|(known, _)| *known == option).map(|(_, instead)| *instead)
+}
 
 /// What to say to the first word that is meant for `go tool pprof`; the words start behind the program's
 /// name.
@@ -79,9 +131,9 @@ pub(super) fn answer(words: &[OsString]) -> Option<anyhow::Error> {
         // Two dashes are ours; a single letter is a short option.
         let name = word.strip_prefix('-').filter(|rest| !rest.starts_with('-'))?;
         let name = name.split('=').next().unwrap_or(name);
-        let (_, instead) = OPTIONS.iter().find(|(option, _)| *option == name)?;
+        let instead = instead(name)?;
         let message = format!("{word}: this is an option of go tool pprof");
-        Some(hinted(message, format!("the same here: {instead}")))
+        Some(hinted(message, instead.to_string()))
     })
 }
 
@@ -92,21 +144,39 @@ fn of_shell(word: &str) -> Option<anyhow::Error> {
     }
     let message = format!("{word}: this is a command of go tool pprof");
     if let Some(count) = word.strip_prefix("top").and_then(|count| count.parse::<u32>().ok()) {
-        return Some(hinted(message, format!("the same here: prof top -n {count} PROFILE")));
+        return Some(hinted(message, format!("prof top -n {count} PROFILE")));
     }
-    let ours = super::commands::names();
-    let theirs = COMMANDS.iter().chain(OPTIONS);
-    let (_, instead) =
-        theirs.into_iter().find(|(name, _)| *name == word && !ours.contains(&word.to_string()))?;
-    Some(hinted(message, format!("the same here: {instead}")))
+    if super::commands::names().contains(&word.to_string()) {
+        return None;
+    }
+    if let Some((_, program, instead)) = COMMANDS.iter().find(|(name, ..)| *name == word) {
+        let message = format!("{word}: this is a command of {program}");
+        return Some(hinted(message, instead.to_string()));
+    }
+    Some(hinted(message, instead(word)?))
+}
+
+/// Checks that the commands and options in a hint exist.
+#[cfg(test)]
+pub(super) fn check_hint(hint: &str) {
+    use clap::CommandFactory;
+    const PROSE: [&str; 7] = ["prints", "does", "always", "chooses", "marks", "has", "knows"];
+    let prof = crate::cli::commands::Prof::command();
+    let words: Vec<&str> = hint.split([' ', ',', ';', ':']).collect();
+    for pair in words.windows(2).filter(|pair| pair[0] == "prof" && !PROSE.contains(&pair[1])) {
+        assert!(prof.find_subcommand(pair[1]).is_some(), "{hint}: prof {}", pair[1]);
+    }
+    for option in words.iter().filter_map(|word| word.strip_prefix("--")) {
+        let has = |command: &clap::Command| {
+            command.get_arguments().any(|argument| argument.get_long() == Some(option))
+        };
+        assert!(prof.get_subcommands().any(has), "{hint}: --{option}");
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
-    use crate::cli::commands::Prof;
     use crate::cli::failure::describe;
 
     fn said(line: &str) -> Option<String> {
@@ -143,18 +213,8 @@ mod tests {
     /// What is offered has to be there: every option and command in the hints is one of ours.
     #[test]
     fn hints_name_what_exists() {
-        let prof = Prof::command();
-        for (word, instead) in OPTIONS.iter().chain(COMMANDS) {
-            let words: Vec<&str> = instead.split([' ', ',', ';', ':']).collect();
-            for pair in words.windows(2).filter(|pair| pair[0] == "prof" && pair[1] != "prints") {
-                assert!(prof.find_subcommand(pair[1]).is_some(), "{word}: prof {}", pair[1]);
-            }
-            for option in words.iter().filter_map(|word| word.strip_prefix("--")) {
-                let has = |command: &clap::Command| {
-                    command.get_arguments().any(|argument| argument.get_long() == Some(option))
-                };
-                assert!(prof.get_subcommands().any(has), "{word}: --{option}");
-            }
+        for instead in OPTIONS.iter().map(|(_, text)| text).chain(COMMANDS.iter().map(|(_, _, text)| text)) {
+            check_hint(instead);
         }
     }
 }

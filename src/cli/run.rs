@@ -52,10 +52,11 @@ pub fn main() -> ExitCode {
         Ok(true) => return ExitCode::SUCCESS,
         Err(_) => return ExitCode::from(FAILURE),
     }
-    let result = with_command(env::args_os().collect()).map(Prof::try_parse_from);
-    let result = match result {
-        Ok(Err(error)) => return usage::explain(error),
-        Ok(Ok(prof)) => run(prof),
+    let result = match with_command(env::args_os().collect()) {
+        Ok(words) => match Prof::try_parse_from(&words) {
+            Err(error) => return usage::explain(error, &words),
+            Ok(prof) => run(prof),
+        },
         Err(error) => Err(error),
     };
     match result {

@@ -69,29 +69,6 @@ impl Target {
     }
 }
 
-/// Takes the path that ends like an output out of the positional arguments, wherever it stands.
-pub(crate) fn take_target(positionals: &mut Vec<String>, endings: &[&str]) -> Option<PathBuf> {
-    let is_target = |path: &String| {
-        let ending = Path::new(path).extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
-        ending.is_some_and(|ending| endings.contains(&ending.as_str()))
-    };
-    let place = positionals.iter().position(is_target)?;
-    Some(PathBuf::from(positionals.remove(place)))
-}
-
-/// The one of the two ways to say where a picture goes that was used.
-pub(crate) fn one_target(
-    command: &str,
-    given: Option<PathBuf>,
-    positional: Option<PathBuf>,
-) -> Result<Option<PathBuf>> {
-    if let (Some(one), Some(other)) = (&given, &positional) {
-        let message = format!("{command}: both {} and {} are to be written", one.display(), other.display());
-        return Err(hinted(message, "run it once for each"));
-    }
-    Ok(given.or(positional))
-}
-
 const BUFFER: usize = 256 << 10;
 
 /// What a command is about to write.

@@ -1,31 +1,50 @@
 //! What a command line that cannot be understood is told.
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::cli::commands::Prof;
+use crate::cli::failure::describe;
+use crate::cli::foreign;
 use crate::cli::run::FAILURE;
 
 /// Prints what clap has to say, which may be the help that was asked for, and returns the exit code.
-pub(super) fn explain(mut error: clap::Error) -> ExitCode {
+pub(super) fn explain(mut error: clap::Error, words: &[OsString]) -> ExitCode {
     let option = match (error.kind(), error.get(ContextKind::InvalidArg)) {
         (ErrorKind::UnknownArgument, Some(ContextValue::String(option))) => Some(option.clone()),
         _ => None,
     };
+    if let Some(answer) = option.as_ref().and_then(|option| foreign::answer(option, words)) {
+        eprintln!("{}", describe(&answer));
+        return ExitCode::from(FAILURE);
+    }
     if option.is_some() {
         // That an unknown option may be meant as a file, behind `--`, is never what is wrong here.
         error.remove(ContextKind::Suggested);
     }
     // Nothing can be done where the terminal is closed.
     let _ = error.print();
-    if let Some(hint) = option.and_then(|option| elsewhere(&option)) {
+    if let Some(hint) = option.and_then(|option| elsewhere(&option)).or_else(|| of_value(&error)) {
         eprintln!("hint: {hint}");
     }
     match error.exit_code() {
         0 => ExitCode::SUCCESS,
         _ => ExitCode::from(FAILURE),
+    }
+}
+
+/// What writes the form that `--format` does not take.
+fn of_value(error: &clap::Error) -> Option<String> {
+    match (error.kind(), error.get(ContextKind::InvalidArg), error.get(ContextKind::InvalidValue)) {
+        (ErrorKind::InvalidValue, Some(ContextValue::String(option)), Some(ContextValue::String(value)))
+            if option.starts_with("--format") =>
+        {
+            foreign::format(value).map(str::to_string)
+        }
+        _ => None,
     }
 }
 

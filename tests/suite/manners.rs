@@ -59,6 +59,56 @@ fn words_of_go_tool_pprof_are_answered() {
 }
 
 #[test]
+fn options_of_other_programs_are_answered() {
+    let folder = folder();
+    for (arguments, hint) in [
+        (&["top", "-10", "cpu.pb.gz"][..], "prof top -n 10 cpu.pb.gz"),
+        (&["-10", "cpu.pb.gz"], "prof top -n 10 cpu.pb.gz"),
+        (&["top", "--cum", "cpu.pb.gz"], "prof top --sort total"),
+        (&["--svg", "cpu.pb.gz"], "prof graph out.svg"),
+        (&["-svg", "cpu.pb.gz"], "prof graph out.svg"),
+        (&["top", "--nodecount=5", "cpu.pb.gz"], "prof top -n 10"),
+        (&["diff", "--sort", "delta", "old.pb.gz", "cpu.pb.gz"], "prof top --base OLD NEW --sort delta"),
+        (&["top", "--no-children", "cpu.pb.gz"], "perf report"),
+        (&["top", "-i", "cpu.pb.gz"], "prof top perf.data"),
+        (&["flame", "x.svg", "--image-width", "900", "cpu.pb.gz"], "--width 1600"),
+        (&["flame", "x.svg", "--reverse", "cpu.pb.gz"], "--bottom-up"),
+        (&["record", "-p", "12"], "prof does not record"),
+        (&["speedscope", "cpu.pb.gz"], "prof flame out.html"),
+        (&["top", "-f", "svg", "cpu.pb.gz"], "prof flame out.svg"),
+        (&["tree", "--format", "folded", "cpu.pb.gz"], "prof convert -o out.folded"),
+        (&["convert", "-f", "folded", "cpu.pb.gz"], "--to"),
+        (&["flame", "y.png", "cpu.pb.gz"], "prof flame y.svg cpu.pb.gz"),
+        (&["flame", "-o", "y.pdf", "cpu.pb.gz"], "prof flame y.svg cpu.pb.gz"),
+        (&["graph", "y.png", "cpu.pb.gz"], "dot -Tpng -o y.png y.dot"),
+        (&["graph", "-o", "y.jpg", "cpu.pb.gz"], "prof graph y.svg cpu.pb.gz"),
+    ] {
+        let output = run(&folder, arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        let said = stderr(&output);
+        assert!(said.starts_with("error: ") && said.contains("\nhint: "), "{arguments:?}: {said}");
+        assert!(said.contains(hint), "{arguments:?}: {said}");
+        assert_eq!(stdout(&output), "", "{arguments:?}");
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "nothing was written");
+}
+
+#[test]
+fn a_flame_graph_goes_to_standard_output() {
+    let folder = folder();
+    let by_option = stdout(&run(&folder, &["flame", "-o", "-", "cpu.pb.gz"]));
+    assert!(by_option.starts_with("<?xml") && by_option.trim_end().ends_with("</svg>"));
+    assert!(stdout(&run(&folder, &["flame", "-", "cpu.pb.gz"])) == by_option);
+    assert!(stdout(&run(&folder, &["flame", "cpu.pb.gz", "-"])) == by_option);
+    // Alone it is where the picture goes, and standard input is the profile, as without it.
+    let from_file = || Stdio::from(File::open(folder.path().join("cpu.pb.gz")).unwrap());
+    let piped = prof(folder.path(), &["flame", "-"]).stdin(from_file()).output().unwrap();
+    assert!(stdout(&piped).contains("<svg"), "{}", stderr(&piped));
+    let both = prof(folder.path(), &["flame", "-", "-"]).stdin(from_file()).output().unwrap();
+    assert!(stdout(&both) == stdout(&piped), "{}", stderr(&both));
+}
+
+#[test]
 fn where_a_truncated_input_ends_is_said() {
     let folder = folder();
     let whole = fs::read(folder.path().join("cpu.pb.gz")).unwrap();

@@ -15,8 +15,9 @@ use crate::cli::failure::hinted;
 use crate::cli::filters::{AroundFocus, FilterArgs};
 use crate::cli::many::ManyArgs;
 use crate::cli::marking::MarkArgs;
+use crate::cli::pictures::{Drawing, has_ending};
 use crate::cli::run::report_of;
-use crate::cli::target::{Target, one_target, take_target};
+use crate::cli::target::Target;
 use crate::output::{ColorBy, HtmlOptions, SvgOptions, html, svg};
 use crate::profile::{LoadOptions, Profile, Samples};
 use crate::report::{About, Direction, Report};
@@ -25,8 +26,8 @@ use crate::view::{FlameOptions, Order, PageOptions, Scope, flame, page};
 
 /// Flame graph of all stacks: a picture (OUT.svg) or an interactive page (OUT.html)
 ///
-/// The PROFILE that ends in .svg or .html is where it goes. With --focus it shows a function between
-/// its callers, above, and its callees, below.
+/// The PROFILE that ends in .svg or .html is the file to write; - is standard output. With --focus the
+/// picture shows a function between its callers, above, and its callees, below.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   prof flame cpu.svg cpu.pb.gz                       all stacks in one picture, to send or embed
@@ -43,7 +44,7 @@ pub(crate) struct FlameCommand {
     node: NodeArgs,
     #[command(flatten)]
     unit: UnitArgs,
-    /// Write the picture to this file, the same as OUT
+    /// Write the picture to this file, the same as OUT; - is standard output
     #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
     /// Replace the output file even if it is a profile (but never an input)
@@ -185,15 +186,16 @@ impl FlameCommand {
 
     /// Where the picture goes: `-o`, or the positional that ends like a picture.
     fn out(&mut self) -> Result<PathBuf> {
-        let positional = take_target(&mut self.input.profiles, &["svg", "html"]);
-        let given = one_target("flame", self.output.take(), positional)?;
+        let drawing = Drawing { command: "flame", endings: &["svg", "html"], dash: true };
+        let given = drawing.target(self.output.take(), &mut self.input.profiles)?;
         let out = given.ok_or_else(|| {
             let corrected = format!("prof flame flame.svg {}", self.input.profiles.join(" "));
-            hinted("flame: nothing says where the picture goes", format!("try: {}", corrected.trim_end()))
+            hinted("flame: no output file given", format!("try: {}", corrected.trim_end()))
         })?;
         if out.extension().is_some() && !has_ending(&out, "svg") && !has_ending(&out, "html") {
-            let message = format!("{}: flame writes .svg and .html", out.display());
-            let hint = format!("try: prof flame {} …", out.with_extension("svg").display());
+            let message = format!("flame: {}: flame writes .svg and .html files", out.display());
+            let out = out.with_extension("svg");
+            let hint = format!("try: prof flame {} {}", out.display(), self.input.profiles.join(" "));
             return Err(hinted(message, hint));
         }
         Ok(out)
@@ -243,8 +245,4 @@ fn name_it(title: &mut String, about: &About) {
         }
         _ => "Flame graph".to_string(),
     };
-}
-
-fn has_ending(path: &Path, ending: &str) -> bool {
-    path.extension().is_some_and(|own| own.eq_ignore_ascii_case(ending))
 }

@@ -15,8 +15,9 @@ use crate::cli::clock::Clock;
 use crate::cli::coloring::ColoringArgs;
 use crate::cli::failure::hinted;
 use crate::cli::marking::MarkArgs;
+use crate::cli::pictures::Drawing;
 use crate::cli::run::{one_metric, report_of, write_timed};
-use crate::cli::target::{Target, one_target, take_target};
+use crate::cli::target::Target;
 use crate::output::{self, ColorBy};
 use crate::profile::LoadOptions;
 use crate::report::{Graph, Report};
@@ -24,7 +25,7 @@ use crate::view::{GraphOptions, Sort, SortKey, graph};
 
 /// Call graph: one node per function (OUT.svg, OUT.dot, or text)
 ///
-/// The PROFILE that ends in .svg or .dot is where a picture goes; without one the graph is listed.
+/// The PROFILE that ends in .svg or .dot is the picture to write; without one the graph is listed as text.
 /// An .svg is drawn by `dot` of Graphviz.
 #[derive(Args, Debug)]
 #[command(mut_arg("color_by", |option| {
@@ -67,8 +68,8 @@ enum Picture {
 
 impl GraphCommand {
     pub(crate) fn run(mut self) -> Result<()> {
-        let positional = take_target(&mut self.view.input.profiles, &["svg", "dot"]);
-        let out = one_target("graph", self.view.layout.output.take(), positional)?;
+        let drawing = Drawing { command: "graph", endings: &["svg", "dot"], dash: false };
+        let out = drawing.target(self.view.layout.output.take(), &mut self.view.input.profiles)?;
         self.view.layout.output.clone_from(&out);
         let picture = out.as_deref().and_then(picture);
         if picture.is_some() && self.view.layout.format != OutputFormat::Text {

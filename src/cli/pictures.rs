@@ -1,0 +1,146 @@
+//! Where a picture goes, and what to say where its file extension is not one that is written.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+
+use crate::cli::failure::hinted;
+
+/// A command that draws, and the file extensions it writes.
+pub(crate) struct Drawing {
+    pub(crate) command: &'static str,
+    pub(crate) endings: &'static [&'static str],
+    /// Whether `-` among the profiles is the picture: it is where the command always draws one.
+    pub(crate) dash: bool,
+}
+
+/// File extensions of pictures: no profile is called so, wherever it stands on the line.
+const PICTURES: [&str; 15] = [
+    "svg", "html", "dot", "png", "jpg", "jpeg", "gif", "webp", "bmp", "tif", "tiff", "pdf", "ps", "eps",
+    "svgz",
+];
+
+impl Drawing {
+    /// Where the picture goes: `-o`, or the positional that ends like a picture, which is taken out of
+    /// `positionals`.
+    pub(crate) fn target(
+        &self,
+        given: Option<PathBuf>,
+        positionals: &mut Vec<String>,
+    ) -> Result<Option<PathBuf>> {
+        let place = positionals.iter().position(|path| is_picture(Path::new(path)));
+        let place = place.or_else(|| {
+            let is_dash = |path: &String| self.dash && given.is_none() && path == "-";
+            positionals.iter().position(is_dash)
+        });
+        let positional = place.map(|place| PathBuf::from(positionals.remove(place)));
+        if let (Some(one), Some(other)) = (&given, &positional) {
+            let message = format!(
+                "{}: both {} and {} are given as output",
+                self.command,
+                one.display(),
+                other.display()
+            );
+            return Err(hinted(message, "run it once for each"));
+        }
+        let target = given.or(positional);
+        match &target {
+            Some(out) if is_picture(out) && !self.writes(out) => Err(self.refusal(out, positionals)),
+            _ => Ok(target),
+        }
+    }
+
+    fn writes(&self, out: &Path) -> bool {
+        self.endings.iter().any(|ending| has_ending(out, ending))
+    }
+
+    /// Says that this kind of picture is not written, and shows the command that comes next to it.
+    fn refusal(&self, out: &Path, profiles: &[String]) -> anyhow::Error {
+        let ending = out.extension().unwrap_or_default().to_string_lossy().to_ascii_uppercase();
+        let profiles = if profiles.is_empty() { "PROFILE".to_string() } else { profiles.join(" ") };
+        let message = format!(
+            "{}: {} cannot be written: {ending} is not a format that prof {0} writes",
+            self.command,
+            out.display()
+        );
+        let as_ending = |ending| out.with_extension(ending).display().to_string();
+        let svg = format!("prof {} {} {profiles}", self.command, as_ending("svg"));
+        let hint = match &*ending {
+            "HTML" => format!(
+                "prof flame {} {profiles} writes a page; a call graph is an .svg: {svg}",
+                out.display()
+            ),
+            "DOT" => format!(
+                "prof graph {} {profiles} writes the call graph; a flame graph is an .svg: {svg}",
+                out.display()
+            ),
+            // What Graphviz draws it can draw in most formats.
+            _ if self.endings.contains(&"dot") => {
+                let dot = as_ending("dot");
+                format!(
+                    "{svg} writes an .svg; Graphviz draws other formats: prof graph {dot} {profiles} && dot -T{} -o {} {dot}",
+                    ending.to_ascii_lowercase(),
+                    out.display()
+                )
+            }
+            _ => format!(
+                "{svg} writes an .svg, which browsers show and Inkscape or rsvg-convert turn into {ending}"
+            ),
+        };
+        hinted(message, hint)
+    }
+}
+
+fn is_picture(path: &Path) -> bool {
+    PICTURES.iter().any(|ending| has_ending(path, ending))
+}
+
+/// Whether a path has this extension, in whatever case.
+pub(crate) fn has_ending(path: &Path, ending: &str) -> bool {
+    path.extension().is_some_and(|own| own.eq_ignore_ascii_case(ending))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::failure::describe;
+
+    const FLAME: Drawing = Drawing { command: "flame", endings: &["svg", "html"], dash: true };
+    const GRAPH: Drawing = Drawing { command: "graph", endings: &["svg", "dot"], dash: false };
+
+    fn target(
+        drawing: &Drawing,
+        given: Option<&str>,
+        line: &str,
+    ) -> Result<(Option<String>, String), String> {
+        let mut positionals: Vec<String> = line.split_whitespace().map(str::to_string).collect();
+        let target = drawing.target(given.map(PathBuf::from), &mut positionals);
+        let target = target.map_err(|error| describe(&error))?;
+        Ok((target.map(|path| path.display().to_string()), positionals.join(" ")))
+    }
+
+    #[test]
+    fn the_picture_is_found_wherever_it_stands() {
+        let found = |out: &str, rest: &str| Ok((Some(out.to_string()), rest.to_string()));
+        assert_eq!(target(&FLAME, None, "a.pb out.SVG b.pb"), found("out.SVG", "a.pb b.pb"));
+        assert_eq!(target(&FLAME, None, "- cpu.pb"), found("-", "cpu.pb"));
+        assert_eq!(target(&FLAME, None, "- -"), found("-", "-"), "the second is standard input");
+        assert_eq!(target(&FLAME, None, "out.svg -"), found("out.svg", "-"), "standard input");
+        assert_eq!(target(&FLAME, Some("-"), "-"), found("-", "-"), "standard input");
+        assert_eq!(target(&GRAPH, None, "- cpu.pb"), Ok((None, "- cpu.pb".to_string())));
+    }
+
+    #[test]
+    fn other_pictures_are_refused_with_a_command_that_works() {
+        let said = |drawing, given, line| target(drawing, given, line).unwrap_err();
+        let png = said(&FLAME, None, "y.png cpu.pb");
+        assert!(png.contains("PNG is not a format") && png.contains("prof flame y.svg cpu.pb"), "{png}");
+        let given = said(&FLAME, Some("y.pdf"), "cpu.pb");
+        assert!(given.contains("prof flame y.svg cpu.pb"), "{given}");
+        let graph = said(&GRAPH, Some("y.jpg"), "cpu.pb");
+        assert!(graph.contains("prof graph y.dot cpu.pb && dot -Tjpg -o y.jpg y.dot"), "{graph}");
+        assert!(said(&GRAPH, None, "y.html cpu.pb").contains("prof flame y.html cpu.pb"));
+        assert!(said(&FLAME, None, "y.dot cpu.pb").contains("prof graph y.dot cpu.pb"));
+        assert!(said(&FLAME, Some("a.svg"), "b.svg cpu.pb").contains("both a.svg and b.svg"));
+    }
+}

@@ -7,6 +7,7 @@ mod demangle;
 mod fit;
 mod nearest;
 mod package;
+mod place;
 mod rust_escapes;
 mod short;
 
@@ -16,4 +17,5 @@ pub use demangle::demangle;
 pub use fit::{display_width, fit, fit_chain};
 pub use nearest::nearest;
 pub use package::package;
+pub use place::{BlockLabel, block_labels, split_place};
 pub use short::{short_name, short_names};

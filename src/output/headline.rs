@@ -39,7 +39,7 @@ pub(super) fn duration(about: &About) -> String {
 }
 
 /// What the values of the old side were multiplied by: `rescaled × 1.050 (core)`.
-fn rescaled(header: &Header) -> Option<String> {
+pub(super) fn rescaled(header: &Header) -> Option<String> {
     let normalize = header.normalize.as_ref().filter(|normalize| normalize.method != "none")?;
     Some(format!("rescaled × {:.3} ({})", normalize.ratio, normalize.method))
 }

@@ -36,6 +36,8 @@ pub struct FlameNode {
     pub parent: u32,
     /// The unique name.
     pub name: Name,
+    /// The function's name alone; equal to `name` where that says it all.
+    pub function: Name,
     /// The source file, where there is one and only one.
     pub file: Option<Name>,
     /// The line, where there is one and only one.

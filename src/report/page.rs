@@ -1,6 +1,6 @@
 //! What the interactive page counts with.
 
-use crate::report::{Header, MetricName, Name};
+use crate::report::{About, Header, MetricName, Name};
 
 /// Everything the interactive page needs to filter and count for itself: not a tree, but the stacks.
 #[derive(Clone, Debug)]
@@ -26,7 +26,7 @@ pub struct Page {
     pub ends: Vec<u32>,
     /// For each metric, the value of every stack.
     pub values: Vec<Vec<i64>>,
-    /// The same of the old side of a comparison; empty without one.
+    /// The same of the old side of a comparison, as recorded; empty without one.
     pub old: Vec<Vec<i64>>,
 }
 
@@ -39,6 +39,8 @@ pub struct PageMetric {
     pub total: i64,
     /// Σ |value| of the old side as loaded; 0 without one.
     pub old_total: i64,
+    /// What is known of its recording.
+    pub recording: About,
 }
 
 /// What a frame of the page is.
@@ -46,6 +48,8 @@ pub struct PageMetric {
 pub struct PageName {
     /// The unique name.
     pub name: Name,
+    /// The function's name alone; equal to `name` where that says it all.
+    pub function: Name,
     /// The source file, where there is one and only one.
     pub file: Option<Name>,
     /// The line, where there is one and only one.

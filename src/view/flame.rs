@@ -159,6 +159,7 @@ impl Grower<'_> {
             FlameNode {
                 parent: tree.parent[node].index() as u32,
                 name: this.name.clone(),
+                function: this.function.clone(),
                 file: this.file.clone(),
                 line: this.line,
                 package: package_of[key].clone(),

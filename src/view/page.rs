@@ -5,10 +5,10 @@ use hashbrown::HashMap;
 
 use crate::pattern::{Names, Pattern};
 use crate::profile::{Column, FrameId, Profile, StackId};
-use crate::report::{Name, Page, PageMetric, PageName, PagePlace};
+use crate::report::{Base, Name, Page, PageMetric, PageName, PagePlace};
 use crate::tree::{By, KeyId, Subject, owner};
 use crate::view::flame::packages;
-use crate::view::{Scope, metric_name};
+use crate::view::{Scope, about, metric_name};
 
 /// What the page is told.
 #[derive(Clone, Debug)]
@@ -19,10 +19,18 @@ pub struct PageOptions {
     pub title: String,
 }
 
-/// The page of a profile, beside `base` where that is given.
+/// The page of a profile, next to the old side `base` where that is given: `scope.base` then says how the
+/// two compare, and its metric is a number in `base`.
 pub fn page(profile: &Profile, base: Option<&Profile>, options: &PageOptions) -> Page {
-    let mut header = options.scope.header(profile, "prof.page.v1");
-    header.highlight = options.scope.highlight(&options.scope.subject(profile));
+    let scope = Scope { base: None, ..options.scope.clone() };
+    let mut header = scope.header(profile, "prof.page.v1");
+    header.highlight = scope.highlight(&scope.subject(profile));
+    if let (Some(profile), Some(side)) = (base, &options.scope.base) {
+        let total = profile.meta.metrics[side.metric].total;
+        header.base = Some(Base { inputs: side.inputs.clone(), total });
+        header.normalize = Some(side.normalize.clone());
+        header.about.base.recording = Some(Box::new(side.recording.clone()));
+    }
     let chosen: Vec<usize> =
         (0..profile.meta.metrics.len()).filter(|&metric| !profile.meta.metrics[metric].too_large).collect();
     let first = options.scope.metrics[0];
@@ -39,6 +47,7 @@ pub fn page(profile: &Profile, base: Option<&Profile>, options: &PageOptions) ->
                 metric: metric_name(profile, metric),
                 total: shown.total,
                 old_total: old.unwrap_or(0),
+                recording: about(profile, metric),
             }
         })
         .collect();
@@ -116,6 +125,7 @@ fn names(sides: &[Side<'_>]) -> Vec<PageName> {
             let row = subject.keys.get(key);
             rows.entry(row.name.clone()).or_insert_with(|| PageName {
                 name: row.name.clone(),
+                function: row.function.clone(),
                 file: row.file.clone(),
                 line: row.line,
                 package: packages[key].clone(),

@@ -345,7 +345,7 @@ fn focus_lays_callers_above_and_callees_below() {
     assert_eq!(result["focused"], expected);
     assert_eq!(result["chips"], "Focus a ×shown 9, 90.0% of allRemove all");
     assert_eq!(result["shares"], json!(["5", "50.0%", "9", "90.0%", "100.0%", "a"]));
-    assert_eq!(result["restored"], 0);
+    assert_eq!(result["restored"], 1, "a click on the focus undoes a zoom, not the focus");
 }
 
 #[test]
@@ -445,7 +445,7 @@ fn two_profiles_are_compared() {
     let page = write(&view::page(&new, Some(&old), &options));
     let check = "
         const rows = () => page.table().map((row) => [row.name, row.self, row.total, row.delta]);
-        page.change({ side: 'delta', sort: 'name', reversed: true });
+        page.change({ color: 'delta', sort: 'name', reversed: true });
         const delta = rows();
         const notes = document.getElementById('notes').textContent;
         page.change({ side: 'old' });
@@ -455,7 +455,7 @@ fn two_profiles_are_compared() {
     let mut found = result["delta"].clone();
     found.as_array_mut().unwrap().sort_by_key(|row| row[0].as_str().unwrap().to_owned());
     assert_eq!(found, delta);
-    assert!(result["notes"].as_str().unwrap().contains("1 no longer there: gone"));
+    assert!(result["notes"].as_str().unwrap().contains("1 removed: gone"));
     assert_eq!(result["old"]["shown"], "5");
 }
 

@@ -22,7 +22,7 @@ use crate::output::{ColorBy, HtmlOptions, SvgOptions, html, svg};
 use crate::profile::{LoadOptions, Profile, Samples};
 use crate::report::{About, Direction, Report};
 use crate::tree::By;
-use crate::view::{FlameOptions, Order, PageOptions, Scope, flame, page};
+use crate::view::{BaseSide, FlameOptions, Order, PageOptions, Scope, flame, page};
 
 /// Flame graph of all stacks: a picture (OUT.svg) or an interactive page (OUT.html)
 ///
@@ -132,7 +132,9 @@ impl FlameCommand {
                         Some((new, old)) => (new, Some(old)),
                         None => (profile, None),
                     };
-                    let scope = Scope { base: None, ..scope.clone() };
+                    // Each side is a profile of its own, with one metric.
+                    let old_side = scope.base.take().map(|base| BaseSide { metric: 0, ..base });
+                    let scope = Scope { base: old_side, ..scope };
                     return Ok(Report::Page(page(profile, base, &PageOptions { scope, title })));
                 }
                 let pixels = svg_options.frames_width() as u32;

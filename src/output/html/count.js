@@ -90,6 +90,17 @@ function search(data, scope, regex) {
   return found;
 }
 
+/** Sums of the old side as they compare with the new one: multiplied, and rounded away from zero at a half. */
+function rescaled(values, ratio) {
+  if (ratio === 1) return values;
+  const scale = (value) => {
+    const scaled = Number(value) * ratio;
+    const rounded = Math.sign(scaled) * Math.round(Math.abs(scaled));
+    return typeof value === "bigint" ? BigInt(rounded) : rounded;
+  };
+  return typeof values === "object" ? values.map(scale) : scale(values);
+}
+
 /** Room for sums of a metric's values, all zero. */
 function sums(length, zero) {
   return typeof zero === "bigint" ? new BigInt64Array(length) : new Float64Array(length);
@@ -288,7 +299,6 @@ function growTree(paths, values, old, zero, options) {
     for (const child of kept.reverse()) work.push(child);
   }
   tree.dropped = splitter.dropped;
-  tree.droppedWidth = splitter.droppedWidth;
   return tree;
 }
 
@@ -314,7 +324,7 @@ class Splitter {
     this.inlined = new Uint8Array(names);
     [this.total, this.self, this.oldSum] = [sums(names, zero), sums(names, zero), sums(names, zero)];
     this.zero = zero;
-    [this.dropped, this.droppedWidth] = [0, 0];
+    this.dropped = 0;
   }
 
   /** The group of all paths. */
@@ -377,7 +387,6 @@ class Splitter {
       count[number] = lo;
       if (width[number] < least || width[number] === 0) {
         if (width[number] > 0) this.dropped++;
-        this.droppedWidth += width[number];
         continue;
       }
       children.push({

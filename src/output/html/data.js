@@ -65,9 +65,13 @@ async function load(text) {
   });
   const short = head.names.slice();
   for (const [id, name] of head.short) short[id] = name;
+  const labels = short.map((name) => [visible(name), ""]);
+  for (const [id, name, place] of head.labels) labels[id] = [visible(name), place && visible(place)];
+  const split = new Map(head.split.map(([id, name, place]) => [id, [visible(name), visible(place)]]));
   const places = readPlaces(head, short);
   const sets = new Map(head.sets);
-  return { ...head, ...stacks, metrics, short: short.map(visible), full: head.names.map(visible), places, sets };
+  const full = head.names.map(visible);
+  return { ...head, ...stacks, metrics, short: short.map(visible), full, labels, split, places, sets };
 }
 
 /**

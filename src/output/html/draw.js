@@ -11,13 +11,13 @@ function mix(from, to, part) {
   return `rgb(${channel(1)},${channel(3)},${channel(5)})`;
 }
 
-/** A label shortened in the middle, or where that leaves too little of it, to its end. */
-function fitLabel(label, room) {
-  if (label.length <= room) return label;
-  // The file that tells functions of one name apart goes first: `emit events.js:113`.
-  label = label.replace(/ \S+\.[A-Za-z0-9]+[:\d]*$/, "");
+/** A label without its place, then shortened in the middle, or where that leaves too little of it, to one end. */
+function fitLabel([label, place], room) {
+  if (place && label.length + 1 + place.length <= room) return `${label} ${place}`;
   if (label.length <= room) return label;
   if (room < 3) return "";
+  // Where there is no package, which the colour says too, the beginning tells more.
+  if (room < 14 && !/[.:/]/.test(label)) return label.slice(0, room - 1) + "…";
   const tail = room < 14 ? room - 1 : Math.floor((room - 1) / 2);
   return label.slice(0, room - 1 - tail) + "…" + label.slice(label.length - tail);
 }

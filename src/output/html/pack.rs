@@ -19,18 +19,19 @@ use hashbrown::HashMap;
 use serde::Serialize;
 
 use crate::kind;
-use crate::name::{clean, short_name, short_names};
+use crate::name::{block_labels, clean, short_name, short_names, split_place};
 use crate::output::color::{self, ColorBy};
+use crate::output::headline;
 use crate::output::html::HtmlOptions;
-use crate::report::{Direction, Page, PageMetric};
-use crate::unit::{self, IncompatibleUnits, Step, Unit};
+use crate::report::{About, Direction, Page, PageMetric};
+use crate::unit::{IncompatibleUnits, Step, Unit};
 
 /// The JSON part.
 #[derive(Serialize)]
 struct Head<'p> {
     title: String,
-    inputs: Vec<String>,
-    about: String,
+    /// What was loaded, where the title does not say it.
+    inputs: String,
     filters: &'p [String],
     warnings: Vec<String>,
     noun: (&'static str, &'static str),
@@ -42,6 +43,10 @@ struct Head<'p> {
     highlight: Option<&'p str>,
     /// Whether there is an old side, whose columns follow those of the new one.
     compared: bool,
+    /// What was loaded for the old side, and what it is multiplied by, as a number and in words.
+    base: String,
+    ratio: f64,
+    rescaled: Option<String>,
     metrics: Vec<MetricHead>,
     metric: usize,
     stacks: usize,
@@ -49,6 +54,10 @@ struct Head<'p> {
     names: Vec<&'p str>,
     /// The short names where they differ: index and name.
     short: Vec<(usize, String)>,
+    /// The labels of blocks where they differ from these: index, function, place.
+    labels: Vec<(usize, String, String)>,
+    /// The names that hold a place: index, function, place.
+    split: Vec<(usize, &'p str, &'p str)>,
     /// For each name: package, file (index + 1, 0 for none), line (0 for none).
     facts: Vec<(u32, u32, u32)>,
     places: Places,
@@ -89,6 +98,9 @@ struct MetricHead {
     old_total: String,
     /// Whether sums can exceed 2⁵², so that the page must count with big integers.
     big: bool,
+    /// What follows the total in the header, for the new side and the old.
+    recording: String,
+    old_recording: String,
     wide: &'static str,
     measures: &'static str,
 }
@@ -156,6 +168,10 @@ fn head<'p>(page: &'p Page, options: &'p HtmlOptions) -> Result<Head<'p>, Incomp
             plain.push((index as usize, short));
         }
     }
+    let split = page.names.iter().enumerate().map(|(id, row)| {
+        let (function, place) = split_place(&row.name, &row.function);
+        (id, function, place)
+    });
     let texts = |table: Table<'p>| table.rows.into_iter().map(|(text, _)| text).collect();
     let header = &page.header;
     let metrics: Result<Vec<MetricHead>, IncompatibleUnits> = page
@@ -166,8 +182,7 @@ fn head<'p>(page: &'p Page, options: &'p HtmlOptions) -> Result<Head<'p>, Incomp
         .collect();
     Ok(Head {
         title: clean(&page.title).into_owned(),
-        inputs: header.about.inputs.iter().map(|input| clean(input).into_owned()).collect(),
-        about: about(page),
+        inputs: inputs(page),
         filters: &header.about.filters,
         warnings: header.warnings.iter().map(|warning| clean(warning).into_owned()).collect(),
         noun: header.about.noun,
@@ -183,10 +198,15 @@ fn head<'p>(page: &'p Page, options: &'p HtmlOptions) -> Result<Head<'p>, Incomp
             ColorBy::Delta => "delta",
         },
         compared: !page.old.is_empty(),
+        base: headline::base_inputs(header),
+        ratio: header.normalize.as_ref().map_or(1.0, |normalize| normalize.ratio),
+        rescaled: headline::rescaled(header),
         metrics: metrics?,
         metric: page.default_metric,
         stacks: page.ends.len(),
         frames: page.frames.len(),
+        labels: labels(page, &shorts),
+        split: split.filter(|(_, _, place)| !place.is_empty()).collect(),
         short: shorts.into_iter().enumerate().filter(|(id, short)| short != names[*id]).collect(),
         facts,
         places,
@@ -239,26 +259,32 @@ fn metric_head(
         total: metric.total.to_string(),
         old_total: metric.old_total.to_string(),
         big: both > EXACT,
+        recording: recording(&metric.recording),
+        old_recording: page.header.about.base.recording.as_deref().map(recording).unwrap_or_default(),
         wide: kind.map_or("", |kind| kind.width),
         measures: kind.map_or("", |kind| kind.measures),
     })
 }
 
-/// `in 40.73s, 2.11 CPUs busy · 8,599 samples · 2024-02-26 18:40 UTC`
-fn about(page: &Page) -> String {
-    let about = &page.header.about;
-    let mut parts = Vec::new();
-    let busy = about.busy_hundredths.map(|busy| format!(", {} CPUs busy", unit::fixed(busy, 100, 2)));
-    parts
-        .extend(about.duration_ns.map(|ns| format!("in {}{}", unit::duration(ns), busy.unwrap_or_default())));
-    parts.extend(about.samples.map(|samples| format!("{} samples", unit::group_thousands(samples.into()))));
-    parts.extend(about.time_ns.map(unit::timestamp_minutes));
-    if let Some(metric) = page.metrics.get(page.default_metric).filter(|_| !page.old.is_empty()) {
-        let unit = Unit::parse(&metric.metric.unit);
-        let old = unit::human_short(metric.old_total, &unit, metric.metric.divisor);
-        parts.push(format!("old {} {old}", metric.metric.name));
-    }
-    parts.join(" · ")
+/// What follows a metric's total: ` in 40.73s, 2.11 CPUs busy · 8,599 samples · 2024-02-26 18:40 UTC`.
+fn recording(about: &About) -> String {
+    headline::recording("", about, true).join(" · ")
+}
+
+/// What was loaded, unless that is the title.
+fn inputs(page: &Page) -> String {
+    let inputs = headline::inputs(&page.header.about);
+    if [&*inputs, headline::file_name(&inputs)].contains(&&*page.title) { String::new() } else { inputs }
+}
+
+/// The labels of blocks where they differ from the short names.
+fn labels(page: &Page, shorts: &[String]) -> Vec<(usize, String, String)> {
+    let names: Vec<(&str, &str)> = page.names.iter().map(|row| (&*row.name, &*row.function)).collect();
+    let labels = block_labels(&names).into_iter().enumerate();
+    labels
+        .filter(|(id, label)| label.name != shorts[*id] || !label.place.is_empty())
+        .map(|(id, label)| (id, label.name, label.place))
+        .collect()
 }
 
 /// Distinct texts with their colours, numbered in the order met.

@@ -18,12 +18,12 @@ class Page extends Tabled {
     data.metrics.forEach((metric, number) => element("metric").append(make("option", metric.name, { value: number })));
     for (const [kind, name] of Object.entries(KINDS)) element("apply").append(make("option", name.toLowerCase(), { value: kind }));
     const colors = ["package", "file", "self", "total", ...(data.compared ? ["delta"] : [])];
-    for (const color of colors) element("color").append(make("option", color, { value: color }));
+    for (const color of colors) element("color").append(make("option", color === "delta" ? "change" : color, { value: color }));
     element("side-label").hidden = !data.compared;
   }
 
   showControls() {
-    const { data, state, metric, format } = this;
+    const { state, metric, format } = this;
     element("metric").value = state.metric;
     element("side").value = state.side;
     element("color").value = state.color;
@@ -31,14 +31,24 @@ class Page extends Tabled {
     element("root").value = state.icicle ? "top" : "bottom";
     element("inverted").checked = state.inverted;
     if (element("search").value !== state.query) element("search").value = state.query;
-    const about = [`${metric.name} ${format.value(this.whole)} ${data.about}`.trim(), ...data.filters];
-    element("about").textContent = about.join(" · ");
-    element("wide").textContent = metric.wide && `A wide block ${metric.wide}.`;
+    element("about").textContent = this.about().join(" · ");
+    element("wide").textContent = state.inverted
+      ? "Bottom-up: each function with its callers. A wide block has much self."
+      : metric.wide && `A wide block ${metric.wide}.`;
     const { shown } = this.flat;
     element("matched").textContent = state.query
       ? `matched ${format.value(this.matched)}, ${format.share(this.matched, shown)} of ${this.isFiltered ? "shown" : "all"}`
       : "";
     element("matched").dataset.share = state.query ? format.share(this.matched, shown) : "";
+  }
+
+  /** What is shown, in parts; totals are as recorded. */
+  about() {
+    const { data, state, metric, format } = this;
+    const total = (value, recording) => `${metric.name} ${format.value(value)}${recording}`.trim();
+    const base = [`base ${data.base}`.trim(), total(metric.oldTotal, metric.old_recording), data.rescaled];
+    const parts = state.side === "old" ? base : [data.inputs, total(metric.total, metric.recording), ...(data.compared ? base : [])];
+    return [...parts, ...data.filters].filter(Boolean);
   }
 
   showFilters() {
@@ -164,13 +174,16 @@ class Page extends Tabled {
     };
     canvas.addEventListener("click", (event) => {
       const hit = block(event);
+      element("tip").hidden = true;
       if (hit) this.zoomTo(hit);
     });
+    canvas.addEventListener("wheel", () => (element("tip").hidden = true), { passive: true });
     canvas.addEventListener("contextmenu", (event) => {
       const hit = block(event);
       const id = hit ? hit.layer.tree.name[hit.node] : -1;
       if (id < 0) return;
       event.preventDefault();
+      element("tip").hidden = true;
       this.openMenu(id, event.clientX, event.clientY);
     });
     canvas.addEventListener("pointermove", (event) => {

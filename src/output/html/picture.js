@@ -41,11 +41,11 @@ class Drawn extends Counted {
     const { tree } = layer;
     const id = tree.name[node];
     const muted = node < tree.zoomed;
-    if (id < 0) return { color: "#d8d8d8", label: this.rootLabel(), muted };
+    if (id < 0) return { color: "#d8d8d8", label: [this.rootLabel(), ""], muted };
     const marked = this.found?.[id] || this.lit?.[id];
     return {
       color: marked ? "#ff5ce1" : this.color(tree, node, id),
-      label: data.short[id],
+      label: data.labels[id],
       muted: muted || (this.found && !this.found[id]),
       slanted: tree.inlined[node],
     };
@@ -56,7 +56,7 @@ class Drawn extends Counted {
     const { palette } = data;
     const [pack, file] = data.facts[id];
     const share = (value) => mix(palette.pale, palette.hot, Math.sqrt(Math.abs(Number(value)) / Number(this.flat.shown)));
-    switch (this.state.side === "delta" ? "delta" : this.state.color) {
+    switch (this.state.color) {
       case "file":
         return file ? data.files[file - 1][1] : "#d8d8d8";
       case "self":
@@ -91,14 +91,22 @@ class Drawn extends Counted {
     const value = (word, value) =>
       `${word} ${format.value(value)} ${format.share(value, this.whole)}` +
       (this.isFiltered ? ` of all, ${format.share(value, this.flat.shown)} of shown` : "");
-    const lines = [data.full[id]];
-    const place = file ? visible(data.files[file - 1][0]) + (line ? `:${line}` : "") : "";
+    const inFile = file ? visible(data.files[file - 1][0]) + (line ? `:${line}` : "") : "";
+    const [name, place] = data.split.get(id) ?? [data.full[id], inFile];
+    const lines = [name];
     const owner = data.packages[pack][0];
     if (place) lines.push(place);
     if (owner && owner !== data.files[file - 1]?.[0]) lines.push(`package ${visible(owner)}`);
     if (tree.inlined[node]) lines.push("inlined");
-    lines.push(value("total", tree.total[node]));
-    if (!tree.backward) lines.push(value("self", tree.self[node]));
+    if (tree.backward && !layer.isUp) {
+      // A block is as wide as the self of the first function, as far as its callers lead to it.
+      const [first] = this.chain({ layer, node });
+      lines.push(value(first === id && tree.depth[node] === 1 ? "self" : `self of ${data.labels[first][0]}`, tree.total[node]));
+      if (tree.depth[node] === 1) lines.push(value("total", this.flat.total[id]));
+    } else {
+      lines.push(value("total", tree.total[node]));
+      if (!layer.isUp) lines.push(value("self", tree.self[node]));
+    }
     if (data.compared) lines.push(`${this.state.side === "old" ? "new" : "old"} ${format.value(tree.old[node])}, change ${format.signed(this.delta(tree, node))}`);
     return lines;
   }
@@ -113,7 +121,8 @@ class Drawn extends Counted {
   zoomTo(block) {
     const zoom = this.chain(block);
     const isRoot = !block.layer.isUp && block.node === block.layer.first;
-    if (isRoot) return this.restore();
+    // The root undoes a zoom, and nothing else: filters stay.
+    if (isRoot) return this.state.zoom.length ? this.restore() : undefined;
     this.change({ zoom, zoomUp: Boolean(block.layer.isUp) }, true);
   }
 
@@ -126,16 +135,21 @@ class Drawn extends Counted {
 
   /** What the graph leaves out, and what its marks mean. */
   showNotes() {
-    const { data, format, flat } = this;
+    const { data, state, format, flat } = this;
     const notes = [];
     const dropped = this.trees.reduce((sum, tree) => sum + tree.dropped, 0);
-    const width = this.trees.reduce((sum, tree) => sum + tree.droppedWidth, 0);
-    if (dropped) notes.push(`${dropped.toLocaleString("en-US")} block${dropped === 1 ? " is" : "s are"} narrower than a third of a pixel and left out, with all on them: ${format.value(width)} ${format.share(width, this.whole)}`);
+    if (flat.shown == 0) notes.push("nothing to show: no stack is left");
+    if (this.found && !this.found.includes(1)) notes.push("no function matches the search; (?i) in front ignores case");
+    if (this.trees.length > 1 && state.zoom.length) {
+      const [zoomed, rest] = state.zoomUp ? ["callers", "callees"] : ["callees", "callers"];
+      notes.push(`zoomed: ${zoomed} only; ${rest} still show all of the focus`);
+    }
+    if (dropped) notes.push(`${dropped.toLocaleString("en-US")} block${dropped === 1 ? " is" : "s are"} too narrow to draw; a zoom shows more`);
     if (flat.noStack != 0) notes.push(`without a stack: ${format.value(flat.noStack)} ${format.share(flat.noStack, this.whole)}`);
-    if (data.compared && this.state.side !== "old") {
+    if (data.compared && state.side !== "old") {
       const gone = this.table(true).filter((row) => row.total == 0 && row.other.total != 0);
       gone.sort((a, b) => Number(absolute(b.other.total)) - Number(absolute(a.other.total)) || a.id - b.id);
-      if (gone.length) notes.push(`${gone.length} no longer there: ${gone.slice(0, 8).map((row) => data.short[row.id]).join(", ")}${gone.length > 8 ? " …" : ""}`);
+      if (gone.length) notes.push(`${gone.length} removed: ${gone.slice(0, 8).map((row) => data.short[row.id]).join(", ")}${gone.length > 8 ? " …" : ""}`);
     }
     if (this.trees.some((tree) => tree.inlined.includes(1))) notes.push("slanted: inlined");
     notes.push(...data.warnings.map((warning) => `warning: ${warning}`));
@@ -146,7 +160,7 @@ class Drawn extends Counted {
   showLegend() {
     const { data, state } = this;
     const entries = [];
-    const by = state.side === "delta" ? "delta" : state.color;
+    const by = state.color;
     if (by === "delta") entries.push([data.palette.grew, "grew"], [data.palette.shrank, "shrank"], [data.palette.same, "as before"]);
     else if (by === "self" || by === "total") {
       for (const percent of [0, 1, 10, 50]) entries.push([mix(data.palette.pale, data.palette.hot, Math.sqrt(percent / 100)), `${percent}% ${by}`]);

@@ -70,6 +70,8 @@ class Counted {
       } else if (["reversed", "weight", "icicle", "inverted"].includes(key)) state[key] = value === "1";
       else if (["side", "query", "sort", "color"].includes(key)) state[key] = value;
     }
+    // Links of older pages have a third side, which is a colour.
+    if (state.side === "delta") Object.assign(state, { side: "new", color: "delta" });
     if (!data.compared) state.side = "new";
     this.state = state;
   }
@@ -96,7 +98,7 @@ class Counted {
 
   update() {
     const { state } = this;
-    this.isFiltered = state.filters.some((filter) => filter.kind !== "highlight");
+    this.isFiltered = this.data.filters.length > 0 || state.filters.some((filter) => filter.kind !== "highlight");
     this.once("count", [state.metric, state.side, state.filters], () => this.count());
     this.once("mark", [this.flat, state.query, state.filters], () => this.mark());
     this.growTrees();
@@ -122,11 +124,20 @@ class Counted {
     this.format = new Format(metric);
     const isOld = state.side === "old";
     this.values = isOld ? metric.old : metric.values;
-    this.whole = isOld ? metric.oldTotal : metric.total;
+    this.whole = isOld ? this.side(metric.oldTotal, true) : metric.total;
     this.paths = filtered(data, state.filters);
-    this.flat = countFlat(data, this.paths, this.values, metric.zero);
-    const other = isOld ? metric.values : metric.old;
-    this.otherFlat = data.compared ? countFlat(data, this.paths, other, metric.zero) : null;
+    const flat = (values, old) => {
+      const { self, total, shown, noStack } = countFlat(data, this.paths, values, metric.zero);
+      const side = (sums) => this.side(sums, old);
+      return { self: side(self), total: side(total), shown: side(shown), noStack: side(noStack) };
+    };
+    this.flat = flat(this.values, isOld);
+    this.otherFlat = data.compared ? flat(isOld ? metric.values : metric.old, !isOld) : null;
+  }
+
+  /** Sums of one side; those of the old one are rescaled to compare with the new one. */
+  side(sums, isOld) {
+    return isOld ? rescaled(sums, this.data.ratio) : sums;
   }
 
   /** Which names the search and the highlights match, and how much runs through them. */
@@ -134,7 +145,8 @@ class Counted {
     const { data, state } = this;
     const share = (filters) => {
       const marks = matching(data, filters);
-      return [markedNames(data, marks), countMarked(this.paths, this.values, marks, this.metric.zero)];
+      const sum = countMarked(this.paths, this.values, marks, this.metric.zero);
+      return [markedNames(data, marks), this.side(sum, state.side === "old")];
     };
     const highlights = state.filters.filter((filter) => filter.kind === "highlight");
     [this.found, this.matched] = state.query ? share([{ text: state.query }]) : [null, this.metric.zero];
@@ -143,15 +155,19 @@ class Counted {
 
   growTrees() {
     const { data, state, paths, metric } = this;
-    const other = data.compared ? (state.side === "old" ? metric.values : metric.old) : null;
-    const grow = (from, zoom) =>
-      growTree(from, this.values, other, metric.zero, {
+    const isOld = state.side === "old";
+    const other = data.compared ? (isOld ? metric.values : metric.old) : null;
+    const grow = (from, zoom) => {
+      const tree = growTree(from, this.values, other, metric.zero, {
         names: data.names.length,
         inlined: data.places.inlined,
         pixels: Math.max(this.graph.width, 100),
         byWeight: state.weight,
         zoom,
       });
+      const side = (sums, old) => this.side(sums, old);
+      return { ...tree, total: side(tree.total, isOld), self: side(tree.self, isOld), old: side(tree.old, !isOld) };
+    };
     if (!paths.anchor) {
       this.trees = [grow(rooted(paths, state.inverted), state.zoom)];
       return;

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use quick_xml::events::{BytesCData, BytesEnd, BytesStart, BytesText, Event};
 use quick_xml::{Reader, Writer};
 
-use crate::name::{display_width, fit};
+use crate::name::{BlockLabel, display_width, fit};
 use crate::output::color::{self, WHITE};
 use crate::output::svg::SvgOptions;
 use crate::output::svg::blocks::Block;
@@ -22,6 +22,9 @@ const COLUMNS: usize = 3;
 
 /// Pixels of one character, as inferno reckons.
 const CHARACTER: f64 = 7.08;
+
+/// Blocks of at least this many pixels lose one to the gap between neighbours.
+const GAP_FROM: f64 = 3.0;
 
 /// Pixels above the topmost block that inferno draws hanging down.
 const TOP: usize = 76;
@@ -177,8 +180,11 @@ impl<'d> Pass<'d, '_> {
         let node = self.wording.node(index);
         let label = self.wording.label(index);
         let mut group = BytesStart::new("g");
-        if label != self.wording.name(index) {
-            group.push_attribute(("data-label", &*label));
+        if label.name != self.wording.name(index) {
+            group.push_attribute(("data-label", &*label.name));
+        }
+        if !label.place.is_empty() {
+            group.push_attribute(("data-place", &*label.place));
         }
         if node.inlined {
             group.push_attribute(("font-style", "oblique"));
@@ -192,7 +198,7 @@ impl<'d> Pass<'d, '_> {
             _ => self.legend.color(node),
         };
         let mut filled = BytesStart::new("rect");
-        let mut pixels = 0.0;
+        let mut pixels: f64 = 0.0;
         for attribute in rect.attributes() {
             let attribute = attribute.map_err(io::Error::other)?;
             let key = attribute.key.as_ref();
@@ -202,6 +208,9 @@ impl<'d> Pass<'d, '_> {
             }
             let fill = fill.to_string();
             filled.push_attribute((key, if key == "fill" { &*fill } else { &*attribute.value }));
+        }
+        if pixels >= GAP_FROM {
+            filled.push_attribute(("class", "gap"));
         }
         self.writer.write_event(Event::Empty(filled))?;
 
@@ -265,38 +274,32 @@ fn moved(element: &BytesStart<'_>, to: impl Fn(f64) -> f64) -> io::Result<BytesS
     Ok(moved)
 }
 
-/// A label made to fit: shortened in the middle, or where that leaves too little of it, to its end,
-/// since the beginning of a name is what the colour says already.
-fn label_fit(label: &str, room: usize) -> String {
+/// A label made to fit: the place goes first. A name is then shortened in the middle, or where that
+/// leaves too little of it, to one end: to the last one where the colour says the rest, the package.
+fn label_fit(label: &BlockLabel, room: usize) -> String {
     /// Blocks with fewer characters show the end.
     const NARROW: usize = 14;
-    let label = if display_width(label) > room { without_place(label) } else { label };
-    if room >= NARROW || display_width(label) <= room {
-        return fit(label, room, "…");
+    let BlockLabel { name, place } = label;
+    if !place.is_empty() && display_width(name) + 1 + display_width(place) <= room {
+        return format!("{name} {place}");
+    }
+    if room >= NARROW || display_width(name) <= room {
+        return fit(name, room, "…");
     }
     if room < 3 {
         return String::new();
     }
+    if !name.contains(['.', ':', '/']) {
+        let end = name.char_indices().find(|&(at, _)| display_width(&name[..at]) >= room - 1);
+        return format!("{}…", &name[..end.map_or(name.len(), |(at, _)| at)]);
+    }
     let mut left = room - 1;
-    let cut = label.char_indices().rev().find(|&(at, c)| {
-        let width = display_width(&label[at..at + c.len_utf8()]);
+    let cut = name.char_indices().rev().find(|&(at, c)| {
+        let width = display_width(&name[at..at + c.len_utf8()]);
         left.checked_sub(width).map(|rest| left = rest).is_none()
     });
     let start = cut.map_or(0, |(at, c)| at + c.len_utf8());
-    format!("…{}", &label[start..])
-}
-
-/// A label without the file that tells functions of one name apart (`emit events.js:113`): where there
-/// is no room for both, the function says more.
-fn without_place(label: &str) -> &str {
-    let is_file = |word: &str| {
-        let file = word.trim_end_matches(|c: char| c.is_ascii_digit() || c == ':');
-        let ending = file.rsplit_once('.').filter(|(stem, _)| !stem.is_empty());
-        ending.is_some_and(|(_, ending)| {
-            !ending.is_empty() && ending.bytes().all(|byte| byte.is_ascii_alphanumeric())
-        })
-    };
-    label.rsplit_once(' ').filter(|(_, last)| is_file(last)).map_or(label, |(name, _)| name)
+    format!("…{}", &name[start..])
 }
 
 fn is(element: &BytesStart<'_>, id: &str) -> bool {
@@ -309,15 +312,16 @@ mod tests {
 
     #[test]
     fn labels_keep_what_says_most() {
-        for (label, room, expected) in [
-            ("emit events.js:113", 18, "emit events.js:113"),
-            ("emit events.js:113", 12, "emit"),
-            ("Socket.write /usr/lib/net.js", 8, "…t.write"),
-            ("operator delete", 9, "…r delete"),
-            ("gob.(*Decoder).Decode", 15, "gob.(*D….Decode"),
-            ("work", 2, ""),
+        for (name, place, room, expected) in [
+            ("(anonymous)", "events.js:113", 25, "(anonymous) events.js:113"),
+            ("(anonymous)", "events.js:113", 24, "(anonymous)"),
+            ("waysToPay", "", 6, "waysT…"),
+            ("std::operator delete", "", 9, "…r delete"),
+            ("gob.(*Decoder).Decode", "", 15, "gob.(*D….Decode"),
+            ("work", "", 2, ""),
         ] {
-            assert_eq!(label_fit(label, room), expected, "{label} {room}");
+            let label = BlockLabel { name: name.into(), place: place.into() };
+            assert_eq!(label_fit(&label, room), expected, "{name} {room}");
         }
     }
 }

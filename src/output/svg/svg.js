@@ -4,12 +4,14 @@ function update_text_for_elements(elements) {
     const width = frames.attributes.width.value;
     const size = known_font_width || fontsize * fontwidth;
     const changes = Array.from(elements, (element) => {
-        const rect = find_child(element, "rect").attributes;
-        const room = Math.floor((parseFloat(rect.width.value) * width / 100 - 6) / size);
-        const left = parseFloat(rect.x.value) + 300 / width;
-        return [find_child(element, "text"), format_percent(left), fit(label_of(element), room)];
+        const rect = find_child(element, "rect");
+        const pixels = parseFloat(rect.getAttribute("width")) * width / 100;
+        const label = fit(label_of(element), element.getAttribute("data-place"), Math.floor((pixels - 6) / size));
+        const left = parseFloat(rect.getAttribute("x")) + 300 / width;
+        return { rect, gap: pixels >= 3, text: find_child(element, "text"), x: format_percent(left), label };
     });
-    for (const [text, x, label] of changes) {
+    for (const { rect, gap, text, x, label } of changes) {
+        rect.classList.toggle("gap", gap);
         text.setAttribute("x", x);
         text.textContent = label;
     }
@@ -17,12 +19,13 @@ function update_text_for_elements(elements) {
 function label_of(element) {
     return element.getAttribute("data-label") || g_to_func(element);
 }
-function fit(label, room) {
-    if (label.length <= room) return label;
-    // The file that tells functions of one name apart goes first: `emit events.js:113`.
-    label = label.replace(/ \S+\.[A-Za-z0-9]+[:\d]*$/, "");
+function fit(label, place, room) {
+    // The place that tells functions without a name apart goes first: `(anonymous) events.js:113`.
+    if (place && label.length + 1 + place.length <= room) return `${label} ${place}`;
     if (label.length <= room) return label;
     if (room < 3) return "";
+    // Where there is no package, which the colour says too, the beginning tells more.
+    if (room < 14 && !/[.:/]/.test(label)) return label.slice(0, room - 1) + "…";
     const tail = room < 14 ? room - 1 : Math.floor((room - 1) / 2);
     return label.slice(0, room - 1 - tail) + "…" + label.slice(label.length - tail);
 }
@@ -60,11 +63,11 @@ zoom = function (node) {
     }
     update_text_for_elements(frames.children);
 };
+const is_found = (element) => find_child(element, "rect").attributes["fg:orig_fill"] !== undefined;
 // The share that one side's blocks with the colour of the search take up.
 function matched_share(side) {
     const found = Array.from(frames.children).filter((element) => {
-        const isFound = find_child(element, "rect").attributes["fg:orig_fill"] !== undefined;
-        return isFound && side_of(element) === side && !element.classList.contains("parent");
+        return is_found(element) && side_of(element) === side && !element.classList.contains("parent");
     });
     const spans = found.map(span_of).sort((a, b) => a[0] - b[0] || b[1] - a[1]);
     let [sum, reached] = [0, 0];
@@ -83,10 +86,28 @@ search = function (term) {
         term = term.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
     }
     search_pattern(term);
+    for (const element of frames.children) element.classList.toggle("dim", Boolean(searching) && !is_found(element));
     if (focus_row() && searching) {
         matchedtxt.textContent = `Matched: callers ${matched_share(-1)}, callees ${matched_share(1)}`;
     }
 };
+const reset_search_colors = reset_search;
+reset_search = function () {
+    reset_search_colors();
+    for (const element of frames.children) element.classList.remove("dim");
+};
 window.addEventListener("keydown", (event) => {
-    if (event.key === "Escape") unzoom();
+    if (event.key !== "Escape") return;
+    unzoom();
+    // The zoom leaves the address; a search stays in it.
+    const { x, y, ...rest } = get_params();
+    if (x !== undefined) history.replaceState(null, null, parse_params(rest));
+});
+// On paper the picture is as wide as the page, not as the window was.
+window.addEventListener("beforeprint", () => {
+    const { width, height } = svg;
+    if (fluiddrawing) svg.setAttribute("viewBox", `0 0 ${width.baseVal.value} ${height.baseVal.value}`);
+});
+window.addEventListener("afterprint", () => {
+    if (fluiddrawing) svg.removeAttribute("viewBox");
 });

@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 
 use crate::kind;
-use crate::name::{display_width, fit, short_name, short_names};
+use crate::name::{BlockLabel, block_labels, display_width, fit, short_name, split_place};
 use crate::output::headline;
 use crate::output::svg::printable;
 use crate::report::{Direction, Flame, FlameNode};
@@ -26,7 +26,7 @@ const REMOVED: usize = 48;
 pub(super) struct Wording<'f> {
     flame: &'f Flame,
     scale: Scale,
-    short: HashMap<&'f str, String>,
+    labels: HashMap<&'f str, BlockLabel>,
     filtered: bool,
 }
 
@@ -36,13 +36,12 @@ impl<'f> Wording<'f> {
         let metric = &header.metric;
         let scale = crate::output::scale(metric, header.total, unit)?;
         let drawn = flame.nodes.iter().skip(1).chain(flame.callers.iter().skip(1));
-        let mut names: Vec<&str> = drawn.map(|node| &*node.name).collect();
+        let mut names: Vec<(&str, &str)> = drawn.map(|node| (&*node.name, &*node.function)).collect();
         names.sort_unstable();
         names.dedup();
-        let short = short_names(&names).into_iter().map(|name| shown(&name));
-        let short = names.iter().copied().zip(short).collect();
+        let labels = names.iter().map(|&(name, _)| name).zip(block_labels(&names)).collect();
         let filtered = header.shown != header.total || !header.about.filters.is_empty();
-        Ok(Wording { flame, scale, short, filtered })
+        Ok(Wording { flame, scale, labels, filtered })
     }
 
     /// The line under the title: `cpu 85.99s in 40.73s, 2.11 CPUs busy · 8,599 samples`.
@@ -109,22 +108,23 @@ impl<'f> Wording<'f> {
         below.get(index).unwrap_or_else(|| &self.flame.callers[index - below.len()])
     }
 
-    /// The label of a node: its short name, with control characters made visible.
-    pub(super) fn label(&self, index: usize) -> String {
+    /// The label of a node, with control characters made visible.
+    pub(super) fn label(&self, index: usize) -> BlockLabel {
         if index == 0 {
             let header = &self.flame.header;
             let share = unit::share(header.shown, header.total);
             let share = if share.is_empty() { String::new() } else { format!(" ({share})") };
             let what = if self.flame.callers.is_empty() { "all" } else { "callers above, callees below" };
-            return format!("{what} — {}{share}", self.scale.format(header.shown));
+            let name = format!("{what} — {}{share}", self.scale.format(header.shown));
+            return BlockLabel { name, place: String::new() };
         }
-        let name = &*self.node(index).name;
-        self.short.get(name).cloned().unwrap_or_else(|| shown(name))
+        let label = self.labels.get(&*self.node(index).name).cloned().unwrap_or_default();
+        BlockLabel { name: shown(&label.name), place: printable(&label.place) }
     }
 
     /// The full name of a node.
     pub(super) fn name(&self, index: usize) -> String {
-        if index == 0 { self.label(0) } else { shown(&self.node(index).name) }
+        if index == 0 { self.label(0).name } else { shown(&self.node(index).name) }
     }
 
     /// The tooltip: `name (file:line, total …, self …)`. The picture's script takes what stands
@@ -152,6 +152,7 @@ impl<'f> Wording<'f> {
     fn details(&self, node: &FlameNode, is_caller: bool) -> String {
         let mut parts = Vec::new();
         match (&node.file, node.line) {
+            _ if !split_place(&node.name, &node.function).1.is_empty() => {}
             (Some(file), Some(line)) => parts.push(format!("{file}:{line}")),
             (Some(file), None) => parts.push(file.to_string()),
             (None, _) => {}

@@ -1,0 +1,109 @@
+//! The place that a unique name ends in: `emit node:events:508:28`, `serve (app.py:82)`. In a picture
+//! there is room for the function; its place is for the tooltip.
+
+use super::short::short_names;
+
+/// What a block of a picture is called.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BlockLabel {
+    /// The function's short name.
+    pub name: String,
+    /// For functions without a name of their own, what tells them apart: `app.mjs:52`. Empty for others.
+    pub place: String,
+}
+
+/// A unique name as the function and its place; the place is empty where the name holds none.
+/// `function` is what the profile says the function is called.
+pub fn split_place<'n>(name: &'n str, function: &str) -> (&'n str, &'n str) {
+    if let Some(place) = name.strip_prefix(function).and_then(|rest| rest.strip_prefix(' ')) {
+        return (&name[..function.len()], place);
+    }
+    in_parentheses(name).unwrap_or((name, ""))
+}
+
+/// The labels of all blocks of a picture, in the order of `names`: unique names with their functions.
+pub fn block_labels(names: &[(&str, &str)]) -> Vec<BlockLabel> {
+    let split: Vec<(&str, &str)> = names.iter().map(|(name, function)| split_place(name, function)).collect();
+    let functions: Vec<&str> = split.iter().map(|&(function, _)| function).collect();
+    let label = |(name, (function, place)): (String, &(&str, &str))| {
+        let place = if is_anonymous(function) { file_and_line(place) } else { String::new() };
+        BlockLabel { name, place }
+    };
+    short_names(&functions).into_iter().zip(&split).map(label).collect()
+}
+
+/// `serve (app.py:82)`, as py-spy writes it.
+fn in_parentheses(name: &str) -> Option<(&str, &str)> {
+    let (function, place) = name.strip_suffix(')')?.rsplit_once(" (")?;
+    let (file, line) = place.rsplit_once(':')?;
+    let is_place = file.contains('.') && is_number(line) && !function.is_empty();
+    is_place.then_some((function, place))
+}
+
+/// Whether a name says nothing by itself: `(anonymous)`, `<module>`, `<lambda>`, or none.
+fn is_anonymous(function: &str) -> bool {
+    let is_in = |open, close| function.starts_with(open) && function.ends_with(close);
+    function.is_empty() || is_in('(', ')') || is_in('<', '>')
+}
+
+/// `file:///srv/app.mjs:52:19` → `app.mjs:52`
+fn file_and_line(place: &str) -> String {
+    let mut file = place;
+    let mut line = "";
+    while let Some((rest, number)) = file.rsplit_once(':').filter(|(_, number)| is_number(number)) {
+        (file, line) = (rest, number);
+    }
+    let file = file.rsplit(['/', '\\']).next().unwrap_or(file);
+    if line.is_empty() { file.to_string() } else { format!("{file}:{line}") }
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_and_places() {
+        for (name, function, expected) in [
+            ("pay file:///srv/my app.mjs:52:19", "pay", ("pay", "file:///srv/my app.mjs:52:19")),
+            ("emit node:events:508:28", "emit", ("emit", "node:events:508:28")),
+            ("serve (app.py:82)", "serve (app.py:82)", ("serve", "app.py:82")),
+            ("<module> (a/b.py:1)", "<module> (a/b.py:1)", ("<module>", "a/b.py:1")),
+            ("(anonymous) /a.js:1:2", "(anonymous)", ("(anonymous)", "/a.js:1:2")),
+            ("f (libc.so.6)", "f (libc.so.6)", ("f (libc.so.6)", "")),
+            ("operator new (int)", "operator new (int)", ("operator new (int)", "")),
+            ("a.b:3)", "a.b:3)", ("a.b:3)", "")),
+            ("void com.shop.Cart.add", "void com.shop.Cart.add", ("void com.shop.Cart.add", "")),
+            ("0000000000401000 main a.c:3", "main", ("0000000000401000 main a.c:3", "")),
+            ("", "", ("", "")),
+        ] {
+            assert_eq!(split_place(name, function), expected);
+        }
+    }
+
+    #[test]
+    fn labels_name_the_function_and_where_there_is_none_the_place() {
+        let names = [
+            ("pay file:///srv/app.mjs:52:19", "pay"),
+            ("pay file:///srv/old.mjs:7:1", "pay"),
+            ("(anonymous) file:///srv/app.mjs:60:3", "(anonymous)"),
+            ("<lambda> (C:\\shop\\app.py:82)", "<lambda> (C:\\shop\\app.py:82)"),
+            ("encoding/gob.(*Decoder).Decode", "encoding/gob.(*Decoder).Decode"),
+            ("(anonymous)", "(anonymous)"),
+        ];
+        let labels = block_labels(&names);
+        let shown: Vec<(&str, &str)> = labels.iter().map(|label| (&*label.name, &*label.place)).collect();
+        let expected = [
+            ("pay", ""),
+            ("pay", ""),
+            ("(anonymous)", "app.mjs:60"),
+            ("<lambda>", "app.py:82"),
+            ("gob.(*Decoder).Decode", ""),
+            ("(anonymous)", ""),
+        ];
+        assert_eq!(shown, expected);
+    }
+}

@@ -1,0 +1,315 @@
+//! What is left of a name once everything is gone that may differ between two builds of the same function.
+
+use std::borrow::Cow;
+
+/// A name without generic arguments, parameters, hashes, compiler suffixes, the numbers of closures and
+/// lambdas, and versions in package paths. Two builds of one function agree in it; so may two different
+/// functions, which is for the caller to find out.
+///
+/// | language | name | normalised |
+/// |---|---|---|
+/// | Go | `shop/v2.(*Cart[go.shape.int]).Add.func1.2` | `shop.(*Cart).Add.func` |
+/// | Rust | `shop::price::h0123456789abcdef` | `shop::price` |
+/// | C++ | `std::vector<int>::at(unsigned long) const [clone .cold]` | `std::vector::at` |
+/// | Java | `Shop.lambda$total$7`, `Shop$$Lambda$105+0x00c8` | `Shop.lambda$total$`, `Shop$$Lambda$` |
+/// | Python | `total.<locals>.<lambda>` | `total.<locals>.<lambda>` |
+pub fn normalized(name: &str) -> String {
+    without_versions(&without_numbers(&without_arguments(without_suffixes(name))))
+}
+
+/// A name without what the Java virtual machine makes up in every run: the numbers and addresses of its hidden
+/// classes. `Shop$$Lambda$105+0x00c8.run` → `Shop$$Lambda.run`, `LambdaForm$MH/0x00f4.invoke` → `LambdaForm$MH.invoke`.
+pub fn without_run(name: &str) -> Cow<'_, str> {
+    let Some(at) = name.find("+0x").or_else(|| name.find("/0x")) else { return Cow::Borrowed(name) };
+    let hex = &name[at + 3..];
+    let digits = hex.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(hex.len());
+    let class = name[..at].trim_end_matches(|c: char| c.is_ascii_digit());
+    let class = class.strip_suffix("$$Lambda$").map_or(&name[..at], |_| &class[..class.len() - 1]);
+    let is_hidden_class = digits >= 8 && hex[digits..].starts_with('.') && class.contains('$');
+    if is_hidden_class { Cow::Owned(format!("{class}{}", &hex[digits..])) } else { Cow::Borrowed(name) }
+}
+
+/// A name without the numbers that a compiler gave to closures and lambdas in the order in which it met them:
+/// `rankHits.func2` → `rankHits.func`. Another closure further up in the source moves all of them.
+pub fn without_numbers(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    let mut rest = name;
+    while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
+        let (before, number) = rest.split_at(at);
+        out.push_str(before);
+        let end = number.find(|c: char| !c.is_ascii_hexdigit() && c != 'x').unwrap_or(number.len());
+        let digits = number.find(|c: char| !c.is_ascii_digit()).unwrap_or(number.len());
+        let is_hex = out.ends_with(['+', '/']) && number.starts_with("0x");
+        let end = if is_hex { end } else { digits };
+        if is_hex {
+            out.pop();
+        } else if !(is_made_by_compiler(&out) && ends_word(&number[end..])) {
+            out.push_str(&number[..end]);
+        } else if out.ends_with('.') {
+            // `func1.2` is a closure in a closure.
+            out.pop();
+        }
+        rest = &number[end..];
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Whether what stands before a number says that a compiler counted.
+fn is_made_by_compiler(before: &str) -> bool {
+    const WORDS: [&str; 9] =
+        [".func", ".gowrap", ".deferwrap", "-range", "$anonfun$", "$$Lambda$", "#", "$_", ".func."];
+    if WORDS.iter().any(|word| before.ends_with(word)) {
+        return true;
+    }
+    // `lambda$total$7`, and `Shop$1`, an anonymous class.
+    before.ends_with('$')
+}
+
+fn ends_word(rest: &str) -> bool {
+    !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_')
+}
+
+/// Drops what compilers and linkers put after a name.
+fn without_suffixes(name: &str) -> &str {
+    const CLONES: [&str; 8] =
+        [".cold", ".isra", ".part", ".constprop", ".llvm", ".lto_priv", ".localalias", ".warm"];
+    let mut name = name.find(" [clone ").map_or(name, |at| &name[..at]);
+    name = name.find("@@").filter(|&at| at > 0).map_or(name, |at| &name[..at]);
+    loop {
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let bare = match name.rsplit_once('.') {
+            Some((before, number)) if is_number(number) && CLONES.iter().any(|c| before.ends_with(c)) => {
+                before
+            }
+            _ => name,
+        };
+        let shorter =
+            CLONES.iter().find_map(|clone| bare.strip_suffix(clone)).filter(|rest| !rest.is_empty());
+        match shorter {
+            Some(shorter) => name = shorter,
+            None => break,
+        }
+    }
+    match name.rsplit_once("::h") {
+        Some((before, hash)) if hash.len() == 16 && hash.bytes().all(|b| b.is_ascii_hexdigit()) => before,
+        _ => name,
+    }
+}
+
+/// Drops brackets that follow a word: generic arguments and parameters. `(*Cart).Add`, `<lambda>` and
+/// `<Vec as Drop>::drop` keep theirs.
+fn without_arguments(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    let mut rest = name;
+    let mut after_operator = false;
+    while let Some(c) = rest.chars().next() {
+        if out.ends_with("operator") && !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_') {
+            let symbols = rest.find(|c: char| !"<>=-!+*/%&|^~[],".contains(c)).unwrap_or(rest.len());
+            let symbols = if rest.starts_with("()") { 2 } else { symbols.max(c.len_utf8()) };
+            out.push_str(&rest[..symbols]);
+            rest = &rest[symbols..];
+            after_operator = true;
+            continue;
+        }
+        let follows_word = after_operator
+            || out.ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '~' || c == ']');
+        let is_argument = follows_word || (c == '<' && out.ends_with("::"));
+        if matches!(c, '<' | '[' | '(') && is_argument {
+            let Some(length) = bracketed(rest) else {
+                // Looking for the end of each of a million open brackets would take forever.
+                out.push_str(rest);
+                break;
+            };
+            if out.ends_with("::") {
+                out.truncate(out.len() - 2);
+            }
+            rest = &rest[length..];
+            // What follows the parameters of a C++ function: ` const`, ` &&`.
+            if c == '(' && rest.starts_with(' ') {
+                break;
+            }
+            continue;
+        }
+        after_operator = false;
+        out.push(c);
+        rest = &rest[c.len_utf8()..];
+    }
+    out
+}
+
+/// The length of the bracket that `text` starts with, to where it closes.
+fn bracketed(text: &str) -> Option<usize> {
+    let mut depth = 0_usize;
+    let mut previous = b' ';
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'<' | b'[' | b'(' | b'{' => depth += 1,
+            b'>' if previous == b'-' || previous == b'=' => {}
+            b'>' | b']' | b')' | b'}' => {
+                depth -= 1;
+                if depth == 0 {
+                    return Some(at + 1);
+                }
+            }
+            _ => {}
+        }
+        previous = byte;
+    }
+    None
+}
+
+/// Drops versions from package paths: `/v2` of Go, `@1.4.0` of npm and of Java's modules.
+fn without_versions(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    let mut rest = name;
+    while let Some(at) = rest.find(['/', '@']) {
+        let (before, mark) = rest.split_at(at);
+        out.push_str(before);
+        let body = &mark[1..];
+        let number = body.strip_prefix('v').unwrap_or(body);
+        let digits = number.bytes().take_while(u8::is_ascii_digit).count();
+        let is_major = mark.starts_with('/') && body.starts_with('v') && digits > 0;
+        if is_major && number[digits..].starts_with(['.', '/']) {
+            rest = &number[digits..];
+        } else if mark.starts_with('@') && digits > 0 {
+            let end = body.find('/').unwrap_or(body.len());
+            rest = &body[end..];
+        } else {
+            out.push_str(&mark[..1]);
+            rest = body;
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The identifiers of a name from the outermost on: package, type, function. `shop.(*Cart).Add` →
+/// `shop`, `Cart`, `Add`.
+pub fn identifiers(name: &str) -> impl Iterator<Item = &str> {
+    let separators = |c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '~' | '<' | '>'));
+    name.split(separators).filter(|part| !part.is_empty())
+}
+
+/// Whether a name says nothing by itself, since many functions have it: `(anonymous)`, `<lambda>`.
+pub fn is_anonymous(name: &str) -> bool {
+    const NAMES: [&str; 12] = [
+        "",
+        "(anonymous)",
+        "(anonymous function)",
+        "anonymous",
+        "<anonymous>",
+        "<lambda>",
+        "<listcomp>",
+        "<genexpr>",
+        "<dictcomp>",
+        "<setcomp>",
+        "<module>",
+        "(inline)",
+    ];
+    let last = name.rsplit('.').next().unwrap_or(name);
+    NAMES.contains(&name) || (last.starts_with('<') && NAMES.contains(&last))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_builds_differ_in_goes() {
+        for (name, expected) in [
+            ("main.rankHits.func1", "main.rankHits.func"),
+            ("main.rankHits.func12.3", "main.rankHits.func"),
+            ("shop/v2.(*Cart[go.shape.int]).Add.func1.2", "shop.(*Cart).Add.func"),
+            ("github.com/a/b/v10/c.Do", "github.com/a/b/c.Do"),
+            ("runtime.gcenable.gowrap2", "runtime.gcenable.gowrap"),
+            ("shop::price::h0123456789abcdef", "shop::price"),
+            ("shop::price::half", "shop::price::half"),
+            ("<alloc::vec::Vec<T> as core::ops::Drop>::drop", "<alloc::vec::Vec as core::ops::Drop>::drop"),
+            ("core::iter::map::<u32>::{closure#0}", "core::iter::map::{closure#}"),
+            ("shop::run::{{closure}}", "shop::run::{{closure}}"),
+            (
+                "std::vector<int, std::allocator<int> >::at(unsigned long) const [clone .cold]",
+                "std::vector::at",
+            ),
+            ("atlas::shellSort<double, atlas::Smaller<double> >", "atlas::shellSort"),
+            ("atlas::(anonymous namespace)::cut", "atlas::(anonymous namespace)::cut"),
+            ("atlas::text[abi:cxx11]", "atlas::text"),
+            ("Shop::operator()(int)", "Shop::operator()"),
+            ("Shop::operator<(Shop const&)", "Shop::operator<"),
+            ("Shop::operator->() const", "Shop::operator->"),
+            ("parse.isra.0.part.3", "parse"),
+            ("parse.constprop.0.cold", "parse"),
+            ("hypot@@GLIBC_2.35", "hypot"),
+            ("Shop.lambda$total$7", "Shop.lambda$total$"),
+            ("Shop$$Lambda$105+0x00007f3c.run", "Shop$$Lambda$.run"),
+            ("Shop$$Lambda/0x00007f3c01.run", "Shop$$Lambda.run"),
+            ("Shop$1.run(int)", "Shop$.run"),
+            ("java.base@17.0.2/java.lang.Thread.run", "java.base/java.lang.Thread.run"),
+            ("depot.Json.<init>", "depot.Json.<init>"),
+            ("total.<locals>.<lambda>", "total.<locals>.<lambda>"),
+            ("utf8_decode2", "utf8_decode2"),
+            ("sha256", "sha256"),
+            ("func1", "func1"),
+        ] {
+            assert_eq!(normalized(name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn only_counted_names_lose_numbers() {
+        for (name, expected) in [
+            ("rankHits.func2", "rankHits.func"),
+            ("outer.func1.2", "outer.func"),
+            ("scan.func1-range1", "scan.func-range"),
+            ("a.f2", "a.f2"),
+            ("md5.block", "md5.block"),
+            ("List$Node.get", "List$Node.get"),
+        ] {
+            assert_eq!(without_numbers(name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn hidden_classes_have_no_number_of_the_run() {
+        for (name, expected) in [
+            ("depot.Main$$Lambda$106+0x00007ff4e5007a08.run", "depot.Main$$Lambda.run"),
+            ("depot.Main$$Lambda/0x00007ff4e5007a08.run", "depot.Main$$Lambda.run"),
+            (
+                "java.lang.invoke.LambdaForm$MH+0x00007f002900e000.invoke",
+                "java.lang.invoke.LambdaForm$MH.invoke",
+            ),
+            ("libc.so.6+0x12345678", "libc.so.6+0x12345678"),
+            ("main+0x12", "main+0x12"),
+            ("a/0x1", "a/0x1"),
+        ] {
+            assert_eq!(without_run(name), expected);
+        }
+    }
+
+    #[test]
+    fn identifiers_are_the_words_of_a_name() {
+        let words = |name| identifiers(name).collect::<Vec<_>>();
+        assert_eq!(words("main.(*index).query"), ["main", "index", "query"]);
+        assert_eq!(words("atlas::Tree::descend"), ["atlas", "Tree", "descend"]);
+        assert_eq!(words("depot.Json.<init>"), ["depot", "Json", "<init>"]);
+    }
+
+    #[test]
+    fn some_names_say_nothing() {
+        for name in ["(anonymous)", "<lambda>", "Shop.total.<locals>.<listcomp>"] {
+            assert!(is_anonymous(name), "{name}");
+        }
+        for name in ["main", "depot.Json.<init>", "Vec<T>"] {
+            assert!(!is_anonymous(name), "{name}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_can_be_normalized(name in ".{0,60}") {
+            let once = normalized(&name);
+            proptest::prop_assert!(once.len() <= name.len());
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! Which function of an old build is which of a new one.
+//!
+//! A function is told by its name, and in some languages by its file and line; builds change all of these. The
+//! functions of the old side are mapped to those of the new side, at most one to one, before anything is compared:
+//! the strongest evidence first, and what is matched leaves the pool.
+//!
+//! 1. *same*: the names agree, and so does the place where that tells functions apart.
+//! 2. *shifted*: the name and the file agree, the line differs.
+//! 3. *relocated*: the name agrees and is unique among what is left; the file or the package differs.
+//! 4. *normalised*: the names agree but for what compilers add (see [`crate::name::normalized`]).
+//! 5. *renamed*: the names differ, while a whole class or namespace was renamed, or while callers, callees and cost agree.
+//!
+//! Files and names decide first, in time that grows with the number of functions. Only what they leave open, and only
+//! what is heavy enough to be tested, is compared by callers and callees.
+
+mod given;
+mod names;
+mod neighbours;
+mod pool;
+mod renames;
+
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+use crate::profile::{Function, FunctionId, Profile};
+
+pub use given::GivenError;
+use neighbours::Neighbours;
+use pool::{EntryId, Pool};
+
+/// How functions of two builds are matched.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct MatchOptions {
+    /// The smallest share of its side, 0 to 1, that a function must have to be looked for under another name.
+    pub least_share: f64,
+    /// Whether only names that agree to the letter, place included, are the same function.
+    pub exact: bool,
+    /// Pairs that are known, as names of the old and the new side.
+    pub given: Vec<(String, String)>,
+}
+
+impl Default for MatchOptions {
+    fn default() -> Self {
+        MatchOptions { least_share: 0.005, exact: false, given: Vec::new() }
+    }
+}
+
+/// What says that two functions are one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum How {
+    /// The user said so.
+    Given,
+    /// Name and place agree.
+    Same,
+    /// Name and file agree, the line differs.
+    Shifted,
+    /// The name agrees, the file or package differs.
+    Relocated,
+    /// The names agree but for what compilers add.
+    Normalised,
+    /// Callers, callees and cost agree, the names differ.
+    Renamed,
+}
+
+impl How {
+    /// The word in reports.
+    pub fn word(self) -> &'static str {
+        match self {
+            How::Given => "given",
+            How::Same => "same",
+            How::Shifted => "shifted",
+            How::Relocated => "relocated",
+            How::Normalised => "normalised",
+            How::Renamed => "renamed",
+        }
+    }
+}
+
+/// A function of the old side and the one that it is on the new side.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Match {
+    /// The unique name on the old side, as views show it.
+    pub old: String,
+    /// The unique name on the new side.
+    pub new: String,
+    /// What says so.
+    pub how: How,
+    /// How much the evidence agrees, from 0 to 1; 1 for all but renamed functions.
+    pub similarity: f64,
+    /// The larger of the shares that the two have of their sides, 0 to 1; 0 where nothing had to be counted.
+    pub share: f64,
+}
+
+/// One profile of a side, and the number of the metric that says what is heavy.
+pub type SideProfile<'p> = (&'p Profile, usize);
+
+/// A mapping from the functions of old profiles to those of new ones.
+#[derive(Clone, Debug, Default)]
+pub struct Matching {
+    /// What differs in name or place and is one function all the same, the heaviest first. What agrees in both is
+    /// not listed.
+    pub matches: Vec<Match>,
+    /// For each profile of both sides, the functions that take the name and place of another.
+    old: Vec<Replaced>,
+    new: Vec<Replaced>,
+}
+
+type Replaced = Vec<(FunctionId, Text)>;
+
+/// A function as text, for profiles have strings of their own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Text {
+    name: Arc<str>,
+    file: Arc<str>,
+    line: u32,
+    column: u32,
+    by_place: bool,
+}
+
+impl Matching {
+    /// Finds out which functions of the `old` profiles are which of the `new` ones.
+    ///
+    /// ```
+    /// use prof::profile::{draw, from_picture};
+    /// use prof::transform::{How, MatchOptions, Matching};
+    ///
+    /// let old = from_picture("main;read;parseNum 30\nmain;write 70");
+    /// let new = from_picture("main;read;parseNumber 31\nmain;write 69");
+    /// let matching = Matching::find(&[(&old, 0)], &[(&new, 0)], &MatchOptions::default()).unwrap();
+    /// let found = &matching.matches[0];
+    /// assert_eq!((&*found.old, &*found.new, found.how), ("parseNum", "parseNumber", How::Renamed));
+    /// assert_eq!(draw(&matching.apply_old(0, &old)), "main;read;parseNumber 30\nmain;write 70");
+    /// ```
+    ///
+    /// Fails where the pairs that were given name functions that are not there, or one function twice.
+    pub fn find(
+        old: &[SideProfile<'_>],
+        new: &[SideProfile<'_>],
+        options: &MatchOptions,
+    ) -> Result<Matching, GivenError> {
+        let (old, new) = (Pool::new(old), Pool::new(new));
+        let mut pairs = Pairs::new(&old, &new);
+        given::pair(&mut pairs, &options.given)?;
+        names::pair_same(&mut pairs, options.exact);
+        if !options.exact {
+            names::pair_by_place(&mut pairs);
+            names::pair_relocated(&mut pairs);
+            names::pair_normalised(&mut pairs);
+            renames::pair_renamed(&mut pairs, options.least_share);
+        }
+        Ok(pairs.finish())
+    }
+
+    /// The old profile number `number` with the names and places that its functions have on the new side.
+    #[must_use]
+    pub fn apply_old(&self, number: usize, profile: &Profile) -> Profile {
+        with_names(profile, self.old.get(number))
+    }
+
+    /// The new profile number `number`, whose functions keep their names but for what differs from run to run.
+    #[must_use]
+    pub fn apply_new(&self, number: usize, profile: &Profile) -> Profile {
+        with_names(profile, self.new.get(number))
+    }
+}
+
+fn with_names(profile: &Profile, replaced: Option<&Replaced>) -> Profile {
+    let Some(replaced) = replaced.filter(|replaced| !replaced.is_empty()) else {
+        return profile.clone();
+    };
+    let mut symbols = (*profile.symbols).clone();
+    for (function, text) in replaced {
+        let (name, file) = (symbols.strings.intern(&text.name), symbols.strings.intern(&text.file));
+        let (line, column, by_place) = (text.line, text.column, text.by_place);
+        symbols.functions[*function] = Function { name, file, line, column, by_place };
+    }
+    Profile { symbols: Arc::new(symbols), ..profile.clone() }
+}
+
+/// Both sides, and what is matched so far.
+struct Pairs<'a> {
+    old: &'a Pool<'a>,
+    new: &'a Pool<'a>,
+    /// The new function of each old one.
+    of_old: Vec<Option<Paired>>,
+    /// The old function of each new one.
+    of_new: Vec<Option<EntryId>>,
+    /// Callers and callees on both sides, counted when names do not suffice.
+    neighbours: OnceCell<(Neighbours, Neighbours)>,
+}
+
+/// Functions with a smaller share of their side, 0 to 1, are matched by names alone.
+const LEAST_SHARE: f64 = 0.0005;
+
+#[derive(Clone, Copy, Debug)]
+struct Paired {
+    new: EntryId,
+    how: How,
+    similarity: f64,
+}
+
+impl<'a> Pairs<'a> {
+    fn new(old: &'a Pool<'a>, new: &'a Pool<'a>) -> Self {
+        Pairs {
+            old,
+            new,
+            of_old: vec![None; old.len()],
+            of_new: vec![None; new.len()],
+            neighbours: OnceCell::new(),
+        }
+    }
+
+    fn pair(&mut self, old: EntryId, new: EntryId, how: How, similarity: f64) {
+        debug_assert!(self.of_old[old].is_none() && self.of_new[new].is_none(), "at most one to one");
+        self.of_old[old] = Some(Paired { new, how, similarity });
+        self.of_new[new] = Some(old);
+    }
+
+    /// Callers and callees of the functions that were open when they were first asked for. What is too light to be
+    /// looked at later is left out: in most comparisons that is nearly everything that is open.
+    fn neighbours(&self) -> &(Neighbours, Neighbours) {
+        self.neighbours.get_or_init(|| {
+            let side = |pool: &Pool<'_>, left: Vec<EntryId>| {
+                let mut open = vec![false; pool.len()];
+                for entry in left.into_iter().filter(|&entry| pool.shares()[entry] >= LEAST_SHARE) {
+                    open[entry] = true;
+                }
+                Neighbours::new(pool, &open)
+            };
+            (side(self.old, self.old_left()), side(self.new, self.new_left()))
+        })
+    }
+
+    /// The old functions that are not matched.
+    fn old_left(&self) -> Vec<EntryId> {
+        (0..self.old.len()).filter(|&entry| self.of_old[entry].is_none()).collect()
+    }
+
+    /// The new functions that are not matched.
+    fn new_left(&self) -> Vec<EntryId> {
+        (0..self.new.len()).filter(|&entry| self.of_new[entry].is_none()).collect()
+    }
+
+    fn finish(self) -> Matching {
+        let mut matches = Vec::new();
+        let mut replaced_old = vec![Vec::new(); self.old.profiles()];
+        let mut replaced_new = vec![Vec::new(); self.new.profiles()];
+        for (old, paired) in self.of_old.iter().enumerate() {
+            let Some(paired) = paired else {
+                rename_runs(self.old, old, &mut replaced_old);
+                continue;
+            };
+            let (before, after) = (self.old.get(old), self.new.get(paired.new));
+            if before.is_same_row(after) {
+                rename_runs(self.old, old, &mut replaced_old);
+                continue;
+            }
+            let text = after.text();
+            for &(profile, function) in self.old.functions(old) {
+                replaced_old[profile].push((function, text.clone()));
+            }
+            if paired.how != How::Same {
+                let share = self.old.share(old).max(self.new.share(paired.new));
+                let (how, similarity) = (paired.how, paired.similarity);
+                matches.push(Match { old: before.display(), new: after.display(), how, similarity, share });
+            }
+        }
+        (0..self.new.len()).for_each(|new| rename_runs(self.new, new, &mut replaced_new));
+        matches.sort_by(|a, b| b.share.total_cmp(&a.share).then_with(|| a.new.cmp(&b.new)));
+        Matching { matches, old: replaced_old, new: replaced_new }
+    }
+}
+
+/// Gives a function the name that it has without what differs from run to run.
+fn rename_runs(pool: &Pool<'_>, entry: EntryId, replaced: &mut [Replaced]) {
+    for &(profile, function) in pool.functions(entry) {
+        if pool.recorded_name(profile, function) != pool.get(entry).name {
+            replaced[profile].push((function, pool.get(entry).text()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,376 @@
+//! What names, files and lines say about which function is which.
+
+use hashbrown::{HashMap, HashSet};
+
+use super::pool::{Entry, EntryId, Groups, Pool, grouped};
+use super::{How, Pairs};
+use crate::name::{identifiers, is_anonymous, normalized, without_numbers};
+
+/// Pairs the functions whose name agrees, and whose place agrees where that tells functions apart.
+///
+/// Names that a compiler counted (`rankHits.func2`), and several functions of one name in one file, are the same only
+/// where both sides have the same ones: another closure further up would shift all of them.
+pub(super) fn pair_same(pairs: &mut Pairs<'_>, exact: bool) {
+    let (old_side, new_side) = (pairs.old, pairs.new);
+    let places = grouped(pairs.new_left(), |entry| place(new_side.get(entry)));
+    let (old_families, new_families) = (families(old_side), families(new_side));
+    for old in pairs.old_left() {
+        let entry = old_side.get(old);
+        let &[new] = places.get(&place(entry)) else { continue };
+        let is_certain = exact || {
+            let family = family(entry);
+            let (old, new) = (old_families.get(&family), new_families.get(&family));
+            let is_counted = !entry.by_place && family.0 != entry.name;
+            let is_one_of_several = entry.by_place && (old.len() > 1 || new.len() > 1);
+            !(is_counted || is_one_of_several) || members(pairs.old, old) == members(pairs.new, new)
+        };
+        if is_certain && pairs.of_new[new].is_none() {
+            pairs.pair(old, new, How::Same, 1.0);
+        }
+    }
+}
+
+/// All that tells a function apart within its side.
+fn place<'e>(entry: &'e Entry<'_>) -> (&'e str, &'e str, u32, u32, bool) {
+    let (file, line, column) =
+        if entry.by_place { (entry.file, entry.line, entry.column) } else { ("", 0, 0) };
+    (&entry.name, file, line, column, entry.by_place)
+}
+
+/// What functions have in common that only a counter or a place tells apart.
+type Family = (String, String);
+
+fn family(entry: &Entry<'_>) -> Family {
+    if entry.by_place {
+        (entry.name.to_string(), entry.file.to_string())
+    } else {
+        (without_numbers(&entry.name), String::new())
+    }
+}
+
+fn families(pool: &Pool<'_>) -> Groups<Family> {
+    grouped(0..pool.len(), |entry| family(pool.get(entry)))
+}
+
+/// The names and places of some functions, to be compared as a set.
+fn members<'p>(pool: &'p Pool<'_>, entries: &[EntryId]) -> HashSet<(&'p str, u32, u32)> {
+    let member = |&entry: &EntryId| {
+        let entry = pool.get(entry);
+        (&*entry.name, entry.line, entry.column)
+    };
+    entries.iter().map(member).collect()
+}
+
+/// Pairs functions of one name in one file, whose lines differ.
+pub(super) fn pair_by_place(pairs: &mut Pairs<'_>) {
+    let files = same_files(pairs);
+    pair_within_files(pairs, &files);
+}
+
+fn pair_within_files(pairs: &mut Pairs<'_>, files: &HashMap<String, String>) {
+    let has_place = |pool: &Pool<'_>, entry: EntryId| pool.get(entry).by_place;
+    let (old, new) = (pairs.old, pairs.new);
+    let old_left = pairs.old_left().into_iter().filter(|&entry| has_place(old, entry));
+    let new_left = pairs.new_left().into_iter().filter(|&entry| has_place(new, entry));
+    let new_groups = grouped(new_left, |entry| (&*new.get(entry).name, new.get(entry).file.to_string()));
+    let old_groups = grouped(old_left, |entry| (&*old.get(entry).name, old.get(entry).file.to_string()));
+    for group in old_groups.lists() {
+        let first = old.get(group[0]);
+        let Some(file) = files.get(first.file) else { continue };
+        let others = new_groups.get(&(&*first.name, file.clone()));
+        match (&group[..], others) {
+            (_, []) => {}
+            (&[one], &[other]) => {
+                let entries = (old.get(one), new.get(other));
+                let how = if (entries.0.line, entries.0.column) == (entries.1.line, entries.1.column) {
+                    How::Same
+                } else {
+                    How::Shifted
+                };
+                pairs.pair(one, other, how, 1.0);
+            }
+            _ => pair_in_order(pairs, group, others),
+        }
+    }
+}
+
+/// The new file of each old one: of the same path, else of the path that ends alike for the most folders.
+fn same_files(pairs: &Pairs<'_>) -> HashMap<String, String> {
+    let (old, new) = (files(pairs.old), files(pairs.new));
+    let known: HashSet<&str> = new.iter().copied().collect();
+    let mut mapped: HashMap<String, String> = HashMap::new();
+    let mut taken: HashSet<&str> = HashSet::new();
+    for &file in old.iter().filter(|file| known.contains(*file)) {
+        mapped.insert(file.to_string(), file.to_string());
+        taken.insert(file);
+    }
+    let mut by_name: HashMap<&str, Vec<&str>> = HashMap::new();
+    for &file in new.iter().filter(|file| !taken.contains(*file)) {
+        by_name.entry(base(file)).or_default().push(file);
+    }
+    let mut candidates: Vec<(usize, &str, &str)> = Vec::new();
+    for &file in old.iter().filter(|file| !mapped.contains_key(**file)) {
+        let others = by_name.get(base(file)).map_or(&[][..], Vec::as_slice);
+        // A thousand files called index.js are told apart by their folders, and not by trying all pairs.
+        for &other in others.iter().take(MOST_FILES_OF_A_NAME) {
+            candidates.push((common_ending(file, other), file, other));
+        }
+    }
+    candidates.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| (a.1, a.2).cmp(&(b.1, b.2))));
+    for (_, file, other) in candidates {
+        if !mapped.contains_key(file) && taken.insert(other) {
+            mapped.insert(file.to_string(), other.to_string());
+        }
+    }
+    mapped
+}
+
+/// How many files of one name are compared by their folders.
+const MOST_FILES_OF_A_NAME: usize = 64;
+
+fn files<'p>(pool: &Pool<'p>) -> Vec<&'p str> {
+    let mut files: Vec<&str> = (0..pool.len())
+        .map(|entry| pool.get(entry))
+        .filter(|entry| entry.by_place)
+        .map(|entry| entry.file)
+        .collect();
+    files.sort_unstable();
+    files.dedup();
+    files
+}
+
+fn base(file: &str) -> &str {
+    file.rsplit(['/', '\\']).next().unwrap_or(file)
+}
+
+/// How many folders and names two paths have in common at their end.
+fn common_ending(a: &str, b: &str) -> usize {
+    a.rsplit(['/', '\\']).zip(b.rsplit(['/', '\\'])).take_while(|(a, b)| a == b).count()
+}
+
+/// Pairs several functions of one name in one file, in the order of their lines: the order in which the most agrees.
+fn pair_in_order(pairs: &mut Pairs<'_>, old: &[EntryId], new: &[EntryId]) {
+    let by_place = |pool: &Pool<'_>, entries: &[EntryId]| {
+        let mut entries = entries.to_vec();
+        entries.sort_by_key(|&entry| (pool.get(entry).line, pool.get(entry).column));
+        entries
+    };
+    let (old, new) = (by_place(pairs.old, old), by_place(pairs.new, new));
+    let found = if old.len() * new.len() > MOST_COMPARED {
+        old.iter().copied().zip(new.iter().copied()).collect()
+    } else {
+        best_in_order(&old, &new, |old, new| agreement(pairs, old, new))
+    };
+    for (old, new) in found {
+        let (before, after) = (pairs.old.get(old), pairs.new.get(new));
+        let is_same = (before.line, before.column) == (after.line, after.column);
+        pairs.pair(old, new, if is_same { How::Same } else { How::Shifted }, 1.0);
+    }
+}
+
+/// How many pairs of functions of one name are compared; more are taken in their order.
+const MOST_COMPARED: usize = 250_000;
+
+/// How well two functions of one name in one file go together, above 0.
+fn agreement(pairs: &Pairs<'_>, old: EntryId, new: EntryId) -> f64 {
+    let (before, after) = (pairs.old.get(old), pairs.new.get(new));
+    let place = match (before.line == after.line, before.column == after.column) {
+        (true, true) => 0.3,
+        (_, true) => 0.2,
+        _ => 0.05,
+    };
+    place + pairs.similarity(old, new)
+}
+
+/// Less than that, and two functions have nothing in common but their name and their file.
+const LEAST_AGREEMENT: f64 = 0.2;
+
+/// The pairs of two lists, in order, whose scores sum to the most: a longest common subsequence with weights.
+fn best_in_order(
+    old: &[EntryId],
+    new: &[EntryId],
+    score: impl Fn(EntryId, EntryId) -> f64,
+) -> Vec<(EntryId, EntryId)> {
+    let width = new.len() + 1;
+    let mut best = vec![0.0_f64; (old.len() + 1) * width];
+    let mut scores = vec![0.0_f64; old.len() * new.len()];
+    for i in (0..old.len()).rev() {
+        for j in (0..new.len()).rev() {
+            let own = score(old[i], new[j]);
+            scores[i * new.len() + j] = own;
+            let paired = own + best[(i + 1) * width + j + 1];
+            best[i * width + j] = paired.max(best[(i + 1) * width + j]).max(best[i * width + j + 1]);
+        }
+    }
+    let (mut i, mut j, mut found) = (0, 0, Vec::new());
+    while i < old.len() && j < new.len() {
+        let here = best[i * width + j];
+        if best[(i + 1) * width + j] >= here {
+            i += 1;
+        } else if best[i * width + j + 1] >= here {
+            j += 1;
+        } else {
+            if scores[i * new.len() + j] >= LEAST_AGREEMENT {
+                found.push((old[i], new[j]));
+            }
+            (i, j) = (i + 1, j + 1);
+        }
+    }
+    found
+}
+
+/// Pairs functions whose name is unique on both sides among what is left, in another file or package.
+pub(super) fn pair_relocated(pairs: &mut Pairs<'_>) {
+    let found = unique_on_both_sides(pairs, |pool, entry| {
+        let entry = pool.get(entry);
+        if entry.by_place {
+            return (!is_anonymous(&entry.name)).then(|| (true, entry.name.to_string()));
+        }
+        let name = normalized(&entry.name);
+        let (_, local) = split_package(&name)?;
+        Some((false, local))
+    });
+    // What moved together, moved: one pair of packages or files for several functions.
+    let moves =
+        |pairs: &Pairs<'_>, (old, new): (EntryId, EntryId)| (origin(pairs.old, old), origin(pairs.new, new));
+    let mut together: HashMap<(String, String), usize> = HashMap::new();
+    for &pair in &found {
+        *together.entry(moves(pairs, pair)).or_default() += 1;
+    }
+    let (old_origins, new_origins) = (origins(pairs.old), origins(pairs.new));
+    let mut files = HashMap::new();
+    for (old, new) in found {
+        let (from, to) = moves(pairs, (old, new));
+        if from == to {
+            continue;
+        }
+        let supported = together[&(from.clone(), to.clone())] >= SUPPORT;
+        if !supported && pairs.similarity(old, new) < LEAST_SIMILARITY_OF_A_NAME {
+            continue;
+        }
+        // A namespace that is gone, and another of the same depth that is new in its place, has another name.
+        let depth = |origin: &str| identifiers(origin).count();
+        let is_renamed = !pairs.old.get(old).by_place
+            && depth(&from) == depth(&to)
+            && !new_origins.contains(&from)
+            && !old_origins.contains(&to);
+        pairs.pair(old, new, if is_renamed { How::Renamed } else { How::Relocated }, 1.0);
+        if pairs.old.get(old).by_place && !new_origins.contains(&from) {
+            files.insert(from, to);
+        }
+    }
+    // The functions without a name went with the file they are in.
+    pair_within_files(pairs, &files);
+}
+
+/// So many functions that moved from one place to another need no further evidence.
+const SUPPORT: usize = 3;
+
+/// How much the neighbours of functions with a unique name have to agree: less than those of renamed ones.
+const LEAST_SIMILARITY_OF_A_NAME: f64 = 0.4;
+
+/// The file or package that a function is in.
+fn origin(pool: &Pool<'_>, entry: EntryId) -> String {
+    let entry = pool.get(entry);
+    if entry.by_place {
+        return entry.file.to_string();
+    }
+    split_package(&normalized(&entry.name)).map(|(package, _)| package).unwrap_or_default()
+}
+
+fn origins(pool: &Pool<'_>) -> HashSet<String> {
+    (0..pool.len()).map(|entry| origin(pool, entry)).collect()
+}
+
+/// The package of a normalised name, and the rest, with the type that a method belongs to: `depot.text.Json.value` is
+/// `Json.value` of `depot.text`, and `main.(*server).report` is `server.report` of `main`.
+fn split_package(name: &str) -> Option<(String, String)> {
+    let words: Vec<&str> = identifiers(name).collect();
+    let is_type = |word: &str| word.starts_with(char::is_uppercase) || name.contains(&format!("(*{word})"));
+    let last = words.len().checked_sub(1)?;
+    let types = words[..last].iter().rev().take_while(|word| is_type(word)).count();
+    let (package, local) = words.split_at(last - types);
+    (!package.is_empty()).then(|| (package.join("."), local.join(".")))
+}
+
+/// Pairs functions whose names agree but for what compilers add.
+pub(super) fn pair_normalised(pairs: &mut Pairs<'_>) {
+    let (old, new) = (pairs.old, pairs.new);
+    let named = |pool: &Pool<'_>, entry: EntryId| !is_anonymous(&pool.get(entry).name);
+    let old_left = pairs.old_left().into_iter().filter(|&entry| named(old, entry));
+    let new_left = pairs.new_left().into_iter().filter(|&entry| named(new, entry));
+    let new_groups = grouped(new_left, |entry| normalized(&new.get(entry).name));
+    let old_groups = grouped(old_left, |entry| normalized(&old.get(entry).name));
+    for group in old_groups.lists() {
+        let others = new_groups.get(&normalized(&old.get(group[0]).name));
+        match (&group[..], others) {
+            (_, []) => {}
+            (&[one], &[other]) => pair_alike(pairs, one, other),
+            _ => pair_best(pairs, group, others),
+        }
+    }
+}
+
+/// Pairs functions of one normalised name, best first, as far as one is clearly better than the others.
+fn pair_best(pairs: &mut Pairs<'_>, old: &[EntryId], new: &[EntryId]) {
+    if old.len() * new.len() > MOST_COMPARED {
+        return;
+    }
+    let mut candidates: Vec<(f64, EntryId, EntryId)> = Vec::new();
+    for &one in old {
+        for &other in new {
+            let words = word_overlap(&pairs.old.get(one).name, &pairs.new.get(other).name);
+            candidates.push((pairs.similarity(one, other) + words, one, other));
+        }
+    }
+    let name = |&(_, old, new): &(f64, EntryId, EntryId)| {
+        let (old, new) = (&pairs.old.get(old).name, &pairs.new.get(new).name);
+        (old.min(new), old.max(new))
+    };
+    candidates.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| name(a).cmp(&name(b))));
+    let found: Vec<_> = candidates.into_iter().filter(|candidate| candidate.0 >= LEAST_OF_BOTH).collect();
+    for (_, one, other) in found {
+        if pairs.of_old[one].is_none() && pairs.of_new[other].is_none() {
+            pair_alike(pairs, one, other);
+        }
+    }
+}
+
+/// How much neighbours and the words of the names have to agree together, of 2.
+const LEAST_OF_BOTH: f64 = 0.8;
+
+fn pair_alike(pairs: &mut Pairs<'_>, old: EntryId, new: EntryId) {
+    let is_same = pairs.old.get(old).name == pairs.new.get(new).name;
+    pairs.pair(old, new, if is_same { How::Same } else { How::Normalised }, 1.0);
+}
+
+/// How many of the identifiers of two names are the same, from 0 to 1.
+pub(super) fn word_overlap(a: &str, b: &str) -> f64 {
+    let words = |name| {
+        let mut counts: HashMap<&str, usize> = HashMap::new();
+        identifiers(name).for_each(|word| *counts.entry(word).or_default() += 1);
+        counts
+    };
+    let (a, b) = (words(a), words(b));
+    let common: usize = a.iter().map(|(word, count)| b.get(word).map_or(0, |other| *count.min(other))).sum();
+    let most = a.values().sum::<usize>().max(b.values().sum());
+    if most == 0 { 0.0 } else { common as f64 / most as f64 }
+}
+
+/// The open functions whose key no other open function of their side has, where both sides have it.
+pub(super) fn unique_on_both_sides<K: Eq + std::hash::Hash>(
+    pairs: &Pairs<'_>,
+    key: impl Fn(&Pool<'_>, EntryId) -> Option<K>,
+) -> Vec<(EntryId, EntryId)> {
+    let old_groups = grouped(pairs.old_left(), |entry| key(pairs.old, entry));
+    let new_groups = grouped(pairs.new_left(), |entry| key(pairs.new, entry));
+    let mut found = Vec::new();
+    for group in old_groups.lists() {
+        let &[old] = &group[..] else { continue };
+        let Some(key) = key(pairs.old, old) else { continue };
+        if let &[new] = new_groups.get(&Some(key)) {
+            found.push((old, new));
+        }
+    }
+    found
+}

@@ -1,0 +1,146 @@
+//! Who calls a function and what it calls, for the functions that names leave open.
+
+use hashbrown::HashMap;
+
+use super::Pairs;
+use super::pool::{EntryId, Pool};
+
+/// What stands next to the functions that are open, as shares of their totals.
+pub(super) struct Neighbours {
+    callers: HashMap<EntryId, Shares>,
+    callees: HashMap<EntryId, Shares>,
+}
+
+/// Neighbours with the part of a function's total that each has, from 0 to 1.
+type Shares = HashMap<EntryId, f64>;
+
+/// Stands for the caller of a function that starts the stack.
+const ROOT: EntryId = EntryId::MAX;
+/// Stands for the callee of a function that is the leaf.
+const LEAF: EntryId = EntryId::MAX - 1;
+
+impl Neighbours {
+    /// Counts the neighbours of the entries that `open` marks.
+    pub(super) fn new(pool: &Pool<'_>, open: &[bool]) -> Self {
+        let mut edges = Edges { weights: HashMap::new(), open };
+        for (number, profile, metric) in pool.each_profile() {
+            if let Some(calls) = &profile.calls {
+                for edge in 0..calls.edge_count() {
+                    let caller = pool.of_function(number, calls.caller[edge]);
+                    let callee = pool.of_function(number, calls.callee[edge]);
+                    edges.add(caller, callee, calls.edge_values[metric][edge] as f64);
+                }
+                for (function, &own) in calls.self_values[metric].enumerate() {
+                    edges.add(pool.of_function(number, function), LEAF, own as f64);
+                }
+                continue;
+            }
+            let symbols = &profile.symbols;
+            let mut seen = Vec::new();
+            for (stack, &value) in profile.value_by_stack(metric).enumerate() {
+                let frames = profile.stacks.frames(stack);
+                let entries =
+                    frames.iter().map(|&frame| pool.of_function(number, symbols.frames[frame].function));
+                if value == 0 {
+                    continue;
+                }
+                seen.clear();
+                let mut caller = ROOT;
+                for callee in entries.chain([LEAF]) {
+                    if edges.concerns(caller, callee) && caller != callee {
+                        seen.push((caller, callee));
+                    }
+                    caller = callee;
+                }
+                // Each pair counts once per sample, however often it recurs.
+                seen.sort_unstable();
+                seen.dedup();
+                for &(caller, callee) in &seen {
+                    edges.add(caller, callee, value.abs() as f64);
+                }
+            }
+        }
+        edges.finish()
+    }
+}
+
+/// The weights of calls while they are added up.
+struct Edges<'o> {
+    weights: HashMap<(EntryId, EntryId), f64>,
+    open: &'o [bool],
+}
+
+impl Edges<'_> {
+    fn is_open(&self, entry: EntryId) -> bool {
+        self.open.get(entry).is_some_and(|&open| open)
+    }
+
+    fn concerns(&self, caller: EntryId, callee: EntryId) -> bool {
+        self.is_open(caller) || self.is_open(callee)
+    }
+
+    fn add(&mut self, caller: EntryId, callee: EntryId, weight: f64) {
+        if self.concerns(caller, callee) && weight > 0.0 {
+            *self.weights.entry((caller, callee)).or_default() += weight;
+        }
+    }
+
+    fn finish(self) -> Neighbours {
+        let mut found = Neighbours { callers: HashMap::new(), callees: HashMap::new() };
+        for (&(caller, callee), &weight) in &self.weights {
+            if self.is_open(callee) {
+                found.callers.entry(callee).or_default().insert(caller, weight);
+            }
+            if self.is_open(caller) {
+                found.callees.entry(caller).or_default().insert(callee, weight);
+            }
+        }
+        for shares in found.callers.values_mut().chain(found.callees.values_mut()) {
+            let whole: f64 = shares.values().sum();
+            shares.values_mut().for_each(|share| *share /= whole);
+        }
+        found
+    }
+}
+
+/// What unmatched neighbours on both sides count for: they may be the same functions, or not.
+const UNKNOWN: f64 = 0.5;
+
+impl Pairs<'_> {
+    /// How much two functions agree in who calls them, what they call and what they cost, from 0 to 1.
+    pub(super) fn similarity(&self, old: EntryId, new: EntryId) -> f64 {
+        let (old_side, new_side) = self.neighbours();
+        let callers = self.overlap((old, old_side.callers.get(&old)), (new, new_side.callers.get(&new)));
+        let callees = self.overlap((old, old_side.callees.get(&old)), (new, new_side.callees.get(&new)));
+        (callers + callees + self.size_ratio(old, new)) / 3.0
+    }
+
+    /// The smaller of the shares of two functions, as a part of the larger one.
+    pub(super) fn size_ratio(&self, old: EntryId, new: EntryId) -> f64 {
+        let (old, new) = (self.old.shares()[old], self.new.shares()[new]);
+        let larger = old.max(new);
+        if larger > 0.0 { old.min(new) / larger } else { 0.0 }
+    }
+
+    /// Σ of the smaller share of each neighbour that both have.
+    fn overlap(&self, old: (EntryId, Option<&Shares>), new: (EntryId, Option<&Shares>)) -> f64 {
+        let ((old, Some(old_shares)), (new, Some(new_shares))) = (old, new) else { return 0.0 };
+        let (mut common, mut old_unknown) = (0.0, 0.0);
+        for (&neighbour, &share) in old_shares {
+            let same = match neighbour {
+                ROOT | LEAF => Some(neighbour),
+                own if own == old => Some(new),
+                other => self.of_old[other].map(|paired| paired.new),
+            };
+            match same {
+                Some(same) => common += new_shares.get(&same).copied().unwrap_or(0.0).min(share),
+                None => old_unknown += share,
+            }
+        }
+        let is_unknown = |&(&neighbour, _): &(&EntryId, &f64)| {
+            neighbour < LEAF && neighbour != new && self.of_new[neighbour].is_none()
+        };
+        let new_unknown: f64 = new_shares.iter().filter(is_unknown).map(|(_, share)| share).sum();
+        common + UNKNOWN * old_unknown.min(new_unknown)
+    }
+}

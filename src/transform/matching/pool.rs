@@ -1,0 +1,215 @@
+//! All functions of one side, each once, however many profiles it has.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::hash::Hash;
+
+use hashbrown::HashMap;
+
+use super::{SideProfile, Text};
+use crate::name::without_run;
+use crate::profile::{Column, FunctionId, Profile};
+
+/// The number of a function in the pool of its side.
+pub(super) type EntryId = usize;
+
+/// The functions of a side.
+pub(super) struct Pool<'p> {
+    profiles: Vec<SideProfile<'p>>,
+    entries: Vec<Entry<'p>>,
+    /// Where each function comes from: the number of the profile, and its row there.
+    functions: Vec<Vec<(usize, FunctionId)>>,
+    /// The entry of each function of each profile.
+    of_function: Vec<Column<FunctionId, EntryId>>,
+    shares: OnceCell<Vec<f64>>,
+}
+
+/// A function as its side tells it apart from others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Entry<'p> {
+    /// Its name, without a place and without what differs from run to run.
+    pub(super) name: Cow<'p, str>,
+    /// Its file; empty where unknown.
+    pub(super) file: &'p str,
+    pub(super) line: u32,
+    pub(super) column: u32,
+    /// Whether functions of one name are told apart by file, line and column.
+    pub(super) by_place: bool,
+}
+
+impl Entry<'_> {
+    /// Whether views show the two as one row, without any help.
+    pub(super) fn is_same_row(&self, other: &Entry<'_>) -> bool {
+        self.key() == other.key()
+    }
+
+    fn key(&self) -> (&str, &str, u32, u32, bool) {
+        if self.by_place {
+            (&self.name, self.file, self.line, self.column, true)
+        } else {
+            (&self.name, "", 0, 0, false)
+        }
+    }
+
+    pub(super) fn text(&self) -> Text {
+        let (name, file) = ((&*self.name).into(), self.file.into());
+        Text { name, file, line: self.line, column: self.column, by_place: self.by_place }
+    }
+
+    /// The unique name as views show it.
+    pub(super) fn display(&self) -> String {
+        let mut name = self.name.clone().into_owned();
+        if !self.by_place || self.file.is_empty() {
+            return name;
+        }
+        name.push(' ');
+        name.push_str(self.file);
+        for number in [self.line, self.column].into_iter().take_while(|&number| number != 0) {
+            name.push_str(&format!(":{number}"));
+        }
+        name
+    }
+}
+
+impl<'p> Pool<'p> {
+    pub(super) fn new(profiles: &[SideProfile<'p>]) -> Self {
+        let mut entries: Vec<Entry<'p>> = Vec::new();
+        let mut functions: Vec<Vec<(usize, FunctionId)>> = Vec::new();
+        let mut ids: HashMap<(Cow<'p, str>, &str, u32, u32, bool), EntryId> = HashMap::new();
+        let mut of_function = Vec::new();
+        for (number, (profile, _)) in profiles.iter().enumerate() {
+            let profile: &'p Profile = profile;
+            let symbols = &profile.symbols;
+            let mut column = Column::new();
+            for (function, row) in symbols.functions.enumerate() {
+                let entry = Entry {
+                    name: without_run(symbols.strings.get(row.name)),
+                    file: symbols.strings.get(row.file),
+                    line: row.line,
+                    column: row.column,
+                    by_place: row.by_place,
+                };
+                let (file, line, column_of_key) =
+                    if entry.by_place { (entry.file, entry.line, entry.column) } else { ("", 0, 0) };
+                let key = (entry.name.clone(), file, line, column_of_key, entry.by_place);
+                let id = *ids.entry(key).or_insert_with(|| {
+                    entries.push(entry);
+                    functions.push(Vec::new());
+                    entries.len() - 1
+                });
+                functions[id].push((number, function));
+                column.push(id);
+            }
+            of_function.push(column);
+        }
+        let profiles = profiles.to_vec();
+        Pool { profiles, entries, functions, of_function, shares: OnceCell::new() }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub(super) fn get(&self, entry: EntryId) -> &Entry<'p> {
+        &self.entries[entry]
+    }
+
+    /// The functions of an entry, each with the number of its profile.
+    pub(super) fn functions(&self, entry: EntryId) -> &[(usize, FunctionId)] {
+        &self.functions[entry]
+    }
+
+    /// The name that a function has in its profile.
+    pub(super) fn recorded_name(&self, profile: usize, function: FunctionId) -> &'p str {
+        let symbols = &self.profiles[profile].0.symbols;
+        symbols.strings.get(symbols.functions[function].name)
+    }
+
+    /// How many profiles the side has.
+    pub(super) fn profiles(&self) -> usize {
+        self.profiles.len()
+    }
+
+    /// The entry of a function of profile number `profile`.
+    pub(super) fn of_function(&self, profile: usize, function: FunctionId) -> EntryId {
+        self.of_function[profile][function]
+    }
+
+    /// The profiles with their numbers and metrics.
+    pub(super) fn each_profile(&self) -> impl Iterator<Item = (usize, &'p Profile, usize)> + '_ {
+        self.profiles.iter().enumerate().map(|(number, &(profile, metric))| (number, profile, metric))
+    }
+
+    /// The share of the side on whose stacks the function stands, each sample once; 0 before [`Pool::shares`] was asked for.
+    pub(super) fn share(&self, entry: EntryId) -> f64 {
+        self.shares.get().map_or(0.0, |shares| shares[entry])
+    }
+
+    /// The share of every function, counted when it is first asked for.
+    pub(super) fn shares(&self) -> &[f64] {
+        self.shares.get_or_init(|| {
+            let mut totals = vec![0.0; self.len()];
+            let mut stamps = vec![0_u32; self.len()];
+            let (mut stamp, mut whole) = (0, 0.0);
+            for (number, profile, metric) in self.each_profile() {
+                whole += profile.shown_total(metric) as f64;
+                if let Some(calls) = &profile.calls {
+                    for (function, &total) in calls.totals[metric].enumerate() {
+                        totals[self.of_function(number, function)] += total as f64;
+                    }
+                    continue;
+                }
+                let symbols = &profile.symbols;
+                for (stack, &value) in profile.value_by_stack(metric).enumerate() {
+                    if value == 0 {
+                        continue;
+                    }
+                    stamp += 1;
+                    for &frame in profile.stacks.frames(stack) {
+                        let entry = self.of_function(number, symbols.frames[frame].function);
+                        if stamps[entry] != stamp {
+                            stamps[entry] = stamp;
+                            totals[entry] += value.abs() as f64;
+                        }
+                    }
+                }
+            }
+            let whole = if whole > 0.0 { whole } else { 1.0 };
+            totals.iter().map(|total| total / whole).collect()
+        })
+    }
+}
+
+/// The entries of a list by something that they have in common, each group in the order of its first entry.
+pub(super) fn grouped<K: Eq + Hash>(
+    entries: impl IntoIterator<Item = EntryId>,
+    key: impl Fn(EntryId) -> K,
+) -> Groups<K> {
+    let mut groups = Groups { places: HashMap::new(), lists: Vec::new() };
+    for entry in entries {
+        let place = *groups.places.entry(key(entry)).or_insert_with(|| {
+            groups.lists.push(Vec::new());
+            groups.lists.len() - 1
+        });
+        groups.lists[place].push(entry);
+    }
+    groups
+}
+
+/// Entries by something that they have in common.
+pub(super) struct Groups<K> {
+    places: HashMap<K, usize>,
+    lists: Vec<Vec<EntryId>>,
+}
+
+impl<K: Eq + Hash> Groups<K> {
+    /// The entries that have `key` in common.
+    pub(super) fn get(&self, key: &K) -> &[EntryId] {
+        self.places.get(key).map_or(&[], |&place| &self.lists[place])
+    }
+
+    /// All groups.
+    pub(super) fn lists(&self) -> &[Vec<EntryId>] {
+        &self.lists
+    }
+}

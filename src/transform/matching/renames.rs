@@ -1,0 +1,180 @@
+//! Functions that have another name: told by what the whole program calls otherwise, and by callers, callees and cost.
+
+use hashbrown::{HashMap, HashSet};
+
+use super::names::{unique_on_both_sides, word_overlap};
+use super::pool::{EntryId, grouped};
+use super::{How, Pairs};
+use crate::name::{identifiers, normalized};
+
+/// A renamed function agrees at least so much in callers, callees and cost.
+const LEAST_SIMILARITY: f64 = 0.7;
+/// And is so much ahead of the second best.
+const LEAD: f64 = 0.15;
+/// How much names that resemble each other count beside that, for who is ahead.
+const NAME: f64 = 0.4;
+/// No more functions of a side than these are compared with each other, the heaviest.
+const MOST: usize = 600;
+
+/// Pairs what has another name on the new side.
+pub(super) fn pair_renamed(pairs: &mut Pairs<'_>, least_share: f64) {
+    pair_by_new_words(pairs);
+    pair_by_neighbours(pairs, least_share);
+}
+
+/// Pairs the functions of a class or namespace that has another name: `Rounds.plan` and `Rounds.gain` became
+/// `Tours.plan` and `Tours.gain`, and nothing is called `Rounds` any more.
+fn pair_by_new_words(pairs: &mut Pairs<'_>) {
+    let last_word = |name: &str| identifiers(name).last().map(str::to_string);
+    let found = unique_on_both_sides(pairs, |pool, entry| last_word(&normalized(&pool.get(entry).name)));
+    let (old_words, new_words) = (words(pairs, true), words(pairs, false));
+    let mut support: HashMap<(String, String), usize> = HashMap::new();
+    for &(old, new) in &found {
+        let (old, new) = (normalized(&pairs.old.get(old).name), normalized(&pairs.new.get(new).name));
+        let (old, new): (Vec<&str>, Vec<&str>) = (identifiers(&old).collect(), identifiers(&new).collect());
+        if old.len() != new.len() {
+            continue;
+        }
+        let mut differing = old.iter().zip(&new).filter(|(old, new)| old != new);
+        let (Some((old, new)), None) = (differing.next(), differing.next()) else { continue };
+        if !new_words.contains(*old) && !old_words.contains(*new) {
+            *support.entry(((*old).to_string(), (*new).to_string())).or_default() += 1;
+        }
+    }
+    // One old word becomes one new word, and the other way round.
+    let mut renamed: Vec<((String, String), usize)> =
+        support.into_iter().filter(|(_, count)| *count >= 2).collect();
+    renamed.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    let mut taken = HashSet::new();
+    let mut new_word: HashMap<String, String> = HashMap::new();
+    for ((old, new), _) in renamed {
+        if !new_word.contains_key(&old) && taken.insert(new.clone()) {
+            new_word.insert(old, new);
+        }
+    }
+    if new_word.is_empty() {
+        return;
+    }
+    let by_name = grouped(pairs.new_left(), |entry| pairs.new.get(entry).name.clone().into_owned());
+    for old in pairs.old_left() {
+        let translated = translated(&pairs.old.get(old).name, &new_word);
+        if let &[new] = by_name.get(&translated)
+            && pairs.of_new[new].is_none()
+        {
+            pairs.pair(old, new, How::Renamed, 1.0);
+        }
+    }
+}
+
+/// A name with all its words replaced that have become others.
+fn translated(name: &str, new_word: &HashMap<String, String>) -> String {
+    let mut out = String::with_capacity(name.len());
+    let mut rest = name;
+    while !rest.is_empty() {
+        let word = identifiers(rest).next().unwrap_or_default();
+        let start = rest.find(word).unwrap_or(0);
+        // Brackets belong to a word such as `<init>`; those of `Smaller<double>` do not.
+        out.push_str(&rest[..start]);
+        if word.is_empty() {
+            out.push_str(rest);
+            break;
+        }
+        let mut inner = word;
+        while let Some(at) = inner.find(['<', '>']) {
+            push_word(&mut out, &inner[..at], new_word);
+            out.push_str(&inner[at..=at]);
+            inner = &inner[at + 1..];
+        }
+        push_word(&mut out, inner, new_word);
+        rest = &rest[start + word.len()..];
+    }
+    out
+}
+
+fn push_word(out: &mut String, word: &str, new_word: &HashMap<String, String>) {
+    out.push_str(new_word.get(word).map_or(word, String::as_str));
+}
+
+/// All words in the names of a side.
+fn words(pairs: &Pairs<'_>, old: bool) -> HashSet<String> {
+    let pool = if old { pairs.old } else { pairs.new };
+    let names = (0..pool.len()).map(|entry| normalized(&pool.get(entry).name));
+    names.flat_map(|name| identifiers(&name).map(str::to_string).collect::<Vec<_>>()).collect()
+}
+
+/// Pairs the heavy functions that are left by callers, callees and cost: the best first, and again, since each pair
+/// says more about its neighbours.
+fn pair_by_neighbours(pairs: &mut Pairs<'_>, least_share: f64) {
+    loop {
+        let old = heavy(pairs.old_left(), pairs.old.shares(), least_share);
+        let new = heavy(pairs.new_left(), pairs.new.shares(), least_share);
+        if old.is_empty() || new.is_empty() {
+            return;
+        }
+        let found = clear_winners(pairs, &old, &new);
+        if found.is_empty() {
+            return;
+        }
+        for (similarity, old, new) in found {
+            pairs.pair(old, new, How::Renamed, similarity);
+        }
+    }
+}
+
+/// The heaviest of some functions, with at least `least_share` of their side.
+fn heavy(mut entries: Vec<EntryId>, shares: &[f64], least_share: f64) -> Vec<EntryId> {
+    entries.retain(|&entry| shares[entry] >= least_share);
+    entries.sort_by(|&a, &b| shares[b].total_cmp(&shares[a]));
+    entries.truncate(MOST);
+    entries
+}
+
+/// The pairs that are each other's best, and ahead of all others.
+fn clear_winners(pairs: &Pairs<'_>, old: &[EntryId], new: &[EntryId]) -> Vec<(f64, EntryId, EntryId)> {
+    let mut similarities = Vec::with_capacity(old.len() * new.len());
+    let mut ranks = Vec::with_capacity(old.len() * new.len());
+    for &one in old {
+        for &other in new {
+            // Two functions of which one costs many times as much cannot reach the least similarity.
+            let similarity = if pairs.size_ratio(one, other) < LEAST_SIZE_RATIO {
+                0.0
+            } else {
+                pairs.similarity(one, other)
+            };
+            similarities.push(similarity);
+            let names = word_overlap(&pairs.old.get(one).name, &pairs.new.get(other).name);
+            ranks.push(similarity + NAME * names * similarity);
+        }
+    }
+    let width = new.len();
+    let row = |i: usize| two_best((0..width).map(|j| ranks[i * width + j]));
+    let column = |j: usize| two_best((0..old.len()).map(|i| ranks[i * width + j]));
+    let columns: Vec<_> = (0..width).map(column).collect();
+    let mut found = Vec::new();
+    for (i, &one) in old.iter().enumerate() {
+        let (best, j, second) = row(i);
+        let (_, best_of_other, second_of_other) = columns[j];
+        let is_ahead = best - second.max(second_of_other) >= LEAD;
+        let similarity = similarities[i * width + j];
+        if best_of_other == i && is_ahead && similarity >= LEAST_SIMILARITY {
+            found.push((similarity, one, new[j]));
+        }
+    }
+    found
+}
+
+/// Below this, the sizes of two functions alone say that they are not the same.
+const LEAST_SIZE_RATIO: f64 = 0.1;
+
+/// The largest value, its place, and the second largest; 0 where there is none.
+fn two_best(values: impl Iterator<Item = f64>) -> (f64, usize, f64) {
+    let (mut best, mut place, mut second) = (0.0, 0, 0.0);
+    for (number, value) in values.enumerate() {
+        if value > best {
+            (second, best, place) = (best, value, number);
+        } else if value > second {
+            second = value;
+        }
+    }
+    (best, place, second)
+}

@@ -1,0 +1,282 @@
+use super::*;
+use crate::profile::{draw, from_picture};
+use proptest::prelude::*;
+
+fn matching(old: &Profile, new: &Profile) -> Matching {
+    Matching::find(&[(old, 0)], &[(new, 0)], &MatchOptions::default()).unwrap()
+}
+
+fn found(old: &str, new: &str) -> Vec<String> {
+    let matching = matching(&from_picture(old), &from_picture(new));
+    matching
+        .matches
+        .iter()
+        .map(|found| format!("{} = {} ({})", found.old, found.new, found.how.word()))
+        .collect()
+}
+
+/// A profile whose functions are told apart by their place, as those of JavaScript are: `name@file:line`.
+fn by_place(picture: &str) -> Profile {
+    let mut profile = from_picture(picture);
+    let mut symbols = (*profile.symbols).clone();
+    let lines: Vec<u32> = symbols.frames.iter().map(|frame| frame.line).collect();
+    for (frame, line) in symbols.frames.ids().zip(lines) {
+        let function = symbols.functions.push(Function {
+            line,
+            by_place: true,
+            ..symbols.functions[symbols.frames[frame].function]
+        });
+        symbols.frames[frame].function = function;
+    }
+    profile.symbols = Arc::new(symbols);
+    profile
+}
+
+fn found_by_place(old: &str, new: &str) -> Vec<String> {
+    let matching = matching(&by_place(old), &by_place(new));
+    matching
+        .matches
+        .iter()
+        .map(|found| format!("{} = {} ({})", found.old, found.new, found.how.word()))
+        .collect()
+}
+
+#[test]
+fn equal_names_need_no_match() {
+    assert!(found("main;a 3\nmain;b 4", "main;a 9\nmain;b 1").is_empty());
+}
+
+#[test]
+fn a_line_added_on_top_shifts_all_below() {
+    let old = "main@a.js:1;read@a.js:9 3\nmain@a.js:1;(anonymous)@a.js:20 5\nmain@a.js:1;(anonymous)@a.js:30;read@a.js:9 9";
+    let new = "main@a.js:2;read@a.js:10 3\nmain@a.js:2;(anonymous)@a.js:21 5\nmain@a.js:2;(anonymous)@a.js:31;read@a.js:10 9";
+    let mut shifted = found_by_place(old, new);
+    shifted.sort();
+    assert_eq!(
+        shifted,
+        [
+            "(anonymous) a.js:20 = (anonymous) a.js:21 (shifted)",
+            "(anonymous) a.js:30 = (anonymous) a.js:31 (shifted)",
+            "main a.js:1 = main a.js:2 (shifted)",
+            "read a.js:9 = read a.js:10 (shifted)",
+        ]
+    );
+}
+
+/// The folder that a build is made in is no part of what a function is, and is not worth a line in a report.
+#[test]
+fn another_folder_is_the_same_place() {
+    let old = by_place("main@/srv/old/a.js:1;read@/srv/old/lib/b.js:9 3");
+    let new = by_place("main@/srv/new/a.js:1;read@/srv/new/lib/b.js:9 3");
+    let matching = matching(&old, &new);
+    assert!(matching.matches.is_empty());
+    assert_eq!(draw(&matching.apply_old(0, &old)), draw(&new));
+}
+
+#[test]
+fn an_anonymous_function_is_told_by_its_neighbours() {
+    let old =
+        "main@a.js:1;(anonymous)@a.js:20;parse@b.js:1 50\nmain@a.js:1;(anonymous)@a.js:30;print@b.js:9 50";
+    let new = "main@a.js:1;(anonymous)@a.js:20;log@b.js:5 2\nmain@a.js:1;(anonymous)@a.js:30;parse@b.js:1 50\nmain@a.js:1;(anonymous)@a.js:40;print@b.js:9 50";
+    let mut shifted = found_by_place(old, new);
+    shifted.sort();
+    assert_eq!(
+        shifted,
+        [
+            "(anonymous) a.js:20 = (anonymous) a.js:30 (shifted)",
+            "(anonymous) a.js:30 = (anonymous) a.js:40 (shifted)"
+        ]
+    );
+}
+
+#[test]
+fn functions_move_to_other_files_and_packages() {
+    let old = "main@a.js:1;parse@a.js:9 30\nmain@a.js:1;print@a.js:20 70";
+    let new = "main@a.js:1;parse@text.js:3 30\nmain@a.js:1;print@a.js:20 70";
+    assert_eq!(found_by_place(old, new), ["parse a.js:9 = parse text.js:3 (relocated)"]);
+    let old = "depot.Main.run;depot.Json.value 30\ndepot.Main.run;depot.Rounds.plan 70";
+    let new = "depot.Main.run;depot.text.Json.value 30\ndepot.Main.run;depot.Rounds.plan 70";
+    assert_eq!(found(old, new), ["depot.Json.value = depot.text.Json.value (relocated)"]);
+}
+
+#[test]
+fn what_compilers_add_is_no_difference() {
+    let old = "main;vec::push::h0123456789abcdef 30\nmain;parse.constprop.0 20\nmain;sort<int> 50";
+    let new = "main;vec::push::hfedcba9876543210 30\nmain;parse 20\nmain;sort<long> 50";
+    let mut all = found(old, new);
+    all.sort();
+    assert_eq!(
+        all,
+        [
+            "parse.constprop.0 = parse (normalised)",
+            "sort<int> = sort<long> (normalised)",
+            "vec::push::h0123456789abcdef = vec::push::hfedcba9876543210 (normalised)",
+        ]
+    );
+}
+
+#[test]
+fn closures_are_told_by_what_calls_them() {
+    let old = "main;rank;sort;rank.func1 30\nmain;rank 10\nmain;other 60";
+    let new = "main;rank;sort;rank.func2 31\nmain;rank 10\nmain;rank;rank.func1 1\nmain;other 60";
+    assert_eq!(found(old, new), ["rank.func1 = rank.func2 (normalised)"]);
+}
+
+#[test]
+fn a_class_with_another_name_takes_its_methods_with_it() {
+    let old = "main;Rounds.plan;Rounds.gain 30\nmain;Rounds.plan;Rounds.far 30\nmain;print 40";
+    let new = "main;Tours.plan;Tours.gain 30\nmain;Tours.plan;Tours.far 30\nmain;print 40";
+    let all = found(old, new);
+    assert_eq!(all.len(), 3, "{all:?}");
+    assert!(all.contains(&"Rounds.gain = Tours.gain (renamed)".to_string()));
+}
+
+#[test]
+fn a_name_that_both_sides_have_is_never_renamed() {
+    let old = "main;a 50\nmain;b 50";
+    let new = "main;b 50\nmain;c 50";
+    assert_eq!(found(old, new), ["a = c (renamed)"]);
+}
+
+#[test]
+fn two_that_could_be_it_are_none() {
+    assert!(found("main;a 50\nmain;b 50", "main;x 50\nmain;y 50").is_empty());
+}
+
+#[test]
+fn hidden_classes_of_several_runs_are_one() {
+    let run =
+        |number: u32| from_picture(&format!("Main.main;Main$$Lambda${number}+0x00007f00{number:08}.run 9"));
+    let (old, new) = ([run(101), run(102)], [run(103), run(104)]);
+    let old_side: Vec<SideProfile<'_>> = old.iter().map(|profile| (profile, 0)).collect();
+    let new_side: Vec<SideProfile<'_>> = new.iter().map(|profile| (profile, 0)).collect();
+    let matching = Matching::find(&old_side, &new_side, &MatchOptions::default()).unwrap();
+    assert!(matching.matches.is_empty());
+    for number in 0..2 {
+        assert_eq!(draw(&matching.apply_old(number, &old[number])), "Main.main;Main$$Lambda.run 9");
+        assert_eq!(draw(&matching.apply_new(number, &new[number])), "Main.main;Main$$Lambda.run 9");
+    }
+}
+
+#[test]
+fn pairs_that_are_given_come_first() {
+    let (old, new) = (from_picture("main;a 50\nmain;b 50"), from_picture("main;x 50\nmain;y 50"));
+    let given = |pairs: &[(&str, &str)]| MatchOptions {
+        given: pairs.iter().map(|&(old, new)| (old.to_string(), new.to_string())).collect(),
+        ..MatchOptions::default()
+    };
+    let find = |options: &MatchOptions| Matching::find(&[(&old, 0)], &[(&new, 0)], options);
+    let matching = find(&given(&[("a", "y")])).unwrap();
+    let all: Vec<_> = matching.matches.iter().map(|found| (&*found.old, &*found.new, found.how)).collect();
+    assert!(all.contains(&("a", "y", How::Given)), "{all:?}");
+    let unknown = GivenError::Unknown { name: "z".to_string(), side: "new" };
+    assert_eq!(find(&given(&[("a", "z")])).unwrap_err(), unknown);
+    let twice = GivenError::Twice { name: "y".to_string(), side: "new" };
+    assert_eq!(find(&given(&[("a", "y"), ("b", "y")])).unwrap_err(), twice);
+    let exact = MatchOptions { exact: true, ..MatchOptions::default() };
+    assert!(find(&exact).unwrap().matches.is_empty());
+}
+
+/// A program: each function calls some of those after it, and stacks are walks through it.
+fn program() -> impl Strategy<Value = Vec<(Vec<usize>, i64)>> {
+    prop::collection::vec((prop::collection::vec(1..4_usize, 1..8), 1..500_i64), 20..80).prop_map(|walks| {
+        let walk = |steps: &Vec<usize>| {
+            let mut at = 0;
+            let mut stack = vec![0];
+            for step in steps {
+                at = at * 2 + step;
+                stack.push(at % 40);
+            }
+            stack
+        };
+        walks.iter().map(|(steps, value)| (walk(steps), *value)).collect()
+    })
+}
+
+fn picture(program: &[(Vec<usize>, i64)], name: impl Fn(usize) -> String) -> String {
+    let line = |(stack, value): &(Vec<usize>, i64)| {
+        format!("{} {value}", stack.iter().map(|&function| name(function)).collect::<Vec<_>>().join(";"))
+    };
+    program.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Names without anything in common.
+fn mangled(function: usize, seed: u64) -> String {
+    let mixed = (function as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(17) ^ seed;
+    format!("q{:016x}", mixed.wrapping_mul(0xff51_afd7_ed55_8ccd))
+}
+
+/// With every name replaced, only callers, callees and cost are left. What is said then is right in 98 of 100.
+#[test]
+fn renamed_functions_are_found_without_any_name() {
+    use proptest::strategy::ValueTree;
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let (mut right, mut wrong, mut heavy) = (0, 0, 0);
+    for seed in 0..60 {
+        let program = program().new_tree(&mut runner).unwrap().current();
+        let old = from_picture(&picture(&program, |function| format!("f{function}")));
+        let new = from_picture(&picture(&program, |function| mangled(function, seed)));
+        let matching = matching(&old, &new);
+        for found in &matching.matches {
+            let function: usize = found.old[1..].parse().unwrap();
+            if found.new == mangled(function, seed) { right += 1 } else { wrong += 1 }
+        }
+        heavy += old.symbols.functions.len();
+    }
+    assert!(right * 100 >= (right + wrong) * 98, "{right} right, {wrong} wrong");
+    assert!(right * 2 >= heavy, "{right} of {heavy} found");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Order says nothing, and no function is matched twice; the sides may be swapped.
+    #[test]
+    fn one_to_one_symmetric_and_in_any_order(program in program(), other in program(), seed in 0..9_u64) {
+        let name = |function: usize| if function.is_multiple_of(3) { format!("f{function}") } else { mangled(function, seed) };
+        let old = from_picture(&picture(&program, |function| format!("f{function}")));
+        let mut changed = program.clone();
+        changed.extend(other.iter().take(3).cloned());
+        let new = from_picture(&picture(&changed, name));
+        changed.reverse();
+        let shuffled = from_picture(&picture(&changed, name));
+        let pairs = |found: &Matching, swapped: bool| {
+            let mut pairs: Vec<(String, String)> = found.matches.iter().map(|found| {
+                if swapped { (found.new.clone(), found.old.clone()) } else { (found.old.clone(), found.new.clone()) }
+            }).collect();
+            pairs.sort();
+            pairs
+        };
+        let there = pairs(&matching(&old, &new), false);
+        prop_assert_eq!(&there, &pairs(&matching(&new, &old), true));
+        prop_assert_eq!(&there, &pairs(&matching(&old, &shuffled), false));
+        for side in [0, 1] {
+            let mut names: Vec<&String> = there.iter().map(|pair| if side == 0 { &pair.0 } else { &pair.1 }).collect();
+            names.sort();
+            names.dedup();
+            prop_assert_eq!(names.len(), there.len());
+        }
+    }
+
+    /// All functions of a file shifted by as many lines, in another folder, are the same ones.
+    #[test]
+    fn shifted_lines_and_folders_are_no_difference(program in program(), shift in 1..50_u32) {
+        let place = |folder: &'static str, shift: u32| move |function: usize| {
+            let name = if function % 4 == 3 { "(anonymous)".to_string() } else { format!("f{function}") };
+            format!("{name}@{folder}/m{}.js:{}", function % 5, function as u32 * 10 + 1 + shift)
+        };
+        let old = by_place(&picture(&program, place("/srv/old", 0)));
+        let new = by_place(&picture(&program, place("/srv/new", shift)));
+        let named = |profile: &Profile| {
+            let symbols = &profile.symbols;
+            let mut names: Vec<(String, u32)> = symbols.functions.iter()
+                .filter(|function| function.by_place)
+                .map(|function| (symbols.strings.get(function.name).to_string(), function.line))
+                .collect();
+            names.sort();
+            names
+        };
+        let matching = matching(&old, &new);
+        prop_assert_eq!(named(&matching.apply_old(0, &old)), named(&new));
+    }
+}

@@ -6,6 +6,7 @@ mod completion;
 mod corpus;
 mod corpus_binary;
 mod corpus_calls;
+mod corpus_focus;
 mod corpus_hot;
 mod corpus_index;
 mod corpus_json;

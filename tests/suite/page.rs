@@ -8,12 +8,13 @@ mod browser;
 use std::collections::{BTreeMap, BTreeSet};
 
 use browser::{run, run_svg, write};
+
+use crate::support::edges::{Node, Stacks, nodes, stacks};
 use prof::output::{HtmlOptions, SvgOptions, html, svg};
 use prof::pattern::Patterns;
 use prof::profile::{LabelSetId, LoadOptions, Mapping, Profile, ProfileBuilder, from_picture};
 use prof::report::Page;
 use prof::transform::{self, Marks};
-use prof::tree::{By, Subject};
 use prof::unit::{Scale, Unit};
 use prof::view::{self, FlameOptions, PageOptions, Scope, TopOptions};
 use serde_json::{Value, json};
@@ -21,17 +22,6 @@ use serde_json::{Value, json};
 fn page_of(profile: &Profile, metric: usize) -> Page {
     let options = PageOptions { scope: Scope::metric(metric), title: "a title".into() };
     view::page(profile, None, &options)
-}
-
-/// Stacks of names with their values, which the slow counting below works on.
-type Stacks = Vec<(Vec<String>, i64)>;
-
-fn stacks(profile: &Profile, metric: usize) -> Stacks {
-    let subject = Subject::new(profile, &By::Function, &[metric]);
-    let name = |key| subject.keys.name(key).to_string();
-    let values = &profile.samples.values[metric];
-    let rows = profile.samples.stack.iter().zip(values);
-    rows.map(|(&stack, &value)| (subject.stack_keys(stack).map(name).collect(), value)).collect()
 }
 
 /// What a page must have counted: every name's self and total, what is shown, what has no stack.
@@ -346,6 +336,110 @@ fn focus_lays_callers_above_and_callees_below() {
     assert_eq!(result["chips"], "Focus a ×shown 9, 90.0% of allRemove all");
     assert_eq!(result["shares"], json!(["5", "50.0%", "9", "90.0%", "100.0%", "a"]));
     assert_eq!(result["restored"], 1, "a click on the focus undoes a zoom, not the focus");
+}
+
+#[test]
+fn a_zoom_on_one_side_of_a_focus_narrows_the_other() {
+    let profile = from_picture("main;http;f;x 6\nmain;http;f;y 1\nmain;cli;f;x 2\ncli;f 1\nmain;z 5");
+    let check = "
+        page.addFilter('focus', 'f', true);
+        const said = () => document.querySelector('#chosen .narrowed')?.textContent ?? '';
+        const sizes = () => blocks().map(([row, name, total]) => `${row} ${name} ${total}`);
+        const whole = [sizes(), said()];
+        click(blockOf('http'));
+        const http = [sizes(), said()];
+        const scales = page.trees.map((tree) => tree.whole);
+        press('Escape');
+        click(blockOf('y'));
+        const y = [sizes(), said()];
+        press('Escape');
+        click(blockOf('cli'));
+        return { whole, http, scales, y, cli: [sizes(), said()], edges: document.getElementById('edges').innerText };";
+    let Some(result) = run(&write(&page_of(&profile, 0)), "", check) else { return };
+    let whole = ["0 main 2", "0 main 7", "1 cli 3", "1 http 7", "2 f 10", "3 x 8", "3 y 1"];
+    assert_eq!(result["whole"], json!([whole, ""]));
+    let http = ["0 main 7", "1 http 7", "2 f 7", "3 x 6", "3 y 1"];
+    assert_eq!(
+        result["http"],
+        json!([http, "callees: only samples called through http — 7, 70.0% of the focus"])
+    );
+    assert_eq!(result["scales"], json!([7, 7]));
+    let y = ["0 main 1", "1 http 1", "2 f 10", "3 y 1"];
+    assert_eq!(result["y"], json!([y, "callers: only samples that reach y — 1, 10.0% of the focus"]));
+    let cli = ["0 main 2", "1 cli 3", "2 f 3", "3 x 2"];
+    assert_eq!(
+        result["cli"],
+        json!([cli, "callees: only samples called through cli — 3, 30.0% of the focus"])
+    );
+    let edges = "Callers of f\n7\t70.0%\thttp\n3\t30.0%\tcli\nCallees of f\n8\t80.0%\tx\n1\t10.0%\ty\n1\t10.0%\t(self)";
+    assert_eq!(result["edges"], edges);
+}
+
+/// Deep stacks of few names, so that recursion of every kind is frequent.
+fn recursive_picture() -> String {
+    let mut state = 1_u32;
+    let mut random = |below: u32| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 16) % below
+    };
+    let mut lines = String::new();
+    for _ in 0..300 {
+        let depth = 1 + random(12);
+        let stack: Vec<String> = (0..depth).map(|_| format!("f{}", random(8))).collect();
+        lines += &format!("{} {}\n", stack.join(";"), 1 + random(1000));
+    }
+    lines
+}
+
+#[test]
+fn callers_and_callees_in_the_page_equal_brute_force() {
+    let mut profiles = vec![("recursive".to_string(), from_picture(&recursive_picture()))];
+    for file in ["pprof/go-cpu.pb.gz", "pprof/go-heap.pb.gz", "collapsed/python.folded"] {
+        profiles.push((file.to_string(), crate::support::load_well(&crate::support::fixture(file))));
+    }
+    let real = crate::support::corpus("pprof").unwrap_or_default();
+    let real = real.iter().filter(|path| path.metadata().unwrap().len() < 60_000).step_by(8).take(4);
+    for path in real {
+        // Some of the corpus is broken on purpose.
+        profiles.extend(crate::support::load_file(path).map(|profile| (path.display().to_string(), profile)));
+    }
+    for (file, profile) in profiles {
+        let metric = profile.meta.default_metric;
+        let check = "
+            const { data, values, metric: { zero } } = page;
+            const paths = filtered(data, []);
+            const rows = (sums) => Array.from(sums.keys())
+                .filter((id) => sums[id] != 0).map((id) => [data.names[id], String(sums[id])]);
+            return data.names.map((name) => {
+                const marks = matching(data, [{ kind: 'focus', text: name, exact: true }]);
+                const { callers, callees, itself, root, self, total } = countNeighbours(data, paths, values, marks, zero);
+                return [name, [rows(callers), rows(callees)], [itself, root, self, total].map(String)];
+            });";
+        let Some(result) = run(&write(&page_of(&profile, metric)), "", check) else { return };
+        let expected = nodes(&stacks(&profile, metric));
+        let mut compared = 0;
+        for row in result.as_array().unwrap() {
+            let node = expected.get(row[0].as_str().unwrap()).cloned().unwrap_or_default();
+            let side = |rows: &Value| -> BTreeMap<String, i64> {
+                let pair = |row: &Value| {
+                    (row[0].as_str().unwrap().to_string(), row[1].as_str().unwrap().parse().unwrap())
+                };
+                rows.as_array().unwrap().iter().map(pair).collect()
+            };
+            let value = |at: usize| row[2][at].as_str().unwrap().parse::<i64>().unwrap();
+            let found = Node {
+                callers: side(&row[1][0]),
+                callees: side(&row[1][1]),
+                itself: value(0),
+                root: value(1),
+                self_value: value(2),
+                total: value(3),
+            };
+            assert_eq!(found, node, "{file}: {}", row[0]);
+            compared += usize::from(node != Node::default());
+        }
+        assert_eq!(compared, expected.values().filter(|node| **node != Node::default()).count(), "{file}");
+    }
 }
 
 #[test]

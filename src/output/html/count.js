@@ -116,17 +116,16 @@ function allPaths(data) {
 /** The paths that a predicate keeps; it says where they begin. */
 function keepPaths(paths, keep) {
   let count = 0;
-  const kept = { frames: paths.frames };
-  for (const column of ["stack", "begin", "end"]) kept[column] = new Uint32Array(paths.stack.length);
-  kept.anchor = paths.anchor;
+  const kept = { ...paths };
+  const columns = ["stack", "begin", "end", ...(paths.anchor ? ["anchor"] : [])];
+  for (const column of columns) kept[column] = new Uint32Array(paths.stack.length);
   for (let i = 0; i < paths.stack.length; i++) {
     const begin = keep(paths.frames, paths.begin[i], paths.end[i], i);
     if (begin < 0) continue;
-    kept.stack[count] = paths.stack[i];
-    kept.begin[count] = begin;
-    kept.end[count++] = paths.end[i];
+    for (const column of columns) kept[column][count] = paths[column][i];
+    kept.begin[count++] = begin;
   }
-  for (const column of ["stack", "begin", "end"]) kept[column] = kept[column].subarray(0, count);
+  for (const column of columns) kept[column] = kept[column].subarray(0, count);
   return kept;
 }
 
@@ -242,6 +241,41 @@ function countMarked(paths, values, marks, zero) {
   return sum;
 }
 
+/**
+ * Callers and callees of the marked places, which count as one node: each once per path, wherever on it
+ * one stands directly above or below the other. Calls from a marked place to a marked place are `itself`.
+ */
+function countNeighbours(data, paths, values, marks, zero) {
+  const length = data.names.length;
+  const found = { callers: sums(length, zero), callees: sums(length, zero), itself: zero, root: zero, self: zero, total: zero };
+  const [seenAbove, seenBelow] = [new Int32Array(length).fill(-1), new Int32Array(length).fill(-1)];
+  const { places, frames } = paths;
+  for (let i = 0; i < paths.stack.length; i++) {
+    const value = values[paths.stack[i]];
+    const [begin, end] = [paths.begin[i], paths.end[i]];
+    if (value == 0 || firstMarked(places, begin, end, marks) < 0) continue;
+    found.total += value;
+    if (marks[places[begin]]) found.root += value;
+    if (marks[places[end - 1]]) found.self += value;
+    let callsItself = false;
+    for (let at = begin + 1; at < end; at++) {
+      const [above, below] = [marks[places[at - 1]], marks[places[at]]];
+      const [caller, callee] = [frames[at - 1], frames[at]];
+      if (above && below) callsItself = true;
+      else if (below && seenAbove[caller] !== i) {
+        seenAbove[caller] = i;
+        found.callers[caller] += value;
+      } else if (above && seenBelow[callee] !== i) {
+        seenBelow[callee] = i;
+        found.callees[callee] += value;
+      }
+    }
+    if (callsItself) found.itself += value;
+  }
+  const differs = (others, end) => others.reduce((sum, value) => sum + value, end + found.itself) != found.total;
+  return { ...found, overlaps: differs(found.callers, found.root) || differs(found.callees, found.self) };
+}
+
 /** The paths turned to grow a tree from: forward from the root, or backward from the leaf. */
 function rooted(paths, backward) {
   return { ...paths, backward };
@@ -253,6 +287,16 @@ function callees(paths) {
 }
 function callers(paths) {
   return { ...paths, end: paths.anchor, backward: true };
+}
+
+/** Of focused paths those that a zoom on one of these sides shows: a chain of names, from the focus on. */
+function pathsOnChain(paths, chain, isUp) {
+  const { frames, begin, end } = isUp ? callers(paths) : callees(paths);
+  const isOn = (i) => {
+    const place = (depth) => (isUp ? end[i] - 1 - depth : begin[i] + depth);
+    return chain.length <= end[i] - begin[i] && chain.every((name, depth) => frames[place(depth)] === name);
+  };
+  return keepPaths(paths, (_frames, begin, _end, i) => (isOn(i) ? begin : -1));
 }
 
 /**

@@ -91,6 +91,7 @@ class Page extends Tabled {
     const bar = element("chosen");
     bar.replaceChildren(make("span", lines.join(" · "), { className: "name" }));
     if (id >= 0) bar.append(...this.actionButtons(id));
+    if (this.paths.anchor && this.state.zoom.length) bar.append(make("span", this.narrowing(), { className: "narrowed" }));
     if (this.state.zoom.length) {
       const back = make("button", "Restore", { type: "button" });
       back.addEventListener("click", () => this.restore());

@@ -41,7 +41,7 @@ class Drawn extends Counted {
     const { tree } = layer;
     const id = tree.name[node];
     const muted = node < tree.zoomed;
-    if (id < 0) return { color: "#d8d8d8", label: [this.rootLabel(), ""], muted };
+    if (id < 0) return { color: "#d8d8d8", label: [this.rootLabel(tree), ""], muted };
     const marked = this.found?.[id] || this.lit?.[id];
     return {
       color: marked ? "#ff5ce1" : this.color(tree, node, id),
@@ -74,11 +74,23 @@ class Drawn extends Counted {
     }
   }
 
-  rootLabel() {
-    const { shown } = this.flat;
+  rootLabel(tree) {
+    // A zoom on callers leaves only their samples here.
+    const shown = this.state.zoomUp ? tree.total[0] : this.flat.shown;
     const focus = this.state.filters.find((filter) => filter.kind === "focus");
     const share = this.format.share(shown, this.whole);
     return `${focus ? "focus: callers above, callees below" : "all"} — ${this.format.value(shown)}${share && ` (${share})`}`;
+  }
+
+  /** How a zoom on one side of a focus narrows the other. */
+  narrowing() {
+    const { state, trees, format } = this;
+    const [down, up] = trees;
+    // What the zoom shows of the other side is all that is left there.
+    const value = (state.zoomUp ? down : up).total[0];
+    const name = this.data.short[state.zoom.at(-1)];
+    const only = state.zoomUp ? `callees: only samples called through ${name}` : `callers: only samples that reach ${name}`;
+    return `${only} — ${format.value(value)}, ${format.share(value, this.edges.total)} of the focus`;
   }
 
   /** Numbers of a block in words. */
@@ -86,7 +98,7 @@ class Drawn extends Counted {
     const { tree } = layer;
     const { data, format } = this;
     const id = tree.name[node];
-    if (id < 0) return [this.rootLabel()];
+    if (id < 0) return [this.rootLabel(tree)];
     const [pack, file, line] = data.facts[id];
     const value = (word, value) =>
       `${word} ${format.value(value)} ${format.share(value, this.whole)}` +

@@ -5,6 +5,7 @@
 
 const ACTIONS = ["focus", "show-from", "show-stacks", "hide-frames", "highlight"];
 const ROWS_AT_ONCE = 200;
+const EDGES_AT_ONCE = 10;
 
 const element = (id) => document.getElementById(id);
 
@@ -105,6 +106,7 @@ class Counted {
     this.showControls();
     this.showFilters();
     this.once("table", [this.flat, this.found, state.sort, state.reversed], () => this.showTable());
+    this.once("edges", [this.edges], () => this.showEdges());
     this.showGraph();
   }
 
@@ -133,6 +135,15 @@ class Counted {
     };
     this.flat = flat(this.values, isOld);
     this.otherFlat = data.compared ? flat(isOld ? metric.values : metric.old, !isOld) : null;
+    const focus = state.filters.filter((filter) => filter.kind === "focus");
+    this.edges = focus.length ? this.neighbours(matching(data, focus), isOld) : null;
+  }
+
+  /** What stands directly above and below the marked places. */
+  neighbours(marks, isOld) {
+    const { overlaps, ...sums } = countNeighbours(this.data, this.paths, this.values, marks, this.metric.zero);
+    for (const key of Object.keys(sums)) sums[key] = this.side(sums[key], isOld);
+    return { overlaps, ...sums };
   }
 
   /** Sums of one side; those of the old one are rescaled to compare with the new one. */
@@ -172,8 +183,11 @@ class Counted {
       this.trees = [grow(rooted(paths, state.inverted), state.zoom)];
       return;
     }
-    const up = grow(callers(paths), state.zoomUp ? state.zoom : []);
-    const down = grow(callees(paths), state.zoomUp ? [] : state.zoom);
+    // A zoom on one side narrows the other to the same samples, so that both have one scale.
+    const { zoom, zoomUp } = state;
+    const narrowed = zoom.length ? pathsOnChain(paths, zoom, zoomUp) : paths;
+    const up = grow(callers(zoomUp ? paths : narrowed), zoomUp ? zoom : []);
+    const down = grow(callees(zoomUp ? narrowed : paths), zoomUp ? [] : zoom);
     this.trees = [down, up];
   }
 

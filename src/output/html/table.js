@@ -62,6 +62,41 @@ class Tabled extends Drawn {
     element("more").textContent = `Show ${Math.min(ROWS_AT_ONCE, rest.length)} more`;
   }
 
+  /** Direct callers and callees of what is in focus, wherever they stand on a stack. */
+  showEdges() {
+    const { edges } = this;
+    const box = element("edges");
+    box.hidden = !edges;
+    if (!edges) return box.replaceChildren();
+    const marked = this.state.filters.filter((filter) => filter.kind === "focus").map((filter) => visible(filter.text));
+    const focus = marked.join(", ");
+    const tables = [
+      this.edgeTable(`Callers of ${focus}`, edges.callers, [["(itself)", edges.itself], ["(root)", edges.root]]),
+      this.edgeTable(`Callees of ${focus}`, edges.callees, [["(self)", edges.self], ["(itself)", edges.itself]]),
+    ];
+    const note = "rows overlap, because one sample can pass through several of them";
+    box.replaceChildren(...tables, ...(edges.overlaps ? [make("p", note)] : []));
+  }
+
+  edgeTable(title, values, others) {
+    const { data, format, edges } = this;
+    const table = document.createElement("table");
+    table.append(make("caption", title));
+    const row = (value, name) => {
+      const line = document.createElement("tr");
+      line.append(make("td", format.value(value)), make("td", format.share(value, edges.total)), name);
+      table.append(line);
+    };
+    const ids = Array.from(values.keys()).filter((id) => values[id] != 0);
+    ids.sort((a, b) => (absolute(values[a]) < absolute(values[b]) ? 1 : absolute(values[a]) > absolute(values[b]) ? -1 : a - b));
+    for (const id of ids.slice(0, EDGES_AT_ONCE)) row(values[id], this.nameCell(id));
+    const rest = ids.slice(EDGES_AT_ONCE);
+    const more = `… ${rest.length.toLocaleString("en-US")} more ${data.noun[rest.length === 1 ? 0 : 1]}`;
+    if (rest.length) row(rest.reduce((sum, id) => sum + values[id], this.metric.zero), make("td", more));
+    for (const [name, value] of others) if (value != 0) row(value, make("td", name));
+    return table;
+  }
+
   columnHead(key, name) {
     const { state } = this;
     const head = document.createElement("th");

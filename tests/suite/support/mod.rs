@@ -2,6 +2,7 @@
 
 #![allow(dead_code, unreachable_pub, reason = "every test binary uses its own part")]
 
+pub mod edges;
 pub mod naive;
 pub mod sides;
 

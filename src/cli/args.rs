@@ -164,7 +164,8 @@ pub(crate) struct LimitArgs {
 /// A share in percent, with or without its sign.
 pub(crate) fn percent(text: &str) -> Result<f64, String> {
     match text.trim_end_matches('%').parse::<f64>() {
-        Ok(share) if (0.0..=100.0).contains(&share) => Ok(share),
+        // `.abs()` for `-0`, which would be printed with its sign.
+        Ok(share) if (0.0..=100.0).contains(&share) => Ok(share.abs()),
         _ => Err("expected a number of percent from 0 to 100".to_string()),
     }
 }

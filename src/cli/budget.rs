@@ -6,6 +6,7 @@
 //! total = "12 %"         # or self; percent, or a value such as "250 ms"
 //! owner = "parsing"      # who is to be told
 //! metric = "cpu"         # checked only where this metric is compared
+//! optional = true        # fine if no function matches
 //! ```
 
 use std::fs;
@@ -15,10 +16,11 @@ use anyhow::{Context, Result};
 use serde::Deserialize;
 
 use crate::cli::failure::hinted;
-use crate::pattern::{Pattern, Patterns};
-use crate::profile::{Metric, Profile};
+use crate::cli::matching::Stages;
+use crate::kind::KINDS;
+use crate::name::nearest;
+use crate::profile::Metric;
 use crate::report::RowTest;
-use crate::transform::Marks;
 use crate::unit::{Quantity, Unit};
 use crate::view::{BudgetRule, Limit};
 
@@ -38,57 +40,106 @@ struct Rule {
     self_value: Option<String>,
     owner: Option<String>,
     metric: Option<String>,
+    #[serde(default)]
+    optional: bool,
 }
 
 /// What is missing in a rule, and what one looks like.
 const EXAMPLE: &str = r#"a rule is: [[budget]] function = "^serde" total = "12 %" (or self = "250 ms")"#;
 
-/// Reads the rules of a file that are about the metric of `profile`, and what to say about them.
-pub(crate) fn rules(path: &Path, profile: &Profile) -> Result<(Vec<BudgetRule>, Vec<String>)> {
-    let place = || path.display().to_string();
-    let text = fs::read_to_string(path).with_context(place)?;
+/// What budgets are checked on.
+pub(crate) struct Checked<'a> {
+    /// The comparison, filtered; it collects what is to be said about patterns.
+    pub(crate) stages: &'a mut Stages,
+    /// The names of all metrics of the inputs.
+    pub(crate) metrics: &'a [String],
+    /// Whether the new side holds anything of the metric that is compared.
+    pub(crate) has_values: bool,
+}
+
+/// Reads the rules of a file that are about the metric that is compared. Fails where a rule would check
+/// nothing and does not say that it may: a build that passes because of a typing mistake is worse than none.
+pub(crate) fn rules(path: &Path, on: &mut Checked<'_>) -> Result<Vec<BudgetRule>> {
+    let place = path.display().to_string();
+    let text = fs::read_to_string(path).with_context(|| place.clone())?;
     let file: BudgetFile =
-        toml::from_str(&text).map_err(|error| hinted(format!("{}: {error}", place()), EXAMPLE))?;
+        toml::from_str(&text).map_err(|error| hinted(format!("{place}: {error}"), EXAMPLE))?;
     if file.budget.is_empty() {
-        return Err(hinted(format!("{}: holds no budget", place()), EXAMPLE));
+        return Err(hinted(format!("{place}: contains no budget"), EXAMPLE));
     }
-    let metric = &profile.meta.metrics[0];
+    let count = file.budget.len();
+    let metric = on.stages.profile.meta.metrics[0].clone();
     let mut rules = Vec::new();
-    let mut notes = Vec::new();
+    let mut others = 0;
     for rule in file.budget {
-        if rule.metric.as_ref().is_some_and(|name| *name != metric.name) {
-            continue;
-        }
-        let (pattern, note) = Pattern::parse(&rule.function, false)
-            .with_context(|| format!("{}: function = \"{}\"", place(), rule.function))?;
-        notes.extend(note);
-        let functions = Marks::new(profile, &Patterns::from_iter([pattern]));
-        if !functions.are_used(profile) {
-            notes.push(format!("budget of `{}`: nothing matches", rule.function));
-        }
-        let limits = [(RowTest::Total, rule.total), (RowTest::SelfValue, rule.self_value)];
-        let mut given = limits.into_iter().filter_map(|(measure, limit)| Some((measure, limit?))).peekable();
-        if given.peek().is_none() {
-            let message =
-                format!("{}: the budget of `{}` has neither total nor self", place(), rule.function);
-            return Err(hinted(message, EXAMPLE));
-        }
-        for (measure, limit) in given {
-            let word = if measure == RowTest::Total { "total" } else { "self" };
-            let parsed = read_limit(&limit, metric).ok_or_else(|| {
-                let message = format!("{}: {word} = \"{limit}\": no limit for {}", place(), metric.name);
-                hinted(message, format!("give percent (12 %), or a value in {}", unit_word(metric)))
-            })?;
-            rules.push(BudgetRule {
-                functions: functions.clone(),
-                measure,
-                limit: parsed,
-                rule: format!("{word} of `{}` at most {limit}", rule.function),
-                owner: rule.owner.clone(),
-            });
+        if let Some(name) = rule.metric.as_ref().filter(|name| **name != metric.name) {
+            check_metric(name, &rule, &place, on.metrics)?;
+            others += 1;
+        } else {
+            rules.extend(read_rule(&rule, &place, &metric, on)?);
         }
     }
-    Ok((rules, notes))
+    if others > 0 {
+        let name = &metric.name;
+        on.stages.notes.push(format!("{place}: {others} of {count} budgets not checked: not about {name}"));
+    }
+    Ok(rules)
+}
+
+/// Refuses a budget for a metric that nobody has heard of.
+fn check_metric(name: &str, rule: &Rule, place: &str, of_inputs: &[String]) -> Result<()> {
+    let known = KINDS.iter().flat_map(|kind| kind.metrics.iter().copied().chain([kind.name]));
+    let known: Vec<&str> = of_inputs.iter().map(String::as_str).chain(known).collect();
+    if rule.optional || known.contains(&name) {
+        return Ok(());
+    }
+    let message =
+        format!("{place}: the budget of `{}` is for the metric {name}, which no input has", rule.function);
+    let near = nearest(name, known, 3);
+    let hint = match &near[..] {
+        [] => format!("the inputs have {}", of_inputs.join(", ")),
+        near => format!("did you mean {}?", near.join(", ")),
+    };
+    Err(hinted(message, hint))
+}
+
+/// The limits of one rule of the file.
+fn read_rule(rule: &Rule, place: &str, metric: &Metric, on: &mut Checked<'_>) -> Result<Vec<BudgetRule>> {
+    let function = &rule.function;
+    if !on.has_values && !rule.optional {
+        let message = format!(
+            "{place}: the budget of `{function}` cannot be checked: the new side has no {}",
+            metric.name
+        );
+        return Err(hinted(message, "optional = true lets it pass"));
+    }
+    let option = format!("{place}: budget of");
+    let functions = if rule.optional {
+        on.stages.marks(function).with_context(|| format!("{option} {function}"))?
+    } else {
+        on.stages.show(&option, std::slice::from_ref(function), |profile, _| (profile.clone(), 0))?
+    };
+    let limits = [("total", RowTest::Total, &rule.total), ("self", RowTest::SelfValue, &rule.self_value)];
+    let mut rules = Vec::new();
+    for (word, measure, limit) in limits {
+        let Some(limit) = limit else { continue };
+        let parsed = read_limit(limit, metric).ok_or_else(|| {
+            let message = format!("{place}: {word} = \"{limit}\": not a limit for {}", metric.name);
+            hinted(message, format!("give percent (12 %), or a value in {}", unit_word(metric)))
+        })?;
+        rules.push(BudgetRule {
+            functions: functions.clone(),
+            measure,
+            limit: parsed,
+            rule: format!("{word} of `{function}` at most {limit}"),
+            owner: rule.owner.clone(),
+        });
+    }
+    if rules.is_empty() {
+        let message = format!("{place}: the budget of `{function}` has neither total nor self");
+        return Err(hinted(message, EXAMPLE));
+    }
+    Ok(rules)
 }
 
 fn unit_word(metric: &Metric) -> &str {
@@ -99,7 +150,8 @@ fn unit_word(metric: &Metric) -> &str {
 fn read_limit(text: &str, metric: &Metric) -> Option<Limit> {
     let is_limit = |limit: &f64| limit.is_finite() && *limit >= 0.0;
     if let Some(number) = text.trim().strip_suffix('%') {
-        return number.trim().parse().ok().filter(is_limit).map(Limit::Percent);
+        // `.abs()` for `-0 %`, which would be printed with its sign.
+        return number.trim().parse().ok().filter(is_limit).map(|limit: f64| Limit::Percent(limit.abs()));
     }
     let own = Unit::parse(&metric.unit);
     let number = text.trim();
@@ -130,6 +182,8 @@ mod tests {
         assert_eq!(read("100", "count"), Some(Limit::Value(100.0)));
         assert_eq!(read("100 ms", "bytes"), None);
         assert_eq!(read("-1 %", "bytes"), None);
+        let Some(Limit::Percent(zero)) = read("-0 %", "bytes") else { panic!("0 is a limit") };
+        assert!(zero.is_sign_positive());
         assert_eq!(read("lots", "bytes"), None);
     }
 }

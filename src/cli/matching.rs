@@ -73,7 +73,7 @@ impl Stages {
 
     /// The frames that a pattern means: as a regular expression, else literally. `None` where that
     /// is none of the frames that are left.
-    fn marks(&mut self, text: &str) -> Result<Option<Marks>> {
+    pub(crate) fn marks(&mut self, text: &str) -> Result<Option<Marks>> {
         let (pattern, note) = Pattern::parse(text, self.fixed)?;
         let is_literal = self.fixed || note.is_some();
         self.notes.extend(note);

@@ -24,6 +24,68 @@ pub fn fit(name: &str, width: usize, ellipsis: &str) -> String {
     format!("{head}{ellipsis}{tail}")
 }
 
+/// Shortens a name to `width` columns like [`fit`], but never in the part that tells it apart: the last parts of a
+/// qualified name, or the function and the line of one that ends with its place. `None` where these do not fit.
+///
+/// ```
+/// use prof::name::fit_telling;
+///
+/// let fit = |name, width| fit_telling(name, width, "…");
+/// assert_eq!(fit("shop/matching.(*Engine).matchInstance", 22).unwrap(), "…matchInstance");
+/// assert_eq!(fit("waysToPay file:///srv/app.mjs:52:19", 24).unwrap(), "waysToPay …app.mjs:52:19");
+/// assert_eq!(fit("shop/matching.(*Engine).matchInstance", 12), None);
+/// ```
+pub fn fit_telling(name: &str, width: usize, ellipsis: &str) -> Option<String> {
+    if name.width() <= width {
+        return Some(name.to_owned());
+    }
+    let room = width.checked_sub(ellipsis.width())?;
+    if let Some((function, place, line)) = with_place(name) {
+        let room = room.checked_sub(function.width() + 1)?;
+        return (line.width() <= room).then(|| format!("{function} {ellipsis}{}", tail(place, room)));
+    }
+    let starts = part_starts(name);
+    let fits = |at: &usize| name[*at..].width() <= room;
+    let is_telling = |at: &usize| name[*at..].width() >= LEAST_TELLING;
+    let from = starts.into_iter().take_while(fits).last().filter(is_telling)?;
+    Some(format!("{ellipsis}{}", &name[from..]))
+}
+
+/// The end of a name takes at least this many columns to tell it apart: `func1` alone does not.
+const LEAST_TELLING: usize = 12;
+
+/// The function, the place and the line of `f file.js:52:19` or `f (file.py:7)`.
+fn with_place(name: &str) -> Option<(&str, &str, &str)> {
+    let (function, place) = name.rsplit_once(' ')?;
+    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let plain = place.strip_suffix(')').unwrap_or(place);
+    let (mut before, last) = plain.rsplit_once(':')?;
+    if !is_digits(last) {
+        return None;
+    }
+    if let Some((file, line)) = before.rsplit_once(':').filter(|(_, line)| is_digits(line)) {
+        (before, _) = (file, line);
+    }
+    Some((function, place, &place[before.len()..]))
+}
+
+/// Where the parts of a qualified name start, the last one first. What is in brackets is no part.
+fn part_starts(name: &str) -> Vec<usize> {
+    let mut starts = Vec::new();
+    let mut depth = 0_usize;
+    for (at, c) in name.char_indices().rev() {
+        match c {
+            ')' | ']' | '>' | '}' => depth += 1,
+            '(' | '[' | '<' | '{' => depth = depth.saturating_sub(1),
+            // Not between the colons of `::`.
+            ':' if depth == 0 && name[at + 1..].starts_with(':') => {}
+            '.' | ':' | '/' | '#' | '\\' if depth == 0 => starts.push(at + 1),
+            _ => {}
+        }
+    }
+    starts
+}
+
 /// The longest beginning that takes at most `width` columns.
 fn head(name: &str, width: usize) -> &str {
     let mut left = width;
@@ -181,6 +243,27 @@ mod tests {
     }
 
     #[test]
+    fn what_tells_a_name_apart_stays() {
+        for (name, width, want) in [
+            ("matching.Engine.matchInstance", 29, Some("matching.Engine.matchInstance")),
+            ("matching.Engine.matchInstance", 21, Some("…Engine.matchInstance")),
+            ("matching.Engine.matchInstance", 20, Some("…matchInstance")),
+            ("matching.Engine.matchInstance", 13, None),
+            // A closure is told apart by the function it is in.
+            ("shop/cart.(*Cart).addItems.func1", 20, Some("…addItems.func1")),
+            ("std::map<a::b, c::d>::insert(x::y const&)", 30, Some("…insert(x::y const&)")),
+            ("get total (shop/cart.py:7)", 20, Some("get total …art.py:7)")),
+            ("get total (shop/cart.py:7)", 13, None),
+            ("waysToPay file:///srv/app.mjs:52:19", 17, Some("waysToPay …:52:19")),
+            ("waysToPay file:///srv/app.mjs:52:19", 16, None),
+            ("a_single_long_word", 17, None),
+            ("関数関数", 1, None),
+        ] {
+            assert_eq!(fit_telling(name, width, "…").as_deref(), want, "{name} {width}");
+        }
+    }
+
+    #[test]
     fn chains() {
         let decode = ["gob.(*Decoder).Decode", "gob.(*Decoder).DecodeValue"];
         let wake = ["runtime.futexwakeup", "runtime.notewakeup", "runtime.startm", "runtime.wakep"];
@@ -211,6 +294,13 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_telling_name_keeps_the_width(name in "[a-c関.:() 1]{0,30}", width in 0..40_usize) {
+            if let Some(fitted) = fit_telling(&name, width, "…") {
+                prop_assert!(fitted.width() <= width, "{}", fitted);
+            }
+        }
+
         #[test]
         fn the_width_is_kept(names in proptest::collection::vec("[a-c関.]{0,12}", 0..8), width in 0..60_usize) {
             let row = fit_chain(&names, " → ", Some(width), "…");

@@ -15,7 +15,7 @@ mod short;
 pub use clean::clean;
 pub(crate) use clean::is_unprintable;
 pub use demangle::demangle;
-pub use fit::{display_width, fit, fit_chain};
+pub use fit::{display_width, fit, fit_chain, fit_telling};
 pub use identity::{identifiers, is_anonymous, normalized, without_numbers, without_run};
 pub use nearest::nearest;
 pub use package::package;

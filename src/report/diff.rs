@@ -57,7 +57,7 @@ pub struct DiffSide {
     /// For the text: how they were chosen, where not all were taken: `5 of 12 profiles, seed 42`.
     #[serde(skip)]
     pub chosen: Option<String>,
-    /// Σ |value| of the metric in all of them.
+    /// Σ |value| of the metric in all of them; shares of this side are of this.
     pub total: i64,
     /// How many independent samples they are worth; null where that cannot be told.
     pub samples: Option<i64>,
@@ -126,6 +126,11 @@ pub struct BudgetCheck {
     pub exceeded: bool,
     /// Whether value and limit are percent.
     pub percent: bool,
+    /// Whether any function matches; only an optional budget may do without.
+    pub matched: bool,
+    /// For the forms for people: the sum on the new side that `value` is made of.
+    #[serde(skip)]
+    pub cost: i64,
 }
 
 /// Which of the two values of a function a row is about.
@@ -174,15 +179,21 @@ pub struct DiffRow {
     pub about: RowAbout,
 }
 
+impl DiffRow {
+    /// The values that the row is about, as recorded on the old and on the new side.
+    pub fn tested_values(&self) -> (i64, i64) {
+        match self.test {
+            RowTest::SelfValue => (self.old.self_value, self.new.self_value),
+            RowTest::Total => (self.old.total, self.new.total),
+        }
+    }
+}
+
 /// What the forms for people say of a row besides.
 #[derive(Clone, Debug, Default)]
 pub struct RowAbout {
     /// The line of the function, where known.
     pub line: Option<u32>,
-    /// The share of the old side, 0 to 1.
-    pub old_share: f64,
-    /// The share of the new side per unit of unchanged code: old share + points.
-    pub new_share: f64,
     /// Effective samples of both sides; `None` where that cannot be told.
     pub samples: Option<(f64, f64)>,
     /// Whether there were samples enough for any outcome to count.

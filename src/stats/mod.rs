@@ -218,7 +218,10 @@ impl fmt::Display for Incomparable {
             Self::Unit(unit) => write!(f, "a sample cannot stand for {unit}"),
             Self::Option(name, value) => write!(f, "{name} cannot be {value}"),
             Self::NeedsReplicates => {
-                write!(f, "how much one sample stands for is unknown: two or more profiles a side are needed")
+                write!(
+                    f,
+                    "how much one sample stands for is unknown, so two or more profiles per side are needed"
+                )
             }
         }
     }

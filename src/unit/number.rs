@@ -158,6 +158,17 @@ mod tests {
 
     proptest! {
         #[test]
+        fn no_zero_has_a_sign(value: i64, small in -3_000_i64..3_000, whole in 1..=i64::MAX, decimals in 0_u32..=9) {
+            for value in [value, small, 0] {
+                for text in [share(value, whole), signed_share(value, whole), fixed(value, whole, decimals)] {
+                    let number = text.trim_end_matches('%').replace(',', "");
+                    let is_zero = number.parse::<f64>().is_ok_and(|number| number == 0.0);
+                    prop_assert!(!is_zero || !number.starts_with(['-', '+']), "{}", text);
+                }
+            }
+        }
+
+        #[test]
         fn fixed_is_within_half_a_digit(n: i64, d in 1..=i64::MAX, decimals in 0_u32..=9) {
             let text = fixed(n, d, decimals).replace([',', '.'], "");
             let units: i128 = text.parse().unwrap();

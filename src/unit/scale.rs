@@ -414,6 +414,18 @@ mod tests {
         }
 
         #[test]
+        fn no_zero_has_a_sign(value in -2_000_i64..2_000, unit in any_unit(), to in any_unit(), divisor in 1..5000_u64) {
+            let scales = [Some(Scale::automatic(&unit, divisor, i64::MAX)), Scale::for_column(&unit, divisor, value, Some(&to)).ok()];
+            for scale in scales.into_iter().flatten() {
+                for text in [scale.format(value), scale.format_signed(value), scale.format_short(value)] {
+                    let number = text.trim_end_matches(&scale.suffix()).replace(',', "");
+                    let is_zero = number.parse::<f64>().is_ok_and(|number| number == 0.0);
+                    prop_assert!(!is_zero || !number.starts_with(['-', '+']), "{}", text);
+                }
+            }
+        }
+
+        #[test]
         fn larger_values_never_read_smaller(a: i64, b: i64, unit in any_unit(), divisor in 1..5000_u64) {
             let scale = Scale::automatic(&unit, divisor, a);
             // In the smallest unit, so that numbers of different units compare.

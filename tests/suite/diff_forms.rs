@@ -66,10 +66,10 @@ fn a_comment_says_what_regressed_first() {
 
     |               |  COST |    95% CI |    OLD |    NEW |       Δ |          q | FUNCTION       |
     |---------------|------:|----------:|-------:|-------:|--------:|-----------:|----------------|
-    | **REGRESSED** | ×1.50 | 1.44–1.57 |  25.8% |  38.7% | +13.0pt | &lt;0.0001 | `parse` (self) |
-    | inherits      | ×1.13 | 1.09–1.17 | 100.0% | 112.9% | +12.9pt | &lt;0.0001 | `main`         |
+    | **REGRESSED** | ×1.50 | 1.44–1.57 |  25.8% |  34.3% | +13.0pt | &lt;0.0001 | `parse` (self) |
+    | inherits      | ×1.13 | 1.09–1.17 | 100.0% | 100.0% | +12.9pt | &lt;0.0001 | `main`         |
 
-    could have seen (80%): ×1.15 at 10% of the profile, ×1.32 at 2%
+    detectable with 80% power: 1.15× for a function with a 10% share, 1.32× with a 2% share
 
     <details><summary>What was compared</summary>
 
@@ -78,19 +78,19 @@ fn a_comment_says_what_regressed_first() {
     | old | main/  | 3 profiles, 23,332 samples |
     | new | pr/    | 3 profiles, 26,373 samples |
 
-    - 1 regressed, 0 improved of 10 tested · alpha 1%, floor ×1.05 and 1.0pt
-    - COST and NEW are per unit of unchanged code (new ÷ 0.89), so NEW − OLD = Δ
+    - 1 regressed, 0 improved of 10 tested · alpha 1%, thresholds 1.05× and 1.0pt
+    - OLD and NEW are shares of each side's own total; for COST and for Δ (points of the old total) the new side is rescaled by 1/0.89, so that unchanged code costs the same on both sides
 
     |    |  COST |    95% CI |   OLD |   NEW |      Δ | q | FUNCTION                |
     |----|------:|----------:|------:|------:|-------:|--:|-------------------------|
-    | \~ | ×1.03 | 0.91–1.17 |  2.7% |  2.7% | +0.1pt | 1 | `idle` (self)           |
-    | \~ | ×1.02 | 0.95–1.10 |  7.8% |  8.0% | +0.1pt | 1 | `read` (self)           |
-    | \~ | ×0.99 | 0.92–1.05 | 10.5% | 10.4% | −0.2pt | 1 | `hash` (self)           |
-    | \~ | ×0.98 | 0.90–1.07 |  5.3% |  5.2% | −0.1pt | 1 | `log` (self)            |
-    | \~ | ×1.00 | 0.90–1.11 |  4.0% |  4.0% |  0.0pt | 1 | `flush` (self)          |
-    | \~ | ×1.00 | 0.95–1.05 | 19.3% | 19.3% |  0.0pt | 1 | `plan` (self)           |
-    | \~ | ×1.00 | 0.93–1.07 |  9.2% |  9.2% |  0.0pt | 1 | `write` (self)          |
-    | \~ | ×1.00 | 0.95–1.06 | 15.5% | 15.5% |  0.0pt | 1 | sort&lt;a\|b&gt; (self) |
+    | \~ | ×1.03 | 0.91–1.17 |  2.7% |  2.4% | +0.1pt | 1 | `idle` (self)           |
+    | \~ | ×1.02 | 0.95–1.10 |  7.8% |  7.1% | +0.1pt | 1 | `read` (self)           |
+    | \~ | ×0.99 | 0.92–1.05 | 10.5% |  9.2% | −0.2pt | 1 | `hash` (self)           |
+    | \~ | ×0.98 | 0.90–1.07 |  5.3% |  4.6% | −0.1pt | 1 | `log` (self)            |
+    | \~ | ×1.00 | 0.90–1.11 |  4.0% |  3.5% |  0.0pt | 1 | `flush` (self)          |
+    | \~ | ×1.00 | 0.95–1.05 | 19.3% | 17.1% |  0.0pt | 1 | `plan` (self)           |
+    | \~ | ×1.00 | 0.93–1.07 |  9.2% |  8.1% |  0.0pt | 1 | `write` (self)          |
+    | \~ | ×1.00 | 0.95–1.06 | 15.5% | 13.7% |  0.0pt | 1 | sort&lt;a\|b&gt; (self) |
 
     </details>
     "#);
@@ -101,9 +101,9 @@ fn a_comment_without_a_verdict_says_what_would_take_one() {
     assert_snapshot!(markdown(undecided()), @r#"
     ### ⚠️ samples: no verdict
 
-    no verdict: so few samples show only changes above ×15.6 at a function of 10%. To see ×1.2 there: about 7,890 samples a side, or 5 runs a side of about 1,950, or name the function: --function F
+    no verdict: too few samples: for a function with a 10% share, only changes above 15.6× are detectable. To detect 1.2×: about 7,890 samples per side, or 5 runs per side with about 1,950 samples each, or name the function: --function F
 
-    one pair: how much runs differ by themselves cannot be seen; to gate a build give 3 or more profiles a side
+    only one run per side, so run-to-run noise is unknown; to gate a build, give 3 or more profiles per side
 
     <details><summary>What was compared</summary>
 
@@ -112,8 +112,8 @@ fn a_comment_without_a_verdict_says_what_would_take_one() {
     | old |        | 1 profile, 51 samples |
     | new |        | 1 profile, 53 samples |
 
-    - 0 regressed, 0 improved of 3 tested · alpha 1%, floor ×1.05 and 1.0pt
-    - COST and NEW are per unit of unchanged code (new ÷ 1.00), so NEW − OLD = Δ
+    - 0 regressed, 0 improved of 3 tested · alpha 1%, thresholds 1.05× and 1.0pt
+    - OLD and NEW are shares of each side's own total; for COST and for Δ (points of the old total) the new side is rescaled by 1/1.00, so that unchanged code costs the same on both sides
 
     |    |  COST |    95% CI |    OLD |    NEW |       Δ |    q | FUNCTION   |
     |----|------:|----------:|-------:|-------:|--------:|-----:|------------|
@@ -128,16 +128,16 @@ fn a_comment_without_a_verdict_says_what_would_take_one() {
 #[test]
 fn annotations_stand_beside_the_function() {
     assert_snapshot!(written(|out| output::github(&regressed(), out).unwrap()), @r#"
-    ::error file=src/parse.rs,line=12,title=performance regression::parse costs ×1.50 (its own code; 95%25 CI 1.44–1.57): 25.8%25 to 38.7%25 of the profile (+13.0pt)
-    ::notice title=prof diff::1 regressed, 0 improved of 10 tested · alpha 1%25, floor ×1.05 and 1.0pt%0Acould have seen (80%25): ×1.15 at 10%25 of the profile, ×1.32 at 2%25
+    ::error file=src/parse.rs,line=12,title=performance regression::parse costs 1.50× as much relative to unchanged code (its own code; 95%25 CI 1.44–1.57; +13.0pt); 25.8%25 of the old total, 34.3%25 of the new
+    ::notice title=prof diff::1 regressed, 0 improved of 10 tested · alpha 1%25, thresholds 1.05× and 1.0pt%0Adetectable with 80%25 power: 1.15× for a function with a 10%25 share, 1.32× with a 2%25 share
     "#);
 }
 
 #[test]
 fn annotations_without_a_verdict_warn() {
     assert_snapshot!(written(|out| output::github(&undecided(), out).unwrap()), @r#"
-    ::warning title=prof diff::one pair: how much runs differ by themselves cannot be seen; to gate a build give 3 or more profiles a side
-    ::warning title=prof diff::0 regressed, 0 improved of 3 tested · alpha 1%25, floor ×1.05 and 1.0pt%0Ano verdict: so few samples show only changes above ×15.6 at a function of 10%25. To see ×1.2 there: about 7,890 samples a side, or 5 runs a side of about 1,950, or name the function: --function F
+    ::warning title=prof diff::only one run per side, so run-to-run noise is unknown; to gate a build, give 3 or more profiles per side
+    ::warning title=prof diff::0 regressed, 0 improved of 3 tested · alpha 1%25, thresholds 1.05× and 1.0pt%0Ano verdict: too few samples: for a function with a 10%25 share, only changes above 15.6× are detectable. To detect 1.2×: about 7,890 samples per side, or 5 runs per side with about 1,950 samples each, or name the function: --function F
     "#);
 }
 
@@ -150,7 +150,7 @@ fn build_servers_get_a_test_a_function() {
       <testsuite name="prof diff" tests="11" failures="1" skipped="0">
         <testcase classname="prof diff" name="evidence"/>
         <testcase classname="prof diff" name="self of parse" file="src/parse.rs">
-          <failure message="parse costs ×1.50 (its own code; 95% CI 1.44–1.57): 25.8% to 38.7% of the profile (+13.0pt)"/>
+          <failure message="parse costs 1.50× as much relative to unchanged code (its own code; 95% CI 1.44–1.57; +13.0pt); 25.8% of the old total, 34.3% of the new"/>
         </testcase>
         <testcase classname="prof diff" name="total of main"/>
         <testcase classname="prof diff" name="self of idle"/>
@@ -161,7 +161,7 @@ fn build_servers_get_a_test_a_function() {
         <testcase classname="prof diff" name="self of plan" file="src/plan.rs"/>
         <testcase classname="prof diff" name="self of write"/>
         <testcase classname="prof diff" name="self of sort&lt;a|b&gt;" file="src/sort.rs"/>
-        <system-out>1 regressed, 0 improved of 10 tested · alpha 1%, floor ×1.05 and 1.0pt; could have seen (80%): ×1.15 at 10% of the profile, ×1.32 at 2%</system-out>
+        <system-out>1 regressed, 0 improved of 10 tested · alpha 1%, thresholds 1.05× and 1.0pt; detectable with 80% power: 1.15× for a function with a 10% share, 1.32× with a 2% share</system-out>
       </testsuite>
     </testsuites>
     "#);
@@ -226,7 +226,10 @@ fn budgets_are_checked_on_the_new_side() {
     let profile = from_picture(&format!("{old}\n{new}"));
     let rule = |measure: RowTest, limit: Limit| BudgetRule {
         // Frames of the drawings are numbered alike in all profiles made of them.
-        functions: Marks::new(&profile, &prof::pattern::Patterns::parse(&["^parse$"], false).unwrap().0),
+        functions: Some(Marks::new(
+            &profile,
+            &prof::pattern::Patterns::parse(&["^parse$"], false).unwrap().0,
+        )),
         measure,
         limit,
         rule: "total of `^parse$` at most …".to_string(),

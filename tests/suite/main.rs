@@ -14,6 +14,7 @@ mod corpus_text;
 mod counting;
 mod dependencies;
 mod diff_forms;
+mod diff_reports;
 mod diff_runs;
 mod diff_stacks;
 mod filters;

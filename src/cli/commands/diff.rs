@@ -1,5 +1,6 @@
 //! `prof diff`.
 
+use std::collections::BTreeSet;
 use std::env;
 use std::path::PathBuf;
 
@@ -8,11 +9,11 @@ use clap::{Args, ValueHint};
 use clap_complete::engine::ArgValueCompleter;
 
 use crate::cli::args::{InputArgs, LayoutArgs, NodeArgs, OutputFormat, WordingArgs, normalize, percent};
-use crate::cli::budget;
+use crate::cli::budget::{self, Checked};
 use crate::cli::calls::Shows;
 use crate::cli::clock::Clock;
 use crate::cli::completion::functions;
-use crate::cli::diff_inputs::{SideInput, SideInputs, SideReader};
+use crate::cli::diff_inputs::{SideInputs, SideReader, Sides};
 use crate::cli::failure::hinted;
 use crate::cli::filters::FilterArgs;
 use crate::cli::many::ChoiceArgs;
@@ -138,14 +139,10 @@ impl DiffCommand {
         clock.step("lay the sides beside");
 
         let filtered = self.filters.apply(whole, &by)?;
-        let stages = Stages::new(filtered.profile.clone(), self.filters.fixed_strings);
-        let (functions, more) = self.functions(stages)?;
-        notes.extend(more);
-        let (budgets, more) = match &self.test.budget {
-            Some(path) => budget::rules(path, &filtered.profile)?,
-            None => Default::default(),
-        };
-        notes.extend(more);
+        let mut stages = Stages::new(filtered.profile.clone(), self.filters.fixed_strings);
+        let functions = stages.show("--function", &self.test.function, |profile, _| (profile.clone(), 0))?;
+        let budgets = self.budgets(&mut stages, &sides)?;
+        notes.extend(stages.notes);
         notes.extend(filtered.notes);
         clock.step("filter");
         warn("warning", &filtered.profile.meta.warnings, &self.input);
@@ -213,10 +210,15 @@ impl DiffCommand {
         (fold_leaves(whole, &names).0, notes)
     }
 
-    /// The functions to test, where they are named.
-    fn functions(&self, mut stages: Stages) -> Result<(Option<Marks>, Vec<String>)> {
-        let marks = stages.show("--function", &self.test.function, |profile, _| (profile.clone(), 0))?;
-        Ok((marks, stages.notes))
+    /// The budgets to check.
+    fn budgets(&self, stages: &mut Stages, sides: &Sides) -> Result<Vec<BudgetRule>> {
+        let Some(path) = &self.test.budget else { return Ok(Vec::new()) };
+        let metrics = sides.all().flat_map(|input| &input.profile.meta.metrics);
+        let metrics: BTreeSet<String> = metrics.map(|metric| metric.name.clone()).collect();
+        let metrics: Vec<String> = metrics.into_iter().collect();
+        let has_values =
+            sides.new.inputs.iter().any(|input| input.profile.meta.metrics[input.metric].total > 0);
+        budget::rules(path, &mut Checked { stages, metrics: &metrics, has_values })
     }
 
     fn options(&self, by: By, functions: Option<Marks>, budgets: Vec<BudgetRule>) -> DiffOptions {
@@ -259,17 +261,16 @@ impl DiffCommand {
 
 fn side(side: &SideInputs, given: Vec<String>) -> DiffSide {
     let inputs = &side.inputs;
-    let total = |input: &SideInput| input.profile.meta.metrics[input.metric].total;
     DiffSide {
         inputs: given,
         profiles: inputs.len(),
         chosen: side.chosen.clone(),
-        total: inputs.iter().map(total).sum(),
-        samples: None,
         duration_ns: inputs
             .iter()
             .filter_map(|input| input.profile.meta.duration_ns)
             .reduce(i64::saturating_add),
+        // What both sides hold is counted when they stand beside each other.
+        ..DiffSide::default()
     }
 }
 

@@ -10,13 +10,13 @@ use crate::report::{Diff, DiffRow, DiffVerdict, RowVerdict};
 /// and what could have been. Fails where `out` does.
 pub fn github(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
     for row in diff.with_verdict(RowVerdict::Regressed) {
-        annotation(out, "error", Some(row), "performance regression", &words::sentence(row))?;
+        annotation(out, "error", Some(row), "performance regression", &words::sentence(diff, row))?;
     }
     for budget in diff.exceeded() {
         annotation(out, "error", None, "performance budget exceeded", &words::budget(diff, budget))?;
     }
     for row in diff.with_verdict(RowVerdict::Improved) {
-        annotation(out, "notice", Some(row), "performance improvement", &words::sentence(row))?;
+        annotation(out, "notice", Some(row), "performance improvement", &words::sentence(diff, row))?;
     }
     for warning in &diff.header.warnings {
         annotation(out, "warning", None, "prof diff", warning)?;

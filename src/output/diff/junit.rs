@@ -37,7 +37,7 @@ pub fn junit(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
     for row in cases {
         let measure = if row.test == RowTest::SelfValue { "self" } else { "total" };
         let name = format!("{} of {}", measure, clean(&row.name));
-        let sentence = words::sentence(row);
+        let sentence = words::sentence(diff, row);
         let failed = row.verdict == RowVerdict::Regressed;
         let outcome = if failed { Outcome::Failed(&sentence) } else { Outcome::Passed };
         case(&mut writer, &name, row.file.as_deref(), outcome)?;

@@ -19,7 +19,7 @@ pub(in crate::output) fn comment(diff: &Diff, out: &mut dyn Write) -> io::Result
     let (telling, others): (Vec<&DiffRow>, Vec<&DiffRow>) =
         diff.rows.iter().filter(|row| row.p.is_some() || diff.tested == 0).partition(|row| has_verdict(row));
     if !telling.is_empty() {
-        rows(&telling, out)?;
+        rows(diff, &telling, out)?;
         writeln!(out)?;
     }
     writeln!(out, "{}\n", escape(&words::evidence(diff)))?;
@@ -34,7 +34,7 @@ pub(in crate::output) fn comment(diff: &Diff, out: &mut dyn Write) -> io::Result
     }
     if !others.is_empty() {
         writeln!(out)?;
-        rows(&others, out)?;
+        rows(diff, &others, out)?;
         if diff.about.cut > 0 {
             writeln!(out, "\n… {} more tested", diff.about.cut)?;
         }
@@ -71,19 +71,19 @@ fn headline(diff: &Diff) -> String {
     format!("{sign}{}: {said}{budgets}", diff.header.metric.name)
 }
 
-fn rows(rows: &[&DiffRow], out: &mut dyn Write) -> io::Result<()> {
+fn rows(diff: &Diff, rows: &[&DiffRow], out: &mut dyn Write) -> io::Result<()> {
     let titles = ["", "COST", "95% CI", "OLD", "NEW", "Δ", "q", "FUNCTION"];
     let cells = rows.iter().map(|row| {
         let mut name = code(&row.name);
-        name.push_str(&escape(&words::behind_name(row, str::to_string)));
+        name.push_str(&escape(&words::after_name(row, str::to_string)));
         let word = words::verdict(row);
         let word = if row.verdict == RowVerdict::Regressed { format!("**{word}**") } else { escape(word) };
         vec![
             word,
             words::cost(row),
             words::interval(row),
-            words::percent(row.about.old_share),
-            words::percent(row.about.new_share),
+            words::old_share(diff, row),
+            words::new_share(diff, row),
             words::points(row.points),
             row.q.map(words::probability).map(|q| escape(&q)).unwrap_or_default(),
             name,
@@ -111,7 +111,7 @@ fn sides(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
 fn notes(diff: &Diff) -> Vec<String> {
     let mut notes = vec![words::summary(diff)];
     notes.extend(words::filters(diff));
-    notes.extend(words::unchanged_code(diff));
+    notes.push(words::scales(diff));
     notes.extend(words::on_one_side(diff));
     notes.extend(diff.budgets.iter().map(|budget| words::budget(diff, budget)));
     notes.extend(diff.header.warnings.iter().cloned());

@@ -2,7 +2,7 @@
 
 use crate::name::clean;
 use crate::report::{BudgetCheck, Diff, DiffRow, DiffSide, DiffVerdict, Moved, RowTest, RowVerdict};
-use crate::unit::{Unit, group_thousands, human};
+use crate::unit::{self, Unit, group_thousands, human};
 
 /// `×1.16`
 pub(in crate::output) fn ratio(ratio: f64) -> String {
@@ -18,11 +18,11 @@ fn plain_ratio(ratio: f64) -> String {
     }
 }
 
-/// A ratio in a sentence, where two digits say enough: `×2.2`, `×1.16`, `×1.2`.
-fn rough_ratio(value: f64) -> String {
+/// A ratio in a sentence, where two digits say enough: `2.2×`, `1.16×`, `1.2×`.
+fn times(value: f64) -> String {
     let text = if (2.0..10.0).contains(&value) { format!("{value:.1}") } else { plain_ratio(value) };
     let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
-    format!("×{text}")
+    format!("{text}×")
 }
 
 /// `1.10–1.23`; empty where nothing was tested.
@@ -51,9 +51,15 @@ pub(in crate::output) fn points(points: f64) -> String {
     format!("{sign}{:.1}pt", points.abs())
 }
 
-/// A share from 0 to 1 as percent.
-pub(in crate::output) fn percent(share: f64) -> String {
-    format!("{:.1}%", share * 100.0)
+/// What a row had on the old side, as a share of what that side recorded: `13.7%`. Empty for a side without
+/// samples, of which nothing can be a share.
+pub(in crate::output) fn old_share(diff: &Diff, row: &DiffRow) -> String {
+    unit::share(row.tested_values().0, diff.old.total)
+}
+
+/// The same on the new side, as a share of what *that* side recorded.
+pub(in crate::output) fn new_share(diff: &Diff, row: &DiffRow) -> String {
+    unit::share(row.tested_values().1, diff.new.total)
 }
 
 /// A p-value with as many digits as matter: `1`, `0.27`, `0.001`, `<0.0001`.
@@ -76,8 +82,8 @@ pub(in crate::output) fn verdict(row: &DiffRow) -> &'static str {
     }
 }
 
-/// What stands behind the name: which of its values, and where moved samples were before.
-pub(in crate::output) fn behind_name(row: &DiffRow, shown: impl Fn(&str) -> String) -> String {
+/// What stands after the name: which of its values, and where moved samples were before.
+pub(in crate::output) fn after_name(row: &DiffRow, shown: impl Fn(&str) -> String) -> String {
     let mut text = String::new();
     if row.test == RowTest::SelfValue {
         text.push_str(" (self)");
@@ -130,25 +136,34 @@ pub(in crate::output) fn inputs(side: &DiffSide) -> String {
     }
 }
 
-/// What the numbers of the columns mean.
-pub(in crate::output) fn unchanged_code(diff: &Diff) -> Option<String> {
-    let by = match diff.header.normalize.as_ref()?.method {
-        _ if diff.noise.is_none() => return None,
-        "core" => "unchanged code",
-        "per" => "work done",
-        "none" => "run",
-        _ => return Some("COST compares shares of the whole; NEW − OLD = Δ".to_string()),
+/// What the numbers of the columns mean: the one place that says which of them are rescaled.
+pub(in crate::output) fn scales(diff: &Diff) -> String {
+    let shares = "OLD and NEW are shares of each side's own total";
+    let method = diff.header.normalize.as_ref().map_or("total", |normalize| normalize.method);
+    let so_that = match method {
+        _ if diff.noise.is_none() => return format!("{shares}; Δ is their difference"),
+        "core" => "unchanged code costs the same on both sides",
+        "per" => "costs are per unit of work done",
+        "none" => "costs are per run",
+        _ => return format!("{shares}; COST is their ratio, Δ their difference"),
     };
-    Some(format!(
-        "COST and NEW are per unit of {by} (new ÷ {}), so NEW − OLD = Δ",
+    let of = if diff.header.about.filters.is_empty() { "" } else { " that the filters keep" };
+    format!(
+        "{shares}; for COST and for Δ (points of the old total{of}) the new side is rescaled by 1/{}, so that {so_that}",
         plain_ratio(diff.about.core_ratio)
-    ))
+    )
 }
 
-/// What would have been seen, or that it was too little for a verdict.
+/// What would have been detected, or that it was too little for a verdict.
 pub(in crate::output) fn evidence(diff: &Diff) -> String {
     if let Some(why) = &diff.about.untestable {
         return format!("no verdict: {why}");
+    }
+    match (diff.old.total, diff.new.total) {
+        (0, 0) => return "no verdict: neither side has samples".to_string(),
+        (0, _) => return "no verdict: the old side has no samples".to_string(),
+        (_, 0) => return "no verdict: the new side has no samples".to_string(),
+        _ => {}
     }
     let seen = |share: f64| {
         let at = diff.detectable.iter().find(|at| (at.share - share).abs() < 1e-9)?;
@@ -157,33 +172,38 @@ pub(in crate::output) fn evidence(diff: &Diff) -> String {
     if diff.verdict == DiffVerdict::Inconclusive {
         return no_verdict(diff, seen(0.1));
     }
-    let part = |share: f64, what: &str| match seen(share) {
-        Some(value) => format!("{} at {what}", ratio(value)),
-        None => format!("nothing at {what}"),
-    };
-    format!("could have seen (80%): {}, {}", part(0.1, "10% of the profile"), part(0.02, "2%"))
+    let part =
+        |share: f64| seen(share).map_or("nothing".to_string(), |value| format!("{}×", plain_ratio(value)));
+    format!(
+        "detectable with 80% power: {} for a function with a 10% share, {} with a 2% share",
+        part(0.1),
+        part(0.02)
+    )
 }
 
 fn no_verdict(diff: &Diff, seen: Option<f64>) -> String {
     let needed = diff.about.samples_needed;
     let held = diff.old.samples.unwrap_or(0).min(diff.new.samples.unwrap_or(0));
     let enough = needed.is_some_and(|needed| held as f64 >= needed);
-    let few = if enough { "runs that differ so much" } else { "so few samples" };
+    let why = if enough { "the runs differ too much" } else { "too few samples" };
     let mut text = match seen {
         Some(value) => {
-            let above = rough_ratio(value);
-            format!("no verdict: {few} show only changes above {above} at a function of 10%.")
+            let above = times(value);
+            format!(
+                "no verdict: {why}: for a function with a 10% share, only changes above {above} are detectable."
+            )
         }
-        None => format!("no verdict: {few} show no change at a function of 10%."),
+        None => format!("no verdict: {why}: for a function with a 10% share, no change is detectable."),
     };
     if let (Some(samples), Some(per_run)) = (needed, diff.about.samples_needed_per_run) {
         // More samples do not help where runs differ by themselves; more runs do.
         let longer =
-            if enough { String::new() } else { format!("about {} samples a side, or ", about(samples)) };
-        let wanted = rough_ratio(diff.about.wanted_ratio);
+            if enough { String::new() } else { format!("about {} samples per side, or ", about(samples)) };
+        let wanted = times(diff.about.wanted_ratio);
         let per_run = about(per_run);
-        text.push_str(&format!(" To see {wanted} there: {longer}5 runs a side of about {per_run}"));
-        text.push_str(if enough { " samples" } else { "" });
+        text.push_str(&format!(
+            " To detect {wanted}: {longer}5 runs per side with about {per_run} samples each"
+        ));
         text.push_str(if diff.about.named { "" } else { ", or name the function: --function F" });
     }
     text
@@ -196,14 +216,14 @@ fn about(value: f64) -> String {
     group_thousands(((value / step).round() * step) as i128)
 }
 
-/// `1 regressed, 0 improved of 57 tested · alpha 1%, floor ×1.05 and 1.0pt`
+/// `1 regressed, 0 improved of 57 tested · alpha 1%, thresholds 1.05× and 1.0pt`
 pub(in crate::output) fn summary(diff: &Diff) -> String {
     let alpha = format!("{:.4}", diff.about.alpha * 100.0);
     let alpha = alpha.trim_end_matches('0').trim_end_matches('.');
     format!(
-        "{} · alpha {alpha}%, floor {} and {:.1}pt",
+        "{} · alpha {alpha}%, thresholds {}× and {:.1}pt",
         counts(diff),
-        ratio(1.0 + diff.about.min_effect),
+        plain_ratio(1.0 + diff.about.min_effect),
         diff.about.min_points
     )
 }
@@ -226,8 +246,8 @@ pub(in crate::output) fn counts(diff: &Diff) -> String {
 /// What one pair of profiles cannot show.
 pub(in crate::output) fn one_pair(diff: &Diff) -> Option<String> {
     (diff.old.profiles == 1 && diff.new.profiles == 1).then(|| {
-        "one pair: how much runs differ by themselves cannot be seen; to gate a build give 3 or more \
-         profiles a side"
+        "only one run per side, so run-to-run noise is unknown; to gate a build, give 3 or more profiles \
+         per side"
             .to_string()
     })
 }
@@ -250,35 +270,73 @@ pub(in crate::output) fn on_one_side(diff: &Diff) -> Option<String> {
 
 /// `budget exceeded: total of ^serde at most 12%, is 14.2% (owner: parsing)`
 pub(in crate::output) fn budget(diff: &Diff, budget: &BudgetCheck) -> String {
-    let state = if budget.exceeded { "exceeded" } else { "kept" };
-    let value = budget_value(diff, budget);
+    let state = if budget.exceeded { "budget exceeded" } else { "within budget" };
     let owner = budget.owner.as_ref().map(|owner| format!(" (owner: {})", clean(owner))).unwrap_or_default();
-    format!("budget {state}: {}, is {value}{owner}", clean(&budget.rule))
+    let rule = clean(&budget.rule);
+    if !budget.matched {
+        return format!("{state}: {rule}: no function matches, which is fine as it is optional{owner}");
+    }
+    format!("{state}: {rule}, is {}{owner}", budget_value(diff, budget))
 }
 
 /// What the functions of a budget have.
-pub(in crate::output) fn budget_value(diff: &Diff, budget: &BudgetCheck) -> String {
+fn budget_value(diff: &Diff, budget: &BudgetCheck) -> String {
     if budget.percent {
-        return format!("{:.1}%", budget.value);
+        return unit::share(budget.cost, diff.new.total);
     }
     let metric = &diff.header.metric;
     // A mean of profiles has digits behind the last one of the unit, which nobody needs.
     human(budget.value.round() as i64, &Unit::parse(&metric.unit), 1)
 }
 
-/// What a regressed row says as a sentence.
-pub(in crate::output) fn sentence(row: &DiffRow) -> String {
+/// What a changed row says as a sentence.
+pub(in crate::output) fn sentence(diff: &Diff, row: &DiffRow) -> String {
+    let name = clean(&row.name);
     let what = if row.test == RowTest::SelfValue { "its own code" } else { "with all it calls" };
-    let from = format!(
-        "{} to {} of the profile ({})",
-        percent(row.about.old_share),
-        percent(row.about.new_share),
+    let (old, new) = (old_share(diff, row), new_share(diff, row));
+    let Some(value) = row.ratio else {
+        return format!("{name} is new ({what}): {new} of the new total");
+    };
+    let method = diff.header.normalize.as_ref().map_or("total", |normalize| normalize.method);
+    let basis = match method {
+        "core" => "relative to unchanged code",
+        "per" => "per unit of work done",
+        "none" => "per run",
+        _ => "as a share of the whole",
+    };
+    format!(
+        "{name} costs {}× as much {basis} ({what}; 95% CI {}; {}); {old} of the old total, {new} of the new",
+        plain_ratio(value),
+        interval(row),
         points(row.points)
-    );
-    match row.ratio {
-        Some(value) => {
-            format!("{} costs {} ({what}; 95% CI {}): {from}", clean(&row.name), ratio(value), interval(row))
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn numbers_have_the_digits_that_matter() {
+        for (value, want) in
+            [(1.999, "2×"), (1.164, "1.16×"), (2.84, "2.8×"), (10.14, "10.1×"), (123.4, "123×")]
+        {
+            assert_eq!(times(value), want);
         }
-        None => format!("{} is new ({what}): {from}", clean(&row.name)),
+        for (value, want) in [(-0.04, "0.0pt"), (-0.0, "0.0pt"), (0.06, "+0.1pt"), (-2.34, "−2.3pt")] {
+            assert_eq!(points(value), want);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_zero_has_a_sign(value in -100.0..100.0_f64, small in -0.1..0.1_f64) {
+            for value in [value, small, 0.0, -0.0] {
+                let text = points(value);
+                let is_zero = text.contains("0.0pt") && !text.contains(|c: char| ('1'..='9').contains(&c));
+                prop_assert!(!is_zero || text == "0.0pt", "{}", text);
+            }
+        }
     }
 }

@@ -1,9 +1,11 @@
 //! Two sides compared, as text.
 
-use crate::name::{display_width, fit};
+use std::collections::{HashMap, HashSet};
+
+use crate::name::{display_width, fit_telling};
 use crate::output::diff::words;
 use crate::output::text::Style;
-use crate::output::text::columns::{Columns, Emphasis, Line, pad};
+use crate::output::text::columns::{Columns, Emphasis, Line, pad, wrap};
 use crate::output::text::header::{scale, shorten};
 use crate::output::text::names::Names;
 use crate::report::{Diff, DiffRow, DiffSide, DiffVerdict, RowVerdict};
@@ -12,7 +14,10 @@ use crate::unit::{self, IncompatibleUnits};
 /// The two sides, the rows, what could have been seen, and the verdict with the exit code.
 pub(super) fn lines(diff: &Diff, style: &Style) -> Result<Vec<Line>, IncompatibleUnits> {
     let mut lines = sides(diff, style)?;
-    lines.extend(words::filters(diff).map(|filters| Line::new(filters, Emphasis::Faint)));
+    if let Some(filters) = words::filters(diff) {
+        let filters = broken(&filters, style.layout_width());
+        lines.extend(filters.into_iter().map(|line| Line::new(line, Emphasis::Faint)));
+    }
     if diff.rows.is_empty() {
         lines.push(Line::new("no samples on either side", Emphasis::Faint));
     } else {
@@ -21,7 +26,7 @@ pub(super) fn lines(diff: &Diff, style: &Style) -> Result<Vec<Line>, Incompatibl
     let mut notes: Vec<(String, Emphasis)> = Vec::new();
     let faint = |text: String| (text, Emphasis::Faint);
     notes.extend(words::on_one_side(diff).map(faint));
-    notes.extend(words::unchanged_code(diff).map(faint));
+    notes.push(faint(words::scales(diff)));
     notes.extend(words::too_noisy(diff).map(|text| (text, Emphasis::Strong)));
     for budget in &diff.budgets {
         let emphasis = if budget.exceeded { Emphasis::Strong } else { Emphasis::Faint };
@@ -40,7 +45,7 @@ pub(super) fn lines(diff: &Diff, style: &Style) -> Result<Vec<Line>, Incompatibl
     }
     for (note, emphasis) in notes {
         let note = style.glyphs.plain(&note).into_owned();
-        lines.extend(wrap(&note, style.layout_width()).into_iter().map(|line| Line::new(line, emphasis)));
+        lines.extend(broken(&note, style.layout_width()).into_iter().map(|line| Line::new(line, emphasis)));
     }
     Ok(lines)
 }
@@ -48,118 +53,245 @@ pub(super) fn lines(diff: &Diff, style: &Style) -> Result<Vec<Line>, Incompatibl
 fn sides(diff: &Diff, style: &Style) -> Result<Vec<Line>, IncompatibleUnits> {
     let scale = scale(&diff.header.metric, diff.old.total.max(diff.new.total), style)?;
     let both = [("old", &diff.old), ("new", &diff.new)];
-    let rests = both.map(|(_, side)| words::side(diff, side, &scale.format(side.total)));
-    let room = style.layout_width().saturating_sub(BEFORE_INPUTS + GAP);
-    let room = rests.iter().map(|rest| room.saturating_sub(display_width(rest))).min().unwrap_or(room);
+    let rests = both.map(|(_, side)| {
+        let rest = words::side(diff, side, &scale.format(side.total));
+        style.glyphs.plain(&rest).into_owned()
+    });
+    let beside = style.layout_width().saturating_sub(BEFORE_INPUTS + GAP);
+    let beside = rests.iter().map(|rest| beside.saturating_sub(display_width(rest))).min().unwrap_or(beside);
+    // On a narrow terminal what a side holds goes on a line of its own.
+    let is_narrow = style.width.is_some() && beside < LEAST_INPUTS;
+    let room = if is_narrow { style.layout_width().saturating_sub(BEFORE_INPUTS) } else { beside };
     let inputs = |side: &DiffSide| {
         let inputs = words::inputs(side);
         let inputs = style.glyphs.plain(&inputs).into_owned();
-        match style.width {
-            Some(_) => shorten(&inputs, room.max(LEAST_INPUTS), style),
-            None => inputs,
-        }
+        if style.width.is_some() { shorten(&inputs, room, style) } else { inputs }
     };
     let names = both.map(|(_, side)| inputs(side));
     let width = names.iter().map(|name| display_width(name)).max().unwrap_or(0);
-    let line = |((which, _), (name, rest)): ((&str, &DiffSide), (&String, &String))| {
-        Line::new(format!("{which}  {}  {}", pad(name, width), style.glyphs.plain(rest)), Emphasis::None)
-    };
-    Ok(both.into_iter().zip(names.iter().zip(&rests)).map(line).collect())
+    let mut lines = Vec::new();
+    for ((which, _), (name, rest)) in both.into_iter().zip(names.iter().zip(&rests)) {
+        if is_narrow {
+            lines.push(format!("{which}  {name}"));
+            let rest = broken(rest, room).into_iter();
+            lines.extend(rest.map(|rest| format!("{}{rest}", " ".repeat(BEFORE_INPUTS))));
+        } else {
+            lines.push(format!("{which}  {}  {rest}", pad(name, width)));
+        }
+    }
+    Ok(lines.into_iter().map(|line| Line::new(line, Emphasis::None)).collect())
 }
 
-/// Columns of `old` and the gap behind it.
+/// Columns of `old` and the gap after it.
 const BEFORE_INPUTS: usize = 5;
 /// Blanks between inputs and numbers.
 const GAP: usize = 2;
-/// Inputs are never shortened below this many columns.
+/// Inputs with fewer columns than this get a line of their own.
 const LEAST_INPUTS: usize = 12;
 
 fn table(diff: &Diff, style: &Style) -> Vec<Line> {
     let names = Names::new(diff.rows.iter().map(|row| &row.name), style);
-    // The samples behind each row stand where there is room, and where they can be told.
-    let samples = style.is_wide() && diff.rows.iter().any(|row| row.about.samples.is_some());
     let rows: Vec<&DiffRow> = diff.rows.iter().filter(|row| is_shown(row, diff)).collect();
-    let mut titles = vec!["", "COST", "95% CI", "OLD", "NEW", "Δ", "q"];
-    if samples {
-        titles.push("SAMPLES");
-    }
-    let noun = diff.header.about.noun.0.to_uppercase();
-    titles.push(&noun);
-    let titles: Vec<String> =
-        titles.into_iter().map(|title| style.glyphs.plain(title).into_owned()).collect();
-    let numbers: Vec<Vec<String>> = rows.iter().map(|row| numbers(row, samples, style)).collect();
-    let title_refs: Vec<&str> = titles.iter().map(String::as_str).collect();
-    let taken = Columns::width_of_numbers(&title_refs, &numbers);
-    let room = style.layout_width().saturating_sub(taken).max(LEAST_NAME);
+    let full: Vec<FullName> = rows.iter().map(|row| FullName::new(row, &names)).collect();
+    let (table, room) = layout(diff, &rows, &full, style);
+    let shown = fit_all(&full, room, style.glyphs.ellipsis);
 
-    let mut columns = Columns::new(titles.iter().map(String::as_str)).first_left();
-    for (row, numbers) in rows.iter().zip(numbers) {
-        let emphasis = match row.verdict {
-            RowVerdict::Regressed => Emphasis::Strong,
-            RowVerdict::Unchanged => Emphasis::Faint,
-            _ => Emphasis::None,
-        };
-        columns.row(numbers, name(row, &names, room, style), emphasis);
+    let blank = vec![String::new(); table.titles.len() - 1];
+    let mut columns = Columns::new(table.titles).first_left();
+    for ((row, numbers), name) in rows.iter().zip(table.numbers).zip(&shown) {
+        columns.row(numbers, name.clone().unwrap_or_default(), emphasis(row));
     }
     if diff.about.cut > 0 {
         let cut = unit::group_thousands(diff.about.cut as i128);
         let rest = format!("{} {cut} more tested", style.glyphs.ellipsis);
-        columns.row(vec![String::new(); titles.len() - 1], rest, Emphasis::Faint);
+        columns.row(blank, rest, Emphasis::Faint);
     }
-    columns.lines()
+    let mut lines = Vec::new();
+    for (number, line) in columns.lines().into_iter().enumerate() {
+        lines.push(line);
+        // The titles are line 0.
+        let Some(row) = number.checked_sub(1).filter(|&row| row < rows.len()) else { continue };
+        if shown[row].is_none() {
+            let width = style.layout_width().saturating_sub(INDENT.len());
+            let parts = broken(&full[row].text(), width).into_iter();
+            lines.extend(parts.map(|part| Line::new(format!("{INDENT}{part}"), emphasis(rows[row]))));
+        }
+    }
+    lines
 }
 
-/// Names get at least this many columns, even where the terminal has fewer.
-const LEAST_NAME: usize = 16;
+fn emphasis(row: &DiffRow) -> Emphasis {
+    match row.verdict {
+        RowVerdict::Regressed => Emphasis::Strong,
+        RowVerdict::Unchanged => Emphasis::Faint,
+        _ => Emphasis::None,
+    }
+}
+
+/// Names get at least this many columns as long as there is a column of numbers to give up for them.
+const LEAST_NAME: usize = 30;
+
+/// What a name that has no room beside its numbers is indented by, on a line of its own.
+const INDENT: &str = "    ";
 
 /// Whether a row says anything: where something could be tested, what could not be only says so much.
 fn is_shown(row: &DiffRow, diff: &Diff) -> bool {
     row.p.is_some() || diff.tested == 0
 }
 
-fn numbers(row: &DiffRow, samples: bool, style: &Style) -> Vec<String> {
-    let indent = if row.about.indented { "  " } else { "" };
-    let mut cells = vec![
-        format!("{indent}{}", words::verdict(row)),
-        words::cost(row),
-        words::interval(row),
-        words::percent(row.about.old_share),
-        words::percent(row.about.new_share),
-        words::points(row.points),
-        row.q.map(words::probability).unwrap_or_default(),
+/// A column of numbers.
+#[derive(Clone, Copy, PartialEq)]
+enum Number {
+    Verdict,
+    Cost,
+    Interval,
+    Old,
+    New,
+    Points,
+    Probability,
+    Samples,
+}
+
+impl Number {
+    /// From left to right.
+    const ALL: [Number; 8] = [
+        Number::Verdict,
+        Number::Cost,
+        Number::Interval,
+        Number::Old,
+        Number::New,
+        Number::Points,
+        Number::Probability,
+        Number::Samples,
     ];
-    if samples {
-        let count = |value: f64| unit::group_thousands(value.round() as i128);
-        let both = row.about.samples.map(|(old, new)| format!("{} → {}", count(old), count(new)));
-        cells.push(both.unwrap_or_default());
-    }
-    cells.into_iter().map(|cell| style.glyphs.plain(&cell).into_owned()).collect()
-}
 
-fn name(row: &DiffRow, names: &Names, room: usize, style: &Style) -> String {
-    let behind = words::behind_name(row, |name| crate::name::clean(names.get(name)).into_owned());
-    let name = names.get(&row.name);
-    match style.width {
-        Some(_) => {
-            let least = room.saturating_sub(display_width(&behind)).max(LEAST_NAME / 2);
-            let name = fit(name, least, style.glyphs.ellipsis);
-            fit(&format!("{name}{behind}"), room, style.glyphs.ellipsis)
+    /// Which columns give way to names, the first one first: what a verdict rests on before what it says.
+    const GIVING_WAY: [Number; 4] = [Number::Samples, Number::Probability, Number::Interval, Number::Points];
+
+    fn title(self) -> &'static str {
+        match self {
+            Number::Verdict => "",
+            Number::Cost => "COST",
+            Number::Interval => "95% CI",
+            Number::Old => "OLD",
+            Number::New => "NEW",
+            Number::Points => "Δ",
+            Number::Probability => "q",
+            Number::Samples => "SAMPLES",
         }
-        None => format!("{name}{behind}"),
     }
-}
 
-/// Breaks a sentence into lines at its blanks.
-fn wrap(text: &str, width: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split(' ') {
-        match lines.last_mut() {
-            Some(line) if display_width(line) + 1 + display_width(word) <= width => {
-                line.push(' ');
-                line.push_str(word);
+    fn cell(self, diff: &Diff, row: &DiffRow) -> String {
+        match self {
+            Number::Verdict => {
+                format!("{}{}", if row.about.indented { "  " } else { "" }, words::verdict(row))
             }
-            _ => lines.push(word.to_string()),
+            Number::Cost => words::cost(row),
+            Number::Interval => words::interval(row),
+            Number::Old => words::old_share(diff, row),
+            Number::New => words::new_share(diff, row),
+            Number::Points => words::points(row.points),
+            Number::Probability => row.q.map(words::probability).unwrap_or_default(),
+            Number::Samples => {
+                let count = |value: f64| unit::group_thousands(value.round() as i128);
+                let both = row.about.samples.map(|(old, new)| format!("{} → {}", count(old), count(new)));
+                both.unwrap_or_default()
+            }
         }
+    }
+}
+
+/// Columns of numbers.
+struct Table {
+    /// One title for each column, and that of the names.
+    titles: Vec<String>,
+    numbers: Vec<Vec<String>>,
+}
+
+impl Table {
+    fn new(diff: &Diff, rows: &[&DiffRow], columns: &[Number], style: &Style) -> Self {
+        let plain = |text: &str| style.glyphs.plain(text).into_owned();
+        let mut titles: Vec<String> = columns.iter().map(|column| plain(column.title())).collect();
+        titles.push(diff.header.about.noun.0.to_uppercase());
+        let cells = |row: &&DiffRow| columns.iter().map(|column| plain(&column.cell(diff, row))).collect();
+        Table { titles, numbers: rows.iter().map(cells).collect() }
+    }
+
+    /// How much of a line the numbers take.
+    fn width(&self) -> usize {
+        let titles: Vec<&str> = self.titles.iter().map(String::as_str).collect();
+        Columns::width_of_numbers(&titles, &self.numbers)
+    }
+}
+
+/// The most columns that leave room for names, and that room; `None` where nothing limits it.
+fn layout(diff: &Diff, rows: &[&DiffRow], names: &[FullName], style: &Style) -> (Table, Option<usize>) {
+    let widest = names.iter().map(|name| display_width(&name.text())).max().unwrap_or(0);
+    let wanted = widest.min(LEAST_NAME);
+    let mut columns = Number::ALL.to_vec();
+    // How many samples are behind a row is nice to know where there is room, and where they can be told.
+    if !style.is_wide() || rows.iter().all(|row| row.about.samples.is_none()) {
+        columns.retain(|&column| column != Number::Samples);
+    }
+    let mut giving_way = Number::GIVING_WAY.into_iter();
+    loop {
+        let table = Table::new(diff, rows, &columns, style);
+        let Some(width) = style.width else { return (table, None) };
+        let room = width.saturating_sub(table.width());
+        let next = giving_way.next();
+        if room >= wanted || next.is_none() {
+            return (table, Some(room));
+        }
+        columns.retain(|&column| Some(column) != next);
+    }
+}
+
+/// A name, and what stands after it.
+struct FullName {
+    name: String,
+    after: String,
+}
+
+impl FullName {
+    fn new(row: &DiffRow, names: &Names) -> Self {
+        let after = words::after_name(row, |name| crate::name::clean(names.get(name)).into_owned());
+        FullName { name: names.get(&row.name).to_string(), after }
+    }
+
+    fn text(&self) -> String {
+        format!("{}{}", self.name, self.after)
+    }
+}
+
+/// Names fitted to `room` columns such that those that differ still do; `None` for one that needs a line of
+/// its own.
+fn fit_all(names: &[FullName], room: Option<usize>, ellipsis: &str) -> Vec<Option<String>> {
+    let Some(room) = room else { return names.iter().map(|name| Some(name.text())).collect() };
+    let fitted = |name: &FullName| {
+        let for_name = room.checked_sub(display_width(&name.after))?;
+        Some(format!("{}{}", fit_telling(&name.name, for_name, ellipsis)?, name.after))
+    };
+    let shown: Vec<Option<String>> = names.iter().map(fitted).collect();
+    let mut meant: HashMap<&str, HashSet<&str>> = HashMap::new();
+    for (name, shown) in names.iter().zip(&shown) {
+        meant.entry(shown.as_deref().unwrap_or_default()).or_default().insert(&name.name);
+    }
+    let is_clear = |shown: &&String| meant[shown.as_str()].len() == 1;
+    shown.iter().map(|shown| shown.as_ref().filter(is_clear).cloned()).collect()
+}
+
+/// Breaks a text between words, and a word that is too long within it.
+fn broken(text: &str, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    for line in wrap(text, width) {
+        let mut part = String::new();
+        for c in line.chars() {
+            if !part.is_empty() && display_width(&part) + display_width(c.encode_utf8(&mut [0; 4])) > width {
+                lines.push(std::mem::take(&mut part));
+            }
+            part.push(c);
+        }
+        lines.push(part);
     }
     lines
 }
@@ -169,8 +301,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sentences_break_at_blanks() {
-        assert_eq!(wrap("no verdict: so few samples", 12), ["no verdict:", "so few", "samples"]);
-        assert_eq!(wrap("incomprehensibilities", 5), ["incomprehensibilities"]);
+    fn sentences_break_at_blanks_and_long_words_within() {
+        assert_eq!(broken("no verdict: so few samples", 12), ["no verdict:", "so few", "samples"]);
+        assert_eq!(broken("incomprehensible", 7), ["incompr", "ehensib", "le"]);
+        assert_eq!(broken("関数関数", 5), ["関数", "関数"]);
+    }
+
+    #[test]
+    fn names_that_differ_still_do_when_they_are_cut() {
+        let fit = |names: &[&str], room| {
+            let name = |name: &&str| FullName { name: name.to_string(), after: " (self)".to_string() };
+            let names: Vec<FullName> = names.iter().map(name).collect();
+            fit_all(&names, Some(room), "…")
+        };
+        let some = |text: &str| Some(text.to_string());
+        let both = ["matching.Engine.matchInstance", "matching.Engine.matchOrder"];
+        assert_eq!(
+            fit(&both, 36),
+            [some("matching.Engine.matchInstance (self)"), some("matching.Engine.matchOrder (self)")]
+        );
+        assert_eq!(fit(&both, 28), [some("…Engine.matchInstance (self)"), some("…Engine.matchOrder (self)")]);
+        // What is cut off would tell these apart: they get a line of their own each.
+        assert_eq!(fit(&["first.Engine.matchOrders", "second.Engine.matchOrders"], 28), [None, None]);
+        // The same function twice is no reason to.
+        assert_eq!(
+            fit(&["first.Engine.matchOrders", "first.Engine.matchOrders"], 28).iter().flatten().count(),
+            2
+        );
+        assert_eq!(fit(&["a_single_long_word"], 20), [None]);
     }
 }

@@ -8,8 +8,9 @@ use crate::tree::Subject;
 /// A rule such as "total of `^serde` at most 12 %".
 #[derive(Clone, Debug)]
 pub struct BudgetRule {
-    /// The functions meant; what they cost together counts.
-    pub functions: Marks,
+    /// The functions meant; what they cost together counts. `None` where no function matches and that
+    /// is allowed.
+    pub functions: Option<Marks>,
     /// What of them.
     pub measure: RowTest,
     /// How much they may have.
@@ -29,29 +30,22 @@ pub enum Limit {
     Value(f64),
 }
 
-/// Checks a rule on the series from `first` up to `end`, the new profiles, whose samples sum to `total`.
+/// Checks a rule on the series of the new profiles, whose samples sum to `total`.
 pub(super) fn check(
     rule: &BudgetRule,
     subject: &Subject<'_>,
     new: std::ops::Range<usize>,
     total: i64,
 ) -> BudgetCheck {
-    let stacks = &subject.profile.stacks;
-    let is_meant = |stack: &StackId| {
-        let frames = stacks.frames(*stack);
-        match rule.measure {
-            RowTest::SelfValue => frames.last().is_some_and(|&leaf| rule.functions.contain(leaf)),
-            RowTest::Total => rule.functions.touch(frames),
-        }
-    };
-    let series = &subject.series[new];
-    let value = |stack: StackId| series.iter().map(|series| i128::from(series[stack])).sum::<i128>() as f64;
-    let sum: f64 = subject.stacks().filter(is_meant).map(value).sum();
-    let divisor = subject.profile.meta.metrics.first().map_or(1, |metric| metric.divisor) as f64;
+    let profiles = new.len().max(1);
+    let cost = rule.functions.as_ref().map_or(0, |functions| cost(functions, rule.measure, subject, new));
     let (value, limit, percent) = match rule.limit {
-        Limit::Percent(limit) if total > 0 => (sum / total as f64 * 100.0, limit, true),
+        Limit::Percent(limit) if total > 0 => (cost as f64 / total as f64 * 100.0, limit, true),
         Limit::Percent(limit) => (0.0, limit, true),
-        Limit::Value(limit) => (sum / divisor / series.len().max(1) as f64, limit, false),
+        Limit::Value(limit) => {
+            let divisor = subject.profile.meta.metrics.first().map_or(1, |metric| metric.divisor);
+            (cost as f64 / divisor as f64 / profiles as f64, limit, false)
+        }
     };
     BudgetCheck {
         rule: rule.rule.clone(),
@@ -60,5 +54,21 @@ pub(super) fn check(
         limit,
         exceeded: value > limit,
         percent,
+        matched: rule.functions.is_some(),
+        cost,
     }
+}
+
+/// What functions cost together on some series, each stack once. It is a part of Σ |value|, which fits.
+fn cost(functions: &Marks, measure: RowTest, subject: &Subject<'_>, series: std::ops::Range<usize>) -> i64 {
+    let stacks = &subject.profile.stacks;
+    let is_meant = |stack: &StackId| {
+        let frames = stacks.frames(*stack);
+        match measure {
+            RowTest::SelfValue => frames.last().is_some_and(|&leaf| functions.contain(leaf)),
+            RowTest::Total => functions.touch(frames),
+        }
+    };
+    let series = &subject.series[series];
+    subject.stacks().filter(is_meant).flat_map(|stack| series.iter().map(move |series| series[stack])).sum()
 }

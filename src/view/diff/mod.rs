@@ -5,7 +5,7 @@ mod evidence;
 mod rows;
 mod stacks;
 
-use crate::profile::{Id, LoadOptions, Profile};
+use crate::profile::{Column, Id, LoadOptions, Profile};
 use crate::report::{
     About, Detectable, Diff, DiffAbout, DiffNoise, DiffRow, DiffSide, DiffVerdict, Header, Normalize,
     RowVerdict,
@@ -16,7 +16,7 @@ use crate::stats::detect::{Sight, detectable_ratio, samples_needed, samples_need
 use crate::stats::effective::heap_unit;
 use crate::stats::{Counts, Incomparable, Options, SampleUnit, Sampled};
 use crate::transform::{Marks, OneMetric, SideBySideError, side_by_side};
-use crate::tree::{By, Flat, Subject, flat};
+use crate::tree::{By, Flat, KeyId, Subject, flat};
 use crate::view::diff::rows::{COUNTLESS, Rows};
 use crate::view::diff::stacks::CountedStacks;
 use crate::view::metric_name;
@@ -115,8 +115,14 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
     let counted = flat(&subject);
     let (comparison, untestable) = test(&subject, &counted, &sides, options)?;
 
-    let (old, new) =
-        (side_totals(&counted, 0..sides.old.profiles), side_totals(&counted, sides.old.profiles..count));
+    let (old, new) = (0..sides.old.profiles, sides.old.profiles..count);
+    let (old, new) = (SideTotals::new(profile, &counted, old), SideTotals::new(profile, &counted, new));
+    // Values of all inputs are in the finest of their units by now.
+    let sides = DiffSides {
+        old: DiffSide { total: old.recorded, ..sides.old },
+        new: DiffSide { total: new.recorded, ..sides.new },
+        ..sides
+    };
     let made = Rows {
         subject: &subject,
         old: &old,
@@ -255,23 +261,44 @@ fn units(sampled: &[Sampled], counted: &Flat, variances: usize, scale: f64) -> S
     }
 }
 
-/// Self and total of every function, all profiles of a side together.
+/// What all profiles of a side hold together.
 struct SideTotals {
+    /// Self of every function.
     self_value: Vec<i64>,
+    /// Total of every function.
     total: Vec<i64>,
+    /// Σ |value| of all samples, before filters: printed shares are of this.
+    recorded: i64,
+    /// The sum of `self_value`: the statistics compare parts of this.
+    compared: f64,
 }
 
-fn side_totals(counted: &Flat, series: std::ops::Range<usize>) -> SideTotals {
-    let sum = |columns: &[crate::profile::Column<crate::tree::KeyId, i64>]| {
-        let mut sums = vec![0; columns.first().map_or(0, crate::profile::Column::len)];
-        for column in columns {
-            for (sum, value) in sums.iter_mut().zip(column) {
-                *sum += value;
+impl SideTotals {
+    fn new(profile: &Profile, counted: &Flat, series: std::ops::Range<usize>) -> Self {
+        let sum = |columns: &[Column<KeyId, i64>]| {
+            let mut sums = vec![0; columns.first().map_or(0, Column::len)];
+            for column in columns {
+                for (sum, value) in sums.iter_mut().zip(column) {
+                    *sum += value;
+                }
             }
+            sums
+        };
+        let self_value = sum(&counted.self_value[series.clone()]);
+        SideTotals {
+            compared: add_up(&self_value),
+            self_value,
+            total: sum(&counted.total[series.clone()]),
+            recorded: profile.meta.metrics[series].iter().map(|metric| metric.total).sum(),
         }
-        sums
-    };
-    SideTotals { self_value: sum(&counted.self_value[series.clone()]), total: sum(&counted.total[series]) }
+    }
+}
+
+/// The sum of the values of all functions. With a hundred thousand of them it must be made once, not once a row.
+fn add_up(values: &[i64]) -> f64 {
+    #[cfg(test)]
+    tests::ADDED.with(|added| added.set(added.get() + values.len()));
+    values.iter().map(|&value| value as f64).fold(0.0, |sum, value| sum + value)
 }
 
 fn overall(rows: &[DiffRow], suffices: bool) -> DiffVerdict {
@@ -329,5 +356,40 @@ fn method(normalize: &crate::stats::Normalize) -> &'static str {
         crate::stats::Normalize::Total => "total",
         crate::stats::Normalize::Per { .. } => "per",
         crate::stats::Normalize::Run => "none",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::fmt::Write;
+
+    use super::*;
+    use crate::profile::from_picture;
+
+    thread_local! {
+        /// How many values [`add_up`] has added up.
+        pub(super) static ADDED: Cell<usize> = const { Cell::new(0) };
+    }
+
+    #[test]
+    fn the_sum_of_a_side_is_made_once_however_many_functions_there_are() {
+        const FUNCTIONS: usize = 3_000;
+        let side = |count: usize| {
+            let mut picture = String::new();
+            for function in 0..FUNCTIONS {
+                writeln!(picture, "main;f{function} {}", 1 + (function + count) % 7).unwrap();
+            }
+            from_picture(&picture)
+        };
+        let (old, new) = (side(0), side(1));
+        let (whole, size) = beside(&[(&old, 0), (&new, 0)], LoadOptions::default()).unwrap();
+        let one = DiffSide { profiles: 1, ..DiffSide::default() };
+        let sides = DiffSides { old: one.clone(), new: one, size };
+        ADDED.set(0);
+        let diff = diff(&whole, sides, &DiffOptions::new(By::Function)).unwrap();
+        assert!(diff.rows.len() > FUNCTIONS, "{}", diff.rows.len());
+        // On both sides; `main` and the function without a name are there besides.
+        assert_eq!(ADDED.get(), 2 * (FUNCTIONS + 2));
     }
 }

@@ -70,8 +70,7 @@ impl Rows<'_, '_> {
         let limit = self.options.limit.unwrap_or(usize::MAX);
         let smallest = self.options.min_share / 100.0;
         for row in rows {
-            let heavy = row.about.old_share >= smallest || row.about.new_share >= smallest;
-            if heavy && made.rows.len() < limit {
+            if self.is_heavy(&row, smallest) && made.rows.len() < limit {
                 made.rows.push(row);
             } else {
                 made.cut += 1;
@@ -151,8 +150,6 @@ impl Rows<'_, '_> {
             verdict: row.verdict,
             about: RowAbout {
                 line: line.or_else(|| (row.verdict == Verdict::Regressed).then(|| self.hottest_line(key))?),
-                old_share: row.old_share,
-                new_share: row.old_share + row.points,
                 samples: Some((row.old, row.new)).filter(|&(old, new)| old.max(new) < COUNTLESS),
                 tested: row.increase.reachable,
                 indented: matches!(row.cause, Some(Cause::Inherits { .. })),
@@ -182,16 +179,10 @@ impl Rows<'_, '_> {
 
     fn untested(&self, key: KeyId) -> DiffRow {
         let mut row = self.plain(key);
-        let (old, new) = match row.test {
-            RowTest::SelfValue => (row.old.self_value, row.new.self_value),
-            RowTest::Total => (row.old.total, row.new.total),
-        };
+        let (old, new) = row.tested_values();
         let share = |value: i64, whole: f64| if whole > 0.0 { value as f64 / whole } else { 0.0 };
         let core = self.comparison.map_or(1.0, Comparison::core_ratio);
-        let whole = |side: &SideTotals| side.self_value.iter().map(|&value| value as f64).sum::<f64>();
-        row.about.old_share = share(old, whole(self.old));
-        row.about.new_share = share(new, whole(self.new)) / core;
-        row.points = (row.about.new_share - row.about.old_share) * 100.0;
+        row.points = (share(new, self.new.compared) / core - share(old, self.old.compared)) * 100.0;
         row.verdict = untested_verdict(row.old.total as f64, row.new.total as f64);
         row
     }
@@ -221,6 +212,13 @@ impl Rows<'_, '_> {
             verdict: Verdict::Unchanged,
             about: RowAbout { line: this.line, ..RowAbout::default() },
         }
+    }
+
+    /// Whether a row has at least the share `smallest`, from 0 to 1, of what either side recorded.
+    fn is_heavy(&self, row: &DiffRow, smallest: f64) -> bool {
+        let (old, new) = row.tested_values();
+        let reaches = |value: i64, side: &SideTotals| value as f64 >= smallest * side.recorded as f64;
+        smallest <= 0.0 || reaches(old, self.old) || reaches(new, self.new)
     }
 
     fn has_value(&self, key: KeyId) -> bool {

@@ -418,7 +418,7 @@ mod tests {
             let scales = [Some(Scale::automatic(&unit, divisor, i64::MAX)), Scale::for_column(&unit, divisor, value, Some(&to)).ok()];
             for scale in scales.into_iter().flatten() {
                 for text in [scale.format(value), scale.format_signed(value), scale.format_short(value)] {
-                    let number = text.trim_end_matches(&scale.suffix()).replace(',', "");
+                    let number = text.trim_end_matches(|c: char| !c.is_ascii_digit()).replace(',', "");
                     let is_zero = number.parse::<f64>().is_ok_and(|number| number == 0.0);
                     prop_assert!(!is_zero || !number.starts_with(['-', '+']), "{}", text);
                 }

@@ -5,7 +5,7 @@
 //! words of the line behind `--`.
 
 use std::env;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
@@ -25,6 +25,9 @@ use crate::profile::{LoadOptions, Profile};
 /// Set to the name of a shell, it asks for what completes a line.
 const VARIABLE: &str = "PROF_COMPLETE";
 
+/// The whole line, from shells that otherwise give the words before the cursor only.
+const LINE: &str = "PROF_COMPLETE_WORDS";
+
 /// A larger file is not read while somebody waits for the TAB key.
 const MOST_BYTES: u64 = 32 << 20;
 
@@ -33,12 +36,35 @@ pub(crate) fn write_script(shell: &str, out: &mut dyn Write) -> io::Result<()> {
     let shells = Shells::builtins();
     let completer = shells.completer(shell);
     let completer = completer.ok_or_else(|| io::Error::other(format!("no such shell: {shell}")))?;
-    completer.write_registration(VARIABLE, "prof", "prof", "prof", out)?;
+    let mut script = Vec::new();
+    completer.write_registration(VARIABLE, "prof", "prof", "prof", &mut script)?;
+    out.write_all(adapted(&String::from_utf8_lossy(&script)).as_bytes())?;
     if shell == "zsh" {
         // As a file in $fpath it is first run for a TAB, which has to be answered too.
         writeln!(out, "if [[ $funcstack[1] = _prof ]]; then _clap_dynamic_completer_prof \"$@\"; fi")?;
     }
     Ok(())
+}
+
+/// A script that also tells which words follow the cursor, where the shell leaves these out: the function
+/// stands before the profile in `prof focus FUNC cpu.pb.gz`. And zsh takes names that hold what was typed
+/// in their middle.
+fn adapted(script: &str) -> String {
+    script
+        // fish
+        .replace(
+            "(PROF_COMPLETE=fish prof",
+            "(PROF_COMPLETE=fish PROF_COMPLETE_WORDS=(commandline --current-process --tokenize | string collect) prof",
+        )
+        // elvish
+        .replace("(env _CLAP_IFS", "(env PROF_COMPLETE_WORDS=$edit:current-command _CLAP_IFS")
+        // PowerShell
+        .replace(
+            "    $env:PROF_COMPLETE = \"powershell\";\n",
+            "    $env:PROF_COMPLETE = \"powershell\";\n    $env:PROF_COMPLETE_WORDS = $commandAst.Extent.Text;\n",
+        )
+        // zsh
+        .replace("_describe -V 'values' other\n", "_describe -V 'values' other -M 'l:|=*'\n")
 }
 
 /// Answers a shell that asks; false where none does.
@@ -73,17 +99,32 @@ pub(crate) fn metrics(current: &OsStr) -> Vec<CompletionCandidate> {
     candidates(current, names)
 }
 
-/// The functions of the profile on the line, by their short names and by their full ones.
+/// The functions of the profile on the line whose names hold what was typed, wherever: `mal` is completed
+/// to `runtime.mallocgc`. The short name is offered, and the full one where only that holds it.
 pub(crate) fn functions(current: &OsStr) -> Vec<CompletionCandidate> {
     let Some(profile) = profile_on_line(LoadOptions::default()) else { return Vec::new() };
-    let functions = profile.symbols.functions.ids();
-    let full: Vec<&str> = functions.map(|function| profile.symbols.function_name(function)).collect();
-    let short_names = full.iter().map(|name| short_name(name));
-    let mut names: Vec<String> = short_names.chain(full.iter().map(ToString::to_string)).collect();
-    names.retain(|name| !name.is_empty());
-    names.sort_unstable();
+    let typed = Typed::new(current);
+    let mut names: Vec<String> = Vec::new();
+    for function in profile.symbols.functions.ids() {
+        let full = profile.symbols.function_name(function);
+        let short = short_name(full);
+        if !short.is_empty() && short.contains(&typed.text) {
+            names.push(short);
+        } else if !full.is_empty() && full.contains(&typed.text) {
+            names.push(full.to_string());
+        }
+    }
+    names.retain(|name| !name.contains(char::is_control));
+    // Names that begin with it come first.
+    names.sort_unstable_by(|a, b| (!a.starts_with(&typed.text), a).cmp(&(!b.starts_with(&typed.text), b)));
     names.dedup();
-    candidates(current, names)
+    // Bash puts what all names begin with in the place of what was typed, which would be lost: `mal` would
+    // become `r`. A pattern matches anywhere too, so what was typed may stand as it is.
+    if typed.is_bash && names.len() > 1 && !names.iter().all(|name| name.starts_with(&typed.text)) {
+        names.insert(0, typed.text.clone());
+        names.dedup();
+    }
+    names.into_iter().map(|name| typed.candidate(name)).collect()
 }
 
 /// The keys of the labels of the profile on the line.
@@ -116,19 +157,37 @@ pub(crate) fn written_formats(current: &OsStr) -> Vec<CompletionCandidate> {
     candidates(current, WRITERS.iter().map(|writer| writer.name.to_string()))
 }
 
-/// The names that begin like what was typed, which comes as it was typed, with its quotes and
-/// backslashes. Bash takes the answer as it is, so what means something to it is escaped there, unless
-/// a quote does that already; the other shells quote for themselves.
+/// The names that begin with what was typed.
 fn candidates(current: &OsStr, names: impl IntoIterator<Item = String>) -> Vec<CompletionCandidate> {
-    let current = current.to_string_lossy();
-    let typed = current.replace(['\\', '\'', '"'], "");
-    let is_bash = env::var_os(VARIABLE).is_some_and(|shell| shell == "bash");
-    let is_bare = is_bash && !current.starts_with(['\'', '"']);
+    let typed = Typed::new(current);
     names
         .into_iter()
-        .filter(|name| name.starts_with(&typed) && !name.contains(char::is_control))
-        .map(|name| CompletionCandidate::new(if is_bare { escape(&name) } else { name }))
+        .filter(|name| name.starts_with(&typed.text) && !name.contains(char::is_control))
+        .map(|name| typed.candidate(name))
         .collect()
+}
+
+/// What stands on the line, which comes as it was typed, with its quotes and backslashes.
+struct Typed {
+    /// The word without these.
+    text: String,
+    is_bash: bool,
+    /// Bash takes the answer as it is, so what means something to it is escaped, unless a quote does that
+    /// already; the other shells quote for themselves.
+    is_bare: bool,
+}
+
+impl Typed {
+    fn new(current: &OsStr) -> Self {
+        let current = current.to_string_lossy();
+        let is_bash = env::var_os(VARIABLE).is_some_and(|shell| shell == "bash");
+        let is_bare = is_bash && !current.starts_with(['\'', '"']);
+        Typed { text: current.replace(['\\', '\'', '"'], ""), is_bash, is_bare }
+    }
+
+    fn candidate(&self, name: String) -> CompletionCandidate {
+        CompletionCandidate::new(if self.is_bare { escape(&name) } else { name })
+    }
 }
 
 /// A word with a backslash before each sign that a shell would not take as it is.
@@ -143,17 +202,21 @@ fn escape(name: &str) -> String {
     escaped
 }
 
-/// The first word that is a profile, else what `$PROF_PROFILE` names.
+/// The first word that is a profile, wherever it stands, else what `$PROF_PROFILE` names.
 fn profile_on_line(needs: LoadOptions) -> Option<Profile> {
     let words = env::args_os().skip_while(|word| word != "--").skip(2);
+    let line = env::var(LINE).unwrap_or_default();
+    let further: Vec<OsString> =
+        line.split_whitespace().map(|word| word.trim_matches(['\'', '"']).into()).collect();
     let named = env::var_os("PROF_PROFILE").into_iter().flat_map(|paths| {
         env::split_paths(&paths).map(std::path::PathBuf::into_os_string).collect::<Vec<_>>()
     });
-    let is_small = |path: &std::ffi::OsString| {
+    let is_small = |path: &OsString| {
         fs::metadata(Path::new(path)).is_ok_and(|file| file.is_file() && file.len() <= MOST_BYTES)
     };
     let needs = LoadOptions { budget: memory::budget(None), ..needs };
     words
+        .chain(further)
         .chain(named)
         .filter(is_small)
         .find_map(|path| load_one(path.to_str()?, Inflate::OnThread, needs, None, &Progress::none()).ok())
@@ -168,6 +231,23 @@ mod tests {
         assert_eq!(escape("runtime.mallocgc"), "runtime.mallocgc");
         assert_eq!(escape("gob.(*Decoder).Decode"), r"gob.\(\*Decoder\).Decode");
         assert_eq!(escape("operator new(unsigned long)"), r"operator\ new\(unsigned\ long\)");
+    }
+
+    #[test]
+    fn scripts_tell_what_follows_the_cursor() {
+        for (shell, words) in [
+            ("fish", "PROF_COMPLETE_WORDS=(commandline --current-process --tokenize"),
+            ("elvish", "PROF_COMPLETE_WORDS=$edit:current-command"),
+            ("powershell", "$env:PROF_COMPLETE_WORDS = $commandAst"),
+            // These two give all words of the line, and the place of the cursor.
+            ("bash", "words=(\"${COMP_WORDS[@]}\")"),
+            ("zsh", "prof -- \"${words[@]}\""),
+            ("zsh", "other -M 'l:|=*'"),
+        ] {
+            let mut script = Vec::new();
+            write_script(shell, &mut script).unwrap();
+            assert!(String::from_utf8(script).unwrap().contains(words), "{shell}: {words}");
+        }
     }
 
     #[test]

@@ -2,14 +2,20 @@
 
 use std::process::Command;
 
-/// What is offered for the word at `index`, one candidate a line.
+/// What is offered for the word at `index`, one candidate per line.
 fn offered(shell: &str, index: usize, words: &[&str]) -> Vec<String> {
+    offered_on(shell, index, words, "")
+}
+
+/// The same where the shell gives the words before the cursor, and the whole line as `line`.
+fn offered_on(shell: &str, index: usize, words: &[&str], line: &str) -> Vec<String> {
     let output = Command::new(env!("CARGO_BIN_EXE_prof"))
         .arg("--")
         .args(words)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .env_remove("PROF_PROFILE")
         .env("PROF_COMPLETE", shell)
+        .env("PROF_COMPLETE_WORDS", line)
         .env("_CLAP_COMPLETE_INDEX", index.to_string())
         .env("_CLAP_IFS", "\n")
         .output()
@@ -50,6 +56,26 @@ fn functions_of_the_profile_are_quoted_for_the_shell() {
     assert!(
         offered("zsh", 4, &words(r"orders.\(\*Ledger\).s")).iter().any(|line| line.contains("sendReceipts"))
     );
+}
+
+#[test]
+fn functions_match_anywhere_in_their_names() {
+    // One that holds it is put in its place, wherever the profile stands.
+    let only = ["runtime.mallocgcSmallNoscan"];
+    assert_eq!(offered("bash", 2, &["prof", "focus", "gcSmallNoscan", CPU]), only);
+    let line = format!("prof focus gcSmallNoscan '{CPU}'");
+    assert_eq!(offered_on("fish", 2, &["prof", "focus", "gcSmallNoscan"], &line), only);
+    // A name is offered once, though its full form begins with the import path.
+    assert_eq!(offered("zsh", 2, &["prof", "source", "discount", CPU]), Vec::<String>::new());
+    assert_eq!(offered("zsh", 2, &["prof", "source", "Discounted", CPU]), ["catalog.(*Catalog).Discounted"]);
+    // Of several, bash would leave what they begin with and drop what was typed.
+    let several = offered("bash", 2, &["prof", "focus", "malloc", CPU]);
+    assert!(several[0] == "malloc" && several.contains(&"runtime.mallocgc".to_string()), "{several:?}");
+    assert!(
+        several[1..].iter().all(|name| name.contains("malloc") || name.contains("Malloc")),
+        "{several:?}"
+    );
+    assert!(!offered("zsh", 2, &["prof", "focus", "malloc", CPU]).contains(&"malloc".to_string()));
 }
 
 #[test]

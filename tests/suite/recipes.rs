@@ -77,6 +77,80 @@ fn recipes_run() {
     assert!(count >= 60, "only {count} lines were run");
 }
 
+/// Crates that documents install and that are published.
+const PUBLISHED: [&str; 2] = ["cargo-deb", "inferno"];
+
+/// Whoever has this repository and nothing else can run what the documents say: what they install can be
+/// had, and the tests, benches, profiles and scripts that they name exist.
+#[test]
+fn commands_that_are_not_run_name_what_exists() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let manifest = fs::read_to_string(root.join("Cargo.toml")).unwrap();
+    let others = ["ARCHITECTURE.md", "CONTRIBUTING.md", "TESTING.md", "BENCHMARKS.md", "SECURITY.md"];
+    let (mut wrong, mut count) = (String::new(), 0);
+    for document in documents().into_iter().chain(others.map(|name| root.join(name))) {
+        let text = fs::read_to_string(&document).unwrap();
+        for line in commands(&text) {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            for (place, word) in words.iter().enumerate() {
+                let next = words.get(place + 1).copied().unwrap_or_default();
+                let exists = match *word {
+                    "install" if words[..place].contains(&"cargo") => {
+                        can_be_installed(&words[place + 1..], &text)
+                    }
+                    "--test" | "--bench" => ["tests", "benches"].iter().any(|folder| {
+                        root.join(folder).join(next).is_dir()
+                            || root.join(folder).join(format!("{next}.rs")).exists()
+                    }),
+                    "--profile" if words.contains(&"cargo") => {
+                        next == "minimal" || manifest.contains(&format!("[profile.{next}]"))
+                    }
+                    "suite" => {
+                        next.starts_with('#')
+                            || next.is_empty()
+                            || root.join(format!("tests/suite/{}.rs", next.trim_end_matches(':'))).exists()
+                    }
+                    path if path.starts_with("scripts/") || path.starts_with(".ci/") => {
+                        root.join(path).metadata().is_ok_and(|file| file.permissions().mode() & 0o111 != 0)
+                    }
+                    _ => continue,
+                };
+                count += 1;
+                if !exists {
+                    writeln!(wrong, "{}: {line}: {word} {next}", document.display()).unwrap();
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+    assert!(count >= 20, "only {count} were looked at");
+}
+
+/// This crate comes from a checkout, or from a repository that the document says to publish; others come
+/// from the registry.
+fn can_be_installed(words: &[&str], document: &str) -> bool {
+    if words.contains(&"--git") {
+        return words.contains(&"\"$PROF_REPOSITORY\"") && document.contains("Publish this repository");
+    }
+    words.windows(2).any(|pair| pair == ["--path", "."]) || words.iter().any(|word| PUBLISHED.contains(word))
+}
+
+/// The lines of all blocks, and the commands within the text, of a document.
+fn commands(text: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut in_block = false;
+    for line in text.lines() {
+        if line.starts_with("```") {
+            in_block = !in_block;
+        } else if in_block {
+            lines.extend(line.split(" && ").map(str::to_string));
+        } else {
+            lines.extend(line.split('`').skip(1).step_by(2).map(str::to_string));
+        }
+    }
+    lines
+}
+
 /// The README and the pages of the guide.
 fn documents() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -91,10 +165,12 @@ fn blocks(text: &str) -> Vec<Vec<String>> {
     let mut block: Option<Vec<String>> = None;
     for line in text.lines() {
         match (&mut block, line) {
-            (None, "```sh") => block = Some(Vec::new()),
+            (None, "```sh" | "```yaml") => block = Some(Vec::new()),
             (None, _) => {}
             (Some(_), "```") => blocks.extend(block.take().filter(|lines| !lines.is_empty())),
             (Some(lines), line) => {
+                // Build servers keep the exit code for later; here it is looked at.
+                let line = line.trim_start().split(" || ").next().unwrap_or_default();
                 let is_ours = line.starts_with("prof ") || line.contains("| prof ");
                 if is_ours || line.starts_with("export PROF_PROFILE") {
                     lines.push(line.to_string());
@@ -134,6 +210,8 @@ fn folder() -> TempDir {
         fs::create_dir_all(copy.parent().unwrap()).unwrap();
         fs::copy(fixtures.join("programs/shop").join(source), copy).unwrap();
     }
+    let budget = "[[budget]]\nfunction = \"Discounted\"\ntotal = \"99 %\"\n";
+    fs::write(folder.path().join("prof.toml"), budget).unwrap();
     fs::create_dir(folder.path().join("bin")).unwrap();
     for (name, fixture) in PROGRAMS {
         let program = folder.path().join("bin").join(name);

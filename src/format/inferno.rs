@@ -92,6 +92,7 @@ fn read_vtune(source: &mut Source, options: LoadOptions) -> Result<Profile, Load
 
 fn read_vsprof(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
     let mut collected = Collected::new("vsprof", options);
+    collected.has_modules = false;
     let text = source.read_all()?;
     collected.collapse(&text, ("calls", "count"), vsprof::Folder::default)?;
     collected.finish()
@@ -170,6 +171,8 @@ fn stack_key(frames: &[FrameId]) -> StackKey {
 /// Stacks with one value a metric, filled one metric after the other.
 struct Collected {
     builder: ProfileBuilder,
+    /// Whether a backtick ends the name of a module. In .NET it is part of a generic's name.
+    has_modules: bool,
     rows: Vec<(crate::profile::StackId, Vec<i64>)>,
     row_of: HashMap<StackKey, usize>,
 }
@@ -177,7 +180,7 @@ struct Collected {
 impl Collected {
     fn new(format: &'static str, options: LoadOptions) -> Collected {
         let builder = ProfileBuilder::new(format, options);
-        Collected { builder, rows: Vec::new(), row_of: HashMap::new() }
+        Collected { builder, has_modules: true, rows: Vec::new(), row_of: HashMap::new() }
     }
 
     /// Runs a collapser and takes what it prints as the values of a further metric.
@@ -229,7 +232,7 @@ impl Collected {
     /// ``module`function_[i]``
     fn frame(&mut self, text: &str) -> FrameId {
         let (text, inlined) = text.strip_suffix("_[i]").map_or((text, false), |text| (text, true));
-        let (module, name) = text.split_once('`').unwrap_or(("", text));
+        let (module, name) = text.split_once('`').filter(|_| self.has_modules).unwrap_or(("", text));
         let file = self.builder.string(module);
         let mapping = self.builder.mapping(Mapping { file, ..Mapping::default() });
         let function = self.builder.named_function(name, "");
@@ -294,6 +297,16 @@ mod tests {
     fn nothing_found_is_an_error() {
         let error = read_dtrace(&mut source("no stacks\n"), LoadOptions::ALL).unwrap_err();
         assert_eq!(error.to_string(), "dtrace: the input ends without any stacks (line 1)");
+    }
+
+    #[test]
+    fn generics_of_dotnet_keep_their_class() {
+        let text = "Level,Function Name,Number of Calls,Elapsed Inclusive Time %,Elapsed Exclusive Time %,\
+                    Avg Elapsed Inclusive Time,Avg Elapsed Exclusive Time,Module Name,\n\
+                    1,\"a.exe\",1,1.0,1.0,1.0,1.0,\"\",\n\
+                    2,\"System.Collections.Generic.IEnumerator`1.get_Current()\",3,1.0,1.0,1.0,1.0,\"a.dll\",\n";
+        let profile = read_vsprof(&mut source(text), LoadOptions::ALL).unwrap();
+        assert_eq!(draw(&profile), "a.exe;System.Collections.Generic.IEnumerator`1.get_Current() 3");
     }
 
     #[test]

@@ -86,6 +86,16 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     Ok(reader.finish()?)
 }
 
+/// A cost with a sign or without: `20`, `+7`, `-2`. Only positions are relative to the line before.
+fn signed(scan: &mut Scan<'_>) -> Option<i64> {
+    if let [b'+', rest @ ..] = scan.skip_blanks().0
+        && rest.first().is_some_and(u8::is_ascii_digit)
+    {
+        scan.0 = rest;
+    }
+    scan.integer()
+}
+
 struct Reader {
     builder: ProfileBuilder,
     /// What one of each event's units is in the metric's unit: 10 for `Time_(10ns)`.
@@ -229,7 +239,7 @@ impl Reader {
                 let mut scan = Scan(value);
                 for metric in 0..self.factors.len() {
                     self.summaries.resize(self.factors.len(), 0);
-                    self.summaries[metric] += i128::from(scan.integer().unwrap_or(0));
+                    self.summaries[metric] += i128::from(signed(&mut scan).unwrap_or(0));
                 }
             }
             b"cmd" | b"creator" => {
@@ -330,7 +340,7 @@ impl Reader {
         self.costs.clear();
         for &factor in &self.factors {
             // Costs at the end that are 0 may be left out.
-            let cost = if scan.skip_blanks().0.is_empty() { Some(0) } else { scan.integer() };
+            let cost = if scan.skip_blanks().0.is_empty() { Some(0) } else { signed(&mut scan) };
             let Some(cost) = cost else { return false };
             self.costs.push(cost.saturating_mul(factor));
         }
@@ -580,5 +590,16 @@ mod tests {
             sniff(b"desc: I1 cache: 32768 B\ncmd: ./maze\nevents: Ir\nfl=a\nfn=b\n1 2\n"),
             Confidence::No
         );
+    }
+
+    /// The totals are those of `callgrind_annotate`.
+    #[test]
+    fn costs_may_have_a_sign() {
+        let text = "positions: line\nevents: Ir Dr\nfl=a.c\nfn=main\n16 20 5\n+3 +7 -2\n* 4\n";
+        let profile = load(text);
+        let calls = profile.calls.as_ref().unwrap();
+        let sum = |metric: usize| calls.self_values[metric].iter().sum::<i64>();
+        assert_eq!((sum(0), sum(1)), (31, 3));
+        assert!(profile.meta.warnings.is_empty(), "{:?}", profile.meta.warnings);
     }
 }

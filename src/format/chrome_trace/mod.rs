@@ -307,6 +307,19 @@ mod tests {
         assert!(draw(&labelled).ends_with("{process=1 thread=main tid=7}"));
     }
 
+    /// 119 hours after the machine started, and without the event `Profile`.
+    #[test]
+    fn a_profile_without_its_beginning_does_not_last_since_the_machine_started() {
+        let text = r#"{"traceEvents": [
+            {"ph": "P", "name": "ProfileChunk", "pid": 1, "tid": 9, "id": "0x2", "ts": 428400000040, "args": {"data": {"cpuProfile": {"samples": [1]}, "timeDeltas": [8], "endTime": 428400000050}}},
+            {"ph": "P", "name": "ProfileChunk", "pid": 1, "tid": 9, "id": "0x2", "ts": 428400000030, "args": {"data": {"timeDeltas": [5, 7, 9], "cpuProfile": {"nodes": [
+                {"id": 1, "callFrame": {"functionName": "f", "url": "a.js", "lineNumber": 0, "columnNumber": 0}}], "samples": [1, 1, 1]}}}}]}"#;
+        let profile = load(text).unwrap();
+        // Moments …014, …021, …030 and …038; the end …050.
+        assert_eq!(draw(&profile), "f@a.js:0 4 36");
+        assert!(profile.meta.warnings[0].starts_with("the beginning of 1 CPU profile"));
+    }
+
     #[test]
     fn samples_may_stand_beside_the_events() {
         let text = r#"{"traceEvents": [], "samples": [{"ts": "5", "pid": 1, "tid": "2", "sf": 2, "weight": "1"}, {"ts": "9", "pid": 1, "tid": "2", "sf": 1}],

@@ -28,7 +28,8 @@ pub(super) struct V8Profiles<'a> {
 struct V8Profile {
     /// The thread that was profiled, where the event `Profile` has come.
     thread: Option<usize>,
-    start: i64,
+    /// In µs; `None` where the event `Profile`, which has it, is not in the trace.
+    start: Option<i64>,
     end: Option<i64>,
     chunks: Vec<Chunk>,
     /// A profile that is not in chunks.
@@ -80,6 +81,19 @@ impl<'a> V8Profiles<'a> {
         threads: &Threads,
     ) -> Result<(), ParseError> {
         declare_metrics(builder);
+        let is_cut = |profile: &&V8Profile| profile.whole.is_none() && profile.start.is_none();
+        let cut = self.profiles.iter().filter(|profile| profile.has_samples()).filter(is_cut).count();
+        if cut > 0 {
+            let whose = if cut == 1 {
+                "the beginning of 1 CPU profile is"
+            } else {
+                "the beginnings of several CPU profiles are"
+            };
+            builder.warn(format!(
+                "{whose} not in the trace: functions declared there are missing, and times count from the first \
+                 part that is left"
+            ));
+        }
         for profile in self.profiles.into_iter().filter(V8Profile::has_samples) {
             let thread = profile.thread.map_or_else(Thread::default, |thread| threads.thread(thread));
             match &profile.whole {
@@ -102,7 +116,7 @@ impl V8Profile {
         json.object()?;
         while let Some(key) = json.key()? {
             match (&*key, json.kind()?) {
-                ("startTime", Kind::Number) => self.start = json.integer()?,
+                ("startTime", Kind::Number) => self.start = Some(json.integer()?),
                 ("endTime", Kind::Number) => self.end = Some(json.integer()?),
                 ("timeDeltas", Kind::Array) => {
                     chunk.deltas = Some(json.position());
@@ -136,8 +150,9 @@ impl V8Profile {
             read_flat(&mut json.at(nodes), builder, &mut tree, &mut hits)?;
         }
         tree.link();
-        let mut writer = SampleWriter::new(self.start).labelled(thread, builder);
-        let mut moment = self.start;
+        let start = self.start.map_or_else(|| self.start_by_first_chunk(json), Ok)?;
+        let mut writer = SampleWriter::new(start).labelled(thread, builder);
+        let mut moment = start;
         for chunk in &self.chunks {
             let Some(samples) = chunk.samples else { continue };
             let mut samples = json.at(samples);
@@ -159,6 +174,22 @@ impl V8Profile {
         }
         writer.finish(builder, self.end);
         Ok(())
+    }
+
+    /// Where the start of a profile is not in the trace, as when the trace's buffer was too small: the first
+    /// chunk that is there was written right after the last of its samples. All times of a trace count from
+    /// when the machine started, so a profile that started at 0 would last for days.
+    fn start_by_first_chunk(&self, json: &Json) -> Result<i64, ParseError> {
+        let Some(first) = self.chunks.iter().find(|chunk| chunk.samples.is_some()) else { return Ok(0) };
+        let mut passed = 0_i64;
+        if let Some(deltas) = first.deltas {
+            let mut deltas = json.at(deltas);
+            deltas.array()?;
+            while deltas.element()? {
+                passed = passed.saturating_add(deltas.integer()?);
+            }
+        }
+        Ok((first.written as i64).saturating_sub(passed))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The lines of a stack: `address symbol+offset (module)`.
 
 use std::hash::{BuildHasher, RandomState};
+use std::rc::Rc;
 
 use hashbrown::HashTable;
 
@@ -52,20 +53,23 @@ fn without_offset(symbol: &[u8]) -> &[u8] {
     }
 }
 
+/// What a line of a stack stands for: a frame, or where calls were inlined several, the innermost first.
+pub(super) type Frames = Rc<[FrameId]>;
+
 /// The frames of lines met before: a file repeats few distinct lines many times.
 #[derive(Default)]
 pub(super) struct FrameTable {
     lines: HashTable<(u64, usize)>,
     /// Text and frame of each distinct line.
     text: Vec<u8>,
-    frames: Vec<(usize, FrameId)>,
+    frames: Vec<(usize, Frames)>,
     hasher: RandomState,
     not_utf8: bool,
 }
 
 impl FrameTable {
-    /// The frame of a line of a stack, or `None` where it is none.
-    pub(super) fn frame(&mut self, builder: &mut ProfileBuilder, line: &[u8]) -> Option<FrameId> {
+    /// The frames of a line of a stack, or `None` where it is none.
+    pub(super) fn frames(&mut self, builder: &mut ProfileBuilder, line: &[u8]) -> Option<Frames> {
         let line = line.trim_ascii();
         let hash = self.hasher.hash_one(line);
         let (text, frames) = (&self.text, &self.frames);
@@ -74,15 +78,15 @@ impl FrameTable {
             known == hash && text[start..frames[index].0] == *line
         };
         if let Some(&(_, index)) = self.lines.find(hash, same) {
-            return Some(self.frames[index].1);
+            return Some(Rc::clone(&self.frames[index].1));
         }
         let parts = split(line)?;
         self.not_utf8 |= std::str::from_utf8(line).is_err();
-        let frame = make(builder, parts);
+        let made: Frames = make(builder, parts).into();
         self.text.extend_from_slice(line);
         self.lines.insert_unique(hash, (hash, self.frames.len()), |&(hash, _)| hash);
-        self.frames.push((self.text.len(), frame));
-        Some(frame)
+        self.frames.push((self.text.len(), Rc::clone(&made)));
+        Some(made)
     }
 
     pub(super) fn warn(&self, builder: &mut ProfileBuilder) {
@@ -92,7 +96,8 @@ impl FrameTable {
     }
 }
 
-fn make(builder: &mut ProfileBuilder, line: FrameLine<'_>) -> FrameId {
+/// The frames of a line, the innermost first.
+fn make(builder: &mut ProfileBuilder, line: FrameLine<'_>) -> Vec<FrameId> {
     let inlined = line.module == b"inlined";
     let mapping = if inlined || line.module.is_empty() || line.module == b"[unknown]" {
         MappingId::default()
@@ -100,12 +105,37 @@ fn make(builder: &mut ProfileBuilder, line: FrameLine<'_>) -> FrameId {
         let file = builder.string(&String::from_utf8_lossy(line.module));
         builder.mapping(Mapping { file, ..Mapping::default() })
     };
-    let function = if line.symbol.is_empty() || line.symbol == b"[unknown]" {
-        builder.unnamed_function(mapping)
-    } else {
-        builder.named_function(&demangle(&String::from_utf8_lossy(line.symbol)), "")
+    let address = line.address;
+    if line.symbol.is_empty() || line.symbol == b"[unknown]" {
+        let function = builder.unnamed_function(mapping);
+        return vec![builder.frame(Frame { function, line: 0, address, mapping, inlined })];
+    }
+    let name = String::from_utf8_lossy(line.symbol);
+    let chain = inlined_java(&name, line.module).unwrap_or_else(|| vec![&*name]);
+    let mut frames: Vec<FrameId> = Vec::new();
+    for (depth, name) in chain.into_iter().enumerate() {
+        let function = builder.named_function(&demangle(name), "");
+        let inlined = inlined || depth > 0;
+        frames.push(builder.frame(Frame { function, line: 0, address, mapping, inlined }));
+    }
+    frames.reverse();
+    frames
+}
+
+/// The calls of `Lapp/Server;::handle->Lapp/Parser;::parse`, the outermost first: perf-map-agent writes
+/// methods that the compiler inlined into each other as one symbol. Others use the arrow otherwise, V8 in
+/// `String*String->String` and C++ in `operator->`: these stay whole.
+fn inlined_java<'n>(name: &'n str, module: &[u8]) -> Option<Vec<&'n str>> {
+    let file = module.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+    let is_compiled_at_run_time =
+        file.starts_with(b"perf-") && file.ends_with(b".map") || [&b""[..], b"[unknown]"].contains(&module);
+    let is_method = |part: &&str| {
+        let is_part = |c: char| c.is_alphanumeric() || "_$/;:.<>-".contains(c);
+        // `LoadIC:None` is a kind of code, `Lapp/Server;::handle` a class and its method.
+        !part.is_empty() && part.chars().all(is_part) && !part.replace("::", "").contains(':')
     };
-    builder.frame(Frame { function, line: 0, address: line.address, mapping, inlined })
+    let parts: Vec<&str> = name.split("->").collect();
+    (parts.len() > 1 && is_compiled_at_run_time && parts.iter().all(is_method)).then_some(parts)
 }
 
 /// Gives inlined frames of a stack, root first, the mapping of the frame they were inlined into,

@@ -147,9 +147,9 @@ impl Reader {
     }
 
     fn frame(&mut self, line: &[u8]) -> bool {
-        let frame = self.frames.frame(&mut self.builder, line);
-        self.stack.extend(frame);
-        frame.is_some()
+        let Some(frames) = self.frames.frames(&mut self.builder, line) else { return false };
+        self.stack.extend(frames.iter());
+        true
     }
 
     /// `words.rs:12` below a frame says where that frame was.
@@ -287,6 +287,28 @@ mod tests {
             load("w 1 2.5: 1 cycles: \n\t 10 f (/bin/w)\n  w.rs:12\n\t 20 main (/bin/w)\n  w.rs:30\n")
                 .unwrap();
         assert_eq!(draw(&profile), "main@w.rs:30;f@w.rs:12 1 1 {thread=w tid=1}");
+    }
+
+    #[test]
+    fn inlined_java_methods_are_frames_of_their_own() {
+        let profile = load(
+            "java 1 2.5: 1 cycles: \n\
+             \t 10 Lapp/Parser;::parse->Lapp/Lexer;::<init>->Lapp/Char;::is (/tmp/perf-7.map)\n\
+             \t 20 Lapp/Main;::main (/tmp/perf-7.map)\n\n\
+             node 1 2.6: 1 cycles: \n\
+             \t 30 Stub:BinaryOpStub(ADD:String*String->String) (/tmp/perf-8.map)\n\
+             \t 31 String*String->String (/tmp/perf-8.map)\n\
+             \t 32 LoadIC:None->Smi (/tmp/perf-8.map)\n\
+             \t 33 Ptr::operator-> (/bin/app)\n\
+             \t 34 app::f->app::g (/bin/app)\n",
+        )
+        .unwrap();
+        assert_eq!(
+            draw(&profile),
+            "Lapp/Main;::main;Lapp/Parser;::parse;+Lapp/Lexer;::<init>;+Lapp/Char;::is 1 1 {thread=java tid=1}\n\
+             app::f->app::g;Ptr::operator->;LoadIC:None->Smi;String*String->String;\
+             Stub:BinaryOpStub(ADD:String*String->String) 1 1 {thread=node tid=1}"
+        );
     }
 
     #[test]

@@ -9,12 +9,20 @@
 //! --- Thread 7eff04770700 (name: thread3/25382) stack: ---
 //!     [same as previous thread]
 //! ```
+//!
+//! Some programs know their functions and print one on each line:
+//!
+//! ```text
+//!   PC:  0x00bc8f1c: helper(arg*)
+//!        0x0040be31: main
+//! ```
 
 use crate::format::pprof_legacy::maps::{self, MemoryMap};
-use crate::format::pprof_legacy::recorder::Recorder;
+use crate::format::pprof_legacy::recorder::{Recorder, Symbol};
 use crate::format::pprof_legacy::{NAME, callers, into_calls};
 use crate::format::text::{Lines, Scan, decimal, hex};
 use crate::format::{LoadError, ParseError};
+use crate::name::demangle;
 use crate::profile::{Label, LabelSetId, LabelValue, LoadOptions, Period, Profile};
 
 /// A thread whose lines are being read.
@@ -22,6 +30,8 @@ use crate::profile::{Label, LabelSetId, LabelValue, LoadOptions, Period, Profile
 struct Thread {
     labels: LabelSetId,
     stack: Vec<u64>,
+    /// Names of addresses of the stack, by their place in it.
+    names: Vec<(usize, String)>,
     same_as_previous: bool,
 }
 
@@ -56,7 +66,7 @@ pub(super) fn read(mut lines: Lines<'_>, options: LoadOptions) -> Result<Profile
             if memchr::memmem::find(line, b"same as previous thread").is_some() {
                 thread.same_as_previous = true;
             } else {
-                addresses_among_words(line, &mut thread.stack);
+                thread.line(line);
             }
         }
     }
@@ -69,6 +79,10 @@ fn emit(recorder: &mut Recorder, thread: Option<Thread>, previous: &mut Vec<u64>
     let Some(mut thread) = thread else { return };
     if !thread.same_as_previous && !thread.stack.is_empty() {
         into_calls(callers(&mut thread.stack));
+        for (place, function) in thread.names {
+            let symbol = Symbol { function, file: String::new(), line: 0 };
+            recorder.symbols(thread.stack[place], &[symbol]);
+        }
         *previous = thread.stack;
     }
     recorder.sample(previous, thread.labels, &[1]);
@@ -96,14 +110,58 @@ fn labels(recorder: &mut Recorder, name: &str, tid: i64) -> LabelSetId {
     builder.label_set(&mut [Label { key: keys[0], value: name }, Label { key: keys[1], value: tid }])
 }
 
-/// The addresses of a line such as `PC: 0xbc8f1c 0xbcae55`.
-fn addresses_among_words(line: &[u8], stack: &mut Vec<u64>) {
-    let mut scan = Scan(line);
-    loop {
-        let word = scan.word();
-        if word.is_empty() {
-            return;
+impl Thread {
+    /// Takes the addresses of a line such as `PC: 0xbc8f1c 0xbcae55`, and the name of one as in
+    /// `0x0040be31: main`.
+    fn line(&mut self, line: &[u8]) {
+        let mut scan = Scan(line);
+        loop {
+            let word = scan.word();
+            if word.is_empty() {
+                return;
+            }
+            let Some(number) = word.strip_prefix(b"0x") else { continue };
+            let (number, is_named) =
+                number.strip_suffix(b":").map_or((number, false), |number| (number, true));
+            let Some(address) = hex(number) else { continue };
+            self.stack.push(address);
+            if is_named {
+                let name = String::from_utf8_lossy(scan.0.trim_ascii());
+                if !name.is_empty() {
+                    self.names.push((self.stack.len() - 1, demangle(&name).into_owned()));
+                }
+                return;
+            }
         }
-        stack.extend(word.strip_prefix(b"0x").and_then(hex));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::Source;
+    use crate::profile::draw;
+
+    #[test]
+    fn lines_may_name_their_address() {
+        let text = "--- threadz 1 ---\n\n\
+                    --- Thread 7eff063d9940 (name: main/25376) stack: ---\n\
+                    \x20 PC:  0x00bc8f1c: helper(arg*)\n\
+                    \x20      0x0040be31: main\n\
+                    \x20      0x00400001: \n\
+                    --- Thread 7eff04770700 (name: other/25382) stack: ---\n\
+                    \x20 PC: 0x0040be31 0x00bc8f1c\n";
+        let mut source = Source::from_bytes(text.as_bytes().to_vec());
+        let mut lines = Lines::new(&mut source);
+        lines.advance().unwrap();
+        let profile = read(lines, LoadOptions::ALL).unwrap();
+        // Where a thread was interrupted in `main`, and where `main` called, are different addresses.
+        assert_eq!(
+            draw(&profile),
+            "<unknown>;<unknown> 1 {thread=other tid=25382}\n\
+             <unknown>;main;helper(arg*) 1 {thread=main tid=25376}"
+        );
+        let addresses: Vec<u64> = profile.symbols.frames.iter().map(|frame| frame.address).collect();
+        assert!(addresses.contains(&0xBC_8F1C) && addresses.contains(&0x40_BE30), "{addresses:x?}");
     }
 }

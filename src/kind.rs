@@ -26,9 +26,10 @@ const ALL: &[&str] =
     &["Go", "Java", ".NET", "Ruby", "Python", "Rust", "C", "C++", "Node.js", "eBPF Go", "eBPF Python"];
 const GO: &[&str] = &["Go"];
 const JAVA: &[&str] = &["Java"];
+const WALL: &[&str] = &["Go", "Java", ".NET", "Ruby", "Python", "C", "C++", "Node.js"];
 const NATIVE: &[&str] = &["Rust", "C", "C++"];
-const ALLOCATIONS: &[&str] = &["Go", "Java", ".NET", "C", "C++"];
-const IN_USE: &[&str] = &["Go", ".NET", "C", "C++"];
+const ALLOCATIONS: &[&str] = &["Go", "Java", ".NET", "Ruby", "Rust", "C", "C++"];
+const IN_USE: &[&str] = &["Go", "Java", ".NET", "Rust", "C", "C++", "Node.js"];
 const LOCKS: &[&str] = &["Java", ".NET"];
 
 /// All types, the most usual first. Where two types share the name of a metric (a mutex and a block
@@ -59,7 +60,7 @@ pub static KINDS: &[Kind] = &[
         unit: "nanoseconds",
         metrics: &["wall", "wall-time", "wall time", "elapsed", "time"],
         companion: Some("wall_samples"),
-        languages: &[".NET"],
+        languages: WALL,
         measures: "Elapsed time, running or waiting.",
         when: "Read it to find what makes people wait: slow queries, sleeps, locks.",
         width: "took long, running or waiting",
@@ -98,7 +99,7 @@ pub static KINDS: &[Kind] = &[
         companion: Some("alloc_objects"),
         languages: ALLOCATIONS,
         measures: "Bytes allocated since the start, freed or not.",
-        when: "Read it to find what keeps the garbage collector busy.",
+        when: "Read it to find what allocates the most: that costs time, and where there is a garbage collector, it keeps the collector busy.",
         width: "allocated much since the start, freed or not",
     },
     Kind {
@@ -135,7 +136,7 @@ pub static KINDS: &[Kind] = &[
         companion: Some("inuse_space"),
         languages: IN_USE,
         measures: "Objects allocated and still in use.",
-        when: "Read it to find who holds many objects, which the garbage collector has to visit.",
+        when: "Read it to find who holds many objects: each takes up space, and time where a garbage collector has to visit it.",
         width: "allocated many objects that are still alive",
     },
     Kind {
@@ -189,6 +190,16 @@ pub static KINDS: &[Kind] = &[
         width: "is on the stack of many goroutines",
     },
     Kind {
+        name: "threads",
+        unit: "count",
+        metrics: &["threads", "thread", "threadcreate"],
+        companion: None,
+        languages: &["Go", "C", "C++"],
+        measures: "Threads of the operating system: those that existed, or in Go what created them.",
+        when: "Read it to find what starts more threads than there are processors.",
+        width: "is on the stack of many threads, or created them",
+    },
+    Kind {
         name: "block_duration",
         unit: "nanoseconds",
         metrics: &["delay"],
@@ -212,7 +223,7 @@ pub static KINDS: &[Kind] = &[
     Kind {
         name: "mutex_duration",
         unit: "nanoseconds",
-        metrics: &["mutex_duration"],
+        metrics: &["mutex_duration", "delay"],
         companion: Some("mutex_count"),
         languages: &["Go", ".NET"],
         measures: "Time that others waited for a lock this code held.",
@@ -222,7 +233,7 @@ pub static KINDS: &[Kind] = &[
     Kind {
         name: "mutex_count",
         unit: "count",
-        metrics: &["mutex_count"],
+        metrics: &["mutex_count", "contentions"],
         companion: Some("mutex_duration"),
         languages: &["Go", ".NET"],
         measures: "How often others waited for a lock this code held.",
@@ -232,7 +243,7 @@ pub static KINDS: &[Kind] = &[
     Kind {
         name: "lock_duration",
         unit: "nanoseconds",
-        metrics: &["lock_duration", "lock_time", "lock-time"],
+        metrics: &["lock_duration", "lock-time", "lock_time"],
         companion: Some("lock_count"),
         languages: LOCKS,
         measures: "Time spent waiting to enter a lock.",
@@ -242,7 +253,7 @@ pub static KINDS: &[Kind] = &[
     Kind {
         name: "lock_count",
         unit: "count",
-        metrics: &["lock_count", "lock_count", "lock-count"],
+        metrics: &["lock_count", "lock-count"],
         companion: Some("lock_duration"),
         languages: LOCKS,
         measures: "How often a thread waited to enter a lock.",
@@ -302,7 +313,7 @@ pub static KINDS: &[Kind] = &[
     Kind {
         name: "heap",
         unit: "bytes",
-        metrics: &["heap"],
+        metrics: &["heap", "inuse_space"],
         companion: None,
         languages: &["Node.js"],
         measures: "Bytes on the heap, by what allocated them.",
@@ -342,6 +353,47 @@ fn event(metric: &str) -> &str {
         _ => metric,
     };
     event.split_once(':').map_or(event, |(event, _)| event)
+}
+
+/// Whether someone who asks for `asked` may mean the metric called `metric`: its name without the modifiers
+/// of Linux, or the profile type that it belongs to.
+///
+/// ```
+/// use prof::kind::may_mean;
+///
+/// assert!(may_mean("mutex_duration", "delay") && may_mean("block_duration", "delay"));
+/// assert!(may_mean("cycles", "cycles:u") && may_mean("cpu", "cycles:u"));
+/// assert!(!may_mean("cycles", "cpu"));
+/// ```
+pub fn may_mean(asked: &str, metric: &str) -> bool {
+    let metric = event(metric);
+    let is_type = |kind: &Kind| {
+        kind.name.eq_ignore_ascii_case(asked)
+            && kind.metrics.iter().any(|name| name.eq_ignore_ascii_case(metric))
+    };
+    event(asked).eq_ignore_ascii_case(metric) || KINDS.iter().any(is_type)
+}
+
+/// What of a metric can be told to be waiting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Idleness {
+    /// Nothing: it counts no time, or waiting is all it is about, as of goroutines and locks.
+    None,
+    /// Where a processor has nothing to do: threads that wait take no CPU time.
+    Processor,
+    /// Where threads wait, too.
+    Threads,
+}
+
+/// What of the metric called `metric` can be told to be waiting. Samples beside a metric of CPU time were
+/// taken while threads ran.
+pub fn idleness(metric: &str, beside_cpu_time: bool) -> Idleness {
+    match of_metric(metric).map(|kind| kind.name) {
+        Some("cpu") => Idleness::Processor,
+        Some("samples") if beside_cpu_time => Idleness::Processor,
+        Some("samples" | "wall" | "wall_samples" | "native_samples") => Idleness::Threads,
+        _ => Idleness::None,
+    }
 }
 
 /// Metrics that count the events which the metric called `metric` weighs, the likeliest first: what

@@ -78,6 +78,10 @@ impl BaseArgs {
             let message = format!("the old side, multiplied by {ratio:e}, does not fit 64 bits");
             return Err(hinted(message, "--normalize none compares the values as they are"));
         }
+        // Units may have become finer, by the same whole number for all values.
+        let (made, recorded) = (&mut whole.meta.metrics[0], &new.meta.metrics[metric]);
+        made.idle = recorded.idle * made.total.checked_div(recorded.total).unwrap_or(1);
+        whole.meta.processors = new.meta.processors;
         whole.meta.duration_ns = new.meta.duration_ns;
         whole.meta.time_ns = new.meta.time_ns;
         whole.meta.profiles = new.meta.profiles;

@@ -6,9 +6,9 @@ use crate::cli::args::InputArgs;
 use crate::cli::failure::hinted;
 use crate::cli::gather::Gathered;
 use crate::cli::many::ChoiceArgs;
-use crate::cli::metrics::{MetricKey, check_metrics, metrics_wanted, refuse_too_large};
+use crate::cli::metrics::{MetricKey, check_metrics, metrics_wanted, note_of_default, refuse_too_large};
 use crate::cli::reading::{Reading, skipped_text};
-use crate::profile::{LoadOptions, Profile};
+use crate::profile::{LoadOptions, Meta, Profile};
 use crate::transform::SideBySideError;
 use crate::view::is_sampled_heap;
 
@@ -63,12 +63,16 @@ impl SideReader<'_> {
     }
 
     fn read_with(self, old: &[String], new: &[String], needs: LoadOptions) -> Result<Sides> {
-        let old_read = self.read_side(old, needs)?;
+        let mut old_read = self.read_side(old, needs)?;
         if new.is_empty() {
             return two_metrics(&old_read.profiles);
         }
         let new_read = self.read_side(new, needs)?;
-        let wanted = metrics_wanted(&self.args.metrics, &old_read.profiles[0].1.meta)?;
+        let metas: Vec<&Meta> =
+            old_read.profiles.iter().chain(&new_read.profiles).map(|(_, profile)| &profile.meta).collect();
+        let wanted = metrics_wanted(&self.args.metrics, &metas)?;
+        let note = note_of_default(&self.args.metrics, &metas);
+        old_read.profiles[0].1.meta.warnings.extend(note);
         let [wanted] = &wanted[..] else {
             let message = "diff compares one metric, and --metric was given several times";
             return Err(hinted(message, "run it once for each metric"));
@@ -85,7 +89,7 @@ impl SideReader<'_> {
             profiles.push((paths[*number].name.clone(), part.into_profile()?));
         }
         let metric_of = |profile: &Profile| {
-            let wanted = metrics_wanted(&self.args.metrics, &profile.meta).ok()?;
+            let wanted = metrics_wanted(&self.args.metrics, &[&profile.meta]).ok()?;
             wanted.first()?.place_in(&profile.meta)
         };
         let metrics = profiles.iter().filter_map(|(_, profile)| Some((profile, metric_of(profile)?)));

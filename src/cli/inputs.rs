@@ -7,12 +7,14 @@ use crate::cli::clock::Clock;
 use crate::cli::failure::hinted;
 use crate::cli::gather::Gathered;
 use crate::cli::many::ManyArgs;
-use crate::cli::metrics::{MetricKey, check_metrics, metrics_wanted, refuse_too_large};
+use crate::cli::metrics::{
+    MetricKey, check_metrics, default_metric, metrics_wanted, note_of_default, refuse_too_large,
+};
 use crate::cli::paths::names;
 use crate::cli::reading::{MORE_MEMORY, Reading, skipped_text};
 use crate::profile::{LoadOptions, Meta, Metric, Profile};
 use crate::report::InfoInput;
-use crate::transform::MergeError;
+use crate::transform::{MergeError, note_idle};
 
 /// A profile, and what it was made of.
 pub(crate) struct Loaded {
@@ -26,6 +28,8 @@ pub(crate) struct Loaded {
     pub(crate) combined: String,
     /// Numbers of the metrics to show.
     pub(crate) metrics: Vec<usize>,
+    /// The number of the one that is shown where none is asked for.
+    pub(crate) default_metric: usize,
 }
 
 /// Loads the inputs, gives names to their addresses, combines them, and finds the metrics asked for.
@@ -40,7 +44,10 @@ pub(crate) fn load(
     let names = names(&args.profiles)?;
     let reading = Reading { args, names: &names, options, all_frames, each: many.chooses() };
     let (paths, Gathered { metas, skipped, parts }) = reading.read(|count| many.order(count))?;
-    let wanted = metrics_wanted(&args.metrics, &metas[0].1)?;
+    let read: Vec<&Meta> = metas.iter().map(|(_, meta)| meta).collect();
+    let wanted = metrics_wanted(&args.metrics, &read)?;
+    let note = note_of_default(&args.metrics, &read);
+    let default = MetricKey::of(&metas[0].1, default_metric(&read));
     for (number, meta) in &metas {
         check_metrics(meta, &paths[*number].name, &wanted)?;
     }
@@ -78,7 +85,10 @@ pub(crate) fn load(
     }
     let unresolved = args.symbols.warning([(&profile, metrics[0])].into_iter());
     profile.meta.warnings.extend(unresolved);
-    Ok(Loaded { profile, names, inputs, combined, metrics })
+    profile.meta.warnings.extend(note);
+    note_idle(&mut profile, &metrics);
+    let default_metric = default.place_in(&profile.meta).unwrap_or(metrics[0]);
+    Ok(Loaded { profile, names, inputs, combined, metrics, default_metric })
 }
 
 /// The places of the profiles that go in.

@@ -10,6 +10,7 @@
 //! the end (`eb`). The points do not reach their own maxima at the same time, so `max_space` adds up
 //! to more than was ever in use.
 
+use crate::format::allocators::MALLOC;
 use crate::format::json::{self, Json, Kind};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{Frame, FrameId, LabelSetId, LoadOptions, Mapping, Profile, ProfileBuilder};
@@ -38,6 +39,11 @@ const COPY: &[(&str, &str, &str)] = &[("tb", "copied_space", "bytes"), ("tbk", "
 
 /// The same of the events a program counted by itself.
 const AD_HOC: &[(&str, &str, &str)] = &[("tb", "units", "count"), ("tbk", "events", "count")];
+
+/// What lies between the C++ or Rust library and the allocator. The containers are not in the list: they call
+/// closures and elements of the program, which would be dropped with them.
+const LIBRARY_ALLOCATORS: &str = "(std|__gnu_cxx)::(__)?(new_)?allocator(_traits)?<.*>::allocate|.*::_M_allocate|\
+    __r(ust|dl|g)_(alloc|realloc)\\w*|alloc::alloc::.*|<alloc::alloc::Global as .*|alloc::raw_vec::.*";
 
 fn sniff(head: &[u8]) -> Confidence {
     let keys = json::keys(head);
@@ -88,7 +94,14 @@ fn read_head(json: &mut Json, builder: &mut ProfileBuilder) -> Result<(Tables, M
             ("te", Kind::Number) => end = Some(json.integer()?),
             ("bklt", Kind::Bool) => lifetimes = json.is_true()?,
             ("bkacc", Kind::Bool) => accesses = json.is_true()?,
-            ("cmd", Kind::String) => builder.meta.comments.push(json.string()?.into_owned()),
+            ("cmd", Kind::String) => {
+                let command = json.string()?;
+                // The first mapping of a profile stands for the program. Most frames of the program have a
+                // source file instead of a binary, so that the first to name one is Valgrind's own library.
+                let program = builder.string(command.split(' ').next().unwrap_or_default());
+                builder.mapping(Mapping { file: program, ..Mapping::default() });
+                builder.meta.comments.push(command.into_owned());
+            }
             ("pps", Kind::Array) => {
                 tables.points = Some(json.position());
                 json.skip()?;
@@ -103,6 +116,9 @@ fn read_head(json: &mut Json, builder: &mut ProfileBuilder) -> Result<(Tables, M
     json.end()?;
     // Valgrind counts instructions, the crate microseconds.
     builder.meta.duration_ns = end.filter(|_| unit == "µs").map(|end| end.saturating_mul(1000));
+    if !matches!(&*mode, "ad-hoc" | "copy" | "rust-copy") {
+        builder.meta.drop_frames = format!("{MALLOC}|{LIBRARY_ALLOCATORS}");
+    }
     let metrics = match &*mode {
         "ad-hoc" => AD_HOC,
         "copy" | "rust-copy" => COPY,
@@ -235,6 +251,8 @@ mod tests {
         let expected = "[libc.so.6] 4 1 4 1 4 1 4 1\nmain@main.rs:3;main@main.rs:3;+<T as X (y)>::f@vec.rs:14;malloc 10 2 6 1 0 0 8 1";
         assert_eq!(draw(&profile), expected);
         assert_eq!(profile.meta.duration_ns, Some(5000));
+        let programs = profile.symbols.mappings.ids().map(|id| profile.symbols.mapping_file(id));
+        assert_eq!(programs.collect::<Vec<_>>(), ["", "./maze", "/lib/dhat.so", "/lib/libc.so.6"]);
         assert_eq!(profile.meta.metrics[0].name, "alloc_space");
     }
 

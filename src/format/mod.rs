@@ -4,6 +4,7 @@
 //! read. Names and endings of files are never looked at: real files called `.pb.gz` are not
 //! compressed, and `.prof` has five meanings.
 
+mod allocators;
 mod austin;
 mod bpftrace;
 mod callgrind;

@@ -16,13 +16,14 @@ pub(super) fn inputs(about: &About) -> String {
     }
 }
 
-/// A metric with its recording, the most important first: `cpu 85.99s in 40.73s, 2.11 CPUs busy`,
+/// A metric with its recording, the most important first: `cpu 85.99s in 40.73s, 2.11 CPUs busy, 5% idle`,
 /// `8,599 samples at 100 Hz`, `2024-02-26 18:40 UTC`. The rate and the date need a wide line.
 pub(super) fn recording(metric: &str, about: &About, is_wide: bool) -> Vec<String> {
-    let mut first = format!("{metric}{}", duration(about));
-    if let Some(busy) = about.busy_hundredths {
-        first.push_str(&format!(", {} CPUs busy", unit::fixed(busy, 100, 2)));
-    }
+    let first = match activity(about) {
+        Some(activity) if about.duration_ns.is_some() => format!("{metric} {activity}"),
+        Some(activity) => format!("{metric}, {activity}"),
+        None => metric.to_string(),
+    };
     let mut parts = vec![first];
     if let Some(samples) = about.samples {
         let rate = about.period_ns.and_then(unit::rate).filter(|_| is_wide);
@@ -31,6 +32,15 @@ pub(super) fn recording(metric: &str, about: &About, is_wide: bool) -> Vec<Strin
     }
     parts.extend(about.time_ns.filter(|_| is_wide).map(unit::timestamp_minutes));
     parts
+}
+
+/// How long the recording took, and how busy it was: `in 40.73s, 2.11 CPUs busy, 78% idle`.
+pub(super) fn activity(about: &About) -> Option<String> {
+    let mut parts = Vec::new();
+    parts.extend(about.duration_ns.map(|duration| format!("in {}", unit::duration(duration))));
+    parts.extend(about.busy_hundredths.map(|busy| format!("{} CPUs busy", unit::fixed(busy, 100, 2))));
+    parts.extend(about.idle_percent.map(|percent| format!("{percent}% idle")));
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 /// ` in 40.73s`

@@ -19,8 +19,8 @@ use std::fmt;
 
 use regex::{Regex, RegexBuilder};
 
-pub use sets::SETS;
 use sets::Set;
+pub use sets::{SETS, is_idle_processor, waits};
 
 /// The names of one frame; empty where one is unknown.
 #[derive(Clone, Copy, Debug, Default)]

@@ -17,6 +17,8 @@ pub(super) struct Set {
 #[derive(Debug)]
 struct Compiled {
     functions: Option<Regex>,
+    /// Names of C functions, which mean others in files of other languages.
+    c_functions: Option<Regex>,
     files: Option<Regex>,
 }
 
@@ -31,25 +33,45 @@ pub(super) fn named(text: &str) -> Option<&'static Set> {
 
 impl Set {
     pub(super) fn contains(&self, function: &str, file: &str) -> bool {
-        let is = |regex: &Option<Regex>, name: &str| regex.as_ref().is_some_and(|regex| regex.is_match(name));
-        // Perf's scripts mark where a frame was found: `_[j]` compiled, `_[k]` kernel.
-        let function = ["_[j]", "_[k]", "_[i]", "_[w]"]
-            .iter()
-            .find_map(|mark| function.strip_suffix(mark))
-            .unwrap_or(function);
-        is(&self.compiled.functions, function)
-            || is(&self.compiled.files, file)
+        let function = bare(function);
+        let of_c = || file.is_empty() || [".c", ".h", ".S", ".s"].iter().any(|end| file.ends_with(end));
+        is_match(self.compiled.functions.as_ref(), function)
+            || is_match(self.compiled.files.as_ref(), file)
+            || (is_match(self.compiled.c_functions.as_ref(), function) && of_c())
             || self.functions_in_files.iter().any(|(f, end)| *f == function && file.ends_with(end))
     }
 }
 
-fn compile(functions: &[&str], files: &[&str]) -> Compiled {
-    // The lists are constants and a test compiles them: a regex that does not is a missing one.
-    let any = |list: &[&str]| Regex::new(&format!("^(?:{})", list.join("|"))).ok();
-    Compiled {
-        functions: any(functions).filter(|_| !functions.is_empty()),
-        files: any(files).filter(|_| !files.is_empty()),
+fn is_match(regex: Option<&Regex>, name: &str) -> bool {
+    regex.is_some_and(|regex| regex.is_match(name))
+}
+
+/// A name without what profilers add to it. Perf's scripts mark where a frame was found: `_[j]` compiled,
+/// `_[k]` kernel. Async-profiler puts the library in front: `libc.so.6.epoll_wait`.
+fn bare(function: &str) -> &str {
+    let marks = ["_[j]", "_[k]", "_[i]", "_[w]"];
+    let function = marks.iter().find_map(|mark| function.strip_suffix(mark)).unwrap_or(function);
+    let library = [".so.", ".dylib."].iter().find_map(|end| Some(function.find(end)? + end.len()));
+    match library.filter(|_| function.starts_with("lib")) {
+        Some(at) => function[at..].trim_start_matches(|c: char| c.is_ascii_digit() || c == '.'),
+        None => function,
     }
+}
+
+/// Whether a thread in this function, or below it, waits: the functions of `@idle`.
+pub fn waits(function: &str, file: &str) -> bool {
+    IDLE.contains(function, file)
+}
+
+/// Whether the processor itself has nothing to do in this function: `(idle)` of V8, the idle loop of
+/// Linux. Unlike other waiting, this is not CPU time of any thread, whatever recorded it.
+pub fn is_idle_processor(function: &str) -> bool {
+    is_match(IDLE_PROCESSOR.as_ref(), bare(function))
+}
+
+/// The list is a constant and a test compiles it: a regex that does not compile is a missing one.
+fn any_of(list: &[&str]) -> Option<Regex> {
+    Regex::new(&format!("^(?:{})", list.join("|"))).ok().filter(|_| !list.is_empty())
 }
 
 static IDLE: Set = Set {
@@ -61,15 +83,25 @@ static IDLE: Set = Set {
         ("poll", "selectors.py"),
         ("get", "queue.py"),
         ("accept", "socket.py"),
-        ("_worker", "concurrent/futures/thread.py"),
+        ("wait", "multiprocessing/connection.py"),
+        ("poll", "multiprocessing/popen_fork.py"),
+        ("_try_wait", "subprocess.py"),
     ],
-    compiled: LazyLock::new(|| compile(IDLE_FUNCTIONS, &[])),
+    compiled: LazyLock::new(|| Compiled {
+        functions: any_of(&[IDLE_FUNCTIONS, IDLE_PROCESSOR_FUNCTIONS].concat()),
+        c_functions: any_of(IDLE_C_FUNCTIONS),
+        files: None,
+    }),
 };
 
-/// Each is matched from the beginning of a name.
+static IDLE_PROCESSOR: LazyLock<Option<Regex>> = LazyLock::new(|| any_of(IDLE_PROCESSOR_FUNCTIONS));
+
+/// Each is matched from the beginning of a name. A stack through one of them waits, so that functions that
+/// call back into the program are not among them: `uv__io_poll`, `start_wqthread`, rayon's
+/// `wait_until_cold` and Python's `_worker` run all that there is to do.
 const IDLE_FUNCTIONS: &[&str] = &[
     // Go: the scheduler with nothing to run, and goroutines that wait.
-    r"runtime\.(?:gopark|goparkunlock|stopm|mPark|findRunnable|findrunnable|netpoll|notesleep|notetsleep|notetsleepg|notetsleep_internal|semasleep|futexsleep|usleep|osyield|sysmon|forcegchelper|bgsweep|bgscavenge|runfinq)$",
+    r"runtime\.(?:gopark|goparkunlock|stopm|mPark|findRunnable|findrunnable|netpoll|notesleep|notetsleep|notetsleepg|notetsleep_internal|semasleep|futexsleep|sigNoteSleep|usleep|osyield|sysmon)$",
     r"os/signal\.(?:signal_recv|loop)$",
     // Java, with slashes or dots; the stars of epoll and kqueue are the selectors of java.nio.
     r"java[./]lang[./]Object\.wait0?(?:\(|$)",
@@ -80,10 +112,8 @@ const IDLE_FUNCTIONS: &[&str] = &[
     r"sun[./]nio[./]ch[./](?:Native|Epoll|ServerSocketAdaptor)\w*\.accept",
     r"java[./]net[./](?:PlainSocketImpl|DualStackPlainSocketImpl)\.(?:socketAccept|accept0|waitForNewConnection)(?:\(|$)",
     r"io[./]netty[./]channel[./]epoll[./]Native\.epollWait",
-    r"(?:Unsafe_Park|Parker::park|Monitor::wait|Monitor::IWait|os::PlatformEvent::park|PlatformEvent::park|ObjectMonitor::wait|JVM_Sleep|JVM_MonitorWait)",
-    // Node, and libuv below it.
-    r"\(idle\)$",
-    r"uv__io_poll(?:\(|$)",
+    r"java[./]lang[./]ref[./]Reference\.waitForReferencePendingList",
+    r"(?:Unsafe_Park|Parker::park|PlatformMonitor::wait|Monitor::wait|Monitor::IWait|os::PlatformEvent::park|PlatformEvent::park|ObjectMonitor::wait|JVM_Sleep|JVM_MonitorWait)",
     // Python: what its C functions are called in a profile.
     r"(?:<built-in method )?time\.sleep>?$",
     r"<method '(?:acquire|poll|accept|wait)' of '(?:_thread\.lock|_thread\.RLock|select\.\w+|_socket\.socket)' objects>$",
@@ -92,21 +122,33 @@ const IDLE_FUNCTIONS: &[&str] = &[
     r"std::thread::(?:park|park_timeout|sleep)\b",
     r"std::thread::Thread::park",
     r"(?:std|parking_lot)::.*[Cc]ondvar.*::wait",
-    r"(?:rayon_core::registry::WorkerThread::wait_until_cold|rayon_core::sleep::Sleep::(?:sleep|no_work_found))",
+    r"rayon_core::sleep::Sleep::(?:sleep|no_work_found)",
     r"tokio::runtime::.*(?:[Pp]ark|driver).*::(?:park|park_timeout)\w*",
     r"mio::(?:poll::Poll|sys::.*Selector)::(?:poll|select)",
-    // C libraries and kernels.
+];
+
+/// The same of C libraries and kernels.
+const IDLE_C_FUNCTIONS: &[&str] = &[
     r"(?:_*(?:libc_|GI_)*(?:epoll_wait|epoll_pwait|epoll_pwait2|poll|ppoll|select|pselect|nanosleep|clock_nanosleep|sigtimedwait|sigwait|sigwaitinfo|sigsuspend|pause|accept|accept4|kevent|wait4|waitpid|semwait_signal|psynch_cvwait|ulock_wait|workq_kernreturn))$",
-    r"(?:mach_msg_trap|mach_msg2_trap|mach_msg_overwrite|semaphore_wait_trap|semaphore_timedwait_trap|start_wqthread)$",
-    r"(?:_*pthread_cond_(?:wait|timedwait|clockwait)|_*futex_abstimed_wait\w*|_*futex_wait\w*|futex_wait_queue\w*|do_futex_wait\w*|sem_(?:wait|timedwait)|lll_lock_wait\w*)(?:@|$)",
+    r"(?:mach_msg_trap|mach_msg2_trap|mach_msg_overwrite|semaphore_wait_trap|semaphore_timedwait_trap)$",
+    r"(?:_*pthread_cond_(?:wait|timedwait|clockwait)|_*(?:GI_+)?futex_abstimed_wait\w*|_*futex_wait\w*|futex_wait_queue\w*|do_futex_wait\w*|sem_(?:wait|timedwait)|lll_lock_wait\w*)(?:@|$)",
     r"(?:NtWaitForSingleObject|NtWaitForMultipleObjects|NtDelayExecution|NtRemoveIoCompletion|NtWaitForWorkViaWorkerFactory|WaitForSingleObjectEx|GetQueuedCompletionStatus)$",
+];
+
+/// The same where a processor has nothing to do: V8, and the idle loop of Linux.
+const IDLE_PROCESSOR_FUNCTIONS: &[&str] = &[
+    r"\(idle\)$",
     r"(?:do_idle|cpu_idle|cpu_idle_loop|cpu_startup_entry|default_idle\w*|arch_cpu_idle|cpuidle_\w+|call_cpuidle|intel_idle\w*|acpi_idle\w*|acpi_safe_halt|native_safe_halt|mwait_idle\w*|poll_idle|pv_native_safe_halt|swapper(?:/\d+)?)$",
 ];
 
 static RUNTIME: Set = Set {
     name: "runtime",
     functions_in_files: &[],
-    compiled: LazyLock::new(|| compile(RUNTIME_FUNCTIONS, RUNTIME_FILES)),
+    compiled: LazyLock::new(|| Compiled {
+        functions: any_of(RUNTIME_FUNCTIONS),
+        c_functions: None,
+        files: any_of(RUNTIME_FILES),
+    }),
 };
 
 const RUNTIME_FUNCTIONS: &[&str] = &[
@@ -158,7 +200,8 @@ mod tests {
         for set in [&IDLE, &RUNTIME] {
             assert!(set.compiled.functions.is_some(), "{}", set.name);
         }
-        assert!(RUNTIME.compiled.files.is_some());
+        assert!(RUNTIME.compiled.files.is_some() && IDLE.compiled.c_functions.is_some());
+        assert!(IDLE_PROCESSOR.is_some());
         assert!(named("@idle").is_some() && named("@runtime").is_some());
         assert!(named("@plt").is_none() && named("idle").is_none());
     }
@@ -184,7 +227,11 @@ mod tests {
             "native_safe_halt_[k]",
             "swapper/3",
             "std::thread::park",
-            "rayon_core::registry::WorkerThread::wait_until_cold",
+            "rayon_core::sleep::Sleep::sleep",
+            "libc.so.6.epoll_wait",
+            "libc.so.6.__GI___futex_abstimed_wait_cancelable64",
+            "libsystem_kernel.dylib.__psynch_cvwait",
+            "java.lang.ref.Reference.waitForReferencePendingList",
             "<built-in method time.sleep>",
             "mach_msg_trap",
         ] {
@@ -192,6 +239,9 @@ mod tests {
         }
         check(&IDLE, "wait", "/usr/lib/python3.11/threading.py", true);
         check(&IDLE, "wait", "/app/threads.py", false);
+        check(&IDLE, "poll", "/usr/src/glibc/io/poll.c", true);
+        check(&IDLE, "poll", "/app/mail.py", false);
+        check(&IDLE, "select", "file:///srv/app.mjs", false);
         for function in [
             "main.main",
             "runtime.mallocgc",
@@ -200,8 +250,23 @@ mod tests {
             "java/lang/Object.waiter",
             "select_rows",
             "acceptable",
+            // These run work as well.
+            "uv__io_poll",
+            "start_wqthread",
+            "rayon_core::registry::WorkerThread::wait_until_cold",
+            "runtime.runfinq",
         ] {
             check(&IDLE, function, "", false);
+        }
+    }
+
+    #[test]
+    fn idle_processors() {
+        for function in ["(idle)", "swapper", "do_idle", "native_safe_halt_[k]", "intel_idle_irq"] {
+            assert!(is_idle_processor(function) && waits(function, ""), "{function}");
+        }
+        for function in ["(program)", "epoll_wait", "runtime.gopark", "runtime.findRunnable"] {
+            assert!(!is_idle_processor(function), "{function}");
         }
     }
 

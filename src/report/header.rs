@@ -73,6 +73,8 @@ pub struct About {
     pub time_ns: Option<i64>,
     /// How many processors were busy on average, in hundredths.
     pub busy_hundredths: Option<i64>,
+    /// The share of the metric that was spent waiting, in percent, as far as it is known.
+    pub idle_percent: Option<u8>,
     /// How many samples the recorder took.
     pub samples: Option<i64>,
     /// Nanoseconds of the metric between two samples.

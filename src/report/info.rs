@@ -21,6 +21,8 @@ pub struct Info {
     pub duration_ns: Option<i64>,
     /// How many processors were busy on average.
     pub busy: Option<f64>,
+    /// The share of the metric that was spent waiting, as far as it is known.
+    pub idle: Option<f64>,
     /// Number of distinct stacks.
     pub stacks: u64,
     /// Number of distinct calls from one function to another, where the format holds these, not stacks.

@@ -8,7 +8,8 @@ use crate::profile::{Column, LabelSetId, LabelValue, Profile, StackId};
 use crate::report::{Depth, Info, InfoAbout, InfoInput, InfoLabel, InfoMetric};
 use crate::transform::unresolved;
 use crate::tree::{By, Keys};
-use crate::view::{busy, resolution};
+use crate::view::activity::Activity;
+use crate::view::resolution;
 
 /// One input of `info`, described before inputs were combined.
 pub type InfoSource = InfoInput;
@@ -21,6 +22,7 @@ pub fn info(profile: &Profile, metric: usize, inputs: Vec<InfoSource>, combined:
     let files: HashSet<_> = symbols.functions.iter().map(|function| function.file).collect();
     let unresolved = unresolved([(profile, metric)].into_iter());
     let names: HashSet<_> = symbols.functions.iter().map(|function| function.name).collect();
+    let activity = Activity::of(profile, metric);
     Info {
         schema: "prof.info.v1",
         inputs,
@@ -28,8 +30,9 @@ pub fn info(profile: &Profile, metric: usize, inputs: Vec<InfoSource>, combined:
         confidence: meta.confidence,
         metrics: metrics(profile),
         time_ns: meta.time_ns,
-        duration_ns: meta.duration_ns,
-        busy: busy(profile, metric).map(|hundredths| hundredths as f64 / 100.0),
+        duration_ns: activity.duration_ns,
+        busy: activity.busy_hundredths.map(|hundredths| hundredths as f64 / 100.0),
+        idle: activity.idle_percent.map(|percent| f64::from(percent) / 100.0),
         stacks: distinct_stacks(profile),
         calls: profile.calls.as_ref().map(|calls| {
             let pairs: HashSet<_> = calls.caller.iter().zip(&calls.callee).collect();
@@ -40,7 +43,7 @@ pub fn info(profile: &Profile, metric: usize, inputs: Vec<InfoSource>, combined:
         labels: labels(profile),
         threads: threads(profile),
         comments: meta.comments.clone(),
-        warnings: meta.warnings.clone(),
+        warnings: meta.warnings.iter().cloned().chain(activity.warning).collect(),
         about: InfoAbout {
             encoding: meta.encoding.clone(),
             program: program(profile),

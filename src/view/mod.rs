@@ -1,5 +1,6 @@
 //! One file a view: options, and a pure function from a profile to a report.
 
+mod activity;
 mod diff;
 mod find;
 mod flame;
@@ -35,6 +36,7 @@ pub use traces::{TracesOptions, traces};
 pub use tree::{TreeOptions, bottom_up, tree};
 pub use types::types;
 
+use self::activity::{Activity, nanoseconds};
 use crate::profile::{Column, Metric, Profile};
 use crate::report::{About, Base, BaseAbout, Header, Highlight, MetricName, MetricTotal, Name, Normalize};
 use crate::transform::Marks;
@@ -147,13 +149,14 @@ impl Scope {
         let first = total(&self.metrics[0]);
         let several = self.metrics.len() > 1;
         let base = self.base.as_ref();
+        let impossible = Activity::of(profile, self.metrics[0]).warning;
         Header {
             schema,
             metric: first.metric,
             total: first.total,
             shown: first.shown,
             profiles: profile.meta.profiles,
-            warnings: profile.meta.warnings.clone(),
+            warnings: profile.meta.warnings.iter().cloned().chain(impossible).collect(),
             metrics: if several { self.metrics.iter().map(total).collect() } else { Vec::new() },
             base: base.map(|base| Base {
                 inputs: base.inputs.clone(),
@@ -255,34 +258,16 @@ pub fn about(profile: &Profile, metric: usize) -> About {
     let shown = &meta.metrics[metric];
     let is_time = Unit::parse(&shown.unit).family() == Family::Time;
     let period = meta.period.as_ref().filter(|period| period.name == shown.name && period.unit == shown.unit);
+    let Activity { busy_hundredths, idle_percent, duration_ns, .. } = Activity::of(profile, metric);
     About {
-        duration_ns: meta.duration_ns.filter(|&duration| duration < LONGEST),
+        duration_ns,
         time_ns: meta.time_ns,
-        busy_hundredths: busy(profile, metric),
+        busy_hundredths,
+        idle_percent,
         samples: samples(profile, metric),
         period_ns: period.filter(|_| is_time).and_then(|period| nanoseconds(period.value, &period.unit, 1)),
         ..About::default()
     }
-}
-
-/// No recording takes longer than a year: some recorders write a date where the duration belongs.
-const LONGEST: i64 = 366 * 24 * 3600 * 1_000_000_000;
-
-/// How many processors were busy on average, in hundredths: CPU time by duration. `None` where the
-/// metric is no CPU time, or where the duration cannot be true.
-fn busy(profile: &Profile, metric: usize) -> Option<i64> {
-    /// More processors than any machine has: the duration must be wrong.
-    const MOST: i64 = 10_000;
-    // Timers are not exact: a busy machine may seem to have a little more than it has.
-    let most = profile.meta.processors.map_or(MOST * 100, |processors| processors.saturating_mul(110));
-    let shown = &profile.meta.metrics[metric];
-    if !shown.name.eq_ignore_ascii_case("cpu") {
-        return None;
-    }
-    let cpu = nanoseconds(shown.total, &shown.unit, shown.divisor)?;
-    let duration = profile.meta.duration_ns.filter(|&duration| duration > 0 && duration < LONGEST)?;
-    let hundredths = (i128::from(cpu) * 100 + i128::from(duration) / 2) / i128::from(duration);
-    i64::try_from(hundredths).ok().filter(|&busy| busy <= most)
 }
 
 /// How many samples the recorder took: what the companion metric counts, else total by period.
@@ -299,12 +284,6 @@ fn samples(profile: &Profile, metric: usize) -> Option<i64> {
     let period =
         meta.period.as_ref().filter(|period| period.name == shown.name && period.unit == shown.unit)?;
     (period.value > 1 && shown.divisor == 1).then(|| shown.total / period.value)
-}
-
-/// A value of a time unit in nanoseconds.
-fn nanoseconds(value: i64, unit: &str, divisor: u64) -> Option<i64> {
-    let factor = Unit::parse(unit).factor_to(&Unit::parse("ns"))?;
-    i64::try_from(i128::from(value) * i128::from(factor) / i128::from(divisor.max(1))).ok()
 }
 
 /// The smallest value that has `percent` of `whole`.

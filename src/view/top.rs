@@ -1,7 +1,9 @@
 //! `top`: the flat view.
 
-use crate::profile::Profile;
+use crate::pattern::waits;
+use crate::profile::{Column, Profile};
 use crate::report::{Pair, Top, TopRow};
+use crate::transform::stacks_through;
 use crate::tree::{Flat, KeyCalls, KeyId, Subject, flat};
 use crate::view::values::Measure;
 use crate::view::{Row, Scope, Sort, SortKey, threshold};
@@ -55,10 +57,10 @@ pub fn top(profile: &Profile, options: &TopOptions) -> Top {
         }
     }
     heavy.sort_by(order);
-    let rows = heavy
-        .into_iter()
-        .map(|(_, key)| report_row(&subject, &counted, &measure, key, header.total))
-        .collect();
+    let keys: Vec<KeyId> = heavy.iter().map(|&(_, key)| key).collect();
+    let report = |&key: &KeyId| report_row(&subject, &counted, &measure, key, header.total);
+    let mut rows: Vec<TopRow> = keys.iter().map(report).collect();
+    unmark_idle(&subject, &keys, &mut rows, header.total);
     Top { header, rows }
 }
 
@@ -68,7 +70,7 @@ fn has_value(counted: &Flat, key: KeyId) -> bool {
 
 fn row<'s>(subject: &'s Subject<'_>, counted: &Flat, measure: &Measure, key: KeyId) -> Row<'s> {
     let new = Pair { self_value: counted.self_value[0][key], total: counted.total[0][key] };
-    let last = |columns: &[crate::profile::Column<KeyId, i64>]| columns.last().map(|column| column[key]);
+    let last = |columns: &[Column<KeyId, i64>]| columns.last().map(|column| column[key]);
     let old = measure.old(last(&counted.self_value), last(&counted.total));
     Row { new, old, name: subject.keys.name(key) }
 }
@@ -90,6 +92,25 @@ fn report_row(subject: &Subject<'_>, counted: &Flat, measure: &Measure, key: Key
         values,
         events: None,
         files: this.files,
+    }
+}
+
+/// Takes the mark from rows that owe it to waiting: to leaves of stacks that wait, or to V8's `(program)`,
+/// which stands for whatever is not JavaScript.
+fn unmark_idle(subject: &Subject<'_>, keys: &[KeyId], rows: &mut [TopRow], whole: i64) {
+    if subject.calls.is_some() || rows.iter().all(|row| !row.candidate) {
+        return;
+    }
+    let waiting = stacks_through(subject.profile, |name, file| name == "(program)" || waits(name, file));
+    let mut idle = Column::<KeyId, i64>::filled(0, subject.keys.len());
+    for (stack, &value) in subject.series[0].enumerate().filter(|&(stack, _)| waiting[stack]) {
+        if let Some(&leaf) = subject.profile.stacks.frames(stack).last() {
+            idle[subject.keys.of_frame(leaf)] += value;
+        }
+    }
+    for (&key, row) in keys.iter().zip(rows) {
+        let work = row.values.self_value - idle[key];
+        row.candidate &= is_candidate(work, row.values.total, whole);
     }
 }
 
@@ -133,6 +154,23 @@ mod tests {
     fn third_worked_example() {
         let picture = "main;a;a;a 4\nmain;a;b;a 3\nmain;a;b 2\nmain;b 1";
         assert_eq!(rows(picture, "name"), ["a 7/9", "b 3/6", "main 0/10"]);
+    }
+
+    #[test]
+    fn what_waits_is_no_candidate() {
+        let picture = "main;work 4\n(idle) 8\n(program) 2\nmain;runtime.gopark 3\nmain;wait@threading.py 3\nswapper;cpuidle_enter;hypercall 2";
+        let expected = [
+            "(idle) 8/8",
+            "work 4/4*",
+            "runtime.gopark 3/3",
+            "wait 3/3",
+            "(program) 2/2",
+            "hypercall 2/2",
+            "main 0/10",
+            "cpuidle_enter 0/2",
+            "swapper 0/2",
+        ];
+        assert_eq!(rows(picture, "self"), expected);
     }
 
     #[test]

@@ -25,6 +25,7 @@ mod fixtures_json;
 mod fixtures_text;
 mod help;
 mod hostile_names;
+mod kinds;
 mod layers;
 mod limits;
 mod manners;

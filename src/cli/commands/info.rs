@@ -32,7 +32,7 @@ impl InfoCommand {
     pub(crate) fn run(self) -> Result<()> {
         let target = Target::new(self.layout.output.as_deref());
         target.check(&self.input.files()?, self.layout.force)?;
-        let loaded = load(
+        let mut loaded = load(
             &self.input,
             &self.many,
             LoadOptions { labels: true, times: false, ..LoadOptions::LEAST },
@@ -43,6 +43,7 @@ impl InfoCommand {
             let message = "info explains one metric, and --metric was given several times";
             return Err(hinted(message, "it lists all metrics of the profile in any case"));
         };
+        loaded.profile.meta.default_metric = loaded.default_metric;
         let mut found = info(&loaded.profile, metric, loaded.inputs, loaded.combined);
         if self.input.quiet && self.layout.format == OutputFormat::Text {
             found.warnings.clear();

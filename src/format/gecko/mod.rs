@@ -148,6 +148,7 @@ impl Reader {
         if let (Some(start), Some(end)) = (meta.profiling_start, meta.profiling_end) {
             about.duration_ns = Some(nanoseconds(end - start));
         }
+        about.processors = meta.processors;
         about.period = meta.interval.map(nanoseconds).filter(|&value| value > 0).map(|value| Period {
             name: "wall".into(),
             unit: "nanoseconds".into(),

@@ -174,6 +174,7 @@ pub(super) struct Meta {
     pub(super) profiling_end: Option<f64>,
     pub(super) interval: Option<f64>,
     pub(super) product: Option<String>,
+    pub(super) processors: Option<i64>,
     /// Unit of `threadCPUDelta`.
     pub(super) cpu_unit: String,
     /// Version of the processed format; raw profiles have none.
@@ -192,6 +193,10 @@ impl Meta {
                 ("profilingEndTime", _) => meta.profiling_end = json.number_if_any()?,
                 ("interval", _) => meta.interval = json.number_if_any()?,
                 ("preprocessedProfileVersion", _) => meta.processed_version = json.number_if_any()?,
+                ("logicalCPUs", _) => {
+                    let count = json.number_if_any()?.filter(|&count| (1.0..1e6).contains(&count));
+                    meta.processors = count.map(|count| count as i64);
+                }
                 ("product", Kind::String) => meta.product = Some(json.string()?.into_owned()),
                 ("sampleUnits", Kind::Object) => {
                     json.object()?;

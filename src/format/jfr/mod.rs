@@ -30,7 +30,7 @@ use crate::format::jfr::kinds::{BY_WALL_CLOCK, EVENT_KINDS, Survey, settings_of_
 use crate::format::jfr::metadata::Class;
 use crate::format::jfr::samples::{ALLOCATION_SAMPLE, Metrics, Plans, TakenBy};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
-use crate::profile::{LoadOptions, Meta, Profile, ProfileBuilder};
+use crate::profile::{LoadOptions, Profile, ProfileBuilder};
 
 /// The format's row in the list of formats.
 pub(super) static JFR: Format = Format { name: NAME, title: "Java Flight Recorder", sniff, read };
@@ -64,9 +64,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     warn(&mut builder, &metrics);
     warn_of_other_samples(&mut builder, &plans);
     builder.meta.processors = surveys.iter().filter_map(|survey| survey.processors).max();
-    let mut profile = finished(builder)?;
-    check_processors(&mut profile.meta);
-    Ok(profile)
+    Ok(finished(builder)?)
 }
 
 /// The chunks of a recording. The last one may be cut short; the first may not.
@@ -149,25 +147,6 @@ fn warn_of_other_samples(builder: &mut ProfileBuilder, plans: &[Plans<'_, '_>]) 
     if !others.is_empty() {
         let named: Vec<String> = others.iter().map(|(name, count)| format!("{name} ({count})")).collect();
         builder.warn(format!("samples of kinds that are not read are left out: {}", named.join(", ")));
-    }
-}
-
-/// Processor time that the machine cannot have spent means that samples were misunderstood.
-fn check_processors(meta: &mut Meta) {
-    let cpu = meta.metric_named("cpu").map(|cpu| meta.metrics[cpu].total);
-    let (Some(processors), Some(duration), Some(cpu)) = (meta.processors, meta.duration_ns, cpu) else {
-        return;
-    };
-    // Timers are not exact, and the last samples come after the end.
-    let possible = i128::from(duration) * i128::from(processors) * 11 / 10;
-    if i128::from(cpu) > possible {
-        let seconds = |ns: i64| ns as f64 / 1e9;
-        meta.warnings.push(format!(
-            "{:.2} s of processor time in {:.2} s is more than {processors} processors can spend: samples of \
-             waiting threads may be among those of processor time",
-            seconds(cpu),
-            seconds(duration)
-        ));
     }
 }
 

@@ -9,7 +9,7 @@
 
 use crate::format::LoadError;
 use crate::format::pprof_legacy::maps::{self, MemoryMap};
-use crate::format::pprof_legacy::recorder::{Recorder, Symbol};
+use crate::format::pprof_legacy::recorder::{Recorder, Symbol, UNNAMED_RUNTIME};
 use crate::format::pprof_legacy::{addresses, into_calls, is_blank_or_comment};
 use crate::format::text::{BadLines, Lines, Scan};
 use crate::profile::{Label, LabelSetId, LabelValue, LoadOptions, Period, Profile};
@@ -25,6 +25,9 @@ pub(super) fn header(line: &[u8]) -> Option<String> {
 pub(super) fn read(what: String, mut lines: Lines<'_>, options: LoadOptions) -> Result<Profile, LoadError> {
     let mut recorder = Recorder::new(options, &[(&what, "count")]);
     recorder.builder.meta.period = Some(Period { name: what, unit: "count".into(), value: 1 });
+    // A goroutine that waits does so in the runtime, whose frames Go leaves unnamed: the function that called
+    // the runtime, such as `time.Sleep`, says what it waits for.
+    recorder.builder.meta.drop_frames = regex::escape(UNNAMED_RUNTIME);
     let (mut bad, mut samples, mut in_map) = (BadLines::default(), 0, false);
     let mut comments = Comments::default();
     // Labels stand in a comment below their sample.
@@ -119,6 +122,7 @@ impl Comments {
     pub(super) fn end(&mut self, recorder: &mut Recorder) {
         if !self.symbols.is_empty() {
             recorder.symbols(self.address, &self.symbols);
+            recorder.named_by_go = true;
         }
         self.symbols.clear();
     }

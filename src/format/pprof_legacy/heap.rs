@@ -16,6 +16,7 @@
 //!   t3: 12: 6496 [0: 0]
 //! ```
 
+use crate::format::allocators::MALLOC;
 use crate::format::pprof_legacy::maps::{self, MemoryMap};
 use crate::format::pprof_legacy::recorder::Recorder;
 use crate::format::pprof_legacy::{NAME, addresses, count, into_calls, is_blank_or_comment};
@@ -26,12 +27,12 @@ use crate::profile::{Label, LabelSetId, LabelValue, LoadOptions, Period, Profile
 pub(super) const HEADER: &[u8] = b"heap profile:";
 pub(super) const JEMALLOC_HEADER: &[u8] = b"heap_v2/";
 
-/// Allocator functions: the frames from these to the leaf say nothing about the program.
-const ALLOCATORS: &str = "calloc|cfree|malloc|free|(do_)?memalign|(__)?posix_memalign|p?valloc|realloc|\
-    __libc_malloc|malloc_zone_.*|tcmalloc::.*|tc_(calloc|cfree|malloc|free|memalign|posix_memalign|p?valloc|realloc|\
+/// The allocators of gperftools, Go and the C++ library: the frames from these to the leaf say nothing about
+/// the program.
+const ALLOCATORS: &str = "cfree|free|tcmalloc::.*|tc_(calloc|cfree|malloc|free|memalign|posix_memalign|p?valloc|realloc|\
     new|delete|newarray|deletearray|new_nothrow|newarray_nothrow)|runtime\\..*|(::)?do_malloc(_no_errno|_pages)?|\
-    BaseArena::.*|DoSampledAllocation|MallocedMemBlock::MallocedMemBlock|_M_allocate|__builtin_(vec_)?(delete|new)|\
-    __gnu_cxx::new_allocator::allocate|__malloc_alloc_template::allocate|allocate|cpp_alloc|operator new(\\[\\])?|\
+    BaseArena::.*|DoSampledAllocation|MallocedMemBlock::MallocedMemBlock|_M_allocate|__builtin_(vec_)?delete|\
+    __gnu_cxx::new_allocator::allocate|__malloc_alloc_template::allocate|allocate|cpp_alloc|\
     simple_alloc::allocate";
 
 /// One pair of columns each for what is in use and for what was ever allocated.
@@ -135,7 +136,7 @@ impl Heap {
         if period > 0 {
             meta.period = Some(Period { name: "space".into(), unit: "bytes".into(), value: period });
         }
-        meta.drop_frames = ALLOCATORS.into();
+        meta.drop_frames = format!("{MALLOC}|{ALLOCATORS}");
         meta.keep_frames = r"runtime\.panic".into();
         Heap { recorder, rate, has_allocated, addresses: Vec::new(), samples: 0, bad: BadLines::default() }
     }

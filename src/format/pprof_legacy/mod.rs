@@ -160,6 +160,20 @@ mod tests {
         assert_eq!(draw(&profile), "main.work@/m.go:3 1\nmain.work@/m.go:3 2 {request=7}");
     }
 
+    /// As Go 1.27 writes them: `gopark` and `chanrecv` without a name, `goexit` too.
+    #[test]
+    fn frames_of_the_runtime_that_go_does_not_name_are_known_as_such() {
+        let text =
+            b"goroutine profile: total 43\n40 @ 0x11 0x21 0x31 0x41\n#\t0x30\tmain.waiter+0x18\t/m.go:14\n\n\
+            3 @ 0x11 0x51 0x41\n#\t0x50\ttime.Sleep+0x164\t/go/time.go:368\n";
+        let profile = load(text).unwrap();
+        assert_eq!(
+            draw(&profile),
+            "runtime.goexit;main.waiter@/m.go:14;runtime.<unnamed>;runtime.<unnamed> 40\n\
+             runtime.goexit;time.Sleep@/go/time.go:368;runtime.<unnamed> 3"
+        );
+    }
+
     #[test]
     fn words_may_have_either_size_and_order() {
         // Two samples, the end, and a map.

@@ -22,6 +22,8 @@ pub(super) struct Recorder {
     stacks: HashMap<Box<[u64]>, StackId>,
     /// The functions at an address, innermost first: more than one where calls were inlined.
     symbols: HashMap<u64, Vec<Symbol>>,
+    /// Whether the symbols are Go's comments, which do not name every address.
+    pub(super) named_by_go: bool,
     /// Whether symbols stand for their addresses, as in Java, where addresses are mere numbers.
     pub(super) forget_addresses: bool,
 }
@@ -32,7 +34,13 @@ impl Recorder {
         for (name, unit) in metrics {
             builder.meta.default_metric = builder.metric(name, unit);
         }
-        Recorder { builder, stacks: HashMap::new(), symbols: HashMap::new(), forget_addresses: false }
+        Recorder {
+            builder,
+            stacks: HashMap::new(),
+            symbols: HashMap::new(),
+            named_by_go: false,
+            forget_addresses: false,
+        }
     }
 
     /// Adds a sample of a stack whose addresses, leaf first, point into the calls already.
@@ -56,6 +64,14 @@ impl Recorder {
         let mut stacks: Vec<(StackId, Box<[u64]>)> =
             self.stacks.drain().map(|(addresses, stack)| (stack, addresses)).collect();
         stacks.sort_unstable_by_key(|&(stack, _)| stack);
+        if self.named_by_go {
+            let runtime: Vec<_> =
+                stacks.iter().flat_map(|(_, addresses)| skipped_by_go(&self.symbols, addresses)).collect();
+            for (address, function) in runtime {
+                let symbol = Symbol { function: function.to_string(), file: String::new(), line: 0 };
+                self.symbols.insert(address, vec![symbol]);
+            }
+        }
         // Mappings may grow while addresses are looked up, so that all lookups come first.
         for address in stacks.iter().flat_map(|(_, addresses)| addresses) {
             map.include(*address);
@@ -73,6 +89,19 @@ impl Recorder {
         })?;
         finished.map_err(|error| ParseError::whole(NAME, error.to_string()).into())
     }
+}
+
+/// What a function of Go's runtime is called where Go did not write its name.
+pub(super) const UNNAMED_RUNTIME: &str = "runtime.<unnamed>";
+
+/// The addresses of a stack, leaf first, that Go's comments skip, with their functions: those of the runtime
+/// between the leaf and the first other function, and `runtime.goexit`, which every goroutine starts with.
+fn skipped_by_go(symbols: &HashMap<u64, Vec<Symbol>>, addresses: &[u64]) -> Vec<(u64, &'static str)> {
+    let is_named = |address: &u64| symbols.contains_key(address);
+    let Some(first) = addresses.iter().position(is_named) else { return Vec::new() };
+    let mut skipped: Vec<_> = addresses[..first].iter().map(|&address| (address, UNNAMED_RUNTIME)).collect();
+    skipped.extend(addresses.last().filter(|&last| !is_named(last)).map(|&last| (last, "runtime.goexit")));
+    skipped
 }
 
 /// The frames at an address, outermost first.

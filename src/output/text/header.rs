@@ -17,6 +17,7 @@ pub(super) fn lines(header: &Header, style: &Style) -> Result<Vec<Line>, Incompa
     if let Some(filters) = filter_line(header, style)? {
         lines.push(Line::new(filters, Emphasis::Faint));
     }
+    lines.extend(idle_note(header).map(|text| Line::new(text, Emphasis::Faint)));
     lines.extend(
         about.approximation.as_ref().map(|text| Line::new(clean(text).into_owned(), Emphasis::Faint)),
     );
@@ -64,6 +65,15 @@ fn filter_line(header: &Header, style: &Style) -> Result<Option<String>, Incompa
     }
     let shown = scale(&header.metric, header.shown, style)?.format(header.shown);
     Ok(Some(headline::shown(header, &shown).join(style.glyphs.dot)))
+}
+
+/// How to look at the rest, where part of the recording is known to be waiting.
+fn idle_note(header: &Header) -> Option<String> {
+    let idle = header.about.idle_percent?;
+    let is_told = header.about.filters.iter().any(|filter| filter.contains("@idle"));
+    (!is_told).then(|| {
+        format!("{idle}% of {} is idle: --hide-stacks @idle leaves it out", clean(&header.metric.name))
+    })
 }
 
 /// `» matches runtime: 9.29s, 10.8% of all`

@@ -82,6 +82,9 @@ fn recorded(info: &Info) -> Option<String> {
     parts.extend(info.time_ns.map(unit::timestamp_seconds));
     parts.extend(info.duration_ns.map(|duration| format!("for {}", unit::duration(duration))));
     parts.extend(info.busy.map(|busy| format!("{busy:.2} CPUs busy")));
+    parts.extend(
+        info.idle.map(|idle| format!("{:.0}% idle (--hide-stacks @idle leaves it out)", idle * 100.0)),
+    );
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 

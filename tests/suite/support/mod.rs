@@ -31,6 +31,13 @@ pub fn load_file(path: &std::path::Path) -> Result<Profile, LoadError> {
     load(&mut Source::open(Box::new(file))?, LoadOptions::ALL, None)
 }
 
+/// Loads a text that must be readable, without labels.
+pub fn load_text(text: &str) -> Profile {
+    let options = LoadOptions { labels: false, ..LoadOptions::ALL };
+    load(&mut Source::from_bytes(text.into()), options, None)
+        .unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
 /// Loads a file that must be readable.
 pub fn load_well(path: &std::path::Path) -> Profile {
     load_file(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))

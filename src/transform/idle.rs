@@ -1,0 +1,94 @@
+//! How much of a recording is known to be waiting.
+
+use crate::kind::{self, Idleness};
+use crate::pattern::{is_idle_processor, waits};
+use crate::profile::{Column, FunctionId, Profile, StackId};
+
+/// Writes down how much of the given metrics was spent waiting, as [`Metric::idle`]: the values of the stacks
+/// that `--hide-stacks @idle` would drop. CPU time is idle only where the processor was, as threads that wait
+/// take none; it is burnt, not waited, where a scheduler looks for work.
+///
+/// ```
+/// use prof::profile::from_picture;
+/// use prof::transform::note_idle;
+///
+/// let mut profile = from_picture("main;work 2\n(idle) 8");
+/// note_idle(&mut profile, &[0]);
+/// assert_eq!(profile.meta.metrics[0].idle, 8);
+/// ```
+///
+/// [`Metric::idle`]: crate::profile::Metric::idle
+pub fn note_idle(profile: &mut Profile, metrics: &[usize]) {
+    let has_cpu_time = profile
+        .meta
+        .metrics
+        .iter()
+        .any(|metric| kind::of_metric(&metric.name).is_some_and(|k| k.name == "cpu"));
+    for &metric in metrics {
+        let shown = &profile.meta.metrics[metric];
+        if shown.too_large {
+            continue;
+        }
+        let stacks = match kind::idleness(&shown.name, has_cpu_time) {
+            Idleness::None => continue,
+            Idleness::Processor => stacks_through(profile, |name, _| is_idle_processor(name)),
+            Idleness::Threads => stacks_through(profile, waits),
+        };
+        let rows = profile.samples.stack.iter().zip(&profile.samples.values[metric]);
+        let idle = rows.filter(|&(&stack, _)| stacks[stack]).map(|(_, value)| value.abs()).sum();
+        profile.meta.metrics[metric].idle = idle;
+    }
+}
+
+/// Which stacks hold a function that `is_meant` by its name and file.
+pub fn stacks_through(profile: &Profile, is_meant: impl Fn(&str, &str) -> bool) -> Column<StackId, bool> {
+    let symbols = &profile.symbols;
+    let meant: Column<FunctionId, bool> = symbols
+        .functions
+        .ids()
+        .map(|function| is_meant(symbols.function_name(function), symbols.function_file(function)))
+        .collect();
+    if !meant.iter().any(|&meant| meant) {
+        return Column::filled(false, profile.stacks.len());
+    }
+    let holds =
+        |stack| profile.stacks.frames(stack).iter().any(|&frame| meant[symbols.frames[frame].function]);
+    profile.stacks.ids().map(holds).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::from_picture;
+
+    fn idle(metrics: &[&str], picture: &str) -> Vec<i64> {
+        let mut profile = from_picture(picture);
+        for (metric, name) in profile.meta.metrics.iter_mut().zip(metrics) {
+            metric.name = (*name).to_string();
+        }
+        let all: Vec<usize> = (0..profile.meta.metrics.len()).collect();
+        note_idle(&mut profile, &all);
+        profile.meta.metrics.iter().map(|metric| metric.idle).collect()
+    }
+
+    #[test]
+    fn stacks_that_wait_count_once() {
+        let picture = "main;park;java.lang.Object.wait;__futex_wait 5\nmain;work 2\nswapper;do_idle 1";
+        assert_eq!(idle(&["wall"], picture), [6]);
+        assert_eq!(idle(&["samples"], picture), [6]);
+    }
+
+    #[test]
+    fn cpu_time_is_idle_where_the_processor_is() {
+        let picture =
+            "main;runtime.findRunnable;runtime.netpoll 5 5\nmain;work 2 2\n(idle) 1 1\n(program) 3 3";
+        assert_eq!(idle(&["samples", "cpu"], picture), [1, 1]);
+        assert_eq!(idle(&["cycles:u", "samples"], picture), [1, 1]);
+    }
+
+    #[test]
+    fn goroutines_and_bytes_are_never_idle() {
+        let picture = "main;runtime.gopark 5 5 5";
+        assert_eq!(idle(&["goroutine", "delay", "alloc_space"], picture), [0, 0, 0]);
+    }
+}

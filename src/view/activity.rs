@@ -1,0 +1,123 @@
+//! How busy the recorded program was, and how much of the time it is known to have waited.
+
+use crate::profile::{Metric, Profile};
+use crate::unit::{Unit, duration};
+
+/// What a metric says about how busy the program was: worked out here for headers, `info` and pictures alike.
+#[derive(Debug, Default)]
+pub(super) struct Activity {
+    /// How many processors were busy on average, in hundredths; known for CPU time only.
+    pub(super) busy_hundredths: Option<i64>,
+    /// The share of the metric that was spent waiting, in percent; `None` where it is under 1.
+    pub(super) idle_percent: Option<u8>,
+    /// How long the recording took, unless that cannot be true.
+    pub(super) duration_ns: Option<i64>,
+    /// Why the numbers of the recording cannot be true.
+    pub(super) warning: Option<String>,
+}
+
+/// No recording takes longer than a year: some recorders write a date where the duration belongs.
+const LONGEST: i64 = 366 * 24 * 3600 * 1_000_000_000;
+
+/// More processors than any machine has.
+const MOST_PROCESSORS: i64 = 10_000;
+
+impl Activity {
+    /// What metric number `metric` says of the whole recording, whatever filters left of it.
+    pub(super) fn of(profile: &Profile, metric: usize) -> Activity {
+        let meta = &profile.meta;
+        let shown = &meta.metrics[metric];
+        let idle_percent = idle_percent(shown);
+        let Some(duration_ns) = meta.duration_ns.filter(|&duration| duration < LONGEST) else {
+            let warning = meta.duration_ns.map(|ns| {
+                format!("the recorded duration, {}, cannot be true and is not shown", duration(ns))
+            });
+            return Activity { idle_percent, warning, ..Activity::default() };
+        };
+        let activity = Activity { idle_percent, duration_ns: Some(duration_ns), ..Activity::default() };
+        let Some(busy) = busy_hundredths(shown, duration_ns) else { return activity };
+        let processors = meta.processors.unwrap_or(MOST_PROCESSORS);
+        // Timers are not exact: a machine may seem to have a little more than it has.
+        if busy > processors.saturating_mul(110) {
+            return Activity { warning: Some(too_busy(&shown.name, busy, meta.processors)), ..activity };
+        }
+        Activity { busy_hundredths: Some(busy), ..activity }
+    }
+}
+
+fn too_busy(metric: &str, busy: i64, processors: Option<i64>) -> String {
+    let limit = match processors {
+        Some(count) => format!("the machine has {count}"),
+        None => "no machine has as many".to_string(),
+    };
+    format!(
+        "{metric} or the recorded duration is wrong: together they would mean {} busy CPUs, and {limit}",
+        busy / 100
+    )
+}
+
+/// CPU time by duration, without what is known to be waiting.
+fn busy_hundredths(metric: &Metric, duration_ns: i64) -> Option<i64> {
+    if !metric.name.eq_ignore_ascii_case("cpu") || duration_ns <= 0 {
+        return None;
+    }
+    let cpu = nanoseconds(metric.total - metric.idle, &metric.unit, metric.divisor)?;
+    let hundredths = (i128::from(cpu) * 100 + i128::from(duration_ns) / 2) / i128::from(duration_ns);
+    Some(i64::try_from(hundredths).unwrap_or(i64::MAX))
+}
+
+/// It is 100 % only where nothing else was recorded.
+fn idle_percent(metric: &Metric) -> Option<u8> {
+    let (idle, total) = (i128::from(metric.idle), i128::from(metric.total.max(1)));
+    let rounded = u8::try_from((idle * 100 + total / 2) / total).ok()?;
+    let percent = if idle < total { rounded.min(99) } else { rounded };
+    (percent > 0).then_some(percent)
+}
+
+/// A value of a time unit in nanoseconds.
+pub(super) fn nanoseconds(value: i64, unit: &str, divisor: u64) -> Option<i64> {
+    let factor = Unit::parse(unit).factor_to(&Unit::parse("ns"))?;
+    i64::try_from(i128::from(value) * i128::from(factor) / i128::from(divisor.max(1))).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::from_picture;
+
+    fn cpu(seconds: i64, idle: i64) -> Profile {
+        let mut profile = from_picture(&format!("main {seconds}"));
+        let metric = &mut profile.meta.metrics[0];
+        (metric.name, metric.unit, metric.idle) = ("cpu".into(), "seconds".into(), idle);
+        profile.meta.duration_ns = Some(100_000_000_000);
+        profile
+    }
+
+    #[test]
+    fn waiting_is_not_busy() {
+        let activity = Activity::of(&cpu(100, 78), 0);
+        assert_eq!((activity.busy_hundredths, activity.idle_percent), (Some(22), Some(78)));
+        let activity = Activity::of(&cpu(1000, 999), 0);
+        assert_eq!((activity.busy_hundredths, activity.idle_percent), (Some(1), Some(99)));
+        assert_eq!(Activity::of(&cpu(100, 0), 0).idle_percent, None);
+    }
+
+    #[test]
+    fn what_cannot_be_true_is_a_warning() {
+        let mut profile = cpu(3300, 0);
+        assert_eq!(Activity::of(&profile, 0).busy_hundredths, Some(3300));
+        profile.meta.processors = Some(32);
+        assert_eq!(Activity::of(&profile, 0).busy_hundredths, Some(3300), "all of 32, as clocks go");
+        profile.meta.processors = Some(8);
+        let activity = Activity::of(&profile, 0);
+        assert_eq!((activity.busy_hundredths, activity.duration_ns), (None, Some(100_000_000_000)));
+        assert_eq!(
+            activity.warning.unwrap(),
+            "cpu or the recorded duration is wrong: together they would mean 33 busy CPUs, and the machine has 8"
+        );
+        profile.meta.duration_ns = Some(i64::MAX);
+        let activity = Activity::of(&profile, 0);
+        assert_eq!((activity.busy_hundredths, activity.duration_ns), (None, None));
+        assert!(activity.warning.unwrap().contains("cannot be true"));
+    }
+}

@@ -165,7 +165,7 @@ pub struct Metric {
     /// percentages are of. `i64::MAX` stands where [`Metric::too_large`] is set.
     pub total: i64,
     /// How much of the total was spent waiting, as far as the names of functions tell; 0 until
-    /// [`note_idle`](crate::transform::note_idle) has counted it.
+    /// `transform::note_idle` has counted it.
     pub idle: i64,
     /// Whether Σ |value| exceeds what an `i64` holds; such a metric cannot be shown.
     pub too_large: bool,

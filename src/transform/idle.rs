@@ -19,29 +19,31 @@ use crate::profile::{Column, FunctionId, Profile, StackId};
 ///
 /// [`Metric::idle`]: crate::profile::Metric::idle
 pub fn note_idle(profile: &mut Profile, metrics: &[usize]) {
-    let has_cpu_time = profile
-        .meta
-        .metrics
-        .iter()
-        .any(|metric| kind::of_metric(&metric.name).is_some_and(|k| k.name == "cpu"));
     for &metric in metrics {
-        let shown = &profile.meta.metrics[metric];
-        if shown.too_large {
+        if profile.meta.metrics[metric].too_large {
             continue;
         }
-        let stacks = match kind::idleness(&shown.name, has_cpu_time) {
-            Idleness::None => continue,
-            Idleness::Processor => stacks_through(profile, |name, _| is_idle_processor(name)),
-            Idleness::Threads => stacks_through(profile, waits),
-        };
+        let Some(stacks) = idle_stacks(profile, metric) else { continue };
         let rows = profile.samples.stack.iter().zip(&profile.samples.values[metric]);
         let idle = rows.filter(|&(&stack, _)| stacks[stack]).map(|(_, value)| value.abs()).sum();
         profile.meta.metrics[metric].idle = idle;
     }
 }
 
+/// Which stacks are idle in a metric; `None` where that cannot be told.
+pub fn idle_stacks(profile: &Profile, metric: usize) -> Option<Column<StackId, bool>> {
+    let metrics = &profile.meta.metrics;
+    let is_cpu_time = |name: &str| kind::of_metric(name).is_some_and(|kind| kind.name == "cpu");
+    let beside_cpu_time = metrics.iter().any(|metric| is_cpu_time(&metric.name));
+    match kind::idleness(&metrics[metric].name, beside_cpu_time) {
+        Idleness::None => None,
+        Idleness::Processor => Some(stacks_through(profile, |name, _| is_idle_processor(name))),
+        Idleness::Threads => Some(stacks_through(profile, waits)),
+    }
+}
+
 /// Which stacks hold a function that `is_meant` by its name and file.
-pub fn stacks_through(profile: &Profile, is_meant: impl Fn(&str, &str) -> bool) -> Column<StackId, bool> {
+fn stacks_through(profile: &Profile, is_meant: impl Fn(&str, &str) -> bool) -> Column<StackId, bool> {
     let symbols = &profile.symbols;
     let meant: Column<FunctionId, bool> = symbols
         .functions

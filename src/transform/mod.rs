@@ -37,7 +37,7 @@ pub use compact::compact;
 pub use drop_frames::drop_frames;
 pub use fold::{ARTEFACTS, fold_leaves};
 pub use frames::{hide_frames, show_frames};
-pub use idle::{note_idle, stacks_through};
+pub use idle::{idle_stacks, note_idle};
 pub use inlines::without_inlines;
 pub use label_frames::{by_label, label_leaf, label_root};
 pub use labels::{LabelFilter, THREAD_KEYS, hide_labels, show_labels, show_threads};

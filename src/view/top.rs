@@ -1,9 +1,9 @@
 //! `top`: the flat view.
 
 use crate::pattern::waits;
-use crate::profile::{Column, Profile};
+use crate::profile::{Column, FunctionId, Profile};
 use crate::report::{Pair, Top, TopRow};
-use crate::transform::stacks_through;
+use crate::transform::idle_stacks;
 use crate::tree::{Flat, KeyCalls, KeyId, Subject, flat};
 use crate::view::values::Measure;
 use crate::view::{Row, Scope, Sort, SortKey, threshold};
@@ -60,7 +60,7 @@ pub fn top(profile: &Profile, options: &TopOptions) -> Top {
     let keys: Vec<KeyId> = heavy.iter().map(|&(_, key)| key).collect();
     let report = |&key: &KeyId| report_row(&subject, &counted, &measure, key, header.total);
     let mut rows: Vec<TopRow> = keys.iter().map(report).collect();
-    unmark_idle(&subject, &keys, &mut rows, header.total);
+    unmark_idle(&subject, options.scope.metrics[0], &keys, &mut rows, header.total);
     Top { header, rows }
 }
 
@@ -95,16 +95,24 @@ fn report_row(subject: &Subject<'_>, counted: &Flat, measure: &Measure, key: Key
     }
 }
 
-/// Takes the mark from rows that owe it to waiting: to leaves of stacks that wait, or to V8's `(program)`,
-/// which stands for whatever is not JavaScript.
-fn unmark_idle(subject: &Subject<'_>, keys: &[KeyId], rows: &mut [TopRow], whole: i64) {
+/// Takes the mark from rows that owe it to waiting: to stacks that are idle, to functions that wait, or to
+/// V8's `(program)`, which stands for whatever is not JavaScript.
+fn unmark_idle(subject: &Subject<'_>, metric: usize, keys: &[KeyId], rows: &mut [TopRow], whole: i64) {
     if subject.calls.is_some() || rows.iter().all(|row| !row.candidate) {
         return;
     }
-    let waiting = stacks_through(subject.profile, |name, file| name == "(program)" || waits(name, file));
+    let (profile, symbols) = (subject.profile, &subject.profile.symbols);
+    let of_functions: Column<FunctionId, bool> = symbols
+        .functions
+        .ids()
+        .map(|function| (symbols.function_name(function), symbols.function_file(function)))
+        .map(|(name, file)| name == "(program)" || waits(name, file))
+        .collect();
+    let of_stacks = idle_stacks(profile, metric);
     let mut idle = Column::<KeyId, i64>::filled(0, subject.keys.len());
-    for (stack, &value) in subject.series[0].enumerate().filter(|&(stack, _)| waiting[stack]) {
-        if let Some(&leaf) = subject.profile.stacks.frames(stack).last() {
+    for (stack, &value) in subject.series[0].enumerate() {
+        let Some(&leaf) = profile.stacks.frames(stack).last() else { continue };
+        if of_functions[symbols.frames[leaf].function] || of_stacks.as_ref().is_some_and(|idle| idle[stack]) {
             idle[subject.keys.of_frame(leaf)] += value;
         }
     }

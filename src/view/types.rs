@@ -6,11 +6,9 @@ use crate::report::{TypeRow, Types};
 /// The known profile types whose name is `name` (all where none is given), that profilers of
 /// `language` record. Names are compared without regard to case; metric names count too.
 pub fn types(name: Option<&str>, language: Option<&str>) -> Types {
-    let named = |kind: &&Kind| {
-        name.is_none_or(|name| {
-            kind.name.eq_ignore_ascii_case(name) || kind.metrics.iter().any(|m| m.eq_ignore_ascii_case(name))
-        })
-    };
+    let is = |known: &str| name.is_none_or(|name| known.eq_ignore_ascii_case(name));
+    let is_type = KINDS.iter().any(|kind| is(kind.name));
+    let named = |kind: &&Kind| is(kind.name) || (!is_type && kind.metrics.iter().any(|metric| is(metric)));
     let spoken = |kind: &&Kind| {
         language
             .is_none_or(|language| kind.languages.iter().any(|known| known.eq_ignore_ascii_case(language)))

@@ -86,7 +86,8 @@ pub(crate) fn load(
     let unresolved = args.symbols.warning([(&profile, metrics[0])].into_iter());
     profile.meta.warnings.extend(unresolved);
     profile.meta.warnings.extend(note);
-    note_idle(&mut profile, &metrics);
+    let all: Vec<usize> = (0..profile.meta.metrics.len()).collect();
+    note_idle(&mut profile, &all);
     let default_metric = default.place_in(&profile.meta).unwrap_or(metrics[0]);
     Ok(Loaded { profile, names, inputs, combined, metrics, default_metric })
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Compares `prof top` under filters with `go tool pprof -top` under its own.
+"""Compares `prof top` under filters with `go tool pprof -top` under its own, or `prof focus` with -peek.
 
-    scripts/compare_go_pprof.py [--prof PATH] [--go COMMAND] [--metric N] FILE...
+    scripts/compare_go_pprof.py [--peek N] [--prof PATH] [--go COMMAND] [--metric N] FILE...
 
 Every file is a pprof profile. Patterns are taken from each profile's own functions: the names of a
 heavy, a middling and a light one, whole and by their last word. For every pattern and every pair of
@@ -9,6 +9,10 @@ options, self and total of every function have to be equal:
 
     --show-stacks  -focus      --hide-stacks  -ignore
     --show-frames  -show       --hide-frames  -hide       --show-from  -show_from
+
+With --peek N, callers and callees of N functions of each profile are compared instead, from the heaviest
+to the lightest: `prof focus NAME` and `-peek '^NAME$'`. The rows (itself), (root) and (self) are prof's
+own. Where Go prints several functions of one name, nothing is compared, because edges cannot be added up.
 
 COMMAND is what runs pprof: by default `go tool pprof`. It is told not to symbolise. Where Go prints
 several rows of one name (functions of one name in several files), their selfs are added up, and
@@ -39,6 +43,11 @@ PAIRS = [
 ]
 # flat flat% sum% cum cum% name; a unit may hold blanks ("9946mem holes").
 ROW = re.compile(r"^\s*(-?[0-9.]+)\D*?\s+\S+%\s+\S+%\s+(-?[0-9.]+)\D*?\s+\S+%\s+ ?(.*)$")
+
+
+# The function between its callers and callees, and one of these.
+PEEKED = re.compile(r"^\s*(-?[0-9.]+)\D*?\s+\S+%\s+\S+%\s+(-?[0-9.]+)\D*?\s+\S+%\s+\| (.*)$")
+CONTEXT = re.compile(r"^\s*(-?[0-9.]+)\D*?\s+\S+%\s+\|   (.*)$")
 
 
 class CannotRun(Exception):
@@ -136,10 +145,65 @@ def compare(options, path):
     return agreed, differed
 
 
+def focused(prof, path, metric, name):
+    """What `prof focus` says of a function: self, total, callers, callees."""
+    arguments = [] if metric is None else ["--metric", metric]
+    document = json.loads(run([prof, "focus", "--format", "json", "--by", "name", "-F", *arguments, name, path]))
+
+    def side(rows):
+        return {row["name"]: row["value"] for row in rows if row["name"] not in ("(root)", "(itself)")}
+
+    return document["self"], document["total"], side(document["callers"]), side(document["callees"])
+
+
+def peeked(go, path, metric, name):
+    """The same of -peek; None where it is of several functions."""
+    metric_name, unit = metric
+    command = [*go, "-symbolize=none", f"-peek=^{escape(name)}$", f"-sample_index={metric_name}", f"-unit={unit}", path]
+    own, sides, several = None, ({}, {}), False
+    for line in run(command).splitlines():
+        function, context = PEEKED.match(line), CONTEXT.match(line)
+        if function:
+            several |= own is not None
+            own = number(function.group(1)), number(function.group(2))
+        elif context:
+            side = sides[own is not None]
+            neighbour = re.sub(r" \((?:partial-)?inline\)$", "", context.group(2))
+            several |= neighbour in side
+            side[neighbour] = number(context.group(1))
+    if several or own is None:
+        return None
+    return (*own, *({name: value for name, value in side.items() if value != 0} for side in sides))
+
+
+def compare_peek(options, path):
+    """Compares functions of one file; returns how many agreed and how many differed."""
+    rows, document = ours(options.prof, path, options.metric, [])
+    metric = document["metric"]["name"], document["metric"]["unit"]
+    named = sorted((-abs(total), name) for name, (_, total) in rows.items() if name and name[0] not in "[<-")
+    step = max(1, len(named) // options.peek)
+    agreed = differed = 0
+    for _, name in named[::step][: options.peek]:
+        other = peeked(options.go, path, metric, name)
+        if other is None:
+            continue
+        mine = focused(options.prof, path, options.metric, name)
+        if mine == other:
+            agreed += 1
+            continue
+        differed += 1
+        print(f"{path} {name}")
+        for what, own, go in list(zip(("self", "total", "callers", "callees"), mine, other))[: options.show]:
+            if own != go:
+                print(f"    {what}: {own}, Go {go}")
+    return agreed, differed
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--prof", default="target/release/prof", help="the program to check")
     parser.add_argument("--go", default="go tool pprof", help="what runs pprof")
+    parser.add_argument("--peek", type=int, default=0, metavar="N", help="compare focus of N functions per file")
     parser.add_argument("--metric", help="name or number of the metric (default: the profile's own)")
     parser.add_argument("--show", type=int, default=5, help="how many rows to print of each difference")
     parser.add_argument("files", nargs="+")
@@ -151,7 +215,7 @@ def main():
         os.environ["PPROF_TMPDIR"] = folder
         for path in options.files:
             try:
-                counts = compare(options, path)
+                counts = (compare_peek if options.peek else compare)(options, path)
             except CannotRun as why:
                 print(f"{path}: not compared: {why}")
                 continue

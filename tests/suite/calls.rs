@@ -2,7 +2,7 @@
 //! exact, and trees are right where every function has one caller.
 
 use prof::profile::{FunctionId, LabelSetId, LoadOptions, Profile, ProfileBuilder};
-use prof::report::{Direction, Focus, Tree};
+use prof::report::{Direction, Focus, Overlap, StackInfo, Tree};
 use prof::view::{
     FlameOptions, FocusOptions, GraphOptions, Scope, TopOptions, TreeOptions, bottom_up, flame, focus, graph,
     top, tree,
@@ -85,6 +85,26 @@ fn with_one_caller() -> impl Strategy<Value = Drawn> {
         }
         stacks
     })
+}
+
+#[test]
+fn calls_of_a_function_to_itself_are_a_row_of_their_own() {
+    // f0 calls f1, which calls itself and f2. Of f1's cost of 8, 3 are its own and 5 are f2's.
+    let profile = calls(&[(0, 2), (1, 3), (2, 5)], &[(0, 1, 8), (1, 1, 20), (1, 2, 5)]);
+    let found = focus(&profile, &FocusOptions::new(scope(), "f1")).unwrap();
+    assert_eq!((found.total, found.self_value), (8, 3));
+    let callers: Vec<_> = found.callers.iter().map(|row| (row.name.to_string(), row.value)).collect();
+    // Inner calls contain each other; together they cost no more than the function.
+    assert_eq!(callers, [("f0".to_string(), 8), ("(itself)".to_string(), 8)]);
+    assert_eq!(callees(&found), [("f2".to_string(), 5), ("(itself)".to_string(), 8)]);
+    assert_eq!(
+        (found.overlap, found.stacks),
+        (Overlap { callers: 8, callees: 8 }, StackInfo::RecursiveCalls)
+    );
+    let graph = graph(&profile, &GraphOptions::new(scope()));
+    let edges: Vec<_> =
+        graph.edges.iter().map(|edge| format!("{} {} {}", edge.caller, edge.callee, edge.value)).collect();
+    assert_eq!(edges, ["f0 f1 8", "f1 f2 5"]);
 }
 
 proptest! {

@@ -164,6 +164,15 @@ fn focus_in_trees() {
     assert_eq!((rows, shown), (vec!["sort 6/66".into(), "qsort 10/60".into(), "cmp 50/50".into()], 66));
     let (rows, _) = folder.rows(&["tree", "--bottom-up", "a.folded", "--focus", "^qsort$"]);
     assert_eq!(rows, ["qsort 10/60", "sort 10/60", "main 10/60", "(root) 10/60"]);
+
+    // What recurs is shown once, below its outermost call.
+    let stacks =
+        "main;http;parse;object;parse;object;parse;lex 90\nmain;http;parse 10\nmain;cli;parse;lex 20\n";
+    let folder = Folder::new(&[("parse.folded", stacks)]);
+    let (rows, shown) = folder.rows(&["tree", "parse.folded", "--focus", "^parse$"]);
+    let expected =
+        ["parse 10/120", "object 0/90", "parse 0/90", "object 0/90", "parse 0/90", "lex 90/90", "lex 20/20"];
+    assert_eq!((rows, shown), (expected.map(String::from).to_vec(), 120));
 }
 
 #[test]

@@ -412,8 +412,8 @@ fn callers_and_callees_in_the_page_equal_brute_force() {
                 .filter((id) => sums[id] != 0).map((id) => [data.names[id], String(sums[id])]);
             return data.names.map((name) => {
                 const marks = matching(data, [{ kind: 'focus', text: name, exact: true }]);
-                const { callers, callees, itself, root, self, total } = countNeighbours(data, paths, values, marks, zero);
-                return [name, [rows(callers), rows(callees)], [itself, root, self, total].map(String)];
+                const { callers, callees, itself, root, self, total, overlaps } = countNeighbours(data, paths, values, marks, zero);
+                return [name, [rows(callers), rows(callees)], [itself, root, self, total].map(String), overlaps];
             });";
         let Some(result) = run(&write(&page_of(&profile, metric)), "", check) else { return };
         let expected = nodes(&stacks(&profile, metric));
@@ -436,6 +436,9 @@ fn callers_and_callees_in_the_page_equal_brute_force() {
                 total: value(3),
             };
             assert_eq!(found, node, "{file}: {}", row[0]);
+            let sum = |side: &BTreeMap<String, i64>| side.values().sum::<i64>() + node.itself;
+            let sums = [sum(&node.callers) + node.root, sum(&node.callees) + node.self_value];
+            assert_eq!(row[3], json!(sums.iter().any(|sum| *sum != node.total)), "{file}: {}", row[0]);
             compared += usize::from(node != Node::default());
         }
         assert_eq!(compared, expected.values().filter(|node| **node != Node::default()).count(), "{file}");

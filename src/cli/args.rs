@@ -1,5 +1,6 @@
 //! The arguments that commands share.
 
+use std::cell::Cell;
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
@@ -195,8 +196,8 @@ pub(crate) fn normalize(text: &str) -> Result<Normalize, String> {
 impl LimitArgs {
     /// The limit asked for, or `text` where text is written and nothing was asked for.
     pub(crate) fn limit_or(&self, layout: &LayoutArgs, text: usize) -> Option<usize> {
-        let default = if layout.format.is_for_people() { text } else { 0 };
-        Some(self.limit.unwrap_or(default)).filter(|&limit| limit > 0)
+        let default = || if layout.format.is_for_people() { layout.rows_or(text) } else { 0 };
+        Some(self.limit.unwrap_or_else(default)).filter(|&limit| limit > 0)
     }
 }
 
@@ -229,13 +230,21 @@ pub(crate) struct LayoutArgs {
     /// Replace the output file even if it is a profile (but never an input)
     #[arg(long)]
     pub(crate) force: bool,
+    /// How many rows fit the screen, where there is one; taken by a view whose number of rows is not given.
+    #[arg(skip)]
+    pub(crate) rows: Cell<Option<usize>>,
 }
 
 impl LayoutArgs {
+    /// How many rows text has by default: what fits the screen, else `text`.
+    pub(crate) fn rows_or(&self, text: usize) -> usize {
+        self.rows.take().unwrap_or(text)
+    }
+
     /// That of a picture, which has neither columns nor a pager.
     pub(crate) fn of_picture(output: Option<PathBuf>, force: bool) -> Self {
         let (format, color, pager) = (OutputFormat::Text, ColorChoice::Never, PagerChoice::Never);
-        LayoutArgs { format, output, width: None, color, pager, force }
+        LayoutArgs { format, output, width: None, color, pager, force, rows: Cell::default() }
     }
 
     /// Whether a pager may show what is written to a terminal.

@@ -28,6 +28,7 @@ mod pprof_words;
 mod progress;
 mod reading;
 mod run;
+mod short_help;
 mod sources;
 mod symbols;
 mod target;

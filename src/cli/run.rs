@@ -21,6 +21,7 @@ use crate::cli::inputs::load;
 use crate::cli::pager;
 use crate::cli::paths;
 use crate::cli::pprof_words;
+use crate::cli::short_help;
 use crate::cli::target::Target;
 use crate::cli::terminal;
 use crate::cli::usage;
@@ -51,6 +52,13 @@ pub fn main() -> ExitCode {
         Ok(false) => {}
         Ok(true) => return ExitCode::SUCCESS,
         Err(_) => return ExitCode::from(FAILURE),
+    }
+    let mut words = env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    if let (Some("help"), Some(topic)) =
+        (words.next().as_deref(), words.next().as_deref().and_then(short_help::topic))
+    {
+        usage::print_help(&topic);
+        return ExitCode::SUCCESS;
     }
     let result = match with_command(env::args_os().collect()) {
         Ok(words) => match Prof::try_parse_from(&words) {
@@ -135,7 +143,7 @@ pub(crate) fn show(
     base: &BaseArgs,
     shows: Shows,
     needs: LoadOptions,
-    view: impl FnOnce(&Profile, Scope) -> Result<Report>,
+    view: impl Fn(&Profile, Scope) -> Result<Report>,
 ) -> Result<()> {
     let target = Target::new(args.layout.output.as_deref());
     let report = report_of(args, base, shows, needs, &target, view)?;
@@ -163,7 +171,7 @@ pub(crate) fn report_of(
     shows: Shows,
     needs: LoadOptions,
     target: &Target,
-    view: impl FnOnce(&Profile, Scope) -> Result<Report>,
+    view: impl Fn(&Profile, Scope) -> Result<Report>,
 ) -> Result<Report> {
     let by = args.node.by();
     let needs = needs.or(args.filters.needs()).or(LoadOptions {
@@ -183,22 +191,56 @@ pub(crate) fn report_of(
     clock.step("filter");
     warn("warning", &filtered.profile.meta.warnings, &args.input);
     warn("note", &filtered.notes, &args.input);
-    let Filtered { profile, typed, focus, callers, .. } = filtered;
+    let Filtered { profile, typed, focus, callers, notes: filter_notes } = filtered;
     let scope = Scope { metrics: loaded.metrics, by, focus, callers, base, highlight: None };
-    let mut report = view(&profile, scope)?;
+    // What the view has to say comes after what the profile said already. The text says itself
+    // that it is an approximation.
+    let said = profile.meta.warnings.len();
+    let make = || {
+        let mut report = view(&profile, scope.clone())?;
+        let mut notes = Vec::new();
+        if let Some(header) = report.header_mut() {
+            let is_said =
+                usize::from(header.about.approximation.is_some() && args.layout.format == OutputFormat::Text);
+            notes = header.warnings[said + is_said..].to_vec();
+            header.about.inputs.clone_from(&loaded.names);
+            header.about.combined.clone_from(&loaded.combined);
+            header.about.filters.clone_from(&typed);
+        }
+        Ok((report, notes))
+    };
+    let (report, notes) = match terminal::lines(&args.layout, target) {
+        Some(lines) => fitted(args, lines.saturating_sub(said + filter_notes.len()), make)?,
+        None => make()?,
+    };
     clock.step("view");
-    if let Some(header) = report.header_mut() {
-        // What the view has to say comes after what the profile said already. The text says itself
-        // that it is an approximation.
-        let said = profile.meta.warnings.len();
-        let is_said =
-            usize::from(header.about.approximation.is_some() && args.layout.format == OutputFormat::Text);
-        warn("note", &header.warnings[said + is_said..], &args.input);
-        header.about.inputs = loaded.names;
-        header.about.combined = loaded.combined;
-        header.about.filters = typed;
-    }
+    warn("note", &notes, &args.input);
     Ok(report)
+}
+
+/// The report with as many rows as fit `lines` of the screen, where the number of rows is not given.
+fn fitted(
+    args: &ViewArgs,
+    lines: usize,
+    make: impl Fn() -> Result<(Report, Vec<String>)>,
+) -> Result<(Report, Vec<String>)> {
+    let style = terminal::style(&args.layout, &args.wording, true);
+    let mut rows = lines.max(1);
+    loop {
+        args.layout.rows.set(Some(rows));
+        let (report, notes) = make()?;
+        let mut text = Vec::new();
+        output::text(&report, &style, &mut text)??;
+        let printed = memchr::memchr_iter(b'\n', &text).count() + notes.len();
+        // Where nobody took it, the number of rows was given.
+        let is_given = args.layout.rows.take().is_some();
+        if printed <= lines || rows == 1 || is_given {
+            return Ok((report, notes));
+        }
+        // A row takes several lines in trees whose roots are counted.
+        let lines_of_row = (printed / rows).max(1);
+        rows = rows.saturating_sub((printed - lines).div_ceil(lines_of_row)).max(1);
+    }
 }
 
 /// Refuses several metrics where a command shows only one.

@@ -3,9 +3,10 @@
 use std::env;
 use std::io::{self, IsTerminal};
 
-use terminal_size::{Width, terminal_size};
+use terminal_size::{Height, Width, terminal_size};
 
-use crate::cli::args::{ColorChoice, LayoutArgs, NamesChoice, WordingArgs};
+use crate::cli::args::{ColorChoice, LayoutArgs, NamesChoice, OutputFormat, WordingArgs};
+use crate::cli::target::Target;
 use crate::output::{Glyphs, Style};
 
 /// How text on standard output is to look; `to_terminal` is false where it goes to a file.
@@ -27,6 +28,14 @@ pub(crate) fn style(layout: &LayoutArgs, wording: &WordingArgs, to_stdout: bool)
         glyphs: if is_terminal && !shows_utf8() { &Glyphs::ASCII } else { &Glyphs::UNICODE },
         unit: wording.unit.unit(),
     }
+}
+
+/// How many lines the screen shows above the next prompt, where text is printed on one.
+pub(crate) fn lines(layout: &LayoutArgs, target: &Target) -> Option<usize> {
+    let is_shown =
+        *target == Target::Stdout && layout.format == OutputFormat::Text && io::stdout().is_terminal();
+    let (_, Height(height)) = terminal_size().filter(|_| is_shown)?;
+    Some(usize::from(height).saturating_sub(1))
 }
 
 /// The conventions of <https://no-color.org> and <https://bixense.com/clicolors>.

@@ -1,6 +1,7 @@
 //! What a command line that cannot be understood is told.
 
 use std::ffi::OsString;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::CommandFactory;
@@ -9,7 +10,9 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use crate::cli::commands::Prof;
 use crate::cli::failure::describe;
 use crate::cli::foreign;
+use crate::cli::pager;
 use crate::cli::run::FAILURE;
+use crate::cli::short_help;
 
 /// Prints what clap has to say, which may be the help that was asked for, and returns the exit code.
 pub(super) fn explain(mut error: clap::Error, words: &[OsString]) -> ExitCode {
@@ -25,6 +28,9 @@ pub(super) fn explain(mut error: clap::Error, words: &[OsString]) -> ExitCode {
         // That an unknown option may be meant as a file, behind `--`, is never what is wrong here.
         error.remove(ContextKind::Suggested);
     }
+    if error.kind() == ErrorKind::DisplayHelp {
+        return help(&error, words);
+    }
     // Nothing can be done where the terminal is closed.
     let _ = error.print();
     if let Some(hint) = option.and_then(|option| elsewhere(&option)).or_else(|| of_value(&error)) {
@@ -33,6 +39,30 @@ pub(super) fn explain(mut error: clap::Error, words: &[OsString]) -> ExitCode {
     match error.exit_code() {
         0 => ExitCode::SUCCESS,
         _ => ExitCode::from(FAILURE),
+    }
+}
+
+/// Prints the help that was asked for: `-h` of a command on one screen, `--help` by the pager where it is
+/// longer than the screen.
+fn help(error: &clap::Error, words: &[OsString]) -> ExitCode {
+    let is_short = words.iter().any(|word| word == "-h");
+    let mut prof = Prof::command();
+    prof.build();
+    let command = words.get(1).and_then(|word| prof.find_subcommand(word)).filter(|_| is_short);
+    let text = match command {
+        Some(command) => short_help::of_command(command),
+        None => error.render().to_string(),
+    };
+    print_help(&text);
+    ExitCode::SUCCESS
+}
+
+/// Prints a text, by the pager where it is longer than the screen.
+pub(super) fn print_help(text: &str) {
+    let is_paged = pager::is_needed(text.as_bytes()) && pager::show(text.as_bytes()).unwrap_or(false);
+    if !is_paged {
+        // Nothing can be done where the terminal is closed.
+        let _ = io::stdout().write_all(text.as_bytes());
     }
 }
 

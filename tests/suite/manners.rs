@@ -204,3 +204,45 @@ fn sequences_in_markdown_have_no_raw_values() {
     assert!(!markdown.contains("000000"), "{markdown}");
     assert!(markdown.contains("heaviest path"), "{markdown}");
 }
+
+/// On a terminal of 80 by 24 no view fills more than the screen, so that no pager opens.
+#[test]
+#[cfg(target_os = "linux")]
+fn views_fit_the_screen() {
+    let folder = folder();
+    let program = env!("CARGO_BIN_EXE_prof");
+    if std::process::Command::new("script").arg("--version").output().is_err() {
+        println!("skipped: `script` is not installed");
+        return;
+    }
+    for view in [
+        "top",
+        "tree",
+        "tree --bottom-up",
+        "hot",
+        "focus runtime.mallocgc",
+        "graph",
+        "labels",
+        "top --base old.pb.gz",
+    ] {
+        let line = format!("stty rows 24 cols 80; {program} {view} cpu.pb.gz --pager never");
+        let output = std::process::Command::new("script")
+            .args(["-qec", &line, "/dev/null"])
+            .current_dir(folder.path())
+            .env_remove("PROF_PROFILE")
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        let lines = stdout(&output).lines().count();
+        assert!((2..24).contains(&lines), "{view}: {lines} lines\n{}", stdout(&output));
+    }
+    // A number that was asked for stands.
+    let line = format!("stty rows 24 cols 80; {program} top -n 40 cpu.pb.gz --pager never");
+    let output = std::process::Command::new("script")
+        .args(["-qec", &line, "/dev/null"])
+        .current_dir(folder.path())
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert!(stdout(&output).lines().count() > 40, "{}", stdout(&output));
+}

@@ -51,7 +51,7 @@ impl FocusCommand {
                 scope,
                 function: self.function.clone(),
                 fixed: self.view.filters.fixed_strings,
-                sort: self.base.order(self.rows.sort.as_ref(), sort)?,
+                sort: self.base.order(self.rows.sort.as_ref(), sort.clone())?,
                 limit: self.rows.cut.most.limit_or(&self.view.layout, ROWS),
                 min_share: self.rows.cut.min_share_or(&self.view.layout, 0.0),
             };

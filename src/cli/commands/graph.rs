@@ -91,7 +91,7 @@ impl GraphCommand {
             let (nodes, min_edge) = if for_people { (NODES, MIN_EDGE) } else { (0, 0.0) };
             let options = GraphOptions {
                 scope,
-                sort: self.base.order(self.sort.as_ref(), sort)?,
+                sort: self.base.order(self.sort.as_ref(), sort.clone())?,
                 max_nodes: Some(self.limit.unwrap_or(nodes)).filter(|&nodes| nodes > 0),
                 min_edge: self.min_edge.unwrap_or(min_edge),
             };

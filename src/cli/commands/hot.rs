@@ -69,7 +69,8 @@ impl HotCommand {
         show(&self.view, &self.base, SHOWS, LoadOptions::default(), |profile, mut scope| {
             one_metric(&scope, "hot")?;
             self.mark.apply(profile, self.view.filters.fixed_strings, &mut scope)?;
-            let default = if self.view.layout.format.is_for_people() { SEQUENCES } else { 0 };
+            let layout = &self.view.layout;
+            let default = || if layout.format.is_for_people() { layout.rows_or(SEQUENCES) } else { 0 };
             let options = HotOptions {
                 scope,
                 min_length: self.min_length,
@@ -77,7 +78,7 @@ impl HotCommand {
                 contexts: self.contexts,
                 context_share: self.context_share,
                 tolerance: self.tolerance,
-                limit: Some(self.limit.unwrap_or(default)).filter(|&limit| limit > 0),
+                limit: Some(self.limit.unwrap_or_else(default)).filter(|&limit| limit > 0),
                 min_share: self.min_share,
             };
             Ok(Report::Hot(hot(profile, &options)))

@@ -55,7 +55,7 @@ impl TopCommand {
             self.columns.check(self.base.is_given(), scope.metrics.len(), "top")?;
             let options = TopOptions {
                 scope,
-                sort: self.base.order(self.rows.sort.as_ref(), sort)?,
+                sort: self.base.order(self.rows.sort.as_ref(), sort.clone())?,
                 limit: self.rows.cut.most.limit_or(&self.view.layout, ROWS),
                 min_share: self.rows.cut.min_share_or(&self.view.layout, 0.0),
             };

@@ -81,7 +81,7 @@ impl TreeCommand {
                 self.per_event.then(|| events_of(profile, &scope, "tree --per-event")).transpose()?;
             let options = TreeOptions {
                 scope: events.map_or_else(|| scope.clone(), |events| with_events(scope.clone(), events)),
-                sort: self.base.order(self.rows.sort.as_ref(), sort)?,
+                sort: self.base.order(self.rows.sort.as_ref(), sort.clone())?,
                 limit: self.rows.cut.most.limit_or(&self.view.layout, limit),
                 min_share: self.rows.cut.min_share_or(&self.view.layout, min_share),
                 depth: self.depth,

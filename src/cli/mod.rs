@@ -5,6 +5,7 @@ mod base;
 mod binaries;
 mod budget;
 mod calls;
+mod chains;
 mod clock;
 mod coloring;
 mod columns;

@@ -2,6 +2,8 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use super::place::{end_of_place, split_shown};
+
 /// With fewer columns than this a name says nothing: the row is then cut as a whole.
 const SHORTEST: usize = 3;
 
@@ -11,11 +13,18 @@ pub fn display_width(text: &str) -> usize {
 }
 
 /// Shortens a name to `width` columns by putting `ellipsis` (`…`, or `..` where there is no UTF-8)
-/// in the place of its middle: both ends of a name tell it apart, `skl.(*Skiplist)…dSpliceForLevel`.
+/// in the place of its middle: both ends of a name tell it apart, `skl.(*Skiplist)…dSpliceForLevel`. A name
+/// that ends with a place keeps its function, and of the place as much of the end as there is room for:
+/// `waysToPay …app.mjs:52:19`.
 pub fn fit(name: &str, width: usize, ellipsis: &str) -> String {
     if name.width() <= width {
         return name.to_owned();
     }
+    let placed = split_shown(name).and_then(|parts| fit_placed(parts, width, ellipsis));
+    placed.unwrap_or_else(|| fit_middle(name, width, ellipsis))
+}
+
+fn fit_middle(name: &str, width: usize, ellipsis: &str) -> String {
     let Some(room) = width.checked_sub(ellipsis.width()) else {
         return head(name, width).to_owned();
     };
@@ -86,6 +95,28 @@ fn part_starts(name: &str) -> Vec<usize> {
     starts
 }
 
+/// A function and its place in fewer columns than both take. `None` where there are too few for a function
+/// and a line.
+fn fit_placed((function, place): (&str, &str), width: usize, ellipsis: &str) -> Option<String> {
+    let end = end_of_place(place);
+    let open = if place.starts_with('(') { "(" } else { "" };
+    let between = 1 + open.width() + ellipsis.width();
+    let least = between + end.width().min(LEAST_PLACE);
+    let function = match width.checked_sub(least)? {
+        room if function.width() <= room => function.to_owned(),
+        room if room >= LEAST_FUNCTION => fit_middle(function, room, ellipsis),
+        _ => return None,
+    };
+    let room = width.saturating_sub(function.width() + between);
+    Some(format!("{function} {open}{ellipsis}{}", tail(end, room)))
+}
+
+/// Of a place at least this many columns are kept: `52:19`.
+const LEAST_PLACE: usize = 6;
+
+/// And of the function before it at least this many.
+const LEAST_FUNCTION: usize = 6;
+
 /// The longest beginning that takes at most `width` columns.
 fn head(name: &str, width: usize) -> &str {
     let mut left = width;
@@ -106,106 +137,174 @@ fn take(left: &mut usize, c: char) -> bool {
     rest.is_some()
 }
 
-/// Joins the names of a row with `arrow` (`" → "`) so that it fits `width` columns; `None` is as
-/// wide as needed. A row that is too long first drops repeated prefixes (`gob.(*Decoder).Decode →
-/// .DecodeValue`), then names in its middle (`a → … → z`), then letters in its longest names.
-pub fn fit_chain<S: AsRef<str>>(names: &[S], arrow: &str, width: Option<usize>, ellipsis: &str) -> String {
-    let plain = || names.iter().map(AsRef::as_ref).collect::<Vec<&str>>().join(arrow);
-    let Some(width) = width else { return plain() };
-    let row = Row { names, arrow, width, ellipsis };
-    if row.fits_in_full() {
-        return plain();
-    }
-    let parts = row.parts();
-    let used: usize = parts.iter().map(|part| part.width()).sum();
-    let arrows = parts.len().saturating_sub(1) * arrow.width();
-    if used + arrows <= width {
-        return parts.join(arrow);
-    }
-    let cap = cap(&parts, width.saturating_sub(arrows));
-    if cap < SHORTEST {
-        return fit(&format!("{}{arrow}{}", parts[0], parts[parts.len() - 1]), width, ellipsis);
-    }
-    let parts: Vec<String> = parts.iter().map(|part| fit(part, cap, ellipsis)).collect();
-    parts.join(arrow)
+/// The end of a joined row at which the function stands that the row is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Anchor {
+    /// Callers follow the function that they lead to.
+    First,
+    /// Callees follow their callers, and the numbers are those of the last.
+    Last,
 }
 
-struct Row<'a, S> {
-    names: &'a [S],
-    arrow: &'a str,
-    width: usize,
-    ellipsis: &'a str,
+/// The names of a joined row.
+pub struct Chain<'a, S> {
+    /// The names as they are shown.
+    pub names: &'a [S],
+    /// Whether a name, given by its place, is of the program's own code rather than of a library or the runtime.
+    pub is_own: &'a dyn Fn(usize) -> bool,
+    /// What stands between two names, such as ` → `.
+    pub arrow: &'a str,
+    /// Which name the row is about.
+    pub anchor: Anchor,
+    /// What stands for what is left out.
+    pub ellipsis: &'a str,
 }
 
-impl<'a, S: AsRef<str>> Row<'a, S> {
-    fn name(&self, i: usize) -> &'a str {
+impl<S: AsRef<str>> Chain<'_, S> {
+    /// All names, however long the row becomes.
+    pub fn whole(&self) -> String {
+        self.names.iter().map(AsRef::as_ref).collect::<Vec<&str>>().join(self.arrow)
+    }
+
+    /// Whether all names fit `width` columns.
+    pub fn is_within(&self, width: usize) -> bool {
+        self.fits(self.names.iter().map(AsRef::as_ref), width)
+    }
+
+    /// Joins the names so that they fit `width` columns; `None` is as wide as needed. A row that is too long
+    /// first drops repeated prefixes (`gob.(*Decoder).Decode → .DecodeValue`), then names, and says how many
+    /// (`a → … 3 … → z`), then letters of its longest names. The names nearest to the anchor stay longest, and
+    /// the program's own code longer than libraries: of the callers of a lock the nearest that is no library
+    /// tells who holds it, `main` and what called that do not.
+    pub fn fit(&self, width: Option<usize>) -> String {
+        let Some(width) = width else { return self.whole() };
+        if self.is_within(width) {
+            return self.whole();
+        }
+        let ranked = self.by_importance(width / (1 + self.arrow.width()) + 1);
+        let parts = self.parts(&ranked, width);
+        let shortened = self.shorten(&parts, width, SHORTEST_OF_SEVERAL);
+        let alone = || self.shorten(&self.shown(&ranked[..ranked.len().min(1)]), width, SHORTEST);
+        let anchored = || fit(ranked.first().map_or("", |&i| self.name(i)), width, self.ellipsis);
+        shortened.or_else(alone).unwrap_or_else(anchored)
+    }
+
+    /// Joins parts, and cuts letters of the longest where they are too long. `None` where these would have
+    /// fewer than `shortest` columns.
+    fn shorten(&self, parts: &[String], width: usize, shortest: usize) -> Option<String> {
+        let arrows = parts.len().saturating_sub(1) * self.arrow.width();
+        let cap = cap(parts, width.checked_sub(arrows)?);
+        let is_cut = parts.iter().any(|part| part.width() > cap);
+        if is_cut && cap < shortest {
+            return None;
+        }
+        let parts: Vec<String> = parts.iter().map(|part| fit(part, cap, self.ellipsis)).collect();
+        Some(parts.join(self.arrow))
+    }
+
+    fn name(&self, i: usize) -> &str {
         self.names[i].as_ref()
     }
 
-    fn fits_in_full(&self) -> bool {
-        self.fits(self.names.iter().map(AsRef::as_ref))
-    }
-
     /// Stops at the first part beyond the width: a stack may be 100,000 names deep.
-    fn fits<'b>(&self, parts: impl Iterator<Item = &'b str>) -> bool {
+    fn fits<'b>(&self, parts: impl Iterator<Item = &'b str>, width: usize) -> bool {
         let mut used = 0;
         for (i, part) in parts.enumerate() {
             used += part.width() + if i > 0 { self.arrow.width() } else { 0 };
-            if used > self.width {
+            if used > width {
                 return false;
             }
         }
         true
     }
 
-    /// The names without repeated prefixes; if those are still too many, as many from both ends as
-    /// fit around an ellipsis, and at least the first and the last.
-    fn parts(&self) -> Vec<&'a str> {
-        let count = self.names.len();
-        let all = (0..count).map(|i| if i == 0 { self.name(0) } else { self.after(i, i - 1) });
-        if count <= 2 || self.fits(all.clone()) {
-            return all.collect();
-        }
-        let (mut head, mut tail) = (1, 1);
-        // One more from the head, then one more from the tail, in turn.
-        while head + tail < count - 1 {
-            let (h, t) = if head > tail { (head, tail + 1) } else { (head + 1, tail) };
-            if !self.fits(self.ends(h, t).into_iter()) {
-                break;
+    /// The parts to show: all names without repeated prefixes and with the ends of their places, else as many
+    /// as fit, but at least the anchor and the name that says most about it.
+    fn parts(&self, ranked: &[usize], width: usize) -> Vec<String> {
+        let mut kept: Vec<usize> = Vec::new();
+        if self.names.len() <= ranked.len() {
+            let all: Vec<usize> = (0..self.names.len()).collect();
+            let parts = self.shown(&all);
+            if all.len() <= LEAST_NAMES || self.fits(parts.iter().map(String::as_str), width) {
+                return parts;
             }
-            (head, tail) = (h, t);
         }
-        self.ends(head, tail)
+        for (rank, &candidate) in ranked.iter().enumerate() {
+            let at = kept.partition_point(|&i| i < candidate);
+            kept.insert(at, candidate);
+            let is_needed = rank < LEAST_NAMES;
+            if !is_needed && !self.fits(self.shown(&kept).iter().map(String::as_str), width) {
+                kept.remove(at);
+            }
+        }
+        self.shown(&kept)
     }
 
-    /// The first `head` names, an ellipsis, the last `tail` names.
-    fn ends(&self, head: usize, tail: usize) -> Vec<&'a str> {
-        let first_of_tail = self.names.len() - tail;
-        let mut parts = vec![self.name(0)];
-        parts.extend((1..head).map(|i| self.after(i, i - 1)));
-        parts.push(self.ellipsis);
-        // A prefix must be repeated from what stands on the line, not from a name left out.
-        parts.push(self.after(first_of_tail, head - 1));
-        parts.extend((first_of_tail + 1..self.names.len()).map(|i| self.after(i, i - 1)));
+    /// The places of the names in the order in which they are worth showing, at most `most` of each kind: the
+    /// anchor, the program's own code, the rest, the nearest to the anchor first.
+    fn by_importance(&self, most: usize) -> Vec<usize> {
+        let count = self.names.len();
+        let at = |distance: usize| if self.anchor == Anchor::First { distance } else { count - 1 - distance };
+        let nearest =
+            |is_own: bool| (1..count).map(at).filter(move |&i| (self.is_own)(i) == is_own).take(most);
+        (0..count.min(1)).map(at).chain(nearest(true)).chain(nearest(false)).collect()
+    }
+    /// The names at these places, and between them how many are hidden.
+    fn shown(&self, places: &[usize]) -> Vec<String> {
+        let mut parts: Vec<String> = Vec::new();
+        let mut before: Option<usize> = None;
+        for &place in places {
+            parts.extend(self.hidden(before.map_or(0, |before| before + 1), place));
+            // A prefix must be repeated from what stands on the line, not from a name left out.
+            parts.push(before.map_or_else(|| self.placed(place), |before| self.after(place, before)));
+            before = Some(place);
+        }
+        parts.extend(self.hidden(before.map_or(0, |before| before + 1), self.names.len()));
         parts
+    }
+
+    /// `… 3 …` in the place of the names from one place up to another.
+    fn hidden(&self, from: usize, to: usize) -> Option<String> {
+        (from < to).then(|| format!("{0} {1} {0}", self.ellipsis, to - from))
+    }
+
+    /// A name with no more of its place than tells it apart.
+    fn placed(&self, i: usize) -> String {
+        let name = self.name(i);
+        match split_shown(name) {
+            Some((function, place)) => {
+                let width = function.width() + end_of_place(place).width() + 2 + self.ellipsis.width();
+                fit(name, width, self.ellipsis)
+            }
+            None => name.to_owned(),
+        }
     }
 
     /// Name `i` without what it has in common with name `before`, up to that one's last part:
     /// after `gob.(*Decoder).Decode`, `gob.(*Decoder).DecodeValue` is `.DecodeValue`.
-    fn after(&self, i: usize, before: usize) -> &'a str {
+    fn after(&self, i: usize, before: usize) -> String {
+        if split_shown(self.name(i)).is_some() {
+            return self.placed(i);
+        }
         let (name, before) = (self.name(i), self.name(before));
-        let Some(at) = before.rfind(['.', ':']) else { return name };
+        let Some(at) = before.rfind(['.', ':']) else { return name.to_owned() };
         let separator = &before[at..=at];
         let qualifier = before[..at].trim_end_matches(':');
         match name.strip_prefix(qualifier) {
-            Some(rest) if !qualifier.is_empty() && rest.starts_with(separator) => rest,
-            _ => name,
+            Some(rest) if !qualifier.is_empty() && rest.starts_with(separator) => rest.to_owned(),
+            _ => name.to_owned(),
         }
     }
 }
 
+/// The anchor and the name that says most about it are shown before any letters of them.
+const LEAST_NAMES: usize = 2;
+
+/// Where several names would have fewer columns than this, one is shown.
+const SHORTEST_OF_SEVERAL: usize = 12;
+
 /// The width to which the longest parts must shrink so that all of them take at most `room`.
-fn cap(parts: &[&str], room: usize) -> usize {
+fn cap(parts: &[String], room: usize) -> usize {
     let mut widths: Vec<usize> = parts.iter().map(|part| part.width()).collect();
     widths.sort_unstable();
     let mut left = room;
@@ -264,6 +363,31 @@ mod tests {
     }
 
     #[test]
+    fn functions_are_kept_rather_than_their_places() {
+        let (pay, anonymous) =
+            ("waysToPay file:///srv/app.mjs:52:19", "(anonymous) file:///srv/app.mjs:7:15");
+        for (name, width, want) in [
+            (pay, 35, pay),
+            (pay, 34, "waysToPay …app.mjs:52:19"),
+            (pay, 24, "waysToPay …app.mjs:52:19"),
+            (pay, 20, "waysToPay …mjs:52:19"),
+            (pay, 17, "waysToPay …:52:19"),
+            (pay, 16, "ways…Pay …:52:19"),
+            (anonymous, 24, "(anonymous) …pp.mjs:7:15"),
+            ("f (lib/x.py:82)", 12, "f (…x.py:82)"),
+            ("f (x.py:82)", 10, "f (…py:82)"),
+        ] {
+            assert_eq!(fit(name, width, "…"), want, "{width}");
+        }
+    }
+
+    fn chain(names: &[&str], own: &[&str], anchor: Anchor, width: usize) -> String {
+        let arrow = if anchor == Anchor::Last { " → " } else { " ← " };
+        let is_own = |i: usize| own.contains(&names[i]);
+        Chain { names, is_own: &is_own, arrow, anchor, ellipsis: "…" }.fit(Some(width))
+    }
+
+    #[test]
     fn chains() {
         let decode = ["gob.(*Decoder).Decode", "gob.(*Decoder).DecodeValue"];
         let wake = ["runtime.futexwakeup", "runtime.notewakeup", "runtime.startm", "runtime.wakep"];
@@ -274,23 +398,58 @@ mod tests {
             (&decode[..], 60, "gob.(*Decoder).Decode → gob.(*Decoder).DecodeValue"),
             (&decode, 40, "gob.(*Decoder).Decode → .DecodeValue"),
             (&wake, 60, "runtime.futexwakeup → .notewakeup → .startm → .wakep"),
-            (&wake, 50, "runtime.futexwakeup → .notewakeup → … → .wakep"),
-            (&wake, 40, "runtime.futexwakeup → … → .wakep"),
+            (&wake, 50, "… 1 … → runtime.notewakeup → .startm → .wakep"),
+            (&wake, 35, "… 2 … → runtime.startm → .wakep"),
             (&put, 38, "skl.(*Skiplist)…dSpliceForLevel → .Put"),
-            (&mixed, 13, "a.x → … → b.z"),
+            (&mixed, 20, "… 2 … → b.z"),
             (&std, 42, "std::vector::push_back → ::emplace_back"),
             (&wake, 5, "ru…ep"),
             (&[], 5, ""),
         ] {
-            assert_eq!(fit_chain(names, " → ", Some(width), "…"), want, "{width}");
+            assert_eq!(chain(names, &[], Anchor::Last, width), want, "{width}");
         }
-        assert_eq!(fit_chain(&put, " ← ", None, "…"), put.join(" ← "));
+    }
+
+    #[test]
+    fn the_frame_that_holds_the_lock_stays() {
+        let names = [
+            "net/http.(*conn).serve",
+            "http.HandlerFunc.ServeHTTP",
+            "api.Stats",
+            "cache.(*Cache).All",
+            "sync.(*RWMutex).RUnlock",
+            "sync.(*Mutex).Unlock",
+        ];
+        let own = ["api.Stats", "cache.(*Cache).All"];
+        let up: Vec<&str> = names.iter().rev().copied().collect();
+        for (width, want, reversed) in [
+            (
+                78,
+                "… 2 … → api.Stats → cache.(*Cache).All → … 1 … → sync.(*Mutex).Unlock",
+                "sync.(*Mutex).Unlock ← … 1 … ← cache.(*Cache).All ← api.Stats ← … 2 …",
+            ),
+            (
+                60,
+                "… 3 … → cache.(*Cache).All → … 1 … → sync.(*Mutex).Unlock",
+                "sync.(*Mutex).Unlock ← … 1 … ← cache.(*Cache).All ← … 3 …",
+            ),
+            (
+                50,
+                "… 3 … → cache.(…he).All → … 1 … → sync.(*….Unlock",
+                "sync.(*….Unlock ← … 1 … ← cache.(…he).All ← … 3 …",
+            ),
+            (30, "… 5 … → sync.(*Mutex).Unlock", "sync.(*Mutex).Unlock ← … 5 …"),
+        ] {
+            assert_eq!(chain(&names, &own, Anchor::Last, width), want);
+            assert_eq!(chain(&up, &own, Anchor::First, width), reversed);
+        }
     }
 
     #[test]
     fn a_very_long_row_is_cheap() {
         let names = vec!["runtime.f"; 100_000];
-        assert_eq!(fit_chain(&names, " → ", Some(22), "…"), "runtime.f → … → .f");
+        assert_eq!(chain(&names, &[], Anchor::Last, 30), "… 99998 … → runtime.f → .f");
+        assert_eq!(chain(&names, &["runtime.f"], Anchor::First, 30), "runtime.f ← .f ← … 99998 …");
     }
 
     proptest! {
@@ -302,13 +461,26 @@ mod tests {
         }
 
         #[test]
-        fn the_width_is_kept(names in proptest::collection::vec("[a-c関.]{0,12}", 0..8), width in 0..60_usize) {
-            let row = fit_chain(&names, " → ", Some(width), "…");
+        fn the_width_is_kept(
+            names in proptest::collection::vec("[a-c関.]{0,12}", 0..8),
+            own in proptest::collection::vec(any::<bool>(), 8),
+            last: bool,
+            width in 0..60_usize,
+        ) {
+            let anchor = if last { Anchor::Last } else { Anchor::First };
+            let is_own = |i: usize| own[i];
+            let chain = Chain { names: &names, is_own: &is_own, arrow: " → ", anchor, ellipsis: "…" };
+            let row = chain.fit(Some(width));
             prop_assert!(row.width() <= width, "{}", row);
-            let full = names.join(" → ");
-            if full.width() <= width {
-                prop_assert_eq!(row, full);
+            if chain.whole().width() <= width {
+                prop_assert_eq!(row, chain.whole());
             }
+        }
+
+        #[test]
+        fn a_placed_name_keeps_the_width(name in "[a-z]{1,20}", file in "[a-z/.]{0,30}", width in 0..60_usize) {
+            let name = format!("{name} file:///{file}x.js:12:34");
+            prop_assert!(fit(&name, width, "…").width() <= width);
         }
     }
 }

@@ -32,6 +32,33 @@ pub fn block_labels(names: &[(&str, &str)]) -> Vec<BlockLabel> {
     short_names(&functions).into_iter().zip(&split).map(label).collect()
 }
 
+/// The name of a function and the place after it, as far as a name alone tells: `waysToPay` and `file:///srv/app.mjs:52:19`, `f` and
+/// `(x.py:82)`. `None` where the name has no place.
+pub fn split_shown(name: &str) -> Option<(&str, &str)> {
+    let (function, place) = match name.strip_suffix(')') {
+        // The parenthesis belongs to the place, so that the two put together are the name.
+        Some(_) => name.rfind(" (").map(|at| (&name[..at], &name[at + 1..]))?,
+        None => name.rsplit_once(' ')?,
+    };
+    let inside = place.trim_start_matches('(').trim_end_matches(')');
+    let file = without_position(inside)?;
+    let is_file = file.contains(['/', '\\', '.']) || file.starts_with("node:") || file.starts_with('<');
+    (is_file && !function.is_empty()).then_some((function, place))
+}
+
+/// The end of a place that tells files apart: `app.mjs:52:19` of `file:///srv/app.mjs:52:19`, and
+/// `x.py:82)` of `(lib/x.py:82)`.
+pub(super) fn end_of_place(place: &str) -> &str {
+    place.trim_start_matches('(').rsplit(['/', '\\']).next().unwrap_or(place)
+}
+
+/// The file of a place: `app.mjs` of `app.mjs:52:19`. `None` where no line follows it.
+fn without_position(place: &str) -> Option<&str> {
+    let (file, _) = place.rsplit_once(':').filter(|(_, number)| is_number(number))?;
+    let shorter = file.rsplit_once(':').filter(|(_, number)| is_number(number));
+    Some(shorter.map_or(file, |(file, _)| file))
+}
+
 /// `serve (app.py:82)`, as py-spy writes it.
 fn in_parentheses(name: &str) -> Option<(&str, &str)> {
     let (function, place) = name.strip_suffix(')')?.rsplit_once(" (")?;
@@ -47,8 +74,8 @@ fn is_anonymous(function: &str) -> bool {
 }
 
 /// `file:///srv/app.mjs:52:19` → `app.mjs:52`
-fn file_and_line(place: &str) -> String {
-    let mut file = place;
+pub fn file_and_line(place: &str) -> String {
+    let mut file = place.trim_start_matches('(').trim_end_matches(')');
     let mut line = "";
     while let Some((rest, number)) = file.rsplit_once(':').filter(|(_, number)| is_number(number)) {
         (file, line) = (rest, number);
@@ -105,5 +132,36 @@ mod tests {
             ("(anonymous)", ""),
         ];
         assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn places_that_names_show() {
+        for (name, want) in [
+            ("waysToPay file:///srv/app.mjs:52:19", Some(("waysToPay", "file:///srv/app.mjs:52:19"))),
+            ("(anonymous) /srv/a b.js:5:1", Some(("(anonymous) /srv/a", "b.js:5:1"))),
+            ("emit node:events:460:44", Some(("emit", "node:events:460:44"))),
+            ("f (x.py:82)", Some(("f", "(x.py:82)"))),
+            ("<module> (lib/my app.py:3)", Some(("<module>", "(lib/my app.py:3)"))),
+            (
+                "_load (<frozen importlib._bootstrap>:241)",
+                Some(("_load", "(<frozen importlib._bootstrap>:241)")),
+            ),
+            ("main.f /srv/main.go:12", Some(("main.f", "/srv/main.go:12"))),
+            ("gob.(*Decoder).Decode", None),
+            ("main(int, char**)", None),
+            ("operator new(unsigned long)", None),
+            ("a::b<impl at src/main.rs:12:5>", None),
+            ("GET /orders:80a", None),
+            ("kworker 0:12", None),
+            (" x.js:1:1", None),
+            ("", None),
+        ] {
+            assert_eq!(split_shown(name), want, "{name}");
+        }
+        assert_eq!(file_and_line("file:///srv/app.mjs:52:19"), "app.mjs:52");
+        assert_eq!(file_and_line("(x.py:82)"), "x.py:82");
+        assert_eq!(end_of_place("file:///srv/app.mjs:52:19"), "app.mjs:52:19");
+        assert_eq!(end_of_place("(lib/x.py:82)"), "x.py:82)");
+        assert_eq!(end_of_place("node:events:460:44"), "node:events:460:44");
     }
 }

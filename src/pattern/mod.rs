@@ -20,7 +20,7 @@ use std::fmt;
 use regex::{Regex, RegexBuilder};
 
 use sets::Set;
-pub use sets::{SETS, is_idle_processor, waits};
+pub use sets::{SETS, is_idle_processor, is_runtime, waits};
 
 /// The names of one frame; empty where one is unknown.
 #[derive(Clone, Copy, Debug, Default)]

@@ -31,6 +31,11 @@ pub(super) fn named(text: &str) -> Option<&'static Set> {
     [&IDLE, &RUNTIME].into_iter().find(|set| set.name == name)
 }
 
+/// Whether a function belongs to the machinery of its language: the set `@runtime`.
+pub fn is_runtime(function: &str, file: &str) -> bool {
+    RUNTIME.contains(function, file)
+}
+
 impl Set {
     pub(super) fn contains(&self, function: &str, file: &str) -> bool {
         let function = bare(function);

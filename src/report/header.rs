@@ -87,6 +87,8 @@ pub struct About {
     pub per_event: Option<String>,
     /// How many events there are in what is shown.
     pub events: i64,
+    /// Whether rows that several functions share name all of them.
+    pub full_chains: bool,
     /// The columns to show; none for those that fit the view.
     pub columns: Vec<TextColumn>,
     /// That the tree is an approximation, and of what kind: one of the warnings too.

@@ -33,6 +33,12 @@ pub struct TopRow {
     /// How many events its values weigh, where that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub events: Option<Pair>,
+    /// How often it was called, where the profile holds calls.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calls: Option<i64>,
+    /// What one call costs on average, rounded to a whole number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub per_call: Option<Pair>,
     /// How many different files hold a function of this name.
     #[serde(skip)]
     pub files: u32,

@@ -28,7 +28,7 @@ pub use hot::{HotOptions, hot};
 pub use info::{InfoSource, info};
 pub use labels::{LabelsOptions, labels};
 pub use page::{PageOptions, page};
-pub use per_event::{companion, top_per_event, tree_per_event, with_events};
+pub use per_event::{companion, top_per_event, top_with_calls, tree_per_event, with_events};
 pub use sort::{Row, Sort, SortKey};
 pub use source::{SourceOptions, SourceText, source};
 pub use top::{TopOptions, top};

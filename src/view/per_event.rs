@@ -2,9 +2,12 @@
 
 use std::cmp::Ordering;
 
+use hashbrown::HashMap;
+
 use crate::kind::counts_of;
 use crate::profile::Profile;
-use crate::report::{Pair, Top, TopRow, Tree, Values};
+use crate::report::{Name, Pair, Top, TopRow, Tree, Values};
+use crate::unit;
 use crate::view::{Scope, TopOptions, top};
 
 /// The number of the metric that counts what metric number `metric` weighs, where there is one: calls,
@@ -33,6 +36,27 @@ pub fn top_per_event(profile: &Profile, options: &TopOptions, events: usize) -> 
     let rest = found.rows.split_off(found.rows.len().min(options.limit.unwrap_or(usize::MAX)));
     found.header.elided += rest.iter().map(|row| row.values.self_value).sum::<i64>();
     found.header.elided_rows += rest.len() as u64;
+    found
+}
+
+/// The flat view with how often each function was called and what one call costs, where the profile holds
+/// calls and one metric is shown that is not their number.
+pub fn top_with_calls(profile: &Profile, options: &TopOptions) -> Top {
+    let mut found = top(profile, options);
+    let is_alone = options.scope.metrics.len() == 1 && options.scope.base.is_none();
+    let calls = companion(profile, options.scope.metrics[0]).filter(|_| is_alone && profile.calls.is_some());
+    let Some(calls) = calls else { return found };
+    let scope = Scope { metrics: vec![calls], highlight: None, ..options.scope.clone() };
+    let counted = top(profile, &TopOptions::new(scope));
+    let counts: HashMap<Name, i64> =
+        counted.rows.into_iter().map(|row| (row.name, row.values.self_value)).collect();
+    for row in &mut found.rows {
+        let calls = counts.get(&row.name).copied().unwrap_or(0);
+        let mean = |value| unit::mean(value, calls).unwrap_or(0);
+        let pair = Pair { self_value: mean(row.values.self_value), total: mean(row.values.total) };
+        row.calls = Some(calls);
+        row.per_call = (calls != 0).then_some(pair);
+    }
     found
 }
 

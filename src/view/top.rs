@@ -91,6 +91,8 @@ fn report_row(subject: &Subject<'_>, counted: &Flat, measure: &Measure, key: Key
         candidate: !counts_calls && is_candidate(values.self_value, values.total, whole),
         values,
         events: None,
+        calls: None,
+        per_call: None,
         files: this.files,
     }
 }

@@ -40,5 +40,6 @@ mod stats_vectors;
 mod support;
 mod symbols;
 mod unread;
+mod widths;
 mod writing;
 mod written_json;

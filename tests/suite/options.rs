@@ -41,6 +41,7 @@ const EVERYWHERE: &[(&str, &str, &str)] = &[
     ("--min-share", "50", "cpu.pb.gz"),
     ("--highlight", "Place", "cpu.pb.gz"),
     ("--columns", "self", "cpu.pb.gz"),
+    ("--chains", "full", "cpu.pb.gz"),
     ("--per-event", "", "cpu.pb.gz"),
     ("--binary", "bin/sorting", "sorting.pb.gz"),
     ("--symbolize", "never", "--binary bin/sorting sorting.pb.gz"),

@@ -6,6 +6,7 @@ use clap::Args;
 use crate::cli::args::{ViewArgs, percent};
 use crate::cli::base::BaseArgs;
 use crate::cli::calls::Shows;
+use crate::cli::chains::ChainArgs;
 use crate::cli::marking::MarkArgs;
 use crate::cli::run::{one_metric, show};
 use crate::profile::LoadOptions;
@@ -25,6 +26,8 @@ pub(crate) struct HotCommand {
     base: BaseArgs,
     #[command(flatten)]
     mark: MarkArgs,
+    #[command(flatten)]
+    chains: ChainArgs,
     /// The fewest functions of a sequence
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = at_least::<2>)]
     min_length: usize,
@@ -81,7 +84,9 @@ impl HotCommand {
                 limit: Some(self.limit.unwrap_or_else(default)).filter(|&limit| limit > 0),
                 min_share: self.min_share,
             };
-            Ok(Report::Hot(hot(profile, &options)))
+            let mut hot = hot(profile, &options);
+            hot.header.about.full_chains = self.chains.is_full();
+            Ok(Report::Hot(hot))
         })
     }
 }

@@ -12,7 +12,7 @@ use crate::cli::marking::MarkArgs;
 use crate::cli::run::{one_metric, show};
 use crate::profile::{LoadOptions, Profile};
 use crate::report::Report;
-use crate::view::{Scope, Sort, SortKey, TopOptions, companion, top, top_per_event};
+use crate::view::{Scope, Sort, SortKey, TopOptions, companion, top_per_event, top_with_calls};
 
 /// Flat view: self and total of every function
 #[derive(Args, Debug)]
@@ -60,7 +60,7 @@ impl TopCommand {
                 min_share: self.rows.cut.min_share_or(&self.view.layout, 0.0),
             };
             if !self.per_event {
-                let mut top = top(profile, &options);
+                let mut top = top_with_calls(profile, &options);
                 top.header.about.columns = self.columns.columns();
                 return Ok(Report::Top(top));
             }

@@ -6,6 +6,7 @@ use clap::Args;
 use crate::cli::args::{OutputFormat, RowArgs, ViewArgs};
 use crate::cli::base::BaseArgs;
 use crate::cli::calls::Shows;
+use crate::cli::chains::ChainArgs;
 use crate::cli::columns::ColumnArgs;
 use crate::cli::commands::top::events_of;
 use crate::cli::failure::hinted;
@@ -40,6 +41,8 @@ pub(crate) struct TreeCommand {
     rows: RowArgs,
     #[command(flatten)]
     mark: MarkArgs,
+    #[command(flatten)]
+    chains: ChainArgs,
     #[command(flatten)]
     columns: ColumnArgs,
     /// Divide by what counts the events: delay by contentions, space by objects, cpu by samples, any by calls
@@ -96,6 +99,7 @@ impl TreeCommand {
             if let Some(events) = events {
                 tree = tree_per_event(tree, profile, events);
             }
+            tree.header.about.full_chains = self.chains.is_full();
             tree.header.about.columns = self.columns.columns();
             Ok(Report::Tree(tree))
         })

@@ -1,8 +1,9 @@
 //! What stands behind the numbers in the flat view: mark, name, and columns of words.
 
-use crate::name::{clean, display_width, fit, package};
+use crate::name::{clean, display_width, file_and_line, fit, is_anonymous, package, split_shown};
 use crate::output::text::Style;
-use crate::output::text::columns::pad;
+use crate::output::text::columns::{Line, pad};
+use crate::output::text::layout::{LEAST_NAME, note};
 use crate::output::text::names::{Names, short_file};
 use crate::report::{Header, TextColumn, Top, TopRow};
 
@@ -16,6 +17,8 @@ pub(super) struct Texts<'t> {
     columns: Vec<(TextColumn, usize)>,
     /// The width of mark and name: what the longest needs, or what the others leave.
     name: usize,
+    /// The titles of the columns asked for that there is no room for, and the columns that they need.
+    left_out: (Vec<String>, usize),
 }
 
 impl<'t> Texts<'t> {
@@ -29,19 +32,33 @@ impl<'t> Texts<'t> {
             wanted.push(TextColumn::File);
         }
         let width = |&column: &TextColumn| {
-            let widths = rows.iter().map(|row| display_width(&cell(row, column)));
+            let widths = rows.iter().map(|row| display_width(&cell(row, column, style)));
             let least = if about.columns.is_empty() { 0 } else { title_of(column).len() };
             (column, widths.max().unwrap_or(0).max(least).min(MOST_TEXT))
         };
         let mut columns: Vec<(TextColumn, usize)> =
             wanted.iter().map(width).filter(|(_, width)| *width > 0).collect();
+        // What does not leave the name its columns goes, the last first.
+        let mut left_out = (Vec::new(), 0);
+        let least = |columns: &[(TextColumn, usize)]| -> usize {
+            columns.iter().map(|(_, width)| GAP + *width.min(&LEAST_TEXT)).sum()
+        };
+        let whole = MARK + LEAST_NAME + least(&columns);
+        while style.width.is_some() && MARK + LEAST_NAME + least(&columns) > room.max(MARK + LEAST_NAME) {
+            let Some((column, _)) = columns.pop() else { break };
+            left_out.0.insert(0, title_of(column).to_string());
+        }
+        left_out.1 = style.width.unwrap_or_default() + whole.saturating_sub(room);
+        if about.columns.is_empty() {
+            left_out.0.clear();
+        }
         // At least half of the room is the name's, the rest is shared.
         let most = (room / 2 / columns.len().max(1)).saturating_sub(GAP).max(LEAST_TEXT);
         for (_, width) in &mut columns {
             *width = most.min(*width);
         }
         let behind: usize = columns.iter().map(|(_, width)| width + GAP).sum();
-        let mut texts = Texts { rows, header, names, style, columns, name: room };
+        let mut texts = Texts { rows, header, names, style, columns, name: room, left_out };
         texts.name = texts.name_width(room, behind);
         texts
     }
@@ -58,6 +75,12 @@ impl<'t> Texts<'t> {
         }
     }
 
+    /// Says which columns there is no room for.
+    pub(super) fn note(&self) -> Option<Line> {
+        let (left_out, wanted) = &self.left_out;
+        note(left_out, *wanted)
+    }
+
     pub(super) fn title(&self) -> String {
         let title = format!("  {}", self.header.about.noun.0.to_uppercase());
         if self.columns.is_empty() {
@@ -71,7 +94,17 @@ impl<'t> Texts<'t> {
         let is_marked = self.header.is_highlighted(&row.name);
         let mark = if is_marked { self.style.glyphs.marked } else { "" };
         let name = self.names.get(&row.name);
+        // Where a column tells the place, the name need not.
+        let name = match split_shown(name) {
+            Some((function, _)) if self.tells_places() && !is_anonymous(function) => function,
+            _ => name,
+        };
         if row.files > 1 { format!("{mark}{name} ({} files)", row.files) } else { format!("{mark}{name}") }
+    }
+
+    /// Whether the places that names end with have a column of their own.
+    fn tells_places(&self) -> bool {
+        self.style.short_names && self.columns.iter().any(|(column, _)| *column == TextColumn::File)
     }
 
     pub(super) fn line(&self, row: &TopRow) -> String {
@@ -84,7 +117,7 @@ impl<'t> Texts<'t> {
         let mut line = format!("{mark} {name}");
         let mut width = self.name;
         for &(column, room) in &self.columns {
-            let text = fit(&cell(row, column), room, style.glyphs.ellipsis);
+            let text = fit(&cell(row, column, style), room, style.glyphs.ellipsis);
             line = format!("{}{BETWEEN}{text}", pad(&line, width));
             width += GAP + room;
         }
@@ -101,14 +134,17 @@ fn title_of(column: TextColumn) -> &'static str {
 }
 
 /// What stands behind the name of a row.
-fn cell(row: &TopRow, column: TextColumn) -> String {
+fn cell(row: &TopRow, column: TextColumn, style: &Style) -> String {
     let file = row.file.as_deref().unwrap_or_default();
     match column {
         TextColumn::Line => row.line.map(|line| line.to_string()).unwrap_or_default(),
         TextColumn::Package => {
             package(&row.function, file).map_or_else(String::new, |name| clean(&name).into())
         }
-        _ => short_file(file),
+        _ => match split_shown(&row.name).filter(|_| style.short_names) {
+            Some((_, place)) => file_and_line(place),
+            None => short_file(file),
+        },
     }
 }
 
@@ -120,9 +156,6 @@ const GAP: usize = BETWEEN.len();
 
 /// Columns of the mark before a name.
 const MARK: usize = 2;
-
-/// Names get at least this many columns, even where the terminal has fewer.
-const LEAST_NAME: usize = 16;
 
 /// In a pipe, columns of words begin behind this many columns at the latest.
 const WIDEST_NAME: usize = 80;

@@ -24,11 +24,19 @@ pub(super) enum Emphasis {
 pub(super) struct Line {
     pub(super) text: String,
     pub(super) emphasis: Emphasis,
+    /// Whether it is a row of a table, which is laid out and never wrapped.
+    pub(super) is_row: bool,
 }
 
 impl Line {
+    /// A line of words, which goes on below where the terminal is too narrow for it.
     pub(super) fn new(text: impl Into<String>, emphasis: Emphasis) -> Self {
-        Line { text: text.into(), emphasis }
+        Line { text: text.into(), emphasis, is_row: false }
+    }
+
+    /// A row of a table.
+    pub(super) fn row(text: String, emphasis: Emphasis) -> Self {
+        Line { text, emphasis, is_row: true }
     }
 
     pub(super) fn write(&self, out: &mut dyn Write, color: bool) -> io::Result<()> {
@@ -102,7 +110,7 @@ impl Columns {
         let mut grid = Grid::new(&self.rows[0].0, self.rows.iter().map(|(numbers, ..)| numbers));
         grid.first_left = self.first_left;
         let line = |(numbers, rest, emphasis): &(Vec<String>, String, Emphasis)| {
-            Line::new(grid.line(numbers, rest), *emphasis)
+            Line::row(grid.line(numbers, rest), *emphasis)
         };
         self.rows.iter().map(line).collect()
     }
@@ -135,7 +143,19 @@ impl Grid {
 
     /// The width of all columns with their gaps. What is empty in all rows is no column.
     pub(super) fn width(&self) -> usize {
-        self.widths.iter().filter(|&&width| width > 0).map(|width| width + GAP).sum()
+        self.width_of(|_| true)
+    }
+
+    /// The columns of which `keeps` holds.
+    pub(super) fn of(&self, keeps: &[bool]) -> Grid {
+        let kept = self.widths.iter().zip(keeps).filter(|(_, keeps)| **keeps);
+        Grid { widths: kept.map(|(width, _)| *width).collect(), first_left: self.first_left }
+    }
+
+    /// The width of those columns of which `keeps` holds.
+    pub(super) fn width_of(&self, keeps: impl Fn(usize) -> bool) -> usize {
+        let kept = self.widths.iter().enumerate().filter(|&(index, &width)| width > 0 && keeps(index));
+        kept.map(|(_, width)| width + GAP).sum()
     }
 
     /// A row: its numbers below each other, none for blanks, and the rest.
@@ -180,4 +200,18 @@ pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
 /// Fills a text with blanks up to a width.
 pub(super) fn pad(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(display_width(text))))
+}
+
+/// A text that is too long loses its end, where names lose their middle: code is read from the left.
+pub(super) fn cut(text: &str, width: usize, ellipsis: &str) -> String {
+    if display_width(text) <= width {
+        return text.to_string();
+    }
+    let mut left = width.saturating_sub(display_width(ellipsis));
+    let mut fits = |c: &char| {
+        let needed = display_width(c.encode_utf8(&mut [0; 4]));
+        left.checked_sub(needed).map(|rest| left = rest).is_some()
+    };
+    let kept: String = text.chars().take_while(|c| fits(c)).collect();
+    format!("{kept}{ellipsis}")
 }

@@ -3,8 +3,9 @@
 use crate::name::{display_width, fit};
 use crate::output::headline;
 use crate::output::text::Style;
-use crate::output::text::columns::{Columns, Emphasis, Line};
+use crate::output::text::columns::{Columns, Emphasis, Grid, Line};
 use crate::output::text::header;
+use crate::output::text::layout::{LEAST_NAME, Layout};
 use crate::output::text::names::Names;
 use crate::report::{Base, Header, Pair, Top, TopRow, Values};
 use crate::unit::{self, IncompatibleUnits, Scale};
@@ -54,7 +55,7 @@ pub(super) fn top(top: &Top, base: &Base, style: &Style) -> Result<Vec<Line>, In
     let names = Names::new(top.rows.iter().map(|row| &row.name), style);
     let titles: Vec<String> = [titles("SELF", style), titles("TOTAL", style)].concat();
     let noun = header.about.noun.0.to_uppercase();
-    let mut rows: Vec<(Vec<String>, String, Emphasis)> = Vec::new();
+    let mut rows: Vec<(Vec<String>, String, &str, Emphasis)> = Vec::new();
     for row in &top.rows {
         let old = old(&row.values);
         let numbers = [
@@ -64,33 +65,32 @@ pub(super) fn top(top: &Top, base: &Base, style: &Style) -> Result<Vec<Line>, In
         let is_marked = header.is_highlighted(&row.name);
         let (mark, emphasis) =
             if is_marked { (style.glyphs.marked, Emphasis::Marked) } else { ("", Emphasis::None) };
-        rows.push((numbers.concat(), format!("{mark}{}", name(row, &names)), emphasis));
+        rows.push((
+            numbers.concat(),
+            format!("{mark}{}", name(row, &names)),
+            side_only(&row.values),
+            emphasis,
+        ));
     }
     for (new, old, label) in closing(top, style) {
         let mut numbers = cells(&scale, base, new, old, style);
         numbers.extend(vec![String::new(); 4]);
-        rows.push((numbers, label, Emphasis::Faint));
+        rows.push((numbers, label, "", Emphasis::Faint));
     }
     let all: Vec<Vec<String>> = rows.iter().map(|(numbers, ..)| numbers.clone()).collect();
-    let titles: Vec<String> = titles.into_iter().chain([noun]).collect();
-    let title_refs: Vec<&str> = titles.iter().map(String::as_str).collect();
-    let room = style.layout_width().saturating_sub(Columns::width_of_numbers(&title_refs, &all));
-    let mut columns = Columns::new(titles.clone());
-    for (numbers, label, emphasis) in rows {
-        let label = match style.width {
-            Some(_) => fit(&label, room.max(LEAST_NAME), style.glyphs.ellipsis),
-            None => label,
-        };
-        columns.row(numbers, label, emphasis);
+    let layout = Layout::new(&titles, &Grid::new(&titles, &all), &[], style);
+    let mut columns = Columns::new(layout.keep(titles).into_iter().chain([noun]));
+    for (numbers, label, side, emphasis) in rows {
+        let room = layout.room.map(|room| room.saturating_sub(side.len()));
+        let label = room.map_or_else(|| label.clone(), |room| fit(&label, room, style.glyphs.ellipsis));
+        columns.row(layout.keep(numbers), label + side, emphasis);
     }
     let mut lines = columns.lines();
+    lines.extend(layout.note());
     let note = header::highlight_note(header, &scale, style);
     lines.extend(note.map(|note| Line::new(note, Emphasis::Faint)));
     Ok(lines)
 }
-
-/// Names get at least this many columns, even where the terminal has fewer.
-const LEAST_NAME: usize = 16;
 
 /// The old side of a row.
 pub(super) fn old(values: &Values) -> Pair {
@@ -116,7 +116,7 @@ fn name(row: &TopRow, names: &Names) -> String {
     if row.files > 1 {
         name.push_str(&format!(" ({} files)", row.files));
     }
-    format!("{name}{}", side_only(&row.values))
+    name
 }
 
 /// What was cut, the samples without a stack, and the sum of all: new and old.

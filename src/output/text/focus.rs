@@ -2,9 +2,10 @@
 
 use crate::name::{clean, display_width, fit};
 use crate::output::text::Style;
-use crate::output::text::columns::{Columns, Emphasis, Line, wrap};
+use crate::output::text::columns::{Columns, Emphasis, Grid, Line, wrap};
 use crate::output::text::compared;
 use crate::output::text::header;
+use crate::output::text::layout::Layout;
 use crate::output::text::names::{Names, short_file};
 use crate::report::{Focus, Match, More, Neighbour, NeighbourKind, Overlap, Pair, StackInfo};
 use crate::unit::{self, IncompatibleUnits, Scale};
@@ -119,9 +120,7 @@ impl Drawing<'_> {
             None if self.is_filtered() => ["TOTAL", "%FUNC", "%ALL", "%SHOWN"].map(str::to_string).to_vec(),
             None => ["TOTAL", "%FUNC", "%ALL"].map(str::to_string).to_vec(),
         };
-        let titles: Vec<&str> =
-            titles.iter().map(String::as_str).chain(["CALLERS, FUNCTION, CALLEES"]).collect();
-        self.lay_out(&titles, drawn)
+        self.lay_out(titles, "CALLERS, FUNCTION, CALLEES", drawn)
     }
 
     /// The functions on one side, what was cut of them, and the rows that are not functions.
@@ -198,23 +197,24 @@ impl Drawing<'_> {
         }
     }
 
-    fn lay_out(&self, titles: &[&str], drawn: Vec<DrawnLine>) -> Vec<Line> {
+    fn lay_out(&self, titles: Vec<String>, last: &str, drawn: Vec<DrawnLine>) -> Vec<Line> {
         let numbers: Vec<Vec<String>> = drawn.iter().map(|line| line.numbers.clone()).collect();
-        let taken = Columns::width_of_numbers(titles, &numbers);
-        let room = self.style.width.map(|width| width.saturating_sub(taken));
-        let mut columns = Columns::new(titles.iter().copied());
+        let layout = Layout::new(&titles, &Grid::new(&titles, &numbers), &[], self.style);
+        let mut columns = Columns::new(layout.keep(titles).into_iter().chain([last.to_string()]));
         for line in drawn {
-            let name = match room {
+            let name = match layout.room {
                 None => line.name,
                 Some(room) => {
                     let beside = display_width(line.prefix) + display_width(&line.beside);
-                    let left = room.saturating_sub(beside).max(LEAST_NAME);
-                    fit(&line.name, left, self.style.glyphs.ellipsis)
+                    fit(&line.name, room.saturating_sub(beside), self.style.glyphs.ellipsis)
                 }
             };
-            columns.row(line.numbers, format!("{}{name}{}", line.prefix, line.beside), line.emphasis);
+            let rest = format!("{}{name}{}", line.prefix, line.beside);
+            columns.row(layout.keep(line.numbers), rest, line.emphasis);
         }
-        columns.lines()
+        let mut lines = columns.lines();
+        lines.extend(layout.note());
+        lines
     }
 
     /// The functions meant, each by itself.
@@ -230,24 +230,20 @@ impl Drawing<'_> {
         };
         let (_, noun) = self.focus.header.about.noun;
         let title = format!("THE {}, EACH BY ITSELF", noun.to_uppercase());
-        let titles = ["TOTAL", "%ALL", "SELF", &title];
+        let titles = ["TOTAL", "%ALL", "SELF"];
         let numbers: Vec<Vec<String>> = matches[..shown].iter().map(row).collect();
-        let taken = Columns::width_of_numbers(&titles, &numbers);
-        let mut columns = Columns::new(titles);
+        let layout = Layout::new(&titles, &Grid::new(&titles, &numbers), &[], self.style);
+        let mut columns = Columns::new(layout.keep(titles.to_vec()).into_iter().chain([&*title]));
         for (numbers, row) in numbers.into_iter().zip(matches) {
             let name = self.names.get(&row.name);
-            let name = match self.style.width {
-                Some(width) => {
-                    fit(name, width.saturating_sub(taken).max(LEAST_NAME), self.style.glyphs.ellipsis)
-                }
-                None => name.to_string(),
-            };
-            columns.row(numbers, name, Emphasis::None);
+            let ellipsis = self.style.glyphs.ellipsis;
+            let name = layout.room.map_or_else(|| name.to_string(), |room| fit(name, room, ellipsis));
+            columns.row(layout.keep(numbers), name, Emphasis::None);
         }
         if matches.len() > shown {
             let count = unit::group_thousands((matches.len() - shown) as i128);
             let rest = format!("{} {count} more", self.style.glyphs.ellipsis);
-            columns.row(vec![String::new(); 3], rest, Emphasis::Faint);
+            columns.row(layout.keep(vec![String::new(); 3]), rest, Emphasis::Faint);
         }
         let mut lines = vec![Line::default()];
         lines.extend(columns.lines());
@@ -257,6 +253,3 @@ impl Drawing<'_> {
 
 /// How many of the functions meant are listed.
 const MOST_MATCHES: usize = 20;
-
-/// Names get at least this many columns, even where the terminal has fewer.
-const LEAST_NAME: usize = 16;

@@ -4,9 +4,10 @@ use hashbrown::HashMap;
 
 use crate::name::{display_width, fit};
 use crate::output::text::Style;
-use crate::output::text::columns::{Columns, Emphasis, Line};
+use crate::output::text::columns::{Columns, Emphasis, Grid, Line};
 use crate::output::text::compared;
 use crate::output::text::header;
+use crate::output::text::layout::Layout;
 use crate::output::text::names::Names;
 use crate::report::{Graph, GraphEdge, GraphNode, Name, Pair};
 use crate::unit::{self, IncompatibleUnits, Scale};
@@ -59,24 +60,25 @@ impl Drawing<'_> {
             drawn.extend(callees.map(|edge| self.edge(edge, glyphs.calls, &edge.callee)));
         }
         let title = format!("FUNCTION{}CALLERS{}CALLEES", glyphs.called_by, glyphs.calls);
-        let values = self.value_titles();
-        let mut titles: Vec<&str> = values.iter().map(String::as_str).collect();
-        titles.extend(["SELF", &title]);
+        let mut titles = self.value_titles();
+        titles.push("SELF".to_string());
         let numbers: Vec<Vec<String>> = drawn.iter().map(|line| line.numbers.clone()).collect();
-        let taken = Columns::width_of_numbers(&titles, &numbers);
-        let mut columns = Columns::new(titles);
+        let layout = Layout::new(&titles, &Grid::new(&titles, &numbers), &[], self.style);
+        let mut columns = Columns::new(layout.keep(titles).into_iter().chain([title]));
         for line in drawn {
-            let name = match self.style.width {
-                Some(width) => {
+            let name = match layout.room {
+                Some(room) => {
                     let beside = display_width(&line.prefix) + line.side.len();
-                    let left = width.saturating_sub(taken + beside);
-                    fit(line.name, left.max(LEAST_NAME), self.style.glyphs.ellipsis)
+                    fit(line.name, room.saturating_sub(beside), self.style.glyphs.ellipsis)
                 }
                 None => line.name.to_string(),
             };
-            columns.row(line.numbers, format!("{}{name}{}", line.prefix, line.side), line.emphasis);
+            let rest = format!("{}{name}{}", line.prefix, line.side);
+            columns.row(layout.keep(line.numbers), rest, line.emphasis);
         }
-        columns.lines()
+        let mut lines = columns.lines();
+        lines.extend(layout.note());
+        lines
     }
 
     fn is_filtered(&self) -> bool {
@@ -164,6 +166,3 @@ pub(in crate::output) fn left_out(graph: &Graph) -> Option<String> {
     });
     Some(parts.join(", "))
 }
-
-/// Names get at least this many columns, even where the terminal has fewer.
-const LEAST_NAME: usize = 16;

@@ -1,10 +1,12 @@
 //! `hot` as text: the heaviest path, then the repeated sequences.
 
-use crate::name::{display_width, fit_chain};
+use crate::name::{Anchor, Chain, display_width};
 use crate::output::text::Style;
-use crate::output::text::columns::{Columns, Emphasis, Line};
+use crate::output::text::chains::{self, Room};
+use crate::output::text::columns::{Columns, Emphasis, Grid, Line};
 use crate::output::text::compared;
 use crate::output::text::header;
+use crate::output::text::layout::{LEAST_NAME, Layout};
 use crate::output::text::names::Names;
 use crate::report::{Hot, HotSequence, Name, Neighbour, Pair, PathStep};
 use crate::unit::{self, IncompatibleUnits, Scale};
@@ -44,13 +46,13 @@ impl Drawing<'_> {
         let mut lines =
             vec![Line::new("heaviest path: each row keeps at least half of the row above", Emphasis::Bold)];
         let title = format!("FUNCTION{}CALLEES", self.style.glyphs.calls);
-        let values = self.value_titles();
-        let mut titles: Vec<&str> = values.iter().map(String::as_str).collect();
-        titles.extend(["SELF", &title]);
+        let mut titles = self.value_titles();
+        titles.push("SELF".to_string());
         let groups = groups(&self.hot.path);
         let rows: Vec<Vec<String>> = groups.iter().map(|group| self.path_numbers(group)).collect();
-        let room = self.room(&titles, &rows);
-        let mut columns = Columns::new(titles.clone());
+        let (layout, room) = self.layout(&titles, &rows);
+        let blank = layout.keep(vec![String::new(); titles.len()]);
+        let mut columns = Columns::new(layout.keep(titles).into_iter().chain([title]));
         // A recursion of thousands of rows has its ends shown.
         let cut = groups.len().saturating_sub(MOST_PATH);
         let head = if cut > 0 { MOST_PATH / 2 } else { groups.len() };
@@ -58,18 +60,18 @@ impl Drawing<'_> {
             if index == head && cut > 0 {
                 let count = unit::group_thousands(cut as i128);
                 let rest = format!("{} {count} more rows", self.style.glyphs.ellipsis);
-                columns.row(vec![String::new(); titles.len() - 1], rest, Emphasis::Faint);
+                columns.row(blank.clone(), rest, Emphasis::Faint);
             }
             if index < head || index >= head + cut {
                 let names: Vec<&Name> = group.iter().map(|step| &step.name).collect();
                 let last = group.last();
                 let side = last.map_or("", |step| side_only(step.self_value, step.total, step.old));
-                let room = room.map(|room| room.saturating_sub(side.len()));
-                let (chain, emphasis) = self.chain(&names, room);
-                columns.row(numbers, chain + side, emphasis);
+                let (chain, emphasis) = self.chain(&names, room.without(side.len(), LEAST_NAME));
+                add_row(&mut columns, layout.keep(numbers), "", chain, side, emphasis);
             }
         }
         lines.extend(columns.lines());
+        lines.extend(layout.note());
         lines.push(self.end_of_path());
         lines
     }
@@ -117,13 +119,17 @@ impl Drawing<'_> {
         Line::new(text, Emphasis::Faint)
     }
 
-    fn room(&self, titles: &[&str], rows: &[Vec<String>]) -> Option<usize> {
-        let taken = Columns::width_of_numbers(titles, rows);
-        self.style.width.map(|width| width.saturating_sub(taken).max(LEAST_NAME))
+    fn layout(&self, titles: &[String], rows: &[Vec<String>]) -> (Layout, Room) {
+        let grid = Grid::new(titles, rows);
+        let layout = Layout::new(titles, &grid, &[], self.style);
+        let taken = layout.room.map_or(grid.width(), |room| self.style.layout_width().saturating_sub(room));
+        let is_full = self.hot.header.about.full_chains;
+        let room = Room { columns: self.style.width, full: is_full.then(|| self.style.layout_width()) };
+        (layout, room.without(taken, LEAST_NAME))
     }
 
     /// Names that call one another, those to be marked with their sign.
-    fn chain(&self, names: &[&Name], room: Option<usize>) -> (String, Emphasis) {
+    fn chain(&self, names: &[&Name], room: Room) -> (Vec<String>, Emphasis) {
         let glyphs = self.style.glyphs;
         let is_marked = |name: &Name| self.hot.header.is_highlighted(name);
         let shown: Vec<String> = names
@@ -133,10 +139,17 @@ impl Drawing<'_> {
                 format!("{mark}{}", self.names.get(name))
             })
             .collect();
-        let shown: Vec<&str> = shown.iter().map(String::as_str).collect();
         let emphasis =
             if names.iter().any(|name| is_marked(name)) { Emphasis::Marked } else { Emphasis::None };
-        (fit_chain(&shown, glyphs.calls, room, glyphs.ellipsis), emphasis)
+        let is_own = |index: usize| self.names.is_own(names[index], None);
+        let chain = Chain {
+            names: &shown,
+            is_own: &is_own,
+            arrow: glyphs.calls,
+            anchor: Anchor::Last,
+            ellipsis: glyphs.ellipsis,
+        };
+        (chains::lines(&chain, room), emphasis)
     }
 
     fn sequences(&self) -> Vec<Line> {
@@ -145,34 +158,34 @@ impl Drawing<'_> {
         if sequences.is_empty() {
             return lines;
         }
-        let values = self.value_titles();
-        let mut titles: Vec<&str> = values.iter().map(String::as_str).collect();
-        titles.extend(["SELF", "CONTEXTS", "SEQUENCE"]);
+        let mut titles = self.value_titles();
+        titles.extend(["SELF", "CONTEXTS"].map(String::from));
         let rows: Vec<Vec<String>> = sequences.iter().map(|row| self.sequence_numbers(row)).collect();
-        let room = self.room(&titles, &rows);
-        let nothing = vec![String::new(); titles.len() - 1];
-        let mut columns = Columns::new(titles);
+        let (layout, room) = self.layout(&titles, &rows);
+        let nothing = layout.keep(vec![String::new(); titles.len()]);
+        let mut columns = Columns::new(layout.keep(titles).into_iter().chain(["SEQUENCE".to_string()]));
         let mut before: &[Name] = &[];
         for (sequence, numbers) in sequences.iter().zip(rows) {
+            let numbers = layout.keep(numbers);
             let names: Vec<&Name> = sequence.frames.iter().collect();
             let side = side_only(sequence.self_value, sequence.total, sequence.old);
-            let room = room.map(|room| room.saturating_sub(side.len()));
+            let room = room.without(side.len(), LEAST_NAME);
             let goes_on = !before.is_empty() && sequence.frames.starts_with(before);
             if goes_on {
                 let arrow = self.style.glyphs.calls.trim_start();
-                let room = room.map(|room| room.saturating_sub(INDENT.len() + display_width(arrow)));
+                let room = room.without(INDENT.len() + display_width(arrow), LEAST_NAME);
                 let (rest, emphasis) = self.chain(&names[before.len()..], room);
-                columns.row(numbers, format!("{INDENT}{arrow}{rest}{side}"), emphasis);
+                add_row(&mut columns, numbers, &format!("{INDENT}{arrow}"), rest, side, emphasis);
             } else {
                 let (chain, emphasis) = self.chain(&names, room);
-                columns.row(numbers, chain + side, emphasis);
-                let room = room.map(|room| room.saturating_sub(INDENT.len()));
-                let callers = self.callers(sequence, room);
+                add_row(&mut columns, numbers, "", chain, side, emphasis);
+                let callers = self.callers(sequence, room.without(INDENT.len(), LEAST_NAME).columns);
                 columns.row(nothing.clone(), format!("{INDENT}{callers}"), Emphasis::Faint);
             }
             before = &sequence.frames;
         }
         lines.extend(columns.lines());
+        lines.extend(layout.note());
         lines
     }
 
@@ -215,7 +228,8 @@ impl Drawing<'_> {
         let fitted = |names: &[&str], arrow: &str| {
             let (first, more) = (share(0), more(names.len()));
             let room = room.map(|room| room.saturating_sub(display_width(&first) + display_width(&more)));
-            format!("{first}{}{more}", fit_chain(names, arrow, room, glyphs.ellipsis))
+            let (is_own, anchor, ellipsis) = (&|_| true, Anchor::First, glyphs.ellipsis);
+            format!("{first}{}{more}", Chain { names, is_own, arrow, anchor, ellipsis }.fit(room))
         };
         let ellipses = |text: &str| text.matches(glyphs.ellipsis).count();
         match callers.len() {
@@ -228,6 +242,21 @@ impl Drawing<'_> {
             }
         }
     }
+}
+
+/// Adds a row, and below it the names that have lines of their own.
+fn add_row(
+    columns: &mut Columns,
+    numbers: Vec<String>,
+    prefix: &str,
+    names: Vec<String>,
+    side: &str,
+    emphasis: Emphasis,
+) {
+    let blank = vec![String::new(); numbers.len()];
+    let mut names = names.into_iter();
+    columns.row(numbers, format!("{prefix}{}{side}", names.next().unwrap_or_default()), emphasis);
+    names.for_each(|name| columns.row(blank.clone(), format!("{prefix}{name}"), emphasis));
 }
 
 /// The callers of a sequence, and how much of it comes from each: `77%`.
@@ -269,6 +298,3 @@ const INDENT: &str = "  ";
 
 /// A path of more rows has its middle cut.
 const MOST_PATH: usize = 60;
-
-/// Names get at least this many columns, even where the terminal has fewer.
-const LEAST_NAME: usize = 16;

@@ -2,24 +2,27 @@
 
 use crate::name::{clean, fit};
 use crate::output::text::Style;
-use crate::output::text::columns::{Columns, Emphasis, Line};
+use crate::output::text::columns::{Columns, Emphasis, Grid, Line};
+use crate::output::text::layout::Layout;
 use crate::report::{Info, InfoInput};
 use crate::unit::{self, Scale, Unit};
 
 /// A row an input: what it has of the metric explained, how long and when it was recorded.
 pub(super) fn lines(info: &Info, style: &Style) -> Vec<Line> {
-    let titles = titles(info);
-    let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
+    let mut titles = titles(info);
+    let last = titles.pop().unwrap_or_default();
     let rows: Vec<Vec<String>> = cells(info);
-    let taken = Columns::width_of_numbers(&titles, &rows);
-    let room = style.width.map(|width| width.saturating_sub(taken).max(LEAST_NAME));
-    let mut columns = Columns::new(titles.iter().copied());
+    let layout = Layout::new(&titles, &Grid::new(&titles, &rows), &[], style);
+    let room = layout.room;
+    let mut columns = Columns::new(layout.keep(titles).into_iter().chain([last]));
     for (input, cells) in info.inputs.iter().zip(rows) {
         let name = clean(&input.name);
         let name = room.map_or_else(|| name.to_string(), |room| fit(&name, room, style.glyphs.ellipsis));
-        columns.row(cells, name, Emphasis::None);
+        columns.row(layout.keep(cells), name, Emphasis::None);
     }
-    columns.lines()
+    let mut lines = columns.lines();
+    lines.extend(layout.note());
+    lines
 }
 
 /// What the columns are called, that of the names last. What no input says has no column.
@@ -61,6 +64,3 @@ fn has_duration(info: &Info) -> bool {
 fn has_time(info: &Info) -> bool {
     info.inputs.iter().any(|input| input.time_ns.is_some())
 }
-
-/// Names get at least this many columns, even where the terminal has fewer.
-const LEAST_NAME: usize = 16;

@@ -2,9 +2,10 @@
 
 use crate::name::{clean, fit};
 use crate::output::text::Style;
-use crate::output::text::columns::{Columns, Emphasis, Line};
+use crate::output::text::columns::{Columns, Emphasis, Grid, Line};
 use crate::output::text::compared;
 use crate::output::text::header;
+use crate::output::text::layout::Layout;
 use crate::report::{LabelKey, LabelShare, LabelText, Labels};
 use crate::unit::{self, IncompatibleUnits, Unit};
 
@@ -17,11 +18,10 @@ pub(super) fn lines(labels: &Labels, style: &Style) -> Result<Vec<Line>, Incompa
     }
     let header = &labels.header;
     let scale = header::scale(&header.metric, header.shown.max(header.about.base.sum), style)?;
-    let mut titles = match &header.base {
+    let titles = match &header.base {
         Some(_) => compared::titles("TOTAL", style),
         None => ["TOTAL", "%"].map(str::to_string).to_vec(),
     };
-    titles.push("LABEL".to_string());
     let mut rows: Vec<(Vec<String>, String, Emphasis)> = Vec::new();
     for key in &labels.keys {
         let own = (clean(&key.key).into_owned(), key.total, key.old, Emphasis::Strong);
@@ -34,21 +34,17 @@ pub(super) fn lines(labels: &Labels, style: &Style) -> Result<Vec<Line>, Incompa
         }
     }
     let all: Vec<Vec<String>> = rows.iter().map(|(numbers, ..)| numbers.clone()).collect();
-    let title_refs: Vec<&str> = titles.iter().map(String::as_str).collect();
-    let taken = Columns::width_of_numbers(&title_refs, &all);
-    let width = style.width.map(|width| width.saturating_sub(taken).max(LEAST_NAME));
-    let mut columns = Columns::new(titles.clone());
+    let layout = Layout::new(&titles, &Grid::new(&titles, &all), &[], style);
+    let mut columns = Columns::new(layout.keep(titles).into_iter().chain(["LABEL".to_string()]));
     for (numbers, text, emphasis) in rows {
-        columns.row(numbers, name(&text, width, style), emphasis);
+        columns.row(layout.keep(numbers), name(&text, layout.room, style), emphasis);
     }
     lines.extend(columns.lines());
+    lines.extend(layout.note());
     let note = header::highlight_note(header, &scale, style);
     lines.extend(note.map(|note| Line::new(note, Emphasis::Faint)));
     Ok(lines)
 }
-
-/// Names get at least this many columns.
-const LEAST_NAME: usize = 16;
 
 fn name(text: &str, width: Option<usize>, style: &Style) -> String {
     match width {

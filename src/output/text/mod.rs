@@ -4,6 +4,7 @@
 //! one unit a column, written on each number; no boxes. Into a pipe nothing is shortened.
 
 mod behind;
+mod chains;
 mod columns;
 mod compared;
 mod diff;
@@ -14,6 +15,7 @@ mod hot;
 mod info;
 mod inputs;
 mod labels;
+mod layout;
 mod names;
 mod per_event;
 mod source;
@@ -210,7 +212,13 @@ fn write(
     out: &mut dyn Write,
 ) -> io::Result<Result<(), IncompatibleUnits>> {
     match lines {
-        Ok(mut lines) => lines.try_for_each(|line| line.write(out, style.color)).map(Ok),
+        Ok(mut lines) => lines
+            .try_for_each(|line| {
+                let width = style.width.unwrap_or(usize::MAX);
+                let mut lines = layout::wrapped(line, width, style.glyphs.ellipsis).into_iter();
+                lines.try_for_each(|line| line.write(out, style.color))
+            })
+            .map(Ok),
         Err(error) => Ok(Err(error)),
     }
 }

@@ -1,14 +1,19 @@
 //! Names as they stand on the screen.
 
+use std::cell::RefCell;
+
 use hashbrown::{HashMap, HashSet};
 
-use crate::name::{clean, short_names};
+use crate::name::{clean, is_library, short_names, split_shown};
 use crate::output::text::Style;
+use crate::pattern::is_runtime;
 use crate::report::Name;
 
 /// The names of one report: short where the style says so, cleaned of control characters.
 pub(super) struct Names {
     shown: HashMap<Name, String>,
+    /// Which names are of the program's own code, as far as that was asked.
+    own: RefCell<HashMap<Name, bool>>,
 }
 
 impl Names {
@@ -24,11 +29,21 @@ impl Names {
         let printable =
             |name: String| if name.is_empty() { EMPTY.to_string() } else { clean(&name).into_owned() };
         let shown = distinct.into_iter().cloned().zip(shown.into_iter().map(printable)).collect();
-        Names { shown }
+        Names { shown, own: RefCell::default() }
     }
 
     pub(super) fn get<'s>(&'s self, name: &'s str) -> &'s str {
         self.shown.get(name).map_or(name, String::as_str)
+    }
+
+    /// Whether a function is of the program's own code rather than of a library or the runtime, judging by its
+    /// name and, where it is known, its file.
+    pub(super) fn is_own(&self, name: &Name, file: Option<&str>) -> bool {
+        *self.own.borrow_mut().entry(name.clone()).or_insert_with(|| {
+            let (function, place) = split_shown(name).unwrap_or((name, ""));
+            let file = file.unwrap_or_else(|| place.trim_start_matches('('));
+            !is_library(function, file) && !is_runtime(function, file)
+        })
     }
 }
 

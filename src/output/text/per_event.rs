@@ -2,8 +2,9 @@
 
 use crate::name::fit;
 use crate::output::text::Style;
-use crate::output::text::columns::{Columns, Emphasis, Line};
+use crate::output::text::columns::{Columns, Emphasis, Grid, Line};
 use crate::output::text::header;
+use crate::output::text::layout::Layout;
 use crate::output::text::names::Names;
 use crate::report::{Top, TopRow};
 use crate::unit::{self, IncompatibleUnits};
@@ -14,19 +15,25 @@ pub(super) fn lines(top: &Top, counts: &str, style: &Style) -> Result<Vec<Line>,
     let largest = rows.iter().flat_map(|row| [row.own, row.total]).flatten().map(i64::unsigned_abs).max();
     let scale = header::scale_of_means(&top.header.metric, largest.unwrap_or(0) as i64, style)?;
     let names = Names::new(top.rows.iter().map(|row| &row.name), style);
-    let mut columns =
-        Columns::new(["SELF", "EVENTS", "TOTAL", "EVENTS", &top.header.about.noun.0.to_uppercase()]);
+    let titles = ["SELF", "EVENTS", "TOTAL", "EVENTS"];
     let cell = |value: Option<i64>| value.map(|value| scale.format(value)).unwrap_or_default();
     let count = |events: i64| unit::group_thousands(events.into());
-    let width = style.width.map(|width| width.saturating_sub(TAKEN).max(LEAST_NAME));
-    for (row, means) in top.rows.iter().zip(&rows) {
+    let numbers = |(row, means): (&TopRow, &Means)| {
         let events = row.events.unwrap_or_default();
-        let numbers = vec![cell(means.own), count(events.self_value), cell(means.total), count(events.total)];
+        vec![cell(means.own), count(events.self_value), cell(means.total), count(events.total)]
+    };
+    let numbers: Vec<Vec<String>> = top.rows.iter().zip(&rows).map(numbers).collect();
+    let layout = Layout::new(&titles, &Grid::new(&titles, &numbers), &[], style);
+    let noun = top.header.about.noun.0.to_uppercase();
+    let mut columns = Columns::new(layout.keep(titles.map(String::from).to_vec()).into_iter().chain([noun]));
+    for (row, numbers) in top.rows.iter().zip(numbers) {
         let name = names.get(&row.name);
-        let name = width.map_or_else(|| name.to_string(), |width| fit(name, width, style.glyphs.ellipsis));
-        columns.row(numbers, name, Emphasis::None);
+        let name =
+            layout.room.map_or_else(|| name.to_string(), |room| fit(name, room, style.glyphs.ellipsis));
+        columns.row(layout.keep(numbers), name, Emphasis::None);
     }
     let mut lines = columns.lines();
+    lines.extend(layout.note());
     let metric = &top.header.metric.name;
     lines.push(Line::new(
         format!("SELF and TOTAL are {metric} for each of the {counts} beside"),
@@ -34,11 +41,6 @@ pub(super) fn lines(top: &Top, counts: &str, style: &Style) -> Result<Vec<Line>,
     ));
     Ok(lines)
 }
-
-/// Columns that the numbers take at most.
-const TAKEN: usize = 48;
-/// Names get at least this many columns.
-const LEAST_NAME: usize = 16;
 
 struct Means {
     own: Option<i64>,

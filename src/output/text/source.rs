@@ -2,9 +2,10 @@
 
 use crate::name::{clean, display_width, fit};
 use crate::output::text::Style;
-use crate::output::text::columns::{Columns, Emphasis, Line};
+use crate::output::text::columns::{Columns, Emphasis, Grid, Line, cut};
 use crate::output::text::compared;
 use crate::output::text::header;
+use crate::output::text::layout::Layout;
 use crate::output::text::names::Names;
 use crate::report::{AnnotatedSource, Origin, Pair, SourceFunction, SourceLine};
 use crate::unit::{self, IncompatibleUnits, Scale};
@@ -93,37 +94,25 @@ fn function_lines(
         Some(_) => [compared::titles("TOTAL", style), vec!["SELF".to_string()]].concat(),
         None => ["SELF", "TOTAL", "%"].map(str::to_string).to_vec(),
     };
-    let titles: Vec<&str> = titles.iter().map(String::as_str).chain(["LINE", "SOURCE"]).collect();
+    let titles: Vec<&str> = titles.iter().map(String::as_str).chain(["LINE"]).collect();
     let all: Vec<Vec<String>> =
         function.lines.iter().map(|line| numbers(line, source, scale, style)).collect();
-    let taken = Columns::width_of_numbers(&titles, &all);
-    let width = style.width.map(|width| width.saturating_sub(taken).max(LEAST_TEXT));
-    let mut columns = Columns::new(titles.iter().copied());
+    let layout = Layout::new(&titles, &Grid::new(&titles, &all), &["LINE"], style);
+    let width = layout.room;
+    let mut columns = Columns::new(layout.keep(titles).into_iter().chain(["SOURCE"]));
     for (line, numbers) in function.lines.iter().zip(all) {
         let text = clean(&line.text.as_deref().unwrap_or_default().replace('\t', "    ")).into_owned();
         let text = width.map_or_else(|| text.clone(), |width| cut(&text, width, style.glyphs.ellipsis));
         let heavy =
             line.self_value != 0 && line.self_value.unsigned_abs() * 2 >= function.self_value.unsigned_abs();
-        columns.row(numbers, text, if heavy { Emphasis::Strong } else { Emphasis::None });
+        columns.row(layout.keep(numbers), text, if heavy { Emphasis::Strong } else { Emphasis::None });
     }
-    columns.lines()
+    let mut lines = columns.lines();
+    lines.extend(layout.note());
+    lines
 }
 
-/// Source that is too long loses its end, where names lose their middle: code is read from the left.
-fn cut(text: &str, width: usize, ellipsis: &str) -> String {
-    if display_width(text) <= width {
-        return text.to_string();
-    }
-    let mut left = width.saturating_sub(display_width(ellipsis));
-    let mut fits = |c: &char| {
-        let needed = display_width(c.encode_utf8(&mut [0; 4]));
-        left.checked_sub(needed).map(|rest| left = rest).is_some()
-    };
-    let kept: String = text.chars().take_while(|c| fits(c)).collect();
-    format!("{kept}{ellipsis}")
-}
-
-/// Source gets at least this many columns.
+/// A name gets at least this many columns.
 const LEAST_TEXT: usize = 24;
 
 fn numbers(line: &SourceLine, source: &AnnotatedSource, scale: &Scale, style: &Style) -> Vec<String> {

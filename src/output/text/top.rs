@@ -2,10 +2,11 @@
 
 use crate::name::clean;
 use crate::output::text::behind::Texts;
-use crate::output::text::columns::{Columns, Emphasis, Line};
+use crate::output::text::columns::{Columns, Emphasis, Grid, Line};
 use crate::output::text::header;
+use crate::output::text::layout::{LEAST_NAME, Layout};
 use crate::output::text::names::Names;
-use crate::output::text::{BesideValues, Style};
+use crate::output::text::{BesideValues, PIPE_WIDTH, Style};
 use crate::output::text::{compared, per_event};
 use crate::report::{Header, MetricName, Pair, TextColumn, Top, TopRow};
 use crate::unit::{self, IncompatibleUnits, Scale};
@@ -28,9 +29,19 @@ pub(super) fn lines(top: &Top, style: &Style) -> Result<Vec<Line>, IncompatibleU
             format!("{} self is at least 90% of total: it does the work itself", style.glyphs.candidate);
         lines.push(Line::new(note, Emphasis::Faint));
     }
+    if table.per_call.is_some() && top.header.about.columns.is_empty() {
+        lines.push(Line::new("PER CALL: total of one call, on average", Emphasis::Faint));
+    }
     let note = header::highlight_note(&top.header, &table.metrics[0].scale, style);
     lines.extend(note.map(|note| Line::new(note, Emphasis::Faint)));
     Ok(lines)
+}
+
+/// How what one call costs is written, where the profile holds calls.
+fn per_call(top: &Top, style: &Style) -> Result<Option<Scale>, IncompatibleUnits> {
+    let largest =
+        top.rows.iter().filter_map(|row| row.per_call).map(|pair| pair.total.saturating_abs()).max();
+    largest.map(|largest| header::scale_of_means(&top.header.metric, largest, style)).transpose()
 }
 
 /// One metric of the table: its whole, and how its values are written.
@@ -46,6 +57,8 @@ struct Table<'t> {
     style: &'t Style,
     metrics: Vec<MetricColumn>,
     filtered: bool,
+    /// How what one call costs is written, where calls are known.
+    per_call: Option<Scale>,
     beside: BesideValues,
     names: Names,
 }
@@ -68,6 +81,7 @@ impl<'t> Table<'t> {
             beside: style.beside_values(metrics.len()),
             metrics,
             filtered: !header.about.filters.is_empty(),
+            per_call: per_call(top, style)?,
             names: Names::new(top.rows.iter().map(|row| &row.name), style),
         })
     }
@@ -92,27 +106,39 @@ impl<'t> Table<'t> {
             .collect();
         let mut all = numbers.clone();
         all.extend(closing.iter().map(|(numbers, _)| numbers.clone()));
-        let titles: Vec<String> = titles.into_iter().chain([String::new()]).collect();
-        let title_refs: Vec<&str> = titles.iter().map(String::as_str).collect();
-        let room = self.style.layout_width().saturating_sub(Columns::width_of_numbers(&title_refs, &all));
-        let room = room.max(LEAST_NAME);
+        let grid = Grid::new(&titles, &all);
+        let layout = Layout::new(&titles, &grid, &self.asked(), self.style);
+        let room = layout.room.unwrap_or_else(|| PIPE_WIDTH.saturating_sub(grid.width()).max(LEAST_NAME));
         let texts = Texts::new(self.top, &self.names, self.style, room);
 
-        let mut columns = Columns::new(
-            titles[..titles.len() - 1].iter().cloned().chain([texts.title()]).collect::<Vec<_>>(),
-        );
+        let mut columns = Columns::new(layout.keep(titles).into_iter().chain([texts.title()]));
         for (row, numbers) in self.top.rows.iter().zip(numbers) {
             let emphasis = match row.candidate {
                 _ if header.is_highlighted(&row.name) => Emphasis::Marked,
                 true => Emphasis::Strong,
                 false => Emphasis::None,
             };
-            columns.row(numbers, texts.line(row), emphasis);
+            columns.row(layout.keep(numbers), texts.line(row), emphasis);
         }
         for (numbers, rest) in closing {
-            columns.row(numbers, format!("  {rest}"), Emphasis::Faint);
+            columns.row(layout.keep(numbers), format!("  {rest}"), Emphasis::Faint);
         }
-        columns.lines()
+        let mut lines = columns.lines();
+        lines.extend(layout.note());
+        lines.extend(texts.note());
+        lines
+    }
+
+    /// The titles of the columns that were asked for.
+    fn asked(&self) -> Vec<&'static str> {
+        let title = |column: &TextColumn| match column {
+            TextColumn::SelfValue => Some("SELF"),
+            TextColumn::Total => Some("TOTAL"),
+            TextColumn::Children => Some("CHILDREN"),
+            TextColumn::Sum => Some("SUM%"),
+            TextColumn::File | TextColumn::Line | TextColumn::Package => None,
+        };
+        self.top.header.about.columns.iter().filter_map(title).collect()
     }
 
     /// The titles of all columns of numbers; which of them are shown says [`Table::chosen`].
@@ -129,6 +155,9 @@ impl<'t> Table<'t> {
         }
         if !several {
             titles.extend(["CHILDREN", "SUM%"].map(str::to_string));
+        }
+        if self.per_call.is_some() {
+            titles.extend(["CALLS", "PER CALL"].map(str::to_string));
         }
         titles
     }
@@ -149,7 +178,9 @@ impl<'t> Table<'t> {
         let usual = [TextColumn::SelfValue, TextColumn::Total];
         let asked = &self.top.header.about.columns;
         let columns = if asked.is_empty() { &usual[..] } else { asked };
-        columns.iter().flat_map(|&column| cells[place(column)].iter().cloned()).collect()
+        let calls = if asked.is_empty() { &cells[2 * value + 2..] } else { &[] };
+        let chosen = columns.iter().flat_map(|&column| &cells[place(column)]);
+        chosen.chain(calls).cloned().collect()
     }
 
     fn share_titles(&self) -> Vec<String> {
@@ -195,6 +226,10 @@ impl<'t> Table<'t> {
             numbers.push(metric.scale.format(row.values.children));
             numbers.push(unit::share(above, metric.total));
         }
+        if let Some(scale) = &self.per_call {
+            numbers.push(unit::group_thousands(row.calls.unwrap_or(0).into()));
+            numbers.push(row.per_call.map(|pair| scale.format(pair.total)).unwrap_or_default());
+        }
         numbers
     }
 
@@ -207,8 +242,9 @@ impl<'t> Table<'t> {
                 cells.extend(self.nothing());
             }
             if self.metrics.len() == 1 {
-                // Neither children nor a running sum belong to what is no function.
-                cells.extend(vec![String::new(); 2]);
+                // Neither children nor a running sum nor calls belong to what is no function.
+                let calls = if self.per_call.is_some() { 2 } else { 0 };
+                cells.extend(vec![String::new(); 2 + calls]);
             }
             (cells, label)
         };
@@ -228,6 +264,3 @@ impl<'t> Table<'t> {
         rows
     }
 }
-
-/// Names get at least this many columns, even where the terminal has fewer.
-const LEAST_NAME: usize = 16;

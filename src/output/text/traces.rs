@@ -5,6 +5,7 @@ use crate::output::text::Style;
 use crate::output::text::columns::{Emphasis, Grid, Line};
 use crate::output::text::compared;
 use crate::output::text::header;
+use crate::output::text::layout::Layout;
 use crate::output::text::names::Names;
 use crate::report::{Header, LabelText, Name, Trace, Traces};
 use crate::unit::{self, IncompatibleUnits, Scale};
@@ -18,11 +19,12 @@ pub(super) fn lines<'t>(
     let header = &traces.header;
     let heading = header::lines(header, style)?;
     let drawing = Drawing::new(traces, style)?;
-    let titles = Line::new(drawing.grid.line(&drawing.titles, "STACK"), Emphasis::Bold);
+    let titles = Line::row(drawing.grid.line(&drawing.titles, "STACK"), Emphasis::Bold);
+    let left_out = drawing.layout.note();
     let elided = (header.elided_rows > 0).then(|| drawing.elided());
     let note = header::highlight_note(header, &drawing.scales[0], style);
     let stacks = traces.traces.iter().flat_map(move |trace| drawing.stack(trace));
-    let after = elided.into_iter().chain(note.map(|note| Line::new(note, Emphasis::Faint)));
+    let after = elided.into_iter().chain(left_out).chain(note.map(|note| Line::new(note, Emphasis::Faint)));
     Ok(heading.into_iter().chain([titles]).chain(stacks).chain(after))
 }
 
@@ -34,6 +36,7 @@ struct Drawing<'t> {
     titles: Vec<String>,
     names: Names,
     grid: Grid,
+    layout: Layout,
     /// The numbers of what was cut.
     elided: Vec<String>,
 }
@@ -44,7 +47,8 @@ impl<'t> Drawing<'t> {
         let (scales, titles) = scales_and_titles(header, style)?;
         let names = Names::new(traces.traces.iter().flat_map(|trace| &trace.frames), style);
         let grid = Grid::new(&titles, []);
-        let mut drawing = Drawing { header, style, scales, titles, names, grid, elided: Vec::new() };
+        let layout = Layout::new(&titles, &grid, &[], style);
+        let mut drawing = Drawing { header, style, scales, titles, names, grid, layout, elided: Vec::new() };
         for trace in &traces.traces {
             let numbers = drawing.numbers(trace);
             drawing.grid.widen(&numbers);
@@ -53,6 +57,10 @@ impl<'t> Drawing<'t> {
             drawing.elided = drawing.elided_numbers(traces);
             drawing.grid.widen(&drawing.elided);
         }
+        drawing.layout = Layout::new(&drawing.titles, &drawing.grid, &[], style);
+        drawing.grid = drawing.layout.grid(&drawing.grid);
+        drawing.titles = drawing.layout.keep(drawing.titles);
+        drawing.elided = drawing.layout.keep(drawing.elided);
         Ok(drawing)
     }
 
@@ -79,14 +87,14 @@ impl<'t> Drawing<'t> {
     }
 
     fn stack(&self, trace: &Trace) -> Vec<Line> {
-        let width = self.style.width.map(|width| width.saturating_sub(self.grid.width()).max(LEAST_NAME));
-        let mut numbers = self.numbers(trace);
+        let width = self.layout.room;
+        let mut numbers = self.layout.keep(self.numbers(trace));
         let line = |(text, emphasis): (String, Emphasis)| {
             let text = match width {
                 Some(width) => fit(&text, width, self.style.glyphs.ellipsis),
                 None => text,
             };
-            Line::new(self.grid.line(&std::mem::take(&mut numbers), &text), emphasis)
+            Line::row(self.grid.line(&std::mem::take(&mut numbers), &text), emphasis)
         };
         self.texts(trace).into_iter().map(line).collect()
     }
@@ -127,7 +135,7 @@ impl<'t> Drawing<'t> {
     fn elided(&self) -> Line {
         let count = unit::group_thousands(self.header.elided_rows.into());
         let text = format!("{} {count} more stacks", self.style.glyphs.ellipsis);
-        Line::new(self.grid.line(&self.elided, &text), Emphasis::Faint)
+        Line::row(self.grid.line(&self.elided, &text), Emphasis::Faint)
     }
 }
 
@@ -149,6 +157,3 @@ fn scales_and_titles(header: &Header, style: &Style) -> Result<(Vec<Scale>, Vec<
     titles.push("%".to_string());
     Ok((scales, titles))
 }
-
-/// Names get at least this many columns.
-const LEAST_NAME: usize = 16;

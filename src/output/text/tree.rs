@@ -93,6 +93,8 @@ struct DrawnLine {
     prefix: String,
     /// The names on the line, joined by arrows.
     names: Vec<String>,
+    /// Index of the row of the first name, where it is one.
+    first: Option<usize>,
     /// Index of the row whose numbers these are, where it is one.
     row: Option<usize>,
     emphasis: Emphasis,
@@ -217,16 +219,16 @@ impl Drawing<'_> {
                 numbers
             }
         };
-        let row = match entry {
-            Entry::Group(group) => Some(self.groups[*group].last),
-            Entry::Rest { .. } => None,
+        let (first, row) = match entry {
+            Entry::Group(group) => (Some(self.groups[*group].first), Some(self.groups[*group].last)),
+            Entry::Rest { .. } => (None, None),
         };
         let numbers = if self.is_per_event() {
             self.numbers_per_event(row.map(|row| &self.tree.rows[row]))
         } else {
             [numbers, self.further_numbers(row.map(|row| &self.tree.rows[row]))].concat()
         };
-        DrawnLine { numbers, prefix, names, row, emphasis }
+        DrawnLine { numbers, prefix, names, first, row, emphasis }
     }
 
     fn group_names(&self, group: usize) -> Vec<String> {

@@ -1,5 +1,6 @@
 //! Callers below the functions they call.
 
+use crate::name::Anchor;
 use crate::output::text::columns::{Emphasis, Line};
 use crate::output::text::compared;
 use crate::output::text::tree::{Drawing, DrawnLine};
@@ -22,6 +23,7 @@ impl Drawing<'_> {
                 numbers,
                 prefix: String::new(),
                 names: self.group_names(top),
+                first: Some(self.groups[top].first),
                 row: Some(self.groups[top].last),
                 emphasis: self.emphasis(top, Emphasis::Strong),
             });
@@ -33,7 +35,7 @@ impl Drawing<'_> {
         let called_by = self.style.glyphs.called_by;
         let title = format!("FUNCTION{called_by}CALLERS");
         let titles = self.titles(&["SELF", "CHILDREN", "TOTAL", "%TOP", "%ALL"], title);
-        let mut lines = self.lay_out(&titles, drawn, called_by);
+        let mut lines = self.lay_out(&titles, drawn, called_by, Anchor::First);
         if self.tree.min_share > 0.0 {
             let mut note =
                 format!("callers with at least {}% of the function they lead to", self.tree.min_share);
@@ -90,6 +92,7 @@ impl Drawing<'_> {
                 self.style.glyphs.ellipsis,
                 unit::group_thousands(self.tree.cut.into())
             )],
+            first: None,
             row: None,
             emphasis: Emphasis::Faint,
         })

@@ -1,29 +1,90 @@
 //! From drawn lines to columns of text.
 
-use crate::name::{clean, display_width, fit_chain, package};
-use crate::output::text::columns::{Columns, Line};
+use crate::name::{Anchor, Chain, clean, display_width, fit, package};
+use crate::output::text::chains::{self, Room};
+use crate::output::text::columns::{Columns, Grid, Line};
+use crate::output::text::layout::{LEAST_NAME, Layout};
 use crate::output::text::names::short_file;
 use crate::output::text::tree::{Drawing, DrawnLine};
 use crate::report::{Direction, TextColumn, TreeRow};
 
 impl Drawing<'_> {
-    pub(super) fn lay_out(&self, titles: &[String], drawn: Vec<DrawnLine>, arrow: &str) -> Vec<Line> {
+    pub(super) fn lay_out(
+        &self,
+        titles: &[String],
+        drawn: Vec<DrawnLine>,
+        arrow: &str,
+        anchor: Anchor,
+    ) -> Vec<Line> {
         let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
         let (name_title, titles) = titles.split_last().unwrap_or((&"", &titles));
-        let mut titles = self.chosen(titles.to_vec());
-        titles.push(*name_title);
+        let titles = self.chosen(titles.to_vec());
         let numbers: Vec<Vec<String>> = drawn.iter().map(|line| self.chosen(line.numbers.clone())).collect();
-        let taken = Columns::width_of_numbers(&titles, &numbers);
-        let room = self.style.width.map(|width| width.saturating_sub(taken).max(LEAST_NAME));
-        let mut columns = Columns::new(titles);
+        let grid = Grid::new(&titles, &numbers);
+        let layout = Layout::new(&titles, &grid, &self.asked(), self.style);
+        let taken = layout.room.map_or(grid.width(), |room| self.style.layout_width().saturating_sub(room));
+        let is_full = self.tree.header.about.full_chains;
+        let room = Room { columns: self.style.width, full: is_full.then(|| self.style.layout_width()) };
+        let room = room.without(taken, LEAST_NAME);
+        let ellipsis = self.style.glyphs.ellipsis;
+        let mut columns = Columns::new(layout.keep(titles).into_iter().chain([*name_title]));
         for (line, numbers) in drawn.into_iter().zip(numbers) {
+            let numbers = layout.keep(numbers);
+            let prefix = self.fit_branches(&line.prefix, room);
             let beside = line.row.map(|row| self.beside(&self.tree.rows[row])).unwrap_or_default();
-            let around = display_width(&line.prefix) + display_width(&beside);
-            let left = room.map(|room| room.saturating_sub(around).max(LEAST_NAME));
-            let names = fit_chain(&line.names, arrow, left, self.style.glyphs.ellipsis);
-            columns.row(numbers, format!("{}{names}{beside}", line.prefix), line.emphasis);
+            let beside = fit_beside(beside, display_width(&prefix), room, ellipsis);
+            let around = display_width(&prefix) + display_width(&beside);
+            let is_own = |index: usize| line.first.is_some_and(|first| self.is_own(first + index));
+            let chain = Chain { names: &line.names, is_own: &is_own, arrow, anchor, ellipsis };
+            let mut names = chains::lines(&chain, room.without(around, LEAST_NAME)).into_iter();
+            let blank = vec![String::new(); numbers.len()];
+            let first = names.next().unwrap_or_default();
+            columns.row(numbers, format!("{prefix}{first}{beside}"), line.emphasis);
+            let below = self.below(&prefix);
+            names.for_each(|name| columns.row(blank.clone(), format!("{below}{name}"), line.emphasis));
         }
-        columns.lines()
+        let mut lines = columns.lines();
+        lines.extend(layout.note());
+        lines
+    }
+
+    /// The titles of the columns that were asked for.
+    fn asked(&self) -> Vec<&'static str> {
+        let title = |column: &TextColumn| match column {
+            TextColumn::SelfValue => Some("SELF"),
+            TextColumn::Total => Some("TOTAL"),
+            TextColumn::Children => Some("CHILDREN"),
+            _ => None,
+        };
+        self.tree.header.about.columns.iter().filter_map(title).collect()
+    }
+
+    /// Branches as far as they leave the name its columns: of very deep ones the innermost.
+    fn fit_branches(&self, prefix: &str, room: Room) -> String {
+        let most = room.columns.map_or(usize::MAX, |columns| columns.saturating_sub(LEAST_NAME));
+        if display_width(prefix) <= most {
+            return prefix.to_string();
+        }
+        let ellipsis = self.style.glyphs.ellipsis;
+        // Every sign takes one column.
+        let kept = most.saturating_sub(display_width(ellipsis));
+        let inner: Vec<char> = prefix.chars().rev().take(kept).collect();
+        ellipsis.chars().take(most).chain(inner.into_iter().rev()).collect()
+    }
+
+    /// Whether a row is of the program's own code.
+    fn is_own(&self, row: usize) -> bool {
+        let row = self.tree.rows.get(row);
+        row.is_some_and(|row| self.names.is_own(&row.name, row.file.as_deref()))
+    }
+
+    /// The branches below a line with these: where a bar ends or turns, it goes on or is over.
+    fn below(&self, prefix: &str) -> String {
+        let glyphs = self.style.glyphs;
+        if let Some(before) = prefix.strip_suffix(glyphs.branch) {
+            return format!("{before}{}", glyphs.bar);
+        }
+        prefix.strip_suffix(glyphs.last).map_or_else(|| prefix.to_string(), |before| format!("{before}  "))
     }
 
     /// The cells of the columns asked for, in that order; all where none was.
@@ -59,5 +120,15 @@ impl Drawing<'_> {
     }
 }
 
-/// Names get at least this many columns, even where the terminal has fewer.
-const LEAST_NAME: usize = 16;
+/// What stands next to a name, as far as it leaves the name its columns.
+fn fit_beside(beside: String, branches: usize, room: Room, ellipsis: &str) -> String {
+    let most = room.columns.map_or(usize::MAX, |columns| columns.saturating_sub(branches + LEAST_NAME));
+    match most {
+        _ if beside.is_empty() => beside,
+        0..LEAST_BESIDE => String::new(),
+        _ => fit(&beside, most, ellipsis),
+    }
+}
+
+/// A file or package in fewer columns than this, blanks included, says nothing.
+const LEAST_BESIDE: usize = 12;

@@ -1,5 +1,6 @@
 //! Callees below their callers.
 
+use crate::name::Anchor;
 use crate::output::text::columns::{Emphasis, Line};
 use crate::output::text::tree::{Drawing, DrawnLine};
 use crate::report::Pair;
@@ -21,6 +22,7 @@ impl Drawing<'_> {
             numbers,
             prefix: String::new(),
             names: vec!["(all)".to_string()],
+            first: None,
             row: None,
             emphasis: Emphasis::None,
         }];
@@ -28,7 +30,7 @@ impl Drawing<'_> {
         let calls = self.style.glyphs.calls;
         let title = format!("FUNCTION{calls}CALLEES");
         let titles = self.titles(&["TOTAL", "%", "SELF", "CHILDREN"], title);
-        let mut lines = self.lay_out(&titles, drawn, calls);
+        let mut lines = self.lay_out(&titles, drawn, calls, Anchor::Last);
         lines.extend(self.top_down_note());
         lines
     }

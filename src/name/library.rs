@@ -1,0 +1,154 @@
+//! Which functions belong to libraries rather than to the program that was profiled.
+
+use super::package::package;
+
+/// Whether a function belongs to a library, a language's runtime or no code at all, judging by its name and
+/// its source file (empty if unknown). What nothing tells is taken for the program's own.
+pub fn is_library(function: &str, file: &str) -> bool {
+    let is_no_code = function == "<unknown>"
+        || function.starts_with('[')
+        || (function.starts_with('(') && !function.starts_with("(anonymous"));
+    is_no_code || is_library_file(file) || package(function, file).is_some_and(|p| is_library_package(&p))
+}
+
+/// Folders that hold libraries: package managers keep what they install there, systems what they come with.
+const FOLDERS: [&str; 12] = [
+    "/pkg/mod/",
+    "/vendor/",
+    "/go/src/",
+    "/rustc/",
+    "/.cargo/registry/",
+    "/node_modules/",
+    "/site-packages/",
+    "/dist-packages/",
+    "/lib/python",
+    "/gems/",
+    "/usr/include/",
+    "/usr/lib/",
+];
+
+fn is_library_file(file: &str) -> bool {
+    file.starts_with("node:")
+        || file.starts_with("<frozen ")
+        || file.starts_with("node_modules/")
+        || FOLDERS.iter().any(|folder| file.contains(folder))
+}
+
+/// Packages that come with a language, and those below them: `encoding` is that of `encoding/gob` too.
+const PACKAGES: [&str; 64] = [
+    // Go
+    "archive",
+    "bufio",
+    "bytes",
+    "cmp",
+    "compress",
+    "container",
+    "context",
+    "crypto",
+    "database",
+    "debug",
+    "embed",
+    "encoding",
+    "errors",
+    "expvar",
+    "flag",
+    "fmt",
+    "go",
+    "hash",
+    "html",
+    "image",
+    "internal",
+    "io",
+    "iter",
+    "log",
+    "maps",
+    "math",
+    "mime",
+    "net",
+    "os",
+    "path",
+    "plugin",
+    "reflect",
+    "regexp",
+    "runtime",
+    "slices",
+    "sort",
+    "strconv",
+    "strings",
+    "sync",
+    "syscall",
+    "testing",
+    "text",
+    "time",
+    "unicode",
+    "unique",
+    "unsafe",
+    "vendor",
+    "weak", // Rust and C++
+    "alloc",
+    "core",
+    "std",
+    "__gnu_cxx", // Java and its siblings
+    "java",
+    "javax",
+    "jdk",
+    "sun",
+    "com.sun",
+    "scala",
+    "kotlin",
+    "clojure",
+    "groovy", // .NET
+    "System",
+    "Microsoft",
+    "node",
+];
+
+fn is_library_package(package: &str) -> bool {
+    let is_within = |library: &str| {
+        package.strip_prefix(library).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '.', ':']))
+    };
+    PACKAGES.iter().any(|library| is_within(library))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn libraries() {
+        for (function, file) in [
+            ("runtime.mallocgc", ""),
+            ("sync.(*Mutex).Unlock", ""),
+            ("encoding/gob.(*Decoder).Decode", ""),
+            ("net/http.(*conn).serve", ""),
+            (
+                "github.com/dgraph-io/badger/v4.(*DB).View",
+                "/root/go/pkg/mod/github.com/dgraph-io/badger/v4/db.go",
+            ),
+            ("core::ptr::drop_in_place::<alloc::string::String>", ""),
+            ("std::vector<int>::push_back", ""),
+            ("java/util/HashMap.put", ""),
+            ("run", "/usr/lib/python3.11/threading.py"),
+            ("emit", "node:events"),
+            ("handle", "/srv/node_modules/express/lib/router.js"),
+            ("System.Threading!Thread.Run", ""),
+            ("(root)", ""),
+            ("[libc.so.6]", ""),
+        ] {
+            assert!(is_library(function, file), "{function} {file}");
+        }
+        for (function, file) in [
+            ("main.main", ""),
+            ("example.com/shop/orders.(*Ledger).Place", "/srv/shop/orders/orders.go"),
+            ("github.com/me/sync.Do", ""),
+            ("shop::orders::place", ""),
+            ("com/shop/Orders.place", ""),
+            ("place", "/srv/shop/orders.py"),
+            ("waysToPay", "file:///srv/app.mjs"),
+            ("(anonymous)", "file:///srv/app.mjs"),
+            ("place", ""),
+        ] {
+            assert!(!is_library(function, file), "{function} {file}");
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Joined rows: several functions on one line, since they have the same numbers.
+
+use crate::name::{Chain, fit};
+
+/// How much of a joined row is shown.
+#[derive(Clone, Copy)]
+pub(super) struct Room {
+    /// The columns that names have, where there is a limit.
+    pub(super) columns: Option<usize>,
+    /// Where all names are to be shown: the columns from which on they stand below each other.
+    pub(super) full: Option<usize>,
+}
+
+impl Room {
+    /// The same room without the columns that something else takes.
+    pub(super) fn without(self, taken: usize, least: usize) -> Room {
+        let left = |columns: usize| columns.saturating_sub(taken).max(least);
+        Room { columns: self.columns.map(left), full: self.full.map(left) }
+    }
+}
+
+/// The text of a joined row. With `--chains full` names that do not fit one line have lines of their own,
+/// which begin with the arrow: all but the first of what is returned.
+pub(super) fn lines<S: AsRef<str>>(chain: &Chain<'_, S>, room: Room) -> Vec<String> {
+    match room.full {
+        Some(width) if !chain.is_within(width) => {
+            let name = |(index, name): (usize, &S)| {
+                let arrow = if index == 0 { "" } else { chain.arrow.trim_start() };
+                let name = name.as_ref();
+                let columns = room.columns.map(|columns| columns.saturating_sub(arrow.chars().count()));
+                let name =
+                    columns.map_or_else(|| name.to_string(), |columns| fit(name, columns, chain.ellipsis));
+                format!("{arrow}{name}")
+            };
+            chain.names.iter().enumerate().map(name).collect()
+        }
+        _ => vec![chain.fit(room.columns)],
+    }
+}

@@ -1,0 +1,164 @@
+//! Which columns of numbers a table keeps where the terminal is narrow: decided here for all views.
+
+use crate::name::{display_width, fit};
+use crate::output::text::Style;
+use crate::output::text::columns::{Emphasis, Grid, Line, cut, wrap};
+
+/// Columns that go where there is no room for them, the first to go first: shares can be told from values,
+/// an old value from the new one and the change. What is not named here goes last, from the right on; the
+/// first column always stays.
+const FIRST_TO_GO: [&str; 18] = [
+    "%SHOWN",
+    "OLD",
+    "Δ%",
+    "COMPANION",
+    "UNIT",
+    "RECORDED",
+    "%FUNC",
+    "%TOP",
+    "%",
+    "%ALL",
+    "BYTES",
+    "FORMAT",
+    "DURATION",
+    "SUM%",
+    "CHILDREN",
+    "CONTEXTS",
+    "EVENTS",
+    "PER CALL",
+];
+
+/// Names get at least this many columns: those of the title `FUNCTION → CALLEES`.
+pub(super) const LEAST_NAME: usize = 18;
+
+/// The columns of a table that fit the terminal, and what is left for the names.
+pub(super) struct Layout {
+    keeps: Vec<bool>,
+    /// The columns that names have, where there is a limit.
+    pub(super) room: Option<usize>,
+    left_out: Vec<String>,
+    /// How many columns the terminal needs for all of them.
+    wanted: usize,
+}
+
+impl Layout {
+    /// The layout of columns with these titles and cells, in front of names. The columns called `asked` stay
+    /// as long as any others can go.
+    pub(super) fn new(titles: &[impl AsRef<str>], grid: &Grid, asked: &[&str], style: &Style) -> Self {
+        let titles: Vec<&str> = titles.iter().map(AsRef::as_ref).collect();
+        let keeps = vec![true; titles.len()];
+        let mut layout =
+            Layout { keeps, room: None, left_out: Vec::new(), wanted: grid.width() + LEAST_NAME };
+        let Some(width) = style.width else { return layout };
+        let rank = |title: &str| {
+            let is_asked = asked.contains(&title);
+            let place = FIRST_TO_GO.iter().position(|first| style.glyphs.plain(first) == title);
+            (is_asked, place.unwrap_or(FIRST_TO_GO.len()))
+        };
+        let taken = |layout: &Layout| grid.width_of(|index| layout.keeps[index]);
+        while taken(&layout) + LEAST_NAME > width {
+            let left = (1..titles.len()).rev().filter(|&index| layout.keeps[index]);
+            let Some(next) = left.min_by_key(|&index| rank(titles[index])) else { break };
+            layout.drop(next, &titles);
+        }
+        layout.room = Some(width.saturating_sub(taken(&layout)).max(LEAST_NAME));
+        layout
+    }
+
+    /// Drops a column, and with it those of the same title, so that one word says what is missing.
+    fn drop(&mut self, column: usize, titles: &[&str]) {
+        let is_named = FIRST_TO_GO.contains(&titles[column]);
+        for (index, title) in titles.iter().enumerate().skip(1) {
+            self.keeps[index] &= index != column && !(is_named && *title == titles[column]);
+        }
+        self.left_out.push(titles[column].to_string());
+    }
+
+    /// The widths of the columns that are kept.
+    pub(super) fn grid(&self, grid: &Grid) -> Grid {
+        grid.of(&self.keeps)
+    }
+
+    /// The cells of a row, or its titles, without those that there is no room for.
+    pub(super) fn keep<T>(&self, cells: Vec<T>) -> Vec<T> {
+        cells.into_iter().zip(&self.keeps).filter(|(_, keeps)| **keeps).map(|(cell, _)| cell).collect()
+    }
+
+    /// Says what there is no room for.
+    pub(super) fn note(&self) -> Option<Line> {
+        note(&self.left_out, self.wanted)
+    }
+}
+
+/// `no room for OLD, Δ%: they need 93 columns`
+pub(super) fn note(left_out: &[String], wanted: usize) -> Option<Line> {
+    let they = if left_out.len() == 1 { "it needs" } else { "they need" };
+    let text = format!("no room for {}: {they} {wanted} columns", left_out.join(", "));
+    (!left_out.is_empty()).then(|| Line::new(text, Emphasis::Faint))
+}
+
+/// Breaks a line of words between them, so that it fits the terminal. A row of a table, whose columns were
+/// made to fit, loses the end of what is still too long: of a title, or of `… 1,064 more functions`.
+pub(super) fn wrapped(line: Line, width: usize, ellipsis: &str) -> Vec<Line> {
+    if display_width(line.text.trim_end()) <= width {
+        return vec![line];
+    }
+    if line.is_row {
+        return vec![Line::row(cut(&line.text, width, ellipsis), line.emphasis)];
+    }
+    let text = line.text.trim_start();
+    let indent = &line.text[..line.text.len() - text.len()];
+    let room = width.saturating_sub(indent.len()).max(1);
+    wrap(text, room)
+        .into_iter()
+        .map(|text| Line::new(format!("{indent}{}", fit(&text, room, ellipsis)), line.emphasis))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kept(titles: &[&str], asked: &[&str], width: usize) -> (String, String) {
+        // Every column takes eight columns and two blanks.
+        let rows = vec![vec!["12345678".to_string(); titles.len()]];
+        let style = Style { width: Some(width), ..Style::plain() };
+        let layout = Layout::new(titles, &Grid::new(titles, &rows), asked, &style);
+        let note = layout.note().map_or(String::new(), |line| line.text);
+        (layout.keep(titles.to_vec()).join(" "), note)
+    }
+
+    #[test]
+    fn what_can_be_told_from_the_rest_goes_first() {
+        let both = ["SELF", "OLD", "Δ", "Δ%", "TOTAL", "OLD", "Δ", "Δ%"];
+        let all = both.join(" ");
+        for (width, want, note) in [
+            (98, all.as_str(), ""),
+            (97, "SELF Δ Δ% TOTAL Δ Δ%", "no room for OLD: it needs 98 columns"),
+            (77, "SELF Δ TOTAL Δ", "no room for OLD, Δ%: they need 98 columns"),
+            (57, "SELF Δ TOTAL", "no room for OLD, Δ%, Δ: they need 98 columns"),
+            (10, "SELF", "no room for OLD, Δ%, Δ, TOTAL, Δ: they need 98 columns"),
+        ] {
+            assert_eq!(kept(&both, &[], width), (want.to_string(), note.to_string()), "{width}");
+        }
+    }
+
+    #[test]
+    fn what_was_asked_for_stays() {
+        let titles = ["SELF", "%", "TOTAL", "%", "CHILDREN", "SUM%"];
+        assert_eq!(kept(&titles, &[], 60).0, "SELF TOTAL CHILDREN SUM%");
+        assert_eq!(kept(&titles, &[], 52).0, "SELF TOTAL CHILDREN");
+        assert_eq!(kept(&titles, &["SUM%"], 52).0, "SELF TOTAL SUM%");
+    }
+
+    #[test]
+    fn prose_breaks_between_words() {
+        let lines = |text: &str, width| -> Vec<String> {
+            wrapped(Line::new(text, Emphasis::None), width, "…").into_iter().map(|line| line.text).collect()
+        };
+        assert_eq!(lines("one two three", 8), ["one two", "three"]);
+        assert_eq!(lines("  one two three", 8), ["  one", "  two", "  three"]);
+        assert_eq!(lines("a/very/long/path", 9), ["a/ve…path"]);
+        assert_eq!(lines("short", 9), ["short"]);
+    }
+}

@@ -1,0 +1,131 @@
+//! No line of any view is wider than the terminal, from 60 columns on.
+
+use std::path::PathBuf;
+
+use prof::name::display_width;
+
+use crate::support::{corpus_root, fixture, prof};
+
+/// Every view, with the options that add columns or make names longer. `SELF` is the profile itself.
+const VIEWS: &[&str] = &[
+    "top",
+    "top --columns self,total,children,sum,file,line,package",
+    "top --columns package,file",
+    "top --by line",
+    "top --by file",
+    "top --by package",
+    "top --by mapping",
+    "top --names short -n 60 --sort total",
+    "top --show-stacks a",
+    "top --highlight a",
+    "top --per-event",
+    "top --base SELF",
+    "top --unit ns",
+    "top -m 0 -m 1",
+    "tree",
+    "tree -n 200 --min-share 0.01",
+    "tree --columns self,total,children,file,package",
+    "tree --chains full --names short",
+    "tree --show-stacks a",
+    "tree --per-event",
+    "tree --base SELF",
+    "tree -m 0 -m 1",
+    "tree --bottom-up",
+    "tree --bottom-up --min-share 1 -n 40",
+    "tree --bottom-up --show-stacks a",
+    "tree --bottom-up --base SELF",
+    "tree --bottom-up -m 0 -m 1",
+    "hot",
+    "hot --chains full",
+    "hot --show-stacks a",
+    "hot --base SELF",
+    "graph",
+    "graph --show-stacks a",
+    "graph --base SELF",
+    "focus main",
+    "focus a",
+    "focus main --show-stacks a",
+    "focus main --base SELF",
+    "source main",
+    "source main --base SELF",
+    "labels",
+    "labels --base SELF",
+    "traces -n 30",
+    "traces -n 9 --base SELF",
+    "traces -n 9 -m 0 -m 1",
+    "info",
+    "info SELF",
+    "types",
+    "types cpu",
+    "types --language go",
+];
+
+const FIXTURES: &[&str] = &[
+    "pprof/go-cpu.pb.gz",
+    "cpuprofile/node.cpuprofile",
+    "callgrind/c.callgrind",
+    "pstats/python.pstats",
+    "jfr/java.jfr",
+    "collapsed/rust.folded",
+    "pprof/go-heap.pb.gz",
+    "collapsed/python.folded",
+];
+
+/// Real files with long names.
+const CORPUS: &[&str] =
+    &["pprof/JustinTimperio__gpq__profile.pprof", "pprof/Distortions81__GD-DOOM__mem.pprof"];
+
+/// Every view at one width, each with some of the files; all widths together try all of them.
+fn check(width: usize) {
+    let mut files: Vec<PathBuf> = FIXTURES.iter().map(|file| fixture(file)).collect();
+    if let Some(root) = corpus_root() {
+        files.extend(CORPUS.iter().map(|file| root.join(file)));
+    }
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut rows = 0;
+    for (number, view) in VIEWS.iter().enumerate() {
+        for turn in 0..3 {
+            let file = files[(number + width / 20 + 3 * turn) % files.len()].to_str().unwrap();
+            let words = view.split(' ').map(|word| if word == "SELF" { file } else { word });
+            let width_text = width.to_string();
+            let mut words: Vec<&str> = words.chain(["--width", &width_text]).collect();
+            if !view.starts_with("types") {
+                words.push(file);
+            }
+            let output = prof(folder, &words).output().unwrap();
+            // Some files have no second metric, no stacks, or no function of that name: that is refused.
+            assert!(matches!(output.status.code(), Some(0 | 2)), "{words:?}");
+            for line in String::from_utf8(output.stdout).unwrap().lines() {
+                rows += 1;
+                let wide = display_width(line);
+                assert!(wide <= width, "{} ({wide} columns):\n{line}", words.join(" "));
+            }
+        }
+    }
+    assert!(rows > 1000, "{rows} rows");
+}
+
+#[test]
+fn nothing_is_wider_than_60_columns() {
+    check(60);
+}
+
+#[test]
+fn nothing_is_wider_than_80_columns() {
+    check(80);
+}
+
+#[test]
+fn nothing_is_wider_than_100_columns() {
+    check(100);
+}
+
+#[test]
+fn nothing_is_wider_than_120_columns() {
+    check(120);
+}
+
+#[test]
+fn nothing_is_wider_than_200_columns() {
+    check(200);
+}

@@ -19,7 +19,7 @@ pub(crate) struct ColoringArgs {
 /// What `--color-by` takes.
 #[derive(ValueEnum, Clone, Copy, Debug)]
 enum ColoringChoice {
-    /// The package, else the file
+    /// The package, else the binary or the folder
     Package,
     /// The source file
     File,

@@ -137,9 +137,9 @@ impl FilterArgs {
     /// Applies the filters, whatever the order they were typed in, and makes frames what `by` says.
     pub(crate) fn apply(&self, profile: Profile, by: &By) -> Result<Filtered> {
         if profile.calls.is_some() {
-            return self.apply_to_calls(profile);
+            return self.apply_to_calls(profile, by);
         }
-        let mut stages = Stages::new(profile, self.fixed_strings);
+        let mut stages = Stages::new(profile, self.fixed_strings, by);
         stages.rename(&self.rename)?;
         stages.label_frames(&self.label_root, &self.label_leaf)?;
         stages.show_labels(&self.label)?;
@@ -196,7 +196,7 @@ impl FilterArgs {
     }
 
     /// Renames the functions of a profile that holds calls; other filters are about stacks.
-    fn apply_to_calls(&self, profile: Profile) -> Result<Filtered> {
+    fn apply_to_calls(&self, profile: Profile, by: &By) -> Result<Filtered> {
         let others = FilterArgs { rename: Vec::new(), anonymize: false, ..self.clone() };
         if let Some(filter) = others.typed().first() {
             let format = profile.meta.format;
@@ -205,7 +205,7 @@ impl FilterArgs {
             );
             return Err(hinted(message, "prof focus FUNC shows what calls a function, and what it calls"));
         }
-        let mut stages = Stages::new(profile, self.fixed_strings);
+        let mut stages = Stages::new(profile, self.fixed_strings, by);
         stages.rename(&self.rename)?;
         if self.anonymize {
             stages.profile = anonymize(&stages.profile, &self.salt);

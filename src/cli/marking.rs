@@ -22,7 +22,7 @@ impl MarkArgs {
     /// Tells a view what to mark. Fails where nothing matches.
     pub(crate) fn apply(&self, profile: &Profile, fixed: bool, scope: &mut Scope) -> Result<()> {
         let Some(pattern) = &self.highlight else { return Ok(()) };
-        let mut stages = Stages::new(profile.clone(), fixed);
+        let mut stages = Stages::new(profile.clone(), fixed, &scope.by);
         let as_it_is = |profile: &Profile, _: &_| (profile.clone(), 0);
         let marks = stages.show("--highlight", std::slice::from_ref(pattern), as_it_is)?;
         scope.highlight = marks.map(|marks| Marking { pattern: pattern.clone(), marks });

@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 use anyhow::{Result, bail};
 
 use crate::cli::failure::{hinted, with_hint};
-use crate::name::{nearest, package};
+use crate::name::nearest;
 use crate::pattern::{self, Aspect, Pattern, Patterns};
 use crate::profile::{Column, FrameId, LabelValue, Profile};
 use crate::transform::{
     LabelFilter, Marks, Moment, Rename, THREAD_KEYS, TimeError, by_label, hide_labels, label_leaf,
     label_root, rename, show_labels, show_threads, show_times,
 };
+use crate::tree::{By, marks};
 
 /// A profile on its way through the filters.
 pub(crate) struct Stages {
@@ -19,14 +20,16 @@ pub(crate) struct Stages {
     /// Patterns that were taken otherwise than typed.
     pub(crate) notes: Vec<String>,
     fixed: bool,
+    /// What the view shows, whose names can be typed too.
+    by: By,
 }
 
 /// How many names or values an error offers.
 const OFFERED: usize = 3;
 
 impl Stages {
-    pub(crate) fn new(profile: Profile, fixed: bool) -> Self {
-        Stages { profile, notes: Vec::new(), fixed }
+    pub(crate) fn new(profile: Profile, fixed: bool, by: &By) -> Self {
+        Stages { profile, notes: Vec::new(), fixed, by: by.clone() }
     }
 
     /// Applies a filter that keeps what matches: each of its patterns has to match something.
@@ -77,19 +80,19 @@ impl Stages {
         let (pattern, note) = Pattern::parse(text, self.fixed)?;
         let is_literal = self.fixed || note.is_some();
         self.notes.extend(note);
-        let marks = |pattern| Marks::new(&self.profile, &Patterns::from_iter([pattern]));
-        let as_regex = marks(pattern);
+        let marks_of = |pattern| marks(&self.profile, &Patterns::from_iter([pattern]), &self.by);
+        let as_regex = marks_of(pattern);
         if as_regex.are_used(&self.profile) {
             return Ok(Some(as_regex));
         }
         if is_literal {
             return Ok(None);
         }
-        let literally = marks(Pattern::literal_of(text)?);
+        let literally = marks_of(Pattern::literal_of(text)?);
         if !literally.are_used(&self.profile) {
             return Ok(None);
         }
-        self.notes.push(format!("`{text}` matches nothing as a regular expression and is taken literally"));
+        self.notes.push(format!("`{text}` matches nothing as a regular expression; matching it literally"));
         Ok(Some(literally))
     }
 
@@ -278,12 +281,11 @@ fn names_in_use(profile: &Profile, text: &str) -> BTreeSet<String> {
     let symbols = &profile.symbols;
     let name = |frame: FrameId| {
         let frame = &symbols.frames[frame];
-        let (function, file) = (symbols.function_name(frame.function), symbols.function_file(frame.function));
         match aspect {
-            Aspect::Any | Aspect::Function => function.to_string(),
-            Aspect::File => file.to_string(),
+            Aspect::Any | Aspect::Function => symbols.function_name(frame.function).to_string(),
+            Aspect::File => symbols.function_file(frame.function).to_string(),
             Aspect::Mapping => symbols.mapping_file(frame.mapping).to_string(),
-            Aspect::Package => package(function, file).unwrap_or_default().into_owned(),
+            Aspect::Package => symbols.owner(frame).into_owned(),
         }
     };
     let used_stacks = profile.used_stacks();

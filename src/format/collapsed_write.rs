@@ -9,8 +9,9 @@ use std::io::{self, Write};
 
 use hashbrown::HashMap;
 
+use crate::format::collapsed::is_python;
 use crate::format::write::{Part, Writer, nothing_beside};
-use crate::profile::{Column, FrameId, LoadOptions, Profile, StackId, StackTable, StringId};
+use crate::profile::{Column, FrameId, LoadOptions, Profile, StackId, StackTable, StringId, Symbols};
 
 /// The format's row in the list of formats that can be written.
 pub(super) static WRITER: Writer = Writer {
@@ -38,7 +39,7 @@ fn write(profile: &Profile, metric: usize, out: &mut dyn Write) -> io::Result<Ve
             if depth > 0 {
                 line.push(';');
             }
-            line.push_str(&spelling.of_name(profile.symbols.frame_name(frame)));
+            line.push_str(&spelling.of_name(&text(&profile.symbols, frame)));
         }
         let has_frames = !lines.stacks.stacks.frames(stack).is_empty();
         let stack = spelling.of_line(&line, has_frames);
@@ -55,6 +56,24 @@ fn write(profile: &Profile, metric: usize, out: &mut dyn Write) -> io::Result<Ve
     Ok(changes)
 }
 
+/// File and line of a frame that was read from a text of py-spy, where they are part of it.
+fn place(symbols: &Symbols, frame: FrameId) -> Option<(StringId, u32)> {
+    let frame = &symbols.frames[frame];
+    let function = &symbols.functions[frame.function];
+    let is_read = function.by_place && function.line == 0 && is_python(symbols.strings.get(function.file));
+    is_read.then_some((function.file, frame.line))
+}
+
+/// What stands for a frame: `main`, or `main (shop/orders.py:31)`.
+fn text(symbols: &Symbols, frame: FrameId) -> Cow<'_, str> {
+    let name = symbols.frame_name(frame);
+    match place(symbols, frame).map(|(file, line)| (symbols.strings.get(file), line)) {
+        None => Cow::Borrowed(name),
+        Some((file, 0)) => Cow::Owned(format!("{name} ({file})")),
+        Some((file, line)) => Cow::Owned(format!("{name} ({file}:{line})")),
+    }
+}
+
 /// Stacks that read the same, and what the samples of each add up to: those above 0 and those below.
 struct Lines {
     stacks: StackTable,
@@ -64,13 +83,16 @@ struct Lines {
 impl Lines {
     fn of(profile: &Profile, metric: usize) -> Lines {
         let mut lines = Lines { stacks: StackTable::default(), sums: Column::new() };
-        let mut first: HashMap<StringId, FrameId> = HashMap::new();
+        let mut first: HashMap<(StringId, Option<(StringId, u32)>), FrameId> = HashMap::new();
         let symbols = &profile.symbols;
-        // The first frame of a name stands for all of that name.
+        // The first frame of a text stands for all of that text.
         let stand_in: Column<FrameId, FrameId> = symbols
             .frames
-            .enumerate()
-            .map(|(id, frame)| *first.entry(symbols.functions[frame.function].name).or_insert(id))
+            .ids()
+            .map(|id| {
+                let name = symbols.functions[symbols.frames[id].function].name;
+                *first.entry((name, place(symbols, id))).or_insert(id)
+            })
             .collect();
         let mut frames = Vec::new();
         let mut line_of = Column::<StackId, Option<StackId>>::filled(None, profile.stacks.len());

@@ -13,6 +13,7 @@ use std::borrow::Cow;
 
 use crate::format::decimals::Decimals;
 use crate::format::json::{self, Json, Kind};
+use crate::format::speedscope_write::EXPORTER;
 use crate::format::threads::Thread;
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{Frame, FrameId, Function, LabelSetId, LoadOptions, Profile, ProfileBuilder, StackId};
@@ -41,6 +42,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     let text = source.read_all()?;
     let mut reader = Reader {
         builder: ProfileBuilder::new(NAME, options),
+        is_ours: false,
         frames: Vec::new(),
         decimals: Decimals::default(),
         stack: Vec::new(),
@@ -63,6 +65,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
             }
             ("name" | "exporter", Kind::String) => {
                 let comment = json.string()?.into_owned();
+                reader.is_ours |= key == "exporter" && comment.starts_with(EXPORTER);
                 reader.builder.meta.comments.extend((!comment.is_empty()).then_some(comment));
             }
             _ => json.skip()?,
@@ -82,6 +85,8 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
 
 struct Reader {
     builder: ProfileBuilder,
+    /// Whether `prof` wrote the file, whose lines are always those where functions begin.
+    is_ours: bool,
     frames: Vec<FrameId>,
     decimals: Decimals,
     stack: Vec<FrameId>,
@@ -137,8 +142,9 @@ impl Reader {
         Ok(())
     }
 
-    /// The line is that where the function begins if there is a column as well, as JavaScript has it.
-    /// Without one it is the line that was running: py-spy and rbspy write a frame for each.
+    /// The line is where the function begins if there is a column as well, as JavaScript has it, or if
+    /// the file is ours. Otherwise it is the line that was running: py-spy and rbspy write one frame
+    /// per line.
     fn read_frame(&mut self, json: &mut Json) -> Result<FrameId, ParseError> {
         let (mut name, mut file, mut line, mut column) = (Cow::default(), Cow::default(), 0, None);
         let number = |json: &mut Json| json.number_if_any().map(|number| number.unwrap_or(0.0) as u32);
@@ -154,7 +160,11 @@ impl Reader {
         }
         let by_place = !file.is_empty() && column.is_some();
         let (name, file) = (self.builder.string(&name), self.builder.string(&file));
-        let begins_at = if column.is_some() { line } else { 0 };
+        let (begins_at, line) = match column {
+            None if self.is_ours => (line, 0),
+            None => (0, line),
+            Some(_) => (line, line),
+        };
         let column = column.unwrap_or(0);
         let function = self.builder.function(Function { name, file, line: begins_at, column, by_place });
         Ok(self.builder.frame(Frame { function, line, ..Frame::default() }))

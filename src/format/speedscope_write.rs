@@ -29,6 +29,9 @@ pub(super) static WRITER: Writer = Writer {
     write,
 };
 
+/// What our files name as their exporter, in front of the version.
+pub(super) const EXPORTER: &str = "prof ";
+
 /// A row of `shared.frames`.
 #[derive(Serialize)]
 struct SharedFrame<'a> {
@@ -37,15 +40,16 @@ struct SharedFrame<'a> {
     file: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<u32>,
-    /// Written with every line, 0 where it is not known: without it readers take the line for the one
-    /// that was running.
+    /// Written for functions that are told apart by place, 0 where it is unknown. Functions without it
+    /// are identified by name alone, and their line is where they start: our reader knows that from
+    /// the exporter.
     #[serde(skip_serializing_if = "Option::is_none")]
     col: Option<u32>,
 }
 
 fn write(profile: &Profile, metric: usize, mut out: &mut dyn Write) -> io::Result<Vec<String>> {
     let symbols = &profile.symbols;
-    let exporter = concat!("prof ", env!("CARGO_PKG_VERSION"));
+    let exporter = format!("{EXPORTER}{}", env!("CARGO_PKG_VERSION"));
     write!(
         out,
         "{{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"{exporter}\",\
@@ -54,7 +58,7 @@ fn write(profile: &Profile, metric: usize, mut out: &mut dyn Write) -> io::Resul
     for (id, function) in symbols.functions.enumerate() {
         let (name, file) = (symbols.function_name(id), symbols.function_file(id));
         let line = Some(function.line).filter(|&line| line > 0);
-        let frame = SharedFrame { name, file, line, col: line.map(|_| function.column) };
+        let frame = SharedFrame { name, file, line, col: function.by_place.then_some(function.column) };
         out.write_all(if id.index() == 0 { b"\n" } else { b",\n" })?;
         serde_json::to_writer(&mut out, &frame)?;
     }

@@ -22,4 +22,4 @@ pub use library::is_library;
 pub use nearest::nearest;
 pub use package::package;
 pub use place::{BlockLabel, block_labels, file_and_line, split_place, split_shown};
-pub use short::{short_name, short_names};
+pub use short::{NAMELESS, is_screen_form, screen_forms, short_name, short_names};

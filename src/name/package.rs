@@ -33,6 +33,7 @@ pub fn package<'a>(function: &'a str, file: &'a str) -> Option<Cow<'a, str>> {
         .or_else(|| java_package(function))
         .or_else(|| go_package(function, file))
         .map(Cow::Borrowed)
+        .or_else(|| go_assembly(file))
 }
 
 /// Languages whose names say nothing of the package, and whose files do.
@@ -211,6 +212,23 @@ fn go_package<'a>(name: &'a str, file: &str) -> Option<&'a str> {
         || GO_STANDARD.contains(&package)
         || matches!(package, "unicode" | "unsafe" | "unique" | "weak");
     (plain && confirmed && !package.is_empty() && !rest.is_empty()).then_some(package)
+}
+
+/// The package of Go's assembly, whose local functions (`memeqbody`) do not name it: the folder below
+/// the root of all sources, `internal/bytealg` of `/usr/local/go/src/internal/bytealg/equal_amd64.s`.
+fn go_assembly(file: &str) -> Option<Cow<'_, str>> {
+    let (folder, _) = file.strip_suffix(".s")?.rsplit_once('/')?;
+    let roots = ["/go/src/", "/pkg/mod/", "/src/"];
+    let below = roots.iter().find_map(|root| folder.split_once(root).map(|(_, below)| below));
+    let path = below.or_else(|| (!folder.starts_with(['/', '.'])).then_some(folder))?;
+    // `golang.org/x/crypto@v0.31.0/sha3`: the version of a module is not part of its path.
+    match path.split_once('@') {
+        Some((module, rest)) => {
+            let below = rest.find('/').map_or("", |at| &rest[at..]);
+            Some(Cow::Owned(format!("{module}{below}")))
+        }
+        None => Some(Cow::Borrowed(path)),
+    }
 }
 
 /// The first part of a Rust or C++ path, which is the crate or the outermost namespace.

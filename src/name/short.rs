@@ -33,6 +33,9 @@ const LEVELS: [Detail; 6] = [
     detail(usize::MAX, true, true),
 ];
 
+/// How a function without a name is shown.
+pub const NAMELESS: &str = "\"\"";
+
 /// Collisions between the levels of different names end after a few rounds; a list made to go on
 /// for long gets full names instead.
 const MOST_ROUNDS: usize = 2 * LEVELS.len();
@@ -62,6 +65,27 @@ pub fn short_names<S: AsRef<str>>(names: &[S]) -> Vec<String> {
         }
     }
     names.iter().map(|name| name.as_ref().to_owned()).collect()
+}
+
+/// All the ways in which a name may stand on the screen: in full, shortened as far as its neighbours
+/// allow, and with escapes for what cannot be printed. A name without text is shown as `""`.
+pub fn screen_forms(name: &str) -> Vec<String> {
+    if name.is_empty() {
+        return vec![NAMELESS.to_owned()];
+    }
+    let mut forms: Vec<String> =
+        (0..=LEVELS.len()).map(|level| super::clean(&at_level(name, level)).into_owned()).collect();
+    forms.sort_unstable();
+    forms.dedup();
+    forms
+}
+
+/// Whether `name` may stand on the screen as `form`.
+pub fn is_screen_form(name: &str, form: &str) -> bool {
+    // Shortening leaves whole words out and changes none: most names need not be shortened to see
+    // that they are others.
+    let word = form.split(|c: char| !c.is_alphanumeric()).max_by_key(|word| word.len()).unwrap_or_default();
+    (name.contains(word) || form.contains('\\')) && screen_forms(name).iter().any(|own| own == form)
 }
 
 /// The places of all names whose short form another, different name has too.

@@ -58,6 +58,8 @@ pub struct Pattern {
     text: String,
     aspect: Aspect,
     test: Test,
+    /// Of a text that is taken literally, but for its prefix and `…`, the longest word.
+    literal_word: Option<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -104,29 +106,40 @@ impl Pattern {
     /// and the note says so. Fails for an empty one, and for one that would take too much memory.
     pub fn parse(text: &str, fixed: bool) -> Result<(Pattern, Option<String>), PatternError> {
         if fixed {
-            let regex = compile(text, &regex::escape(text))?;
-            let regex = Test::Regex(regex.ok_or_else(|| too_large(text))?);
-            return Ok((Pattern { text: text.to_owned(), aspect: Aspect::Any, test: regex }, None));
+            let regex = compile(text, &regex::escape(text))?.ok_or_else(|| too_large(text))?;
+            return Ok((Pattern::new(text, Aspect::Any, Test::Regex(regex), Some(text)), None));
         }
         let (aspect, body) = split_aspect(text);
         if let Some(set) = sets::named(body) {
-            return Ok((Pattern { text: text.to_owned(), aspect, test: Test::Set(set) }, None));
+            return Ok((Pattern::new(text, aspect, Test::Set(set), None), None));
         }
         if let Some(regex) = compile(body, &body.replace('…', ".*"))? {
-            return Ok((Pattern { text: text.to_owned(), aspect, test: Test::Regex(regex) }, None));
+            return Ok((Pattern::new(text, aspect, Test::Regex(regex), None), None));
         }
-        let note = format!("`{}` is no valid regular expression and is taken literally", body.escape_debug());
+        let note =
+            format!("`{}` is not a valid regular expression; matching it literally", body.escape_debug());
         Ok((Pattern::literal_of(text)?, Some(note)))
     }
 
     /// The pattern that takes `text` literally but for its prefix and `…`: what to try when a text
     /// matches nothing as a regular expression (`gpq.(*GPQ[…]).DeQueue` is valid as one and means
-    /// something else). Fails as [`Pattern::parse`] does.
+    /// something else). The `..` of a terminal without `…` stands for anything too, and the number of
+    /// files after a name is not part of it: `__init__ (31 files)`. Fails as [`Pattern::parse`] does.
     pub fn literal_of(text: &str) -> Result<Pattern, PatternError> {
         let (aspect, body) = split_aspect(text);
-        let pieces: Vec<String> = body.split('…').map(regex::escape).collect();
-        let regex = compile(body, &pieces.join(".*"))?.ok_or_else(|| too_large(text))?;
-        Ok(Pattern { text: text.to_owned(), aspect, test: Test::Regex(regex) })
+        let name = without_file_count(body);
+        let regex = match name {
+            Some(name) => format!("{}|{}$", literally(body), literally(name)),
+            None => literally(body),
+        };
+        let regex = compile(body, &regex)?.ok_or_else(|| too_large(text))?;
+        Ok(Pattern::new(text, aspect, Test::Regex(regex), Some(name.unwrap_or(body))))
+    }
+
+    fn new(text: &str, aspect: Aspect, test: Test, literal: Option<&str>) -> Pattern {
+        // A backslash may be an escape that is shown for a character.
+        let word_of = |text: &str| if text.contains('\\') { "" } else { longest_word(text) }.to_owned();
+        Pattern { text: text.to_owned(), aspect, test, literal_word: literal.map(word_of) }
     }
 
     /// The pattern as it was typed.
@@ -160,6 +173,17 @@ impl Pattern {
             Aspect::Mapping => is(names.mapping),
             Aspect::Package => is(names.package),
         }
+    }
+
+    /// Whether a function that the screen shows as `name`, place included, is meant. Literal text is
+    /// also looked for in what `forms` gives: the shortened names, any of which may have been copied.
+    pub fn matches_displayed(&self, name: &str, forms: fn(&str) -> Vec<String>) -> bool {
+        let (Test::Regex(regex), Aspect::Any | Aspect::Function) = (&self.test, self.aspect) else {
+            return false;
+        };
+        // Shortening leaves whole words out and changes none: most names need not be shortened.
+        let may_be_short = self.literal_word.as_ref().is_some_and(|word| name.contains(word));
+        regex.is_match(name) || (may_be_short && forms(name).iter().any(|form| regex.is_match(form)))
     }
 
     /// Whether all code of the binary or library `mapping` is meant, whatever its function.
@@ -205,6 +229,12 @@ impl Patterns {
     pub fn matches(&self, names: Names<'_>) -> bool {
         self.0.iter().any(|pattern| pattern.matches(names))
     }
+
+    /// Whether any of them means a function that the screen shows as `name`, see
+    /// [`Pattern::matches_displayed`].
+    pub fn match_displayed(&self, name: &str, forms: fn(&str) -> Vec<String>) -> bool {
+        self.0.iter().any(|pattern| pattern.matches_displayed(name, forms))
+    }
 }
 
 impl FromIterator<Pattern> for Patterns {
@@ -222,7 +252,23 @@ impl<'a> IntoIterator for &'a Patterns {
     }
 }
 
-/// Takes the prefix off. `file::open` is a C++ name, not a file.
+/// A name as the flat view shows it where it stands in several files, without their number.
+pub fn without_file_count(shown: &str) -> Option<&str> {
+    let (name, count) = shown.strip_suffix(" files)")?.rsplit_once(" (")?;
+    (!count.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit())).then_some(name)
+}
+
+fn longest_word(text: &str) -> &str {
+    text.split(|c: char| !c.is_alphanumeric()).max_by_key(|word| word.len()).unwrap_or_default()
+}
+
+/// The expression for a text in which only ellipses are not literal.
+fn literally(text: &str) -> String {
+    let text = text.replace("..", "…");
+    text.split('…').map(regex::escape).collect::<Vec<String>>().join(".*")
+}
+
+/// Takes the prefix off. `file::open` is a C++ name and `file:///srv/app.mjs` a URL, not a file.
 fn split_aspect(text: &str) -> (Aspect, &str) {
     let prefixes = [
         ("function:", Aspect::Function),
@@ -230,8 +276,9 @@ fn split_aspect(text: &str) -> (Aspect, &str) {
         ("mapping:", Aspect::Mapping),
         ("package:", Aspect::Package),
     ];
+    let is_name = |body: &str| body.starts_with(':') || body.starts_with("//");
     for (prefix, aspect) in prefixes {
-        if let Some(body) = text.strip_prefix(prefix).filter(|body| !body.starts_with(':')) {
+        if let Some(body) = text.strip_prefix(prefix).filter(|body| !is_name(body)) {
             return (aspect, body);
         }
     }

@@ -32,6 +32,8 @@ fn matching() {
         ("gob.(*Decoder)", true, true),
         ("gob…Decode", true, false),
         ("file::open", false, false),
+        ("file:///srv/decoder.go", false, false),
+        ("file:/*decoder", false, true),
         ("@idle", false, false),
     ] {
         let (pattern, _) = Pattern::parse(text, fixed).unwrap();
@@ -73,7 +75,7 @@ fn refusals() {
     let error = Pattern::parse("((a{999}){999}){999}", false).unwrap_err();
     assert!(error.to_string().ends_with("is too large as a regular expression"), "{error}");
     let (_, note) = Pattern::parse("a(b", false).unwrap();
-    assert_eq!(note.unwrap(), "`a(b` is no valid regular expression and is taken literally");
+    assert_eq!(note.unwrap(), "`a(b` is not a valid regular expression; matching it literally");
 }
 
 #[test]

@@ -1,7 +1,10 @@
 //! What frames are made of: functions, files, lines, addresses, mappings.
 
+use std::borrow::Cow;
+use std::fmt::Write;
 use std::hash::{Hash, Hasher};
 
+use crate::name::package;
 use crate::profile::{Column, FrameId, FunctionId, HashIndex, Id, MappingId, StringId, Strings, unnamed};
 
 /// A function, as far as the format knows it.
@@ -111,9 +114,37 @@ impl Symbols {
         self.function_name(self.frames[frame].function)
     }
 
+    /// Writes the name of `function`, and its place where that is part of what tells functions apart:
+    /// `waysToPay file:///srv/app.mjs:52:19`.
+    pub fn write_function(&self, out: &mut String, function: &Function) {
+        let file = self.strings.get(function.file);
+        out.push_str(self.strings.get(function.name));
+        if !function.by_place || file.is_empty() {
+            return;
+        }
+        // Writing to a string cannot fail.
+        let _ = write!(out, " {file}");
+        if function.line != 0 {
+            let _ = write!(out, ":{}", function.line);
+        }
+        if function.column != 0 {
+            let _ = write!(out, ":{}", function.column);
+        }
+    }
+
     /// The source file of `function`; empty where unknown.
     pub fn function_file(&self, function: FunctionId) -> &str {
         self.strings.get(self.functions[function].file)
+    }
+
+    /// What a frame belongs to: the package, else the binary or library, else the folder of the file;
+    /// empty where none is known. The path of a file is no package.
+    pub fn owner(&self, frame: &Frame) -> Cow<'_, str> {
+        let (name, file) = (self.function_name(frame.function), self.function_file(frame.function));
+        package(name, file).unwrap_or_else(|| match base_name(self.mapping_file(frame.mapping)) {
+            "" => Cow::Borrowed(folder(file)),
+            binary => Cow::Borrowed(binary),
+        })
     }
 
     /// Which frames have an address and no name: their function says only which binary they are in.
@@ -138,6 +169,18 @@ impl Symbols {
     pub fn mapping_file(&self, mapping: MappingId) -> &str {
         self.strings.get(self.mappings[mapping].file)
     }
+}
+
+/// The last part of a path.
+fn base_name(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+/// The name of the folder that a file is in, `shop` for `file:///srv/shop/main.mjs`; empty where the
+/// path names none.
+fn folder(file: &str) -> &str {
+    let path = &file[..file.len() - base_name(file).len()];
+    base_name(path.trim_end_matches(['/', '\\', '.']))
 }
 
 impl Default for Symbols {

@@ -42,7 +42,7 @@ pub struct FlameNode {
     pub file: Option<Name>,
     /// The line, where there is one and only one.
     pub line: Option<u32>,
-    /// What it belongs to: the package, else the file, else the binary; empty where none is known.
+    /// What it belongs to: the package, else the binary, else the folder of the file; empty where none is known.
     pub package: Name,
     /// Whether the compiler inlined the function in all stacks through the node.
     pub inlined: bool,

@@ -40,7 +40,7 @@ pub struct GraphNode {
     /// For pictures: the source file, where there is one and only one.
     #[serde(skip)]
     pub file: Option<Name>,
-    /// For pictures: what it belongs to: the package, else the file, else the binary; empty where none is
+    /// For pictures: what it belongs to: the package, else the binary, else the folder of the file; empty where none is
     /// known.
     #[serde(skip)]
     pub package: Name,

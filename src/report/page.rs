@@ -54,7 +54,7 @@ pub struct PageName {
     pub file: Option<Name>,
     /// The line, where there is one and only one.
     pub line: Option<u32>,
-    /// What it belongs to: the package, else the file, else the binary; empty where none is known.
+    /// What it belongs to: the package, else the binary, else the folder of the file; empty where none is known.
     pub package: Name,
 }
 
@@ -70,7 +70,7 @@ pub struct PagePlace {
     pub file: Name,
     /// The binary or library; empty where unknown.
     pub mapping: Name,
-    /// What it belongs to: the package, else the file, else the binary; empty where none is known.
+    /// What it belongs to: the package, else the binary, else the folder of the file; empty where none is known.
     pub package: Name,
     /// Whether the compiler inlined it there.
     pub inlined: bool,

@@ -1,8 +1,8 @@
 //! The frames that patterns mean.
 
-use crate::name::{package, short_name};
-use crate::pattern::{Aspect, Names, Pattern, Patterns};
-use crate::profile::{Column, FrameId, FunctionId, MappingId, Profile, Symbols};
+use crate::name::{package, screen_forms, short_name};
+use crate::pattern::{Aspect, Names, Patterns};
+use crate::profile::{Column, Frame, FrameId, FunctionId, MappingId, Profile, Symbols};
 
 /// The frames that patterns mean. A pattern is tried once on every function and every mapping,
 /// never on samples.
@@ -28,14 +28,43 @@ impl Marks {
         let symbols = &profile.symbols;
         let functions: Column<FunctionId, Found> =
             symbols.functions.ids().map(|function| Found::function(symbols, function, patterns)).collect();
-        let mappings: Column<MappingId, Found> =
-            symbols.mappings.ids().map(|mapping| Found::mapping(symbols, mapping, patterns)).collect();
-        let is_meant =
-            |frame: &crate::profile::Frame| match (functions[frame.function], mappings[frame.mapping]) {
-                (Found::Yes, _) | (_, Found::Yes) | (Found::ByPackage, Found::ByPackage) => true,
-                (Found::No | Found::ByPackage, Found::No | Found::ByPackage) => false,
-            };
+        let mappings: Column<MappingId, bool> = symbols.mappings.map(|mapping| {
+            let file = symbols.strings.get(mapping.file);
+            patterns.iter().any(|pattern| pattern.matches_mapping(file))
+        });
+        let by_package =
+            Patterns::from_iter(patterns.iter().filter(|one| one.aspect() == Aspect::Package).cloned());
+        let is_meant = |frame: &Frame| match functions[frame.function] {
+            Found::Yes => true,
+            Found::No => mappings[frame.mapping],
+            Found::Unknown => {
+                mappings[frame.mapping] || {
+                    let owner = symbols.owner(frame);
+                    !by_package.is_empty()
+                        && by_package.matches(Names { package: &owner, ..Names::default() })
+                }
+            }
+        };
         Marks(symbols.frames.map(is_meant))
+    }
+
+    /// The same, and the frames of nodes that a view shows under a name that matches; `write_name`
+    /// appends the name of the node that a frame belongs to.
+    pub fn of_nodes(
+        profile: &Profile,
+        patterns: &Patterns,
+        write_name: &dyn Fn(&mut String, &Frame),
+    ) -> Marks {
+        let mut marks = Marks::new(profile, patterns);
+        let mut name = String::new();
+        for (id, frame) in profile.symbols.frames.enumerate() {
+            if !marks.0[id] {
+                name.clear();
+                write_name(&mut name, frame);
+                marks.0[id] = patterns.match_displayed(&name, screen_forms);
+            }
+        }
+        marks
     }
 
     /// Whether a frame is meant. A frame made after the marks is not.
@@ -69,14 +98,13 @@ impl Marks {
     }
 }
 
-/// What a function or a mapping says about its frames.
+/// What a function says about its frames.
 #[derive(Clone, Copy)]
 enum Found {
     Yes,
     No,
-    /// A function of which neither package nor file is known is in the package that its mapping
-    /// names: it is meant if the mapping says the same.
-    ByPackage,
+    /// Nothing matches, but its package depends on where the frame is.
+    Unknown,
 }
 
 impl Found {
@@ -89,22 +117,16 @@ impl Found {
             short: &short,
             file,
             mapping: "",
-            package: package.as_deref().unwrap_or(file),
+            package: package.as_deref().unwrap_or_default(),
         };
-        match patterns.matches(names) {
+        let displayed = || {
+            let mut displayed = String::new();
+            symbols.write_function(&mut displayed, &symbols.functions[function]);
+            patterns.match_displayed(&displayed, screen_forms)
+        };
+        match patterns.matches(names) || displayed() {
             true => Found::Yes,
-            false if names.package.is_empty() => Found::ByPackage,
-            false => Found::No,
-        }
-    }
-
-    fn mapping(symbols: &Symbols, mapping: MappingId, patterns: &Patterns) -> Found {
-        let file = symbols.mapping_file(mapping);
-        let names = Names { package: file, ..Names::default() };
-        let is_package = |pattern: &Pattern| pattern.aspect() == Aspect::Package && pattern.matches(names);
-        match patterns.iter().any(|pattern| pattern.matches_mapping(file)) {
-            true => Found::Yes,
-            false if patterns.iter().any(is_package) => Found::ByPackage,
+            false if names.package.is_empty() => Found::Unknown,
             false => Found::No,
         }
     }

@@ -1,13 +1,13 @@
 //! What frames are told apart by: functions, lines, files …
 
-use std::borrow::Cow;
 use std::fmt::Write;
 use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::name::package;
-use crate::profile::{Column, Frame, FrameId, Function, FunctionId, Id, Profile, StringId, Symbols, ids};
+use crate::pattern::Patterns;
+use crate::profile::{Column, Frame, FrameId, FunctionId, Id, Profile, StringId, Symbols, ids};
+use crate::transform::Marks;
 
 ids! {
     /// A row of [`Keys`]; row 0 stands for the whole profile.
@@ -26,7 +26,7 @@ pub enum By {
     Line,
     /// The source file.
     File,
-    /// The package, else the file, else the mapping.
+    /// The package, else the binary, else the folder of the file.
     Package,
     /// The binary or library.
     Mapping,
@@ -181,6 +181,15 @@ impl KeyBuilder {
     }
 }
 
+/// The frames that `patterns` mean where nodes are what `by` says: what the screen shows a node as can
+/// be typed, such as `work file.py:12` with `--by line`.
+pub fn marks(profile: &Profile, patterns: &Patterns, by: &By) -> Marks {
+    match by {
+        By::Function | By::Name | By::Label(_) => Marks::new(profile, patterns),
+        by => Marks::of_nodes(profile, patterns, &|out, frame| write_name(out, &profile.symbols, frame, by)),
+    }
+}
+
 /// Writes the unique name of what `frame` is under `by`.
 fn write_name(out: &mut String, symbols: &Symbols, frame: &Frame, by: &By) {
     let function = &symbols.functions[frame.function];
@@ -189,46 +198,20 @@ fn write_name(out: &mut String, symbols: &Symbols, frame: &Frame, by: &By) {
     // Writing to a string cannot fail.
     let _ = match by {
         By::Name | By::Label(_) => write!(out, "{name}"),
-        By::Function => return write_function(out, symbols, function),
-        By::Line if file.is_empty() || frame.line == 0 => return write_function(out, symbols, function),
+        By::Function => return symbols.write_function(out, function),
+        By::Line if file.is_empty() || frame.line == 0 => return symbols.write_function(out, function),
         By::Line => write!(out, "{name} {file}:{}", frame.line),
         By::File if file.is_empty() => write!(out, "{}", mapping_or_unknown(symbols, frame)),
         By::File => write!(out, "{file}"),
-        By::Package => match owner(symbols, frame) {
+        By::Package => match symbols.owner(frame) {
             owner if owner.is_empty() => write!(out, "<unknown>"),
             owner => write!(out, "{owner}"),
         },
         By::Mapping => write!(out, "{}", mapping_or_unknown(symbols, frame)),
-        By::Address if frame.address == 0 => return write_function(out, symbols, function),
+        By::Address if frame.address == 0 => return symbols.write_function(out, function),
         By::Address if frame.line == 0 => write!(out, "{:016x} {name}", frame.address),
         By::Address => write!(out, "{:016x} {name} {file}:{}", frame.address, frame.line),
     };
-}
-
-/// What a frame belongs to: the package, else the file, else the binary; empty where none is known.
-pub fn owner<'s>(symbols: &'s Symbols, frame: &Frame) -> Cow<'s, str> {
-    let file = symbols.function_file(frame.function);
-    match package(symbols.function_name(frame.function), file) {
-        Some(package) => package,
-        None if !file.is_empty() => Cow::Borrowed(file),
-        None => Cow::Borrowed(symbols.mapping_file(frame.mapping)),
-    }
-}
-
-fn write_function(out: &mut String, symbols: &Symbols, function: &Function) {
-    let name = symbols.strings.get(function.name);
-    let file = symbols.strings.get(function.file);
-    out.push_str(name);
-    if !function.by_place || file.is_empty() {
-        return;
-    }
-    let _ = write!(out, " {file}");
-    if function.line != 0 {
-        let _ = write!(out, ":{}", function.line);
-    }
-    if function.column != 0 {
-        let _ = write!(out, ":{}", function.column);
-    }
 }
 
 fn mapping_or_unknown<'s>(symbols: &'s Symbols, frame: &Frame) -> &'s str {

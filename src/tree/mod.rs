@@ -31,7 +31,7 @@ pub use call_tree::{CallTree, call_tree, inverted_tree};
 pub use calls::KeyCalls;
 pub use chains::{ChainCount, count_chains};
 pub use flat::{Flat, flat};
-pub use granularity::{By, Key, KeyId, Keys, owner, whole};
+pub use granularity::{By, Key, KeyId, Keys, marks, whole};
 pub use neighbours::{Neighbours, neighbours};
 pub use partition::{Node, NodeId, Shape};
 pub use path::{HeaviestPath, PathRow, along_path, heaviest_path};

@@ -1,10 +1,9 @@
 //! Finding the functions that a person means: `prof focus FUNC`, `prof source FUNC`.
 
-use crate::name::{nearest, short_name};
-use crate::pattern::{Aspect, Names, Pattern, PatternError};
+use crate::name::{is_screen_form, nearest, screen_forms, short_name};
+use crate::pattern::{Aspect, Names, Pattern, PatternError, without_file_count};
 use crate::profile::{Column, FrameId};
-use crate::transform::Marks;
-use crate::tree::{By, KeyId, Subject};
+use crate::tree::{By, KeyId, Subject, marks};
 
 /// What was found.
 #[derive(Clone, Debug)]
@@ -29,21 +28,13 @@ pub enum NotFound {
 /// How many names an error offers.
 const OFFERED: usize = 3;
 
-/// The keys that `text` means: the one of that very name, else those whose short name it is, else
-/// all that match it as a pattern, else as literal text. `fixed` takes the text literally.
+/// The keys that `text` means: those that the screen shows as exactly that, else all that match it as a
+/// pattern, else as literal text. `fixed` takes the text literally.
 pub(super) fn find(subject: &Subject<'_>, by: &By, text: &str, fixed: bool) -> Result<Found, NotFound> {
     let candidates = Candidates::new(subject, by);
     let (pattern, mut note) = Pattern::parse(text, fixed).map_err(NotFound::Pattern)?;
     let name = if pattern.aspect() == Aspect::Function { pattern.body() } else { text };
-    let exact = |key: &KeyId| {
-        let key = subject.keys.get(*key);
-        &*key.name == name || &*key.function == name
-    };
-    let short = |key: &KeyId| short_name(&subject.keys.get(*key).function) == name;
-    let mut found = candidates.keys_where(exact);
-    if found.is_empty() {
-        found = candidates.keys_where(short);
-    }
+    let mut found = candidates.named(name);
     if found.is_empty() {
         found = candidates.matching(&pattern);
     } else {
@@ -52,7 +43,7 @@ pub(super) fn find(subject: &Subject<'_>, by: &By, text: &str, fixed: bool) -> R
     if found.is_empty() && !fixed && note.is_none() {
         found = candidates.matching(&Pattern::literal_of(text).map_err(NotFound::Pattern)?);
         note = Some(format!(
-            "`{}` matches nothing as a regular expression and is taken literally",
+            "`{}` matches nothing as a regular expression; matching it literally",
             text.escape_debug()
         ));
     }
@@ -111,6 +102,20 @@ impl<'s> Candidates<'s> {
         Candidates { subject, by, keys, valued, frames }
     }
 
+    /// The keys of exactly this name: in full; else those of functions of this name, wherever they
+    /// are; else those whose name is shortened to it.
+    fn named(&self, name: &str) -> Vec<KeyId> {
+        let plain = without_file_count(name).unwrap_or(name);
+        let is = |own: &str| own == name || own == plain;
+        let key = |&id: &KeyId| self.subject.keys.get(id);
+        let tests: [&dyn Fn(&KeyId) -> bool; 3] =
+            [&|id| is(&key(id).name), &|id| is(&key(id).function), &|id| {
+                [&key(id).name, &key(id).function].iter().any(|own| is_screen_form(own, plain))
+            }];
+        let found = tests.iter().map(|test| self.keys_where(test));
+        found.into_iter().find(|found| !found.is_empty()).unwrap_or_default()
+    }
+
     fn keys_where(&self, test: impl Fn(&KeyId) -> bool) -> Vec<KeyId> {
         self.keys.iter().copied().filter(test).collect()
     }
@@ -124,12 +129,13 @@ impl<'s> Candidates<'s> {
             let file = key.file.as_deref().unwrap_or_default();
             let short = short_name(&key.name);
             pattern.matches(Names { function: &key.name, short: &short, file, ..Names::default() })
+                || pattern.matches_displayed(&key.name, screen_forms)
         })
     }
 
     /// The keys of the frames that match.
     fn matching_frames(&self, pattern: &Pattern) -> Vec<KeyId> {
-        let marks = Marks::new(self.subject.profile, &std::iter::once(pattern.clone()).collect());
+        let marks = marks(self.subject.profile, &std::iter::once(pattern.clone()).collect(), self.by);
         let meant = self.frames.iter().filter(|&&frame| marks.contain(frame));
         let mut keys: Vec<KeyId> = meant.map(|&frame| self.subject.keys.of_frame(frame)).collect();
         keys.sort_unstable();

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use crate::profile::{Column, FrameId, Id, Profile};
 use crate::report::{Direction, Flame, FlameNode, Name};
-use crate::tree::{KeyId, Node, NodeId, Shape, Subject, call_tree, flat, inverted_tree, owner};
+use crate::tree::{KeyId, Node, NodeId, Shape, Subject, call_tree, flat, inverted_tree};
 use crate::view::values::Measure;
 use crate::view::{Scope, approximate};
 
@@ -188,7 +188,7 @@ pub(super) fn packages(subject: &Subject<'_>) -> Column<KeyId, Name> {
     }
     let mut packages = hashbrown::HashSet::<Name>::new();
     let package_of = |frame: &Option<FrameId>| {
-        let package = frame.map(|frame| owner(symbols, &symbols.frames[frame])).unwrap_or_default();
+        let package = frame.map(|frame| symbols.owner(&symbols.frames[frame])).unwrap_or_default();
         packages.get_or_insert_with(&*package, |package| package.into()).clone()
     };
     frame_of.iter().map(package_of).collect()

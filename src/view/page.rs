@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 use crate::pattern::{Names, Pattern};
 use crate::profile::{Column, FrameId, Profile, StackId};
 use crate::report::{Base, Name, Page, PageMetric, PageName, PagePlace};
-use crate::tree::{By, KeyId, Subject, owner};
+use crate::tree::{By, KeyId, Subject};
 use crate::view::flame::packages;
 use crate::view::{Scope, about, metric_name};
 
@@ -162,7 +162,7 @@ fn places(sides: &[Side<'_>], names: &[PageName], by: &By) -> (Vec<PagePlace>, V
                     function: text(symbols.function_name(frame.function)),
                     file: text(symbols.function_file(frame.function)),
                     mapping: text(symbols.mapping_file(frame.mapping)),
-                    package: text(&owner(symbols, frame)),
+                    package: text(&symbols.owner(frame)),
                     inlined: frame.inlined,
                 }
             } else {

@@ -148,9 +148,9 @@ fn patterns_that_are_no_regular_expressions() {
         assert!(output.status.success());
         String::from_utf8(output.stderr).unwrap()
     };
-    let invalid = "note: `gob.(*Decoder).Decode` is no valid regular expression and is taken literally\n";
+    let invalid = "note: `gob.(*Decoder).Decode` is not a valid regular expression; matching it literally\n";
     assert_eq!(noted("gob.(*Decoder).Decode"), invalid);
-    let unmatched = "note: `f[int]` matches nothing as a regular expression and is taken literally\n";
+    let unmatched = "note: `f[int]` matches nothing as a regular expression; matching it literally\n";
     assert_eq!(noted("f[int]"), unmatched);
     assert_eq!(noted("gob"), "");
     let (rows, _) = folder.rows(&["top", "go.folded", "-F", "--show-frames", "f[int]"]);

@@ -29,6 +29,7 @@ mod kinds;
 mod layers;
 mod limits;
 mod manners;
+mod names;
 mod numbers;
 mod options;
 mod page;

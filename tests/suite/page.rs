@@ -11,7 +11,7 @@ use browser::{run, run_svg, write};
 
 use crate::support::edges::{Node, Stacks, nodes, stacks};
 use prof::output::{HtmlOptions, SvgOptions, html, svg};
-use prof::pattern::Patterns;
+use prof::pattern::{Pattern, Patterns};
 use prof::profile::{LabelSetId, LoadOptions, Mapping, Profile, ProfileBuilder, from_picture};
 use prof::report::Page;
 use prof::transform::{self, Marks};
@@ -64,6 +64,45 @@ fn filter_by(profile: &Profile, kind: &str, pattern: &str) -> Profile {
         _ => unreachable!(),
     };
     apply(profile, &marks).0
+}
+
+/// The command line's filter for a pattern that matches nothing as a regular expression.
+fn filter_literally(profile: &Profile, kind: &str, pattern: &str) -> Profile {
+    let (patterns, note) = Patterns::parse(&[pattern], false).unwrap();
+    if note.is_empty() && Marks::new(profile, &patterns).are_used(profile) {
+        return filter_by(profile, kind, pattern);
+    }
+    let patterns = Patterns::from_iter([Pattern::literal_of(pattern).unwrap()]);
+    let marks = Marks::new(profile, &patterns);
+    assert!(marks.are_used(profile), "{pattern}");
+    assert_eq!(kind, "show-stacks");
+    transform::show_stacks(profile, &marks).0
+}
+
+#[test]
+fn names_copied_from_the_screen_are_found() {
+    let profile = crate::support::load_well(&crate::support::fixture("cpuprofile/node.cpuprofile"));
+    let names = [
+        "waysToPay file:///srv/invoices/invoices.mjs:52:19",
+        "waysToPay file:///srv/in…invoices.mjs:52:19",
+        "waysToPay file:///..mjs:52:19",
+        "(anonymous) file:///srv/invoices/invoices.mjs:1:1",
+        "(garbage collector)",
+        "handle file:///srv/invoices/invoices.mjs:58:22 (2 files)",
+    ];
+    let check = format!(
+        "return {}.map((text) => {{
+           page.change({{ filters: [{{ kind: 'show-stacks', text, exact: false }}] }});
+           return counted();
+         }});",
+        json!(names)
+    );
+    let Some(result) = run(&write(&page_of(&profile, 1)), "", &check) else { return };
+    for (name, counted) in names.into_iter().zip(result.as_array().unwrap()) {
+        let expected = count(&stacks(&filter_literally(&profile, "show-stacks", name), 1));
+        assert_ne!(expected["shown"], "0", "{name}");
+        assert_eq!(by_name(counted.clone()), expected, "{name}");
+    }
 }
 
 /// A profile in which names recur in several files and binaries, and are inlined here and there.

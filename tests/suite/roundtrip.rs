@@ -1,7 +1,8 @@
 //! What is written is read again: random profiles and the recorded ones, through every format that
 //! can be written.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use crate::support::{fixture, load_file};
 use prof::format::{Source, Writer, load, named, writer_named};
@@ -449,6 +450,73 @@ fn recorded_profiles_show_the_same_in_every_format() {
                     assert_same_top(flat(&profile, other), flat(&again, other), &what);
                 }
             }
+        }
+    }
+}
+
+/// The names of the functions of a profile's default metric, as `top` shows them.
+fn names(profile: &Profile, metric: usize) -> BTreeSet<String> {
+    let shown = top(profile, &TopOptions::new(Scope::metric(metric)));
+    shown.rows.iter().map(|row| row.name.to_string()).collect()
+}
+
+/// Formats that know which functions are identified by their place keep all names, also those that
+/// have a place without being identified by it.
+#[test]
+fn functions_keep_their_names_in_formats_that_hold_places() {
+    let mut paths: Vec<PathBuf> = RECORDED
+        .iter()
+        .chain(&["jfr/java.jfr", "perf-data/rust.perf.data"])
+        .map(|path| fixture(path))
+        .collect();
+    for folder in ["cpuprofile", "pprof-legacy", "speedscope", "austin", "stackprof"] {
+        paths.extend(crate::support::corpus(folder).unwrap_or_default());
+    }
+    let mut compared = 0;
+    for path in paths {
+        let Ok(profile) = load_file(&path) else { continue };
+        if profile.calls.is_some() || profile.meta.metrics.iter().any(|metric| metric.too_large) {
+            continue;
+        }
+        let profile = compact(&profile).unwrap();
+        let metric = profile.meta.default_metric;
+        let before = names(&profile, metric);
+        // V8 has no function without a name, and no stack without `(root)`.
+        if before.iter().any(|name| name.is_empty() || name.starts_with("(root)")) {
+            continue;
+        }
+        for format in ["speedscope", "cpuprofile", "gecko"] {
+            if format == "cpuprofile" && profile.samples.values[metric].iter().any(|&value| value < 0) {
+                continue;
+            }
+            let again = through(format, &profile, metric);
+            let metric = again.meta.default_metric;
+            assert_eq!(names(&again, metric), before, "{} as {format}", path.display());
+            compared += 1;
+        }
+    }
+    assert!(compared >= 3 * RECORDED.len() - 3, "{compared}");
+}
+
+/// `go tool pprof` takes the first mapping for the program: `File: words`, not `[kernel.kallsyms]`.
+#[test]
+fn the_program_is_the_first_mapping_of_a_pprof_file() {
+    for (path, program) in [
+        ("perf-data/rust.perf.data", "/srv/words/target/release/words"),
+        ("perf-data/rust-two-events.perf.data", "/srv/words/target/release/words"),
+        ("perf-script/rust.perf.txt", "/srv/words/target/release/words"),
+        ("symbols/sorting.perf.data", "/srv/sorting/sorting"),
+    ] {
+        let profile = load_file(&fixture(path)).unwrap();
+        for profile in [compact(&profile).unwrap(), profile] {
+            let again = through("pprof", &profile, 0);
+            let files: Vec<&str> =
+                again.symbols.mappings.ids().skip(1).map(|id| again.symbols.mapping_file(id)).collect();
+            assert_eq!(files[0], program, "{path}: {files:?}");
+            let before: BTreeSet<&str> =
+                profile.symbols.mappings.ids().skip(1).map(|id| profile.symbols.mapping_file(id)).collect();
+            assert_eq!(files.into_iter().collect::<BTreeSet<_>>(), before, "{path}");
+            assert_same_top(flat(&profile, 0), flat(&again, 0), path);
         }
     }
 }

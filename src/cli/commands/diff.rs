@@ -139,7 +139,7 @@ impl DiffCommand {
         clock.step("lay the sides beside");
 
         let filtered = self.filters.apply(whole, &by)?;
-        let mut stages = Stages::new(filtered.profile.clone(), self.filters.fixed_strings);
+        let mut stages = Stages::new(filtered.profile.clone(), self.filters.fixed_strings, &by);
         let functions = stages.show("--function", &self.test.function, |profile, _| (profile.clone(), 0))?;
         let budgets = self.budgets(&mut stages, &sides)?;
         notes.extend(stages.notes);

@@ -97,7 +97,7 @@ fn frame(name: &str, category: &str, builder: &mut ProfileBuilder) -> Option<Fra
         let mut parts = name[at + 1..name.len() - 1].rsplitn(3, ':');
         let (column, line) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
         let (name, url) = (name[..at].into(), parts.next()?.into());
-        Some(CallFrame { name, url, line, column })
+        Some(CallFrame { name, url, line, column, is_native: false })
     });
     split.unwrap_or_else(|| CallFrame { name: name.into(), ..CallFrame::default() }).frame(builder)
 }

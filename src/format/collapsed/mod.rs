@@ -11,6 +11,7 @@
 
 mod blocks;
 mod join;
+mod python;
 mod reader;
 mod weight;
 
@@ -21,6 +22,8 @@ use crate::format::text::is_binary;
 use crate::format::{Confidence, Format, LoadError, Source};
 use crate::parallel;
 use crate::profile::{LoadOptions, Profile};
+
+pub(in crate::format) use crate::format::collapsed::python::is_python;
 
 /// The format's row in the list of formats.
 pub(super) static COLLAPSED: Format = Format { name: NAME, title: "collapsed stacks", sniff, read };

@@ -6,6 +6,7 @@ use std::hash::BuildHasher;
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::format::collapsed::blocks::Blocks;
+use crate::format::collapsed::python::take_places;
 use crate::format::collapsed::weight::{Weight, split_weight};
 use crate::format::collapsed::{NAME, is_blank_or_comment};
 use crate::format::text::lossy;
@@ -217,7 +218,9 @@ impl Reader {
             let warning = format!("{} weights were rounded to {MAX_DECIMALS} decimals", self.rounded);
             self.builder.warn(warning);
         }
-        finished(self.builder)
+        let mut profile = finished(self.builder)?;
+        take_places(&mut profile);
+        Ok(profile)
     }
 }
 

@@ -22,6 +22,23 @@ pub(super) fn class_name(name: &str) -> Cow<'_, str> {
     if name.contains('/') { Cow::Owned(name.replace('/', ".")) } else { name }
 }
 
+/// The source file of a class, as Java's compiler wants it named: `java/util/HashMap.java` for
+/// `java/util/HashMap$Node`. Recordings do not name files. Empty for what is no class, such as the
+/// libraries of native frames, and for classes that the virtual machine makes.
+pub(super) fn source_file(class: &str) -> String {
+    let class = without_address(class);
+    let (folder, simple) =
+        class.rsplit_once('/').map_or((None, class), |(folder, simple)| (Some(folder), simple));
+    let outer = simple.split('$').next().unwrap_or_default();
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let is_class = outer.chars().all(is_word) && outer.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    match folder {
+        _ if !is_class || NUMBERED.iter().any(|(made, _)| outer.starts_with(made)) => String::new(),
+        Some(folder) => format!("{folder}/{outer}.java"),
+        None => format!("{outer}.java"),
+    }
+}
+
 /// Hidden classes have their address, or another number, behind their name.
 fn without_address(name: &str) -> &str {
     let Some(at) = name.rfind(['/', '.', '+']) else { return name };
@@ -46,6 +63,25 @@ fn without_number(name: &str) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn classes_stand_in_the_file_of_their_outermost_class() {
+        for (class, file) in [
+            ("java/util/HashMap", "java/util/HashMap.java"),
+            ("java/util/HashMap$Node", "java/util/HashMap.java"),
+            ("a/Main$$Lambda$14/0x0000000800c03000", "a/Main.java"),
+            ("Stock$Clerk", "Stock.java"),
+            ("Stock", "Stock.java"),
+            ("libc.so.6", ""),
+            ("libjvm.so", ""),
+            ("/usr/lib/libzip.so", ""),
+            ("com/sun/proxy/$Proxy7", ""),
+            ("jdk/internal/reflect/GeneratedMethodAccessor123", ""),
+            ("", ""),
+        ] {
+            assert_eq!(source_file(class), file, "{class}");
+        }
+    }
 
     #[test]
     fn names_have_dots_and_no_numbers_of_a_run() {

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use hashbrown::HashMap;
 
 use crate::format::ParseError;
-use crate::format::jfr::class_name::class_name;
+use crate::format::jfr::class_name::{class_name, source_file};
 use crate::format::jfr::cursor::{Cursor, Text};
 use crate::format::jfr::metadata::{Class, Classes, Plan, Value};
 
@@ -210,15 +210,21 @@ impl<'a> Constants<'a> {
         &self.frames[stack.start..stack.end]
     }
 
-    /// Class and name of a method; what is not known is empty.
-    pub(super) fn method(&self, key: u64) -> (Cow<'_, str>, &str) {
-        let Some(method) = self.methods.get(&key) else { return (Cow::default(), "") };
-        (self.class(method.class), self.named(&self.symbols, method.name))
+    /// Class and name of a method, and the file its class should stand in; what is not known is empty.
+    pub(super) fn method(&self, key: u64) -> (Cow<'_, str>, &str, String) {
+        let Some(method) = self.methods.get(&key) else { return Default::default() };
+        let file = source_file(self.class_symbol(method.class));
+        (self.class(method.class), self.named(&self.symbols, method.name), file)
     }
 
     /// Name of a class as Java writes it, see [`class_name`].
     pub(super) fn class(&self, key: u64) -> Cow<'_, str> {
-        class_name(self.classes.get(&key).map_or("", |&name| self.named(&self.symbols, name)))
+        class_name(self.class_symbol(key))
+    }
+
+    /// Name of a class as it is recorded.
+    fn class_symbol(&self, key: u64) -> &str {
+        self.classes.get(&key).map_or("", |&name| self.named(&self.symbols, name))
     }
 
     pub(super) fn is_inlined(&self, kind: u32) -> bool {

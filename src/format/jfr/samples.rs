@@ -251,7 +251,7 @@ impl<'a> Adder<'a, '_> {
     }
 
     fn function(&mut self, key: u64) -> FunctionId {
-        let (class, method) = self.constants.method(key);
+        let (class, method, file) = self.constants.method(key);
         let name = match (&*class, method) {
             ("", "") => "<unknown>".into(),
             // Native functions belong to no class.
@@ -259,7 +259,7 @@ impl<'a> Adder<'a, '_> {
             (class, "") => class.to_string(),
             (class, method) => format!("{class}.{method}"),
         };
-        let function = self.builder.named_function(&name, "");
+        let function = self.builder.named_function(&name, &file);
         self.functions.insert(key, function);
         function
     }

@@ -7,6 +7,7 @@
 //! main;work;+helper;+get;loop    →    [main] [work +helper +get] [loop]
 //! ```
 
+use std::cmp::Reverse;
 use std::io::{self, Write};
 
 use hashbrown::HashMap;
@@ -156,23 +157,20 @@ impl Encoder {
 
     fn symbols(&mut self, profile: &Profile, locations: &Locations) {
         let symbols = &profile.symbols;
-        let mut named = Column::<MappingId, bool>::filled(false, symbols.mappings.len());
-        for location in &locations.rows {
-            named[MappingId::new(location.mapping_id as usize)] |= !location.line.is_empty();
-        }
         let file_ends = file_ends(symbols);
-        for (id, mapping) in symbols.mappings.enumerate().skip(1) {
+        for id in locations.mappings.in_order() {
+            let mapping = symbols.mappings[id];
             // Offsets in a file are addresses where it is mapped as a whole at address 0.
             let limit = if mapping.addresses == Addresses::File { file_ends[id] } else { mapping.limit };
             let made = Mapping {
-                id: id.index() as u64,
+                id: locations.mappings.number(id),
                 memory_start: mapping.start,
                 memory_limit: limit,
                 file_offset: mapping.offset,
                 filename: mapping.file.index() as i64,
                 build_id: mapping.build_id.index() as i64,
                 // What has names already need not be looked up in the binary.
-                has_functions: named[id],
+                has_functions: locations.named[id],
             };
             self.message(3, &made);
         }
@@ -235,9 +233,81 @@ fn file_ends(symbols: &Symbols) -> Column<MappingId, u64> {
     ends
 }
 
+/// The order in which mappings are written: pprof's tools take the first for the program.
+struct MappingOrder {
+    first: MappingId,
+    count: usize,
+}
+
+impl MappingOrder {
+    /// A profile that was pprof has the program first. Others list mappings as they come, perf the
+    /// kernel first: there the program is the executable with the most of the default metric.
+    fn of(profile: &Profile) -> MappingOrder {
+        let symbols = &profile.symbols;
+        let count = symbols.mappings.len();
+        let mut first = MappingId::new(1);
+        if !profile.meta.format.starts_with("pprof") && count > 1 {
+            let weights = weights(profile);
+            let programs = symbols.mappings.ids().filter(|&id| is_program(symbols.mapping_file(id)));
+            // Of equal weights the first.
+            first = programs.max_by_key(|&id| (weights[id], Reverse(id))).unwrap_or(first);
+        }
+        MappingOrder { first, count }
+    }
+
+    /// The id of a mapping in the file; 0 stands for none.
+    fn number(&self, id: MappingId) -> u64 {
+        let shifted = id.index() > 0 && id.index() < self.first.index();
+        if id == self.first { 1 } else { id.index() as u64 + u64::from(shifted) }
+    }
+
+    fn in_order(&self) -> impl Iterator<Item = MappingId> + use<> {
+        let (first, count) = (self.first, self.count);
+        let others = (1..count).map(MappingId::new).filter(move |&id| id != first);
+        (count > 1).then_some(first).into_iter().chain(others)
+    }
+}
+
+/// Whether a mapping's file is an executable rather than a library, the kernel or memory of no file.
+fn is_program(file: &str) -> bool {
+    let file = file.strip_suffix(" (deleted)").unwrap_or(file);
+    let name = file.rsplit(['/', '\\']).next().unwrap_or_default();
+    let is_library =
+        [".so", ".dylib", ".dll", ".ko", ".ko.xz", ".ko.zst"].iter().any(|end| name.ends_with(end))
+            || name.contains(".so.");
+    let is_special = file.starts_with(['[', '<']) || file.starts_with("//") || file.starts_with("/memfd:");
+    !name.is_empty() && !is_library && !is_special && !file.starts_with("/tmp/perf-")
+}
+
+/// The sum of |value| of the default metric over the stacks that each mapping has code on.
+fn weights(profile: &Profile) -> Column<MappingId, u128> {
+    let frames = &profile.symbols.frames;
+    let mut weights = Column::filled(0, profile.symbols.mappings.len());
+    let mut of_stack = Column::<StackId, u128>::filled(0, profile.stacks.len());
+    for (&stack, value) in
+        profile.samples.stack.iter().zip(&profile.samples.values[profile.meta.default_metric])
+    {
+        of_stack[stack] += u128::from(value.unsigned_abs());
+    }
+    let mut met = Vec::new();
+    for (stack, &weight) in of_stack.enumerate() {
+        met.clear();
+        met.extend(profile.stacks.frames(stack).iter().map(|&frame| frames[frame].mapping));
+        met.sort_unstable();
+        met.dedup();
+        for &mapping in &met {
+            weights[mapping] += weight;
+        }
+    }
+    weights
+}
+
 /// The locations of a profile, in the order in which its stacks have them.
 struct Locations {
     rows: Vec<Location>,
+    mappings: MappingOrder,
+    /// The mappings whose code has names.
+    named: Column<MappingId, bool>,
 }
 
 /// The ids of the locations of every stack, leaf first, as they are written.
@@ -256,7 +326,11 @@ impl PackedStacks {
 impl Locations {
     fn of(profile: &Profile) -> (Locations, PackedStacks) {
         let symbols = &profile.symbols;
-        let mut locations = Locations { rows: Vec::new() };
+        let mut locations = Locations {
+            rows: Vec::new(),
+            mappings: MappingOrder::of(profile),
+            named: Column::filled(false, symbols.mappings.len()),
+        };
         let mut ids: HashMap<&[FrameId], u64> = HashMap::new();
         let mut stacks = PackedStacks { bytes: Vec::new(), end: Column::new() };
         let unnamed = symbols.unnamed_frames();
@@ -268,7 +342,13 @@ impl Locations {
                 rest = &rest[..start];
                 let id = *ids.entry(group).or_insert_with(|| {
                     let id = locations.rows.len() as u64 + 1;
-                    locations.rows.push(location(id, symbols, group, &unnamed));
+                    let mapping = symbols.frames[group[0]].mapping;
+                    let location = Location {
+                        mapping_id: locations.mappings.number(mapping),
+                        ..location(id, symbols, group, &unnamed)
+                    };
+                    locations.named[mapping] |= !location.line.is_empty();
+                    locations.rows.push(location);
                     id
                 });
                 push_varint(&mut stacks.bytes, id);
@@ -294,7 +374,7 @@ fn last_group(symbols: &Symbols, frames: &[FrameId]) -> usize {
     start
 }
 
-/// The location of frames that share an address, the outermost first.
+/// The location of frames that share an address, the outermost first, without its mapping.
 fn location(id: u64, symbols: &Symbols, frames: &[FrameId], unnamed: &Column<FrameId, bool>) -> Location {
     let first = symbols.frames[frames[0]];
     let line = |&frame: &FrameId| {
@@ -305,5 +385,5 @@ fn location(id: u64, symbols: &Symbols, frames: &[FrameId], unnamed: &Column<Fra
         [frame] if unnamed[*frame] => Vec::new(),
         frames => frames.iter().rev().map(line).collect(),
     };
-    Location { id, mapping_id: first.mapping.index() as u64, address: first.address, line }
+    Location { id, mapping_id: 0, address: first.address, line }
 }

@@ -15,6 +15,8 @@ pub(in crate::format) struct CallFrame<'a> {
     pub(in crate::format) line: u32,
     /// From 1; 0 where unknown.
     pub(in crate::format) column: u32,
+    /// Whether `scriptId` is 0: the function is not JavaScript, so its place is not part of its identity.
+    pub(in crate::format) is_native: bool,
 }
 
 impl<'a> CallFrame<'a> {
@@ -49,6 +51,7 @@ impl<'a> CallFrame<'a> {
             "url" => self.url = text(json)?,
             "lineNumber" => self.line = number(json)?,
             "columnNumber" => self.column = number(json)?,
+            "scriptId" => self.is_native = text(json)? == "0",
             _ => return Ok(false),
         }
         Ok(true)
@@ -62,9 +65,9 @@ impl<'a> CallFrame<'a> {
         }
         let name = builder.string(if self.name.is_empty() { "(anonymous)" } else { &self.name });
         let file = builder.string(&self.url);
-        let by_place = !self.url.is_empty();
+        let by_place = !self.url.is_empty() && !self.is_native;
         // Without a file a line means nothing, and some writers have 0 there, others -1.
-        let (line, column) = if by_place { (self.line, self.column) } else { (0, 0) };
+        let (line, column) = if self.url.is_empty() { (0, 0) } else { (self.line, self.column) };
         let function = builder.function(Function { name, file, line, column, by_place });
         Some(builder.frame(Frame { function, ..Frame::default() }))
     }

@@ -164,7 +164,8 @@ fn call_frame(profile: &Profile, id: FunctionId) -> CallFrame<'_> {
     CallFrame {
         // V8 leaves these without a name, and readers give them this one.
         function_name: if name == "(anonymous)" { "" } else { name },
-        script_id: "0",
+        // What belongs to no script is identified by its name, as in Go; see `CallFrame::is_native`.
+        script_id: if function.by_place { "1" } else { "0" },
         url: profile.symbols.function_file(id),
         line_number: i64::from(function.line) - 1,
         column_number: i64::from(function.column) - 1,

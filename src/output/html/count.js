@@ -48,37 +48,47 @@ function named(data, text) {
 function meant(data, text) {
   const [scope, body] = scoped(text);
   if (data.sets.has(body)) return data.sets.get(body);
-  const found = search(data, scope, expression(body, false));
-  // What matches nothing as a regular expression is tried as it stands.
-  return found.length ? found : search(data, scope, expression(body, true));
+  const regex = expression(body);
+  const found = regex ? search(data, scope, regex, false) : [];
+  // What matches nothing as a regular expression, or is not valid as one, is tried as it stands.
+  return found.length ? found : search(data, scope, literally(body), true);
 }
 
 /** Patterns are the command line's: a prefix narrows them to one of a place's names. */
 function scoped(text) {
-  const [, scope = "", body] = /^(?:(function|file|mapping|package):(?!:))?([^]*)$/.exec(text);
+  const [, scope = "", body] = /^(?:(function|file|mapping|package):(?!:|\/\/))?([^]*)$/.exec(text);
   return [scope, body];
 }
 
-/** `…` stands for anything, and what is no regular expression is taken literally. */
-function expression(text, literal) {
+/** A pattern as a regular expression, in which `…` stands for anything; null where it is not valid as one. */
+function expression(text) {
   // `(?i)` in front is how the command line ignores case.
   const [, flags = "", body] = /^(?:\(\?([ims]+)\))?([^]*)$/.exec(text);
-  const escaped = text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-  const regex = (source, flags) => new RegExp(source.replaceAll("…", ".*"), `u${flags}`);
   try {
-    return literal ? regex(escaped, "") : regex(body, [...new Set(flags)].join(""));
+    return new RegExp(body.replaceAll("…", ".*"), `u${[...new Set(flags)].join("")}`);
   } catch {
-    return regex(escaped, "");
+    return null;
   }
 }
 
+/** A text that matches itself. `…` and the `..` of a terminal without it stand for anything. */
+function literally(text) {
+  const escaped = (part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  const source = (text) => text.replaceAll("..", "…").split("…").map(escaped).join(".*");
+  // After a name the flat view shows in how many files it stands.
+  const [, name] = /^([^]*) \([0-9]+ files\)$/.exec(text) ?? [];
+  return new RegExp(name === undefined ? source(text) : `${source(text)}|${source(name)}$`, "u");
+}
+
 /** The places that an expression matches. */
-function search(data, scope, regex) {
-  const { functions, plain, files, mappings, packages } = data.places;
+function search(data, scope, regex, isLiteral) {
+  const { name, functions, plain, files, mappings, packages } = data.places;
   const is = (text) => text !== "" && regex.test(text);
+  // What is shown for a name can be typed too, place included: `pay file:///srv/app.mjs:52:19`.
+  const shown = data.names.map((text, id) => is(text) || (isLiteral && (is(data.short[id]) || is(data.full[id]))));
   const tests = {
     // A function without a name has one: `^$` finds it.
-    function: (place) => regex.test(functions[place]) || is(plain[place]),
+    function: (place) => regex.test(functions[place]) || is(plain[place]) || shown[name[place]],
     file: (place) => is(files[place]),
     mapping: (place) => is(mappings[place]),
     package: (place) => is(packages[place]),

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::name::{clean, is_library, short_names, split_shown};
+use crate::name::{NAMELESS, clean, is_library, short_names, split_shown};
 use crate::output::text::Style;
 use crate::pattern::is_runtime;
 use crate::report::Name;
@@ -27,7 +27,7 @@ impl Names {
             distinct.iter().map(std::string::ToString::to_string).collect()
         };
         let printable =
-            |name: String| if name.is_empty() { EMPTY.to_string() } else { clean(&name).into_owned() };
+            |name: String| if name.is_empty() { NAMELESS.to_string() } else { clean(&name).into_owned() };
         let shown = distinct.into_iter().cloned().zip(shown.into_iter().map(printable)).collect();
         Names { shown, own: RefCell::default() }
     }
@@ -46,9 +46,6 @@ impl Names {
         })
     }
 }
-
-/// How a function without a name is shown.
-const EMPTY: &str = "\"\"";
 
 /// The end of a path that tells files apart: folder and file.
 pub(in crate::output) fn short_file(file: &str) -> String {

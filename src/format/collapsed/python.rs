@@ -1,0 +1,210 @@
+//! Stacks of py-spy, whose frames are texts with a place in them: `load (shop/orders.py:31)`.
+//!
+//! The line is the one that was running, or with `--function` the one that the function starts at.
+//! Running lines are taken off the name, so that a function is one row whatever its lines, and
+//! `--by line` tells these apart. The first lines of functions stay in the names that py-spy gave
+//! them: they tell functions of one name apart.
+
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+
+use crate::profile::{Column, Frame, FrameId, Function, FunctionId, Profile, StringId};
+
+/// A frame as py-spy writes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Place<'a> {
+    function: &'a str,
+    file: &'a str,
+    /// 0 where there is none.
+    line: u32,
+}
+
+/// Whether a file is Python's: `orders.py`, `<string>`, `<frozen runpy>`.
+pub(in crate::format) fn is_python(file: &str) -> bool {
+    let is_made = file.len() > 2 && file.starts_with('<') && file.ends_with('>');
+    is_made || [".py", ".pyx", ".pyw"].iter().any(|ending| file.ends_with(ending))
+}
+
+/// The parts of `load (shop/orders.py:31)` or `load (shop/orders.py)`.
+fn place(text: &str) -> Option<Place<'_>> {
+    let (function, place) = text.strip_suffix(')')?.split_once(" (")?;
+    let (file, line) = match place.rsplit_once(':') {
+        Some((file, line)) if line.bytes().all(|byte| byte.is_ascii_digit()) => (file, line.parse().ok()?),
+        _ => (place, 0),
+    };
+    let is_name = !function.is_empty() && !function.contains(' ');
+    (is_name && is_python(file)).then_some(Place { function, file, line })
+}
+
+/// Gives the functions of a text by py-spy their files and lines; any other is left as it is.
+pub(super) fn take_places(profile: &mut Profile) {
+    let before = profile.symbols.clone();
+    let texts: Column<FunctionId, &str> = before.functions.ids().map(|id| before.function_name(id)).collect();
+    let places: Column<FunctionId, Option<Place<'_>>> = texts.iter().map(|text| place(text)).collect();
+    if !is_by_py_spy(&texts, &places) {
+        return;
+    }
+    let lines_run = are_running_lines(&places);
+    let symbols = Arc::make_mut(&mut profile.symbols);
+    let mut kept: HashMap<(StringId, StringId), FunctionId> = HashMap::new();
+    let mut moved: Column<FunctionId, FunctionId> = symbols.functions.ids().collect();
+    for (id, place) in places.enumerate() {
+        let Some(place) = place else { continue };
+        let file = symbols.strings.intern(place.file);
+        if lines_run {
+            let name = symbols.strings.intern(place.function);
+            symbols.functions[id] = Function { name, file, line: 0, column: 0, by_place: true };
+            moved[id] = *kept.entry((name, file)).or_insert(id);
+        } else {
+            let function = &mut symbols.functions[id];
+            (function.file, function.line) = (file, place.line);
+        }
+    }
+    let frames: Vec<FrameId> = symbols.frames.ids().collect();
+    for id in frames {
+        let Frame { function, .. } = symbols.frames[id];
+        if let (true, Some(place)) = (lines_run, places[function]) {
+            symbols.frames[id] = Frame { function: moved[function], line: place.line, ..symbols.frames[id] };
+        }
+    }
+}
+
+/// Nearly all frames must have the form of py-spy's, and most must be Python's; with `--native` the
+/// others are `PyObject_Call (libpython3.11.so)`.
+fn is_by_py_spy(texts: &Column<FunctionId, &str>, places: &Column<FunctionId, Option<Place<'_>>>) -> bool {
+    // `--subprocesses` puts `process 812:"python shop.py"` above the stacks.
+    let frames = || texts.enumerate().filter(|(_, text)| !text.starts_with("process "));
+    let all = frames().count();
+    let alike = frames().filter(|(_, text)| text.ends_with(')') && text.contains(" (")).count();
+    let python = places.iter().flatten().count();
+    let with_line = places.iter().flatten().filter(|place| place.line > 0).count();
+    alike * 10 >= all * 9 && python * 2 > all && with_line * 2 > all
+}
+
+/// Whether the lines are those that were running, rather than those where functions start.
+fn are_running_lines(places: &Column<FunctionId, Option<Place<'_>>>) -> bool {
+    let mut lines: HashMap<(&str, &str), (u32, bool)> = HashMap::new();
+    let mut has_module = false;
+    for place in places.iter().flatten() {
+        let is_module = place.function == "<module>" && !place.file.starts_with('<');
+        // A module starts at its first line.
+        if is_module && place.line > 1 {
+            return true;
+        }
+        has_module |= is_module;
+        let (first, several) = lines.entry((place.function, place.file)).or_insert((place.line, false));
+        *several |= *first != place.line;
+    }
+    // Older versions of py-spy name methods without their class: a few functions of one name in one
+    // file are no sign of running lines where a module was seen at its first line.
+    let several = lines.values().filter(|(_, several)| *several).count();
+    if has_module { several * 10 > lines.len() } else { several > 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::{self, Source};
+    use crate::profile::{LoadOptions, draw};
+    use crate::tree::{By, Keys};
+
+    fn load(text: &str) -> Profile {
+        let options = LoadOptions::default();
+        format::load(&mut Source::from_bytes(text.into()), options, format::named("collapsed")).unwrap()
+    }
+
+    fn names(profile: &Profile, by: &By) -> Vec<String> {
+        let keys = Keys::new(profile, by);
+        let mut names: Vec<String> =
+            profile.symbols.frames.ids().map(|id| keys.name(keys.of_frame(id)).to_string()).collect();
+        names.sort();
+        names.dedup();
+        names
+    }
+
+    #[test]
+    fn parts_of_a_frame() {
+        for (text, want) in [
+            ("f (x.py:6)", Some(("f", "x.py", 6))),
+            ("f (x.py)", Some(("f", "x.py", 0))),
+            (
+                "<module> (C:\\Program Files (x86)\\x.py:1)",
+                Some(("<module>", "C:\\Program Files (x86)\\x.py", 1)),
+            ),
+            ("_run_code (<frozen runpy>:88)", Some(("_run_code", "<frozen runpy>", 88))),
+            ("A.f.<locals>.<listcomp> (a/x.pyx:6)", Some(("A.f.<locals>.<listcomp>", "a/x.pyx", 6))),
+            ("main (server.go:6)", None),
+            ("f(x.py:6)", None),
+            ("operator new (x.py:6)", None),
+            ("f (x.py:-1)", None),
+            ("f (x.py:99999999999)", None),
+            ("f (<>:1)", None),
+            ("thread (0x7F00)", None),
+        ] {
+            let found = place(text).map(|place| (place.function, place.file, place.line));
+            assert_eq!(found, want, "{text}");
+        }
+    }
+
+    #[test]
+    fn running_lines_of_a_function_are_one_row() {
+        let profile = load(
+            "<module> (x.py:20);f (x.py:6) 3\n<module> (x.py:20);f (x.py:7) 4\n<module> (x.py:21);f (y.py:7) 5\n",
+        );
+        assert_eq!(names(&profile, &By::Function), ["<module> x.py", "f x.py", "f y.py"]);
+        let lines = ["<module> x.py:20", "<module> x.py:21", "f x.py:6", "f x.py:7", "f y.py:7"];
+        assert_eq!(names(&profile, &By::Line), lines);
+        assert_eq!(draw(&profile).lines().count(), 3);
+        // Without a module several lines of one function tell.
+        assert_eq!(names(&load("f (x.py:6) 3\nf (x.py:7) 4\n"), &By::Function), ["f x.py"]);
+        // A module of one line says nothing about the others.
+        let command = load("<module> (<string>:1);f (x.py:6) 3\n<module> (<string>:1);f (x.py:7) 4\n");
+        assert_eq!(names(&command, &By::Function), ["<module> <string>", "f x.py"]);
+    }
+
+    #[test]
+    fn first_lines_of_functions_stay_in_their_names() {
+        let text = "<module> (x.py:1);f (x.py:6);g (x.py:9) 3\n<module> (x.py:1);h (x.py:7) 4\n";
+        let profile = load(text);
+        assert_eq!(
+            names(&profile, &By::Function),
+            ["<module> (x.py:1)", "f (x.py:6)", "g (x.py:9)", "h (x.py:7)"]
+        );
+        assert_eq!(names(&profile, &By::File), ["x.py"]);
+        assert_eq!(names(&profile, &By::Package), ["x"]);
+    }
+
+    #[test]
+    fn other_texts_are_left_alone() {
+        for text in ["main;f (x.py:6) 3\nmain;g;h 2\n", "a (b.c:3);d (e.c:4) 1\n", "f (x.py);g (x.py) 1\n"] {
+            let profile = load(text);
+            assert!(
+                profile.symbols.functions.iter().all(|function| function.file == StringId::default()),
+                "{text}"
+            );
+        }
+        let native = "process 8:\"python x.py\";<module> (x.py:9);f (x.py:6);g (x.py:8);PyObject_Call (libpython3.11.so) 3\n";
+        let expected = [
+            "<module> x.py",
+            "PyObject_Call (libpython3.11.so)",
+            "f x.py",
+            "g x.py",
+            "process 8:\"python x.py\"",
+        ];
+        assert_eq!(names(&load(native), &By::Function), expected);
+    }
+
+    #[test]
+    fn what_was_read_is_written() {
+        for text in [
+            "<module> (x.py:20);f (x.py:6) 3\n<module> (x.py:20);f (x.py:7) 4\n",
+            "<module> (x.py:1);f (x.py:6) 3\n<module> (x.py:1);g (x.py:9) 4\n",
+            "<module> (x.py:20);f (x.py) 3\n<module> (x.py:20);f (x.py:7) 4\n",
+        ] {
+            let mut bytes = Vec::new();
+            format::writer_named("collapsed").unwrap().write_to(&load(text), 0, false, &mut bytes).unwrap();
+            assert_eq!(String::from_utf8(bytes).unwrap(), text);
+        }
+    }
+}

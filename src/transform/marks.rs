@@ -32,8 +32,8 @@ impl Marks {
             let file = symbols.strings.get(mapping.file);
             patterns.iter().any(|pattern| pattern.matches_mapping(file))
         });
-        let by_package =
-            Patterns::from_iter(patterns.iter().filter(|one| one.aspect() == Aspect::Package).cloned());
+        let by_package: Patterns =
+            patterns.iter().filter(|one| one.aspect() == Aspect::Package).cloned().collect();
         let is_meant = |frame: &Frame| match functions[frame.function] {
             Found::Yes => true,
             Found::No => mappings[frame.mapping],

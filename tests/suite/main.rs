@@ -33,6 +33,7 @@ mod names;
 mod numbers;
 mod options;
 mod page;
+mod pictures;
 mod recipes;
 mod roundtrip;
 mod stats_attribution;

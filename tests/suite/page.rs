@@ -4,7 +4,7 @@
 //! Needs Chromium (Debian's package `chromium`); without it the tests say that they are skipped.
 
 #[path = "page/browser.rs"]
-mod browser;
+pub(crate) mod browser;
 use std::collections::{BTreeMap, BTreeSet};
 
 use browser::{run, run_svg, write};
@@ -13,10 +13,10 @@ use crate::support::edges::{Node, Stacks, nodes, stacks};
 use prof::output::{HtmlOptions, SvgOptions, html, svg};
 use prof::pattern::{Pattern, Patterns};
 use prof::profile::{LabelSetId, LoadOptions, Mapping, Profile, ProfileBuilder, from_picture};
-use prof::report::Page;
+use prof::report::{About, Normalize, Page};
 use prof::transform::{self, Marks};
 use prof::unit::{Scale, Unit};
-use prof::view::{self, FlameOptions, PageOptions, Scope, TopOptions};
+use prof::view::{self, BaseSide, FlameOptions, PageOptions, Scope, TopOptions};
 use serde_json::{Value, json};
 
 fn page_of(profile: &Profile, metric: usize) -> Page {
@@ -596,6 +596,50 @@ fn two_profiles_are_compared() {
 }
 
 #[test]
+fn the_old_side_has_a_header_of_its_own_and_is_rescaled() {
+    let (new, old) = (from_picture("main;a 6"), from_picture("main;a 1\nmain;gone 2"));
+    let mut options = PageOptions { scope: Scope::metric(0), title: "new.folded".into() };
+    options.scope.base = Some(BaseSide {
+        inputs: vec!["old.folded".into()],
+        metric: 0,
+        recording: About { duration_ns: Some(3_000_000_000), ..About::default() },
+        normalize: Normalize { method: "total", ratio: 2.0 },
+    });
+    let page = write(&view::page(&new, Some(&old), &options));
+    let check = "
+        const about = () => document.getElementById('about').textContent;
+        const side = () => [about(), counted(), blocks()];
+        const opened = side();
+        const deltas = page.table().map((row) => [row.name, row.delta]);
+        page.change({ side: 'old' });
+        return { opened, deltas, old: side(), options: Array.from(element('side').options, (o) => o.value) };";
+    let Some(result) = run(&page, "", check) else { return };
+    let base = "base old.folded · samples 3 in 3.00s · rescaled × 2.000 (total)";
+    assert_eq!(result["opened"][0], format!("samples 6 · {base}"));
+    assert_eq!(result["deltas"], json!([["a", 4], ["main", 0], ["gone", -4]]));
+    assert_eq!(result["old"][0], base);
+    assert_eq!(
+        result["old"][1],
+        json!({ "rows": [["gone", "4", "4"], ["a", "2", "2"], ["main", "0", "6"]], "shown": "6", "noStack": "0" })
+    );
+    let blocks =
+        json!([[0, "a", "2", "2"], [0, "gone", "4", "4"], [1, "main", "6", "0"], [2, "(all)", "6", "0"]]);
+    assert_eq!(result["old"][2], blocks);
+    assert_eq!(result["options"], json!(["new", "old"]));
+}
+
+#[test]
+fn blocks_are_labelled_with_functions_and_tooltips_say_where() {
+    let profile = from_picture("<module> (x.py:3);serve (app.py:82) 6");
+    let check = "
+        const blocks = page.graph.rows.flat().filter(({ node }) => node > 0);
+        return blocks.map((block) => [fitLabel(page.look(block).label, 40), page.describe(block).slice(0, 2)]);";
+    let Some(result) = run(&write(&page_of(&profile, 0)), "", check) else { return };
+    let expected = json!([["serve", ["serve", "app.py:82"]], ["<module> x.py:3", ["<module>", "x.py:3"]]]);
+    assert_eq!(result, expected);
+}
+
+#[test]
 fn the_picture_zooms_and_searches() {
     let profile = from_picture("main;x/a.(*T).f;b 6\nmain;x/a.(*T).f;c 3\nmain;d 1");
     let mut picture = Vec::new();
@@ -615,8 +659,14 @@ fn the_picture_zooms_and_searches() {
         const restored = seen();
         search('^[bd]$');
         const matched = matchedtxt.textContent;
+        const dim = Array.from(frames.querySelectorAll('.dim'), g_to_func).length;
         search('T).f');
-        return { labels, zoomed, restored, matched, literal: matchedtxt.textContent };";
+        const literal = matchedtxt.textContent;
+        group('x/a.(*T).f').querySelector('rect').dispatchEvent(new MouseEvent('click', { bubbles: true }));
+        press('Escape');
+        const query = Object.keys(get_params());
+        search_prompt();
+        return { labels, zoomed, restored, matched, dim, literal, query, still: frames.querySelectorAll('.dim').length };";
     let Some(result) = run_svg(&picture, check) else { return };
     assert_eq!(result["labels"], json!(["a.(*T).f", "b"]));
     let zoomed =
@@ -633,6 +683,9 @@ fn the_picture_zooms_and_searches() {
     assert_eq!(result["restored"], json!(restored));
     assert_eq!(result["matched"], "Matched: 70.0%");
     assert_eq!(result["literal"], "Matched: 90.0%");
+    // All but `b` and `d`, until the search ends; Escape ends the zoom alone.
+    assert_eq!((&result["dim"], &result["still"]), (&json!(4), &json!(0)));
+    assert_eq!(result["query"], json!(["s"]));
 }
 
 #[test]

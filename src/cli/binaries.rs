@@ -35,6 +35,9 @@ pub(super) enum Search {
         /// Its build id; `None` where it has none.
         id: Option<BuildId>,
     },
+    /// A file at the path that the profile names, of which nothing proves that it is the one recorded: the
+    /// profile may come from another machine, and has no build id of it.
+    Unproven,
     /// Nothing.
     Missing,
 }
@@ -83,6 +86,9 @@ impl Binaries {
         match debug {
             // Without the code itself the debug information still knows what the linker's addresses are.
             Some(binary) => Search::Found(Files { common: common(&binary), binary, debug: None }),
+            None if claimed.is_empty() && is_own_path(file) && about(Path::new(file)).is_some() => {
+                Search::Unproven
+            }
             None => other.unwrap_or(Search::Missing),
         }
     }
@@ -112,10 +118,10 @@ impl Binaries {
                 paths.push(place.join(name));
             }
         }
-        if is_file_path(file) && Path::new(file).is_absolute() && !is_network_path(file) {
-            paths.push(PathBuf::from(file));
-        }
         if !claimed.is_empty() {
+            if is_own_path(file) {
+                paths.push(PathBuf::from(file));
+            }
             paths.extend(by_id(Path::new(SYSTEM_DEBUG), claimed));
             paths.extend(folders.iter().flat_map(|folder| self.with_id(folder, claimed)));
         }
@@ -212,6 +218,11 @@ fn by_id(folder: &Path, id: &str) -> Vec<PathBuf> {
 pub(super) fn is_file_path(file: &str) -> bool {
     let is_other = ["[", "//anon", "/anon_hugepage", "/dev/", "/memfd:", "/SYSV", "anon_inode:"];
     !file.is_empty() && !file.ends_with("(deleted)") && !is_other.iter().any(|start| file.starts_with(start))
+}
+
+/// Whether a profile may name a file of this machine.
+fn is_own_path(file: &str) -> bool {
+    is_file_path(file) && Path::new(file).is_absolute() && !is_network_path(file)
 }
 
 /// Whether opening a path may speak to another machine: who wrote the profile should not say to which.

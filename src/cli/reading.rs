@@ -97,6 +97,7 @@ pub(crate) fn load_one(
         if name == "-" { Box::new(io::stdin()) } else { Box::new(File::open(name)?) };
     let start = Instant::now();
     let mut source = Source::open_with(progress.watch(reader), inflate, options.budget)?;
+    source.set_name(name);
     let profile = format::load(&mut source, options, format)?;
     progress.loaded(source.times(start.elapsed()));
     Ok(profile)

@@ -60,9 +60,12 @@ impl SymbolArgs {
         }
         let mut profiles: Vec<&mut Profile> = profiles.collect();
         let mut binaries = Binaries::new(&self.binary);
+        // The tables of a profile are made anew once, whatever the number of its binaries.
+        let mut places: BTreeMap<usize, CodePlaces> = BTreeMap::new();
+        let mut unproven: BTreeMap<usize, Vec<String>> = BTreeMap::new();
         for ((file, build_id), spots) in spots(profiles.iter().map(|profile| &**profile)) {
             match binaries.find(&file, &build_id) {
-                Search::Found(files) => look_up(&files, &spots, &mut profiles)?,
+                Search::Found(files) => look_up(&files, &spots, &profiles, &mut places),
                 Search::Other { path, id } => {
                     let id = id.map_or("none".to_string(), |id| id.to_string());
                     let warning = format!(
@@ -72,8 +75,16 @@ impl SymbolArgs {
                     );
                     profiles[spots[0].0].meta.warnings.push(warning);
                 }
+                Search::Unproven => unproven.entry(spots[0].0).or_default().push(file),
                 Search::Missing => {}
             }
+        }
+        for (number, files) in unproven {
+            profiles[number].meta.warnings.push(describe_unproven(&files));
+        }
+        for (number, places) in places {
+            let named = symbolize(profiles[number], &places).context("names for addresses")?;
+            *profiles[number] = named;
         }
         Ok(())
     }
@@ -113,8 +124,13 @@ fn spots<'p>(profiles: impl Iterator<Item = &'p Profile>) -> BTreeMap<Key, Vec<S
     spots
 }
 
-/// Looks the addresses up in a binary, each once, and puts the names into the profiles.
-fn look_up(files: &Files, spots: &[Spot], profiles: &mut [&mut Profile]) -> Result<()> {
+/// Looks the addresses up in a binary, each once, and adds what is there to the places of each profile.
+fn look_up(
+    files: &Files,
+    spots: &[Spot],
+    profiles: &[&mut Profile],
+    places: &mut BTreeMap<usize, CodePlaces>,
+) {
     let address = |&(number, mapping, address): &Spot| {
         let mapping: &Mapping = &profiles[number].symbols.mappings[mapping];
         address_in_file(mapping, address)
@@ -124,18 +140,25 @@ fn look_up(files: &Files, spots: &[Spot], profiles: &mut [&mut Profile]) -> Resu
     wanted.dedup();
     let found = functions(files, &wanted);
     let known: HashMap<Address, &Vec<CodePlace>> = wanted.iter().copied().zip(&found).collect();
-    let mut places: BTreeMap<usize, CodePlaces> = BTreeMap::new();
     for spot in spots {
         let at = address(spot).and_then(|address| known.get(&address).copied());
         if let Some(at) = at.filter(|at| !at.is_empty()) {
             places.entry(spot.0).or_default().insert((spot.1, spot.2), at.clone());
         }
     }
-    for (number, places) in places {
-        let named = symbolize(profiles[number], &places).context("names for addresses")?;
-        *profiles[number] = named;
+}
+
+fn describe_unproven(files: &[String]) -> String {
+    let more = files.len().saturating_sub(NAMED);
+    let named: Vec<&str> = files.iter().take(NAMED).map(|file| base_name(file)).collect();
+    let mut named = named.join(", ");
+    if more > 0 {
+        named.push_str(&format!(" and {more} more"));
     }
-    Ok(())
+    format!(
+        "no names are taken from {named} on this machine: the profile has no build id to tell whether it is the \
+         same build; if it is, name it with --binary PATH"
+    )
 }
 
 /// The functions at addresses of a binary; none where a file has gone since it was found.
@@ -175,4 +198,46 @@ fn describe(found: &Unresolved, metric: &str) -> Option<String> {
         text.push_str("; --binary PATH says where binaries are, a file or a folder");
     }
     Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::{Frame, LabelSetId, LoadOptions, ProfileBuilder};
+    use crate::transform::FRAMES_REBUILT;
+
+    /// A profile with one frame in each of `count` binaries.
+    fn profile(count: usize) -> Profile {
+        let mut builder = ProfileBuilder::new("test", LoadOptions::default());
+        builder.metric("samples", "count");
+        for number in 0..count {
+            let file = builder.string(&format!("/srv/lib{number}.so"));
+            let mapping = builder.mapping(Mapping { file, ..Mapping::default() });
+            let function = builder.unnamed_function(mapping);
+            // Where `order` is, as nm has it.
+            let frame = builder.frame(Frame { function, address: 0x11B0, mapping, ..Frame::default() });
+            let stack = builder.stack(&[frame]);
+            builder.sample(stack, LabelSetId::default(), None, &[1]);
+        }
+        builder.finish().unwrap()
+    }
+
+    #[test]
+    fn twice_the_binaries_is_at_most_twice_the_work() {
+        let folder = tempfile::tempdir().unwrap();
+        let binary = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/symbols/sorting");
+        for number in 0..16 {
+            std::fs::copy(&binary, folder.path().join(format!("lib{number}.so"))).unwrap();
+        }
+        let arguments = SymbolArgs { binary: vec![folder.path().to_path_buf()], symbolize: Symbolize::Auto };
+        let steps = |count: usize| {
+            let mut profile = profile(count);
+            let before = FRAMES_REBUILT.get();
+            arguments.apply(iter::once(&mut profile)).unwrap();
+            assert!(unnamed_addresses(&profile).is_empty());
+            FRAMES_REBUILT.get() - before
+        };
+        assert_eq!(steps(8), 8);
+        assert_eq!(steps(16), 16);
+    }
 }

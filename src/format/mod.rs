@@ -1,8 +1,8 @@
 //! Reading profiles: finding the format from the content, and one file a format.
 //!
 //! [`load`] takes compression off, asks every row of [`FORMATS`] how sure it is, and lets the surest
-//! read. Names and endings of files are never looked at: real files called `.pb.gz` are not
-//! compressed, and `.prof` has five meanings.
+//! read. Names of files do not count: real files called `.pb.gz` are not compressed, and `.prof` has five
+//! meanings. Only where the content speaks for nothing, `.folded` says what a list of names and numbers is.
 
 mod allocators;
 mod austin;
@@ -134,13 +134,12 @@ pub fn load(
     format: Option<&Format>,
 ) -> Result<Profile, LoadError> {
     source.limit(options.budget);
-    let head = head(source)?;
     let (format, confidence) = match format {
         Some(format) => (format, "given"),
-        None => {
-            let found = recognize(head).ok_or_else(|| LoadError::Unrecognized { hint: hint(head) })?;
-            (found.0, found.1.word())
-        }
+        None => match recognize_source(source)? {
+            Some((format, confidence)) => (format, confidence.word()),
+            None => return Err(LoadError::Unrecognized { hint: hint(head(source)?) }),
+        },
     };
     let mut profile = (format.read)(source, options)?;
     profile.meta.confidence = confidence;
@@ -160,7 +159,17 @@ fn head(source: &mut Source) -> Result<&[u8], LoadError> {
 
 /// [`recognize`] for an input of which nothing has been read yet.
 pub fn recognize_source(source: &mut Source) -> Result<Option<(&'static Format, Confidence)>, LoadError> {
-    Ok(recognize(head(source)?))
+    let head = head(source)?;
+    let is_json = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head).trim_ascii_start().starts_with(b"{");
+    if let Some(found) = recognize(head) {
+        return Ok(Some(found));
+    }
+    if is_json {
+        // What tells JSON is its keys, and the one that does may come after a long list.
+        return Ok(recognize(source.head(usize::MAX)?));
+    }
+    let is_folded = source.is_called(collapsed::ENDINGS) && collapsed::has_weights(source.bytes());
+    Ok(is_folded.then_some((&collapsed::COLLAPSED, Confidence::Maybe)))
 }
 
 /// The format that the first bytes of an input speak for, and how clearly.
@@ -184,4 +193,40 @@ fn finished(builder: ProfileBuilder) -> Result<Profile, ParseError> {
 /// What an input that no format recognizes is, where that is known.
 fn hint(head: &[u8]) -> Option<String> {
     hints::hint(head).map(str::to_string).or_else(|| json::hint(head))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_after_a_long_list_still_tells() {
+        let long = "x".repeat(HEAD + 10);
+        let text = format!(
+            r#"{{"notes": ["{long}"], "profile": {{"meta": {{}}, "threads": [{{"stringArray": ["f"],
+            "funcTable": {{"name": [0]}}, "frameTable": {{"func": [0]}},
+            "stackTable": {{"prefix": [null], "frame": [0]}}, "samples": {{"stack": [0]}}}}]}}}}"#
+        );
+        let profile = load(&mut Source::from_bytes(text.into()), LoadOptions::default(), None).unwrap();
+        assert_eq!((profile.meta.format, profile.meta.metrics[0].total), ("gecko", 1));
+        let other = format!(r#"{{"notes": ["{long}"]}}"#);
+        assert!(load(&mut Source::from_bytes(other.into()), LoadOptions::default(), None).is_err());
+    }
+
+    #[test]
+    fn an_ending_breaks_a_tie() {
+        let load_as = |name: &str, text: &str| {
+            let mut source = Source::from_bytes(text.into());
+            source.set_name(name);
+            load(&mut source, LoadOptions::default(), None).map(|profile| profile.meta.metrics[0].total)
+        };
+        let frames = "read file 3\nwrite file 4\n";
+        assert!(load_as("x.txt", frames).is_err());
+        for name in ["x.folded", "x.folded.gz", "X.COLLAPSED"] {
+            assert_eq!(load_as(name, frames).unwrap(), 7, "{name}");
+        }
+        assert!(load_as("x.folded", "no numbers\n").is_err());
+        // What looks like code needs no ending.
+        assert_eq!(load_as("", "operator new(unsigned long)+0x131 3\nmain+0x2 4\n").unwrap(), 7);
+    }
 }

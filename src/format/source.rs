@@ -45,6 +45,8 @@ const MAX_LAYERS: usize = 4;
 /// A window over the bytes of an input.
 pub struct Source {
     window: Vec<u8>,
+    /// What the file is called; empty where that is not known.
+    name: String,
     /// Where the unread bytes start in `window`.
     start: usize,
     /// Offset of the window's first unread byte in the decompressed input.
@@ -163,6 +165,7 @@ impl Source {
 
     fn new(window: Vec<u8>, blocks: Blocks, counters: Arc<Counters>, budget: Budget) -> Source {
         Source {
+            name: String::new(),
             window,
             start: 0,
             position: 0,
@@ -230,6 +233,18 @@ impl Source {
     pub fn head(&mut self, count: usize) -> Result<&[u8], LoadError> {
         while self.bytes().len() < count && self.more()? {}
         Ok(self.bytes())
+    }
+
+    /// Says what the file is called, which may break a tie between formats.
+    pub fn set_name(&mut self, name: &str) {
+        self.name = name.to_ascii_lowercase();
+    }
+
+    /// Whether the file's name has one of `endings`, before what compression adds to it.
+    pub(crate) fn is_called(&self, endings: &[&str]) -> bool {
+        let name = [".gz", ".zst"].iter().find_map(|packed| self.name.strip_suffix(packed));
+        let name = name.unwrap_or(&self.name);
+        endings.iter().any(|ending| name.ends_with(ending))
     }
 
     /// All bytes that are left, for formats that cannot be read as they come.

@@ -48,6 +48,8 @@ pub use metrics::pick_metrics;
 pub use rename::{Rename, rename};
 pub use side_by_side::{OneMetric, SideBySideError, side_by_side};
 pub use stacks::{hide_stacks, show_stacks};
+#[cfg(test)]
+pub(crate) use symbolize::FRAMES_REBUILT;
 pub use symbolize::{CodePlaces, address_in_file, symbolize, unnamed_addresses};
 pub use times::{Moment, TimeError, show_times};
 pub use trim::{end_before, prune_from, show_from};

@@ -85,6 +85,8 @@ struct Becomes {
 /// The tables of a profile with names in them. Functions that stood for code without a name are gone
 /// where all of it has got names.
 fn named(profile: &Profile, places: &CodePlaces) -> (crate::profile::Symbols, Becomes) {
+    #[cfg(test)]
+    FRAMES_REBUILT.with(|frames| frames.set(frames.get() + profile.symbols.frames.len()));
     let old = &profile.symbols;
     let unnamed = old.unnamed_frames();
     let mut table = SymbolTable::default();
@@ -113,6 +115,12 @@ fn named(profile: &Profile, places: &CodePlaces) -> (crate::profile::Symbols, Be
         becomes.range.push((start, becomes.frames.len()));
     }
     (table.symbols, becomes)
+}
+
+#[cfg(test)]
+thread_local! {
+    /// How many frames were put into new tables: the work of naming.
+    pub(crate) static FRAMES_REBUILT: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
 fn function_at(place: &CodePlace, table: &mut SymbolTable) -> FunctionId {

@@ -239,6 +239,23 @@ fn firefox_profiles_count_from_the_start_of_the_image() {
     assert_eq!((names(&rows), errors.as_str()), (vec!["order"], ""));
 }
 
+/// What `perf script` printed elsewhere names paths that are here too, and nothing says that the files are
+/// the same.
+#[test]
+fn a_file_of_the_same_path_needs_proof() {
+    let folder = Folder::new("unproven");
+    let here = folder.copy("sorting", "sorting");
+    let text = format!("app 1 2.5: 1 cycles: \n\t 11b0 [unknown] ({})\n\n", here.display());
+    let path = folder.0.join("perf.txt");
+    fs::write(&path, text).unwrap();
+    let profile = path.to_str().unwrap();
+    let (rows, errors) = top(profile, &[], None);
+    assert_eq!(names(&rows), ["[sorting]"]);
+    assert!(errors.contains("no names are taken from sorting on this machine"), "{errors}");
+    let (rows, errors) = top(profile, &["--binary", here.to_str().unwrap()], None);
+    assert_eq!((names(&rows), errors.as_str()), (vec!["order"], ""));
+}
+
 #[test]
 fn another_build_is_refused() {
     let other = Folder::new("other-build");

@@ -30,6 +30,9 @@ pub(super) static COLLAPSED: Format = Format { name: NAME, title: "collapsed sta
 
 const NAME: &str = "collapsed";
 
+/// Endings of files that say what a list of names and numbers is.
+pub(super) const ENDINGS: &[&str] = &[".folded", ".collapsed"];
+
 /// Blocks that are read before other processors are asked to help: a megabyte.
 const ALONE: usize = 8;
 
@@ -59,6 +62,12 @@ fn sniff(head: &[u8]) -> Confidence {
     if is_long_stack || is_likely { Confidence::Maybe } else { Confidence::No }
 }
 
+/// Whether more than half of the lines end in a weight.
+pub(super) fn has_weights(head: &[u8]) -> bool {
+    let (good, all, _) = survey(head);
+    good * 2 > all && !is_binary(head) && memchr::memchr(0, head).is_none()
+}
+
 /// Whether a line with a weight has frames with a separator between them.
 fn has_separator(head: &[u8]) -> bool {
     head.split(|&byte| byte == b'\n')
@@ -66,8 +75,8 @@ fn has_separator(head: &[u8]) -> bool {
         .any(|(stack, _)| stack.contains(&b';'))
 }
 
-/// Whether every line is a name without blanks and its weight, or its two weights. Lines of nothing but numbers
-/// are some other table.
+/// Whether every line is a name and its weight, or its two weights. Lines of nothing but numbers are some
+/// other table, and so are names with blanks unless they are those of code: `operator new(long)+0x131`.
 fn are_pairs(head: &[u8]) -> bool {
     let whole = memchr::memrchr(b'\n', head).map_or(head, |end| &head[..end]);
     let lines = whole.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
@@ -75,7 +84,9 @@ fn are_pairs(head: &[u8]) -> bool {
         let names =
             split_weight(line).map_or(line, |(rest, _)| split_weight(rest).map_or(rest, |(rest, _)| rest));
         let is_name = |byte: &u8| !byte.is_ascii_digit() && *byte != b'.';
-        names.iter().any(is_name) && !names.contains(&b' ') && !names.contains(&b'\t')
+        let is_code = || [&b"+0x"[..], b"::"].iter().any(|text| memchr::memmem::find(names, text).is_some());
+        let has_blanks = names.contains(&b' ') || names.contains(&b'\t');
+        names.iter().any(is_name) && (!has_blanks || is_code())
     })
 }
 

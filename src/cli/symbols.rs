@@ -225,7 +225,9 @@ mod tests {
     #[test]
     fn twice_the_binaries_is_at_most_twice_the_work() {
         let folder = tempfile::tempdir().unwrap();
-        let binary = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/symbols/sorting");
+        let fixtures = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/symbols");
+        let binary = fixtures.join("sorting");
+        std::fs::copy(fixtures.join("sorting.debug"), folder.path().join("sorting.debug")).unwrap();
         for number in 0..16 {
             std::fs::copy(&binary, folder.path().join(format!("lib{number}.so"))).unwrap();
         }

@@ -245,6 +245,7 @@ fn firefox_profiles_count_from_the_start_of_the_image() {
 fn a_file_of_the_same_path_needs_proof() {
     let folder = Folder::new("unproven");
     let here = folder.copy("sorting", "sorting");
+    folder.copy("sorting.debug", "sorting.debug");
     let text = format!("app 1 2.5: 1 cycles: \n\t 11b0 [unknown] ({})\n\n", here.display());
     let path = folder.0.join("perf.txt");
     fs::write(&path, text).unwrap();

@@ -89,10 +89,11 @@ impl GraphCommand {
             self.mark.apply(profile, self.view.filters.fixed_strings, &mut scope)?;
             let for_people = picture.is_some() || self.view.layout.format.is_for_people();
             let (nodes, min_edge) = if for_people { (NODES, MIN_EDGE) } else { (0, 0.0) };
+            let most = || if for_people { self.view.layout.rows_or(nodes) } else { nodes };
             let options = GraphOptions {
                 scope,
                 sort: self.base.order(self.sort.as_ref(), sort.clone())?,
-                max_nodes: Some(self.limit.unwrap_or(nodes)).filter(|&nodes| nodes > 0),
+                max_nodes: Some(self.limit.unwrap_or_else(most)).filter(|&nodes| nodes > 0),
                 min_edge: self.min_edge.unwrap_or(min_edge),
             };
             Ok(Report::Graph(graph(profile, &options)))

@@ -22,13 +22,15 @@ mod values;
 use std::sync::Arc;
 
 pub use diff::{
-    BudgetCheck, Detectable, Diff, DiffAbout, DiffNoise, DiffRow, DiffSide, DiffVerdict, Moved, RowAbout,
-    RowTest, RowVerdict,
+    BudgetCheck, Detectable, Diff, DiffAbout, DiffNoise, DiffRow, DiffSide, DiffVerdict, Folded, Moved,
+    RowAbout, RowTest, RowVerdict,
 };
 pub use flame::{Flame, FlameNode};
 pub use focus::{Focus, Match, More, Neighbour, NeighbourKind, Overlap, StackInfo};
 pub use graph::{Graph, GraphEdge, GraphNode};
-pub use header::{About, Base, BaseAbout, Header, Highlight, MetricName, MetricTotal, Normalize, TextColumn};
+pub use header::{
+    About, Artefact, Base, BaseAbout, Header, Highlight, MetricName, MetricTotal, Normalize, TextColumn,
+};
 pub use hot::{Hot, HotSequence, PathStep};
 pub use info::{Depth, Info, InfoAbout, InfoInput, InfoLabel, InfoMetric};
 pub use labels::{LabelKey, LabelShare, LabelText, Labels};

@@ -11,7 +11,7 @@ use crate::cli::inputs::{Loaded, load};
 use crate::profile::{LoadOptions, Profile};
 use crate::report::{self, About, DiffSide};
 use crate::stats::Normalize;
-use crate::transform::{ARTEFACTS, OneMetric, fold_leaves, side_by_side};
+use crate::transform::{OneMetric, artefacts, fold_leaves, side_by_side};
 use crate::tree::By;
 use crate::view::{BaseSide, DiffOptions, DiffSides, Sort, about, beside, diff};
 
@@ -120,7 +120,8 @@ impl BaseArgs {
                 let (whole, size) = beside(&[old, new], LoadOptions::default())?;
                 let side = |side| DiffSide { profiles: 1, total: total(side), ..DiffSide::default() };
                 let sides = DiffSides { old: side(old), new: side(new), size };
-                let found = diff(&fold_leaves(&whole, ARTEFACTS).0, sides, &DiffOptions::new(By::Function))?;
+                let found =
+                    diff(&fold_leaves(&whole, &artefacts(&whole)).0, sides, &DiffOptions::new(By::Function))?;
                 if let Some(why) = found.about.untestable {
                     let hint = "--normalize total compares shares, none the values as they are";
                     return Err(hinted(format!("what code did not change cannot be told: {why}"), hint));

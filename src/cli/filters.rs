@@ -69,7 +69,13 @@ pub(crate) struct FilterArgs {
     /// Make one frame of direct recursion
     #[arg(long)]
     pub(crate) collapse_recursion: bool,
-    /// Replace what matches in the names of functions; the first filter applied
+    /// Add the self of frames that the profiler itself put at the end of stacks to their callers; of NAME, too. Applied first
+    #[arg(
+        long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = "",
+        add = ArgValueCompleter::new(functions)
+    )]
+    pub(crate) fold: Vec<String>,
+    /// Replace what matches in the names of functions; applied before the filters that select
     #[arg(long, value_name = "RE=NEW")]
     pub(crate) rename: Vec<String>,
     /// Replace names of functions, files, binaries and the text of labels by hashes, at the end
@@ -140,6 +146,7 @@ impl FilterArgs {
             return self.apply_to_calls(profile, by);
         }
         let mut stages = Stages::new(profile, self.fixed_strings, by);
+        stages.fold(&self.fold)?;
         stages.rename(&self.rename)?;
         stages.label_frames(&self.label_root, &self.label_leaf)?;
         stages.show_labels(&self.label)?;
@@ -197,7 +204,9 @@ impl FilterArgs {
 
     /// Renames the functions of a profile that holds calls; other filters are about stacks.
     fn apply_to_calls(&self, profile: Profile, by: &By) -> Result<Filtered> {
-        let others = FilterArgs { rename: Vec::new(), anonymize: false, ..self.clone() };
+        // Profilers that count calls leave no artefacts, so that `--fold` alone asks for nothing.
+        let fold = self.fold.iter().filter(|name| !name.is_empty()).cloned().collect();
+        let others = FilterArgs { rename: Vec::new(), anonymize: false, fold, ..self.clone() };
         if let Some(filter) = others.typed().first() {
             let format = profile.meta.format;
             let message = format!(
@@ -217,6 +226,9 @@ impl FilterArgs {
     /// The filters as typed, in the order they are applied.
     fn typed(&self) -> Vec<String> {
         let mut typed = Vec::new();
+        let named =
+            |name: &String| if name.is_empty() { String::new() } else { format!("={}", quoted(name)) };
+        typed.extend(self.fold.iter().map(|name| format!("--fold{}", named(name))));
         let mut add = |option: &str, values: &[String]| {
             typed.extend(values.iter().map(|value| format!("{option} {}", quoted(value))));
         };

@@ -9,8 +9,8 @@ use crate::name::nearest;
 use crate::pattern::{self, Aspect, Pattern, Patterns};
 use crate::profile::{Column, FrameId, LabelValue, Profile};
 use crate::transform::{
-    LabelFilter, Marks, Moment, Rename, THREAD_KEYS, TimeError, by_label, hide_labels, label_leaf,
-    label_root, rename, show_labels, show_threads, show_times,
+    LabelFilter, Marks, Moment, Rename, THREAD_KEYS, TimeError, artefacts, by_label, fold_leaves, foldable,
+    hide_labels, label_leaf, label_root, rename, show_labels, show_threads, show_times,
 };
 use crate::tree::{By, marks};
 
@@ -94,6 +94,36 @@ impl Stages {
         }
         self.notes.push(format!("`{text}` matches nothing as a regular expression; matching it literally"));
         Ok(Some(literally))
+    }
+
+    /// Folds artefacts of profilers, and what patterns mean, into their callers; an empty pattern means the
+    /// artefacts alone. Does nothing where no pattern is given.
+    pub(crate) fn fold(&mut self, patterns: &[String]) -> Result<()> {
+        if patterns.is_empty() {
+            return Ok(());
+        }
+        let marks = self.folded(patterns)?;
+        self.profile = fold_leaves(&self.profile, &marks).0;
+        Ok(())
+    }
+
+    /// The artefacts of profilers, and the frames that patterns mean.
+    pub(crate) fn folded(&mut self, patterns: &[String]) -> Result<Marks> {
+        let mut all = artefacts(&self.profile);
+        for text in patterns.iter().filter(|text| !text.is_empty()) {
+            match self.marks(text)? {
+                Some(marks) if !foldable(&self.profile, &marks, &self.all_metrics()).is_empty() => {
+                    all = all.or(&marks)
+                }
+                Some(_) => self.warn(format!("--fold={text}: matches no function at the end of a stack")),
+                None => self.warn(format!("--fold={text}: nothing matches")),
+            }
+        }
+        Ok(all)
+    }
+
+    fn all_metrics(&self) -> Vec<usize> {
+        (0..self.profile.meta.metrics.len()).collect()
     }
 
     pub(crate) fn rename(&mut self, renames: &[String]) -> Result<()> {

@@ -1,6 +1,7 @@
 //! Function names: demangled, made short, attributed to a package, fitted to the line, found again, and
 //! printed safely. Everything here works on the text of a name alone.
 
+mod artefact;
 mod brackets;
 mod clean;
 mod demangle;
@@ -13,6 +14,7 @@ mod place;
 mod rust_escapes;
 mod short;
 
+pub use artefact::is_artefact;
 pub use clean::clean;
 pub(crate) use clean::is_unprintable;
 pub use demangle::demangle;

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use crate::name::{clean, display_width};
 use crate::output::diff::comment;
 use crate::output::rows::Rows;
-use crate::output::text::{Style, heading, overlap_note, short_file};
+use crate::output::text::{Style, artefact_words, heading, overlap_note, short_file};
 use crate::report::{Header, MetricName, Report};
 use crate::unit::{self, IncompatibleUnits, Unit};
 
@@ -50,6 +50,14 @@ pub fn markdown(
     if header.elided_rows > 0 {
         writeln!(out, "\n… {} more rows", unit::group_thousands(header.elided_rows.into()))?;
     }
+    let is_marked = match report {
+        Report::Top(top) => top.rows.iter().any(|row| row.artefact),
+        Report::Tree(tree) => tree.rows.iter().any(|row| row.artefact),
+        _ => false,
+    };
+    if let Some(note) = artefact_words(header, &style).filter(|_| is_marked) {
+        writeln!(out, "\n{}", escape(&note))?;
+    }
     if let Report::Focus(focus) = report
         && let Some(note) = overlap_note(focus)
     {
@@ -81,7 +89,7 @@ fn write_table(titles: &[String], cells: &[Vec<String>], out: &mut dyn Write) ->
 const MOST_DOTS: usize = 40;
 
 /// Columns that are for programs.
-const FOR_PROGRAMS: [&str; 5] = ["function", "candidate", "parent", "depth", "bridged"];
+const FOR_PROGRAMS: [&str; 6] = ["function", "candidate", "artefact", "parent", "depth", "bridged"];
 
 /// The table as people read it: values with their units and shares, rows of a tree set in, and no
 /// column that says nothing.

@@ -25,6 +25,8 @@ pub struct Diff {
     pub verdict: DiffVerdict,
     /// The cost ratios that these profiles would have shown four times out of five.
     pub detectable: Vec<Detectable>,
+    /// The self of artefacts of profilers that was added to their callers, the heaviest first.
+    pub folded: Vec<Folded>,
     /// Budgets that were to be kept.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub budgets: Vec<BudgetCheck>,
@@ -45,6 +47,17 @@ impl Diff {
     pub fn exceeded(&self) -> impl Iterator<Item = &BudgetCheck> {
         self.budgets.iter().filter(|budget| budget.exceeded)
     }
+}
+
+/// The self of a function that was added to its callers.
+#[derive(Clone, Debug, Serialize)]
+pub struct Folded {
+    /// The function.
+    pub name: Name,
+    /// Its self in all old profiles.
+    pub old: i64,
+    /// Its self in all new profiles.
+    pub new: i64,
 }
 
 /// One side of a comparison.

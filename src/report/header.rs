@@ -37,12 +37,34 @@ pub struct Header {
     /// What was to be marked among the rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub highlight: Option<Highlight>,
+    /// Functions that the profiler itself put at the end of stacks, the heaviest first: their self is that of
+    /// their callers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub artefacts: Vec<Artefact>,
     /// What the text header says besides.
     #[serde(skip)]
     pub about: About,
 }
 
+/// A function that the profiler itself put at the end of stacks.
+#[derive(Clone, Debug, Serialize)]
+pub struct Artefact {
+    /// The function's name.
+    pub name: String,
+    /// Its self.
+    #[serde(rename = "self")]
+    pub self_value: i64,
+}
+
 impl Header {
+    /// Whether the row of this name, with or without its place, is an artefact of the profiler.
+    pub fn is_artefact(&self, name: &str) -> bool {
+        let is = |artefact: &Artefact| {
+            name.strip_prefix(&*artefact.name).is_some_and(|place| place.is_empty() || place.starts_with(' '))
+        };
+        self.artefacts.iter().any(is)
+    }
+
     /// Whether the row of this name is to be marked.
     pub fn is_highlighted(&self, name: &Name) -> bool {
         self.highlight.as_ref().is_some_and(|highlight| highlight.names.binary_search(name).is_ok())

@@ -14,6 +14,15 @@ pub struct Top {
     pub rows: Vec<TopRow>,
 }
 
+impl Top {
+    /// Marks the rows that the header calls artefacts of the profiler.
+    pub(crate) fn mark_artefacts(&mut self) {
+        for row in &mut self.rows {
+            row.artefact = self.header.is_artefact(&row.name);
+        }
+    }
+}
+
 /// A function of the flat view.
 #[derive(Clone, Debug, Serialize)]
 pub struct TopRow {
@@ -30,6 +39,9 @@ pub struct TopRow {
     pub values: Values,
     /// Whether it does the work by itself: self is at least 90 % of total and 1 % of all.
     pub candidate: bool,
+    /// Whether the profiler itself put it there: its self is that of its callers.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub artefact: bool,
     /// How many events its values weigh, where that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub events: Option<Pair>,

@@ -32,6 +32,15 @@ pub struct Tree {
     pub min_share: f64,
 }
 
+impl Tree {
+    /// Marks the rows that the header calls artefacts of the profiler.
+    pub(crate) fn mark_artefacts(&mut self) {
+        for row in &mut self.rows {
+            row.artefact = self.header.is_artefact(&row.name);
+        }
+    }
+}
+
 /// A node of a tree.
 #[derive(Clone, Debug, Serialize)]
 pub struct TreeRow {
@@ -47,6 +56,9 @@ pub struct TreeRow {
     /// this row.
     #[serde(flatten)]
     pub values: Values,
+    /// Whether the profiler itself put it there: its self is that of its callers.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub artefact: bool,
     /// How many events its values weigh, where that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub events: Option<Pair>,

@@ -1,37 +1,37 @@
 //! Leaves that the recorder made itself.
 
-use crate::profile::{Column, FunctionId, Profile};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use crate::name::is_artefact;
+use crate::profile::{Column, FrameId, FunctionId, Profile};
+use crate::transform::Marks;
 use crate::transform::engine::{Change, map_stacks};
 
-/// Functions that stand at the end of stacks only because the recorder interrupted there. How often
-/// depends on how busy the machine is: in runs of one Go program they held 0.6 to 48 % of the samples.
-pub const ARTEFACTS: &[&str] = &["runtime.asyncPreempt", "runtime.asyncPreempt2"];
+/// The frames of known artefacts of profilers.
+pub fn artefacts(profile: &Profile) -> Marks {
+    let symbols = &profile.symbols;
+    let functions: Column<FunctionId, bool> =
+        symbols.functions.ids().map(|function| is_artefact(symbols.function_name(function))).collect();
+    Marks::of(symbols.frames.map(|frame| functions[frame.function]))
+}
 
-/// Takes functions called one of `names` off the ends of stacks, so that their self is that of the
-/// function they interrupted. A stack of nothing else keeps its outermost frame. Returns how many
-/// stacks were changed, too.
+/// Takes the frames of `marks` off the ends of stacks, so that their self is that of the function they interrupted.
+/// A stack of nothing else keeps its outermost frame. Returns how many stacks were changed, too.
 ///
 /// ```
 /// use prof::profile::{draw, from_picture};
-/// use prof::transform::{ARTEFACTS, fold_leaves};
+/// use prof::transform::{artefacts, fold_leaves};
 ///
 /// let profile = from_picture("main;work;runtime.asyncPreempt 2\nmain;work 3\nruntime.asyncPreempt 1");
-/// let (folded, stacks) = fold_leaves(&profile, ARTEFACTS);
+/// let (folded, stacks) = fold_leaves(&profile, &artefacts(&profile));
 /// assert_eq!(draw(&folded), "main;work 5\nruntime.asyncPreempt 1");
 /// assert_eq!(stacks, 1);
 /// ```
-pub fn fold_leaves<S: AsRef<str>>(profile: &Profile, names: &[S]) -> (Profile, usize) {
-    let symbols = &profile.symbols;
-    let is_artefact: Column<FunctionId, bool> = symbols
-        .functions
-        .ids()
-        .map(|function| names.iter().any(|name| name.as_ref() == symbols.function_name(function)))
-        .collect();
+pub fn fold_leaves(profile: &Profile, marks: &Marks) -> (Profile, usize) {
     let mut folded = 0;
     let profile = map_stacks(profile, |frames, out| {
-        let artefacts =
-            frames.iter().rev().take_while(|&&frame| is_artefact[symbols.frames[frame].function]).count();
-        let kept = (frames.len() - artefacts).max(1);
+        let kept = kept(frames, marks);
         if kept >= frames.len() {
             return Change::Keep;
         }
@@ -40,4 +40,40 @@ pub fn fold_leaves<S: AsRef<str>>(profile: &Profile, names: &[S]) -> (Profile, u
         Change::Replace
     });
     (profile, folded)
+}
+
+/// How many frames of a stack stay.
+fn kept(frames: &[FrameId], marks: &Marks) -> usize {
+    let artefacts = frames.iter().rev().take_while(|frame| marks.contain(**frame)).count();
+    (frames.len() - artefacts).max(1)
+}
+
+/// The functions whose self [`fold_leaves`] would move, heaviest first, with that self in each of `metrics`.
+pub fn foldable(profile: &Profile, marks: &Marks, metrics: &[usize]) -> Vec<(String, Vec<i64>)> {
+    if !marks.are_any() {
+        return Vec::new();
+    }
+    let mut sums: BTreeMap<FunctionId, Vec<i64>> = BTreeMap::new();
+    let samples = &profile.samples;
+    for row in 0..samples.len() {
+        let frames = profile.stacks.frames(samples.stack[row]);
+        let Some(&leaf) = frames.last().filter(|_| kept(frames, marks) < frames.len()) else { continue };
+        let function = profile.symbols.frames[leaf].function;
+        let sums = sums.entry(function).or_insert_with(|| vec![0; metrics.len()]);
+        for (sum, &metric) in sums.iter_mut().zip(metrics) {
+            *sum += samples.values[metric][row];
+        }
+    }
+    let mut found: Vec<(String, Vec<i64>)> = Vec::new();
+    for (function, values) in sums {
+        // Functions of one name in several files are one for the reader.
+        let name = profile.symbols.function_name(function);
+        match found.iter_mut().find(|(known, _)| known == name) {
+            Some((_, known)) => known.iter_mut().zip(values).for_each(|(sum, value)| *sum += value),
+            None => found.push((name.to_string(), values)),
+        }
+    }
+    found.retain(|(_, values)| values.iter().any(|value| *value != 0));
+    found.sort_by_key(|(_, values)| Reverse(values.iter().map(|value| value.unsigned_abs()).max()));
+    found
 }

@@ -67,6 +67,16 @@ impl Marks {
         marks
     }
 
+    /// The frames that a column says.
+    pub(super) fn of(frames: Column<FrameId, bool>) -> Marks {
+        Marks(frames)
+    }
+
+    /// Whether any frame is meant.
+    pub(super) fn are_any(&self) -> bool {
+        self.0.enumerate().any(|(_, is_meant)| *is_meant)
+    }
+
     /// Whether a frame is meant. A frame made after the marks is not.
     #[inline]
     pub fn contain(&self, frame: FrameId) -> bool {

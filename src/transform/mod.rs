@@ -35,7 +35,7 @@ pub use anonymize::anonymize;
 pub use average::average;
 pub use compact::compact;
 pub use drop_frames::drop_frames;
-pub use fold::{ARTEFACTS, fold_leaves};
+pub use fold::{artefacts, fold_leaves, foldable};
 pub use frames::{hide_frames, show_frames};
 pub use idle::{idle_stacks, note_idle};
 pub use inlines::without_inlines;

@@ -38,8 +38,10 @@ pub use types::types;
 
 use self::activity::{Activity, nanoseconds};
 use crate::profile::{Column, Metric, Profile};
-use crate::report::{About, Base, BaseAbout, Header, Highlight, MetricName, MetricTotal, Name, Normalize};
-use crate::transform::Marks;
+use crate::report::{
+    About, Artefact, Base, BaseAbout, Header, Highlight, MetricName, MetricTotal, Name, Normalize,
+};
+use crate::transform::{Marks, artefacts, foldable};
 use crate::tree::{By, KeyCalls, KeyId, Subject, neighbours};
 use crate::unit::{Family, Unit};
 
@@ -140,6 +142,12 @@ impl Scope {
         })
     }
 
+    /// What the profiler itself put at the end of stacks, as far as the samples shown have it there.
+    fn artefacts(&self, profile: &Profile) -> Vec<Artefact> {
+        let found = foldable(profile, &artefacts(profile), &self.metrics[..1]);
+        found.into_iter().map(|(name, values)| Artefact { name, self_value: values[0] }).collect()
+    }
+
     fn header(&self, profile: &Profile, schema: &'static str) -> Header {
         let total = |&metric: &usize| MetricTotal {
             metric: metric_name(profile, metric),
@@ -163,6 +171,7 @@ impl Scope {
                 total: profile.meta.metrics[base.metric].total,
             }),
             normalize: base.map(|base| base.normalize.clone()),
+            artefacts: self.artefacts(profile),
             about: About {
                 noun: self.by.noun(),
                 base: base.map(|base| base_about(profile, base)).unwrap_or_default(),

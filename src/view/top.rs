@@ -61,7 +61,9 @@ pub fn top(profile: &Profile, options: &TopOptions) -> Top {
     let report = |&key: &KeyId| report_row(&subject, &counted, &measure, key, header.total);
     let mut rows: Vec<TopRow> = keys.iter().map(report).collect();
     unmark_idle(&subject, options.scope.metrics[0], &keys, &mut rows, header.total);
-    Top { header, rows }
+    let mut top = Top { header, rows };
+    top.mark_artefacts();
+    top
 }
 
 fn has_value(counted: &Flat, key: KeyId) -> bool {
@@ -90,6 +92,7 @@ fn report_row(subject: &Subject<'_>, counted: &Flat, measure: &Measure, key: Key
         line: this.line,
         candidate: !counts_calls && is_candidate(values.self_value, values.total, whole),
         values,
+        artefact: false,
         events: None,
         calls: None,
         per_call: None,

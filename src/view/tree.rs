@@ -98,6 +98,7 @@ pub fn tree(profile: &Profile, options: &TreeOptions) -> Tree {
                 tree.self_value.iter().map(|column| column[node]),
                 tree.total.iter().map(|column| column[node]),
             ),
+            artefact: false,
             events: None,
             cut: tree.cut[node],
             joined: joined[node],
@@ -105,7 +106,9 @@ pub fn tree(profile: &Profile, options: &TreeOptions) -> Tree {
     }
     header.elided_rows = u64::from(cut_at_root) + rows.iter().map(|row| u64::from(row.cut)).sum::<u64>();
     let (cut, min_share) = (u64::from(cut_at_root), options.min_share);
-    Tree { header, direction: Direction::TopDown, rows, cut, min_share }
+    let mut tree = Tree { header, direction: Direction::TopDown, rows, cut, min_share };
+    tree.mark_artefacts();
+    tree
 }
 
 /// The functions and, below each, its callers. Fails where the rows take more memory than they may.
@@ -158,7 +161,10 @@ pub fn bottom_up(profile: &Profile, options: &TreeOptions) -> Result<Tree, TooLa
         share.set((rows.capacity() * size_of::<TreeRow>()) as u64)?;
     }
     let min_share = options.min_share;
-    Ok(Tree { header, direction: Direction::BottomUp, rows, cut: cut.len() as u64, min_share })
+    let cut = cut.len() as u64;
+    let mut tree = Tree { header, direction: Direction::BottomUp, rows, cut, min_share };
+    tree.mark_artefacts();
+    Ok(tree)
 }
 
 fn append_callers(
@@ -184,6 +190,7 @@ fn append_callers(
                 tree.self_value.iter().map(|column| column[node]),
                 tree.total.iter().map(|column| column[node]),
             ),
+            artefact: false,
             events: None,
             cut: tree.cut[node],
             joined: false,

@@ -23,6 +23,7 @@ mod filters_random;
 mod fixtures_binary;
 mod fixtures_json;
 mod fixtures_text;
+mod folding;
 mod help;
 mod hostile_names;
 mod kinds;

@@ -66,6 +66,7 @@ const EVERYWHERE: &[(&str, &str, &str)] = &[
     ("--no-inlines", "", "cpu.pb.gz"),
     ("--collapse-recursion", "", "cpu.pb.gz"),
     ("--rename", "Place=Put", "cpu.pb.gz"),
+    ("--fold", "", "cpu.pb.gz"),
     ("--anonymize", "", "cpu.pb.gz"),
     ("--salt", "x", "--anonymize cpu.pb.gz"),
     ("--fixed-strings", "", "--show-stacks Plac. cpu.pb.gz"),
@@ -234,7 +235,7 @@ fn options(folder: &Path, command: &str) -> Vec<String> {
     let help = text(&prof(folder, &[command, "--help"]).output().unwrap().stdout);
     let lines = help.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
     let word = |line: &str| {
-        let words = line.split([' ', ',']).find(|word| word.starts_with("--"))?;
+        let words = line.split([' ', ',', '[']).find(|word| word.starts_with("--"))?;
         Some(words.trim_end_matches("...").to_string())
     };
     lines.filter_map(word).collect()

@@ -22,9 +22,9 @@ use crate::cli::run::{Outcome, warn, write_timed};
 use crate::cli::target::Target;
 use crate::output::evidence_notes;
 use crate::profile::{LoadOptions, Profile};
-use crate::report::{Diff, DiffSide, Report};
+use crate::report::{Diff, DiffSide, Folded, Report};
 use crate::stats::{Noise, Normalize, Options};
-use crate::transform::{ARTEFACTS, Marks, fold_leaves};
+use crate::transform::{Marks, fold_leaves, foldable};
 use crate::tree::By;
 use crate::view::{BudgetRule, DiffOptions, DiffSides, beside, diff};
 
@@ -35,6 +35,13 @@ use crate::view::{BudgetRule, DiffOptions, DiffSides, beside, diff};
 #[derive(Args, Debug)]
 #[command(mut_arg("max_profiles", |option| {
     option.help("Take at most N profiles of each side, chosen at random; 0 for all [default: all]")
+}))]
+#[command(mut_arg("fold", |option| {
+    // Known artefacts are always folded here: the option has nothing to say but the name.
+    option
+        .require_equals(false)
+        .num_args(1)
+        .help("Add the self of functions that match NAME at the end of stacks to their callers, as is done for known artefacts of profilers")
 }))]
 #[command(after_help = "Examples:
   prof diff old.pb.gz new.pb.gz                             what changed, and whether it is noise
@@ -96,9 +103,6 @@ struct TestArgs {
     /// Exit with 3 where that ratio would not have been seen
     #[arg(long)]
     strict: bool,
-    /// Count functions of this name at the end of a stack for their caller, as the recorder's own
-    #[arg(long, value_name = "NAME")]
-    fold: Vec<String>,
     /// What costs are relative to: core (unchanged code), total, per=OLD,NEW (work done), none
     #[arg(long, value_name = "HOW", default_value = "core", value_parser = normalize)]
     normalize: Normalize,
@@ -135,10 +139,13 @@ impl DiffCommand {
             sides.all().map(|input| (&input.profile, input.metric)).collect();
         let mut clock = Clock::new(self.input.verbose);
         let (whole, size) = beside(&profiles, needs).map_err(|error| sides.explain(&error))?;
-        let (whole, mut notes) = self.fold(&whole);
+        let (Stages { profile: whole, mut notes, .. }, folded) =
+            self.fold(whole, &by, sides.old.inputs.len(), sides.new.inputs.len())?;
         clock.step("lay the sides beside");
 
-        let filtered = self.filters.apply(whole, &by)?;
+        // Folding is done.
+        let filters = FilterArgs { fold: Vec::new(), ..self.filters.clone() };
+        let filtered = filters.apply(whole, &by)?;
         let mut stages = Stages::new(filtered.profile.clone(), self.filters.fixed_strings, &by);
         let functions = stages.show("--function", &self.test.function, |profile, _| (profile.clone(), 0))?;
         let budgets = self.budgets(&mut stages, &sides)?;
@@ -154,6 +161,7 @@ impl DiffCommand {
         let both = DiffSides { old: side(&sides.old, old), new: side(&sides.new, new), size };
         let mut diff = diff(&filtered.profile, both, &options)?;
         diff.header.about.filters = filtered.typed;
+        diff.folded = folded;
         let exit = diff.about.exit;
         clock.step("test");
         self.say_evidence(&mut diff, &target);
@@ -197,17 +205,20 @@ impl DiffCommand {
         profiles.chain(others).collect()
     }
 
-    /// Folds what the recorder itself left at the end of stacks.
-    fn fold(&self, whole: &Profile) -> (Profile, Vec<String>) {
-        let mut notes = Vec::new();
-        for name in &self.test.fold {
-            if fold_leaves(whole, &[name]).1 == 0 {
-                notes.push(format!("--fold {name}: no stack ends in a function of that name"));
-            }
-        }
-        let names: Vec<&str> =
-            ARTEFACTS.iter().copied().chain(self.test.fold.iter().map(String::as_str)).collect();
-        (fold_leaves(whole, &names).0, notes)
+    /// Folds what the recorder itself left at the end of stacks, and says how much that was.
+    fn fold(&self, whole: Profile, by: &By, old: usize, new: usize) -> Result<(Stages, Vec<Folded>)> {
+        let mut stages = Stages::new(whole, self.filters.fixed_strings, by);
+        let marks = stages.folded(&self.filters.fold)?;
+        let columns: Vec<usize> = (0..old + new).collect();
+        let found = foldable(&stages.profile, &marks, &columns);
+        let folded = found.into_iter().map(|(name, values)| Folded {
+            name: name.into(),
+            old: values[..old].iter().sum(),
+            new: values[old..].iter().sum(),
+        });
+        let folded = folded.collect();
+        stages.profile = fold_leaves(&stages.profile, &marks).0;
+        Ok((stages, folded))
     }
 
     /// The budgets to check.

@@ -110,6 +110,7 @@ fn sides(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
 
 fn notes(diff: &Diff) -> Vec<String> {
     let mut notes = vec![words::summary(diff)];
+    notes.extend(words::folded(diff));
     notes.extend(words::filters(diff));
     notes.push(words::scales(diff));
     notes.extend(words::on_one_side(diff));

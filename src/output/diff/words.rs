@@ -1,7 +1,7 @@
 //! What a comparison says in sentences; every form for people says it in the same words.
 
 use crate::name::clean;
-use crate::report::{BudgetCheck, Diff, DiffRow, DiffSide, DiffVerdict, Moved, RowTest, RowVerdict};
+use crate::report::{BudgetCheck, Diff, DiffRow, DiffSide, DiffVerdict, Folded, Moved, RowTest, RowVerdict};
 use crate::unit::{self, Unit, group_thousands, human};
 
 /// `×1.16`
@@ -101,6 +101,20 @@ pub(in crate::output) fn after_name(row: &DiffRow, shown: impl Fn(&str) -> Strin
 pub(in crate::output) fn filters(diff: &Diff) -> Option<String> {
     let filters = &diff.header.about.filters;
     (!filters.is_empty()).then(|| clean(&filters.join(" ")).into_owned())
+}
+
+/// What was folded into its callers, and how much of each side that was.
+pub(in crate::output) fn folded(diff: &Diff) -> Option<String> {
+    let side = |value: i64, whole: i64| match unit::share(value, whole) {
+        share if share.is_empty() => "nothing".to_string(),
+        share => share,
+    };
+    let part = |folded: &Folded| {
+        let (old, new) = (side(folded.old, diff.old.total), side(folded.new, diff.new.total));
+        format!("{} ({old} of old, {new} of new)", clean(&folded.name))
+    };
+    let parts: Vec<String> = diff.folded.iter().map(part).collect();
+    (!parts.is_empty()).then(|| format!("folded into their callers: {}", parts.join(", ")))
 }
 
 /// `5 profiles, 22,164 samples, cpu 88.66s in 99.99s`

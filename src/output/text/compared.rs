@@ -52,7 +52,7 @@ pub(super) fn cells(scale: &Scale, base: &Base, new: i64, old: i64, style: &Styl
 pub(super) fn top(top: &Top, base: &Base, style: &Style) -> Result<Vec<Line>, IncompatibleUnits> {
     let header = &top.header;
     let scale = header::scale(&header.metric, header.shown.max(base.total), style)?;
-    let names = Names::new(top.rows.iter().map(|row| &row.name), style);
+    let names = Names::of(&top.header, top.rows.iter().map(|row| &row.name), style);
     let titles: Vec<String> = [titles("SELF", style), titles("TOTAL", style)].concat();
     let noun = header.about.noun.0.to_uppercase();
     let mut rows: Vec<(Vec<String>, String, &str, Emphasis)> = Vec::new();

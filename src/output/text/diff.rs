@@ -14,9 +14,9 @@ use crate::unit::{self, IncompatibleUnits};
 /// The two sides, the rows, what could have been seen, and the verdict with the exit code.
 pub(super) fn lines(diff: &Diff, style: &Style) -> Result<Vec<Line>, IncompatibleUnits> {
     let mut lines = sides(diff, style)?;
-    if let Some(filters) = words::filters(diff) {
-        let filters = broken(&filters, style.layout_width());
-        lines.extend(filters.into_iter().map(|line| Line::new(line, Emphasis::Faint)));
+    for text in words::folded(diff).into_iter().chain(words::filters(diff)) {
+        let text = broken(&style.glyphs.plain(&text), style.layout_width());
+        lines.extend(text.into_iter().map(|line| Line::new(line, Emphasis::Faint)));
     }
     if diff.rows.is_empty() {
         lines.push(Line::new("no samples on either side", Emphasis::Faint));

@@ -20,7 +20,7 @@ pub(super) fn lines(focus: &Focus, style: &Style) -> Result<Vec<Line>, Incompati
         focus,
         style,
         scale: header::scale(&focus.header.metric, focus.total.max(old(focus).total), style)?,
-        names: Names::new(neighbours.chain(matches), style),
+        names: Names::of(&focus.header, neighbours.chain(matches), style),
     };
     lines.extend(drawing.lines());
     if let Some(note) = overlap_note(focus) {

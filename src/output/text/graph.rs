@@ -17,7 +17,7 @@ pub(super) fn lines(graph: &Graph, style: &Style) -> Result<Vec<Line>, Incompati
     let mut lines = header::lines(&graph.header, style)?;
     let largest = graph.header.shown.max(graph.header.about.base.sum);
     let scale = header::scale(&graph.header.metric, largest, style)?;
-    let names = Names::new(graph.nodes.iter().map(|node| &node.name), style);
+    let names = Names::of(&graph.header, graph.nodes.iter().map(|node| &node.name), style);
     let drawing = Drawing { graph, style, scale, names };
     lines.extend(drawing.lines());
     lines.extend(drawing.notes().into_iter().map(|note| Line::new(note, Emphasis::Faint)));

@@ -21,7 +21,7 @@ pub(super) fn lines(hot: &Hot, style: &Style) -> Result<Vec<Line>, IncompatibleU
         hot,
         style,
         scale: header::scale(&hot.header.metric, hot.header.shown.max(hot.header.about.base.sum), style)?,
-        names: Names::new(path.chain(frames).chain(callers), style),
+        names: Names::of(&hot.header, path.chain(frames).chain(callers), style),
     };
     lines.extend(drawing.path());
     lines.push(Line::default());

@@ -35,9 +35,10 @@ pub(super) use inputs::{cells as input_cells, titles as input_titles};
 
 pub(super) use names::short_file;
 
+use crate::name::clean;
 use crate::output::text::columns::Line;
-use crate::report::{Header, Report};
-use crate::unit::{IncompatibleUnits, Unit};
+use crate::report::{Artefact, Header, Report};
+use crate::unit::{IncompatibleUnits, Unit, share};
 
 /// How text is to look.
 #[derive(Clone, Debug)]
@@ -102,6 +103,7 @@ const WIDE: usize = 100;
 #[derive(Debug)]
 pub struct Glyphs {
     candidate: &'static str,
+    artefact: &'static str,
     marked: &'static str,
     ellipsis: &'static str,
     calls: &'static str,
@@ -119,6 +121,7 @@ impl Glyphs {
     /// For terminals that show UTF-8.
     pub const UNICODE: Glyphs = Glyphs {
         candidate: "◆",
+        artefact: " †",
         marked: "» ",
         ellipsis: "…",
         calls: " → ",
@@ -134,6 +137,7 @@ impl Glyphs {
     /// For those that do not.
     pub const ASCII: Glyphs = Glyphs {
         candidate: "*",
+        artefact: " [profiler]",
         marked: "> ",
         ellipsis: "..",
         calls: " -> ",
@@ -183,6 +187,25 @@ pub(super) fn heading(header: &Header, style: &Style) -> Result<Vec<String>, Inc
     Ok(header::lines(header, style)?.into_iter().map(|line| line.text).collect())
 }
 
+/// What the mark of artefacts of the profiler means, and where their self belongs.
+fn artefact_note(header: &Header, style: &Style) -> Option<Line> {
+    let text = artefact_words(header, style)?;
+    let text = format!("{} {text}", style.glyphs.artefact.trim_start());
+    Some(Line::new(style.glyphs.plain(&text), columns::Emphasis::Faint))
+}
+
+/// `artefact of the profiler: runtime.asyncPreempt 80ms (1.1%) belongs to the callers; --fold moves it there`
+pub(super) fn artefact_words(header: &Header, style: &Style) -> Option<String> {
+    // The heaviest comes first. A unit of another kind is refused by the report itself.
+    let scale = header::scale(&header.metric, header.artefacts.first()?.self_value, style).ok()?;
+    let part = |artefact: &Artefact| {
+        let (value, share) = (scale.format(artefact.self_value), share(artefact.self_value, header.total));
+        format!("{} {value} ({share})", clean(&artefact.name))
+    };
+    let parts = header.artefacts.iter().map(part).collect::<Vec<String>>().join(", ");
+    Some(format!("artefact of the profiler: {parts} belongs to the callers; --fold moves it there"))
+}
+
 /// Writes a report as text. Fails where the unit asked for is none of the metric's kind.
 pub fn text(
     report: &Report,
@@ -190,7 +213,10 @@ pub fn text(
     out: &mut dyn Write,
 ) -> io::Result<Result<(), IncompatibleUnits>> {
     let lines = match report {
-        Report::Traces(report) => return write(traces::lines(report, style), style, out),
+        Report::Traces(report) => {
+            let note = artefact_note(&report.header, style);
+            return write(traces::lines(report, style), note, style, out);
+        }
         Report::Top(report) => top::lines(report, style),
         Report::Tree(report) => tree::lines(report, style),
         Report::Focus(report) => focus::lines(report, style),
@@ -203,22 +229,31 @@ pub fn text(
         Report::Flame(_) | Report::Page(_) => Ok(Vec::new()),
         Report::Diff(report) => diff::lines(report, style),
     };
-    write(lines.map(Vec::into_iter), style, out)
+    let note = report.header().and_then(|header| artefact_note(header, style));
+    write(lines.map(Vec::into_iter), note, style, out)
 }
 
+/// Writes lines, and `note` below them if one of them holds the mark that it explains.
 fn write(
     lines: Result<impl Iterator<Item = Line>, IncompatibleUnits>,
+    note: Option<Line>,
     style: &Style,
     out: &mut dyn Write,
 ) -> io::Result<Result<(), IncompatibleUnits>> {
     match lines {
-        Ok(mut lines) => lines
-            .try_for_each(|line| {
-                let width = style.width.unwrap_or(usize::MAX);
+        Ok(lines) => {
+            let width = style.width.unwrap_or(usize::MAX);
+            let mut write = |line: Line| {
                 let mut lines = layout::wrapped(line, width, style.glyphs.ellipsis).into_iter();
                 lines.try_for_each(|line| line.write(out, style.color))
-            })
-            .map(Ok),
+            };
+            let mut is_marked = false;
+            for line in lines {
+                is_marked |= note.is_some() && line.text.contains(style.glyphs.artefact);
+                write(line)?;
+            }
+            note.filter(|_| is_marked).map_or(Ok(()), write).map(Ok)
+        }
         Err(error) => Ok(Err(error)),
     }
 }

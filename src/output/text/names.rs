@@ -7,7 +7,7 @@ use hashbrown::{HashMap, HashSet};
 use crate::name::{NAMELESS, clean, is_library, short_names, split_shown};
 use crate::output::text::Style;
 use crate::pattern::is_runtime;
-use crate::report::Name;
+use crate::report::{Header, Name};
 
 /// The names of one report: short where the style says so, cleaned of control characters.
 pub(super) struct Names {
@@ -30,6 +30,17 @@ impl Names {
             |name: String| if name.is_empty() { NAMELESS.to_string() } else { clean(&name).into_owned() };
         let shown = distinct.into_iter().cloned().zip(shown.into_iter().map(printable)).collect();
         Names { shown, own: RefCell::default() }
+    }
+
+    /// The names of a report whose header tells which functions are artefacts of the profiler: these are marked.
+    pub(super) fn of<'n>(header: &Header, names: impl Iterator<Item = &'n Name>, style: &Style) -> Self {
+        let mut all = Names::new(names, style);
+        if !header.artefacts.is_empty() {
+            for (_, shown) in all.shown.iter_mut().filter(|(name, _)| header.is_artefact(name)) {
+                shown.push_str(style.glyphs.artefact);
+            }
+        }
+        all
     }
 
     pub(super) fn get<'s>(&'s self, name: &'s str) -> &'s str {

@@ -14,7 +14,7 @@ pub(super) fn lines(top: &Top, counts: &str, style: &Style) -> Result<Vec<Line>,
     let rows: Vec<Means> = top.rows.iter().map(Means::of).collect();
     let largest = rows.iter().flat_map(|row| [row.own, row.total]).flatten().map(i64::unsigned_abs).max();
     let scale = header::scale_of_means(&top.header.metric, largest.unwrap_or(0) as i64, style)?;
-    let names = Names::new(top.rows.iter().map(|row| &row.name), style);
+    let names = Names::of(&top.header, top.rows.iter().map(|row| &row.name), style);
     let titles = ["SELF", "EVENTS", "TOTAL", "EVENTS"];
     let cell = |value: Option<i64>| value.map(|value| scale.format(value)).unwrap_or_default();
     let count = |events: i64| unit::group_thousands(events.into());

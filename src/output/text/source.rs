@@ -15,7 +15,7 @@ pub(super) fn lines(source: &AnnotatedSource, style: &Style) -> Result<Vec<Line>
     let mut lines = header::lines(&source.header, style)?;
     let largest = source.header.shown.max(source.header.about.base.sum);
     let scale = header::scale(&source.header.metric, largest, style)?;
-    let names = Names::new(source.functions.iter().map(|function| &function.name), style);
+    let names = Names::of(&source.header, source.functions.iter().map(|function| &function.name), style);
     for function in &source.functions {
         let is_marked = source.header.is_highlighted(&function.name);
         let mark = if is_marked { style.glyphs.marked } else { "" };

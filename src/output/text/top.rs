@@ -82,7 +82,7 @@ impl<'t> Table<'t> {
             metrics,
             filtered: !header.about.filters.is_empty(),
             per_call: per_call(top, style)?,
-            names: Names::new(top.rows.iter().map(|row| &row.name), style),
+            names: Names::of(&top.header, top.rows.iter().map(|row| &row.name), style),
         })
     }
 

@@ -45,7 +45,7 @@ impl<'t> Drawing<'t> {
     fn new(traces: &'t Traces, style: &'t Style) -> Result<Self, IncompatibleUnits> {
         let header = &traces.header;
         let (scales, titles) = scales_and_titles(header, style)?;
-        let names = Names::new(traces.traces.iter().flat_map(|trace| &trace.frames), style);
+        let names = Names::of(&traces.header, traces.traces.iter().flat_map(|trace| &trace.frames), style);
         let grid = Grid::new(&titles, []);
         let layout = Layout::new(&titles, &grid, &[], style);
         let mut drawing = Drawing { header, style, scales, titles, names, grid, layout, elided: Vec::new() };

@@ -27,7 +27,7 @@ pub(super) fn lines(tree: &Tree, style: &Style) -> Result<Vec<Line>, Incompatibl
         Some(_) => header::scale_of_means(&tree.header.metric, per_event::largest_mean(&tree.rows), style)?,
         None => whole.clone(),
     };
-    let names = Names::new(tree.rows.iter().map(|row| &row.name), style);
+    let names = Names::of(&tree.header, tree.rows.iter().map(|row| &row.name), style);
     let groups = groups(tree);
     let lightest = lightest(tree, &groups);
     let further = Further::of(&tree.header, style)?;

@@ -192,6 +192,7 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
         } else {
             Vec::new()
         },
+        folded: Vec::new(),
         budgets,
         old: DiffSide { samples: samples(|both| both.0), ..sides.old },
         new: DiffSide { samples: samples(|both| both.1), ..sides.new },

@@ -2,7 +2,7 @@
 
 use prof::profile::{LoadOptions, Profile, from_picture};
 use prof::report::{Diff, DiffRow, DiffSide, RowTest};
-use prof::transform::{ARTEFACTS, fold_leaves};
+use prof::transform::{artefacts, fold_leaves};
 use prof::tree::By;
 use prof::view::{DiffOptions, DiffSides, beside, diff};
 
@@ -17,7 +17,7 @@ pub fn compare(old: &[(&Profile, usize)], new: &[(&Profile, usize)], options: &D
         ..DiffSide::default()
     };
     let sides = DiffSides { old: side(old), new: side(new), size };
-    diff(&fold_leaves(&whole, ARTEFACTS).0, sides, options).expect("options in their ranges")
+    diff(&fold_leaves(&whole, &artefacts(&whole)).0, sides, options).expect("options in their ranges")
 }
 
 /// Compares drawings of stacks; several drawings a side are repeated runs.

@@ -113,7 +113,7 @@ impl Stages {
         for text in patterns.iter().filter(|text| !text.is_empty()) {
             match self.marks(text)? {
                 Some(marks) if !foldable(&self.profile, &marks, &self.all_metrics()).is_empty() => {
-                    all = all.or(&marks)
+                    all = all.or(&marks);
                 }
                 Some(_) => self.warn(format!("--fold={text}: matches no function at the end of a stack")),
                 None => self.warn(format!("--fold={text}: nothing matches")),

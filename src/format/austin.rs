@@ -222,7 +222,7 @@ impl Reader {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::draw;
+    use crate::profile::to_notation;
 
     fn load(text: &str) -> Profile {
         assert_eq!(sniff(text.as_bytes()), Confidence::Certain);
@@ -239,7 +239,7 @@ mod tests {
             load("# mode: cpu\n\nP7;T0:8 12\nP7;T0:8;C:\\app.py:main:92;<frozen x>:f:3 10\nP7;T0:8;:GC: 1\n");
         assert_eq!(profile.meta.metrics[0].name, "cpu");
         assert_eq!(
-            draw(&profile),
+            to_notation(&profile),
             " 12 {process=7 tid=8}\nGC 1 {process=7 tid=8}\nmain@C:\\app.py:92;f@<frozen x>:3 10 {process=7 tid=8}"
         );
     }
@@ -249,7 +249,7 @@ mod tests {
         let profile =
             load("# austin: 3.4.1\n# mode: full\nP7;T8;a.py:f:1 10,0,4096\nP7;T8;a.py:g:1 20,1,-8\n");
         assert_eq!(
-            draw(&profile),
+            to_notation(&profile),
             "f@a.py:1 10 10 4096 0 {process=7 tid=8}\ng@a.py:1 20 0 0 8 {process=7 tid=8}"
         );
     }

@@ -274,7 +274,7 @@ fn labels(builder: &mut ProfileBuilder, keys: &[String]) -> LabelSetId {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::draw;
+    use crate::profile::to_notation;
 
     fn load(text: &str) -> Result<Profile, LoadError> {
         read(&mut Source::from_bytes(text.into()), LoadOptions::ALL)
@@ -287,7 +287,7 @@ mod tests {
         assert_eq!(sniff(text.as_bytes()), Confidence::Likely);
         let profile = load(text).unwrap();
         let expected = " 4\n<unknown> 3 {key=sh}\nfoo::bar();__read;do_syscall_64;vfs_read 12 {key=nginx}";
-        assert_eq!(draw(&profile), expected);
+        assert_eq!(to_notation(&profile), expected);
         assert_eq!((profile.meta.metrics[0].name.as_str(), profile.meta.metrics[0].total), ("samples", 19));
     }
 
@@ -298,7 +298,7 @@ mod tests {
         let profile = profile.unwrap();
         let metrics: Vec<_> = profile.meta.metrics.iter().map(|m| (&*m.name, &*m.unit, m.total)).collect();
         assert_eq!(metrics, [("bytes", "bytes", 4096), ("n", "count", 2)]);
-        assert_eq!(draw(&profile), "g 0 2\nmalloc 4096 0 {key2=7 key=a}");
+        assert_eq!(to_notation(&profile), "g 0 2\nmalloc 4096 0 {key2=7 key=a}");
         assert_eq!(profile.meta.warnings, ["1 of the entries of maps have no stack, and are left out"]);
     }
 

@@ -271,7 +271,7 @@ impl Names<'_> {
 mod tests {
     use super::*;
     use crate::format::{self, Source};
-    use crate::profile::from_picture;
+    use crate::profile::from_notation;
 
     fn written(profile: &Profile) -> String {
         let mut bytes = Vec::new();
@@ -286,7 +286,7 @@ mod tests {
 
     #[test]
     fn stacks_become_functions_and_calls() {
-        let text = written(&from_picture("main@m.c:3;work@w.c:7 5\nmain@m.c:4 2"));
+        let text = written(&from_notation("main@m.c:3;work@w.c:7 5\nmain@m.c:4 2"));
         let profile = load(&text);
         let calls = profile.calls.as_ref().unwrap();
         assert_eq!(profile.meta.metrics[0].total, 7);

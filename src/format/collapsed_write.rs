@@ -201,7 +201,7 @@ pub(super) fn decimal(value: i128, divisor: u64) -> String {
 mod tests {
     use super::*;
     use crate::format::{self, Source};
-    use crate::profile::{draw, from_picture};
+    use crate::profile::{from_notation, to_notation};
 
     fn written(profile: &Profile) -> (String, Vec<String>) {
         let mut bytes = Vec::new();
@@ -220,7 +220,7 @@ mod tests {
 
     #[test]
     fn a_line_a_stack_of_names() {
-        let profile = from_picture("main;a@a.c:1 3\nmain;a@a.c:2 4\nmain;a -2\n 5");
+        let profile = from_notation("main;a@a.c:1 3\nmain;a@a.c:2 4\nmain;a -2\n 5");
         assert_eq!(written(&profile), ("main;a 7\nmain;a -2\n 5\n".to_string(), vec![]));
     }
 
@@ -263,6 +263,6 @@ mod tests {
         };
         let (again, changes) = written(&load(text));
         assert_eq!((again.as_str(), changes), (text, vec![]));
-        assert_eq!(draw(&load(&again)), draw(&load(text)));
+        assert_eq!(to_notation(&load(&again)), to_notation(&load(text)));
     }
 }

@@ -232,7 +232,7 @@ impl Reader {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::draw;
+    use crate::profile::to_notation;
 
     fn load(text: &str) -> Result<Profile, LoadError> {
         assert_eq!(sniff(text.as_bytes()), Confidence::Certain);
@@ -249,7 +249,7 @@ mod tests {
         )
         .unwrap();
         let expected = "[libc.so.6] 4 1 4 1 4 1 4 1\nmain@main.rs:3;main@main.rs:3;+<T as X (y)>::f@vec.rs:14;malloc 10 2 6 1 0 0 8 1";
-        assert_eq!(draw(&profile), expected);
+        assert_eq!(to_notation(&profile), expected);
         assert_eq!(profile.meta.duration_ns, Some(5000));
         let programs = profile.symbols.mappings.ids().map(|id| profile.symbols.mapping_file(id));
         assert_eq!(programs.collect::<Vec<_>>(), ["", "./maze", "/lib/dhat.so", "/lib/libc.so.6"]);

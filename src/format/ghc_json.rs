@@ -105,7 +105,7 @@ fn place(location: &str) -> (&str, u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::draw;
+    use crate::profile::to_notation;
 
     #[test]
     fn nodes_hold_what_they_cost_themselves() {
@@ -118,7 +118,7 @@ mod tests {
         assert_eq!(sniff(text), Confidence::Certain);
         let profile = read(&mut Source::from_bytes(text.to_vec()), LoadOptions::ALL).unwrap();
         assert_eq!(
-            draw(&profile),
+            to_notation(&profile),
             "MAIN.MAIN 0 8 0\nMAIN.MAIN;Main.go@p.hs:0 5 16 3\nMAIN.MAIN;Main.go@p.hs:0;Main.go@p.hs:0 0 0 1"
         );
         assert_eq!(place("p.hs:20:1-5"), ("p.hs", 20));

@@ -279,7 +279,7 @@ fn explained<F: Collapse>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::draw;
+    use crate::profile::to_notation;
 
     fn source(text: &str) -> Source {
         Source::from_bytes(text.as_bytes().to_vec())
@@ -290,7 +290,7 @@ mod tests {
         let text = "CPU ID\n\n  5\n\n  unix`trap+0x2c7\n  unix`main->inner\n  3\n  4\n";
         assert_eq!(sniff_dtrace(b"x\n\n a`b\n 1\n"), Confidence::Likely);
         let profile = read_dtrace(&mut source(text), LoadOptions::ALL).unwrap();
-        assert_eq!(draw(&profile), " 9\nmain;+inner;trap 3");
+        assert_eq!(to_notation(&profile), " 9\nmain;+inner;trap 3");
     }
 
     #[test]
@@ -306,7 +306,7 @@ mod tests {
                     1,\"a.exe\",1,1.0,1.0,1.0,1.0,\"\",\n\
                     2,\"System.Collections.Generic.IEnumerator`1.get_Current()\",3,1.0,1.0,1.0,1.0,\"a.dll\",\n";
         let profile = read_vsprof(&mut source(text), LoadOptions::ALL).unwrap();
-        assert_eq!(draw(&profile), "a.exe;System.Collections.Generic.IEnumerator`1.get_Current() 3");
+        assert_eq!(to_notation(&profile), "a.exe;System.Collections.Generic.IEnumerator`1.get_Current() 3");
     }
 
     #[test]

@@ -191,7 +191,7 @@ fn thread(node: &[u8]) -> Option<(i64, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::draw;
+    use crate::profile::to_notation;
 
     fn load(graph: &str) -> Result<Profile, LoadError> {
         let text = format!(
@@ -213,7 +213,7 @@ mod tests {
         )
         .unwrap();
         assert_eq!(
-            draw(&profile),
+            to_notation(&profile),
             " 2 {thread=Thread_2 tid=2}\nstart 1 {thread=worker tid=1}\nstart;[rg] 3 {thread=worker tid=1}\n\
              start;foo::bar() 4 {thread=worker tid=1}\nstart;foo::bar();read 2 {thread=worker tid=1}"
         );

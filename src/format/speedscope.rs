@@ -386,7 +386,7 @@ impl Reader {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::draw;
+    use crate::profile::to_notation;
 
     fn load(profiles: &str) -> Result<Profile, LoadError> {
         let text = format!(
@@ -409,7 +409,7 @@ mod tests {
         )
         .unwrap();
         let expected = " 0 225 {thread=two}\na 3000000000 0 {thread=one}\na;b@b.py:7 10000000 0 {thread=one}\nb@b.py:7 0 50 {thread=two}";
-        assert_eq!(draw(&profile), expected);
+        assert_eq!(to_notation(&profile), expected);
         let metrics: Vec<_> = profile.meta.metrics.iter().map(|m| (&*m.name, &*m.unit, m.divisor)).collect();
         assert_eq!(metrics, [("wall", "nanoseconds", 1), ("samples", "count", 100)]);
     }
@@ -423,7 +423,7 @@ mod tests {
                 {"type": "O", "frame": 1, "at": 8}, {"type": "C", "frame": 1, "at": 9}]}"#,
         )
         .unwrap();
-        assert_eq!(draw(&profile), "a 3250000\na;b@b.py:7 1250000\nb@b.py:7 1000000");
+        assert_eq!(to_notation(&profile), "a 3250000\na;b@b.py:7 1250000\nb@b.py:7 1000000");
     }
 
     #[test]
@@ -439,7 +439,7 @@ mod tests {
                 r#"{{"type": "evented", "name": "", "unit": "nanoseconds", "startValue": 0, "endValue": 9, "events": [
                 {open}, {{"type": "C", "frame": 0, "at": 6}}]}}"#
             ));
-            assert_eq!(draw(&profile.unwrap()), "a 2", "{open}");
+            assert_eq!(to_notation(&profile.unwrap()), "a 2", "{open}");
         }
     }
 

@@ -144,12 +144,12 @@ fn write_thread(
 mod tests {
     use super::*;
     use crate::format::{self, Source};
-    use crate::profile::{draw, from_picture};
+    use crate::profile::{from_notation, to_notation};
 
     #[test]
     fn threads_become_profiles_and_stay_threads() {
         let picture = " 4 {thread=two}\nmain 3 {thread=one}\nmain;work 2 {thread=two}\nmain;work 7";
-        let mut profile = from_picture(picture);
+        let mut profile = from_notation(picture);
         profile.meta.metrics[0].divisor = 10;
         let mut bytes = Vec::new();
         write(&profile, 0, &mut bytes).unwrap();
@@ -157,7 +157,7 @@ mod tests {
         assert!(text.contains(r#""name":"two","unit":"none","startValue":0,"endValue":0.6"#), "{text}");
         let again = format::load(&mut Source::from_bytes(text.into()), LoadOptions::ALL, None).unwrap();
         assert_eq!(again.meta.format, "speedscope");
-        assert_eq!(draw(&again), draw(&profile));
+        assert_eq!(to_notation(&again), to_notation(&profile));
         assert_eq!(again.meta.metrics[0].divisor, 10);
     }
 }

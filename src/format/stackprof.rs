@@ -252,7 +252,7 @@ fn read_function(json: &mut Json, builder: &mut ProfileBuilder) -> Result<Functi
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::draw;
+    use crate::profile::to_notation;
 
     const TEXT: &str = r#"{"version": 1.2, "mode": "wall", "interval": 1000, "samples": 3, "gc_samples": 0,
         "frames": {"7": {"name": "main", "file": "a.rb", "line": 1, "edges": {"8": 3}}, "8": {"name": null, "file": "", "line": null}},
@@ -266,12 +266,12 @@ mod tests {
     #[test]
     fn stacks_come_with_how_many_samples_had_them() {
         let profile = load(TEXT).unwrap();
-        assert_eq!(draw(&profile), "main@a.rb:5;<unknown> 2 2000\nmain@a.rb:6 1 1001");
+        assert_eq!(to_notation(&profile), "main@a.rb:5;<unknown> 2 2000\nmain@a.rb:6 1 1001");
         assert_eq!(profile.meta.default_metric, 1);
         let cpu = load(&TEXT.replace("wall", "cpu")).unwrap();
-        assert_eq!(draw(&cpu), "main@a.rb:5;<unknown> 2 2000\nmain@a.rb:6 1 1000");
+        assert_eq!(to_notation(&cpu), "main@a.rb:5;<unknown> 2 2000\nmain@a.rb:6 1 1000");
         let custom = load(&TEXT.replace("wall", "custom")).unwrap();
-        assert_eq!(draw(&custom), "main@a.rb:5;<unknown> 2\nmain@a.rb:6 1");
+        assert_eq!(to_notation(&custom), "main@a.rb:5;<unknown> 2\nmain@a.rb:6 1");
     }
 
     #[test]

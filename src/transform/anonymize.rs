@@ -74,11 +74,11 @@ impl Hasher<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::{draw, from_picture};
+    use crate::profile::{from_notation, to_notation};
 
     #[test]
     fn equal_names_get_equal_hashes_and_another_salt_gives_others() {
-        let profile = from_picture("main;a@a.c:1 3 {user=anna bytes=4096}\nmain;main 2 {user=anna}");
+        let profile = from_notation("main;a@a.c:1 3 {user=anna bytes=4096}\nmain;main 2 {user=anna}");
         let anonymous = anonymize(&profile, "salt");
         let names = |profile: &Profile| -> Vec<String> {
             profile.symbols.frames.ids().map(|frame| profile.symbols.frame_name(frame).to_string()).collect()
@@ -86,7 +86,7 @@ mod tests {
         assert!(names(&anonymous).iter().all(|name| name.len() == 18 && name.starts_with("f_")));
         assert_eq!(names(&anonymous), names(&anonymize(&profile, "salt")));
         assert_ne!(names(&anonymous), names(&anonymize(&profile, "")));
-        let drawing = draw(&anonymous);
+        let drawing = to_notation(&anonymous);
         assert!(drawing.contains("bytes=4096") && drawing.contains("user=v_"), "{drawing}");
         for gone in ["main", "anna", "a.c"] {
             assert!(!drawing.contains(gone), "{drawing}");

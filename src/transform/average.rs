@@ -19,18 +19,18 @@ pub fn average(sum: &Profile) -> Profile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::{draw, from_picture};
+    use crate::profile::{from_notation, to_notation};
     use crate::transform::merge;
 
     #[test]
     fn values_are_sums_and_the_divisor_says_of_how_many() {
         let mut profiles =
-            [from_picture("main;a 4"), from_picture("main;a 1\nmain 2"), from_picture("main 1")];
+            [from_notation("main;a 4"), from_notation("main;a 1\nmain 2"), from_notation("main 1")];
         for (profile, seconds) in profiles.iter_mut().zip([1, 2, 4]) {
             profile.meta.duration_ns = Some(seconds * 1_000_000_000);
         }
         let mean = average(&merge(&profiles).unwrap());
-        assert_eq!(draw(&mean), "main 3\nmain;a 5");
+        assert_eq!(to_notation(&mean), "main 3\nmain;a 5");
         assert_eq!((mean.meta.metrics[0].divisor, mean.meta.metrics[0].total), (3, 8));
         assert_eq!(mean.meta.duration_ns, Some(2_333_333_333));
     }

@@ -155,15 +155,15 @@ impl Used {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::{draw, from_picture};
+    use crate::profile::{from_notation, to_notation};
     use crate::transform::engine::keep_rows;
 
     #[test]
     fn nothing_is_left_of_what_was_filtered_out() {
-        let profile = from_picture("main;a@a.c:1 3 {k=v}\nmain;secret@s.c:2 4 {password=x}");
+        let profile = from_notation("main;a@a.c:1 3 {k=v}\nmain;secret@s.c:2 4 {password=x}");
         let kept = keep_rows(&profile, |row| row == 0);
         let compacted = compact(&kept).unwrap();
-        assert_eq!(draw(&compacted), "main;a@a.c:1 3 {k=v}");
+        assert_eq!(to_notation(&compacted), "main;a@a.c:1 3 {k=v}");
         for gone in ["secret", "s.c", "password", "x"] {
             assert_eq!(compacted.symbols.strings.find(gone), None, "{gone}");
         }
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn samples_keep_their_signs_and_those_without_a_stack_stay() {
-        let profile = from_picture("main 3\nmain -2\n 5");
-        assert_eq!(draw(&compact(&profile).unwrap()), draw(&profile));
+        let profile = from_notation("main 3\nmain -2\n 5");
+        assert_eq!(to_notation(&compact(&profile).unwrap()), to_notation(&profile));
     }
 }

@@ -65,7 +65,7 @@ fn simplified(name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::{draw, from_picture};
+    use crate::profile::{from_notation, to_notation};
 
     #[test]
     fn names_lose_their_parameters() {
@@ -92,18 +92,18 @@ mod tests {
             ("malloc", "", "main;work;+malloc;+sbrk 2\nmain;work 1", "main;work 3"),
             ("", "x", "main;malloc 2", "main;malloc 2"),
         ] {
-            let mut profile = from_picture(before);
+            let mut profile = from_notation(before);
             (profile.meta.drop_frames, profile.meta.keep_frames) = (drop.into(), keep.into());
-            assert_eq!(draw(&drop_frames(&profile)), after, "{drop} {keep}: {before}");
+            assert_eq!(to_notation(&drop_frames(&profile)), after, "{drop} {keep}: {before}");
         }
     }
 
     #[test]
     fn an_unusable_expression_is_said() {
-        let mut profile = from_picture("main;malloc 2");
+        let mut profile = from_notation("main;malloc 2");
         profile.meta.drop_frames = "(".into();
         let kept = drop_frames(&profile);
-        assert_eq!(draw(&kept), "main;malloc 2");
+        assert_eq!(to_notation(&kept), "main;malloc 2");
         assert_eq!(kept.meta.warnings.len(), 1);
     }
 }

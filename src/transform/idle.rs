@@ -9,10 +9,10 @@ use crate::profile::{Column, FunctionId, Profile, StackId};
 /// take none; it is burnt, not waited, where a scheduler looks for work.
 ///
 /// ```
-/// use prof::profile::from_picture;
+/// use prof::profile::from_notation;
 /// use prof::transform::note_idle;
 ///
-/// let mut profile = from_picture("main;work 2\n(idle) 8");
+/// let mut profile = from_notation("main;work 2\n(idle) 8");
 /// note_idle(&mut profile, &[0]);
 /// assert_eq!(profile.meta.metrics[0].idle, 8);
 /// ```
@@ -61,10 +61,10 @@ fn stacks_through(profile: &Profile, is_meant: impl Fn(&str, &str) -> bool) -> C
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::from_picture;
+    use crate::profile::from_notation;
 
     fn idle(metrics: &[&str], picture: &str) -> Vec<i64> {
-        let mut profile = from_picture(picture);
+        let mut profile = from_notation(picture);
         for (metric, name) in profile.meta.metrics.iter_mut().zip(metrics) {
             metric.name = (*name).to_string();
         }

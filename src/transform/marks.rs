@@ -9,10 +9,10 @@ use crate::profile::{Column, Frame, FrameId, FunctionId, MappingId, Profile, Sym
 ///
 /// ```
 /// use prof::pattern::Patterns;
-/// use prof::profile::from_picture;
+/// use prof::profile::from_notation;
 /// use prof::transform::Marks;
 ///
-/// let profile = from_picture("main;work@work.rs:3 1");
+/// let profile = from_notation("main;work@work.rs:3 1");
 /// let (patterns, _) = Patterns::parse(&["file:work"], false)?;
 /// let marks = Marks::new(&profile, &patterns);
 /// let stack = profile.stacks.frames(profile.samples.stack[0]);

@@ -85,15 +85,15 @@ pub(super) fn same_kind(profiles: &[&Profile]) -> Result<(), MergeError> {
 /// profiles of a fleet that is 25 MB instead of 388.
 ///
 /// ```
-/// use prof::profile::{LoadOptions, draw, from_picture};
+/// use prof::profile::{LoadOptions, from_notation, to_notation};
 /// use prof::transform::Sum;
 ///
-/// let profiles = [from_picture("main;a 1"), from_picture("main;b 2\nmain;a 3")];
+/// let profiles = [from_notation("main;a 1"), from_notation("main;b 2\nmain;a 3")];
 /// let mut sum = Sum::like(&profiles[0].meta, LoadOptions::default());
 /// for profile in &profiles {
 ///     sum.add(profile);
 /// }
-/// assert_eq!(draw(&sum.finish()?), "main;a 4\nmain;b 2");
+/// assert_eq!(to_notation(&sum.finish()?), "main;a 4\nmain;b 2");
 /// # Ok::<(), prof::transform::MergeError>(())
 /// ```
 pub struct Sum {
@@ -328,14 +328,14 @@ pub(super) fn reconcile(metrics: &[(&Meta, usize)], name: &str) -> Result<Vec<i6
 mod tests {
     use super::*;
     use crate::format::{self, Source};
-    use crate::profile::{Budget, draw, from_picture};
+    use crate::profile::{Budget, from_notation, to_notation};
 
     #[test]
     fn same_stacks_and_labels_add_up() {
-        let a = from_picture("main;a 1 {k=v}\nmain;b 2");
-        let b = from_picture("main;b 3\nmain;a 4 {k=v}\nmain;a 5");
+        let a = from_notation("main;a 1 {k=v}\nmain;b 2");
+        let b = from_notation("main;b 3\nmain;a 4 {k=v}\nmain;a 5");
         let merged = merge(&[a, b]).unwrap();
-        assert_eq!(draw(&merged), "main;a 5\nmain;a 5 {k=v}\nmain;b 5");
+        assert_eq!(to_notation(&merged), "main;a 5\nmain;a 5 {k=v}\nmain;b 5");
         assert_eq!((merged.meta.metrics[0].total, merged.meta.profiles, merged.meta.rows), (15, 2, 5));
     }
 
@@ -349,14 +349,14 @@ mod tests {
         let twice = merge(&[calls.clone(), calls.clone()]).unwrap();
         assert_eq!(twice.calls.unwrap().totals[0].iter().copied().collect::<Vec<_>>(), [14]);
         assert_eq!(twice.meta.metrics[0].total, 14);
-        let error = merge(&[from_picture("main 1"), calls]).unwrap_err();
-        assert_eq!(error, MergeError::Kinds("picture", "calls"));
+        let error = merge(&[from_notation("main 1"), calls]).unwrap_err();
+        assert_eq!(error, MergeError::Kinds("notation", "calls"));
     }
 
     #[test]
     fn sums_of_sums_are_the_sum() {
         let mut profiles =
-            ["main 1 2\nmain;a 3 4", "main;b 5 6", "main 7\nb 8", "main;a 9 1"].map(from_picture);
+            ["main 1 2\nmain;a 3 4", "main;b 5 6", "main 7\nb 8", "main;a 9 1"].map(from_notation);
         for (profile, unit) in profiles.iter_mut().zip(["ms", "s", "us", "s"]) {
             profile.meta.metrics[0].unit = unit.into();
             profile.meta.duration_ns = Some(10);
@@ -370,8 +370,8 @@ mod tests {
             sum.finish().unwrap()
         });
         let halves = merge(&[a, b]).unwrap();
-        assert_eq!((draw(&all), &all.meta), (draw(&halves), &halves.meta));
-        assert_eq!(draw(&all), "b 8\nmain 1007\nmain;a 9003000\nmain;b 5000000");
+        assert_eq!((to_notation(&all), &all.meta), (to_notation(&halves), &halves.meta));
+        assert_eq!(to_notation(&all), "b 8\nmain 1007\nmain;a 9003000\nmain;b 5000000");
         assert_eq!(all.meta.warnings, ["the metric metric1 is left out: not all inputs have it"]);
         assert_eq!((all.meta.rows, all.meta.metrics[0].rows, all.meta.duration_ns), (6, 6, Some(40)));
     }
@@ -393,8 +393,8 @@ mod tests {
 
     #[test]
     fn units_are_reconciled_to_the_finest() {
-        let mut a = from_picture("main 1");
-        let mut b = from_picture("main 7");
+        let mut a = from_notation("main 1");
+        let mut b = from_notation("main 7");
         (a.meta.metrics[0].unit, b.meta.metrics[0].unit) = ("seconds".into(), "ms".into());
         let merged = merge(&[a.clone(), b.clone()]).unwrap();
         assert_eq!((merged.meta.metrics[0].total, merged.meta.metrics[0].unit.as_str()), (1007, "ms"));

@@ -20,12 +20,12 @@ pub fn pick_metrics(profile: &Profile, metrics: &[usize]) -> Profile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::{draw, from_picture};
+    use crate::profile::{from_notation, to_notation};
 
     #[test]
     fn metrics_come_in_the_order_given() {
-        let picked = pick_metrics(&from_picture("main 1 2 3"), &[2, 0]);
-        assert_eq!(draw(&picked), "main 3 1");
+        let picked = pick_metrics(&from_notation("main 1 2 3"), &[2, 0]);
+        assert_eq!(to_notation(&picked), "main 3 1");
         assert_eq!((&*picked.meta.metrics[0].name, picked.meta.default_metric), ("metric2", 0));
     }
 }

@@ -52,13 +52,13 @@ impl std::error::Error for SideBySideError {}
 /// Calls instead of stacks are laid beside each other too, without extra values.
 ///
 /// ```
-/// use prof::profile::{LoadOptions, draw, from_picture};
+/// use prof::profile::{LoadOptions, from_notation, to_notation};
 /// use prof::transform::{OneMetric, side_by_side};
 ///
-/// let (old, new) = (from_picture("main;a 3\nmain;b 4"), from_picture("main;a 5\nmain;c 1"));
+/// let (old, new) = (from_notation("main;a 3\nmain;b 4"), from_notation("main;a 5\nmain;c 1"));
 /// let parts = [&old, &new].map(|profile| OneMetric { profile, metric: 0, extra: None });
 /// let both = side_by_side(&parts, LoadOptions::default()).unwrap();
-/// assert_eq!(draw(&both), "main;a 3 5\nmain;b 4 0\nmain;c 0 1");
+/// assert_eq!(to_notation(&both), "main;a 3 5\nmain;b 4 0\nmain;c 0 1");
 /// ```
 /// Fails for metrics with units of different kinds or with different periods, and where the values of all
 /// do not fit 64 bits.
@@ -144,7 +144,7 @@ fn refuse_overflow(profile: &Profile, parts: usize) -> Result<(), SideBySideErro
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::{draw, from_picture};
+    use crate::profile::{from_notation, to_notation};
 
     fn beside(a: &Profile, b: &Profile) -> Result<Profile, SideBySideError> {
         let parts = [a, b].map(|profile| OneMetric { profile, metric: 0, extra: None });
@@ -154,15 +154,15 @@ mod tests {
     #[test]
     fn a_function_on_one_side_has_nothing_on_the_other() {
         let (old, new) =
-            (from_picture("main;gone 3 {k=v}\nmain;gone 1"), from_picture("main;new 2\nmain;new 7 {k=w}"));
-        assert_eq!(draw(&beside(&old, &new).unwrap()), "main;gone 4 0\nmain;new 0 9");
+            (from_notation("main;gone 3 {k=v}\nmain;gone 1"), from_notation("main;new 2\nmain;new 7 {k=w}"));
+        assert_eq!(to_notation(&beside(&old, &new).unwrap()), "main;gone 4 0\nmain;new 0 9");
     }
 
     #[test]
     fn units_are_reconciled_and_kinds_must_agree() {
-        let (mut old, mut new) = (from_picture("main 2"), from_picture("main 7"));
+        let (mut old, mut new) = (from_notation("main 2"), from_notation("main 7"));
         (old.meta.metrics[0].unit, new.meta.metrics[0].unit) = ("seconds".into(), "ms".into());
-        assert_eq!(draw(&beside(&old, &new).unwrap()), "main 2000 7");
+        assert_eq!(to_notation(&beside(&old, &new).unwrap()), "main 2000 7");
         new.meta.metrics[0].unit = "bytes".into();
         let error = beside(&old, &new).unwrap_err();
         assert_eq!(
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn periods_must_agree() {
-        let (mut old, mut new) = (from_picture("main 2"), from_picture("main 7"));
+        let (mut old, mut new) = (from_notation("main 2"), from_notation("main 7"));
         let period = |value| Some(Period { name: "cpu".into(), unit: "nanoseconds".into(), value });
         (old.meta.period, new.meta.period) = (period(10_000_000), period(4_000_000));
         let error = beside(&old, &new).unwrap_err();
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn both_sides_together_must_fit() {
         let half = format!("main {}", i64::MAX / 2 + 1);
-        let error = beside(&from_picture(&half), &from_picture(&half)).unwrap_err();
+        let error = beside(&from_notation(&half), &from_notation(&half)).unwrap_err();
         assert!(matches!(error, SideBySideError::Overflow(_)));
     }
 }

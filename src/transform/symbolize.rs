@@ -132,7 +132,7 @@ fn function_at(place: &CodePlace, table: &mut SymbolTable) -> FunctionId {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::{LabelSetId, LoadOptions, ProfileBuilder, draw};
+    use crate::profile::{LabelSetId, LoadOptions, ProfileBuilder, to_notation};
 
     fn profile() -> Profile {
         let mut builder = ProfileBuilder::new("test", LoadOptions::default());
@@ -167,7 +167,7 @@ mod tests {
             ((mapping, 0x5030), vec![place("work", 4)]),
         ]);
         let named = symbolize(&profile, &places).unwrap();
-        assert_eq!(draw(&named), "main;[server] 2\nmain;work@s.c:3;+get@s.c:7 1\nmain;work@s.c:4 4");
+        assert_eq!(to_notation(&named), "main;[server] 2\nmain;work@s.c:3;+get@s.c:7 1\nmain;work@s.c:4 4");
         assert_eq!(unnamed_addresses(&named)[&mapping], [0x5020]);
         assert_eq!(named.meta, profile.meta);
     }

@@ -116,7 +116,7 @@ pub fn show_times(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::{LabelSetId, LoadOptions, ProfileBuilder, draw};
+    use crate::profile::{LabelSetId, LoadOptions, ProfileBuilder, to_notation};
 
     const DAY: i64 = 1_708_972_837_000_000_000; // 2024-02-26T18:40:37Z
     const MS: i64 = 1_000_000;
@@ -138,7 +138,7 @@ mod tests {
         let moment = |text: &str| (!text.is_empty()).then(|| Moment::parse(text)).transpose();
         let (shown, matched) = show_times(profile, moment(from)?, moment(to)?)?;
         assert_eq!(matched, shown.samples.len());
-        Ok(draw(&shown).replace(" 1", "").replace('\n', " "))
+        Ok(to_notation(&shown).replace(" 1", "").replace('\n', " "))
     }
 
     #[test]

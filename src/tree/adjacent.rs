@@ -8,12 +8,12 @@ use crate::tree::{By, Keys};
 /// stand side by side in a stack are one frame, so that a file does not call itself.
 ///
 /// ```
-/// use prof::profile::{draw, from_picture};
+/// use prof::profile::{from_notation, to_notation};
 /// use prof::tree::{By, join_adjacent};
 ///
-/// let profile = from_picture("main@main.go:1;sort@sort.go:8;less@sort.go:3 2");
-/// assert_eq!(draw(&join_adjacent(&profile, &By::File)), "main@main.go:1;less@sort.go:3 2");
-/// assert_eq!(draw(&join_adjacent(&profile, &By::Function)), draw(&profile));
+/// let profile = from_notation("main@main.go:1;sort@sort.go:8;less@sort.go:3 2");
+/// assert_eq!(to_notation(&join_adjacent(&profile, &By::File)), "main@main.go:1;less@sort.go:3 2");
+/// assert_eq!(to_notation(&join_adjacent(&profile, &By::Function)), to_notation(&profile));
 /// ```
 pub fn join_adjacent(profile: &Profile, by: &By) -> Profile {
     if !matches!(by, By::File | By::Package | By::Mapping) {

@@ -25,10 +25,10 @@ pub struct CallEdge {
 /// calls itself makes no edge.
 ///
 /// ```
-/// use prof::profile::{Column, from_picture};
+/// use prof::profile::{Column, from_notation};
 /// use prof::tree::{By, Subject, call_edges};
 ///
-/// let profile = from_picture("main;a;b;a;b 4");
+/// let profile = from_notation("main;a;b;a;b 4");
 /// let subject = Subject::new(&profile, &By::Function, &[0]);
 /// let all = Column::filled(true, subject.keys.len());
 /// let values: Vec<i64> = call_edges(&subject, &all).iter().map(|edge| edge.value).collect();
@@ -84,13 +84,13 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::profile::{Id, from_picture};
+    use crate::profile::{Id, from_notation};
     use crate::tree::By;
 
     type Drawn = BTreeMap<(String, String), (i64, bool)>;
 
     fn edges(picture: &str, cut: &[&str]) -> Drawn {
-        let profile = from_picture(picture);
+        let profile = from_notation(picture);
         let subject = Subject::new(&profile, &By::Function, &[0]);
         let name = |key: KeyId| subject.keys.name(key).to_string();
         let kept = (0..subject.keys.len()).map(|key| !cut.contains(&&*name(KeyId::new(key)))).collect();

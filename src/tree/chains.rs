@@ -19,10 +19,10 @@ pub struct ChainCount {
 /// Counts each of the chains, which are root-most first and not empty.
 ///
 /// ```
-/// use prof::profile::from_picture;
+/// use prof::profile::from_notation;
 /// use prof::tree::{By, Subject, count_chains};
 ///
-/// let profile = from_picture("main;a;b 3 1\nmain;a;b;a;b;c 2 5");
+/// let profile = from_notation("main;a;b 3 1\nmain;a;b;a;b;c 2 5");
 /// let subject = Subject::new(&profile, &By::Function, &[0, 1]);
 /// let stack = profile.samples.stack[0];
 /// let keys: Vec<_> = subject.stack_keys(stack).skip(1).collect();

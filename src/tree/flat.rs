@@ -19,10 +19,10 @@ pub struct Flat {
 /// Counts self and total of every key.
 ///
 /// ```
-/// use prof::profile::from_picture;
+/// use prof::profile::from_notation;
 /// use prof::tree::{By, Subject, flat};
 ///
-/// let profile = from_picture("main;a;a 4\nmain 1");
+/// let profile = from_notation("main;a;a 4\nmain 1");
 /// let subject = Subject::new(&profile, &By::Function, &[0]);
 /// let counted = flat(&subject);
 /// let a = subject.keys.ids().find(|&key| &**subject.keys.name(key) == "a").unwrap();

@@ -229,11 +229,11 @@ pub fn whole() -> KeyId {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::from_picture;
+    use crate::profile::from_notation;
 
     /// In how many files each key stands.
     fn files(picture: &str, by: &By) -> Vec<u32> {
-        let keys = Keys::new(&from_picture(picture), by);
+        let keys = Keys::new(&from_notation(picture), by);
         keys.ids().map(|key| keys.get(key).files).collect()
     }
 

@@ -49,10 +49,10 @@ impl Neighbours {
 /// Counts the neighbours of the keys that `wanted` marks, in series number `series`.
 ///
 /// ```
-/// use prof::profile::{Column, from_picture};
+/// use prof::profile::{Column, from_notation};
 /// use prof::tree::{By, Subject, neighbours};
 ///
-/// let profile = from_picture("main;a;a;b 4\na 1");
+/// let profile = from_notation("main;a;a;b 4\na 1");
 /// let subject = Subject::new(&profile, &By::Function, &[0]);
 /// let wanted = (0..subject.keys.len()).map(prof::profile::Id::new);
 /// let wanted: Column<_, bool> = wanted.map(|key| &**subject.keys.name(key) == "a").collect();

@@ -106,11 +106,11 @@ impl Level {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::from_picture;
+    use crate::profile::from_notation;
     use crate::tree::By;
 
     fn drawn(picture: &str) -> String {
-        let profile = from_picture(picture);
+        let profile = from_notation(picture);
         let subject = Subject::new(&profile, &By::Function, &[0]);
         let path = heaviest_path(&subject);
         let row = |row: &PathRow| format!("{} {}/{}", subject.keys.name(row.key), row.self_value, row.total);

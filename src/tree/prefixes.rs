@@ -232,12 +232,12 @@ impl<'t> Splitter<'t> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::from_picture;
+    use crate::profile::from_notation;
     use crate::tree::By;
 
     #[test]
     fn prefixes_in_preorder_with_their_values() {
-        let profile = from_picture("main;a;b 4\nmain;c 2\nmain;a 1\nmain;a;rare 3\n 7");
+        let profile = from_notation("main;a;b 4\nmain;c 2\nmain;a 1\nmain;a;rare 3\n 7");
         let subject = Subject::new(&profile, &By::Function, &[0]);
         let wanted =
             (0..subject.keys.len()).map(|key| &**subject.keys.name(KeyId::new(key)) != "rare").collect();

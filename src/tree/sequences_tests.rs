@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 
 use super::*;
-use crate::profile::{Profile, from_picture};
+use crate::profile::{Profile, from_notation};
 use crate::tree::By;
 
 const ALL: SequenceSearch = SequenceSearch {
@@ -72,7 +72,7 @@ fn drawn_stacks() {
         ),
     ];
     for (picture, search, expected) in table {
-        assert_eq!(drawn(&from_picture(picture), search), expected, "{picture}");
+        assert_eq!(drawn(&from_notation(picture), search), expected, "{picture}");
     }
 }
 
@@ -81,9 +81,9 @@ fn a_longer_chain_too_light_to_show_still_counts() {
     // x → y → z has 95 of 100: it is under the threshold, and x → y is not closed.
     let picture = "p;x;y;z 50\nq;x;y;z 45\nr;x;y 5";
     let search = SequenceSearch { min_total: 100, tolerance: Fraction::percent(10.0), ..ALL };
-    assert_eq!(drawn(&from_picture(picture), search), [""; 0]);
+    assert_eq!(drawn(&from_notation(picture), search), [""; 0]);
     assert_eq!(
-        drawn(&from_picture(picture), SequenceSearch { tolerance: Fraction::percent(1.0), ..search }).len(),
+        drawn(&from_notation(picture), SequenceSearch { tolerance: Fraction::percent(1.0), ..search }).len(),
         1
     );
 }
@@ -94,7 +94,7 @@ fn deep_recursion_is_no_problem() {
     let stack = vec!["f"; depth].join(";");
     let picture = format!("a;{stack} 5\nb;{stack};{stack};g 5");
     let search = SequenceSearch { min_total: 2, tolerance: Fraction::percent(10.0), ..ALL };
-    let profile = from_picture(&picture);
+    let profile = from_notation(&picture);
     let subject = Subject::new(&profile, &By::Function, &[0]);
     let found = sequences(&subject, search).found;
     assert_eq!(found.len(), 1);
@@ -190,7 +190,7 @@ proptest! {
         let search = SequenceSearch { min_total, min_length, max_length, contexts, context_share, tolerance };
         let text = |stack: &[usize]| stack.iter().map(|f| format!("f{f}")).collect::<Vec<_>>().join(";");
         let picture: Vec<String> = stacks.iter().map(|(stack, value)| format!("{} {value}", text(stack))).collect();
-        let profile = from_picture(&picture.join("\n"));
+        let profile = from_notation(&picture.join("\n"));
         let subject = Subject::new(&profile, &By::Function, &[0]);
         // With leaps from the second step on, and without.
         let leaps = if leap { Leaps { least: 1, depth: 0 } } else { Leaps::USUAL };

@@ -83,10 +83,10 @@ pub(super) fn nanoseconds(value: i64, unit: &str, divisor: u64) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::from_picture;
+    use crate::profile::from_notation;
 
     fn cpu(seconds: i64, idle: i64) -> Profile {
-        let mut profile = from_picture(&format!("main {seconds}"));
+        let mut profile = from_notation(&format!("main {seconds}"));
         let metric = &mut profile.meta.metrics[0];
         (metric.name, metric.unit, metric.idle) = ("cpu".into(), "seconds".into(), idle);
         profile.meta.duration_ns = Some(100_000_000_000);

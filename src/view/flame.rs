@@ -237,12 +237,12 @@ fn heaviest(values: impl Iterator<Item = (Name, i64)>) -> Vec<(Name, i64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::from_picture;
+    use crate::profile::from_notation;
 
     fn drawn(picture: &str, change: impl Fn(&mut FlameOptions)) -> Vec<String> {
         let mut options = FlameOptions::new(Scope::metric(0), String::new());
         change(&mut options);
-        let flame = flame(&from_picture(picture), &options);
+        let flame = flame(&from_notation(picture), &options);
         let row = |node: &FlameNode| format!("{}<{} {}", node.name, node.parent, node.width);
         flame.nodes.iter().map(row).collect()
     }
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn what_leads_to_a_focus_is_a_tree_of_its_own() {
-        let profile = from_picture("main;a;x 3\nmain;a;a 2\nb;a 1");
+        let profile = from_notation("main;a;x 3\nmain;a;a 2\nb;a 1");
         let (patterns, _) = crate::pattern::Patterns::parse(&["^a$"], false).unwrap();
         let marks = crate::transform::Marks::new(&profile, &patterns);
         let mut options = FlameOptions::new(Scope::metric(0), String::new());
@@ -275,7 +275,7 @@ mod tests {
     #[test]
     fn a_block_is_inlined_where_all_its_stacks_say_so() {
         let flame = flame(
-            &from_picture("main;a;+h 3\nmain;b;h 2\nmain;c;+h 1\nmain;c;h 1"),
+            &from_notation("main;a;+h 3\nmain;b;h 2\nmain;c;+h 1\nmain;c;h 1"),
             &FlameOptions::new(Scope::metric(0), String::new()),
         );
         let inlined: Vec<bool> =
@@ -287,7 +287,7 @@ mod tests {
     fn what_is_too_narrow_is_counted() {
         let mut options = FlameOptions::new(Scope::metric(0), String::new());
         options.pixels = 1;
-        let flame = flame(&from_picture("a 9\nb 2\nc;d 1\n 3"), &options);
+        let flame = flame(&from_notation("a 9\nb 2\nc;d 1\n 3"), &options);
         assert_eq!((flame.nodes.len(), flame.dropped), (2, 2));
         assert_eq!(flame.header.no_stack, 3);
     }
@@ -308,7 +308,7 @@ mod tests {
             normalize,
         };
         options.scope.base = Some(base);
-        let flame = flame(&from_picture("main;a 3 1\nmain;b 2 5\nmain;gone 0 4"), &options);
+        let flame = flame(&from_notation("main;a 3 1\nmain;b 2 5\nmain;gone 0 4"), &options);
         let olds: Vec<(i64, i64)> =
             flame.nodes.iter().map(|node| (node.width, node.old.unwrap().total)).collect();
         assert_eq!(olds, [(5, 10), (5, 10), (3, 1), (2, 5)]);

@@ -212,7 +212,7 @@ mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
     use super::*;
-    use crate::profile::from_picture;
+    use crate::profile::from_notation;
     use proptest::prelude::*;
 
     const FIRST: &str = "main 4\nmain;foo1 3\nmain;foo1;bar 5\nmain;foo2 1\nmain;foo2;bar 5";
@@ -224,7 +224,7 @@ mod tests {
         "main;http;parse;object;parse;object;parse;lex 90\nmain;http;parse 10\nmain;cli;parse;lex 20";
 
     fn focused(picture: &str, function: &str) -> Result<Focus, NotFound> {
-        focus(&from_picture(picture), &FocusOptions::new(Scope::metric(0), function))
+        focus(&from_notation(picture), &FocusOptions::new(Scope::metric(0), function))
     }
 
     /// `callers > name self/total > callees`
@@ -290,7 +290,7 @@ mod tests {
     fn nothing_found_offers_names() {
         let nearest = NotFound::Nothing(vec!["runner".to_string()]);
         assert_eq!(focused("main;runner 1", "rumner").unwrap_err(), nearest);
-        let profile = from_picture("main;old 1 0\nmain;new 1 2");
+        let profile = from_notation("main;old 1 0\nmain;new 1 2");
         let options = FocusOptions::new(Scope::metric(1), "old");
         assert_eq!(focus(&profile, &options).unwrap_err(), NotFound::NoValue(vec!["old".to_string()]));
     }
@@ -299,7 +299,7 @@ mod tests {
     fn what_is_cut_is_said() {
         let picture = "a;f 5\nb;f 4\nc;f;x 3\nd;f;y 2";
         let options = FocusOptions { limit: Some(2), ..FocusOptions::new(Scope::metric(0), "f") };
-        let focus = focus(&from_picture(picture), &options).unwrap();
+        let focus = focus(&from_notation(picture), &options).unwrap();
         assert_eq!(focus.callers.len(), 2);
         assert_eq!(focus.more_callers, More { rows: 2, value: 5, old: None });
         assert_eq!(focus.more_callees, More::default());
@@ -311,7 +311,7 @@ mod tests {
         let picture = "a;f;f;x 5\nb;f 4\nc;f;y 3\nf;z 2";
         let options =
             FocusOptions { limit: Some(1), min_share: 30.0, ..FocusOptions::new(Scope::metric(0), "f") };
-        let focus = focus(&from_picture(picture), &options).unwrap();
+        let focus = focus(&from_notation(picture), &options).unwrap();
         let names = |rows: &[Neighbour]| rows.iter().map(|row| row.name.to_string()).collect::<Vec<_>>();
         assert_eq!(names(&focus.callers), ["a", "(itself)", "(root)"]);
         assert_eq!(focus.more_callers, More { rows: 2, value: 7, old: None });
@@ -323,7 +323,7 @@ mod tests {
     fn an_old_side_has_rows_of_its_own() {
         let picture = "main;f;g;f 1 4\nf;f 0 2\nmain;f;h 3 0";
         let options = FocusOptions::new(Scope::beside(), "f");
-        let focus = focus(&from_picture(picture), &options).unwrap();
+        let focus = focus(&from_notation(picture), &options).unwrap();
         let side = |rows: &[Neighbour]| {
             let row = |row: &Neighbour| format!("{} {} {:?} {:?}", row.name, row.value, row.old, row.delta);
             rows.iter().map(row).collect::<Vec<_>>()

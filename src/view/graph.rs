@@ -150,7 +150,7 @@ fn leads_by_others(callees: &Column<KeyId, Vec<KeyId>>, caller: KeyId, callee: K
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::from_picture;
+    use crate::profile::from_notation;
 
     fn drawn(graph: &Graph) -> (Vec<String>, Vec<String>) {
         let node = |node: &GraphNode| {
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn the_whole_graph() {
-        let profile = from_picture("main;a;a;a 4\nmain;a;b;a 3\nmain;a;b 2\nmain;b 1");
+        let profile = from_notation("main;a;a;a 4\nmain;a;b;a 3\nmain;a;b 2\nmain;b 1");
         let graph = graph(&profile, &GraphOptions::new(Scope::metric(0)));
         let (nodes, edges) = drawn(&graph);
         assert_eq!(nodes, ["main 0/10", "a 7/9", "b 3/6"]);
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn cut_nodes_are_bridged_and_light_edges_cut() {
-        let profile = from_picture("main;x;hot 60\nmain;y;hot 39\nmain;hot;z;w 1\nmain;q;warm 41");
+        let profile = from_notation("main;x;hot 60\nmain;y;hot 39\nmain;hot;z;w 1\nmain;q;warm 41");
         let options = GraphOptions { max_nodes: Some(3), ..GraphOptions::new(Scope::metric(0)) };
         let drawing = graph(&profile, &options);
         let (nodes, edges) = drawn(&drawing);
@@ -184,7 +184,7 @@ mod tests {
         // main calls hot itself once, so that edge is none that bridges.
         assert_eq!(edges, ["main>x 60", "x>hot 60", "main>hot 40"]);
         assert_eq!((drawing.header.elided, drawing.header.elided_rows), (42, 5));
-        let profile = from_picture("main;x;hot 60\nmain;y;hot 39\nmain;q;warm 41");
+        let profile = from_notation("main;x;hot 60\nmain;y;hot 39\nmain;q;warm 41");
         let (_, edges) = drawn(&graph(&profile, &options));
         assert_eq!(edges, ["main>x 60", "x>hot 60"], "main~hot 39 is left out: x leads there");
         let options = GraphOptions { min_edge: 50.0, ..GraphOptions::new(Scope::metric(0)) };
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn highlighting_reports_its_share() {
-        let profile = from_picture("main;a 3\nmain;b 2\nmain;ab 1");
+        let profile = from_notation("main;a 3\nmain;b 2\nmain;ab 1");
         let (patterns, _) = crate::pattern::Patterns::parse(&["a$|^b"], false).unwrap();
         let marks = crate::transform::Marks::new(&profile, &patterns);
         let marking = crate::view::Marking { pattern: "a$|^b".into(), marks };
@@ -216,7 +216,7 @@ mod tests {
             normalize,
         };
         options.scope.base = Some(base);
-        let graph = graph(&from_picture("main;a 7 1\nmain;gone;a 0 2\nmain;new 1 0"), &options);
+        let graph = graph(&from_notation("main;a 7 1\nmain;gone;a 0 2\nmain;new 1 0"), &options);
         let nodes: Vec<String> = graph
             .nodes
             .iter()

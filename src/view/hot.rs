@@ -179,11 +179,11 @@ fn name(subject: &Subject<'_>, key: KeyId) -> Name {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::from_picture;
+    use crate::profile::from_notation;
 
     #[test]
     fn path_and_sequences() {
-        let profile = from_picture("main;a;x;y 60\nmain;b;x;y 30\nmain;b;x;z 9\nx 1");
+        let profile = from_notation("main;a;x;y 60\nmain;b;x;y 30\nmain;b;x;z 9\nx 1");
         let hot = hot(&profile, &HotOptions { limit: Some(1), ..HotOptions::new(Scope::metric(0)) });
         let path: Vec<String> = hot.path.iter().map(|step| format!("{} {}", step.name, step.total)).collect();
         assert_eq!(path, ["main 99", "a 60", "x 60", "y 60"]);
@@ -200,7 +200,7 @@ mod tests {
     fn beside(picture: &str, change: impl Fn(&mut HotOptions)) -> Hot {
         let mut options = HotOptions::new(Scope::beside());
         change(&mut options);
-        hot(&from_picture(picture), &options)
+        hot(&from_notation(picture), &options)
     }
 
     #[test]

@@ -118,11 +118,11 @@ fn by_text(a: &LabelShare, b: &LabelShare) -> std::cmp::Ordering {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::from_picture;
+    use crate::profile::from_notation;
 
     #[test]
     fn every_label_counts_once_a_sample() {
-        let profile = from_picture(
+        let profile = from_notation(
             "a 5 {endpoint=/users bytes=64B}\na 3 {endpoint=/orders}\nb 2 {endpoint=/users}\nb 1",
         );
         let options = LabelsOptions { scope: Scope::metric(0), limit: None, min_share: 0.0 };
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn values_of_both_sides_and_what_is_cut_of_both() {
-        let profile = from_picture("a 5 1 {k=x}\na 3 9 {k=y}\nb 0 2 {k=z}\nb 1 1 {k=w}\nb 2 2");
+        let profile = from_notation("a 5 1 {k=x}\na 3 9 {k=y}\nb 0 2 {k=z}\nb 1 1 {k=w}\nb 2 2");
         let options = LabelsOptions { scope: Scope::beside(), limit: Some(2), min_share: 0.0 };
         let labels = labels(&profile, &options);
         let [key] = &labels.keys[..] else { panic!() };

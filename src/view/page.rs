@@ -286,7 +286,7 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::from_picture;
+    use crate::profile::from_notation;
 
     fn drawn(page: &Page) -> Vec<String> {
         let mut start = 0;
@@ -309,21 +309,21 @@ mod tests {
 
     #[test]
     fn stacks_are_distinct_and_sorted() {
-        let profile = from_picture("main@m:2;b 1 10\nmain@m:1;b 2 0\nmain@m:1;a 0 5\n 4 4");
+        let profile = from_notation("main@m:2;b 1 10\nmain@m:1;b 2 0\nmain@m:1;a 0 5\n 4 4");
         let page = page(&profile, None, &options());
         assert_eq!(drawn(&page), [" [4, 4]", "main;a [0, 5]", "main;b [3, 10]"]);
     }
 
     #[test]
     fn signs_are_kept_apart() {
-        let page = page(&from_picture("a 5\na -2\nb -1"), None, &options());
+        let page = page(&from_notation("a 5\na -2\nb -1"), None, &options());
         assert_eq!(drawn(&page), ["a [5]", "a [-2]", "b [-1]"]);
         assert_eq!(page.metrics[0].total, 8);
     }
 
     #[test]
     fn two_profiles_stand_side_by_side() {
-        let (new, old) = (from_picture("a;b 5\na;c 1"), from_picture("a;b 3\nd 2"));
+        let (new, old) = (from_notation("a;b 5\na;c 1"), from_notation("a;b 3\nd 2"));
         let page = page(&new, Some(&old), &options());
         assert_eq!(drawn(&page), ["a;b [5, 3]", "a;c [1, 0]", "d [0, 2]"]);
         assert_eq!(page.metrics[0].old_total, 5);

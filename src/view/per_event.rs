@@ -103,12 +103,12 @@ fn compare(x: i64, m: i64, y: i64, n: i64) -> Ordering {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::from_picture;
+    use crate::profile::from_notation;
     use crate::view::{TreeOptions, tree};
 
     #[test]
     fn the_dearest_event_comes_first() {
-        let profile = from_picture("main;a 100 10\nmain;b 90 3\nmain 5 5");
+        let profile = from_notation("main;a 100 10\nmain;b 90 3\nmain 5 5");
         let mut options = TopOptions::new(Scope::metric(0));
         options.limit = Some(2);
         let top = top_per_event(&profile, &options, 1);
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn rows_of_a_tree_have_their_events() {
-        let profile = from_picture("main;a 100 10\nmain;b 90 3\nmain 5 5");
+        let profile = from_notation("main;a 100 10\nmain;b 90 3\nmain 5 5");
         let scope = with_events(Scope::metric(0), 1);
         let found = tree_per_event(tree(&profile, &TreeOptions::new(scope)), &profile, 1);
         let drawn: Vec<_> = found.rows.iter().map(|row| (&*row.name, row.events.unwrap())).collect();

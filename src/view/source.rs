@@ -233,11 +233,11 @@ impl View<'_, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::from_picture;
+    use crate::profile::from_notation;
 
     #[test]
     fn a_recursive_line_counts_once_a_sample() {
-        let profile = from_picture(
+        let profile = from_notation(
             "main@m.go:9;f@f.go:2;f@f.go:2 4\nmain@m.go:9;f@f.go:2;f@f.go:3 1\nmain@m.go:9;f@f.go:2;g@g.go:7 2",
         );
         let options =
@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn lines_have_the_values_of_both_sides_and_what_changed_the_most_comes_first() {
-        let profile = from_picture(
+        let profile = from_notation(
             "main@m.go:9;f@f.go:2 4 1\nmain@m.go:9;f@f.go:3;f@f.go:3 0 5\nmain@m.go:9;fast@g.go:7 9 8",
         );
         let function = "^f".to_string();
@@ -284,7 +284,7 @@ mod tests {
 
     #[test]
     fn a_function_that_is_gone_is_found_on_the_old_side() {
-        let profile = from_picture("main@m.go:9;f@f.go:2 0 3\nmain@m.go:9 1 1");
+        let profile = from_notation("main@m.go:9;f@f.go:2 0 3\nmain@m.go:9 1 1");
         let options =
             SourceOptions { scope: Scope::beside(), function: "f".into(), fixed: false, limit: None };
         let source = source(&profile, &options, &|_: &str| SourceText::Missing(Vec::new())).unwrap();

@@ -136,12 +136,12 @@ fn is_candidate(self_value: i64, total: i64, whole: i64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::from_picture;
+    use crate::profile::from_notation;
 
     fn rows(picture: &str, sort: &str) -> Vec<String> {
         let mut options = TopOptions::new(Scope::metric(0));
         options.sort = sort.parse().unwrap();
-        let top = top(&from_picture(picture), &options);
+        let top = top(&from_notation(picture), &options);
         let mark = |row: &TopRow| if row.candidate { "*" } else { "" };
         top.rows
             .iter()
@@ -190,7 +190,7 @@ mod tests {
     fn what_is_cut_is_counted() {
         let mut options = TopOptions::new(Scope::metric(0));
         options.limit = Some(1);
-        let top = top(&from_picture("a 5\nb 3\nc 2\n 1"), &options);
+        let top = top(&from_notation("a 5\nb 3\nc 2\n 1"), &options);
         let header = &top.header;
         assert_eq!((header.elided, header.elided_rows, header.no_stack, header.shown), (5, 2, 1, 11));
     }

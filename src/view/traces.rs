@@ -110,11 +110,11 @@ fn labels(profile: &Profile, set: LabelSetId) -> Vec<(Name, LabelText)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::from_picture;
+    use crate::profile::from_notation;
 
     #[test]
     fn stacks_of_the_same_functions_are_one() {
-        let profile = from_picture("main@m.go:1;work@w.go:7 3\nmain@m.go:2;work@w.go:8 4\nmain@m.go:2 1\n 9");
+        let profile = from_notation("main@m.go:1;work@w.go:7 3\nmain@m.go:2;work@w.go:8 4\nmain@m.go:2 1\n 9");
         let traces =
             traces(&profile, &TracesOptions { scope: Scope::metric(0), limit: Some(2), min_share: 0.0 });
         let drawn: Vec<String> = traces
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn what_changed_the_most_comes_first_and_what_is_gone_stays() {
-        let profile = from_picture("main;a 9 8\nmain;b 0 3\nmain;c 4 0\nmain 1 1");
+        let profile = from_notation("main;a 9 8\nmain;b 0 3\nmain;c 4 0\nmain 1 1");
         let options = TracesOptions { scope: Scope::beside(), limit: Some(3), min_share: 0.0 };
         let traces = traces(&profile, &options);
         let drawn: Vec<String> = traces

@@ -276,7 +276,7 @@ fn heaviest(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::from_picture;
+    use crate::profile::from_notation;
 
     const FIRST: &str = "main 4\nmain;foo1 3\nmain;foo1;bar 5\nmain;foo2 1\nmain;foo2;bar 5";
     const SECOND: &str =
@@ -293,11 +293,11 @@ mod tests {
     }
 
     fn top_down(picture: &str) -> Vec<String> {
-        drawn(&tree(&from_picture(picture), &TreeOptions::new(Scope::metric(0))))
+        drawn(&tree(&from_notation(picture), &TreeOptions::new(Scope::metric(0))))
     }
 
     fn bottom_up_of(picture: &str, name: &str) -> Vec<String> {
-        let drawn = drawn(&bottom_up(&from_picture(picture), &TreeOptions::new(Scope::metric(0))).unwrap());
+        let drawn = drawn(&bottom_up(&from_notation(picture), &TreeOptions::new(Scope::metric(0))).unwrap());
         let start = drawn.iter().position(|row| row.starts_with(&format!("{name} "))).unwrap();
         let length = drawn[start + 1..].iter().take_while(|row| row.starts_with(' ')).count();
         drawn[start..=start + length].to_vec()
@@ -340,7 +340,7 @@ mod tests {
     #[test]
     fn a_limited_tree_is_connected_and_adds_up() {
         let options = TreeOptions { limit: Some(2), ..TreeOptions::new(Scope::metric(0)) };
-        let tree = tree(&from_picture(FIRST), &options);
+        let tree = tree(&from_notation(FIRST), &options);
         assert_eq!(drawn(&tree), ["main 4+14", " foo1 3+5"]);
         assert_eq!(
             (tree.header.elided, tree.header.elided_rows, tree.rows[0].cut, tree.rows[1].cut),
@@ -350,7 +350,7 @@ mod tests {
 
     #[test]
     fn several_metrics_are_weighed_by_the_first() {
-        let profile = from_picture("main;a 60 1\nmain;b 30 9000\nmain;c 10 500");
+        let profile = from_notation("main;a 60 1\nmain;b 30 9000\nmain;c 10 500");
         let scope = Scope { metrics: vec![0, 1], ..Scope::metric(0) };
         let limited = TreeOptions { limit: Some(2), ..TreeOptions::new(scope.clone()) };
         let names = |tree: Tree| tree.rows.iter().map(|row| row.name.to_string()).collect::<Vec<_>>();
@@ -362,7 +362,7 @@ mod tests {
     #[test]
     fn rows_that_pass_everything_on_are_joined() {
         let options = TreeOptions { join: true, ..TreeOptions::new(Scope::metric(0)) };
-        let tree = tree(&from_picture("main;run;work 3\nmain;run;work;step 1"), &options);
+        let tree = tree(&from_notation("main;run;work 3\nmain;run;work;step 1"), &options);
         let joined: Vec<bool> = tree.rows.iter().map(|row| row.joined).collect();
         assert_eq!(joined, [true, true, false, false]);
     }

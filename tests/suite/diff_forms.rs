@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::support::sides::{compare, compare_drawn, usual};
 use insta::assert_snapshot;
 use prof::output;
-use prof::profile::{Profile, from_picture};
+use prof::profile::{Profile, from_notation};
 use prof::report::{Diff, DiffVerdict, Report, RowTest};
 use prof::transform::Marks;
 use prof::view::{BudgetRule, Limit};
@@ -33,7 +33,7 @@ fn run(wobble: i64, parse: i64) -> String {
 /// Three runs a side; `parse` costs half as much again on the new one.
 fn regressed() -> Diff {
     let runs = |first: i64, parse: i64| -> Vec<Profile> {
-        (first..first + 3).map(|wobble| from_picture(&run(wobble, parse))).collect()
+        (first..first + 3).map(|wobble| from_notation(&run(wobble, parse))).collect()
     };
     let (old, new) = (runs(0, 2003), runs(3, 3010));
     let old: Vec<(&Profile, usize)> = old.iter().map(|profile| (profile, 0)).collect();
@@ -223,7 +223,7 @@ fn every_row_has_the_promised_keys_and_nothing_is_infinite() {
 #[test]
 fn budgets_are_checked_on_the_new_side() {
     let (old, new) = (run(0, 2003), run(1, 2003));
-    let profile = from_picture(&format!("{old}\n{new}"));
+    let profile = from_notation(&format!("{old}\n{new}"));
     let rule = |measure: RowTest, limit: Limit| BudgetRule {
         // Frames of the drawings are numbered alike in all profiles made of them.
         functions: Some(Marks::new(

@@ -1,7 +1,7 @@
 //! Every filter, with the stacks before and after drawn, one table a filter.
 
 use prof::pattern::Patterns;
-use prof::profile::{Profile, draw, from_picture};
+use prof::profile::{Profile, from_notation, to_notation};
 use prof::transform::{
     LabelFilter, Marks, Rename, by_label, collapse_recursion, hide_frames, hide_labels, hide_stacks,
     label_leaf, label_root, prune_from, rename, show_frames, show_from, show_labels, show_stacks,
@@ -18,10 +18,10 @@ type Row = (&'static [&'static str], &'static str, &'static str, usize);
 
 fn check(name: &str, filter: fn(&Profile, &Marks) -> (Profile, usize), table: &[Row]) {
     for &(texts, before, after, matches) in table {
-        let profile = from_picture(before);
+        let profile = from_notation(before);
         let marks = Marks::new(&profile, &patterns(texts));
         let (filtered, matched) = filter(&profile, &marks);
-        assert_eq!(draw(&filtered), lines(after), "{name} {texts:?}:\n{before}");
+        assert_eq!(to_notation(&filtered), lines(after), "{name} {texts:?}:\n{before}");
         assert_eq!(matched, matches, "{name} {texts:?}:\n{before}");
         assert_eq!(
             filtered.meta.metrics[0].total, profile.meta.metrics[0].total,
@@ -143,7 +143,7 @@ fn ends_of_stacks() {
 /// Filters without patterns.
 fn check_plain(name: &str, filter: impl Fn(&Profile) -> Profile, table: &[(&str, &str)]) {
     for &(before, after) in table {
-        assert_eq!(draw(&filter(&from_picture(before))), lines(after), "{name}:\n{before}");
+        assert_eq!(to_notation(&filter(&from_notation(before))), lines(after), "{name}:\n{before}");
     }
 }
 
@@ -205,13 +205,13 @@ fn labels() {
         texts.iter().map(|text| LabelFilter::parse(text, false).unwrap().0).collect()
     };
     for &(texts, matches, after) in table {
-        let (filtered, matched) = show_labels(&from_picture(before), &filters(texts));
-        assert_eq!(draw(&filtered), lines(after), "--label {texts:?}");
+        let (filtered, matched) = show_labels(&from_notation(before), &filters(texts));
+        assert_eq!(to_notation(&filtered), lines(after), "--label {texts:?}");
         assert_eq!(matched, matches, "--label {texts:?}");
     }
     let hidden = ["endpoint=/users", "wait", "n=~7"];
-    let (filtered, matched) = hide_labels(&from_picture(before), &filters(&hidden));
-    assert_eq!(draw(&filtered), "a 2 {endpoint=/orders}\nb 4 {bytes=512bytes}\nd 64");
+    let (filtered, matched) = hide_labels(&from_notation(before), &filters(&hidden));
+    assert_eq!(to_notation(&filtered), "a 2 {endpoint=/orders}\nb 4 {bytes=512bytes}\nd 64");
     assert_eq!(matched, [1, 2, 1]);
     assert!(LabelFilter::parse("=x", false).is_err());
 }
@@ -225,8 +225,8 @@ fn threads() {
         ("^7$", "a 2 {thread=worker-1 tid=7}", 1),
         ("x", "", 0),
     ] {
-        let (filtered, matched) = show_threads(&from_picture(before), &patterns(&[text]));
-        assert_eq!((draw(&filtered).as_str(), matched), (after, matches), "--thread {text}");
+        let (filtered, matched) = show_threads(&from_notation(before), &patterns(&[text]));
+        assert_eq!((to_notation(&filtered).as_str(), matched), (after, matches), "--thread {text}");
     }
 }
 
@@ -234,23 +234,23 @@ fn threads() {
 fn labels_as_frames() {
     let before = "main;work 3 {endpoint=/users}\nmain;work 4 {endpoint=/orders}\nmain 1\nmain;+x 5 {endpoint=/users bytes=64}\n 2 {endpoint=/users}";
     let endpoint = "{endpoint=/users}";
-    let (root, matched) = label_root(&from_picture(before), &["endpoint"]).unwrap();
+    let (root, matched) = label_root(&from_notation(before), &["endpoint"]).unwrap();
     let want = format!(
         "/orders;main;work 4 {{endpoint=/orders}}\n/users 2 {endpoint}\n/users;main;+x 5 {{bytes=64 endpoint=/users}}\n/users;main;work 3 {endpoint}\nmain 1"
     );
-    assert_eq!((draw(&root), matched), (want, vec![4]));
-    let (leaf, matched) = label_leaf(&from_picture(before), &["endpoint", "bytes", "none"]).unwrap();
+    assert_eq!((to_notation(&root), matched), (want, vec![4]));
+    let (leaf, matched) = label_leaf(&from_notation(before), &["endpoint", "bytes", "none"]).unwrap();
     let want = format!(
         "/users 2 {endpoint}\nmain 1\nmain;+x;/users;64 5 {{bytes=64 endpoint=/users}}\nmain;work;/orders 4 {{endpoint=/orders}}\nmain;work;/users 3 {endpoint}"
     );
-    assert_eq!((draw(&leaf), matched), (want, vec![4, 1, 0]));
-    let (by, matched) = by_label(&from_picture(before), "endpoint").unwrap();
+    assert_eq!((to_notation(&leaf), matched), (want, vec![4, 1, 0]));
+    let (by, matched) = by_label(&from_notation(before), "endpoint").unwrap();
     let want = format!(
         "(no endpoint) 1\n/orders 4 {{endpoint=/orders}}\n/users 5 {{bytes=64 endpoint=/users}}\n/users 5 {endpoint}"
     );
-    assert_eq!((draw(&by), matched), (want, 4));
-    let (several, _) = by_label(&from_picture("main 3 {n=7ms n=9ms}"), "n").unwrap();
-    assert_eq!(draw(&several), "7 ms,9 ms 3 {n=7ms n=9ms}");
+    assert_eq!((to_notation(&by), matched), (want, 4));
+    let (several, _) = by_label(&from_notation("main 3 {n=7ms n=9ms}"), "n").unwrap();
+    assert_eq!(to_notation(&several), "7 ms,9 ms 3 {n=7ms n=9ms}");
 }
 
 #[test]
@@ -268,8 +268,8 @@ fn renames() {
         ("operator===eq", false, "operator==;x 3", "eq;x 3", 1),
         ("none=x", false, "main 3", "main 3", 0),
     ] {
-        let (renamed, matched) = rename(&from_picture(before), &Rename::parse(text, fixed).unwrap());
-        assert_eq!((draw(&renamed).as_str(), matched), (after, matches), "--rename {text}");
+        let (renamed, matched) = rename(&from_notation(before), &Rename::parse(text, fixed).unwrap());
+        assert_eq!((to_notation(&renamed).as_str(), matched), (after, matches), "--rename {text}");
     }
     assert!(Rename::parse("no sign", false).is_none() && Rename::parse("(=x", false).is_none());
 }
@@ -282,9 +282,9 @@ fn nodes_wider_than_functions_join() {
         (By::Line, before),
         (By::Mapping, "a@x.go:1 3"),
     ] {
-        assert_eq!(draw(&join_adjacent(&from_picture(before), &by)), after, "{by:?}");
+        assert_eq!(to_notation(&join_adjacent(&from_notation(before), &by)), after, "{by:?}");
     }
     let before = "main.main;net/http.a;net/http.b;main.f 3";
-    let joined = join_adjacent(&from_picture(before), &By::Package);
-    assert_eq!(draw(&joined), "main.main;net/http.b;main.f 3");
+    let joined = join_adjacent(&from_notation(before), &By::Package);
+    assert_eq!(to_notation(&joined), "main.main;net/http.b;main.f 3");
 }

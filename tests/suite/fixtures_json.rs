@@ -110,7 +110,7 @@ fn allocations_of_a_c_program_in_dhat() {
     assert_eq!(totals[..7], expected);
     assert_eq!(totals[8..], [("read", 6_906_611), ("written", 6_397_694)]);
     // `printf` allocates its buffer once, through functions that were inlined into each other.
-    let drawing = prof::profile::draw(&profile);
+    let drawing = prof::profile::to_notation(&profile);
     let line = drawing.lines().find(|line| line.contains("printf@")).unwrap();
     let expected = "main@maze.c:99;printf@printf.c:33;__vfprintf_internal@vfprintf-internal.c:767;\
         +outstring_func@vfprintf-internal.c:239;_IO_file_xsputn@@GLIBC_2.2.5@fileops.c:1196;\

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use prof::kind::{KINDS, may_mean, of_metric};
-use prof::profile::draw;
+use prof::profile::to_notation;
 use prof::transform::drop_frames;
 
 use crate::support::{below, corpus_root, fixture, load_file, load_text, prof};
@@ -178,7 +178,7 @@ fn goroutines_as_text_end_in_what_called_the_runtime() {
          3 @ 0x11 0x51 0x41\n#\t0x50\ttime.Sleep+0x164\t/go/time.go:368\n",
     );
     assert_eq!(
-        draw(&drop_frames(&profile)),
+        to_notation(&drop_frames(&profile)),
         "runtime.goexit;main.waiter@/m.go:14 40\nruntime.goexit;time.Sleep@/go/time.go:368 3"
     );
 }
@@ -189,7 +189,7 @@ fn a_heap_profile_of_go_as_text_ends_in_the_function_that_allocates() {
     let profile = load_text(
         "heap profile: 1: 8 [1: 8] @ heap/2\n1: 8 [1: 8] @ 0x11 0x31 0x41\n#\t0x30\tmain.alloc+0x18\t/m.go:14\n",
     );
-    assert_eq!(draw(&drop_frames(&profile)), "runtime.goexit;main.alloc@/m.go:14 1 8");
+    assert_eq!(to_notation(&drop_frames(&profile)), "runtime.goexit;main.alloc@/m.go:14 1 8");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use prof::name::{clean, fit, short_names};
 use prof::pattern::{Pattern, Patterns};
-use prof::profile::{Profile, from_picture};
+use prof::profile::{Profile, from_notation};
 use prof::tree::{self, By};
 use prof::view::{FocusOptions, Scope, TopOptions, focus, top};
 
@@ -101,7 +101,7 @@ fn names_of_the_corpus_are_found() {
 #[test]
 fn names_with_characters_of_expressions_are_found() {
     let picture = "[libc.so.6];f(int);f[int];\"quoted\";a*b+c?;^$;x|y;{closure};it's;two;\\q 1\nf;[l] 2";
-    check(&from_picture(picture), &By::Function, 20, "made up");
+    check(&from_notation(picture), &By::Function, 20, "made up");
 }
 
 #[test]

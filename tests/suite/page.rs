@@ -180,7 +180,7 @@ fn a_block_is_inlined_where_all_its_stacks_say_so() {
 
 #[test]
 fn a_page_opens_with_a_focus_and_can_leave_it() {
-    let profile = from_picture("main;a;a;x 4\nmain;b;a 2\nmain;b 1");
+    let profile = from_notation("main;a;a;x 4\nmain;b;a 2\nmain;b 1");
     let mut page = Vec::new();
     let options = HtmlOptions { focus: vec!["^a$".into()], ..HtmlOptions::default() };
     html(&page_of(&profile, 0), &options, &mut page).unwrap().unwrap();
@@ -287,7 +287,7 @@ fn the_table_equals_top_and_filters_equal_their_rules() {
 
 #[test]
 fn click_zooms_escape_restores_and_the_address_keeps_the_state() {
-    let profile = from_picture("main;a;b 6\nmain;a;c 3\nmain;d 1");
+    let profile = from_notation("main;a;b 6\nmain;a;c 3\nmain;d 1");
     let check = "
         const before = blocks();
         click(blockOf('a'));
@@ -347,7 +347,7 @@ fn click_zooms_escape_restores_and_the_address_keeps_the_state() {
 
 #[test]
 fn focus_lays_callers_above_and_callees_below() {
-    let profile = from_picture("main;a;a;x 4\nmain;a;b;a 3\nmain;b;a 2\nmain;b 1");
+    let profile = from_notation("main;a;a;x 4\nmain;a;b;a 3\nmain;b;a 2\nmain;b 1");
     let check = "
         click(blockOf('a'), 'contextmenu');
         const menu = document.getElementById('menu');
@@ -379,7 +379,7 @@ fn focus_lays_callers_above_and_callees_below() {
 
 #[test]
 fn a_zoom_on_one_side_of_a_focus_narrows_the_other() {
-    let profile = from_picture("main;http;f;x 6\nmain;http;f;y 1\nmain;cli;f;x 2\ncli;f 1\nmain;z 5");
+    let profile = from_notation("main;http;f;x 6\nmain;http;f;y 1\nmain;cli;f;x 2\ncli;f 1\nmain;z 5");
     let check = "
         page.addFilter('focus', 'f', true);
         const said = () => document.querySelector('#chosen .narrowed')?.textContent ?? '';
@@ -432,7 +432,7 @@ fn recursive_picture() -> String {
 
 #[test]
 fn callers_and_callees_in_the_page_equal_brute_force() {
-    let mut profiles = vec![("recursive".to_string(), from_picture(&recursive_picture()))];
+    let mut profiles = vec![("recursive".to_string(), from_notation(&recursive_picture()))];
     for file in ["pprof/go-cpu.pb.gz", "pprof/go-heap.pb.gz", "collapsed/python.folded"] {
         profiles.push((file.to_string(), crate::support::load_well(&crate::support::fixture(file))));
     }
@@ -486,7 +486,7 @@ fn callers_and_callees_in_the_page_equal_brute_force() {
 
 #[test]
 fn search_and_highlight_report_their_share() {
-    let profile = from_picture("main;json.Encode[];json.write 3\nmain;json.write 2\nmain;idle 5\n 2");
+    let profile = from_notation("main;json.Encode[];json.write 3\nmain;json.write 2\nmain;idle 5\n 2");
     let check = "
         const search = document.getElementById('search');
         search.value = '^json[.]';
@@ -568,7 +568,7 @@ fn a_hostile_profile_shows_as_text() {
 
 #[test]
 fn values_beyond_what_doubles_hold_are_exact() {
-    let profile = from_picture("main;a 4611686018427387903\nmain;b 4611686018427387001\nmain;b -3");
+    let profile = from_notation("main;a 4611686018427387903\nmain;b 4611686018427387001\nmain;b -3");
     let check = "page.change({ sort: 'name' }); return counted();";
     let Some(result) = run(&write(&page_of(&profile, 0)), "", check) else { return };
     assert_eq!(by_name(result), count(&stacks(&profile, 0)));
@@ -576,7 +576,7 @@ fn values_beyond_what_doubles_hold_are_exact() {
 
 #[test]
 fn two_profiles_are_compared() {
-    let (new, old) = (from_picture("main;a 5\nmain;b 1"), from_picture("main;a 3\nmain;gone 2"));
+    let (new, old) = (from_notation("main;a 5\nmain;b 1"), from_notation("main;a 3\nmain;gone 2"));
     let options = PageOptions { scope: Scope::metric(0), title: String::new() };
     let page = write(&view::page(&new, Some(&old), &options));
     let check = "
@@ -641,7 +641,7 @@ fn blocks_are_labelled_with_functions_and_tooltips_say_where() {
 
 #[test]
 fn the_picture_zooms_and_searches() {
-    let profile = from_picture("main;x/a.(*T).f;b 6\nmain;x/a.(*T).f;c 3\nmain;d 1");
+    let profile = from_notation("main;x/a.(*T).f;b 6\nmain;x/a.(*T).f;c 3\nmain;d 1");
     let mut picture = Vec::new();
     let flame = view::flame(&profile, &FlameOptions::new(Scope::metric(0), String::new()));
     svg(&flame, &SvgOptions::default(), &mut picture).unwrap().unwrap();
@@ -690,7 +690,7 @@ fn the_picture_zooms_and_searches() {
 
 #[test]
 fn the_picture_around_a_focus_zooms_one_side() {
-    let profile = from_picture("main;a;x;y 3\nz;main;a;a 2\nb;a 1");
+    let profile = from_notation("main;a;x;y 3\nz;main;a;a 2\nb;a 1");
     let (patterns, _) = Patterns::parse(&["^a$"], false).unwrap();
     let marks = Marks::new(&profile, &patterns);
     let mut options = FlameOptions::new(Scope::metric(0), String::new());

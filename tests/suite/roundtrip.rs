@@ -8,7 +8,7 @@ use crate::support::{fixture, load_file};
 use prof::format::{Source, Writer, load, named, writer_named};
 use prof::profile::{
     Frame, FrameId, Function, Label, LabelSetId, LabelValue, LoadOptions, Mapping, MappingId, Period,
-    Profile, ProfileBuilder, draw,
+    Profile, ProfileBuilder, to_notation,
 };
 use prof::transform::{anonymize, compact};
 use prof::tree::By;
@@ -236,7 +236,7 @@ proptest! {
         prop_assert_eq!(again.meta.metrics.len(), 1);
         let no_stack = |profile: &Profile| sums(profile).get("[]").copied();
         prop_assert_eq!(no_stack(&again), no_stack(&profile));
-        prop_assert_eq!(draw(&through("collapsed", &again, 0)), draw(&again));
+        prop_assert_eq!(to_notation(&through("collapsed", &again, 0)), to_notation(&again));
     }
 
     #[test]
@@ -250,7 +250,7 @@ proptest! {
         let factor = divisor / again.meta.metrics[0].divisor;
         prop_assert_eq!(sums(&again).into_values().sum::<i128>() * i128::from(factor), sums(&profile).into_values().sum::<i128>());
         if factor == 1 {
-            prop_assert_eq!(draw(&again), draw(&profile));
+            prop_assert_eq!(to_notation(&again), to_notation(&profile));
         }
     }
 

@@ -224,7 +224,7 @@ impl<'a> Threads<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::draw;
+    use crate::profile::to_notation;
 
     fn load(text: &str) -> Result<Profile, LoadError> {
         assert_eq!(sniff(text.as_bytes()), Confidence::Certain);
@@ -250,7 +250,7 @@ mod tests {
     #[test]
     fn spans_nest() {
         let profile = spans(&["B a 0", "X c 4 1.5", "X b 3 4", "E a 10", "B a 10", "E a 12.25", "X a 20 0"]);
-        assert_eq!(draw(&profile), "a 8250\na;b 2500\na;b;c 1500");
+        assert_eq!(to_notation(&profile), "a 8250\na;b 2500\na;b;c 1500");
         assert_eq!(profile.meta.metrics[0].name, "wall");
         assert_eq!(profile.meta.duration_ns, Some(20_000));
     }
@@ -258,14 +258,14 @@ mod tests {
     #[test]
     fn complete_spans_keep_their_time_where_they_overlap() {
         let profile = spans(&["X a 0 10", "X b 5 10"]);
-        assert_eq!(draw(&profile), "a 5000\na;b 5000\nb 5000");
+        assert_eq!(to_notation(&profile), "a 5000\na;b 5000\nb 5000");
         assert_eq!(profile.meta.warnings, ["1 spans overlap others without being within them"]);
     }
 
     #[test]
     fn ends_without_a_beginning_are_counted() {
         let profile = spans(&["E x 0", "B a 1", "B b 2", "E a 3", "E b 5", "B c 6"]);
-        assert_eq!(draw(&profile), "a 2000\na;b 3000");
+        assert_eq!(to_notation(&profile), "a 2000\na;b 3000");
         assert_eq!(
             profile.meta.warnings,
             [
@@ -280,7 +280,7 @@ mod tests {
         let event = r#"{"ph": "X", "name": "a", "ts": "1", "dur": 2, "pid": 1, "tid": 1}"#;
         for end in ["", ",", "\n,\n", "]", " , {\"ph\": \"X\", \"na"] {
             let profile = load(&format!("[{event}{end}")).unwrap();
-            assert_eq!(draw(&profile), "a 2000", "{end}");
+            assert_eq!(to_notation(&profile), "a 2000", "{end}");
             assert_eq!(profile.meta.warnings.len(), usize::from(end.ends_with("na")));
         }
         let text = format!("{{\"traceEvents\": [{event}");
@@ -300,11 +300,11 @@ mod tests {
                 {"id": 3, "parent": 2, "callFrame": {"functionName": 800492, "url": "a.js", "lineNumber": 1, "columnNumber": 0}}], "samples": [2, 3]}}}}]}"#;
         let profile = load(text).unwrap();
         // Moments 11, 13, 20, 25, end 40.
-        assert_eq!(draw(&profile), "f@a.js:0 2 17\nf@a.js:0;800492@a.js:0 2 12");
+        assert_eq!(to_notation(&profile), "f@a.js:0 2 17\nf@a.js:0;800492@a.js:0 2 12");
         let source = &mut Source::from_bytes(text.into());
         let labelled =
             read(source, LoadOptions { labels: true, times: false, ..LoadOptions::LEAST }).unwrap();
-        assert!(draw(&labelled).ends_with("{process=1 thread=main tid=7}"));
+        assert!(to_notation(&labelled).ends_with("{process=1 thread=main tid=7}"));
     }
 
     /// 119 hours after the machine started, and without the event `Profile`.
@@ -316,7 +316,7 @@ mod tests {
                 {"id": 1, "callFrame": {"functionName": "f", "url": "a.js", "lineNumber": 0, "columnNumber": 0}}], "samples": [1, 1, 1]}}}}]}"#;
         let profile = load(text).unwrap();
         // Moments …014, …021, …030 and …038; the end …050.
-        assert_eq!(draw(&profile), "f@a.js:0 4 36");
+        assert_eq!(to_notation(&profile), "f@a.js:0 4 36");
         assert!(profile.meta.warnings[0].starts_with("the beginning of 1 CPU profile"));
     }
 
@@ -324,6 +324,6 @@ mod tests {
     fn samples_may_stand_beside_the_events() {
         let text = r#"{"traceEvents": [], "samples": [{"ts": "5", "pid": 1, "tid": "2", "sf": 2, "weight": "1"}, {"ts": "9", "pid": 1, "tid": "2", "sf": 1}],
             "stackFrames": {"2": {"name": "f(http://a/b.js:3:4)", "category": "JavaScript", "parent": 1}, "1": {"name": "[root]", "category": "root"}}}"#;
-        assert_eq!(draw(&load(text).unwrap()), "[root] 1 0\n[root];f@http://a/b.js:0 1 4");
+        assert_eq!(to_notation(&load(text).unwrap()), "[root] 1 0\n[root];f@http://a/b.js:0 1 4");
     }
 }

@@ -134,7 +134,7 @@ fn is_blank_or_comment(line: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::draw;
+    use crate::profile::to_notation;
 
     fn load(text: &str) -> Result<Profile, LoadError> {
         read(&mut Source::from_bytes(text.as_bytes().to_vec()), LoadOptions::default())
@@ -143,7 +143,7 @@ mod tests {
     #[test]
     fn names_keep_blanks_and_repeated_lines_add_up() {
         let profile = load("# a comment\nmain;operator new(unsigned long) 3\r\nmain;<T as X>::f, g 2\nmain;operator new(unsigned long) 4").unwrap();
-        assert_eq!(draw(&profile), "main;<T as X>::f, g 2\nmain;operator new(unsigned long) 7");
+        assert_eq!(to_notation(&profile), "main;<T as X>::f, g 2\nmain;operator new(unsigned long) 7");
         assert_eq!((profile.meta.rows, profile.samples.len()), (3, 2));
     }
 

@@ -106,7 +106,7 @@ fn are_running_lines(places: &Column<FunctionId, Option<Place<'_>>>) -> bool {
 mod tests {
     use super::*;
     use crate::format::{self, Source};
-    use crate::profile::{LoadOptions, draw};
+    use crate::profile::{LoadOptions, to_notation};
     use crate::tree::{By, Keys};
 
     fn load(text: &str) -> Profile {
@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(names(&profile, &By::Function), ["<module> x.py", "f x.py", "f y.py"]);
         let lines = ["<module> x.py:20", "<module> x.py:21", "f x.py:6", "f x.py:7", "f y.py:7"];
         assert_eq!(names(&profile, &By::Line), lines);
-        assert_eq!(draw(&profile).lines().count(), 3);
+        assert_eq!(to_notation(&profile).lines().count(), 3);
         // Without a module several lines of one function tell.
         assert_eq!(names(&load("f (x.py:6) 3\nf (x.py:7) 4\n"), &By::Function), ["f x.py"]);
         // A module of one line says nothing about the others.

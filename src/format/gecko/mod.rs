@@ -185,7 +185,7 @@ fn nanoseconds(milliseconds: f64) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::draw;
+    use crate::profile::to_notation;
 
     fn load(text: &str) -> Result<Profile, LoadError> {
         assert_eq!(sniff(text.as_bytes()), Confidence::Certain);
@@ -210,7 +210,7 @@ mod tests {
         let expected = format!(
             " 1 0 {labels}\nmain@a.rs:5;[libc.so.6] 1 0 {labels}\nmain@a.rs:5;[libc.so.6] 1 300000 {labels}\nmain@a.rs:5;f@a.js:11;+main@a.rs:6 2 700000 {labels}"
         );
-        assert_eq!(draw(&profile), expected);
+        assert_eq!(to_notation(&profile), expected);
         assert_eq!(profile.meta.default_metric, 1);
         assert_eq!(profile.samples.time.as_ref().unwrap()[..2], [1_002_500_000, 1_003_500_000]);
         let frame = profile.symbols.frames.iter().find(|frame| frame.address != 0).unwrap();
@@ -230,7 +230,7 @@ mod tests {
         )
         .unwrap();
         assert_eq!(
-            draw(&profile),
+            to_notation(&profile),
             "main 1 0 {thread=a}\nmain;f@x.js:0 0 1500000 {thread=b}\nmain;f@x.js:0 1 0 {thread=a}"
         );
     }
@@ -251,7 +251,7 @@ mod tests {
         let profile = load(&text).unwrap();
         let by_stack: Vec<_> = profile.stack_ids().map(|stack| profile.value_by_stack(0)[stack]).collect();
         assert_eq!(by_stack, [1, 3, 3, 2]);
-        let lines = draw(&profile);
+        let lines = to_notation(&profile);
         assert!(lines.starts_with("<unknown> 1 {thread=GeckoMain}\n"), "{lines}");
         assert!(lines.contains("[xul] 1 {thread=GeckoMain}\n"), "{lines}");
         assert!(lines.ends_with("f@http://a/b.js:8;DOM::label 1 {thread=GeckoMain}"), "{lines}");

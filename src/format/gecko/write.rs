@@ -398,26 +398,26 @@ fn end_to_end(weights: &[Weight], are_times: bool, recording: Option<(f64, f64)>
 mod tests {
     use super::*;
     use crate::format::{self, Source};
-    use crate::profile::{LabelSetId, ProfileBuilder, draw, from_picture};
+    use crate::profile::{LabelSetId, ProfileBuilder, from_notation, to_notation};
 
     #[test]
     fn samples_and_cpu_time_are_both_kept() {
         let picture =
             "main 2 20 {process=33 thread=b}\nmain@a.rs:3;+get@a.rs:9;work 1 10 {process=app thread=a tid=7}";
-        let mut profile = from_picture(picture);
+        let mut profile = from_notation(picture);
         (profile.meta.metrics[1].name, profile.meta.metrics[1].unit) = ("cpu".into(), "nanoseconds".into());
         assert_eq!(WRITER.left_out(&profile, 1), Vec::<&str>::new());
         let mut bytes = Vec::new();
         assert_eq!(write(&profile, 1, &mut bytes).unwrap(), Vec::<String>::new());
         let options = LoadOptions { times: false, ..LoadOptions::ALL };
         let again = format::load(&mut Source::from_bytes(bytes), options, None).unwrap();
-        assert_eq!(draw(&again), draw(&profile));
+        assert_eq!(to_notation(&again), to_notation(&profile));
         assert_eq!(again.meta.metrics[again.meta.default_metric].name, "cpu");
     }
 
     #[test]
     fn all_samples_are_within_the_recording() {
-        let mut profile = from_picture("main 1\nmain;work 2\nmain;rest 3");
+        let mut profile = from_notation("main 1\nmain;work 2\nmain;rest 3");
         // Times count from a whole millisecond: the recording begins 0.25 ms and ends 1.25 ms behind it.
         (profile.meta.time_ns, profile.meta.duration_ns) = (Some(7_250_000), Some(1_000_000));
         let mut bytes = Vec::new();
@@ -448,7 +448,7 @@ mod tests {
 
     #[test]
     fn what_reads_as_something_else_is_said() {
-        let mut profile = from_picture("main 2");
+        let mut profile = from_notation("main 2");
         (profile.meta.metrics[0].name, profile.meta.metrics[0].unit) = ("cpu".into(), "seconds".into());
         let mut bytes = Vec::new();
         assert_eq!(write(&profile, 0, &mut bytes).unwrap().len(), 1);

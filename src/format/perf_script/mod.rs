@@ -232,7 +232,7 @@ impl Reader {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::draw;
+    use crate::profile::to_notation;
 
     fn load(text: &str) -> Result<Profile, LoadError> {
         let options = LoadOptions { labels: true, times: false, ..LoadOptions::LEAST };
@@ -252,7 +252,7 @@ mod tests {
         assert_eq!(profile.meta.default_metric, 1);
         assert_eq!(profile.meta.duration_ns, Some(2000));
         assert_eq!(
-            draw(&profile),
+            to_notation(&profile),
             " 1 200 0 {thread=pool 2 run tid=9}\n\
              main 1 0 3 {process=7 thread=words tid=8}\n\
              main;f 1 100 0 {process=7 thread=words tid=8}"
@@ -262,11 +262,11 @@ mod tests {
     #[test]
     fn headers_may_lack_fields_and_hold_the_stack() {
         let profile = load("java  3278 cpu-clock: \n\t 10 f (/x)\n\nsh 1 2.5: \n\t 10 f (/x)\n\n").unwrap();
-        assert_eq!(draw(&profile), "f 1 0 {thread=sh tid=1}\nf 1 1 {thread=java tid=3278}");
+        assert_eq!(to_notation(&profile), "f 1 0 {thread=sh tid=1}\nf 1 1 {thread=java tid=3278}");
         let profile =
             load("   false 39654 19115.489719:   1 cycles:   7fa6 _dl_start+0x4 (/usr/lib/ld-2.31.so)\n")
                 .unwrap();
-        assert_eq!(draw(&profile), "_dl_start 1 1 {thread=false tid=39654}");
+        assert_eq!(to_notation(&profile), "_dl_start 1 1 {thread=false tid=39654}");
     }
 
     #[test]
@@ -275,7 +275,7 @@ mod tests {
             "w 1 2.5: 1 cycles: \n\t 10 inner (inlined)\n\t 10 outer+0x3 (/bin/w)\n\t 20 [unknown] (/lib/libc.so.6 (deleted))\n",
         )
         .unwrap();
-        assert_eq!(draw(&profile), "[libc.so.6];outer;+inner 1 1 {thread=w tid=1}");
+        assert_eq!(to_notation(&profile), "[libc.so.6];outer;+inner 1 1 {thread=w tid=1}");
         let files: Vec<_> =
             profile.symbols.frames.iter().map(|frame| profile.symbols.mapping_file(frame.mapping)).collect();
         assert_eq!(files.iter().filter(|&&file| file == "/bin/w").count(), 2);
@@ -286,7 +286,7 @@ mod tests {
         let profile =
             load("w 1 2.5: 1 cycles: \n\t 10 f (/bin/w)\n  w.rs:12\n\t 20 main (/bin/w)\n  w.rs:30\n")
                 .unwrap();
-        assert_eq!(draw(&profile), "main@w.rs:30;f@w.rs:12 1 1 {thread=w tid=1}");
+        assert_eq!(to_notation(&profile), "main@w.rs:30;f@w.rs:12 1 1 {thread=w tid=1}");
     }
 
     #[test]
@@ -304,7 +304,7 @@ mod tests {
         )
         .unwrap();
         assert_eq!(
-            draw(&profile),
+            to_notation(&profile),
             "Lapp/Main;::main;Lapp/Parser;::parse;+Lapp/Lexer;::<init>;+Lapp/Char;::is 1 1 {thread=java tid=1}\n\
              app::f->app::g;Ptr::operator->;LoadIC:None->Smi;String*String->String;\
              Stub:BinaryOpStub(ADD:String*String->String) 1 1 {thread=node tid=1}"
@@ -314,7 +314,7 @@ mod tests {
     #[test]
     fn a_blank_line_before_the_stack_changes_nothing() {
         let profile = load("w 1 2.5: 1 cycles:\n\n\t 10 f (/bin/w)\n\t THIS_IS_ODD\n").unwrap();
-        assert_eq!(draw(&profile), "f 1 1 {thread=w tid=1}");
+        assert_eq!(to_notation(&profile), "f 1 1 {thread=w tid=1}");
         assert_eq!(profile.meta.warnings.len(), 1);
     }
 }

@@ -207,7 +207,7 @@ mod tests {
     use crate::format::pprof::read::read;
     use crate::format::wire::{push_bytes, push_varint};
     use crate::format::{Inflate, Source};
-    use crate::profile::{Budget, LoadOptions, Profile, draw};
+    use crate::profile::{Budget, LoadOptions, Profile, to_notation};
 
     /// Five batches of samples, one of them near the end with this stack.
     fn profile(odd_stack: &[u8]) -> Vec<u8> {
@@ -251,8 +251,8 @@ mod tests {
             assert_eq!(here.meta, beside.meta);
             assert_eq!((here.meta.rows, here.meta.labelled_rows), (20_000, 6_667));
             assert_eq!(here.meta.metrics[0].total, 20_000 * 19_999 / 2);
-            assert_eq!(draw(&here), draw(&beside));
-            assert_eq!(draw(&here).contains("one=two"), labels);
+            assert_eq!(to_notation(&here), to_notation(&beside));
+            assert_eq!(to_notation(&here).contains("one=two"), labels);
         }
     }
 

@@ -104,7 +104,7 @@ fn callers(leaf_first: &mut [u64]) -> &mut [u64] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::draw;
+    use crate::profile::to_notation;
 
     fn load(bytes: &[u8]) -> Result<Profile, LoadError> {
         assert_eq!(sniff(bytes), Confidence::Certain);
@@ -130,7 +130,7 @@ mod tests {
         .unwrap();
         // 1 / (1 - e^-1) = 1.58197...
         assert_eq!(
-            draw(&profile),
+            to_notation(&profile),
             "[server] 3 1658822 {bytes=524288bytes}\n[server];[server] 1 829411 {bytes=524288bytes}"
         );
         assert_eq!(profile.meta.metrics[1].name, "inuse_space");
@@ -145,7 +145,7 @@ mod tests {
         )
         .unwrap();
         assert_eq!(
-            draw(&profile),
+            to_notation(&profile),
             "main.outer@/src/main.go:20;+main.inner@/src/main.go:12;sync.(*Mutex).Unlock@/go/sync/mutex.go:7 20 200"
         );
     }
@@ -157,7 +157,7 @@ mod tests {
               #\t0x10\tmain.work+0x1\t/m.go:3\n\n1 @ 0x11\n",
         )
         .unwrap();
-        assert_eq!(draw(&profile), "main.work@/m.go:3 1\nmain.work@/m.go:3 2 {request=7}");
+        assert_eq!(to_notation(&profile), "main.work@/m.go:3 1\nmain.work@/m.go:3 2 {request=7}");
     }
 
     /// As Go 1.27 writes them: `gopark` and `chanrecv` without a name, `goexit` too.
@@ -168,7 +168,7 @@ mod tests {
             3 @ 0x11 0x51 0x41\n#\t0x50\ttime.Sleep+0x164\t/go/time.go:368\n";
         let profile = load(text).unwrap();
         assert_eq!(
-            draw(&profile),
+            to_notation(&profile),
             "runtime.goexit;main.waiter@/m.go:14;runtime.<unnamed>;runtime.<unnamed> 40\n\
              runtime.goexit;time.Sleep@/go/time.go:368;runtime.<unnamed> 3"
         );
@@ -191,7 +191,7 @@ mod tests {
             }
             bytes.extend(map.bytes());
             let profile = load(&bytes).unwrap();
-            assert_eq!(draw(&profile), "[x] 2 20000000\n[x];[x] 1 10000000");
+            assert_eq!(to_notation(&profile), "[x] 2 20000000\n[x];[x] 1 10000000");
             bytes.truncate(7 * size);
             let error = load(&bytes).unwrap_err().to_string();
             assert!(error.contains("ends within a sample"), "{error}");
@@ -205,7 +205,7 @@ mod tests {
               --- Thread 7f (name: other/2) stack: ---\n    [same as previous thread]\n",
         );
         assert_eq!(
-            draw(&profile),
+            to_notation(&profile),
             "<unknown>;<unknown> 1 {thread=main tid=1}\n<unknown>;<unknown> 1 {thread=other tid=2}"
         );
     }

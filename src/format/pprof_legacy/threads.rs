@@ -140,7 +140,7 @@ impl Thread {
 mod tests {
     use super::*;
     use crate::format::Source;
-    use crate::profile::draw;
+    use crate::profile::to_notation;
 
     #[test]
     fn lines_may_name_their_address() {
@@ -157,7 +157,7 @@ mod tests {
         let profile = read(lines, LoadOptions::ALL).unwrap();
         // Where a thread was interrupted in `main`, and where `main` called, are different addresses.
         assert_eq!(
-            draw(&profile),
+            to_notation(&profile),
             "<unknown>;<unknown> 1 {thread=other tid=25382}\n\
              <unknown>;main;helper(arg*) 1 {thread=main tid=25376}"
         );

@@ -188,7 +188,7 @@ impl Parts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::{Id, draw};
+    use crate::profile::{Id, to_notation};
 
     fn load(text: &str) -> Result<Profile, LoadError> {
         assert_eq!(sniff(text.as_bytes()), Confidence::Certain);
@@ -207,7 +207,7 @@ mod tests {
         let profile = load(FLAT).unwrap();
         // Moments 1010, 1015, 1013 → 1015, 1020, 1021, and the end at 1040.
         let expected = " 1 19\n(anonymous)@a.js:0 1 5\n(anonymous)@a.js:0 1 5\n(anonymous)@a.js:0;f@a.js:0 1 0\n(idle) 1 1";
-        assert_eq!(draw(&profile), expected);
+        assert_eq!(to_notation(&profile), expected);
         assert_eq!(profile.samples.time.as_ref().unwrap()[..2], [10_000, 15_000]);
         assert_eq!((profile.meta.default_metric, profile.meta.duration_ns), (1, Some(40_000)));
         assert_eq!(
@@ -245,12 +245,12 @@ mod tests {
             "startTime": 5, "endTime": 5.000004SAMPLES}"#;
         let profile = load(&text.replace("SAMPLES", r#", "samples": [3, 2, 3, 3]"#)).unwrap();
         let expected = "f@a.js:0 1 1\nf@a.js:0;g@a.js:0 1 1\nf@a.js:0;g@a.js:0 1 1\nf@a.js:0;g@a.js:0 1 1";
-        assert_eq!(draw(&profile), expected);
+        assert_eq!(to_notation(&profile), expected);
         assert_eq!(profile.symbols.functions[Id::new(0)].line, 9);
         let stamped =
             text.replace("SAMPLES", r#", "samples": [3, 2], "timestamps": [5000001, 5000002, 5000009]"#);
-        assert_eq!(draw(&load(&stamped).unwrap()), "f@a.js:0 1 7\nf@a.js:0;g@a.js:0 1 1");
-        assert_eq!(draw(&load(&text.replace("SAMPLES", "")).unwrap()), "f@a.js:0 1 1\nf@a.js:0;g@a.js:0 3 3");
+        assert_eq!(to_notation(&load(&stamped).unwrap()), "f@a.js:0 1 7\nf@a.js:0;g@a.js:0 1 1");
+        assert_eq!(to_notation(&load(&text.replace("SAMPLES", "")).unwrap()), "f@a.js:0 1 1\nf@a.js:0;g@a.js:0 3 3");
     }
 
     #[test]

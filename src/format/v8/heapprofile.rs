@@ -60,7 +60,7 @@ fn write(json: &mut Json, builder: &mut ProfileBuilder) -> Result<(), ParseError
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::draw;
+    use crate::profile::to_notation;
 
     #[test]
     fn each_node_is_a_stack() {
@@ -71,7 +71,7 @@ mod tests {
         assert_eq!(sniff(text.as_bytes()), Confidence::Certain);
         let profile = read(&mut Source::from_bytes(text.into()), LoadOptions::default()).unwrap();
         let expected = " 8\nf@a.js:0 3\nf@a.js:0;(anonymous)@a.js:0 100\nf@a.js:0;f@a.js:0 20";
-        assert_eq!(draw(&profile), expected);
+        assert_eq!(to_notation(&profile), expected);
         assert_eq!(profile.symbols.functions.len(), 2);
     }
 }

@@ -176,19 +176,19 @@ fn call_frame(profile: &Profile, id: FunctionId) -> CallFrame<'_> {
 mod tests {
     use super::*;
     use crate::format::{self, Source};
-    use crate::profile::{draw, from_picture};
+    use crate::profile::{from_notation, to_notation};
 
     #[test]
     fn samples_stand_end_to_end() {
-        let mut profile = from_picture("main 1500\nmain;work@w.js:0 2700\n 700\nmain -5");
+        let mut profile = from_notation("main 1500\nmain;work@w.js:0 2700\n 700\nmain -5");
         (profile.meta.metrics[0].name, profile.meta.metrics[0].unit) = ("cpu".into(), "nanoseconds".into());
         let mut bytes = Vec::new();
         assert_eq!(write(&profile, 0, &mut bytes).unwrap(), Vec::<String>::new());
         let again = format::load(&mut Source::from_bytes(bytes), LoadOptions::default(), None).unwrap();
         // Moments 0, 1.5, 4.2 and the end at 4.9 µs become 0, 2, 4 and 5.
-        assert_eq!(draw(&again), " 1 1\nmain 1 2\nmain;work@w.js:0 1 2");
+        assert_eq!(to_notation(&again), " 1 1\nmain 1 2\nmain;work@w.js:0 1 2");
         assert_eq!(again.meta.format, "cpuprofile");
-        let counts = from_picture("main 3");
+        let counts = from_notation("main 3");
         assert_eq!(write(&counts, 0, &mut Vec::new()).unwrap().len(), 1);
     }
 }

@@ -4,7 +4,7 @@ use quick_xml::Reader;
 use quick_xml::events::Event;
 
 use super::*;
-use crate::profile::{LabelSetId, LoadOptions, Profile, ProfileBuilder, from_picture};
+use crate::profile::{LabelSetId, LoadOptions, Profile, ProfileBuilder, from_notation};
 use crate::report::{About, Direction, Normalize};
 use crate::view::{self, BaseSide, FlameOptions, Scope};
 
@@ -56,7 +56,7 @@ fn read(picture: &str) -> (BTreeMap<String, (String, String)>, Vec<String>) {
 
 #[test]
 fn blocks_have_names_widths_and_numbers() {
-    let (blocks, texts) = read(&draw(&from_picture("main@m.go:1;work@w.go:7 3\nmain@m.go:2 1\n 1")));
+    let (blocks, texts) = read(&draw(&from_notation("main@m.go:1;work@w.go:7 3\nmain@m.go:2 1\n 1")));
     let rows: Vec<String> = blocks.iter().map(|(title, (width, _))| format!("{width} {title}")).collect();
     let expected = [
         "5 all — 5 (100.0%) (samples, without a stack 1 20.0%)",
@@ -113,7 +113,7 @@ fn any_name_gives_valid_xml_and_its_own_block() {
 
 #[test]
 fn a_hostile_title_and_metric_stay_text() {
-    let mut profile = from_picture("main 1");
+    let mut profile = from_notation("main 1");
     profile.meta.metrics[0].name = "</text>--><script>".into();
     let flame = FlameOptions::new(Scope::metric(0), "--><script>&]]>\u{7}".into());
     let (_, texts) = read(&draw_with(&profile, &flame, &SvgOptions::default()));
@@ -123,7 +123,7 @@ fn a_hostile_title_and_metric_stay_text() {
 
 #[test]
 fn colours_follow_what_is_asked() {
-    let profile = from_picture("x/b.main;x/b.work;y/d.read 9\nx/b.main;y/d.write 1");
+    let profile = from_notation("x/b.main;x/b.work;y/d.read 9\nx/b.main;y/d.write 1");
     let flame = FlameOptions::new(Scope::metric(0), String::new());
     let fills = |color_by| -> Vec<String> {
         let options = SvgOptions { color_by, ..SvgOptions::default() };
@@ -137,23 +137,23 @@ fn colours_follow_what_is_asked() {
 
 #[test]
 fn nothing_and_too_much_can_be_drawn() {
-    let (blocks, _) = read(&draw(&from_picture("main 0")));
+    let (blocks, _) = read(&draw(&from_notation("main 0")));
     assert_eq!(blocks.keys().collect::<Vec<_>>(), ["all — 0 (samples)"]);
 
     let huge = format!("a {}\nb {}", i64::MAX / 2, i64::MAX / 2);
-    let (blocks, _) = read(&draw(&from_picture(&huge)));
+    let (blocks, _) = read(&draw(&from_notation(&huge)));
     assert_eq!(blocks.len(), 3);
     assert!(blocks.values().all(|(width, _)| width.parse::<u64>().unwrap() < 1 << 53));
 
     let deep = format!("{} 1", vec!["f"; 50_000].join(";"));
-    let (blocks, texts) = read(&draw(&from_picture(&deep)));
+    let (blocks, texts) = read(&draw(&from_notation(&deep)));
     assert_eq!(blocks.len(), 2);
     assert!(texts.iter().any(|text| text.contains("not drawn")));
 }
 
 #[test]
 fn negative_values_have_a_width_and_keep_their_sign() {
-    let (blocks, _) = read(&draw(&from_picture("a 3\nb -1")));
+    let (blocks, _) = read(&draw(&from_notation("a 3\nb -1")));
     assert_eq!(blocks["b (total -1 -25.0%, self -1 -25.0%)"].0, "1");
 }
 
@@ -162,7 +162,7 @@ fn the_inverted_graph_shows_self() {
     let mut options = FlameOptions::new(Scope::metric(0), String::new());
     options.direction = Direction::BottomUp;
     let picture = draw_with(
-        &from_picture("main;work 3"),
+        &from_notation("main;work 3"),
         &options,
         &SvgOptions { icicle: true, ..SvgOptions::default() },
     );
@@ -179,7 +179,7 @@ fn a_comparison_is_red_and_blue() {
     let normalize = Normalize { method: "none", ratio: 1.0 };
     options.scope.base =
         Some(BaseSide { inputs: Vec::new(), metric: 1, recording: About::default(), normalize });
-    let profile = from_picture("grew 6 2\nshrank 4 8\nsame 5 5\ngone 0 3");
+    let profile = from_notation("grew 6 2\nshrank 4 8\nsame 5 5\ngone 0 3");
     let by_delta = SvgOptions { color_by: ColorBy::Delta, ..SvgOptions::default() };
     let (blocks, texts) = read(&draw_with(&profile, &options, &by_delta));
     let fill = |name| blocks.iter().find(|(title, _)| title.starts_with(name)).unwrap().1.1.clone();
@@ -191,7 +191,7 @@ fn a_comparison_is_red_and_blue() {
 
 #[test]
 fn a_focus_has_callers_above_and_callees_below() {
-    let profile = from_picture("main;a;x;y 3\nz;main;a;a 2\nb;a 1");
+    let profile = from_notation("main;a;x;y 3\nz;main;a;a 2\nb;a 1");
     let (patterns, _) = crate::pattern::Patterns::parse(&["^a$"], false).unwrap();
     let marks = crate::transform::Marks::new(&profile, &patterns);
     let mut options = FlameOptions::new(Scope::metric(0), "title".into());
@@ -229,7 +229,7 @@ fn a_rescaled_old_side_is_said() {
     let recording = About { duration_ns: Some(3_000_000_000), ..About::default() };
     let inputs = vec!["runs/old.pb.gz".to_string()];
     options.scope.base = Some(BaseSide { inputs, metric: 1, recording, normalize });
-    let (blocks, texts) = read(&draw_with(&from_picture("a 6 2\nb 4 3"), &options, &SvgOptions::default()));
+    let (blocks, texts) = read(&draw_with(&from_notation("a 6 2\nb 4 3"), &options, &SvgOptions::default()));
     // 2 and 3, twice as many.
     assert!(blocks.contains_key("a (total 6 60.0%, self 6 60.0%, was 4, changed by +2)"), "{blocks:?}");
     let sentence = "samples 10 · base old.pb.gz samples 5 in 3.00s · rescaled × 2.000 (total)";
@@ -238,7 +238,7 @@ fn a_rescaled_old_side_is_said() {
 
 #[test]
 fn a_mean_is_said_and_what_does_not_fit_one_line_is_a_note() {
-    let mut flame = view::flame(&from_picture("a 6"), &FlameOptions::new(Scope::metric(0), "Shop".into()));
+    let mut flame = view::flame(&from_notation("a 6"), &FlameOptions::new(Scope::metric(0), "Shop".into()));
     flame.header.about.inputs = vec!["1.pb.gz".into(), "2.pb.gz".into()];
     flame.header.about.combined = "2 profiles, averaged".into();
     flame.header.about.filters = vec![format!("--show-stacks {}", "x".repeat(80))];

@@ -122,15 +122,15 @@ impl Matching {
     /// Finds out which functions of the `old` profiles are which of the `new` ones.
     ///
     /// ```
-    /// use prof::profile::{draw, from_picture};
+    /// use prof::profile::{from_notation, to_notation};
     /// use prof::transform::{How, MatchOptions, Matching};
     ///
-    /// let old = from_picture("main;read;parseNum 30\nmain;write 70");
-    /// let new = from_picture("main;read;parseNumber 31\nmain;write 69");
+    /// let old = from_notation("main;read;parseNum 30\nmain;write 70");
+    /// let new = from_notation("main;read;parseNumber 31\nmain;write 69");
     /// let matching = Matching::find(&[(&old, 0)], &[(&new, 0)], &MatchOptions::default()).unwrap();
     /// let found = &matching.matches[0];
     /// assert_eq!((&*found.old, &*found.new, found.how), ("parseNum", "parseNumber", How::Renamed));
-    /// assert_eq!(draw(&matching.apply_old(0, &old)), "main;read;parseNumber 30\nmain;write 70");
+    /// assert_eq!(to_notation(&matching.apply_old(0, &old)), "main;read;parseNumber 30\nmain;write 70");
     /// ```
     ///
     /// Fails where the pairs that were given name functions that are not there, or one function twice.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::profile::{draw, from_picture};
+use crate::profile::{from_notation, to_notation};
 use proptest::prelude::*;
 
 fn matching(old: &Profile, new: &Profile) -> Matching {
@@ -7,7 +7,7 @@ fn matching(old: &Profile, new: &Profile) -> Matching {
 }
 
 fn found(old: &str, new: &str) -> Vec<String> {
-    let matching = matching(&from_picture(old), &from_picture(new));
+    let matching = matching(&from_notation(old), &from_notation(new));
     matching
         .matches
         .iter()
@@ -17,7 +17,7 @@ fn found(old: &str, new: &str) -> Vec<String> {
 
 /// A profile whose functions are told apart by their place, as those of JavaScript are: `name@file:line`.
 fn by_place(picture: &str) -> Profile {
-    let mut profile = from_picture(picture);
+    let mut profile = from_notation(picture);
     let mut symbols = (*profile.symbols).clone();
     let lines: Vec<u32> = symbols.frames.iter().map(|frame| frame.line).collect();
     for (frame, line) in symbols.frames.ids().zip(lines) {
@@ -70,7 +70,7 @@ fn another_folder_is_the_same_place() {
     let new = by_place("main@/srv/new/a.js:1;read@/srv/new/lib/b.js:9 3");
     let matching = matching(&old, &new);
     assert!(matching.matches.is_empty());
-    assert_eq!(draw(&matching.apply_old(0, &old)), draw(&new));
+    assert_eq!(to_notation(&matching.apply_old(0, &old)), to_notation(&new));
 }
 
 #[test]
@@ -146,21 +146,21 @@ fn two_that_could_be_it_are_none() {
 #[test]
 fn hidden_classes_of_several_runs_are_one() {
     let run =
-        |number: u32| from_picture(&format!("Main.main;Main$$Lambda${number}+0x00007f00{number:08}.run 9"));
+        |number: u32| from_notation(&format!("Main.main;Main$$Lambda${number}+0x00007f00{number:08}.run 9"));
     let (old, new) = ([run(101), run(102)], [run(103), run(104)]);
     let old_side: Vec<SideProfile<'_>> = old.iter().map(|profile| (profile, 0)).collect();
     let new_side: Vec<SideProfile<'_>> = new.iter().map(|profile| (profile, 0)).collect();
     let matching = Matching::find(&old_side, &new_side, &MatchOptions::default()).unwrap();
     assert!(matching.matches.is_empty());
     for number in 0..2 {
-        assert_eq!(draw(&matching.apply_old(number, &old[number])), "Main.main;Main$$Lambda.run 9");
-        assert_eq!(draw(&matching.apply_new(number, &new[number])), "Main.main;Main$$Lambda.run 9");
+        assert_eq!(to_notation(&matching.apply_old(number, &old[number])), "Main.main;Main$$Lambda.run 9");
+        assert_eq!(to_notation(&matching.apply_new(number, &new[number])), "Main.main;Main$$Lambda.run 9");
     }
 }
 
 #[test]
 fn pairs_that_are_given_come_first() {
-    let (old, new) = (from_picture("main;a 50\nmain;b 50"), from_picture("main;x 50\nmain;y 50"));
+    let (old, new) = (from_notation("main;a 50\nmain;b 50"), from_notation("main;x 50\nmain;y 50"));
     let given = |pairs: &[(&str, &str)]| MatchOptions {
         given: pairs.iter().map(|&(old, new)| (old.to_string(), new.to_string())).collect(),
         ..MatchOptions::default()
@@ -214,8 +214,8 @@ fn renamed_functions_are_found_without_any_name() {
     let (mut right, mut wrong, mut heavy) = (0, 0, 0);
     for seed in 0..60 {
         let program = program().new_tree(&mut runner).unwrap().current();
-        let old = from_picture(&picture(&program, |function| format!("f{function}")));
-        let new = from_picture(&picture(&program, |function| mangled(function, seed)));
+        let old = from_notation(&picture(&program, |function| format!("f{function}")));
+        let new = from_notation(&picture(&program, |function| mangled(function, seed)));
         let matching = matching(&old, &new);
         for found in &matching.matches {
             let function: usize = found.old[1..].parse().unwrap();
@@ -234,12 +234,12 @@ proptest! {
     #[test]
     fn one_to_one_symmetric_and_in_any_order(program in program(), other in program(), seed in 0..9_u64) {
         let name = |function: usize| if function.is_multiple_of(3) { format!("f{function}") } else { mangled(function, seed) };
-        let old = from_picture(&picture(&program, |function| format!("f{function}")));
+        let old = from_notation(&picture(&program, |function| format!("f{function}")));
         let mut changed = program.clone();
         changed.extend(other.iter().take(3).cloned());
-        let new = from_picture(&picture(&changed, name));
+        let new = from_notation(&picture(&changed, name));
         changed.reverse();
-        let shuffled = from_picture(&picture(&changed, name));
+        let shuffled = from_notation(&picture(&changed, name));
         let pairs = |found: &Matching, swapped: bool| {
             let mut pairs: Vec<(String, String)> = found.matches.iter().map(|found| {
                 if swapped { (found.new.clone(), found.old.clone()) } else { (found.old.clone(), found.new.clone()) }

@@ -196,7 +196,7 @@ fn counts_agree(profile: &Profile, metric: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::{LoadOptions, Period, from_picture};
+    use crate::profile::{LoadOptions, Period, from_notation};
     use crate::transform::{OneMetric, side_by_side};
 
     fn size(profile: &Profile) -> SampleSize {
@@ -206,7 +206,7 @@ mod tests {
     }
 
     fn profile(metric: &str, unit: &str, picture: &str) -> Profile {
-        let mut profile = from_picture(picture);
+        let mut profile = from_notation(picture);
         (profile.meta.metrics[0].name, profile.meta.metrics[0].unit) = (metric.into(), unit.into());
         profile
     }

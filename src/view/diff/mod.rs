@@ -366,7 +366,7 @@ mod tests {
     use std::fmt::Write;
 
     use super::*;
-    use crate::profile::from_picture;
+    use crate::profile::from_notation;
 
     thread_local! {
         /// How many values [`add_up`] has added up.
@@ -381,7 +381,7 @@ mod tests {
             for function in 0..FUNCTIONS {
                 writeln!(picture, "main;f{function} {}", 1 + (function + count) % 7).unwrap();
             }
-            from_picture(&picture)
+            from_notation(&picture)
         };
         let (old, new) = (side(0), side(1));
         let (whole, size) = beside(&[(&old, 0), (&new, 0)], LoadOptions::default()).unwrap();

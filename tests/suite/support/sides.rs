@@ -1,6 +1,6 @@
 //! Two sides compared, for tests.
 
-use prof::profile::{LoadOptions, Profile, from_picture};
+use prof::profile::{LoadOptions, Profile, from_notation};
 use prof::report::{Diff, DiffRow, DiffSide, RowTest};
 use prof::transform::{artefacts, fold_leaves};
 use prof::tree::By;
@@ -23,7 +23,7 @@ pub fn compare(old: &[(&Profile, usize)], new: &[(&Profile, usize)], options: &D
 /// Compares drawings of stacks; several drawings a side are repeated runs.
 pub fn compare_drawn(old: &[&str], new: &[&str], options: &DiffOptions) -> Diff {
     let draw =
-        |pictures: &[&str]| -> Vec<Profile> { pictures.iter().map(|text| from_picture(text)).collect() };
+        |pictures: &[&str]| -> Vec<Profile> { pictures.iter().map(|text| from_notation(text)).collect() };
     let (old, new) = (draw(old), draw(new));
     let old: Vec<(&Profile, usize)> = old.iter().map(|profile| (profile, 0)).collect();
     let new: Vec<(&Profile, usize)> = new.iter().map(|profile| (profile, 0)).collect();

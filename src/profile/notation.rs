@@ -1,6 +1,6 @@
-//! Profiles drawn as text, so that tests show stacks before and after.
+//! A text notation for small profiles, so that tests and examples can show stacks before and after.
 //!
-//! A line is a sample: its stack root first, then its values, then its labels:
+//! Each line is one sample: its stack (root first), then its values, then its labels:
 //!
 //! ```text
 //! main;work@work.rs:12;+helper 3 {endpoint=/users bytes=4096}
@@ -14,14 +14,14 @@ use crate::profile::{
     Frame, FrameId, Function, Id, Label, LabelValue, LoadOptions, Profile, ProfileBuilder, StackId,
 };
 
-/// Makes a profile of a drawing. The metrics are called `samples`, then `metric1`, `metric2` …
+/// Parses a profile from the notation. The metrics are called `samples`, then `metric1`, `metric2` …
 ///
 /// # Panics
-/// Where the drawing is not as described: it is meant for tests.
-pub fn from_picture(picture: &str) -> Profile {
+/// If the text does not follow the notation, which is meant for tests.
+pub fn from_notation(text: &str) -> Profile {
     let mut builder =
-        ProfileBuilder::new("picture", LoadOptions { labels: true, times: false, ..LoadOptions::LEAST });
-    for line in picture.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        ProfileBuilder::new("notation", LoadOptions { labels: true, times: false, ..LoadOptions::LEAST });
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let (rest, labels) = match line.split_once(" {") {
             Some((rest, labels)) => (rest, labels.trim_end_matches('}')),
             None => (line, ""),
@@ -49,12 +49,12 @@ pub fn from_picture(picture: &str) -> Profile {
         let labels = builder.label_set(&mut labels);
         builder.sample(stack, labels, None, &values);
     }
-    builder.finish().expect("a drawing is small")
+    builder.finish().expect("profiles in tests are small")
 }
 
-fn read_frame(builder: &mut ProfileBuilder, drawn: &str) -> FrameId {
-    let (drawn, inlined) = drawn.strip_prefix('+').map_or((drawn, false), |rest| (rest, true));
-    let (name, place) = drawn.split_once('@').unwrap_or((drawn, ""));
+fn read_frame(builder: &mut ProfileBuilder, text: &str) -> FrameId {
+    let (text, inlined) = text.strip_prefix('+').map_or((text, false), |rest| (rest, true));
+    let (name, place) = text.split_once('@').unwrap_or((text, ""));
     let (file, line) = place.split_once(':').unwrap_or((place, "0"));
     let (name, file) = (builder.string(name), builder.string(file));
     let function = builder.function(Function { name, file, line: 0, column: 0, by_place: false });
@@ -62,8 +62,8 @@ fn read_frame(builder: &mut ProfileBuilder, drawn: &str) -> FrameId {
     builder.frame(Frame { function, line, inlined, ..Frame::default() })
 }
 
-fn read_label(builder: &mut ProfileBuilder, drawn: &str) -> Label {
-    let (key, value) = drawn.split_once('=').expect("key=value");
+fn read_label(builder: &mut ProfileBuilder, text: &str) -> Label {
+    let (key, value) = text.split_once('=').expect("key=value");
     let key = builder.string(key);
     let digits = value.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(value.len());
     let value = match value[..digits].parse() {
@@ -73,19 +73,19 @@ fn read_label(builder: &mut ProfileBuilder, drawn: &str) -> Label {
     Label { key, value }
 }
 
-/// Draws the samples of a profile, sorted, so that drawings can be compared.
-pub fn draw(profile: &Profile) -> String {
-    let mut lines: Vec<String> = (0..profile.samples.len()).map(|row| draw_row(profile, row)).collect();
+/// Writes the samples of a profile in the notation, sorted so that two profiles can be compared.
+pub fn to_notation(profile: &Profile) -> String {
+    let mut lines: Vec<String> = (0..profile.samples.len()).map(|row| row_text(profile, row)).collect();
     lines.sort();
     lines.join("\n")
 }
 
-fn draw_row(profile: &Profile, row: usize) -> String {
+fn row_text(profile: &Profile, row: usize) -> String {
     let stack: Vec<String> = profile
         .stacks
         .frames(profile.samples.stack[row])
         .iter()
-        .map(|&frame| draw_frame(profile, frame))
+        .map(|&frame| frame_text(profile, frame))
         .collect();
     let mut line = stack.join(";");
     for column in &profile.samples.values {
@@ -94,31 +94,31 @@ fn draw_row(profile: &Profile, row: usize) -> String {
     let labels = profile.label_sets.labels(profile.samples.labels[row]);
     if !labels.is_empty() {
         let strings = &profile.symbols.strings;
-        let mut drawn: Vec<String> = labels
+        let mut pairs: Vec<String> = labels
             .iter()
             .map(|label| match label.value {
-                LabelValue::Text(text) => format!("{}={}", strings.get(label.key), strings.get(text)),
+                LabelValue::Text(value) => format!("{}={}", strings.get(label.key), strings.get(value)),
                 LabelValue::Number(number, unit) => {
                     format!("{}={number}{}", strings.get(label.key), strings.get(unit))
                 }
             })
             .collect();
-        drawn.sort();
-        let _ = write!(line, " {{{}}}", drawn.join(" "));
+        pairs.sort();
+        let _ = write!(line, " {{{}}}", pairs.join(" "));
     }
     line
 }
 
-fn draw_frame(profile: &Profile, id: FrameId) -> String {
+fn frame_text(profile: &Profile, id: FrameId) -> String {
     let symbols = &profile.symbols;
     let frame = symbols.frames[id];
-    let mut drawn = String::from(if frame.inlined { "+" } else { "" });
-    drawn.push_str(symbols.frame_name(id));
+    let mut text = String::from(if frame.inlined { "+" } else { "" });
+    text.push_str(symbols.frame_name(id));
     let file = symbols.function_file(frame.function);
     if !file.is_empty() || frame.line != 0 {
-        let _ = write!(drawn, "@{file}:{}", frame.line);
+        let _ = write!(text, "@{file}:{}", frame.line);
     }
-    drawn
+    text
 }
 
 impl Profile {
@@ -133,8 +133,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn drawing_and_reading_are_inverse() {
-        let picture = " 2\nmain;work@work.rs:12;+helper 3 {bytes=4096 endpoint=/users}";
-        assert_eq!(draw(&from_picture(picture)), picture);
+    fn writing_and_parsing_are_inverse() {
+        let notation = " 2\nmain;work@work.rs:12;+helper 3 {bytes=4096 endpoint=/users}";
+        assert_eq!(to_notation(&from_notation(notation)), notation);
     }
 }

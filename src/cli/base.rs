@@ -13,7 +13,7 @@ use crate::report::{self, About, DiffSide};
 use crate::stats::Normalize;
 use crate::transform::{OneMetric, artefacts, fold_leaves, side_by_side};
 use crate::tree::By;
-use crate::view::{BaseSide, DiffOptions, DiffSides, Sort, about, beside, diff};
+use crate::view::{BaseSide, DiffOptions, DiffSides, Sort, about, align_sides, diff};
 
 /// What to show beside.
 #[derive(Args, Clone, Debug)]
@@ -66,9 +66,9 @@ impl BaseArgs {
         let old = load(&input, &args.many, needs, args.filters.all_frames)?;
         let (new, old_metric) = (&loaded.profile, old.metrics[0]);
         let parts = [(new, metric), (&old.profile, old_metric)];
-        let parts = parts.map(|(profile, metric)| OneMetric { profile, metric, extra: None });
+        let parts = parts.map(|(profile, metric)| ProfileMetric { profile, metric, extra: None });
         let recording = About { combined: old.combined, ..about(&old.profile, old_metric) };
-        let mut whole = side_by_side(&parts, needs).map_err(|error| {
+        let mut whole = align(&parts, needs).map_err(|error| {
             hinted(error.to_string(), format!("--base {} has to match", self.base.join(" ")))
         })?;
         let ratio = self.ratio((&old.profile, old_metric), (new, metric))?;
@@ -117,7 +117,7 @@ impl BaseArgs {
                 return Err(hinted(message, hint));
             }
             Normalize::Core => {
-                let (whole, size) = beside(&[old, new], LoadOptions::default())?;
+                let (whole, size) = align_sides(&[old, new], LoadOptions::default())?;
                 let side = |side| DiffSide { profiles: 1, total: total(side), ..DiffSide::default() };
                 let sides = DiffSides { old: side(old), new: side(new), size };
                 let found =

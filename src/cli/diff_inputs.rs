@@ -9,7 +9,7 @@ use crate::cli::many::ChoiceArgs;
 use crate::cli::metrics::{MetricKey, check_metrics, metrics_wanted, note_of_default, refuse_too_large};
 use crate::cli::reading::{Reading, skipped_text};
 use crate::profile::{LoadOptions, Meta, Profile};
-use crate::transform::SideBySideError;
+use crate::transform::AlignError;
 use crate::view::is_sampled_heap;
 
 /// The profiles of both sides.
@@ -128,9 +128,9 @@ impl Sides {
     }
 
     /// Says which profile does not fit.
-    pub(crate) fn explain(&self, error: &SideBySideError) -> anyhow::Error {
+    pub(crate) fn explain(&self, error: &AlignError) -> anyhow::Error {
         let hint = match error {
-            SideBySideError::Periods(_, _, number) => {
+            AlignError::Periods(_, _, number) => {
                 let names: Vec<&str> = self.all().map(|input| input.name.as_str()).collect();
                 format!(
                     "{} and {}: record both sides alike",
@@ -138,8 +138,8 @@ impl Sides {
                     names.get(*number).copied().unwrap_or_default()
                 )
             }
-            SideBySideError::Merge(_) => "choose another metric with --metric".to_string(),
-            SideBySideError::Overflow(_) => {
+            AlignError::Merge(_) => "choose another metric with --metric".to_string(),
+            AlignError::Overflow(_) => {
                 "choose another metric with --metric, or fewer inputs".to_string()
             }
         };

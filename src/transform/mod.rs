@@ -23,7 +23,7 @@ mod matching;
 mod merge;
 mod metrics;
 mod rename;
-mod side_by_side;
+mod align;
 mod stacks;
 mod symbolize;
 mod times;
@@ -46,7 +46,7 @@ pub use matching::{GivenError, How, Match, MatchOptions, Matching, SideProfile};
 pub use merge::{MergeError, Sum, merge};
 pub use metrics::pick_metrics;
 pub use rename::{Rename, rename};
-pub use side_by_side::{OneMetric, SideBySideError, side_by_side};
+pub use align::{ProfileMetric, AlignError, align};
 pub use stacks::{hide_stacks, show_stacks};
 #[cfg(test)]
 pub(crate) use symbolize::FRAMES_REBUILT;

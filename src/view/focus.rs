@@ -322,7 +322,7 @@ mod tests {
     #[test]
     fn an_old_side_has_rows_of_its_own() {
         let picture = "main;f;g;f 1 4\nf;f 0 2\nmain;f;h 3 0";
-        let options = FocusOptions::new(Scope::beside(), "f");
+        let options = FocusOptions::new(Scope::compared(), "f");
         let focus = focus(&from_notation(picture), &options).unwrap();
         let side = |rows: &[Neighbour]| {
             let row = |row: &Neighbour| format!("{} {} {:?} {:?}", row.name, row.value, row.old, row.delta);

@@ -198,7 +198,7 @@ mod tests {
     }
 
     fn beside(picture: &str, change: impl Fn(&mut HotOptions)) -> Hot {
-        let mut options = HotOptions::new(Scope::beside());
+        let mut options = HotOptions::new(Scope::compared());
         change(&mut options);
         hot(&from_notation(picture), &options)
     }

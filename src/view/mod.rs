@@ -19,7 +19,7 @@ mod tree;
 mod types;
 mod values;
 
-pub use diff::{BudgetRule, DiffOptions, DiffSides, Limit, SampleSize, beside, diff, is_sampled_heap};
+pub use diff::{BudgetRule, DiffOptions, DiffSides, Limit, SampleSize, align_sides, diff, is_sampled_heap};
 pub use find::NotFound;
 pub use flame::{FlameOptions, Order, flame};
 pub use focus::{FocusOptions, focus};
@@ -56,7 +56,7 @@ pub struct Scope {
     pub focus: Option<Marks>,
     /// What leads to `--focus`, where a view draws that apart: the profile shown then starts there.
     pub callers: Option<Profile>,
-    /// The old side to show beside, where there is one.
+    /// The old side to compare with, if there is one.
     pub base: Option<BaseSide>,
     /// What is to be marked among the rows.
     pub highlight: Option<Marking>,
@@ -184,8 +184,8 @@ impl Scope {
 
 #[cfg(test)]
 impl Scope {
-    /// The first metric, beside the second as its old side.
-    pub(crate) fn beside() -> Self {
+    /// The first metric, compared with the second as its old side.
+    pub(crate) fn compared() -> Self {
         let normalize = Normalize { method: "none", ratio: 1.0 };
         let base = BaseSide { inputs: Vec::new(), metric: 1, recording: About::default(), normalize };
         Scope { base: Some(base), ..Scope::metric(0) }

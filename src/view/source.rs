@@ -267,7 +267,7 @@ mod tests {
             "main@m.go:9;f@f.go:2 4 1\nmain@m.go:9;f@f.go:3;f@f.go:3 0 5\nmain@m.go:9;fast@g.go:7 9 8",
         );
         let function = "^f".to_string();
-        let options = SourceOptions { scope: Scope::beside(), function, fixed: false, limit: None };
+        let options = SourceOptions { scope: Scope::compared(), function, fixed: false, limit: None };
         let source = source(&profile, &options, &|_: &str| SourceText::Missing(Vec::new())).unwrap();
         let pair = |pair: Option<Pair>| pair.map(|pair| (pair.self_value, pair.total)).unwrap();
         let drawn: Vec<_> = source
@@ -286,7 +286,7 @@ mod tests {
     fn a_function_that_is_gone_is_found_on_the_old_side() {
         let profile = from_notation("main@m.go:9;f@f.go:2 0 3\nmain@m.go:9 1 1");
         let options =
-            SourceOptions { scope: Scope::beside(), function: "f".into(), fixed: false, limit: None };
+            SourceOptions { scope: Scope::compared(), function: "f".into(), fixed: false, limit: None };
         let source = source(&profile, &options, &|_: &str| SourceText::Missing(Vec::new())).unwrap();
         assert_eq!((source.functions[0].total, source.functions[0].old.unwrap().total), (0, 3));
     }

@@ -26,7 +26,7 @@ use crate::report::{Diff, DiffSide, Folded, Report};
 use crate::stats::{Noise, Normalize, Options};
 use crate::transform::{Marks, fold_leaves, foldable};
 use crate::tree::By;
-use crate::view::{BudgetRule, DiffOptions, DiffSides, beside, diff};
+use crate::view::{BudgetRule, DiffOptions, DiffSides, align_sides, diff};
 
 /// What changed between two sides, whether it is noise, and an exit code
 ///

@@ -197,11 +197,11 @@ fn counts_agree(profile: &Profile, metric: usize) -> bool {
 mod tests {
     use super::*;
     use crate::profile::{LoadOptions, Period, from_notation};
-    use crate::transform::{OneMetric, side_by_side};
+    use crate::transform::{ProfileMetric, align};
 
     fn size(profile: &Profile) -> SampleSize {
-        let part = OneMetric { profile, metric: 0, extra: None };
-        let whole = side_by_side(&[part], LoadOptions::default()).unwrap();
+        let part = ProfileMetric { profile, metric: 0, extra: None };
+        let whole = align(&[part], LoadOptions::default()).unwrap();
         sample_size(&[(profile, 0)], &whole).0
     }
 

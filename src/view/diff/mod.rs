@@ -15,7 +15,7 @@ use crate::stats::compare::{Comparison, compare};
 use crate::stats::detect::{Sight, detectable_ratio, samples_needed, samples_needed_per_run};
 use crate::stats::effective::heap_unit;
 use crate::stats::{Counts, Incomparable, Options, SampleUnit, Sampled};
-use crate::transform::{Marks, OneMetric, SideBySideError, side_by_side};
+use crate::transform::{Marks, ProfileMetric, AlignError, align};
 use crate::tree::{By, Flat, KeyId, Subject, flat};
 use crate::view::diff::rows::{COUNTLESS, Rows};
 use crate::view::diff::stacks::CountedStacks;
@@ -86,19 +86,19 @@ impl DiffOptions {
 
 /// Lays profiles beside each other as [`diff`] takes them, each given with the number of its metric, the
 /// old ones first. Says how much of the metric makes one sample, too. `keep` tells what of labels and
-/// times filters need. Fails as [`crate::transform::side_by_side`] does.
-pub fn beside(
+/// times filters need. Fails as [`crate::transform::align`] does.
+pub fn align_sides(
     profiles: &[(&Profile, usize)],
     keep: LoadOptions,
-) -> Result<(Profile, SampleSize), SideBySideError> {
+) -> Result<(Profile, SampleSize), AlignError> {
     let heap = heap_variances(profiles);
     let extra = |number: usize| heap.as_ref().map(|heap| heap.rows[number].as_slice());
-    let parts: Vec<OneMetric<'_>> = profiles
+    let parts: Vec<ProfileMetric<'_>> = profiles
         .iter()
         .enumerate()
-        .map(|(number, &(profile, metric))| OneMetric { profile, metric, extra: extra(number) })
+        .map(|(number, &(profile, metric))| ProfileMetric { profile, metric, extra: extra(number) })
         .collect();
-    let mut whole = side_by_side(&parts, keep)?;
+    let mut whole = align(&parts, keep)?;
     if let Some(heap) = heap {
         return Ok((whole, SampleSize::ByVariance(heap.scale)));
     }
@@ -384,7 +384,7 @@ mod tests {
             from_notation(&picture)
         };
         let (old, new) = (side(0), side(1));
-        let (whole, size) = beside(&[(&old, 0), (&new, 0)], LoadOptions::default()).unwrap();
+        let (whole, size) = align_sides(&[(&old, 0), (&new, 0)], LoadOptions::default()).unwrap();
         let one = DiffSide { profiles: 1, ..DiffSide::default() };
         let sides = DiffSides { old: one.clone(), new: one, size };
         ADDED.set(0);

@@ -4,12 +4,12 @@ use prof::profile::{LoadOptions, Profile, from_notation};
 use prof::report::{Diff, DiffRow, DiffSide, RowTest};
 use prof::transform::{artefacts, fold_leaves};
 use prof::tree::By;
-use prof::view::{DiffOptions, DiffSides, beside, diff};
+use prof::view::{DiffOptions, DiffSides, align_sides, diff};
 
 /// Compares profiles, each with the number of its metric, as the command does.
 pub fn compare(old: &[(&Profile, usize)], new: &[(&Profile, usize)], options: &DiffOptions) -> Diff {
     let all: Vec<(&Profile, usize)> = old.iter().chain(new).copied().collect();
-    let (whole, size) = beside(&all, LoadOptions::default()).expect("profiles that fit each other");
+    let (whole, size) = align_sides(&all, LoadOptions::default()).expect("profiles that fit each other");
     let side = |profiles: &[(&Profile, usize)]| DiffSide {
         chosen: None,
         profiles: profiles.len(),

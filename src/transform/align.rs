@@ -1,4 +1,4 @@
-//! Profiles laid beside each other: a comparison is one more column.
+//! Aligning profiles: one profile with the stacks of all inputs and one metric (a column) per input.
 
 use std::fmt;
 
@@ -7,72 +7,74 @@ use crate::transform::copier::{Copier, Taken};
 use crate::transform::merge::{MergeError, finest, reconcile, same_kind};
 use crate::unit::{Unit, human_short};
 
-/// One metric of one profile, to stand beside others.
+/// One metric of one profile, as an input of [`align`].
 #[derive(Clone, Copy, Debug)]
-pub struct OneMetric<'p> {
+pub struct ProfileMetric<'p> {
     /// The profile.
     pub profile: &'p Profile,
     /// The number of the metric.
     pub metric: usize,
-    /// One more value for every row, if there is one; those of all parts share a column.
+    /// An additional value per row, if any. The extra values of all inputs share one column.
     pub extra: Option<&'p [i64]>,
 }
 
-/// Why profiles cannot be laid beside each other.
+/// Why profiles cannot be aligned.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SideBySideError {
-    /// Units of different kinds, or tables that outgrow their ids.
+pub enum AlignError {
+    /// The units are of different kinds, or a table has more rows than ids can count.
     Merge(MergeError),
-    /// One sample stands for different amounts: the first period and the one that differs from it, and
-    /// the number of its profile.
+    /// The sampling periods differ: the first period, the one that differs from it, and the number of
+    /// the profile that has it.
     Periods(String, String, usize),
-    /// The values of all profiles together do not fit 64 bits.
+    /// The sum of the values of all profiles does not fit in 64 bits.
     Overflow(String),
 }
 
-impl fmt::Display for SideBySideError {
+impl fmt::Display for AlignError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            SideBySideError::Merge(error) => write!(f, "{error}"),
-            SideBySideError::Periods(first, other, _) => {
+            AlignError::Merge(error) => write!(f, "{error}"),
+            AlignError::Periods(first, other, _) => {
                 write!(f, "the sampling periods differ: {first} in one profile and {other} in another")
             }
-            SideBySideError::Overflow(metric) => {
-                write!(f, "the values of {metric} on both sides sum to more than 64 bits hold")
+            AlignError::Overflow(metric) => {
+                write!(f, "the sum of {metric} over both sides does not fit in 64 bits")
             }
         }
     }
 }
 
-impl std::error::Error for SideBySideError {}
+impl std::error::Error for AlignError {}
 
-/// Lays profiles beside each other: the result holds the stacks of all, and a metric for each part in
-/// order, then one of the extra values where there are any. Units of one kind become the finest of
-/// them. Labels and times are kept only where `keep` says so: without them equal stacks are one row.
-/// Calls instead of stacks are laid beside each other too, without extra values.
+/// Aligns profiles: the result holds the stacks of all inputs and one metric per input, in order,
+/// followed by a column for the extra values if there are any. Units of one kind are converted to the
+/// finest of them. Labels and times are kept only if `keep` asks for them; without them, samples with the
+/// same stack become one row. Profiles that hold calls instead of stacks are aligned too, without extra
+/// values.
 ///
 /// ```
 /// use prof::profile::{LoadOptions, from_notation, to_notation};
-/// use prof::transform::{OneMetric, side_by_side};
+/// use prof::transform::{ProfileMetric, align};
 ///
 /// let (old, new) = (from_notation("main;a 3\nmain;b 4"), from_notation("main;a 5\nmain;c 1"));
-/// let parts = [&old, &new].map(|profile| OneMetric { profile, metric: 0, extra: None });
-/// let both = side_by_side(&parts, LoadOptions::default()).unwrap();
+/// let parts = [&old, &new].map(|profile| ProfileMetric { profile, metric: 0, extra: None });
+/// let both = align(&parts, LoadOptions::default()).unwrap();
 /// assert_eq!(to_notation(&both), "main;a 3 5\nmain;b 4 0\nmain;c 0 1");
 /// ```
-/// Fails for metrics with units of different kinds or with different periods, and where the values of all
-/// do not fit 64 bits.
-pub fn side_by_side(parts: &[OneMetric<'_>], keep: LoadOptions) -> Result<Profile, SideBySideError> {
+///
+/// Fails if the metrics have units of different kinds or different sampling periods, or if the sum of all
+/// values does not fit in 64 bits.
+pub fn align(parts: &[ProfileMetric<'_>], keep: LoadOptions) -> Result<Profile, AlignError> {
     let Some(first) = parts.first() else {
         let builder = ProfileBuilder::new("none", keep);
-        return builder.finish().map_err(|error| SideBySideError::Merge(MergeError::TooLarge(error)));
+        return builder.finish().map_err(|error| AlignError::Merge(MergeError::TooLarge(error)));
     };
     check_periods(parts)?;
-    same_kind(&parts.iter().map(|part| part.profile).collect::<Vec<_>>()).map_err(SideBySideError::Merge)?;
+    same_kind(&parts.iter().map(|part| part.profile).collect::<Vec<_>>()).map_err(AlignError::Merge)?;
     let metric = &first.profile.meta.metrics[first.metric];
     let metrics: Vec<_> = parts.iter().map(|part| (&part.profile.meta, part.metric)).collect();
     let (unit, divisor) = finest(&metrics);
-    let factors = reconcile(&metrics, &metric.name).map_err(SideBySideError::Merge)?;
+    let factors = reconcile(&metrics, &metric.name).map_err(AlignError::Merge)?;
     let has_extra = parts.iter().any(|part| part.extra.is_some());
 
     let keep_times = keep.times && parts.iter().any(|part| part.profile.samples.time.is_some());
@@ -107,7 +109,7 @@ pub fn side_by_side(parts: &[OneMetric<'_>], keep: LoadOptions) -> Result<Profil
     let meta = &first.profile.meta;
     builder.meta.period.clone_from(&meta.period);
     builder.meta.profiles = parts.iter().map(|part| part.profile.meta.profiles).sum();
-    let mut whole = builder.finish().map_err(|error| SideBySideError::Merge(MergeError::TooLarge(error)))?;
+    let mut whole = builder.finish().map_err(|error| AlignError::Merge(MergeError::TooLarge(error)))?;
     refuse_overflow(&whole, parts.len())?;
     for warning in parts.iter().flat_map(|part| &part.profile.meta.warnings) {
         if !whole.meta.warnings.contains(warning) {
@@ -117,26 +119,26 @@ pub fn side_by_side(parts: &[OneMetric<'_>], keep: LoadOptions) -> Result<Profil
     Ok(whole)
 }
 
-fn check_periods(parts: &[OneMetric<'_>]) -> Result<(), SideBySideError> {
-    let known = |part: &OneMetric<'_>| part.profile.meta.period.clone();
+fn check_periods(parts: &[ProfileMetric<'_>]) -> Result<(), AlignError> {
+    let known = |part: &ProfileMetric<'_>| part.profile.meta.period.clone();
     let Some(first) = parts.iter().find_map(known) else { return Ok(()) };
     let spoken = |period: &Period| {
         format!("{} of {}", human_short(period.value, &Unit::parse(&period.unit), 1), period.name)
     };
     for (number, part) in parts.iter().enumerate() {
         if let Some(other) = known(part).filter(|other| *other != first) {
-            return Err(SideBySideError::Periods(spoken(&first), spoken(&other), number));
+            return Err(AlignError::Periods(spoken(&first), spoken(&other), number));
         }
     }
     Ok(())
 }
 
-/// Refuses values whose sum over all parts exceeds 64 bits, so that no difference of them can.
-fn refuse_overflow(profile: &Profile, parts: usize) -> Result<(), SideBySideError> {
+/// Refuses values whose sum over all inputs exceeds 64 bits, so that no difference between them can.
+fn refuse_overflow(profile: &Profile, parts: usize) -> Result<(), AlignError> {
     let metrics = &profile.meta.metrics[..parts];
     let sum = metrics.iter().try_fold(0_i64, |sum, metric| sum.checked_add(metric.total));
     if sum.is_none() || metrics.iter().any(|metric| metric.too_large) {
-        return Err(SideBySideError::Overflow(metrics[0].name.clone()));
+        return Err(AlignError::Overflow(metrics[0].name.clone()));
     }
     Ok(())
 }
@@ -146,25 +148,25 @@ mod tests {
     use super::*;
     use crate::profile::{from_notation, to_notation};
 
-    fn beside(a: &Profile, b: &Profile) -> Result<Profile, SideBySideError> {
-        let parts = [a, b].map(|profile| OneMetric { profile, metric: 0, extra: None });
-        side_by_side(&parts, LoadOptions::default())
+    fn align_two(a: &Profile, b: &Profile) -> Result<Profile, AlignError> {
+        let parts = [a, b].map(|profile| ProfileMetric { profile, metric: 0, extra: None });
+        align(&parts, LoadOptions::default())
     }
 
     #[test]
-    fn a_function_on_one_side_has_nothing_on_the_other() {
+    fn a_function_on_one_side_is_zero_on_the_other() {
         let (old, new) =
             (from_notation("main;gone 3 {k=v}\nmain;gone 1"), from_notation("main;new 2\nmain;new 7 {k=w}"));
-        assert_eq!(to_notation(&beside(&old, &new).unwrap()), "main;gone 4 0\nmain;new 0 9");
+        assert_eq!(to_notation(&align_two(&old, &new).unwrap()), "main;gone 4 0\nmain;new 0 9");
     }
 
     #[test]
     fn units_are_reconciled_and_kinds_must_agree() {
         let (mut old, mut new) = (from_notation("main 2"), from_notation("main 7"));
         (old.meta.metrics[0].unit, new.meta.metrics[0].unit) = ("seconds".into(), "ms".into());
-        assert_eq!(to_notation(&beside(&old, &new).unwrap()), "main 2000 7");
+        assert_eq!(to_notation(&align_two(&old, &new).unwrap()), "main 2000 7");
         new.meta.metrics[0].unit = "bytes".into();
-        let error = beside(&old, &new).unwrap_err();
+        let error = align_two(&old, &new).unwrap_err();
         assert_eq!(
             error.to_string(),
             "the metric samples is in seconds in one input and in bytes in another"
@@ -176,19 +178,19 @@ mod tests {
         let (mut old, mut new) = (from_notation("main 2"), from_notation("main 7"));
         let period = |value| Some(Period { name: "cpu".into(), unit: "nanoseconds".into(), value });
         (old.meta.period, new.meta.period) = (period(10_000_000), period(4_000_000));
-        let error = beside(&old, &new).unwrap_err();
+        let error = align_two(&old, &new).unwrap_err();
         assert_eq!(
             error.to_string(),
             "the sampling periods differ: 10ms of cpu in one profile and 4ms of cpu in another"
         );
         new.meta.period = None;
-        assert!(beside(&old, &new).is_ok());
+        assert!(align_two(&old, &new).is_ok());
     }
 
     #[test]
     fn both_sides_together_must_fit() {
         let half = format!("main {}", i64::MAX / 2 + 1);
-        let error = beside(&from_notation(&half), &from_notation(&half)).unwrap_err();
-        assert!(matches!(error, SideBySideError::Overflow(_)));
+        let error = align_two(&from_notation(&half), &from_notation(&half)).unwrap_err();
+        assert!(matches!(error, AlignError::Overflow(_)));
     }
 }

@@ -63,7 +63,7 @@ fn wanted<'data, R: ReadRef<'data>>(binary: &Binary<'data, R>, id: SectionId) ->
 }
 
 /// Debug information, ready to be asked.
-pub(super) struct Lines<'s> {
+pub(super) struct LineTable<'s> {
     context: Context<Bytes<'s>>,
     /// Compilation units, in the order of the file.
     units: Vec<Unit<Bytes<'s>>>,
@@ -81,7 +81,7 @@ struct UnitRange {
     unit: usize,
 }
 
-impl<'s> Lines<'s> {
+impl<'s> LineTable<'s> {
     /// `None` where the sections are broken.
     pub(super) fn new(sections: &'s Sections<'_>, is_little_endian: bool) -> Option<Self> {
         let endian = if is_little_endian { RunTimeEndian::Little } else { RunTimeEndian::Big };
@@ -117,7 +117,7 @@ impl<'s> Lines<'s> {
             range.reach = reach;
         }
         let context = Context::from_dwarf(dwarf).ok()?;
-        Some(Lines { context, units, ranges, sound: RefCell::default() })
+        Some(LineTable { context, units, ranges, sound: RefCell::default() })
     }
 
     /// The functions at an address, innermost first. The name of one that has none is empty.
@@ -252,7 +252,7 @@ mod tests {
     fn no_depth_of_nesting_is_too_much() {
         let names = |depth: usize, address: u64| {
             let sections = nested(depth);
-            let places = Lines::new(&sections, true).unwrap().at(address);
+            let places = LineTable::new(&sections, true).unwrap().at(address);
             places.into_iter().map(|place| place.function).collect::<Vec<_>>()
         };
         assert_eq!(names(2, 0x1010), ["inner", "inner", "outer"]);

@@ -17,8 +17,8 @@ pub use file::Binary;
 
 use object::ReadRef;
 
-use crate::binary::lines::Lines;
-use crate::binary::symbols::SymbolTable;
+use crate::binary::lines::LineTable;
+use crate::binary::symbols::FunctionTable;
 
 /// An address in a binary, counted from where the profile counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -63,8 +63,8 @@ pub fn functions<'data, R: ReadRef<'data>>(
     let both: Vec<_> = both.into_iter().flatten().collect();
     let debug = debug.unwrap_or(binary);
     let sections = lines::sections(debug, common);
-    let lines = sections.as_ref().and_then(|sections| Lines::new(sections, debug.is_little_endian()));
-    let symbols = SymbolTable::of(&both);
+    let lines = sections.as_ref().and_then(|sections| LineTable::new(sections, debug.is_little_endian()));
+    let symbols = FunctionTable::of(&both);
     let find = |&address: &Address| {
         let Some(linked) = binary.linked(address) else { return Vec::new() };
         let mut places = lines.as_ref().map_or_else(Vec::new, |lines| lines.at(linked));

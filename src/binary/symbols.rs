@@ -10,7 +10,7 @@ use crate::binary::Binary;
 use crate::name::demangle;
 
 /// Functions by where they start.
-pub(super) struct SymbolTable<'b, 'data, R: ReadRef<'data>> {
+pub(super) struct FunctionTable<'b, 'data, R: ReadRef<'data>> {
     symbols: Vec<Symbol>,
     binaries: &'b [&'b Binary<'data, R>],
     /// Where sections with code start and end: no function goes beyond.
@@ -35,11 +35,11 @@ struct Symbol {
 /// How far back to look for a function that goes on behind others that start after it.
 const MOST_NESTED: usize = 16;
 
-impl<'b, 'data, R: ReadRef<'data>> SymbolTable<'b, 'data, R> {
+impl<'b, 'data, R: ReadRef<'data>> FunctionTable<'b, 'data, R> {
     /// The functions of all `binaries`, which are parts of one: debug information and the code itself.
     pub(super) fn of(binaries: &'b [&'b Binary<'data, R>]) -> Self {
         let mut table =
-            SymbolTable { symbols: Vec::new(), binaries, sections: Vec::new(), jumps: Vec::new() };
+            FunctionTable { symbols: Vec::new(), binaries, sections: Vec::new(), jumps: Vec::new() };
         for number in 0..binaries.len() {
             table.add(number);
         }

@@ -14,7 +14,7 @@ use crate::cli::memory;
 use crate::cli::paths;
 use crate::cli::symbols::SymbolArgs;
 use crate::profile::LoadOptions;
-use crate::stats::Normalize;
+use crate::stats::Normalization;
 use crate::tree::By;
 use crate::unit::Unit;
 use crate::view::Sort;
@@ -172,12 +172,12 @@ pub(crate) fn percent(text: &str) -> Result<f64, String> {
 }
 
 /// What costs are relative to.
-pub(crate) fn normalize(text: &str) -> Result<Normalize, String> {
+pub(crate) fn normalize(text: &str) -> Result<Normalization, String> {
     let wrong = || "expected core, total, none, or per=OLD,NEW such as per=1000,1200".to_string();
     match text {
-        "core" => Ok(Normalize::Core),
-        "total" => Ok(Normalize::Total),
-        "none" => Ok(Normalize::Run),
+        "core" => Ok(Normalization::Core),
+        "total" => Ok(Normalization::Total),
+        "none" => Ok(Normalization::Run),
         _ => {
             let (old, new) =
                 text.strip_prefix("per=").and_then(|work| work.split_once(',')).ok_or_else(wrong)?;
@@ -188,7 +188,7 @@ pub(crate) fn normalize(text: &str) -> Result<Normalize, String> {
                     .filter(|work| *work > 0.0 && work.is_finite())
                     .ok_or_else(wrong)
             };
-            Ok(Normalize::Per { old: work(old)?, new: work(new)? })
+            Ok(Normalization::Per { old: work(old)?, new: work(new)? })
         }
     }
 }

@@ -24,7 +24,7 @@ pub(crate) struct BaseArgs {
     base: Vec<String>,
     /// What makes the old side comparable: core (unchanged code), total, per=OLD,NEW (work done), none
     #[arg(long, value_name = "HOW", default_value = "none", requires = "base", value_parser = normalize)]
-    normalize: Normalize,
+    normalize: Normalization,
 }
 
 impl BaseArgs {
@@ -97,10 +97,10 @@ impl BaseArgs {
 
     fn method(&self) -> &'static str {
         match self.normalize {
-            Normalize::Core => "core",
-            Normalize::Total => "total",
-            Normalize::Per { .. } => "per",
-            Normalize::Run => "none",
+            Normalization::Core => "core",
+            Normalization::Total => "total",
+            Normalization::Per { .. } => "per",
+            Normalization::Run => "none",
         }
     }
 
@@ -108,15 +108,15 @@ impl BaseArgs {
     fn ratio(&self, old: (&Profile, usize), new: (&Profile, usize)) -> Result<f64> {
         let total = |(profile, metric): (&Profile, usize)| profile.meta.metrics[metric].total;
         let ratio = match self.normalize {
-            Normalize::Run => 1.0,
-            Normalize::Per { old, new } => new / old,
-            Normalize::Total => total(new) as f64 / total(old) as f64,
-            Normalize::Core if new.0.calls.is_some() => {
+            Normalization::Run => 1.0,
+            Normalization::Per { old, new } => new / old,
+            Normalization::Total => total(new) as f64 / total(old) as f64,
+            Normalization::Core if new.0.calls.is_some() => {
                 let message = "--normalize core: what code did not change is told from samples of stacks";
                 let hint = "--normalize total compares shares, none the values as they are";
                 return Err(hinted(message, hint));
             }
-            Normalize::Core => {
+            Normalization::Core => {
                 let (whole, size) = align_sides(&[old, new], LoadOptions::default())?;
                 let side = |side| DiffSide { profiles: 1, total: total(side), ..DiffSide::default() };
                 let sides = DiffSides { old: side(old), new: side(new), size };

@@ -139,9 +139,7 @@ impl Sides {
                 )
             }
             AlignError::Merge(_) => "choose another metric with --metric".to_string(),
-            AlignError::Overflow(_) => {
-                "choose another metric with --metric, or fewer inputs".to_string()
-            }
+            AlignError::Overflow(_) => "choose another metric with --metric, or fewer inputs".to_string(),
         };
         hinted(error.to_string(), hint)
     }

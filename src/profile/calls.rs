@@ -87,21 +87,21 @@ fn picked<T: Clone>(columns: &[T], metrics: &[usize]) -> Vec<T> {
 /// A call table while it is being collected.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CallCollector {
-    nodes: Vec<Node>,
-    self_values: Sums,
-    totals: Sums,
+    nodes: Vec<CallNode>,
+    self_values: CallSums,
+    totals: CallSums,
     edges: Vec<Edge>,
-    edge_values: Sums,
+    edge_values: CallSums,
     /// The number of each edge, without the edge itself: that is a third of the size.
     edge_index: HashIndex<u32>,
-    lines: Vec<Line>,
-    line_values: Sums,
-    line_index: HashMap<Line, usize>,
+    lines: Vec<CallLine>,
+    line_values: CallSums,
+    line_index: HashMap<CallLine, usize>,
     pub(crate) calls_metric: Option<usize>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Node {
+struct CallNode {
     is_there: bool,
     has_total: bool,
     mapping: MappingId,
@@ -123,7 +123,7 @@ impl Hash for Edge {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Line {
+struct CallLine {
     function: FunctionId,
     place: FrameId,
 }
@@ -131,12 +131,12 @@ struct Line {
 /// Sums, one a metric in every row. They are in one vector: a vector a row would take three times as much,
 /// for its pointer, its length, and the allocator's part.
 #[derive(Clone, Debug, Default)]
-struct Sums {
+struct CallSums {
     metrics: usize,
     sums: Vec<i64>,
 }
 
-impl Sums {
+impl CallSums {
     /// Adds values to those of a row. The error is the metric whose sum does not fit 64 bits.
     fn add(&mut self, row: usize, values: &[i64]) -> Result<(), usize> {
         if values.len() > self.metrics {
@@ -188,17 +188,17 @@ impl CallCollector {
     /// About how many bytes of memory it takes.
     pub(crate) fn size(&self) -> usize {
         let sums = [&self.self_values, &self.totals, &self.edge_values, &self.line_values];
-        self.nodes.capacity() * size_of::<Node>()
+        self.nodes.capacity() * size_of::<CallNode>()
             + self.edges.capacity() * size_of::<Edge>()
             + self.edge_index.size()
-            + self.lines.capacity() * size_of::<Line>()
+            + self.lines.capacity() * size_of::<CallLine>()
             + self.line_index.allocation_size()
-            + sums.into_iter().map(Sums::size).sum::<usize>()
+            + sums.into_iter().map(CallSums::size).sum::<usize>()
     }
 
-    fn node(&mut self, function: FunctionId) -> &mut Node {
+    fn node(&mut self, function: FunctionId) -> &mut CallNode {
         if self.nodes.len() <= function.index() {
-            self.nodes.resize_with(function.index() + 1, Node::default);
+            self.nodes.resize_with(function.index() + 1, CallNode::default);
         }
         let node = &mut self.nodes[function.index()];
         node.is_there = true;
@@ -217,7 +217,7 @@ impl CallCollector {
         values: &[i64],
     ) -> Result<(), usize> {
         let lines = &mut self.lines;
-        let line = Line { function, place };
+        let line = CallLine { function, place };
         let index = *self.line_index.entry(line).or_insert_with(|| {
             lines.push(line);
             lines.len() - 1
@@ -260,10 +260,10 @@ impl CallCollector {
     /// that stand for functions are added to `symbols`.
     pub(crate) fn finish(mut self, symbols: &mut SymbolTable, wholes: &[i64]) -> CallTable {
         self.edge_index = HashIndex::default();
-        self.nodes.resize_with(symbols.symbols.functions.len(), Node::default);
+        self.nodes.resize_with(symbols.symbols.functions.len(), CallNode::default);
         // Where there are no frames yet, those of different functions need not be looked for.
         let is_first = symbols.symbols.frames.is_empty();
-        let frame = |(function, node): (usize, &Node)| {
+        let frame = |(function, node): (usize, &CallNode)| {
             let frame =
                 Frame { function: FunctionId::new(function), mapping: node.mapping, ..Frame::default() };
             let add =

@@ -119,7 +119,7 @@ impl StackTable {
     /// The id of the stack of `frames` (root first), stored if it is new. `None` where the table is
     /// full.
     pub(crate) fn intern(&mut self, frames: &[FrameId]) -> Option<StackId> {
-        let hash = self.index.hash(&Pairs(frames));
+        let hash = self.index.hash(&FramePairs(frames));
         if let Some(stack) = self.index.find(hash, |stack| self.stacks.frames(stack) == frames) {
             return Some(stack);
         }
@@ -130,9 +130,9 @@ impl StackTable {
 }
 
 /// Frames that are hashed two at a time: one by one, looking stacks up took a quarter longer.
-struct Pairs<'f>(&'f [FrameId]);
+struct FramePairs<'f>(&'f [FrameId]);
 
-impl Hash for Pairs<'_> {
+impl Hash for FramePairs<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         let (pairs, last) = self.0.as_chunks::<2>();
         for [a, b] in pairs {

@@ -8,7 +8,7 @@ use super::compare::{Comparison, Gone, Hypothesis};
 use super::dispersion::RunCounts;
 use super::distributions::t_upper_quantile;
 use super::model::Model;
-use super::{Measure, Normalize, Verdict};
+use super::{CountKind, Normalization, Verdict};
 
 /// A rest that could be chance this easily is no change of its own.
 const CHANCE: f64 = 0.05;
@@ -45,14 +45,14 @@ pub struct Caller {
 }
 
 /// The stacks behind the counts, as far as they are asked for. Functions are numbered, and counts measured, as in the
-/// [`Counts`](super::Counts) that were compared.
-pub trait Stacks {
+/// [`SampleCounts`](super::SampleCounts) that were compared.
+pub trait StackCounts {
     /// The count of `function` in every profile, old ones first, less what is `cut`.
-    fn counts(&self, function: usize, measure: Measure, cut: Cut<'_>) -> Vec<f64>;
+    fn counts(&self, function: usize, measure: CountKind, cut: Cut<'_>) -> Vec<f64>;
 
     /// The other functions above `function` in the stacks of `side` that count for it, with their counts summed over
     /// the profiles, each once a stack, the nearest first.
-    fn callers(&self, function: usize, measure: Measure, side: Side) -> Vec<Caller>;
+    fn callers(&self, function: usize, measure: CountKind, side: Side) -> Vec<Caller>;
 
     /// Which of some functions with equal counts is nearest to the leaf.
     fn leafmost(&self, functions: &[usize]) -> usize;
@@ -81,14 +81,14 @@ pub enum Cause {
 /// A total inherits if the rest of it, without the stacks through the rows that explain it, could be chance (p > 5 %). A
 /// regression has moved if, at 95 % confidence, the nearest caller of nearly all its samples grew by less than half as
 /// many points: then the samples were below that caller before.
-pub fn attribute(comparison: &mut Comparison, stacks: &impl Stacks) {
+pub fn attribute(comparison: &mut Comparison, stacks: &impl StackCounts) {
     let Some(model) = comparison.model.take() else { return };
     for row in comparison.hypotheses.iter_mut().filter(|row| row.same_counts.len() > 1) {
         row.function = stacks.leafmost(&row.same_counts);
     }
     // From the smallest total up, a callee comes before its callers.
     let mut totals: Vec<usize> = (0..comparison.hypotheses.len())
-        .filter(|&i| comparison.hypotheses[i].measure == Measure::Total)
+        .filter(|&i| comparison.hypotheses[i].measure == CountKind::Total)
         .filter(|&i| direction(&comparison.hypotheses[i], comparison.options.alpha).is_some())
         .collect();
     let size = |row: &Hypothesis| (row.old + row.new) * row.unit;
@@ -131,7 +131,7 @@ fn inherited_from(
     index: usize,
     comparison: &Comparison,
     model: &Model,
-    stacks: &impl Stacks,
+    stacks: &impl StackCounts,
 ) -> Option<usize> {
     let rows = &comparison.hypotheses;
     let row = &rows[index];
@@ -167,24 +167,25 @@ fn inherited_from(
 
 /// Whether `other` is the self count of the function whose total is `row`.
 fn is_own_code(other: &Hypothesis, row: &Hypothesis) -> bool {
-    other.measure == Measure::SelfCount && other.function == row.function
+    other.measure == CountKind::SelfCount && other.function == row.function
 }
 
 /// Whether the function at `index` grew at the expense of its siblings: either its nearest caller cannot have grown by
 /// half as much, or a function of its size is gone from below that caller.
-fn moved(index: usize, comparison: &Comparison, model: &Model, stacks: &impl Stacks) -> Option<Cause> {
+fn moved(index: usize, comparison: &Comparison, model: &Model, stacks: &impl StackCounts) -> Option<Cause> {
     let row = &comparison.hypotheses[index];
     let enough = COVERS * row.new * row.unit;
     let caller = nearest_caller(row.function, row.measure, Side::New, enough, stacks);
     let from = replaced(row, caller, &comparison.gone, model, stacks);
     // Of shares nothing can be learned here: that of the outermost caller is always 100 %.
     let by_caller =
-        caller.filter(|_| comparison.options.normalize != Normalize::Total).is_some_and(|caller| {
-            let counts = stacks.counts(caller, Measure::Total, Cut::default());
-            let of_caller =
-                |other: &&Hypothesis| other.measure == Measure::Total && other.same_counts.contains(&caller);
+        caller.filter(|_| comparison.options.normalize != Normalization::Total).is_some_and(|caller| {
+            let counts = stacks.counts(caller, CountKind::Total, Cut::default());
+            let of_caller = |other: &&Hypothesis| {
+                other.measure == CountKind::Total && other.same_counts.contains(&caller)
+            };
             let unit = comparison.hypotheses.iter().find(of_caller).map_or(row.unit, |other| other.unit);
-            most_growth(model, &column(counts, unit), Measure::Total) < row.points / 2.0
+            most_growth(model, &column(counts, unit), CountKind::Total) < row.points / 2.0
         });
     (by_caller || from.is_some()).then_some(Cause::Moved { caller, from })
 }
@@ -192,10 +193,10 @@ fn moved(index: usize, comparison: &Comparison, model: &Model, stacks: &impl Sta
 /// The nearest caller that covers `enough` of a function's count on one side.
 fn nearest_caller(
     function: usize,
-    measure: Measure,
+    measure: CountKind,
     side: Side,
     enough: f64,
-    stacks: &impl Stacks,
+    stacks: &impl StackCounts,
 ) -> Option<usize> {
     let callers = stacks.callers(function, measure, side);
     callers.into_iter().find(|caller| caller.count >= enough).map(|caller| caller.function)
@@ -208,7 +209,7 @@ fn replaced(
     caller: Option<usize>,
     gone: &[Gone],
     model: &Model,
-    stacks: &impl Stacks,
+    stacks: &impl StackCounts,
 ) -> Option<usize> {
     if row.old > 0.0 {
         return None;
@@ -233,7 +234,7 @@ fn replaced(
 }
 
 /// The upper 95 % bound of a function's growth, as a fraction of the old total.
-fn most_growth(model: &Model, column: &RunCounts, measure: Measure) -> f64 {
+fn most_growth(model: &Model, column: &RunCounts, measure: CountKind) -> f64 {
     let tested = model.test(column, measure);
     let upper = tested.log_ratio + t_upper_quantile(CHANCE, model.freedom) * tested.standard_error;
     model.old_share(column) * upper.exp_m1()

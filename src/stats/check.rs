@@ -3,10 +3,10 @@
 use std::ops::RangeInclusive;
 
 use super::columns::profiles;
-use super::{Counts, Incomparable, Noise, Normalize, Options, SampleUnit};
+use super::{Incomparable, Noise, Normalization, Options, SampleCounts, SampleUnit};
 
 /// Whether the counts fit each other and the options their ranges.
-pub(super) fn check(counts: &Counts, options: &Options) -> Result<(), Incomparable> {
+pub(super) fn check(counts: &SampleCounts, options: &Options) -> Result<(), Incomparable> {
     let Some(first) = counts.old.first() else { return Err(Incomparable::NoProfile) };
     if counts.new.is_empty() {
         return Err(Incomparable::NoProfile);
@@ -60,7 +60,7 @@ fn check_options(options: &Options) -> Result<(), Incomparable> {
         Noise::Fixed(sigma) if !(sigma >= 0.0 && sigma.is_finite()) => wrong.push(("the noise", sigma)),
         _ => {}
     }
-    if let Normalize::Per { old, new } = options.normalize {
+    if let Normalization::Per { old, new } = options.normalize {
         for work in [old, new] {
             if !USABLE.contains(&work) {
                 wrong.push(("the work of a side", work));

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use super::dispersion::{Design, RunCounts, pearson_dispersion};
-use super::{Counts, SampleUnit, Sampled};
+use super::{SampleCounts, SampleUnit, Sampled};
 
 /// Every function's column, and which totals are a question of their own.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Columns {
+pub(super) struct FunctionColumns {
     /// Self samples, indexed by function.
     pub(super) own: Vec<RunCounts>,
     /// Total samples, indexed by function.
@@ -17,12 +17,12 @@ pub(super) struct Columns {
 }
 
 /// Old profiles first, as everywhere in this room.
-pub(super) fn profiles(counts: &Counts) -> impl Iterator<Item = &Sampled> {
+pub(super) fn profiles(counts: &SampleCounts) -> impl Iterator<Item = &Sampled> {
     counts.old.iter().chain(&counts.new)
 }
 
 /// Turns profiles × functions into one column for each function, and finds the totals worth a test of their own.
-pub(super) fn columns(counts: &Counts) -> Columns {
+pub(super) fn columns(counts: &SampleCounts) -> FunctionColumns {
     let functions = counts.old.first().map_or(0, |profile| profile.self_counts.len());
     let column = |of: fn(&Sampled) -> &[f64], function: usize, unit: f64| RunCounts {
         counts: profiles(counts).map(|profile| of(profile)[function] / unit).collect(),
@@ -35,12 +35,12 @@ pub(super) fn columns(counts: &Counts) -> Columns {
     let unit = |function: usize| units.map_or((1.0, 1.0), |(own, total)| (own[function], total[function]));
     let own = (0..functions).map(|i| column(|profile| &profile.self_counts, i, unit(i).0)).collect();
     let total = (0..functions).map(|i| column(|profile| &profile.total_counts, i, unit(i).1)).collect();
-    Columns { own, total, distinct_totals: distinct_totals(counts, functions) }
+    FunctionColumns { own, total, distinct_totals: distinct_totals(counts, functions) }
 }
 
 /// Groups the functions whose total differs from their self by that total. `main` calling only `run`, which calls only
 /// `serve`, makes one question and not three.
-fn distinct_totals(counts: &Counts, functions: usize) -> Vec<(usize, Vec<usize>)> {
+fn distinct_totals(counts: &SampleCounts, functions: usize) -> Vec<(usize, Vec<usize>)> {
     let mut groups: Vec<(usize, Vec<usize>)> = Vec::new();
     let mut seen: HashMap<Vec<u64>, usize> = HashMap::new();
     for function in 0..functions {
@@ -62,7 +62,7 @@ fn distinct_totals(counts: &Counts, functions: usize) -> Vec<(usize, Vec<usize>)
 }
 
 /// Finds the size of a sample that makes the scatter of replicates that of independent samples for the median function.
-pub(super) fn calibrate(columns: &mut Columns, design: &Design, min_share: f64) -> f64 {
+pub(super) fn calibrate(columns: &mut FunctionColumns, design: &Design, min_share: f64) -> f64 {
     let all: f64 = design.totals.iter().sum();
     let mut dispersions: Vec<f64> = columns
         .own

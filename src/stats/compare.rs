@@ -4,12 +4,12 @@ use std::collections::HashSet;
 
 use super::attribution::Cause;
 use super::check::check;
-use super::columns::{Columns, calibrate, columns, profiles};
+use super::columns::{FunctionColumns, calibrate, columns, profiles};
 use super::dispersion::{Design, RunCounts};
 use super::distributions::t_upper_quantile;
 use super::model::{Model, Tested};
 use super::multiplicity::adjust;
-use super::{Counts, Incomparable, Measure, Options, SampleUnit, Verdict};
+use super::{CountKind, Incomparable, Options, SampleCounts, SampleUnit, Verdict};
 
 /// A row: one function's self or total count, tested.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,7 +17,7 @@ pub struct Hypothesis {
     /// The function, as numbered in the counts.
     pub function: usize,
     /// Which of its counts is tested.
-    pub measure: Measure,
+    pub measure: CountKind,
     /// All functions with exactly these counts in every profile, as a chain of callers has; `function` is the first.
     pub same_counts: Vec<usize>,
     /// Effective samples of all old profiles.
@@ -67,7 +67,7 @@ pub struct Gone {
     /// The function.
     pub function: usize,
     /// Which of its counts.
-    pub measure: Measure,
+    pub measure: CountKind,
     /// Its share of all old samples, 0 to 1.
     pub share: f64,
 }
@@ -116,7 +116,7 @@ impl Comparison {
 
 /// Compares the new profiles with the old ones. Fails where nothing can be said, see
 /// [`Incomparable`].
-pub fn compare(counts: &Counts, options: &Options) -> Result<Comparison, Incomparable> {
+pub fn compare(counts: &SampleCounts, options: &Options) -> Result<Comparison, Incomparable> {
     check(counts, options)?;
     let design = Design {
         totals: profiles(counts).map(|profile| profile.self_counts.iter().sum()).collect(),
@@ -148,9 +148,11 @@ pub fn compare(counts: &Counts, options: &Options) -> Result<Comparison, Incompa
     Ok(comparison)
 }
 
-fn gone(model: &Model, columns: &Columns) -> Vec<Gone> {
-    let own = columns.own.iter().enumerate().map(|(function, column)| (function, Measure::SelfCount, column));
-    let total = columns.total.iter().enumerate().map(|(function, column)| (function, Measure::Total, column));
+fn gone(model: &Model, columns: &FunctionColumns) -> Vec<Gone> {
+    let own =
+        columns.own.iter().enumerate().map(|(function, column)| (function, CountKind::SelfCount, column));
+    let total =
+        columns.total.iter().enumerate().map(|(function, column)| (function, CountKind::Total, column));
     own.chain(total)
         .map(|(function, measure, column)| (function, measure, model.sums(column), column.unit))
         .filter(|(_, _, sums, _)| sums.new <= 0.0 && sums.old > 0.0)
@@ -163,7 +165,7 @@ fn gone(model: &Model, columns: &Columns) -> Vec<Gone> {
 }
 
 /// Tests every function with samples enough, adjusts for their number and passes the verdicts.
-fn test_all(model: &Model, columns: &Columns, options: &Options) -> (Vec<Hypothesis>, usize) {
+fn test_all(model: &Model, columns: &FunctionColumns, options: &Options) -> (Vec<Hypothesis>, usize) {
     let wanted: Option<HashSet<usize>> =
         options.functions.as_ref().map(|functions| functions.iter().copied().collect());
     let is_wanted = |functions: &[usize]| {
@@ -172,14 +174,14 @@ fn test_all(model: &Model, columns: &Columns, options: &Options) -> (Vec<Hypothe
     let is_testable = |column: &RunCounts| {
         model.sums(column).all() >= 3.0 && model.pooled_share(column) >= options.min_tested
     };
-    let own = (0..columns.own.len()).map(|function| (Measure::SelfCount, function, vec![function]));
+    let own = (0..columns.own.len()).map(|function| (CountKind::SelfCount, function, vec![function]));
     let total = columns.distinct_totals.iter();
-    let total = total.map(|(function, group)| (Measure::Total, *function, group.clone()));
+    let total = total.map(|(function, group)| (CountKind::Total, *function, group.clone()));
     let mut rows = Vec::new();
     let mut tests = Vec::new();
     for (measure, function, group) in own.chain(total) {
         let column =
-            if measure == Measure::SelfCount { &columns.own[function] } else { &columns.total[function] };
+            if measure == CountKind::SelfCount { &columns.own[function] } else { &columns.total[function] };
         if is_testable(column) && is_wanted(&group) {
             let tested = model.test(column, measure);
             rows.push(row(model, column, measure, group, tested));
@@ -232,7 +234,13 @@ pub fn untested_verdict(old: f64, new: f64) -> Verdict {
     }
 }
 
-fn row(model: &Model, column: &RunCounts, measure: Measure, group: Vec<usize>, tested: Tested) -> Hypothesis {
+fn row(
+    model: &Model,
+    column: &RunCounts,
+    measure: CountKind,
+    group: Vec<usize>,
+    tested: Tested,
+) -> Hypothesis {
     let sums = model.sums(column);
     let old_share = sums.old * column.unit / model.old_total;
     let new_share = sums.new * column.unit / model.new_total;

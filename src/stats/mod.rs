@@ -15,7 +15,7 @@
 //! Everything is deterministic, costs milliseconds, and never panics; only finite numbers come out.
 //!
 //! ```
-//! use prof::stats::{Counts, Options, Sampled, SampleUnit, Verdict, compare::compare};
+//! use prof::stats::{SampleCounts, Options, Sampled, SampleUnit, Verdict, compare::compare};
 //!
 //! let profile = |leaf: f64| {
 //!     let counts = vec![leaf, 4000.0, 3000.0, 2000.0, 1500.0, 1200.0, 900.0, 800.0];
@@ -23,7 +23,7 @@
 //! };
 //! let old = vec![profile(1000.0), profile(1030.0), profile(985.0)];
 //! let new = vec![profile(1510.0), profile(1490.0), profile(1530.0)];
-//! let result = compare(&Counts { old, new, sample_unit: SampleUnit::Samples }, &Options::default()).unwrap();
+//! let result = compare(&SampleCounts { old, new, sample_unit: SampleUnit::Samples }, &Options::default()).unwrap();
 //! assert_eq!(result.hypotheses[0].verdict, Verdict::Regressed);
 //! assert!((result.hypotheses[0].ratio.unwrap() - 1.5).abs() < 0.05);
 //! ```
@@ -55,7 +55,7 @@ pub struct Sampled {
 
 /// Both sides of a comparison; several profiles on a side are replicates.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Counts {
+pub struct SampleCounts {
     /// The profiles taken before the change.
     pub old: Vec<Sampled>,
     /// The profiles taken after it.
@@ -82,7 +82,7 @@ pub enum SampleUnit {
 
 /// Which of the two counts of a function is tested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Measure {
+pub enum CountKind {
     /// The samples that ended in the function.
     SelfCount,
     /// The samples that passed through it.
@@ -104,7 +104,7 @@ pub struct Options {
     /// What is known about the change from run to run, when one pair of profiles cannot show it.
     pub noise: Noise,
     /// What the costs are relative to.
-    pub normalize: Normalize,
+    pub normalize: Normalization,
     /// Tests these functions only, which takes far fewer samples; `None` tests all.
     pub functions: Option<Vec<usize>>,
 }
@@ -117,7 +117,7 @@ impl Default for Options {
             min_points: 0.01,
             min_tested: 0.005,
             noise: Noise::Auto,
-            normalize: Normalize::Core,
+            normalize: Normalization::Core,
             functions: None,
         }
     }
@@ -136,7 +136,7 @@ pub enum Noise {
 
 /// What "more expensive" is relative to.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Normalize {
+pub enum Normalization {
     /// The bulk of the functions, which no single change can move.
     Core,
     /// All samples: compares shares. What only moved is then told by a name that is gone, not by its caller.

@@ -1,10 +1,10 @@
 //! The fitted comparison: what unchanged code did, how noisy counts are, and so a p-value for any function.
 
 use super::bulk::{Bulk, Prior, core_location, fit_bulk};
-use super::columns::Columns;
+use super::columns::FunctionColumns;
 use super::dispersion::{Design, RunCounts, Trend, dispersion_trend, pearson_dispersion};
 use super::distributions::{binomial_mid_p, normal_to_t};
-use super::{Measure, Noise, Normalize, Options};
+use super::{CountKind, Noise, Normalization, Options};
 
 /// With fewer residual degrees of freedom than this, replicates alone say too little about the noise.
 const ENOUGH_REPLICATES: usize = 4;
@@ -26,7 +26,7 @@ pub struct Model {
     pub(super) old_total: f64,
     pub(super) new_total: f64,
     /// The effective samples of either side.
-    samples: Sums,
+    samples: SideSums,
     /// ln of the cost ratio of code that did not change.
     pub location: f64,
     /// The variance of `location`.
@@ -43,12 +43,12 @@ pub struct Model {
 
 /// The effective counts of one function, both sides summed up.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Sums {
+pub(super) struct SideSums {
     pub(super) old: f64,
     pub(super) new: f64,
 }
 
-impl Sums {
+impl SideSums {
     pub(super) fn all(self) -> f64 {
         self.old + self.new
     }
@@ -71,14 +71,19 @@ pub struct Tested {
 
 impl Model {
     /// Fits location and noise to all functions. Both sides must hold samples.
-    pub(super) fn fit(design: Design, columns: &Columns, options: &Options, unit_known: bool) -> Self {
+    pub(super) fn fit(
+        design: Design,
+        columns: &FunctionColumns,
+        options: &Options,
+        unit_known: bool,
+    ) -> Self {
         let old_total: f64 = design.totals[..design.old].iter().sum();
         let new_total: f64 = design.totals[design.old..].iter().sum();
         let mut model = Self {
             design,
             old_total,
             new_total,
-            samples: Sums { old: 0.0, new: 0.0 },
+            samples: SideSums { old: 0.0, new: 0.0 },
             location: 0.0,
             location_variance: 0.0,
             pair: None,
@@ -87,7 +92,7 @@ impl Model {
             least_factor: if unit_known { 1.0 } else { 0.0 },
         };
         for sums in columns.own.iter().map(|column| model.sums(column)).collect::<Vec<_>>() {
-            model.samples = Sums { old: model.samples.old + sums.old, new: model.samples.new + sums.new };
+            model.samples = SideSums { old: model.samples.old + sums.old, new: model.samples.new + sums.new };
         }
         let core: Vec<&RunCounts> = columns.own.iter().filter(|column| model.is_sizeable(column)).collect();
         let (ratios, variances) = model.log_ratios(&core);
@@ -115,20 +120,20 @@ impl Model {
     }
 
     /// Puts another measure of "unchanged" in the place of the core.
-    fn apply(&mut self, normalize: Normalize) {
+    fn apply(&mut self, normalize: Normalization) {
         let old_runs = self.design.old as f64;
         let new_runs = self.design.totals.len() as f64 - old_runs;
         let per_work = |old: f64, new: f64| (new / self.new_total).ln() - (old / self.old_total).ln();
         (self.location, self.location_variance) = match normalize {
-            Normalize::Core => return,
-            Normalize::Total => (0.0, 1.0 / self.samples.old + 1.0 / self.samples.new),
-            Normalize::Per { old, new } => (per_work(old, new), 0.0),
-            Normalize::Run => (per_work(old_runs, new_runs), 0.0),
+            Normalization::Core => return,
+            Normalization::Total => (0.0, 1.0 / self.samples.old + 1.0 / self.samples.new),
+            Normalization::Per { old, new } => (per_work(old, new), 0.0),
+            Normalization::Run => (per_work(old_runs, new_runs), 0.0),
         };
     }
 
     /// Tests one function, or any part of it.
-    pub fn test(&self, column: &RunCounts, measure: Measure) -> Tested {
+    pub fn test(&self, column: &RunCounts, measure: CountKind) -> Tested {
         let sums = self.sums(column);
         let share_new = self.expected_share();
         let information = sums.all() * share_new * (1.0 - share_new);
@@ -183,9 +188,9 @@ impl Model {
         (self.samples.old, self.samples.new)
     }
 
-    pub(super) fn sums(&self, column: &RunCounts) -> Sums {
+    pub(super) fn sums(&self, column: &RunCounts) -> SideSums {
         let (old, new) = column.counts.split_at(self.design.old);
-        Sums { old: old.iter().sum(), new: new.iter().sum() }
+        SideSums { old: old.iter().sum(), new: new.iter().sum() }
     }
 
     /// The share of all samples of both sides together.
@@ -199,7 +204,7 @@ impl Model {
     }
 
     /// ln of the ratio of shares; the halves keep a count of zero finite.
-    fn raw_log_ratio(&self, sums: Sums) -> f64 {
+    fn raw_log_ratio(&self, sums: SideSums) -> f64 {
         ((sums.new + 0.5) / self.new_total).ln() - ((sums.old + 0.5) / self.old_total).ln()
     }
 
@@ -236,7 +241,7 @@ impl Model {
 
     /// Takes φ and τ from the `bulk` of the self counts, and from that of the totals, which share the ups and downs of
     /// whole requests.
-    fn fit_pair(&self, bulk: Bulk, columns: &Columns, noise: Noise) -> PairNoise {
+    fn fit_pair(&self, bulk: Bulk, columns: &FunctionColumns, noise: Noise) -> PairNoise {
         if let Noise::Fixed(sigma) = noise {
             // Both runs vary, so their ratio varies by the root of two more.
             let known = (1.0, 2.0_f64.sqrt() * sigma);
@@ -260,9 +265,9 @@ impl Model {
     }
 
     /// The noise factor of one function: by replicates, by the pair, or the larger where replicates are few.
-    fn factor(&self, column: &RunCounts, measure: Measure, information: f64) -> f64 {
+    fn factor(&self, column: &RunCounts, measure: CountKind, information: f64) -> f64 {
         let by_pair = self.pair.map_or(0.0, |pair| {
-            let (phi, tau) = if measure == Measure::SelfCount { pair.own } else { pair.total };
+            let (phi, tau) = if measure == CountKind::SelfCount { pair.own } else { pair.total };
             (phi + information * tau * tau) * pair.inflation
         });
         let by_replicates = self.trend.map_or(0.0, |trend| self.replicate_factor(column, trend));

@@ -12,7 +12,7 @@ use crate::transform::labels::number_text;
 
 /// Where the frames of labels go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum FramePosition {
     Root,
     Leaf,
     /// In the place of the whole stack.
@@ -28,38 +28,38 @@ enum Place {
 /// ```
 /// Fails where a table outgrows its ids.
 pub fn label_root<S: AsRef<str>>(profile: &Profile, keys: &[S]) -> Result<(Profile, Vec<usize>), TooLarge> {
-    frames_of_labels(profile, keys, Place::Root)
+    frames_of_labels(profile, keys, FramePosition::Root)
 }
 
 /// Puts the values of labels below every stack, that of the last key innermost, so that the label
 /// has the self of the function. Also says for each key how many samples carry it. Fails where a table
 /// outgrows its ids.
 pub fn label_leaf<S: AsRef<str>>(profile: &Profile, keys: &[S]) -> Result<(Profile, Vec<usize>), TooLarge> {
-    frames_of_labels(profile, keys, Place::Leaf)
+    frames_of_labels(profile, keys, FramePosition::Leaf)
 }
 
 /// Puts the value of a label in the place of every stack; samples without it are `(no KEY)`. Also
 /// says how many samples carry it. Fails where a table outgrows its ids.
 pub fn by_label(profile: &Profile, key: &str) -> Result<(Profile, usize), TooLarge> {
-    let (labels, matched) = frames_of_labels(profile, &[key], Place::Instead)?;
+    let (labels, matched) = frames_of_labels(profile, &[key], FramePosition::Instead)?;
     Ok((labels, matched[0]))
 }
 
 fn frames_of_labels<S: AsRef<str>>(
     profile: &Profile,
     keys: &[S],
-    place: Place,
+    place: FramePosition,
 ) -> Result<(Profile, Vec<usize>), TooLarge> {
     let mut symbols = Symbols::clone(&profile.symbols);
     let mut frames = LabelFrames { symbols: &mut symbols, of_name: HashMap::new() };
     let mut carried = Vec::new();
-    let mut lists = Lists::default();
+    let mut lists = FrameLists::default();
     for set in profile.label_sets.ids() {
         let texts: Vec<Option<String>> =
             keys.iter().map(|key| value_text(profile, set, key.as_ref())).collect();
         carried.push(texts.iter().map(Option::is_some).collect::<Vec<bool>>());
         let mut list: Vec<FrameId> = texts.iter().flatten().map(|text| frames.frame(text)).collect();
-        if list.is_empty() && place == Place::Instead {
+        if list.is_empty() && place == FramePosition::Instead {
             list.extend(keys.iter().map(|key| frames.frame(&format!("(no {})", key.as_ref()))));
         }
         lists.add(list);
@@ -115,15 +115,15 @@ impl LabelFrames<'_> {
 
 /// The distinct lists of frames that sets of labels stand for, and the list of every set.
 #[derive(Default)]
-struct Lists {
+struct FrameLists {
     distinct: Vec<Vec<FrameId>>,
     number: HashMap<Vec<FrameId>, usize>,
     of_set: Column<LabelSetId, usize>,
 }
 
-impl Lists {
+impl FrameLists {
     fn add(&mut self, list: Vec<FrameId>) {
-        let Lists { distinct, number, .. } = self;
+        let FrameLists { distinct, number, .. } = self;
         let number = *number.entry(list).or_insert_with_key(|list| {
             distinct.push(list.clone());
             distinct.len() - 1
@@ -135,21 +135,21 @@ impl Lists {
 /// Makes the new stacks: every stack with every list that it comes up with once.
 struct Restacked<'p> {
     profile: &'p Profile,
-    place: Place,
+    place: FramePosition,
     table: StackTable,
     made: HashMap<(StackId, usize), StackId>,
 }
 
 impl Restacked<'_> {
-    fn stack(&mut self, stack: StackId, number: usize, lists: &Lists) -> Option<StackId> {
+    fn stack(&mut self, stack: StackId, number: usize, lists: &FrameLists) -> Option<StackId> {
         if let Some(&made) = self.made.get(&(stack, number)) {
             return Some(made);
         }
         let (frames, list) = (self.profile.stacks.frames(stack), &lists.distinct[number]);
         let made = match self.place {
-            Place::Root => self.table.intern(&[list, frames].concat())?,
-            Place::Leaf => self.table.intern(&[frames, list].concat())?,
-            Place::Instead => self.table.intern(list)?,
+            FramePosition::Root => self.table.intern(&[list, frames].concat())?,
+            FramePosition::Leaf => self.table.intern(&[frames, list].concat())?,
+            FramePosition::Instead => self.table.intern(list)?,
         };
         self.made.insert((stack, number), made);
         Some(made)

@@ -12,11 +12,11 @@ use crate::unit::{Quantity, Unit};
 pub struct LabelFilter {
     text: String,
     key: String,
-    wanted: Wanted,
+    wanted: WantedValue,
 }
 
 #[derive(Clone, Debug)]
-enum Wanted {
+enum WantedValue {
     /// The key is there.
     Any,
     /// The whole value, as text or as a number with a unit.
@@ -41,15 +41,15 @@ impl LabelFilter {
         }
         let mut note = None;
         let wanted = match value {
-            None => Wanted::Any,
+            None => WantedValue::Any,
             Some(value) => match (value.strip_prefix('~'), range(value)) {
                 (Some(regex), _) => {
                     let (pattern, said) = Pattern::parse(regex, fixed)?;
                     note = said;
-                    Wanted::Pattern(pattern)
+                    WantedValue::Pattern(pattern)
                 }
-                (None, Some((low, high))) => Wanted::Range(value.to_string(), low, high),
-                (None, None) => Wanted::Whole(value.to_string(), Quantity::parse(value).ok()),
+                (None, Some((low, high))) => WantedValue::Range(value.to_string(), low, high),
+                (None, None) => WantedValue::Whole(value.to_string(), Quantity::parse(value).ok()),
             },
         };
         Ok((LabelFilter { text: text.to_string(), key: key.to_string(), wanted }, note))
@@ -76,9 +76,9 @@ impl LabelFilter {
 
     fn wants_text(&self, value: &str) -> bool {
         match &self.wanted {
-            Wanted::Any => true,
-            Wanted::Whole(text, _) | Wanted::Range(text, _, _) => text == value,
-            Wanted::Pattern(pattern) => matches_text(pattern, value),
+            WantedValue::Any => true,
+            WantedValue::Whole(text, _) | WantedValue::Range(text, _, _) => text == value,
+            WantedValue::Pattern(pattern) => matches_text(pattern, value),
         }
     }
 
@@ -87,14 +87,14 @@ impl LabelFilter {
         let own = Unit::parse(if unit.is_empty() { &self.key } else { unit });
         let compare = |quantity: &Quantity| quantity.compare(value, &own);
         match &self.wanted {
-            Wanted::Any => true,
-            Wanted::Whole(_, quantity) => {
+            WantedValue::Any => true,
+            WantedValue::Whole(_, quantity) => {
                 quantity.as_ref().is_some_and(|quantity| compare(quantity) == Some(Ordering::Equal))
             }
-            Wanted::Pattern(pattern) => {
+            WantedValue::Pattern(pattern) => {
                 matches_text(pattern, &value.to_string()) || matches_text(pattern, &number_text(value, unit))
             }
-            Wanted::Range(_, low, high) => {
+            WantedValue::Range(_, low, high) => {
                 let above = |low: &Quantity| compare(low).is_some_and(Ordering::is_ge);
                 let below = |high: &Quantity| compare(high).is_some_and(Ordering::is_le);
                 low.as_ref().is_none_or(above) && high.as_ref().is_none_or(below)

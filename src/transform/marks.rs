@@ -26,8 +26,11 @@ impl Marks {
     /// The frames of `profile` that any of `patterns` means.
     pub fn new(profile: &Profile, patterns: &Patterns) -> Marks {
         let symbols = &profile.symbols;
-        let functions: Column<FunctionId, Found> =
-            symbols.functions.ids().map(|function| Found::function(symbols, function, patterns)).collect();
+        let functions: Column<FunctionId, FunctionMark> = symbols
+            .functions
+            .ids()
+            .map(|function| FunctionMark::function(symbols, function, patterns))
+            .collect();
         let mappings: Column<MappingId, bool> = symbols.mappings.map(|mapping| {
             let file = symbols.strings.get(mapping.file);
             patterns.iter().any(|pattern| pattern.matches_mapping(file))
@@ -35,9 +38,9 @@ impl Marks {
         let by_package: Patterns =
             patterns.iter().filter(|one| one.aspect() == Aspect::Package).cloned().collect();
         let is_meant = |frame: &Frame| match functions[frame.function] {
-            Found::Yes => true,
-            Found::No => mappings[frame.mapping],
-            Found::Unknown => {
+            FunctionMark::Yes => true,
+            FunctionMark::No => mappings[frame.mapping],
+            FunctionMark::Unknown => {
                 mappings[frame.mapping] || {
                     let owner = symbols.owner(frame);
                     !by_package.is_empty()
@@ -110,15 +113,15 @@ impl Marks {
 
 /// What a function says about its frames.
 #[derive(Clone, Copy)]
-enum Found {
+enum FunctionMark {
     Yes,
     No,
     /// Nothing matches, but its package depends on where the frame is.
     Unknown,
 }
 
-impl Found {
-    fn function(symbols: &Symbols, function: FunctionId, patterns: &Patterns) -> Found {
+impl FunctionMark {
+    fn function(symbols: &Symbols, function: FunctionId, patterns: &Patterns) -> FunctionMark {
         let (name, file) = (symbols.function_name(function), symbols.function_file(function));
         let package = package(name, file);
         let short = short_name(name);
@@ -135,9 +138,9 @@ impl Found {
             patterns.match_displayed(&displayed, screen_forms)
         };
         match patterns.matches(names) || displayed() {
-            true => Found::Yes,
-            false if names.package.is_empty() => Found::Unknown,
-            false => Found::No,
+            true => FunctionMark::Yes,
+            false if names.package.is_empty() => FunctionMark::Unknown,
+            false => FunctionMark::No,
         }
     }
 }

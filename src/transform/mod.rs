@@ -6,6 +6,7 @@
 //! frame is left keeps its value.
 
 mod adjacent;
+mod align;
 mod anonymize;
 mod average;
 mod compact;
@@ -23,7 +24,6 @@ mod matching;
 mod merge;
 mod metrics;
 mod rename;
-mod align;
 mod stacks;
 mod symbolize;
 mod times;
@@ -31,6 +31,7 @@ mod trim;
 mod unresolved;
 
 pub use adjacent::{collapse, collapse_recursion};
+pub use align::{AlignError, ProfileMetric, align};
 pub use anonymize::anonymize;
 pub use average::average;
 pub use compact::compact;
@@ -46,7 +47,6 @@ pub use matching::{GivenError, How, Match, MatchOptions, Matching, SideProfile};
 pub use merge::{MergeError, Sum, merge};
 pub use metrics::pick_metrics;
 pub use rename::{Rename, rename};
-pub use align::{ProfileMetric, AlignError, align};
 pub use stacks::{hide_stacks, show_stacks};
 #[cfg(test)]
 pub(crate) use symbolize::FRAMES_REBUILT;

@@ -4,8 +4,8 @@ use hashbrown::HashMap;
 
 use crate::profile::{Column, FrameId, StackId};
 use crate::tree::partition::{Partition, Paths, partition};
-use crate::tree::split::Path;
-use crate::tree::{KeyId, NodeId, Seen, Shape, Subject, shares};
+use crate::tree::split::PathTail;
+use crate::tree::{KeyId, NodeId, SeenKeys, Shape, Subject, shares};
 
 /// Where a key stands on a stack: its leaf-most occurrence, so that the callers of a recursive
 /// function sum to it.
@@ -24,7 +24,7 @@ pub fn occurrences(subject: &Subject<'_>, keys: &[KeyId]) -> HashMap<KeyId, Vec<
     for &key in keys {
         wanted[key] = true;
     }
-    let mut seen = Seen::new(subject.keys.len());
+    let mut seen = SeenKeys::new(subject.keys.len());
     for stack in subject.stacks() {
         seen.next();
         let frames = subject.profile.stacks.frames(stack);
@@ -102,8 +102,8 @@ impl Paths for TowardsRoot<'_> {
         true
     }
 
-    fn all(&self) -> Vec<Path> {
-        let path = |(number, &Occurrence { stack, depth }): (usize, &Occurrence)| Path {
+    fn all(&self) -> Vec<PathTail> {
+        let path = |(number, &Occurrence { stack, depth }): (usize, &Occurrence)| PathTail {
             next: (self.subject.profile.stacks.range(stack).start + depth).wrapping_sub(1),
             left: depth + 1,
             number: number as u32,
@@ -125,7 +125,7 @@ impl Paths for TowardsRoot<'_> {
     }
 
     #[inline]
-    fn value(&self, path: &Path, series: usize) -> i64 {
+    fn value(&self, path: &PathTail, series: usize) -> i64 {
         let Occurrence { stack, depth } = self.occurrences[path.number as usize];
         let count = self.subject.series.len();
         if series < count {

@@ -2,7 +2,7 @@
 
 use crate::profile::{Column, FrameId, Id, StackId};
 use crate::tree::partition::{Partition, Paths, partition};
-use crate::tree::split::Path;
+use crate::tree::split::PathTail;
 use crate::tree::{KeyId, NodeId, Shape, Subject, shares};
 
 /// A call tree in preorder. Node 0 stands for the whole profile and is its own parent; its self is
@@ -73,11 +73,11 @@ impl Paths for WholeStacks<'_> {
         self.from_leaf
     }
 
-    fn all(&self) -> Vec<Path> {
+    fn all(&self) -> Vec<PathTail> {
         let Subject { profile, series, .. } = self.subject;
         let path = |stack: StackId| {
             let frames = profile.stacks.range(stack);
-            Path {
+            PathTail {
                 next: if self.from_leaf { frames.end.wrapping_sub(1) } else { frames.start },
                 left: frames.end - frames.start,
                 number: stack.index() as u32,
@@ -101,7 +101,7 @@ impl Paths for WholeStacks<'_> {
     }
 
     #[inline]
-    fn value(&self, path: &Path, series: usize) -> i64 {
+    fn value(&self, path: &PathTail, series: usize) -> i64 {
         self.subject.series[series][StackId::new(path.number as usize)]
     }
 }

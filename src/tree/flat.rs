@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::parallel;
 use crate::profile::{Column, Id, StackId};
-use crate::tree::{KeyId, Seen, Subject};
+use crate::tree::{KeyId, SeenKeys, Subject};
 
 /// Self and total of every key, one column a series.
 #[derive(Clone, Debug)]
@@ -41,7 +41,7 @@ pub fn flat(subject: &Subject<'_>) -> Flat {
 fn count(subject: &Subject<'_>, stacks: Range<usize>) -> Flat {
     let keys = subject.keys.len();
     let mut flat = Flat { self_value: Vec::new(), total: Vec::new() };
-    let mut seen = Seen::new(keys);
+    let mut seen = SeenKeys::new(keys);
     for series in &subject.series {
         let mut own = Column::filled(0, keys);
         let mut total = Column::filled(0, keys);

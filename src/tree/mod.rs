@@ -91,14 +91,14 @@ impl<'p> Subject<'p> {
 
 /// Marks keys that a stack was seen to contain, so that recursion counts once. Clearing between
 /// stacks is free: each stack writes its own stamp.
-pub(crate) struct Seen {
+pub(crate) struct SeenKeys {
     stamp: Column<KeyId, u32>,
     current: u32,
 }
 
-impl Seen {
+impl SeenKeys {
     pub(crate) fn new(keys: usize) -> Self {
-        Seen { stamp: Column::filled(0, keys), current: 0 }
+        SeenKeys { stamp: Column::filled(0, keys), current: 0 }
     }
 
     /// Forgets all keys.
@@ -111,7 +111,7 @@ impl Seen {
         }
     }
 
-    /// Whether `key` comes up for the first time since [`Seen::next`].
+    /// Whether `key` comes up for the first time since [`SeenKeys::next`].
     #[inline]
     pub(crate) fn first(&mut self, key: KeyId) -> bool {
         std::mem::replace(&mut self.stamp[key], self.current) != self.current

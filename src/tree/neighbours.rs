@@ -1,7 +1,7 @@
 //! What stands directly above and below a set of functions.
 
 use crate::profile::Column;
-use crate::tree::{KeyId, Seen, Subject};
+use crate::tree::{KeyId, SeenKeys, Subject};
 
 /// The callers and callees of a set of keys, in one series. The set counts as one node, and a sample
 /// counts once in every row it belongs to: a set that recurs through other functions may have several
@@ -65,7 +65,7 @@ pub fn neighbours(subject: &Subject<'_>, wanted: &Column<KeyId, bool>, series: u
     }
     let keys = subject.keys.len();
     let mut found = Neighbours::none(keys);
-    let (mut seen_above, mut seen_below) = (Seen::new(keys), Seen::new(keys));
+    let (mut seen_above, mut seen_below) = (SeenKeys::new(keys), SeenKeys::new(keys));
     for (stack, &value) in subject.series[series].enumerate() {
         if value == 0 || !subject.stack_keys(stack).any(|key| wanted[key]) {
             continue;

@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 
 use crate::profile::{Column, FrameId, ids};
 use crate::tree::KeyId;
-use crate::tree::split::{Path, Splitter};
+use crate::tree::split::{PathSplitter, PathTail};
 
 ids! {
     /// A node of a tree, in preorder; node 0 is the root.
@@ -25,7 +25,7 @@ pub(super) trait Paths: Sync {
         false
     }
     /// All paths.
-    fn all(&self) -> Vec<Path>;
+    fn all(&self) -> Vec<PathTail>;
     /// The frames that paths lead through.
     fn frames(&self) -> &[FrameId];
     /// The key of a frame, and whether the compiler inlined it.
@@ -33,7 +33,7 @@ pub(super) trait Paths: Sync {
     /// Number of series of values.
     fn series(&self) -> usize;
     /// The value of a path in a series other than the first, which the path carries itself.
-    fn value(&self, path: &Path, series: usize) -> i64;
+    fn value(&self, path: &PathTail, series: usize) -> i64;
 }
 
 /// A node as it is weighed while its tree is built.
@@ -79,7 +79,7 @@ pub(super) fn partition<P: Paths>(paths: &P, keys: usize, shape: &Shape<'_>) -> 
         ended: vec![Column::new(); series],
         ..Partition::default()
     };
-    let mut splitter = Splitter::new(paths, keys);
+    let mut splitter = PathSplitter::new(paths, keys);
     let mut work = vec![splitter.whole()];
     while let Some(group) = work.pop() {
         let node = tree.push(group.parent, group.node(), group.inlined && group.depth > 0);

@@ -36,10 +36,10 @@ impl Prefixes {
     /// The prefixes of the stacks of the first series. What follows the last `wanted` key of a stack
     /// is left out.
     pub(super) fn new(subject: &Subject<'_>, wanted: &Column<KeyId, bool>) -> Self {
-        let texts = Texts::new(subject, wanted);
+        let texts = KeyStrings::new(subject, wanted);
         let mut tree = Prefixes::default();
-        let mut splitter = Splitter::new(&texts, subject.keys.len());
-        let mut work = vec![Group {
+        let mut splitter = PrefixSplitter::new(&texts, subject.keys.len());
+        let mut work = vec![StackGroup {
             start: 0,
             end: texts.rows.len(),
             depth: 0,
@@ -92,7 +92,7 @@ impl Prefixes {
     }
 
     /// The prefixes of a stack that shares no longer ones than `node` with any other.
-    fn append(&mut self, texts: &Texts, row: u32, mut node: PrefixId) {
+    fn append(&mut self, texts: &KeyStrings, row: u32, mut node: PrefixId) {
         let text = texts.rows[row as usize];
         for depth in self.depth[node]..text.length {
             let key = texts.keys[text.start + depth as usize];
@@ -101,7 +101,7 @@ impl Prefixes {
         self.add(node, text);
     }
 
-    fn add(&mut self, node: PrefixId, text: Text) {
+    fn add(&mut self, node: PrefixId, text: KeyString) {
         self.total[node] += text.value;
         self.mass[node] += text.value.abs();
         if !text.cut {
@@ -129,13 +129,13 @@ impl Prefixes {
 }
 
 /// The keys of the stacks that have a value, each stack cut behind its last wanted key.
-struct Texts {
+struct KeyStrings {
     keys: Vec<KeyId>,
-    rows: Vec<Text>,
+    rows: Vec<KeyString>,
 }
 
 #[derive(Clone, Copy)]
-struct Text {
+struct KeyString {
     start: usize,
     length: u32,
     /// Whether something was cut, so that the stack does not end here.
@@ -143,9 +143,9 @@ struct Text {
     value: i64,
 }
 
-impl Texts {
+impl KeyStrings {
     fn new(subject: &Subject<'_>, wanted: &Column<KeyId, bool>) -> Self {
-        let mut texts = Texts { keys: Vec::new(), rows: Vec::new() };
+        let mut texts = KeyStrings { keys: Vec::new(), rows: Vec::new() };
         for (stack, &value) in subject.series[0].enumerate() {
             if value == 0 {
                 continue;
@@ -156,7 +156,7 @@ impl Texts {
             let length = texts.keys[start..].iter().rposition(|&key| wanted[key]).map_or(0, |last| last + 1);
             texts.keys.truncate(start + length);
             if length > 0 {
-                texts.rows.push(Text { start, length: length as u32, cut: length < all, value });
+                texts.rows.push(KeyString { start, length: length as u32, cut: length < all, value });
             }
         }
         texts
@@ -164,7 +164,7 @@ impl Texts {
 }
 
 /// Stacks that share their first `depth` keys, of which the last is `key`.
-struct Group {
+struct StackGroup {
     start: usize,
     end: usize,
     depth: u32,
@@ -174,8 +174,8 @@ struct Group {
 
 const NO_GROUP: u32 = u32::MAX;
 
-struct Splitter<'t> {
-    texts: &'t Texts,
+struct PrefixSplitter<'t> {
+    texts: &'t KeyStrings,
     /// The stacks, those of a group side by side.
     order: Vec<u32>,
     scratch: Vec<(u32, u32)>,
@@ -184,15 +184,15 @@ struct Splitter<'t> {
     group_of: Column<KeyId, u32>,
 }
 
-impl<'t> Splitter<'t> {
-    fn new(texts: &'t Texts, keys: usize) -> Self {
+impl<'t> PrefixSplitter<'t> {
+    fn new(texts: &'t KeyStrings, keys: usize) -> Self {
         let order = (0..texts.rows.len() as u32).collect();
         let group_of = Column::filled(NO_GROUP, keys);
-        Splitter { texts, order, scratch: Vec::new(), found: Vec::new(), group_of }
+        PrefixSplitter { texts, order, scratch: Vec::new(), found: Vec::new(), group_of }
     }
 
     /// Splits a group by the next key, and adds the stacks that have none to its node.
-    fn split(&mut self, tree: &mut Prefixes, group: &Group, node: PrefixId, work: &mut Vec<Group>) {
+    fn split(&mut self, tree: &mut Prefixes, group: &StackGroup, node: PrefixId, work: &mut Vec<StackGroup>) {
         self.found.clear();
         self.scratch.clear();
         for index in group.start..group.end {
@@ -216,7 +216,7 @@ impl<'t> Splitter<'t> {
         let mut start = group.start;
         for &(key, count) in &self.found {
             self.group_of[key] = NO_GROUP;
-            work.push(Group { start, end: start, depth: group.depth + 1, parent: node, key });
+            work.push(StackGroup { start, end: start, depth: group.depth + 1, parent: node, key });
             start += count;
         }
         for &(number, row) in &self.scratch {

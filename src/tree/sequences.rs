@@ -19,7 +19,7 @@ use std::cmp::Reverse;
 use crate::profile::Column;
 use crate::tree::prefixes::{PrefixId, Prefixes};
 use crate::tree::sequences::miner::Miner;
-use crate::tree::{KeyId, Seen, Subject};
+use crate::tree::{KeyId, SeenKeys, Subject};
 
 /// A share of something, in millionths, so that comparing is exact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,7 +147,7 @@ fn sequences_with(subject: &Subject<'_>, search: SequenceSearch, leaps: Leaps) -
 /// Σ |value| of the stacks that hold each key.
 fn mass_of_keys(subject: &Subject<'_>) -> Column<KeyId, i64> {
     let mut mass = Column::filled(0, subject.keys.len());
-    let mut seen = Seen::new(subject.keys.len());
+    let mut seen = SeenKeys::new(subject.keys.len());
     for (stack, &value) in subject.series[0].enumerate() {
         if value != 0 {
             seen.next();

@@ -11,7 +11,7 @@ use crate::tree::partition::{Node, NodeId, Paths};
 /// What is left of a path, and its value. All that splitting needs stands here, side by side for the paths
 /// of a group: looking it up by number, in tables that are in no cache, took twice as long.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Path {
+pub(super) struct PathTail {
     /// The next frame, as a place in [`Paths::frames`].
     pub(super) next: u32,
     /// How many keys are left.
@@ -23,7 +23,7 @@ pub(super) struct Path {
 }
 
 /// A group of paths that share their first `depth` keys.
-pub(super) struct Group {
+pub(super) struct PathGroup {
     pub(super) parent: NodeId,
     pub(super) key: KeyId,
     pub(super) depth: usize,
@@ -33,7 +33,7 @@ pub(super) struct Group {
     ended: Vec<i64>,
 }
 
-impl Group {
+impl PathGroup {
     pub(super) fn node(&self) -> Node<'_> {
         Node { key: self.key, total: &self.total, ended: &self.ended }
     }
@@ -42,14 +42,14 @@ impl Group {
 /// A group whose paths were counted by their next key.
 pub(super) struct Split {
     /// The groups to be, in the order in which their first paths stand. Where their paths stand is to follow.
-    pub(super) children: Vec<Group>,
+    pub(super) children: Vec<PathGroup>,
     is_left_out: Vec<bool>,
     /// What each processor counted.
-    parts: Vec<Counted>,
+    parts: Vec<CountedPart>,
 }
 
 /// Some of the paths of a group, counted by their next key.
-struct Counted {
+struct CountedPart {
     paths: Range<usize>,
     /// The number of the child of each path, or `NONE` where it ends.
     child_of: Vec<u32>,
@@ -75,7 +75,7 @@ const SHARED: usize = 25_000;
 
 impl Split {
     /// Leaves out the children that `keep` does not want.
-    pub(super) fn leave_out(&mut self, keep: impl Fn(&Group) -> bool) {
+    pub(super) fn leave_out(&mut self, keep: impl Fn(&PathGroup) -> bool) {
         for (child, left_out) in self.children.iter().zip(&mut self.is_left_out) {
             *left_out = *left_out || !keep(child);
         }
@@ -87,12 +87,12 @@ impl Split {
     }
 }
 
-impl Path {
+impl PathTail {
     /// The path behind its next key.
     #[inline]
-    fn rest(self, go_up: bool) -> Path {
+    fn rest(self, go_up: bool) -> PathTail {
         let next = if go_up { self.next.wrapping_sub(1) } else { self.next.wrapping_add(1) };
-        Path { next, left: self.left - 1, ..self }
+        PathTail { next, left: self.left - 1, ..self }
     }
 }
 
@@ -102,7 +102,7 @@ impl Child {
     }
 
     #[inline]
-    fn add<P: Paths>(&mut self, paths: &P, path: &Path, ends: bool) {
+    fn add<P: Paths>(&mut self, paths: &P, path: &PathTail, ends: bool) {
         self.paths += 1;
         for (series, (total, ended)) in self.total.iter_mut().zip(&mut self.ended).enumerate() {
             let value = if series == 0 { path.value } else { paths.value(path, series) };
@@ -113,13 +113,13 @@ impl Child {
         }
     }
 
-    fn into_group(self, parent: NodeId, depth: usize) -> Group {
+    fn into_group(self, parent: NodeId, depth: usize) -> PathGroup {
         let Child { key, inlined, total, ended, .. } = self;
-        Group { parent, key, depth, inlined, paths: 0..self.paths, total, ended }
+        PathGroup { parent, key, depth, inlined, paths: 0..self.paths, total, ended }
     }
 }
 
-impl Group {
+impl PathGroup {
     fn add(&mut self, child: &Child) {
         self.paths.end += child.paths;
         self.inlined = self.inlined && child.inlined;
@@ -132,25 +132,25 @@ impl Group {
 }
 
 /// Splits groups.
-pub(super) struct Splitter<'p, P> {
+pub(super) struct PathSplitter<'p, P> {
     paths: &'p P,
     /// The paths, those of a group side by side.
-    order: Vec<Path>,
+    order: Vec<PathTail>,
     /// The paths of a group as they stood before it was split.
-    before: Vec<Path>,
+    before: Vec<PathTail>,
     /// While paths are counted: the number of the child of each key.
     child_of: Column<KeyId, u32>,
 }
 
-impl<'p, P: Paths> Splitter<'p, P> {
+impl<'p, P: Paths> PathSplitter<'p, P> {
     /// A splitter of all paths, which have so many different keys.
     pub(super) fn new(paths: &'p P, keys: usize) -> Self {
         let child_of = Column::filled(NONE, keys);
-        Splitter { paths, order: paths.all(), before: Vec::new(), child_of }
+        PathSplitter { paths, order: paths.all(), before: Vec::new(), child_of }
     }
 
     /// The group of all paths.
-    pub(super) fn whole(&self) -> Group {
+    pub(super) fn whole(&self) -> PathGroup {
         let mut all = Child::new(whole(), 0, self.paths.series());
         for path in &self.order {
             all.add(self.paths, path, path.left == 0);
@@ -159,8 +159,8 @@ impl<'p, P: Paths> Splitter<'p, P> {
     }
 
     /// Counts the paths of a group, which is `node`, by their next key.
-    pub(super) fn count(&mut self, group: &Group, node: NodeId) -> Split {
-        let Splitter { paths, order, child_of, .. } = self;
+    pub(super) fn count(&mut self, group: &PathGroup, node: NodeId) -> Split {
+        let PathSplitter { paths, order, child_of, .. } = self;
         let order = &order[group.paths.clone()];
         let mut parts = if order.len() < 2 * SHARED {
             vec![count(*paths, order, 0..order.len(), child_of)]
@@ -170,7 +170,7 @@ impl<'p, P: Paths> Splitter<'p, P> {
                 count(*paths, order, range, &mut Column::filled(NONE, keys))
             })
         };
-        let mut children: Vec<Group> = Vec::new();
+        let mut children: Vec<PathGroup> = Vec::new();
         let first =
             |child: &Child| Child { total: child.total.clone(), ended: child.ended.clone(), ..*child };
         for child in parts.iter_mut().flat_map(|part| &mut part.children) {
@@ -192,8 +192,8 @@ impl<'p, P: Paths> Splitter<'p, P> {
 
     /// Puts the paths of each child side by side, in the order in which they stood in `group`, and returns
     /// the children that are not left out.
-    pub(super) fn part(&mut self, group: &Group, split: Split) -> Vec<Group> {
-        let Splitter { paths, order, before, .. } = self;
+    pub(super) fn part(&mut self, group: &PathGroup, split: Split) -> Vec<PathGroup> {
+        let PathSplitter { paths, order, before, .. } = self;
         let Split { mut children, is_left_out, parts } = split;
         let go_up = paths.go_up();
         let order = &mut order[group.paths.clone()];
@@ -206,7 +206,8 @@ impl<'p, P: Paths> Splitter<'p, P> {
                 counts[child.number * parts.len() + part] = child.paths;
             }
         }
-        let mut places: Vec<Vec<std::slice::IterMut<'_, Path>>> = parts.iter().map(|_| Vec::new()).collect();
+        let mut places: Vec<Vec<std::slice::IterMut<'_, PathTail>>> =
+            parts.iter().map(|_| Vec::new()).collect();
         let (mut free, mut start) = (order, group.paths.start);
         for (number, child) in children.iter_mut().enumerate() {
             for (part, places) in places.iter_mut().enumerate() {
@@ -238,13 +239,13 @@ impl<'p, P: Paths> Splitter<'p, P> {
 /// Counts some paths of a group by their next key.
 fn count<P: Paths>(
     paths: &P,
-    order: &[Path],
+    order: &[PathTail],
     range: Range<usize>,
     child_of: &mut Column<KeyId, u32>,
-) -> Counted {
+) -> CountedPart {
     let (frames, series) = (paths.frames(), paths.series());
     let mut counted =
-        Counted { paths: range.clone(), child_of: Vec::with_capacity(range.len()), children: Vec::new() };
+        CountedPart { paths: range.clone(), child_of: Vec::with_capacity(range.len()), children: Vec::new() };
     for path in &order[range] {
         if path.left == 0 {
             counted.child_of.push(NONE);

@@ -51,7 +51,7 @@ pub struct Unit {
 }
 
 /// One row of the table of known units; a family's rows stand together, smallest first.
-struct Known {
+struct KnownUnit {
     family: Family,
     name: &'static str,
     factor: i64,
@@ -67,15 +67,15 @@ const fn known(
     factor: i64,
     automatic_from: i64,
     aliases: &'static [&'static str],
-) -> Known {
-    Known { family, name, factor, automatic_from, aliases }
+) -> KnownUnit {
+    KnownUnit { family, name, factor, automatic_from, aliases }
 }
 
 const SECOND: i64 = 1_000_000_000;
 
 // Minutes and hours begin late: `85.99s` compares with `4.82s` at a glance, `1.43min` does not.
 // No factor exceeds 2^50, so that i64::MAX of any unit, in hundredths of another, fits an i128.
-static KNOWN: &[Known] = &[
+static KNOWN: &[KnownUnit] = &[
     known(Family::Bytes, "B", 1, 1, &["byte"]),
     known(Family::Bytes, "KiB", 1 << 10, 1, &["k", "kb", "kbyte", "kilobyte", "kibibyte"]),
     known(Family::Bytes, "MiB", 1 << 20, 1, &["m", "mb", "mbyte", "megabyte", "mebibyte"]),
@@ -98,7 +98,7 @@ static KNOWN: &[Known] = &[
     known(Family::Gcu, "GCU", 1_000_000_000, 1, &[]),
 ];
 
-impl Known {
+impl KnownUnit {
     fn unit(&self) -> Unit {
         Unit { family: self.family, name: Cow::Borrowed(self.name), factor: self.factor }
     }
@@ -142,11 +142,11 @@ impl Unit {
         Self::find(&fold(name.trim()), |k| k.family == family).unwrap_or_else(|| Unit::parse(name))
     }
 
-    fn find(folded: &str, wanted: impl Fn(&Known) -> bool) -> Option<Unit> {
+    fn find(folded: &str, wanted: impl Fn(&KnownUnit) -> bool) -> Option<Unit> {
         let find = |name: &str| KNOWN.iter().find(|k| wanted(k) && k.is_called(name));
         // The plural of a word only: `ms` and `s` end in an s of their own, `mss` is no unit.
         let singular = folded.strip_suffix('s').filter(|stem| stem.len() >= 3);
-        find(folded).or_else(|| singular.and_then(find)).map(Known::unit)
+        find(folded).or_else(|| singular.and_then(find)).map(KnownUnit::unit)
     }
 
     /// The family this unit belongs to.

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::number::{drop_zeros, plus, with_point};
-use super::{Family, KNOWN, Known, Unit, round_div};
+use super::{Family, KNOWN, KnownUnit, Unit, round_div};
 
 /// How the values of one column are written: in one unit, so that rows compare at a glance, and
 /// with the unit on every number, so that a line can be pasted alone. A value that would show fewer
@@ -174,7 +174,7 @@ impl Step {
 
     /// Whether `value`, as this step would write it, is enough for the next unit. Asking for the
     /// rounded number keeps 1,048,575 bytes from being written `1,024.00KiB`.
-    fn reaches(&self, value: i64, next: &Known) -> bool {
+    fn reaches(&self, value: i64, next: &KnownUnit) -> bool {
         let wanted = i128::from(next.factor / self.unit.factor) * i128::from(next.automatic_from);
         self.rounded(value).abs() >= wanted * 10_i128.pow(self.decimals)
     }

@@ -7,7 +7,7 @@ use crate::tree::{By, KeyId, Subject, marks};
 
 /// What was found.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(super) struct FoundKeys {
     /// The keys meant, marked.
     pub(super) wanted: Column<KeyId, bool>,
     /// How the text was understood, where that is not plain.
@@ -30,7 +30,7 @@ const OFFERED: usize = 3;
 
 /// The keys that `text` means: those that the screen shows as exactly that, else all that match it as a
 /// pattern, else as literal text. `fixed` takes the text literally.
-pub(super) fn find(subject: &Subject<'_>, by: &By, text: &str, fixed: bool) -> Result<Found, NotFound> {
+pub(super) fn find(subject: &Subject<'_>, by: &By, text: &str, fixed: bool) -> Result<FoundKeys, NotFound> {
     let candidates = Candidates::new(subject, by);
     let (pattern, mut note) = Pattern::parse(text, fixed).map_err(NotFound::Pattern)?;
     let name = if pattern.aspect() == Aspect::Function { pattern.body() } else { text };
@@ -61,7 +61,7 @@ pub(super) fn find(subject: &Subject<'_>, by: &By, text: &str, fixed: bool) -> R
     for key in valued {
         wanted[key] = true;
     }
-    Ok(Found { wanted, note })
+    Ok(FoundKeys { wanted, note })
 }
 
 /// The keys that stand on any stack.

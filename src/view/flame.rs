@@ -5,7 +5,7 @@ use std::cell::Cell;
 use crate::profile::{Column, FrameId, Id, Profile};
 use crate::report::{Direction, Flame, FlameNode, Name};
 use crate::tree::{KeyId, Node, NodeId, Shape, Subject, call_tree, flat, inverted_tree};
-use crate::view::values::Measure;
+use crate::view::values::RowValues;
 use crate::view::{Scope, approximate};
 
 /// What `flame` is told.
@@ -52,7 +52,7 @@ pub fn flame(profile: &Profile, options: &FlameOptions) -> Flame {
     approximate(&mut header, profile);
     let mut grower = Grower {
         options,
-        measure: Measure::new(&header),
+        measure: RowValues::new(&header),
         smallest: header.shown.unsigned_abs().div_ceil(u64::from(options.pixels.max(1)) * 3).max(1),
         dropped: 0,
         deepest: None,
@@ -119,7 +119,7 @@ impl<'p> Widths<'p> {
 /// Grows the trees of a picture, and counts what is left out of them.
 struct Grower<'o> {
     options: &'o FlameOptions,
-    measure: Measure,
+    measure: RowValues,
     /// Nodes with less are not drawn.
     smallest: u64,
     dropped: u64,

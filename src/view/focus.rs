@@ -4,7 +4,7 @@ use crate::profile::{Column, Id, Profile};
 use crate::report::{Focus, Match, More, Name, Neighbour, NeighbourKind, Overlap, Pair, StackInfo};
 use crate::tree::{KeyId, Neighbours, Subject, flat, neighbours};
 use crate::view::find::find;
-use crate::view::values::Measure;
+use crate::view::values::RowValues;
 use crate::view::{NotFound, Row, Scope, Sort, SortKey, threshold};
 
 /// What `focus` is told.
@@ -57,13 +57,13 @@ pub fn focus(profile: &Profile, options: &FocusOptions) -> Result<Focus, NotFoun
             "{name}: the total is an upper bound, because these functions are called back from what they call"
         ));
     }
-    let measure = Measure::new(&header);
+    let measure = RowValues::new(&header);
     let last = subject.series.len() - 1;
     let old = measure.compares().then(|| neighbours(&subject, &found.wanted, last));
     let old_pair = old.as_ref().map(|old| measure.old(Some(old.self_value), Some(old.total)));
     let heavier = counted.total.saturating_abs().max(old_pair.map_or(0, |old| old.total.saturating_abs()));
     let smallest = threshold(heavier, options.min_share);
-    let sides = Sides { subject: &subject, measure: &measure, options, smallest };
+    let sides = NeighbourLists { subject: &subject, measure: &measure, options, smallest };
     let (mut callers, more_callers) = sides.list(&counted, old.as_ref(), |side| &side.callers);
     let (mut callees, more_callees) = sides.list(&counted, old.as_ref(), |side| &side.callees);
     let itself = sides.special(NeighbourKind::Itself, &counted, old.as_ref(), |side| side.itself);
@@ -101,14 +101,14 @@ pub fn focus(profile: &Profile, options: &FocusOptions) -> Result<Focus, NotFoun
 }
 
 /// What the lists of callers and callees share.
-struct Sides<'s, 'p> {
+struct NeighbourLists<'s, 'p> {
     subject: &'s Subject<'p>,
-    measure: &'s Measure,
+    measure: &'s RowValues,
     options: &'s FocusOptions,
     smallest: u64,
 }
 
-impl Sides<'_, '_> {
+impl NeighbourLists<'_, '_> {
     /// The functions on one side in order, and what was cut of them.
     fn list(
         &self,

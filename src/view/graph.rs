@@ -6,7 +6,7 @@ use crate::profile::{Column, Profile};
 use crate::report::{Graph, GraphEdge, GraphNode, Pair};
 use crate::tree::{CallEdge, KeyId, Subject, call_edges, flat};
 use crate::view::flame::packages;
-use crate::view::values::Measure;
+use crate::view::values::RowValues;
 use crate::view::{Row, Scope, Sort, SortKey, threshold};
 
 /// What `graph` is told.
@@ -39,7 +39,7 @@ pub fn graph(profile: &Profile, options: &GraphOptions) -> Graph {
     header.warnings.extend(options.scope.note_of_bounds(&subject));
     let counted = flat(&subject);
     let pair = |key: KeyId| Pair { self_value: counted.self_value[0][key], total: counted.total[0][key] };
-    let measure = Measure::new(&header);
+    let measure = RowValues::new(&header);
     let last = |columns: &[Column<KeyId, i64>], key| columns.last().map(|column| column[key]);
     let old = |key: KeyId| measure.old(last(&counted.self_value, key), last(&counted.total, key));
     let row = |key| Row { new: pair(key), old: old(key), name: subject.keys.name(key) };

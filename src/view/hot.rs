@@ -10,7 +10,7 @@ use crate::tree::{
     Fraction, KeyId, PathRow, Sequence, SequenceSearch, Subject, along_path, count_chains, heaviest_path,
     sequences, whole,
 };
-use crate::view::values::Measure;
+use crate::view::values::RowValues;
 use crate::view::{Scope, threshold};
 
 /// What `hot` is told.
@@ -84,13 +84,13 @@ pub fn hot(profile: &Profile, options: &HotOptions) -> Hot {
 }
 
 /// A sequence, and the keys it is made of.
-struct Chain {
+struct HotChain {
     keys: Vec<KeyId>,
     row: HotSequence,
 }
 
 /// The sequences of the first series, the heaviest first.
-fn found(subject: &Subject<'_>, options: &HotOptions, shown: i64) -> Vec<Chain> {
+fn found(subject: &Subject<'_>, options: &HotOptions, shown: i64) -> Vec<HotChain> {
     let search = SequenceSearch {
         min_total: threshold(shown, options.min_share).max(1),
         min_length: options.min_length.max(2),
@@ -112,18 +112,18 @@ fn found(subject: &Subject<'_>, options: &HotOptions, shown: i64) -> Vec<Chain> 
             contexts: sequence.contexts,
             callers: sequence.callers.iter().map(caller).collect(),
         };
-        Chain { keys, row }
+        HotChain { keys, row }
     };
     sequences.found.iter().map(chain).collect()
 }
 
 /// The sequences of both sides with the values of both, those first that changed the most.
-fn compared(subject: &Subject<'_>, header: &Header, new: Vec<Chain>, old: Vec<Chain>) -> Vec<Chain> {
+fn compared(subject: &Subject<'_>, header: &Header, new: Vec<HotChain>, old: Vec<HotChain>) -> Vec<HotChain> {
     let known: HashSet<Vec<KeyId>> = new.iter().map(|chain| chain.keys.clone()).collect();
     let gone = old.into_iter().filter(|chain| !known.contains(&chain.keys));
-    let mut chains: Vec<Chain> = new.into_iter().chain(gone).collect();
+    let mut chains: Vec<HotChain> = new.into_iter().chain(gone).collect();
     let keys: Vec<Vec<KeyId>> = chains.iter().map(|chain| chain.keys.clone()).collect();
-    let measure = Measure::new(header);
+    let measure = RowValues::new(header);
     for (chain, count) in chains.iter_mut().zip(count_chains(subject, &keys)) {
         let values = measure.values(count.self_value.into_iter(), count.total.into_iter());
         let row = &mut chain.row;
@@ -146,7 +146,7 @@ fn compared(subject: &Subject<'_>, header: &Header, new: Vec<Chain>, old: Vec<Ch
 }
 
 fn steps_of(subject: &Subject<'_>, header: &Header, rows: &[PathRow]) -> Vec<PathStep> {
-    let measure = Measure::new(header);
+    let measure = RowValues::new(header);
     // The callee that the path does not go on to lies behind it like any other.
     let keys: Vec<KeyId> = rows.iter().map(|row| row.key).collect();
     let olds = if measure.compares() { along_path(subject, &keys, 1) } else { Vec::new() };

@@ -5,7 +5,7 @@ use hashbrown::{HashMap, HashSet};
 use crate::profile::{Label, LabelSetId, LabelValue, Profile, StringId};
 use crate::report::{LabelKey, LabelShare, LabelText, Labels, More};
 use crate::view::Scope;
-use crate::view::values::Measure;
+use crate::view::values::RowValues;
 
 /// What `labels` is told.
 #[derive(Clone, Debug)]
@@ -23,10 +23,10 @@ pub fn labels(profile: &Profile, options: &LabelsOptions) -> Labels {
     let scope = &options.scope;
     let mut header = scope.header(profile, "prof.labels.v1");
     header.highlight = scope.highlight(&scope.subject(profile));
-    let measure = Measure::new(&header);
+    let measure = RowValues::new(&header);
     let sums = sum_by_set(profile, scope.metrics[0], scope.base.as_ref().map(|base| base.metric));
-    let mut values: HashMap<Label, Sides> = HashMap::new();
-    let mut keys: HashMap<StringId, Sides> = HashMap::new();
+    let mut values: HashMap<Label, ValueBySide> = HashMap::new();
+    let mut keys: HashMap<StringId, ValueBySide> = HashMap::new();
     for (&set, &sum) in &sums {
         let distinct: HashSet<Label> = profile.label_sets.labels(set).iter().copied().collect();
         let distinct_keys: HashSet<StringId> = distinct.iter().map(|label| label.key).collect();
@@ -66,17 +66,17 @@ pub fn labels(profile: &Profile, options: &LabelsOptions) -> Labels {
 }
 
 /// A value on the new side and on the old one.
-type Sides = [i64; 2];
+type ValueBySide = [i64; 2];
 
-fn add(sides: &mut Sides, more: Sides) {
+fn add(sides: &mut ValueBySide, more: ValueBySide) {
     for (side, more) in sides.iter_mut().zip(more) {
         *side += more;
     }
 }
 
-fn sum_by_set(profile: &Profile, metric: usize, old: Option<usize>) -> HashMap<LabelSetId, Sides> {
+fn sum_by_set(profile: &Profile, metric: usize, old: Option<usize>) -> HashMap<LabelSetId, ValueBySide> {
     let samples = &profile.samples;
-    let mut sums: HashMap<LabelSetId, Sides> = HashMap::new();
+    let mut sums: HashMap<LabelSetId, ValueBySide> = HashMap::new();
     for (row, &set) in samples.labels.iter().enumerate() {
         let sides = [samples.values[metric][row], old.map_or(0, |old| samples.values[old][row])];
         if sides != [0, 0] {
@@ -93,7 +93,7 @@ fn by_weight(a: &LabelShare, b: &LabelShare) -> std::cmp::Ordering {
     heaviest.then_with(|| b.total.unsigned_abs().cmp(&a.total.unsigned_abs())).then_with(|| by_text(a, b))
 }
 
-fn share(profile: &Profile, measure: &Measure, label: &Label, [total, old]: Sides) -> LabelShare {
+fn share(profile: &Profile, measure: &RowValues, label: &Label, [total, old]: ValueBySide) -> LabelShare {
     let strings = &profile.symbols.strings;
     let (value, unit) = match label.value {
         LabelValue::Text(text) => (LabelText::Text(strings.get(text).to_string()), None),

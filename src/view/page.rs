@@ -52,14 +52,15 @@ pub fn page(profile: &Profile, base: Option<&Profile>, options: &PageOptions) ->
         })
         .collect();
 
-    let mut sides = vec![Side::new(profile, options, chosen.iter().map(|&metric| Some(metric)).collect())];
+    let mut sides =
+        vec![PageSide::new(profile, options, chosen.iter().map(|&metric| Some(metric)).collect())];
     if let Some(base) = base {
         let metrics = metrics.iter().map(|metric| metric_named(&metric.metric.name, base)).collect();
-        sides.push(Side::new(base, options, metrics));
+        sides.push(PageSide::new(base, options, metrics));
     }
     let names = names(&sides);
     let (places, place_of) = places(&sides, &names, &options.scope.by);
-    let (frames, ends, mut columns) = Table::of(&sides, &place_of).sorted(metrics.len());
+    let (frames, ends, mut columns) = PageTable::of(&sides, &place_of).sorted(metrics.len());
     let old = if base.is_some() { columns.split_off(metrics.len()) } else { Vec::new() };
     Page {
         header,
@@ -77,16 +78,16 @@ pub fn page(profile: &Profile, base: Option<&Profile>, options: &PageOptions) ->
 }
 
 /// One of the profiles of the page.
-struct Side<'p> {
+struct PageSide<'p> {
     subject: Subject<'p>,
     /// For each metric of the page, its number in this profile.
     metrics: Vec<Option<usize>>,
 }
 
-impl<'p> Side<'p> {
+impl<'p> PageSide<'p> {
     fn new(profile: &'p Profile, options: &PageOptions, metrics: Vec<Option<usize>>) -> Self {
         let present: Vec<usize> = metrics.iter().flatten().copied().collect();
-        Side { subject: Subject::new(profile, &options.scope.by, &present), metrics }
+        PageSide { subject: Subject::new(profile, &options.scope.by, &present), metrics }
     }
 
     /// For each metric, the sums of the positive values of every stack; then those of the negative
@@ -112,7 +113,7 @@ impl<'p> Side<'p> {
 }
 
 /// The names on the stacks of all sides, sorted; of those on both sides the new one's facts.
-fn names(sides: &[Side<'_>]) -> Vec<PageName> {
+fn names(sides: &[PageSide<'_>]) -> Vec<PageName> {
     let mut rows: HashMap<Name, PageName> = HashMap::new();
     for side in sides {
         let subject = &side.subject;
@@ -138,7 +139,11 @@ fn names(sides: &[Side<'_>]) -> Vec<PageName> {
 }
 
 /// The places on the stacks of all sides, sorted, and for each side the place of every frame.
-fn places(sides: &[Side<'_>], names: &[PageName], by: &By) -> (Vec<PagePlace>, Vec<Column<FrameId, u32>>) {
+fn places(
+    sides: &[PageSide<'_>],
+    names: &[PageName],
+    by: &By,
+) -> (Vec<PagePlace>, Vec<Column<FrameId, u32>>) {
     let ids: HashMap<&str, u32> = names.iter().zip(0..).map(|(row, id)| (&*row.name, id)).collect();
     // Where nodes are wider than functions, a frame stands for its neighbours too: only the name of
     // the node can be matched.
@@ -208,15 +213,15 @@ const SETS: [&str; 2] = ["@idle", "@runtime"];
 
 /// Stacks of places with their values, those of all sides together.
 #[derive(Default)]
-struct Table {
+struct PageTable {
     sides: usize,
     frames: Vec<u32>,
-    rows: Vec<Row>,
+    rows: Vec<PageRow>,
     /// The values of all rows, one after the other; a row has one for each metric.
     values: Vec<i64>,
 }
 
-struct Row {
+struct PageRow {
     start: usize,
     end: usize,
     negative: bool,
@@ -225,16 +230,16 @@ struct Row {
     values: usize,
 }
 
-impl Table {
-    fn of(sides: &[Side<'_>], place_of: &[Column<FrameId, u32>]) -> Self {
-        let mut table = Table { sides: sides.len(), ..Table::default() };
+impl PageTable {
+    fn of(sides: &[PageSide<'_>], place_of: &[Column<FrameId, u32>]) -> Self {
+        let mut table = PageTable { sides: sides.len(), ..PageTable::default() };
         for (number, (side, place_of)) in sides.iter().zip(place_of).enumerate() {
             table.add(number, side, place_of);
         }
         table
     }
 
-    fn add(&mut self, number: usize, side: &Side<'_>, place_of: &Column<FrameId, u32>) {
+    fn add(&mut self, number: usize, side: &PageSide<'_>, place_of: &Column<FrameId, u32>) {
         let stacks = &side.subject.profile.stacks;
         let sums = side.sums();
         for stack in stacks.ids() {
@@ -249,7 +254,7 @@ impl Table {
                 let values = self.values.len();
                 self.values.extend(columns.iter().map(|column| column[stack]));
                 let end = self.frames.len();
-                self.rows.push(Row { start, end, negative: sign == 1, side: number, values });
+                self.rows.push(PageRow { start, end, negative: sign == 1, side: number, values });
             }
         }
     }
@@ -258,7 +263,7 @@ impl Table {
     /// `metrics` of the first side, then for those of the second.
     fn sorted(mut self, metrics: usize) -> (Vec<u32>, Vec<u32>, Vec<Vec<i64>>) {
         let all = &self.frames;
-        let key = |row: &Row| (&all[row.start..row.end], row.negative);
+        let key = |row: &PageRow| (&all[row.start..row.end], row.negative);
         self.rows.sort_by(|a, b| key(a).cmp(&key(b)));
         let mut frames = Vec::new();
         let mut ends: Vec<u32> = Vec::new();

@@ -8,7 +8,7 @@ use crate::profile::{CallTable, FrameId, FunctionId, Profile};
 use crate::report::{AnnotatedSource, Name, Origin, Pair, SourceFunction, SourceLine};
 use crate::tree::{By, Flat, KeyId, Subject, flat};
 use crate::view::find::find;
-use crate::view::values::Measure;
+use crate::view::values::RowValues;
 use crate::view::{NotFound, Row, Scope, Sort, SortKey};
 
 /// What `source` is told.
@@ -57,7 +57,7 @@ pub fn source(
         scope.metrics[..1].iter().copied().chain(scope.base.iter().map(|base| base.metric)).collect();
     let view = View {
         subject: &subject,
-        measure: Measure::new(&header),
+        measure: RowValues::new(&header),
         counted: flat(&subject),
         lines: match &profile.calls {
             Some(calls) => lines_of_calls(&subject, calls, &metrics, &wanted),
@@ -75,14 +75,14 @@ pub fn source(
 }
 
 /// Self and total of a line, on the new side and on the old one.
-type Sides = [Pair; 2];
+type PairBySide = [Pair; 2];
 
 /// Values by line number.
-type Lines = BTreeMap<u32, Sides>;
+type LineValues = BTreeMap<u32, PairBySide>;
 
 /// The lines of functions: by function, then by the file that the lines stand in, since functions of one
 /// name may stand in several.
-type LinesByFile<'s> = HashMap<KeyId, BTreeMap<&'s str, Lines>>;
+type LinesByFile<'s> = HashMap<KeyId, BTreeMap<&'s str, LineValues>>;
 
 /// The lines of the wanted functions.
 fn count_lines<'s>(subject: &'s Subject<'_>, wanted: &dyn Fn(KeyId) -> bool) -> LinesByFile<'s> {
@@ -159,7 +159,7 @@ fn lines_of_calls<'s>(
 /// What was counted, and where its source is.
 struct View<'s, 'p> {
     subject: &'s Subject<'p>,
-    measure: Measure,
+    measure: RowValues,
     counted: Flat,
     lines: LinesByFile<'s>,
     text_of: &'s dyn Fn(&str) -> SourceText,
@@ -167,8 +167,8 @@ struct View<'s, 'p> {
 
 impl View<'_, '_> {
     /// What a function has on both sides.
-    fn sides(&self, key: KeyId) -> Sides {
-        let mut sides = Sides::default();
+    fn sides(&self, key: KeyId) -> PairBySide {
+        let mut sides = PairBySide::default();
         let columns = self.counted.self_value.iter().zip(&self.counted.total);
         for (side, (own, total)) in sides.iter_mut().zip(columns) {
             *side = Pair { self_value: own[key], total: total[key] };
@@ -188,13 +188,13 @@ impl View<'_, '_> {
     }
 
     /// A line, and what it has on both sides.
-    fn line(&self, number: u32, [new, old]: Sides, text: Option<String>) -> SourceLine {
+    fn line(&self, number: u32, [new, old]: PairBySide, text: Option<String>) -> SourceLine {
         let old = self.measure.old_pair(old);
         let (self_value, total) = (new.self_value, new.total);
         SourceLine { line: number, self_value, total, old, delta: old.map(|old| new.minus(old)), text }
     }
 
-    fn function(&self, key: KeyId, file: &str, values: &Lines) -> SourceFunction {
+    fn function(&self, key: KeyId, file: &str, values: &LineValues) -> SourceFunction {
         let found = if file.is_empty() { SourceText::Missing(Vec::new()) } else { (self.text_of)(file) };
         let line = |number: u32, text: Option<String>| {
             self.line(number, values.get(&number).copied().unwrap_or_default(), text)

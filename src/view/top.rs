@@ -5,7 +5,7 @@ use crate::profile::{Column, FunctionId, Profile};
 use crate::report::{Pair, Top, TopRow};
 use crate::transform::idle_stacks;
 use crate::tree::{Flat, KeyCalls, KeyId, Subject, flat};
-use crate::view::values::Measure;
+use crate::view::values::RowValues;
 use crate::view::{Row, Scope, Sort, SortKey, threshold};
 
 /// What `top` is told.
@@ -36,7 +36,7 @@ pub fn top(profile: &Profile, options: &TopOptions) -> Top {
     header.no_stack = subject.no_stack()[0];
     header.highlight = options.scope.highlight(&subject);
     header.warnings.extend(options.scope.note_of_bounds(&subject));
-    let measure = Measure::new(&header);
+    let measure = RowValues::new(&header);
     let smallest = threshold(header.shown, options.min_share);
     let mut heavy: Vec<(Row<'_>, KeyId)> = Vec::new();
     for key in subject.keys.ids().filter(|&key| has_value(&counted, key)) {
@@ -70,14 +70,14 @@ fn has_value(counted: &Flat, key: KeyId) -> bool {
     counted.total.iter().chain(&counted.self_value).any(|column| column[key] != 0)
 }
 
-fn row<'s>(subject: &'s Subject<'_>, counted: &Flat, measure: &Measure, key: KeyId) -> Row<'s> {
+fn row<'s>(subject: &'s Subject<'_>, counted: &Flat, measure: &RowValues, key: KeyId) -> Row<'s> {
     let new = Pair { self_value: counted.self_value[0][key], total: counted.total[0][key] };
     let last = |columns: &[Column<KeyId, i64>]| columns.last().map(|column| column[key]);
     let old = measure.old(last(&counted.self_value), last(&counted.total));
     Row { new, old, name: subject.keys.name(key) }
 }
 
-fn report_row(subject: &Subject<'_>, counted: &Flat, measure: &Measure, key: KeyId, whole: i64) -> TopRow {
+fn report_row(subject: &Subject<'_>, counted: &Flat, measure: &RowValues, key: KeyId, whole: i64) -> TopRow {
     let this = subject.keys.get(key);
     // A call of a function is no call of what it calls, so that self and total are one.
     let counts_calls = subject.calls.as_ref().is_some_and(KeyCalls::counts_calls);

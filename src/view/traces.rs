@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 use crate::profile::{Column, LabelSetId, LabelValue, Profile};
 use crate::report::{LabelText, Name, Trace, Traces};
 use crate::tree::{KeyId, Subject};
-use crate::view::values::Measure;
+use crate::view::values::RowValues;
 use crate::view::{Scope, threshold};
 
 /// What `traces` is told.
@@ -26,7 +26,7 @@ pub fn traces(profile: &Profile, options: &TracesOptions) -> Traces {
     let mut header = options.scope.header(profile, "prof.traces.v1");
     header.no_stack = subject.no_stack()[0];
     header.highlight = options.scope.highlight(&subject);
-    let measure = Measure::new(&header);
+    let measure = RowValues::new(&header);
     let base = options.scope.base.iter().map(|base| base.metric);
     let metrics: Vec<usize> = options.scope.metrics.iter().copied().chain(base).collect();
     let mut sums: HashMap<(Vec<KeyId>, LabelSetId), Vec<i64>> = HashMap::new();
@@ -114,7 +114,8 @@ mod tests {
 
     #[test]
     fn stacks_of_the_same_functions_are_one() {
-        let profile = from_notation("main@m.go:1;work@w.go:7 3\nmain@m.go:2;work@w.go:8 4\nmain@m.go:2 1\n 9");
+        let profile =
+            from_notation("main@m.go:1;work@w.go:7 3\nmain@m.go:2;work@w.go:8 4\nmain@m.go:2 1\n 9");
         let traces =
             traces(&profile, &TracesOptions { scope: Scope::metric(0), limit: Some(2), min_share: 0.0 });
         let drawn: Vec<String> = traces

@@ -5,7 +5,7 @@ use crate::report::{Direction, Name, Pair, Tree, TreeRow};
 use crate::tree::{
     CallTree, KeyId, Node, NodeId, Shape, Subject, call_tree, caller_tree, flat, occurrences, whole,
 };
-use crate::view::values::Measure;
+use crate::view::values::RowValues;
 use crate::view::{Row, Scope, Sort, SortKey, approximate, threshold};
 
 /// What `tree` is told.
@@ -51,7 +51,7 @@ pub fn tree(profile: &Profile, options: &TreeOptions) -> Tree {
     let mut header = options.scope.header(profile, "prof.tree.v1");
     approximate(&mut header, profile);
     let smallest = threshold(header.shown, options.min_share);
-    let measure = Measure::new(&header);
+    let measure = RowValues::new(&header);
     let tree = call_tree(
         &subject,
         &Shape {
@@ -120,7 +120,7 @@ pub fn bottom_up(profile: &Profile, options: &TreeOptions) -> Result<Tree, TooLa
     header.no_stack = subject.no_stack()[0];
     header.highlight = options.scope.highlight(&subject);
     let pair = |key: KeyId| Pair { self_value: counted.self_value[0][key], total: counted.total[0][key] };
-    let measure = Measure::new(&header);
+    let measure = RowValues::new(&header);
     let last = |columns: &[Column<KeyId, i64>], key: KeyId| columns.last().map(|column| column[key]);
     let old = |key: KeyId| measure.old(last(&counted.self_value, key), last(&counted.total, key));
     let row = |key| Row { new: pair(key), old: old(key), name: subject.keys.name(key) };
@@ -170,7 +170,7 @@ pub fn bottom_up(profile: &Profile, options: &TreeOptions) -> Result<Tree, TooLa
 fn append_callers(
     rows: &mut Vec<TreeRow>,
     subject: &Subject<'_>,
-    measure: &Measure,
+    measure: &RowValues,
     tree: &crate::tree::CallerTree,
     join: bool,
 ) {
@@ -215,14 +215,14 @@ fn same_numbers(a: &crate::report::Values, b: &crate::report::Values) -> bool {
     pairs(a) == pairs(b)
 }
 
-fn sort_row<'s>(subject: &'s Subject<'_>, measure: &Measure, node: Node<'_>) -> Row<'s> {
+fn sort_row<'s>(subject: &'s Subject<'_>, measure: &RowValues, node: Node<'_>) -> Row<'s> {
     let new = Pair { self_value: node.ended[0], total: node.total[0] };
     let old = measure.old(node.ended.last().copied(), node.total.last().copied());
     Row { new, old, name: subject.keys.name(node.key) }
 }
 
 /// A caller is weighed by the function's total and self, which stand in the two halves of its values.
-fn caller_row<'s>(subject: &'s Subject<'_>, measure: &Measure, node: Node<'_>) -> Row<'s> {
+fn caller_row<'s>(subject: &'s Subject<'_>, measure: &RowValues, node: Node<'_>) -> Row<'s> {
     let series = subject.series.len();
     let new = Pair { self_value: node.total[series], total: node.total[0] };
     let old = measure.old(node.total.last().copied(), node.total.get(series - 1).copied());

@@ -3,18 +3,18 @@
 use crate::report::{ByMetric, Header, Name, Pair, Values};
 
 /// Makes the values of rows: of one metric, of several side by side, or of two sides.
-pub(super) struct Measure {
+pub(super) struct RowValues {
     names: Vec<Name>,
     /// What the sums of the old side, the last series, are multiplied by; `None` without one.
     old_ratio: Option<f64>,
 }
 
-impl Measure {
+impl RowValues {
     /// The measure of the metrics and sides that `header` names.
     pub(super) fn new(header: &Header) -> Self {
         let names = header.metrics.iter().map(|metric| metric.metric.name.as_str().into()).collect();
         let ratio = || header.normalize.as_ref().map_or(1.0, |normalize| normalize.ratio);
-        Measure { names, old_ratio: header.base.as_ref().map(|_| ratio()) }
+        RowValues { names, old_ratio: header.base.as_ref().map(|_| ratio()) }
     }
 
     /// The values of a row whose self and total are given a series.
@@ -53,7 +53,7 @@ impl Measure {
         self.old_ratio.is_some()
     }
 
-    /// The old side of a row, whose series are given like those of [`Measure::values`]; zero without one.
+    /// The old side of a row, whose series are given like those of [`RowValues::values`]; zero without one.
     pub(super) fn old(&self, self_value: Option<i64>, total: Option<i64>) -> Pair {
         match (self.old_ratio, self_value, total) {
             (Some(ratio), Some(self_value), Some(total)) => scaled_pair(Pair { self_value, total }, ratio),
@@ -62,7 +62,7 @@ impl Measure {
     }
 }
 
-impl Measure {
+impl RowValues {
     /// The old side of a row, made comparable; `None` without one.
     pub(super) fn old_pair(&self, old: Pair) -> Option<Pair> {
         self.old_ratio.map(|ratio| scaled_pair(old, ratio))

@@ -1,9 +1,9 @@
 //! Origins, inherited changes and moved code, drawn as stacks.
 
 use crate::support::has_regression;
-use prof::stats::attribution::{Caller, Cause, Cut, Side, Stacks, attribute};
+use prof::stats::attribution::{Caller, Cause, Cut, Side, StackCounts, attribute};
 use prof::stats::compare::{Comparison, Hypothesis, compare};
-use prof::stats::{Counts, Measure, Normalize, Options, SampleUnit, Sampled, Verdict};
+use prof::stats::{CountKind, Normalization, Options, SampleCounts, SampleUnit, Sampled, Verdict};
 
 /// Stacks from the root to the leaf, with the samples of an old and of a new profile.
 struct Drawing {
@@ -52,15 +52,17 @@ impl Drawing {
         counts
     }
 
-    fn counts(&self) -> Counts {
-        let own = (0..self.names.len()).map(|f| Stacks::counts(self, f, Measure::SelfCount, Cut::default()));
-        let total = (0..self.names.len()).map(|f| Stacks::counts(self, f, Measure::Total, Cut::default()));
+    fn counts(&self) -> SampleCounts {
+        let own =
+            (0..self.names.len()).map(|f| StackCounts::counts(self, f, CountKind::SelfCount, Cut::default()));
+        let total =
+            (0..self.names.len()).map(|f| StackCounts::counts(self, f, CountKind::Total, Cut::default()));
         let (own, total): (Vec<_>, Vec<_>) = (own.collect(), total.collect());
         let profile = |i: usize| Sampled {
             self_counts: own.iter().map(|counts| counts[i]).collect(),
             total_counts: total.iter().map(|counts| counts[i]).collect(),
         };
-        Counts {
+        SampleCounts {
             old: (0..self.profiles).map(profile).collect(),
             new: (self.profiles..2 * self.profiles).map(profile).collect(),
             sample_unit: SampleUnit::Samples,
@@ -73,7 +75,7 @@ impl Drawing {
         comparison
     }
 
-    fn row<'a>(&self, comparison: &'a Comparison, name: &str, measure: Measure) -> &'a Hypothesis {
+    fn row<'a>(&self, comparison: &'a Comparison, name: &str, measure: CountKind) -> &'a Hypothesis {
         let function = self.find(name);
         let found =
             comparison.hypotheses.iter().find(|row| row.function == function && row.measure == measure);
@@ -81,23 +83,23 @@ impl Drawing {
     }
 }
 
-impl Stacks for Drawing {
-    fn counts(&self, function: usize, measure: Measure, cut: Cut<'_>) -> Vec<f64> {
+impl StackCounts for Drawing {
+    fn counts(&self, function: usize, measure: CountKind, cut: Cut<'_>) -> Vec<f64> {
         self.sum(|stack| {
             let Some(outermost) = stack.iter().position(|frame| *frame == function) else { return false };
             let ends = stack.last() == Some(&function);
             let below = &stack[outermost + 1..];
-            (measure == Measure::Total || ends)
+            (measure == CountKind::Total || ends)
                 && !(cut.ending && ends)
                 && !below.iter().any(|frame| cut.through.contains(frame))
         })
     }
 
-    fn callers(&self, function: usize, measure: Measure, side: Side) -> Vec<Caller> {
+    fn callers(&self, function: usize, measure: CountKind, side: Side) -> Vec<Caller> {
         let mut found: Vec<(usize, usize, f64)> = Vec::new();
         for (stack, old, new) in &self.stacks {
             let Some(at) = stack.iter().rposition(|frame| *frame == function) else { continue };
-            if measure == Measure::SelfCount && at + 1 != stack.len() {
+            if measure == CountKind::SelfCount && at + 1 != stack.len() {
                 continue;
             }
             let count = if side == Side::Old { old } else { new } * self.profiles as f64;
@@ -150,9 +152,9 @@ fn callers_inherit_the_change_of_their_callee() {
         5,
     );
     let comparison = drawing.compare(&Options::default());
-    assert_eq!(drawing.row(&comparison, "fnv", Measure::SelfCount).verdict, Verdict::Regressed);
+    assert_eq!(drawing.row(&comparison, "fnv", CountKind::SelfCount).verdict, Verdict::Regressed);
     for name in ["stage", "run"] {
-        let row = drawing.row(&comparison, name, Measure::Total);
+        let row = drawing.row(&comparison, name, CountKind::Total);
         assert_eq!(row.verdict, Verdict::Inherits, "{name}");
         let Some(Cause::Inherits { row }) = row.cause else { panic!("{name} has no origin") };
         assert_eq!(comparison.hypotheses[row].function, drawing.find("fnv"));
@@ -176,24 +178,24 @@ fn a_caller_with_a_change_of_its_own_keeps_its_verdict() {
     // Too small each: only together do they show.
     let options = Options { min_points: 0.02, ..Options::default() };
     let comparison = drawing.compare(&options);
-    assert_ne!(drawing.row(&comparison, "x1", Measure::SelfCount).verdict, Verdict::Regressed);
-    assert_eq!(drawing.row(&comparison, "run", Measure::Total).verdict, Verdict::Regressed);
+    assert_ne!(drawing.row(&comparison, "x1", CountKind::SelfCount).verdict, Verdict::Regressed);
+    assert_eq!(drawing.row(&comparison, "run", CountKind::Total).verdict, Verdict::Regressed);
 }
 
 #[test]
 fn the_total_of_a_function_inherits_from_its_own_code() {
     let drawing = Drawing::new(beside!("main;run 900 1300\n main;run;leaf 600 600"), 5);
     let comparison = drawing.compare(&Options::default());
-    assert_eq!(drawing.row(&comparison, "run", Measure::SelfCount).verdict, Verdict::Regressed);
-    assert_eq!(drawing.row(&comparison, "run", Measure::Total).verdict, Verdict::Inherits);
+    assert_eq!(drawing.row(&comparison, "run", CountKind::SelfCount).verdict, Verdict::Regressed);
+    assert_eq!(drawing.row(&comparison, "run", CountKind::Total).verdict, Verdict::Inherits);
 }
 
 #[test]
 fn an_improvement_is_inherited_as_well() {
     let drawing = Drawing::new(beside!("main;run;fnv 1300 900\n main;run;leaf 600 600"), 5);
     let comparison = drawing.compare(&Options::default());
-    assert_eq!(drawing.row(&comparison, "fnv", Measure::SelfCount).verdict, Verdict::Improved);
-    assert_eq!(drawing.row(&comparison, "run", Measure::Total).verdict, Verdict::Inherits);
+    assert_eq!(drawing.row(&comparison, "fnv", CountKind::SelfCount).verdict, Verdict::Improved);
+    assert_eq!(drawing.row(&comparison, "run", CountKind::Total).verdict, Verdict::Inherits);
     assert!(!has_regression(&comparison));
 }
 
@@ -201,12 +203,12 @@ fn an_improvement_is_inherited_as_well() {
 fn a_renamed_function_has_moved() {
     let drawing = Drawing::new(beside!("main;run;parse 900 0\n main;run;decode 0 905\n main;run 100 100"), 5);
     let comparison = drawing.compare(&Options::default());
-    let row = drawing.row(&comparison, "decode", Measure::SelfCount);
+    let row = drawing.row(&comparison, "decode", CountKind::SelfCount);
     assert_eq!(row.verdict, Verdict::Moved);
     let (caller, from) = (Some(drawing.find("run")), Some(drawing.find("parse")));
     assert_eq!(row.cause, Some(Cause::Moved { caller, from }));
     assert!(row.ratio.is_none() && row.ratio_high.is_none() && row.ratio_low.is_some());
-    assert_eq!(drawing.row(&comparison, "parse", Measure::SelfCount).verdict, Verdict::Improved);
+    assert_eq!(drawing.row(&comparison, "parse", CountKind::SelfCount).verdict, Verdict::Improved);
     assert!(!has_regression(&comparison));
 }
 
@@ -214,9 +216,9 @@ fn a_renamed_function_has_moved() {
 fn a_rename_is_seen_among_shares_and_in_one_pair() {
     let drawing = Drawing::new(beside!("main;run;parse 900 0\n main;run;decode 0 905\n main;run 100 100"), 1);
     let options =
-        Options { normalize: Normalize::Total, noise: prof::stats::Noise::Steady, ..Options::default() };
+        Options { normalize: Normalization::Total, noise: prof::stats::Noise::Steady, ..Options::default() };
     let comparison = drawing.compare(&options);
-    assert_eq!(drawing.row(&comparison, "decode", Measure::SelfCount).verdict, Verdict::Moved);
+    assert_eq!(drawing.row(&comparison, "decode", CountKind::SelfCount).verdict, Verdict::Moved);
 }
 
 #[test]
@@ -224,14 +226,14 @@ fn a_renamed_function_that_grew_is_a_regression() {
     let drawing =
         Drawing::new(beside!("main;run;parse 500 0\n main;run;decode 0 1500\n main;run 100 100"), 5);
     let comparison = drawing.compare(&Options::default());
-    assert_eq!(drawing.row(&comparison, "decode", Measure::SelfCount).verdict, Verdict::Regressed);
+    assert_eq!(drawing.row(&comparison, "decode", CountKind::SelfCount).verdict, Verdict::Regressed);
 }
 
 #[test]
 fn code_extracted_from_its_caller_has_moved() {
     let drawing = Drawing::new(beside!("main;run;step 900 450\n main;run;step;helper 0 450"), 5);
     let comparison = drawing.compare(&Options::default());
-    assert_eq!(drawing.row(&comparison, "helper", Measure::SelfCount).verdict, Verdict::Moved);
+    assert_eq!(drawing.row(&comparison, "helper", CountKind::SelfCount).verdict, Verdict::Moved);
     assert!(!has_regression(&comparison));
 }
 
@@ -239,18 +241,18 @@ fn code_extracted_from_its_caller_has_moved() {
 fn a_new_function_is_a_regression_and_a_tiny_one_new() {
     let drawing = Drawing::new(beside!("main;run;check 0 400\n main;run;step 900 900"), 5);
     let comparison = drawing.compare(&Options::default());
-    assert_eq!(drawing.row(&comparison, "check", Measure::SelfCount).verdict, Verdict::Regressed);
+    assert_eq!(drawing.row(&comparison, "check", CountKind::SelfCount).verdict, Verdict::Regressed);
     // Three samples cannot show anything.
     let drawing = Drawing::new("main;x 0 3\n main;y 3 0\n main;a 9 9\n main;b 9 9", 1);
     let comparison = drawing.compare(&Options::default());
-    assert_eq!(drawing.row(&comparison, "x", Measure::SelfCount).verdict, Verdict::New);
-    assert_eq!(drawing.row(&comparison, "y", Measure::SelfCount).verdict, Verdict::Removed);
+    assert_eq!(drawing.row(&comparison, "x", CountKind::SelfCount).verdict, Verdict::New);
+    assert_eq!(drawing.row(&comparison, "y", CountKind::SelfCount).verdict, Verdict::Removed);
 }
 
 #[test]
 fn a_chain_is_named_by_its_leaf() {
     let drawing = Drawing::new(beside!("main;outer;inner;x 300 500\n main;outer;inner;y 300 300"), 5);
     let comparison = drawing.compare(&Options::default());
-    let row = drawing.row(&comparison, "inner", Measure::Total);
+    let row = drawing.row(&comparison, "inner", CountKind::Total);
     assert_eq!(row.same_counts, [drawing.find("outer"), drawing.find("inner")]);
 }

@@ -5,7 +5,7 @@ use prof::stats::compare::{Comparison, compare};
 use prof::stats::detect::{Sight, detectable_ratio, samples_needed, samples_needed_per_run};
 use prof::stats::distributions::binomial_mid_p;
 use prof::stats::effective::{CommonDivisor, agrees_with_period, are_multiples, heap_row, heap_unit};
-use prof::stats::{Counts, Incomparable, Noise, Normalize, Options, SampleUnit, Sampled, Verdict};
+use prof::stats::{Incomparable, Noise, Normalization, Options, SampleCounts, SampleUnit, Sampled, Verdict};
 use proptest::prelude::*;
 
 /// A count of any size, often zero.
@@ -30,20 +30,24 @@ fn profile(functions: usize) -> impl Strategy<Value = Sampled> {
     })
 }
 
-fn any_counts() -> impl Strategy<Value = Counts> {
+fn any_counts() -> impl Strategy<Value = SampleCounts> {
     (0_usize..30, 1_usize..6, 1_usize..6).prop_flat_map(|(functions, old, new)| {
         let side = |profiles| prop::collection::vec(profile(functions), profiles);
-        (side(old), side(new)).prop_map(|(old, new)| Counts { old, new, sample_unit: SampleUnit::Samples })
+        (side(old), side(new)).prop_map(|(old, new)| SampleCounts {
+            old,
+            new,
+            sample_unit: SampleUnit::Samples,
+        })
     })
 }
 
 fn any_options() -> impl Strategy<Value = Options> {
     let noise = prop_oneof![Just(Noise::Auto), Just(Noise::Steady), (0.0..0.5_f64).prop_map(Noise::Fixed)];
     let normalize = prop_oneof![
-        Just(Normalize::Core),
-        Just(Normalize::Total),
-        Just(Normalize::Run),
-        (1e-9..1e9_f64, 1e-9..1e9_f64).prop_map(|(old, new)| Normalize::Per { old, new }),
+        Just(Normalization::Core),
+        Just(Normalization::Total),
+        Just(Normalization::Run),
+        (1e-9..1e9_f64, 1e-9..1e9_f64).prop_map(|(old, new)| Normalization::Per { old, new }),
     ];
     let functions = prop::option::of(prop::collection::vec(0_usize..40, 0..5));
     (noise, normalize, functions, 0.0..0.1_f64).prop_map(|(noise, normalize, functions, min_tested)| {
@@ -92,14 +96,14 @@ proptest! {
         let functions = counts.old[0].self_counts.len();
         let self_units = units[..functions].to_vec();
         let total_units = units[30..30 + functions].to_vec();
-        let counts = Counts { sample_unit: SampleUnit::PerFunction { self_units, total_units }, ..counts };
+        let counts = SampleCounts { sample_unit: SampleUnit::PerFunction { self_units, total_units }, ..counts };
         is_sound(&compare(&counts, &options).unwrap())?;
     }
 
     #[test]
     fn an_unknown_unit_is_found_or_refused(counts in any_counts(), options in any_options()) {
         let one_pair = counts.old.len() + counts.new.len() == 2;
-        match compare(&Counts { sample_unit: SampleUnit::Unknown, ..counts }, &options) {
+        match compare(&SampleCounts { sample_unit: SampleUnit::Unknown, ..counts }, &options) {
             Ok(comparison) => is_sound(&comparison)?,
             Err(error) => prop_assert!(one_pair && error == Incomparable::NeedsReplicates),
         }
@@ -107,10 +111,10 @@ proptest! {
 
     #[test]
     fn equal_sides_do_not_differ(counts in any_counts(), options in any_options()) {
-        let counts = Counts { new: counts.old.clone(), ..counts };
+        let counts = SampleCounts { new: counts.old.clone(), ..counts };
         // Telling it that the same profiles did different work is a difference.
         let normalize = match options.normalize {
-            Normalize::Per { old, .. } => Normalize::Per { old, new: old },
+            Normalization::Per { old, .. } => Normalization::Per { old, new: old },
             other => other,
         };
         let comparison = compare(&counts, &Options { normalize, ..options }).unwrap();
@@ -123,9 +127,9 @@ proptest! {
     #[test]
     fn swapped_sides_mirror(counts in any_counts(), options in any_options()) {
         // The bulk of equal counts is not found from both ends alike; shares have no bulk.
-        let options = Options { normalize: Normalize::Total, ..options };
+        let options = Options { normalize: Normalization::Total, ..options };
         let there = compare(&counts, &options).unwrap();
-        let back = compare(&Counts { old: counts.new, new: counts.old, sample_unit: SampleUnit::Samples }, &options).unwrap();
+        let back = compare(&SampleCounts { old: counts.new, new: counts.old, sample_unit: SampleUnit::Samples }, &options).unwrap();
         prop_assert_eq!(there.hypotheses.len(), back.hypotheses.len());
         for (there, back) in there.hypotheses.iter().zip(&back.hypotheses) {
             prop_assert_eq!((there.function, there.measure), (back.function, back.measure));
@@ -171,13 +175,16 @@ fn leaves(counts: &[f64]) -> Vec<Sampled> {
 #[test]
 fn unusable_input_is_refused() {
     let compare = |old: &[f64], new: &[f64], options: Options| {
-        compare(&Counts { old: leaves(old), new: leaves(new), sample_unit: SampleUnit::Samples }, &options)
+        compare(
+            &SampleCounts { old: leaves(old), new: leaves(new), sample_unit: SampleUnit::Samples },
+            &options,
+        )
     };
     let plain = Options::default;
     assert_eq!(compare(&[1.0], &[1.0, 2.0], plain()), Err(Incomparable::Shape));
     assert_eq!(compare(&[-1.0], &[1.0], plain()), Err(Incomparable::Count(-1.0)));
     assert!(matches!(compare(&[f64::NAN], &[1.0], plain()), Err(Incomparable::Count(_))));
-    let per = Options { normalize: Normalize::Per { old: 0.0, new: 1.0 }, ..plain() };
+    let per = Options { normalize: Normalization::Per { old: 0.0, new: 1.0 }, ..plain() };
     assert!(matches!(compare(&[1.0], &[1.0], per), Err(Incomparable::Option(..))));
     let alpha = Options { alpha: 1.0, ..plain() };
     assert_eq!(compare(&[1.0], &[1.0], alpha), Err(Incomparable::Option("alpha", 1.0)));
@@ -189,7 +196,7 @@ fn unusable_input_is_refused() {
 fn only_the_named_functions_share_alpha() {
     let old = leaves(&[300.0, 220.0, 150.0, 120.0, 80.0, 60.0, 45.0, 30.0, 25.0, 20.0]);
     let new = leaves(&[290.0, 320.0, 160.0, 110.0, 85.0, 55.0, 50.0, 28.0, 27.0, 18.0]);
-    let counts = Counts { old, new, sample_unit: SampleUnit::Samples };
+    let counts = SampleCounts { old, new, sample_unit: SampleUnit::Samples };
     let all = compare(&counts, &Options::default()).unwrap();
     let named = compare(&counts, &Options { functions: Some(vec![1]), ..Options::default() }).unwrap();
     assert_eq!((named.hypotheses.len(), named.tested), (1, 1));
@@ -202,16 +209,16 @@ fn only_the_named_functions_share_alpha() {
 fn exact_work_shows_a_uniform_slow_down() {
     let old: Vec<f64> = (1..20).map(|i| f64::from(i) * 1000.0).collect();
     let new: Vec<f64> = old.iter().map(|count| count * 1.5).collect();
-    let counts = Counts { old: leaves(&old), new: leaves(&new), sample_unit: SampleUnit::Samples };
+    let counts = SampleCounts { old: leaves(&old), new: leaves(&new), sample_unit: SampleUnit::Samples };
     let with =
         |normalize| compare(&counts, &Options { normalize, noise: Noise::Fixed(0.03), ..Options::default() });
-    assert!(!has_regression(&with(Normalize::Core).unwrap()));
-    let per = with(Normalize::Per { old: 100.0, new: 100.0 }).unwrap();
+    assert!(!has_regression(&with(Normalization::Core).unwrap()));
+    let per = with(Normalization::Per { old: 100.0, new: 100.0 }).unwrap();
     assert!(has_regression(&per));
     assert!((per.hypotheses[18].ratio.unwrap() - 1.5).abs() < 1e-3);
     // Of the old total, the largest function held a tenth and grew by half of that.
     assert!((per.hypotheses[18].points - 0.05).abs() < 1e-9);
-    assert!(has_regression(&with(Normalize::Run).unwrap()));
+    assert!(has_regression(&with(Normalization::Run).unwrap()));
 }
 
 #[test]
@@ -229,7 +236,7 @@ fn an_unknown_unit_is_that_of_independent_samples() {
             .collect();
         Sampled { self_counts: counts.clone(), total_counts: counts }
     };
-    let counts = Counts {
+    let counts = SampleCounts {
         old: (0..10).map(|_| profile()).collect(),
         new: (0..10).map(|_| profile()).collect(),
         sample_unit: SampleUnit::Unknown,

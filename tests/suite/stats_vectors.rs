@@ -10,7 +10,7 @@ use prof::stats::distributions::{
 };
 use prof::stats::effective::heap_row;
 use prof::stats::multiplicity::{benjamini_hochberg, holm, tarone};
-use prof::stats::{Counts, Measure, Noise, Normalize, Options, SampleUnit, Sampled, Verdict};
+use prof::stats::{CountKind, Noise, Normalization, Options, SampleCounts, SampleUnit, Sampled, Verdict};
 use serde_json::Value;
 use statrs::function::beta::checked_beta_reg;
 
@@ -169,15 +169,18 @@ fn whole_comparisons() {
         ("diff_1v1_sigma3", Options { noise: Noise::Fixed(0.03), ..Options::default() }),
         (
             "diff_1v1_total",
-            Options { noise: Noise::Steady, normalize: Normalize::Total, ..Options::default() },
+            Options { noise: Noise::Steady, normalize: Normalization::Total, ..Options::default() },
         ),
         ("diff_3v3", Options::default()),
         ("diff_2v1", Options::default()),
     ];
     for (name, options) in known {
         let v = &all[name];
-        let counts =
-            Counts { old: leaves(&v["base"]), new: leaves(&v["new"]), sample_unit: SampleUnit::Samples };
+        let counts = SampleCounts {
+            old: leaves(&v["base"]),
+            new: leaves(&v["new"]),
+            sample_unit: SampleUnit::Samples,
+        };
         let result = compare(&counts, &options).unwrap();
         let model = result.model.as_ref().unwrap();
         close(model.location, number(v, "mu"));
@@ -256,7 +259,7 @@ fn against_reference(cases: &Value) -> Vec<(String, f64)> {
         }
         close(result.tested as f64, number(&case["info"], "k"));
         let is_self: Vec<bool> =
-            result.hypotheses.iter().map(|row| row.measure == Measure::SelfCount).collect();
+            result.hypotheses.iter().map(|row| row.measure == CountKind::SelfCount).collect();
         assert_eq!(serde_json::json!(is_self), case["rows"]["is_self"]);
         let verdicts: Vec<&str> = result.hypotheses.iter().map(word).collect();
         assert_eq!(serde_json::json!(verdicts), case["rows"]["verdict"], "case {}", case["seed"]);
@@ -273,9 +276,9 @@ fn against_reference(cases: &Value) -> Vec<(String, f64)> {
     names.map(ToString::to_string).zip(worst).collect()
 }
 
-fn counts_of(case: &Value) -> Counts {
+fn counts_of(case: &Value) -> SampleCounts {
     let old = sampled(&case["S0"], &case["T0"]);
-    Counts { old, new: sampled(&case["S1"], &case["T1"]), sample_unit: SampleUnit::Samples }
+    SampleCounts { old, new: sampled(&case["S1"], &case["T1"]), sample_unit: SampleUnit::Samples }
 }
 
 fn options_of(options: &Value) -> Options {
@@ -284,7 +287,7 @@ fn options_of(options: &Value) -> Options {
         (None, Some("steady")) => Noise::Steady,
         _ => Noise::Auto,
     };
-    let normalize = if options["normalize"] == "total" { Normalize::Total } else { Normalize::Core };
+    let normalize = if options["normalize"] == "total" { Normalization::Total } else { Normalization::Core };
     Options { noise, normalize, ..Options::default() }
 }
 

@@ -105,7 +105,7 @@ struct TestArgs {
     strict: bool,
     /// What costs are relative to: core (unchanged code), total, per=OLD,NEW (work done), none
     #[arg(long, value_name = "HOW", default_value = "core", value_parser = normalize)]
-    normalize: Normalize,
+    normalize: Normalization,
     /// A file of what functions may cost at most
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     budget: Option<PathBuf>,
@@ -342,7 +342,7 @@ mod tests {
         assert!(noise("3").is_err());
         assert_eq!(ratio("×1.5"), Ok(1.5));
         assert!(ratio("1").is_err());
-        assert_eq!(normalize("per=10,12"), Ok(Normalize::Per { old: 10.0, new: 12.0 }));
+        assert_eq!(normalize("per=10,12"), Ok(Normalization::Per { old: 10.0, new: 12.0 }));
         assert!(normalize("per=10").is_err() && normalize("per=0,1").is_err());
     }
 }

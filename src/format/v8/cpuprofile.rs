@@ -250,7 +250,10 @@ mod tests {
         let stamped =
             text.replace("SAMPLES", r#", "samples": [3, 2], "timestamps": [5000001, 5000002, 5000009]"#);
         assert_eq!(to_notation(&load(&stamped).unwrap()), "f@a.js:0 1 7\nf@a.js:0;g@a.js:0 1 1");
-        assert_eq!(to_notation(&load(&text.replace("SAMPLES", "")).unwrap()), "f@a.js:0 1 1\nf@a.js:0;g@a.js:0 3 3");
+        assert_eq!(
+            to_notation(&load(&text.replace("SAMPLES", "")).unwrap()),
+            "f@a.js:0 1 1\nf@a.js:0;g@a.js:0 3 3"
+        );
     }
 
     #[test]

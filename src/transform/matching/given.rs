@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::pool::{EntryId, Pool};
-use super::{How, Pairs};
+use super::{How, MatchingState};
 
 /// Why pairs that were given cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl fmt::Display for GivenError {
 impl std::error::Error for GivenError {}
 
 /// Pairs what was given.
-pub(super) fn pair(pairs: &mut Pairs<'_>, given: &[(String, String)]) -> Result<(), GivenError> {
+pub(super) fn pair(pairs: &mut MatchingState<'_>, given: &[(String, String)]) -> Result<(), GivenError> {
     for (old, new) in given {
         let old_entry = named(pairs.old, old, "old")?;
         let new_entry = named(pairs.new, new, "new")?;

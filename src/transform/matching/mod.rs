@@ -25,7 +25,7 @@ use std::sync::Arc;
 use crate::profile::{Function, FunctionId, Profile};
 
 pub use given::GivenError;
-use neighbours::Neighbours;
+use neighbours::NeighbourShares;
 use pool::{EntryId, Pool};
 
 /// How functions of two builds are matched.
@@ -106,11 +106,11 @@ pub struct Matching {
     new: Vec<Replaced>,
 }
 
-type Replaced = Vec<(FunctionId, Text)>;
+type Replaced = Vec<(FunctionId, FunctionText)>;
 
 /// A function as text, for profiles have strings of their own.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Text {
+struct FunctionText {
     name: Arc<str>,
     file: Arc<str>,
     line: u32,
@@ -140,7 +140,7 @@ impl Matching {
         options: &MatchOptions,
     ) -> Result<Matching, GivenError> {
         let (old, new) = (Pool::new(old), Pool::new(new));
-        let mut pairs = Pairs::new(&old, &new);
+        let mut pairs = MatchingState::new(&old, &new);
         given::pair(&mut pairs, &options.given)?;
         names::pair_same(&mut pairs, options.exact);
         if !options.exact {
@@ -179,7 +179,7 @@ fn with_names(profile: &Profile, replaced: Option<&Replaced>) -> Profile {
 }
 
 /// Both sides, and what is matched so far.
-struct Pairs<'a> {
+struct MatchingState<'a> {
     old: &'a Pool<'a>,
     new: &'a Pool<'a>,
     /// The new function of each old one.
@@ -187,7 +187,7 @@ struct Pairs<'a> {
     /// The old function of each new one.
     of_new: Vec<Option<EntryId>>,
     /// Callers and callees on both sides, counted when names do not suffice.
-    neighbours: OnceCell<(Neighbours, Neighbours)>,
+    neighbours: OnceCell<(NeighbourShares, NeighbourShares)>,
 }
 
 /// Functions with a smaller share of their side, 0 to 1, are matched by names alone.
@@ -200,9 +200,9 @@ struct Paired {
     similarity: f64,
 }
 
-impl<'a> Pairs<'a> {
+impl<'a> MatchingState<'a> {
     fn new(old: &'a Pool<'a>, new: &'a Pool<'a>) -> Self {
-        Pairs {
+        MatchingState {
             old,
             new,
             of_old: vec![None; old.len()],
@@ -219,14 +219,14 @@ impl<'a> Pairs<'a> {
 
     /// Callers and callees of the functions that were open when they were first asked for. What is too light to be
     /// looked at later is left out: in most comparisons that is nearly everything that is open.
-    fn neighbours(&self) -> &(Neighbours, Neighbours) {
+    fn neighbours(&self) -> &(NeighbourShares, NeighbourShares) {
         self.neighbours.get_or_init(|| {
             let side = |pool: &Pool<'_>, left: Vec<EntryId>| {
                 let mut open = vec![false; pool.len()];
                 for entry in left.into_iter().filter(|&entry| pool.shares()[entry] >= LEAST_SHARE) {
                     open[entry] = true;
                 }
-                Neighbours::new(pool, &open)
+                NeighbourShares::new(pool, &open)
             };
             (side(self.old, self.old_left()), side(self.new, self.new_left()))
         })

@@ -2,15 +2,15 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use super::pool::{Entry, EntryId, Groups, Pool, grouped};
-use super::{How, Pairs};
+use super::pool::{EntryId, Groups, Pool, PoolEntry, grouped};
+use super::{How, MatchingState};
 use crate::name::{identifiers, is_anonymous, normalized, without_numbers};
 
 /// Pairs the functions whose name agrees, and whose place agrees where that tells functions apart.
 ///
 /// Names that a compiler counted (`rankHits.func2`), and several functions of one name in one file, are the same only
 /// where both sides have the same ones: another closure further up would shift all of them.
-pub(super) fn pair_same(pairs: &mut Pairs<'_>, exact: bool) {
+pub(super) fn pair_same(pairs: &mut MatchingState<'_>, exact: bool) {
     let (old_side, new_side) = (pairs.old, pairs.new);
     let places = grouped(pairs.new_left(), |entry| place(new_side.get(entry)));
     let (old_families, new_families) = (families(old_side), families(new_side));
@@ -31,7 +31,7 @@ pub(super) fn pair_same(pairs: &mut Pairs<'_>, exact: bool) {
 }
 
 /// All that tells a function apart within its side.
-fn place<'e>(entry: &'e Entry<'_>) -> (&'e str, &'e str, u32, u32, bool) {
+fn place<'e>(entry: &'e PoolEntry<'_>) -> (&'e str, &'e str, u32, u32, bool) {
     let (file, line, column) =
         if entry.by_place { (entry.file, entry.line, entry.column) } else { ("", 0, 0) };
     (&entry.name, file, line, column, entry.by_place)
@@ -40,7 +40,7 @@ fn place<'e>(entry: &'e Entry<'_>) -> (&'e str, &'e str, u32, u32, bool) {
 /// What functions have in common that only a counter or a place tells apart.
 type Family = (String, String);
 
-fn family(entry: &Entry<'_>) -> Family {
+fn family(entry: &PoolEntry<'_>) -> Family {
     if entry.by_place {
         (entry.name.to_string(), entry.file.to_string())
     } else {
@@ -62,12 +62,12 @@ fn members<'p>(pool: &'p Pool<'_>, entries: &[EntryId]) -> HashSet<(&'p str, u32
 }
 
 /// Pairs functions of one name in one file, whose lines differ.
-pub(super) fn pair_by_place(pairs: &mut Pairs<'_>) {
+pub(super) fn pair_by_place(pairs: &mut MatchingState<'_>) {
     let files = same_files(pairs);
     pair_within_files(pairs, &files);
 }
 
-fn pair_within_files(pairs: &mut Pairs<'_>, files: &HashMap<String, String>) {
+fn pair_within_files(pairs: &mut MatchingState<'_>, files: &HashMap<String, String>) {
     let has_place = |pool: &Pool<'_>, entry: EntryId| pool.get(entry).by_place;
     let (old, new) = (pairs.old, pairs.new);
     let old_left = pairs.old_left().into_iter().filter(|&entry| has_place(old, entry));
@@ -95,7 +95,7 @@ fn pair_within_files(pairs: &mut Pairs<'_>, files: &HashMap<String, String>) {
 }
 
 /// The new file of each old one: of the same path, else of the path that ends alike for the most folders.
-fn same_files(pairs: &Pairs<'_>) -> HashMap<String, String> {
+fn same_files(pairs: &MatchingState<'_>) -> HashMap<String, String> {
     let (old, new) = (files(pairs.old), files(pairs.new));
     let known: HashSet<&str> = new.iter().copied().collect();
     let mut mapped: HashMap<String, String> = HashMap::new();
@@ -149,7 +149,7 @@ fn common_ending(a: &str, b: &str) -> usize {
 }
 
 /// Pairs several functions of one name in one file, in the order of their lines: the order in which the most agrees.
-fn pair_in_order(pairs: &mut Pairs<'_>, old: &[EntryId], new: &[EntryId]) {
+fn pair_in_order(pairs: &mut MatchingState<'_>, old: &[EntryId], new: &[EntryId]) {
     let by_place = |pool: &Pool<'_>, entries: &[EntryId]| {
         let mut entries = entries.to_vec();
         entries.sort_by_key(|&entry| (pool.get(entry).line, pool.get(entry).column));
@@ -172,7 +172,7 @@ fn pair_in_order(pairs: &mut Pairs<'_>, old: &[EntryId], new: &[EntryId]) {
 const MOST_COMPARED: usize = 250_000;
 
 /// How well two functions of one name in one file go together, above 0.
-fn agreement(pairs: &Pairs<'_>, old: EntryId, new: EntryId) -> f64 {
+fn agreement(pairs: &MatchingState<'_>, old: EntryId, new: EntryId) -> f64 {
     let (before, after) = (pairs.old.get(old), pairs.new.get(new));
     let place = match (before.line == after.line, before.column == after.column) {
         (true, true) => 0.3,
@@ -220,7 +220,7 @@ fn best_in_order(
 }
 
 /// Pairs functions whose name is unique on both sides among what is left, in another file or package.
-pub(super) fn pair_relocated(pairs: &mut Pairs<'_>) {
+pub(super) fn pair_relocated(pairs: &mut MatchingState<'_>) {
     let found = unique_on_both_sides(pairs, |pool, entry| {
         let entry = pool.get(entry);
         if entry.by_place {
@@ -231,8 +231,9 @@ pub(super) fn pair_relocated(pairs: &mut Pairs<'_>) {
         Some((false, local))
     });
     // What moved together, moved: one pair of packages or files for several functions.
-    let moves =
-        |pairs: &Pairs<'_>, (old, new): (EntryId, EntryId)| (origin(pairs.old, old), origin(pairs.new, new));
+    let moves = |pairs: &MatchingState<'_>, (old, new): (EntryId, EntryId)| {
+        (origin(pairs.old, old), origin(pairs.new, new))
+    };
     let mut together: HashMap<(String, String), usize> = HashMap::new();
     for &pair in &found {
         *together.entry(moves(pairs, pair)).or_default() += 1;
@@ -294,7 +295,7 @@ fn split_package(name: &str) -> Option<(String, String)> {
 }
 
 /// Pairs functions whose names agree but for what compilers add.
-pub(super) fn pair_normalised(pairs: &mut Pairs<'_>) {
+pub(super) fn pair_normalised(pairs: &mut MatchingState<'_>) {
     let (old, new) = (pairs.old, pairs.new);
     let named = |pool: &Pool<'_>, entry: EntryId| !is_anonymous(&pool.get(entry).name);
     let old_left = pairs.old_left().into_iter().filter(|&entry| named(old, entry));
@@ -312,7 +313,7 @@ pub(super) fn pair_normalised(pairs: &mut Pairs<'_>) {
 }
 
 /// Pairs functions of one normalised name, best first, as far as one is clearly better than the others.
-fn pair_best(pairs: &mut Pairs<'_>, old: &[EntryId], new: &[EntryId]) {
+fn pair_best(pairs: &mut MatchingState<'_>, old: &[EntryId], new: &[EntryId]) {
     if old.len() * new.len() > MOST_COMPARED {
         return;
     }
@@ -339,7 +340,7 @@ fn pair_best(pairs: &mut Pairs<'_>, old: &[EntryId], new: &[EntryId]) {
 /// How much neighbours and the words of the names have to agree together, of 2.
 const LEAST_OF_BOTH: f64 = 0.8;
 
-fn pair_alike(pairs: &mut Pairs<'_>, old: EntryId, new: EntryId) {
+fn pair_alike(pairs: &mut MatchingState<'_>, old: EntryId, new: EntryId) {
     let is_same = pairs.old.get(old).name == pairs.new.get(new).name;
     pairs.pair(old, new, if is_same { How::Same } else { How::Normalised }, 1.0);
 }
@@ -359,7 +360,7 @@ pub(super) fn word_overlap(a: &str, b: &str) -> f64 {
 
 /// The open functions whose key no other open function of their side has, where both sides have it.
 pub(super) fn unique_on_both_sides<K: Eq + std::hash::Hash>(
-    pairs: &Pairs<'_>,
+    pairs: &MatchingState<'_>,
     key: impl Fn(&Pool<'_>, EntryId) -> Option<K>,
 ) -> Vec<(EntryId, EntryId)> {
     let old_groups = grouped(pairs.old_left(), |entry| key(pairs.old, entry));

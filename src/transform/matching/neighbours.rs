@@ -2,11 +2,11 @@
 
 use hashbrown::HashMap;
 
-use super::Pairs;
+use super::MatchingState;
 use super::pool::{EntryId, Pool};
 
 /// What stands next to the functions that are open, as shares of their totals.
-pub(super) struct Neighbours {
+pub(super) struct NeighbourShares {
     callers: HashMap<EntryId, Shares>,
     callees: HashMap<EntryId, Shares>,
 }
@@ -19,7 +19,7 @@ const ROOT: EntryId = EntryId::MAX;
 /// Stands for the callee of a function that is the leaf.
 const LEAF: EntryId = EntryId::MAX - 1;
 
-impl Neighbours {
+impl NeighbourShares {
     /// Counts the neighbours of the entries that `open` marks.
     pub(super) fn new(pool: &Pool<'_>, open: &[bool]) -> Self {
         let mut edges = Edges { weights: HashMap::new(), open };
@@ -85,8 +85,8 @@ impl Edges<'_> {
         }
     }
 
-    fn finish(self) -> Neighbours {
-        let mut found = Neighbours { callers: HashMap::new(), callees: HashMap::new() };
+    fn finish(self) -> NeighbourShares {
+        let mut found = NeighbourShares { callers: HashMap::new(), callees: HashMap::new() };
         for (&(caller, callee), &weight) in &self.weights {
             if self.is_open(callee) {
                 found.callers.entry(callee).or_default().insert(caller, weight);
@@ -106,7 +106,7 @@ impl Edges<'_> {
 /// What unmatched neighbours on both sides count for: they may be the same functions, or not.
 const UNKNOWN: f64 = 0.5;
 
-impl Pairs<'_> {
+impl MatchingState<'_> {
     /// How much two functions agree in who calls them, what they call and what they cost, from 0 to 1.
     pub(super) fn similarity(&self, old: EntryId, new: EntryId) -> f64 {
         let (old_side, new_side) = self.neighbours();

@@ -6,7 +6,7 @@ use std::hash::Hash;
 
 use hashbrown::HashMap;
 
-use super::{SideProfile, Text};
+use super::{FunctionText, SideProfile};
 use crate::name::without_run;
 use crate::profile::{Column, FunctionId, Profile};
 
@@ -16,7 +16,7 @@ pub(super) type EntryId = usize;
 /// The functions of a side.
 pub(super) struct Pool<'p> {
     profiles: Vec<SideProfile<'p>>,
-    entries: Vec<Entry<'p>>,
+    entries: Vec<PoolEntry<'p>>,
     /// Where each function comes from: the number of the profile, and its row there.
     functions: Vec<Vec<(usize, FunctionId)>>,
     /// The entry of each function of each profile.
@@ -26,7 +26,7 @@ pub(super) struct Pool<'p> {
 
 /// A function as its side tells it apart from others.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Entry<'p> {
+pub(super) struct PoolEntry<'p> {
     /// Its name, without a place and without what differs from run to run.
     pub(super) name: Cow<'p, str>,
     /// Its file; empty where unknown.
@@ -37,9 +37,9 @@ pub(super) struct Entry<'p> {
     pub(super) by_place: bool,
 }
 
-impl Entry<'_> {
+impl PoolEntry<'_> {
     /// Whether views show the two as one row, without any help.
-    pub(super) fn is_same_row(&self, other: &Entry<'_>) -> bool {
+    pub(super) fn is_same_row(&self, other: &PoolEntry<'_>) -> bool {
         self.key() == other.key()
     }
 
@@ -51,9 +51,9 @@ impl Entry<'_> {
         }
     }
 
-    pub(super) fn text(&self) -> Text {
+    pub(super) fn text(&self) -> FunctionText {
         let (name, file) = ((&*self.name).into(), self.file.into());
-        Text { name, file, line: self.line, column: self.column, by_place: self.by_place }
+        FunctionText { name, file, line: self.line, column: self.column, by_place: self.by_place }
     }
 
     /// The unique name as views show it.
@@ -73,7 +73,7 @@ impl Entry<'_> {
 
 impl<'p> Pool<'p> {
     pub(super) fn new(profiles: &[SideProfile<'p>]) -> Self {
-        let mut entries: Vec<Entry<'p>> = Vec::new();
+        let mut entries: Vec<PoolEntry<'p>> = Vec::new();
         let mut functions: Vec<Vec<(usize, FunctionId)>> = Vec::new();
         let mut ids: HashMap<(Cow<'p, str>, &str, u32, u32, bool), EntryId> = HashMap::new();
         let mut of_function = Vec::new();
@@ -82,7 +82,7 @@ impl<'p> Pool<'p> {
             let symbols = &profile.symbols;
             let mut column = Column::new();
             for (function, row) in symbols.functions.enumerate() {
-                let entry = Entry {
+                let entry = PoolEntry {
                     name: without_run(symbols.strings.get(row.name)),
                     file: symbols.strings.get(row.file),
                     line: row.line,
@@ -110,7 +110,7 @@ impl<'p> Pool<'p> {
         self.entries.len()
     }
 
-    pub(super) fn get(&self, entry: EntryId) -> &Entry<'p> {
+    pub(super) fn get(&self, entry: EntryId) -> &PoolEntry<'p> {
         &self.entries[entry]
     }
 

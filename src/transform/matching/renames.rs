@@ -4,7 +4,7 @@ use hashbrown::{HashMap, HashSet};
 
 use super::names::{unique_on_both_sides, word_overlap};
 use super::pool::{EntryId, grouped};
-use super::{How, Pairs};
+use super::{How, MatchingState};
 use crate::name::{identifiers, normalized};
 
 /// A renamed function agrees at least so much in callers, callees and cost.
@@ -17,14 +17,14 @@ const NAME: f64 = 0.4;
 const MOST: usize = 600;
 
 /// Pairs what has another name on the new side.
-pub(super) fn pair_renamed(pairs: &mut Pairs<'_>, least_share: f64) {
+pub(super) fn pair_renamed(pairs: &mut MatchingState<'_>, least_share: f64) {
     pair_by_new_words(pairs);
     pair_by_neighbours(pairs, least_share);
 }
 
 /// Pairs the functions of a class or namespace that has another name: `Rounds.plan` and `Rounds.gain` became
 /// `Tours.plan` and `Tours.gain`, and nothing is called `Rounds` any more.
-fn pair_by_new_words(pairs: &mut Pairs<'_>) {
+fn pair_by_new_words(pairs: &mut MatchingState<'_>) {
     let last_word = |name: &str| identifiers(name).last().map(str::to_string);
     let found = unique_on_both_sides(pairs, |pool, entry| last_word(&normalized(&pool.get(entry).name)));
     let (old_words, new_words) = (words(pairs, true), words(pairs, false));
@@ -96,7 +96,7 @@ fn push_word(out: &mut String, word: &str, new_word: &HashMap<String, String>) {
 }
 
 /// All words in the names of a side.
-fn words(pairs: &Pairs<'_>, old: bool) -> HashSet<String> {
+fn words(pairs: &MatchingState<'_>, old: bool) -> HashSet<String> {
     let pool = if old { pairs.old } else { pairs.new };
     let names = (0..pool.len()).map(|entry| normalized(&pool.get(entry).name));
     names.flat_map(|name| identifiers(&name).map(str::to_string).collect::<Vec<_>>()).collect()
@@ -104,7 +104,7 @@ fn words(pairs: &Pairs<'_>, old: bool) -> HashSet<String> {
 
 /// Pairs the heavy functions that are left by callers, callees and cost: the best first, and again, since each pair
 /// says more about its neighbours.
-fn pair_by_neighbours(pairs: &mut Pairs<'_>, least_share: f64) {
+fn pair_by_neighbours(pairs: &mut MatchingState<'_>, least_share: f64) {
     loop {
         let old = heavy(pairs.old_left(), pairs.old.shares(), least_share);
         let new = heavy(pairs.new_left(), pairs.new.shares(), least_share);
@@ -130,7 +130,11 @@ fn heavy(mut entries: Vec<EntryId>, shares: &[f64], least_share: f64) -> Vec<Ent
 }
 
 /// The pairs that are each other's best, and ahead of all others.
-fn clear_winners(pairs: &Pairs<'_>, old: &[EntryId], new: &[EntryId]) -> Vec<(f64, EntryId, EntryId)> {
+fn clear_winners(
+    pairs: &MatchingState<'_>,
+    old: &[EntryId],
+    new: &[EntryId],
+) -> Vec<(f64, EntryId, EntryId)> {
     let mut similarities = Vec::with_capacity(old.len() * new.len());
     let mut ranks = Vec::with_capacity(old.len() * new.len());
     for &one in old {

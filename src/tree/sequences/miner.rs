@@ -22,7 +22,7 @@ struct Member {
 }
 
 /// A chain: where its places are among the members, in preorder.
-struct Chain {
+struct OpenChain {
     start: usize,
     end: usize,
     length: usize,
@@ -43,7 +43,7 @@ pub(super) struct Miner<'s> {
     may_leap: bool,
     /// The places of all chains in work, those of a chain side by side.
     members: Vec<Member>,
-    work: Vec<Chain>,
+    work: Vec<OpenChain>,
     /// The chains that are one key longer at the front, and at the back.
     front: LongerChains,
     back: LongerChains,
@@ -101,7 +101,7 @@ impl<'s> Miner<'s> {
     }
 
     /// Looks at a chain: splits its places by the key in front, and keeps it if it is one to show.
-    fn visit(&mut self, chain: &Chain) {
+    fn visit(&mut self, chain: &OpenChain) {
         let prefixes = self.prefixes;
         self.front.clear();
         self.split.clear();
@@ -131,7 +131,7 @@ impl<'s> Miner<'s> {
             longer.next = None;
             if is_heavy && longer.places >= self.search.contexts && longer.key != whole() {
                 let end = next + longer.places;
-                self.work.push(Chain { start: next, end, length, total: longer.total, leap });
+                self.work.push(OpenChain { start: next, end, length, total: longer.total, leap });
                 longer.next = Some(next);
                 next = end;
             }
@@ -149,7 +149,7 @@ impl<'s> Miner<'s> {
     /// If the chain made longer by `2ⁿ` keys keeps all of its total but the tolerance, then so does
     /// each chain on the way compared to the one before, and none of them is one to show. What leaves
     /// the way goes to work as it would have step by step.
-    fn leap(&mut self, chain: &Chain) -> bool {
+    fn leap(&mut self, chain: &OpenChain) -> bool {
         let least = self.leaps.least;
         if !self.may_leap || !chain.length.is_multiple_of(1 << least) {
             return false;
@@ -168,7 +168,7 @@ impl<'s> Miner<'s> {
 
     /// The run of 2^`level` keys in front of the chain with the greatest total, and of these the one
     /// with the most places: `f → f → f` rather than `main → f → f`, of which there is but one.
-    fn heaviest_run(&self, chain: &Chain, level: u32) -> Option<(u32, i64)> {
+    fn heaviest_run(&self, chain: &OpenChain, level: u32) -> Option<(u32, i64)> {
         let mut runs: HashMap<u32, Run> = HashMap::new();
         for member in &self.members[chain.start..chain.end] {
             if let Some((name, _)) = self.ladder.step(level, member.above) {
@@ -187,7 +187,7 @@ impl<'s> Miner<'s> {
     /// Makes work of the chain that is longer by the run called `name`, and of all chains that differ
     /// from it somewhere in the run. The rest of the places have the start of the stack in the run:
     /// they hold nothing but chains on the way.
-    fn leave_the_way(&mut self, chain: &Chain, level: u32, name: u32) {
+    fn leave_the_way(&mut self, chain: &OpenChain, level: u32, name: u32) {
         let (prefixes, search) = (self.prefixes, self.search);
         let members = self.members[chain.start..chain.end].to_vec();
         let on_the_way = |member: &Member| match self.ladder.step(level, member.above) {
@@ -217,7 +217,7 @@ impl<'s> Miner<'s> {
                 let end = start + members.len();
                 self.members[start..end].copy_from_slice(&members);
                 // Without negative values the total is the mass.
-                self.work.push(Chain { start, end, length, total: mass, leap });
+                self.work.push(OpenChain { start, end, length, total: mass, leap });
                 start = end;
             }
         }
@@ -238,7 +238,7 @@ impl<'s> Miner<'s> {
 
     /// The tests in the order of what they cost. That the chain recurs often enough was seen before
     /// it came to work.
-    fn is_one_to_show(&mut self, chain: &Chain, nested: bool) -> bool {
+    fn is_one_to_show(&mut self, chain: &OpenChain, nested: bool) -> bool {
         chain.length >= self.search.min_length.max(2)
             && chain.total.unsigned_abs() >= self.search.min_total
             && !self.front.has_rival(chain.total, self.search.tolerance)
@@ -248,7 +248,7 @@ impl<'s> Miner<'s> {
 
     /// Whether enough of the total lies outside the heaviest contexts. With `nested` places, a stack
     /// in one of these may have another place outside.
-    fn is_spread(&self, chain: &Chain, nested: bool) -> bool {
+    fn is_spread(&self, chain: &OpenChain, nested: bool) -> bool {
         let prefixes = self.prefixes;
         let heaviest = self.search.contexts - 1;
         let mut places: Vec<PrefixId> =
@@ -289,7 +289,7 @@ impl<'s> Miner<'s> {
     }
 
     /// Whether a chain with one key more at the end has nearly the same total.
-    fn has_rival_at_end(&mut self, chain: &Chain, nested: bool) -> bool {
+    fn has_rival_at_end(&mut self, chain: &OpenChain, nested: bool) -> bool {
         let prefixes = self.prefixes;
         self.back.clear();
         let places = self.members[chain.start..chain.end].iter().map(|member| member.end);
@@ -310,7 +310,7 @@ impl<'s> Miner<'s> {
     }
 
     /// The chain as a sequence.
-    fn sequence(&self, chain: &Chain) -> Sequence {
+    fn sequence(&self, chain: &OpenChain) -> Sequence {
         let members = &self.members[chain.start..chain.end];
         let mut callers: Vec<(KeyId, i64)> =
             self.front.found.iter().map(|longer| (longer.key, longer.total)).collect();

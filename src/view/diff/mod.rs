@@ -14,8 +14,8 @@ use crate::stats::attribution::attribute;
 use crate::stats::compare::{Comparison, compare};
 use crate::stats::detect::{Sight, detectable_ratio, samples_needed, samples_needed_per_run};
 use crate::stats::effective::heap_unit;
-use crate::stats::{Counts, Incomparable, Options, SampleUnit, Sampled};
-use crate::transform::{Marks, ProfileMetric, AlignError, align};
+use crate::stats::{Incomparable, Options, SampleCounts, SampleUnit, Sampled};
+use crate::transform::{AlignError, Marks, ProfileMetric, align};
 use crate::tree::{By, Flat, KeyId, Subject, flat};
 use crate::view::diff::rows::{COUNTLESS, Rows};
 use crate::view::diff::stacks::CountedStacks;
@@ -232,7 +232,7 @@ fn test(
         keys
     });
     let new = sampled.split_off(sides.old.profiles);
-    let counts = Counts { old: sampled, new, sample_unit };
+    let counts = SampleCounts { old: sampled, new, sample_unit };
     match compare(&counts, &Options { functions, ..options.test.clone() }) {
         Ok(mut comparison) => {
             attribute(&mut comparison, &CountedStacks::new(subject, sides.old.profiles, count, size));
@@ -327,9 +327,9 @@ fn header(
     let by_total = sides.new.total as f64 / sides.old.total as f64;
     // What is known exactly is said so, not by way of the logarithms that the statistics use.
     let ratio = match (comparison, options.test.normalize) {
-        (_, crate::stats::Normalize::Per { old, new }) => new / old,
-        (_, crate::stats::Normalize::Run) => sides.new.profiles as f64 / sides.old.profiles as f64,
-        (Some(comparison), crate::stats::Normalize::Core) => comparison.core_ratio() * by_total,
+        (_, crate::stats::Normalization::Per { old, new }) => new / old,
+        (_, crate::stats::Normalization::Run) => sides.new.profiles as f64 / sides.old.profiles as f64,
+        (Some(comparison), crate::stats::Normalization::Core) => comparison.core_ratio() * by_total,
         _ => by_total,
     };
     Header {
@@ -351,12 +351,12 @@ fn header(
     }
 }
 
-fn method(normalize: &crate::stats::Normalize) -> &'static str {
+fn method(normalize: &crate::stats::Normalization) -> &'static str {
     match normalize {
-        crate::stats::Normalize::Core => "core",
-        crate::stats::Normalize::Total => "total",
-        crate::stats::Normalize::Per { .. } => "per",
-        crate::stats::Normalize::Run => "none",
+        crate::stats::Normalization::Core => "core",
+        crate::stats::Normalization::Total => "total",
+        crate::stats::Normalization::Per { .. } => "per",
+        crate::stats::Normalization::Run => "none",
     }
 }
 

@@ -8,7 +8,7 @@ use crate::profile::Id;
 use crate::report::{DiffRow, Moved, Pair, RowAbout, RowTest};
 use crate::stats::attribution::Cause;
 use crate::stats::compare::{Comparison, Hypothesis, untested_verdict};
-use crate::stats::{Measure, Verdict};
+use crate::stats::{CountKind, Verdict};
 use crate::tree::{KeyId, Subject};
 use crate::view::diff::{DiffOptions, SideTotals};
 
@@ -127,8 +127,8 @@ impl Rows<'_, '_> {
     fn tested(&self, row: &Hypothesis) -> DiffRow {
         let key = KeyId::new(row.function);
         let test = match row.measure {
-            Measure::SelfCount => RowTest::SelfValue,
-            Measure::Total => RowTest::Total,
+            CountKind::SelfCount => RowTest::SelfValue,
+            CountKind::Total => RowTest::Total,
         };
         let evidence = row.evidence();
         let name = |function: usize| self.subject.keys.name(KeyId::new(function)).clone();

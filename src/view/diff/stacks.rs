@@ -6,9 +6,9 @@ use std::rc::Rc;
 use hashbrown::HashMap;
 
 use crate::profile::{Column, Id, StackId};
-use crate::stats::Measure;
-use crate::stats::attribution::{Caller, Cut, Side, Stacks};
-use crate::tree::{KeyId, Seen, Subject};
+use crate::stats::CountKind;
+use crate::stats::attribution::{Caller, Cut, Side, StackCounts};
+use crate::tree::{KeyId, SeenKeys, Subject};
 
 /// The stacks of a subject whose series are profiles, the old ones first, and the stacks that each key
 /// stands on. Functions are numbered like keys.
@@ -37,7 +37,7 @@ struct Known {
 impl<'s, 'p> CountedStacks<'s, 'p> {
     pub(super) fn new(subject: &'s Subject<'p>, old: usize, profiles: usize, size: f64) -> Self {
         let keys = subject.keys.len();
-        let mut seen = Seen::new(keys);
+        let mut seen = SeenKeys::new(keys);
         // Count, then fill: a list for each key would be a hundred thousand small allocations.
         let mut start = vec![0; keys + 2];
         for stack in subject.stacks() {
@@ -50,7 +50,7 @@ impl<'s, 'p> CountedStacks<'s, 'p> {
             start[index] += start[index - 1];
         }
         let mut stacks = vec![StackId::new(0); start[keys + 1]];
-        let mut seen = Seen::new(keys);
+        let mut seen = SeenKeys::new(keys);
         for stack in subject.stacks() {
             seen.next();
             for key in subject.stack_keys(stack).filter(|&key| seen.first(key)) {
@@ -91,13 +91,13 @@ impl<'s, 'p> CountedStacks<'s, 'p> {
                 below[self.key(stack, depth)] = true;
             }
         }
-        let total = self.sums(function, Measure::Total, Cut::default());
+        let total = self.sums(function, CountKind::Total, Cut::default());
         let known = Rc::new(Known { total, below });
         self.known.borrow_mut().insert(function, Rc::clone(&known));
         known
     }
 
-    fn sums(&self, function: usize, measure: Measure, cut: Cut<'_>) -> Vec<f64> {
+    fn sums(&self, function: usize, measure: CountKind, cut: Cut<'_>) -> Vec<f64> {
         let mut sums = vec![0; self.profiles];
         for &stack in self.through(function) {
             if !self.is_cut(stack, function, measure, cut) {
@@ -109,10 +109,10 @@ impl<'s, 'p> CountedStacks<'s, 'p> {
         sums.into_iter().map(|sum| sum as f64 / self.size).collect()
     }
 
-    fn is_cut(&self, stack: StackId, function: usize, measure: Measure, cut: Cut<'_>) -> bool {
+    fn is_cut(&self, stack: StackId, function: usize, measure: CountKind, cut: Cut<'_>) -> bool {
         let depth = self.depth(stack);
         let ends = self.key(stack, depth - 1) == function;
-        if (measure == Measure::SelfCount && !ends) || (cut.ending && ends) {
+        if (measure == CountKind::SelfCount && !ends) || (cut.ending && ends) {
             return true;
         }
         let Some(outermost) = (0..depth).find(|&at| self.key(stack, at) == function) else { return true };
@@ -120,9 +120,9 @@ impl<'s, 'p> CountedStacks<'s, 'p> {
     }
 }
 
-impl Stacks for CountedStacks<'_, '_> {
-    fn counts(&self, function: usize, measure: Measure, cut: Cut<'_>) -> Vec<f64> {
-        if measure == Measure::Total && !cut.ending {
+impl StackCounts for CountedStacks<'_, '_> {
+    fn counts(&self, function: usize, measure: CountKind, cut: Cut<'_>) -> Vec<f64> {
+        if measure == CountKind::Total && !cut.ending {
             let known = self.known(function);
             if !cut.through.iter().any(|&callee| known.below[callee]) {
                 return known.total.clone();
@@ -131,19 +131,19 @@ impl Stacks for CountedStacks<'_, '_> {
         self.sums(function, measure, cut)
     }
 
-    fn callers(&self, function: usize, measure: Measure, side: Side) -> Vec<Caller> {
+    fn callers(&self, function: usize, measure: CountKind, side: Side) -> Vec<Caller> {
         let series = match side {
             Side::Old => &self.subject.series[..self.old],
             Side::New => &self.subject.series[self.old..self.profiles],
         };
         // The count of each caller, and that count times its distance.
         let mut found: Column<KeyId, (i64, f64)> = Column::filled((0, 0.0), self.subject.keys.len());
-        let mut seen = Seen::new(self.subject.keys.len());
+        let mut seen = SeenKeys::new(self.subject.keys.len());
         let mut callers = Vec::new();
         for &stack in self.through(function) {
             let count: i64 = series.iter().map(|series| series[stack]).sum();
             let Some(at) = self.leafmost_at(stack, function) else { continue };
-            if count == 0 || (measure == Measure::SelfCount && at + 1 != self.depth(stack)) {
+            if count == 0 || (measure == CountKind::SelfCount && at + 1 != self.depth(stack)) {
                 continue;
             }
             seen.next();

@@ -10,8 +10,8 @@ use crate::cli::failure::hinted;
 use crate::cli::inputs::{Loaded, load};
 use crate::profile::{LoadOptions, Profile};
 use crate::report::{self, About, DiffSide};
-use crate::stats::Normalize;
-use crate::transform::{OneMetric, artefacts, fold_leaves, side_by_side};
+use crate::stats::Normalization;
+use crate::transform::{ProfileMetric, align, artefacts, fold_leaves};
 use crate::tree::By;
 use crate::view::{BaseSide, DiffOptions, DiffSides, Sort, about, align_sides, diff};
 

@@ -20,12 +20,12 @@ pub fn artefacts(profile: &Profile) -> Marks {
 /// A stack of nothing else keeps its outermost frame. Returns how many stacks were changed, too.
 ///
 /// ```
-/// use prof::profile::{draw, from_picture};
+/// use prof::profile::{from_notation, to_notation};
 /// use prof::transform::{artefacts, fold_leaves};
 ///
-/// let profile = from_picture("main;work;runtime.asyncPreempt 2\nmain;work 3\nruntime.asyncPreempt 1");
+/// let profile = from_notation("main;work;runtime.asyncPreempt 2\nmain;work 3\nruntime.asyncPreempt 1");
 /// let (folded, stacks) = fold_leaves(&profile, &artefacts(&profile));
-/// assert_eq!(draw(&folded), "main;work 5\nruntime.asyncPreempt 1");
+/// assert_eq!(to_notation(&folded), "main;work 5\nruntime.asyncPreempt 1");
 /// assert_eq!(stacks, 1);
 /// ```
 pub fn fold_leaves(profile: &Profile, marks: &Marks) -> (Profile, usize) {

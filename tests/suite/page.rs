@@ -12,7 +12,7 @@ use browser::{run, run_svg, write};
 use crate::support::edges::{Node, Stacks, nodes, stacks};
 use prof::output::{HtmlOptions, SvgOptions, html, svg};
 use prof::pattern::{Pattern, Patterns};
-use prof::profile::{LabelSetId, LoadOptions, Mapping, Profile, ProfileBuilder, from_picture};
+use prof::profile::{LabelSetId, LoadOptions, Mapping, Profile, ProfileBuilder, from_notation};
 use prof::report::{About, Normalize, Page};
 use prof::transform::{self, Marks};
 use prof::unit::{Scale, Unit};
@@ -597,7 +597,7 @@ fn two_profiles_are_compared() {
 
 #[test]
 fn the_old_side_has_a_header_of_its_own_and_is_rescaled() {
-    let (new, old) = (from_picture("main;a 6"), from_picture("main;a 1\nmain;gone 2"));
+    let (new, old) = (from_notation("main;a 6"), from_notation("main;a 1\nmain;gone 2"));
     let mut options = PageOptions { scope: Scope::metric(0), title: "new.folded".into() };
     options.scope.base = Some(BaseSide {
         inputs: vec!["old.folded".into()],
@@ -630,7 +630,7 @@ fn the_old_side_has_a_header_of_its_own_and_is_rescaled() {
 
 #[test]
 fn blocks_are_labelled_with_functions_and_tooltips_say_where() {
-    let profile = from_picture("<module> (x.py:3);serve (app.py:82) 6");
+    let profile = from_notation("<module> (x.py:3);serve (app.py:82) 6");
     let check = "
         const blocks = page.graph.rows.flat().filter(({ node }) => node > 0);
         return blocks.map((block) => [fitLabel(page.look(block).label, 40), page.describe(block).slice(0, 2)]);";

@@ -23,7 +23,7 @@ use crate::cli::target::Target;
 use crate::output::evidence_notes;
 use crate::profile::{LoadOptions, Profile};
 use crate::report::{Diff, DiffSide, Folded, Report};
-use crate::stats::{Noise, Normalize, Options};
+use crate::stats::{Noise, Normalization, Options};
 use crate::transform::{Marks, fold_leaves, foldable};
 use crate::tree::By;
 use crate::view::{BudgetRule, DiffOptions, DiffSides, align_sides, diff};
@@ -138,7 +138,7 @@ impl DiffCommand {
         let profiles: Vec<(&Profile, usize)> =
             sides.all().map(|input| (&input.profile, input.metric)).collect();
         let mut clock = Clock::new(self.input.verbose);
-        let (whole, size) = beside(&profiles, needs).map_err(|error| sides.explain(&error))?;
+        let (whole, size) = align_sides(&profiles, needs).map_err(|error| sides.explain(&error))?;
         let (Stages { profile: whole, mut notes, .. }, folded) =
             self.fold(whole, &by, sides.old.inputs.len(), sides.new.inputs.len())?;
         clock.step("lay the sides beside");

@@ -95,16 +95,16 @@ impl Drawing<'_> {
             ColorBy::File => "colour: source file",
             ColorBy::SelfValue => "colour: self",
             ColorBy::Total => "colour: total",
-            ColorBy::Delta => "red grew, blue shrank (total)",
+            ColorBy::Delta => "red: total grew, blue: total shrank",
         };
-        let letters = if header.base.is_some() { "self, new" } else { "self" };
-        lines.push(format!("{colour}; letters: {letters}"));
+        let size = if header.base.is_some() { "self, new side" } else { "self" };
+        lines.push(format!("{colour}; font size: {size}"));
         if self.graph.edges.iter().any(|edge| edge.bridged) {
-            lines.push("dashed: by way of functions left out".to_string());
+            lines.push("dashed: a call through functions left out".to_string());
         }
         if let Some(highlight) = &self.graph.header.highlight {
             let share = unit::share(highlight.total, header.total);
-            lines.push(format!("blue: matches {}, {share} of all", highlight.pattern));
+            lines.push(format!("blue border: matches {}, {share} of all", highlight.pattern));
         }
         lines.retain(|line| !line.is_empty());
         let ended: Vec<String> = lines.iter().map(|line| escape(line) + "\\l").collect();
@@ -115,12 +115,12 @@ impl Drawing<'_> {
         format!("{} ({})", self.scale.format(value), unit::share(value, self.graph.header.total))
     }
 
-    /// What a value was and how it changed, on a line of its own.
+    /// The old value and the change, on a line of their own: `old 2.47s, +2.12s`.
     fn change(&self, old: i64, delta: i64) -> String {
         match (old, delta) {
             (0, _) => "\\nnew".to_string(),
-            (_, delta) if delta == -old => format!("\\nwas {}, removed", self.scale.format(old)),
-            _ => format!("\\nwas {}, {}", self.scale.format(old), self.scale.format_signed(delta)),
+            (_, delta) if delta == -old => format!("\\nold {}, removed", self.scale.format(old)),
+            _ => format!("\\nold {}, {}", self.scale.format(old), self.scale.format_signed(delta)),
         }
     }
 

@@ -372,7 +372,7 @@ fn focus_lays_callers_above_and_callees_below() {
         [4, "a", "3", "3"]
     ]);
     assert_eq!(result["focused"], expected);
-    assert_eq!(result["chips"], "Focus a ×shown 9, 90.0% of allRemove all");
+    assert_eq!(result["chips"], "Focus a ×shown 9, 90.0% of allRemove all filters");
     assert_eq!(result["shares"], json!(["5", "50.0%", "9", "90.0%", "100.0%", "a"]));
     assert_eq!(result["restored"], 1, "a click on the focus undoes a zoom, not the focus");
 }
@@ -400,15 +400,15 @@ fn a_zoom_on_one_side_of_a_focus_narrows_the_other() {
     let http = ["0 main 7", "1 http 7", "2 f 7", "3 x 6", "3 y 1"];
     assert_eq!(
         result["http"],
-        json!([http, "callees: only samples called through http — 7, 70.0% of the focus"])
+        json!([http, "Callees: only samples called through http (7, 70.0% of the focus)"])
     );
     assert_eq!(result["scales"], json!([7, 7]));
     let y = ["0 main 1", "1 http 1", "2 f 10", "3 y 1"];
-    assert_eq!(result["y"], json!([y, "callers: only samples that reach y — 1, 10.0% of the focus"]));
+    assert_eq!(result["y"], json!([y, "Callers: only samples that reach y (1, 10.0% of the focus)"]));
     let cli = ["0 main 2", "1 cli 3", "2 f 3", "3 x 2"];
     assert_eq!(
         result["cli"],
-        json!([cli, "callees: only samples called through cli — 3, 30.0% of the focus"])
+        json!([cli, "Callees: only samples called through cli (3, 30.0% of the focus)"])
     );
     let edges = "Callers of f\n7\t70.0%\thttp\n3\t30.0%\tcli\nCallees of f\n8\t80.0%\tx\n1\t10.0%\ty\n1\t10.0%\t(self)";
     assert_eq!(result["edges"], edges);
@@ -512,7 +512,7 @@ fn search_and_highlight_report_their_share() {
     assert_eq!(result["narrowed"], "matched 3, 25.0% of all");
     assert_eq!(result["literal"], "matched 3, 25.0% of all");
     assert_eq!(result["applied"], json!(["5", "#show-stacks%7E=json"]));
-    assert_eq!(result["lit"], "Highlight idle ×highlighted 5, 41.7%Remove all");
+    assert_eq!(result["lit"], "Highlight idle ×highlighted 5, 41.7%Remove all filters");
 }
 
 #[test]
@@ -705,20 +705,31 @@ fn the_picture_around_a_focus_zooms_one_side() {
         const seen = () => Array.from(frames.children)
             .filter((g) => !g.classList.contains('hide') && !g_to_func(g).includes('—'))
             .map((g) => g_to_func(g) + ' ' + parseInt(g.querySelector('rect').getAttribute('width'))).sort();
-        const whole = seen();
+        const focusRow = () => Array.from(frames.children)
+            .find((g) => g_to_func(g).includes('—')).querySelector('text').textContent;
+        const whole = [seen(), focusRow()];
         click('main');
-        const callers = seen();
+        const callers = [seen(), focusRow()];
         click('x');
-        const callees = seen();
+        const callees = [seen(), focusRow()];
         press('Escape');
-        const restored = seen();
+        const restored = [seen(), focusRow()];
+        click('x');
+        unzoombtn.dispatchEvent(new MouseEvent('click', { bubbles: true }));
+        const reset = focusRow();
         search('^(main|x)$');
-        return { whole, callers, callees, restored, matched: matchedtxt.textContent };";
+        return { whole, callers, callees, restored, reset, matched: matchedtxt.textContent };";
     let Some(result) = run_svg(&picture, check) else { return };
-    let whole = json!(["a 100", "a 33", "b 16", "main 83", "x 50", "y 50", "z 33"]);
+    let label = "callers above, callees below — 6 (100.0%)";
+    let whole = json!([["a 100", "a 33", "b 16", "main 83", "x 50", "y 50", "z 33"], label]);
     assert_eq!(result["whole"], whole);
-    assert_eq!(result["callers"], json!(["a 100", "a 33", "main 100", "x 50", "y 50", "z 40"]));
-    assert_eq!(result["callees"], json!(["a 100", "b 16", "main 83", "x 100", "y 100", "z 33"]));
+    let callers = ["a 100", "a 33", "main 100", "x 50", "y 50", "z 40"];
+    let note = "zoomed into callers only; callees still show the whole focus";
+    assert_eq!(result["callers"], json!([callers, note]));
+    let callees = ["a 100", "b 16", "main 83", "x 100", "y 100", "z 33"];
+    let note = "zoomed into callees only; callers still show the whole focus";
+    assert_eq!(result["callees"], json!([callees, note]));
     assert_eq!(result["restored"], whole);
+    assert_eq!(result["reset"], label);
     assert_eq!(result["matched"], "Matched: callers 83.3%, callees 50.0%");
 }

@@ -74,6 +74,7 @@ const TRIALS: &[Trial] = &[
     shared("--from", "--from 200ms threads.jfr"),
     shared("--to", "--to 500ms threads.jfr"),
     shared("--no-inlines", "--no-inlines cpu.pb.gz"),
+    shared("--fold", "--fold cpu.pb.gz"),
     shared("--collapse-recursion", "--collapse-recursion node.cpuprofile"),
     shared("--rename", "--rename Place=Put cpu.pb.gz"),
     shared("--anonymize", "--anonymize cpu.pb.gz"),
@@ -353,12 +354,12 @@ impl Expected {
                     self.says(VALUE.find(rest).map_or("", |found| &rest[found.start()..]), row.self_value)
                 }
                 "total" => self.says(rest, row.total),
-                "was" | "old" | "new" if old.is_some() => {
+                "old" | "new" if old.is_some() => {
                     let (value, changed) = rest.split_once(", change ").unwrap_or((rest, ""));
                     self.says(value, old.unwrap())
                         && (changed.is_empty() || self.says(changed, change((old.unwrap(), new))))
                 }
-                "changed" => self.says(rest.trim_start_matches("by "), change((old.unwrap(), new))),
+                "change" => self.says(rest, change((old.unwrap(), new))),
                 _ => return true,
             };
             known += 1;
@@ -367,7 +368,7 @@ impl Expected {
         all && known > 0
     }
 
-    /// Whether `4.82s 5.6% of all 20.1% of shown` is what a value looks like, to the last digit printed.
+    /// Whether `4.82s 5.6% of all 20.1% of what is shown` is what a value looks like, to the last digit printed.
     fn says(&self, text: &str, value: i64) -> bool {
         let mut words =
             text.split(' ').map(|word| word.trim_end_matches(',')).filter(|word| !word.is_empty());

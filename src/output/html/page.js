@@ -16,7 +16,10 @@ class Page extends Tabled {
     const { data } = this;
     element("title").textContent = data.title;
     data.metrics.forEach((metric, number) => element("metric").append(make("option", metric.name, { value: number })));
-    for (const [kind, name] of Object.entries(KINDS)) element("apply").append(make("option", name.toLowerCase(), { value: kind }));
+    for (const [kind, name] of Object.entries(KINDS)) {
+      const label = kind === "highlight" ? "keep highlighted" : name.toLowerCase();
+      element("apply").append(make("option", label, { value: kind }));
+    }
     const colors = ["package", "file", "self", "total", ...(data.compared ? ["delta"] : [])];
     for (const color of colors) element("color").append(make("option", color === "delta" ? "change" : color, { value: color }));
     element("side-label").hidden = !data.compared;
@@ -33,11 +36,11 @@ class Page extends Tabled {
     if (element("search").value !== state.query) element("search").value = state.query;
     element("about").textContent = this.about().join(" · ");
     element("wide").textContent = state.inverted
-      ? "Bottom-up: each function with its callers. A wide block has much self."
+      ? "Bottom-up: each function with its callers. A wide block has a large self value."
       : metric.wide && `A wide block ${metric.wide}.`;
     const { shown } = this.flat;
     element("matched").textContent = state.query
-      ? `matched ${format.value(this.matched)}, ${format.share(this.matched, shown)} of ${this.isFiltered ? "shown" : "all"}`
+      ? `matched ${format.value(this.matched)}, ${format.share(this.matched, shown)} of ${this.isFiltered ? "what is shown" : "all"}`
       : "";
     element("matched").dataset.share = state.query ? format.share(this.matched, shown) : "";
   }
@@ -58,7 +61,7 @@ class Page extends Tabled {
     bar.replaceChildren();
     for (const filter of state.filters) {
       const text = `${KINDS[filter.kind]} ${visible(filter.text)}`;
-      const chip = make("button", `${text} ×`, { type: "button", className: "chip", title: `Remove: ${text}` });
+      const chip = make("button", `${text} ×`, { type: "button", className: "chip", title: `Remove the filter: ${text}` });
       chip.addEventListener("click", () => this.removeFilter(filter));
       bar.append(chip);
     }
@@ -67,7 +70,7 @@ class Page extends Tabled {
       bar.append(make("span", `shown ${format.value(shown)}, ${format.share(shown, this.whole)} of all`));
     }
     if (this.lit) bar.append(make("span", `highlighted ${format.value(this.litValue)}, ${format.share(this.litValue, this.flat.shown)}`));
-    const clear = make("button", "Remove all", { type: "button" });
+    const clear = make("button", "Remove all filters", { type: "button" });
     clear.addEventListener("click", () => this.change({ filters: [] }));
     bar.append(clear);
   }
@@ -93,7 +96,7 @@ class Page extends Tabled {
     if (id >= 0) bar.append(...this.actionButtons(id));
     if (this.paths.anchor && this.state.zoom.length) bar.append(make("span", this.narrowing(), { className: "narrowed" }));
     if (this.state.zoom.length) {
-      const back = make("button", "Restore", { type: "button" });
+      const back = make("button", "Reset zoom", { type: "button" });
       back.addEventListener("click", () => this.restore());
       bar.append(back);
     }

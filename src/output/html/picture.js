@@ -89,8 +89,8 @@ class Drawn extends Counted {
     // What the zoom shows of the other side is all that is left there.
     const value = (state.zoomUp ? down : up).total[0];
     const name = this.data.short[state.zoom.at(-1)];
-    const only = state.zoomUp ? `callees: only samples called through ${name}` : `callers: only samples that reach ${name}`;
-    return `${only} — ${format.value(value)}, ${format.share(value, this.edges.total)} of the focus`;
+    const only = state.zoomUp ? `Callees: only samples called through ${name}` : `Callers: only samples that reach ${name}`;
+    return `${only} (${format.value(value)}, ${format.share(value, this.edges.total)} of the focus)`;
   }
 
   /** Numbers of a block in words. */
@@ -102,7 +102,7 @@ class Drawn extends Counted {
     const [pack, file, line] = data.facts[id];
     const value = (word, value) =>
       `${word} ${format.value(value)} ${format.share(value, this.whole)}` +
-      (this.isFiltered ? ` of all, ${format.share(value, this.flat.shown)} of shown` : "");
+      (this.isFiltered ? ` of all, ${format.share(value, this.flat.shown)} of what is shown` : "");
     const inFile = file ? visible(data.files[file - 1][0]) + (line ? `:${line}` : "") : "";
     const [name, place] = data.split.get(id) ?? [data.full[id], inFile];
     const lines = [name];
@@ -150,20 +150,16 @@ class Drawn extends Counted {
     const { data, state, format, flat } = this;
     const notes = [];
     const dropped = this.trees.reduce((sum, tree) => sum + tree.dropped, 0);
-    if (flat.shown == 0) notes.push("nothing to show: no stack is left");
-    if (this.found && !this.found.includes(1)) notes.push("no function matches the search; (?i) in front ignores case");
-    if (this.trees.length > 1 && state.zoom.length) {
-      const [zoomed, rest] = state.zoomUp ? ["callers", "callees"] : ["callees", "callers"];
-      notes.push(`zoomed: ${zoomed} only; ${rest} still show all of the focus`);
-    }
-    if (dropped) notes.push(`${dropped.toLocaleString("en-US")} block${dropped === 1 ? " is" : "s are"} too narrow to draw; a zoom shows more`);
-    if (flat.noStack != 0) notes.push(`without a stack: ${format.value(flat.noStack)} ${format.share(flat.noStack, this.whole)}`);
+    if (flat.shown == 0) notes.push("no samples to show");
+    if (this.found && !this.found.includes(1)) notes.push("no function matches the search (start it with (?i) to ignore case)");
+    if (dropped) notes.push(`${dropped.toLocaleString("en-US")} block${dropped === 1 ? " is" : "s are"} too narrow to draw; zoom in to see ${dropped === 1 ? "it" : "them"}`);
+    if (flat.noStack != 0) notes.push(`samples without a stack: ${format.value(flat.noStack)}, ${format.share(flat.noStack, this.whole)}`);
     if (data.compared && state.side !== "old") {
       const gone = this.table(true).filter((row) => row.total == 0 && row.other.total != 0);
       gone.sort((a, b) => Number(absolute(b.other.total)) - Number(absolute(a.other.total)) || a.id - b.id);
       if (gone.length) notes.push(`${gone.length} removed: ${gone.slice(0, 8).map((row) => data.short[row.id]).join(", ")}${gone.length > 8 ? " …" : ""}`);
     }
-    if (this.trees.some((tree) => tree.inlined.includes(1))) notes.push("slanted: inlined");
+    if (this.trees.some((tree) => tree.inlined.includes(1))) notes.push("italic: inlined");
     notes.push(...data.warnings.map((warning) => `warning: ${warning}`));
     element("notes").textContent = notes.join(" · ");
     this.showLegend();
@@ -173,7 +169,7 @@ class Drawn extends Counted {
     const { data, state } = this;
     const entries = [];
     const by = state.color;
-    if (by === "delta") entries.push([data.palette.grew, "grew"], [data.palette.shrank, "shrank"], [data.palette.same, "as before"]);
+    if (by === "delta") entries.push([data.palette.grew, "grew"], [data.palette.shrank, "shrank"], [data.palette.same, "unchanged"]);
     else if (by === "self" || by === "total") {
       for (const percent of [0, 1, 10, 50]) entries.push([mix(data.palette.pale, data.palette.hot, Math.sqrt(percent / 100)), `${percent}% ${by}`]);
     } else {

@@ -28,7 +28,7 @@ class Tabled extends Drawn {
   showTable() {
     const { data, state, format, flat } = this;
     const columns = [["self", "Self"], ["", "%"], ["total", "Total"], ["", "%"]];
-    if (this.isFiltered) columns.push(["", "% shown"]);
+    if (this.isFiltered) columns.push(["", "% of shown"]);
     if (data.compared) columns.push(["delta", "Change"]);
     columns.push(["name", data.noun[0].replace(/^./, (c) => c.toUpperCase())]);
     element("columns").replaceChildren(...columns.map(([key, name]) => this.columnHead(key, name)));

@@ -33,7 +33,7 @@ impl Legend {
             ColorBy::Delta => vec![
                 (color::of_delta(1, 1), "grew".to_string()),
                 (color::of_delta(-1, 1), "shrank".to_string()),
-                (color::of_delta(0, 1), "as before".to_string()),
+                (color::of_delta(0, 1), "unchanged".to_string()),
             ],
         };
         if let Some(highlight) = &flame.header.highlight {
@@ -47,11 +47,11 @@ impl Legend {
     /// What the entries are.
     pub(super) fn title(&self) -> &'static str {
         match self.by {
-            ColorBy::Package => "colour: package, with its self",
-            ColorBy::File => "colour: source file, with its self",
-            ColorBy::SelfValue => "colour: share of self",
-            ColorBy::Total => "colour: share of total",
-            ColorBy::Delta => "colour: change of total",
+            ColorBy::Package => "colour: package, with its share of self",
+            ColorBy::File => "colour: source file, with its share of self",
+            ColorBy::SelfValue => "colour: self as a share of what is shown",
+            ColorBy::Total => "colour: total as a share of what is shown",
+            ColorBy::Delta => "colour: change in total",
         }
     }
 

@@ -1,5 +1,7 @@
 
-// Labels are short names, shortened in the middle; the tooltip keeps the full name.
+// These functions replace or wrap those of inferno's script, which runs first.
+
+// Labels are short names, truncated in the middle; the tooltip has the full name.
 function update_text_for_elements(elements) {
     const width = frames.attributes.width.value;
     const size = known_font_width || fontsize * fontwidth;
@@ -20,26 +22,34 @@ function label_of(element) {
     return element.getAttribute("data-label") || g_to_func(element);
 }
 function fit(label, place, room) {
-    // The place that tells functions without a name apart goes first: `(anonymous) events.js:113`.
+    // Where there is no space for both, drop the place that distinguishes anonymous functions:
+    // `(anonymous) events.js:113`.
     if (place && label.length + 1 + place.length <= room) return `${label} ${place}`;
     if (label.length <= room) return label;
     if (room < 3) return "";
-    // Where there is no package, which the colour says too, the beginning tells more.
+    // The colour stands for the package, so the end of a qualified name says more. Other names keep their beginning.
     if (room < 14 && !/[.:/]/.test(label)) return label.slice(0, room - 1) + "…";
     const tail = room < 14 ? room - 1 : Math.floor((room - 1) / 2);
     return label.slice(0, room - 1 - tail) + "…" + label.slice(label.length - tail);
 }
-// The search looks at names, not at the numbers behind them.
+// The search matches the name only, without the numbers that follow it in the title.
 function g_to_func(element) {
     return g_to_text(element).replace(/ \([^(]*\)$/, "");
 }
-// Around a function in focus blocks grow up and down from its row: a zoom is about one side of it.
+// With a focus, callers grow upwards and callees downwards from its row. The picture has no stacks,
+// so a zoom into one side cannot narrow the other to the same samples. The row of the focus says so.
 const focus_row = () => Number(document.getElementById("frames").dataset.focus || 0);
 const side_of = (element) => Math.sign(Number(find_child(element, "rect").getAttribute("y")) - focus_row());
 const span_of = (element) => {
     const { attributes } = find_child(element, "rect");
     const left = parseInt(attributes["fg:x"].value);
     return [left, left + parseInt(attributes["fg:w"].value)];
+};
+const focus_block = () => Array.from(frames.children).find((element) => side_of(element) === 0);
+const reset_zoom = unzoom;
+unzoom = function () {
+    if (focus_row()) focus_block().removeAttribute("data-label");
+    reset_zoom();
 };
 const zoom_one_way = zoom;
 zoom = function (node) {
@@ -48,6 +58,8 @@ zoom = function (node) {
     const side = side_of(node);
     if (side === 0) return;
     unzoombtn.classList.remove("hide");
+    const [zoomed, other] = side < 0 ? ["callers", "callees"] : ["callees", "callers"];
+    focus_block().setAttribute("data-label", `zoomed into ${zoomed} only; ${other} still show the whole focus`);
     const [left, right] = span_of(node);
     const distance = (element) => Math.abs(Number(find_child(element, "rect").getAttribute("y")) - focus_row());
     for (const element of frames.children) {
@@ -64,7 +76,7 @@ zoom = function (node) {
     update_text_for_elements(frames.children);
 };
 const is_found = (element) => find_child(element, "rect").attributes["fg:orig_fill"] !== undefined;
-// The share that one side's blocks with the colour of the search take up.
+// The share of the width that matching blocks cover on one side, as text.
 function matched_share(side) {
     const found = Array.from(frames.children).filter((element) => {
         return is_found(element) && side_of(element) === side && !element.classList.contains("parent");
@@ -77,7 +89,7 @@ function matched_share(side) {
     }
     return (100 * sum / total_samples).toFixed(1) + "%";
 }
-// What is no regular expression is searched for as it stands.
+// A term that is not a valid regular expression is matched literally.
 const search_pattern = search;
 search = function (term) {
     try {
@@ -99,11 +111,11 @@ reset_search = function () {
 window.addEventListener("keydown", (event) => {
     if (event.key !== "Escape") return;
     unzoom();
-    // The zoom leaves the address; a search stays in it.
+    // Remove the zoom from the address, and keep the search.
     const { x, y, ...rest } = get_params();
     if (x !== undefined) history.replaceState(null, null, parse_params(rest));
 });
-// On paper the picture is as wide as the page, not as the window was.
+// In print, scale the picture to the page instead of the window.
 window.addEventListener("beforeprint", () => {
     const { width, height } = svg;
     if (fluiddrawing) svg.setAttribute("viewBox", `0 0 ${width.baseVal.value} ${height.baseVal.value}`);

@@ -59,14 +59,15 @@ fn blocks_have_names_widths_and_numbers() {
     let (blocks, texts) = read(&draw(&from_notation("main@m.go:1;work@w.go:7 3\nmain@m.go:2 1\n 1")));
     let rows: Vec<String> = blocks.iter().map(|(title, (width, _))| format!("{width} {title}")).collect();
     let expected = [
-        "5 all — 5 (100.0%) (samples, without a stack 1 20.0%)",
+        "5 all — 5 (100.0%) (samples, samples without a stack 1 20.0%)",
         "4 main (m.go, total 4 80.0%, self 1 20.0%)",
         "3 work (w.go, total 3 60.0%, self 3 60.0%)",
     ];
     assert_eq!(rows, expected);
     assert!(texts.contains(&"samples 5 · a wide block was often seen running".to_string()), "{texts:?}");
     assert!(
-        texts.iter().any(|text| text == "blank right of the blocks on the root: without a stack 1 20.0%")
+        texts.iter().any(|text| text
+            == "empty space to the right of the blocks on the root: samples without a stack 1 20.0%")
     );
 }
 
@@ -168,8 +169,8 @@ fn the_inverted_graph_shows_self() {
     );
     let (blocks, texts) = read(&picture);
     assert!(blocks.contains_key("work (self 3 100.0%)"), "{blocks:?}");
-    assert!(blocks.contains_key("main (self of the first function 3 100.0%)"), "{blocks:?}");
-    let subtitle = "samples 3 · bottom-up: each function with its callers; wide = much self";
+    assert!(blocks.contains_key("main (self of the function at the root 3 100.0%)"), "{blocks:?}");
+    let subtitle = "samples 3 · bottom-up: each function with its callers; wide = a large self value";
     assert!(texts.contains(&subtitle.to_string()), "{texts:?}");
 }
 
@@ -185,7 +186,7 @@ fn a_comparison_is_red_and_blue() {
     let fill = |name| blocks.iter().find(|(title, _)| title.starts_with(name)).unwrap().1.1.clone();
     assert_eq!((fill("grew"), fill("same")), ("#f27766".to_string(), "#ececec".to_string()));
     assert_eq!(fill("shrank"), "#6faee6");
-    assert!(blocks.contains_key("grew (total 6 40.0%, self 6 40.0%, was 2, changed by +4)"), "{blocks:?}");
+    assert!(blocks.contains_key("grew (total 6 40.0%, self 6 40.0%, old 2, change +4)"), "{blocks:?}");
     assert!(texts.contains(&"1 removed: gone 3".to_string()), "{texts:?}");
 }
 
@@ -231,7 +232,7 @@ fn a_rescaled_old_side_is_said() {
     options.scope.base = Some(BaseSide { inputs, metric: 1, recording, normalize });
     let (blocks, texts) = read(&draw_with(&from_notation("a 6 2\nb 4 3"), &options, &SvgOptions::default()));
     // 2 and 3, twice as many.
-    assert!(blocks.contains_key("a (total 6 60.0%, self 6 60.0%, was 4, changed by +2)"), "{blocks:?}");
+    assert!(blocks.contains_key("a (total 6 60.0%, self 6 60.0%, old 4, change +2)"), "{blocks:?}");
     let sentence = "samples 10 · base old.pb.gz samples 5 in 3.00s · rescaled × 2.000 (total)";
     assert!(texts.iter().any(|text| text.starts_with(sentence)), "{texts:?}");
 }

@@ -17,7 +17,7 @@ const NOTE: usize = 108;
 const DOT: &str = " · ";
 
 /// What the width of a block means in a bottom-up graph, whatever the metric.
-const INVERTED: &str = "bottom-up: each function with its callers; wide = much self";
+const INVERTED: &str = "bottom-up: each function with its callers; wide = a large self value";
 
 /// Characters of the name of a function that is no longer there.
 const REMOVED: usize = 48;
@@ -141,7 +141,7 @@ impl<'f> Wording<'f> {
         let header = &self.flame.header;
         let mut parts = vec![header.metric.name.clone()];
         if self.filtered {
-            parts.push(format!("all of it {}", self.scale.format(header.total)));
+            parts.push(format!("whole profile {}", self.scale.format(header.total)));
         }
         parts.extend(self.flame.nodes[0].old.map(|old| self.change(header.shown, old.total)));
         parts.extend(self.no_stack());
@@ -163,7 +163,7 @@ impl<'f> Wording<'f> {
         match self.flame.direction {
             // Callers are as wide as the self of the first function, as far as they lead to it.
             Direction::BottomUp => {
-                let whose = if node.parent == 0 { "self" } else { "self of the first function" };
+                let whose = if node.parent == 0 { "self" } else { "self of the function at the root" };
                 parts.push(format!("{whose} {}", self.value(node.total)));
             }
             Direction::TopDown => {
@@ -179,7 +179,7 @@ impl<'f> Wording<'f> {
 
     fn change(&self, new: i64, old: i64) -> String {
         let change = self.scale.format_signed(new.saturating_sub(old));
-        format!("was {}, changed by {change}", self.scale.format(old))
+        format!("old {}, change {change}", self.scale.format(old))
     }
 
     /// `4.82s 5.6%`, and where filters are active also the share of what is shown.
@@ -190,14 +190,14 @@ impl<'f> Wording<'f> {
         if !self.filtered {
             return format!("{value_text} {all}").trim_end().to_string();
         }
-        format!("{value_text} {all} of all {} of shown", unit::share(value, header.shown))
+        format!("{value_text} {all} of all {} of what is shown", unit::share(value, header.shown))
     }
 
     fn no_stack(&self) -> Option<String> {
         let header = &self.flame.header;
         let share = unit::share(header.no_stack, header.total);
         (header.no_stack != 0)
-            .then(|| format!("without a stack {} {share}", self.scale.format(header.no_stack)))
+            .then(|| format!("samples without a stack {} {share}", self.scale.format(header.no_stack)))
     }
 
     /// What the picture leaves out, and what its marks mean.
@@ -217,10 +217,10 @@ impl<'f> Wording<'f> {
             ));
         }
         if let Some(no_stack) = self.no_stack() {
-            notes.push(format!("blank right of the blocks on the root: {no_stack}"));
+            notes.push(format!("empty space to the right of the blocks on the root: {no_stack}"));
         }
         if flame.nodes.iter().chain(&flame.callers).any(|node| node.inlined) {
-            notes.push("slanted: inlined".to_string());
+            notes.push("italic: inlined".to_string());
         }
         notes.extend(self.removed());
         notes.extend(flame.header.warnings.iter().map(|warning| format!("warning: {warning}")));

@@ -37,7 +37,7 @@ pub struct TopRow {
     /// Its values.
     #[serde(flatten)]
     pub values: Values,
-    /// Whether it does the work by itself: self is at least 90 % of total and 1 % of all.
+    /// Whether it is leaf-heavy: self is at least 90 % of total and 1 % of all.
     pub candidate: bool,
     /// Whether the profiler itself put it there: its self is that of its callers.
     #[serde(skip_serializing_if = "std::ops::Not::not")]

@@ -127,7 +127,7 @@ fn unmark_idle(subject: &Subject<'_>, metric: usize, keys: &[KeyId], rows: &mut 
     }
 }
 
-/// Whether a function does the work by itself: self is at least 90 % of total and 1 % of all.
+/// Whether a function is leaf-heavy: self is at least 90 % of total and 1 % of all.
 fn is_candidate(self_value: i64, total: i64, whole: i64) -> bool {
     let [own, total, whole] = [self_value, total, whole].map(|value| u128::from(value.unsigned_abs()));
     own > 0 && own * 10 >= total * 9 && own * 100 >= whole

@@ -21,7 +21,7 @@ use crate::view::{Scope, Sort, SortKey, TopOptions, companion, top_per_event, to
     option.help("Metric to show, by name or number (repeat it for columns side by side)")
 }))]
 #[command(after_help = "Examples:
-  prof top -n 10 cpu.pb.gz                    which functions do the work themselves
+  prof top -n 10 cpu.pb.gz                    which functions have the largest self time
   prof top -n 10 -m alloc_space heap.pb.gz    who allocates the most, whether freed or not
   prof top -n 10 --base old.pb.gz new.pb.gz   what changed the most")]
 pub(crate) struct TopCommand {

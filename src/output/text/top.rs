@@ -25,8 +25,7 @@ pub(super) fn lines(top: &Top, style: &Style) -> Result<Vec<Line>, IncompatibleU
     let table = Table::new(top, style)?;
     lines.extend(table.lines());
     if top.rows.iter().any(|row| row.candidate) {
-        let note =
-            format!("{} self is at least 90% of total: it does the work itself", style.glyphs.candidate);
+        let note = format!("{} leaf-heavy: self is at least 90% of total", style.glyphs.candidate);
         lines.push(Line::new(note, Emphasis::Faint));
     }
     if table.per_call.is_some() && top.header.about.columns.is_empty() {

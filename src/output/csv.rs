@@ -3,12 +3,12 @@
 use std::io::{self, Write};
 
 use crate::name::clean;
-use crate::output::rows::Rows;
+use crate::output::rows::ReportTable;
 use crate::report::Report;
 
 /// Writes the rows of a report, with a line of column names first. Fails where `out` does.
 pub fn csv(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    let rows = Rows::of(report);
+    let rows = ReportTable::of(report);
     line(out, &rows.columns)?;
     rows.cells().try_for_each(|row| line(out, &row))
 }

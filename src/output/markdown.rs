@@ -7,7 +7,7 @@ use std::io::{self, Write};
 
 use crate::name::{clean, display_width};
 use crate::output::diff::comment;
-use crate::output::rows::Rows;
+use crate::output::rows::ReportTable;
 use crate::output::text::{Style, artefact_words, heading, overlap_note, short_file};
 use crate::report::{Header, MetricName, Report};
 use crate::unit::{self, IncompatibleUnits, Unit};
@@ -25,7 +25,7 @@ pub fn markdown(
     if let Report::Info(found) = report {
         return info::write(found, out).map(Ok);
     }
-    let rows = Rows::of(report);
+    let rows = ReportTable::of(report);
     let (titles, mut cells) = (&rows.columns, rows.cells().collect::<Vec<_>>());
     if let Report::Hot(found) = report {
         hot::write_words(found, titles, &mut cells);

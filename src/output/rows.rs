@@ -11,14 +11,14 @@ use crate::report::{
 };
 
 /// A report as a table. Its rows are made as they are asked for: a tree has millions of them.
-pub(super) struct Rows<'r> {
+pub(super) struct ReportTable<'r> {
     report: &'r Report,
     /// The names of the columns, in the order of the keys of the report in JSON. What a key holds that is
     /// itself an object becomes one column for each of its keys: `old.self`, `old.total`.
     pub(super) columns: Vec<String>,
 }
 
-impl<'r> Rows<'r> {
+impl<'r> ReportTable<'r> {
     pub(super) fn of(report: &'r Report) -> Self {
         let mut columns: Vec<String> = Vec::new();
         for (name, _) in objects(report).flat_map(flatten) {
@@ -26,7 +26,7 @@ impl<'r> Rows<'r> {
                 columns.push(name);
             }
         }
-        Rows { report, columns }
+        ReportTable { report, columns }
     }
 
     /// A cell for each column, row by row.

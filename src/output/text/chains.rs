@@ -4,24 +4,24 @@ use crate::name::{Chain, fit};
 
 /// How much of a joined row is shown.
 #[derive(Clone, Copy)]
-pub(super) struct Room {
+pub(super) struct NameWidth {
     /// The columns that names have, where there is a limit.
     pub(super) columns: Option<usize>,
     /// Where all names are to be shown: the columns from which on they stand below each other.
     pub(super) full: Option<usize>,
 }
 
-impl Room {
+impl NameWidth {
     /// The same room without the columns that something else takes.
-    pub(super) fn without(self, taken: usize, least: usize) -> Room {
+    pub(super) fn without(self, taken: usize, least: usize) -> NameWidth {
         let left = |columns: usize| columns.saturating_sub(taken).max(least);
-        Room { columns: self.columns.map(left), full: self.full.map(left) }
+        NameWidth { columns: self.columns.map(left), full: self.full.map(left) }
     }
 }
 
 /// The text of a joined row. With `--chains full` names that do not fit one line have lines of their own,
 /// which begin with the arrow: all but the first of what is returned.
-pub(super) fn lines<S: AsRef<str>>(chain: &Chain<'_, S>, room: Room) -> Vec<String> {
+pub(super) fn lines<S: AsRef<str>>(chain: &Chain<'_, S>, room: NameWidth) -> Vec<String> {
     match room.full {
         Some(width) if !chain.is_within(width) => {
             let name = |(index, name): (usize, &S)| {

@@ -5,21 +5,21 @@ use std::collections::{HashMap, HashSet};
 use crate::name::{display_width, fit_telling};
 use crate::output::diff::words;
 use crate::output::text::Style;
-use crate::output::text::columns::{Columns, Emphasis, Line, pad, wrap};
 use crate::output::text::header::{scale, shorten};
-use crate::output::text::names::Names;
+use crate::output::text::names::DisplayNames;
+use crate::output::text::table::{Emphasis, TextLine, TextTable, pad, wrap};
 use crate::report::{Diff, DiffRow, DiffSide, DiffVerdict, RowVerdict};
 use crate::unit::{self, IncompatibleUnits};
 
 /// The two sides, the rows, what could have been seen, and the verdict with the exit code.
-pub(super) fn lines(diff: &Diff, style: &Style) -> Result<Vec<Line>, IncompatibleUnits> {
+pub(super) fn lines(diff: &Diff, style: &Style) -> Result<Vec<TextLine>, IncompatibleUnits> {
     let mut lines = sides(diff, style)?;
     for text in words::folded(diff).into_iter().chain(words::filters(diff)) {
         let text = broken(&style.glyphs.plain(&text), style.layout_width());
-        lines.extend(text.into_iter().map(|line| Line::new(line, Emphasis::Faint)));
+        lines.extend(text.into_iter().map(|line| TextLine::new(line, Emphasis::Faint)));
     }
     if diff.rows.is_empty() {
-        lines.push(Line::new("no samples on either side", Emphasis::Faint));
+        lines.push(TextLine::new("no samples on either side", Emphasis::Faint));
     } else {
         lines.extend(table(diff, style));
     }
@@ -45,12 +45,14 @@ pub(super) fn lines(diff: &Diff, style: &Style) -> Result<Vec<Line>, Incompatibl
     }
     for (note, emphasis) in notes {
         let note = style.glyphs.plain(&note).into_owned();
-        lines.extend(broken(&note, style.layout_width()).into_iter().map(|line| Line::new(line, emphasis)));
+        lines.extend(
+            broken(&note, style.layout_width()).into_iter().map(|line| TextLine::new(line, emphasis)),
+        );
     }
     Ok(lines)
 }
 
-fn sides(diff: &Diff, style: &Style) -> Result<Vec<Line>, IncompatibleUnits> {
+fn sides(diff: &Diff, style: &Style) -> Result<Vec<TextLine>, IncompatibleUnits> {
     let scale = scale(&diff.header.metric, diff.old.total.max(diff.new.total), style)?;
     let both = [("old", &diff.old), ("new", &diff.new)];
     let rests = both.map(|(_, side)| {
@@ -79,7 +81,7 @@ fn sides(diff: &Diff, style: &Style) -> Result<Vec<Line>, IncompatibleUnits> {
             lines.push(format!("{which}  {}  {rest}", pad(name, width)));
         }
     }
-    Ok(lines.into_iter().map(|line| Line::new(line, Emphasis::None)).collect())
+    Ok(lines.into_iter().map(|line| TextLine::new(line, Emphasis::None)).collect())
 }
 
 /// Columns of `old` and the gap after it.
@@ -89,15 +91,15 @@ const GAP: usize = 2;
 /// Inputs with fewer columns than this get a line of their own.
 const LEAST_INPUTS: usize = 12;
 
-fn table(diff: &Diff, style: &Style) -> Vec<Line> {
-    let names = Names::new(diff.rows.iter().map(|row| &row.name), style);
+fn table(diff: &Diff, style: &Style) -> Vec<TextLine> {
+    let names = DisplayNames::new(diff.rows.iter().map(|row| &row.name), style);
     let rows: Vec<&DiffRow> = diff.rows.iter().filter(|row| is_shown(row, diff)).collect();
     let full: Vec<FullName> = rows.iter().map(|row| FullName::new(row, &names)).collect();
     let (table, room) = layout(diff, &rows, &full, style);
     let shown = fit_all(&full, room, style.glyphs.ellipsis);
 
     let blank = vec![String::new(); table.titles.len() - 1];
-    let mut columns = Columns::new(table.titles).first_left();
+    let mut columns = TextTable::new(table.titles).first_left();
     for ((row, numbers), name) in rows.iter().zip(table.numbers).zip(&shown) {
         columns.row(numbers, name.clone().unwrap_or_default(), emphasis(row));
     }
@@ -114,7 +116,7 @@ fn table(diff: &Diff, style: &Style) -> Vec<Line> {
         if shown[row].is_none() {
             let width = style.layout_width().saturating_sub(INDENT.len());
             let parts = broken(&full[row].text(), width).into_iter();
-            lines.extend(parts.map(|part| Line::new(format!("{INDENT}{part}"), emphasis(rows[row]))));
+            lines.extend(parts.map(|part| TextLine::new(format!("{INDENT}{part}"), emphasis(rows[row]))));
         }
     }
     lines
@@ -202,30 +204,30 @@ impl Number {
 }
 
 /// Columns of numbers.
-struct Table {
+struct DiffTable {
     /// One title for each column, and that of the names.
     titles: Vec<String>,
     numbers: Vec<Vec<String>>,
 }
 
-impl Table {
+impl DiffTable {
     fn new(diff: &Diff, rows: &[&DiffRow], columns: &[Number], style: &Style) -> Self {
         let plain = |text: &str| style.glyphs.plain(text).into_owned();
         let mut titles: Vec<String> = columns.iter().map(|column| plain(column.title())).collect();
         titles.push(diff.header.about.noun.0.to_uppercase());
         let cells = |row: &&DiffRow| columns.iter().map(|column| plain(&column.cell(diff, row))).collect();
-        Table { titles, numbers: rows.iter().map(cells).collect() }
+        DiffTable { titles, numbers: rows.iter().map(cells).collect() }
     }
 
     /// How much of a line the numbers take.
     fn width(&self) -> usize {
         let titles: Vec<&str> = self.titles.iter().map(String::as_str).collect();
-        Columns::width_of_numbers(&titles, &self.numbers)
+        TextTable::width_of_numbers(&titles, &self.numbers)
     }
 }
 
 /// The most columns that leave room for names, and that room; `None` where nothing limits it.
-fn layout(diff: &Diff, rows: &[&DiffRow], names: &[FullName], style: &Style) -> (Table, Option<usize>) {
+fn layout(diff: &Diff, rows: &[&DiffRow], names: &[FullName], style: &Style) -> (DiffTable, Option<usize>) {
     let widest = names.iter().map(|name| display_width(&name.text())).max().unwrap_or(0);
     let wanted = widest.min(LEAST_NAME);
     let mut columns = Number::ALL.to_vec();
@@ -235,7 +237,7 @@ fn layout(diff: &Diff, rows: &[&DiffRow], names: &[FullName], style: &Style) -> 
     }
     let mut giving_way = Number::GIVING_WAY.into_iter();
     loop {
-        let table = Table::new(diff, rows, &columns, style);
+        let table = DiffTable::new(diff, rows, &columns, style);
         let Some(width) = style.width else { return (table, None) };
         let room = width.saturating_sub(table.width());
         let next = giving_way.next();
@@ -253,7 +255,7 @@ struct FullName {
 }
 
 impl FullName {
-    fn new(row: &DiffRow, names: &Names) -> Self {
+    fn new(row: &DiffRow, names: &DisplayNames) -> Self {
         let after = words::after_name(row, |name| crate::name::clean(names.get(name)).into_owned());
         FullName { name: names.get(&row.name).to_string(), after }
     }

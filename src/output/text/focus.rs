@@ -2,33 +2,33 @@
 
 use crate::name::{clean, display_width, fit};
 use crate::output::text::Style;
-use crate::output::text::columns::{Columns, Emphasis, Grid, Line, wrap};
-use crate::output::text::compared;
+use crate::output::text::comparison;
 use crate::output::text::header;
 use crate::output::text::layout::Layout;
-use crate::output::text::names::{Names, short_file};
+use crate::output::text::names::{DisplayNames, short_file};
+use crate::output::text::table::{Emphasis, Grid, TextLine, TextTable, wrap};
 use crate::report::{Focus, Match, More, Neighbour, NeighbourKind, Overlap, Pair, StackInfo};
 use crate::unit::{self, IncompatibleUnits, Scale};
 
 /// The header, the function between callers and callees, and the functions meant where they are
 /// several.
-pub(super) fn lines(focus: &Focus, style: &Style) -> Result<Vec<Line>, IncompatibleUnits> {
+pub(super) fn lines(focus: &Focus, style: &Style) -> Result<Vec<TextLine>, IncompatibleUnits> {
     let mut lines = header::lines(&focus.header, style)?;
     let neighbours = focus.callers.iter().chain(&focus.callees).map(|row| &row.name);
     let matches = focus.matches.iter().map(|row| &row.name);
-    let drawing = Drawing {
+    let drawing = FocusText {
         focus,
         style,
         scale: header::scale(&focus.header.metric, focus.total.max(old(focus).total), style)?,
-        names: Names::of(&focus.header, neighbours.chain(matches), style),
+        names: DisplayNames::of(&focus.header, neighbours.chain(matches), style),
     };
     lines.extend(drawing.lines());
     if let Some(note) = overlap_note(focus) {
         let note = style.width.map_or_else(|| vec![note.clone()], |width| wrap(&note, width));
-        lines.extend(note.into_iter().map(|line| Line::new(line, Emphasis::Faint)));
+        lines.extend(note.into_iter().map(|line| TextLine::new(line, Emphasis::Faint)));
     }
     let note = header::highlight_note(&focus.header, &drawing.scale, style);
-    lines.extend(note.map(|note| Line::new(note, Emphasis::Faint)));
+    lines.extend(note.map(|note| TextLine::new(note, Emphasis::Faint)));
     if focus.matches.len() > 1 {
         lines.extend(drawing.matches());
     }
@@ -81,15 +81,15 @@ fn old(focus: &Focus) -> Pair {
 /// A row before its numbers are written: new and old value, name.
 type DrawnRow = (i64, i64, String, Emphasis);
 
-struct Drawing<'f> {
+struct FocusText<'f> {
     focus: &'f Focus,
     style: &'f Style,
     scale: Scale,
-    names: Names,
+    names: DisplayNames,
 }
 
 /// A line before it is laid out.
-struct DrawnLine {
+struct FocusLine {
     numbers: Vec<String>,
     prefix: &'static str,
     name: String,
@@ -98,8 +98,8 @@ struct DrawnLine {
     emphasis: Emphasis,
 }
 
-impl Drawing<'_> {
-    fn lines(&self) -> Vec<Line> {
+impl FocusText<'_> {
+    fn lines(&self) -> Vec<TextLine> {
         let focus = self.focus;
         let above = self.side(&focus.callers, focus.more_callers, "caller");
         let mut below = vec![(focus.self_value, old(focus).self_value, "(self)".to_string(), Emphasis::None)];
@@ -116,7 +116,7 @@ impl Drawing<'_> {
             drawn.push(self.draw(row, if index == last { glyphs.last } else { glyphs.branch }));
         }
         let titles = match &focus.header.base {
-            Some(_) => compared::titles("TOTAL", self.style),
+            Some(_) => comparison::titles("TOTAL", self.style),
             None if self.is_filtered() => ["TOTAL", "%FUNC", "%ALL", "%SHOWN"].map(str::to_string).to_vec(),
             None => ["TOTAL", "%FUNC", "%ALL"].map(str::to_string).to_vec(),
         };
@@ -140,7 +140,7 @@ impl Drawing<'_> {
     fn numbers(&self, value: i64, old: i64) -> Vec<String> {
         let header = &self.focus.header;
         if let Some(base) = &header.base {
-            return compared::cells(&self.scale, base, value, old, self.style);
+            return comparison::cells(&self.scale, base, value, old, self.style);
         }
         let mut cells = vec![
             self.scale.format(value),
@@ -173,11 +173,11 @@ impl Drawing<'_> {
         (more.rows > 0).then_some((more.value, more.old.unwrap_or(0), text, Emphasis::Faint))
     }
 
-    fn draw(&self, (value, old, name, emphasis): DrawnRow, prefix: &'static str) -> DrawnLine {
-        DrawnLine { numbers: self.numbers(value, old), prefix, name, beside: String::new(), emphasis }
+    fn draw(&self, (value, old, name, emphasis): DrawnRow, prefix: &'static str) -> FocusLine {
+        FocusLine { numbers: self.numbers(value, old), prefix, name, beside: String::new(), emphasis }
     }
 
-    fn function(&self) -> DrawnLine {
+    fn function(&self) -> FocusLine {
         let focus = self.focus;
         let name = match &focus.matches[..] {
             [one] => self.names.get(&one.name).to_string(),
@@ -188,7 +188,7 @@ impl Drawing<'_> {
             }
         };
         let file = focus.file.as_deref().filter(|_| self.style.is_wide());
-        DrawnLine {
+        FocusLine {
             numbers: self.numbers(focus.total, old(focus).total),
             prefix: self.style.glyphs.focus,
             name,
@@ -197,10 +197,10 @@ impl Drawing<'_> {
         }
     }
 
-    fn lay_out(&self, titles: Vec<String>, last: &str, drawn: Vec<DrawnLine>) -> Vec<Line> {
+    fn lay_out(&self, titles: Vec<String>, last: &str, drawn: Vec<FocusLine>) -> Vec<TextLine> {
         let numbers: Vec<Vec<String>> = drawn.iter().map(|line| line.numbers.clone()).collect();
         let layout = Layout::new(&titles, &Grid::new(&titles, &numbers), &[], self.style);
-        let mut columns = Columns::new(layout.keep(titles).into_iter().chain([last.to_string()]));
+        let mut columns = TextTable::new(layout.keep(titles).into_iter().chain([last.to_string()]));
         for line in drawn {
             let name = match layout.room {
                 None => line.name,
@@ -218,7 +218,7 @@ impl Drawing<'_> {
     }
 
     /// The functions meant, each by itself.
-    fn matches(&self) -> Vec<Line> {
+    fn matches(&self) -> Vec<TextLine> {
         let matches = &self.focus.matches;
         let shown = matches.len().min(MOST_MATCHES);
         let row = |row: &Match| {
@@ -233,7 +233,7 @@ impl Drawing<'_> {
         let titles = ["TOTAL", "%ALL", "SELF"];
         let numbers: Vec<Vec<String>> = matches[..shown].iter().map(row).collect();
         let layout = Layout::new(&titles, &Grid::new(&titles, &numbers), &[], self.style);
-        let mut columns = Columns::new(layout.keep(titles.to_vec()).into_iter().chain([&*title]));
+        let mut columns = TextTable::new(layout.keep(titles.to_vec()).into_iter().chain([&*title]));
         for (numbers, row) in numbers.into_iter().zip(matches) {
             let name = self.names.get(&row.name);
             let ellipsis = self.style.glyphs.ellipsis;
@@ -245,7 +245,7 @@ impl Drawing<'_> {
             let rest = format!("{} {count} more", self.style.glyphs.ellipsis);
             columns.row(layout.keep(vec![String::new(); 3]), rest, Emphasis::Faint);
         }
-        let mut lines = vec![Line::default()];
+        let mut lines = vec![TextLine::default()];
         lines.extend(columns.lines());
         lines
     }

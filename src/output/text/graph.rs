@@ -4,35 +4,35 @@ use hashbrown::HashMap;
 
 use crate::name::{display_width, fit};
 use crate::output::text::Style;
-use crate::output::text::columns::{Columns, Emphasis, Grid, Line};
-use crate::output::text::compared;
+use crate::output::text::comparison;
 use crate::output::text::header;
 use crate::output::text::layout::Layout;
-use crate::output::text::names::Names;
+use crate::output::text::names::DisplayNames;
+use crate::output::text::table::{Emphasis, Grid, TextLine, TextTable};
 use crate::report::{Graph, GraphEdge, GraphNode, Name, Pair};
 use crate::unit::{self, IncompatibleUnits, Scale};
 
 /// The header, the nodes with their edges, and what was left out.
-pub(super) fn lines(graph: &Graph, style: &Style) -> Result<Vec<Line>, IncompatibleUnits> {
+pub(super) fn lines(graph: &Graph, style: &Style) -> Result<Vec<TextLine>, IncompatibleUnits> {
     let mut lines = header::lines(&graph.header, style)?;
     let largest = graph.header.shown.max(graph.header.about.base.sum);
     let scale = header::scale(&graph.header.metric, largest, style)?;
-    let names = Names::of(&graph.header, graph.nodes.iter().map(|node| &node.name), style);
-    let drawing = Drawing { graph, style, scale, names };
+    let names = DisplayNames::of(&graph.header, graph.nodes.iter().map(|node| &node.name), style);
+    let drawing = GraphText { graph, style, scale, names };
     lines.extend(drawing.lines());
-    lines.extend(drawing.notes().into_iter().map(|note| Line::new(note, Emphasis::Faint)));
+    lines.extend(drawing.notes().into_iter().map(|note| TextLine::new(note, Emphasis::Faint)));
     Ok(lines)
 }
 
-struct Drawing<'g> {
+struct GraphText<'g> {
     graph: &'g Graph,
     style: &'g Style,
     scale: Scale,
-    names: Names,
+    names: DisplayNames,
 }
 
 /// A line before it is laid out.
-struct DrawnLine<'g> {
+struct GraphLine<'g> {
     numbers: Vec<String>,
     prefix: String,
     name: &'g str,
@@ -41,8 +41,8 @@ struct DrawnLine<'g> {
     emphasis: Emphasis,
 }
 
-impl Drawing<'_> {
-    fn lines(&self) -> Vec<Line> {
+impl GraphText<'_> {
+    fn lines(&self) -> Vec<TextLine> {
         let mut called_by: HashMap<&str, Vec<&GraphEdge>> = HashMap::new();
         let mut calls: HashMap<&str, Vec<&GraphEdge>> = HashMap::new();
         for edge in &self.graph.edges {
@@ -64,7 +64,7 @@ impl Drawing<'_> {
         titles.push("SELF".to_string());
         let numbers: Vec<Vec<String>> = drawn.iter().map(|line| line.numbers.clone()).collect();
         let layout = Layout::new(&titles, &Grid::new(&titles, &numbers), &[], self.style);
-        let mut columns = Columns::new(layout.keep(titles).into_iter().chain([title]));
+        let mut columns = TextTable::new(layout.keep(titles).into_iter().chain([title]));
         for line in drawn {
             let name = match layout.room {
                 Some(room) => {
@@ -87,7 +87,7 @@ impl Drawing<'_> {
 
     fn value_titles(&self) -> Vec<String> {
         if self.graph.header.base.is_some() {
-            return compared::titles("TOTAL", self.style);
+            return comparison::titles("TOTAL", self.style);
         }
         let shares: &[&str] = if self.is_filtered() { &["%ALL", "%SHOWN"] } else { &["%"] };
         ["TOTAL"].iter().chain(shares).map(ToString::to_string).collect()
@@ -97,7 +97,7 @@ impl Drawing<'_> {
     fn value(&self, value: i64, old: Option<i64>) -> Vec<String> {
         let header = &self.graph.header;
         if let Some(base) = &header.base {
-            return compared::cells(&self.scale, base, value, old.unwrap_or(0), self.style);
+            return comparison::cells(&self.scale, base, value, old.unwrap_or(0), self.style);
         }
         let mut cells = vec![self.scale.format(value), unit::share(value, header.total)];
         if self.is_filtered() {
@@ -106,27 +106,27 @@ impl Drawing<'_> {
         cells
     }
 
-    fn node<'g>(&'g self, node: &'g GraphNode) -> DrawnLine<'g> {
+    fn node<'g>(&'g self, node: &'g GraphNode) -> GraphLine<'g> {
         let mut numbers = self.value(node.total, node.old.map(|old| old.total));
         numbers.push(self.scale.format(node.self_value));
         let is_marked = self.graph.header.is_highlighted(&node.name);
         let emphasis = if is_marked { Emphasis::Marked } else { Emphasis::Bold };
         let mark = if is_marked { self.style.glyphs.marked.to_string() } else { String::new() };
         let new = Pair { self_value: node.self_value, total: node.total };
-        let side = node.old.map_or("", |old| compared::on_one_side(new, old));
-        DrawnLine { numbers, prefix: mark, name: self.names.get(&node.name), side, emphasis }
+        let side = node.old.map_or("", |old| comparison::on_one_side(new, old));
+        GraphLine { numbers, prefix: mark, name: self.names.get(&node.name), side, emphasis }
     }
 
     /// `← caller` or `→ callee`, or `→ … → callee` where functions between were left out.
-    fn edge<'g>(&'g self, edge: &'g GraphEdge, arrow: &str, other: &'g Name) -> DrawnLine<'g> {
+    fn edge<'g>(&'g self, edge: &'g GraphEdge, arrow: &str, other: &'g Name) -> GraphLine<'g> {
         let mut numbers = self.value(edge.value, edge.old);
         numbers.push(String::new());
         let between =
             if edge.bridged { format!("{}{arrow}", self.style.glyphs.ellipsis) } else { String::new() };
         let prefix = format!("  {}{between}", arrow.trim_start());
         let pair = |total| Pair { self_value: 0, total };
-        let side = edge.old.map_or("", |old| compared::on_one_side(pair(edge.value), pair(old)));
-        DrawnLine { numbers, prefix, name: self.names.get(other), side, emphasis: Emphasis::None }
+        let side = edge.old.map_or("", |old| comparison::on_one_side(pair(edge.value), pair(old)));
+        GraphLine { numbers, prefix, name: self.names.get(other), side, emphasis: Emphasis::None }
     }
 
     fn notes(&self) -> Vec<String> {

@@ -3,23 +3,23 @@
 use crate::name::{clean, display_width, fit};
 use crate::output::headline;
 use crate::output::text::Style;
-use crate::output::text::columns::{Emphasis, Line};
-use crate::output::text::compared;
+use crate::output::text::comparison;
+use crate::output::text::table::{Emphasis, TextLine};
 use crate::report::{Header, MetricName};
 use crate::unit::{self, IncompatibleUnits, Scale};
 
 /// `gpq.pprof · cpu 85.99s in 40.73s, 2.11 CPUs busy · 8,599 samples`
-pub(super) fn lines(header: &Header, style: &Style) -> Result<Vec<Line>, IncompatibleUnits> {
+pub(super) fn lines(header: &Header, style: &Style) -> Result<Vec<TextLine>, IncompatibleUnits> {
     let about = &header.about;
     let rest = headline::recording(&metrics(header, style)?, about, style.is_wide()).join(style.glyphs.dot);
-    let mut lines = vec![Line::new(with_inputs(header, &rest, style), Emphasis::None)];
-    lines.extend(compared::base_line(header, style)?);
+    let mut lines = vec![TextLine::new(with_inputs(header, &rest, style), Emphasis::None)];
+    lines.extend(comparison::base_line(header, style)?);
     if let Some(filters) = filter_line(header, style)? {
-        lines.push(Line::new(filters, Emphasis::Faint));
+        lines.push(TextLine::new(filters, Emphasis::Faint));
     }
-    lines.extend(idle_note(header).map(|text| Line::new(text, Emphasis::Faint)));
+    lines.extend(idle_note(header).map(|text| TextLine::new(text, Emphasis::Faint)));
     lines.extend(
-        about.approximation.as_ref().map(|text| Line::new(clean(text).into_owned(), Emphasis::Faint)),
+        about.approximation.as_ref().map(|text| TextLine::new(clean(text).into_owned(), Emphasis::Faint)),
     );
     Ok(lines)
 }

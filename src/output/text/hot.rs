@@ -2,49 +2,51 @@
 
 use crate::name::{Anchor, Chain, display_width};
 use crate::output::text::Style;
-use crate::output::text::chains::{self, Room};
-use crate::output::text::columns::{Columns, Emphasis, Grid, Line};
-use crate::output::text::compared;
+use crate::output::text::chains::{self, NameWidth};
+use crate::output::text::comparison;
 use crate::output::text::header;
 use crate::output::text::layout::{LEAST_NAME, Layout};
-use crate::output::text::names::Names;
+use crate::output::text::names::DisplayNames;
+use crate::output::text::table::{Emphasis, Grid, TextLine, TextTable};
 use crate::report::{Hot, HotSequence, Name, Neighbour, Pair, PathStep};
 use crate::unit::{self, IncompatibleUnits, Scale};
 
 /// The header, the path and where it ends, the sequences and who calls them.
-pub(super) fn lines(hot: &Hot, style: &Style) -> Result<Vec<Line>, IncompatibleUnits> {
+pub(super) fn lines(hot: &Hot, style: &Style) -> Result<Vec<TextLine>, IncompatibleUnits> {
     let mut lines = header::lines(&hot.header, style)?;
     let path = hot.path.iter().chain(&hot.next).map(|step| &step.name);
     let frames = hot.sequences.iter().flat_map(|sequence| &sequence.frames);
     let callers = hot.sequences.iter().flat_map(|sequence| &sequence.callers).map(|caller| &caller.name);
-    let drawing = Drawing {
+    let drawing = HotText {
         hot,
         style,
         scale: header::scale(&hot.header.metric, hot.header.shown.max(hot.header.about.base.sum), style)?,
-        names: Names::of(&hot.header, path.chain(frames).chain(callers), style),
+        names: DisplayNames::of(&hot.header, path.chain(frames).chain(callers), style),
     };
     lines.extend(drawing.path());
-    lines.push(Line::default());
+    lines.push(TextLine::default());
     lines.extend(drawing.sequences());
     let note = header::highlight_note(&hot.header, &drawing.scale, style);
-    lines.extend(note.map(|note| Line::new(note, Emphasis::Faint)));
+    lines.extend(note.map(|note| TextLine::new(note, Emphasis::Faint)));
     Ok(lines)
 }
 
-struct Drawing<'h> {
+struct HotText<'h> {
     hot: &'h Hot,
     style: &'h Style,
     scale: Scale,
-    names: Names,
+    names: DisplayNames,
 }
 
-impl Drawing<'_> {
-    fn path(&self) -> Vec<Line> {
+impl HotText<'_> {
+    fn path(&self) -> Vec<TextLine> {
         if self.hot.path.is_empty() {
-            return vec![Line::new("no heaviest path: no sample has a stack", Emphasis::Faint)];
+            return vec![TextLine::new("no heaviest path: no sample has a stack", Emphasis::Faint)];
         }
-        let mut lines =
-            vec![Line::new("heaviest path: each row keeps at least half of the row above", Emphasis::Bold)];
+        let mut lines = vec![TextLine::new(
+            "heaviest path: each row keeps at least half of the row above",
+            Emphasis::Bold,
+        )];
         let title = format!("FUNCTION{}CALLEES", self.style.glyphs.calls);
         let mut titles = self.value_titles();
         titles.push("SELF".to_string());
@@ -52,7 +54,7 @@ impl Drawing<'_> {
         let rows: Vec<Vec<String>> = groups.iter().map(|group| self.path_numbers(group)).collect();
         let (layout, room) = self.layout(&titles, &rows);
         let blank = layout.keep(vec![String::new(); titles.len()]);
-        let mut columns = Columns::new(layout.keep(titles).into_iter().chain([title]));
+        let mut columns = TextTable::new(layout.keep(titles).into_iter().chain([title]));
         // A recursion of thousands of rows has its ends shown.
         let cut = groups.len().saturating_sub(MOST_PATH);
         let head = if cut > 0 { MOST_PATH / 2 } else { groups.len() };
@@ -82,7 +84,7 @@ impl Drawing<'_> {
 
     fn value_titles(&self) -> Vec<String> {
         if self.hot.header.base.is_some() {
-            return compared::titles("TOTAL", self.style);
+            return comparison::titles("TOTAL", self.style);
         }
         let shares: &[&str] = if self.is_filtered() { &["%ALL", "%SHOWN"] } else { &["%"] };
         ["TOTAL"].iter().chain(shares).map(ToString::to_string).collect()
@@ -92,7 +94,7 @@ impl Drawing<'_> {
     fn value(&self, value: i64, old: Option<Pair>) -> Vec<String> {
         let header = &self.hot.header;
         if let Some(base) = &header.base {
-            return compared::cells(&self.scale, base, value, old.unwrap_or_default().total, self.style);
+            return comparison::cells(&self.scale, base, value, old.unwrap_or_default().total, self.style);
         }
         let mut cells = vec![self.scale.format(value), unit::share(value, header.total)];
         if self.is_filtered() {
@@ -108,7 +110,7 @@ impl Drawing<'_> {
         cells
     }
 
-    fn end_of_path(&self) -> Line {
+    fn end_of_path(&self) -> TextLine {
         let text = match &self.hot.next {
             Some(next) => {
                 let (name, value) = (self.names.get(&next.name), self.scale.format(next.total));
@@ -116,20 +118,20 @@ impl Drawing<'_> {
             }
             None => "ends here: it calls nothing".to_string(),
         };
-        Line::new(text, Emphasis::Faint)
+        TextLine::new(text, Emphasis::Faint)
     }
 
-    fn layout(&self, titles: &[String], rows: &[Vec<String>]) -> (Layout, Room) {
+    fn layout(&self, titles: &[String], rows: &[Vec<String>]) -> (Layout, NameWidth) {
         let grid = Grid::new(titles, rows);
         let layout = Layout::new(titles, &grid, &[], self.style);
         let taken = layout.room.map_or(grid.width(), |room| self.style.layout_width().saturating_sub(room));
         let is_full = self.hot.header.about.full_chains;
-        let room = Room { columns: self.style.width, full: is_full.then(|| self.style.layout_width()) };
+        let room = NameWidth { columns: self.style.width, full: is_full.then(|| self.style.layout_width()) };
         (layout, room.without(taken, LEAST_NAME))
     }
 
     /// Names that call one another, those to be marked with their sign.
-    fn chain(&self, names: &[&Name], room: Room) -> (Vec<String>, Emphasis) {
+    fn chain(&self, names: &[&Name], room: NameWidth) -> (Vec<String>, Emphasis) {
         let glyphs = self.style.glyphs;
         let is_marked = |name: &Name| self.hot.header.is_highlighted(name);
         let shown: Vec<String> = names
@@ -152,9 +154,9 @@ impl Drawing<'_> {
         (chains::lines(&chain, room), emphasis)
     }
 
-    fn sequences(&self) -> Vec<Line> {
+    fn sequences(&self) -> Vec<TextLine> {
         let sequences = &self.hot.sequences;
-        let mut lines = vec![Line::new(self.sequences_title(), Emphasis::Bold)];
+        let mut lines = vec![TextLine::new(self.sequences_title(), Emphasis::Bold)];
         if sequences.is_empty() {
             return lines;
         }
@@ -163,7 +165,7 @@ impl Drawing<'_> {
         let rows: Vec<Vec<String>> = sequences.iter().map(|row| self.sequence_numbers(row)).collect();
         let (layout, room) = self.layout(&titles, &rows);
         let nothing = layout.keep(vec![String::new(); titles.len()]);
-        let mut columns = Columns::new(layout.keep(titles).into_iter().chain(["SEQUENCE".to_string()]));
+        let mut columns = TextTable::new(layout.keep(titles).into_iter().chain(["SEQUENCE".to_string()]));
         let mut before: &[Name] = &[];
         for (sequence, numbers) in sequences.iter().zip(rows) {
             let numbers = layout.keep(numbers);
@@ -246,7 +248,7 @@ impl Drawing<'_> {
 
 /// Adds a row, and below it the names that have lines of their own.
 fn add_row(
-    columns: &mut Columns,
+    columns: &mut TextTable,
     numbers: Vec<String>,
     prefix: &str,
     names: Vec<String>,
@@ -271,7 +273,7 @@ pub(in crate::output) fn shares_of_callers(sequence: &HotSequence) -> Vec<(&str,
 
 /// Whether a row of a comparison is on one side only, behind its name.
 fn side_only(self_value: i64, total: i64, old: Option<Pair>) -> &'static str {
-    old.map_or("", |old| compared::on_one_side(Pair { self_value, total }, old))
+    old.map_or("", |old| comparison::on_one_side(Pair { self_value, total }, old))
 }
 
 /// The steps that share a line: those that only pass on what they were given.

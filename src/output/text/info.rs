@@ -3,13 +3,13 @@
 use crate::kind;
 use crate::name::{clean, display_width};
 use crate::output::text::Style;
-use crate::output::text::columns::{Columns, Emphasis, Line, wrap};
 use crate::output::text::inputs;
+use crate::output::text::table::{Emphasis, TextLine, TextTable, wrap};
 use crate::report::{Info, InfoMetric};
 use crate::unit::{self, Scale, Unit};
 
 /// What the input is, and its metrics.
-pub(super) fn lines(info: &Info, style: &Style) -> Vec<Line> {
+pub(super) fn lines(info: &Info, style: &Style) -> Vec<TextLine> {
     let mut facts = vec![input(info, style)];
     facts.extend(recorded(info).map(|text| ("recorded", text)));
     facts.push(match info.calls {
@@ -35,14 +35,14 @@ pub(super) fn lines(info: &Info, style: &Style) -> Vec<Line> {
     let mut lines = Vec::new();
     if info.inputs.len() > 1 {
         lines.extend(inputs::lines(info, style));
-        lines.push(Line::default());
+        lines.push(TextLine::default());
     }
     let room = style.width.map_or(usize::MAX, |columns| columns.saturating_sub(width + 2).max(LEAST_FACT));
     for (title, text) in facts {
         let mut title = if title.is_empty() { &*name } else { title };
         for line in wrap(&text, room) {
-            let line = format!("{}  {line}", super::columns::pad(title, width));
-            lines.push(Line::new(line, Emphasis::None));
+            let line = format!("{}  {line}", super::table::pad(title, width));
+            lines.push(TextLine::new(line, Emphasis::None));
             title = "";
         }
     }
@@ -147,7 +147,7 @@ pub(in crate::output) fn total_of_metric(metric: &InfoMetric) -> String {
 }
 
 /// The table of metrics, and how to read the one that commands show by default.
-fn metrics(info: &Info, style: &Style) -> Vec<Line> {
+fn metrics(info: &Info, style: &Style) -> Vec<TextLine> {
     let companions = style.is_wide() && info.metrics.len() > 2;
     let mut titles = vec!["METRIC", "UNIT", "TOTAL", "ROWS"];
     if companions {
@@ -167,13 +167,13 @@ fn metrics(info: &Info, style: &Style) -> Vec<Line> {
         }
         rows.push((cells, kind.map_or("", |kind| kind.width)));
     }
-    let mut lines = Columns::explained(&titles, rows, style.width).lines();
+    let mut lines = TextTable::explained(&titles, rows, style.width).lines();
     lines.extend(guidance(info, style));
     lines
 }
 
 /// `cpu: a sample every 10ms (100 Hz). Processor time, sampled at a fixed rate. Read it to …`
-fn guidance(info: &Info, style: &Style) -> Vec<Line> {
+fn guidance(info: &Info, style: &Style) -> Vec<TextLine> {
     let Some(metric) = info.metrics.get(info.about.shown_metric) else { return Vec::new() };
     let mut sentences = Vec::new();
     if let Some((name, unit, value)) = &info.about.period {
@@ -188,5 +188,5 @@ fn guidance(info: &Info, style: &Style) -> Vec<Line> {
     }
     sentences.push(format!("{} is what commands show by default.", style.glyphs.default));
     let text = format!("{}: {}", clean(&metric.name), sentences.join(" "));
-    wrap(&text, style.layout_width()).into_iter().map(|line| Line::new(line, Emphasis::Faint)).collect()
+    wrap(&text, style.layout_width()).into_iter().map(|line| TextLine::new(line, Emphasis::Faint)).collect()
 }

@@ -2,19 +2,19 @@
 
 use crate::name::{clean, fit};
 use crate::output::text::Style;
-use crate::output::text::columns::{Columns, Emphasis, Grid, Line};
 use crate::output::text::layout::Layout;
+use crate::output::text::table::{Emphasis, Grid, TextLine, TextTable};
 use crate::report::{Info, InfoInput};
 use crate::unit::{self, Scale, Unit};
 
 /// A row an input: what it has of the metric explained, how long and when it was recorded.
-pub(super) fn lines(info: &Info, style: &Style) -> Vec<Line> {
+pub(super) fn lines(info: &Info, style: &Style) -> Vec<TextLine> {
     let mut titles = titles(info);
     let last = titles.pop().unwrap_or_default();
     let rows: Vec<Vec<String>> = cells(info);
     let layout = Layout::new(&titles, &Grid::new(&titles, &rows), &[], style);
     let room = layout.room;
-    let mut columns = Columns::new(layout.keep(titles).into_iter().chain([last]));
+    let mut columns = TextTable::new(layout.keep(titles).into_iter().chain([last]));
     for (input, cells) in info.inputs.iter().zip(rows) {
         let name = clean(&input.name);
         let name = room.map_or_else(|| name.to_string(), |room| fit(&name, room, style.glyphs.ellipsis));

@@ -2,24 +2,24 @@
 
 use crate::name::{clean, fit};
 use crate::output::text::Style;
-use crate::output::text::columns::{Columns, Emphasis, Grid, Line};
-use crate::output::text::compared;
+use crate::output::text::comparison;
 use crate::output::text::header;
 use crate::output::text::layout::Layout;
+use crate::output::text::table::{Emphasis, Grid, TextLine, TextTable};
 use crate::report::{LabelKey, LabelShare, LabelText, Labels};
 use crate::unit::{self, IncompatibleUnits, Unit};
 
 /// The header, the keys and their values.
-pub(super) fn lines(labels: &Labels, style: &Style) -> Result<Vec<Line>, IncompatibleUnits> {
+pub(super) fn lines(labels: &Labels, style: &Style) -> Result<Vec<TextLine>, IncompatibleUnits> {
     let mut lines = header::lines(&labels.header, style)?;
     if labels.keys.is_empty() {
-        lines.push(Line::new("no sample carries a label", Emphasis::Faint));
+        lines.push(TextLine::new("no sample carries a label", Emphasis::Faint));
         return Ok(lines);
     }
     let header = &labels.header;
     let scale = header::scale(&header.metric, header.shown.max(header.about.base.sum), style)?;
     let titles = match &header.base {
-        Some(_) => compared::titles("TOTAL", style),
+        Some(_) => comparison::titles("TOTAL", style),
         None => ["TOTAL", "%"].map(str::to_string).to_vec(),
     };
     let mut rows: Vec<(Vec<String>, String, Emphasis)> = Vec::new();
@@ -27,7 +27,7 @@ pub(super) fn lines(labels: &Labels, style: &Style) -> Result<Vec<Line>, Incompa
         let own = (clean(&key.key).into_owned(), key.total, key.old, Emphasis::Strong);
         for (text, total, old, emphasis) in [own].into_iter().chain(below(key, style)) {
             let numbers = match &header.base {
-                Some(base) => compared::cells(&scale, base, total, old.unwrap_or(0), style),
+                Some(base) => comparison::cells(&scale, base, total, old.unwrap_or(0), style),
                 None => vec![scale.format(total), unit::share(total, header.total)],
             };
             rows.push((numbers, text, emphasis));
@@ -35,14 +35,14 @@ pub(super) fn lines(labels: &Labels, style: &Style) -> Result<Vec<Line>, Incompa
     }
     let all: Vec<Vec<String>> = rows.iter().map(|(numbers, ..)| numbers.clone()).collect();
     let layout = Layout::new(&titles, &Grid::new(&titles, &all), &[], style);
-    let mut columns = Columns::new(layout.keep(titles).into_iter().chain(["LABEL".to_string()]));
+    let mut columns = TextTable::new(layout.keep(titles).into_iter().chain(["LABEL".to_string()]));
     for (numbers, text, emphasis) in rows {
         columns.row(layout.keep(numbers), name(&text, layout.room, style), emphasis);
     }
     lines.extend(columns.lines());
     lines.extend(layout.note());
     let note = header::highlight_note(header, &scale, style);
-    lines.extend(note.map(|note| Line::new(note, Emphasis::Faint)));
+    lines.extend(note.map(|note| TextLine::new(note, Emphasis::Faint)));
     Ok(lines)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::name::{display_width, fit};
 use crate::output::text::Style;
-use crate::output::text::columns::{Emphasis, Grid, Line, cut, wrap};
+use crate::output::text::table::{Emphasis, Grid, TextLine, cut, wrap};
 
 /// Columns that go where there is no room for them, the first to go first: shares can be told from values,
 /// an old value from the new one and the change. What is not named here goes last, from the right on; the
@@ -85,33 +85,33 @@ impl Layout {
     }
 
     /// Says what there is no room for.
-    pub(super) fn note(&self) -> Option<Line> {
+    pub(super) fn note(&self) -> Option<TextLine> {
         note(&self.left_out, self.wanted)
     }
 }
 
 /// `no room for OLD, Δ%: they need 93 columns`
-pub(super) fn note(left_out: &[String], wanted: usize) -> Option<Line> {
+pub(super) fn note(left_out: &[String], wanted: usize) -> Option<TextLine> {
     let they = if left_out.len() == 1 { "it needs" } else { "they need" };
     let text = format!("no room for {}: {they} {wanted} columns", left_out.join(", "));
-    (!left_out.is_empty()).then(|| Line::new(text, Emphasis::Faint))
+    (!left_out.is_empty()).then(|| TextLine::new(text, Emphasis::Faint))
 }
 
 /// Breaks a line of words between them, so that it fits the terminal. A row of a table, whose columns were
 /// made to fit, loses the end of what is still too long: of a title, or of `… 1,064 more functions`.
-pub(super) fn wrapped(line: Line, width: usize, ellipsis: &str) -> Vec<Line> {
+pub(super) fn wrapped(line: TextLine, width: usize, ellipsis: &str) -> Vec<TextLine> {
     if display_width(line.text.trim_end()) <= width {
         return vec![line];
     }
     if line.is_row {
-        return vec![Line::row(cut(&line.text, width, ellipsis), line.emphasis)];
+        return vec![TextLine::row(cut(&line.text, width, ellipsis), line.emphasis)];
     }
     let text = line.text.trim_start();
     let indent = &line.text[..line.text.len() - text.len()];
     let room = width.saturating_sub(indent.len()).max(1);
     wrap(text, room)
         .into_iter()
-        .map(|text| Line::new(format!("{indent}{}", fit(&text, room, ellipsis)), line.emphasis))
+        .map(|text| TextLine::new(format!("{indent}{}", fit(&text, room, ellipsis)), line.emphasis))
         .collect()
 }
 
@@ -154,7 +154,10 @@ mod tests {
     #[test]
     fn prose_breaks_between_words() {
         let lines = |text: &str, width| -> Vec<String> {
-            wrapped(Line::new(text, Emphasis::None), width, "…").into_iter().map(|line| line.text).collect()
+            wrapped(TextLine::new(text, Emphasis::None), width, "…")
+                .into_iter()
+                .map(|line| line.text)
+                .collect()
         };
         assert_eq!(lines("one two three", 8), ["one two", "three"]);
         assert_eq!(lines("  one two three", 8), ["  one", "  two", "  three"]);

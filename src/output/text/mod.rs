@@ -3,10 +3,8 @@
 //! Numbers first and right-aligned, the name last, so that a shortened name never moves a number;
 //! one unit a column, written on each number; no boxes. Into a pipe nothing is shortened.
 
-mod behind;
 mod chains;
-mod columns;
-mod compared;
+mod comparison;
 mod diff;
 mod focus;
 mod graph;
@@ -16,9 +14,11 @@ mod info;
 mod inputs;
 mod labels;
 mod layout;
+mod name_columns;
 mod names;
 mod per_event;
 mod source;
+mod table;
 mod top;
 mod traces;
 mod tree;
@@ -36,7 +36,7 @@ pub(super) use inputs::{cells as input_cells, titles as input_titles};
 pub(super) use names::short_file;
 
 use crate::name::clean;
-use crate::output::text::columns::Line;
+use crate::output::text::table::TextLine;
 use crate::report::{Artefact, Header, Report};
 use crate::unit::{IncompatibleUnits, Unit, share};
 
@@ -67,9 +67,9 @@ impl Style {
     }
 
     /// What there is room for beside the values of several metrics.
-    fn beside_values(&self, metrics: usize) -> BesideValues {
+    fn beside_values(&self, metrics: usize) -> ValueExtras {
         let room = self.width.filter(|_| metrics > 1).unwrap_or(usize::MAX).saturating_sub(NAMES) / metrics;
-        BesideValues { other: room >= 2 * VALUE, share: room >= 3 * VALUE }
+        ValueExtras { other: room >= 2 * VALUE, share: room >= 3 * VALUE }
     }
 
     /// Whether there is room for what is nice to have.
@@ -80,7 +80,7 @@ impl Style {
 
 /// What stands beside the value of a metric.
 #[derive(Clone, Copy, Debug)]
-struct BesideValues {
+struct ValueExtras {
     /// The other value: total beside self, or self beside total.
     other: bool,
     /// The shares.
@@ -188,10 +188,10 @@ pub(super) fn heading(header: &Header, style: &Style) -> Result<Vec<String>, Inc
 }
 
 /// What the mark of artefacts of the profiler means, and where their self belongs.
-fn artefact_note(header: &Header, style: &Style) -> Option<Line> {
+fn artefact_note(header: &Header, style: &Style) -> Option<TextLine> {
     let text = artefact_words(header, style)?;
     let text = format!("{} {text}", style.glyphs.artefact.trim_start());
-    Some(Line::new(style.glyphs.plain(&text), columns::Emphasis::Faint))
+    Some(TextLine::new(style.glyphs.plain(&text), table::Emphasis::Faint))
 }
 
 /// `artefact of the profiler: runtime.asyncPreempt 80ms (1.1%) belongs to the callers; --fold moves it there`
@@ -235,15 +235,15 @@ pub fn text(
 
 /// Writes lines, and `note` below them if one of them holds the mark that it explains.
 fn write(
-    lines: Result<impl Iterator<Item = Line>, IncompatibleUnits>,
-    note: Option<Line>,
+    lines: Result<impl Iterator<Item = TextLine>, IncompatibleUnits>,
+    note: Option<TextLine>,
     style: &Style,
     out: &mut dyn Write,
 ) -> io::Result<Result<(), IncompatibleUnits>> {
     match lines {
         Ok(lines) => {
             let width = style.width.unwrap_or(usize::MAX);
-            let mut write = |line: Line| {
+            let mut write = |line: TextLine| {
                 let mut lines = layout::wrapped(line, width, style.glyphs.ellipsis).into_iter();
                 lines.try_for_each(|line| line.write(out, style.color))
             };

@@ -10,13 +10,13 @@ use crate::pattern::is_runtime;
 use crate::report::{Header, Name};
 
 /// The names of one report: short where the style says so, cleaned of control characters.
-pub(super) struct Names {
+pub(super) struct DisplayNames {
     shown: HashMap<Name, String>,
     /// Which names are of the program's own code, as far as that was asked.
     own: RefCell<HashMap<Name, bool>>,
 }
 
-impl Names {
+impl DisplayNames {
     pub(super) fn new<'n>(names: impl Iterator<Item = &'n Name>, style: &Style) -> Self {
         // A million stacks have many more frames than names: these are sorted once each.
         let mut distinct: Vec<&Name> = names.collect::<HashSet<_>>().into_iter().collect();
@@ -29,12 +29,12 @@ impl Names {
         let printable =
             |name: String| if name.is_empty() { NAMELESS.to_string() } else { clean(&name).into_owned() };
         let shown = distinct.into_iter().cloned().zip(shown.into_iter().map(printable)).collect();
-        Names { shown, own: RefCell::default() }
+        DisplayNames { shown, own: RefCell::default() }
     }
 
     /// The names of a report whose header tells which functions are artefacts of the profiler: these are marked.
     pub(super) fn of<'n>(header: &Header, names: impl Iterator<Item = &'n Name>, style: &Style) -> Self {
-        let mut all = Names::new(names, style);
+        let mut all = DisplayNames::new(names, style);
         if !header.artefacts.is_empty() {
             for (_, shown) in all.shown.iter_mut().filter(|(name, _)| header.is_artefact(name)) {
                 shown.push_str(style.glyphs.artefact);

@@ -2,19 +2,19 @@
 
 use crate::name::fit;
 use crate::output::text::Style;
-use crate::output::text::columns::{Columns, Emphasis, Grid, Line};
 use crate::output::text::header;
 use crate::output::text::layout::Layout;
-use crate::output::text::names::Names;
+use crate::output::text::names::DisplayNames;
+use crate::output::text::table::{Emphasis, Grid, TextLine, TextTable};
 use crate::report::{Top, TopRow};
 use crate::unit::{self, IncompatibleUnits};
 
 /// A row a function: what one of its events costs, and how many there are.
-pub(super) fn lines(top: &Top, counts: &str, style: &Style) -> Result<Vec<Line>, IncompatibleUnits> {
+pub(super) fn lines(top: &Top, counts: &str, style: &Style) -> Result<Vec<TextLine>, IncompatibleUnits> {
     let rows: Vec<Means> = top.rows.iter().map(Means::of).collect();
     let largest = rows.iter().flat_map(|row| [row.own, row.total]).flatten().map(i64::unsigned_abs).max();
     let scale = header::scale_of_means(&top.header.metric, largest.unwrap_or(0) as i64, style)?;
-    let names = Names::of(&top.header, top.rows.iter().map(|row| &row.name), style);
+    let names = DisplayNames::of(&top.header, top.rows.iter().map(|row| &row.name), style);
     let titles = ["SELF", "EVENTS", "TOTAL", "EVENTS"];
     let cell = |value: Option<i64>| value.map(|value| scale.format(value)).unwrap_or_default();
     let count = |events: i64| unit::group_thousands(events.into());
@@ -25,7 +25,8 @@ pub(super) fn lines(top: &Top, counts: &str, style: &Style) -> Result<Vec<Line>,
     let numbers: Vec<Vec<String>> = top.rows.iter().zip(&rows).map(numbers).collect();
     let layout = Layout::new(&titles, &Grid::new(&titles, &numbers), &[], style);
     let noun = top.header.about.noun.0.to_uppercase();
-    let mut columns = Columns::new(layout.keep(titles.map(String::from).to_vec()).into_iter().chain([noun]));
+    let mut columns =
+        TextTable::new(layout.keep(titles.map(String::from).to_vec()).into_iter().chain([noun]));
     for (row, numbers) in top.rows.iter().zip(numbers) {
         let name = names.get(&row.name);
         let name =
@@ -35,7 +36,7 @@ pub(super) fn lines(top: &Top, counts: &str, style: &Style) -> Result<Vec<Line>,
     let mut lines = columns.lines();
     lines.extend(layout.note());
     let metric = &top.header.metric.name;
-    lines.push(Line::new(
+    lines.push(TextLine::new(
         format!("SELF and TOTAL are {metric} for each of the {counts} beside"),
         Emphasis::Faint,
     ));

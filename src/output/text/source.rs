@@ -2,38 +2,39 @@
 
 use crate::name::{clean, display_width, fit};
 use crate::output::text::Style;
-use crate::output::text::columns::{Columns, Emphasis, Grid, Line, cut};
-use crate::output::text::compared;
+use crate::output::text::comparison;
 use crate::output::text::header;
 use crate::output::text::layout::Layout;
-use crate::output::text::names::Names;
+use crate::output::text::names::DisplayNames;
+use crate::output::text::table::{Emphasis, Grid, TextLine, TextTable, cut};
 use crate::report::{AnnotatedSource, Origin, Pair, SourceFunction, SourceLine};
 use crate::unit::{self, IncompatibleUnits, Scale};
 
 /// The header, and each function with its lines.
-pub(super) fn lines(source: &AnnotatedSource, style: &Style) -> Result<Vec<Line>, IncompatibleUnits> {
+pub(super) fn lines(source: &AnnotatedSource, style: &Style) -> Result<Vec<TextLine>, IncompatibleUnits> {
     let mut lines = header::lines(&source.header, style)?;
     let largest = source.header.shown.max(source.header.about.base.sum);
     let scale = header::scale(&source.header.metric, largest, style)?;
-    let names = Names::of(&source.header, source.functions.iter().map(|function| &function.name), style);
+    let names =
+        DisplayNames::of(&source.header, source.functions.iter().map(|function| &function.name), style);
     for function in &source.functions {
         let is_marked = source.header.is_highlighted(&function.name);
         let mark = if is_marked { style.glyphs.marked } else { "" };
         let name = format!("{mark}{}", names.get(&function.name));
         let emphasis = if is_marked { Emphasis::Marked } else { Emphasis::Bold };
-        lines.push(Line::new(title(&name, function, source, &scale, style), emphasis));
+        lines.push(TextLine::new(title(&name, function, source, &scale, style), emphasis));
         lines.extend(where_from(function));
         lines.extend(function_lines(function, source, &scale, style));
     }
     if source.header.elided_rows > 0 {
         let count = unit::group_thousands(source.header.elided_rows.into());
-        lines.push(Line::new(
+        lines.push(TextLine::new(
             format!("{} {count} more functions match", style.glyphs.ellipsis),
             Emphasis::Faint,
         ));
     }
     let note = header::highlight_note(&source.header, &scale, style);
-    lines.extend(note.map(|note| Line::new(note, Emphasis::Faint)));
+    lines.extend(note.map(|note| TextLine::new(note, Emphasis::Faint)));
     Ok(lines)
 }
 
@@ -53,7 +54,7 @@ fn title(
         let signed = |number: String| style.glyphs.signed(number);
         let change = signed(scale.format_signed(delta));
         let points = signed(unit::signed_share(delta, base.total));
-        let side = compared::on_one_side(new, old);
+        let side = comparison::on_one_side(new, old);
         return fitted(name, &format!("{side}{dot}self {own}, total {total}, {change}, {points}"), style);
     }
     let share = unit::share(function.total, source.header.total);
@@ -68,8 +69,8 @@ fn fitted(name: &str, rest: &str, style: &Style) -> String {
 }
 
 /// The file that the lines are from, or where it was looked for.
-fn where_from(function: &SourceFunction) -> Vec<Line> {
-    let missing = |text: String| vec![Line::new(text, Emphasis::Faint)];
+fn where_from(function: &SourceFunction) -> Vec<TextLine> {
+    let missing = |text: String| vec![TextLine::new(text, Emphasis::Faint)];
     match (&function.file, &function.origin) {
         (None, _) => missing("the profile names no source file".to_string()),
         (Some(_), Origin::Found(path)) => missing(clean(path).into_owned()),
@@ -77,7 +78,7 @@ fn where_from(function: &SourceFunction) -> Vec<Line> {
             let mut lines =
                 missing(format!("{}: not found; --source-path DIR says where sources are", clean(file)));
             lines.extend(
-                places.iter().map(|p| Line::new(format!("  looked for {}", clean(p)), Emphasis::Faint)),
+                places.iter().map(|p| TextLine::new(format!("  looked for {}", clean(p)), Emphasis::Faint)),
             );
             lines
         }
@@ -89,9 +90,9 @@ fn function_lines(
     source: &AnnotatedSource,
     scale: &Scale,
     style: &Style,
-) -> Vec<Line> {
+) -> Vec<TextLine> {
     let titles = match &source.header.base {
-        Some(_) => [compared::titles("TOTAL", style), vec!["SELF".to_string()]].concat(),
+        Some(_) => [comparison::titles("TOTAL", style), vec!["SELF".to_string()]].concat(),
         None => ["SELF", "TOTAL", "%"].map(str::to_string).to_vec(),
     };
     let titles: Vec<&str> = titles.iter().map(String::as_str).chain(["LINE"]).collect();
@@ -99,7 +100,7 @@ fn function_lines(
         function.lines.iter().map(|line| numbers(line, source, scale, style)).collect();
     let layout = Layout::new(&titles, &Grid::new(&titles, &all), &["LINE"], style);
     let width = layout.room;
-    let mut columns = Columns::new(layout.keep(titles).into_iter().chain(["SOURCE"]));
+    let mut columns = TextTable::new(layout.keep(titles).into_iter().chain(["SOURCE"]));
     for (line, numbers) in function.lines.iter().zip(all) {
         let text = clean(&line.text.as_deref().unwrap_or_default().replace('\t', "    ")).into_owned();
         let text = width.map_or_else(|| text.clone(), |width| cut(&text, width, style.glyphs.ellipsis));
@@ -123,7 +124,7 @@ fn numbers(line: &SourceLine, source: &AnnotatedSource, scale: &Scale, style: &S
         if !has_value {
             return [vec![String::new(); 5], vec![number]].concat();
         }
-        let mut cells = compared::cells(scale, base, line.total, old.total, style);
+        let mut cells = comparison::cells(scale, base, line.total, old.total, style);
         cells.extend([scale.format(line.self_value), number]);
         return cells;
     }

@@ -1,38 +1,38 @@
 //! The flat view as text.
 
 use crate::name::clean;
-use crate::output::text::behind::Texts;
-use crate::output::text::columns::{Columns, Emphasis, Grid, Line};
 use crate::output::text::header;
 use crate::output::text::layout::{LEAST_NAME, Layout};
-use crate::output::text::names::Names;
-use crate::output::text::{BesideValues, PIPE_WIDTH, Style};
-use crate::output::text::{compared, per_event};
+use crate::output::text::name_columns::NameColumns;
+use crate::output::text::names::DisplayNames;
+use crate::output::text::table::{Emphasis, Grid, TextLine, TextTable};
+use crate::output::text::{PIPE_WIDTH, Style, ValueExtras};
+use crate::output::text::{comparison, per_event};
 use crate::report::{Header, MetricName, Pair, TextColumn, Top, TopRow};
 use crate::unit::{self, IncompatibleUnits, Scale};
 
 /// The header, the rows, what was cut, and their sum.
-pub(super) fn lines(top: &Top, style: &Style) -> Result<Vec<Line>, IncompatibleUnits> {
+pub(super) fn lines(top: &Top, style: &Style) -> Result<Vec<TextLine>, IncompatibleUnits> {
     let mut lines = header::lines(&top.header, style)?;
     if let Some(base) = &top.header.base {
-        lines.extend(compared::top(top, base, style)?);
+        lines.extend(comparison::top(top, base, style)?);
         return Ok(lines);
     }
     if let Some(counts) = &top.header.about.per_event {
         lines.extend(per_event::lines(top, counts, style)?);
         return Ok(lines);
     }
-    let table = Table::new(top, style)?;
+    let table = FlatText::new(top, style)?;
     lines.extend(table.lines());
     if top.rows.iter().any(|row| row.candidate) {
         let note = format!("{} leaf-heavy: self is at least 90% of total", style.glyphs.candidate);
-        lines.push(Line::new(note, Emphasis::Faint));
+        lines.push(TextLine::new(note, Emphasis::Faint));
     }
     if table.per_call.is_some() && top.header.about.columns.is_empty() {
-        lines.push(Line::new("PER CALL: total of one call, on average", Emphasis::Faint));
+        lines.push(TextLine::new("PER CALL: total of one call, on average", Emphasis::Faint));
     }
     let note = header::highlight_note(&top.header, &table.metrics[0].scale, style);
-    lines.extend(note.map(|note| Line::new(note, Emphasis::Faint)));
+    lines.extend(note.map(|note| TextLine::new(note, Emphasis::Faint)));
     Ok(lines)
 }
 
@@ -51,18 +51,18 @@ struct MetricColumn {
     scale: Scale,
 }
 
-struct Table<'t> {
+struct FlatText<'t> {
     top: &'t Top,
     style: &'t Style,
     metrics: Vec<MetricColumn>,
     filtered: bool,
     /// How what one call costs is written, where calls are known.
     per_call: Option<Scale>,
-    beside: BesideValues,
-    names: Names,
+    beside: ValueExtras,
+    names: DisplayNames,
 }
 
-impl<'t> Table<'t> {
+impl<'t> FlatText<'t> {
     fn new(top: &'t Top, style: &'t Style) -> Result<Self, IncompatibleUnits> {
         let header = &top.header;
         let column = |metric: &MetricName, total: i64, shown: i64| {
@@ -74,18 +74,18 @@ impl<'t> Table<'t> {
             several => several.iter().map(|m| column(&m.metric, m.total, m.shown)).collect(),
         };
         let metrics = metrics?;
-        Ok(Table {
+        Ok(FlatText {
             top,
             style,
             beside: style.beside_values(metrics.len()),
             metrics,
             filtered: !header.about.filters.is_empty(),
             per_call: per_call(top, style)?,
-            names: Names::of(&top.header, top.rows.iter().map(|row| &row.name), style),
+            names: DisplayNames::of(&top.header, top.rows.iter().map(|row| &row.name), style),
         })
     }
 
-    fn lines(&self) -> Vec<Line> {
+    fn lines(&self) -> Vec<TextLine> {
         let header = &self.top.header;
         let titles = self.chosen(self.titles());
         let mut above = 0;
@@ -108,9 +108,9 @@ impl<'t> Table<'t> {
         let grid = Grid::new(&titles, &all);
         let layout = Layout::new(&titles, &grid, &self.asked(), self.style);
         let room = layout.room.unwrap_or_else(|| PIPE_WIDTH.saturating_sub(grid.width()).max(LEAST_NAME));
-        let texts = Texts::new(self.top, &self.names, self.style, room);
+        let texts = NameColumns::new(self.top, &self.names, self.style, room);
 
-        let mut columns = Columns::new(layout.keep(titles).into_iter().chain([texts.title()]));
+        let mut columns = TextTable::new(layout.keep(titles).into_iter().chain([texts.title()]));
         for (row, numbers) in self.top.rows.iter().zip(numbers) {
             let emphasis = match row.candidate {
                 _ if header.is_highlighted(&row.name) => Emphasis::Marked,
@@ -140,7 +140,7 @@ impl<'t> Table<'t> {
         self.top.header.about.columns.iter().filter_map(title).collect()
     }
 
-    /// The titles of all columns of numbers; which of them are shown says [`Table::chosen`].
+    /// The titles of all columns of numbers; which of them are shown says [`FlatText::chosen`].
     fn titles(&self) -> Vec<String> {
         let mut titles = Vec::new();
         let several = self.metrics.len() > 1;

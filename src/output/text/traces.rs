@@ -2,11 +2,11 @@
 
 use crate::name::{clean, fit};
 use crate::output::text::Style;
-use crate::output::text::columns::{Emphasis, Grid, Line};
-use crate::output::text::compared;
+use crate::output::text::comparison;
 use crate::output::text::header;
 use crate::output::text::layout::Layout;
-use crate::output::text::names::Names;
+use crate::output::text::names::DisplayNames;
+use crate::output::text::table::{Emphasis, Grid, TextLine};
 use crate::report::{Header, LabelText, Name, Trace, Traces};
 use crate::unit::{self, IncompatibleUnits, Scale};
 
@@ -15,40 +15,43 @@ use crate::unit::{self, IncompatibleUnits, Scale};
 pub(super) fn lines<'t>(
     traces: &'t Traces,
     style: &'t Style,
-) -> Result<impl Iterator<Item = Line> + use<'t>, IncompatibleUnits> {
+) -> Result<impl Iterator<Item = TextLine> + use<'t>, IncompatibleUnits> {
     let header = &traces.header;
     let heading = header::lines(header, style)?;
-    let drawing = Drawing::new(traces, style)?;
-    let titles = Line::row(drawing.grid.line(&drawing.titles, "STACK"), Emphasis::Bold);
+    let drawing = TracesText::new(traces, style)?;
+    let titles = TextLine::row(drawing.grid.line(&drawing.titles, "STACK"), Emphasis::Bold);
     let left_out = drawing.layout.note();
     let elided = (header.elided_rows > 0).then(|| drawing.elided());
     let note = header::highlight_note(header, &drawing.scales[0], style);
     let stacks = traces.traces.iter().flat_map(move |trace| drawing.stack(trace));
-    let after = elided.into_iter().chain(left_out).chain(note.map(|note| Line::new(note, Emphasis::Faint)));
+    let after =
+        elided.into_iter().chain(left_out).chain(note.map(|note| TextLine::new(note, Emphasis::Faint)));
     Ok(heading.into_iter().chain([titles]).chain(stacks).chain(after))
 }
 
-struct Drawing<'t> {
+struct TracesText<'t> {
     header: &'t Header,
     style: &'t Style,
     /// One for each metric.
     scales: Vec<Scale>,
     titles: Vec<String>,
-    names: Names,
+    names: DisplayNames,
     grid: Grid,
     layout: Layout,
     /// The numbers of what was cut.
     elided: Vec<String>,
 }
 
-impl<'t> Drawing<'t> {
+impl<'t> TracesText<'t> {
     fn new(traces: &'t Traces, style: &'t Style) -> Result<Self, IncompatibleUnits> {
         let header = &traces.header;
         let (scales, titles) = scales_and_titles(header, style)?;
-        let names = Names::of(&traces.header, traces.traces.iter().flat_map(|trace| &trace.frames), style);
+        let names =
+            DisplayNames::of(&traces.header, traces.traces.iter().flat_map(|trace| &trace.frames), style);
         let grid = Grid::new(&titles, []);
         let layout = Layout::new(&titles, &grid, &[], style);
-        let mut drawing = Drawing { header, style, scales, titles, names, grid, layout, elided: Vec::new() };
+        let mut drawing =
+            TracesText { header, style, scales, titles, names, grid, layout, elided: Vec::new() };
         for trace in &traces.traces {
             let numbers = drawing.numbers(trace);
             drawing.grid.widen(&numbers);
@@ -67,7 +70,7 @@ impl<'t> Drawing<'t> {
     fn numbers(&self, trace: &Trace) -> Vec<String> {
         let first = trace.values.first().map_or(0, |&(_, value)| value);
         if let (Some(base), [(_, old)]) = (&self.header.base, &trace.old[..]) {
-            return compared::cells(&self.scales[0], base, first, *old, self.style);
+            return comparison::cells(&self.scales[0], base, first, *old, self.style);
         }
         let values = self.scales.iter().zip(&trace.values).map(|(scale, &(_, value))| scale.format(value));
         values.chain([unit::share(first, self.header.total)]).collect()
@@ -78,7 +81,7 @@ impl<'t> Drawing<'t> {
         if let Some(base) = &header.base {
             let shown: i64 = traces.traces.iter().flat_map(|trace| &trace.old).map(|(_, old)| old).sum();
             let old = header.about.base.sum - shown;
-            return compared::cells(&self.scales[0], base, header.elided, old, self.style);
+            return comparison::cells(&self.scales[0], base, header.elided, old, self.style);
         }
         let mut numbers = vec![String::new(); self.scales.len() + 1];
         numbers[0] = self.scales[0].format(header.elided);
@@ -86,7 +89,7 @@ impl<'t> Drawing<'t> {
         numbers
     }
 
-    fn stack(&self, trace: &Trace) -> Vec<Line> {
+    fn stack(&self, trace: &Trace) -> Vec<TextLine> {
         let width = self.layout.room;
         let mut numbers = self.layout.keep(self.numbers(trace));
         let line = |(text, emphasis): (String, Emphasis)| {
@@ -94,7 +97,7 @@ impl<'t> Drawing<'t> {
                 Some(width) => fit(&text, width, self.style.glyphs.ellipsis),
                 None => text,
             };
-            Line::row(self.grid.line(&std::mem::take(&mut numbers), &text), emphasis)
+            TextLine::row(self.grid.line(&std::mem::take(&mut numbers), &text), emphasis)
         };
         self.texts(trace).into_iter().map(line).collect()
     }
@@ -132,10 +135,10 @@ impl<'t> Drawing<'t> {
         (shown.to_string(), Emphasis::None)
     }
 
-    fn elided(&self) -> Line {
+    fn elided(&self) -> TextLine {
         let count = unit::group_thousands(self.header.elided_rows.into());
         let text = format!("{} {count} more stacks", self.style.glyphs.ellipsis);
-        Line::row(self.grid.line(&self.elided, &text), Emphasis::Faint)
+        TextLine::row(self.grid.line(&self.elided, &text), Emphasis::Faint)
     }
 }
 
@@ -152,7 +155,7 @@ fn scales_and_titles(header: &Header, style: &Style) -> Result<(Vec<Scale>, Vec<
         titles.push("VALUE".to_string());
     }
     if header.base.is_some() {
-        return Ok((scales, compared::titles("VALUE", style)));
+        return Ok((scales, comparison::titles("VALUE", style)));
     }
     titles.push("%".to_string());
     Ok((scales, titles))

@@ -4,22 +4,22 @@
 //! that depth costs no width. Rows with the same numbers share a line.
 
 mod bottom_up;
-mod further;
 mod layout;
+mod metrics;
 mod per_event;
 mod top_down;
 
-use crate::output::text::columns::{Emphasis, Line};
-use crate::output::text::compared;
+use crate::output::text::comparison;
 use crate::output::text::header;
-use crate::output::text::names::Names;
-use crate::output::text::tree::further::Further;
-use crate::output::text::{BesideValues, Style};
+use crate::output::text::names::DisplayNames;
+use crate::output::text::table::{Emphasis, TextLine};
+use crate::output::text::tree::metrics::FurtherMetric;
+use crate::output::text::{Style, ValueExtras};
 use crate::report::{Base, Direction, Pair, Tree, TreeRow};
 use crate::unit::{self, IncompatibleUnits, Scale};
 
 /// The header, the rows, and how they were chosen.
-pub(super) fn lines(tree: &Tree, style: &Style) -> Result<Vec<Line>, IncompatibleUnits> {
+pub(super) fn lines(tree: &Tree, style: &Style) -> Result<Vec<TextLine>, IncompatibleUnits> {
     let mut lines = header::lines(&tree.header, style)?;
     let old = tree.header.base.as_ref().map_or(0, |base| base.total);
     let whole = header::scale(&tree.header.metric, tree.header.shown.max(old), style)?;
@@ -27,25 +27,25 @@ pub(super) fn lines(tree: &Tree, style: &Style) -> Result<Vec<Line>, Incompatibl
         Some(_) => header::scale_of_means(&tree.header.metric, per_event::largest_mean(&tree.rows), style)?,
         None => whole.clone(),
     };
-    let names = Names::of(&tree.header, tree.rows.iter().map(|row| &row.name), style);
+    let names = DisplayNames::of(&tree.header, tree.rows.iter().map(|row| &row.name), style);
     let groups = groups(tree);
     let lightest = lightest(tree, &groups);
-    let further = Further::of(&tree.header, style)?;
+    let further = FurtherMetric::of(&tree.header, style)?;
     let beside = style.beside_values(1 + further.len());
-    let drawing = Drawing { tree, style, names, scale, further, beside, groups, lightest };
+    let drawing = TreeText { tree, style, names, scale, further, beside, groups, lightest };
     match tree.direction {
         Direction::TopDown => lines.extend(drawing.top_down()),
         Direction::BottomUp => lines.extend(drawing.bottom_up()),
     }
     lines.extend(drawing.note_per_event());
     let note = header::highlight_note(&tree.header, &whole, style);
-    lines.extend(note.map(|note| Line::new(note, Emphasis::Faint)));
+    lines.extend(note.map(|note| TextLine::new(note, Emphasis::Faint)));
     Ok(lines)
 }
 
 /// Rows that share a line, and the lines directly below.
 #[derive(Default)]
-struct Group {
+struct RowGroup {
     /// Index of the first row that shares the line.
     first: usize,
     /// Index of the last, whose numbers stand on the line.
@@ -55,8 +55,8 @@ struct Group {
 }
 
 /// The groups of a tree in order, group 0 standing for the whole.
-fn groups(tree: &Tree) -> Vec<Group> {
-    let mut groups: Vec<Group> = vec![Group::default()];
+fn groups(tree: &Tree) -> Vec<RowGroup> {
+    let mut groups: Vec<RowGroup> = vec![RowGroup::default()];
     let mut group_of = vec![0; tree.rows.len()];
     for (index, row) in tree.rows.iter().enumerate() {
         let parent = row.parent.map(|parent| parent as usize);
@@ -69,25 +69,25 @@ fn groups(tree: &Tree) -> Vec<Group> {
         group_of[index] = groups.len();
         let this = groups.len();
         groups[above].below.push(this);
-        groups.push(Group { first: index, last: index, below: Vec::new() });
+        groups.push(RowGroup { first: index, last: index, below: Vec::new() });
     }
     groups
 }
 
 /// The smallest total of any line that is shown, but for the functions on top of a bottom-up tree.
-fn lightest(tree: &Tree, groups: &[Group]) -> u64 {
+fn lightest(tree: &Tree, groups: &[RowGroup]) -> u64 {
     let on_top =
-        |group: &&Group| tree.direction == Direction::BottomUp && tree.rows[group.first].parent.is_none();
+        |group: &&RowGroup| tree.direction == Direction::BottomUp && tree.rows[group.first].parent.is_none();
     let below = groups[1..].iter().filter(|group| !on_top(group));
-    let heavier = |group: &Group| {
+    let heavier = |group: &RowGroup| {
         let values = &tree.rows[group.last].values;
-        values.total.unsigned_abs().max(compared::old(values).total.unsigned_abs())
+        values.total.unsigned_abs().max(comparison::old(values).total.unsigned_abs())
     };
     below.map(heavier).min().unwrap_or(u64::MAX)
 }
 
 /// A line of a drawing before it is laid out.
-struct DrawnLine {
+struct TreeLine {
     numbers: Vec<String>,
     /// The branches before the name.
     prefix: String,
@@ -100,21 +100,21 @@ struct DrawnLine {
     emphasis: Emphasis,
 }
 
-struct Drawing<'t> {
+struct TreeText<'t> {
     tree: &'t Tree,
     style: &'t Style,
-    names: Names,
+    names: DisplayNames,
     scale: Scale,
     /// The metrics beside the first.
-    further: Vec<Further>,
+    further: Vec<FurtherMetric>,
     /// What there is room for beside the values of several metrics.
-    beside: BesideValues,
-    groups: Vec<Group>,
+    beside: ValueExtras,
+    groups: Vec<RowGroup>,
     /// The smallest total of any line but those of the functions on top.
     lightest: u64,
 }
 
-impl Drawing<'_> {
+impl TreeText<'_> {
     /// Σ value of all that is shown, with its sign.
     fn whole(&self) -> i64 {
         let own: i64 = self.tree.rows.iter().map(|row| row.values.self_value).sum();
@@ -138,7 +138,7 @@ impl Drawing<'_> {
 
     /// The columns of two sides: totals, and self on the new side and how it changed.
     fn compared_titles(&self, last: String) -> Vec<String> {
-        let mut titles = compared::titles("TOTAL", self.style);
+        let mut titles = comparison::titles("TOTAL", self.style);
         titles.push("SELF".to_string());
         titles.push(self.style.glyphs.plain("Δ").into_owned());
         titles.push(last);
@@ -146,23 +146,23 @@ impl Drawing<'_> {
     }
 
     fn compared_numbers(&self, base: &Base, new: Pair, old: Pair) -> Vec<String> {
-        let mut cells = compared::cells(&self.scale, base, new.total, old.total, self.style);
+        let mut cells = comparison::cells(&self.scale, base, new.total, old.total, self.style);
         cells.push(self.scale.format(new.self_value));
         cells.push(self.style.glyphs.signed(self.scale.format_signed(new.self_value - old.self_value)));
         cells
     }
 
     /// Draws all lines below a group, without recursion: stacks can be very deep.
-    fn draw_below(&self, start: usize, drawn: &mut Vec<DrawnLine>) {
+    fn draw_below(&self, start: usize, drawn: &mut Vec<TreeLine>) {
         let bottom_up = self.tree.direction == Direction::BottomUp;
         // Each entry: a line to draw, its prefix, and the prefix of what stands below it.
-        let mut work: Vec<(Entry, String, String)> = Vec::new();
-        let push = |work: &mut Vec<(Entry, String, String)>, group: usize, prefix: &str| {
-            let mut entries: Vec<Entry> =
-                self.groups[group].below.iter().map(|&below| Entry::Group(below)).collect();
+        let mut work: Vec<(TreeEntry, String, String)> = Vec::new();
+        let push = |work: &mut Vec<(TreeEntry, String, String)>, group: usize, prefix: &str| {
+            let mut entries: Vec<TreeEntry> =
+                self.groups[group].below.iter().map(|&below| TreeEntry::RowGroup(below)).collect();
             entries.extend(self.remainder(group));
             let choice = entries.len() > 1
-                || matches!(entries[..], [Entry::Rest { .. }])
+                || matches!(entries[..], [TreeEntry::Rest { .. }])
                 || (bottom_up && group == start);
             let count = entries.len();
             for (index, entry) in entries.into_iter().enumerate().rev() {
@@ -177,20 +177,20 @@ impl Drawing<'_> {
         push(&mut work, start, "");
         while let Some((entry, prefix, below)) = work.pop() {
             drawn.push(self.draw(&entry, prefix, start));
-            if let Entry::Group(group) = entry {
+            if let TreeEntry::RowGroup(group) = entry {
                 push(&mut work, group, &below);
             }
         }
     }
 
-    fn draw(&self, entry: &Entry, prefix: String, top: usize) -> DrawnLine {
+    fn draw(&self, entry: &TreeEntry, prefix: String, top: usize) -> TreeLine {
         let (new, old, names, emphasis) = match *entry {
-            Entry::Group(group) => {
+            TreeEntry::RowGroup(group) => {
                 let values = &self.tree.rows[self.groups[group].last].values;
                 let new = Pair { self_value: values.self_value, total: values.total };
-                (new, compared::old(values), self.group_names(group), self.emphasis(group, Emphasis::None))
+                (new, comparison::old(values), self.group_names(group), self.emphasis(group, Emphasis::None))
             }
-            Entry::Rest { new, old, count } => {
+            TreeEntry::Rest { new, old, count } => {
                 let what = match (self.tree.direction, count) {
                     (Direction::TopDown, _) => "",
                     (Direction::BottomUp, 1) => " caller",
@@ -207,7 +207,7 @@ impl Drawing<'_> {
             }
             Direction::TopDown => {
                 let mut numbers = self.top_down_numbers(new, old);
-                if matches!(entry, Entry::Rest { .. }) {
+                if matches!(entry, TreeEntry::Rest { .. }) {
                     // What many rows do themselves says nothing.
                     let count = match (self.further.is_empty(), self.beside.other) {
                         (true, _) => 2,
@@ -220,19 +220,19 @@ impl Drawing<'_> {
             }
         };
         let (first, row) = match entry {
-            Entry::Group(group) => (Some(self.groups[*group].first), Some(self.groups[*group].last)),
-            Entry::Rest { .. } => (None, None),
+            TreeEntry::RowGroup(group) => (Some(self.groups[*group].first), Some(self.groups[*group].last)),
+            TreeEntry::Rest { .. } => (None, None),
         };
         let numbers = if self.is_per_event() {
             self.numbers_per_event(row.map(|row| &self.tree.rows[row]))
         } else {
             [numbers, self.further_numbers(row.map(|row| &self.tree.rows[row]))].concat()
         };
-        DrawnLine { numbers, prefix, names, first, row, emphasis }
+        TreeLine { numbers, prefix, names, first, row, emphasis }
     }
 
     fn group_names(&self, group: usize) -> Vec<String> {
-        let Group { first, last, below } = &self.groups[group];
+        let RowGroup { first, last, below } = &self.groups[group];
         // The rows that share a line follow each other: each is the only one below the one before.
         let mut names: Vec<String> =
             self.tree.rows[*first..=*last].iter().map(|row| self.shown_name(row)).collect();
@@ -242,7 +242,7 @@ impl Drawing<'_> {
             names.push(format!("{} {noun}", unit::group_thousands(cut.into())));
         }
         if let Some(name) = names.last_mut().filter(|_| self.tree.header.base.is_some()) {
-            name.push_str(compared::side_only(&self.tree.rows[*last].values));
+            name.push_str(comparison::side_only(&self.tree.rows[*last].values));
         }
         names
     }
@@ -254,13 +254,13 @@ impl Drawing<'_> {
 
     /// How a line stands out: the functions on top, and what holds a match.
     fn emphasis(&self, group: usize, otherwise: Emphasis) -> Emphasis {
-        let Group { first, last, .. } = self.groups[group];
+        let RowGroup { first, last, .. } = self.groups[group];
         let mut rows = self.tree.rows[first..=last].iter();
         if rows.any(|row| self.tree.header.is_highlighted(&row.name)) { Emphasis::Marked } else { otherwise }
     }
 
     /// What was cut directly below a group, where it is as heavy as the lightest row that is shown.
-    fn remainder(&self, group: usize) -> Option<Entry> {
+    fn remainder(&self, group: usize) -> Option<TreeEntry> {
         let below_top = |total: i64| Pair { self_value: 0, total };
         let (mut new, mut old, count) = if group == 0 {
             let about = &self.tree.header.about.base;
@@ -268,7 +268,7 @@ impl Drawing<'_> {
             (below_top(new), below_top(about.sum - about.no_stack), self.tree.cut)
         } else {
             let row = &self.tree.rows[self.groups[group].last];
-            let (values, old) = (&row.values, compared::old(&row.values));
+            let (values, old) = (&row.values, comparison::old(&row.values));
             let (new, old) = match self.tree.direction {
                 Direction::TopDown => (below_top(values.children), below_top(old.total - old.self_value)),
                 Direction::BottomUp => (Pair { self_value: values.self_value, total: values.total }, old),
@@ -277,13 +277,13 @@ impl Drawing<'_> {
         };
         for &below in &self.groups[group].below {
             let values = &self.tree.rows[self.groups[below].last].values;
-            let was = compared::old(values);
+            let was = comparison::old(values);
             new = Pair { self_value: new.self_value - values.self_value, total: new.total - values.total };
             old = Pair { self_value: old.self_value - was.self_value, total: old.total - was.total };
         }
         let heavier = new.total.unsigned_abs().max(old.total.unsigned_abs());
         let named = self.tree.direction == Direction::BottomUp && self.groups[group].below.is_empty();
-        (count > 0 && !named && heavier != 0 && heavier >= self.lightest).then_some(Entry::Rest {
+        (count > 0 && !named && heavier != 0 && heavier >= self.lightest).then_some(TreeEntry::Rest {
             new,
             old,
             count,
@@ -292,8 +292,8 @@ impl Drawing<'_> {
 }
 
 /// A line below another.
-enum Entry {
-    Group(usize),
+enum TreeEntry {
+    RowGroup(usize),
     /// What was cut: its values on both sides, and how many rows it is.
     Rest {
         new: Pair,

@@ -1,11 +1,11 @@
 //! The table of profile types as text.
 
 use crate::output::text::Style;
-use crate::output::text::columns::{Columns, Emphasis, Line, wrap};
+use crate::output::text::table::{Emphasis, TextLine, TextTable, wrap};
 use crate::report::{TypeRow, Types};
 
 /// The table, or what there is to say about the types asked for by name.
-pub(super) fn lines(types: &Types, style: &Style) -> Vec<Line> {
+pub(super) fn lines(types: &Types, style: &Style) -> Vec<TextLine> {
     if types.one {
         return types.types.iter().flat_map(|row| explained(row, style)).collect();
     }
@@ -13,7 +13,7 @@ pub(super) fn lines(types: &Types, style: &Style) -> Vec<Line> {
         Some(_) => of_one_language(types, style),
         None => of_all(types, style),
     };
-    lines.push(Line::new(
+    lines.push(TextLine::new(
         "prof types NAME says when to use one and what a wide block of it means",
         Emphasis::Faint,
     ));
@@ -21,16 +21,16 @@ pub(super) fn lines(types: &Types, style: &Style) -> Vec<Line> {
 }
 
 /// What a wide block means, for the types of one language.
-fn of_one_language(types: &Types, style: &Style) -> Vec<Line> {
+fn of_one_language(types: &Types, style: &Style) -> Vec<TextLine> {
     let row = |row: &TypeRow| vec![row.name.to_string(), row.unit.to_string()];
     let widths: Vec<&str> =
         types.types.iter().map(|row| row.width.trim_start_matches("a wide block ")).collect();
     let rows = types.types.iter().map(row).zip(widths).collect();
-    Columns::explained(&["TYPE", "UNIT", "A WIDE BLOCK"], rows, style.width).lines()
+    TextTable::explained(&["TYPE", "UNIT", "A WIDE BLOCK"], rows, style.width).lines()
 }
 
 /// A column a language; where these do not fit, the languages are listed.
-fn of_all(types: &Types, style: &Style) -> Vec<Line> {
+fn of_all(types: &Types, style: &Style) -> Vec<TextLine> {
     let mut languages: Vec<&str> = Vec::new();
     for row in &types.types {
         for language in row.languages {
@@ -49,14 +49,14 @@ fn of_all(types: &Types, style: &Style) -> Vec<Line> {
         named.into_iter().chain(languages.iter().map(|language| mark(row, language))).collect()
     };
     let rows: Vec<Vec<String>> = types.types.iter().map(cells).collect();
-    if Columns::width_of_numbers(&titles, &rows) <= style.layout_width() {
-        let mut columns = Columns::new(titles).first_left();
+    if TextTable::width_of_numbers(&titles, &rows) <= style.layout_width() {
+        let mut columns = TextTable::new(titles).first_left();
         for row in rows {
             columns.row(row, String::new(), Emphasis::None);
         }
         return columns.lines();
     }
-    let mut columns = Columns::new(["TYPE", "UNIT", "RECORDED FOR"]).first_left();
+    let mut columns = TextTable::new(["TYPE", "UNIT", "RECORDED FOR"]).first_left();
     for row in &types.types {
         let all = row.languages.len() == languages.len();
         let recorded = if all { "all of them".to_string() } else { row.languages.join(", ") };
@@ -65,7 +65,7 @@ fn of_all(types: &Types, style: &Style) -> Vec<Line> {
     columns.lines()
 }
 
-fn explained(row: &TypeRow, style: &Style) -> Vec<Line> {
+fn explained(row: &TypeRow, style: &Style) -> Vec<TextLine> {
     let mut title = format!("{}{}{}", row.name, style.glyphs.dot, row.unit);
     if let Some(companion) = row.companion {
         title.push_str(&format!("{}companion {companion}", style.glyphs.dot));
@@ -77,9 +77,9 @@ fn explained(row: &TypeRow, style: &Style) -> Vec<Line> {
         (format!("Recorded for {}.", row.languages.join(", ")), Emphasis::Faint),
     ];
     let wrapped = sentences.into_iter().flat_map(|(sentence, emphasis)| {
-        wrap(&sentence, style.layout_width()).into_iter().map(move |line| Line::new(line, emphasis))
+        wrap(&sentence, style.layout_width()).into_iter().map(move |line| TextLine::new(line, emphasis))
     });
-    std::iter::once(Line::new(title, Emphasis::Bold)).chain(wrapped).collect()
+    std::iter::once(TextLine::new(title, Emphasis::Bold)).chain(wrapped).collect()
 }
 
 fn capitalized(text: &str) -> String {

@@ -1,25 +1,25 @@
 //! Callers below the functions they call.
 
 use crate::name::Anchor;
-use crate::output::text::columns::{Emphasis, Line};
-use crate::output::text::compared;
-use crate::output::text::tree::{Drawing, DrawnLine};
+use crate::output::text::comparison;
+use crate::output::text::table::{Emphasis, TextLine};
+use crate::output::text::tree::{TreeLine, TreeText};
 use crate::report::{Pair, TreeRow};
 use crate::unit;
 
-impl Drawing<'_> {
-    pub(super) fn bottom_up(&self) -> Vec<Line> {
+impl TreeText<'_> {
+    pub(super) fn bottom_up(&self) -> Vec<TextLine> {
         let mut drawn = Vec::new();
         for &top in &self.groups[0].below {
             let row = &self.tree.rows[self.groups[top].last];
             let new = Pair { self_value: row.values.self_value, total: row.values.total };
-            let numbers = self.bottom_up_numbers(new, compared::old(&row.values), None);
+            let numbers = self.bottom_up_numbers(new, comparison::old(&row.values), None);
             let numbers = if self.is_per_event() {
                 self.numbers_per_event(Some(row))
             } else {
                 [numbers, self.further_numbers(Some(row))].concat()
             };
-            drawn.push(DrawnLine {
+            drawn.push(TreeLine {
                 numbers,
                 prefix: String::new(),
                 names: self.group_names(top),
@@ -42,7 +42,7 @@ impl Drawing<'_> {
             if self.tree.header.base.is_none() && self.further.is_empty() && !self.is_per_event() {
                 note.push_str(&format!("{}%TOP: of that function", self.style.glyphs.dot));
             }
-            lines.push(Line::new(note, Emphasis::Faint));
+            lines.push(TextLine::new(note, Emphasis::Faint));
         }
         lines
     }
@@ -66,7 +66,7 @@ impl Drawing<'_> {
         ]
     }
 
-    fn more_functions(&self) -> Option<DrawnLine> {
+    fn more_functions(&self) -> Option<TreeLine> {
         let header = &self.tree.header;
         let (one, several) = header.about.noun;
         let noun = if self.tree.cut == 1 { one } else { several };
@@ -84,7 +84,7 @@ impl Drawing<'_> {
         } else {
             numbers[place] = self.scale.format(header.elided);
         }
-        (self.tree.cut > 0).then(|| DrawnLine {
+        (self.tree.cut > 0).then(|| TreeLine {
             numbers,
             prefix: String::new(),
             names: vec![format!(

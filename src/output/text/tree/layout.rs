@@ -1,21 +1,21 @@
 //! From drawn lines to columns of text.
 
 use crate::name::{Anchor, Chain, clean, display_width, fit, package};
-use crate::output::text::chains::{self, Room};
-use crate::output::text::columns::{Columns, Grid, Line};
+use crate::output::text::chains::{self, NameWidth};
 use crate::output::text::layout::{LEAST_NAME, Layout};
 use crate::output::text::names::short_file;
-use crate::output::text::tree::{Drawing, DrawnLine};
+use crate::output::text::table::{Grid, TextLine, TextTable};
+use crate::output::text::tree::{TreeLine, TreeText};
 use crate::report::{Direction, TextColumn, TreeRow};
 
-impl Drawing<'_> {
+impl TreeText<'_> {
     pub(super) fn lay_out(
         &self,
         titles: &[String],
-        drawn: Vec<DrawnLine>,
+        drawn: Vec<TreeLine>,
         arrow: &str,
         anchor: Anchor,
-    ) -> Vec<Line> {
+    ) -> Vec<TextLine> {
         let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
         let (name_title, titles) = titles.split_last().unwrap_or((&"", &titles));
         let titles = self.chosen(titles.to_vec());
@@ -24,10 +24,10 @@ impl Drawing<'_> {
         let layout = Layout::new(&titles, &grid, &self.asked(), self.style);
         let taken = layout.room.map_or(grid.width(), |room| self.style.layout_width().saturating_sub(room));
         let is_full = self.tree.header.about.full_chains;
-        let room = Room { columns: self.style.width, full: is_full.then(|| self.style.layout_width()) };
+        let room = NameWidth { columns: self.style.width, full: is_full.then(|| self.style.layout_width()) };
         let room = room.without(taken, LEAST_NAME);
         let ellipsis = self.style.glyphs.ellipsis;
-        let mut columns = Columns::new(layout.keep(titles).into_iter().chain([*name_title]));
+        let mut columns = TextTable::new(layout.keep(titles).into_iter().chain([*name_title]));
         for (line, numbers) in drawn.into_iter().zip(numbers) {
             let numbers = layout.keep(numbers);
             let prefix = self.fit_branches(&line.prefix, room);
@@ -60,7 +60,7 @@ impl Drawing<'_> {
     }
 
     /// Branches as far as they leave the name its columns: of very deep ones the innermost.
-    fn fit_branches(&self, prefix: &str, room: Room) -> String {
+    fn fit_branches(&self, prefix: &str, room: NameWidth) -> String {
         let most = room.columns.map_or(usize::MAX, |columns| columns.saturating_sub(LEAST_NAME));
         if display_width(prefix) <= most {
             return prefix.to_string();
@@ -121,7 +121,7 @@ impl Drawing<'_> {
 }
 
 /// What stands next to a name, as far as it leaves the name its columns.
-fn fit_beside(beside: String, branches: usize, room: Room, ellipsis: &str) -> String {
+fn fit_beside(beside: String, branches: usize, room: NameWidth, ellipsis: &str) -> String {
     let most = room.columns.map_or(usize::MAX, |columns| columns.saturating_sub(branches + LEAST_NAME));
     match most {
         _ if beside.is_empty() => beside,

@@ -1,11 +1,11 @@
 //! What one event costs on average, and how many there are.
 
-use crate::output::text::columns::{Emphasis, Line};
-use crate::output::text::tree::Drawing;
+use crate::output::text::table::{Emphasis, TextLine};
+use crate::output::text::tree::TreeText;
 use crate::report::{Direction, Pair, TreeRow};
 use crate::unit;
 
-impl Drawing<'_> {
+impl TreeText<'_> {
     /// Whether values are divided by their events.
     pub(super) fn is_per_event(&self) -> bool {
         self.tree.header.about.per_event.is_some()
@@ -43,11 +43,11 @@ impl Drawing<'_> {
         vec![mean.unwrap_or_default(), unit::group_thousands(events.into())]
     }
 
-    pub(super) fn note_per_event(&self) -> Option<Line> {
+    pub(super) fn note_per_event(&self) -> Option<TextLine> {
         let counts = self.tree.header.about.per_event.as_ref()?;
         let metric = &self.tree.header.metric.name;
         let text = format!("SELF and TOTAL are {metric} for each of the {counts} beside");
-        Some(Line::new(text, Emphasis::Faint))
+        Some(TextLine::new(text, Emphasis::Faint))
     }
 }
 

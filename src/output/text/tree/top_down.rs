@@ -1,13 +1,13 @@
 //! Callees below their callers.
 
 use crate::name::Anchor;
-use crate::output::text::columns::{Emphasis, Line};
-use crate::output::text::tree::{Drawing, DrawnLine};
+use crate::output::text::table::{Emphasis, TextLine};
+use crate::output::text::tree::{TreeLine, TreeText};
 use crate::report::Pair;
 use crate::unit;
 
-impl Drawing<'_> {
-    pub(super) fn top_down(&self) -> Vec<Line> {
+impl TreeText<'_> {
+    pub(super) fn top_down(&self) -> Vec<TextLine> {
         let whole: i64 = self.whole();
         let no_stack = self.tree.header.no_stack;
         let about = &self.tree.header.about.base;
@@ -18,7 +18,7 @@ impl Drawing<'_> {
         } else {
             [self.top_down_numbers(new, old), self.further_wholes()].concat()
         };
-        let mut drawn = vec![DrawnLine {
+        let mut drawn = vec![TreeLine {
             numbers,
             prefix: String::new(),
             names: vec!["(all)".to_string()],
@@ -47,7 +47,7 @@ impl Drawing<'_> {
         vec![format(total), unit::share(total, self.tree.header.total), format(own), format(total - own)]
     }
 
-    fn top_down_note(&self) -> Option<Line> {
+    fn top_down_note(&self) -> Option<TextLine> {
         let header = &self.tree.header;
         if header.elided_rows == 0 {
             return None;
@@ -59,6 +59,6 @@ impl Drawing<'_> {
                 format!("the {} heaviest rows, each at least {share}", unit::group_thousands(rows as i128))
             }
         };
-        Some(Line::new(note, Emphasis::Faint))
+        Some(TextLine::new(note, Emphasis::Faint))
     }
 }

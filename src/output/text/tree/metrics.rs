@@ -3,23 +3,23 @@
 use crate::name::clean;
 use crate::output::text::Style;
 use crate::output::text::header;
-use crate::output::text::tree::Drawing;
+use crate::output::text::tree::TreeText;
 use crate::report::{Direction, Header, Pair, TreeRow};
 use crate::unit::{self, IncompatibleUnits, Scale};
 
 /// A metric beside the first.
-pub(super) struct Further {
+pub(super) struct FurtherMetric {
     scale: Scale,
     title: String,
     total: i64,
     shown: i64,
 }
 
-impl Further {
+impl FurtherMetric {
     /// The metrics beside the first.
-    pub(super) fn of(header: &Header, style: &Style) -> Result<Vec<Further>, IncompatibleUnits> {
+    pub(super) fn of(header: &Header, style: &Style) -> Result<Vec<FurtherMetric>, IncompatibleUnits> {
         let further = header.metrics.iter().skip(1).map(|metric| {
-            Ok(Further {
+            Ok(FurtherMetric {
                 scale: header::scale(&metric.metric, metric.shown, style)?,
                 title: clean(&metric.metric.name).to_uppercase(),
                 total: metric.total,
@@ -30,7 +30,7 @@ impl Further {
     }
 }
 
-impl Drawing<'_> {
+impl TreeText<'_> {
     /// The titles of several metrics: a tree is read by total from the top down, and by self from the
     /// bottom up.
     pub(super) fn titles_of_metrics(&self) -> Vec<String> {

@@ -21,22 +21,22 @@ pub(super) enum Emphasis {
 
 /// A line of text.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Line {
+pub(super) struct TextLine {
     pub(super) text: String,
     pub(super) emphasis: Emphasis,
     /// Whether it is a row of a table, which is laid out and never wrapped.
     pub(super) is_row: bool,
 }
 
-impl Line {
+impl TextLine {
     /// A line of words, which goes on below where the terminal is too narrow for it.
     pub(super) fn new(text: impl Into<String>, emphasis: Emphasis) -> Self {
-        Line { text: text.into(), emphasis, is_row: false }
+        TextLine { text: text.into(), emphasis, is_row: false }
     }
 
     /// A row of a table.
     pub(super) fn row(text: String, emphasis: Emphasis) -> Self {
-        Line { text, emphasis, is_row: true }
+        TextLine { text, emphasis, is_row: true }
     }
 
     pub(super) fn write(&self, out: &mut dyn Write, color: bool) -> io::Result<()> {
@@ -57,16 +57,20 @@ impl Line {
 
 /// Numbers in right-aligned columns two blanks apart, then the rest of the line.
 #[derive(Default)]
-pub(super) struct Columns {
+pub(super) struct TextTable {
     titles: Vec<String>,
     rows: Vec<(Vec<String>, String, Emphasis)>,
     first_left: bool,
 }
 
-impl Columns {
+impl TextTable {
     /// Columns with these titles; the last stands above the rest of the line.
     pub(super) fn new<T: Into<String>>(titles: impl IntoIterator<Item = T>) -> Self {
-        Columns { titles: titles.into_iter().map(Into::into).collect(), rows: Vec::new(), first_left: false }
+        TextTable {
+            titles: titles.into_iter().map(Into::into).collect(),
+            rows: Vec::new(),
+            first_left: false,
+        }
     }
 
     /// Aligns the first column to the left: it holds names.
@@ -81,7 +85,7 @@ impl Columns {
         let numbers: Vec<Vec<String>> = rows.iter().map(|(cells, _)| cells.clone()).collect();
         let taken = Self::width_of_numbers(titles, &numbers);
         let room = width.map_or(usize::MAX, |width| width.saturating_sub(taken).max(LEAST_WORDS));
-        let mut columns = Columns::new(titles.iter().copied()).first_left();
+        let mut columns = TextTable::new(titles.iter().copied()).first_left();
         for (mut cells, words) in rows {
             for line in wrap(words, room) {
                 let blank = vec![String::new(); cells.len()];
@@ -104,13 +108,13 @@ impl Columns {
     }
 
     /// The lines, titles first.
-    pub(super) fn lines(mut self) -> Vec<Line> {
+    pub(super) fn lines(mut self) -> Vec<TextLine> {
         let last_title = self.titles.pop().unwrap_or_default();
         self.rows.insert(0, (self.titles, last_title, Emphasis::Bold));
         let mut grid = Grid::new(&self.rows[0].0, self.rows.iter().map(|(numbers, ..)| numbers));
         grid.first_left = self.first_left;
         let line = |(numbers, rest, emphasis): &(Vec<String>, String, Emphasis)| {
-            Line::row(grid.line(numbers, rest), *emphasis)
+            TextLine::row(grid.line(numbers, rest), *emphasis)
         };
         self.rows.iter().map(line).collect()
     }

@@ -2,16 +2,16 @@
 
 use crate::name::{clean, display_width, file_and_line, fit, is_anonymous, package, split_shown};
 use crate::output::text::Style;
-use crate::output::text::columns::{Line, pad};
 use crate::output::text::layout::{LEAST_NAME, note};
-use crate::output::text::names::{Names, short_file};
+use crate::output::text::names::{DisplayNames, short_file};
+use crate::output::text::table::{TextLine, pad};
 use crate::report::{Header, TextColumn, Top, TopRow};
 
 /// The rest of each line: mark, name, and what stands behind it, such as the file where there is room.
-pub(super) struct Texts<'t> {
+pub(super) struct NameColumns<'t> {
     rows: &'t [TopRow],
     header: &'t Header,
-    names: &'t Names,
+    names: &'t DisplayNames,
     style: &'t Style,
     /// The columns behind the name, and how wide they are.
     columns: Vec<(TextColumn, usize)>,
@@ -21,8 +21,8 @@ pub(super) struct Texts<'t> {
     left_out: (Vec<String>, usize),
 }
 
-impl<'t> Texts<'t> {
-    pub(super) fn new(top: &'t Top, names: &'t Names, style: &'t Style, room: usize) -> Self {
+impl<'t> NameColumns<'t> {
+    pub(super) fn new(top: &'t Top, names: &'t DisplayNames, style: &'t Style, room: usize) -> Self {
         let (rows, header) = (&top.rows[..], &top.header);
         let about = &header.about;
         let is_text =
@@ -58,7 +58,7 @@ impl<'t> Texts<'t> {
             *width = most.min(*width);
         }
         let behind: usize = columns.iter().map(|(_, width)| width + GAP).sum();
-        let mut texts = Texts { rows, header, names, style, columns, name: room, left_out };
+        let mut texts = NameColumns { rows, header, names, style, columns, name: room, left_out };
         texts.name = texts.name_width(room, behind);
         texts
     }
@@ -76,7 +76,7 @@ impl<'t> Texts<'t> {
     }
 
     /// Says which columns there is no room for.
-    pub(super) fn note(&self) -> Option<Line> {
+    pub(super) fn note(&self) -> Option<TextLine> {
         let (left_out, wanted) = &self.left_out;
         note(left_out, *wanted)
     }

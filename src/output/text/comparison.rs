@@ -3,15 +3,15 @@
 use crate::name::{display_width, fit};
 use crate::output::headline;
 use crate::output::text::Style;
-use crate::output::text::columns::{Columns, Emphasis, Grid, Line};
 use crate::output::text::header;
 use crate::output::text::layout::{LEAST_NAME, Layout};
-use crate::output::text::names::Names;
+use crate::output::text::names::DisplayNames;
+use crate::output::text::table::{Emphasis, Grid, TextLine, TextTable};
 use crate::report::{Base, Header, Pair, Top, TopRow, Values};
 use crate::unit::{self, IncompatibleUnits, Scale};
 
 /// The line of the old side: `base main.pb.gz · cpu 82.10s in 40.70s · rescaled × 1.050 (core)`.
-pub(super) fn base_line(header: &Header, style: &Style) -> Result<Option<Line>, IncompatibleUnits> {
+pub(super) fn base_line(header: &Header, style: &Style) -> Result<Option<TextLine>, IncompatibleUnits> {
     let Some(base) = &header.base else { return Ok(None) };
     let scale = header::scale(&header.metric, header.total.max(base.total), style)?;
     let dot = style.glyphs.dot;
@@ -25,7 +25,7 @@ pub(super) fn base_line(header: &Header, style: &Style) -> Result<Option<Line>, 
         }
         None => inputs,
     };
-    Ok(Some(Line::new(format!("{BASE}{inputs}{dot}{rest}"), Emphasis::None)))
+    Ok(Some(TextLine::new(format!("{BASE}{inputs}{dot}{rest}"), Emphasis::None)))
 }
 
 /// What stands before the inputs of the old side.
@@ -49,10 +49,10 @@ pub(super) fn cells(scale: &Scale, base: &Base, new: i64, old: i64, style: &Styl
 }
 
 /// The flat view of two sides.
-pub(super) fn top(top: &Top, base: &Base, style: &Style) -> Result<Vec<Line>, IncompatibleUnits> {
+pub(super) fn top(top: &Top, base: &Base, style: &Style) -> Result<Vec<TextLine>, IncompatibleUnits> {
     let header = &top.header;
     let scale = header::scale(&header.metric, header.shown.max(base.total), style)?;
-    let names = Names::of(&top.header, top.rows.iter().map(|row| &row.name), style);
+    let names = DisplayNames::of(&top.header, top.rows.iter().map(|row| &row.name), style);
     let titles: Vec<String> = [titles("SELF", style), titles("TOTAL", style)].concat();
     let noun = header.about.noun.0.to_uppercase();
     let mut rows: Vec<(Vec<String>, String, &str, Emphasis)> = Vec::new();
@@ -79,7 +79,7 @@ pub(super) fn top(top: &Top, base: &Base, style: &Style) -> Result<Vec<Line>, In
     }
     let all: Vec<Vec<String>> = rows.iter().map(|(numbers, ..)| numbers.clone()).collect();
     let layout = Layout::new(&titles, &Grid::new(&titles, &all), &[], style);
-    let mut columns = Columns::new(layout.keep(titles).into_iter().chain([noun]));
+    let mut columns = TextTable::new(layout.keep(titles).into_iter().chain([noun]));
     for (numbers, label, side, emphasis) in rows {
         let room = layout.room.map(|room| room.saturating_sub(side.len()));
         let label = room.map_or_else(|| label.clone(), |room| fit(&label, room, style.glyphs.ellipsis));
@@ -88,7 +88,7 @@ pub(super) fn top(top: &Top, base: &Base, style: &Style) -> Result<Vec<Line>, In
     let mut lines = columns.lines();
     lines.extend(layout.note());
     let note = header::highlight_note(header, &scale, style);
-    lines.extend(note.map(|note| Line::new(note, Emphasis::Faint)));
+    lines.extend(note.map(|note| TextLine::new(note, Emphasis::Faint)));
     Ok(lines)
 }
 
@@ -111,7 +111,7 @@ pub(super) fn on_one_side(new: Pair, old: Pair) -> &'static str {
     }
 }
 
-fn name(row: &TopRow, names: &Names) -> String {
+fn name(row: &TopRow, names: &DisplayNames) -> String {
     let mut name = names.get(&row.name).to_string();
     if row.files > 1 {
         name.push_str(&format!(" ({} files)", row.files));

@@ -46,7 +46,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
             let mode = reader.mode;
             reader.metadata(comment);
             if reader.has_metrics && reader.mode != mode {
-                let message = "another recording in another mode starts here: give them as separate files";
+                let message = "a second recording with a different mode starts here; split the file and pass the recordings separately";
                 return Err(ParseError::at_line(NAME, number, message).into());
             }
         } else if !line.is_empty() {
@@ -214,7 +214,7 @@ impl Reader {
         if !self.has_metrics {
             self.metrics();
         }
-        self.bad.settle(&mut self.builder, self.good, "no sample of austin's format")?;
+        self.bad.settle(&mut self.builder, self.good, "not an austin sample")?;
         finished(self.builder)
     }
 }

@@ -62,7 +62,9 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         let mut value = entry.keys(rest);
         while value.is_none() {
             if !lines.advance()? {
-                return Err(ParseError::at_line(NAME, first, "the input ends within this entry").into());
+                return Err(
+                    ParseError::at_line(NAME, first, "file is truncated within this map entry").into()
+                );
             }
             value = entry.line(lines.line().trim_ascii_end());
         }
@@ -153,12 +155,11 @@ impl Reader {
 
     fn finish(mut self) -> Result<Profile, ParseError> {
         if self.entries.is_empty() && self.good > 0 {
-            return Err(ParseError::whole(NAME, "no map in it has a stack among its keys"));
+            return Err(ParseError::whole(NAME, "none of the maps has a stack among its keys"));
         }
-        self.bad.settle(&mut self.builder, self.good, "this is no entry of a map with a number")?;
+        self.bad.settle(&mut self.builder, self.good, "not a map entry with a number")?;
         if self.without_stack > 0 {
-            let warning =
-                format!("{} of the entries of maps have no stack, and are left out", self.without_stack);
+            let warning = format!("{} map entries have no stack and were skipped", self.without_stack);
             self.builder.warn(warning);
         }
         let mut maps: Vec<Vec<u8>> = Vec::new();
@@ -167,7 +168,7 @@ impl Reader {
                 maps.push(entry.map.clone());
             }
             if maps.len() > MOST_MAPS {
-                return Err(ParseError::whole(NAME, format!("there are more than {MOST_MAPS} maps in it")));
+                return Err(ParseError::whole(NAME, format!("more than {MOST_MAPS} maps")));
             }
         }
         for map in &maps {
@@ -299,13 +300,13 @@ mod tests {
         let metrics: Vec<_> = profile.meta.metrics.iter().map(|m| (&*m.name, &*m.unit, m.total)).collect();
         assert_eq!(metrics, [("bytes", "bytes", 4096), ("n", "count", 2)]);
         assert_eq!(to_notation(&profile), "g 0 2\nmalloc 4096 0 {key2=7 key=a}");
-        assert_eq!(profile.meta.warnings, ["1 of the entries of maps have no stack, and are left out"]);
+        assert_eq!(profile.meta.warnings, ["1 map entries have no stack and were skipped"]);
     }
 
     #[test]
     fn what_has_no_stacks_is_refused() {
         let message = |text| load(text).unwrap_err().to_string();
-        assert!(message("@[sh]: 4\n").contains("no map"));
+        assert!(message("@[sh]: 4\n").contains("none of the maps"));
         assert!(message("@[\n    f+1\n").contains("(line 1)"));
         assert!(message("@[\n    f+1\n]: \n[1] 3 |@@ |\n").contains("(line 3)"));
         assert_eq!(sniff(b"@@ -1,2 +1,2 @@\n a\n"), Confidence::No);

@@ -64,18 +64,18 @@ fn write(profile: &Profile, _metric: usize, out: &mut dyn Write) -> io::Result<V
     for metric in graph.metrics.iter().map(|&metric| &profile.meta.metrics[metric]) {
         if metric.divisor != 1 {
             changes.push(format!(
-                "callgrind: the values of {} are written times {}, since it has whole numbers only",
+                "callgrind: values of {} are multiplied by {}, because the format only stores integers",
                 metric.name, metric.divisor
             ));
         }
     }
     match &profile.calls {
         None => {
-            changes.push("callgrind: it holds functions and their calls, so the stacks are lost".to_string());
+            changes.push("callgrind: stacks are lost; the format only stores functions and their calls".to_string());
         }
         Some(calls) if has_circles(calls) => changes.push(
-            "callgrind: some functions call each other in circles; their totals are not written, and those \
-             that readers make of the calls may be larger"
+            "callgrind: some functions are mutually recursive; the format does not store their totals, and totals \
+             computed from the calls may be larger"
                 .to_string(),
         ),
         Some(_) => {}

@@ -161,9 +161,9 @@ impl Spelling {
 
     fn changes(&self) -> Vec<String> {
         let all = [
-            (self.semicolons, "collapsed: `;` in names is written as `:`"),
-            (self.controls, "collapsed: line breaks and control characters in names are written as blanks"),
-            (self.ends, "collapsed: names that would pass for a comment or a weight are written with `_`"),
+            (self.semicolons, "collapsed: `;` in names is replaced by `:`"),
+            (self.controls, "collapsed: line breaks and control characters in names are replaced by spaces"),
+            (self.ends, "collapsed: names that look like a comment or a sample count are written with `_`"),
         ];
         all.iter().filter(|(happened, _)| *happened).map(|(_, text)| (*text).to_string()).collect()
     }

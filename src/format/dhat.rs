@@ -59,7 +59,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     for (_, name, unit) in metrics {
         builder.metric(name, unit);
     }
-    let at = points.points.ok_or_else(|| ParseError::whole(NAME, "`pps` is not there"))?;
+    let at = points.points.ok_or_else(|| ParseError::whole(NAME, "missing `pps`"))?;
     let mut json = json.at(at);
     let mut reader = Reader { builder, frames, metrics, numbers: Vec::new(), stack: Vec::new() };
     json.array()?;
@@ -87,7 +87,11 @@ fn read_head(json: &mut Json, builder: &mut ProfileBuilder) -> Result<(Tables, M
         match (&*key, json.kind()?) {
             ("dhatFileVersion", Kind::Number) => match json.integer()? {
                 2 => {}
-                version => return Err(json.error(format!("version {version}; only version 2 is known"))),
+                version => {
+                    return Err(
+                        json.error(format!("unsupported version {version}; only version 2 is supported"))
+                    );
+                }
             },
             ("mode", Kind::String) => mode = json.string()?.into_owned(),
             ("tu", Kind::String) => unit = json.string()?.into_owned(),
@@ -204,7 +208,8 @@ impl Reader {
                 json.array()?;
                 while json.element()? {
                     let number = json.row()?.filter(|&number| number < self.frames.len());
-                    self.numbers.push(number.ok_or_else(|| json.error("a frame that is not in `ftbl`"))?);
+                    self.numbers
+                        .push(number.ok_or_else(|| json.error("frame number is out of range of `ftbl`"))?);
                 }
             } else if let Some(metric) = self.metrics.iter().position(|(member, ..)| *member == key) {
                 values[metric] = json.integer()?;
@@ -271,8 +276,8 @@ mod tests {
     #[test]
     fn what_is_broken_is_refused() {
         let error = load(r#"{"dhatFileVersion": 3}"#).unwrap_err().to_string();
-        assert_eq!(error, "dhat: version 3; only version 2 is known (byte 21)");
+        assert_eq!(error, "dhat: unsupported version 3; only version 2 is supported (byte 21)");
         let error = load(r#"{"dhatFileVersion": 2, "pps": [{"fs": [7]}]}"#).unwrap_err().to_string();
-        assert_eq!(error, "dhat: a frame that is not in `ftbl` (byte 40)");
+        assert_eq!(error, "dhat: frame number is out of range of `ftbl` (byte 40)");
     }
 }

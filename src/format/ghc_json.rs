@@ -72,7 +72,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     let mut path: Vec<FrameId> = Vec::new();
     while let Some((node, depth)) = nodes.pop() {
         let frame = frames.get(&node.id).ok_or_else(|| {
-            ParseError::whole(NAME, format!("cost centre {} is referred to, but not in the table", node.id))
+            ParseError::whole(NAME, format!("cost centre {} is not in `cost_centres`", node.id))
         })?;
         path.truncate(depth);
         path.push(*frame);

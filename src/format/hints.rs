@@ -20,43 +20,43 @@ static HINTS: &[Hint] = &[
     ),
     (
         |head| head.starts_with(b"Nettrace"),
-        "this is a .nettrace of .NET; convert it with `dotnet-trace convert --format speedscope`",
+        "this is a .NET .nettrace file; convert it with `dotnet-trace convert --format speedscope`",
     ),
     (
         |head| head.starts_with(b"go 1.") && find(head, b" trace\0"),
-        "this is a Go execution trace; make a profile of it with `go tool trace -pprof=net|sync|syscall|sched TRACE > FILE`",
+        "this is a Go execution trace; extract a profile with `go tool trace -pprof=net|sync|syscall|sched TRACE > FILE`",
     ),
     (
         is_goroutine_dump,
-        "these are goroutine stacks as text (debug=2); fetch /debug/pprof/goroutine without `debug`, or with debug=1",
+        "this is a goroutine dump (debug=2); fetch /debug/pprof/goroutine without `debug`, or with debug=1",
     ),
     (
         |head| {
             head.starts_with(b"PeriodType: ") || (find(head, b"\nSamples:\n") && find(head, b"\nLocations\n"))
         },
-        "this is the text of `pprof -raw`; give prof the profile it was printed from",
+        "this is the output of `pprof -raw`; pass the original profile instead",
     ),
     (
         |head| {
             head.starts_with(b"*version\n") || head.starts_with(b"SLOW") || head.starts_with(b"*threads\n")
         },
-        "this is a method trace of Android's ART; record with simpleperf and convert with its `report_sample.py` (perf script text)",
+        "this is an Android ART method trace; record with simpleperf and convert the data with its `report_sample.py` (perf script text)",
     ),
     (
         |head| head.starts_with(b"SIMPLEPERF"),
-        "these are samples of simpleperf in a form of its own; convert the perf.data with its `report_sample.py` (perf script text)",
+        "this is simpleperf's own sample format; convert the perf.data with its `report_sample.py` (perf script text)",
     ),
     (
         |head| head.starts_with(b"PERFFILE"),
-        "this is a perf.data file of the first version, which Linux before 3.8 wrote; give the text that that version's `perf script` prints of it",
+        "this is a version 1 perf.data file, written by Linux before 3.8; pass the output of that version's `perf script` instead",
     ),
     (
         |head| head.starts_with(b"JAVA PROFILE 1.0"),
-        "this is a heap dump of a Java VM (hprof); record allocations with JFR, or with async-profiler's `-e alloc`",
+        "this is a Java heap dump (hprof); record allocations with JFR, or with async-profiler's `-e alloc`",
     ),
     (
         |head| head.starts_with(b"MOJ"),
-        "this is austin's binary form (mojo); convert it with `mojo2austin` (pip install austin-python)",
+        "this is austin's binary format (mojo); convert it with `mojo2austin` (pip install austin-python)",
     ),
     (
         |head| starts_line(head, b"desc: ") && find(head, b"\nevents: ") && find(head, b"\nfl="),
@@ -68,59 +68,59 @@ static HINTS: &[Hint] = &[
     ),
     (
         is_gprof_report,
-        "this is gprof's report; record with `perf record -g` instead, or with `valgrind --tool=callgrind`",
+        "this is a gprof report; record with `perf record -g` instead, or with `valgrind --tool=callgrind`",
     ),
     (
         |head| find(head, b" function calls ") && find(head, b"tottime"),
-        "this is the printed report of cProfile; give prof the file that `python -m cProfile -o FILE` saves",
+        "this is cProfile's text report; pass the file written by `python -m cProfile -o FILE` instead",
     ),
     (
         |head| find(front(head), b"Full thread dump "),
-        "this is a thread dump of a Java VM, one moment of it; record with JFR or async-profiler",
+        "this is a Java thread dump (a single snapshot); record with JFR or async-profiler",
     ),
     (
         |head| head.starts_with(b"v ") && find(front(head), b"\nX "),
-        "this is heaptrack's data; convert it with `heaptrack_print -F STACKS FILE` (collapsed stacks)",
+        "this is a heaptrack recording; convert it with `heaptrack_print -F STACKS FILE` (collapsed stacks)",
     ),
     (
         |head| {
             starts_line(head, b"# To display the perf.data header info") || find(front(head), b"# Overhead  ")
         },
-        "this is what `perf report` prints; give prof perf.data itself, or what `perf script` prints of it",
+        "this is the output of `perf report`; pass perf.data itself or the output of `perf script` instead",
     ),
     (
         |head| head.starts_with(b"\x7FELF"),
-        "this is an executable (ELF); give the profile that was recorded from it",
+        "this is an executable (ELF); pass a profile recorded from it instead",
     ),
     (
         |head| matches!(head, [0xCF | 0xCE, 0xFA, 0xED, 0xFE, ..] | [b'M', b'Z', ..]),
-        "this is an executable; give the profile that was recorded from it",
+        "this is an executable; pass a profile recorded from it instead",
     ),
-    (|head| head.starts_with(b"PK\x03\x04"), "this is a zip archive; unpack it and give the profile in it"),
-    (|head| head.starts_with(b"BZh"), "this is compressed with bzip2; unpack it with `bzip2 -d`"),
-    (|head| head.starts_with(b"\xFD7zXZ\0"), "this is compressed with xz; unpack it with `xz -d`"),
+    (|head| head.starts_with(b"PK\x03\x04"), "this is a zip archive; extract it and pass the profile inside"),
+    (|head| head.starts_with(b"BZh"), "this file is compressed with bzip2; decompress it with `bzip2 -d`"),
+    (|head| head.starts_with(b"\xFD7zXZ\0"), "this file is compressed with xz; decompress it with `xz -d`"),
     (
         |head| head.starts_with(b"SQLite format 3\0"),
         "this is an SQLite database; export a profile from the tool that wrote it",
     ),
-    (is_html, "this is a web page, perhaps a login or an error; give the profile itself"),
-    (|head| find(front(head), b"<svg"), "this is a picture (SVG); give the profile it was drawn from"),
+    (is_html, "this is a web page, perhaps a login or error page; pass the profile itself"),
+    (|head| find(front(head), b"<svg"), "this is an SVG image; pass the profile it was made from instead"),
     (
         is_r_profile,
-        "this is a profile of R's Rprof, which prof does not read; convert it to pprof with the R package `profile`",
+        "this is an Rprof profile (R), which prof does not read; convert it to pprof with the R package `profile`",
     ),
-    (is_v8_log, "this is a log of `node --prof`; record with `node --cpu-prof`, which prof reads"),
+    (is_v8_log, "this is a `node --prof` log; record with `node --cpu-prof`, which prof reads"),
     (
         |head| find(front(head), b"Symbol Name\n") || find(front(head), b"Symbol Name\r\n"),
-        "this is a call tree copied from Instruments; export the trace with `xctrace export` and give that",
+        "this is a call tree copied from Instruments; export the trace with `xctrace export` instead",
     ),
     (
         |head| head.starts_with(b"@ ") && find(front(head), b" samples]\n"),
-        "this is a call graph of FreeBSD's pmcstat, which prof does not read",
+        "this is a call graph from FreeBSD's pmcstat, which prof does not read",
     ),
     (
         |head| find(front(head), b":PUSH:") && find(front(head), b" log opened"),
-        "this is a profiling log of Papyrus scripts, which prof does not read",
+        "this is a Papyrus script profiling log, which prof does not read",
     ),
     (
         |head| find(front(head), b"% CPU Time:Total") && find(front(head), b"CPU Time:Self"),
@@ -128,32 +128,32 @@ static HINTS: &[Hint] = &[
     ),
     (
         |head| head.starts_with(b"Process Name, Display Name, Process, Stack,"),
-        "this is a table of xperf, which prof does not read",
+        "this is an xperf table, which prof does not read",
     ),
     (
         |head| head.starts_with(b"<profile>") && find(front(head), b"<call_tree>"),
-        "this is a profile of sysprof 1 (XML), which prof does not read; record with `perf record -g`",
+        "this is a sysprof 1 profile (XML), which prof does not read; record with `perf record -g`",
     ),
     (
         |head| find(front(head), b"\nCounted ") && find(front(head), b"symbol name"),
-        "this is a report of OProfile's opreport, which prof does not read; record with `perf record -g`",
+        "this is an OProfile report (opreport), which prof does not read; record with `perf record -g`",
     ),
-    (|head| find(front(head), b"memray\0"), "this is a capture of memray, which prof does not read"),
+    (|head| find(front(head), b"memray\0"), "this is a memray capture, which prof does not read"),
     (
         |head| starts_line(head, b"startup\ttime="),
-        "this is a causal profile of coz: it holds speedups, not stacks; open it with `coz plot`",
+        "this is a coz causal profile, which contains speedups rather than stacks; open it with `coz plot`",
     ),
     (
         |head| head.starts_with(b"NYTProf "),
-        "this is a profile of Perl's NYTProf; convert it with `nytprofcalls FILE` (collapsed stacks)",
+        "this is a Perl NYTProf profile; convert it with `nytprofcalls FILE` (collapsed stacks)",
     ),
     (
         |head| head.starts_with(&[0xC1, 0x1F, 0xFC, 0xC1]),
-        "this is a trace of OCaml's memtrace, which prof does not read; open it with `memtrace-viewer`",
+        "this is an OCaml memtrace trace, which prof does not read; open it with `memtrace-viewer`",
     ),
     (
         |head| find(front(head), b"TRACE START ["),
-        "this is a trace of Xdebug; record with `xdebug.mode=profile`, whose callgrind files prof reads",
+        "this is an Xdebug trace; record with `xdebug.mode=profile`, whose callgrind files prof reads",
     ),
     (
         |head| head.starts_with(&[0xDC, 0xDF, 0x4A, 0x53, 0x4C, 0x42]),
@@ -161,7 +161,7 @@ static HINTS: &[Hint] = &[
     ),
     (
         |head| head.starts_with(&[0x04, 0x22, 0x4D, 0x18]),
-        "this is compressed with lz4; unpack it with `lz4 -d`",
+        "this file is compressed with lz4; decompress it with `lz4 -d`",
     ),
     (
         protobuf::is_otlp,
@@ -229,13 +229,13 @@ mod tests {
         (b"PeriodType: cpu nanoseconds\nPeriod: 1\n", "pprof -raw"),
         (b"*version\n3\ndata-file-overflow=false\nclock=dual\n", "ART"),
         (b"SIMPLEPERF\x01\0\x20\0\0\0", "simpleperf"),
-        (b"PERFFILEh\0\0\0", "first version"),
-        (b"JAVA PROFILE 1.0.2\0\0\0\0\x08", "heap dump of a Java VM"),
+        (b"PERFFILEh\0\0\0", "version 1"),
+        (b"JAVA PROFILE 1.0.2\0\0\0\0\x08", "Java heap dump"),
         (b"MOJ\x03", "mojo2austin"),
         (b"desc: I1 cache: 32768 B\ncmd: ./a\nevents: Ir\nfl=a.c\nfn=f\n1 2\n", "cachegrind"),
         (b"desc: (none)\ncmd: ./a\ntime_unit: i\n#---\nsnapshot=0\nmem_heap_B=0\n", "massif"),
-        (b"Flat profile:\n\nEach sample counts as 0.01 seconds.\n  %   cumulative   self              self\n", "gprof's report"),
-        (b"         197 function calls in 0.001 seconds\n\n   ncalls  tottime  percall\n", "printed report of cProfile"),
+        (b"Flat profile:\n\nEach sample counts as 0.01 seconds.\n  %   cumulative   self              self\n", "gprof report"),
+        (b"         197 function calls in 0.001 seconds\n\n   ncalls  tottime  percall\n", "cProfile's text report"),
         (b"2026-11-20 10:00:00\nFull thread dump OpenJDK 64-Bit Server VM", "thread dump"),
         (b"v 10400 3\nx 5 ./app\nX ./app\n", "heaptrack_print"),
         (b"# To display the perf.data header info, please use --header\n", "perf script"),

@@ -198,14 +198,14 @@ impl Collected {
             Ok(Ok(())) => {}
             Ok(Err(error)) => return Err(explained(format, text, &error, folder)),
             Err(_) => {
-                return Err(ParseError::whole(format, "the input is broken in a way that cannot be told"));
+                return Err(ParseError::whole(format, "the file is malformed"));
             }
         }
         let column = self.builder.metric(metric, unit);
         for line in printed.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
             let (stack, value) = memchr::memrchr(b' ', line)
                 .and_then(|at| Some((&line[..at], decimal(&line[at + 1..])?)))
-                .ok_or_else(|| ParseError::whole(format, "a count does not fit 64 bits"))?;
+                .ok_or_else(|| ParseError::whole(format, "a count does not fit in 64 bits"))?;
             let frames: Vec<FrameId> =
                 String::from_utf8_lossy(stack).split(';').map(|frame| self.frame(frame)).collect();
             let stack = self.builder.stack(&frames);
@@ -213,7 +213,7 @@ impl Collected {
         }
         if self.rows.is_empty() {
             let last = text.trim_ascii_end().split(|&byte| byte == b'\n').count() as u64;
-            return Err(ParseError::at_line(format, last, "the input ends without any stacks"));
+            return Err(ParseError::at_line(format, last, "the file contains no stacks"));
         }
         Ok(())
     }
@@ -296,7 +296,7 @@ mod tests {
     #[test]
     fn nothing_found_is_an_error() {
         let error = read_dtrace(&mut source("no stacks\n"), LoadOptions::ALL).unwrap_err();
-        assert_eq!(error.to_string(), "dtrace: the input ends without any stacks (line 1)");
+        assert_eq!(error.to_string(), "dtrace: the file contains no stacks (line 1)");
     }
 
     #[test]

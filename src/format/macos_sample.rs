@@ -37,7 +37,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     let mut lines = Lines::new(source);
     loop {
         if !lines.advance()? {
-            return Err(ParseError::whole(NAME, "no line that says `Call graph:`").into());
+            return Err(ParseError::whole(NAME, "no `Call graph:` line").into());
         }
         if let Some(period) = period(lines.line()) {
             builder.meta.period = Some(period);
@@ -56,12 +56,12 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
             is_whole = true;
             break;
         } else if !line.trim_ascii().is_empty() {
-            return Err(ParseError::at_line(NAME, lines.number(), "this is no node of the call graph").into());
+            return Err(ParseError::at_line(NAME, lines.number(), "not a call graph line").into());
         }
     }
     tree.close(0);
     if !is_whole {
-        tree.builder.warn("the file ends within the call graph: what follows is missing".to_string());
+        tree.builder.warn("file is truncated within the call graph; the rest is missing".to_string());
     }
     Ok(finished(tree.builder)?)
 }
@@ -102,17 +102,17 @@ impl Tree {
         let indent = text.iter().take_while(|byte| is_indent(byte)).count();
         let text = text[indent..].trim_ascii_end();
         if text.is_empty() {
-            return Err("a node without anything but its indentation");
+            return Err("empty call graph line");
         }
         if indent % 2 != 0 {
-            return Err("an odd number of columns of indentation");
+            return Err("indentation is not a multiple of two columns");
         }
         let depth = indent / 2;
         if depth > self.path.len() {
-            return Err("a level of indentation is skipped");
+            return Err("indented by more than one level");
         }
         let mut scan = Scan(text);
-        let count = decimal(scan.word()).filter(|&count| count >= 0).ok_or("a count that is no number")?;
+        let count = decimal(scan.word()).filter(|&count| count >= 0).ok_or("count is not a number")?;
         self.close(depth);
         if let Some(parent) = self.path.last_mut() {
             // Below zero nothing is its own, however far below.
@@ -222,9 +222,9 @@ mod tests {
     #[test]
     fn broken_indentation_is_refused() {
         let message = |graph| load(graph).unwrap_err().to_string();
-        assert!(message("    1 Thread_1\n     1 f\n").contains("odd number"));
-        assert!(message("    1 Thread_1\n        1 f\n").contains("skipped"));
+        assert!(message("    1 Thread_1\n     1 f\n").contains("not a multiple"));
+        assert!(message("    1 Thread_1\n        1 f\n").contains("more than one level"));
         assert!(message("    1 Thread_1\n    + !\n").contains("(line 5)"));
-        assert!(message("    x Thread_1\n").contains("a count that is no number"));
+        assert!(message("    x Thread_1\n").contains("count is not a number"));
     }
 }

@@ -393,9 +393,9 @@ impl Source {
 /// the input itself.
 fn broken(format: &'static str, byte: u64, read: u64, error: &io::Error) -> ParseError {
     if error.kind() == io::ErrorKind::UnexpectedEof {
-        return ParseError::at_byte(format, read, "the compressed data end too early, where the input does");
+        return ParseError::at_byte(format, read, "file is truncated: the compressed stream is incomplete");
     }
-    ParseError::at_byte(format, byte, format!("the compressed data are broken: {error}"))
+    ParseError::at_byte(format, byte, format!("corrupt compressed data: {error}"))
 }
 
 /// Takes compressions off by their magic numbers.
@@ -568,7 +568,7 @@ mod tests {
             let opened = Source::open(Box::new(io::Cursor::new(bytes[..length].to_vec())));
             let error = opened.and_then(|mut source| source.read_all()).unwrap_err();
             let want =
-                format!("gzip: the compressed data end too early, where the input does (byte {length})");
+                format!("gzip: file is truncated: the compressed stream is incomplete (byte {length})");
             assert_eq!(error.to_string(), want);
         }
     }

@@ -75,10 +75,10 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     match profiles {
         Some(at) => reader.read_profiles(&mut json.at(at))?,
         None if is_read => {}
-        None => return Err(ParseError::whole(NAME, "`profiles` is not there").into()),
+        None => return Err(ParseError::whole(NAME, "missing `profiles`").into()),
     }
     if reader.builder.meta.metrics.is_empty() {
-        return Err(ParseError::whole(NAME, "there is no profile in it").into());
+        return Err(ParseError::whole(NAME, "`profiles` is empty").into());
     }
     Ok(finished(reader.builder)?)
 }
@@ -217,7 +217,7 @@ impl Reader {
             (Some("evented"), .., Some(events)) => self.read_evented(&mut json.at(events), &scale),
             (kind, ..) => {
                 let kind = kind.unwrap_or_default();
-                Err(json.error(format!("a profile of type `{kind}` without its samples or events")))
+                Err(json.error(format!("profile of type `{kind}` has no samples or events")))
             }
         }
     }
@@ -259,7 +259,7 @@ impl Reader {
                 self.stack.push(frame);
             }
             if !weights.element()? {
-                return Err(weights.error("there are fewer weights than samples"));
+                return Err(weights.error("fewer weights than samples"));
             }
             let weight = weights.number()?;
             let value = self.value(scale, weight);
@@ -268,7 +268,7 @@ impl Reader {
             moment += weight;
         }
         if weights.element()? {
-            return Err(weights.error("there are more weights than samples"));
+            return Err(weights.error("more weights than samples"));
         }
         Ok(())
     }
@@ -289,7 +289,7 @@ impl Reader {
             self.value(scale, at);
             if at < since {
                 place.position();
-                return Err(place.error(format!("an event at {at} comes after one at {since}")));
+                return Err(place.error(format!("events are out of order: {at} comes after {since}")));
             }
             if let Some(innermost) = stacks.last_mut() {
                 let stack = *innermost.get_or_insert_with(|| self.builder.stack(&self.stack));
@@ -304,10 +304,14 @@ impl Reader {
                 stacks.pop();
             } else {
                 place.position();
-                return Err(place.error("an event closes a frame that is not the innermost open one"));
+                return Err(place.error("event closes a frame that is not the innermost open frame"));
             }
         }
-        if self.stack.is_empty() { Ok(()) } else { Err(events.error("the events end while frames are open")) }
+        if self.stack.is_empty() {
+            Ok(())
+        } else {
+            Err(events.error("frames are still open after the last event"))
+        }
     }
 
     fn read_event(&self, json: &mut Json) -> Result<(bool, FrameId, f64), ParseError> {
@@ -324,7 +328,7 @@ impl Reader {
                     opens = match &*json.string()? {
                         "O" => Some(true),
                         "C" => Some(false),
-                        _ => return Err(json.error("an event that is neither `O` nor `C`")),
+                        _ => return Err(json.error("event type is neither `O` nor `C`")),
                     }
                 }
                 "frame" => frame = Some(self.frame(json)?),
@@ -334,7 +338,7 @@ impl Reader {
         }
         match (opens, frame, at) {
             (Some(opens), Some(frame), Some(at)) => Ok((opens, frame, at)),
-            _ => Err(json.error("an event without its `type`, `frame` or `at`")),
+            _ => Err(json.error("event has no `type`, `frame` or `at`")),
         }
     }
 
@@ -361,7 +365,7 @@ impl Reader {
     fn frame(&self, json: &mut Json) -> Result<FrameId, ParseError> {
         let number = json.row()?;
         let frame = number.and_then(|number| self.frames.get(number)).copied();
-        frame.ok_or_else(|| json.error("a frame that is not in `shared`"))
+        frame.ok_or_else(|| json.error("frame number is out of range of `shared.frames`"))
     }
 
     /// A weight, or a moment, in the unit of the metric.
@@ -451,12 +455,15 @@ mod tests {
                 .to_string()
         };
         let open = r#"{"type": "O", "frame": 0, "at": 4}"#;
-        assert!(evented(open).contains("the events end while frames are open"));
-        assert!(evented(r#"{"type": "C", "frame": 0, "at": 4}"#).contains("not the innermost open one"));
+        assert!(evented(open).contains("frames are still open after the last event"));
+        assert!(evented(r#"{"type": "C", "frame": 0, "at": 4}"#).contains("not the innermost open frame"));
         assert!(
             evented(&format!(r#"{open}, {{"type": "C", "frame": 0, "at": 3}}"#))
-                .contains("an event at 3 comes after one at 4 (byte ")
+                .contains("events are out of order: 3 comes after 4 (byte ")
         );
-        assert!(evented(r#"{"type": "O", "frame": 2, "at": 4}"#).contains("a frame that is not in `shared`"));
+        assert!(
+            evented(r#"{"type": "O", "frame": 2, "at": 4}"#)
+                .contains("frame number is out of range of `shared.frames`")
+        );
     }
 }

@@ -40,7 +40,8 @@ fn sniff(head: &[u8]) -> Confidence {
 fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
     let text = source.read_all()?;
     if text.starts_with(MARSHAL) {
-        let message = "this is Ruby's own binary form; write JSON with `stackprof --json FILE > FILE.json`";
+        let message =
+            "this is Ruby's binary Marshal format; convert it with `stackprof --json FILE > FILE.json`";
         return Err(ParseError::whole(NAME, message).into());
     }
     let mut builder = ProfileBuilder::new(NAME, options);
@@ -96,10 +97,10 @@ impl Parts {
     }
 
     fn write(&self, json: &Json, builder: &mut ProfileBuilder) -> Result<(), ParseError> {
-        let frames = self.frames.ok_or_else(|| ParseError::whole(NAME, "`frames` is not there"))?;
+        let frames = self.frames.ok_or_else(|| ParseError::whole(NAME, "missing `frames`"))?;
         let functions = read_frames(&mut json.at(frames), builder)?;
         let raw = self.raw.ok_or_else(|| {
-            let message = "there are no stacks in it, only sums by function: record with `raw: true`";
+            let message = "the file has no stacks, only totals per function; record with `raw: true`";
             ParseError::whole(NAME, message)
         })?;
         let worth = self.declare_metrics(builder);
@@ -166,7 +167,7 @@ impl Raw<'_> {
             let number = self.number()?;
             let line = next(&mut self.lines)?.and_then(|line| u32::try_from(line).ok()).unwrap_or(0);
             let function = self.functions.get(&number).copied();
-            let function = function.ok_or_else(|| self.stacks.error("a frame that is not in `frames`"))?;
+            let function = function.ok_or_else(|| self.stacks.error("frame id is not in `frames`"))?;
             frames.push(builder.frame(Frame { function, line, ..Frame::default() }));
         }
         let count = self.number()?;
@@ -196,7 +197,7 @@ impl Raw<'_> {
 
     fn check_time(&self, passed: Option<i64>) -> Result<(), ParseError> {
         if self.worth == Worth::Passed && passed.is_none() {
-            return Err(self.stacks.error("there are fewer times than samples"));
+            return Err(self.stacks.error("fewer timestamps than samples"));
         }
         Ok(())
     }
@@ -226,7 +227,7 @@ fn read_frames(
     let mut functions = HashMap::new();
     json.object()?;
     while let Some(key) = json.key()? {
-        let number = key.parse().map_err(|_| json.error(format!("a frame called `{key}`")))?;
+        let number = key.parse().map_err(|_| json.error(format!("frame id `{key}` is not a number")))?;
         functions.insert(number, read_function(json, builder)?);
     }
     Ok(functions)
@@ -281,6 +282,6 @@ mod tests {
         let error = load("\u{4}\u{8}{\u{e}:\u{c}version:\u{f}gc_samples").unwrap_err().to_string();
         assert!(error.contains("stackprof --json"), "{error}");
         let error = load(&TEXT.replace("1010, 990, 1001", "1")).unwrap_err().to_string();
-        assert!(error.contains("fewer times than samples"), "{error}");
+        assert!(error.contains("fewer timestamps than samples"), "{error}");
     }
 }

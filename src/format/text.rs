@@ -90,7 +90,7 @@ impl BadLines {
         }
         if self.count > 0 {
             let lines = if self.count == 1 { "line was" } else { "lines were" };
-            let warning = format!("{} {lines} skipped, the first is line {}: {what}", self.count, self.first);
+            let warning = format!("{} {lines} skipped, the first at line {}: {what}", self.count, self.first);
             builder.warn(warning);
         }
         Ok(())

@@ -91,12 +91,12 @@ impl fmt::Display for Part {
             Part::Processes => "processes and thread numbers",
             Part::Files => "source files",
             Part::Lines => "line numbers",
-            Part::Places => "what tells functions of one name apart",
+            Part::Places => "what distinguishes functions with the same name",
             Part::Addresses => "addresses and binaries",
             Part::Inlining => "which frames were inlined",
             Part::DropFrames => "which frames to drop",
             Part::Comments => "comments",
-            Part::Recording => "the time and the period of the recording",
+            Part::Recording => "the recording's start time and sampling period",
             Part::Negatives => "negative values",
         })
     }

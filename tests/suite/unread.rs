@@ -6,18 +6,18 @@ use crate::support::prof;
 const FILES: &[(&[u8], &str)] = &[
     (b"gmon\x01\0\0\0\0\0\0\0", "this is gprof's gmon.out; record with `perf record -g` instead"),
     (b"Nettrace\x14\0\0\0!FastSerialization.1", "convert it with `dotnet-trace convert --format speedscope`"),
-    (b"go 1.22 trace\0\0\0", "this is a Go execution trace; make a profile of it with `go tool trace -pprof="),
-    (b"goroutine 1 [running]:\nmain.main()\n", "goroutine stacks as text (debug=2); fetch /debug/pprof/goroutine without"),
+    (b"go 1.22 trace\0\0\0", "this is a Go execution trace; extract a profile with `go tool trace -pprof="),
+    (b"goroutine 1 [running]:\nmain.main()\n", "goroutine dump (debug=2); fetch /debug/pprof/goroutine without"),
     (
         b"PeriodType: cpu nanoseconds\nPeriod: 10000000\nTime: 2026-01-01 00:00:00 UTC\nDuration: 1.00\nSamples:\n\
           samples/count cpu/nanoseconds\n          1   10000000: 1 2 \nLocations\n     1: 0x0 main a.go:3 s=0\n",
-        "give prof the profile it was printed from",
+        "pass the original profile instead",
     ),
     (
         br#"{"snapshot":{"meta":{"node_fields":["type","name"],"node_types":[[]]},"node_count":2},"nodes":[9,1]}"#,
-        "this is a V8 heap snapshot: it holds objects, not stacks",
+        "this is a V8 heap snapshot, which contains objects rather than stacks",
     ),
-    (b"*version\n3\ndata-file-overflow=false\nclock=dual\n", "this is a method trace of Android's ART; record with simpleperf"),
+    (b"*version\n3\ndata-file-overflow=false\nclock=dual\n", "this is an Android ART method trace; record with simpleperf"),
     (b"SIMPLEPERF\x01\0\x20\0\0\0", "convert the perf.data with its `report_sample.py`"),
     (
         b"desc: I1 cache: 32768 B\ncmd: ./a\nevents: Ir\nfl=a.c\nfn=f\n1 2\nsummary: 2\n",

@@ -390,9 +390,9 @@ impl Reader {
 
     fn finish(mut self) -> Result<Profile, ParseError> {
         if self.factors.is_empty() {
-            return Err(ParseError::whole(NAME, "no line that names the events"));
+            return Err(ParseError::whole(NAME, "no `events:` line"));
         }
-        self.bad.settle(&mut self.builder, self.good, "no line of callgrind's format")?;
+        self.bad.settle(&mut self.builder, self.good, "not a callgrind line")?;
         self.fill();
         let profile = finished(self.builder)?;
         Ok(compare_with_summary(profile, &self.summaries, &self.factors))
@@ -466,7 +466,9 @@ fn compare_with_summary(mut profile: Profile, summaries: &[i128], factors: &[i64
         let found = i128::from(profile.meta.metrics[metric].total);
         if (said - found).abs() > said.abs() / 1000 {
             let name = &profile.meta.metrics[metric].name;
-            let warning = format!("the file's summary says {said} {name}, its functions add up to {found}");
+            let warning = format!(
+                "costs do not add up: the summary line says {said} {name}, the functions sum to {found}"
+            );
             profile.meta.warnings.push(warning);
         }
     }

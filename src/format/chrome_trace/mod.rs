@@ -110,7 +110,9 @@ impl<'a> Trace<'a> {
             match Event::read(json) {
                 Ok(event) => self.event(event, json, builder)?,
                 Err(error) if error.place == Place::Byte(json.length()) => {
-                    builder.warn("the trace ends within an event, which was left out".into());
+                    builder.warn(
+                        "file is truncated: the last event of the trace is incomplete and was skipped".into(),
+                    );
                     return Ok(());
                 }
                 Err(error) => return Err(error),
@@ -259,7 +261,7 @@ mod tests {
     fn complete_spans_keep_their_time_where_they_overlap() {
         let profile = spans(&["X a 0 10", "X b 5 10"]);
         assert_eq!(to_notation(&profile), "a 5000\na;b 5000\nb 5000");
-        assert_eq!(profile.meta.warnings, ["1 spans overlap others without being within them"]);
+        assert_eq!(profile.meta.warnings, ["1 spans overlap without being nested"]);
     }
 
     #[test]
@@ -269,8 +271,8 @@ mod tests {
         assert_eq!(
             profile.meta.warnings,
             [
-                "2 events end a span that is not open; they were left out",
-                "2 spans do not end; they last until the last event of their thread"
+                "2 end events have no matching begin event and were skipped",
+                "2 spans have no end event; they are assumed to last until the last event of their thread"
             ]
         );
     }
@@ -284,7 +286,7 @@ mod tests {
             assert_eq!(profile.meta.warnings.len(), usize::from(end.ends_with("na")));
         }
         let text = format!("{{\"traceEvents\": [{event}");
-        assert!(load(&text).unwrap_err().to_string().contains("ends too early"));
+        assert!(load(&text).unwrap_err().to_string().contains("truncated"));
     }
 
     #[test]
@@ -317,7 +319,7 @@ mod tests {
         let profile = load(text).unwrap();
         // Moments …014, …021, …030 and …038; the end …050.
         assert_eq!(to_notation(&profile), "f@a.js:0 4 36");
-        assert!(profile.meta.warnings[0].starts_with("the beginning of 1 CPU profile"));
+        assert!(profile.meta.warnings[0].starts_with("the start of 1 CPU profile"));
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub(super) fn write(
     let mut tree = Tree::default();
     frames.object()?;
     while let Some(number) = frames.key()? {
-        let number = number.parse().map_err(|_| frames.error("a stack frame that has no number"))?;
+        let number = number.parse().map_err(|_| frames.error("stack frame id is not a number"))?;
         read_frame(&mut frames, number, &mut tree, builder)?;
     }
     tree.link();

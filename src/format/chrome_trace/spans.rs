@@ -86,10 +86,13 @@ impl Spans {
         }
         builder.meta.duration_ns = last.checked_sub(first).filter(|&duration| duration > 0);
         let warnings = [
-            (self.incomplete as usize, "spans have no time or no duration; they were left out"),
-            (unmatched, "events end a span that is not open; they were left out"),
-            (unended, "spans do not end; they last until the last event of their thread"),
-            (overlapping, "spans overlap others without being within them"),
+            (self.incomplete as usize, "spans have no timestamp or no duration and were skipped"),
+            (unmatched, "end events have no matching begin event and were skipped"),
+            (
+                unended,
+                "spans have no end event; they are assumed to last until the last event of their thread",
+            ),
+            (overlapping, "spans overlap without being nested"),
         ];
         for (count, what) in warnings.into_iter().filter(|(count, _)| *count > 0) {
             builder.warn(format!("{count} {what}"));

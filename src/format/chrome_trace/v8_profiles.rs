@@ -85,13 +85,13 @@ impl<'a> V8Profiles<'a> {
         let cut = self.profiles.iter().filter(|profile| profile.has_samples()).filter(is_cut).count();
         if cut > 0 {
             let whose = if cut == 1 {
-                "the beginning of 1 CPU profile is"
+                "the start of 1 CPU profile is"
             } else {
-                "the beginnings of several CPU profiles are"
+                "the start of several CPU profiles is"
             };
             builder.warn(format!(
-                "{whose} not in the trace: functions declared there are missing, and times count from the first \
-                 part that is left"
+                "{whose} missing from the trace: functions declared there are unknown, and times are relative to the \
+                 first remaining chunk"
             ));
         }
         for profile in self.profiles.into_iter().filter(V8Profile::has_samples) {

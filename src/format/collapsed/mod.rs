@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(profile.meta.metrics[0].divisor, 100);
         let profile = load("a 0.1234567\n").unwrap();
         assert_eq!(profile.samples.values[0], [123_457]);
-        assert_eq!(profile.meta.warnings, ["1 weights were rounded to 6 decimals"]);
+        assert_eq!(profile.meta.warnings, ["1 sample counts were rounded to 6 decimals"]);
     }
 
     #[test]
@@ -221,15 +221,15 @@ mod tests {
         };
         let (alone, together) = (read_with(true), read_with(false));
         assert_eq!(alone.meta, together.meta);
-        assert_eq!(alone.meta.warnings, ["1 lines without a weight were skipped, the first is line 150001"]);
+        assert_eq!(alone.meta.warnings, ["skipped 1 lines without a sample count, the first at line 150001"]);
         assert!(loaded(&alone) == loaded(&together), "stacks and rows come in the same order");
     }
 
     #[test]
     fn bad_lines_are_counted_unless_most_are_bad() {
         let profile = load("a 1\nb 2\nno weight here\n").unwrap();
-        assert_eq!(profile.meta.warnings, ["1 lines without a weight were skipped, the first is line 3"]);
+        assert_eq!(profile.meta.warnings, ["skipped 1 lines without a sample count, the first at line 3"]);
         let error = load("a 1\nbad\nworse\n").unwrap_err();
-        assert_eq!(error.to_string(), "collapsed: no weight at the end of the line (line 2)");
+        assert_eq!(error.to_string(), "collapsed: no sample count at the end of the line (line 2)");
     }
 }

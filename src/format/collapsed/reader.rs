@@ -204,18 +204,18 @@ impl Reader {
     pub(super) fn finish(mut self, line_number: &dyn Fn(u64, u64) -> u64) -> Result<Profile, ParseError> {
         let first_bad = self.first_bad.map_or(1, |at| line_number(at.block, at.line));
         if self.bad > self.good || self.good + self.bad == 0 {
-            return Err(ParseError::at_line(NAME, first_bad, "no weight at the end of the line"));
+            return Err(ParseError::at_line(NAME, first_bad, "no sample count at the end of the line"));
         }
         if self.bad > 0 {
             let warning =
-                format!("{} lines without a weight were skipped, the first is line {first_bad}", self.bad);
+                format!("skipped {} lines without a sample count, the first at line {first_bad}", self.bad);
             self.builder.warn(warning);
         }
         if self.not_utf8 > 0 {
-            self.builder.warn("some names are not valid UTF-8; the odd bytes show as \u{fffd}".into());
+            self.builder.warn("some names are not valid UTF-8; invalid bytes are shown as \u{fffd}".into());
         }
         if self.rounded > 0 {
-            let warning = format!("{} weights were rounded to {MAX_DECIMALS} decimals", self.rounded);
+            let warning = format!("{} sample counts were rounded to {MAX_DECIMALS} decimals", self.rounded);
             self.builder.warn(warning);
         }
         let mut profile = finished(self.builder)?;

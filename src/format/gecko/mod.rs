@@ -67,7 +67,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         next += 1;
     }
     if !reader.any_thread {
-        return Err(ParseError::whole(NAME, "there are no threads in it").into());
+        return Err(ParseError::whole(NAME, "the profile has no threads").into());
     }
     Ok(reader.writer.finish().map_err(|error| ParseError::whole(NAME, error.to_string()))?)
 }
@@ -167,8 +167,8 @@ fn refuse_newer(meta: &Meta) -> Result<(), ParseError> {
         Some(version) if version > NEWEST_PROCESSED => Err(ParseError::whole(
             NAME,
             format!(
-                "version {version} of the Firefox Profiler's format is newer than {NEWEST_PROCESSED}, the newest \
-                 that prof reads"
+                "version {version} of the Firefox Profiler format is newer than {NEWEST_PROCESSED}, the newest \
+                 that prof supports"
             ),
         )),
         _ => Ok(()),
@@ -261,21 +261,21 @@ mod tests {
     fn what_is_broken_is_refused() {
         let text = r#"{"meta": {}, "threads": [{"stringArray": ["f"], "funcTable": {"name": [0]}, "frameTable": {"func": [0]}, "stackTable": {"prefix": [1, 0], "frame": [0, 0]}, "samples": {"stack": [STACK]}}]}"#;
         let error = |stack: &str| load(&text.replace("STACK", stack)).unwrap_err().to_string();
-        assert_eq!(error("0"), "gecko: stacks are their own callers");
-        assert_eq!(error("7"), "gecko: stack 7 is not in the stack table");
+        assert_eq!(error("0"), "gecko: the stack table contains a cycle");
+        assert_eq!(error("7"), "gecko: stack 7 is out of range of the stack table");
         let unknown = text.replace("\"prefix\"", "\"prefixOffset\"").replace("STACK", "0");
         assert_eq!(
             load(&unknown).unwrap_err().to_string(),
-            "gecko: the stack table has no column `prefix`, so who calls whom is not known"
+            "gecko: the stack table has no `prefix` column, so callers are unknown"
         );
         let newer = text.replace("\"meta\": {}", "\"meta\": {\"preprocessedProfileVersion\": 66}");
         assert_eq!(
             load(&newer).unwrap_err().to_string(),
-            "gecko: version 66 of the Firefox Profiler's format is newer than 65, the newest that prof reads"
+            "gecko: version 66 of the Firefox Profiler format is newer than 65, the newest that prof supports"
         );
         assert_eq!(
             load(r#"{"meta": {}, "threads": []}"#).unwrap_err().to_string(),
-            "gecko: there are no threads in it"
+            "gecko: the profile has no threads"
         );
     }
 }

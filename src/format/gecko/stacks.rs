@@ -89,7 +89,7 @@ impl StackTable {
         let has_prefix = tables.stacks.as_ref().map_or(Ok(true), |stacks| stacks.has(json, "prefix"))?;
         table(json, tables.stacks.as_ref(), ["prefix", "frame"], |[prefix, frame]| {
             if !has_prefix {
-                let message = "the stack table has no column `prefix`, so who calls whom is not known";
+                let message = "the stack table has no `prefix` column, so callers are unknown";
                 return Err(ParseError::whole(NAME, message));
             }
             let frame = row(frame).filter(|&frame| frame < frames.len()).ok_or_else(outside)? as u32;
@@ -109,7 +109,8 @@ impl StackTable {
         builder: &mut ProfileBuilder,
         number: usize,
     ) -> Result<StackId, ParseError> {
-        let missing = |number| ParseError::whole(NAME, format!("stack {number} is not in the stack table"));
+        let missing =
+            |number| ParseError::whole(NAME, format!("stack {number} is out of range of the stack table"));
         if let Some(made) = self.stacks.get(number).ok_or_else(|| missing(number))?.made {
             return Ok(made);
         }
@@ -124,7 +125,7 @@ impl StackTable {
             at = stack.prefix;
             steps += 1;
             if steps > self.stacks.len() {
-                return Err(ParseError::whole(NAME, "stacks are their own callers"));
+                return Err(ParseError::whole(NAME, "the stack table contains a cycle"));
             }
         }
         self.path.reverse();
@@ -179,5 +180,5 @@ fn string<'s>(strings: &'s StringList, number: usize) -> Result<&'s str, ParseEr
 }
 
 fn outside() -> ParseError {
-    ParseError::whole(NAME, "a table refers to a row that another table does not have")
+    ParseError::whole(NAME, "a table refers to a row that does not exist in another table")
 }

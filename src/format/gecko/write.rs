@@ -119,17 +119,17 @@ fn changes(profile: &Profile, metric: usize, columns: &Columns) -> Vec<String> {
     let metrics = &profile.meta.metrics;
     if columns.weight == metric && metrics[metric].name == "cpu" {
         changes
-            .push("gecko: without a count of samples cpu becomes their weight, which reads as wall".into());
+            .push("gecko: there is no sample count, so CPU time becomes the sample weight, which reads back as `wall`".into());
     }
     let period = profile.meta.period.as_ref();
     if let Some(period) = period.filter(|_| interval(profile).is_none()) {
         changes.push(format!(
-            "gecko: a sampling period is a time, and {} {} is left out",
+            "gecko: the sampling period must be a time, so the period of {} {} is lost",
             period.value, period.unit
         ));
     }
     if profile.samples.values[columns.weight].iter().any(|value| value.unsigned_abs() > EXACT) {
-        changes.push(format!("gecko: values past 2^{} are rounded", f64::MANTISSA_DIGITS));
+        changes.push(format!("gecko: values above 2^{} are rounded", f64::MANTISSA_DIGITS));
     }
     changes
 }

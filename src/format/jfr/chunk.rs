@@ -44,10 +44,10 @@ impl Header {
     fn read(bytes: &[u8], base: u64) -> Result<Header, ParseError> {
         let error = |message: String| Err(ParseError::at_byte(NAME, base, message));
         if !bytes.starts_with(MAGIC) {
-            return error("a chunk should start here, with the letters FLR".into());
+            return error("expected a chunk here, starting with `FLR`".into());
         }
         let Some(header) = bytes.first_chunk::<HEADER>() else {
-            return error("the input ends within the front of a chunk".into());
+            return error("file is truncated within a chunk header".into());
         };
         let version =
             (u16::from_be_bytes([header[4], header[5]]), u16::from_be_bytes([header[6], header[7]]));
@@ -55,11 +55,11 @@ impl Header {
             (1 | 2, _) => {}
             (0, minor) => {
                 return error(format!(
-                    "version 0.{minor}, which Oracle's Java 7 and 8 wrote, is not read; record with Java 11 or \
+                    "version 0.{minor}, written by Oracle's Java 7 and 8, is not supported; record with Java 11 or \
                      newer, with OpenJDK 8u262 or newer, or with async-profiler"
                 ));
             }
-            (major, minor) => return error(format!("version {major}.{minor} is not known")),
+            (major, minor) => return error(format!("unsupported version {major}.{minor}")),
         }
         let long = |at: usize| {
             let mut long = [0; 8];

@@ -74,11 +74,11 @@ impl<'a> Constants<'a> {
             let start = cursor.left();
             let mut event = cursor.event()?;
             if cursor.left() < behind {
-                return Err(event.error("the constants before these are not before them"));
+                return Err(event.error("the constant pools do not form a chain going backwards"));
             }
             behind = start;
             if event.long()? != 1 {
-                return Err(event.error("the constants are not where the chunk says"));
+                return Err(event.error("there is no constant pool at the offset given in the chunk header"));
             }
             event.long()?; // start
             event.long()?; // duration
@@ -93,7 +93,7 @@ impl<'a> Constants<'a> {
             let before = i64::try_from(offset).ok().and_then(|offset| offset.checked_add(delta));
             offset = before
                 .and_then(|before| usize::try_from(before).ok())
-                .ok_or_else(|| event.error("the constants before these are outside the chunk"))?;
+                .ok_or_else(|| event.error("a constant pool lies outside the chunk"))?;
         }
         Ok(constants)
     }
@@ -102,7 +102,7 @@ impl<'a> Constants<'a> {
     fn pool(&mut self, event: &mut Cursor<'a>, classes: &Classes) -> Result<(), ParseError> {
         let id = event.long()?;
         let Some(class) = classes.get(id) else {
-            return Err(event.error(format!("constants of the class {id}, which is not declared")));
+            return Err(event.error(format!("constants of undeclared class {id}")));
         };
         let count = event.count()?;
         match class.name.as_str() {
@@ -157,7 +157,7 @@ impl<'a> Constants<'a> {
     ) -> Result<(), ParseError> {
         let frames = class.field("frames").and_then(|(index, id)| Some((index, classes.get(id)?)));
         let Some((frames_at, frame)) = frames else {
-            return Err(event.error("stacks without frames"));
+            return Err(event.error("the stack trace class has no frames"));
         };
         let plan = frame.plan(&["method", "lineNumber", "type"]);
         let truncated_at = class.field("truncated").map(|(index, _)| index);
@@ -187,7 +187,7 @@ impl<'a> Constants<'a> {
         plan: &Plan<3>,
     ) -> Result<(), ParseError> {
         if frame.fields.is_empty() {
-            return Err(event.error("frames without fields"));
+            return Err(event.error("the stack frame class has no fields"));
         }
         for _ in 0..event.count()? {
             let [method, line, kind] = classes.numbers(event, frame, plan, true)?;

@@ -64,7 +64,7 @@ impl<'a> Cursor<'a> {
         let size = event.int()? as usize;
         let end = start.checked_add(size).filter(|&end| end >= event.at && end <= self.bytes.len());
         let Some(end) = end.filter(|_| size > 0) else {
-            return Err(self.error(format!("an event of {size} bytes, which is not what is here")));
+            return Err(self.error(format!("invalid event size: {size} bytes")));
         };
         event.bytes = &event.bytes[..end];
         self.at = end;
@@ -100,9 +100,10 @@ impl<'a> Cursor<'a> {
     pub(super) fn count(&mut self) -> Result<usize, ParseError> {
         let count = self.int()? as usize;
         if count > self.left() {
-            return Err(
-                self.error(format!("{count} items are announced where {} bytes are left", self.left()))
-            );
+            return Err(self.error(format!(
+                "a list of {count} items does not fit in the remaining {} bytes",
+                self.left()
+            )));
         }
         Ok(count)
     }
@@ -121,7 +122,7 @@ impl<'a> Cursor<'a> {
                 let length = self.count()?;
                 Text::Here(self.take(length)?.iter().map(|&byte| char::from(byte)).collect())
             }
-            kind => return Err(self.error(format!("a text of the unknown kind {kind}"))),
+            kind => return Err(self.error(format!("unknown string encoding {kind}"))),
         })
     }
 
@@ -157,12 +158,12 @@ impl<'a> Cursor<'a> {
             }
             value |= u64::from(byte & 0x7F) << (7 * index);
         }
-        Err(self.error("the data end within a number"))
+        Err(self.error("the data ends within a number"))
     }
 
     fn array<const N: usize>(&mut self) -> Result<[u8; N], ParseError> {
         let Some(&bytes) = self.bytes[self.at..].first_chunk() else {
-            return Err(self.error("the data end within a number"));
+            return Err(self.error("the data ends within a number"));
         };
         self.at += N;
         Ok(bytes)
@@ -170,7 +171,10 @@ impl<'a> Cursor<'a> {
 
     fn take(&mut self, count: usize) -> Result<&'a [u8], ParseError> {
         let Some(taken) = self.bytes[self.at..].get(..count) else {
-            return Err(self.error(format!("{count} bytes are announced where {} are left", self.left())));
+            return Err(self.error(format!(
+                "a field of {count} bytes does not fit in the remaining {} bytes",
+                self.left()
+            )));
         };
         self.at += count;
         Ok(taken)
@@ -201,6 +205,9 @@ mod tests {
             assert_eq!(read(bytes), Text::Here("ä".into()));
         }
         let error = Cursor::new(&[3, 200, 1, 65], 0, true).text().unwrap_err();
-        assert_eq!(error.to_string(), "jfr: 200 items are announced where 1 bytes are left (byte 3)");
+        assert_eq!(
+            error.to_string(),
+            "jfr: a list of 200 items does not fit in the remaining 1 bytes (byte 3)"
+        );
     }
 }

@@ -183,7 +183,7 @@ impl Classes {
         let class = self.get(field.class).filter(|class| !class.fields.is_empty());
         // Values that take no bytes could be repeated without end.
         let Some(class) = class.filter(|_| depth < MAX_DEPTH) else {
-            return Err(cursor.error(format!("the field {} is of a class that is not declared", field.name)));
+            return Err(cursor.error(format!("field {} has an undeclared class", field.name)));
         };
         for inner in &class.fields {
             let count = if inner.is_array { cursor.count()? } else { 1 };
@@ -198,7 +198,7 @@ impl Classes {
 /// Reads the event that declares the classes, and says how its classes are stored.
 pub(super) fn read(event: &mut Cursor<'_>) -> Result<Classes, ParseError> {
     if event.long()? != 0 {
-        return Err(event.error("the chunk's description is not where the chunk says"));
+        return Err(event.error("there is no metadata event at the offset given in the chunk header"));
     }
     for _ in 0..3 {
         event.long()?; // start, duration, number of the description

@@ -75,10 +75,10 @@ fn chunks<'a>(bytes: &'a [u8], builder: &mut ProfileBuilder) -> Result<Vec<Chunk
         let Some((chunk, size)) = Chunk::read(&bytes[at..], at as u64)? else {
             if chunks.is_empty() {
                 let message =
-                    "the recording is not complete: its first chunk has no end; `jfr repair` may help";
+                    "the recording is incomplete: its first chunk was never finished; `jfr repair` may help";
                 return Err(ParseError::at_byte(NAME, at as u64, message));
             }
-            builder.warn(format!("the last chunk, at byte {at}, has no end and is left out"));
+            builder.warn(format!("the last chunk (at byte {at}) was never finished and was skipped"));
             break;
         };
         chunks.push(chunk);
@@ -146,31 +146,31 @@ fn warn_of_other_samples(builder: &mut ProfileBuilder, plans: &[Plans<'_, '_>]) 
     }
     if !others.is_empty() {
         let named: Vec<String> = others.iter().map(|(name, count)| format!("{name} ({count})")).collect();
-        builder.warn(format!("samples of kinds that are not read are left out: {}", named.join(", ")));
+        builder.warn(format!("skipped samples of unsupported event types: {}", named.join(", ")));
     }
 }
 
 fn warn(builder: &mut ProfileBuilder, metrics: &Metrics) {
     if builder.meta.metrics.is_empty() {
         builder.metric("samples", "count");
-        builder.warn("the recording holds no samples of time, allocations or locks".into());
+        builder.warn("the recording has no CPU, allocation or lock samples".into());
     }
     if metrics.skips_allocation_samples {
         builder.warn(
-            "allocations are recorded by buffer and as samples; only those by buffer count, not to count twice"
+            "allocations were recorded both per TLAB and as samples; only the TLAB events are used, to avoid counting twice"
                 .into(),
         );
     }
     if metrics.truncated > 0 {
         builder.warn(format!(
-            "{} samples have stacks deeper than the recorder was told to keep, and lack their root; \
+            "{} samples have stacks deeper than the recorder's limit and are missing their outermost frames; \
              raise `-XX:FlightRecorderOptions=stackdepth`, or async-profiler's `-j`",
             metrics.truncated
         ));
     }
     if metrics.without_interval > 0 {
         builder.warn(format!(
-            "{} samples of time count as none: their part of the recording does not say how often they were taken",
+            "{} execution samples have no time value: their chunk does not state the sampling period",
             metrics.without_interval
         ));
     }

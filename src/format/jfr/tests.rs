@@ -174,7 +174,7 @@ fn the_number_of_processors_is_read() {
 fn samples_of_unknown_kinds_are_said_to_be_left_out() {
     let other = event(OTHER, |out| push_varint(out, 0));
     let profile = load(&[chunk(1, &[other.repeat(3), samples(0, 1)])]);
-    let warning = "samples of kinds that are not read are left out: agent.OtherSample (3)";
+    let warning = "skipped samples of unsupported event types: agent.OtherSample (3)";
     assert!(profile.meta.warnings.contains(&warning.to_string()), "{:?}", profile.meta.warnings);
 }
 

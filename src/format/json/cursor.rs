@@ -88,7 +88,7 @@ impl<'a> Json<'a> {
 
     /// Checks that nothing follows.
     pub(in crate::format) fn end(&mut self) -> Result<(), ParseError> {
-        if self.is_at_end() { Ok(()) } else { Err(self.error("something follows the end of the JSON")) }
+        if self.is_at_end() { Ok(()) } else { Err(self.error("unexpected data after the end of the JSON")) }
     }
 
     /// Moves behind `token` if that is what comes next, as for text that is nearly always written alike:
@@ -170,7 +170,7 @@ impl<'a> Json<'a> {
         }
         match unescape(&text) {
             Some(text) => Ok(Cow::Owned(text)),
-            None => Err(ParseError::at_byte(self.format, start as u64, "a string with a broken escape")),
+            None => Err(ParseError::at_byte(self.format, start as u64, "invalid escape in a string")),
         }
     }
 
@@ -195,7 +195,7 @@ impl<'a> Json<'a> {
         let rounded = || text.parse::<f64>().ok().map(f64::round).filter(|value| value.abs() < 9.2e18);
         exact
             .or_else(|| rounded().map(|value| value as i64))
-            .ok_or_else(|| ParseError::at_byte(self.format, start as u64, "not a number that fits"))
+            .ok_or_else(|| ParseError::at_byte(self.format, start as u64, "number out of range"))
     }
 
     /// The number of a row, where `null` and negative numbers stand for none.
@@ -419,7 +419,11 @@ impl<'a> Json<'a> {
     }
 
     fn ended(&self) -> ParseError {
-        ParseError::at_byte(self.format, self.bytes.len() as u64, "the JSON ends too early")
+        ParseError::at_byte(
+            self.format,
+            self.bytes.len() as u64,
+            "unexpected end of JSON; the file is truncated",
+        )
     }
 }
 

@@ -87,16 +87,16 @@ proptest! {
 #[test]
 fn what_is_broken_is_refused_with_its_place() {
     let refusals = [
-        ("", "the JSON ends too early (byte 0)"),
-        ("[1, 2", "the JSON ends too early (byte 5)"),
+        ("", "unexpected end of JSON; the file is truncated (byte 0)"),
+        ("[1, 2", "unexpected end of JSON; the file is truncated (byte 5)"),
         ("{\"a\" 1}", "expected `:` (byte 5)"),
         ("[1 2]", "expected `,` or a closing bracket (byte 3)"),
         ("[1,]", "expected a JSON value (byte 3)"),
-        ("{\"a\": \"\\x\"}", "a string with a broken escape (byte 7)"),
-        ("\"abc\\", "the JSON ends too early (byte 5)"),
+        ("{\"a\": \"\\x\"}", "invalid escape in a string (byte 7)"),
+        ("\"abc\\", "unexpected end of JSON; the file is truncated (byte 5)"),
         ("[1-2]", "expected `,` or a closing bracket (byte 2)"),
         ("[1.2.3]", "not a number (byte 1)"),
-        ("1 2", "something follows the end of the JSON (byte 2)"),
+        ("1 2", "unexpected data after the end of the JSON (byte 2)"),
         ("nul", "expected a JSON value (byte 0)"),
     ];
     for (text, message) in refusals {

@@ -9,12 +9,12 @@ type Hint = (fn(&[u8]) -> bool, &'static str);
 const HINTS: &[Hint] = &[
     (
         is_heap_snapshot,
-        "this is a V8 heap snapshot: it holds objects, not stacks; record where memory is allocated \
+        "this is a V8 heap snapshot, which contains objects rather than stacks; record where memory is allocated \
          instead, with `node --heap-prof` or Chrome's \"Allocation sampling\"",
     ),
     (
         is_flamebearer,
-        "this is Pyroscope's own JSON; export pprof instead (`profilecli query merge --output=pprof=FILE`)",
+        "this is Pyroscope's own JSON format; export pprof instead (`profilecli query merge --output=pprof=FILE`)",
     ),
     (
         |head| has_keys(head, &["resourceProfiles"]),
@@ -22,31 +22,28 @@ const HINTS: &[Hint] = &[
     ),
     (
         |head| has_keys(head, &["client_sdk"]) && json::mentions(head, "\"sentry."),
-        "this is a profile of Sentry, which prof does not read",
+        "this is a Sentry profile, which prof does not read",
     ),
     (
         |head| has_keys(head, &["session", "frame_tree"]),
-        "this is a session of pyinstrument; render it with `pyinstrument --load FILE -r speedscope`",
+        "this is a pyinstrument session; convert it with `pyinstrument --load FILE -r speedscope`",
     ),
     (
         |head| {
             has_keys(head, &["files"])
                 && (has_keys(head, &["max_footprint_mb"]) || has_keys(head, &["elapsed_time_sec"]))
         },
-        "this is a profile of scalene, which has no stacks; record with py-spy or cProfile",
+        "this is a scalene profile, which has no stacks; record with py-spy or cProfile",
     ),
     (
         |head| has_keys(head, &["costs"]) && json::mentions(head, "\"cost"),
-        "this is JSON for gprof2dot, which prof does not read; give prof the profile it was made from",
+        "this is JSON for gprof2dot, which prof does not read; pass the original profile instead",
     ),
     (
         |head| has_keys(head, &["code"]) && json::mentions(head, "\"SHARED_LIB\""),
-        "this is a log of `node --prof` as JSON; record with `node --cpu-prof`, which prof reads",
+        "this is a preprocessed `node --prof` log (JSON); record with `node --cpu-prof`, which prof reads",
     ),
-    (
-        |head| has_keys(head, &["version", "recording"]),
-        "this is a timeline of Safari, which prof does not read",
-    ),
+    (|head| has_keys(head, &["version", "recording"]), "this is a Safari timeline, which prof does not read"),
 ];
 
 /// What to say of JSON that no format recognizes; `None` for what is not JSON.
@@ -55,7 +52,8 @@ pub(in crate::format) fn hint(head: &[u8]) -> Option<String> {
     known.or_else(|| {
         let keys: Vec<String> =
             json::keys(head).into_iter().map(|(key, _)| format!("`{key}`")).take(5).collect();
-        (!keys.is_empty()).then(|| format!("this is JSON, but no profile has the keys {}", keys.join(", ")))
+        (!keys.is_empty())
+            .then(|| format!("this is JSON, but no known profile format has the keys {}", keys.join(", ")))
     })
 }
 
@@ -91,7 +89,10 @@ mod tests {
         ] {
             assert!(hint(text.as_bytes()).unwrap().contains(words), "{words}");
         }
-        assert_eq!(hint(br#"{"a":1,"b":2}"#).unwrap(), "this is JSON, but no profile has the keys `a`, `b`");
+        assert_eq!(
+            hint(br#"{"a":1,"b":2}"#).unwrap(),
+            "this is JSON, but no known profile format has the keys `a`, `b`"
+        );
         assert_eq!(hint(b"what is this"), None);
     }
 }

@@ -55,7 +55,7 @@ impl<'a> Header<'a> {
     pub(super) fn read(bytes: &'a [u8]) -> Result<Header<'a>, ParseError> {
         let is_big_endian = bytes.starts_with(MAGIC_BIG_ENDIAN);
         if !is_big_endian && !bytes.starts_with(MAGIC) {
-            return Err(ParseError::at_byte(NAME, 0, "this is not the front of a perf.data file"));
+            return Err(ParseError::at_byte(NAME, 0, "not a perf.data header"));
         }
         let file = Fields::new(bytes, is_big_endian);
         let mut front = file.part(8, FILE_HEADER);
@@ -66,17 +66,17 @@ impl<'a> Header<'a> {
             _ => None,
         };
         let Some(header) = header else {
-            return Err(ParseError::at_byte(NAME, 8, "the header is broken or cut short"));
+            return Err(ParseError::at_byte(NAME, 8, "the header is malformed or truncated"));
         };
         if header.records.len() == 0 {
             return Err(ParseError::at_byte(
                 NAME,
                 40,
-                "the file has no records: `perf record` was not ended properly",
+                "the file has no records; `perf record` did not exit cleanly",
             ));
         }
         if header.events.is_empty() {
-            return Err(ParseError::at_byte(NAME, 24, "the file describes no events"));
+            return Err(ParseError::at_byte(NAME, 24, "the file declares no events"));
         }
         Ok(header)
     }

@@ -343,12 +343,12 @@ impl<'a> Reader<'a> {
         }
         let missing = self.header.missing;
         if missing > 0 {
-            builder.warn(format!("the file ends {missing} bytes before its records do"));
+            builder.warn(format!("file is truncated: {missing} bytes of records are missing"));
         } else if left > 0 {
-            builder.warn(format!("the last {left} bytes of the records are no whole record"));
+            builder.warn(format!("file is truncated: the last record ({left} bytes) is incomplete"));
         }
         if self.broken > 0 {
-            builder.warn(format!("{} records are shorter than they should be and were skipped", self.broken));
+            builder.warn(format!("skipped {} truncated records", self.broken));
         }
         let has = |field: u64| self.header.events.iter().any(|event| event.fields & field != 0);
         if has(record::BRANCHES) && !has(record::CALLCHAIN) {

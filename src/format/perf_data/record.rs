@@ -132,7 +132,7 @@ pub(super) fn unpack(header: &Header<'_>, budget: Budget) -> Result<Vec<u8>, Par
     let inflate =
         |bytes: Vec<u8>| Source::open_within(Box::new(std::io::Cursor::new(bytes)), budget)?.read_all();
     inflate(packed).or_else(|_| inflate(whole)).map_err(|error| {
-        let message = format!("the compressed records are broken ({error})");
+        let message = format!("compressed records are corrupt ({error})");
         ParseError::at_byte(crate::format::perf_data::NAME, header.records_at, message)
     })
 }

@@ -91,7 +91,7 @@ impl FrameTable {
 
     pub(super) fn warn(&self, builder: &mut ProfileBuilder) {
         if self.not_utf8 {
-            builder.warn("some names are not valid UTF-8; the odd bytes show as \u{fffd}".into());
+            builder.warn("some names are not valid UTF-8; invalid bytes are shown as \u{fffd}".into());
         }
     }
 }

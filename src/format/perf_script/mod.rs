@@ -220,7 +220,7 @@ impl Reader {
     fn finish(mut self) -> Result<Profile, ParseError> {
         self.end_sample();
         self.builder.meta.default_metric = self.metrics.default_metric();
-        self.bad.settle(&mut self.builder, self.good, "neither a sample's header nor a frame")?;
+        self.bad.settle(&mut self.builder, self.good, "neither a sample header nor a frame")?;
         if let Some(first) = self.first_time {
             self.builder.meta.duration_ns = Some(self.last_time.saturating_sub(first)).filter(|&ns| ns > 0);
         }

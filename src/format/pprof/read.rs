@@ -37,12 +37,12 @@ pub(super) fn read(source: &mut Source, options: LoadOptions) -> Result<Profile,
                         break;
                     }
                     return Err(
-                        ParseError::at_byte(NAME, at, "the file ends in the middle of a field").into()
+                        ParseError::at_byte(NAME, at, "file is truncated within a protobuf field").into()
                     );
                 }
             }
             Err(WireError::Malformed) => {
-                return Err(ParseError::at_byte(NAME, at, "this is no field of a protobuf message").into());
+                return Err(ParseError::at_byte(NAME, at, "not a valid protobuf field").into());
             }
         }
     }
@@ -136,9 +136,9 @@ impl Reader {
         self.samples += 1;
         self.ids.clear();
         let (values, labels) = (self.batch.values.len(), self.batch.labels.len());
-        let (direct, has_labels) = self.walk_sample(bytes).map_err(|_| {
-            ParseError::at_byte(NAME, at, format!("sample {} is not a well-formed message", self.samples))
-        })?;
+        let (direct, has_labels) = self
+            .walk_sample(bytes)
+            .map_err(|_| ParseError::at_byte(NAME, at, format!("sample {} is malformed", self.samples)))?;
         self.check_width(self.batch.values.len() - values, at)?;
         let seen = FirstSeen { sample: self.samples, byte: at };
         self.batch.push_stack(direct.unwrap_or(&self.ids), seen);
@@ -211,7 +211,7 @@ impl Reader {
         self.hand_over(false)?;
         self.check_that_it_is_a_profile()?;
         let Some(collecting) = self.collecting.take() else {
-            return Err(ParseError::whole(NAME, "its samples could not be collected").into());
+            return Err(ParseError::whole(NAME, "the samples could not be collected").into());
         };
         let Collector { mut builder, stacks, .. } = collecting.finish()?;
         self.tables.end_strings(&mut builder);
@@ -237,19 +237,19 @@ impl Reader {
     /// Other protobuf messages can look alike at the front.
     fn check_that_it_is_a_profile(&self) -> Result<(), ParseError> {
         if self.tables.first_string().is_some_and(|first| !first.is_empty()) {
-            let message =
-                "the string table does not start with an empty string: probably another protobuf message";
+            let message = "the string table does not start with an empty string: this is probably a different protobuf message";
             return Err(ParseError::whole(NAME, message));
         }
         if self.metrics.is_empty() {
-            return Err(ParseError::whole(NAME, "no metric (sample_type) is declared"));
+            return Err(ParseError::whole(NAME, "no sample_type is declared"));
         }
         Ok(())
     }
 
     fn name_metrics(&self, builder: &mut ProfileBuilder) -> Result<(), ParseError> {
         if let Some(width) = self.width.filter(|&width| width != self.metrics.len()) {
-            let message = format!("samples have {width} values, the profile declares {}", self.metrics.len());
+            let message =
+                format!("samples have {width} values, but {} sample types are declared", self.metrics.len());
             return Err(ParseError::whole(NAME, message));
         }
         for (number, metric) in self.metrics.iter().enumerate() {
@@ -321,6 +321,6 @@ fn once<T>(field: &mut Option<T>, value: T, at: u64) -> Result<(), ParseError> {
     if field.replace(value).is_none() {
         return Ok(());
     }
-    let message = "a second profile starts here: give concatenated profiles as separate files";
+    let message = "a second profile starts here; pass concatenated profiles as separate files";
     Err(ParseError::at_byte(NAME, at, message))
 }

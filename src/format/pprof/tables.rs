@@ -76,7 +76,7 @@ impl Tables {
             Ok(text) => self.text = text,
             Err(error) => {
                 self.bytes = error.into_bytes();
-                builder.warn("some names are not valid UTF-8; the odd bytes show as \u{fffd}".into());
+                builder.warn("some names are not valid UTF-8; invalid bytes are shown as \u{fffd}".into());
             }
         }
     }
@@ -106,7 +106,7 @@ impl Tables {
         });
         let range = range.ok_or_else(|| {
             let strings = self.text_end.len();
-            let message = format!("string {index} is referred to, and the file ends after {strings} strings");
+            let message = format!("string {index} does not exist: the string table ends after {strings} strings; the file is probably truncated");
             ParseError::at_byte(NAME, self.end, message)
         })?;
         Ok(self.part(range))
@@ -139,13 +139,13 @@ impl Tables {
             return Ok(());
         }
         if !self.functions.is_empty() {
-            return Err(ParseError::whole(NAME, "a function has the id 0, which is reserved"));
+            return Err(ParseError::whole(NAME, "a function has id 0, which is reserved"));
         }
         for (number, function) in (1..).zip(std::mem::take(&mut self.functions_without_id)) {
             self.functions.insert(number, Function { id: number, ..function });
         }
         self.locations.number_functions();
-        builder.warn("no function has an id: each is taken for the one of its number".into());
+        builder.warn("functions have no ids; their positions in the table are used instead".into());
         Ok(())
     }
 

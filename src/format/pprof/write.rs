@@ -84,11 +84,11 @@ fn scales(profile: &Profile) -> (Vec<Scale>, Vec<String>) {
     let scales = profile.meta.metrics.iter().map(|metric| {
         let scale = scale(metric);
         if scale.divisor != 1 {
-            changes.push(format!("pprof: the values of {} are rounded to whole {}", metric.name, scale.unit));
+            changes.push(format!("pprof: values of {} are rounded to whole {}", metric.name, scale.unit));
         } else if metric.divisor != 1 {
             let factor = metric.divisor;
             changes.push(format!(
-                "pprof: the values of {} are written times {factor}, since pprof has whole numbers only",
+                "pprof: values of {} are multiplied by {factor}, because pprof only stores integers",
                 metric.name
             ));
         }
@@ -219,7 +219,9 @@ impl Encoder {
         let name = self.string(&default.name);
         self.number(14, name);
         let found = meta.metric_named(&default.name) == Some(meta.default_metric) && name != 0;
-        (!found).then(|| format!("pprof: the default metric has no name of its own: {:?}", default.name))
+        (!found).then(|| {
+            format!("pprof: the default metric is lost, because its name is not unique: {:?}", default.name)
+        })
     }
 }
 

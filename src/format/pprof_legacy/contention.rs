@@ -116,7 +116,7 @@ pub(super) fn read(mut lines: Lines<'_>, options: LoadOptions) -> Result<Profile
     }
     comments.end(&mut recorder);
     let mut map = MemoryMap::read(&mut lines, in_map)?;
-    bad.settle(&mut recorder.builder, samples, "no sample of a contention profile")?;
+    bad.settle(&mut recorder.builder, samples, "not a contention sample")?;
     recorder.finish(&mut map)
 }
 

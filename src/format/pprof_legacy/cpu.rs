@@ -74,7 +74,7 @@ struct Seen {
 
 pub(super) fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
     let Some(header) = header(source.head(HEADER_BYTES)?) else {
-        return Err(ParseError::at_byte(NAME, 0, "no header of a CPU profile").into());
+        return Err(ParseError::at_byte(NAME, 0, "no CPU profile header").into());
     };
     source.consume(5 * header.word.bytes);
     let mut seen = read_samples(source, header)?;
@@ -115,7 +115,7 @@ fn read_samples(source: &mut Source, header: Header) -> Result<Seen, LoadError> 
         // Some writers leave out the sample that marks the end.
         let Some(count) = next_word(source, header.word)? else { return Ok(seen) };
         let start = source.position();
-        let cut = || ParseError::at_byte(NAME, start, "the input ends within a sample");
+        let cut = || ParseError::at_byte(NAME, start, "file is truncated within a sample");
         let depth = next_word(source, header.word)?.ok_or_else(cut)?;
         stack.clear();
         for _ in 0..depth {
@@ -128,7 +128,7 @@ fn read_samples(source: &mut Source, header: Header) -> Result<Seen, LoadError> 
             into_calls(callers(&mut stack));
         }
         let count = i64::try_from(count)
-            .map_err(|_| ParseError::at_byte(NAME, start, "a sample that was seen more than 2^63 times"))?;
+            .map_err(|_| ParseError::at_byte(NAME, start, "sample count exceeds 2^63"))?;
         seen.add(&stack, count);
     }
 }

@@ -84,7 +84,7 @@ pub(super) fn read(header: &[u8], lines: Lines<'_>, options: LoadOptions) -> Res
 }
 
 fn read_gperftools(header: &[u8], mut lines: Lines<'_>, options: LoadOptions) -> Result<Profile, LoadError> {
-    let unknown = || ParseError::at_line(NAME, lines.number(), "this header of a heap profile is unknown");
+    let unknown = || ParseError::at_line(NAME, lines.number(), "unknown heap profile header");
     let mut scan = Scan(&header[HEADER.len()..]);
     let totals = counts(&mut scan).ok_or_else(unknown)?;
     scan.literal(b"@").ok_or_else(unknown)?;
@@ -219,7 +219,7 @@ impl Heap {
 
     fn finish(mut self, mut lines: Lines<'_>, in_map: bool) -> Result<Profile, LoadError> {
         let mut map = MemoryMap::read(&mut lines, in_map)?;
-        self.bad.settle(&mut self.recorder.builder, self.samples, "no sample of a heap profile")?;
+        self.bad.settle(&mut self.recorder.builder, self.samples, "not a heap sample")?;
         self.recorder.finish(&mut map)
     }
 }

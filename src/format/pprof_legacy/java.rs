@@ -85,7 +85,7 @@ fn read_samples(
             None => bad.add(lines.number()),
         }
     }
-    bad.settle(&mut recorder.builder, samples, "no sample of a Java profile")?;
+    bad.settle(&mut recorder.builder, samples, "not a sample of a Java profile")?;
     read_locations(&mut recorder, &mut lines)?;
     recorder.finish(&mut MemoryMap::default())
 }

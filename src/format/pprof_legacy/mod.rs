@@ -45,7 +45,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     let mut lines = Lines::new(source);
     let header = loop {
         if !lines.advance()? {
-            return Err(ParseError::whole(NAME, "no header that a legacy profile starts with").into());
+            return Err(ParseError::whole(NAME, "no legacy pprof header").into());
         }
         if !is_blank_or_comment(lines.line()) {
             break lines.line().trim_ascii().to_vec();
@@ -62,7 +62,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     } else if let Some(what) = count::header(&header) {
         count::read(what, lines, options)
     } else {
-        let message = "no header that a legacy profile starts with";
+        let message = "no legacy pprof header";
         Err(ParseError::at_line(NAME, lines.number(), message).into())
     }
 }
@@ -194,7 +194,7 @@ mod tests {
             assert_eq!(to_notation(&profile), "[x] 2 20000000\n[x];[x] 1 10000000");
             bytes.truncate(7 * size);
             let error = load(&bytes).unwrap_err().to_string();
-            assert!(error.contains("ends within a sample"), "{error}");
+            assert!(error.contains("truncated within a sample"), "{error}");
         }
     }
 
@@ -213,11 +213,8 @@ mod tests {
     #[test]
     fn bad_lines_are_counted_unless_most_are_bad() {
         let profile = load(b"heap profile: 1: 8 [1: 8] @ heapprofile\n1: 8 [1: 8] @ 0x11\nbroken\n").unwrap();
-        assert_eq!(
-            profile.meta.warnings,
-            ["1 line was skipped, the first is line 3: no sample of a heap profile"]
-        );
+        assert_eq!(profile.meta.warnings, ["1 line was skipped, the first at line 3: not a heap sample"]);
         let error = load(b"heap profile: 1: 8 [1: 8] @ heapprofile\nbroken\n").unwrap_err();
-        assert_eq!(error.to_string(), "pprof-legacy: no sample of a heap profile (line 2)");
+        assert_eq!(error.to_string(), "pprof-legacy: not a heap sample (line 2)");
     }
 }

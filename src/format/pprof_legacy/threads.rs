@@ -58,7 +58,7 @@ pub(super) fn read(mut lines: Lines<'_>, options: LoadOptions) -> Result<Profile
         if line.starts_with(b"---") {
             emit(&mut recorder, current.take(), &mut previous);
             let Some((name, tid)) = header(line) else {
-                return Err(ParseError::at_line(NAME, lines.number(), "this is no header of a thread").into());
+                return Err(ParseError::at_line(NAME, lines.number(), "not a thread header").into());
             };
             let labels = labels(&mut recorder, &name, tid);
             current = Some(Thread { labels, ..Thread::default() });

@@ -105,7 +105,7 @@ impl<'a> Reader<'a> {
         let index = self.count()?;
         let table = if is_marked { &self.marked } else { &self.interned };
         let there =
-            *table.get(index).ok_or_else(|| self.broken("a reference to an object that is not there"))?;
+            *table.get(index).ok_or_else(|| self.broken("reference to an object that does not exist"))?;
         // What is marked is no reference itself, so that this ends.
         let behind = std::mem::replace(&mut self.at, there);
         let kind = self.byte()?;
@@ -129,7 +129,7 @@ impl<'a> Reader<'a> {
                 let length = self.byte()?;
                 let text = self.take(length.into())?;
                 let number = std::str::from_utf8(text).ok().and_then(|text| text.trim().parse().ok());
-                Object::Float(number.ok_or_else(|| self.broken("a float that is none"))?)
+                Object::Float(number.ok_or_else(|| self.broken("malformed float"))?)
             }
             b's' | b'u' | b'a' | b'A' | b't' => {
                 let length = self.count()?;
@@ -148,7 +148,7 @@ impl<'a> Reader<'a> {
                 Object::Sequence(Place(self.at), length.into())
             }
             b'{' => Object::Dict(Place(self.at)),
-            _ => return Err(self.broken("a type of object that profiles do not hold")),
+            _ => return Err(self.broken("unexpected object type")),
         })
     }
 
@@ -162,7 +162,7 @@ impl<'a> Reader<'a> {
                 15_u32.checked_mul(index).and_then(|shift| digit.checked_mul(1_i64.checked_shl(shift)?));
             let sum =
                 if digit == 0 { Some(value) } else { shifted.and_then(|digit| value.checked_add(digit)) };
-            value = sum.ok_or_else(|| self.broken("a number that does not fit 64 bits"))?;
+            value = sum.ok_or_else(|| self.broken("a number does not fit in 64 bits"))?;
         }
         Ok(Object::Integer(if size < 0 { -value } else { value }))
     }
@@ -178,13 +178,13 @@ impl<'a> Reader<'a> {
 
     fn array<const N: usize>(&mut self) -> Result<[u8; N], Broken> {
         let bytes = self.take(N)?;
-        bytes.try_into().map_err(|_| self.broken("the input ends within an object"))
+        bytes.try_into().map_err(|_| self.broken("file is truncated within an object"))
     }
 
     fn take(&mut self, count: usize) -> Result<&'a [u8], Broken> {
         let rest = &self.bytes[self.at..];
         if count > rest.len() {
-            return Err(self.broken("the input ends within an object"));
+            return Err(self.broken("file is truncated within an object"));
         }
         self.at += count;
         Ok(&rest[..count])

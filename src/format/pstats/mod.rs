@@ -54,7 +54,7 @@ struct Stats<'a> {
 impl<'a> Stats<'a> {
     fn read(&mut self) -> Result<(), Broken> {
         let Object::Dict(functions) = self.reader.next()? else {
-            return Err(self.reader.broken("the data are no dict of functions"));
+            return Err(self.reader.broken("not a dict of functions"));
         };
         self.reader.enter(functions);
         loop {
@@ -186,7 +186,7 @@ impl<'a> Stats<'a> {
 
     /// That the objects are of another shape.
     fn odd(&self) -> Broken {
-        self.reader.broken("this is no function and its statistics")
+        self.reader.broken("not a function with its statistics")
     }
 }
 
@@ -201,8 +201,8 @@ mod tests {
         let odd = b"{)\x03z\x01ai\x01\x00\x00\x00z\x01f)\x02i\x01\x00\x00\x00i\x01\x00\x00\x000";
         assert_eq!(sniff(odd), Confidence::Certain);
         let error = read(odd).unwrap_err().to_string();
-        assert!(error.starts_with("pstats: this is no function and its statistics"), "{error}");
-        assert!(read(&odd[..9]).unwrap_err().to_string().contains("ends within an object (byte"));
+        assert!(error.starts_with("pstats: not a function with its statistics"), "{error}");
+        assert!(read(&odd[..9]).unwrap_err().to_string().contains("truncated within an object (byte"));
         assert_eq!(read(b"{0").unwrap().symbols.functions.len(), 0);
     }
 }

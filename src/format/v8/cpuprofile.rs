@@ -92,7 +92,7 @@ impl Parts {
         match (self.nodes, self.head) {
             (Some(at), _) => read_flat(&mut json.at(at), builder, &mut tree, &mut hits)?,
             (None, Some(at)) => read_nested(&mut json.at(at), builder, &mut tree, &mut hits)?,
-            (None, None) => return Err(ParseError::whole(NAME, "neither `nodes` nor `head` is there")),
+            (None, None) => return Err(ParseError::whole(NAME, "missing both `nodes` and `head`")),
         }
         tree.link();
         builder.meta.duration_ns = self.duration().map(|duration| duration.saturating_mul(1000));
@@ -141,10 +141,10 @@ impl Parts {
         let without_sample = moments.left()?;
         writer.finish(builder, end);
         if without_time > 0 {
-            builder.warn(format!("{without_time} samples at the end have no time"));
+            builder.warn(format!("the last {without_time} samples have no timestamp"));
         }
         if without_sample > 0 {
-            builder.warn(format!("{without_sample} times at the end are of no sample, and are left out"));
+            builder.warn(format!("ignored {without_sample} extra timestamps after the last sample"));
         }
         Ok(())
     }
@@ -213,8 +213,8 @@ mod tests {
         assert_eq!(
             profile.meta.warnings,
             [
-                "1 samples are earlier than the one before; they count as simultaneous",
-                "1 samples are of nodes that are not in the file; they have no stack"
+                "1 samples have an earlier timestamp than the previous sample; they are treated as simultaneous",
+                "1 samples refer to nodes that do not exist; their stack is empty"
             ]
         );
     }
@@ -223,11 +223,11 @@ mod tests {
     fn samples_and_times_need_not_be_as_many() {
         let with = |deltas: &str| load(&FLAT.replace("[10, 5, -2, 7, 1]", deltas)).unwrap();
         let few = with("[10, 5]");
-        assert_eq!(few.meta.warnings[1], "3 samples at the end have no time");
+        assert_eq!(few.meta.warnings[1], "the last 3 samples have no timestamp");
         assert_eq!((few.meta.rows, few.meta.metrics[1].total), (5, 30));
         let many = with("[10, 5, -2, 7, 1, 1, 1]");
         assert_eq!(many.meta.metrics, load(FLAT).unwrap().meta.metrics);
-        assert_eq!(many.meta.warnings[2], "2 times at the end are of no sample, and are left out");
+        assert_eq!(many.meta.warnings[2], "ignored 2 extra timestamps after the last sample");
     }
 
     #[test]
@@ -270,11 +270,8 @@ mod tests {
     #[test]
     fn what_is_broken_is_refused() {
         let cut = load(&FLAT[..FLAT.len() - 20]).unwrap_err().to_string();
-        assert!(cut.starts_with("cpuprofile: the JSON ends too early"), "{cut}");
+        assert!(cut.starts_with("cpuprofile: unexpected end of JSON; the file is truncated"), "{cut}");
         let looped = FLAT.replace("\"children\": [3]", "\"children\": [3, 2]");
-        assert_eq!(
-            load(&looped).unwrap_err().to_string(),
-            "cpuprofile: nodes of the call tree are their own ancestors"
-        );
+        assert_eq!(load(&looped).unwrap_err().to_string(), "cpuprofile: the call tree contains a cycle");
     }
 }

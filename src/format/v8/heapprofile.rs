@@ -42,7 +42,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     }
     json.end()?;
     if !found {
-        return Err(ParseError::whole(NAME, "`head` is not there").into());
+        return Err(ParseError::whole(NAME, "missing `head`").into());
     }
     Ok(finished(builder)?)
 }

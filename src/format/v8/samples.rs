@@ -80,12 +80,12 @@ impl SampleWriter {
         self.write_pending(builder, end.unwrap_or(last).max(last));
         if backwards > 0 {
             builder.warn(format!(
-                "{backwards} samples are earlier than the one before; they count as simultaneous"
+                "{backwards} samples have an earlier timestamp than the previous sample; they are treated as simultaneous"
             ));
         }
         if self.unknown > 0 {
             builder.warn(format!(
-                "{} samples are of nodes that are not in the file; they have no stack",
+                "{} samples refer to nodes that do not exist; their stack is empty",
                 self.unknown
             ));
         }

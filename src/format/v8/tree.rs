@@ -96,7 +96,7 @@ impl Tree {
         let mut steps = 0;
         while let Some(at) = next {
             if steps == self.nodes.len() {
-                let message = "nodes of the call tree are their own ancestors";
+                let message = "the call tree contains a cycle";
                 return Err(ParseError::whole(builder.meta.format, message));
             }
             steps += 1;

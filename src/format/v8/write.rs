@@ -100,8 +100,10 @@ impl Clock {
             }
             _ => {
                 let unit = if metric.unit.is_empty() { "its unit" } else { &metric.unit };
-                let change =
-                    format!("cpuprofile: one microsecond in the file is one {unit} of {}", metric.name);
+                let change = format!(
+                    "cpuprofile: one microsecond in the file stands for one {unit} of {}",
+                    metric.name
+                );
                 Clock { factor: 1, divisor, changes: vec![change] }
             }
         }

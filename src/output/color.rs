@@ -1,20 +1,20 @@
-//! Colours of pictures: light enough for black text, and the same for the same name in every run.
+//! Colours for pictures. They are light enough for black text, and a name has the same colour in every run.
 
 use std::fmt;
 
-/// What the colour of a block says.
+/// What the colour of a block stands for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ColorBy {
-    /// The package, so that a change of colour is a change of package.
+    /// The package, so that calls from one package to another are visible.
     #[default]
     Package,
     /// The source file.
     File,
-    /// The share of self in the whole: what works itself is red.
+    /// Self, as a share of what is shown: functions that do much work themselves are red.
     SelfValue,
-    /// The share of total in the whole.
+    /// Total, as a share of what is shown.
     Total,
-    /// The change between two profiles: red grew, blue shrank.
+    /// The change between two profiles: red for growth, blue for shrinkage.
     Delta,
 }
 
@@ -35,25 +35,25 @@ impl fmt::Display for Color {
     }
 }
 
-/// What was to be highlighted.
+/// Highlighted functions.
 pub(super) const MATCHED: Color = Color { red: 0xff, green: 0x80, blue: 0xff };
-/// What belongs to nothing.
+/// Functions without a known package or file.
 pub(super) const GREY: Color = Color { red: 0xd8, green: 0xd8, blue: 0xd8 };
 
 /// No colour.
 pub(super) const WHITE: Color = Color { red: 0xff, green: 0xff, blue: 0xff };
 
-/// No share.
+/// A share of 0%.
 pub(super) const PALE: Color = Color { red: 0xfd, green: 0xf3, blue: 0xd7 };
-/// All of it.
+/// A share of 100%.
 pub(super) const HOT: Color = Color { red: 0xf4, green: 0x7c, blue: 0x5c };
 /// No change.
 pub(super) const SAME: Color = Color { red: 0xec, green: 0xec, blue: 0xec };
-// Red and blue of this lightness are told apart by the colour-blind too.
+// A red and a blue of this lightness can be distinguished by colour-blind readers.
 pub(super) const GREW: Color = Color { red: 0xf2, green: 0x77, blue: 0x66 };
 pub(super) const SHRANK: Color = Color { red: 0x6f, green: 0xae, blue: 0xe6 };
 
-/// The colour of a name: its hash picks a hue, and one of a few shades of it.
+/// The colour of a name. Its hash selects a hue and one of a few shades.
 pub(super) fn of_name(name: &str) -> Color {
     if name.is_empty() {
         return GREY;
@@ -65,7 +65,7 @@ pub(super) fn of_name(name: &str) -> Color {
     hsl(hue, saturation, lightness)
 }
 
-/// The colour of a share of the whole, from pale to red. Small shares are told apart too.
+/// The colour of a share of `whole`, from pale to red. The square root makes small shares distinguishable.
 pub(super) fn of_share(value: i64, whole: i64) -> Color {
     if whole == 0 {
         return PALE;
@@ -73,7 +73,7 @@ pub(super) fn of_share(value: i64, whole: i64) -> Color {
     mix(PALE, HOT, (value as f64 / whole as f64).abs().sqrt())
 }
 
-/// The colour of a change, which is deepest at `largest`: red grew, blue shrank.
+/// The colour of a change: red for growth, blue for shrinkage, strongest at `largest`.
 pub(super) fn of_delta(delta: i64, largest: i64) -> Color {
     if largest == 0 || delta == 0 {
         return SAME;
@@ -82,7 +82,7 @@ pub(super) fn of_delta(delta: i64, largest: i64) -> Color {
     mix(SAME, if delta > 0 { GREW } else { SHRANK }, depth)
 }
 
-/// FNV-1a, and a last round that spreads names with equal ends over all hues.
+/// FNV-1a with a final mixing step, so that names with equal endings get different hues.
 fn hash(name: &str) -> u64 {
     let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -116,7 +116,7 @@ fn hsl(hue: f64, saturation: f64, lightness: f64) -> Color {
 mod tests {
     use super::*;
 
-    /// Relative luminance after WCAG 2.
+    /// Relative luminance as defined in WCAG 2.
     fn luminance(color: Color) -> f64 {
         let linear = |channel: u8| {
             let value = f64::from(channel) / 255.0;

@@ -1,4 +1,4 @@
-//! The call graph in the language of Graphviz.
+//! The call graph as input for Graphviz.
 
 use std::io::{self, Write};
 
@@ -11,9 +11,9 @@ use crate::output::text::left_out;
 use crate::report::{Graph, GraphEdge, GraphNode};
 use crate::unit::{self, IncompatibleUnits, Scale, Unit};
 
-/// Writes the graph for `dot`. The colours of boxes say what `color_by` says: a share, the darker the
-/// greater; a change, red grew and blue shrank; or what a function belongs to. The larger the letters, the
-/// greater its self. Fails where the unit asked for is none of the metric's kind.
+/// Writes the graph in the DOT language. The colours of boxes depend on `color_by`: a larger share is
+/// darker, growth is red and shrinkage blue, and a package or file has a colour of its own. The font size
+/// grows with self. Fails if the requested unit is of another kind than the metric's unit.
 pub fn dot(
     graph: &Graph,
     unit: Option<&Unit>,
@@ -44,9 +44,9 @@ struct Drawing<'g> {
     scale: Scale,
     short: Vec<String>,
     color_by: ColorBy,
-    /// The largest total, or self where that is what colours say: its box is the darkest.
+    /// The largest total, or the largest self when colouring by self: its box is the darkest.
     darkest: i64,
-    /// The largest change of a total in a comparison, whose box is the reddest or bluest.
+    /// The largest change in a total of a comparison: its box is the reddest or bluest.
     largest_delta: i64,
 }
 
@@ -75,7 +75,7 @@ impl Drawing<'_> {
         writeln!(out, "}}")
     }
 
-    /// What the picture shows, its lines aligned to the left.
+    /// The legend: what the graph shows, in left-aligned lines.
     fn legend(&self) -> String {
         let header = &self.graph.header;
         let about = &header.about;
@@ -179,7 +179,7 @@ impl Drawing<'_> {
             "  n{caller} -> n{callee} [label=\" {}{change}\" weight={} penwidth={:.2} color=\"{}\"{style} \
              tooltip=\"{} -> {} {}\"];",
             escape(&self.scale.format(edge.value)),
-            // Heavy edges are kept short and straight.
+            // Graphviz keeps edges with a large weight short and straight.
             1 + (share * 100.0) as u32,
             1.0 + share * 5.0,
             stroke,
@@ -194,13 +194,13 @@ const FONT: &str = "Helvetica,Arial,sans-serif";
 const BORDER: Color = Color { red: 0x8a, green: 0x7a, blue: 0x60 };
 const HIGHLIGHT: Color = Color { red: 0x1f, green: 0x5f, blue: 0xd0 };
 
-/// The colour of an edge: from grey to red with its share.
+/// The colour of an edge: grey for a small share, red for a large one.
 fn darker(share: f64) -> Color {
     let mix = |from: f64, to: f64| (from + (to - from) * share.sqrt()).round() as u8;
     Color { red: mix(150.0, 190.0), green: mix(150.0, 40.0), blue: mix(150.0, 20.0) }
 }
 
-/// The colour of an edge of a comparison: dark enough for a line, from grey to red or blue.
+/// The colour of an edge in a comparison, from grey to red or blue. Darker than boxes, because lines are thin.
 fn changed(delta: i64, largest: i64) -> Color {
     let (red, green, blue) = if delta > 0 { (200.0, 50.0, 40.0) } else { (40.0, 100.0, 200.0) };
     let part = share(delta, largest).sqrt();
@@ -208,12 +208,12 @@ fn changed(delta: i64, largest: i64) -> Color {
     Color { red: mix(red), green: mix(green), blue: mix(blue) }
 }
 
-/// From 0 to 1.
+/// The absolute share, from 0 to 1.
 fn share(value: i64, whole: i64) -> f64 {
     if whole == 0 { 0.0 } else { (value as f64 / whole as f64).abs().min(1.0) }
 }
 
-/// Letters grow with the root of self, so that their area grows with self.
+/// The font size grows with the square root of self, so that the area of the text grows with self.
 fn font_size(own: i64, largest: u64) -> u32 {
     const LEAST: f64 = 11.0;
     const GROWTH: f64 = 19.0;
@@ -223,7 +223,7 @@ fn font_size(own: i64, largest: u64) -> u32 {
     (LEAST + GROWTH * (own.unsigned_abs() as f64 / largest as f64).sqrt()).round() as u32
 }
 
-/// Breaks a name behind its packages and types, so that boxes are not wide.
+/// Breaks a name into lines after its packages and types, so that boxes stay narrow.
 fn lines_of(name: &str) -> Vec<String> {
     const WIDE: usize = 22;
     let mut lines: Vec<String> = vec![String::new()];
@@ -248,12 +248,12 @@ fn lines_of(name: &str) -> Vec<String> {
     lines.into_iter().map(|line| cut(&line)).collect()
 }
 
-/// A line so long that it would make a box useless loses its middle; the tooltip has all of it.
+/// Truncates a very long line in the middle. The tooltip has the full name.
 fn cut(line: &str) -> String {
     crate::name::fit(line, 60, "…")
 }
 
-/// Escapes what a quoted text of Graphviz gives a meaning to.
+/// Escapes the characters that are special in a quoted string of Graphviz.
 fn escape(text: &str) -> String {
     clean(text).replace('\\', "\\\\").replace('"', "\\\"")
 }
@@ -263,7 +263,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_break_behind_packages() {
+    fn names_break_after_packages() {
         for (name, expected) in [
             ("main", &["main"][..]),
             ("runtime.mallocgc", &["runtime.mallocgc"]),

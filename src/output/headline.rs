@@ -1,12 +1,12 @@
-//! The sentence that every output begins with: what was loaded and combined, its total, the recording,
-//! the baseline, the filters. Text, pictures and the page only choose how much of it fits.
+//! The headline of every output: inputs, total, recording, baseline and filters. Text, pictures and the
+//! page choose how much of it they have space for.
 
 use crate::name::clean;
 use crate::report::{About, Header};
 use crate::unit;
 
-/// The inputs: the name of one (`cpu.pb.gz`), how several were combined (`4 profiles, averaged`), or
-/// nothing where neither is known.
+/// The inputs: the name of a single one (`cpu.pb.gz`), how several were combined (`4 profiles, averaged`), or
+/// empty if neither is known.
 pub(super) fn inputs(about: &About) -> String {
     match &about.inputs[..] {
         [] => String::new(),
@@ -17,7 +17,7 @@ pub(super) fn inputs(about: &About) -> String {
 }
 
 /// A metric with its recording, the most important first: `cpu 85.99s in 40.73s, 2.11 CPUs busy, 5% idle`,
-/// `8,599 samples at 100 Hz`, `2024-02-26 18:40 UTC`. The rate and the date need a wide line.
+/// `8,599 samples at 100 Hz`, `2024-02-26 18:40 UTC`. The rate and the date are left out unless `is_wide`.
 pub(super) fn recording(metric: &str, about: &About, is_wide: bool) -> Vec<String> {
     let first = match activity(about) {
         Some(activity) if about.duration_ns.is_some() => format!("{metric} {activity}"),
@@ -48,13 +48,13 @@ pub(super) fn duration(about: &About) -> String {
     about.duration_ns.map(|duration| format!(" in {}", unit::duration(duration))).unwrap_or_default()
 }
 
-/// What the values of the old side were multiplied by: `rescaled × 1.050 (core)`.
+/// The factor by which the values of the old side were multiplied: `rescaled × 1.050 (core)`.
 pub(super) fn rescaled(header: &Header) -> Option<String> {
     let normalize = header.normalize.as_ref().filter(|normalize| normalize.method != "none")?;
     Some(format!("rescaled × {:.3} ({})", normalize.ratio, normalize.method))
 }
 
-/// The filters, and what they leave: `--show-stacks DeQueue`, `shown 30.51s, 35.5% of all`.
+/// The filters, and the value that is left after filtering: `--show-stacks DeQueue`, `shown 30.51s, 35.5% of all`.
 pub(super) fn shown(header: &Header, shown: &str) -> Vec<String> {
     let filters = header.about.filters.join(" ");
     let share = unit::share(header.shown, header.total);
@@ -70,14 +70,14 @@ pub(super) fn base(header: &Header, total: &str) -> Vec<String> {
     [first].into_iter().chain(rescaled(header)).collect()
 }
 
-/// The inputs of the old side, like [`inputs`]; all of them where nothing says how they were combined.
+/// The inputs of the old side, like [`inputs`]; a list of all if it is not known how they were combined.
 pub(super) fn base_inputs(header: &Header) -> String {
     let given = header.base.as_ref().map(|base| base.inputs.join(", ")).unwrap_or_default();
     let combined = header.about.base.recording.as_deref().map(|about| about.combined.clone());
     combined.filter(|combined| !combined.is_empty()).unwrap_or_else(|| clean(&given).into_owned())
 }
 
-/// A path without its folders, for a line that has no room for them.
+/// The file name of a path.
 pub(super) fn file_name(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)
 }

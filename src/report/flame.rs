@@ -1,18 +1,19 @@
-//! The call tree to be drawn.
+//! The report of `flame` as an SVG.
 
 use crate::report::{Direction, Header, Name, Pair};
 
-/// The call tree to be drawn.
+/// The call tree of a flame graph.
 #[derive(Clone, Debug)]
 pub struct Flame {
-    /// What it is about.
+    /// What the report is about.
     pub header: Header,
     /// The nodes in preorder; node 0 is the whole profile.
     pub nodes: Vec<FlameNode>,
-    /// Where one function is in focus, its callers in preorder, each on what it calls; node 0 is the
-    /// whole again. Otherwise empty. `nodes` then starts at the function, and is drawn below them.
+    /// With a focus, the tree of its callers in preorder: the children of a node are its callers, and
+    /// node 0 is the whole again. It is drawn above `nodes`, which then starts at the focus. Otherwise
+    /// empty.
     pub callers: Vec<FlameNode>,
-    /// Callees on their callers, or callers on the functions they call.
+    /// Whether the children of a node are its callees or its callers.
     pub direction: Direction,
     /// Title of the picture.
     pub title: String,
@@ -20,39 +21,38 @@ pub struct Flame {
     pub packages: Vec<(Name, i64)>,
     /// The self of every source file, the same way.
     pub files: Vec<(Name, i64)>,
-    /// What a comparison's old side has and its new side has not, with its old total, the heaviest
-    /// first.
+    /// Functions that only the old side of a comparison has, with their old totals, the heaviest first.
     pub removed: Vec<(Name, i64)>,
-    /// The depth at which the tree was cut off, where it is deeper than any picture can be.
+    /// The depth at which the tree was truncated, if it was too deep to draw.
     pub deepest: Option<u32>,
-    /// How many nodes were too small to be drawn; what stood on them is not counted.
+    /// The number of nodes that were too narrow to draw, without their descendants.
     pub dropped: u64,
 }
 
-/// A node to be drawn.
+/// A node of a flame graph.
 #[derive(Clone, Debug)]
 pub struct FlameNode {
-    /// The node it stands on; node 0 is its own.
+    /// The parent; node 0 is its own parent.
     pub parent: u32,
     /// The unique name.
     pub name: Name,
-    /// The function's name alone; equal to `name` where that says it all.
+    /// The function's name without a place; equal to `name` if that has none.
     pub function: Name,
-    /// The source file, where there is one and only one.
+    /// The source file, if there is exactly one.
     pub file: Option<Name>,
-    /// The line, where there is one and only one.
+    /// The line, if there is exactly one.
     pub line: Option<u32>,
-    /// What it belongs to: the package, else the binary, else the folder of the file; empty where none is known.
+    /// The package, else the binary, else the folder of the source file; empty if none is known.
     pub package: Name,
     /// Whether the compiler inlined the function in all stacks through the node.
     pub inlined: bool,
-    /// How wide it is drawn: Σ |value| of the samples through it. Never less than the widths of the
-    /// nodes on it taken together, even where values have both signs.
+    /// The width: Σ |value| of the samples through the node. It is at least the sum of the widths of its
+    /// children, even if values have both signs.
     pub width: i64,
     /// Total.
     pub total: i64,
     /// Self.
     pub self_value: i64,
-    /// The old side of a comparison.
+    /// Self and total of the old side of a comparison.
     pub old: Option<Pair>,
 }

@@ -1,32 +1,33 @@
-//! What the interactive page counts with.
+//! The data of the interactive page.
 
 use crate::report::{About, Header, MetricName, Name};
 
-/// Everything the interactive page needs to filter and count for itself: not a tree, but the stacks.
+/// The data of the interactive page. It holds stacks instead of a tree, so that the page can filter and
+/// count them itself.
 #[derive(Clone, Debug)]
 pub struct Page {
-    /// What it is about.
+    /// What the page is about.
     pub header: Header,
     /// Title of the page.
     pub title: String,
-    /// The metrics that can be chosen from.
+    /// The metrics to choose from.
     pub metrics: Vec<PageMetric>,
     /// The metric shown first.
     pub default_metric: usize,
-    /// What is counted, in alphabetical order.
+    /// The names that are counted, in alphabetical order.
     pub names: Vec<PageName>,
-    /// What stacks are made of: names, each apart for every place that patterns tell apart.
+    /// The elements of stacks: each is a name with the function, file and binary that patterns can match.
     pub places: Vec<PagePlace>,
     /// For each named set of frames (`@idle`), the places in it.
     pub sets: Vec<(&'static str, Vec<u32>)>,
     /// The frames of all stacks, root first, as indices of `places`. The stacks are sorted, so that
-    /// those with a common beginning are neighbours. One that has values of both signs stands twice.
+    /// stacks with a common prefix are adjacent. A stack with values of both signs occurs twice.
     pub frames: Vec<u32>,
-    /// Where each stack ends in `frames`; it starts where the one before it ends.
+    /// The end of each stack in `frames`. It starts at the end of the previous stack.
     pub ends: Vec<u32>,
     /// For each metric, the value of every stack.
     pub values: Vec<Vec<i64>>,
-    /// The same of the old side of a comparison, as recorded; empty without one.
+    /// The same for the old side of a comparison, as recorded; empty if there is none.
     pub old: Vec<Vec<i64>>,
 }
 
@@ -37,41 +38,41 @@ pub struct PageMetric {
     pub metric: MetricName,
     /// Σ |value| as loaded.
     pub total: i64,
-    /// Σ |value| of the old side as loaded; 0 without one.
+    /// Σ |value| of the old side as loaded; 0 if there is none.
     pub old_total: i64,
-    /// What is known of its recording.
+    /// Metadata of its recording.
     pub recording: About,
 }
 
-/// What a frame of the page is.
+/// A name that is counted.
 #[derive(Clone, Debug)]
 pub struct PageName {
     /// The unique name.
     pub name: Name,
-    /// The function's name alone; equal to `name` where that says it all.
+    /// The function's name without a place; equal to `name` if that has none.
     pub function: Name,
-    /// The source file, where there is one and only one.
+    /// The source file, if there is exactly one.
     pub file: Option<Name>,
-    /// The line, where there is one and only one.
+    /// The line, if there is exactly one.
     pub line: Option<u32>,
-    /// What it belongs to: the package, else the binary, else the folder of the file; empty where none is known.
+    /// The package, else the binary, else the folder of the source file; empty if none is known.
     pub package: Name,
 }
 
-/// A name as it stands in one place: what a pattern matches is a place, as a function may be in
-/// several files and binaries.
+/// A name together with one function, file and binary. Patterns match places instead of names, because
+/// functions with the same name may be in several files and binaries.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PagePlace {
     /// The index of its name.
     pub name: u32,
     /// The function's full name.
     pub function: Name,
-    /// The source file; empty where unknown.
+    /// The source file; empty if unknown.
     pub file: Name,
-    /// The binary or library; empty where unknown.
+    /// The binary or library; empty if unknown.
     pub mapping: Name,
-    /// What it belongs to: the package, else the binary, else the folder of the file; empty where none is known.
+    /// The package, else the binary, else the folder of the source file; empty if none is known.
     pub package: Name,
-    /// Whether the compiler inlined it there.
+    /// Whether the compiler inlined the function there.
     pub inlined: bool,
 }

@@ -1,4 +1,4 @@
-//! `flame`: the call tree as it will be drawn.
+//! The view of `flame`: the call tree as it is drawn.
 
 use std::cell::Cell;
 
@@ -8,44 +8,44 @@ use crate::tree::{KeyId, Node, NodeId, Shape, Subject, call_tree, flat, inverted
 use crate::view::values::RowValues;
 use crate::view::{Scope, approximate};
 
-/// What `flame` is told.
+/// Options for `flame`.
 #[derive(Clone, Debug)]
 pub struct FlameOptions {
-    /// Metric and nodes. Beside an old side, widths are those of the new side.
+    /// The metric and what nodes are. In a comparison, widths are those of the new side.
     pub scope: Scope,
     /// Title of the picture.
     pub title: String,
     /// The order of siblings.
     pub order: Order,
-    /// Callees on their callers, or the inverted graph.
+    /// Whether the graph is top-down or bottom-up.
     pub direction: Direction,
-    /// How many pixels wide the picture is: what would be narrower than a third of one is left out.
+    /// The width of the picture in pixels. Nodes narrower than a third of a pixel are omitted.
     pub pixels: u32,
 }
 
 /// The order of siblings in a flame graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// By name, so that a function stands at the same place in every picture.
+    /// By name, so that a function has the same position in every picture.
     #[default]
     Alphabetical,
     /// The widest first.
     Weight,
 }
 
-/// No picture is higher: a stack a hundred thousand deep would make one that nothing can display.
-const DEEPEST: usize = 2_000;
+/// The maximum depth. No viewer can display a picture with a hundred thousand rows.
+const MAX_DEPTH: usize = 2_000;
 
 impl FlameOptions {
-    /// Callees on their callers in alphabetical order.
+    /// A top-down graph in alphabetical order.
     pub fn new(scope: Scope, title: String) -> Self {
         let direction = Direction::TopDown;
         FlameOptions { scope, title, order: Order::default(), direction, pixels: 1180 }
     }
 }
 
-/// The call tree without what is too small to be drawn. Where one function is in focus, what leads
-/// there is a tree of its own.
+/// The call tree without nodes that are too narrow to draw. With a focus, its callers are a separate
+/// tree.
 pub fn flame(profile: &Profile, options: &FlameOptions) -> Flame {
     let scope = &options.scope;
     let mut header = scope.header(profile, "prof.flame.v1");
@@ -72,7 +72,7 @@ pub fn flame(profile: &Profile, options: &FlameOptions) -> Flame {
     }
     header.highlight = scope.highlight(subject);
     let package_of = packages(subject);
-    let own = own(subject);
+    let own = self_values(subject);
     let packages = heaviest(own.enumerate().map(|(key, &own)| (package_of[key].clone(), own)));
     let file_of = |key| subject.keys.get(key).file.clone().unwrap_or_default();
     let files = heaviest(own.enumerate().map(|(key, &own)| (file_of(key), own)));
@@ -92,18 +92,18 @@ pub fn flame(profile: &Profile, options: &FlameOptions) -> Flame {
     }
 }
 
-/// What is counted, with the series that says how wide blocks are.
+/// The counted values, with a series for the widths of blocks.
 struct Widths<'p> {
-    /// The series: the values shown, those of the old side where there is one, and where values have
-    /// both signs what they are without them.
+    /// The series: the values shown, those of the old side if there is one, and the absolute values if
+    /// some are negative.
     subject: Subject<'p>,
-    /// The number of the series that says how wide.
+    /// The index of the series for widths.
     width: usize,
 }
 
 impl<'p> Widths<'p> {
     fn of(profile: &'p Profile, scope: &Scope) -> Self {
-        // The old side stands second, and widths last.
+        // The old side is second, and widths are last.
         let scope = Scope { metrics: vec![scope.metrics[0]], ..scope.clone() };
         let mut subject = scope.subject(profile);
         let signed = subject.series[0].iter().any(|&value| value < 0);
@@ -116,11 +116,11 @@ impl<'p> Widths<'p> {
     }
 }
 
-/// Grows the trees of a picture, and counts what is left out of them.
+/// Builds the trees of a picture, and counts the nodes that are omitted.
 struct Grower<'o> {
     options: &'o FlameOptions,
     measure: RowValues,
-    /// Nodes with less are not drawn.
+    /// The smallest value of a node that is drawn.
     smallest: u64,
     dropped: u64,
     deepest: Option<u32>,
@@ -129,7 +129,7 @@ struct Grower<'o> {
 impl Grower<'_> {
     fn grow(&mut self, widths: &Widths<'_>, direction: Direction) -> Vec<FlameNode> {
         let Widths { subject, width } = widths;
-        // What only the old side has is no block that is too narrow: it is gone.
+        // A node that only the old side has is removed, not too narrow.
         let gone = Cell::new(0);
         let keep = |node: Node<'_>| {
             gone.set(gone.get() + u64::from(node.total[*width] == 0));
@@ -145,7 +145,7 @@ impl Grower<'_> {
                     Order::Weight => weight(a).cmp(&weight(b)).then(by_name),
                 }
             },
-            max_depth: DEEPEST,
+            max_depth: MAX_DEPTH,
         };
         let tree = match direction {
             Direction::TopDown => call_tree(subject, &shape),
@@ -172,14 +172,14 @@ impl Grower<'_> {
         };
         let nodes = tree.parent.ids().map(node).collect();
         self.dropped += tree.cut.iter().map(|&cut| u64::from(cut)).sum::<u64>() - gone.get();
-        if tree.depths().iter().any(|&depth| depth as usize == DEEPEST) {
-            self.deepest = Some(DEEPEST as u32);
+        if tree.depths().iter().any(|&depth| depth as usize == MAX_DEPTH) {
+            self.deepest = Some(MAX_DEPTH as u32);
         }
         nodes
     }
 }
 
-/// The package of every key: that of the first of its frames.
+/// The package of every key, taken from its first frame.
 pub(super) fn packages(subject: &Subject<'_>) -> Column<KeyId, Name> {
     let symbols = &subject.profile.symbols;
     let mut frame_of: Column<KeyId, Option<FrameId>> = Column::filled(None, subject.keys.len());
@@ -195,7 +195,7 @@ pub(super) fn packages(subject: &Subject<'_>) -> Column<KeyId, Name> {
 }
 
 /// The self of every key.
-fn own(subject: &Subject<'_>) -> Column<KeyId, i64> {
+fn self_values(subject: &Subject<'_>) -> Column<KeyId, i64> {
     if subject.calls.is_some() {
         return flat(subject).self_value.swap_remove(0);
     }
@@ -208,8 +208,8 @@ fn own(subject: &Subject<'_>) -> Column<KeyId, i64> {
     own
 }
 
-/// What the old side has and the new side has not, by its old total. Of what stands both above and
-/// below a focus, that is the greater of both.
+/// The names that only the old side has, with their old totals. For a name both above and below a
+/// focus, the greater total is used.
 fn removed(parts: &[&Subject<'_>]) -> Vec<(Name, i64)> {
     let mut totals = hashbrown::HashMap::<Name, [i64; 2]>::new();
     for subject in parts {
@@ -223,7 +223,7 @@ fn removed(parts: &[&Subject<'_>]) -> Vec<(Name, i64)> {
     heaviest(totals.into_iter().filter(|(_, [new, _])| *new == 0).map(|(name, [_, old])| (name, old)))
 }
 
-/// Adds up what has one name, and puts the heaviest first.
+/// Adds up the values of equal names and sorts them, the heaviest first.
 fn heaviest(values: impl Iterator<Item = (Name, i64)>) -> Vec<(Name, i64)> {
     let mut sums = hashbrown::HashMap::<Name, i64>::new();
     for (name, value) in values.filter(|&(_, value)| value != 0) {
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leads_to_a_focus_is_a_tree_of_its_own() {
+    fn callers_of_a_focus_are_a_separate_tree() {
         let profile = from_notation("main;a;x 3\nmain;a;a 2\nb;a 1");
         let (patterns, _) = crate::pattern::Patterns::parse(&["^a$"], false).unwrap();
         let marks = crate::transform::Marks::new(&profile, &patterns);
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_is_inlined_where_all_its_stacks_say_so() {
+    fn a_block_is_inlined_if_it_is_in_all_of_its_stacks() {
         let flame = flame(
             &from_notation("main;a;+h 3\nmain;b;h 2\nmain;c;+h 1\nmain;c;h 1"),
             &FlameOptions::new(Scope::metric(0), String::new()),
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_narrow_is_counted() {
+    fn nodes_too_narrow_to_draw_are_counted() {
         let mut options = FlameOptions::new(Scope::metric(0), String::new());
         options.pixels = 1;
         let flame = flame(&from_notation("a 9\nb 2\nc;d 1\n 3"), &options);
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_comparison_has_old_values_and_says_what_is_gone() {
+    fn a_comparison_has_old_values_and_lists_removed_functions() {
         let mut options = FlameOptions::new(Scope::metric(0), String::new());
         let normalize = crate::report::Normalize { method: "none", ratio: 1.0 };
         let base = crate::view::BaseSide {

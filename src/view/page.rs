@@ -1,5 +1,5 @@
-//! The interactive page: distinct stacks with the values of all metrics, so that the page's filters
-//! count as exactly as the command line's.
+//! The view of the interactive page: distinct stacks with the values of all metrics, so that filters in
+//! the page give the same numbers as on the command line.
 
 use hashbrown::HashMap;
 
@@ -10,7 +10,7 @@ use crate::tree::{By, KeyId, Subject};
 use crate::view::flame::packages;
 use crate::view::{Scope, about, metric_name};
 
-/// What the page is told.
+/// Options for the page.
 #[derive(Clone, Debug)]
 pub struct PageOptions {
     /// The metric shown first, and what nodes are.
@@ -19,8 +19,8 @@ pub struct PageOptions {
     pub title: String,
 }
 
-/// The page of a profile, next to the old side `base` where that is given: `scope.base` then says how the
-/// two compare, and its metric is a number in `base`.
+/// The page of a profile, compared with the old side `base` if that is given. Then `scope.base` has the
+/// details of the comparison, and its metric is an index in `base`.
 pub fn page(profile: &Profile, base: Option<&Profile>, options: &PageOptions) -> Page {
     let scope = Scope { base: None, ..options.scope.clone() };
     let mut header = scope.header(profile, "prof.page.v1");
@@ -77,10 +77,10 @@ pub fn page(profile: &Profile, base: Option<&Profile>, options: &PageOptions) ->
     }
 }
 
-/// One of the profiles of the page.
+/// One of the profiles of the page: the new side or the old side.
 struct PageSide<'p> {
     subject: Subject<'p>,
-    /// For each metric of the page, its number in this profile.
+    /// For each metric of the page, its index in this profile.
     metrics: Vec<Option<usize>>,
 }
 
@@ -90,8 +90,8 @@ impl<'p> PageSide<'p> {
         PageSide { subject: Subject::new(profile, &options.scope.by, &present), metrics }
     }
 
-    /// For each metric, the sums of the positive values of every stack; then those of the negative
-    /// ones, where there are any. Kept apart, since totals are sums of absolute values.
+    /// For each metric, the sums of the positive values of every stack, then those of the negative
+    /// values, if there are any. They are separate because totals are sums of absolute values.
     fn sums(&self) -> Vec<Vec<Column<StackId, i64>>> {
         let profile = self.subject.profile;
         let samples = &profile.samples;
@@ -112,7 +112,7 @@ impl<'p> PageSide<'p> {
     }
 }
 
-/// The names on the stacks of all sides, sorted; of those on both sides the new one's facts.
+/// The names on the stacks of all sides, sorted. For names on both sides, the facts are those of the new side.
 fn names(sides: &[PageSide<'_>]) -> Vec<PageName> {
     let mut rows: HashMap<Name, PageName> = HashMap::new();
     for side in sides {
@@ -145,8 +145,8 @@ fn places(
     by: &By,
 ) -> (Vec<PagePlace>, Vec<Column<FrameId, u32>>) {
     let ids: HashMap<&str, u32> = names.iter().zip(0..).map(|(row, id)| (&*row.name, id)).collect();
-    // Where nodes are wider than functions, a frame stands for its neighbours too: only the name of
-    // the node can be matched.
+    // If nodes are coarser than functions, one frame represents several, so that patterns can only
+    // match the name of the node.
     let is_narrow = matches!(by, By::Function | By::Name | By::Line | By::Address);
     let mut known: HashMap<PagePlace, u32> = HashMap::new();
     let mut of_frames = Vec::new();
@@ -196,7 +196,7 @@ fn places(
     (places.into_iter().map(|(place, _)| place).collect(), of_frames)
 }
 
-/// The places that the named sets of frames hold.
+/// For each named set of frames, the places in it.
 fn sets(places: &[PagePlace]) -> Vec<(&'static str, Vec<u32>)> {
     let set = |&name: &&'static str| {
         let (pattern, _) = Pattern::parse(name, false).ok()?;
@@ -211,13 +211,13 @@ fn sets(places: &[PagePlace]) -> Vec<(&'static str, Vec<u32>)> {
 /// The named sets of frames.
 const SETS: [&str; 2] = ["@idle", "@runtime"];
 
-/// Stacks of places with their values, those of all sides together.
+/// The stacks of all sides as places, with their values.
 #[derive(Default)]
 struct PageTable {
     sides: usize,
     frames: Vec<u32>,
     rows: Vec<PageRow>,
-    /// The values of all rows, one after the other; a row has one for each metric.
+    /// The values of all rows, one after the other. A row has one value per metric.
     values: Vec<i64>,
 }
 
@@ -226,7 +226,7 @@ struct PageRow {
     end: usize,
     negative: bool,
     side: usize,
-    /// Where its values start.
+    /// The start of its values.
     values: usize,
 }
 
@@ -259,8 +259,8 @@ impl PageTable {
         }
     }
 
-    /// Frames and ends of the distinct stacks in order, and their values in one column for each of the
-    /// `metrics` of the first side, then for those of the second.
+    /// Frames and ends of the distinct stacks in order, and their values: one column per metric for the
+    /// first side, then for the second side.
     fn sorted(mut self, metrics: usize) -> (Vec<u32>, Vec<u32>, Vec<Vec<i64>>) {
         let all = &self.frames;
         let key = |row: &PageRow| (&all[row.start..row.end], row.negative);
@@ -320,14 +320,14 @@ mod tests {
     }
 
     #[test]
-    fn signs_are_kept_apart() {
+    fn positive_and_negative_values_are_separate() {
         let page = page(&from_notation("a 5\na -2\nb -1"), None, &options());
         assert_eq!(drawn(&page), ["a [5]", "a [-2]", "b [-1]"]);
         assert_eq!(page.metrics[0].total, 8);
     }
 
     #[test]
-    fn two_profiles_stand_side_by_side() {
+    fn two_profiles_share_one_table_of_stacks() {
         let (new, old) = (from_notation("a;b 5\na;c 1"), from_notation("a;b 3\nd 2"));
         let page = page(&new, Some(&old), &options());
         assert_eq!(drawn(&page), ["a;b [5, 3]", "a;c [1, 0]", "d [0, 2]"]);

@@ -1,9 +1,9 @@
-// Counting: filters make paths of stacks, and paths are counted flat or as a tree.
+// Filters stacks and counts them, flat or as a tree.
 //
-// A path is the part of a stack that filters left: frames[begin] … frames[end - 1], root first. While
-// they are filtered, frames are places; then paths.places holds these, and frames the names counted.
-// The rules are those of the command line; filters apply in the order of KINDS, whatever the order
-// they were added in, and several of one kind mean "or".
+// A path is the part of a stack that is left after filtering: frames[begin] … frames[end - 1], root first.
+// During filtering, frames are ids of places. Afterwards paths.places holds these, and frames holds the
+// ids of the names that are counted. The rules are those of the command line: filters are always applied
+// in the order of KINDS, however they were added, and several filters of one kind are combined with "or".
 
 const KINDS = {
   "show-stacks": "Show stacks",
@@ -18,17 +18,17 @@ const KINDS = {
 
 const absolute = (value) => (value < 0 ? -value : value);
 
-/** For each place whether a filter means it: one name exactly, or a pattern. */
+/** For each place, whether one of the filters matches it. A filter is an exact name or a pattern. */
 function matching(data, filters) {
   const { name } = data.places;
   const marks = new Uint8Array(name.length);
   for (const filter of filters) {
-    for (const place of filter.exact ? named(data, filter.text) : meant(data, filter.text)) marks[place] = 1;
+    for (const place of filter.exact ? placesNamed(data, filter.text) : placesMatching(data, filter.text)) marks[place] = 1;
   }
   return marks;
 }
 
-/** For each name whether any of its places is marked. */
+/** For each name, whether any of its places is marked. */
 function markedNames(data, marks) {
   const { name } = data.places;
   const names = new Uint8Array(data.names.length);
@@ -37,32 +37,32 @@ function markedNames(data, marks) {
 }
 
 /** The places of a name. */
-function named(data, text) {
+function placesNamed(data, text) {
   const id = data.names.indexOf(text);
   const found = [];
   if (id >= 0) data.places.name.forEach((name, place) => name === id && found.push(place));
   return found;
 }
 
-/** The places that a pattern means. */
-function meant(data, text) {
-  const [scope, body] = scoped(text);
+/** The places that a pattern matches. */
+function placesMatching(data, text) {
+  const [scope, body] = splitScope(text);
   if (data.sets.has(body)) return data.sets.get(body);
-  const regex = expression(body);
-  const found = regex ? search(data, scope, regex, false) : [];
-  // What matches nothing as a regular expression, or is not valid as one, is tried as it stands.
-  return found.length ? found : search(data, scope, literally(body), true);
+  const regex = parseRegex(body);
+  const found = regex ? findPlaces(data, scope, regex, false) : [];
+  // Match the text literally if it is not a valid regular expression, or matches nothing as one.
+  return found.length ? found : findPlaces(data, scope, literalRegex(body), true);
 }
 
-/** Patterns are the command line's: a prefix narrows them to one of a place's names. */
-function scoped(text) {
+/** Splits a pattern into scope and body. As on the command line, a prefix such as `file:` restricts what is matched. */
+function splitScope(text) {
   const [, scope = "", body] = /^(?:(function|file|mapping|package):(?!:|\/\/))?([^]*)$/.exec(text);
   return [scope, body];
 }
 
-/** A pattern as a regular expression, in which `…` stands for anything; null where it is not valid as one. */
-function expression(text) {
-  // `(?i)` in front is how the command line ignores case.
+/** A pattern as a regular expression, in which `…` matches anything, or null if it is not a valid one. */
+function parseRegex(text) {
+  // JavaScript has no inline flags. The command line has: `(?i)` at the start ignores case.
   const [, flags = "", body] = /^(?:\(\?([ims]+)\))?([^]*)$/.exec(text);
   try {
     return new RegExp(body.replaceAll("…", ".*"), `u${[...new Set(flags)].join("")}`);
@@ -71,23 +71,23 @@ function expression(text) {
   }
 }
 
-/** A text that matches itself. `…` and the `..` of a terminal without it stand for anything. */
-function literally(text) {
+/** A regular expression that matches a text literally, except that `…` and its ASCII form `..` match anything. */
+function literalRegex(text) {
   const escaped = (part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   const source = (text) => text.replaceAll("..", "…").split("…").map(escaped).join(".*");
-  // After a name the flat view shows in how many files it stands.
+  // The flat view appends to a name the number of files that define it.
   const [, name] = /^([^]*) \([0-9]+ files\)$/.exec(text) ?? [];
   return new RegExp(name === undefined ? source(text) : `${source(text)}|${source(name)}$`, "u");
 }
 
 /** The places that an expression matches. */
-function search(data, scope, regex, isLiteral) {
+function findPlaces(data, scope, regex, isLiteral) {
   const { name, functions, plain, files, mappings, packages } = data.places;
   const is = (text) => text !== "" && regex.test(text);
-  // What is shown for a name can be typed too, place included: `pay file:///srv/app.mjs:52:19`.
+  // Names can be typed as they are displayed, place included: `pay file:///srv/app.mjs:52:19`.
   const shown = data.names.map((text, id) => is(text) || (isLiteral && (is(data.short[id]) || is(data.full[id]))));
   const tests = {
-    // A function without a name has one: `^$` finds it.
+    // Functions without a name are searched too: `^$` matches them.
     function: (place) => regex.test(functions[place]) || is(plain[place]) || shown[name[place]],
     file: (place) => is(files[place]),
     mapping: (place) => is(mappings[place]),
@@ -100,7 +100,7 @@ function search(data, scope, regex, isLiteral) {
   return found;
 }
 
-/** Sums of the old side as they compare with the new one: multiplied, and rounded away from zero at a half. */
+/** Sums of the old side multiplied by `ratio`, rounded half away from zero. */
 function rescaled(values, ratio) {
   if (ratio === 1) return values;
   const scale = (value) => {
@@ -111,19 +111,19 @@ function rescaled(values, ratio) {
   return typeof values === "object" ? values.map(scale) : scale(values);
 }
 
-/** Room for sums of a metric's values, all zero. */
+/** An array for sums of a metric's values, filled with zeros. */
 function sums(length, zero) {
   return typeof zero === "bigint" ? new BigInt64Array(length) : new Float64Array(length);
 }
 
-/** All stacks, whole. */
+/** The unfiltered paths: all stacks. */
 function allPaths(data) {
   const stack = new Uint32Array(data.stackCount);
   for (let i = 0; i < stack.length; i++) stack[i] = i;
   return { frames: data.frames, stack, begin: data.start.slice(0, -1), end: data.start.slice(1) };
 }
 
-/** The paths that a predicate keeps; it says where they begin. */
+/** The paths for which `keep` returns their new beginning. It returns -1 to drop a path. */
 function keepPaths(paths, keep) {
   let count = 0;
   const kept = { ...paths };
@@ -151,7 +151,7 @@ function lastMarked(frames, begin, end, marks) {
   return -1;
 }
 
-/** Paths end at their innermost marked frame; those without one stay as they are. */
+/** Cuts paths after their innermost marked frame. Paths without one are unchanged. */
 function prunePaths(paths, marks) {
   const end = paths.end.map((end, i) => {
     const last = lastMarked(paths.frames, paths.begin[i], end, marks);
@@ -160,7 +160,7 @@ function prunePaths(paths, marks) {
   return { ...paths, end };
 }
 
-/** Paths with the names that their frames count for. */
+/** Adds to filtered paths the names under which their frames are counted. */
 function counting(data, paths) {
   const { name, isName } = data.places;
   const places = paths.frames;
@@ -171,7 +171,7 @@ function counting(data, paths) {
   return { ...paths, frames, places };
 }
 
-/** Only the frames whose mark is as wanted. A path may end up without frames. */
+/** Keeps only frames whose mark equals `wanted`. A path may lose all of its frames. */
 function keepFrames(paths, marks, wanted) {
   const frames = new Uint32Array(paths.frames.length);
   const begin = new Uint32Array(paths.stack.length);
@@ -187,7 +187,7 @@ function keepFrames(paths, marks, wanted) {
   return { frames, stack: paths.stack, begin, end };
 }
 
-/** The paths that filters leave. */
+/** Applies filters to all stacks. */
 function filtered(data, filters) {
   const marksOf = (kind) => {
     const chosen = filters.filter((filter) => filter.kind === kind);
@@ -214,7 +214,7 @@ function filtered(data, filters) {
   return counting(data, paths);
 }
 
-/** Self and total of every name: total once a path, however often the name recurs. */
+/** Self and total of every name. Recursion counts once: a path adds to the total of a name at most once. */
 function countFlat(data, paths, values, zero) {
   const length = data.names.length;
   const self = sums(length, zero);
@@ -242,7 +242,7 @@ function countFlat(data, paths, values, zero) {
   return { self, total, shown, noStack };
 }
 
-/** The value of the paths through a marked place, each once. */
+/** The value of the paths through a marked place; each path counts once. */
 function countMarked(paths, values, marks, zero) {
   let sum = zero;
   for (let i = 0; i < paths.stack.length; i++) {
@@ -252,8 +252,8 @@ function countMarked(paths, values, marks, zero) {
 }
 
 /**
- * Callers and callees of the marked places, which count as one node: each once per path, wherever on it
- * one stands directly above or below the other. Calls from a marked place to a marked place are `itself`.
+ * Direct callers and callees of the marked places, which together count as one node. A path adds to each
+ * caller and callee at most once. Calls from a marked place to a marked place are counted in `itself`.
  */
 function countNeighbours(data, paths, values, marks, zero) {
   const length = data.names.length;
@@ -286,12 +286,12 @@ function countNeighbours(data, paths, values, marks, zero) {
   return { ...found, overlaps: differs(found.callers, found.root) || differs(found.callees, found.self) };
 }
 
-/** The paths turned to grow a tree from: forward from the root, or backward from the leaf. */
+/** Paths as input for `growTree`: read forward from the root, or backward from the leaf. */
 function rooted(paths, backward) {
   return { ...paths, backward };
 }
 
-/** Of focused paths: what lies below the outermost match, that included; or the callers above it. */
+/** The part of focused paths from the outermost match down (`callees`), or above it (`callers`). */
 function callees(paths) {
   return { ...paths, begin: paths.anchor, backward: false };
 }
@@ -299,7 +299,7 @@ function callers(paths) {
   return { ...paths, end: paths.anchor, backward: true };
 }
 
-/** Of focused paths those that a zoom on one of these sides shows: a chain of names, from the focus on. */
+/** The focused paths that a zoom shows. `chain` holds the names from the focus to the zoomed block. */
 function pathsOnChain(paths, chain, isUp) {
   const { frames, begin, end } = isUp ? callers(paths) : callees(paths);
   const isOn = (i) => {
@@ -310,12 +310,13 @@ function pathsOnChain(paths, chain, isUp) {
 }
 
 /**
- * Grows the tree of paths, without nodes narrower than a third of a pixel. Nodes are in preorder;
- * node 0 is the whole. `zoom` is a chain of names from the root: of its nodes only what lies on the
- * chain is built, as wide as the picture, and the last one's descendants.
+ * Builds the tree of paths, without nodes narrower than a third of a pixel. Nodes are in preorder;
+ * node 0 is the root. `zoom` is a chain of names from the root. The result has the nodes on this chain,
+ * as wide as the picture, and the descendants of the last one.
  *
- * Paths are split into groups by their next name, and only groups wide enough are split further: so
- * little is built of a million stacks. An explicit work list bears stacks of any depth.
+ * Paths are split into groups by their next name, and only groups that are wide enough are split
+ * further, so that few nodes are built even from a million stacks. A work list instead of recursion
+ * handles stacks of any depth.
  */
 function growTree(paths, values, old, zero, options) {
   const tree = { zoomed: 0, backward: paths.backward };
@@ -349,7 +350,7 @@ function growTree(paths, values, old, zero, options) {
       left += child.width;
       kept.push({ node: child, index: -1 });
     }
-    // The last in is the first out.
+    // Push in reverse order, because the work list is a stack.
     for (const child of kept.reverse()) work.push(child);
   }
   tree.dropped = splitter.dropped;
@@ -363,7 +364,7 @@ class Splitter {
   constructor(paths, values, old, zero, { names, inlined }) {
     const { stack } = paths;
     Object.assign(this, { paths, values, old, placeInlined: inlined });
-    // The paths, those of a group side by side.
+    // The indices of the paths; those of a group are adjacent.
     this.order = new Uint32Array(stack.length);
     this.used = 0;
     for (let path = 0; path < stack.length; path++) {
@@ -371,7 +372,7 @@ class Splitter {
     }
     this.scratch = new Uint32Array(this.used);
     this.groupAt = new Uint32Array(this.used);
-    // While a group is split: the number of each name's subgroup, and the sums of each subgroup.
+    // Used while splitting a group: the number of each name's subgroup, and the sums of each subgroup.
     this.groupOf = new Int32Array(names).fill(-1);
     this.count = new Uint32Array(names);
     this.width = new Float64Array(names);
@@ -398,8 +399,8 @@ class Splitter {
   }
 
   /**
-   * The groups of a group's paths by their next name, as far as they are at least `least` wide. Paths
-   * that end here are in none.
+   * Groups the paths of a group by their next name and returns the groups that are at least `least` wide.
+   * Paths that end at the node are in none of them.
    */
   split(node, index, least) {
     const { order, scratch, groupAt, groupOf, count, width, total, self, oldSum, inlined, values, old, zero } = this;
@@ -421,7 +422,7 @@ class Splitter {
         total[number] = self[number] = oldSum[number] = zero;
         inlined[number] = 1;
       }
-      // A block is inlined if it is in all of its stacks.
+      // A block is inlined if its function is inlined in all of its stacks.
       if (!this.placeInlined[places[frame]]) inlined[number] = 0;
       const value = values[stack[path]];
       width[number] += Number(absolute(value));

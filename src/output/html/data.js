@@ -1,7 +1,7 @@
 "use strict";
-// Data: from the packed text to tables of integers. What the text holds is described in pack.rs.
+// Unpacks the data of the page into tables of integers. pack.rs describes the format.
 
-/** Undoes base64 and deflate. */
+/** Decodes base64 and inflates. */
 async function inflate(text) {
   const coded = atob(text);
   const packed = new Uint8Array(coded.length);
@@ -10,7 +10,7 @@ async function inflate(text) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** Reads variable-length integers: seven bits a byte, the lowest first. */
+/** Reads variable-length integers: seven bits per byte, the lowest first. */
 class Varints {
   constructor(bytes, at) {
     this.bytes = bytes;
@@ -42,7 +42,7 @@ class Varints {
   }
 }
 
-/** Everything the page shows. Values are doubles; where sums can exceed 2^52, 64-bit integers. */
+/** Loads the packed data. Values are doubles, or 64-bit integers if sums can exceed 2^52. */
 async function load(text) {
   const bytes = await inflate(text);
   const length = new DataView(bytes.buffer).getUint32(0, true);
@@ -75,8 +75,8 @@ async function load(text) {
 }
 
 /**
- * What patterns match: a name in one place. Where every name has one place they have the same
- * numbers; else `name` says which name a place counts for.
+ * Reads the places, which are what patterns match: a name with one function, file and binary. If every
+ * name has exactly one place, both have the same ids. Otherwise `name` maps a place to its name.
  */
 function readPlaces(head, short) {
   const { name, function: functions, file, mapping, package: packages } = head.places;
@@ -97,7 +97,7 @@ function readPlaces(head, short) {
   };
 }
 
-/** A stack is what it shares with the one before it, and further frames. */
+/** Reads stacks, each stored as the number of frames it shares with the previous one, and further frames. */
 function readStacks(head, varints) {
   const column = () => {
     const numbers = new Uint32Array(head.stacks);
@@ -126,7 +126,7 @@ function readColumn(length, big, varints) {
   return column;
 }
 
-/** Control characters, and marks that hide or reorder text, as escapes. */
+/** Escapes control characters, and characters that are invisible or reorder text. */
 function visible(name) {
   if (name === "") return '""';
   const unseen = /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]/gu;
@@ -134,15 +134,15 @@ function visible(name) {
 }
 
 /**
- * Writes values of a metric in one unit, and shares of a whole. As on the command line, a value that would show fewer
- * than two digits is written in a smaller unit: 3.1ms in a column of seconds.
+ * Formats the values of a metric in one unit, and percentages. As on the command line, a value that would
+ * have fewer than two digits is formatted in a smaller unit, for example 3.1ms in a column of seconds.
  */
 class Format {
   constructor(metric) {
     this.units = metric.units;
     this.writers = new Map();
   }
-  /** Writes a number with exactly that many decimals. */
+  /** Formats a number with exactly this many decimals. */
   fixed(number, decimals) {
     if (!this.writers.has(decimals)) {
       const options = { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
@@ -150,7 +150,7 @@ class Format {
     }
     return this.writers.get(decimals).format(number);
   }
-  /** The unit a value is written in, and how many decimals it gets there. */
+  /** The unit in which a value is formatted, and the number of decimals. */
   written(value) {
     const digits = (unit, decimals) => Math.round(Math.abs(inUnit(value, unit)) * 10 ** decimals);
     const holds = (unit, decimals) => digits(unit, decimals) >= unit.from * 10 ** decimals;
@@ -185,7 +185,7 @@ class Format {
   }
 }
 
-/** A value of a metric as a number of one of its units. */
+/** Converts a value of a metric to a unit. */
 function inUnit(value, unit) {
   return (Number(value) * unit.times) / unit.by;
 }

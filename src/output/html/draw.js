@@ -1,8 +1,8 @@
-// Drawing: trees as rows of blocks on a canvas that is as large as what can be seen of it.
+// Draws trees as rows of blocks. The canvas is only as large as the visible part of the graph.
 
 const ROW = 18;
 
-/** Mixes two colours "#rrggbb". */
+/** Mixes two colours of the form "#rrggbb". */
 function mix(from, to, part) {
   const channel = (at) => {
     const [a, b] = [from, to].map((color) => parseInt(color.slice(at, at + 2), 16));
@@ -11,12 +11,12 @@ function mix(from, to, part) {
   return `rgb(${channel(1)},${channel(3)},${channel(5)})`;
 }
 
-/** A label without its place, then shortened in the middle, or where that leaves too little of it, to one end. */
+/** Fits a label into `room` characters: drops the place first, then truncates the name. */
 function fitLabel([label, place], room) {
   if (place && label.length + 1 + place.length <= room) return `${label} ${place}`;
   if (label.length <= room) return label;
   if (room < 3) return "";
-  // Where there is no package, which the colour says too, the beginning tells more.
+  // The colour stands for the package, so the end of a qualified name says more. Other names keep their beginning.
   if (room < 14 && !/[.:/]/.test(label)) return label.slice(0, room - 1) + "…";
   const tail = room < 14 ? room - 1 : Math.floor((room - 1) / 2);
   return label.slice(0, room - 1 - tail) + "…" + label.slice(label.length - tail);
@@ -29,7 +29,7 @@ class Graph {
     scroller.addEventListener("scroll", () => this.later());
   }
 
-  /** Draws at the next frame, once however often it is asked for. */
+  /** Schedules one redraw for the next animation frame, however often it is called. */
   later() {
     if (this.waiting) return;
     this.waiting = true;
@@ -40,8 +40,8 @@ class Graph {
   }
 
   /**
-   * Shows layers: each a tree, the row of its node 0, and the direction it grows in (1 down, -1 up).
-   * `look` says the colour, the label and the marks of a node.
+   * Shows layers. A layer has a tree, the row of the tree's node 0, and the direction in which it grows
+   * (1 for down, -1 for up). `look` returns the colour, the label and the marks of a block.
    */
   show(layers, look) {
     this.look = look;
@@ -62,7 +62,7 @@ class Graph {
     return this.scroller.clientWidth;
   }
 
-  /** Left end and width of a block, in pixels. */
+  /** The left edge and the width of a block, in pixels. */
   place({ layer, node }) {
     const { left, width, whole } = layer.tree;
     const scale = whole > 0 ? this.width / whole : 0;
@@ -123,7 +123,7 @@ class Graph {
     return layer.row + layer.step * layer.tree.depth[node];
   }
 
-  /** The block at a place of the canvas, if any. */
+  /** The block at a position on the canvas, or null. */
   at(x, y) {
     const row = this.rows[Math.floor((y + this.scroller.scrollTop) / ROW)] ?? [];
     let [low, high] = [0, row.length - 1];
@@ -137,7 +137,7 @@ class Graph {
     return null;
   }
 
-  /** Moves the cursor: along its row, or to the nearest block a row up or down. */
+  /** Moves the cursor along its row, or to the block in the row above or below that overlaps it most. */
   move(across, down) {
     const cursor = this.cursor ?? { layer: this.layers[0], node: this.layers[0].first };
     const row = this.rowOf(cursor);

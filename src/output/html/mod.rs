@@ -1,8 +1,8 @@
-//! The interactive page: one file, without network, that holds the stacks and the program to work
-//! with them.
+//! The interactive page: one self-contained file with the stacks and the scripts that count and draw
+//! them. It makes no network requests.
 //!
-//! The page never builds markup from text: every name goes through the packed data, which is base64,
-//! and from there to the canvas or into text nodes. Only the title stands in the markup, escaped.
+//! The page never builds HTML from names: they are part of the packed data, which is base64, and end up
+//! on the canvas or in text nodes. Only the title is written into the HTML, escaped.
 
 mod pack;
 
@@ -15,20 +15,20 @@ use crate::output::color::ColorBy;
 use crate::report::{Direction, Page};
 use crate::unit::{IncompatibleUnits, Unit};
 
-/// How the page is to look when it is opened; people can change all of it there.
+/// Initial settings of the page. All of them can be changed in the page.
 #[derive(Clone, Debug)]
 pub struct HtmlOptions {
-    /// The root on top rather than at the bottom.
+    /// Whether the root is at the top instead of at the bottom.
     pub icicle: bool,
-    /// Siblings by weight rather than by name.
+    /// Whether siblings are sorted by weight instead of by name.
     pub by_weight: bool,
-    /// Callees on their callers, or the inverted graph.
+    /// Whether the graph is top-down or bottom-up.
     pub direction: Direction,
-    /// What colours say.
+    /// What the colours stand for.
     pub color_by: ColorBy,
-    /// Patterns of the functions in focus; any of them is. Empty for the whole graph.
+    /// Patterns of the functions in focus, combined with "or". Empty for the whole graph.
     pub focus: Vec<String>,
-    /// The unit asked for; `None` for the one that fits. Metrics of another kind keep their own.
+    /// The requested unit, or `None` for a unit that fits. Metrics of another kind of unit ignore it.
     pub unit: Option<Unit>,
 }
 
@@ -45,12 +45,12 @@ impl Default for HtmlOptions {
     }
 }
 
-/// The page; the words in braces are replaced.
+/// The template of the page. Words in braces are placeholders.
 const PAGE: &str = include_str!("page.html");
 
 const STYLE: &str = include_str!("page.css");
 
-/// The program, in the order of its layers: data, counting, drawing, the page.
+/// The scripts, in the order in which they depend on each other.
 const SCRIPTS: [&str; 7] = [
     include_str!("data.js"),
     include_str!("count.js"),

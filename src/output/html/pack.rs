@@ -1,12 +1,12 @@
-//! The page's data as text: JSON for names and numbers, then columns of varints for the stacks, all
-//! deflated and written in base64.
+//! Packs the data of the page: JSON with names and numbers, then the stacks and values as columns of
+//! varints. All of it is deflated and encoded in base64.
 //!
 //! ```text
-//! u32 length of the JSON, little endian · JSON
-//! for each stack: frames it shares with the stack before   (varint)
-//! for each stack: further frames                           (varint)
-//! the further frames of all stacks                         (varint)
-//! for each column of values: the value of each stack       (zigzag varint)
+//! length of the JSON (u32, little endian), JSON
+//! for each stack: number of frames shared with the previous stack   (varint)
+//! for each stack: number of further frames                          (varint)
+//! the further frames of all stacks                                  (varint)
+//! for each column of values: the value of each stack                (zigzag varint)
 //! ```
 
 use std::io::{self, Write};
@@ -30,7 +30,7 @@ use crate::unit::{IncompatibleUnits, Step, Unit};
 #[derive(Serialize)]
 struct Head<'p> {
     title: String,
-    /// What was loaded, where the title does not say it.
+    /// What was loaded, or empty if the title says so already.
     inputs: String,
     filters: &'p [String],
     warnings: Vec<String>,
@@ -39,11 +39,11 @@ struct Head<'p> {
     weight: bool,
     inverted: bool,
     color_by: &'static str,
-    /// The pattern of what is to be marked.
+    /// The pattern of functions to highlight.
     highlight: Option<&'p str>,
-    /// Whether there is an old side, whose columns follow those of the new one.
+    /// Whether there is an old side. Its columns follow those of the new side.
     compared: bool,
-    /// What was loaded for the old side, and what it is multiplied by, as a number and in words.
+    /// What was loaded for the old side, and the factor it is multiplied by, as a number and in words.
     base: String,
     ratio: f64,
     rescaled: Option<String>,
@@ -52,34 +52,35 @@ struct Head<'p> {
     stacks: usize,
     frames: usize,
     names: Vec<&'p str>,
-    /// The short names where they differ: index and name.
+    /// Short names that differ from the names: index and short name.
     short: Vec<(usize, String)>,
-    /// The labels of blocks where they differ from these: index, function, place.
+    /// Labels of blocks that differ from the short names: index, function, place.
     labels: Vec<(usize, String, String)>,
-    /// The names that hold a place: index, function, place.
+    /// Names that include a place: index, function, place.
     split: Vec<(usize, &'p str, &'p str)>,
-    /// For each name: package, file (index + 1, 0 for none), line (0 for none).
+    /// For each name: package, file (index + 1, or 0 for none), line (or 0 for none).
     facts: Vec<(u32, u32, u32)>,
     places: Places,
-    /// The names of functions where they are not that of what is counted.
+    /// Full function names that differ from the name under which the function is counted.
     functions: Vec<&'p str>,
     mappings: Vec<&'p str>,
-    /// The short names of functions where they are not that of what is counted: place and name.
+    /// Short function names that differ from the short name under which the function is counted: place and
+    /// short name.
     plain: Vec<(usize, String)>,
     sets: &'p [(&'static str, Vec<u32>)],
-    /// The patterns of the focus that the page opens with.
+    /// The patterns of the initial focus.
     focus: &'p [String],
     packages: Vec<(&'p str, String)>,
     files: Vec<(&'p str, String)>,
     palette: Palette,
 }
 
-/// The places, a column for each fact.
+/// The places, one column per fact.
 #[derive(Default, Serialize)]
 struct Places {
     name: Vec<u32>,
-    /// The index of the function's name + 1, 0 where it is the name itself; file and mapping likewise,
-    /// 0 for none.
+    /// Index of the function's name + 1, or 0 if it is the same as `name`. Files and mappings are stored
+    /// the same way, with 0 for none.
     function: Vec<u32>,
     file: Vec<u32>,
     mapping: Vec<u32>,
@@ -91,29 +92,29 @@ struct Places {
 #[derive(Serialize)]
 struct MetricHead {
     name: String,
-    /// The unit of its values, then smaller ones for small values.
+    /// The unit of its values, followed by smaller units for small values.
     units: Vec<UnitHead>,
-    /// As text: JSON numbers lose digits above 2⁵³.
+    /// As text, because JavaScript reads JSON numbers as doubles, which are inexact above 2⁵³.
     total: String,
     old_total: String,
-    /// Whether sums can exceed 2⁵², so that the page must count with big integers.
+    /// Whether sums can exceed 2⁵², so that the page must count with 64-bit integers.
     big: bool,
-    /// What follows the total in the header, for the new side and the old.
+    /// The text after the total in the header, for the new side and the old side.
     recording: String,
     old_recording: String,
     wide: &'static str,
     measures: &'static str,
 }
 
-/// One unit that values of a metric are written in.
+/// A unit in which values of a metric are formatted.
 #[derive(Serialize)]
 struct UnitHead {
     suffix: String,
-    /// A value times this, divided by `by`, is the number in this unit.
+    /// The number in this unit is the value multiplied by `times` and divided by `by`.
     times: f64,
     by: f64,
     decimals: u32,
-    /// Values are written in this unit from this many of it on.
+    /// The smallest number in this unit for which it is used.
     from: i64,
 }
 
@@ -234,7 +235,7 @@ fn metric_head(
     number: usize,
     metric: &PageMetric,
 ) -> Result<MetricHead, IncompatibleUnits> {
-    /// Up to here a double holds every integer, and its zigzag code, which is twice as large.
+    /// Up to this value, a double can hold an integer and its zigzag code, which is twice as large.
     const EXACT: u128 = 1 << 52;
     let unit = Unit::parse(&metric.metric.unit);
     let asked =
@@ -266,18 +267,18 @@ fn metric_head(
     })
 }
 
-/// What follows a metric's total: ` in 40.73s, 2.11 CPUs busy · 8,599 samples · 2024-02-26 18:40 UTC`.
+/// The text after a metric's total: ` in 40.73s, 2.11 CPUs busy · 8,599 samples · 2024-02-26 18:40 UTC`.
 fn recording(about: &About) -> String {
     headline::recording("", about, true).join(" · ")
 }
 
-/// What was loaded, unless that is the title.
+/// What was loaded, or empty if that is the title.
 fn inputs(page: &Page) -> String {
     let inputs = headline::inputs(&page.header.about);
     if [&*inputs, headline::file_name(&inputs)].contains(&&*page.title) { String::new() } else { inputs }
 }
 
-/// The labels of blocks where they differ from the short names.
+/// Labels of blocks that differ from the short names.
 fn labels(page: &Page, shorts: &[String]) -> Vec<(usize, String, String)> {
     let names: Vec<(&str, &str)> = page.names.iter().map(|row| (&*row.name, &*row.function)).collect();
     let labels = block_labels(&names).into_iter().enumerate();
@@ -287,7 +288,7 @@ fn labels(page: &Page, shorts: &[String]) -> Vec<(usize, String, String)> {
         .collect()
 }
 
-/// Distinct texts with their colours, numbered in the order met.
+/// Distinct texts with their colours, numbered in order of first use.
 #[derive(Default)]
 struct Table<'p> {
     rows: Vec<(&'p str, String)>,
@@ -303,7 +304,7 @@ impl<'p> Table<'p> {
     }
 }
 
-/// The three columns that hold the stacks. Neighbours share most of their frames.
+/// The three columns that hold the stacks. Stacks are sorted, so neighbours share most of their frames.
 fn stacks(page: &Page) -> Vec<u8> {
     let (mut shared, mut further, mut frames) = (Vec::new(), Vec::new(), Vec::new());
     let (mut before, mut start): (&[u32], usize) = (&[], 0);

@@ -1,6 +1,6 @@
-// The controls: bars, menu, pointer and keyboard.
+// The controls: toolbars, menu, pointer and keyboard.
 
-class Page extends Tabled {
+class Page extends PageTable {
   constructor(data) {
     super();
     this.data = data;
@@ -45,7 +45,7 @@ class Page extends Tabled {
     element("matched").dataset.share = state.query ? format.share(this.matched, shown) : "";
   }
 
-  /** What is shown, in parts; totals are as recorded. */
+  /** The parts of the headline. Totals are as recorded, before filters and rescaling. */
   about() {
     const { data, state, metric, format } = this;
     const total = (value, recording) => `${metric.name} ${format.value(value)}${recording}`.trim();
@@ -87,7 +87,7 @@ class Page extends Tabled {
     });
   }
 
-  /** The bar above the graph: the block under the cursor, and what can be done with it. */
+  /** Fills the bar above the graph: the selected block and its actions. */
   showChosen(block) {
     const id = block.layer.tree.name[block.node];
     const lines = this.describe(block);
@@ -155,7 +155,7 @@ class Page extends Tabled {
     });
   }
 
-  /** The graph grows anew where its width changes: what was too narrow may show now. */
+  /** Rebuilds the trees when the width changes, because more or fewer blocks are wide enough to draw. */
   watchWidth() {
     let width = this.graph.width;
     new ResizeObserver(() => {
@@ -257,7 +257,7 @@ class Page extends Tabled {
   }
 }
 
-// `page` is there for the console too: page.table(), page.state, page.trees.
+// `page` is global so that it can be used in the console: page.table(), page.state, page.trees.
 let page;
 load(element("data").textContent)
   .then((data) => {

@@ -1,13 +1,14 @@
-// The graph: what its blocks look like and say, the zoom, the notes and the legend.
+// The flame graph: colours, labels and tooltips of its blocks, the zoom, the notes and the legend.
 
-class Drawn extends Counted {
+class PageGraph extends PageState {
   showGraph() {
     const { state, trees } = this;
     const [tree, up] = trees;
     const height = this.height(tree);
     let layers;
     if (up) {
-      // One function in focus stands between its callers and callees; several need a row for all.
+      // A single function in focus is drawn once, between its callers and callees. Several functions
+      // get a common row between them.
       const above = this.height(up);
       const first = tree.depth.filter((depth) => depth === 1).length === 1 ? 1 : 0;
       layers = [{ tree, row: above - first, step: 1, first }];
@@ -23,7 +24,7 @@ class Drawn extends Counted {
         this.largestDelta = Math.max(this.largestDelta, Math.abs(Number(this.delta(tree, node))));
       }
     }
-    // What stands above and below the graph comes first: it takes room.
+    // Fill the bars around the graph first, because they reduce its height.
     this.showChosen(this.graph.cursor);
     this.showNotes();
     this.graph.spacer.classList.toggle("standing", !up && !state.icicle);
@@ -60,7 +61,7 @@ class Drawn extends Counted {
       case "file":
         return file ? data.files[file - 1][1] : "#d8d8d8";
       case "self":
-        // From the bottom up a block's total is what the function at the root does itself.
+        // In a bottom-up tree, the total of a block is self of the function at the root.
         return share((tree.backward ? tree.total : tree.self)[node]);
       case "total":
         return share(tree.total[node]);
@@ -75,25 +76,24 @@ class Drawn extends Counted {
   }
 
   rootLabel(tree) {
-    // A zoom on callers leaves only their samples here.
+    // A zoom into callers leaves only their samples in the row of the focus.
     const shown = this.state.zoomUp ? tree.total[0] : this.flat.shown;
     const focus = this.state.filters.find((filter) => filter.kind === "focus");
     const share = this.format.share(shown, this.whole);
     return `${focus ? "focus: callers above, callees below" : "all"} — ${this.format.value(shown)}${share && ` (${share})`}`;
   }
 
-  /** How a zoom on one side of a focus narrows the other. */
+  /** The note on how a zoom into callers or callees narrows the other side. */
   narrowing() {
     const { state, trees, format } = this;
     const [down, up] = trees;
-    // What the zoom shows of the other side is all that is left there.
     const value = (state.zoomUp ? down : up).total[0];
     const name = this.data.short[state.zoom.at(-1)];
     const only = state.zoomUp ? `Callees: only samples called through ${name}` : `Callers: only samples that reach ${name}`;
     return `${only} (${format.value(value)}, ${format.share(value, this.edges.total)} of the focus)`;
   }
 
-  /** Numbers of a block in words. */
+  /** The lines of a tooltip: name, place, package and numbers of a block. */
   describe({ layer, node }) {
     const { tree } = layer;
     const { data, format } = this;
@@ -111,7 +111,7 @@ class Drawn extends Counted {
     if (owner && owner !== data.files[file - 1]?.[0]) lines.push(`package ${visible(owner)}`);
     if (tree.inlined[node]) lines.push("inlined");
     if (tree.backward && !layer.isUp) {
-      // A block is as wide as the self of the first function, as far as its callers lead to it.
+      // The width is the part of the first function's self that was reached through these callers.
       const [first] = this.chain({ layer, node });
       lines.push(value(first === id && tree.depth[node] === 1 ? "self" : `self of ${data.labels[first][0]}`, tree.total[node]));
       if (tree.depth[node] === 1) lines.push(value("total", this.flat.total[id]));
@@ -123,7 +123,7 @@ class Drawn extends Counted {
     return lines;
   }
 
-  /** The names from the root of its layer to a block. */
+  /** The ids of the names from the root of a block's layer to the block. */
   chain({ layer, node }) {
     const names = [];
     for (let at = node; at > 0; at = layer.tree.parent[at]) names.unshift(layer.tree.name[at]);
@@ -133,19 +133,19 @@ class Drawn extends Counted {
   zoomTo(block) {
     const zoom = this.chain(block);
     const isRoot = !block.layer.isUp && block.node === block.layer.first;
-    // The root undoes a zoom, and nothing else: filters stay.
+    // A click on the root resets the zoom and keeps the filters.
     if (isRoot) return this.state.zoom.length ? this.restore() : undefined;
     this.change({ zoom, zoomUp: Boolean(block.layer.isUp) }, true);
   }
 
-  /** Undoes the zoom; where there is none, the focus. */
+  /** Resets the zoom, or removes the focus if there is no zoom. */
   restore() {
     if (this.state.zoom.length) return this.change({});
     const rest = this.state.filters.filter((filter) => filter.kind !== "focus");
     if (rest.length < this.state.filters.length) this.change({ filters: rest });
   }
 
-  /** What the graph leaves out, and what its marks mean. */
+  /** Shows what the graph omits, what its marks mean, and warnings. */
   showNotes() {
     const { data, state, format, flat } = this;
     const notes = [];
@@ -194,7 +194,7 @@ class Drawn extends Counted {
         const entry = make("span", "", { className: "entry" });
         const swatch = make("span", "", { className: "swatch" });
         swatch.style.background = color;
-        // Paths of one program differ at their ends.
+        // Truncate at the start: paths of one program differ at their ends.
         entry.title = name;
         entry.append(swatch, make("span", name.length > 40 ? `…${name.slice(-39)}` : name));
         return entry;

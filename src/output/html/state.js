@@ -1,7 +1,8 @@
-// The page's state, the address that keeps it, and what is counted from it.
+// The page's state, the URL fragment that stores it, and the numbers computed from it.
 //
-// The page is one object in four layers, each a class that extends the one before: what is counted,
-// how it is drawn, the table, the controls. All of them show `this.state`, and change it by `change`.
+// The page is one object built from four classes, each extending the previous one: PageState counts,
+// PageGraph draws the flame graph, PageTable fills the table, Page handles the controls. All of them
+// read `this.state` and modify it only through `change`.
 
 const ACTIONS = ["focus", "show-from", "show-stacks", "hide-frames", "highlight"];
 const ROWS_AT_ONCE = 200;
@@ -9,14 +10,14 @@ const EDGES_AT_ONCE = 10;
 
 const element = (id) => document.getElementById(id);
 
-/** An element with text and properties; text never becomes markup. */
+/** Creates an element with text and properties. The text is never parsed as HTML. */
 function make(tag, text, properties = {}) {
   const made = document.createElement(tag);
   made.textContent = text;
   return Object.assign(made, properties);
 }
 
-class Counted {
+class PageState {
   defaults() {
     const { data } = this;
     return {
@@ -38,7 +39,7 @@ class Counted {
     };
   }
 
-  /** The state as the address keeps it: what is as it was at first is left out. */
+  /** The state as a URL fragment, without the settings that have their default value. */
   toHash() {
     const { state, data } = this;
     const usual = this.defaults();
@@ -71,13 +72,13 @@ class Counted {
       } else if (["reversed", "weight", "icicle", "inverted"].includes(key)) state[key] = value === "1";
       else if (["side", "query", "sort", "color"].includes(key)) state[key] = value;
     }
-    // Links of older pages have a third side, which is a colour.
+    // Links to pages of older versions have a third side, "delta", which is now a colour.
     if (state.side === "delta") Object.assign(state, { side: "new", color: "delta" });
     if (!data.compared) state.side = "new";
     this.state = state;
   }
 
-  /** Changes the state, and shows what follows. Where names or numbers change, the zoom is lost. */
+  /** Changes the state and updates the page. Resets the zoom unless `keepsZoom` is set. */
   change(changes, keepsZoom = false) {
     if (!keepsZoom) Object.assign(changes, { zoom: [], zoomUp: false });
     Object.assign(this.state, changes);
@@ -110,7 +111,7 @@ class Counted {
     this.showGraph();
   }
 
-  /** Does what need not be done again while nothing of what it depends on has changed. */
+  /** Calls `act` unless it ran before with the same dependencies. */
   once(what, dependsOn, act) {
     const before = (this.done ??= {})[what];
     if (before && before.every((value, i) => value === dependsOn[i])) return;
@@ -118,7 +119,7 @@ class Counted {
     act();
   }
 
-  /** What filters leave, counted. */
+  /** Applies the filters and counts the remaining paths. */
   count() {
     const { data, state } = this;
     const metric = data.metrics[state.metric];
@@ -139,19 +140,19 @@ class Counted {
     this.edges = focus.length ? this.neighbours(matching(data, focus), isOld) : null;
   }
 
-  /** What stands directly above and below the marked places. */
+  /** The direct callers and callees of the marked places. */
   neighbours(marks, isOld) {
     const { overlaps, ...sums } = countNeighbours(this.data, this.paths, this.values, marks, this.metric.zero);
     for (const key of Object.keys(sums)) sums[key] = this.side(sums[key], isOld);
     return { overlaps, ...sums };
   }
 
-  /** Sums of one side; those of the old one are rescaled to compare with the new one. */
+  /** Sums of one side. Those of the old side are rescaled so that they compare with the new side. */
   side(sums, isOld) {
     return isOld ? rescaled(sums, this.data.ratio) : sums;
   }
 
-  /** Which names the search and the highlights match, and how much runs through them. */
+  /** Finds the names that the search and the highlights match, and the value of the stacks through them. */
   mark() {
     const { data, state } = this;
     const share = (filters) => {
@@ -183,7 +184,7 @@ class Counted {
       this.trees = [grow(rooted(paths, state.inverted), state.zoom)];
       return;
     }
-    // A zoom on one side narrows the other to the same samples, so that both have one scale.
+    // A zoom into callers or callees narrows the other side to the same samples, so that both have one scale.
     const { zoom, zoomUp } = state;
     const narrowed = zoom.length ? pathsOnChain(paths, zoom, zoomUp) : paths;
     const up = grow(callers(zoomUp ? paths : narrowed), zoomUp ? zoom : []);
@@ -191,7 +192,7 @@ class Counted {
     this.trees = [down, up];
   }
 
-  /** The deepest row of a tree. */
+  /** The depth of a tree. */
   height(tree) {
     return tree.depth.reduce((deepest, depth) => Math.max(deepest, depth), 0);
   }

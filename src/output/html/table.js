@@ -1,7 +1,7 @@
 // The table of functions.
 
-class Tabled extends Drawn {
-  /** The rows of the table in order, as they would be without a limit. */
+class PageTable extends PageGraph {
+  /** All rows of the table in order, without the limit on rows shown. `all` ignores the search. */
   table(all = false) {
     const { data, state, flat, otherFlat, found } = this;
     const rows = [];
@@ -62,7 +62,7 @@ class Tabled extends Drawn {
     element("more").textContent = `Show ${Math.min(ROWS_AT_ONCE, rest.length)} more`;
   }
 
-  /** Direct callers and callees of what is in focus, wherever they stand on a stack. */
+  /** Lists the direct callers and callees of the focus, wherever on a stack they occur. */
   showEdges() {
     const { edges } = this;
     const box = element("edges");

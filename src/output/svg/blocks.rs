@@ -1,4 +1,4 @@
-//! Blocks as inferno draws them: `<g><title>…</title><rect …/><text …>…</text></g>`.
+//! Parses the blocks that inferno draws: `<g><title>…</title><rect …/><text …>…</text></g>`.
 
 use std::io;
 
@@ -7,7 +7,7 @@ use quick_xml::events::{BytesStart, Event};
 
 use crate::output::svg::tokens;
 
-/// A block: its node, and where it lies.
+/// A block: its node and its position.
 pub(super) struct Block<'d> {
     /// The node's index; that of the root is 0.
     pub(super) index: usize,
@@ -16,7 +16,7 @@ pub(super) struct Block<'d> {
 }
 
 impl<'d> Block<'d> {
-    /// Reads the rest of a block whose `<g>` has been read. `None` where nothing is to be drawn.
+    /// Reads the rest of a block after its `<g>`. `None` for a blank, which is not drawn.
     pub(super) fn read(reader: &mut Reader<&'d [u8]>) -> io::Result<Option<Self>> {
         let mut title = String::new();
         let mut rect = None;
@@ -39,14 +39,14 @@ impl<'d> Block<'d> {
         Ok(index.map(|index| Block { index, rect, text }))
     }
 
-    /// Pixels from the top of the picture.
+    /// The distance from the top of the picture, in pixels.
     pub(super) fn top(&self) -> io::Result<usize> {
         let attribute = self.rect.try_get_attribute("y").map_err(io::Error::other)?.ok_or_else(broken)?;
         attribute.value.parse().map_err(io::Error::other)
     }
 }
 
-/// The blocks above a focus, without the root: it stands below the focus already.
+/// The blocks of the callers of a focus, without their root, which the callees have too.
 pub(super) fn callers(drawn: &str) -> io::Result<Vec<Block<'static>>> {
     let mut reader = Reader::from_str(drawn);
     let mut blocks = Vec::new();
@@ -67,5 +67,5 @@ pub(super) fn callers(drawn: &str) -> io::Result<Vec<Block<'static>>> {
 }
 
 pub(super) fn broken() -> io::Error {
-    io::Error::other("the picture came out other than expected")
+    io::Error::other("inferno drew an unexpected picture")
 }

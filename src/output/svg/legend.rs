@@ -1,4 +1,4 @@
-//! The legend under the picture: what the colours mean.
+//! The legend below the picture: what the colours stand for.
 
 use hashbrown::HashMap;
 
@@ -8,7 +8,7 @@ use crate::output::svg::printable;
 use crate::output::svg::wording::Wording;
 use crate::report::{Direction, Flame, FlameNode};
 
-/// Colours and what they mean.
+/// Colours and what they stand for.
 pub(super) struct Legend {
     pub(super) entries: Vec<(Color, String)>,
     by: ColorBy,
@@ -17,10 +17,10 @@ pub(super) struct Legend {
     inverted: bool,
 }
 
-/// How many packages the legend names.
+/// Maximum number of packages or files in the legend.
 const ENTRIES: usize = 12;
 
-/// How many characters of a name fit.
+/// Maximum number of characters of a name.
 const NAME: usize = 27;
 
 impl Legend {
@@ -44,7 +44,7 @@ impl Legend {
         Legend { entries, by, largest_delta, whole: flame.header.shown, inverted }
     }
 
-    /// What the entries are.
+    /// The line that explains the entries.
     pub(super) fn title(&self) -> &'static str {
         match self.by {
             ColorBy::Package => "colour: package, with its share of self",
@@ -58,7 +58,7 @@ impl Legend {
     pub(super) fn color(&self, node: &FlameNode) -> Color {
         match self.by {
             ColorBy::Package | ColorBy::File => color::of_name(group(node, self.by)),
-            // In the inverted graph a block's total is what the function at the root does itself.
+            // In a bottom-up graph, the total of a block is self of the function at the root.
             ColorBy::SelfValue if self.inverted => color::of_share(node.total, self.whole),
             ColorBy::SelfValue => color::of_share(node.self_value, self.whole),
             ColorBy::Total => color::of_share(node.total, self.whole),
@@ -79,7 +79,7 @@ fn group(node: &FlameNode, by: ColorBy) -> &str {
     if by == ColorBy::File { node.file.as_deref().unwrap_or_default() } else { &node.package }
 }
 
-/// The packages or files that take up most of the picture, with their share of self.
+/// The packages or files with the largest area in the picture, with their share of self.
 fn most_seen(flame: &Flame, by: ColorBy, wording: &Wording<'_>) -> Vec<(Color, String)> {
     let mut areas: HashMap<&str, i64> = HashMap::new();
     for node in flame.nodes.iter().skip(1).chain(flame.callers.iter().skip(1)) {

@@ -1,11 +1,11 @@
 //! A flame graph as SVG, drawn by inferno.
 //!
-//! inferno takes lines of text (`main;work 3`), in which a name with a `;` or a number at its end
-//! means something else than it says. So it is given tokens, `n012` for node 12, and lays them out;
-//! afterwards one pass over its XML puts in what belongs there: names, numbers, colours, a legend.
+//! inferno reads lines of text (`main;work 3`) and would misread a name that contains a `;` or ends with
+//! a number. So it gets tokens instead, for example `n012` for node 12, and only computes the layout.
+//! Then one pass over its XML fills in names, numbers and colours and adds a legend.
 //!
-//! Around a function in focus there are two layouts: what it calls hangs down from it, and what leads
-//! to it is laid out the same way and then turned upwards.
+//! With a function in focus there are two layouts. The callees are drawn downwards from it. The callers
+//! are laid out the same way and then flipped upwards.
 
 mod blocks;
 mod legend;
@@ -24,39 +24,40 @@ use crate::output::svg::wording::Wording;
 use crate::report::{Flame, FlameNode};
 use crate::unit::{IncompatibleUnits, Unit};
 
-/// How the picture is to look.
+/// Options for the SVG.
 #[derive(Clone, Debug, Default)]
 pub struct SvgOptions {
-    /// The root on top rather than at the bottom.
+    /// Whether the root is at the top instead of at the bottom.
     pub icicle: bool,
-    /// What colours say.
+    /// What the colours stand for.
     pub color_by: ColorBy,
-    /// The unit asked for; `None` for the one that fits.
+    /// The requested unit, or `None` for a unit that fits.
     pub unit: Option<Unit>,
-    /// How wide it is, in pixels, where no script fits it to the window; `None` for 1,200.
+    /// The width in pixels for viewers without scripts; `None` for 1,200. With scripts, the picture fits
+    /// the window.
     pub width: Option<usize>,
 }
 
-/// Pixels of a picture without scripts; with them it fits the window.
+/// Default width in pixels for viewers without scripts.
 const WIDTH: usize = 1200;
 
-/// Pixels beside the frames.
+/// Pixels to the left and right of the frames.
 const MARGINS: usize = 20;
 
-/// A narrower picture has no room for its title.
+/// Minimum width in pixels. A narrower picture has no space for its title.
 const NARROWEST: usize = 300;
 
 impl SvgOptions {
-    /// Pixels that frames have.
+    /// The width of the frames in pixels.
     pub fn frames_width(&self) -> usize {
         self.width.unwrap_or(WIDTH).max(NARROWEST) - MARGINS
     }
 }
 
-/// Characters of the title that fit a window of 800 pixels.
+/// Maximum number of characters of the title; fits a window of 800 pixels.
 const TITLE: usize = 56;
 
-/// Writes a flame graph. Fails where the unit asked for is none of the metric's kind.
+/// Writes a flame graph. Fails if the requested unit is of another kind than the metric's unit.
 pub fn svg(
     flame: &Flame,
     options: &SvgOptions,
@@ -90,14 +91,14 @@ fn layout(flame: &Flame, options: &SvgOptions, wording: &Wording<'_>) -> Options
     layout.no_sort = true;
     layout.deterministic = true;
     layout.text_truncate_direction = flamegraph::TextTruncateDirection::Right;
-    // What a function in focus calls hangs below it.
+    // The callees of a focus are drawn below it.
     if options.icicle || !flame.callers.is_empty() {
         layout.direction = flamegraph::Direction::Inverted;
     }
     layout
 }
 
-/// Text that XML may hold, with control characters made visible.
+/// Text that is valid in XML, with control characters made visible.
 fn printable(text: &str) -> String {
     clean(text).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
 }

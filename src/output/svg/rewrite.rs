@@ -1,4 +1,4 @@
-//! The pass over inferno's XML that puts in names, numbers and colours.
+//! The pass over inferno's XML that fills in names, numbers and colours.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -14,19 +14,19 @@ use crate::output::svg::legend::Legend;
 use crate::output::svg::wording::Wording;
 use crate::report::Flame;
 
-/// Pixels of a line of the legend or the notes.
+/// Height in pixels of a line of the legend or the notes.
 const LINE: usize = 18;
 
-/// How many entries of the legend stand side by side.
+/// Number of columns of the legend.
 const COLUMNS: usize = 3;
 
-/// Pixels of one character, as inferno reckons.
+/// Width of a character in pixels, as inferno assumes it.
 const CHARACTER: f64 = 7.08;
 
-/// Blocks of at least this many pixels lose one to the gap between neighbours.
+/// Blocks at least this wide, in pixels, have a gap to the next block.
 const GAP_FROM: f64 = 3.0;
 
-/// Pixels above the topmost block that inferno draws hanging down.
+/// Pixels above the topmost block when inferno draws downwards.
 const TOP: usize = 76;
 
 pub(super) fn rewrite(
@@ -41,7 +41,7 @@ pub(super) fn rewrite(
     let mut notes = vec![legend.title().to_string()];
     notes.extend(wording.notes());
     let rows = legend.entries.len().div_ceil(COLUMNS) + notes.len();
-    // Rows of callers move down what inferno drew.
+    // The callees that inferno drew move down to make space for the callers.
     let tops = callers.iter().map(Block::top).collect::<io::Result<Vec<_>>>()?;
     let down = tops.iter().max().map_or(0, |deepest| deepest - TOP);
     let mut pass = Pass {
@@ -67,13 +67,13 @@ struct Pass<'d, 'w> {
     wording: &'w Wording<'w>,
     legend: Legend,
     notes: Vec<String>,
-    /// Pixels added under what inferno drew.
+    /// Pixels added below what inferno drew.
     extra: usize,
-    /// Pixels of what inferno drew, and of the callers above it.
+    /// Height in pixels of what inferno drew and of the callers above it.
     height: usize,
-    /// Pixels of the callers.
+    /// Height in pixels of the callers.
     down: usize,
-    /// Pixels across all frames.
+    /// Width in pixels of the frames.
     width: f64,
 }
 
@@ -125,7 +125,7 @@ impl<'d> Pass<'d, '_> {
         self.reader.read_event().map_err(io::Error::other)
     }
 
-    /// The picture itself, or its background, with room for the legend.
+    /// The root element or the background, extended to hold the legend.
     fn taller(&mut self, element: &BytesStart<'_>) -> io::Result<BytesStart<'static>> {
         let name = element.name().as_ref().to_owned();
         let mut taller = BytesStart::new(name);
@@ -150,14 +150,14 @@ impl<'d> Pass<'d, '_> {
         Ok(taller)
     }
 
-    /// The frames, of which the callers come first.
+    /// The start of the frames, followed by the callers.
     fn frames_around_focus(&mut self, mut start: BytesStart<'_>, callers: &[Block<'_>]) -> io::Result<()> {
         let focus = TOP + self.down;
         start.push_attribute(("data-focus", &*focus.to_string()));
         self.writer.write_event(Event::Start(start))?;
         for block in callers {
             let row = (block.top()? - TOP) as f64;
-            // Row 3 below the root is row 3 above it.
+            // A caller that was laid out three rows below the root moves to three rows above it.
             let up = |y: f64| y + self.down as f64 - 2.0 * row;
             let (rect, text) = (moved(&block.rect, up)?, moved(&block.text, up)?);
             self.write_block(self.flame.nodes.len() + block.index, &rect, &text)?;
@@ -165,7 +165,7 @@ impl<'d> Pass<'d, '_> {
         Ok(())
     }
 
-    /// One block, of which the `<g>` is read.
+    /// Writes one block, after its `<g>` was read.
     fn block(&mut self) -> io::Result<()> {
         let Some(Block { index, rect, text }) = Block::read(&mut self.reader)? else { return Ok(()) };
         if self.down == 0 {
@@ -220,7 +220,7 @@ impl<'d> Pass<'d, '_> {
         self.writer.write_event(Event::End(BytesEnd::new("g")))
     }
 
-    /// The legend and the notes.
+    /// Writes the legend and the notes.
     fn below(&mut self) -> io::Result<()> {
         let entries = std::mem::take(&mut self.legend.entries);
         for (index, (fill, name)) in entries.iter().enumerate() {
@@ -258,7 +258,7 @@ impl<'d> Pass<'d, '_> {
     }
 }
 
-/// An element at another height.
+/// The element with another `y`.
 fn moved(element: &BytesStart<'_>, to: impl Fn(f64) -> f64) -> io::Result<BytesStart<'static>> {
     let mut moved = BytesStart::new(element.name().as_ref().to_owned());
     for attribute in element.attributes() {
@@ -274,10 +274,11 @@ fn moved(element: &BytesStart<'_>, to: impl Fn(f64) -> f64) -> io::Result<BytesS
     Ok(moved)
 }
 
-/// A label made to fit: the place goes first. A name is then shortened in the middle, or where that
-/// leaves too little of it, to one end: to the last one where the colour says the rest, the package.
+/// Fits a label into `room` characters: drops the place first, then truncates the name. A wide block
+/// loses the middle of the name. A narrow block keeps the end of a qualified name, because the colour
+/// stands for its package, and the beginning of any other name.
 fn label_fit(label: &BlockLabel, room: usize) -> String {
-    /// Blocks with fewer characters show the end.
+    /// Below this number of characters, a block is narrow.
     const NARROW: usize = 14;
     let BlockLabel { name, place } = label;
     if !place.is_empty() && display_width(name) + 1 + display_width(place) <= room {
@@ -311,7 +312,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn labels_keep_what_says_most() {
+    fn labels_keep_the_most_telling_part() {
         for (name, place, room, expected) in [
             ("(anonymous)", "events.js:113", 25, "(anonymous) events.js:113"),
             ("(anonymous)", "events.js:113", 24, "(anonymous)"),

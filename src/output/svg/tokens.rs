@@ -1,13 +1,13 @@
-//! The call tree as lines that inferno cannot misread.
+//! Writes the call tree as lines of tokens, which inferno cannot misread.
 
 use crate::report::FlameNode;
 
-/// Stands where a node is wider than what stands on it: its self, samples without a stack, and what
-/// was too narrow to be drawn. It is nothing to be drawn, and lies right of the nodes beside it.
+/// The token for the part of a node that no child covers: its self, samples without a stack, and
+/// children too narrow to draw. It is not drawn, and lies to the right of the other children.
 const BLANK: &str = "x";
 
-/// Lines of tokens: from the outermost node to a node without others on it, or to the blank behind
-/// those; and the width. In preorder, so that equal beginnings are neighbours.
+/// Lines of tokens, each a path from the root to a leaf or to a blank, followed by the width. They are in
+/// preorder, so that paths with a common prefix are adjacent.
 pub(super) fn lines(nodes: &[FlameNode]) -> Vec<String> {
     let mut own: Vec<i64> = nodes.iter().map(|node| node.width).collect();
     for node in nodes.iter().skip(1) {
@@ -21,16 +21,16 @@ pub(super) fn lines(nodes: &[FlameNode]) -> Vec<String> {
     lines.finish()
 }
 
-/// The lines so far, and the nodes that are open.
+/// Builds the lines.
 struct Lines {
     done: Vec<String>,
     scale: Scale,
-    /// The width of each node that nothing on it takes.
+    /// For each node, the width that no child covers.
     own: Vec<i64>,
     digits: usize,
     path: String,
-    /// The open nodes, each on the one before: index, end of its token in `path`, and whether
-    /// anything stands on it.
+    /// The open nodes, each a child of the previous one: index, end of its token in `path`, and whether
+    /// it has children.
     open: Vec<(usize, usize, bool)>,
     reached: i64,
 }
@@ -56,7 +56,7 @@ impl Lines {
         self.open.push((node, self.path.len(), false));
     }
 
-    /// Ends the nodes that stand above `parent`.
+    /// Closes the open nodes below `parent` in the tree.
     fn close_above(&mut self, parent: usize) {
         while self.open.last().is_some_and(|&(node, ..)| node != parent) {
             self.close();
@@ -90,24 +90,25 @@ impl Lines {
             self.close();
         }
         if self.done.is_empty() {
-            // A picture of nothing still has its root.
+            // An empty picture still has a root.
             self.done.push(format!("{BLANK} 1"));
         }
         self.done
     }
 }
 
-/// inferno insists on lines in alphabetical order: with as many digits in every token preorder is one.
+/// The token of a node. inferno requires lines in alphabetical order; with the same number of digits in
+/// every token, preorder is alphabetical.
 fn token(node: usize, digits: usize) -> String {
     format!("n{node:0digits$}")
 }
 
-/// The node that a token stands for; `None` for the blank. `x` sorts after every `n…`.
+/// The node that a token stands for; `None` for a blank, which sorts after all nodes.
 pub(super) fn node(token: &str) -> Option<usize> {
     token.strip_prefix('n').and_then(|number| number.parse().ok())
 }
 
-/// The picture's script computes with doubles: what has more than 52 bits loses its last ones.
+/// Reduces widths to 52 bits, because the script in the picture computes with doubles.
 struct Scale {
     shift: u32,
 }
@@ -118,8 +119,8 @@ impl Scale {
         Scale { shift: bits.saturating_sub(52) }
     }
 
-    /// Where a sum of widths lies in the picture. Scaling the ends of blocks rather than their widths
-    /// keeps blocks side by side from drifting apart.
+    /// The position of a sum of widths in the picture. Scaling the ends of blocks instead of their widths
+    /// keeps rounding errors from adding up.
     fn position(&self, sum: i64) -> i64 {
         sum >> self.shift
     }

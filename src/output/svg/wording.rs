@@ -1,4 +1,4 @@
-//! What the picture says in words.
+//! The texts of the picture: subtitle, labels, tooltips and notes.
 
 use hashbrown::HashMap;
 
@@ -9,20 +9,20 @@ use crate::output::svg::printable;
 use crate::report::{Direction, Flame, FlameNode};
 use crate::unit::{self, IncompatibleUnits, Scale, Unit};
 
-/// Characters of the line under the title, and of a note, that fit a window of 800 pixels.
+/// Maximum number of characters of the subtitle and of a note; they fit a window of 800 pixels.
 const SUBTITLE: usize = 104;
 const NOTE: usize = 108;
 
-/// Stands between the parts of a line.
+/// Separates the parts of a line.
 const DOT: &str = " · ";
 
-/// What the width of a block means in a bottom-up graph, whatever the metric.
+/// The meaning of the width of a block in a bottom-up graph, for any metric.
 const INVERTED: &str = "bottom-up: each function with its callers; wide = a large self value";
 
-/// Characters of the name of a function that is no longer there.
+/// Maximum number of characters of the name of a removed function.
 const REMOVED: usize = 48;
 
-/// Texts of one picture.
+/// The texts of one picture.
 pub(super) struct Wording<'f> {
     flame: &'f Flame,
     scale: Scale,
@@ -49,7 +49,7 @@ impl<'f> Wording<'f> {
         self.sentence().0
     }
 
-    /// What the picture is about: as much of it as fits one line, and what the notes have to say.
+    /// The headline: the parts that fit the subtitle, and the rest, which becomes notes.
     fn sentence(&self) -> (String, Vec<String>) {
         let (mut line, mut rest) = (String::new(), Vec::new());
         for part in self.parts() {
@@ -66,7 +66,7 @@ impl<'f> Wording<'f> {
         (line, rest)
     }
 
-    /// The parts of that, the most important first.
+    /// The parts of the headline, the most important first.
     fn parts(&self) -> Vec<String> {
         let header = &self.flame.header;
         let about = &header.about;
@@ -93,7 +93,7 @@ impl<'f> Wording<'f> {
         parts
     }
 
-    /// What the width of a block means.
+    /// The meaning of the width of a block.
     fn width(&self) -> Option<String> {
         if self.flame.direction == Direction::BottomUp {
             return Some(INVERTED.to_string());
@@ -102,7 +102,7 @@ impl<'f> Wording<'f> {
         Some(format!("a wide block {}", kind.width))
     }
 
-    /// A node: those above a focus are numbered behind the others.
+    /// The node with this number. The callers of a focus are numbered after the other nodes.
     pub(super) fn node(&self, index: usize) -> &'f FlameNode {
         let below = &self.flame.nodes;
         below.get(index).unwrap_or_else(|| &self.flame.callers[index - below.len()])
@@ -127,8 +127,8 @@ impl<'f> Wording<'f> {
         if index == 0 { self.label(0).name } else { shown(&self.node(index).name) }
     }
 
-    /// The tooltip: `name (file:line, total …, self …)`. The picture's script takes what stands
-    /// before the last opening parenthesis for the label, so there is no other behind the name.
+    /// The tooltip: `name (file:line, total …, self …)`. The script in the picture takes the text before
+    /// the last opening parenthesis as the label, so the details must not contain another one.
     pub(super) fn title(&self, index: usize) -> String {
         let is_caller = index >= self.flame.nodes.len();
         let details =
@@ -161,7 +161,7 @@ impl<'f> Wording<'f> {
             parts.push("inlined".to_string());
         }
         match self.flame.direction {
-            // Callers are as wide as the self of the first function, as far as they lead to it.
+            // The width is the part of the root function's self that was reached through these callers.
             Direction::BottomUp => {
                 let whose = if node.parent == 0 { "self" } else { "self of the function at the root" };
                 parts.push(format!("{whose} {}", self.value(node.total)));
@@ -182,7 +182,7 @@ impl<'f> Wording<'f> {
         format!("old {}, change {change}", self.scale.format(old))
     }
 
-    /// `4.82s 5.6%`, and where filters are active also the share of what is shown.
+    /// `4.82s 5.6%`, and with filters also the share of what is shown.
     fn value(&self, value: i64) -> String {
         let header = &self.flame.header;
         let all = unit::share(value, header.total);
@@ -200,7 +200,7 @@ impl<'f> Wording<'f> {
             .then(|| format!("samples without a stack {} {share}", self.scale.format(header.no_stack)))
     }
 
-    /// What the picture leaves out, and what its marks mean.
+    /// The notes: what the picture omits, what its marks mean, and warnings.
     pub(super) fn notes(&self) -> Vec<String> {
         let flame = self.flame;
         let mut notes = Vec::new();
@@ -250,7 +250,7 @@ impl<'f> Wording<'f> {
     }
 }
 
-/// A name as it is shown; a function without a name needs something to point at.
+/// A printable name. An empty one is written as `""`, so that it can be seen and clicked.
 fn shown(name: &str) -> String {
     if name.is_empty() { "\"\"".to_string() } else { printable(name) }
 }

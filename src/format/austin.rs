@@ -1,11 +1,11 @@
-//! The text of austin, a sampler for Python: a sample a line, root first.
+//! Reads the text format of austin, a sampling profiler for Python: one sample per line, root first.
 //!
 //! ```text
 //! # mode: wall
 //! P8374;T0:8374;/srv/app.py:main:92;/srv/app.py:work:84 10076
 //! ```
 //!
-//! The number is microseconds, or bytes in memory mode, or in full mode all of `cpu,idle,bytes`.
+//! The number is in microseconds, or in bytes in memory mode; full mode has all three, as `cpu,idle,bytes`.
 
 use crate::format::text::{BadLines, decimal};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
@@ -13,7 +13,7 @@ use crate::profile::{
     Frame, FrameId, Label, LabelSetId, LabelValue, LoadOptions, Period, Profile, ProfileBuilder,
 };
 
-/// The format's row in the list of formats.
+/// The entry in the list of readable formats.
 pub(super) static AUSTIN: Format = Format { name: NAME, title: "austin", sniff, read };
 
 const NAME: &str = "austin";
@@ -27,7 +27,7 @@ fn sniff(head: &[u8]) -> Confidence {
     if first.is_some_and(|line| Sample::parse(line).is_some()) { Confidence::Certain } else { Confidence::No }
 }
 
-/// What the numbers of a file mean.
+/// What is measured by the numbers in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     Wall,
@@ -59,7 +59,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     Ok(reader.finish()?)
 }
 
-/// One line, split up.
+/// A parsed line.
 struct Sample<'a> {
     process: &'a [u8],
     thread: &'a [u8],
@@ -148,7 +148,7 @@ impl Reader {
         self.has_metrics = true;
     }
 
-    /// Takes a sample; false where its numbers do not fit the mode.
+    /// Adds a sample; returns false if its numbers do not fit the mode.
     fn sample(&mut self, sample: &Sample<'_>) -> bool {
         if !self.has_metrics {
             self.metrics();
@@ -161,7 +161,7 @@ impl Reader {
                 self.values.extend([time, cpu, memory.max(0), memory.min(0).saturating_neg()]);
             }
             (Mode::Full, ..) | (_, _, Some(_), _) | (_, None, ..) => return false,
-            // Freed memory is of no allocation's stack.
+            // Freed memory is not attributed to the stack that allocated it.
             (Mode::Memory, Some(memory), ..) => self.values.push(memory.max(0)),
             (_, Some(time), ..) => self.values.push(time),
         }
@@ -177,13 +177,13 @@ impl Reader {
         true
     }
 
-    /// `file:function:line`; Windows puts a further colon into the file.
+    /// Parses `file:function:line`; on Windows the file contains a colon of its own.
     fn frame(&mut self, text: &str) -> FrameId {
         let place = text.rsplit_once(':').and_then(|(rest, line)| Some((rest, line.parse::<u32>().ok()?)));
         let (rest, line) = place.unwrap_or((text, 0));
         let (file, name) = match rest.rsplit_once(':') {
             Some((file, name)) if place.is_some() => (file, name),
-            // A state such as `:GC:`, or something unheard of: the text as it is.
+            // A state such as `:GC:`, or something unknown: keep the text unchanged.
             _ => ("", text.trim_matches(':')),
         };
         let function = self.builder.named_function(name, file);

@@ -1,4 +1,4 @@
-//! What bpftrace prints of its maps, where stacks are among their keys.
+//! Reads the maps that bpftrace prints, if stacks are among their keys.
 //!
 //! ```text
 //! Attaching 1 probe...
@@ -9,9 +9,9 @@
 //! ]: 4096
 //! ```
 //!
-//! Each stack is on lines of its own, indented, leaf first; a kernel stack stands before the user
-//! stack that it continues. Each map is a metric, called like the map, or `samples` if that has no
-//! name. Keys that are no stacks become labels: `key`, and `key2` … where there are several.
+//! Each stack is printed on separate, indented lines, leaf first; a kernel stack comes before the user stack
+//! that it continues. Each map becomes a metric with the map's name, or `samples` if it has none. Keys that
+//! are not stacks become labels: `key`, `key2` and so on.
 
 use crate::format::text::{BadLines, Lines, decimal, hex, is_binary};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
@@ -21,12 +21,12 @@ use crate::profile::{
 };
 use crate::unit::{Family, Unit};
 
-/// The format's row in the list of formats.
+/// The entry in the list of readable formats.
 pub(super) static BPFTRACE: Format = Format { name: NAME, title: "bpftrace", sniff, read };
 
 const NAME: &str = "bpftrace";
 
-/// A program has a few maps; each costs a column of values.
+/// A limit on the number of maps, because each one costs a column of values. Real programs have a few.
 const MOST_MAPS: usize = 64;
 
 fn sniff(head: &[u8]) -> Confidence {
@@ -35,7 +35,7 @@ fn sniff(head: &[u8]) -> Confidence {
     }
     let mut lines = head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
     let is_stack = |line: &[u8]| line.starts_with(b" ") || line.starts_with(b"\t");
-    // An entry whose keys go on in the next line, with a frame.
+    // An entry whose keys continue on the next line with a frame.
     let any = lines.any(|line| Entry::open(line).is_some_and(|(_, rest)| value_behind(rest).is_none()));
     if any && lines.next().is_some_and(is_stack) { Confidence::Likely } else { Confidence::No }
 }
@@ -76,7 +76,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     Ok(reader.finish()?)
 }
 
-/// What bpftrace says of itself around its maps.
+/// Whether a line is bpftrace's own output around the maps.
 fn is_chatter(line: &[u8]) -> bool {
     let said = [&b"Attach"[..], b"Detach", b"WARNING", b"Lost ", b"Tracing "];
     line.is_empty() || line == b"^C" || said.iter().any(|start| line.starts_with(start))
@@ -86,7 +86,7 @@ fn is_chatter(line: &[u8]) -> bool {
 #[derive(Default)]
 struct Entry {
     map: Vec<u8>,
-    /// Whether there is a stack among the keys, which may be empty.
+    /// Whether one of the keys is a stack, possibly an empty one.
     has_stack: bool,
     /// Leaf first.
     frames: Vec<Vec<u8>>,
@@ -96,13 +96,13 @@ struct Entry {
 impl Entry {
     /// Splits `@bytes[nginx, ` into the name of the map and its keys.
     fn open(line: &[u8]) -> Option<(&[u8], &[u8])> {
-        // Whoever stops bpftrace types ^C, which the terminal shows in front of the first entry.
+        // bpftrace is usually stopped with Ctrl-C, which the terminal echoes before the first entry.
         let line = line.strip_prefix(b"^C").unwrap_or(line).strip_prefix(b"@")?;
         let name = line.iter().take_while(|&&byte| byte.is_ascii_alphanumeric() || byte == b'_').count();
         Some((&line[..name], line[name..].strip_prefix(b"[")?))
     }
 
-    /// Takes a line behind the first; returns what stands behind the keys where they end in it.
+    /// Parses a continuation line; returns the text after the keys if they end on this line.
     fn line(&mut self, line: &[u8]) -> Option<Vec<u8>> {
         let is_frame = line.starts_with(b" ") || line.starts_with(b"\t");
         if is_frame || line.is_empty() {
@@ -113,13 +113,13 @@ impl Entry {
         self.keys(line)
     }
 
-    /// Takes the keys in `text`, such as `, nginx]: 12`; returns what stands behind them.
+    /// Parses the keys in `text`, such as `, nginx]: 12`; returns the text after them.
     fn keys(&mut self, text: &[u8]) -> Option<Vec<u8>> {
         let (keys, value) = match value_behind(text) {
             Some((keys, value)) => (keys, Some(value.to_vec())),
             None => (text, None),
         };
-        // A stack stands between the brackets, or between commas, on lines of its own.
+        // A stack is on separate lines, between the brackets or between commas.
         self.has_stack |= keys.is_empty();
         let keys = String::from_utf8_lossy(keys);
         let keys = keys.split(", ").map(|key| key.trim_matches([',', ' '])).filter(|key| !key.is_empty());
@@ -128,7 +128,7 @@ impl Entry {
     }
 }
 
-/// Splits `, nginx]: 12` where the keys end.
+/// Splits `, nginx]: 12` after the keys.
 fn value_behind(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let at = memchr::memmem::rfind(text, b"]:")?;
     Some((&text[..at], text[at + 2..].trim_ascii()))
@@ -136,7 +136,7 @@ fn value_behind(text: &[u8]) -> Option<(&[u8], &[u8])> {
 
 struct Reader {
     builder: ProfileBuilder,
-    /// What was read; its metrics are known only when all maps are.
+    /// Parsed entries; the metrics are known only after all maps have been read.
     entries: Vec<(Entry, i64)>,
     good: u64,
     bad: BadLines,
@@ -194,7 +194,7 @@ impl Reader {
     }
 }
 
-/// What the values of a map called `name` are: a map `@bytes` or `@usecs` says it.
+/// The unit of a map's values, guessed from its name: `@bytes`, `@usecs`.
 fn unit(name: &str) -> &str {
     match Unit::parse(name).family() {
         Family::Time | Family::Bytes => name,
@@ -202,7 +202,7 @@ fn unit(name: &str) -> &str {
     }
 }
 
-/// What the line of a frame says.
+/// A parsed frame line.
 struct Place<'a> {
     address: Option<u64>,
     name: &'a str,
@@ -226,7 +226,7 @@ impl Place<'_> {
         };
         let name =
             name.rsplit_once('+').filter(|(_, offset)| is_offset(offset)).map_or(name, |(name, _)| name);
-        // Where bpftrace knows no name it repeats the address.
+        // bpftrace repeats the address if it has no symbol for it.
         let name = if name.starts_with("0x") { "" } else { name };
         Place { address, name, file: if file == "[unknown]" { "" } else { file } }
     }
@@ -249,7 +249,7 @@ fn frame(builder: &mut ProfileBuilder, text: &[u8]) -> FrameId {
     builder.frame(Frame { function, mapping, address: address.unwrap_or(0), ..Frame::default() })
 }
 
-/// Hexadecimal digits, with or without `0x`.
+/// Parses a hexadecimal number, with or without `0x`.
 fn address(text: &str) -> Option<u64> {
     hex(text.strip_prefix("0x").unwrap_or(text).as_bytes())
 }

@@ -1,9 +1,8 @@
-//! Writing callgrind's format: what each function cost by itself at each of its lines, and what its
-//! calls cost.
+//! Writes callgrind's format: the self cost of each line of each function, and the cost of its calls.
 //!
-//! Of stacks that is all that is kept. A call that a stack holds several times counts once for it.
-//! How often a function was called is not known of stacks. Then 1 stands for every count, and the file says so:
-//! behind `calls=0`, `callgrind_annotate` takes the cost of a call for one of the function itself.
+//! Stacks themselves are lost. A call that occurs several times in a stack counts once for that stack. Stacks
+//! do not tell how often a function was called, so every call count is written as 1 and the header says so:
+//! after `calls=0`, `callgrind_annotate` would treat the cost of the call as self cost.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -14,7 +13,7 @@ use crate::profile::{
     StringId, Symbols,
 };
 
-/// The format's row in the list of formats that can be written.
+/// The entry in the list of writable formats.
 pub(super) static WRITER: Writer = Writer {
     name: "callgrind",
     title: "callgrind",
@@ -29,7 +28,7 @@ pub(super) static WRITER: Writer = Writer {
     write,
 };
 
-/// What the header says where nobody counted the calls.
+/// The header text for profiles without call counts.
 pub(super) const UNCOUNTED: &str = "calls: not counted";
 
 fn write(profile: &Profile, _metric: usize, out: &mut dyn Write) -> io::Result<Vec<String>> {
@@ -83,7 +82,7 @@ fn write(profile: &Profile, _metric: usize, out: &mut dyn Write) -> io::Result<V
     Ok(changes)
 }
 
-/// Whether functions call each other in circles, so that their totals do not follow from the calls.
+/// Whether the call graph has cycles of several functions, so that totals cannot be derived from the calls.
 fn has_circles(calls: &CallTable) -> bool {
     let ends = |(caller, callee): (&FunctionId, &FunctionId)| (caller.index(), callee.index());
     let edges = calls.caller.iter().zip(&calls.callee).map(ends);
@@ -91,7 +90,7 @@ fn has_circles(calls: &CallTable) -> bool {
     (0..calls.frame.len()).any(|function| cycles.holds(function))
 }
 
-/// A metric as the header names it: `cpu_(nanoseconds)`. Blanks would make two metrics of one.
+/// The name of a metric in the header: `cpu_(nanoseconds)`. A space would split it into two metrics.
 fn event(metric: &Metric) -> String {
     let word = |text: &str| text.replace(|c: char| c.is_whitespace() || c.is_control(), "_");
     let name = if metric.name.is_empty() { "value".to_string() } else { word(&metric.name) };
@@ -105,9 +104,9 @@ fn joined(costs: &[i64]) -> String {
     costs.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }
 
-/// Functions and calls with what they cost, one value a metric.
+/// Functions and calls with their costs, one value per metric.
 struct Graph {
-    /// The numbers of the metrics that are costs.
+    /// Indices of the metrics that are written as costs.
     metrics: Vec<usize>,
     nodes: Column<FunctionId, Node>,
 }
@@ -116,9 +115,9 @@ struct Graph {
 struct Node {
     is_there: bool,
     mapping: MappingId,
-    /// What it cost by itself, by file and line.
+    /// Self cost, by file and line.
     costs: BTreeMap<(StringId, u32), Vec<i64>>,
-    /// Its calls, by the file and line of the call and what is called.
+    /// Calls, by file and line of the call and by callee.
     calls: BTreeMap<(StringId, u32, FunctionId), Call>,
 }
 
@@ -209,7 +208,7 @@ impl Graph {
     }
 }
 
-/// The values of a metric by stack, without those below 0: costs have no sign.
+/// The values of a metric by stack, without negative values, which costs cannot have.
 fn positive_by_stack(profile: &Profile, metric: usize) -> Column<StackId, i64> {
     let mut sums = Column::filled(0, profile.stacks.len());
     for (&stack, &value) in profile.samples.stack.iter().zip(&profile.samples.values[metric]) {
@@ -218,14 +217,14 @@ fn positive_by_stack(profile: &Profile, metric: usize) -> Column<StackId, i64> {
     sums
 }
 
-/// Writes names once, and their numbers from then on: `fn=(3) main`, `fn=(3)`.
+/// Writes a name once, and its number afterwards: `fn=(3) main`, `fn=(3)`.
 struct Names<'a> {
     symbols: &'a Symbols,
     seen: BTreeSet<(&'static str, usize)>,
 }
 
 impl Names<'_> {
-    /// Names a function with its binary and file; `prefix` is `c` for one that is called.
+    /// Writes a function with its binary and file; `prefix` is `c` for a callee.
     fn function(
         &mut self,
         id: FunctionId,
@@ -241,7 +240,7 @@ impl Names<'_> {
         self.name(&format!("{prefix}fn"), "fn", id.index(), symbols.function_name(id), out)
     }
 
-    /// Says that what follows was inlined from another file, where it was.
+    /// Switches to another file for inlined code, if needed.
     fn go_on_in(&mut self, file: &mut StringId, next: StringId, out: &mut dyn Write) -> io::Result<()> {
         if std::mem::replace(file, next) == next {
             return Ok(());
@@ -257,7 +256,7 @@ impl Names<'_> {
         name: &str,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        // Numbers count from 1; a name that is not known has its own word.
+        // Numbers start at 1; an unknown name is written as `???`.
         let number = number + 1;
         if !self.seen.insert((kind, number)) {
             return writeln!(out, "{key}=({number})");

@@ -1,8 +1,8 @@
-//! Writing collapsed stacks: the names of one stack a line, and the value of one metric behind them.
+//! Writes collapsed stacks: one stack per line, followed by the value of one metric.
 //!
-//! A name may hold anything, a line may not. So a `;` in a name becomes `:`, a line break or another
-//! control character a blank, and where the end of a name would pass for a weight (`worker 12`) its
-//! last blank becomes `_`.
+//! Names may contain characters that would break a line: `;` becomes `:`, line breaks and other control
+//! characters become spaces, and if the end of a name looks like a weight (`worker 12`) its last space
+//! becomes `_`.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -13,7 +13,7 @@ use crate::format::collapsed::is_python;
 use crate::format::write::{Part, Writer, nothing_beside};
 use crate::profile::{Column, FrameId, LoadOptions, Profile, StackId, StackTable, StringId, Symbols};
 
-/// The format's row in the list of formats that can be written.
+/// The entry in the list of writable formats.
 pub(super) static WRITER: Writer = Writer {
     name: "collapsed",
     title: "collapsed stacks",
@@ -43,8 +43,7 @@ fn write(profile: &Profile, metric: usize, out: &mut dyn Write) -> io::Result<Ve
         }
         let has_frames = !lines.stacks.stacks.frames(stack).is_empty();
         let stack = spelling.of_line(&line, has_frames);
-        // Values of both signs do not cancel each other: the total is the sum of what they are
-        // without sign.
+        // Positive and negative values must not cancel: the total is the sum of absolute values.
         for sum in sums.iter().filter(|&&sum| sum != 0) {
             writeln!(out, "{stack} {}", decimal(i128::from(*sum), metric_row.divisor))?;
         }
@@ -56,7 +55,7 @@ fn write(profile: &Profile, metric: usize, out: &mut dyn Write) -> io::Result<Ve
     Ok(changes)
 }
 
-/// File and line of a frame that was read from a text of py-spy, where they are part of it.
+/// File and line of a frame read from py-spy's collapsed stacks, where they are part of the text.
 fn place(symbols: &Symbols, frame: FrameId) -> Option<(StringId, u32)> {
     let frame = &symbols.frames[frame];
     let function = &symbols.functions[frame.function];
@@ -64,7 +63,7 @@ fn place(symbols: &Symbols, frame: FrameId) -> Option<(StringId, u32)> {
     is_read.then_some((function.file, frame.line))
 }
 
-/// What stands for a frame: `main`, or `main (shop/orders.py:31)`.
+/// The text of a frame: `main`, or `main (shop/orders.py:31)`.
 fn text(symbols: &Symbols, frame: FrameId) -> Cow<'_, str> {
     let name = symbols.frame_name(frame);
     match place(symbols, frame).map(|(file, line)| (symbols.strings.get(file), line)) {
@@ -74,7 +73,7 @@ fn text(symbols: &Symbols, frame: FrameId) -> Cow<'_, str> {
     }
 }
 
-/// Stacks that read the same, and what the samples of each add up to: those above 0 and those below.
+/// Stacks with equal text, with the sum of positive values and the sum of negative values of each.
 struct Lines {
     stacks: StackTable,
     sums: Column<StackId, [i64; 2]>,
@@ -85,7 +84,7 @@ impl Lines {
         let mut lines = Lines { stacks: StackTable::default(), sums: Column::new() };
         let mut first: HashMap<(StringId, Option<(StringId, u32)>), FrameId> = HashMap::new();
         let symbols = &profile.symbols;
-        // The first frame of a text stands for all of that text.
+        // The first frame with a given text represents all frames with that text.
         let stand_in: Column<FrameId, FrameId> = symbols
             .frames
             .ids()
@@ -111,7 +110,7 @@ impl Lines {
     }
 }
 
-/// How names are written, and what had to be changed for that.
+/// Escapes names, and counts the changes.
 #[derive(Default)]
 struct Spelling {
     semicolons: bool,
@@ -120,7 +119,7 @@ struct Spelling {
 }
 
 impl Spelling {
-    /// A name as it may stand between two `;`.
+    /// Escapes a name for use between two `;`.
     fn of_name<'a>(&mut self, name: &'a str) -> Cow<'a, str> {
         if !name.contains(|c: char| c == ';' || c.is_ascii_control()) {
             return Cow::Borrowed(name);
@@ -135,10 +134,10 @@ impl Spelling {
         Cow::Owned(name.chars().map(spell).collect())
     }
 
-    /// The names of a stack as they may stand in front of a weight.
+    /// Escapes the names of a stack for use before a weight.
     fn of_line<'a>(&mut self, line: &'a str, has_frames: bool) -> Cow<'a, str> {
         let trimmed = line.trim_end_matches(|c: char| c.is_ascii_whitespace());
-        // A comment, or what would be read as a sample without a stack.
+        // A comment, or a line that would be read as a sample without a stack.
         let comment = line.starts_with('#') || line.starts_with("//");
         let nothing = has_frames && trimmed.is_empty();
         let weight = trimmed.rsplit_once(' ').filter(|(_, last)| is_weight(last));
@@ -180,10 +179,10 @@ fn is_weight(word: &str) -> bool {
     plain && seen > 0
 }
 
-/// Decimals that are written at most: as many as are read.
+/// Maximum number of decimals written: as many as the reader keeps.
 const DECIMALS: u32 = 6;
 
-/// `value` ÷ `divisor` as a decimal number: exact where six decimals suffice, else rounded.
+/// `value` ÷ `divisor` as a decimal number, rounded to six decimals.
 pub(super) fn decimal(value: i128, divisor: u64) -> String {
     if divisor <= 1 {
         return value.to_string();

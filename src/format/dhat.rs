@@ -1,21 +1,20 @@
-//! DHAT heap profiles, as Valgrind and the crate `dhat` write them.
+//! Reads DHAT heap profiles, as written by Valgrind and the `dhat` crate.
 //!
 //! ```text
 //! {"dhatFileVersion": 2, "mode": "heap", "cmd": "./maze", "pps": [{"tb": 93025, "tbk": 25, …, "fs": [1, 2]}, …],
 //!  "ftbl": ["[root]", "0x48417B4: malloc (in /usr/lib/vgpreload_dhat.so)", "0x109316: new_maze (maze.c:44)", …]}
 //! ```
 //!
-//! A program point `pps` is a stack, leaf first, with what was allocated there: in all (`tb` bytes in
-//! `tbk` blocks), at most at one time (`mb`), when the whole heap was at its largest (`gb`), and at
-//! the end (`eb`). The points do not reach their own maxima at the same time, so `max_space` adds up
-//! to more than was ever in use.
+//! A program point (`pps`) is a stack, leaf first, with the memory allocated there: in total (`tb` bytes in
+//! `tbk` blocks), at its own peak (`mb`), at the peak of the whole heap (`gb`), and at exit (`eb`). Program
+//! points peak at different times, so `max_space` adds up to more than was ever in use.
 
 use crate::format::allocators::MALLOC;
 use crate::format::json::{self, Json, Kind};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{Frame, FrameId, LabelSetId, LoadOptions, Mapping, Profile, ProfileBuilder};
 
-/// The format's row in the list of formats.
+/// The entry in the list of readable formats.
 pub(super) static DHAT: Format = Format { name: NAME, title: "DHAT", sniff, read };
 
 const NAME: &str = "dhat";
@@ -34,14 +33,14 @@ const HEAP: &[(&str, &str, &str)] = &[
     ("wb", "written", "bytes"),
 ];
 
-/// The same of a profile of bytes copied.
+/// The same for a copy profile.
 const COPY: &[(&str, &str, &str)] = &[("tb", "copied_space", "bytes"), ("tbk", "copies", "count")];
 
-/// The same of the events a program counted by itself.
+/// The same for ad hoc events.
 const AD_HOC: &[(&str, &str, &str)] = &[("tb", "units", "count"), ("tbk", "events", "count")];
 
-/// What lies between the C++ or Rust library and the allocator. The containers are not in the list: they call
-/// closures and elements of the program, which would be dropped with them.
+/// Functions between the C++ or Rust library and the allocator. Containers are not in the list: they call
+/// code of the program, which would be dropped with them.
 const LIBRARY_ALLOCATORS: &str = "(std|__gnu_cxx)::(__)?(new_)?allocator(_traits)?<.*>::allocate|.*::_M_allocate|\
     __r(ust|dl|g)_(alloc|realloc)\\w*|alloc::alloc::.*|<alloc::alloc::Global as .*|alloc::raw_vec::.*";
 
@@ -70,7 +69,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     Ok(finished(builder)?)
 }
 
-/// Where in the text the tables are.
+/// Positions of the tables in the text.
 #[derive(Default)]
 struct Tables {
     points: Option<usize>,
@@ -100,8 +99,9 @@ fn read_head(json: &mut Json, builder: &mut ProfileBuilder) -> Result<(Tables, M
             ("bkacc", Kind::Bool) => accesses = json.is_true()?,
             ("cmd", Kind::String) => {
                 let command = json.string()?;
-                // The first mapping of a profile stands for the program. Most frames of the program have a
-                // source file instead of a binary, so that the first to name one is Valgrind's own library.
+                // The first mapping of a profile is taken for the program. Most frames of the program have a
+                // source file instead of a binary, so the first frame that names a binary belongs to
+                // Valgrind's own library.
                 let program = builder.string(command.split(' ').next().unwrap_or_default());
                 builder.mapping(Mapping { file: program, ..Mapping::default() });
                 builder.meta.comments.push(command.into_owned());
@@ -172,7 +172,7 @@ fn read_frame(text: &str, builder: &mut ProfileBuilder) -> Frame {
     frame
 }
 
-/// Splits `vec.rs:1469:9` into the file and the line; the column is of no use.
+/// Splits `vec.rs:1469:9` into file and line; the column is not used.
 fn split_place(place: &str) -> (&str, u32) {
     let number = |text: &str| text.parse::<u32>().ok();
     let last = place.rsplit_once(':').and_then(|(rest, last)| Some((rest, number(last)?)));
@@ -191,7 +191,7 @@ struct Reader {
     stack: Vec<FrameId>,
 }
 
-/// An entry of the frame table, as it stands in stacks.
+/// An entry of the frame table.
 struct TableFrame {
     address: u64,
     plain: FrameId,
@@ -220,8 +220,8 @@ impl Reader {
         self.stack.clear();
         for (index, &number) in self.numbers.iter().enumerate() {
             let Some(frame) = &self.frames[number] else { continue };
-            // The functions inlined at one address are frames of their own. A function that calls
-            // itself has the same address too, but the same entry.
+            // Functions inlined at the same address are separate frames. A recursive call has the same
+            // address as well, but also the same entry.
             let caller = self.numbers.get(index + 1).filter(|&&caller| caller != number);
             let caller = caller.and_then(|&caller| self.frames[caller].as_ref());
             let inlined = frame.address != 0 && caller.is_some_and(|caller| caller.address == frame.address);

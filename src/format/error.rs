@@ -1,4 +1,4 @@
-//! Why an input could not be read, and where.
+//! Errors from reading a profile.
 
 use std::fmt;
 use std::io;
@@ -10,13 +10,13 @@ use crate::profile::TooLarge;
 pub enum LoadError {
     /// Reading failed.
     Io(io::Error),
-    /// The format is known, and the input breaks its rules.
+    /// The input is malformed.
     Parse(ParseError),
-    /// It takes more than there is room for.
+    /// The profile exceeds the memory limit.
     TooLarge(TooLarge),
-    /// No format fits.
+    /// The format was not recognized.
     Unrecognized {
-        /// What the input looks like, where that can be said, and how to convert it.
+        /// What the input seems to be and how to convert it, if known.
         hint: Option<String>,
     },
 }
@@ -52,25 +52,26 @@ impl From<ParseError> for LoadError {
     }
 }
 
-/// An input that breaks the rules of its format.
+/// A malformed input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
     /// The format's name, such as `pprof` or `gzip`.
     pub format: &'static str,
-    /// Where in the (decompressed) input.
+    /// The position in the (decompressed) input.
     pub place: Place,
-    /// What is wrong, as a sentence without its full stop.
+    /// What is wrong, without a final full stop.
     pub message: String,
 }
 
-/// A place in an input.
+/// A position in an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// Offset from the start, after decompression; of what is wrong with a compression itself, before it.
+    /// Offset in the decompressed input, or in the compressed input if the compressed stream itself is
+    /// truncated.
     Byte(u64),
     /// Line number from 1.
     Line(u64),
-    /// The input as a whole.
+    /// No particular position.
     Whole,
 }
 
@@ -85,13 +86,13 @@ impl ParseError {
         ParseError { format, place: Place::Line(line), message: short(message.into()) }
     }
 
-    /// An error that belongs to no one place.
+    /// An error without a position.
     pub fn whole(format: &'static str, message: impl Into<String>) -> Self {
         ParseError { format, place: Place::Whole, message: short(message.into()) }
     }
 }
 
-/// Messages quote what the input says, which may be a line of a megabyte.
+/// Shortens a message: messages quote the input, where a single line may be a megabyte long.
 fn short(message: String) -> String {
     if message.len() <= MOST {
         return message;
@@ -101,7 +102,7 @@ fn short(message: String) -> String {
     format!("{}…{}", &message[..start], &message[end..])
 }
 
-/// Bytes of a message that are shown.
+/// Maximum length of a message in bytes.
 const MOST: usize = 400;
 
 impl fmt::Display for ParseError {

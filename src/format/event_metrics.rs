@@ -1,4 +1,4 @@
-//! The metrics of Linux events: one that counts samples, and one for each event.
+//! Metrics of perf events: a sample count, and one metric per event.
 
 use crate::profile::ProfileBuilder;
 
@@ -14,7 +14,7 @@ impl EventMetrics {
         self.names.len() + 1
     }
 
-    /// The number of an event's metric, which is declared where it is new.
+    /// The index of an event's metric; declares the metric for a new event.
     pub(super) fn of(&mut self, builder: &mut ProfileBuilder, name: &[u8], has_period: bool) -> usize {
         if let Some(index) = self.names.iter().position(|known| **known == *name) {
             return index + 1;

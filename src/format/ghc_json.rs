@@ -11,7 +11,7 @@ use serde::Deserialize;
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{Frame, FrameId, Function, LabelSetId, LoadOptions, Period, Profile, ProfileBuilder};
 
-/// The format's row in the list of formats.
+/// The entry in the list of readable formats.
 pub(super) static GHC_JSON: Format =
     Format { name: NAME, title: "GHC time and allocation report as JSON", sniff, read };
 

@@ -17,7 +17,7 @@ use crate::profile::{
     ProfileBuilder,
 };
 
-/// The format's row in the list of formats.
+/// The entry in the list of readable formats.
 pub(super) static MACOS_SAMPLE: Format = Format { name: NAME, title: "macOS sample", sniff, read };
 
 const NAME: &str = "macos-sample";

@@ -18,7 +18,7 @@ use crate::format::threads::Thread;
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{Frame, FrameId, Function, LabelSetId, LoadOptions, Profile, ProfileBuilder, StackId};
 
-/// The format's row in the list of formats.
+/// The entry in the list of readable formats.
 pub(super) static SPEEDSCOPE: Format = Format { name: NAME, title: "speedscope", sniff, read };
 
 const NAME: &str = "speedscope";

@@ -14,7 +14,7 @@ use crate::format::write::{Part, Writer, nothing_beside, rows_in_time};
 use crate::profile::{Id, LoadOptions, Metric, Profile};
 use crate::unit::{Family, Unit};
 
-/// The format's row in the list of formats that can be written.
+/// The entry in the list of writable formats.
 pub(super) static WRITER: Writer = Writer {
     name: "speedscope",
     title: "speedscope",

@@ -17,7 +17,7 @@ use crate::profile::{
     Frame, FrameId, Function, FunctionId, LabelSetId, LoadOptions, Period, Profile, ProfileBuilder, StackId,
 };
 
-/// The format's row in the list of formats.
+/// The entry in the list of readable formats.
 pub(super) static STACKPROF: Format = Format { name: NAME, title: "stackprof", sniff, read };
 
 const NAME: &str = "stackprof";

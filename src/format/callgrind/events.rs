@@ -1,4 +1,4 @@
-//! What is counted.
+//! Callgrind's events: what is counted.
 
 /// An event's name and unit: `Ir`, `Time_(10ns)`, `inuse_space(MB)`.
 pub(super) struct Event {

@@ -1,5 +1,5 @@
-//! Callgrind's output, which other tools write too (xdebug, pprof, lsprof converters): what each
-//! function cost by itself, and what its calls cost.
+//! Reads callgrind's output, which other tools write too (xdebug, pprof, lsprof converters): the self cost of
+//! each function and the inclusive cost of its calls.
 //!
 //! ```text
 //! events: Ir
@@ -11,11 +11,11 @@
 //! 16 400
 //! ```
 //!
-//! `(2) func1` gives a name a number, and `(2)` refers to it later. A line of numbers is a position
-//! (`16`, or relative to the last: `+1`, `-3`, `*`) and costs; behind `calls=` it is what the call
-//! cost with all it led to. Recursive calls appear as functions of their own (`dig'2`), which are one
-//! with the function here, as a function on a stack counts once however often it recurs. Since what
-//! `dig'2` costs lies within a call of `dig`, the total is what `dig` costs with all it calls.
+//! `(2) func1` assigns a number to a name, and `(2)` refers to it later. A line of numbers is a position
+//! (`16`, or relative to the previous one: `+1`, `-3`, `*`) followed by costs; after `calls=` these are the
+//! inclusive cost of the call. Recursive calls appear as separate functions (`dig'2`). They are merged into
+//! the function here, because a function counts once per stack however often it recurs. The cost of `dig'2`
+//! is part of a call of `dig`, so the total is the inclusive cost of `dig`.
 
 mod events;
 mod names;
@@ -33,12 +33,12 @@ use crate::profile::{
     Frame, FrameId, Function, FunctionId, Id, LoadOptions, Mapping, Profile, ProfileBuilder, StringId,
 };
 
-/// The format's row in the list of formats.
+/// The entry in the list of readable formats.
 pub(super) static CALLGRIND: Format = Format { name: NAME, title: "callgrind", sniff, read };
 
 const NAME: &str = "callgrind";
 
-/// Header lines up to `events:`, and one that cachegrind's output, which looks alike, does not have.
+/// Requires header lines up to `events:`, and one line that cachegrind's similar output does not have.
 fn sniff(head: &[u8]) -> Confidence {
     if head.starts_with(b"# callgrind format") {
         return Confidence::Certain;
@@ -86,7 +86,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     Ok(reader.finish()?)
 }
 
-/// A cost with a sign or without: `20`, `+7`, `-2`. Only positions are relative to the line before.
+/// Parses a cost with or without a sign: `20`, `+7`, `-2`. Only positions are relative to the previous line.
 fn signed(scan: &mut Scan<'_>) -> Option<i64> {
     if let [b'+', rest @ ..] = scan.skip_blanks().0
         && rest.first().is_some_and(u8::is_ascii_digit)
@@ -98,37 +98,38 @@ fn signed(scan: &mut Scan<'_>) -> Option<i64> {
 
 struct Reader {
     builder: ProfileBuilder,
-    /// What one of each event's units is in the metric's unit: 10 for `Time_(10ns)`.
+    /// Factor from each event's unit to the metric's unit: 10 for `Time_(10ns)`.
     factors: Vec<i64>,
     positions: Positions,
     files: Names,
     objects: Names,
     functions: Names,
-    /// The object of the function at hand, its file, and the file that its code is in just now.
+    /// The object and file of the current function, and the file of the current line (which differs in
+    /// inlined code).
     object: StringId,
     function_file: Option<StringId>,
     file: StringId,
     function: Option<FunctionId>,
-    /// Whether that is a recursive call of it: `dig'2`.
+    /// Whether the current function is a recursive call, such as `dig'2`.
     is_nested: bool,
     callee: Callee,
-    /// What the next line of costs belongs to, if it is a call: callee and count.
+    /// Callee and count if the next cost line belongs to a call.
     call: Option<(FunctionId, i64)>,
-    /// Whether the counts of calls are any.
+    /// Whether the call counts are real.
     counts_calls: bool,
-    /// What each function costs by itself, and what it costs with all it calls where it is not called
-    /// within itself: one row a function, one column an event.
+    /// Self cost of each function, and inclusive cost of its non-recursive calls: one row per function, one
+    /// column per event.
     self_values: Sums,
     outermost: Sums,
-    /// Whether recursive calls are told apart.
+    /// Whether the file distinguishes recursive calls.
     has_nested: bool,
-    /// What lines cost by themselves.
+    /// Self cost per line.
     lines: HashMap<(FunctionId, FrameId), usize>,
     line_values: Sums,
-    /// Functions that have a part of their own in the file, and the binaries they are in.
+    /// Functions that have their own section in the file, with their binaries.
     defined: HashSet<FunctionId>,
     object_of: HashMap<FunctionId, StringId>,
-    /// Calls: caller, callee, the line of the call, how many, and one value an event.
+    /// Calls: caller, callee, line of the call, count, and one value per event.
     edges: Vec<Call>,
     edge_index: HashMap<(FunctionId, FunctionId, Option<FrameId>), usize>,
     costs: Vec<i64>,
@@ -146,7 +147,7 @@ struct Call {
     costs: Vec<i64>,
 }
 
-/// Rows of values, one column an event.
+/// Rows of values, one column per event.
 #[derive(Default)]
 struct Sums(Vec<i64>);
 
@@ -166,7 +167,7 @@ impl Sums {
     }
 }
 
-/// The function that the next `calls=` is about.
+/// The callee of the next `calls=` line.
 #[derive(Default)]
 struct Callee {
     name: Option<StringId>,
@@ -298,7 +299,7 @@ impl Reader {
                 return self.callee.name.is_some();
             }
             b"calls" => return self.start_call(value),
-            // Jumps within a function are no calls, but may be what gives a name its number.
+            // Jumps within a function are not calls, but they may introduce a numbered name.
             b"jfi" => return self.files.get(builder, value, clean_file).is_some(),
             b"jfn" => return self.functions.get(builder, value, clean_function).is_some(),
             _ => {}
@@ -333,13 +334,13 @@ impl Reader {
         function
     }
 
-    /// A position and costs: those of the function itself, or of the call just announced.
+    /// Parses a position with costs: the self cost of the function, or the cost of the preceding `calls=`.
     fn costs(&mut self, line: &[u8]) -> bool {
         let mut scan = Scan(line);
         self.positions.read(&mut scan);
         self.costs.clear();
         for &factor in &self.factors {
-            // Costs at the end that are 0 may be left out.
+            // Trailing zero costs may be omitted.
             let cost = if scan.skip_blanks().0.is_empty() { Some(0) } else { signed(&mut scan) };
             let Some(cost) = cost else { return false };
             self.costs.push(cost.saturating_mul(factor));
@@ -362,8 +363,8 @@ impl Reader {
         true
     }
 
-    /// The line that the costs at hand are of, where the file tells. Code inlined from another file is
-    /// a line of a function of the same name in that file.
+    /// The source line of the current costs, if known. Code inlined from another file becomes a line of a
+    /// function with the same name in that file.
     fn place(&mut self, function: FunctionId) -> Option<FrameId> {
         self.positions.line?;
         let line = self.positions.line();
@@ -439,8 +440,8 @@ impl Reader {
         }
     }
 
-    /// Some writers leave out the file of a callee. It is the one function of that name that has a
-    /// part of its own, where there is one.
+    /// Some writers omit the file of a callee. Such a callee is resolved to the function with the same name
+    /// that has its own section, if there is exactly one.
     fn defined_callees(&self) -> HashMap<FunctionId, FunctionId> {
         let mut by_name: HashMap<StringId, Option<FunctionId>> = HashMap::new();
         for &function in &self.defined {
@@ -458,8 +459,8 @@ impl Reader {
     }
 }
 
-/// Warns where the costs do not add up to what the file itself says. Valgrind is off by a few
-/// instructions now and then, which is nothing to tell anyone.
+/// Warns if the costs do not add up to the summary in the file. Valgrind itself is sometimes off by a few
+/// instructions; that is not worth a warning.
 fn compare_with_summary(mut profile: Profile, summaries: &[i128], factors: &[i64]) -> Profile {
     for (metric, (&said, &factor)) in summaries.iter().zip(factors).enumerate() {
         let said = said * i128::from(factor);

@@ -1,4 +1,4 @@
-//! Names, which are written once and then stood for by numbers.
+//! Compressed names: written once and referred to by number afterwards.
 
 use hashbrown::HashMap;
 
@@ -6,7 +6,7 @@ use crate::format::text::Scan;
 use crate::name::demangle;
 use crate::profile::{ProfileBuilder, StringId};
 
-/// Names by the numbers that stand for them, and whether they stand for recursive calls.
+/// Names by number, and whether they denote recursive calls.
 #[derive(Default)]
 pub(super) struct Names(HashMap<i64, Name>);
 
@@ -17,7 +17,7 @@ pub(super) struct Name {
 }
 
 impl Names {
-    /// The name that `(3) name`, `(3)` or `name` stands for. `None` for a number without a name.
+    /// Resolves `(3) name`, `(3)` or `name`. `None` for a number that was never defined.
     pub(super) fn get(
         &mut self,
         builder: &mut ProfileBuilder,
@@ -46,12 +46,12 @@ impl Names {
     }
 }
 
-/// Writers put `???` or `~` where no file is known.
+/// Writers use `???` or `~` for an unknown file.
 pub(super) fn clean_file(name: &str) -> (String, bool) {
     (if matches!(name, "???" | "~") { String::new() } else { name.to_string() }, false)
 }
 
-/// `dig'2` is `dig`, called by itself.
+/// `dig'2` is a recursive call of `dig`.
 pub(super) fn clean_function(name: &str) -> (String, bool) {
     let plain = name.trim_end_matches(|c: char| c.is_ascii_digit());
     match plain.strip_suffix('\'') {

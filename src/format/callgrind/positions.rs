@@ -1,23 +1,23 @@
-//! The numbers in front of the costs of a line, which say where it is.
+//! Positions: the numbers before the costs of a line.
 
 use crate::format::text::Scan;
 
-/// Where a line of costs is: numbers in front of them, some relative to those of the line before.
+/// The position of a cost line, whose numbers may be relative to those of the previous line.
 pub(super) struct Positions {
     last: Vec<i64>,
-    /// Which of them is the source line.
+    /// Which of the numbers is the source line.
     pub(super) line: Option<usize>,
 }
 
 impl Positions {
-    /// What `positions: instr line` declares.
+    /// Parses the `positions: instr line` header.
     pub(super) fn declared(value: &[u8]) -> Positions {
         let words: Vec<&[u8]> =
             value.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).collect();
         Positions { last: vec![0; words.len()], line: words.iter().position(|&word| word == b"line") }
     }
 
-    /// Reads `16`, `0x10`, `+3`, `-3` or `*` for each.
+    /// Parses each position: `16`, `0x10`, `+3`, `-3` or `*`.
     pub(super) fn read(&mut self, scan: &mut Scan<'_>) {
         for last in &mut self.last {
             let word = scan.word();
@@ -34,12 +34,12 @@ impl Positions {
                 b"*" => Some(*last),
                 digits => number(digits),
             };
-            // What is no number is no place that is known.
+            // Anything that is not a number is an unknown position.
             *last = next.unwrap_or(0);
         }
     }
 
-    /// The source line; 0 where it is not known.
+    /// The source line; 0 if unknown.
     pub(super) fn line(&self) -> u32 {
         self.line.and_then(|line| u32::try_from(self.last[line]).ok()).unwrap_or(0)
     }

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use crate::format::ParseError;
 use crate::format::json::Json;
 
-/// What the reader needs of an event.
+/// The fields of an event that the reader needs.
 #[derive(Default)]
 pub(super) struct Event<'a> {
-    /// The first letter of `ph`: what kind of event it is. 0 where it has none.
+    /// The first letter of `ph`, the kind of event; 0 if there is none.
     pub(super) phase: u8,
     pub(super) name: Cow<'a, str>,
     pub(super) pid: Cow<'a, str>,
@@ -18,7 +18,7 @@ pub(super) struct Event<'a> {
     pub(super) time: Option<f64>,
     /// In µs.
     pub(super) duration: Option<f64>,
-    /// Where `args` is.
+    /// The position of `args`.
     pub(super) args: Option<usize>,
 }
 
@@ -28,7 +28,7 @@ impl<'a> Event<'a> {
         if !json.object_if_any()? {
             return Ok(event);
         }
-        // Time on the processor, in traces that have no other.
+        // CPU time, used in traces that have no wall-clock time.
         let mut busy = None;
         while let Some(key) = json.key()? {
             match &*key {

@@ -1,15 +1,15 @@
-//! Traces in the Trace Event Format, which Chrome, Bazel, `PyTorch`, Hermes and many others write.
+//! Reads traces in the Trace Event Format, which Chrome, Bazel, `PyTorch`, Hermes and many others write.
 //!
 //! ```text
 //! [{"ph": "B", "name": "parse", "pid": 1, "tid": 2, "ts": 10}, {"ph": "E", "pid": 1, "tid": 2, "ts": 25},
 //!  {"ph": "X", "name": "draw", "pid": 1, "tid": 2, "ts": 30, "dur": 5}, …
 //! ```
 //!
-//! The list may stand alone or as `traceEvents` of an object; alone it need not be closed. What a
-//! trace says of stacks it says in one of three ways, and the first of these that it has is read:
-//! the CPU profiles that V8 put into it, in chunks; `samples` with their `stackFrames`, as Hermes
-//! writes them; or spans, which begin (`B`), end (`E`), or are complete (`X`), and nest. Times are
-//! in µs. Events of other kinds (instants, counters, flows) hold no stacks.
+//! The top level is the list of events itself, or an object with the list as `traceEvents`. A bare list may
+//! lack its closing bracket. Stacks come from the first of these three sources that the trace has: V8 CPU
+//! profiles, in chunks; `samples` with `stackFrames`, as written by Hermes; or nested spans, which are begin
+//! (`B`) and end (`E`) events or complete (`X`) events. Times are in µs. Other events (instants, counters,
+//! flows) have no stacks.
 
 mod event;
 mod sampled;
@@ -29,7 +29,7 @@ use event::Event;
 use spans::Spans;
 use v8_profiles::V8Profiles;
 
-/// The format's row in the list of formats.
+/// The entry in the list of readable formats.
 pub(super) static CHROME_TRACE: Format = Format { name: NAME, title: "Chrome trace", sniff, read };
 
 const NAME: &str = "chrome-trace";
@@ -58,13 +58,13 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     Ok(finished(builder)?)
 }
 
-/// What was found in a trace.
+/// The contents of a trace.
 #[derive(Default)]
 struct Trace<'a> {
     threads: Threads<'a>,
     v8: V8Profiles<'a>,
     spans: Spans,
-    /// Where `samples` and `stackFrames` are.
+    /// The positions of `samples` and `stackFrames`.
     samples: Option<usize>,
     frames: Option<usize>,
 }
@@ -91,7 +91,7 @@ impl<'a> Trace<'a> {
         Ok(())
     }
 
-    /// Reads a list that may lack its closing bracket: a program that crashes leaves such a trace.
+    /// Reads a list that may lack its closing bracket, as a crashed program leaves it.
     fn read_open_list(
         &mut self,
         json: &mut Json<'a>,
@@ -154,7 +154,7 @@ impl<'a> Trace<'a> {
     }
 }
 
-/// The threads of a trace, in the order in which they come up.
+/// The threads of a trace, in order of first appearance.
 #[derive(Default)]
 struct Threads<'a> {
     keys: Vec<ThreadKey<'a>>,
@@ -164,12 +164,12 @@ struct Threads<'a> {
     processes: HashMap<Cow<'a, str>, String>,
 }
 
-/// Numbers of the process and of the thread, as they are written.
+/// Process id and thread id, as written in the trace.
 type ThreadKey<'a> = (Cow<'a, str>, Cow<'a, str>);
 
 impl<'a> Threads<'a> {
     fn number(&mut self, event: &Event<'a>) -> usize {
-        // Most events are of the thread of the one before.
+        // Most events belong to the same thread as the previous one.
         if let Some((pid, tid)) = self.keys.get(self.latest)
             && *pid == event.pid
             && *tid == event.tid
@@ -184,7 +184,7 @@ impl<'a> Threads<'a> {
         self.latest
     }
 
-    /// Takes an event that names a thread or a process.
+    /// Handles an event that names a thread or a process.
     fn name(&mut self, event: &Event<'a>, json: &Json<'a>) -> Result<(), ParseError> {
         let is_thread = event.name == "thread_name";
         let Some(args) = event.args.filter(|_| is_thread || event.name == "process_name") else {

@@ -1,4 +1,4 @@
-//! Samples beside the events of a trace, as Hermes writes them.
+//! Samples stored next to the events of a trace, as written by Hermes.
 
 use hashbrown::HashMap;
 
@@ -10,8 +10,8 @@ use crate::format::v8::samples::{SampleWriter, declare_metrics};
 use crate::format::v8::tree::Tree;
 use crate::profile::{FrameId, ProfileBuilder};
 
-/// Writes `samples`, whose `sf` is a number in `stackFrames`. As with V8's own profiles a sample
-/// lasts until the next one of its thread.
+/// Adds the `samples`, whose `sf` refers to `stackFrames`. As in V8 CPU profiles, a sample lasts until the
+/// next sample of its thread.
 pub(super) fn write(
     mut samples: Json,
     mut frames: Json,
@@ -90,7 +90,7 @@ fn read_frame(
     Ok(())
 }
 
-/// The frame of `function1(http://localhost/index.bundle:17:3)`, or of a plain name.
+/// Parses `function1(http://localhost/index.bundle:17:3)` or a plain name into a frame.
 fn frame(name: &str, category: &str, builder: &mut ProfileBuilder) -> Option<FrameId> {
     let is_script = category == "JavaScript" && name.ends_with(')');
     let split = name.find('(').filter(|_| is_script).and_then(|at| {

@@ -1,4 +1,4 @@
-//! Spans of time: which were open when is which stack ran when.
+//! Spans: the spans that are open at a given time form the stack at that time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,7 +14,7 @@ use crate::profile::{FrameId, LabelSetId, ProfileBuilder, StringId};
 #[derive(Default)]
 pub(super) struct Spans {
     threads: Vec<Events>,
-    /// Complete spans without a duration, and events without a time.
+    /// Number of complete spans without a duration and events without a timestamp.
     incomplete: u64,
 }
 
@@ -26,19 +26,19 @@ struct Events {
 
 struct Begin {
     time: i64,
-    /// When a complete span ends; for others an event will say so.
+    /// End time of a complete span; other spans end with an event.
     end: Option<i64>,
     name: StringId,
 }
 
 struct End {
     time: i64,
-    /// Empty where the event has none: it ends whatever is open.
+    /// Name of the span to end; empty if the event has none, and then it ends the innermost open span.
     name: StringId,
 }
 
 impl Spans {
-    /// Takes an event of phase `B`, `E` or `X`.
+    /// Handles an event of phase `B`, `E` or `X`.
     pub(super) fn event(&mut self, event: &Event, thread: usize, builder: &mut ProfileBuilder) {
         let nanoseconds = |microseconds: f64| (microseconds * 1000.0).round() as i64;
         let end =
@@ -60,7 +60,7 @@ impl Spans {
         }
     }
 
-    /// Writes a sample for each stretch of time in which the same spans were open.
+    /// Adds a sample for each interval in which the same spans were open.
     pub(super) fn write(self, builder: &mut ProfileBuilder, threads: &Threads) {
         builder.metric("wall", "nanoseconds");
         let (mut first, mut last) = (i64::MAX, i64::MIN);
@@ -100,13 +100,13 @@ impl Spans {
     }
 }
 
-/// The way through the events of one thread, in the order of time.
+/// A sweep over the events of one thread in time order.
 #[derive(Default)]
 struct Sweep {
     open: Vec<Open>,
     /// The frames of `open`.
     stack: Vec<FrameId>,
-    /// The complete spans among `open`; the one that ends first on top, of several the innermost.
+    /// The complete spans among `open`, with the one that ends first on top (the innermost if several do).
     due: BinaryHeap<Due>,
     now: i64,
     labels: LabelSetId,
@@ -115,7 +115,7 @@ struct Sweep {
     overlapping: usize,
 }
 
-/// When a span ends, and its number.
+/// End time and index of a span.
 type Due = (Reverse<i64>, u32);
 
 struct Open {
@@ -124,7 +124,7 @@ struct Open {
     is_complete: bool,
 }
 
-/// The events of one moment that end spans, and have not ended any yet.
+/// End events with the same timestamp that have not been matched to a span yet.
 #[derive(Default)]
 struct Moment {
     time: i64,
@@ -133,7 +133,7 @@ struct Moment {
 }
 
 impl Moment {
-    /// Takes the events of the next moment.
+    /// Collects the events with the next timestamp.
     fn fill<'e>(&mut self, ends: &mut Peekable<impl Iterator<Item = &'e End>>) {
         self.by_name.clear();
         let Some(first) = ends.peek() else { return };
@@ -144,7 +144,7 @@ impl Moment {
         }
     }
 
-    /// Whether one of the events ends a span called `name`; that event is used up.
+    /// Consumes an event that ends a span called `name`; returns whether there was one.
     fn ends(&mut self, name: StringId) -> bool {
         for name in [name, StringId::default()] {
             if let Some(left) = self.by_name.get_mut(&name).filter(|left| **left > 0) {
@@ -160,13 +160,14 @@ impl Moment {
 impl Sweep {
     fn run(&mut self, events: Events, builder: &mut ProfileBuilder) {
         let Events { mut begins, mut ends } = events;
-        // Of spans that begin together the one that lasts longer is around the other; how long one
-        // lasts whose end is an event of its own is not known, and it counts as the longest.
+        // If spans begin at the same time, the longer one is the outer one. The duration of a span with a
+        // separate end event is unknown; it is treated as the longest.
         begins.sort_by_key(|begin| (begin.time, Reverse(begin.end.unwrap_or(i64::MAX))));
         ends.sort_by_key(|end| end.time);
         let mut begins = begins.iter().peekable();
         let mut ends = ends.iter().peekable();
-        // The ends of one moment are in any order, and an event may even end what begins then.
+        // End events with the same timestamp come in any order, and one may even end a span that begins at
+        // that time.
         let mut moment = Moment::default();
         loop {
             let begin = begins.peek().map_or(i64::MAX, |begin| begin.time);
@@ -198,7 +199,7 @@ impl Sweep {
     fn begin(&mut self, begin: &Begin, builder: &mut ProfileBuilder) {
         let &Begin { time, end, name } = begin;
         self.advance(time, builder);
-        // Numbers grow towards the top, so that a span is found by its number.
+        // Indices grow towards the top, so a span can be found by binary search.
         let number = self.open.last().map_or(0, |open| open.number + 1);
         self.open.push(Open { number, name, is_complete: end.is_some() });
         let name = builder.text(name).to_string();
@@ -213,19 +214,19 @@ impl Sweep {
         let Some((Reverse(time), number)) = self.due.pop() else { return };
         self.advance(time, builder);
         if let Ok(at) = self.open.binary_search_by_key(&number, |open| open.number) {
-            // Whatever is complete and above goes on for longer than what it began in.
+            // A complete span above this one lasts longer than the span in which it began.
             self.overlapping += usize::from(self.open[at + 1..].iter().any(|above| above.is_complete));
             self.open.remove(at);
             self.stack.remove(at);
         }
     }
 
-    /// The innermost of the open spans that wait for an event to end them.
+    /// The innermost open span that needs an end event.
     fn waiting(&self) -> Option<usize> {
         self.open.iter().rposition(|open| !open.is_complete)
     }
 
-    /// Moves on to `time`: what was open until then took the time.
+    /// Advances to `time`, and attributes the elapsed time to the spans that were open.
     fn advance(&mut self, time: i64, builder: &mut ProfileBuilder) {
         if time > self.now && !self.stack.is_empty() {
             let stack = builder.stack(&self.stack);

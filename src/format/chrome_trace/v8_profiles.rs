@@ -1,4 +1,4 @@
-//! The CPU profiles that V8 puts into Chrome's traces.
+//! V8 CPU profiles embedded in Chrome traces.
 
 use std::borrow::Cow;
 
@@ -15,9 +15,9 @@ use crate::format::v8::samples::{SampleWriter, declare_metrics};
 use crate::format::v8::tree::Tree;
 use crate::profile::ProfileBuilder;
 
-/// Where in the text the profiles are. A profile is either whole, in an event `CpuProfile`, or
-/// starts with an event `Profile` and goes on in events `ProfileChunk` of the same process and id,
-/// which another thread may write, and in any order.
+/// Positions of the profiles in the text. A profile is either complete, in a `CpuProfile` event, or starts
+/// with a `Profile` event and continues in `ProfileChunk` events with the same process and id. Chunks may be
+/// written by another thread, and in any order.
 #[derive(Default)]
 pub(super) struct V8Profiles<'a> {
     profiles: Vec<V8Profile>,
@@ -26,13 +26,13 @@ pub(super) struct V8Profiles<'a> {
 
 #[derive(Default)]
 struct V8Profile {
-    /// The thread that was profiled, where the event `Profile` has come.
+    /// The profiled thread; known once the `Profile` event has been read.
     thread: Option<usize>,
-    /// In µs; `None` where the event `Profile`, which has it, is not in the trace.
+    /// In µs; `None` if the trace lacks the `Profile` event, which stores it.
     start: Option<i64>,
     end: Option<i64>,
     chunks: Vec<Chunk>,
-    /// A profile that is not in chunks.
+    /// The position of a profile that is not in chunks.
     whole: Option<Parts>,
 }
 
@@ -45,7 +45,7 @@ struct Chunk {
 }
 
 impl<'a> V8Profiles<'a> {
-    /// Takes an event `Profile`, `ProfileChunk` or `CpuProfile`.
+    /// Handles a `Profile`, `ProfileChunk` or `CpuProfile` event.
     pub(super) fn event(&mut self, event: Event<'a>, thread: usize, json: &Json) -> Result<(), ParseError> {
         let data = event.args.map_or(Ok(None), |args| member(json.at(args), "data"))?;
         if event.name == "CpuProfile" {
@@ -68,7 +68,7 @@ impl<'a> V8Profiles<'a> {
         }
     }
 
-    /// Whether any of the profiles has samples: Chrome starts some that it ends right away.
+    /// Whether any profile has samples: Chrome starts some profiles and stops them at once.
     pub(super) fn any_samples(&self) -> bool {
         self.profiles.iter().any(V8Profile::has_samples)
     }
@@ -176,9 +176,9 @@ impl V8Profile {
         Ok(())
     }
 
-    /// Where the start of a profile is not in the trace, as when the trace's buffer was too small: the first
-    /// chunk that is there was written right after the last of its samples. All times of a trace count from
-    /// when the machine started, so a profile that started at 0 would last for days.
+    /// Estimates the start of a profile whose `Profile` event is missing, for example because the trace
+    /// buffer was too small. The first remaining chunk was written right after its last sample. Timestamps
+    /// count from boot, so a profile that started at 0 would last for days.
     fn start_by_first_chunk(&self, json: &Json) -> Result<i64, ParseError> {
         let Some(first) = self.chunks.iter().find(|chunk| chunk.samples.is_some()) else { return Ok(0) };
         let mut passed = 0_i64;
@@ -193,7 +193,7 @@ impl V8Profile {
     }
 }
 
-/// Where the member `name` of an object is, if it is an object.
+/// The position of the member `name`, if that member is an object.
 fn member(mut json: Json, name: &str) -> Result<Option<usize>, ParseError> {
     if json.object_if_any()? {
         while let Some(key) = json.key()? {

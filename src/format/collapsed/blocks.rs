@@ -1,4 +1,4 @@
-//! Blocks of whole lines, handed to whoever asks for the next.
+//! Blocks of whole lines, handed out to readers one at a time.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -12,11 +12,11 @@ pub(super) struct Blocks<'a> {
 
 struct Unread<'a> {
     source: &'a mut Source,
-    /// How many lines each block has; known once it is put back.
+    /// Number of lines in each block; known once the block has been put back.
     lines: Vec<u64>,
 }
 
-/// Some whole lines, and which of the blocks they are, counted from 0.
+/// Some whole lines, and the index of the block.
 pub(super) struct Block {
     pub(super) number: u64,
     pub(super) lines: Lines,
@@ -36,14 +36,14 @@ impl<'a> Blocks<'a> {
         Ok(Some(Block { number, lines }))
     }
 
-    /// Says how many lines a block had, and returns its memory.
+    /// Records how many lines a block had, and returns its buffer for reuse.
     pub(super) fn put_back(&self, block: Block, lines: u64) -> Vec<u8> {
         let mut unread = self.unread.lock().unwrap_or_else(PoisonError::into_inner);
         unread.lines[block.number as usize] = lines;
         block.lines.into_memory()
     }
 
-    /// Which line of the input a line of a block is, from 1, once all blocks were put back.
+    /// The line number in the input (from 1) of a line of a block. All blocks must have been put back.
     pub(super) fn line_number(&self, block: u64, line: u64) -> u64 {
         let unread = self.unread.lock().unwrap_or_else(PoisonError::into_inner);
         unread.lines.iter().take(block as usize).sum::<u64>() + line + 1

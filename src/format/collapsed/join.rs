@@ -1,11 +1,11 @@
-//! What several readers have read of one input, made one.
+//! Joins the results of several readers of one input.
 
 use crate::format::collapsed::reader::{Position, Reader};
 use crate::format::{ParseError, finished};
 use crate::profile::{Column, FrameId, LabelSetId, LoadOptions, Profile, StackId};
 
-/// Joins readers of one weight a line. Stacks and rows come in the order of their first lines, whoever
-/// read these, so that the result does not tell how the blocks were shared.
+/// Joins readers of input with one weight per line. Stacks and rows are ordered by their first line, so the
+/// result does not depend on which reader got which block.
 pub(super) fn join(readers: Vec<Reader>, options: LoadOptions) -> Result<Reader, ParseError> {
     let decimals = readers.iter().map(|reader| reader.decimals).max().unwrap_or(0);
     let mut joined = Reader::new(options, false);
@@ -65,14 +65,14 @@ fn join_rows(joined: &mut Reader, parts: &[Part]) {
     }
 }
 
-/// What one reader has read.
+/// The result of one reader.
 struct Part {
     profile: Profile,
     first_seen: Column<StackId, Position>,
     first_of_row: Vec<Position>,
-    /// The frame of the joined profile that stands for each frame, once looked up.
+    /// Maps each frame to the frame of the joined profile, once looked up.
     frames: Column<FrameId, Option<FrameId>>,
-    /// The stack of the joined profile that stands for each stack, once all are joined.
+    /// Maps each stack to the stack of the joined profile, once all are joined.
     stacks: Column<StackId, StackId>,
 }
 

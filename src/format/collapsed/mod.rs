@@ -1,13 +1,12 @@
-//! Collapsed stacks, the text of the flame graph scripts: a stack a line, root first, frames joined
-//! by `;`, the weight behind the last blank.
+//! Reads collapsed stacks, the text format of the flame graph scripts: one stack per line, root first, frames
+//! joined by `;`, the weight after the last space.
 //!
 //! ```text
 //! main;report;qsort 30
 //! ```
 //!
-//! Names may contain blanks and commas; lines starting with `#` or `//` are comments. Weights may
-//! have decimals. Files of `difffolded` have two weights a line: these become the metrics `old` and
-//! `new`.
+//! Names may contain spaces and commas; lines starting with `#` or `//` are comments. Weights may have
+//! decimals. Output of `difffolded` has two weights per line, which become the metrics `old` and `new`.
 
 mod blocks;
 mod join;
@@ -25,7 +24,7 @@ use crate::profile::{LoadOptions, Profile};
 
 pub(in crate::format) use crate::format::collapsed::python::is_python;
 
-/// The format's row in the list of formats.
+/// The entry in the list of readable formats.
 pub(super) static COLLAPSED: Format = Format { name: NAME, title: "collapsed stacks", sniff, read };
 
 const NAME: &str = "collapsed";
@@ -33,7 +32,7 @@ const NAME: &str = "collapsed";
 /// Endings of files that say what a list of names and numbers is.
 pub(super) const ENDINGS: &[&str] = &[".folded", ".collapsed"];
 
-/// Blocks that are read before other processors are asked to help: a megabyte.
+/// Number of blocks that are read before more threads are started: a megabyte.
 const ALONE: usize = 8;
 
 /// A line of this length may be a deep stack.
@@ -47,16 +46,17 @@ fn sniff(head: &[u8]) -> Confidence {
     if is_binary(head) || memchr::memchr(0, head).is_some() {
         return Confidence::No;
     }
-    // The CSV of `prof hot` has `;` between frames and ends its lines in numbers too.
+    // CSV from `prof hot` also has `;` between frames and numbers at the ends of lines.
     if head.starts_with(b"frames,total,") {
         return Confidence::No;
     }
     let (good, all, _) = survey(head);
-    // A stack 10,000 frames deep is a line that does not end here, and its weight is not in sight.
+    // A stack of 10,000 frames is a line that extends past the head, so its weight is not visible.
     let is_long_stack = memchr::memchr(b'\n', head).is_none()
         && head.len() >= LONG
         && memchr::memchr_iter(b';', head).count() > LONG / LONGEST_NAME;
-    // Many tables have numbers at the ends of their lines: without any stack of two frames it takes more.
+    // Many tables have numbers at the ends of lines, so input without any stack of two frames must pass a
+    // stricter test.
     let is_likely =
         if has_separator(head) { good * 2 > all } else { good == all && all > 0 && are_pairs(head) };
     if is_long_stack || is_likely { Confidence::Maybe } else { Confidence::No }
@@ -90,7 +90,7 @@ fn are_pairs(head: &[u8]) -> bool {
     })
 }
 
-/// Of the lines at the front: how many end in a weight, how many there are, and how many end in two.
+/// Counts lines in the head: those that end in a weight, all lines, and those that end in two weights.
 fn survey(head: &[u8]) -> (usize, usize, usize) {
     let (mut good, mut all, mut double) = (0, 0, 0);
     // The last line may be cut off, unless it is the only one.
@@ -108,14 +108,15 @@ fn survey(head: &[u8]) -> (usize, usize, usize) {
     (good, all, double)
 }
 
-/// Large inputs are read on all processors: each takes the next block of lines, and has stacks and sums
-/// of its own, which are joined at the end.
+/// Large inputs are read by several threads: each takes the next block of lines and keeps its own stacks and
+/// sums, which are joined at the end.
 fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
     let (good, _, double) = survey(source.bytes());
     let two_weights = double * 2 > good;
     let blocks = Blocks::new(source);
     let mut reader = Reader::new(options, two_weights);
-    // Rows of two weights with several signs come out in the order of their lines only if read alone.
+    // With two weights of different signs, the order of rows matches the order of lines only with a single
+    // reader.
     let alone = if two_weights { usize::MAX } else { ALONE };
     if reader.read(&blocks, alone)? {
         return Ok(reader.finish(&|block, line| blocks.line_number(block, line))?);

@@ -1,9 +1,8 @@
-//! Stacks of py-spy, whose frames are texts with a place in them: `load (shop/orders.py:31)`.
+//! Stacks from py-spy, whose frames contain a source location: `load (shop/orders.py:31)`.
 //!
-//! The line is the one that was running, or with `--function` the one that the function starts at.
-//! Running lines are taken off the name, so that a function is one row whatever its lines, and
-//! `--by line` tells these apart. The first lines of functions stay in the names that py-spy gave
-//! them: they tell functions of one name apart.
+//! The line is the one that was executing, or with `--function` the first line of the function. Executing
+//! lines are removed from the name, so that each function is one row, and `--by line` still distinguishes the
+//! lines. First lines stay in the name, because they distinguish functions with the same name.
 
 use std::sync::Arc;
 
@@ -16,7 +15,7 @@ use crate::profile::{Column, Frame, FrameId, Function, FunctionId, Profile, Stri
 struct Place<'a> {
     function: &'a str,
     file: &'a str,
-    /// 0 where there is none.
+    /// 0 if there is none.
     line: u32,
 }
 
@@ -37,7 +36,7 @@ fn place(text: &str) -> Option<Place<'_>> {
     (is_name && is_python(file)).then_some(Place { function, file, line })
 }
 
-/// Gives the functions of a text by py-spy their files and lines; any other is left as it is.
+/// Moves files and lines out of function names if the input is from py-spy; leaves other input unchanged.
 pub(super) fn take_places(profile: &mut Profile) {
     let before = profile.symbols.clone();
     let texts: Column<FunctionId, &str> = before.functions.ids().map(|id| before.function_name(id)).collect();
@@ -70,8 +69,8 @@ pub(super) fn take_places(profile: &mut Profile) {
     }
 }
 
-/// Nearly all frames must have the form of py-spy's, and most must be Python's; with `--native` the
-/// others are `PyObject_Call (libpython3.11.so)`.
+/// Nearly all frames must look like py-spy's, and most must be Python; with `--native` the others look like
+/// `PyObject_Call (libpython3.11.so)`.
 fn is_by_py_spy(texts: &Column<FunctionId, &str>, places: &Column<FunctionId, Option<Place<'_>>>) -> bool {
     // `--subprocesses` puts `process 812:"python shop.py"` above the stacks.
     let frames = || texts.enumerate().filter(|(_, text)| !text.starts_with("process "));
@@ -82,7 +81,7 @@ fn is_by_py_spy(texts: &Column<FunctionId, &str>, places: &Column<FunctionId, Op
     alike * 10 >= all * 9 && python * 2 > all && with_line * 2 > all
 }
 
-/// Whether the lines are those that were running, rather than those where functions start.
+/// Whether the lines are executing lines rather than first lines of functions.
 fn are_running_lines(places: &Column<FunctionId, Option<Place<'_>>>) -> bool {
     let mut lines: HashMap<(&str, &str), (u32, bool)> = HashMap::new();
     let mut has_module = false;
@@ -96,8 +95,8 @@ fn are_running_lines(places: &Column<FunctionId, Option<Place<'_>>>) -> bool {
         let (first, several) = lines.entry((place.function, place.file)).or_insert((place.line, false));
         *several |= *first != place.line;
     }
-    // Older versions of py-spy name methods without their class: a few functions of one name in one
-    // file are no sign of running lines where a module was seen at its first line.
+    // Older versions of py-spy omit the class of a method, so a few functions with the same name in one file
+    // are not evidence of executing lines if a module was seen at its first line.
     let several = lines.values().filter(|(_, several)| *several).count();
     if has_module { several * 10 > lines.len() } else { several > 0 }
 }

@@ -13,10 +13,10 @@ use crate::format::text::lossy;
 use crate::format::{LoadError, ParseError, finished};
 use crate::profile::{Column, Frame, FrameId, Id, LabelSetId, LoadOptions, Profile, ProfileBuilder, StackId};
 
-/// Decimals that are kept of fractional weights.
+/// Number of decimals kept of fractional weights.
 const MAX_DECIMALS: u32 = 6;
 
-/// A line of the input: the number of its block, and its number in that block, both from 0.
+/// A line of the input: the index of its block and its index in that block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Position {
     pub(super) block: u64,
@@ -26,13 +26,13 @@ pub(super) struct Position {
 /// Stacks and their sums, as read from some of the blocks.
 pub(super) struct Reader {
     pub(super) builder: ProfileBuilder,
-    /// Stacks by the hash of their text. The text itself is not kept: a line is compared with the
-    /// names of the frames it would stand for.
+    /// Stacks by the hash of their text. The text itself is not kept: a line is compared with the names of
+    /// the frames of a candidate stack.
     index: HashTable<StackId>,
     hash_of: Column<StackId, u64>,
     /// The line that each stack was first seen in.
     pub(super) first_seen: Column<StackId, Position>,
-    /// The line that began each row: a row adds up the weights of one sign of a stack.
+    /// The first line of each row. A row adds up the weights of a stack that have the same sign.
     pub(super) first_of_row: Vec<Position>,
     hasher: DefaultHashBuilder,
     /// The frame of each name, as far as names are frames.
@@ -75,7 +75,7 @@ impl Reader {
         }
     }
 
-    /// Reads `most` blocks; true where there are no more.
+    /// Reads up to `most` blocks; returns true if there are no more.
     pub(super) fn read(&mut self, blocks: &Blocks<'_>, most: usize) -> Result<bool, LoadError> {
         let mut emptied = Vec::new();
         for _ in 0..most {
@@ -94,7 +94,7 @@ impl Reader {
         Ok(false)
     }
 
-    /// Takes one line, its blanks at the end removed.
+    /// Parses one line without its trailing whitespace.
     fn line(&mut self, line: &[u8], at: Position) {
         if is_blank_or_comment(line) {
             return;
@@ -171,7 +171,7 @@ impl Reader {
         frame
     }
 
-    /// The weight as an integer in units of 10^−decimals, where decimals grow as they are met.
+    /// The weight as an integer in units of 10^−decimals; `decimals` grows as longer fractions appear.
     fn value(&mut self, weight: Weight<'_>) -> i64 {
         let mut decimals = weight.fraction.trim_ascii_end();
         while let [rest @ .., b'0'] = decimals {
@@ -191,7 +191,7 @@ impl Reader {
         value.clamp(i128::from(-i64::MAX), i128::from(i64::MAX)) as i64
     }
 
-    /// Makes values of more decimals of those so far.
+    /// Rescales the values so far to more decimals.
     pub(super) fn rescale(&mut self, decimals: u32) {
         let factor = 10u64.pow(decimals - self.decimals);
         for metric in 0..self.builder.meta.metrics.len() {
@@ -200,7 +200,7 @@ impl Reader {
         self.decimals = decimals;
     }
 
-    /// The profile; `line_number` says which line of the input a line of a block is.
+    /// Finishes the profile; `line_number` maps a line of a block to the line of the input.
     pub(super) fn finish(mut self, line_number: &dyn Fn(u64, u64) -> u64) -> Result<Profile, ParseError> {
         let first_bad = self.first_bad.map_or(1, |at| line_number(at.block, at.line));
         if self.bad > self.good || self.good + self.bad == 0 {
@@ -224,7 +224,7 @@ impl Reader {
     }
 }
 
-/// Whether `text` is what the names of a stack's frames give when joined by `;`.
+/// Whether `text` equals the names of a stack's frames joined by `;`.
 fn is_text_of(builder: &ProfileBuilder, stack: StackId, text: &[u8]) -> bool {
     let mut rest = Some(text);
     for &frame in builder.stack_frames(stack) {

@@ -24,7 +24,7 @@ impl Weight<'_> {
     }
 }
 
-/// Splits a line, trimmed at its end, into what comes before its last blank and the weight behind.
+/// Splits a right-trimmed line at its last space into the stack and the weight.
 pub(super) fn split_weight(line: &[u8]) -> Option<(&[u8], Weight<'_>)> {
     let at = memchr::memrchr2(b' ', b'\t', line)?;
     let (rest, number) = (line[..at].trim_ascii_end(), &line[at + 1..]);

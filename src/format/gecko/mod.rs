@@ -36,7 +36,7 @@ use samples::Writer;
 use stacks::{StackTable, strings};
 pub(super) use write::WRITER;
 
-/// The format's row in the list of formats.
+/// The entry in the list of readable formats.
 pub(super) static GECKO: Format = Format { name: NAME, title: "Firefox Profiler", sniff, read };
 
 const NAME: &str = "gecko";

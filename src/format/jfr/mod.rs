@@ -32,7 +32,7 @@ use crate::format::jfr::samples::{ALLOCATION_SAMPLE, Metrics, Plans, TakenBy};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{LoadOptions, Profile, ProfileBuilder};
 
-/// The format's row in the list of formats.
+/// The entry in the list of readable formats.
 pub(super) static JFR: Format = Format { name: NAME, title: "Java Flight Recorder", sniff, read };
 
 const NAME: &str = "jfr";

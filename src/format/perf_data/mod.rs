@@ -22,7 +22,7 @@ use crate::profile::{
     Profile, ProfileBuilder, StringId,
 };
 
-/// The format's row in the list of formats.
+/// The entry in the list of readable formats.
 pub(super) static PERF_DATA: Format = Format { name: NAME, title: "perf.data", sniff, read };
 
 const NAME: &str = "perf-data";

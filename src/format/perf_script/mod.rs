@@ -18,7 +18,7 @@ use crate::format::text::{BadLines, decimal};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{FrameId, Label, LabelSetId, LabelValue, LoadOptions, Profile, ProfileBuilder};
 
-/// The format's row in the list of formats.
+/// The entry in the list of readable formats.
 pub(super) static PERF_SCRIPT: Format = Format { name: NAME, title: "perf script", sniff, read };
 
 const NAME: &str = "perf-script";

@@ -16,10 +16,10 @@ use crate::format::write::{Part, Writer, nothing_beside};
 use crate::format::{Confidence, Format};
 use crate::profile::LoadOptions;
 
-/// The format's row in the list of formats.
+/// The entry in the list of readable formats.
 pub(super) static PPROF: Format = Format { name: "pprof", title: "pprof protobuf", sniff, read: read::read };
 
-/// The format's row in the list of formats that can be written.
+/// The entry in the list of writable formats.
 pub(super) static WRITER: Writer = Writer {
     name: read::NAME,
     title: "pprof protobuf",

@@ -17,7 +17,7 @@ use crate::format::text::{Lines, Scan, first_line};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source};
 use crate::profile::{LoadOptions, Profile};
 
-/// The format's row in the list of formats.
+/// The entry in the list of readable formats.
 pub(super) static PPROF_LEGACY: Format = Format { name: NAME, title: "legacy pprof", sniff, read };
 
 const NAME: &str = "pprof-legacy";

@@ -13,7 +13,7 @@ use crate::format::text::lossy;
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{Function, FunctionId, LoadOptions, Profile, ProfileBuilder, StringId};
 
-/// The format's row in the list of formats.
+/// The entry in the list of readable formats.
 pub(super) static PSTATS: Format = Format { name: NAME, title: "Python pstats", sniff, read };
 
 const NAME: &str = "pstats";

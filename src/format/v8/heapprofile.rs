@@ -13,7 +13,7 @@ use crate::format::v8::tree::Tree;
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{LabelSetId, LoadOptions, Profile, ProfileBuilder};
 
-/// The format's row in the list of formats.
+/// The entry in the list of readable formats.
 pub(in crate::format) static HEAPPROFILE: Format =
     Format { name: NAME, title: "V8 heap profile", sniff, read };
 

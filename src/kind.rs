@@ -1,4 +1,4 @@
-//! Profile types: what each measures, when to read it, and what a wide block of it means.
+//! Profile types: what each one measures, when to read it, and what a wide block in a flame graph means.
 
 /// What is known about a profile type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,10 +7,10 @@ pub struct Kind {
     pub name: &'static str,
     /// The unit of its values.
     pub unit: &'static str,
-    /// What metrics of this type are called in profiles. Those of a companion stand in the same order, as
-    /// far as the same recorders write both.
+    /// The names of its metrics in profiles. The companion lists its names in the same order, as far as the
+    /// same profilers write both.
     pub metrics: &'static [&'static str],
-    /// The type that counts or weighs the same events, or the other end of their life.
+    /// The type that measures the same events in another way: their number, their size, or their other end.
     pub companion: Option<&'static str>,
     /// The languages whose profilers record it.
     pub languages: &'static [&'static str],
@@ -18,7 +18,7 @@ pub struct Kind {
     pub measures: &'static str,
     /// When to read it, as a sentence.
     pub when: &'static str,
-    /// What a wide block did, to go on from "a wide block …".
+    /// What a wide block did: the rest of a sentence that starts with "a wide block …".
     pub width: &'static str,
 }
 
@@ -32,8 +32,8 @@ const ALLOCATIONS: &[&str] = &["Go", "Java", ".NET", "Ruby", "Rust", "C", "C++"]
 const IN_USE: &[&str] = &["Go", "Java", ".NET", "Rust", "C", "C++", "Node.js"];
 const LOCKS: &[&str] = &["Java", ".NET"];
 
-/// All types, the most usual first. Where two types share the name of a metric (a mutex and a block
-/// profile of Go both hold `contentions` and `delay`), the first stands for both.
+/// All types, the most common first. If two types share the name of a metric (a mutex and a block
+/// profile of Go both hold `contentions` and `delay`), the first one is used.
 pub static KINDS: &[Kind] = &[
     Kind {
         name: "cpu",
@@ -41,9 +41,9 @@ pub static KINDS: &[Kind] = &[
         metrics: &["cpu", "cpu-time", "cpu-clock", "task-clock", "cycles"],
         companion: Some("samples"),
         languages: ALL,
-        measures: "Processor time, sampled at a fixed rate.",
-        when: "Read it to find what keeps processors busy; waiting is not in it.",
-        width: "used much processor time, with its callees",
+        measures: "CPU time, sampled at a fixed rate.",
+        when: "Read it to find what keeps CPUs busy; it does not include waiting.",
+        width: "used a lot of CPU time, including callees",
     },
     Kind {
         name: "samples",
@@ -52,7 +52,7 @@ pub static KINDS: &[Kind] = &[
         companion: Some("cpu"),
         languages: ALL,
         measures: "How often a stack was seen.",
-        when: "Read it to see how much evidence there is; its companion says what it cost.",
+        when: "Read it to see how much evidence there is; its companion shows the cost.",
         width: "was often seen running",
     },
     Kind {
@@ -62,8 +62,8 @@ pub static KINDS: &[Kind] = &[
         companion: Some("wall_samples"),
         languages: WALL,
         measures: "Elapsed time, running or waiting.",
-        when: "Read it to find what makes people wait: slow queries, sleeps, locks.",
-        width: "took long, running or waiting",
+        when: "Read it to find what users wait for: slow queries, sleeps, locks.",
+        width: "took a long time, running or waiting",
     },
     Kind {
         name: "wall_samples",
@@ -72,7 +72,7 @@ pub static KINDS: &[Kind] = &[
         companion: Some("wall"),
         languages: JAVA,
         measures: "How often a stack was seen, running or waiting.",
-        when: "Read it to see how much evidence there is; its companion says how long that was.",
+        when: "Read it to see how much evidence there is; its companion shows the time.",
         width: "was often seen, running or waiting",
     },
     Kind {
@@ -99,8 +99,8 @@ pub static KINDS: &[Kind] = &[
         companion: Some("alloc_objects"),
         languages: ALLOCATIONS,
         measures: "Bytes allocated since the start, freed or not.",
-        when: "Read it to find what allocates the most: that costs time, and where there is a garbage collector, it keeps the collector busy.",
-        width: "allocated much since the start, freed or not",
+        when: "Read it to find what allocates the most: allocating costs time and keeps the garbage collector busy, if there is one.",
+        width: "allocated a lot since the start, freed or not",
     },
     Kind {
         name: "alloc_objects",
@@ -126,8 +126,8 @@ pub static KINDS: &[Kind] = &[
         companion: Some("inuse_objects"),
         languages: IN_USE,
         measures: "Bytes allocated and still in use.",
-        when: "Read it to find who holds memory; a leak rises from profile to profile and never falls.",
-        width: "allocated much memory that is still in use",
+        when: "Read it to find what holds memory; a leak grows from profile to profile and never shrinks.",
+        width: "allocated a lot of memory that is still in use",
     },
     Kind {
         name: "inuse_objects",
@@ -136,7 +136,7 @@ pub static KINDS: &[Kind] = &[
         companion: Some("inuse_space"),
         languages: IN_USE,
         measures: "Objects allocated and still in use.",
-        when: "Read it to find who holds many objects: each takes up space, and time where a garbage collector has to visit it.",
+        when: "Read it to find what holds many objects: each takes space, and time if a garbage collector has to visit it.",
         width: "allocated many objects that are still alive",
     },
     Kind {
@@ -146,8 +146,8 @@ pub static KINDS: &[Kind] = &[
         companion: Some("peak_objects"),
         languages: NATIVE,
         measures: "Bytes in use at once: when the program used the most (peak), or at most (max).",
-        when: "Read it to find what sets how much memory the program needs.",
-        width: "held much memory when the most was in use",
+        when: "Read it to find what determines how much memory the program needs.",
+        width: "held a lot of memory at peak usage",
     },
     Kind {
         name: "peak_objects",
@@ -156,8 +156,8 @@ pub static KINDS: &[Kind] = &[
         companion: Some("peak_space"),
         languages: NATIVE,
         measures: "Objects in use at once: when the program used the most memory (peak), or at most (max).",
-        when: "Read it beside the space: many small objects cost more than their bytes.",
-        width: "held many objects when the most memory was in use",
+        when: "Compare it with the space: many small objects cost more than their bytes.",
+        width: "held many objects at peak memory usage",
     },
     Kind {
         name: "malloc_space",
@@ -165,9 +165,9 @@ pub static KINDS: &[Kind] = &[
         metrics: &["malloc_space"],
         companion: Some("malloc_count"),
         languages: JAVA,
-        measures: "Bytes of native memory asked for, outside of the garbage-collected heap.",
-        when: "Read it to find what takes memory that the heap's own numbers do not show.",
-        width: "asked for much native memory",
+        measures: "Bytes of native memory requested, outside the garbage-collected heap.",
+        when: "Read it to find memory use that heap statistics do not show.",
+        width: "requested a lot of native memory",
     },
     Kind {
         name: "malloc_count",
@@ -175,9 +175,9 @@ pub static KINDS: &[Kind] = &[
         metrics: &["malloc_count"],
         companion: Some("malloc_space"),
         languages: JAVA,
-        measures: "How often native memory was asked for.",
+        measures: "How often native memory was requested.",
         when: "Read it to find many small allocations of native memory.",
-        width: "often asked for native memory",
+        width: "often requested native memory",
     },
     Kind {
         name: "goroutine",
@@ -195,8 +195,8 @@ pub static KINDS: &[Kind] = &[
         metrics: &["threads", "thread", "threadcreate"],
         companion: None,
         languages: &["Go", "C", "C++"],
-        measures: "Threads of the operating system: those that existed, or in Go what created them.",
-        when: "Read it to find what starts more threads than there are processors.",
+        measures: "Operating system threads: those that existed, or in Go the code that created them.",
+        when: "Read it to find code that starts more threads than there are processors.",
         width: "is on the stack of many threads, or created them",
     },
     Kind {
@@ -207,8 +207,8 @@ pub static KINDS: &[Kind] = &[
         languages: GO,
         measures: "Time spent waiting for channels, locks and conditions; in a mutex profile, the waiting \
                    caused to others.",
-        when: "Read it to find what holds goroutines up.",
-        width: "waited long, or in a mutex profile made others wait long",
+        when: "Read it to find what blocks goroutines.",
+        width: "waited a long time, or in a mutex profile made others wait a long time",
     },
     Kind {
         name: "block_count",
@@ -217,7 +217,7 @@ pub static KINDS: &[Kind] = &[
         companion: Some("block_duration"),
         languages: GO,
         measures: "How often a goroutine had to wait; in a mutex profile, how often it made others wait.",
-        when: "Read it beside the duration: many short waits call for another cure than few long ones.",
+        when: "Compare it with the duration: many short waits need a different fix than a few long ones.",
         width: "waited often, or in a mutex profile made others wait often",
     },
     Kind {
@@ -228,7 +228,7 @@ pub static KINDS: &[Kind] = &[
         languages: &["Go", ".NET"],
         measures: "Time that others waited for a lock this code held.",
         when: "Read it to find locks that are held too long.",
-        width: "made others wait long for a lock",
+        width: "made others wait a long time for a lock",
     },
     Kind {
         name: "mutex_count",
@@ -248,7 +248,7 @@ pub static KINDS: &[Kind] = &[
         languages: LOCKS,
         measures: "Time spent waiting to enter a lock.",
         when: "Read it to find threads that wait for each other.",
-        width: "waited long for locks",
+        width: "waited a long time for locks",
     },
     Kind {
         name: "lock_count",
@@ -257,7 +257,7 @@ pub static KINDS: &[Kind] = &[
         companion: Some("lock_duration"),
         languages: LOCKS,
         measures: "How often a thread waited to enter a lock.",
-        when: "Read it beside the duration of the waits.",
+        when: "Compare it with the duration of the waits.",
         width: "waited often for locks",
     },
     Kind {
@@ -268,7 +268,7 @@ pub static KINDS: &[Kind] = &[
         languages: JAVA,
         measures: "Time that threads were parked: waiting for locks of java.util.concurrent, queues, results.",
         when: "Read it to find what threads wait for; idle workers of a pool are parked too.",
-        width: "was parked long",
+        width: "was parked for a long time",
     },
     Kind {
         name: "park_count",
@@ -277,7 +277,7 @@ pub static KINDS: &[Kind] = &[
         companion: Some("park_duration"),
         languages: JAVA,
         measures: "How often threads were parked.",
-        when: "Read it beside the duration of the waits.",
+        when: "Compare it with the duration of the waits.",
         width: "was parked often",
     },
     Kind {
@@ -286,9 +286,9 @@ pub static KINDS: &[Kind] = &[
         metrics: &["instructions", "Ir"],
         companion: None,
         languages: NATIVE,
-        measures: "Instructions executed; of callgrind each one, so that a run can be compared with another.",
-        when: "Read it to see what a change costs without the noise of time.",
-        width: "executed many instructions, with its callees",
+        measures: "Instructions executed. Callgrind counts every one, so runs can be compared exactly.",
+        when: "Read it to see the cost of a change without the noise of time measurements.",
+        width: "executed many instructions, including callees",
     },
     Kind {
         name: "calls",
@@ -297,7 +297,7 @@ pub static KINDS: &[Kind] = &[
         companion: None,
         languages: &["Python", "Rust", "C", "C++"],
         measures: "How often functions were called.",
-        when: "Read it beside what they cost: called less often, or cheaper each time?",
+        when: "Compare it with the cost: are functions called less often, or is each call cheaper?",
         width: "was called often",
     },
     Kind {
@@ -316,26 +316,26 @@ pub static KINDS: &[Kind] = &[
         metrics: &["heap", "inuse_space"],
         companion: None,
         languages: &["Node.js"],
-        measures: "Bytes on the heap, by what allocated them.",
-        when: "Read it to find who holds memory.",
-        width: "allocated much memory that is still in use",
+        measures: "Bytes on the heap, by the code that allocated them.",
+        when: "Read it to find what holds memory.",
+        width: "allocated a lot of memory that is still in use",
     },
 ];
 
-/// The type of the metric called `metric`; `None` where it is none of these.
+/// The type of the metric called `metric`; `None` if it is not known.
 ///
 /// ```
 /// use prof::kind::of_metric;
 ///
 /// assert_eq!(of_metric("CPU").unwrap().name, "cpu");
-/// assert_eq!(of_metric("cpu_core/cycles/P").unwrap().name, "cpu", "an event of Linux");
+/// assert_eq!(of_metric("cpu_core/cycles/P").unwrap().name, "cpu", "a Linux perf event");
 /// assert_eq!(of_metric("bananas"), None);
 /// ```
 pub fn of_metric(metric: &str) -> Option<&'static Kind> {
     place_of(metric).map(|(kind, _)| kind)
 }
 
-/// The type of a metric, and which of its names it is.
+/// The type of a metric, and the index of its name.
 fn place_of(metric: &str) -> Option<(&'static Kind, usize)> {
     let event = event(metric);
     KINDS.iter().find_map(|kind| {
@@ -344,7 +344,7 @@ fn place_of(metric: &str) -> Option<(&'static Kind, usize)> {
     })
 }
 
-/// The name of an event of Linux without the unit that counts it and without modifiers: `cycles` of
+/// The name of a Linux perf event without the unit that counts it and without modifiers: `cycles` of
 /// `cycles:u` and of `cpu_core/cycles/P`.
 fn event(metric: &str) -> &str {
     let mut parts = metric.split('/');
@@ -355,8 +355,8 @@ fn event(metric: &str) -> &str {
     event.split_once(':').map_or(event, |(event, _)| event)
 }
 
-/// Whether someone who asks for `asked` may mean the metric called `metric`: its name without the modifiers
-/// of Linux, or the profile type that it belongs to.
+/// Whether `asked` can refer to the metric called `metric`: it is its name without the modifiers of perf, or
+/// the profile type that it belongs to.
 ///
 /// ```
 /// use prof::kind::may_mean;
@@ -374,19 +374,19 @@ pub fn may_mean(asked: &str, metric: &str) -> bool {
     event(asked).eq_ignore_ascii_case(metric) || KINDS.iter().any(is_type)
 }
 
-/// What of a metric can be told to be waiting.
+/// Which part of a metric can be recognised as waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Idleness {
-    /// Nothing: it counts no time, or waiting is all it is about, as of goroutines and locks.
+    /// None: it does not measure time, or it measures only waiting, as for goroutines and locks.
     None,
-    /// Where a processor has nothing to do: threads that wait take no CPU time.
+    /// Idle processors only: waiting threads use no CPU time.
     Processor,
-    /// Where threads wait, too.
+    /// Waiting threads as well.
     Threads,
 }
 
-/// What of the metric called `metric` can be told to be waiting. Samples beside a metric of CPU time were
-/// taken while threads ran.
+/// Which part of the metric called `metric` can be recognised as waiting. Samples that accompany a metric of
+/// CPU time were taken while threads ran.
 pub fn idleness(metric: &str, beside_cpu_time: bool) -> Idleness {
     match of_metric(metric).map(|kind| kind.name) {
         Some("cpu") => Idleness::Processor,
@@ -396,8 +396,8 @@ pub fn idleness(metric: &str, beside_cpu_time: bool) -> Idleness {
     }
 }
 
-/// Metrics that count the events which the metric called `metric` weighs, the likeliest first: what
-/// one event costs is the one divided by the other.
+/// Metrics that count the events of the metric called `metric`, the most likely first. The cost of one event
+/// is the one divided by the other.
 ///
 /// ```
 /// use prof::kind::counts_of;
@@ -417,7 +417,7 @@ pub fn counts_of(metric: &str) -> Vec<&'static str> {
         counts.extend(companion.metrics);
     }
     match metric {
-        // Some recorders count samples of any kind as samples.
+        // Some profilers call the count of any kind of sample `samples`.
         _ if kind.name == "wall" => counts.extend(named("samples").into_iter().flat_map(|kind| kind.metrics)),
         "space" => counts.push("allocations"),
         _ => {}

@@ -1,17 +1,17 @@
 //! Reads profiles and answers where the time or the memory goes.
 //!
-//! This is the library behind the command `prof`. A profile is a table of distinct stacks and columns of
-//! integers, and data flow one way:
+//! This is the library of the `prof` command. A profile is a table of distinct stacks and columns of
+//! integers, and data flows in one direction:
 //!
 //! ```text
 //! bytes ──load──► Profile ──filter──► Profile ──view──► Report ──output──► bytes
 //!       may fail            total             total, pure         may fail
 //! ```
 //!
-//! - [`format::load`] finds the format of the bytes and reads them into a [`profile::Profile`].
-//! - [`transform`] makes a profile of a profile: filters, renamings, several added up or laid beside.
+//! - [`format::load`] detects the format of the bytes and reads them into a [`profile::Profile`].
+//! - [`transform`] makes new profiles from profiles: it filters, renames, merges and aligns them.
 //! - [`view`] counts: options and a profile become a [`report::Report`], plain data with raw integers.
-//! - [`output`] writes a report as text, JSON, CSV, Markdown, or as a picture.
+//! - [`output`] writes a report as text, JSON, CSV, Markdown, or a picture.
 //!
 //! ```
 //! use prof::format::{Source, load};
@@ -23,11 +23,11 @@
 //! use prof::view::{Scope, TopOptions, top};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! // bytes → Profile: collapsed stacks here; the format is told by the content.
+//! // bytes → Profile: collapsed stacks here; the format is detected from the content.
 //! let bytes = b"main;parse;read 3\nmain;render 5\nmain;sleep 92\n".to_vec();
 //! let profile = load(&mut Source::from_bytes(bytes), LoadOptions::default(), None)?;
 //!
-//! // Profile → Profile: the stacks that sleep go.
+//! // Profile → Profile: hide the stacks that sleep.
 //! let (patterns, _) = Patterns::parse(&["^sleep$"], false)?;
 //! let (awake, matched) = hide_stacks(&profile, &Marks::new(&profile, &patterns));
 //! assert_eq!(matched, 1);
@@ -47,13 +47,14 @@
 //! ```
 //!
 //! Values are integers in the metric's own unit, as the profile has them, divided by the metric's
-//! `divisor`; they are never rounded before they are printed. **Self** of a function is the value of the
-//! samples that end in it, **total** of those on whose stack it stands, each counted once.
+//! `divisor`; they are never rounded before they are printed. The **self** value of a function is the
+//! sum of the samples that end in it; its **total** is the sum of the samples with the function anywhere on
+//! the stack, each counted once.
 //!
-//! Mostly the two ends fail: [`format::LoadError`] names the format and the byte or line, and outputs fail
-//! where nothing can be written, or where a unit is asked for that is none of the metric's kind. In between
-//! only what is given can fail to go together: profiles of different units, sums that leave 64 bits, a name
-//! that no function has.
+//! Errors come mainly from the two ends: [`format::LoadError`] names the format and the byte or line, and
+//! outputs fail if they cannot write or if the requested unit does not suit the metric. Steps in between fail
+//! only if their arguments do not fit together: profiles with different units, sums that do not fit in 64
+//! bits, a name that no function has.
 
 pub mod binary;
 pub mod cli;

@@ -1,12 +1,11 @@
-//! Work on ranges of rows, shared between the processors.
+//! Splitting work on ranges of rows among threads.
 
 use std::num::NonZero;
 use std::ops::Range;
 use std::thread;
 
-/// Splits `0..count` into as many ranges as there are processors, fewer where `least` rows are not
-/// worth a thread, does the work of each on a thread of its own, and returns what they made, in the
-/// order of the ranges.
+/// Splits `0..count` into ranges of at least `least` rows, at most one per processor, runs `work` on each range
+/// in its own thread, and returns the results in the order of the ranges.
 ///
 /// ```
 /// let sums = prof::parallel::ranges(100, 10, |range| range.sum::<usize>());
@@ -17,8 +16,8 @@ pub fn ranges<T: Send>(count: usize, least: usize, work: impl Fn(Range<usize>) -
     each((0..parts).map(|part| count * part / parts..count * (part + 1) / parts).collect(), work)
 }
 
-/// Does the work of each item on a thread of its own, the last one here, and returns what they made, in
-/// order.
+/// Runs the work of each item in its own thread (the last one on the current thread), and returns the
+/// results in order.
 pub fn each<I: Send, T: Send>(mut items: Vec<I>, work: impl Fn(I) -> T + Sync) -> Vec<T> {
     let Some(last) = items.pop() else { return Vec::new() };
     let work = &work;
@@ -35,7 +34,7 @@ pub fn each<I: Send, T: Send>(mut items: Vec<I>, work: impl Fn(I) -> T + Sync) -
     })
 }
 
-/// Cuts a row of weighted items into as many runs as there are processors, of about the same weight.
+/// Splits a list of weighted items into one run per processor, of about equal weight.
 pub fn balanced(weights: &[u64]) -> Vec<Range<usize>> {
     let parts = processors() as u128;
     let whole: u128 = weights.iter().map(|&weight| u128::from(weight)).sum();

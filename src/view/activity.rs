@@ -3,27 +3,27 @@
 use crate::profile::{Metric, Profile};
 use crate::unit::{Unit, duration};
 
-/// What a metric says about how busy the program was: worked out here for headers, `info` and pictures alike.
+/// How busy the program was according to a metric. Headers, `info` and pictures all use this.
 #[derive(Debug, Default)]
 pub(super) struct Activity {
-    /// How many processors were busy on average, in hundredths; known for CPU time only.
+    /// How many processors were busy on average, in hundredths; only for CPU time.
     pub(super) busy_hundredths: Option<i64>,
     /// The share of the metric that was spent waiting, in percent; `None` where it is under 1.
     pub(super) idle_percent: Option<u8>,
-    /// How long the recording took, unless that cannot be true.
+    /// How long the recording took, unless the value is implausible.
     pub(super) duration_ns: Option<i64>,
-    /// Why the numbers of the recording cannot be true.
+    /// Why the numbers of the recording are implausible.
     pub(super) warning: Option<String>,
 }
 
-/// No recording takes longer than a year: some recorders write a date where the duration belongs.
+/// Longer durations are implausible: some recorders write a date instead of the duration.
 const LONGEST: i64 = 366 * 24 * 3600 * 1_000_000_000;
 
 /// More processors than any machine has.
 const MOST_PROCESSORS: i64 = 10_000;
 
 impl Activity {
-    /// What metric number `metric` says of the whole recording, whatever filters left of it.
+    /// The activity of the whole recording according to metric number `metric`, regardless of filters.
     pub(super) fn of(profile: &Profile, metric: usize) -> Activity {
         let meta = &profile.meta;
         let shown = &meta.metrics[metric];
@@ -37,7 +37,7 @@ impl Activity {
         let activity = Activity { idle_percent, duration_ns: Some(duration_ns), ..Activity::default() };
         let Some(busy) = busy_hundredths(shown, duration_ns) else { return activity };
         let processors = meta.processors.unwrap_or(MOST_PROCESSORS);
-        // Timers are not exact: a machine may seem to have a little more than it has.
+        // Timers are not exact, so a machine may appear to use slightly more CPUs than it has.
         if busy > processors.saturating_mul(110) {
             return Activity { warning: Some(too_busy(&shown.name, busy, meta.processors)), ..activity };
         }
@@ -56,7 +56,7 @@ fn too_busy(metric: &str, busy: i64, processors: Option<i64>) -> String {
     )
 }
 
-/// CPU time by duration, without what is known to be waiting.
+/// CPU time divided by duration, not counting time known to be idle.
 fn busy_hundredths(metric: &Metric, duration_ns: i64) -> Option<i64> {
     if !metric.name.eq_ignore_ascii_case("cpu") || duration_ns <= 0 {
         return None;
@@ -66,7 +66,7 @@ fn busy_hundredths(metric: &Metric, duration_ns: i64) -> Option<i64> {
     Some(i64::try_from(hundredths).unwrap_or(i64::MAX))
 }
 
-/// It is 100 % only where nothing else was recorded.
+/// It is 100 % only if nothing else was recorded.
 fn idle_percent(metric: &Metric) -> Option<u8> {
     let (idle, total) = (i128::from(metric.idle), i128::from(metric.total.max(1)));
     let rounded = u8::try_from((idle * 100 + total / 2) / total).ok()?;

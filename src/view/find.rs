@@ -1,16 +1,16 @@
-//! Finding the functions that a person means: `prof focus FUNC`, `prof source FUNC`.
+//! Finding the functions that the user asked for: `prof focus FUNC`, `prof source FUNC`.
 
 use crate::name::{is_screen_form, nearest, screen_forms, short_name};
 use crate::pattern::{Aspect, Names, Pattern, PatternError, without_file_count};
 use crate::profile::{Column, FrameId};
 use crate::tree::{By, KeyId, Subject, marks};
 
-/// What was found.
+/// The functions that were found.
 #[derive(Clone, Debug)]
 pub(super) struct FoundKeys {
-    /// The keys meant, marked.
+    /// Whether each key is one of them.
     pub(super) wanted: Column<KeyId, bool>,
-    /// How the text was understood, where that is not plain.
+    /// How the text was interpreted, if that is not obvious.
     pub(super) note: Option<String>,
 }
 
@@ -19,17 +19,17 @@ pub(super) struct FoundKeys {
 pub enum NotFound {
     /// The text cannot be used as a pattern.
     Pattern(PatternError),
-    /// Nothing matches; these names are nearest to what was typed.
+    /// Nothing matches. These names are the most similar ones.
     Nothing(Vec<String>),
     /// These functions match, but have no value in the metric shown.
     NoValue(Vec<String>),
 }
 
-/// How many names an error offers.
+/// The number of names that an error suggests.
 const OFFERED: usize = 3;
 
-/// The keys that `text` means: those that the screen shows as exactly that, else all that match it as a
-/// pattern, else as literal text. `fixed` takes the text literally.
+/// The keys that `text` refers to: those shown on the screen as exactly this text, else all that match it as
+/// a pattern, else all that contain it literally. With `fixed` the text is always literal.
 pub(super) fn find(subject: &Subject<'_>, by: &By, text: &str, fixed: bool) -> Result<FoundKeys, NotFound> {
     let candidates = Candidates::new(subject, by);
     let (pattern, mut note) = Pattern::parse(text, fixed).map_err(NotFound::Pattern)?;
@@ -64,12 +64,12 @@ pub(super) fn find(subject: &Subject<'_>, by: &By, text: &str, fixed: bool) -> R
     Ok(FoundKeys { wanted, note })
 }
 
-/// The keys that stand on any stack.
+/// The keys that occur on any stack.
 struct Candidates<'s> {
     subject: &'s Subject<'s>,
     by: &'s By,
     keys: Vec<KeyId>,
-    /// Whether a key stands on a stack that has a value.
+    /// Whether a key occurs on a stack that has a value.
     valued: Column<KeyId, bool>,
     frames: Vec<FrameId>,
 }
@@ -102,8 +102,8 @@ impl<'s> Candidates<'s> {
         Candidates { subject, by, keys, valued, frames }
     }
 
-    /// The keys of exactly this name: in full; else those of functions of this name, wherever they
-    /// are; else those whose name is shortened to it.
+    /// The keys with exactly this full name; else those of functions with this name in any file; else
+    /// those whose shortened name it is.
     fn named(&self, name: &str) -> Vec<KeyId> {
         let plain = without_file_count(name).unwrap_or(name);
         let is = |own: &str| own == name || own == plain;

@@ -7,7 +7,7 @@ use crate::view::find::find;
 use crate::view::values::RowValues;
 use crate::view::{NotFound, Row, Scope, Sort, SortKey, threshold};
 
-/// What `focus` is told.
+/// Options for `focus`.
 #[derive(Clone, Debug)]
 pub struct FocusOptions {
     /// Metric and nodes.
@@ -18,9 +18,9 @@ pub struct FocusOptions {
     pub fixed: bool,
     /// The order of callers and callees.
     pub sort: Sort,
-    /// How many of either at most; `None` for all.
+    /// The maximum number of callers, and of callees; `None` for all.
     pub limit: Option<usize>,
-    /// Those under this share of the function are cut, in percent.
+    /// Rows with a smaller share of the function's total are left out, in percent.
     pub min_share: f64,
 }
 
@@ -38,9 +38,9 @@ impl FocusOptions {
     }
 }
 
-/// A function between its callers and callees, wherever on the stack they call each other. Several
-/// functions that match are counted as one, and calls among them are the row `(itself)`. Fails where no
-/// function matches, or none that does has a value.
+/// A function with its callers and callees, wherever on a stack they call each other. Several matching
+/// functions are counted as one, and calls among them are the row `(itself)`. Fails if no function matches,
+/// or if no matching function has a value.
 pub fn focus(profile: &Profile, options: &FocusOptions) -> Result<Focus, NotFound> {
     let subject = options.scope.subject(profile);
     let found = find(&subject, &options.scope.by, &options.function, options.fixed)?;
@@ -54,7 +54,7 @@ pub fn focus(profile: &Profile, options: &FocusOptions) -> Result<Focus, NotFoun
     if counted.is_called_back && is_set {
         let name = options.function.escape_debug();
         header.warnings.push(format!(
-            "{name}: the total is an upper bound, because these functions are called back from what they call"
+            "{name}: the total is an upper bound, because these functions are called back by functions that they call"
         ));
     }
     let measure = RowValues::new(&header);
@@ -100,7 +100,7 @@ pub fn focus(profile: &Profile, options: &FocusOptions) -> Result<Focus, NotFoun
     })
 }
 
-/// What the lists of callers and callees share.
+/// What the lists of callers and callees have in common.
 struct NeighbourLists<'s, 'p> {
     subject: &'s Subject<'p>,
     measure: &'s RowValues,
@@ -109,7 +109,7 @@ struct NeighbourLists<'s, 'p> {
 }
 
 impl NeighbourLists<'_, '_> {
-    /// The functions on one side in order, and what was cut of them.
+    /// The callers or callees in order, and what was left out.
     fn list(
         &self,
         counted: &Neighbours,
@@ -150,7 +150,7 @@ impl NeighbourLists<'_, '_> {
         self.row(NeighbourKind::Function, self.subject.keys.name(key).clone(), value, old)
     }
 
-    /// A row that is not a function, where it has a value. It is never cut.
+    /// A row that is not a function, if it has a value. It is never left out.
     fn special(
         &self,
         kind: NeighbourKind,
@@ -168,7 +168,7 @@ impl NeighbourLists<'_, '_> {
         Neighbour { name, kind, value, old, delta: old.map(|old| value - old) }
     }
 
-    /// A value of the old side as it is compared.
+    /// A value of the old side, rescaled for the comparison.
     fn scaled_value(&self, old: i64) -> i64 {
         self.measure.old(Some(old), Some(old)).total
     }
@@ -190,7 +190,7 @@ fn overlap(counted: &Neighbours) -> Overlap {
     Overlap { callers: counted.callers_excess, callees: counted.callees_excess }
 }
 
-/// The functions meant, each by itself.
+/// The matching functions, one by one.
 fn matches(subject: &Subject<'_>, keys: &[KeyId]) -> Vec<Match> {
     let counted = flat(subject);
     let mut matches: Vec<Match> = keys

@@ -1,4 +1,4 @@
-//! `graph`: one node a function, the part that matters.
+//! `graph`: the call graph with one node per function, reduced to its heaviest part.
 
 use std::cmp::Reverse;
 
@@ -9,16 +9,16 @@ use crate::view::flame::packages;
 use crate::view::values::RowValues;
 use crate::view::{Row, Scope, Sort, SortKey, threshold};
 
-/// What `graph` is told.
+/// Options for `graph`.
 #[derive(Clone, Debug)]
 pub struct GraphOptions {
     /// Metric and nodes.
     pub scope: Scope,
-    /// The order of nodes, of which the first are kept.
+    /// The order of nodes. The first ones are kept.
     pub sort: Sort,
-    /// How many nodes at most; `None` for all.
+    /// The maximum number of nodes; `None` for all.
     pub max_nodes: Option<usize>,
-    /// Edges under this share of what is shown are left out, in percent.
+    /// Edges with a smaller share of the shown total are left out, in percent.
     pub min_edge: f64,
 }
 
@@ -30,8 +30,8 @@ impl GraphOptions {
     }
 }
 
-/// The call graph: its heaviest nodes, and the edges between them. Where nodes that were left out
-/// connect two that are kept, an edge bridges them, unless other edges lead there anyway.
+/// The heaviest nodes of the call graph, and the edges between them. If two of them are connected only
+/// through nodes that were left out, a bridging edge connects them.
 pub fn graph(profile: &Profile, options: &GraphOptions) -> Graph {
     let subject = options.scope.subject(profile);
     let mut header = options.scope.header(profile, "prof.graph.v1");
@@ -109,13 +109,13 @@ fn edges(subject: &Subject<'_>, kept: &Column<KeyId, bool>) -> Vec<CallEdge> {
     edges
 }
 
-/// What an edge has on the side where it has more.
+/// The value of an edge on the side where it is greater.
 fn weight(edge: &CallEdge) -> u64 {
     edge.value.unsigned_abs().max(edge.old.unsigned_abs())
 }
 
-/// Leaves out the bridging edges, from the lightest on, whose ends are connected by other edges
-/// already: they would cross the picture and say little.
+/// Leaves out bridging edges whose ends are already connected by other edges, starting with the lightest:
+/// they would cross the picture and add little information.
 fn without_detours(mut edges: Vec<CallEdge>, keys: usize) -> Vec<CallEdge> {
     let mut callees: Column<KeyId, Vec<KeyId>> = Column::filled(Vec::new(), keys);
     for edge in &edges {
@@ -131,7 +131,7 @@ fn without_detours(mut edges: Vec<CallEdge>, keys: usize) -> Vec<CallEdge> {
     edges
 }
 
-/// Whether `callee` is reached from `caller` by more than one edge.
+/// Whether `callee` can be reached from `caller` over several edges.
 fn leads_by_others(callees: &Column<KeyId, Vec<KeyId>>, caller: KeyId, callee: KeyId) -> bool {
     let mut seen = Column::<KeyId, bool>::filled(false, callees.len());
     seen[caller] = true;
@@ -181,7 +181,7 @@ mod tests {
         let drawing = graph(&profile, &options);
         let (nodes, edges) = drawn(&drawing);
         assert_eq!(nodes, ["main 0/141", "hot 99/100", "x 0/60"]);
-        // main calls hot itself once, so that edge is none that bridges.
+        // main also calls hot directly once, so this edge is not a bridging one.
         assert_eq!(edges, ["main>x 60", "x>hot 60", "main>hot 40"]);
         assert_eq!((drawing.header.elided, drawing.header.elided_rows), (42, 5));
         let profile = from_notation("main;x;hot 60\nmain;y;hot 39\nmain;q;warm 41");

@@ -13,29 +13,30 @@ use crate::tree::{
 use crate::view::values::RowValues;
 use crate::view::{Scope, threshold};
 
-/// What `hot` is told.
+/// Options for `hot`.
 #[derive(Clone, Debug)]
 pub struct HotOptions {
     /// Metric and nodes.
     pub scope: Scope,
-    /// The fewest functions of a sequence; at least 2.
+    /// The minimum length of a sequence in functions; at least 2.
     pub min_length: usize,
-    /// The most; `None` for any number.
+    /// The maximum length; `None` for no limit.
     pub max_length: Option<usize>,
-    /// In how many contexts a sequence has to stand; at least 1.
+    /// In how many contexts a sequence must occur; at least 1.
     pub contexts: usize,
-    /// The share of its total, in percent, that has to lie outside its `contexts` − 1 heaviest ones.
+    /// The share of its total, in percent, that must be outside its `contexts` − 1 heaviest contexts.
     pub context_share: f64,
-    /// A sequence is left out if one a function longer has all of its total but this share, in percent.
+    /// A sequence is left out if one that is longer by one function has its total except for at most this share,
+    /// in percent.
     pub tolerance: f64,
-    /// How many sequences at most; `None` for all.
+    /// The maximum number of sequences; `None` for all.
     pub limit: Option<usize>,
-    /// The smallest share of what is shown that a sequence has to have, in percent.
+    /// The minimum share of the shown total that a sequence must have, in percent.
     pub min_share: f64,
 }
 
 impl HotOptions {
-    /// What is shown unless told otherwise.
+    /// The defaults of the command line.
     pub fn new(scope: Scope) -> Self {
         HotOptions {
             scope,
@@ -50,8 +51,8 @@ impl HotOptions {
     }
 }
 
-/// The heaviest path, and the call sequences that recur in several contexts; beside an old side also
-/// those that recur there.
+/// The heaviest path, and the call sequences that recur in several contexts; in a comparison also those that
+/// recur on the old side.
 pub fn hot(profile: &Profile, options: &HotOptions) -> Hot {
     let scope = &options.scope;
     let subject = scope.subject(profile);
@@ -83,7 +84,7 @@ pub fn hot(profile: &Profile, options: &HotOptions) -> Hot {
     }
 }
 
-/// A sequence, and the keys it is made of.
+/// A sequence and its keys.
 struct HotChain {
     keys: Vec<KeyId>,
     row: HotSequence,
@@ -117,7 +118,7 @@ fn found(subject: &Subject<'_>, options: &HotOptions, shown: i64) -> Vec<HotChai
     sequences.found.iter().map(chain).collect()
 }
 
-/// The sequences of both sides with the values of both, those first that changed the most.
+/// The sequences of both sides with the values of both, the largest change first.
 fn compared(subject: &Subject<'_>, header: &Header, new: Vec<HotChain>, old: Vec<HotChain>) -> Vec<HotChain> {
     let known: HashSet<Vec<KeyId>> = new.iter().map(|chain| chain.keys.clone()).collect();
     let gone = old.into_iter().filter(|chain| !known.contains(&chain.keys));
@@ -140,14 +141,14 @@ fn compared(subject: &Subject<'_>, header: &Header, new: Vec<HotChain>, old: Vec
             weight(a).cmp(&weight(b)).then_with(|| a.name.cmp(&b.name))
         });
     }
-    // What changed as much stays in order: the new side's heaviest first.
+    // Ties keep their order: the heaviest on the new side first.
     chains.sort_by_key(|chain| Reverse(chain.row.delta.map_or(0, |delta| delta.total.unsigned_abs())));
     chains
 }
 
 fn steps_of(subject: &Subject<'_>, header: &Header, rows: &[PathRow]) -> Vec<PathStep> {
     let measure = RowValues::new(header);
-    // The callee that the path does not go on to lies behind it like any other.
+    // Callees that are not on the path are left out like any other.
     let keys: Vec<KeyId> = rows.iter().map(|row| row.key).collect();
     let olds = if measure.compares() { along_path(subject, &keys, 1) } else { Vec::new() };
     let step = |(index, row): (usize, &PathRow)| {

@@ -14,8 +14,8 @@ use crate::view::resolution;
 /// One input of `info`, described before inputs were combined.
 pub type InfoSource = InfoInput;
 
-/// What is in a profile that was loaded with its labels, and what metric number `metric` of it means;
-/// `combined` says how several inputs became one.
+/// Describes a profile that was loaded with its labels, and its metric number `metric`; `combined` says how
+/// several inputs were combined.
 pub fn info(profile: &Profile, metric: usize, inputs: Vec<InfoSource>, combined: String) -> Info {
     let meta = &profile.meta;
     let symbols = &profile.symbols;
@@ -61,7 +61,7 @@ pub fn info(profile: &Profile, metric: usize, inputs: Vec<InfoSource>, combined:
     }
 }
 
-/// The recorded program and its language, as far as the first mapping and the source files tell:
+/// The recorded program and its language, inferred from the first mapping and the source files:
 /// `gpq.test (Go)`.
 fn program(profile: &Profile) -> Option<String> {
     let symbols = &profile.symbols;
@@ -78,7 +78,7 @@ fn program(profile: &Profile) -> Option<String> {
     }
 }
 
-/// The language that most source files are written in, by their endings.
+/// The language of most source files, judged by their extensions.
 fn language(profile: &Profile) -> Option<&'static str> {
     const ENDINGS: &[(&str, &str)] = &[
         (".go", "Go"),
@@ -128,7 +128,7 @@ fn metrics(profile: &Profile) -> Vec<InfoMetric> {
 
 /// The value of the samples without a stack.
 fn no_stack(profile: &Profile, metric: usize) -> i64 {
-    // Values whose sum does not fit 64 bits are not shown at all.
+    // Values whose sum does not fit in 64 bits are not shown at all.
     if profile.meta.metrics.get(metric).is_none_or(|metric| metric.too_large) {
         return 0;
     }
@@ -138,15 +138,15 @@ fn no_stack(profile: &Profile, metric: usize) -> i64 {
     rows.filter(|&(&stack, _)| empty(stack)).map(|(_, &value)| value).sum()
 }
 
-/// Number of stacks that differ in their functions. Stacks of the model differ in lines and addresses
-/// too.
+/// The number of stacks that differ in their functions. The stacks of a profile can also differ in lines and
+/// addresses only.
 fn distinct_stacks(profile: &Profile) -> u64 {
     let stacks = &profile.stacks;
     if stacks.len() < 2 {
         return stacks.len() as u64;
     }
     let keys = Keys::new(profile, &By::Function);
-    // Where every frame is a function of its own, stacks differ in their functions as they do in frames.
+    // If every frame is a different function, stacks differ in their functions whenever they differ at all.
     if keys.ids().count() == profile.symbols.frames.len() {
         return stacks.len() as u64;
     }
@@ -172,7 +172,7 @@ fn depth(profile: &Profile) -> Depth {
     Depth { median, max: depths.last().copied().unwrap_or(0) }
 }
 
-/// Functions that stand for code without a name, such as `[libc.so.6]`.
+/// Placeholder functions for unnamed code, such as `[libc.so.6]`.
 fn unnamed(profile: &Profile) -> u64 {
     let is_unnamed = |name: &str| {
         name == "<unknown>" || name == "[unknown]" || (name.starts_with('[') && name.ends_with(']'))

@@ -1,4 +1,4 @@
-//! `labels`: label keys and values, with their share.
+//! `labels`: label keys and values with their totals.
 
 use hashbrown::{HashMap, HashSet};
 
@@ -7,14 +7,14 @@ use crate::report::{LabelKey, LabelShare, LabelText, Labels, More};
 use crate::view::Scope;
 use crate::view::values::RowValues;
 
-/// What `labels` is told.
+/// Options for `labels`.
 #[derive(Clone, Debug)]
 pub struct LabelsOptions {
     /// The metric.
     pub scope: Scope,
-    /// How many values a key at most; `None` for all.
+    /// The maximum number of values per key; `None` for all.
     pub limit: Option<usize>,
-    /// Values under this share of what is shown are cut, in percent.
+    /// Values with a smaller share of the shown total are left out, in percent.
     pub min_share: f64,
 }
 
@@ -86,7 +86,7 @@ fn sum_by_set(profile: &Profile, metric: usize, old: Option<usize>) -> HashMap<L
     sums
 }
 
-/// Those first that changed the most, or without an old side that have the most.
+/// Sorts by the largest change, or without an old side by the largest value.
 fn by_weight(a: &LabelShare, b: &LabelShare) -> std::cmp::Ordering {
     let weight = |share: &LabelShare| share.delta.unwrap_or(share.total).unsigned_abs();
     let heaviest = weight(b).cmp(&weight(a));

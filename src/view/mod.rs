@@ -1,4 +1,4 @@
-//! One file a view: options, and a pure function from a profile to a report.
+//! Views: one file per view, with its options and a pure function from a profile to a report.
 
 mod activity;
 mod diff;
@@ -45,42 +45,42 @@ use crate::transform::{Marks, artefacts, foldable};
 use crate::tree::{By, KeyCalls, KeyId, Subject, neighbours};
 use crate::unit::{Family, Unit};
 
-/// What every counting view is told.
+/// Options shared by all views that count: what to show, by which nodes, compared with what.
 #[derive(Clone, Debug)]
 pub struct Scope {
-    /// Numbers of the metrics to show; the first is the one sorted by. Never empty.
+    /// The numbers of the metrics to show, never empty. Rows are sorted by the first.
     pub metrics: Vec<usize>,
-    /// What the nodes are.
+    /// What a node is: a function, a line, a file …
     pub by: By,
-    /// What `--focus` means: a view from the bottom up starts at these frames only.
+    /// The frames that match `--focus`: a bottom-up view starts only at these.
     pub focus: Option<Marks>,
-    /// What leads to `--focus`, where a view draws that apart: the profile shown then starts there.
+    /// The callers of `--focus`, if the view shows them separately; the main profile then starts at the focus.
     pub callers: Option<Profile>,
     /// The old side to compare with, if there is one.
     pub base: Option<BaseSide>,
-    /// What is to be marked among the rows.
+    /// Which rows to highlight.
     pub highlight: Option<Marking>,
 }
 
-/// What is to be marked: `--highlight`.
+/// The value of `--highlight`.
 #[derive(Clone, Debug)]
 pub struct Marking {
     /// The pattern as typed.
     pub pattern: String,
-    /// The frames it means.
+    /// The frames that match it.
     pub marks: Marks,
 }
 
-/// The old side of a comparison, as one more metric of the profile shown.
+/// The old side of a comparison, as an additional metric of the profile.
 #[derive(Clone, Debug)]
 pub struct BaseSide {
     /// Its inputs, as given.
     pub inputs: Vec<String>,
     /// The number of the metric that holds the values of the old side.
     pub metric: usize,
-    /// What is known of its recording.
+    /// What is known about its recording.
     pub recording: About,
-    /// How its sums are made comparable.
+    /// How its values are rescaled for the comparison.
     pub normalize: Normalize,
 }
 
@@ -97,7 +97,7 @@ impl Scope {
         }
     }
 
-    /// Which nodes are marked, and what runs through them.
+    /// Which nodes are highlighted, and their combined total.
     fn highlight(&self, subject: &Subject<'_>) -> Option<Highlight> {
         let Marking { pattern, marks } = self.highlight.as_ref()?;
         let mut marked = Column::<KeyId, bool>::filled(false, subject.keys.len());
@@ -130,14 +130,14 @@ impl Scope {
         Subject::new(profile, &self.by, &series)
     }
 
-    /// Says of how many rows the total is not known exactly, where only calls are known.
+    /// A note on rows whose total is only an upper bound, for profiles of calls.
     fn note_of_bounds(&self, subject: &Subject<'_>) -> Option<String> {
         let bounds = subject.calls.as_ref().map_or(0, KeyCalls::upper_bounds);
         let (one, several) = self.by.noun();
         let rows = if bounds == 1 { one } else { several };
         (bounds > 0).then(|| {
             format!(
-                "the totals of {bounds} {rows} are upper bounds: they are called back from what they call"
+                "the totals of {bounds} {rows} are upper bounds, because they are called back by functions that they call"
             )
         })
     }
@@ -192,17 +192,17 @@ impl Scope {
     }
 }
 
-/// Says that a tree is an approximation, where the profile holds calls, not stacks.
+/// Adds the warning that a tree is an approximation, if the profile holds calls instead of stacks.
 fn approximate(header: &mut Header, profile: &Profile) {
     if profile.calls.is_none() {
         return;
     }
-    let text = "approximated from calls: callers share a function's cost as they are charged".to_string();
+    let text = "approximated from calls: a function's cost is divided among its callers in proportion to what each call cost".to_string();
     header.warnings.push(text.clone());
     header.about.approximation = Some(text);
 }
 
-/// What the text says of the old side.
+/// What text output says about the old side.
 fn base_about(profile: &Profile, base: &BaseSide) -> BaseAbout {
     let scaled = |value| values::scaled(value, base.normalize.ratio);
     let recording = Some(Box::new(base.recording.clone()));
@@ -229,8 +229,8 @@ fn metric_name(profile: &Profile, number: usize) -> MetricName {
     }
 }
 
-/// What all values of a metric are multiples of; 0 where nobody needs to know. Time counted in ticks of
-/// 10.1ms is known to 10ms and no better, whatever digits the ticks themselves have.
+/// The common divisor of all values of a metric; 0 if it does not matter. Time counted in ticks of 10.1ms is
+/// accurate to about 10ms, so further digits of the ticks are ignored.
 fn resolution(profile: &Profile, metric: usize) -> i64 {
     let shown = &profile.meta.metrics[metric];
     let family = Unit::parse(&shown.unit).family();
@@ -261,7 +261,7 @@ fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
-/// What the header line says of the recording, as far as the profile knows it.
+/// What the header line says about the recording, as far as it is known.
 pub fn about(profile: &Profile, metric: usize) -> About {
     let meta = &profile.meta;
     let shown = &meta.metrics[metric];
@@ -279,7 +279,7 @@ pub fn about(profile: &Profile, metric: usize) -> About {
     }
 }
 
-/// How many samples the recorder took: what the companion metric counts, else total by period.
+/// How many samples were taken: the total of the companion metric, else the total divided by the period.
 fn samples(profile: &Profile, metric: usize) -> Option<i64> {
     let meta = &profile.meta;
     let shown = &meta.metrics[metric];

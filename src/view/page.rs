@@ -13,7 +13,7 @@ use crate::view::{Scope, about, metric_name};
 /// Options for the page.
 #[derive(Clone, Debug)]
 pub struct PageOptions {
-    /// The metric shown first, and what nodes are.
+    /// The metric that is shown first, and what a node is.
     pub scope: Scope,
     /// Title of the page.
     pub title: String,

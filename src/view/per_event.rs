@@ -10,8 +10,8 @@ use crate::report::{Name, Pair, Top, TopRow, Tree, Values};
 use crate::unit;
 use crate::view::{Scope, TopOptions, top};
 
-/// The number of the metric that counts what metric number `metric` weighs, where there is one: calls,
-/// where they are counted, else what counts its events.
+/// The number of the metric that counts the events of metric number `metric`, if there is one: calls if they
+/// are counted, else the companion metric.
 pub fn companion(profile: &Profile, metric: usize) -> Option<usize> {
     let meta = &profile.meta;
     if let Some(calls) = &profile.calls {
@@ -21,8 +21,8 @@ pub fn companion(profile: &Profile, metric: usize) -> Option<usize> {
     counts_of(&meta.metrics[metric].name).iter().find_map(named)
 }
 
-/// The flat view of a metric with the events that number `events` counts beside each row, sorted by
-/// what one event costs. The values stay sums: who divides decides how to round.
+/// The flat view of a metric with the number of events (metric number `events`) per row, sorted by the cost of
+/// one event. Values remain sums; the output divides and rounds.
 pub fn top_per_event(profile: &Profile, options: &TopOptions, events: usize) -> Top {
     let scope = with_events(options.scope.clone(), events);
     let mut found = top(profile, &TopOptions { scope, limit: None, ..options.clone() });
@@ -39,8 +39,8 @@ pub fn top_per_event(profile: &Profile, options: &TopOptions, events: usize) -> 
     found
 }
 
-/// The flat view with how often each function was called and what one call costs, where the profile holds
-/// calls and one metric is shown that is not their number.
+/// The flat view with the number of calls and the cost of one call, if the profile holds calls and the only
+/// metric shown is not the number of calls.
 pub fn top_with_calls(profile: &Profile, options: &TopOptions) -> Top {
     let mut found = top(profile, options);
     let is_alone = options.scope.metrics.len() == 1 && options.scope.base.is_none();
@@ -60,15 +60,14 @@ pub fn top_with_calls(profile: &Profile, options: &TopOptions) -> Top {
     found
 }
 
-/// The scope of a metric with what counts its events beside it.
+/// The scope of a metric followed by the metric that counts its events.
 #[must_use]
 pub fn with_events(scope: Scope, events: usize) -> Scope {
     Scope { metrics: vec![scope.metrics[0], events], ..scope }
 }
 
-/// A tree of a metric and of the events that number `events` counts, made by [`with_events`], with the events
-/// of each row beside its values. The rows stay in the order of their sums, in which a caller comes before
-/// what it calls.
+/// A tree of a metric, with the number of events (metric number `events`) per row; the scope comes from
+/// [`with_events`]. Rows stay in the order of their sums, with callers before their callees.
 #[must_use]
 pub fn tree_per_event(mut found: Tree, profile: &Profile, events: usize) -> Tree {
     found.header.metrics.clear();
@@ -80,20 +79,20 @@ pub fn tree_per_event(mut found: Tree, profile: &Profile, events: usize) -> Tree
     found
 }
 
-/// Takes the second of two metrics out of the values of a row.
+/// Removes the second of two metrics from the values of a row.
 fn take_events(values: &mut Values) -> Pair {
     let events = values.values.take().and_then(|values| values.0.get(1).map(|&(_, pair)| pair));
     events.unwrap_or_default()
 }
 
-/// The dearest first: by self of one event, then by total.
+/// The most expensive first: by self per event, then by total per event.
 fn by_mean(a: &TopRow, b: &TopRow) -> Ordering {
     let events = |row: &TopRow| row.events.unwrap_or_default();
     let own = compare(b.values.self_value, events(b).self_value, a.values.self_value, events(a).self_value);
     own.then_with(|| compare(b.values.total, events(b).total, a.values.total, events(a).total))
 }
 
-/// Compares `x / m` with `y / n` exactly; what has no events counts as 0.
+/// Compares `x / m` with `y / n` exactly; rows without events count as 0.
 fn compare(x: i64, m: i64, y: i64, n: i64) -> Ordering {
     let [x, y] = [(x, m), (y, n)].map(|(value, events)| if events == 0 { (0, 1) } else { (value, events) });
     let product = |value: i64, events: i64| i128::from(value) * i128::from(events);

@@ -24,15 +24,15 @@ pub enum SortKey {
     New,
 }
 
-/// Sort keys, the first the most important.
+/// Sort keys, the most important first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sort {
     keys: Vec<(SortKey, bool)>,
-    /// Which of its values a view compares where old, new or delta are asked for.
+    /// Whether old, new and delta compare self instead of total.
     by_self: bool,
 }
 
-/// A row as it is compared. Values are compared without their signs.
+/// The values of a row that sorting compares. Signs are ignored.
 #[derive(Clone, Copy, Debug)]
 pub struct Row<'r> {
     /// The values shown: the new side of a comparison.
@@ -49,20 +49,20 @@ impl Sort {
         Sort { keys: vec![(key, false)], by_self: key == SortKey::SelfValue }
     }
 
-    /// Whether it takes two sides to compare rows so.
+    /// Whether this order needs a comparison of two sides.
     pub fn compares_sides(&self) -> bool {
         let is_of_sides = |key: &SortKey| matches!(key, SortKey::Delta | SortKey::Old | SortKey::New);
         self.keys.iter().any(|(key, _)| is_of_sides(key))
     }
 
-    /// Compares the selfs where old, new or delta are asked for, rather than the totals.
+    /// Makes old, new and delta compare self instead of total.
     #[must_use]
     pub fn of_self(mut self, by_self: bool) -> Self {
         self.by_self = by_self;
         self
     }
 
-    /// The order of two rows. Ties of self are broken by total, ties of total by self, the rest by
+    /// The order of two rows. Ties in self are broken by total, ties in total by self, and remaining ties by
     /// name.
     pub fn compare(&self, a: Row<'_>, b: Row<'_>) -> Ordering {
         for &(key, reversed) in &self.keys {
@@ -115,7 +115,7 @@ impl FromStr for Sort {
                 "delta" => SortKey::Delta,
                 "old" => SortKey::Old,
                 "new" => SortKey::New,
-                _ => return Err(format!("`{name}` is none of self, total, children, name, delta, old, new")),
+                _ => return Err(format!("`{name}` is not one of self, total, children, name, delta, old, new")),
             };
             keys.push((key, reversed));
         }

@@ -11,16 +11,16 @@ use crate::view::find::find;
 use crate::view::values::RowValues;
 use crate::view::{NotFound, Row, Scope, Sort, SortKey};
 
-/// What `source` is told.
+/// Options for `source`.
 #[derive(Clone, Debug)]
 pub struct SourceOptions {
     /// Metric and filters; nodes are always functions.
     pub scope: Scope,
     /// The function, as typed.
     pub function: String,
-    /// Whether it is taken literally.
+    /// Whether it is literal text rather than a regular expression.
     pub fixed: bool,
-    /// How many functions at most; `None` for all.
+    /// The maximum number of functions; `None` for all.
     pub limit: Option<usize>,
 }
 
@@ -29,18 +29,18 @@ pub struct SourceOptions {
 pub enum SourceText {
     /// The file that was read, and its lines.
     Found(String, Vec<String>),
-    /// The first places that were looked at in vain.
+    /// The first paths that were tried without success.
     Missing(Vec<String>),
 }
 
-/// Lines that are shown before the first and after the last line with a value.
+/// The number of lines shown before the first and after the last line with a value.
 const AROUND: u32 = 3;
 
-/// Self and total of every line of the functions that match.
+/// Self and total of every line of the matching functions.
 ///
-/// A line's total counts a sample once, however often the line recurs on its stack. `text_of` finds
-/// the source of a file by the name that the profile has for it. Fails where no function matches, or none
-/// that does has a value.
+/// A line's total counts a sample once, however often the line recurs on its stack. `text_of` returns
+/// the source of a file, given its name in the profile. Fails if no function matches, or if no matching
+/// function has a value.
 pub fn source(
     profile: &Profile,
     options: &SourceOptions,
@@ -80,8 +80,8 @@ type PairBySide = [Pair; 2];
 /// Values by line number.
 type LineValues = BTreeMap<u32, PairBySide>;
 
-/// The lines of functions: by function, then by the file that the lines stand in, since functions of one
-/// name may stand in several.
+/// The lines of functions, by function and then by file, because functions of the same name can be in several
+/// files.
 type LinesByFile<'s> = HashMap<KeyId, BTreeMap<&'s str, LineValues>>;
 
 /// The lines of the wanted functions.
@@ -114,8 +114,8 @@ fn count_lines<'s>(subject: &'s Subject<'_>, wanted: &dyn Fn(KeyId) -> bool) -> 
     counted
 }
 
-/// The same of calls: a line's total is what it costs by itself and what it calls, but never more than
-/// its function's, whose recursive calls contain each other.
+/// The same for profiles of calls: a line's total is its own cost plus that of its calls, but at most the
+/// function's total, because recursive calls contain each other.
 fn lines_of_calls<'s>(
     subject: &'s Subject<'_>,
     calls: &CallTable,
@@ -156,7 +156,7 @@ fn lines_of_calls<'s>(
     counted
 }
 
-/// What was counted, and where its source is.
+/// The counted lines and the source of their files.
 struct View<'s, 'p> {
     subject: &'s Subject<'p>,
     measure: RowValues,
@@ -166,7 +166,7 @@ struct View<'s, 'p> {
 }
 
 impl View<'_, '_> {
-    /// What a function has on both sides.
+    /// The values of a function on both sides.
     fn sides(&self, key: KeyId) -> PairBySide {
         let mut sides = PairBySide::default();
         let columns = self.counted.self_value.iter().zip(&self.counted.total);
@@ -181,13 +181,13 @@ impl View<'_, '_> {
         Row { new, old: self.measure.old_pair(old).unwrap_or_default(), name: self.subject.keys.name(key) }
     }
 
-    /// A function, once for each file that it has lines in.
+    /// The report of a function, one per file with lines of it.
     fn functions(&self, key: KeyId) -> Vec<SourceFunction> {
         let files = self.lines.get(&key).into_iter().flatten();
         files.map(|(file, lines)| self.function(key, file, lines)).collect()
     }
 
-    /// A line, and what it has on both sides.
+    /// The report of a line with its values on both sides.
     fn line(&self, number: u32, [new, old]: PairBySide, text: Option<String>) -> SourceLine {
         let old = self.measure.old_pair(old);
         let (self_value, total) = (new.self_value, new.total);
@@ -212,7 +212,7 @@ impl View<'_, '_> {
                 let mut lines: Vec<SourceLine> =
                     values.keys().filter(|&&n| n == 0).map(|&n| line(n, None)).collect();
                 lines.extend((first..=last).map(|n| line(n, text.get(n as usize - 1).cloned())));
-                // A file that is shorter than the profile says is not the one that was profiled.
+                // A file with fewer lines than the profile mentions is not the version that was profiled.
                 lines.extend(known().filter(|&n| n > last).map(|n| line(n, None)));
                 (lines, Origin::Found(path))
             }

@@ -8,16 +8,16 @@ use crate::tree::{Flat, KeyCalls, KeyId, Subject, flat};
 use crate::view::values::RowValues;
 use crate::view::{Row, Scope, Sort, SortKey, threshold};
 
-/// What `top` is told.
+/// Options for `top`.
 #[derive(Clone, Debug)]
 pub struct TopOptions {
     /// Metrics and nodes.
     pub scope: Scope,
     /// The order of rows.
     pub sort: Sort,
-    /// How many rows at most; `None` for all.
+    /// The maximum number of rows; `None` for all.
     pub limit: Option<usize>,
-    /// Rows whose total is under this share of what is shown are cut, in percent.
+    /// Rows whose total is a smaller share of the shown total are left out, in percent.
     pub min_share: f64,
 }
 
@@ -48,7 +48,7 @@ pub fn top(profile: &Profile, options: &TopOptions) -> Top {
         }
     }
     let order = |(a, _): &(Row<'_>, KeyId), (b, _): &(Row<'_>, KeyId)| options.sort.compare(*a, *b);
-    // Twenty of thousands are found before they are sorted.
+    // Selecting the first twenty of thousands is faster than sorting all.
     if let Some(limit) = options.limit.filter(|&limit| limit < heavy.len()) {
         heavy.select_nth_unstable_by(limit, order);
         for (_, key) in heavy.drain(limit..) {
@@ -79,7 +79,7 @@ fn row<'s>(subject: &'s Subject<'_>, counted: &Flat, measure: &RowValues, key: K
 
 fn report_row(subject: &Subject<'_>, counted: &Flat, measure: &RowValues, key: KeyId, whole: i64) -> TopRow {
     let this = subject.keys.get(key);
-    // A call of a function is no call of what it calls, so that self and total are one.
+    // A call of a function is not a call of its callees, so self and total are equal.
     let counts_calls = subject.calls.as_ref().is_some_and(KeyCalls::counts_calls);
     let values = measure.values(
         counted.self_value.iter().map(|column| column[key]),
@@ -100,8 +100,8 @@ fn report_row(subject: &Subject<'_>, counted: &Flat, measure: &RowValues, key: K
     }
 }
 
-/// Takes the mark from rows that owe it to waiting: to stacks that are idle, to functions that wait, or to
-/// V8's `(program)`, which stands for whatever is not JavaScript.
+/// Unmarks rows that are marked only because of waiting: idle stacks, functions that wait, and V8's
+/// `(program)`, which stands for everything that is not JavaScript.
 fn unmark_idle(subject: &Subject<'_>, metric: usize, keys: &[KeyId], rows: &mut [TopRow], whole: i64) {
     if subject.calls.is_some() || rows.iter().all(|row| !row.candidate) {
         return;

@@ -1,4 +1,4 @@
-//! `tree`: the call tree from the top down, and from the bottom up.
+//! `tree`: the call tree, top-down and bottom-up.
 
 use crate::profile::{Budget, Column, Id, Profile, TooLarge};
 use crate::report::{Direction, Name, Pair, Tree, TreeRow};
@@ -8,25 +8,25 @@ use crate::tree::{
 use crate::view::values::RowValues;
 use crate::view::{Row, Scope, Sort, SortKey, approximate, threshold};
 
-/// What `tree` is told.
+/// Options for `tree`.
 #[derive(Clone, Debug)]
 pub struct TreeOptions {
     /// Metrics and nodes.
     pub scope: Scope,
-    /// The order of siblings; from the bottom up that of the functions at the outermost, whose
+    /// The order of siblings. In the bottom-up tree it applies to the functions at the outermost level; their
     /// callers are sorted by total.
     pub sort: Sort,
-    /// How many rows at most, the heaviest; from the bottom up, how many functions. `None` for all.
+    /// The maximum number of rows, heaviest first; in the bottom-up tree the number of functions. `None` for all.
     pub limit: Option<usize>,
-    /// Rows under this share are cut, in percent: of what is shown, or from the bottom up of the
-    /// function on top.
+    /// Rows with a smaller share are left out, in percent: of the shown total, or in the bottom-up tree of the
+    /// function at the outermost level.
     pub min_share: f64,
-    /// How many levels at most; `None` for all.
+    /// The maximum number of levels; `None` for all.
     pub depth: Option<usize>,
-    /// Whether rows with the same numbers share a line, and so count once towards the limit.
+    /// Whether rows with the same numbers share a line and so count once towards the limit.
     pub join: bool,
-    /// How much memory the rows may take. From the bottom up they can be many more than the profile
-    /// has frames: each function of a stack of 20,000 has up to 20,000 callers.
+    /// The memory limit for the rows. A bottom-up tree can have far more rows than the profile has frames: each
+    /// function of a stack of 20,000 has up to 20,000 callers.
     pub budget: Budget,
 }
 
@@ -45,7 +45,7 @@ impl TreeOptions {
     }
 }
 
-/// The call tree from the top down.
+/// The top-down call tree.
 pub fn tree(profile: &Profile, options: &TreeOptions) -> Tree {
     let subject = options.scope.subject(profile);
     let mut header = options.scope.header(profile, "prof.tree.v1");
@@ -111,7 +111,7 @@ pub fn tree(profile: &Profile, options: &TreeOptions) -> Tree {
     tree
 }
 
-/// The functions and, below each, its callers. Fails where the rows take more memory than they may.
+/// The functions and, below each, its callers. Fails if the rows exceed the memory limit.
 pub fn bottom_up(profile: &Profile, options: &TreeOptions) -> Result<Tree, TooLarge> {
     let subject = options.scope.subject(profile);
     let counted = flat(&subject);
@@ -221,7 +221,7 @@ fn sort_row<'s>(subject: &'s Subject<'_>, measure: &RowValues, node: Node<'_>) -
     Row { new, old, name: subject.keys.name(node.key) }
 }
 
-/// A caller is weighed by the function's total and self, which stand in the two halves of its values.
+/// The weight of a caller: the function's total and self are the two halves of its values.
 fn caller_row<'s>(subject: &'s Subject<'_>, measure: &RowValues, node: Node<'_>) -> Row<'s> {
     let series = subject.series.len();
     let new = Pair { self_value: node.total[series], total: node.total[0] };
@@ -229,7 +229,7 @@ fn caller_row<'s>(subject: &'s Subject<'_>, measure: &RowValues, node: Node<'_>)
     Row { new, old, name: subject.keys.name(node.key) }
 }
 
-/// The nodes that only pass on what they were given: no self, and one callee with the same total.
+/// The nodes that only pass through: no self, and a single callee with the same total.
 fn joined_nodes(tree: &CallTree) -> Column<NodeId, bool> {
     let mut joined = Column::filled(false, tree.len());
     for node in tree.parent.ids().skip(1) {
@@ -245,7 +245,7 @@ fn joined_nodes(tree: &CallTree) -> Column<NodeId, bool> {
 }
 
 /// Marks the heaviest rows, at most `limit`, and the callers that connect them to the root.
-/// The first `weighing` series say how heavy a row is.
+/// The first `weighing` series determine the weight of a row.
 fn heaviest(
     tree: &CallTree,
     joined: &Column<NodeId, bool>,

@@ -3,8 +3,8 @@
 use crate::kind::{KINDS, Kind};
 use crate::report::{TypeRow, Types};
 
-/// The known profile types whose name is `name` (all where none is given), that profilers of
-/// `language` record. Names are compared without regard to case; metric names count too.
+/// The known profile types that are called `name` or have a metric of that name, and that profilers of
+/// `language` record; all if neither is given. Case does not matter.
 pub fn types(name: Option<&str>, language: Option<&str>) -> Types {
     let is = |known: &str| name.is_none_or(|name| known.eq_ignore_ascii_case(name));
     let is_type = KINDS.iter().any(|kind| is(kind.name));

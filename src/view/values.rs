@@ -1,23 +1,23 @@
-//! From series of counted values to the values of a report's row.
+//! Turning series of counted values into the values of report rows.
 
 use crate::report::{ByMetric, Header, Name, Pair, Values};
 
-/// Makes the values of rows: of one metric, of several side by side, or of two sides.
+/// Computes the values of rows: for one metric, for several, or for the two sides of a comparison.
 pub(super) struct RowValues {
     names: Vec<Name>,
-    /// What the sums of the old side, the last series, are multiplied by; `None` without one.
+    /// The factor for the values of the old side, which is the last series; `None` without an old side.
     old_ratio: Option<f64>,
 }
 
 impl RowValues {
-    /// The measure of the metrics and sides that `header` names.
+    /// For the metrics and sides in `header`.
     pub(super) fn new(header: &Header) -> Self {
         let names = header.metrics.iter().map(|metric| metric.metric.name.as_str().into()).collect();
         let ratio = || header.normalize.as_ref().map_or(1.0, |normalize| normalize.ratio);
         RowValues { names, old_ratio: header.base.as_ref().map(|_| ratio()) }
     }
 
-    /// The values of a row whose self and total are given a series.
+    /// The values of a row, given self and total for each series.
     pub(super) fn values(
         &self,
         self_value: impl Iterator<Item = i64>,
@@ -42,8 +42,8 @@ impl RowValues {
         }
     }
 
-    /// How many of the series weigh a row: both sides of a comparison, and the first of several metrics,
-    /// whose units differ.
+    /// How many of the series count towards the weight of a row: both sides of a comparison, but only the first
+    /// of several metrics, because their units differ.
     pub(super) fn weighing(&self) -> usize {
         if self.names.len() > 1 { 1 } else { usize::MAX }
     }
@@ -53,7 +53,7 @@ impl RowValues {
         self.old_ratio.is_some()
     }
 
-    /// The old side of a row, whose series are given like those of [`RowValues::values`]; zero without one.
+    /// The old side of a row, from series in the order of [`RowValues::values`]; zero without an old side.
     pub(super) fn old(&self, self_value: Option<i64>, total: Option<i64>) -> Pair {
         match (self.old_ratio, self_value, total) {
             (Some(ratio), Some(self_value), Some(total)) => scaled_pair(Pair { self_value, total }, ratio),
@@ -63,12 +63,12 @@ impl RowValues {
 }
 
 impl RowValues {
-    /// The old side of a row, made comparable; `None` without one.
+    /// The rescaled old side of a row; `None` without one.
     pub(super) fn old_pair(&self, old: Pair) -> Option<Pair> {
         self.old_ratio.map(|ratio| scaled_pair(old, ratio))
     }
 
-    /// The same of one value.
+    /// The same for a single value.
     pub(super) fn old_value(&self, old: i64) -> Option<i64> {
         self.old_ratio.map(|ratio| scaled(old, ratio))
     }
@@ -78,8 +78,8 @@ fn scaled_pair(pair: Pair, ratio: f64) -> Pair {
     Pair { self_value: scaled(pair.self_value, ratio), total: scaled(pair.total, ratio) }
 }
 
-/// A sum of the old side made comparable with the new one; a ratio of 1 leaves it as it is.
+/// A rescaled value of the old side. A ratio of 1 leaves it exactly as it is.
 pub(super) fn scaled(value: i64, ratio: f64) -> i64 {
-    #[expect(clippy::float_cmp, reason = "exactly 1 is what stands where nothing is to be scaled")]
+    #[expect(clippy::float_cmp, reason = "the ratio is exactly 1 if nothing is rescaled")]
     if ratio == 1.0 { value } else { (value as f64 * ratio).round() as i64 }
 }

@@ -1,9 +1,9 @@
-//! Imports go one way: each layer may use those above it in this list, never those below.
+//! Imports go in one direction: each layer may use those above it in this list, never those below.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The rooms of the crate, layer by layer. Rooms of one layer may use each other only where it says so.
+/// The modules of the crate, layer by layer. Modules of one layer may use each other only if `ALLOWED` says so.
 const LAYERS: &[&[&str]] = &[
     &["unit", "name", "pattern", "report", "stats", "kind", "parallel"],
     &["profile", "binary"],
@@ -13,9 +13,9 @@ const LAYERS: &[&[&str]] = &[
     &["cli"],
 ];
 
-/// Uses within a layer, and the few across, that are meant.
+/// Exceptions: the user, and the module it may use.
 const ALLOWED: &[(&str, &str)] = &[
-    // The verdict on a row is what the statistics found.
+    // Rows have the verdicts of the statistics.
     ("report", "stats"),
 ];
 
@@ -23,13 +23,13 @@ const ALLOWED: &[(&str, &str)] = &[
 fn imports_go_one_way() {
     let mut wrong = Vec::new();
     for file in rust_files(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src"))) {
-        let room = room_of(&file);
-        let Some(layer) = layer_of(&room) else { continue };
+        let module = module_of(&file);
+        let Some(layer) = layer_of(&module) else { continue };
         let text = fs::read_to_string(&file).unwrap();
-        for used in used_rooms(&text) {
+        for used in used_modules(&text) {
             let Some(used_layer) = layer_of(&used) else { continue };
-            let meant = ALLOWED.contains(&(room.as_str(), used.as_str()));
-            if used != room && used_layer >= layer && !meant {
+            let meant = ALLOWED.contains(&(module.as_str(), used.as_str()));
+            if used != module && used_layer >= layer && !meant {
                 wrong.push(format!("{} uses crate::{used}", file.display()));
             }
         }
@@ -38,55 +38,55 @@ fn imports_go_one_way() {
 }
 
 #[test]
-fn every_room_has_a_layer() {
+fn every_module_has_a_layer() {
     let lib = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/src/lib.rs")).unwrap();
-    let rooms = lib.lines().filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';'));
-    let homeless: Vec<&str> = rooms.filter(|room| layer_of(room).is_none()).collect();
-    assert!(homeless.is_empty(), "not in the list of layers: {homeless:?}");
+    let modules = lib.lines().filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';'));
+    let without_layer: Vec<&str> = modules.filter(|module| layer_of(module).is_none()).collect();
+    assert!(without_layer.is_empty(), "not in the list of layers: {without_layer:?}");
 }
 
-/// What is not needed any more is not allowed any more.
+/// Exceptions that are no longer needed must be removed.
 #[test]
-fn every_allowance_is_used() {
+fn every_exception_is_used() {
     let files = rust_files(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src")));
-    for (room, used) in ALLOWED {
+    for (module, used) in ALLOWED {
         let uses = |file: &&PathBuf| {
-            room_of(file) == *room
-                && used_rooms(&fs::read_to_string(file).unwrap()).iter().any(|name| name == used)
+            module_of(file) == *module
+                && used_modules(&fs::read_to_string(file).unwrap()).iter().any(|name| name == used)
         };
-        assert!(files.iter().any(|file| uses(&file)), "{room} does not use {used}");
+        assert!(files.iter().any(|file| uses(&file)), "{module} does not use {used}");
     }
 }
 
-/// Outputs see reports, and what these are made of, only.
+/// Outputs see only reports and what these consist of.
 #[test]
-fn outputs_never_see_profiles() {
+fn outputs_do_not_use_profiles() {
     for file in rust_files(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src/output"))) {
-        for used in used_rooms(&fs::read_to_string(&file).unwrap()) {
+        for used in used_modules(&fs::read_to_string(&file).unwrap()) {
             let is_hidden = ["profile", "binary", "format", "transform", "tree", "view", "cli"];
             assert!(!is_hidden.contains(&used.as_str()), "{} sees crate::{used}", file.display());
         }
     }
 }
 
-fn layer_of(room: &str) -> Option<usize> {
-    LAYERS.iter().position(|rooms| rooms.contains(&room))
+fn layer_of(module: &str) -> Option<usize> {
+    LAYERS.iter().position(|modules| modules.contains(&module))
 }
 
-fn room_of(file: &Path) -> String {
+fn module_of(file: &Path) -> String {
     let below = file.strip_prefix(concat!(env!("CARGO_MANIFEST_DIR"), "/src")).unwrap();
     let first = below.components().next().unwrap().as_os_str().to_string_lossy().into_owned();
     first.trim_end_matches(".rs").to_string()
 }
 
-/// The rooms that a file names as `crate::room`, tests aside.
-fn used_rooms(text: &str) -> Vec<String> {
+/// The modules that a file names as `crate::module`, not counting its tests.
+fn used_modules(text: &str) -> Vec<String> {
     let production = text.split("#[cfg(test)]").next().unwrap_or_default();
     let after = production.split("crate::").skip(1);
     after.map(|rest| rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()).collect()
 }
 
-/// Whether a file holds nothing but the tests of another.
+/// Whether a file holds only the tests of another file.
 fn is_test(path: &Path) -> bool {
     path.file_stem().is_some_and(|stem| stem == "tests" || stem.to_string_lossy().ends_with("_tests"))
 }

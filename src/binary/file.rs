@@ -24,7 +24,7 @@ struct Segment {
 }
 
 impl<'data, R: ReadRef<'data>> Binary<'data, R> {
-    /// Reads the headers. The error says why the file is no binary.
+    /// Reads the headers. The error says why the file is not a binary.
     pub fn parse(data: R) -> Result<Self, String> {
         let file = File::parse(data).map_err(|error| error.to_string())?;
         let segments = file.segments().map(|segment| {
@@ -79,7 +79,7 @@ impl<'data, R: ReadRef<'data>> Binary<'data, R> {
         self.file.is_little_endian()
     }
 
-    /// The address as the linker counts. `None` where no part of the file has it.
+    /// The address as the linker counts. `None` if no part of the file has it.
     pub(super) fn linked(&self, address: Address) -> Option<u64> {
         let linked = match address {
             Address::Linked(address) => address,

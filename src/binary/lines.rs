@@ -30,7 +30,7 @@ pub(super) struct Sections<'data> {
     common: Option<DwarfSections<Cow<'data, [u8]>>>,
 }
 
-/// The debug information of a binary; `None` where it has none.
+/// The debug information of a binary; `None` if it has none.
 pub(super) fn sections<'data, R: ReadRef<'data>>(
     debug: &Binary<'data, R>,
     common: Option<&Binary<'data, R>>,
@@ -82,7 +82,7 @@ struct UnitRange {
 }
 
 impl<'s> LineTable<'s> {
-    /// `None` where the sections are broken.
+    /// `None` if the sections are broken.
     pub(super) fn new(sections: &'s Sections<'_>, is_little_endian: bool) -> Option<Self> {
         let endian = if is_little_endian { RunTimeEndian::Little } else { RunTimeEndian::Big };
         let slice = |section: &'s Cow<'_, [u8]>| EndianSlice::new(section, endian);

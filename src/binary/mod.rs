@@ -36,11 +36,11 @@ pub enum Address {
 pub struct CodePlace {
     /// Its name, demangled; never empty.
     pub function: String,
-    /// The source file that `line` is in; empty where unknown.
+    /// The source file that `line` is in; empty if unknown.
     pub file: String,
-    /// The line it starts at, from 1; 0 where unknown.
+    /// The line it starts at, from 1; 0 if unknown.
     pub start_line: u32,
-    /// The line of the address, or of the call that was inlined there, from 1; 0 where unknown.
+    /// The line of the address, or of the call that was inlined there, from 1; 0 if unknown.
     pub line: u32,
 }
 

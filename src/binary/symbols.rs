@@ -22,7 +22,7 @@ pub(super) struct FunctionTable<'b, 'data, R: ReadRef<'data>> {
 #[derive(Clone, Copy, Debug)]
 struct Symbol {
     start: u64,
-    /// 0 where the table does not say, as in Mach-O and of code written in assembly.
+    /// 0 if the table does not say, as in Mach-O and of code written in assembly.
     size: u64,
     is_global: bool,
     is_weak: bool,
@@ -84,7 +84,7 @@ impl<'b, 'data, R: ReadRef<'data>> FunctionTable<'b, 'data, R> {
         }
     }
 
-    /// The name of the function at `address`. An address behind the end of a function has none: the
+    /// The name of the function at `address`. An address past the end of a function has none: the
     /// functions of a stripped library that it does not export stay unknown rather than going by the
     /// name of the one before.
     pub(super) fn at(&self, address: u64) -> Option<String> {
@@ -130,7 +130,7 @@ impl<'b, 'data, R: ReadRef<'data>> FunctionTable<'b, 'data, R> {
         let table = if symbol.is_dynamic { file.dynamic_symbol_table() } else { file.symbol_table() };
         let row = table?.symbol_by_index(symbol.index).ok()?;
         let name = String::from_utf8_lossy(row.name_bytes().ok()?).into_owned();
-        // Marks of the instruction set, such as `$x`, are no names.
+        // Marks of the instruction set, such as `$x`, are not names.
         if name.is_empty() || name.starts_with('$') {
             return None;
         }

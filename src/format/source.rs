@@ -17,7 +17,7 @@ use flate2::bufread::MultiGzDecoder;
 use ruzstd::decoding::StreamingDecoder;
 
 use crate::format::{LoadError, ParseError};
-use crate::profile::{Budget, Share};
+use crate::profile::{Budget, Reservation};
 
 /// Bytes read or inflated at a time. Large enough that handing a block over costs nothing, small
 /// enough to stay in the second-level cache while it is decoded.
@@ -59,7 +59,7 @@ pub struct Source {
     waited: Duration,
     budget: Budget,
     /// What the window takes of the budget, or took before it was handed to the reader as a whole.
-    share: Share,
+    share: Reservation,
 }
 
 /// What the reading of an input is measured by, on whatever thread.

@@ -1,14 +1,14 @@
-//! How much memory loading may take: profiles come from strangers, and a small file can ask for much.
+//! The memory limit for loading: profiles may come from untrusted sources, and a small file can need a lot.
 //!
-//! What grows with the input has a [`Share`] of the [`Budget`] and keeps it up to date: the bytes of
-//! an input that has to be held as a whole, and the tables of a profile. An input of 20 MB can hold
+//! Everything that grows with the input reports its size to the [`Budget`] through a [`Reservation`]: the bytes
+//! of an input that has to be held as a whole, and the tables of a profile. An input of 20 MB can hold
 //! 20 GB of zeros, and one whose stacks are 100,000 frames deep needs the square of that.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::profile::TooLarge;
 
-/// How much memory loading may take, shared by all that loads at the same time.
+/// The memory limit for loading, shared by all inputs that are loaded at the same time.
 ///
 /// ```
 /// use prof::format::{Source, load};
@@ -26,7 +26,7 @@ pub struct Budget(Option<&'static Shared>);
 struct Shared {
     limit: u64,
     used: AtomicU64,
-    /// The most that was asked for at once.
+    /// The most that was in use at once.
     asked: AtomicU64,
 }
 
@@ -34,30 +34,30 @@ impl Budget {
     /// No limit.
     pub const UNLIMITED: Budget = Budget(None);
 
-    /// A budget of so many bytes. It lives as long as the process: options that are copied into every
+    /// A budget of `limit` bytes. It lives as long as the process, because options that are copied into every
     /// reader refer to it.
     pub fn of(limit: u64) -> Budget {
         let shared = Shared { limit, used: AtomicU64::new(0), asked: AtomicU64::new(0) };
         Budget(Some(Box::leak(Box::new(shared))))
     }
 
-    /// A share of this budget, which takes nothing yet.
-    pub fn share(self) -> Share {
-        Share { budget: self, bytes: 0 }
+    /// A reservation of 0 bytes in this budget.
+    pub fn share(self) -> Reservation {
+        Reservation { budget: self, bytes: 0 }
     }
 
-    /// This budget, or the other where this one is unlimited.
+    /// This budget, or the other if this one is unlimited.
     #[must_use]
     pub fn or(self, other: Budget) -> Budget {
         if self.0.is_some() { self } else { other }
     }
 
-    /// Whether more was asked for than there is.
+    /// Whether more was needed than the limit.
     pub fn is_exceeded(self) -> bool {
         self.0.is_some_and(|shared| shared.asked.load(Ordering::Relaxed) > shared.limit)
     }
 
-    /// An error where more was asked for than there is.
+    /// Fails if more was needed than the limit.
     pub fn check(self) -> Result<(), TooLarge> {
         match self.0 {
             Some(shared) if self.is_exceeded() => Err(TooLarge::Memory { limit: shared.limit }),
@@ -74,19 +74,19 @@ impl PartialEq for Budget {
 
 impl Eq for Budget {}
 
-/// What one user of a [`Budget`] takes of it; given back when it is dropped.
+/// The memory that one user has reserved in a [`Budget`]; released when dropped.
 #[derive(Debug)]
-pub struct Share {
+pub struct Reservation {
     budget: Budget,
     bytes: u64,
 }
 
-impl Share {
-    /// Says how much this user takes by now. Once all together have taken too much this fails, here
-    /// and for every other user.
+impl Reservation {
+    /// Sets how much this user needs now. Once the total exceeds the limit, this fails for this and every other
+    /// user.
     pub fn set(&mut self, bytes: u64) -> Result<(), TooLarge> {
         if let Some(shared) = self.budget.0 {
-            // Wrapping, so that taking less is adding too.
+            // Wrapping, so that a smaller value can be added as well.
             let change = bytes.wrapping_sub(self.bytes);
             let used = shared.used.fetch_add(change, Ordering::Relaxed).wrapping_add(change);
             shared.asked.fetch_max(used, Ordering::Relaxed);
@@ -96,7 +96,7 @@ impl Share {
     }
 }
 
-impl Drop for Share {
+impl Drop for Reservation {
     fn drop(&mut self) {
         if let Some(shared) = self.budget.0 {
             shared.used.fetch_sub(self.bytes, Ordering::Relaxed);
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_add_up_and_are_given_back() {
+    fn reservations_add_up_and_are_released() {
         let budget = Budget::of(100);
         let (mut a, mut b) = (budget.share(), budget.share());
         a.set(60).unwrap();

@@ -1,8 +1,8 @@
-//! The one way in: readers and transforms fill a [`ProfileBuilder`], which makes the [`Profile`].
+//! Building profiles: readers and transforms fill a [`ProfileBuilder`], which makes the [`Profile`].
 
 use std::sync::Arc;
 
-use crate::profile::budget::Share;
+use crate::profile::budget::Reservation;
 use crate::profile::calls::CallCollector;
 use crate::profile::rows::RowTable;
 use crate::profile::samples::LabelTable;
@@ -13,14 +13,14 @@ use crate::profile::{
 };
 
 /// Collects the parts of a profile, storing each distinct string, function, frame, stack and set of
-/// labels once, and merging samples that are alike.
+/// labels once, and merging equal samples.
 ///
-/// Declare the metrics first; then, for each sample, make its frames, its stack, and hand in the
+/// Declare the metrics first; then, for each sample, add its frames, its stack, and its
 /// values.
 #[derive(Debug)]
 pub struct ProfileBuilder {
-    /// What the profile says of itself; readers fill in what they know. Totals and row counts are
-    /// kept by the builder.
+    /// Metadata of the profile. Readers fill in what they know; the builder computes totals and row
+    /// counts.
     pub meta: Meta,
     options: LoadOptions,
     symbols: SymbolTable,
@@ -29,12 +29,12 @@ pub struct ProfileBuilder {
     rows: RowTable,
     /// Σ |value| of each metric, wide enough never to wrap.
     totals: Vec<u128>,
-    /// Functions and calls, where the format has these instead of stacks.
+    /// Functions and calls, if the format has these instead of stacks.
     calls: Option<CallCollector>,
     too_large: Option<TooLarge>,
-    /// What the tables take of the budget.
-    share: Share,
-    /// About how many bytes came since the size of the tables was looked at.
+    /// The memory that the tables have reserved.
+    share: Reservation,
+    /// The approximate number of bytes added since the size of the tables was last measured.
     unweighed: usize,
 }
 
@@ -56,12 +56,12 @@ impl ProfileBuilder {
         }
     }
 
-    /// What the views asked for.
+    /// The options for loading.
     pub fn options(&self) -> LoadOptions {
         self.options
     }
 
-    /// Declares a metric and returns its number. Samples handed in so far get the value 0.
+    /// Declares a metric and returns its number. Earlier samples get the value 0.
     pub fn metric(&mut self, name: &str, unit: &str) -> usize {
         self.meta.metrics.push(Metric {
             name: name.into(),
@@ -80,12 +80,12 @@ impl ProfileBuilder {
     }
 
     /// Multiplies all values of a metric, and its divisor, by `factor`: a reader of decimal weights
-    /// calls this when it meets more digits than before.
+    /// calls this when it finds a value with more digits than before.
     pub fn rescale(&mut self, metric: usize, factor: u64) {
         self.meta.metrics[metric].divisor *= factor;
         self.totals[metric] = self.totals[metric].saturating_mul(u128::from(factor));
         for value in self.rows.column_mut(metric) {
-            // Wrapping is harmless: a metric whose total no longer fits is refused as a whole.
+            // Wrapping is harmless: a metric whose total no longer fits is rejected as a whole.
             *value = value.wrapping_mul(factor as i64);
         }
     }
@@ -122,7 +122,7 @@ impl ProfileBuilder {
         self.symbols.mapping(mapping)
     }
 
-    /// The path of the file of a mapping; empty where unknown.
+    /// The path of the file of a mapping; empty if unknown.
     pub fn mapping_file(&self, mapping: MappingId) -> &str {
         self.symbols.symbols.mapping_file(mapping)
     }
@@ -135,13 +135,13 @@ impl ProfileBuilder {
         self.symbols.function(function)
     }
 
-    /// The id of a function that is known by its name, with its file where known.
+    /// The id of a function that is known by its name, with its file if known.
     pub fn named_function(&mut self, name: &str, file: &str) -> FunctionId {
         let (name, file) = (self.string(name), self.string(file));
         self.function(Function { name, file, line: 0, column: 0, by_place: false })
     }
 
-    /// The function that stands for all code of a mapping that has no name: `[libc.so.6]`, or
+    /// The placeholder function for all unnamed code of a mapping: `[libc.so.6]`, or
     /// `<unknown>` where the mapping has no file either.
     pub fn unnamed_function(&mut self, mapping: MappingId) -> FunctionId {
         let name = unnamed(self.mapping_file(mapping));
@@ -162,12 +162,12 @@ impl ProfileBuilder {
         self.frame(Frame { function, ..Frame::default() })
     }
 
-    /// What is known of `function`.
+    /// The row of `function`.
     pub fn function_row(&self, function: FunctionId) -> Function {
         self.symbols.symbols.functions[function]
     }
 
-    /// What is known of `frame`.
+    /// The row of `frame`.
     pub fn frame_row(&self, frame: FrameId) -> Frame {
         self.symbols.symbols.frames[frame]
     }
@@ -205,7 +205,7 @@ impl ProfileBuilder {
         })
     }
 
-    /// Adds a sample: one value a metric. A value of `i64::MAX`, `-i64::MAX` or `i64::MIN` stands for one
+    /// Adds a sample: one value per metric. A value of `i64::MAX`, `-i64::MAX` or `i64::MIN` stands for one
     /// that does not fit, and its metric cannot be shown. A sample whose values are all 0 does not exist for any
     /// metric and is only counted. `time` is in nanoseconds.
     pub fn sample(&mut self, stack: StackId, labels: LabelSetId, time: Option<i64>, values: &[i64]) {
@@ -222,7 +222,7 @@ impl ProfileBuilder {
         }
     }
 
-    /// How many rows the samples make so far.
+    /// The number of sample rows so far.
     pub(crate) fn row_count(&self) -> usize {
         self.rows.stack.len()
     }
@@ -233,7 +233,7 @@ impl ProfileBuilder {
         self.call_collector().calls_metric = Some(metric);
     }
 
-    /// Adds what a function cost by itself, one value a metric. In the metric that counts calls this
+    /// Adds the self cost of a function, one value per metric. In the metric that counts calls this
     /// is how often it was called.
     pub fn call_node(&mut self, function: FunctionId, self_values: &[i64]) {
         debug_assert_eq!(self_values.len(), self.totals.len());
@@ -259,7 +259,7 @@ impl ProfileBuilder {
         }
     }
 
-    /// Adds what a line of a function cost by itself; that is part of what the function cost, and
+    /// Adds the self cost of a line of a function; that is part of what the function cost, and
     /// [`ProfileBuilder::call_node`] wants it too. Where the line was inlined from another file, `place`
     /// is a frame of a function of the same name in that file, and is marked as inlined.
     pub fn call_line(&mut self, function: FunctionId, place: FrameId, self_values: &[i64]) {
@@ -267,7 +267,7 @@ impl ProfileBuilder {
         self.refuse_unless(fits);
     }
 
-    /// Adds what a function cost with all it called, where the format says so. Elsewhere totals are
+    /// Adds the total cost of a function, if the format has it. Elsewhere totals are
     /// computed from the edges.
     pub fn call_total(&mut self, function: FunctionId, totals: &[i64]) {
         let fits = self.call_collector().add_total(function, totals);
@@ -279,7 +279,7 @@ impl ProfileBuilder {
         self.call_collector().set_mapping(function, mapping);
     }
 
-    /// Adds what calls from `caller` to `callee` cost, one value a metric. `site` is the line that calls,
+    /// Adds what calls from `caller` to `callee` cost, one value per metric. `site` is the line that calls,
     /// where that is known.
     pub fn call_edge(
         &mut self,
@@ -292,8 +292,8 @@ impl ProfileBuilder {
         self.refuse_unless(fits);
     }
 
-    /// Notes that a row of about `bytes` bytes comes, and says whether the tables are too large for it:
-    /// then nothing more is stored, and finishing is an error.
+    /// Accounts for a new row of about `bytes` bytes, and returns whether the tables are too large for it. In
+    /// that case nothing more is stored, and finishing fails.
     fn is_full(&mut self, bytes: usize) -> bool {
         self.unweighed += bytes + ROW;
         if self.unweighed > WEIGH_EVERY {
@@ -302,7 +302,7 @@ impl ProfileBuilder {
         self.too_large.is_some()
     }
 
-    /// Tells the budget how much memory the tables take.
+    /// Updates the budget with the memory that the tables use.
     fn weigh(&mut self) {
         self.unweighed = 0;
         let calls = self.calls.as_ref().map_or(0, CallCollector::size);
@@ -326,7 +326,7 @@ impl ProfileBuilder {
         self.meta.warnings.push(warning);
     }
 
-    /// Ends a profile whose samples hold stacks made by [`ProfileBuilder::stack`]. Fails where a table
+    /// Ends a profile whose samples hold stacks made by [`ProfileBuilder::stack`]. Fails if a table
     /// outgrew its ids.
     pub fn finish(mut self) -> Result<Profile, TooLarge> {
         self.weigh();
@@ -355,7 +355,7 @@ impl ProfileBuilder {
 
     /// Ends a profile whose samples hold provisional stack numbers 0 … `count`−1, for formats whose
     /// samples come before the tables that explain them. `expand` appends the frames of a number,
-    /// root first, to the vector it is given. Fails where a table outgrew its ids, or where `expand`
+    /// root first, to the vector it is given. Fails if a table outgrew its ids, or where `expand`
     /// fails.
     pub fn finish_provisional<E>(
         mut self,
@@ -392,7 +392,7 @@ impl ProfileBuilder {
     }
 }
 
-/// What a value that does not fit becomes when it is cut off, whatever its sign.
+/// The absolute value that an out-of-range value is clamped to.
 const SATURATED: u64 = i64::MAX as u64;
 
 /// About how many bytes a row of any table takes.
@@ -402,7 +402,7 @@ const ROW: usize = 32;
 /// than the budget, and so rarely that it costs nothing.
 const WEIGH_EVERY: usize = 1 << 20;
 
-/// What code of the binary at path `file` is called that has no name.
+/// The name for unnamed code of the binary at path `file`.
 pub(crate) fn unnamed(file: &str) -> String {
     let base = file.rsplit(['/', '\\']).next().unwrap_or_default();
     match base {
@@ -452,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_was_cut_off_marks_the_metric() {
+    fn a_clamped_value_marks_the_metric() {
         for (value, fits) in
             [(i64::MAX - 1, true), (-i64::MAX + 1, true), (i64::MAX, false), (i64::MIN, false)]
         {

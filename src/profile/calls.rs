@@ -1,8 +1,8 @@
 //! Functions and the calls between them, for formats that record these instead of stacks.
 //!
-//! Callgrind and Python's cProfile write down what each function cost by itself, and for each pair of
-//! caller and callee how often the one called the other and what that cost. No stack can be had from
-//! that: whether `a → b → c` ever happened is not known where both `a → b` and `b → c` did.
+//! Callgrind and Python's cProfile record the cost of each function itself, and for each pair of caller and
+//! callee the number of calls and their cost. Stacks cannot be reconstructed from that: if both `a → b` and
+//! `b → c` happened, it is unknown whether `a → b → c` ever did.
 
 use std::hash::{Hash, Hasher};
 
@@ -11,16 +11,16 @@ use hashbrown::HashMap;
 use crate::profile::cycles::Cycles;
 use crate::profile::{Column, Frame, FrameId, FunctionId, HashIndex, Id, MappingId, SymbolTable};
 
-/// A table of functions and a table of calls. Values are columns, one a metric, in the order of
+/// A table of functions and a table of calls. Values are columns, one per metric, in the order of
 /// [`Meta::metrics`](crate::profile::Meta::metrics).
 #[derive(Clone, Debug, Default)]
 pub struct CallTable {
     /// The metric that counts calls, if there is one. Its self and total values are how often a
     /// function was called.
     pub calls_metric: Option<usize>,
-    /// What each function cost by itself.
+    /// The self cost of each function.
     pub self_values: Vec<Column<FunctionId, i64>>,
-    /// What each function cost with all it called. Never more than the metric's total.
+    /// The total cost of each function, including its callees. Never more than the metric's total.
     pub totals: Vec<Column<FunctionId, i64>>,
     /// The frame that stands for each function as a whole: it has no line, and the binary where that is
     /// known. `None` for a function that is here only to name the file of inlined lines.
@@ -29,16 +29,16 @@ pub struct CallTable {
     pub caller: Vec<FunctionId>,
     /// The callee of each edge, which may be the caller itself.
     pub callee: Vec<FunctionId>,
-    /// The line that each edge is called from, where the format says so.
+    /// The line that each edge is called from, if the format has that.
     pub site: Vec<Option<FrameId>>,
-    /// What each edge cost: the callee with all it called, when called by the caller. Calls within a
+    /// What each edge cost: the callee including its callees, when called by the caller. Calls within a
     /// recursion contain each other, so that these may add up to more than the callee's total.
     pub edge_values: Vec<Vec<i64>>,
-    /// What the lines of functions cost by themselves, where the format says so.
+    /// The self cost of lines, if the format has it.
     pub lines: CallLines,
 }
 
-/// What lines cost by themselves: a row a line of a function.
+/// The self cost of lines, one row per line of a function.
 #[derive(Clone, Debug, Default)]
 pub struct CallLines {
     /// The function that is charged.
@@ -46,17 +46,17 @@ pub struct CallLines {
     /// The line. Where it was inlined from another file, this is the frame of another row of functions,
     /// of the same name and in that file.
     pub place: Vec<FrameId>,
-    /// What it cost, one column a metric.
+    /// What it cost, one column per metric.
     pub self_values: Vec<Vec<i64>>,
 }
 
 impl CallTable {
-    /// Number of edges. There is one a caller, line and callee.
+    /// Number of edges. There is one per caller, line and callee.
     pub fn edge_count(&self) -> usize {
         self.caller.len()
     }
 
-    /// Whether it is known what lines cost.
+    /// Whether the cost of lines is known.
     pub fn has_lines(&self) -> bool {
         !self.lines.place.is_empty()
     }
@@ -114,7 +114,7 @@ struct Edge {
     site: Option<FrameId>,
 }
 
-// By hand, as two words instead of four fields.
+// Implemented by hand to hash two words instead of four fields.
 impl Hash for Edge {
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write_u64((self.caller.index() as u64) << 32 | self.callee.index() as u64);
@@ -128,7 +128,7 @@ struct CallLine {
     place: FrameId,
 }
 
-/// Sums, one a metric in every row. They are in one vector: a vector a row would take three times as much,
+/// Sums, one per metric in every row. They are in one vector: a vector per row would take three times as much,
 /// for its pointer, its length, and the allocator's part.
 #[derive(Clone, Debug, Default)]
 struct CallSums {
@@ -137,7 +137,7 @@ struct CallSums {
 }
 
 impl CallSums {
-    /// Adds values to those of a row. The error is the metric whose sum does not fit 64 bits.
+    /// Adds values to those of a row. The error is the metric whose sum does not fit in 64 bits.
     fn add(&mut self, row: usize, values: &[i64]) -> Result<(), usize> {
         if values.len() > self.metrics {
             self.widen(values.len());
@@ -168,7 +168,7 @@ impl CallSums {
         self.metrics = metrics;
     }
 
-    /// The sum of a row; 0 where nothing was added.
+    /// The sum of a row; 0 if nothing was added.
     fn at(&self, row: usize, metric: usize) -> i64 {
         let sum = (metric < self.metrics).then(|| self.sums.get(row * self.metrics + metric));
         sum.flatten().copied().unwrap_or(0)
@@ -185,7 +185,7 @@ impl CallSums {
 }
 
 impl CallCollector {
-    /// About how many bytes of memory it takes.
+    /// The approximate memory use in bytes.
     pub(crate) fn size(&self) -> usize {
         let sums = [&self.self_values, &self.totals, &self.edge_values, &self.line_values];
         self.nodes.capacity() * size_of::<CallNode>()
@@ -247,7 +247,7 @@ impl CallCollector {
         let hash = self.edge_index.hash(&edge);
         let known = self.edge_index.find(hash, |index| self.edges[index as usize] == edge);
         let index = known.unwrap_or_else(|| {
-            // More than 2³² edges are more than fits in memory.
+            // More than 2³² edges do not fit in memory.
             let index = self.edges.len() as u32;
             self.edges.push(edge);
             self.edge_index.insert(hash, index);

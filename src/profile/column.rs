@@ -20,7 +20,7 @@ pub trait Id: Copy {
     fn index(self) -> usize;
 }
 
-/// Declares id types: one `u32` wrapper a table.
+/// Declares id types: one `u32` wrapper per table.
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*
@@ -92,7 +92,7 @@ impl<I: Id, T> Column<I, T> {
         self.rows.len()
     }
 
-    /// True where there are no rows.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }

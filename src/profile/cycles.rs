@@ -1,19 +1,19 @@
-//! Which nodes of a graph call each other in circles, and what a node costs with all it calls.
+//! Which nodes of a graph call each other in cycles, and what a node costs including its callees.
 
-/// The circles of a call graph: its strongly connected components.
+/// The cycles of a call graph: its strongly connected components.
 ///
-/// Outside of circles a node's total is its self and what its calls cost. Within one, a call's cost
+/// Outside of cycles a node's total is its self and what its calls cost. Within one, a call's cost
 /// may contain the caller's own, and adding it up would count that many times. A node that only calls
 /// itself needs no such care: the calls to itself are left out.
 pub(crate) struct Cycles {
-    /// The circle of each node. A node in no circle has one of its own.
+    /// The cycle of each node. A node in no cycle has one of its own.
     of: Vec<usize>,
-    /// Number of nodes in each circle.
+    /// Number of nodes in each cycle.
     size: Vec<usize>,
 }
 
 impl Cycles {
-    /// Finds the circles among `nodes` nodes; an edge is a caller and a callee. (Tarjan's algorithm, with
+    /// Finds the cycles among `nodes` nodes; an edge is a caller and a callee. (Tarjan's algorithm, with
     /// a stack of its own instead of recursion.)
     pub(crate) fn find(nodes: usize, edges: impl Iterator<Item = (usize, usize)> + Clone) -> Cycles {
         const NEW: usize = usize::MAX;
@@ -65,14 +65,14 @@ impl Cycles {
         }
     }
 
-    /// Whether a node is in a circle with others.
+    /// Whether a node is in a cycle with others.
     pub(crate) fn holds(&self, node: usize) -> bool {
         self.size[self.of[node]] > 1
     }
 
-    /// The total of every node, from what it cost by itself, what its calls cost, and what its callers
-    /// say that it cost them. Within a circle that is what the callers say, but at least the node's self
-    /// and its calls out of the circle, and at most what the circle costs as a whole: an upper bound.
+    /// The total of every node, from what it cost itself, what its calls cost, and what its callers
+    /// say that it cost them. Within a cycle that is what the callers say, but at least the node's self
+    /// and its calls out of the cycle, and at most what the cycle costs as a whole: an upper bound.
     pub(crate) fn totals(
         &self,
         self_values: &[i64],

@@ -1,12 +1,12 @@
-//! Finding the rows of a table by what they hold.
+//! Finding the rows of a table by their content.
 
 use std::hash::{BuildHasher, Hash};
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-/// The ids of the rows of a table, by the hashes of what the rows hold.
+/// The ids of the rows of a table, by the hashes of their content.
 ///
-/// Hashes stand beside the ids, so that a growing index need not go back to the rows, which are in no cache:
+/// Hashes are stored next to the ids, so that a growing index need not go back to the rows, which are in no cache:
 /// that took 7 % of the time of reading 300,000 collapsed stacks. They are seeded anew in every process, so that
 /// no input can aim at collisions. Nothing iterates over an index, so the seed never shows in the output.
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ impl<I: Copy> HashIndex<I> {
         self.entries.find(spread(hash), |&(known, id)| known == hash && is_row(id)).map(|&(_, id)| id)
     }
 
-    /// Makes room for so many rows more.
+    /// Reserves space for additional rows.
     pub(crate) fn reserve(&mut self, more: usize) {
         self.entries.reserve(more, |&(hash, _)| spread(hash));
     }
@@ -45,7 +45,7 @@ impl<I: Copy> HashIndex<I> {
         self.entries.insert_unique(spread(hash), (hash, id), |&(hash, _)| spread(hash));
     }
 
-    /// About how many bytes of memory it takes.
+    /// The approximate memory use in bytes.
     pub(crate) fn size(&self) -> usize {
         self.entries.allocation_size()
     }

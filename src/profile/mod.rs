@@ -36,7 +36,7 @@ mod too_large;
 
 use std::sync::Arc;
 
-pub use budget::{Budget, Share};
+pub use budget::{Budget, Reservation};
 pub use builder::ProfileBuilder;
 pub(crate) use builder::unnamed;
 pub use calls::{CallLines, CallTable};
@@ -58,7 +58,7 @@ pub use too_large::TooLarge;
 /// A loaded profile. Cloning is cheap: the tables are shared.
 #[derive(Clone, Debug)]
 pub struct Profile {
-    /// What the profile says of itself.
+    /// Metadata of the profile.
     pub meta: Meta,
     /// Names: strings, mappings, functions, frames.
     pub symbols: Arc<Symbols>,
@@ -73,11 +73,11 @@ pub struct Profile {
     pub calls: Option<Arc<CallTable>>,
     /// What the tables take of the budget of loading; given back with the last profile made of them.
     #[expect(dead_code, reason = "it is there to be dropped")]
-    pub(crate) memory: Arc<Share>,
+    pub(crate) memory: Arc<Reservation>,
 }
 
 impl Profile {
-    /// The values of metric number `metric`, added up by stack.
+    /// The values of metric number `metric`, summed by stack.
     pub fn value_by_stack(&self, metric: usize) -> Column<StackId, i64> {
         let mut sums = Column::filled(0, self.stacks.len());
         for (&stack, &value) in self.samples.stack.iter().zip(&self.samples.values[metric]) {
@@ -86,7 +86,7 @@ impl Profile {
         sums
     }
 
-    /// Which stacks have samples; a filter may leave stacks behind that have none.
+    /// Which stacks have samples. A filter may leave stacks without any.
     pub fn used_stacks(&self) -> Column<StackId, bool> {
         let mut used = Column::filled(false, self.stacks.len());
         for &stack in &self.samples.stack {
@@ -104,21 +104,21 @@ impl Profile {
     }
 }
 
-/// What a profile says of itself, and what loading it counted.
+/// Metadata of a profile, and what was counted while loading.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Meta {
     /// Name of the format, such as `pprof`.
     pub format: &'static str,
-    /// How sure its content made us of the format: `certain`, `likely` or `maybe`; `given` where the
-    /// format was named; empty for what was not loaded.
+    /// How certain format detection was: `certain`, `likely` or `maybe`; `given` if the user named the format;
+    /// empty for a profile that was not loaded.
     pub confidence: &'static str,
-    /// The compressions that were taken off, outermost first.
+    /// The compressions that were removed, outermost first.
     pub encoding: Vec<&'static str>,
     /// Size of the input before decompression.
     pub bytes: u64,
     /// The metrics, in the order of the value columns.
     pub metrics: Vec<Metric>,
-    /// The metric that views show unless told otherwise.
+    /// The metric that views show by default.
     pub default_metric: usize,
     /// When the recording started, in nanoseconds since 1970.
     pub time_ns: Option<i64>,
@@ -126,21 +126,21 @@ pub struct Meta {
     pub duration_ns: Option<i64>,
     /// How many processors the machine has, where the recording says.
     pub processors: Option<i64>,
-    /// How much of what lies between two samples.
+    /// The sampling period.
     pub period: Option<Period>,
     /// Free text that the recorder left.
     pub comments: Vec<String>,
-    /// Regular expression of functions to drop with all they call; empty for none.
+    /// Regular expression of functions to drop including their callees; empty for none.
     pub drop_frames: String,
     /// Regular expression of exceptions from `drop_frames`; empty for none.
     pub keep_frames: String,
-    /// How many profiles were added up in this one.
+    /// How many profiles were summed in this one.
     pub profiles: u32,
     /// Samples read, before equal ones were merged.
     pub rows: u64,
     /// Of those, the ones that carry labels.
     pub labelled_rows: u64,
-    /// What was odd about the input, for people to read.
+    /// Warnings about the input, for the user.
     pub warnings: Vec<String>,
 }
 
@@ -156,13 +156,13 @@ impl Meta {
 pub struct Metric {
     /// Name, such as `cpu`.
     pub name: String,
-    /// Unit as the format wrote it, such as `nanoseconds`; empty where it has none.
+    /// Unit as the format wrote it, such as `nanoseconds`; empty if it has none.
     pub unit: String,
     /// A value in this unit is the stored integer divided by this number: 1 for most profiles, a
     /// power of ten for formats with fractional weights.
     pub divisor: u64,
     /// Σ |value| over all samples as loaded, those without a stack included: the whole that
-    /// percentages are of. `i64::MAX` stands where [`Metric::too_large`] is set.
+    /// percentages refer to. `i64::MAX` stands where [`Metric::too_large`] is set.
     pub total: i64,
     /// How much of the total was spent waiting, as far as the names of functions tell; 0 until
     /// `transform::note_idle` has counted it.

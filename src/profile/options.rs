@@ -1,8 +1,8 @@
-//! What is asked of a reader.
+//! Options for readers.
 
 use crate::profile::budget::Budget;
 
-/// What a reader need not load because no view asked for it.
+/// What to load. Readers skip what no view needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LoadOptions {
     /// Keep labels. Without them rows that differ in labels only are merged: a million samples with
@@ -10,7 +10,7 @@ pub struct LoadOptions {
     pub labels: bool,
     /// Keep the time of every sample, where the format has it.
     pub times: bool,
-    /// How much memory loading may take.
+    /// The memory limit for loading.
     pub budget: Budget,
 }
 
@@ -21,7 +21,7 @@ impl LoadOptions {
     /// Stacks and values only.
     pub const LEAST: LoadOptions = LoadOptions { labels: false, times: false, budget: Budget::UNLIMITED };
 
-    /// What either of two asks for.
+    /// Everything that either of the two asks for.
     #[must_use]
     pub fn or(self, other: LoadOptions) -> LoadOptions {
         LoadOptions {

@@ -1,4 +1,4 @@
-//! Rows of samples while they are being collected: those that are alike are merged.
+//! Collecting rows of samples: equal rows are merged.
 
 use hashbrown::HashMap;
 
@@ -49,7 +49,7 @@ impl RowTable {
         self.values.iter_mut().skip(metric).step_by(self.metrics)
     }
 
-    /// Adds a row, or its values to the row that it is alike. False where the table is full: it
+    /// Adds a row, or adds its values to an equal row. False if the table is full: it
     /// holds at most 2³² rows.
     pub(crate) fn add(
         &mut self,
@@ -83,7 +83,7 @@ impl RowTable {
         true
     }
 
-    /// About how many bytes of memory it takes.
+    /// The approximate memory use in bytes.
     pub(crate) fn size(&self) -> usize {
         self.stack.capacity() * size_of::<StackId>()
             + self.labels.capacity() * size_of::<LabelSetId>()

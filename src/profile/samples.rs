@@ -28,7 +28,7 @@ impl Samples {
         self.stack.len()
     }
 
-    /// True where there are no rows.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.stack.is_empty()
     }
@@ -48,7 +48,7 @@ pub struct Label {
 pub enum LabelValue {
     /// Text.
     Text(StringId),
-    /// A number and its own unit (empty where it has none).
+    /// A number and its own unit (empty if it has none).
     Number(i64, StringId),
 }
 
@@ -114,7 +114,7 @@ pub(crate) struct LabelTable {
 }
 
 impl LabelTable {
-    /// About how many bytes of memory it takes.
+    /// The approximate memory use in bytes.
     pub(crate) fn size(&self) -> usize {
         // The labels of a set stand twice, once in an allocation of their own.
         2 * self.sets.labels.capacity() * size_of::<Label>()
@@ -122,7 +122,7 @@ impl LabelTable {
             + self.ids.allocation_size()
     }
 
-    /// The id of the set of `labels`, whose order does not matter. `None` where the table is full.
+    /// The id of the set of `labels`, whose order does not matter. `None` if the table is full.
     pub(crate) fn intern(&mut self, labels: &mut [Label]) -> Option<LabelSetId> {
         if labels.is_empty() {
             return Some(LabelSetId::default());

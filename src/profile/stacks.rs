@@ -38,7 +38,7 @@ impl Stacks {
         self.end.len()
     }
 
-    /// True where there are no stacks.
+    /// Whether there are no stacks.
     pub fn is_empty(&self) -> bool {
         self.end.is_empty()
     }
@@ -58,7 +58,7 @@ impl Stacks {
         &self.frames
     }
 
-    /// Appends a stack without looking whether it is there already. `None` where the table is full:
+    /// Appends a stack without looking whether it is there already. `None` if the table is full:
     /// it holds at most 2³² frames.
     pub(crate) fn push(&mut self, frames: &[FrameId]) -> Option<StackId> {
         let end = u32::try_from(self.frames.len() + frames.len()).ok()?;
@@ -66,7 +66,7 @@ impl Stacks {
         Some(self.end.push(end))
     }
 
-    /// Appends the stacks of another table behind those of this one.
+    /// Appends the stacks of another table after those of this one.
     pub(crate) fn append(&mut self, other: &Stacks) {
         let before = self.frames.len() as u32;
         self.frames.extend_from_slice(&other.frames);
@@ -110,13 +110,13 @@ pub(crate) struct StackTable {
 }
 
 impl StackTable {
-    /// About how many bytes of memory it takes.
+    /// The approximate memory use in bytes.
     pub(crate) fn size(&self) -> usize {
         let Stacks { end, frames } = &self.stacks;
         frames.capacity() * size_of::<FrameId>() + end.len() * size_of::<u32>() + self.index.size()
     }
 
-    /// The id of the stack of `frames` (root first), stored if it is new. `None` where the table is
+    /// The id of the stack of `frames` (root first), stored if it is new. `None` if the table is
     /// full.
     pub(crate) fn intern(&mut self, frames: &[FrameId]) -> Option<StackId> {
         let hash = self.index.hash(&FramePairs(frames));

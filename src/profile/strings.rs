@@ -10,7 +10,7 @@ pub struct Strings {
     end: Column<StringId, usize>,
     index: HashIndex<StringId>,
     /// The string after the one found last, which is the next more often than not where tables of the
-    /// same order are added up.
+    /// same order are summed.
     next: usize,
 }
 
@@ -23,7 +23,7 @@ impl Strings {
         strings
     }
 
-    /// Makes room for so many strings more.
+    /// Reserves space for additional strings.
     pub(crate) fn reserve(&mut self, more: usize) {
         self.index.reserve(more);
     }
@@ -69,7 +69,7 @@ impl Strings {
         false
     }
 
-    /// About how many bytes of memory they take.
+    /// The approximate memory use in bytes.
     pub(crate) fn size(&self) -> usize {
         self.text.capacity() + self.end.len() * size_of::<usize>() + self.index.size()
     }

@@ -10,21 +10,21 @@ use crate::profile::{Column, FrameId, FunctionId, HashIndex, Id, MappingId, Stri
 /// A function, as far as the format knows it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Function {
-    /// Its full name; empty where the format has none.
+    /// Its full name; empty if the format has none.
     pub name: StringId,
-    /// Its source file, or the script's URL; empty where unknown.
+    /// Its source file, or the script's URL; empty if unknown.
     pub file: StringId,
-    /// The line it starts at, from 1; 0 where unknown.
+    /// The line it starts at, from 1; 0 if unknown.
     pub line: u32,
-    /// The column it starts at, from 1; 0 where unknown.
+    /// The column it starts at, from 1; 0 if unknown.
     pub column: u32,
-    /// Whether the place is part of what tells functions apart. A JavaScript file has twenty
-    /// functions called `(anonymous)`, told apart by line and column only; a Go function is its
+    /// Whether functions of the same name are distinguished by their place. A JavaScript file has twenty
+    /// functions called `(anonymous)`, distinguished by line and column only; a Go function is its
     /// name.
     pub by_place: bool,
 }
 
-// By hand, as two words instead of five fields.
+// Implemented by hand to hash two words instead of five fields.
 impl Hash for Function {
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write_u64((self.name.index() as u64) << 32 | self.file.index() as u64);
@@ -38,18 +38,18 @@ impl Hash for Function {
 pub struct Frame {
     /// The function that was executing.
     pub function: FunctionId,
-    /// The line it was at, from 1; 0 where unknown.
+    /// The line it was at, from 1; 0 if unknown.
     pub line: u32,
-    /// The instruction's address; 0 where unknown. Of callers, one within the call rather than the one
+    /// The instruction's address; 0 if unknown. Of callers, one within the call rather than the one
     /// that it returns to, except where names came with the addresses, as in the text of `perf script`.
     pub address: u64,
-    /// The binary or library it belongs to; id 0 where unknown.
+    /// The binary or library it belongs to; id 0 if unknown.
     pub mapping: MappingId,
     /// Whether the compiler inlined this frame into the next one towards the root.
     pub inlined: bool,
 }
 
-// By hand, as two words instead of five fields: frames are hashed more often than all else.
+// Implemented by hand to hash two words instead of five fields: frames are hashed most often.
 impl Hash for Frame {
     fn hash<H: Hasher>(&self, state: &mut H) {
         let place = (self.mapping.index() as u64) << 33 | u64::from(self.line) << 1 | u64::from(self.inlined);
@@ -61,9 +61,9 @@ impl Hash for Frame {
 /// A binary or library that was mapped into the program's memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Mapping {
-    /// Path of the file; empty where unknown.
+    /// Path of the file; empty if unknown.
     pub file: StringId,
-    /// The linker's build id in hexadecimal; empty where unknown.
+    /// The linker's build id in hexadecimal; empty if unknown.
     pub build_id: StringId,
     /// First address of the mapping.
     pub start: u64,
@@ -71,11 +71,11 @@ pub struct Mapping {
     pub limit: u64,
     /// Offset in the file of the first mapped byte.
     pub offset: u64,
-    /// What the addresses of its frames count from.
+    /// What the addresses of its frames are relative to.
     pub addresses: Addresses,
 }
 
-/// What the addresses of frames count from.
+/// What the addresses of frames are relative to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Addresses {
     /// The memory of the program, where the mapping's file starts at `start`. A mapping without start
@@ -91,7 +91,7 @@ pub enum Addresses {
 /// All names of a profile: strings, mappings, functions, frames, each distinct row once.
 #[derive(Clone, Debug)]
 pub struct Symbols {
-    /// The text behind every [`StringId`].
+    /// The text of every [`StringId`].
     pub strings: Strings,
     /// Binaries and libraries; row 0 stands for "unknown".
     pub mappings: Column<MappingId, Mapping>,
@@ -114,7 +114,7 @@ impl Symbols {
         self.function_name(self.frames[frame].function)
     }
 
-    /// Writes the name of `function`, and its place where that is part of what tells functions apart:
+    /// Writes the name of `function`, and its place where that is part of what distinguishes functions:
     /// `waysToPay file:///srv/app.mjs:52:19`.
     pub fn write_function(&self, out: &mut String, function: &Function) {
         let file = self.strings.get(function.file);
@@ -132,13 +132,13 @@ impl Symbols {
         }
     }
 
-    /// The source file of `function`; empty where unknown.
+    /// The source file of `function`; empty if unknown.
     pub fn function_file(&self, function: FunctionId) -> &str {
         self.strings.get(self.functions[function].file)
     }
 
-    /// What a frame belongs to: the package, else the binary or library, else the folder of the file;
-    /// empty where none is known. The path of a file is no package.
+    /// The owner of a frame: the package, else the binary or library, else the folder of the file;
+    /// empty if none is known. The path of a file is not a package.
     pub fn owner(&self, frame: &Frame) -> Cow<'_, str> {
         let (name, file) = (self.function_name(frame.function), self.function_file(frame.function));
         package(name, file).unwrap_or_else(|| match base_name(self.mapping_file(frame.mapping)) {
@@ -165,7 +165,7 @@ impl Symbols {
         })
     }
 
-    /// The path of the file of `mapping`; empty where unknown.
+    /// The path of the file of `mapping`; empty if unknown.
     pub fn mapping_file(&self, mapping: MappingId) -> &str {
         self.strings.get(self.mappings[mapping].file)
     }
@@ -176,7 +176,7 @@ fn base_name(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
-/// The name of the folder that a file is in, `shop` for `file:///srv/shop/main.mjs`; empty where the
+/// The name of the folder that a file is in, `shop` for `file:///srv/shop/main.mjs`; empty if the
 /// path names none.
 fn folder(file: &str) -> &str {
     let path = &file[..file.len() - base_name(file).len()];
@@ -204,7 +204,7 @@ pub(crate) struct SymbolTable {
 }
 
 impl SymbolTable {
-    /// About how many bytes of memory it takes.
+    /// The approximate memory use in bytes.
     pub(crate) fn size(&self) -> usize {
         let Symbols { strings, mappings, functions, frames } = &self.symbols;
         strings.size()
@@ -243,7 +243,7 @@ impl SymbolTable {
 #[derive(Clone, Debug)]
 struct RowIndex<I> {
     index: HashIndex<I>,
-    /// The row after the one found last. Where profiles of one program are added up, their tables come
+    /// The row after the one found last. Where profiles of one program are summed, their tables come
     /// in the same order: this is the next row more often than not, and no hash is needed. Finding
     /// frames took 14 % of the time of a fleet, and takes 3 % now.
     next: usize,

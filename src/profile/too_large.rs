@@ -1,17 +1,17 @@
-//! When a profile takes more than there is room for.
+//! The error for profiles that exceed a limit.
 
 use std::fmt;
 
 use crate::unit::{self, Unit};
 
-/// A profile takes more than there is room for.
+/// A profile exceeds a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TooLarge {
     /// A table outgrew its ids: more than 2³² frames on distinct stacks, or labels on distinct sets.
     Ids,
-    /// More metrics than any profile has: every sample would carry a value of each.
+    /// There are too many metrics. Every sample has a value for each of them.
     Metrics,
-    /// Loading, or what is shown, needs more memory than its [`Budget`](crate::profile::Budget).
+    /// Loading or a view needs more memory than its [`Budget`](crate::profile::Budget).
     Memory {
         /// The budget, in bytes.
         limit: u64,
@@ -36,5 +36,5 @@ impl fmt::Display for TooLarge {
 
 impl std::error::Error for TooLarge {}
 
-/// No profile has more metrics.
+/// The maximum number of metrics.
 pub(super) const MOST_METRICS: usize = 250;

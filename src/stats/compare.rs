@@ -114,7 +114,7 @@ impl Comparison {
     }
 }
 
-/// Compares the new profiles with the old ones. Fails where nothing can be said, see
+/// Compares the new profiles with the old ones. Fails if nothing can be said, see
 /// [`Incomparable`].
 pub fn compare(counts: &SampleCounts, options: &Options) -> Result<Comparison, Incomparable> {
     check(counts, options)?;

@@ -33,7 +33,7 @@ pub struct Model {
     pub location_variance: f64,
     /// The noise between one pair, where it is used.
     pair: Option<PairNoise>,
-    /// The noise between replicates, where there are any.
+    /// The noise between replicates, if there are any.
     trend: Option<Trend>,
     /// The degrees of freedom of the noise; infinite for one pair, whose variance is inflated instead.
     pub freedom: f64,

@@ -1,10 +1,10 @@
-//! Frames that stand side by side and count as one: `--collapse-recursion`, and `--by file`.
+//! Frames that stand next to each other and count as one: `--collapse-recursion`, and `--by file`.
 
 use crate::profile::{Column, FrameId, FunctionId, Profile, StringId};
 use crate::transform::frames::keep_frames;
 
 /// Makes one frame of every run of frames of one function: the innermost, whose line is where the
-/// work was done. Functions of one name are one, unless their place tells them apart.
+/// work was done. Functions of one name are one, unless their place distinguishes them.
 ///
 /// ```text
 /// main;fib;fib;fib 3    →  main;fib 3

@@ -2,7 +2,7 @@
 
 use crate::profile::Profile;
 
-/// The average of the profiles that were added up in `sum`, where a stack that one of them lacks
+/// The average of the profiles that were summed in `sum`, where a stack that one of them lacks
 /// counts 0. Values stay the integers they are; the divisor of every metric says how many profiles
 /// they are of. The duration is the mean duration.
 pub fn average(sum: &Profile) -> Profile {

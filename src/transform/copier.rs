@@ -128,7 +128,7 @@ impl<'b, 'p> Copier<'b, 'p> {
         }
     }
 
-    /// Copies the samples; `fill` writes the values of a row, one a metric of the builder.
+    /// Copies the samples; `fill` writes the values of a row, one per metric of the builder.
     pub(super) fn copy_rows(
         self,
         metrics: usize,

@@ -30,7 +30,7 @@ pub fn note_idle(profile: &mut Profile, metrics: &[usize]) {
     }
 }
 
-/// Which stacks are idle in a metric; `None` where that cannot be told.
+/// Which stacks are idle in a metric; `None` if that cannot be told.
 pub fn idle_stacks(profile: &Profile, metric: usize) -> Option<Column<StackId, bool>> {
     let metrics = &profile.meta.metrics;
     let is_cpu_time = |name: &str| kind::of_metric(name).is_some_and(|kind| kind.name == "cpu");

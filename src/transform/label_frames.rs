@@ -26,20 +26,20 @@ enum FramePosition {
 /// --label-root endpoint    main;work 3 {endpoint=/users}    →  /users;main;work 3 {endpoint=/users}
 ///                          main 1                              main 1
 /// ```
-/// Fails where a table outgrows its ids.
+/// Fails if a table outgrows its ids.
 pub fn label_root<S: AsRef<str>>(profile: &Profile, keys: &[S]) -> Result<(Profile, Vec<usize>), TooLarge> {
     frames_of_labels(profile, keys, FramePosition::Root)
 }
 
 /// Puts the values of labels below every stack, that of the last key innermost, so that the label
-/// has the self of the function. Also says for each key how many samples carry it. Fails where a table
+/// has the self of the function. Also says for each key how many samples carry it. Fails if a table
 /// outgrows its ids.
 pub fn label_leaf<S: AsRef<str>>(profile: &Profile, keys: &[S]) -> Result<(Profile, Vec<usize>), TooLarge> {
     frames_of_labels(profile, keys, FramePosition::Leaf)
 }
 
 /// Puts the value of a label in the place of every stack; samples without it are `(no KEY)`. Also
-/// says how many samples carry it. Fails where a table outgrows its ids.
+/// says how many samples carry it. Fails if a table outgrows its ids.
 pub fn by_label(profile: &Profile, key: &str) -> Result<(Profile, usize), TooLarge> {
     let (labels, matched) = frames_of_labels(profile, &[key], FramePosition::Instead)?;
     Ok((labels, matched[0]))

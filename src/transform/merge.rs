@@ -1,4 +1,4 @@
-//! Several profiles added up.
+//! Several profiles summed.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use crate::transform::engine::keep_rows;
 use crate::transform::metrics::pick_metrics;
 use crate::unit::Unit;
 
-/// Why profiles cannot be added up.
+/// Why profiles cannot be summed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MergeError {
     /// A metric of one name has units of different kinds.
@@ -18,7 +18,7 @@ pub enum MergeError {
         /// Its units, the first profile's first.
         units: (String, String),
     },
-    /// The values of a metric do not fit 64 bits in the finest of its units.
+    /// The values of a metric do not fit in 64 bits in the finest of its units.
     Overflow {
         /// The metric.
         metric: String,
@@ -49,7 +49,7 @@ impl fmt::Display for MergeError {
 impl std::error::Error for MergeError {}
 
 /// Adds profiles up. Metrics are matched by name, in the first profile's order; those that not all
-/// profiles have are left out, with a warning. Units of one kind become the finest of them. Fails where
+/// profiles have are left out, with a warning. Units of one kind become the finest of them. Fails if
 /// units of one metric are of different kinds, or a table outgrows its ids.
 pub fn merge(profiles: &[Profile]) -> Result<Profile, MergeError> {
     let Some(first) = profiles.first() else {
@@ -211,7 +211,7 @@ impl Sum {
         Ok(factor)
     }
 
-    /// The sum. Fails where units of one metric are of different kinds, where its values do not fit the
+    /// The sum. Fails if units of one metric are of different kinds, where its values do not fit the
     /// finest of them, or where a table outgrew its ids or the budget.
     pub fn finish(self) -> Result<Profile, MergeError> {
         let Sum { builder, mut metrics, meta } = self;
@@ -234,7 +234,7 @@ impl Sum {
     }
 }
 
-/// What values in two units are multiplied by to be in the finer of them; `None` where the units are of
+/// What values in two units are multiplied by to be in the finer of them; `None` if the units are of
 /// different kinds.
 fn factors(a: &str, b: &str) -> Option<(i64, i64)> {
     if a == b {

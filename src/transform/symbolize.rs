@@ -30,7 +30,7 @@ pub fn unnamed_addresses(profile: &Profile) -> BTreeMap<MappingId, Vec<u64>> {
     addresses
 }
 
-/// Where `address` of a mapping is in the mapping's file. `None` where it is outside the mapping.
+/// Where `address` of a mapping is in the mapping's file. `None` if it is outside the mapping.
 pub fn address_in_file(mapping: &Mapping, address: u64) -> Option<Address> {
     match mapping.addresses {
         Addresses::File => Some(Address::File(address)),

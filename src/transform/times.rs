@@ -97,7 +97,7 @@ impl Span {
     }
 }
 
-/// Keeps the samples taken at `from` or later, and before `to`. Also says how many these are. Fails where
+/// Keeps the samples taken at `from` or later, and before `to`. Also says how many these are. Fails if
 /// samples have no times, or a date is asked for and the recording has none.
 pub fn show_times(
     profile: &Profile,

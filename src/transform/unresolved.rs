@@ -20,7 +20,7 @@ pub struct Unresolved {
 /// A binary with code without names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnresolvedBinary {
-    /// The path of its file; empty where unknown.
+    /// The path of its file; empty if unknown.
     pub file: String,
     /// What that code costs itself.
     pub self_value: i64,
@@ -28,7 +28,7 @@ pub struct UnresolvedBinary {
     pub total: i64,
 }
 
-/// Adds up what code without names costs in metric number `metric` of each profile.
+/// Sums what code without names costs in metric number `metric` of each profile.
 pub fn unresolved<'p>(profiles: impl Iterator<Item = (&'p Profile, usize)>) -> Unresolved {
     let mut sum = Unresolved::default();
     let mut binaries: HashMap<&str, (i64, i64)> = HashMap::new();

@@ -5,7 +5,7 @@ use crate::transform::collapse;
 use crate::tree::{By, Keys};
 
 /// The profile to count under `by`: where nodes are wider than functions, frames of one node that
-/// stand side by side in a stack are one frame, so that a file does not call itself.
+/// stand next to each other in a stack are one frame, so that a file does not call itself.
 ///
 /// ```
 /// use prof::profile::{from_notation, to_notation};

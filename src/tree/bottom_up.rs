@@ -48,9 +48,9 @@ pub struct CallerTree {
     pub parent: Column<NodeId, NodeId>,
     /// What each node is.
     pub key: Column<NodeId, KeyId>,
-    /// The function's self when reached through the node, one column a series.
+    /// The function's self when reached through the node, one column per series.
     pub self_value: Vec<Column<NodeId, i64>>,
-    /// The function's total when reached through the node, one column a series.
+    /// The function's total when reached through the node, one column per series.
     pub total: Vec<Column<NodeId, i64>>,
     /// How many callers of each node were left out.
     pub cut: Column<NodeId, u32>,

@@ -14,7 +14,7 @@ pub struct CallEdge {
     pub callee: KeyId,
     /// The value of the stacks on which the one stands above the other, each stack once.
     pub value: i64,
-    /// The same in the second series; 0 where there is one series only.
+    /// The same in the second series; 0 if there is one series only.
     pub old: i64,
     /// Whether keys that were left out stand between them on every such stack.
     pub bridged: bool,

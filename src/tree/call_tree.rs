@@ -13,9 +13,9 @@ pub struct CallTree {
     pub parent: Column<NodeId, NodeId>,
     /// What each node is.
     pub key: Column<NodeId, KeyId>,
-    /// The value of the samples that end at the node, one column a series.
+    /// The value of the samples that end at the node, one column per series.
     pub self_value: Vec<Column<NodeId, i64>>,
-    /// The value of the samples through the node, one column a series.
+    /// The value of the samples through the node, one column per series.
     pub total: Vec<Column<NodeId, i64>>,
     /// How many callees of each node were left out.
     pub cut: Column<NodeId, u32>,

@@ -1,6 +1,6 @@
 //! Calls by key: what counting finds of a profile that holds calls between functions, not stacks.
 //!
-//! Self, totals and edges are what the format states, added up by key. A key of one function has its
+//! Self, totals and edges are what the format states, summed by key. A key of one function has its
 //! total. One of several (a file, a package) has its self and what it calls outside of itself: exact,
 //! unless it is called back from there, when it can only be said how much it is at most.
 
@@ -14,7 +14,7 @@ use crate::tree::neighbours::excess;
 use crate::tree::shares::Shares;
 use crate::tree::{By, CallEdge, Flat, KeyId, Keys, Neighbours};
 
-/// Self and total of every key, and the edges between them, one column a series.
+/// Self and total of every key, and the edges between them, one column per series.
 #[derive(Clone, Debug)]
 pub struct KeyCalls {
     pub(super) flat: Flat,
@@ -167,7 +167,7 @@ impl KeyCalls {
         self.upper_bounds = is_bound.iter().filter(|&&is_bound| is_bound).count();
     }
 
-    /// What the keys cost with all they call, as their calls have it.
+    /// What the keys cost including their callees, as their calls have it.
     fn totals_of_graph(
         &self,
         series: usize,
@@ -187,7 +187,7 @@ impl KeyCalls {
         cycles.totals(own, edges(), uncalled)
     }
 
-    /// Lines have what they cost by themselves, and the calls from there. Of a recursive function's
+    /// Lines have what they cost themselves, and the calls from there. Of a recursive function's
     /// lines that is at most what the function costs.
     fn add_lines(&mut self, profile: &Profile, calls: &CallTable, keys: &Keys, metrics: &[usize]) {
         let lines = &calls.lines;

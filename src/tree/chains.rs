@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 
 use crate::tree::{KeyId, Subject, whole};
 
-/// What a chain of keys has, one value a series.
+/// What a chain of keys has, one value per series.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChainCount {
     /// The values of the stacks that contain it, each once.

@@ -6,7 +6,7 @@ use crate::parallel;
 use crate::profile::{Column, Id, StackId};
 use crate::tree::{KeyId, SeenKeys, Subject};
 
-/// Self and total of every key, one column a series.
+/// Self and total of every key, one column per series.
 #[derive(Clone, Debug)]
 pub struct Flat {
     /// The values of the samples whose leaf the key is.

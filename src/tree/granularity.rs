@@ -1,4 +1,4 @@
-//! What frames are told apart by: functions, lines, files …
+//! What frames are distinguished by: functions, lines, files …
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -58,9 +58,9 @@ pub struct Key {
     pub name: Arc<str>,
     /// The function's name alone; equal to `name` where that says it all.
     pub function: Arc<str>,
-    /// The source file, where there is one and only one.
+    /// The source file, if there is one and only one.
     pub file: Option<Arc<str>>,
-    /// The source line, where there is one and only one.
+    /// The source line, if there is one and only one.
     pub line: Option<u32>,
     /// How many different files the functions of this name stand in.
     pub files: u32,

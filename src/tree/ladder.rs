@@ -62,7 +62,7 @@ impl<'p> Ladder<'p> {
         rung
     }
 
-    /// The name of the last 2^`level` keys of a prefix, and the prefix without them; `None` where it
+    /// The name of the last 2^`level` keys of a prefix, and the prefix without them; `None` if it
     /// has fewer. The rung has been made.
     #[inline]
     pub(super) fn step(&self, level: u32, node: PrefixId) -> Option<(u32, PrefixId)> {

@@ -1,7 +1,7 @@
 //! Counting: from stacks to functions and trees.
 //!
-//! A [`Subject`] is what a view counts: a profile, the [`Keys`] that its frames are told apart by,
-//! and one value a stack for every series. Trees are built for what is shown, by partitioning the
+//! A [`Subject`] is what a view counts: a profile, the [`Keys`] that its frames are distinguished by,
+//! and one value per stack for every series. Trees are built for what is shown, by partitioning the
 //! stacks level by level, and never recurse.
 //!
 //! Of a profile that holds calls between functions, not stacks, the same functions give what is known
@@ -43,7 +43,7 @@ use crate::profile::{Column, FrameId, Profile, StackId};
 pub struct Subject<'p> {
     /// The profile, filters applied.
     pub profile: &'p Profile,
-    /// What its frames are told apart by.
+    /// What its frames are distinguished by.
     pub keys: Keys,
     /// For each series, the value of every stack. The first series is what is shown and sorted by;
     /// further ones are other metrics, or the old side of a comparison.
@@ -71,7 +71,7 @@ impl<'p> Subject<'p> {
         self.profile.stacks.ids().filter(|&stack| self.series.iter().any(|series| series[stack] != 0))
     }
 
-    /// The values of a stack, one a series.
+    /// The values of a stack, one per series.
     pub fn values(&self, stack: StackId) -> impl Iterator<Item = i64> + '_ {
         self.series.iter().map(move |series| series[stack])
     }

@@ -16,7 +16,7 @@ ids! {
     NodeId;
 }
 
-/// Paths of keys with their values: each leads through frames that stand side by side.
+/// Paths of keys with their values: each leads through frames that stand next to each other.
 pub(super) trait Paths: Sync {
     /// Whether paths lead towards the root.
     fn go_up(&self) -> bool;
@@ -41,7 +41,7 @@ pub(super) trait Paths: Sync {
 pub struct Node<'t> {
     /// What it is.
     pub key: KeyId,
-    /// The values of the paths through it, one a series.
+    /// The values of the paths through it, one per series.
     pub total: &'t [i64],
     /// The values of the paths that end at it.
     pub ended: &'t [i64],

@@ -19,7 +19,7 @@ pub struct PathRow {
 pub struct HeaviestPath {
     /// The rows from the root on.
     pub rows: Vec<PathRow>,
-    /// The heaviest callee of the last row: it has less than half of that row. `None` where the last
+    /// The heaviest callee of the last row: it has less than half of that row. `None` if the last
     /// row calls nothing.
     pub next: Option<PathRow>,
 }

@@ -28,8 +28,8 @@ pub(super) struct Prefixes {
     pub(super) total: Column<PrefixId, i64>,
     /// The value of the stacks that are no longer.
     pub(super) self_value: Column<PrefixId, i64>,
-    /// Σ |value| of the stacks that begin so; empty where no value is negative: `total` is that.
-    mass: Column<PrefixId, i64>,
+    /// Σ |value| of the stacks that begin so; empty if no value is negative: `total` is that.
+    weight: Column<PrefixId, i64>,
 }
 
 impl Prefixes {
@@ -64,13 +64,13 @@ impl Prefixes {
 
     /// Σ |value| of the stacks that begin so: unlike a total never more than a shorter prefix has.
     #[inline]
-    pub(super) fn mass(&self, node: PrefixId) -> i64 {
-        if self.mass.is_empty() { self.total[node] } else { self.mass[node] }
+    pub(super) fn weight(&self, node: PrefixId) -> i64 {
+        if self.weight.is_empty() { self.total[node] } else { self.weight[node] }
     }
 
     /// Whether values of both signs may be among the stacks.
     pub(super) fn is_signed(&self) -> bool {
-        !self.mass.is_empty()
+        !self.weight.is_empty()
     }
 
     /// The nodes one key longer.
@@ -87,7 +87,7 @@ impl Prefixes {
         self.self_value.push(0);
         // Until all are there: the value that ends here, whether it was cut or not.
         self.total.push(0);
-        self.mass.push(0);
+        self.weight.push(0);
         self.parent.push(parent)
     }
 
@@ -103,7 +103,7 @@ impl Prefixes {
 
     fn add(&mut self, node: PrefixId, text: KeyString) {
         self.total[node] += text.value;
-        self.mass[node] += text.value.abs();
+        self.weight[node] += text.value.abs();
         if !text.cut {
             self.self_value[node] += text.value;
         }
@@ -112,7 +112,7 @@ impl Prefixes {
     /// Sums what ends below each node; parents come first, so the last node is summed first.
     fn add_up(&mut self, signed: bool) {
         if !signed {
-            self.mass = Column::new();
+            self.weight = Column::new();
         }
         self.end = (1..=self.len()).map(PrefixId::new).collect();
         for node in (1..self.len()).rev().map(PrefixId::new) {
@@ -120,15 +120,15 @@ impl Prefixes {
             let total = self.total[node];
             self.total[parent] += total;
             if signed {
-                let mass = self.mass[node];
-                self.mass[parent] += mass;
+                let weight = self.weight[node];
+                self.weight[parent] += weight;
             }
             self.end[parent] = self.end[parent].max(self.end[node]);
         }
     }
 }
 
-/// The keys of the stacks that have a value, each stack cut behind its last wanted key.
+/// The keys of the stacks that have a value, each stack cut after its last wanted key.
 struct KeyStrings {
     keys: Vec<KeyId>,
     rows: Vec<KeyString>,
@@ -176,7 +176,7 @@ const NO_GROUP: u32 = u32::MAX;
 
 struct PrefixSplitter<'t> {
     texts: &'t KeyStrings,
-    /// The stacks, those of a group side by side.
+    /// The stacks, those of a group next to each other.
     order: Vec<u32>,
     scratch: Vec<(u32, u32)>,
     /// While a group is split: the next keys and how many stacks have each.
@@ -248,7 +248,7 @@ mod tests {
             format!("{}{name} {own}/{total} ..{end}", " ".repeat(tree.depth[node] as usize))
         };
         let drawn: Vec<String> = tree.parent.ids().map(row).collect();
-        // The three that end in `rare` are cut behind `a`: part of its total, not of its self.
+        // The three that end in `rare` are cut after `a`: part of its total, not of its self.
         let expected = ["(all) 0/10 ..5", " main 0/10 ..5", "  a 1/8 ..4", "   b 4/4 ..4", "  c 2/2 ..5"];
         assert_eq!(drawn, expected);
         let children: Vec<usize> = tree.children(PrefixId::new(1)).map(Id::index).collect();

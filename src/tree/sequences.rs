@@ -64,7 +64,7 @@ pub struct SequenceSearch {
     pub contexts: usize,
     /// The least share of the total that lies outside the `contexts` − 1 heaviest contexts.
     pub context_share: Fraction,
-    /// A chain is left out if one a key longer has all of its total but this share.
+    /// A chain is left out if one per key longer has all of its total but this share.
     pub tolerance: Fraction,
 }
 
@@ -129,12 +129,12 @@ impl Leaps {
 }
 
 fn sequences_with(subject: &Subject<'_>, search: SequenceSearch, leaps: Leaps) -> Sequences {
-    let mass = mass_of_keys(subject);
+    let weight = mass_of_keys(subject);
     // A chain with less can neither be found nor keep a shorter one from being found.
     let least = search.tolerance.rest().least_part(search.min_total).max(1);
-    let wanted = mass.map(|&mass| mass.unsigned_abs() >= least);
+    let wanted = weight.map(|&weight| weight.unsigned_abs() >= least);
     let prefixes = Prefixes::new(subject, &wanted);
-    let mut found = Miner::new(subject, &prefixes, search, leaps).run(&mass);
+    let mut found = Miner::new(subject, &prefixes, search, leaps).run(&weight);
     let sequences = Sequences { prefixes, found: Vec::new() };
     let names = |sequence: &Sequence| sequences.keys(sequence).into_iter().map(|key| subject.keys.name(key));
     found.sort_by(|a, b| {
@@ -146,15 +146,18 @@ fn sequences_with(subject: &Subject<'_>, search: SequenceSearch, leaps: Leaps) -
 
 /// Σ |value| of the stacks that hold each key.
 fn mass_of_keys(subject: &Subject<'_>) -> Column<KeyId, i64> {
-    let mut mass = Column::filled(0, subject.keys.len());
+    let mut weight = Column::filled(0, subject.keys.len());
     let mut seen = SeenKeys::new(subject.keys.len());
     for (stack, &value) in subject.series[0].enumerate() {
         if value != 0 {
             seen.next();
-            subject.stack_keys(stack).filter(|&key| seen.first(key)).for_each(|key| mass[key] += value.abs());
+            subject
+                .stack_keys(stack)
+                .filter(|&key| seen.first(key))
+                .for_each(|key| weight[key] += value.abs());
         }
     }
-    mass
+    weight
 }
 
 #[cfg(test)]

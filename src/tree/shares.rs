@@ -2,7 +2,7 @@
 //!
 //! Who called a function's caller when it called the function is not known. What a function costs is
 //! shared among its callers in proportion to what each is charged for it, as gprof does: where each
-//! function has one caller, that is the truth. Calls that close a circle are left out, so that what is
+//! function has one caller, that is the truth. Calls that close a cycle are left out, so that what is
 //! left has a first and a last.
 
 use crate::profile::Column;
@@ -13,7 +13,7 @@ use crate::tree::{CallTree, CallerTree, KeyId, Node, NodeId, Shape, whole};
 /// How the cost of every key is shared among its callers.
 #[derive(Clone, Debug)]
 pub(super) struct Shares {
-    /// The callers of every key, and the callees: circles are cut, and a key is not its own.
+    /// The callers of every key, and the callees: cycles are cut, and a key is not its own.
     callers: Column<KeyId, Vec<Link>>,
     callees: Column<KeyId, Vec<Link>>,
     /// For each series: what is charged to each edge, to no caller, and to all of these together.
@@ -41,7 +41,7 @@ impl Shares {
                 callees[caller].push(Link { key: callee, edge });
             }
         }
-        let order = cut_circles(calls, &mut callees);
+        let order = break_cycles(calls, &mut callees);
         let mut callers: Column<KeyId, Vec<Link>> = Column::filled(Vec::new(), keys);
         for &key in &order {
             for link in &callees[key] {
@@ -66,7 +66,7 @@ impl Shares {
     fn weigh(&mut self, calls: &KeyCalls, series: usize, order: &[KeyId]) {
         let keys = self.callers.len();
         let charged: Vec<f64> = calls.edge_values[series].iter().map(|&value| value.max(0) as f64).collect();
-        // What callers are charged, those included whose calls close a circle.
+        // What callers are charged, those included whose calls close a cycle.
         let mut by_all = Column::<KeyId, f64>::filled(0.0, keys);
         for (&(caller, callee), charged) in calls.edges.iter().zip(&charged) {
             by_all[callee] += if caller == callee { 0.0 } else { *charged };
@@ -104,9 +104,9 @@ impl Shares {
     }
 }
 
-/// Leaves out the calls that close a circle: seen from the keys that nobody calls, then the heaviest,
+/// Leaves out the calls that close a cycle: seen from the keys that nobody calls, then the heaviest,
 /// and down the heaviest calls, those that lead back. Returns the keys, callers before their callees.
-fn cut_circles(calls: &KeyCalls, callees: &mut Column<KeyId, Vec<Link>>) -> Vec<KeyId> {
+fn break_cycles(calls: &KeyCalls, callees: &mut Column<KeyId, Vec<Link>>) -> Vec<KeyId> {
     let (total, charged) = (&calls.flat.total[0], &calls.edge_values[0]);
     let mut uncalled = total.clone();
     for key in callees.ids() {
@@ -157,7 +157,7 @@ enum State {
     Done,
 }
 
-/// The call tree from the top down.
+/// The call tree top-down.
 pub(super) fn call_tree(calls: &KeyCalls, shape: &Shape<'_>) -> CallTree {
     let shares = calls.shares();
     let wholes = wholes(calls);
@@ -234,7 +234,7 @@ pub(super) fn caller_tree(calls: &KeyCalls, key: KeyId, shape: &Shape<'_>) -> Ca
 
 impl Shares {
     /// Shares values of a key among its callers, and says what is left for no caller. The values are
-    /// one a series, or all totals and then all selfs.
+    /// one per series, or all totals and then all selfs.
     fn split_callers(&self, key: KeyId, total: &[i64]) -> (Vec<(KeyId, Vec<i64>)>, Vec<i64>) {
         let callers = &self.callers[key];
         let mut rows: Vec<(KeyId, Vec<i64>)> = callers.iter().map(|link| (link.key, Vec::new())).collect();

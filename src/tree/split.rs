@@ -8,7 +8,7 @@ use crate::tree::KeyId;
 use crate::tree::granularity::whole;
 use crate::tree::partition::{Node, NodeId, Paths};
 
-/// What is left of a path, and its value. All that splitting needs stands here, side by side for the paths
+/// What is left of a path, and its value. All that splitting needs stands here, next to each other for the paths
 /// of a group: looking it up by number, in tables that are in no cache, took twice as long.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PathTail {
@@ -88,7 +88,7 @@ impl Split {
 }
 
 impl PathTail {
-    /// The path behind its next key.
+    /// The path after its next key.
     #[inline]
     fn rest(self, go_up: bool) -> PathTail {
         let next = if go_up { self.next.wrapping_sub(1) } else { self.next.wrapping_add(1) };
@@ -134,7 +134,7 @@ impl PathGroup {
 /// Splits groups.
 pub(super) struct PathSplitter<'p, P> {
     paths: &'p P,
-    /// The paths, those of a group side by side.
+    /// The paths, those of a group next to each other.
     order: Vec<PathTail>,
     /// The paths of a group as they stood before it was split.
     before: Vec<PathTail>,
@@ -190,7 +190,7 @@ impl<'p, P: Paths> PathSplitter<'p, P> {
         Split { is_left_out: vec![false; children.len()], children, parts }
     }
 
-    /// Puts the paths of each child side by side, in the order in which they stood in `group`, and returns
+    /// Puts the paths of each child next to each other, in the order in which they stood in `group`, and returns
     /// the children that are not left out.
     pub(super) fn part(&mut self, group: &PathGroup, split: Split) -> Vec<PathGroup> {
         let PathSplitter { paths, order, before, .. } = self;

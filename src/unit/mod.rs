@@ -144,7 +144,7 @@ impl Unit {
 
     fn find(folded: &str, wanted: impl Fn(&KnownUnit) -> bool) -> Option<Unit> {
         let find = |name: &str| KNOWN.iter().find(|k| wanted(k) && k.is_called(name));
-        // The plural of a word only: `ms` and `s` end in an s of their own, `mss` is no unit.
+        // The plural of a word only: `ms` and `s` end in an s of their own, `mss` is not a unit.
         let singular = folded.strip_suffix('s').filter(|stem| stem.len() >= 3);
         find(folded).or_else(|| singular.and_then(find)).map(KnownUnit::unit)
     }

@@ -85,7 +85,7 @@ pub(super) fn drop_zeros(number: &str) -> &str {
     if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number }
 }
 
-/// `sum / events`, rounded half away from zero; `None` where there are no events.
+/// `sum / events`, rounded half away from zero; `None` if there are no events.
 pub fn mean(sum: i64, events: i64) -> Option<i64> {
     let (sum, events) = (i128::from(sum), i128::from(events));
     let mean = if events == 0 { None } else { Some(super::round_div(sum * events.signum(), events.abs())) };

@@ -14,7 +14,7 @@ pub struct Quantity {
     unit: Option<Unit>,
 }
 
-/// A text that is no number, or one with more digits than any profile can hold.
+/// A text that is not a number, or one with more digits than any profile can hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuantityError {
     text: String,
@@ -31,7 +31,7 @@ impl std::error::Error for QuantityError {}
 
 impl Quantity {
     /// Reads a decimal number and the unit right behind it, blanks allowed between. Any word is a
-    /// unit: one that is not known is compared by its name. Fails where no number stands in front, or it
+    /// unit: one that is not known is compared by its name. Fails if no number stands in front, or it
     /// does not fit.
     pub fn parse(text: &str) -> Result<Quantity, QuantityError> {
         Quantity::parse_with(text, Unit::parse)
@@ -101,14 +101,14 @@ impl Quantity {
         (whole * factor + fraction / self.denominator, fraction % self.denominator)
     }
 
-    /// A length of time in nanoseconds, rounded half away from zero. `None` if this is no time, or
+    /// A length of time in nanoseconds, rounded half away from zero. `None` if this is not a time, or
     /// too long.
     pub fn nanoseconds(&self) -> Option<i64> {
         self.in_family(Family::Time)
     }
 
     /// A number of bytes, for sizes such as `--max-memory 2gb`; without a unit it is in bytes.
-    /// `None` if this is no size, or too large.
+    /// `None` if this is not a size, or too large.
     pub fn bytes(&self) -> Option<i64> {
         match self.unit {
             None => Quantity { unit: Some(Unit::BYTES), ..self.clone() }.bytes(),

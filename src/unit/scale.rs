@@ -45,7 +45,7 @@ impl std::error::Error for IncompatibleUnits {}
 impl Scale {
     /// The scale of a column of values in `unit`, to be divided by `divisor` (a divisor of 0 counts
     /// as 1), the largest of which, by its absolute value, is `largest`. `requested` is what
-    /// `--unit` says; without it the unit follows from `largest`, see [`Scale::automatic`]. Fails where
+    /// `--unit` says; without it the unit follows from `largest`, see [`Scale::automatic`]. Fails if
     /// `requested` is of another kind than `unit`.
     pub fn for_column(
         unit: &Unit,
@@ -194,7 +194,7 @@ impl Step {
         round_div(i128::from(value) * self.numerator * 10_i128.pow(decimals), self.denominator)
     }
 
-    /// The same for any number of decimals, and whether nothing had to be rounded; `None` where the
+    /// The same for any number of decimals, and whether nothing had to be rounded; `None` if the
     /// numbers become too large.
     fn checked_digits(&self, value: i64, decimals: u32) -> Option<(i128, bool)> {
         let scaled = (i128::from(value) * self.numerator).checked_mul(10_i128.pow(decimals))?;

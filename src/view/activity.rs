@@ -8,7 +8,7 @@ use crate::unit::{Unit, duration};
 pub(super) struct Activity {
     /// How many processors were busy on average, in hundredths; only for CPU time.
     pub(super) busy_hundredths: Option<i64>,
-    /// The share of the metric that was spent waiting, in percent; `None` where it is under 1.
+    /// The share of the metric that was spent waiting, in percent; `None` if it is under 1.
     pub(super) idle_percent: Option<u8>,
     /// How long the recording took, unless the value is implausible.
     pub(super) duration_ns: Option<i64>,

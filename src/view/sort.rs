@@ -115,7 +115,11 @@ impl FromStr for Sort {
                 "delta" => SortKey::Delta,
                 "old" => SortKey::Old,
                 "new" => SortKey::New,
-                _ => return Err(format!("`{name}` is not one of self, total, children, name, delta, old, new")),
+                _ => {
+                    return Err(format!(
+                        "`{name}` is not one of self, total, children, name, delta, old, new"
+                    ));
+                }
             };
             keys.push((key, reversed));
         }

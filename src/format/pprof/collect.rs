@@ -10,7 +10,7 @@ use hashbrown::DefaultHashBuilder;
 use crate::format::pprof::raw_stacks::{FirstSeen, Lists, LookUp, RawStacks};
 use crate::format::pprof::read::NAME;
 use crate::format::{LoadError, ParseError};
-use crate::profile::{Id, Label, LabelSetId, ProfileBuilder, Share, StackId};
+use crate::profile::{Id, Label, LabelSetId, ProfileBuilder, Reservation, StackId};
 
 /// Samples whose fields were found and whose stacks wait for being looked up.
 pub(super) struct Batch {
@@ -86,7 +86,7 @@ pub(super) struct Collector {
     pub(super) stacks: RawStacks,
     found: LookUp,
     /// What the stacks take of the budget.
-    share: Share,
+    share: Reservation,
 }
 
 impl Collector {

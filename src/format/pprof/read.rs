@@ -13,7 +13,9 @@ use crate::format::pprof::raw_stacks::FirstSeen;
 use crate::format::pprof::tables::Tables;
 use crate::format::wire::{Field, Value, Wire, WireError, push_varint};
 use crate::format::{LoadError, ParseError, Source};
-use crate::profile::{Id, LabelValue, LoadOptions, Meta, Period, Profile, ProfileBuilder, Share, StringId};
+use crate::profile::{
+    Id, LabelValue, LoadOptions, Meta, Period, Profile, ProfileBuilder, Reservation, StringId,
+};
 
 pub(super) const NAME: &str = "pprof";
 
@@ -69,7 +71,7 @@ struct Reader {
     /// The location ids of a sample that come in several pieces.
     ids: Vec<u8>,
     /// What the tables take of the budget.
-    share: Share,
+    share: Reservation,
 }
 
 const DROP_FRAMES: usize = 7;

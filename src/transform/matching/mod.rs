@@ -4,7 +4,7 @@
 //! functions of the old side are mapped to those of the new side, at most one to one, before anything is compared:
 //! the strongest evidence first, and what is matched leaves the pool.
 //!
-//! 1. *same*: the names agree, and so does the place where that tells functions apart.
+//! 1. *same*: the names agree, and so does the place where that distinguishes functions.
 //! 2. *shifted*: the name and the file agree, the line differs.
 //! 3. *relocated*: the name agrees and is unique among what is left; the file or the package differs.
 //! 4. *normalised*: the names agree but for what compilers add (see [`crate::name::normalized`]).
@@ -88,7 +88,7 @@ pub struct Match {
     pub how: How,
     /// How much the evidence agrees, from 0 to 1; 1 for all but renamed functions.
     pub similarity: f64,
-    /// The larger of the shares that the two have of their sides, 0 to 1; 0 where nothing had to be counted.
+    /// The larger of the shares that the two have of their sides, 0 to 1; 0 if nothing had to be counted.
     pub share: f64,
 }
 
@@ -133,7 +133,7 @@ impl Matching {
     /// assert_eq!(to_notation(&matching.apply_old(0, &old)), "main;read;parseNumber 30\nmain;write 70");
     /// ```
     ///
-    /// Fails where the pairs that were given name functions that are not there, or one function twice.
+    /// Fails if the pairs that were given name functions that are not there, or one function twice.
     pub fn find(
         old: &[SideProfile<'_>],
         new: &[SideProfile<'_>],

@@ -6,7 +6,7 @@ use super::pool::{EntryId, Groups, Pool, PoolEntry, grouped};
 use super::{How, MatchingState};
 use crate::name::{identifiers, is_anonymous, normalized, without_numbers};
 
-/// Pairs the functions whose name agrees, and whose place agrees where that tells functions apart.
+/// Pairs the functions whose name agrees, and whose place agrees where that distinguishes functions.
 ///
 /// Names that a compiler counted (`rankHits.func2`), and several functions of one name in one file, are the same only
 /// where both sides have the same ones: another closure further up would shift all of them.
@@ -111,7 +111,7 @@ fn same_files(pairs: &MatchingState<'_>) -> HashMap<String, String> {
     let mut candidates: Vec<(usize, &str, &str)> = Vec::new();
     for &file in old.iter().filter(|file| !mapped.contains_key(**file)) {
         let others = by_name.get(base(file)).map_or(&[][..], Vec::as_slice);
-        // A thousand files called index.js are told apart by their folders, and not by trying all pairs.
+        // A thousand files called index.js are distinguished by their folders, and not by trying all pairs.
         for &other in others.iter().take(MOST_FILES_OF_A_NAME) {
             candidates.push((common_ending(file, other), file, other));
         }

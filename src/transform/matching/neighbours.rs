@@ -64,7 +64,7 @@ impl NeighbourShares {
     }
 }
 
-/// The weights of calls while they are added up.
+/// The weights of calls while they are summed.
 struct Edges<'o> {
     weights: HashMap<(EntryId, EntryId), f64>,
     open: &'o [bool],

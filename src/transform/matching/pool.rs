@@ -24,16 +24,16 @@ pub(super) struct Pool<'p> {
     shares: OnceCell<Vec<f64>>,
 }
 
-/// A function as its side tells it apart from others.
+/// A function as its side distinguishes it from others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PoolEntry<'p> {
     /// Its name, without a place and without what differs from run to run.
     pub(super) name: Cow<'p, str>,
-    /// Its file; empty where unknown.
+    /// Its file; empty if unknown.
     pub(super) file: &'p str,
     pub(super) line: u32,
     pub(super) column: u32,
-    /// Whether functions of one name are told apart by file, line and column.
+    /// Whether functions of one name are distinguished by file, line and column.
     pub(super) by_place: bool,
 }
 

@@ -170,7 +170,7 @@ fn clear_winners(
 /// Below this, the sizes of two functions alone say that they are not the same.
 const LEAST_SIZE_RATIO: f64 = 0.1;
 
-/// The largest value, its place, and the second largest; 0 where there is none.
+/// The largest value, its place, and the second largest; 0 if there is none.
 fn two_best(values: impl Iterator<Item = f64>) -> (f64, usize, f64) {
     let (mut best, mut place, mut second) = (0.0, 0, 0.0);
     for (number, value) in values.enumerate() {

@@ -15,7 +15,7 @@ fn found(old: &str, new: &str) -> Vec<String> {
         .collect()
 }
 
-/// A profile whose functions are told apart by their place, as those of JavaScript are: `name@file:line`.
+/// A profile whose functions are distinguished by their place, as those of JavaScript are: `name@file:line`.
 fn by_place(picture: &str) -> Profile {
     let mut profile = from_notation(picture);
     let mut symbols = (*profile.symbols).clone();

@@ -12,7 +12,7 @@ pub(super) struct Longer {
     pub(super) key: KeyId,
     pub(super) places: usize,
     pub(super) total: i64,
-    pub(super) mass: i64,
+    pub(super) weight: i64,
     /// Nodes before this one lie below a place that was counted.
     pub(super) covered: PrefixId,
     /// Where its next place is to be put.
@@ -47,13 +47,13 @@ impl LongerChains {
             number = self.found.len() as u32;
             self.number_of[key] = number;
             let covered = PrefixId::default();
-            self.found.push(Longer { key, places: 0, total: 0, mass: 0, covered, next: None });
+            self.found.push(Longer { key, places: 0, total: 0, weight: 0, covered, next: None });
         }
         let longer = &mut self.found[number as usize];
         longer.places += 1;
         if place >= longer.covered {
             longer.total += prefixes.total[place];
-            longer.mass += prefixes.mass(place);
+            longer.weight += prefixes.weight(place);
             longer.covered = prefixes.end[place];
         }
         number

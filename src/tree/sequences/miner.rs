@@ -41,7 +41,7 @@ pub(super) struct Miner<'s> {
     /// Whether stacks are so deep that leaps are worth it, and values all of one sign, without which
     /// they could not be told to be safe.
     may_leap: bool,
-    /// The places of all chains in work, those of a chain side by side.
+    /// The places of all chains in work, those of a chain next to each other.
     members: Vec<Member>,
     work: Vec<OpenChain>,
     /// The chains that are one key longer at the front, and at the back.
@@ -76,8 +76,8 @@ impl<'s> Miner<'s> {
         }
     }
 
-    pub(super) fn run(mut self, mass: &Column<KeyId, i64>) -> Vec<Sequence> {
-        self.start(mass);
+    pub(super) fn run(mut self, weight: &Column<KeyId, i64>) -> Vec<Sequence> {
+        self.start(weight);
         while let Some(chain) = self.work.pop() {
             if !self.leap(&chain) {
                 self.visit(&chain);
@@ -87,11 +87,11 @@ impl<'s> Miner<'s> {
     }
 
     /// Begins with the chains of one key that are heavy enough.
-    fn start(&mut self, mass: &Column<KeyId, i64>) {
+    fn start(&mut self, weight: &Column<KeyId, i64>) {
         let prefixes = self.prefixes;
         for node in prefixes.parent.ids().skip(1) {
             let key = prefixes.key[node];
-            if mass[key].unsigned_abs() >= self.search.min_total {
+            if weight[key].unsigned_abs() >= self.search.min_total {
                 let number = self.front.count(prefixes, key, node);
                 self.split.push((number, Member { end: node, above: prefixes.parent[node] }));
             }
@@ -127,7 +127,7 @@ impl<'s> Miner<'s> {
     fn descend(&mut self, start: usize, length: usize, leap: u32) {
         let mut next = start;
         for longer in &mut self.front.found {
-            let is_heavy = longer.mass.unsigned_abs() >= self.search.min_total;
+            let is_heavy = longer.weight.unsigned_abs() >= self.search.min_total;
             longer.next = None;
             if is_heavy && longer.places >= self.search.contexts && longer.key != whole() {
                 let end = next + longer.places;
@@ -210,30 +210,30 @@ impl<'s> Miner<'s> {
         let all = std::iter::once((1 << level, stay, level + 1)).chain(chains).collect::<Vec<_>>();
         let mut start = chain.start;
         for (keys, members, leap) in all {
-            let mass = self.mass_of(&members);
+            let weight = self.weight_of(&members);
             let length = chain.length + keys;
-            let is_heavy = mass.unsigned_abs() >= search.min_total;
+            let is_heavy = weight.unsigned_abs() >= search.min_total;
             if is_heavy && members.len() >= search.contexts && length <= search.max_length {
                 let end = start + members.len();
                 self.members[start..end].copy_from_slice(&members);
-                // Without negative values the total is the mass.
-                self.work.push(OpenChain { start, end, length, total: mass, leap });
+                // Without negative values the total is the weight.
+                self.work.push(OpenChain { start, end, length, total: weight, leap });
                 start = end;
             }
         }
     }
 
     /// The value of the stacks through any of these places.
-    fn mass_of(&self, members: &[Member]) -> i64 {
+    fn weight_of(&self, members: &[Member]) -> i64 {
         let mut covered = PrefixId::default();
-        let mut mass = 0;
+        let mut weight = 0;
         for member in members {
             if member.end >= covered {
-                mass += self.prefixes.mass(member.end);
+                weight += self.prefixes.weight(member.end);
                 covered = self.prefixes.end[member.end];
             }
         }
-        mass
+        weight
     }
 
     /// The tests in the order of what they cost. That the chain recurs often enough was seen before

@@ -172,7 +172,7 @@ fn metrics(info: &Info, style: &Style) -> Vec<TextLine> {
     lines
 }
 
-/// `cpu: a sample every 10ms (100 Hz). Processor time, sampled at a fixed rate. Read it to …`
+/// `cpu: a sample every 10ms (100 Hz). CPU time, sampled at a fixed rate. Read it to …`
 fn guidance(info: &Info, style: &Style) -> Vec<TextLine> {
     let Some(metric) = info.metrics.get(info.about.shown_metric) else { return Vec::new() };
     let mut sentences = Vec::new();

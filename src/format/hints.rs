@@ -1,8 +1,8 @@
-//! Inputs that are no profile `prof` reads, but that people do try: what they are, and what to do.
+//! Hints for inputs that `prof` does not read but that people try: what the file is, and what to do instead.
 
 mod protobuf;
 
-/// What `head` looks like and how to convert it, where that is known.
+/// What the input seems to be and how to convert it, if known.
 pub(super) fn hint(head: &[u8]) -> Option<&'static str> {
     if head.trim_ascii().is_empty() {
         return Some("the input is empty");
@@ -10,7 +10,7 @@ pub(super) fn hint(head: &[u8]) -> Option<&'static str> {
     HINTS.iter().find(|(is_it, _)| is_it(head)).map(|&(_, hint)| hint)
 }
 
-/// Tells an input, and says what it is.
+/// A test for a kind of input, and the hint for it.
 type Hint = (fn(&[u8]) -> bool, &'static str);
 
 static HINTS: &[Hint] = &[
@@ -192,7 +192,7 @@ fn is_goroutine_dump(head: &[u8]) -> bool {
     first.starts_with(b"goroutine ") && first.ends_with(b"]:")
 }
 
-/// The flat profile of GNU, or the table of calls, which other systems print alone.
+/// GNU gprof's flat profile, or the call graph table, which other systems print on its own.
 fn is_gprof_report(head: &[u8]) -> bool {
     (find(head, b"  %   cumulative   self") && find(head, b"Flat profile:"))
         || (find(head, b"called") && find(head, b"self") && find(head, b"index  %"))
@@ -200,13 +200,13 @@ fn is_gprof_report(head: &[u8]) -> bool {
         || find(front(head), b"gprof.callg")
 }
 
-/// `sample.interval=20000`, after what else was recorded: `memory profiling: line profiling: `.
+/// `sample.interval=20000`, perhaps after other recorded data: `memory profiling: line profiling: `.
 fn is_r_profile(head: &[u8]) -> bool {
     let first = front(head).split(|&byte| byte == b'\n').next().unwrap_or_default();
     find(first, b"sample.interval=") && (first.starts_with(b"sample") || find(first, b" profiling: "))
 }
 
-/// Logs start with the version of V8; old ones with the libraries.
+/// Logs start with the V8 version; old ones start with the shared libraries.
 fn is_v8_log(head: &[u8]) -> bool {
     head.starts_with(b"v8-version,") || (head.starts_with(b"shared-library,") && find(head, b"\nprofiler,"))
 }
@@ -220,7 +220,7 @@ fn is_html(head: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    /// The front of a file, and words of what is said of it: one for every hint.
+    /// The start of a file and a part of the expected hint, for every hint.
     const FRONTS: &[(&[u8], &str)] = &[
         (b"gmon\x01\0\0\0", "gmon.out"),
         (b"Nettrace\x14\0\0\0!FastSerialization.1", "dotnet-trace convert"),
@@ -268,7 +268,7 @@ mod tests {
     ];
 
     #[test]
-    fn every_hint_is_told_of_what_it_is_for() {
+    fn every_hint_has_an_example() {
         for &(head, words) in FRONTS {
             assert!(hint(head).is_some_and(|hint| hint.contains(words)), "{words}");
         }

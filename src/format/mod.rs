@@ -1,4 +1,4 @@
-//! Reading profiles: finding the format from the content, and one file a format.
+//! Reading and writing profiles: format detection, and one file per format.
 //!
 //! [`load`] takes compression off, asks every row of [`FORMATS`] how sure it is, and lets the surest
 //! read. Names of files do not count: real files called `.pb.gz` are not compressed, and `.prof` has five
@@ -50,27 +50,27 @@ pub struct Format {
     pub name: &'static str,
     /// Name in prose, such as `pprof protobuf`.
     pub title: &'static str,
-    /// How sure the first bytes of an input make us that it is this format.
+    /// How well the first bytes of an input match this format.
     pub sniff: fn(head: &[u8]) -> Confidence,
     /// Reads an input.
     pub read: fn(&mut Source, LoadOptions) -> Result<Profile, LoadError>,
 }
 
-/// How sure the first bytes of an input make us of its format.
+/// How well the first bytes of an input match a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Confidence {
-    /// It is something else.
+    /// It is a different format.
     No,
-    /// Nothing speaks against it.
+    /// There is no evidence against it.
     Maybe,
-    /// Much speaks for it.
+    /// There is strong evidence for it.
     Likely,
     /// It has the format's magic number or keys.
     Certain,
 }
 
 impl Confidence {
-    /// The word for it in reports.
+    /// The name used in reports.
     fn word(self) -> &'static str {
         match self {
             Confidence::No => "no",
@@ -81,8 +81,8 @@ impl Confidence {
     }
 }
 
-/// All formats, the more telling first: of equally sure ones the first wins.
-#[rustfmt::skip] // One row a format.
+/// All readable formats. If several match equally well, the first one wins, so the most specific come first.
+#[rustfmt::skip] // One format per line.
 pub static FORMATS: &[&Format] = &[
     &jfr::JFR,
     &perf_data::PERF_DATA,
@@ -110,7 +110,7 @@ pub static FORMATS: &[&Format] = &[
     &pprof::PPROF,
 ];
 
-/// How many bytes at the front formats are told by.
+/// Number of bytes used to detect the format.
 const HEAD: usize = 64 << 10;
 
 /// The format called `name`.
@@ -119,15 +119,14 @@ pub fn named(name: &str) -> Option<&'static Format> {
     FORMATS.iter().copied().find(|format| format.name.eq_ignore_ascii_case(name))
 }
 
-/// What a format is called here that goes by several names.
+/// Maps other names of a format to its name here.
 fn plain_name(name: &str) -> &str {
-    // The Firefox Profiler's format was that of Gecko, Firefox' engine, and samply writes it too.
+    // The Firefox Profiler format comes from Gecko, Firefox's engine, and samply writes it too.
     if ["firefox", "samply"].iter().any(|other| name.eq_ignore_ascii_case(other)) { "gecko" } else { name }
 }
 
-/// Loads a profile: with `format`, or with the one that the content speaks for. Fails where no format
-/// recognizes the content, or where the reader cannot make sense of it: the error names the format and
-/// the byte or line.
+/// Loads a profile in the given format, or in the detected one. Fails if no format matches or if the input is
+/// malformed; the error then names the format and the byte or line.
 pub fn load(
     source: &mut Source,
     options: LoadOptions,
@@ -148,16 +147,16 @@ pub fn load(
     Ok(profile)
 }
 
-/// The first bytes of an input, by which its format is told.
+/// The first bytes of an input, for format detection.
 fn head(source: &mut Source) -> Result<&[u8], LoadError> {
     let head = source.head(HEAD)?;
-    // The window may hold a whole block: looking at all of it took 8 % of the time of a small profile.
-    // Where not even the first line ends that early, such as that of one very deep stack, all is needed.
+    // The window may hold a whole block, and examining all of it took 8 % of the time of a small profile. If
+    // the first line is longer than `HEAD`, as with one very deep stack, the whole window is needed.
     let first = &head[..head.len().min(HEAD)];
     Ok(if memchr::memchr(b'\n', first).is_some() { first } else { head })
 }
 
-/// [`recognize`] for an input of which nothing has been read yet.
+/// [`recognize`] for an input that has not been read yet.
 pub fn recognize_source(source: &mut Source) -> Result<Option<(&'static Format, Confidence)>, LoadError> {
     let head = head(source)?;
     let is_json = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head).trim_ascii_start().starts_with(b"{");
@@ -172,7 +171,7 @@ pub fn recognize_source(source: &mut Source) -> Result<Option<(&'static Format, 
     Ok(is_folded.then_some((&collapsed::COLLAPSED, Confidence::Maybe)))
 }
 
-/// The format that the first bytes of an input speak for, and how clearly.
+/// The format that best matches the first bytes of an input, and how well it matches.
 pub fn recognize(head: &[u8]) -> Option<(&'static Format, Confidence)> {
     let mut best: Option<(&Format, Confidence)> = None;
     for &format in FORMATS {
@@ -184,13 +183,13 @@ pub fn recognize(head: &[u8]) -> Option<(&'static Format, Confidence)> {
     best
 }
 
-/// The profile that a reader filled; what it outgrew is an error of the reader's format.
+/// Finishes a reader's profile; exceeding a limit is reported as an error of the reader's format.
 fn finished(builder: ProfileBuilder) -> Result<Profile, ParseError> {
     let format = builder.meta.format;
     builder.finish().map_err(|error| ParseError::whole(format, error.to_string()))
 }
 
-/// What an input that no format recognizes is, where that is known.
+/// The hint for an input that no format recognizes, if there is one.
 fn hint(head: &[u8]) -> Option<String> {
     hints::hint(head).map(str::to_string).or_else(|| json::hint(head))
 }

@@ -1,9 +1,9 @@
-//! The bytes of an input, decompressed as they are asked for.
+//! The bytes of an input, decompressed on demand.
 //!
-//! A reader sees a window of unread bytes and asks for more where the window is too short, so memory
-//! does not grow with the size of the input. Where a reader or a line asks for more at once, a [`Budget`]
-//! says how much: an input of 20 MB can hold 20 GB of zeros. Decompression runs on a thread of its own, one block
-//! ahead of the reader, unless several inputs are read side by side.
+//! A reader sees a window of unread bytes and requests more when the window is too short, so memory does not
+//! grow with the input. A [`Budget`] limits how much a reader or a single line can request at once: a file of
+//! 20 MB can decompress to 20 GB of zeros. Decompression runs on a separate thread, one block ahead of the
+//! reader, unless several inputs are read in parallel.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::ops::Range;
@@ -19,8 +19,8 @@ use ruzstd::decoding::StreamingDecoder;
 use crate::format::{LoadError, ParseError};
 use crate::profile::{Budget, Reservation};
 
-/// Bytes read or inflated at a time. Large enough that handing a block over costs nothing, small
-/// enough to stay in the second-level cache while it is decoded.
+/// Number of bytes read or inflated at a time. Large enough to make handing over a block cheap, small enough
+/// for the block to stay in the second-level cache while it is decoded.
 const BLOCK: usize = 512 << 10;
 
 /// Bytes inflated at a time at the start of an input, so that decoding starts early, and where no thread
@@ -39,7 +39,7 @@ const HEADROOM: usize = 64 << 10;
 /// them before a profile's tables take it.
 const HELD: u64 = 2;
 
-/// How many compressions within each other are taken off.
+/// Maximum number of nested compressions.
 const MAX_LAYERS: usize = 4;
 
 /// A window over the bytes of an input.
@@ -47,7 +47,7 @@ pub struct Source {
     window: Vec<u8>,
     /// What the file is called; empty where that is not known.
     name: String,
-    /// Where the unread bytes start in `window`.
+    /// Start of the unread bytes in `window`.
     start: usize,
     /// Offset of the window's first unread byte in the decompressed input.
     position: u64,
@@ -55,14 +55,14 @@ pub struct Source {
     encoding: Vec<&'static str>,
     may_use_threads: bool,
     counters: Arc<Counters>,
-    /// How long blocks were waited for.
+    /// Time spent waiting for blocks.
     waited: Duration,
     budget: Budget,
     /// What the window takes of the budget, or took before it was handed to the reader as a whole.
     share: Reservation,
 }
 
-/// What the reading of an input is measured by, on whatever thread.
+/// Counters of bytes and time, shared between threads.
 #[derive(Default)]
 struct Counters {
     bytes: AtomicU64,
@@ -72,30 +72,30 @@ struct Counters {
     inflating: AtomicU64,
 }
 
-/// How long the parts of loading an input took. Decompression runs beside decoding, so they may add up
-/// to more than the whole.
+/// Durations of the phases of loading an input. Decompression and decoding run in parallel, so the sum may
+/// exceed the total.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Times {
     /// Reading the bytes of the input.
     pub read: Duration,
-    /// Taking the compression off.
+    /// Decompressing them.
     pub inflate: Duration,
-    /// Making a profile of the bytes.
+    /// Decoding them into a profile.
     pub decode: Duration,
 }
 
-/// Where further blocks come from.
+/// The source of further blocks.
 enum Blocks {
-    /// Read here, as needed: uncompressed input. The block emptied last is filled again, since fresh
-    /// memory costs as much as reading into it.
+    /// Uncompressed input, read on demand. The last emptied block is reused, because fresh memory costs as
+    /// much as reading into it.
     Here { reader: Box<dyn Read + Send>, empty: Vec<u8>, size: usize },
-    /// Inflated on a thread; emptied blocks go back to it.
+    /// Inflated on another thread; emptied blocks are returned to it.
     Thread { full: Receiver<io::Result<Vec<u8>>>, empty: Sender<Vec<u8>> },
-    /// Nothing more to come.
+    /// No more blocks.
     End,
 }
 
-/// Whole lines, taken from a source with the memory they stand in.
+/// Whole lines taken from a source, together with their buffer.
 pub(super) struct Lines {
     bytes: Vec<u8>,
     range: Range<usize>,
@@ -116,25 +116,26 @@ impl Lines {
 /// Where an input is decompressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inflate {
-    /// On a thread of its own, one block ahead of the reader.
+    /// On a separate thread, one block ahead of the reader.
     OnThread,
-    /// On the reader's thread: better where as many inputs are read side by side as there are processors.
+    /// On the reader's thread, which is better if as many inputs are read in parallel as there are
+    /// processors.
     Here,
 }
 
 impl Source {
-    /// Opens an input: takes off gzip and zstd, and turns UTF-16 text into UTF-8. Fails where the input
-    /// cannot be read, or its compressed data are broken.
+    /// Opens an input: decompresses gzip and zstd, and converts UTF-16 text to UTF-8. Fails if the input
+    /// cannot be read or its compressed data is corrupt.
     pub fn open(input: Box<dyn Read + Send>) -> Result<Source, LoadError> {
         Source::open_within(input, Budget::UNLIMITED)
     }
 
-    /// [`Source::open`], where loading may take so much memory.
+    /// [`Source::open`] with a memory budget.
     pub fn open_within(input: Box<dyn Read + Send>, budget: Budget) -> Result<Source, LoadError> {
         Source::open_with(input, Inflate::OnThread, budget)
     }
 
-    /// [`Source::open_within`], with a say in where decompression runs.
+    /// [`Source::open_within`] with a choice of where decompression runs.
     pub fn open_with(
         input: Box<dyn Read + Send>,
         inflate: Inflate,
@@ -156,7 +157,7 @@ impl Source {
         Ok(source)
     }
 
-    /// A source of bytes that are in memory already.
+    /// A source that reads from memory.
     pub fn from_bytes(bytes: Vec<u8>) -> Source {
         let counters = Arc::new(Counters::default());
         counters.bytes.store(bytes.len() as u64, Ordering::Relaxed);
@@ -187,7 +188,7 @@ impl Source {
         }
     }
 
-    /// The unread bytes at hand.
+    /// The unread bytes in the window.
     pub fn bytes(&self) -> &[u8] {
         &self.window[self.start..]
     }
@@ -203,8 +204,8 @@ impl Source {
         self.position += count as u64;
     }
 
-    /// Makes [`Source::bytes`] longer; false at the end of the input. Fails where the input cannot be
-    /// read, or its compressed data are broken; so do all that call it.
+    /// Extends [`Source::bytes`]; returns false at the end of the input. Fails if the input cannot be read or
+    /// its compressed data is corrupt, and so do all callers.
     pub fn more(&mut self) -> Result<bool, LoadError> {
         let Some(mut block) = self.next_block()? else {
             return Ok(false);
@@ -223,7 +224,7 @@ impl Source {
             self.recycle(block);
             self.share.set(self.window.len() as u64 * HELD)?;
         }
-        // The tables that are made of what was read take their share too.
+        // The tables built from the input use the same budget.
         self.budget.check()?;
         Ok(true)
     }
@@ -247,7 +248,7 @@ impl Source {
         endings.iter().any(|ending| name.ends_with(ending))
     }
 
-    /// All bytes that are left, for formats that cannot be read as they come.
+    /// All remaining bytes, for formats that cannot be streamed.
     pub fn read_all(&mut self) -> Result<Vec<u8>, LoadError> {
         while self.more()? {}
         self.share.set(self.window.len() as u64 * HELD)?;
@@ -304,13 +305,13 @@ impl Source {
         Ok(Some(Lines { bytes: window, range }))
     }
 
-    /// Whether threads help in reading this input: not where as many inputs are read as there are
+    /// Whether more threads may be used for this input. Not if as many inputs are read as there are
     /// processors.
     pub(super) fn may_use_threads(&self) -> bool {
         self.may_use_threads
     }
 
-    /// The compressions that were taken off, outermost first.
+    /// The compressions found, outermost first.
     pub fn encoding(&self) -> &[&'static str] {
         &self.encoding
     }
@@ -320,7 +321,7 @@ impl Source {
         self.counters.bytes.load(Ordering::Relaxed)
     }
 
-    /// How long the parts of loading took, if all of it took so long.
+    /// Durations of the phases of loading, given the total.
     pub fn times(&self, whole: Duration) -> Times {
         let spent = |counter: &AtomicU64| Duration::from_nanos(counter.load(Ordering::Relaxed));
         let read = spent(&self.counters.reading);
@@ -361,7 +362,7 @@ impl Source {
     fn recycle(&mut self, block: Vec<u8>) {
         match &mut self.blocks {
             Blocks::Here { empty, .. } => *empty = block,
-            // The thread may have ended: then nobody needs the block any more.
+            // If the thread has ended, the block is not needed.
             Blocks::Thread { empty, .. } => drop(empty.send(block)),
             Blocks::End => {}
         }
@@ -389,8 +390,7 @@ impl Source {
     }
 }
 
-/// Why decompression stopped, in words: behind byte `byte` of what was decompressed, after `read` bytes of
-/// the input itself.
+/// The error for failed decompression, after `byte` decompressed bytes and `read` bytes of the input.
 fn broken(format: &'static str, byte: u64, read: u64, error: &io::Error) -> ParseError {
     if error.kind() == io::ErrorKind::UnexpectedEof {
         return ParseError::at_byte(format, read, "file is truncated: the compressed stream is incomplete");
@@ -398,7 +398,7 @@ fn broken(format: &'static str, byte: u64, read: u64, error: &io::Error) -> Pars
     ParseError::at_byte(format, byte, format!("corrupt compressed data: {error}"))
 }
 
-/// Takes compressions off by their magic numbers.
+/// Detects compressions by their magic numbers and decompresses them.
 fn unwrap_layers(
     mut reader: Box<dyn Read + Send>,
     counters: &Counters,
@@ -429,7 +429,7 @@ fn unwrap_layers(
     }
 }
 
-/// Decodes zstd frames one after the other: the library's decoder stops at the end of each.
+/// Decodes consecutive zstd frames; the library's decoder stops at the end of each.
 struct Zstd {
     frame: Option<StreamingDecoder<Box<dyn BufRead + Send>, ruzstd::decoding::FrameDecoder>>,
     rest: Option<Box<dyn BufRead + Send>>,
@@ -454,7 +454,7 @@ impl Read for Zstd {
     }
 }
 
-/// Counts the bytes that pass, and the time they take.
+/// Counts the bytes read and the time it takes.
 struct Counting {
     inner: Box<dyn Read + Send>,
     counters: Arc<Counters>,
@@ -474,7 +474,7 @@ fn add(counter: &AtomicU64, spent: Duration) {
     counter.fetch_add(spent.as_nanos() as u64, Ordering::Relaxed);
 }
 
-/// Reads one block behind its headroom; a block without bytes stands for the end.
+/// Reads one block after its headroom; an empty block marks the end.
 fn read_block(reader: &mut dyn Read, mut block: Vec<u8>, size: usize) -> io::Result<Vec<u8>> {
     block.resize(HEADROOM + size, 0);
     let mut filled = HEADROOM;
@@ -490,7 +490,7 @@ fn read_block(reader: &mut dyn Read, mut block: Vec<u8>, size: usize) -> io::Res
     Ok(block)
 }
 
-/// Reads blocks ahead on a thread, which overlaps inflating with decoding.
+/// Reads blocks ahead on a thread, so that inflating overlaps with decoding.
 fn on_a_thread(mut reader: Box<dyn Read + Send>, counters: Arc<Counters>) -> io::Result<Blocks> {
     let (full_in, full): (SyncSender<io::Result<Vec<u8>>>, _) = sync_channel(2);
     let (empty, empty_out) = channel::<Vec<u8>>();

@@ -1,4 +1,4 @@
-//! speedscope's own files, which py-spy, rbspy, austin and many others write.
+//! Reads speedscope's own format, which py-spy, rbspy, austin and many others write.
 //!
 //! ```text
 //! {"$schema": "https://www.speedscope.app/file-format-schema.json", "shared": {"frames": [{"name": "main", "line": 3}, …]},
@@ -85,7 +85,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
 
 struct Reader {
     builder: ProfileBuilder,
-    /// Whether `prof` wrote the file, whose lines are always those where functions begin.
+    /// Whether `prof` wrote the file; its lines are always the first lines of functions.
     is_ours: bool,
     frames: Vec<FrameId>,
     decimals: Decimals,
@@ -93,7 +93,7 @@ struct Reader {
     values: Vec<i64>,
 }
 
-/// What a profile says of itself, and where in the text its samples are.
+/// The metadata of a profile, and the positions of its samples in the text.
 #[derive(Default)]
 struct Parts {
     kind: Option<String>,
@@ -108,17 +108,17 @@ struct Parts {
 }
 
 impl Parts {
-    /// Whether all is known that must be known of events that come now: then they need not be
-    /// passed over first.
+    /// Whether everything needed to read events is known, so that they can be read at once instead of being
+    /// skipped first.
     fn tells_events(&self) -> bool {
         self.kind.as_deref() == Some("evented") && self.unit.is_some() && self.name.is_some()
     }
 }
 
-/// How the values of a profile become those of a metric.
+/// Converts the values of a profile to those of a metric.
 struct Scale {
     metric: usize,
-    /// Nanoseconds of the unit; `None` for what is no time.
+    /// Nanoseconds per unit; `None` if the unit is not a time.
     nanoseconds: Option<f64>,
     labels: LabelSetId,
     /// Whether samples have labels that were not asked for.
@@ -142,9 +142,9 @@ impl Reader {
         Ok(())
     }
 
-    /// The line is where the function begins if there is a column as well, as JavaScript has it, or if
-    /// the file is ours. Otherwise it is the line that was running: py-spy and rbspy write one frame
-    /// per line.
+    /// The line is the first line of the function if there is a column as well, as in JavaScript, or if the
+    /// file was written by `prof`. Otherwise it is the executing line: py-spy and rbspy write one frame per
+    /// line.
     fn read_frame(&mut self, json: &mut Json) -> Result<FrameId, ParseError> {
         let (mut name, mut file, mut line, mut column) = (Cow::default(), Cow::default(), 0, None);
         let number = |json: &mut Json| json.number_if_any().map(|number| number.unwrap_or(0.0) as u32);
@@ -273,7 +273,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Between two events the frames that are open make a sample; time in which none is open is none.
+    /// The frames that are open between two events make a sample; time without open frames is ignored.
     fn read_evented(&mut self, events: &mut Json, scale: &Scale) -> Result<(), ParseError> {
         self.stack.clear();
         // The stack of the innermost frames that are open, and of those around it, as far as it was
@@ -293,7 +293,7 @@ impl Reader {
             }
             if let Some(innermost) = stacks.last_mut() {
                 let stack = *innermost.get_or_insert_with(|| self.builder.stack(&self.stack));
-                // Rounding the moments and not what lies between keeps the sum exact.
+                // Rounding the timestamps rather than the durations keeps the sum exact.
                 let value = self.value(scale, at).saturating_sub(self.value(scale, since));
                 self.write(scale, stack, since, value);
             }

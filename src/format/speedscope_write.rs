@@ -1,7 +1,7 @@
-//! Writing speedscope's files: a sampled profile for every thread, with the values of one metric.
+//! Writes speedscope's format: one sampled profile per thread, with the values of one metric.
 //!
-//! A frame of such a file is a function: were its line the one that was running, speedscope would
-//! show a function of ten lines as ten.
+//! A frame in such a file is a function. If executing lines were written, speedscope would show a function
+//! with ten executing lines as ten functions.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -29,7 +29,7 @@ pub(super) static WRITER: Writer = Writer {
     write,
 };
 
-/// What our files name as their exporter, in front of the version.
+/// The exporter name in our files, before the version.
 pub(super) const EXPORTER: &str = "prof ";
 
 /// A row of `shared.frames`.
@@ -40,9 +40,8 @@ struct SharedFrame<'a> {
     file: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<u32>,
-    /// Written for functions that are told apart by place, 0 where it is unknown. Functions without it
-    /// are identified by name alone, and their line is where they start: our reader knows that from
-    /// the exporter.
+    /// Written for functions that are distinguished by location, 0 if unknown. Functions without it are
+    /// identified by name alone, and their line is their first line; our reader knows that from the exporter.
     #[serde(skip_serializing_if = "Option::is_none")]
     col: Option<u32>,
 }
@@ -72,7 +71,7 @@ fn write(profile: &Profile, metric: usize, mut out: &mut dyn Write) -> io::Resul
     Ok(Vec::new())
 }
 
-/// How values are written: in a unit that the format knows.
+/// Converts values to a unit that the format supports.
 struct Scale {
     unit: &'static str,
     factor: i128,
@@ -99,7 +98,7 @@ impl Scale {
     }
 }
 
-/// The rows of every thread that has a name, and of all that have none; there is always one.
+/// The rows of each named thread, and one entry for all unnamed ones; never empty.
 fn threads(profile: &Profile, metric: usize) -> Vec<(Cow<'_, str>, Vec<usize>)> {
     let names: Vec<Cow<str>> =
         profile.label_sets.ids().map(|set| LabelledThread::of(profile, set).name).collect();

@@ -1,13 +1,13 @@
-//! stackprof, the sampling profiler of Ruby, in its JSON form.
+//! Reads the JSON format of stackprof, a sampling profiler for Ruby.
 //!
 //! ```text
 //! {"mode": "wall", "interval": 1000, "samples": 3, "frames": {"701": {"name": "main", "file": "a.rb", "line": 1, …}, …},
 //!  "raw": [2, 701, 702, 3, …], "raw_lines": [2, 1, 7, 3, …], "raw_timestamp_deltas": [1012, 998, 1003, …]}
 //! ```
 //!
-//! `raw` is a list of stacks: how many frames, the frames from the root, and how many samples in a
-//! row had that stack. It is there if the recording was asked for it (`raw: true`); without it a file
-//! holds sums by function only, and no stacks.
+//! `raw` is a list of stacks: the number of frames, the frames from the root, and the number of consecutive
+//! samples with that stack. It is only present if recording was started with `raw: true`; other files have
+//! totals per function but no stacks.
 
 use hashbrown::HashMap;
 
@@ -22,12 +22,12 @@ pub(super) static STACKPROF: Format = Format { name: NAME, title: "stackprof", s
 
 const NAME: &str = "stackprof";
 
-/// What Ruby's `Marshal` writes first: its version, 4.8, and the mark of a hash.
+/// The first bytes of Ruby's `Marshal` format: version 4.8 and the type tag of a hash.
 const MARSHAL: &[u8] = b"\x04\x08{";
 
 fn sniff(head: &[u8]) -> Confidence {
     let keys = json::keys(head);
-    // The frames may fill the front, and then `raw` is out of sight.
+    // The frames may fill the whole head, which then does not include `raw`.
     if json::has(&keys, &["mode", "interval", "frames"]) {
         Confidence::Certain
     } else if head.starts_with(MARSHAL) && json::mentions(head, "gc_samples") {
@@ -52,7 +52,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     Ok(finished(builder)?)
 }
 
-/// Where in the text the parts of a profile are.
+/// Positions of the parts of a profile in the text.
 #[derive(Default)]
 struct Parts {
     mode: String,
@@ -64,14 +64,14 @@ struct Parts {
     stamps: Option<usize>,
 }
 
-/// What a sample is worth besides 1.
+/// The value of a sample, in addition to a count of 1.
 #[derive(Clone, Copy, PartialEq)]
 enum Worth {
     /// The microseconds that passed before it.
     Passed,
     /// The sampling interval.
     Interval,
-    /// Nothing else.
+    /// No other value.
     Nothing,
 }
 
@@ -143,7 +143,7 @@ impl Parts {
     }
 }
 
-/// The columns of the stacks, read side by side.
+/// The columns of the stacks, read in parallel.
 struct Raw<'a> {
     stacks: Json<'a>,
     lines: Option<Json<'a>>,
@@ -155,7 +155,7 @@ struct Raw<'a> {
 }
 
 impl Raw<'_> {
-    /// Reads one stack and writes its samples; false at the end.
+    /// Reads one stack and adds its samples; returns false at the end.
     fn stack(&mut self, builder: &mut ProfileBuilder) -> Result<bool, ParseError> {
         if !self.stacks.element()? {
             return Ok(false);

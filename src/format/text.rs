@@ -1,12 +1,11 @@
-//! What readers of text formats share: lines with their numbers, numbers within lines, and the rule
-//! for lines that cannot be read.
+//! Helpers for text formats: numbered lines, numbers within lines, and the policy for malformed lines.
 
 use std::borrow::Cow;
 
 use crate::format::{LoadError, ParseError, Source};
 use crate::profile::ProfileBuilder;
 
-/// The lines of a source, one at a time, counted, and with one line of looking back.
+/// An iterator over the numbered lines of a source that can push back one line.
 pub(super) struct Lines<'a> {
     source: &'a mut Source,
     line: Vec<u8>,
@@ -19,7 +18,7 @@ impl<'a> Lines<'a> {
         Lines { source, line: Vec::new(), number: 0, pushed_back: false }
     }
 
-    /// Goes to the next line; false at the end of the input.
+    /// Advances to the next line; returns false at the end of the input.
     pub(super) fn advance(&mut self) -> Result<bool, LoadError> {
         if std::mem::take(&mut self.pushed_back) {
             return Ok(true);
@@ -31,7 +30,7 @@ impl<'a> Lines<'a> {
         Ok(true)
     }
 
-    /// The line at hand.
+    /// The current line.
     pub(super) fn line(&self) -> &[u8] {
         &self.line
     }
@@ -41,14 +40,14 @@ impl<'a> Lines<'a> {
         self.number
     }
 
-    /// Makes the next [`Lines::advance`] stay here: the line belongs to whoever reads next.
+    /// Makes the next [`Lines::advance`] return the same line again.
     pub(super) fn push_back(&mut self) {
         self.pushed_back = true;
     }
 }
 
-/// Bytes as text; those that are no UTF-8 show as `�`. Nearly all text is valid, which is looked at
-/// first: walking over what is valid and what is not took 7 % of the time of reading collapsed stacks.
+/// Converts bytes to text, with `�` for invalid UTF-8. Nearly all text is valid, so that is checked first:
+/// walking over valid and invalid chunks took 7 % of the time of reading collapsed stacks.
 pub(super) fn lossy(bytes: &[u8]) -> Cow<'_, str> {
     std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
@@ -62,7 +61,7 @@ pub(super) fn is_binary(head: &[u8]) -> bool {
     front.iter().filter(is_odd).count() * 64 > front.len()
 }
 
-/// Counts lines that could not be read.
+/// Counts malformed lines.
 #[derive(Debug, Default)]
 pub(super) struct BadLines {
     count: u64,
@@ -77,8 +76,8 @@ impl BadLines {
         self.count += 1;
     }
 
-    /// A few bad lines are a warning; where they outnumber the `good` ones, or nothing was good at
-    /// all, the input is refused. `what` says what is wrong with them.
+    /// Warns about a few bad lines, and fails if they outnumber the `good` ones or if nothing was good.
+    /// `what` says what is wrong with them.
     pub(super) fn settle(
         &self,
         builder: &mut ProfileBuilder,

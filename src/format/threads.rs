@@ -1,4 +1,4 @@
-//! The labels that say on which thread a sample was taken.
+//! Labels for the thread on which a sample was taken.
 
 use std::borrow::Cow;
 use std::hash::Hash;
@@ -7,14 +7,14 @@ use hashbrown::HashMap;
 
 use crate::profile::{Label, LabelSetId, LabelValue, Profile, ProfileBuilder};
 
-/// What a format knows of a thread; what it does not know is empty.
+/// A thread as described by a format; unknown fields are empty.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Thread {
-    /// Name of the process, or its number where it has no name.
+    /// Name of the process, or its id if it has no name.
     pub(super) process: String,
     /// Name of the thread.
     pub(super) name: String,
-    /// Number of the thread, as the format writes it: Firefox has numbers such as `2104.1`.
+    /// Thread id as written in the file: Firefox has ids such as `2104.1`.
     pub(super) tid: String,
 }
 
@@ -30,13 +30,13 @@ impl Thread {
         if builder.options().labels { builder.label_set(&mut labels) } else { LabelSetId::default() }
     }
 
-    /// Whether there is anything to label a sample with.
+    /// Whether any field is known.
     pub(super) fn is_known(&self) -> bool {
         !(self.process.is_empty() && self.name.is_empty() && self.tid.is_empty())
     }
 }
 
-/// The thread that a set of labels says, for writers; what it does not say is empty.
+/// The thread described by a set of labels, for writers; unknown fields are empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct LabelledThread<'p> {
     pub(super) process: Cow<'p, str>,
@@ -67,7 +67,7 @@ impl<'p> LabelledThread<'p> {
     }
 }
 
-/// Splits rows by `key`, in the order in which the keys come up.
+/// Splits rows by `key`, in order of first appearance.
 pub(super) fn rows_by<K: Hash + Eq + Clone>(
     rows: impl IntoIterator<Item = usize>,
     key: impl Fn(usize) -> K,

@@ -17,10 +17,10 @@ pub(crate) enum Value<'a> {
     Fixed(u64),
 }
 
-/// Why the bytes are no sequence of fields.
+/// Why the bytes are not a sequence of fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WireError {
-    /// The bytes end inside a field: with more bytes it may become whole.
+    /// The bytes end within a field, which more bytes may complete.
     Truncated,
     /// A varint of more than 64 bits, a group, field number 0, or a length past the address space.
     Malformed,
@@ -56,7 +56,7 @@ impl<'a> Wire<'a> {
 
     #[inline(always)]
     pub(crate) fn varint(&mut self) -> Result<u64, WireError> {
-        // Ids and small counts have one byte or two: those are taken apart here, without a loop.
+        // Ids and small counts have one or two bytes, which are decoded here without a loop.
         let (number, rest) = match self.rest {
             [byte, rest @ ..] if *byte < 0x80 => (u64::from(*byte), rest),
             [low, high, rest @ ..] if *high < 0x80 => (u64::from(low & 0x7F) | u64::from(*high) << 7, rest),
@@ -98,13 +98,13 @@ impl<'a> Wire<'a> {
     }
 }
 
-/// A varint of any length, and what follows it.
+/// A varint of any length, and the rest.
 fn long_varint(bytes: &[u8]) -> Result<(u64, &[u8]), WireError> {
     let mut number = 0;
     for (count, &byte) in bytes.iter().enumerate().take(10) {
         number |= u64::from(byte & 0x7F) << (7 * count);
         if byte < 0x80 {
-            // The tenth byte has room for one bit only.
+            // Only one bit of the tenth byte fits.
             let fits = count < 9 || byte <= 1;
             return if fits { Ok((number, &bytes[count + 1..])) } else { Err(WireError::Malformed) };
         }

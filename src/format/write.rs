@@ -1,5 +1,4 @@
-//! Writing profiles: which formats can be written, how the name of a file says which, and what a
-//! format cannot hold.
+//! Writing profiles: the writable formats, how to choose one from a file name, and what each cannot store.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -15,30 +14,29 @@ pub struct Writer {
     pub name: &'static str,
     /// Name in prose, such as `pprof protobuf`.
     pub title: &'static str,
-    /// How the names of its files end.
+    /// File extensions.
     pub endings: &'static [&'static str],
-    /// How the names of its files end that are compressed although nothing says so.
+    /// File extensions that imply compression.
     pub packed_endings: &'static [&'static str],
-    /// Whether its files are compressed where no ending says otherwise.
+    /// Whether files are compressed by default.
     pub packed: bool,
-    /// What it can hold beside names and the values of one metric.
+    /// What it can store besides names and the values of one metric.
     pub holds: &'static [Part],
-    /// Whether it can hold functions and their calls, which is what some formats have instead of
-    /// stacks.
+    /// Whether it can store functions and their calls, which some formats have instead of stacks.
     pub holds_calls: bool,
-    /// Which metric the file holds beside the one that is written, where there is one.
+    /// The additional metric that the file stores next to the selected one, if any.
     pub beside: fn(&Profile, usize) -> Option<usize>,
-    /// Names and units of metrics that need not be written, since they are read as these anyway.
+    /// Names and units of metrics that the reader assumes, so that they need not be written.
     pub read_as: &'static [(&'static str, &'static str)],
-    /// What has to be loaded to write all that it can hold.
+    /// What has to be loaded to write everything that it can store.
     pub needs: LoadOptions,
-    /// Writes the profile, and its metric of that number where the format holds one only. Returns
-    /// what had to be changed, for people to read.
+    /// Writes the profile, with the metric of that index if the format stores only one. Returns messages
+    /// about what had to be changed.
     pub write: fn(&Profile, usize, &mut dyn Write) -> io::Result<Vec<String>>,
 }
 
-/// All formats that can be written.
-#[rustfmt::skip] // One row a format.
+/// All writable formats.
+#[rustfmt::skip] // One format per line.
 pub static WRITERS: &[&Writer] = &[
     &pprof::WRITER,
     &collapsed_write::WRITER,
@@ -48,14 +46,14 @@ pub static WRITERS: &[&Writer] = &[
     &gecko::WRITER,
 ];
 
-/// What a profile may have that not every format can hold.
+/// A part of a profile that not every format can store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// More metrics than one.
+    /// More than one metric.
     Metrics,
     /// The name and the unit of a metric.
     MetricNames,
-    /// Labels other than those that say the thread.
+    /// Labels other than those of the thread.
     Labels,
     /// The names of threads.
     Threads,
@@ -63,9 +61,9 @@ pub enum Part {
     Processes,
     /// Source files.
     Files,
-    /// The lines that were running.
+    /// The lines that were executing.
     Lines,
-    /// The place that tells functions of one name apart.
+    /// The location that distinguishes functions with the same name.
     Places,
     /// Addresses, and the binaries they are in.
     Addresses,
@@ -103,14 +101,14 @@ impl fmt::Display for Part {
 }
 
 impl Writer {
-    /// Whether a file of this name, or of none, is to be compressed.
+    /// Whether a file with this name, or without one, is to be compressed.
     pub fn is_packed(&self, file: Option<&str>) -> bool {
         let Some(file) = file.map(str::to_ascii_lowercase) else { return self.packed };
         let ends = |endings: &[&str]| endings.iter().any(|ending| file.ends_with(ending));
         ends(&[".gz"]) || ends(self.packed_endings) || (self.packed && !ends(self.endings))
     }
 
-    /// Writes a profile, compressed or not. Equal profiles give equal bytes. Fails where `out` does.
+    /// Writes a profile, compressed or not. Equal profiles give equal bytes. Fails if writing to `out` fails.
     pub fn write_to(
         &self,
         profile: &Profile,
@@ -121,14 +119,14 @@ impl Writer {
         if !packed {
             return (self.write)(profile, metric, out);
         }
-        // No name and no time in the header, or equal profiles would differ.
+        // The header has no name and no time, or the files of equal profiles would differ.
         let mut gzip = GzBuilder::new().mtime(0).write(out, Compression::default());
         let changes = (self.write)(profile, metric, &mut gzip)?;
         gzip.finish()?;
         Ok(changes)
     }
 
-    /// The metrics that are not in a file that holds the one of number `metric`.
+    /// The metrics that are lost if the file stores the metric with index `metric`.
     pub fn left_out<'p>(&self, profile: &'p Profile, metric: usize) -> Vec<&'p str> {
         if self.holds.contains(&Part::Metrics) {
             return Vec::new();
@@ -153,7 +151,7 @@ impl Writer {
         }
     }
 
-    /// What `profile` has and this format cannot hold.
+    /// The parts of `profile` that this format cannot store.
     pub fn losses(&self, profile: &Profile, metric: usize) -> Vec<Part> {
         let all = [
             Part::Metrics,
@@ -183,7 +181,7 @@ fn has(profile: &Profile, metric: usize, part: Part) -> bool {
     match part {
         Part::Metrics => meta.metrics.len() > 1,
         Part::MetricNames => !meta.metrics.is_empty(),
-        // Labels that were not loaded are counted all the same.
+        // Labels that were not loaded count as well.
         Part::Labels => {
             has_label(profile, |key| !["thread", "tid", "process"].contains(&key)) || is_unlabelled(profile)
         }
@@ -222,13 +220,13 @@ fn has_label(profile: &Profile, is_wanted: impl Fn(&str) -> bool) -> bool {
         .any(|set| profile.label_sets.labels(set).iter().any(|label| is_wanted(strings.get(label.key))))
 }
 
-/// Whether samples had labels when they were read, of which none were kept.
+/// Whether the input had labels, but none were kept.
 fn is_unlabelled(profile: &Profile) -> bool {
     profile.meta.labelled_rows > 0 && profile.label_sets.len() == 1
 }
 
-/// The rows of a profile in the order in which they were taken, where that is known; elsewhere those
-/// with no value in any of `metrics` are left out.
+/// The rows of a profile in the order of their timestamps, if known; otherwise, rows without a value in any
+/// of `metrics` are omitted.
 pub(super) fn rows_in_time(profile: &Profile, metrics: &[usize]) -> Vec<usize> {
     let samples = &profile.samples;
     let has_value = |row: usize| metrics.iter().any(|&metric| samples.values[metric][row] != 0);
@@ -242,18 +240,18 @@ pub(super) fn rows_in_time(profile: &Profile, metrics: &[usize]) -> Vec<usize> {
     rows
 }
 
-/// For [`Writer::beside`]: a file of this format holds the metric that is written and no other.
+/// For [`Writer::beside`]: files of this format store only the selected metric.
 pub(super) fn nothing_beside(_: &Profile, _: usize) -> Option<usize> {
     None
 }
 
-/// The format to write that is called `name`.
+/// The writable format called `name`.
 pub fn writer_named(name: &str) -> Option<&'static Writer> {
     let name = plain_name(name);
     WRITERS.iter().copied().find(|writer| writer.name.eq_ignore_ascii_case(name))
 }
 
-/// The format that the name of a file to write asks for.
+/// The writable format for a file name.
 pub fn writer_for(file: &str) -> Option<&'static Writer> {
     let file = file.to_ascii_lowercase();
     let name = file.rsplit(['/', '\\']).next().unwrap_or_default();

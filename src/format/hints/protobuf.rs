@@ -1,9 +1,9 @@
-//! Protobuf messages that are no pprof profile. Nothing in such a message says what it is, so its first
-//! fields must look as those of the format do.
+//! Protobuf messages that are not pprof profiles. Such messages have no magic number, so they are recognized
+//! by their first fields.
 
 use crate::format::wire::{Value, Wire, WireError};
 
-/// How many fields of a message are looked at.
+/// Number of fields of a message that are examined.
 const LOOKED_AT: usize = 16;
 
 /// OpenTelemetry profiles: resources (field 1) and a dictionary of tables (field 2), in any order.
@@ -34,7 +34,7 @@ pub(super) fn is_perfetto(head: &[u8]) -> bool {
     any && fields.is_at_end() && consists_of_messages(head, 1..=1)
 }
 
-/// The number and the bytes of the first field, which may go on after the end of what there is.
+/// The number and the bytes of the first field, which may extend past the available bytes.
 fn first_message(bytes: &[u8]) -> Option<(u32, &[u8])> {
     let mut wire = Wire::new(bytes);
     let tag = wire.varint().ok().filter(|tag| tag & 7 == 2)?;
@@ -43,7 +43,7 @@ fn first_message(bytes: &[u8]) -> Option<(u32, &[u8])> {
     Some((u32::try_from(tag >> 3).ok()?, &rest[..length.min(rest.len())]))
 }
 
-/// Whether the first fields are messages or texts with one of `numbers`, and there are several.
+/// Whether there are several fields and the first ones are length-delimited with a number in `numbers`.
 fn consists_of_messages(bytes: &[u8], numbers: std::ops::RangeInclusive<u32>) -> bool {
     let mut wire = Wire::new(bytes);
     for count in 0..LOOKED_AT {

@@ -22,10 +22,10 @@ pub(in crate::format) enum Kind {
     Null,
 }
 
-/// The length of a string that is looked through letter by letter.
+/// Strings up to this length are scanned byte by byte.
 const SHORT: usize = 12;
 
-/// A place in JSON text. Every method that reads a value moves behind it.
+/// A cursor over JSON text. Every method that reads a value advances past it.
 ///
 /// ```text
 /// json.object()?;
@@ -42,14 +42,13 @@ const SHORT: usize = 12;
 /// }
 /// ```
 ///
-/// A copy is a second cursor over the same text: two columns of a table are read side by side with
-/// two of them.
+/// A copy is a second cursor over the same text; two of them read two columns of a table in parallel.
 #[derive(Clone)]
 pub(in crate::format) struct Json<'a> {
     format: &'static str,
     bytes: &'a [u8],
     at: usize,
-    /// Whether an object or array was just opened, so that no comma may come.
+    /// Whether an object or array was just opened, so that no comma is expected.
     fresh: bool,
 }
 
@@ -70,17 +69,17 @@ impl<'a> Json<'a> {
         self.at
     }
 
-    /// The length of the text; where errors about a text that ends too early are placed.
+    /// The length of the text, which is the position of errors about truncated input.
     pub(in crate::format) fn length(&self) -> u64 {
         self.bytes.len() as u64
     }
 
-    /// An error at this place.
+    /// An error at the current position.
     pub(in crate::format) fn error(&self, message: impl Into<String>) -> ParseError {
         ParseError::at_byte(self.format, self.at as u64, message)
     }
 
-    /// Whether the text is over, but for blanks.
+    /// Whether only whitespace is left.
     pub(in crate::format) fn is_at_end(&mut self) -> bool {
         self.blanks();
         self.at == self.bytes.len()
@@ -91,8 +90,8 @@ impl<'a> Json<'a> {
         if self.is_at_end() { Ok(()) } else { Err(self.error("unexpected data after the end of the JSON")) }
     }
 
-    /// Moves behind `token` if that is what comes next, as for text that is nearly always written alike:
-    /// a reader tries the usual way on a copy of the cursor and keeps the copy where it fits.
+    /// Advances past `token` if it comes next. Useful for text that is nearly always written the same way: a
+    /// reader tries the usual form on a copy of the cursor and keeps the copy if it matches.
     #[inline]
     pub(in crate::format) fn token(&mut self, token: &str) -> bool {
         self.blanks();
@@ -136,7 +135,7 @@ impl<'a> Json<'a> {
         if self.kind()? == Kind::Array { self.array().map(|()| true) } else { self.skip().map(|()| false) }
     }
 
-    /// The next key of the object, whose value must be read or skipped next; `None` behind its end.
+    /// The next key of the object, whose value must be read or skipped next; `None` after the last one.
     pub(in crate::format) fn key(&mut self) -> Result<Option<Cow<'a, str>>, ParseError> {
         if !self.another(b'}')? {
             return Ok(None);
@@ -198,7 +197,7 @@ impl<'a> Json<'a> {
             .ok_or_else(|| ParseError::at_byte(self.format, start as u64, "number out of range"))
     }
 
-    /// The number of a row, where `null` and negative numbers stand for none.
+    /// A row index; `None` for `null` and negative numbers.
     pub(in crate::format) fn row(&mut self) -> Result<Option<usize>, ParseError> {
         if self.null()? {
             return Ok(None);
@@ -206,7 +205,7 @@ impl<'a> Json<'a> {
         Ok(usize::try_from(self.integer()?).ok())
     }
 
-    /// A number, also as text in quotes; `None` for anything else.
+    /// A number, possibly in quotes; `None` for anything else.
     pub(in crate::format) fn number_if_any(&mut self) -> Result<Option<f64>, ParseError> {
         match self.kind()? {
             Kind::Number => self.number().map(Some),
@@ -224,7 +223,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// Moves behind `null`, if it comes next.
+    /// Advances past `null` if it comes next.
     pub(in crate::format) fn null(&mut self) -> Result<bool, ParseError> {
         if self.kind()? != Kind::Null {
             return Ok(false);
@@ -232,14 +231,14 @@ impl<'a> Json<'a> {
         self.skip().map(|()| true)
     }
 
-    /// Whether `true` comes next; moves behind the value.
+    /// Whether `true` comes next; advances past the value.
     pub(in crate::format) fn is_true(&mut self) -> Result<bool, ParseError> {
         self.blanks();
         let is_true = self.bytes[self.at..].starts_with(b"true");
         self.skip().map(|()| is_true)
     }
 
-    /// The elements of an array, each read by `read`; none where something else comes next.
+    /// The elements of an array, each read by `read`; empty if the next value is not an array.
     pub(in crate::format) fn list<T>(
         &mut self,
         mut read: impl FnMut(&mut Self) -> Result<T, ParseError>,
@@ -253,8 +252,7 @@ impl<'a> Json<'a> {
         Ok(list)
     }
 
-    /// Moves behind the next value, whatever it is. Of what is skipped only the brackets and the
-    /// strings are looked at.
+    /// Skips the next value, whatever it is. Only brackets and strings are checked in a skipped value.
     pub(in crate::format) fn skip(&mut self) -> Result<(), ParseError> {
         self.fresh = false;
         match self.kind()? {
@@ -292,9 +290,8 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// Moves over whole blocks without strings that cannot close the outermost bracket: most of a
-    /// profile is numbers, and counting brackets a block at a time is several times as fast as
-    /// looking at each byte.
+    /// Skips whole blocks without strings that cannot close the outermost bracket. Most of a profile is
+    /// numbers, and counting brackets per block is several times as fast as checking each byte.
     fn skip_inner(&mut self, depth: &mut u64) {
         const BLOCK: usize = 64;
         while let Some(block) = self.bytes.get(self.at..self.at + BLOCK) {
@@ -324,7 +321,7 @@ impl<'a> Json<'a> {
         Ok(())
     }
 
-    /// Moves to the next member of an object or array, or behind its closing bracket.
+    /// Advances to the next member of an object or array, or past its closing bracket.
     fn another(&mut self, close: u8) -> Result<bool, ParseError> {
         self.blanks();
         let fresh = std::mem::take(&mut self.fresh);
@@ -342,10 +339,10 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// Moves behind the string that starts here; whether it has escapes.
+    /// Advances past the string that starts here; returns whether it has escapes.
     fn string_end(&mut self) -> Result<bool, ParseError> {
         self.at += 1;
-        // Most strings are keys of a few letters, over before a search for the end is set up.
+        // Most strings are short keys, for which setting up a search costs more than scanning.
         for _ in 0..SHORT {
             match self.bytes.get(self.at) {
                 Some(b'"') => {
@@ -372,7 +369,7 @@ impl<'a> Json<'a> {
         Err(self.ended())
     }
 
-    /// An integer of few enough digits to need no care; stays where it is for anything else.
+    /// Reads an integer that is short enough not to overflow; does not move for anything else.
     fn plain_integer(&mut self) -> Option<i64> {
         self.blanks();
         let negative = self.bytes.get(self.at) == Some(&b'-');
@@ -380,7 +377,7 @@ impl<'a> Json<'a> {
         let mut at = start;
         let mut value = 0i64;
         while let Some(digit @ b'0'..=b'9') = self.bytes.get(at) {
-            // 18 digits always fit, and a longer number is given up below.
+            // 18 digits always fit; longer numbers are rejected below.
             value = value.wrapping_mul(10).wrapping_add(i64::from(digit - b'0'));
             at += 1;
         }

@@ -1,6 +1,6 @@
-//! What stands behind a `\` in the strings of JSON.
+//! Escape sequences in JSON strings.
 
-/// Resolves the escapes of a string; `None` where one is broken.
+/// Resolves the escapes in a string; `None` if one is invalid.
 pub(super) fn unescape(text: &str) -> Option<String> {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
@@ -24,7 +24,7 @@ pub(super) fn unescape(text: &str) -> Option<String> {
     Some(plain)
 }
 
-/// The character of a `\uXXXX` whose `\u` is read already, with its second half where it has one.
+/// Reads the character of a `\uXXXX` after the `\u`, including a following low surrogate.
 fn unescape_unit(rest: &mut &str) -> Option<char> {
     let unit = |text: &str| {
         let digits = text.get(..4).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;

@@ -1,11 +1,11 @@
-//! JSON that is no profile: what it is, and what to do about it.
+//! Hints for JSON files that are not profiles.
 
 use crate::format::json;
 
-/// Whether the front of an input looks like something, and what to say of it.
+/// A test for a kind of JSON file, and the hint for it.
 type Hint = (fn(&[u8]) -> bool, &'static str);
 
-/// The first that fits is given.
+/// The first match wins.
 const HINTS: &[Hint] = &[
     (
         is_heap_snapshot,
@@ -46,7 +46,7 @@ const HINTS: &[Hint] = &[
     (|head| has_keys(head, &["version", "recording"]), "this is a Safari timeline, which prof does not read"),
 ];
 
-/// What to say of JSON that no format recognizes; `None` for what is not JSON.
+/// The hint for JSON that no format recognizes; `None` for input that is not JSON.
 pub(in crate::format) fn hint(head: &[u8]) -> Option<String> {
     let known = HINTS.iter().find(|(fits, _)| fits(head)).map(|(_, text)| (*text).to_string());
     known.or_else(|| {

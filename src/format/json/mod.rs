@@ -1,10 +1,9 @@
-//! Reading JSON for the readers of JSON formats: a cursor, and a look at the keys of an input.
+//! JSON support for readers: a cursor, and the top-level keys of an input.
 //!
-//! Profiles in JSON are large, nest as deeply as the programs they show (the old `.cpuprofile` has
-//! a level a call), and put their tables behind the samples that need them as often as before. So
-//! the readers do not turn a file into a tree of values: they walk the text with a [`Json`] cursor,
-//! which knows no depth, can be set back to a value that was skipped, and says at which byte an
-//! input is wrong. The text and the finished profile are all that is in memory.
+//! JSON profiles are large, nest as deeply as call stacks (the old `.cpuprofile` has one level per call), and
+//! often store tables after the samples that refer to them. So readers do not build a tree of values. They
+//! walk the text with a [`Json`] cursor, which has no depth limit, can return to a value that was skipped,
+//! and reports the byte of an error. Only the text and the finished profile are in memory.
 
 mod cursor;
 mod escapes;
@@ -13,15 +12,15 @@ mod hints;
 pub(super) use cursor::{Json, Kind};
 pub(super) use hints::hint;
 
-/// The keys of the object at the front of an input, as far as the front shows them, each with the
-/// kind of its value. Empty for anything but an object.
+/// The keys of the top-level object within the head of an input, each with the kind of its value. Empty if
+/// the input is not an object.
 pub(super) fn keys(head: &[u8]) -> Vec<(String, Option<Kind>)> {
     let mut keys = Vec::new();
     let mut json = Json::new("json", head);
     if json.object().is_err() {
         return keys;
     }
-    // An error is the end of the front, or of what is JSON: the reader will tell which.
+    // An error means the end of the head or malformed JSON; the reader will report the latter.
     while let Ok(Some(key)) = json.key() {
         keys.push((key.into_owned(), json.kind().ok()));
         if json.skip().is_err() {
@@ -36,7 +35,7 @@ pub(super) fn has(keys: &[(String, Option<Kind>)], wanted: &[&str]) -> bool {
     wanted.iter().all(|wanted| keys.iter().any(|(key, _)| key == wanted))
 }
 
-/// Whether the front of an input contains `text`.
+/// Whether the head of an input contains `text`.
 pub(super) fn mentions(head: &[u8], text: &str) -> bool {
     memchr::memmem::find(head, text.as_bytes()).is_some()
 }

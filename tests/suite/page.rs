@@ -1,7 +1,7 @@
-//! The interactive page in a real browser: what it counts, and what it does when used; and the script
-//! of the picture.
+//! Tests of the interactive page, and of the script in the SVG, in a real browser: what they count, and
+//! how they react to clicks and keys.
 //!
-//! Needs Chromium (Debian's package `chromium`); without it the tests say that they are skipped.
+//! They need Chromium (package `chromium` in Debian). Without it they print that they are skipped.
 
 #[path = "page/browser.rs"]
 pub(crate) mod browser;
@@ -24,7 +24,8 @@ fn page_of(profile: &Profile, metric: usize) -> Page {
     view::page(profile, None, &options)
 }
 
-/// What a page must have counted: every name's self and total, what is shown, what has no stack.
+/// The expected numbers of a page: self and total of every name, the value shown, and the value without a
+/// stack.
 fn count(stacks: &Stacks) -> Value {
     let mut rows: BTreeMap<&str, (i64, i64)> = BTreeMap::new();
     for (stack, value) in stacks {
@@ -45,12 +46,12 @@ fn count(stacks: &Stacks) -> Value {
     json!({ "rows": rows, "shown": shown.to_string(), "noStack": no_stack.to_string() })
 }
 
-/// What the command line makes of a filter for one function.
+/// Applies the filter of the command line for one function.
 fn filter(profile: &Profile, kind: &str, name: &str) -> Profile {
     filter_by(profile, kind, &format!("function:^{}$", regex::escape(name)))
 }
 
-/// What the command line makes of a pattern.
+/// Applies the filter of the command line for a pattern.
 fn filter_by(profile: &Profile, kind: &str, pattern: &str) -> Profile {
     let (patterns, _) = Patterns::parse(&[pattern], false).unwrap();
     let marks = Marks::new(profile, &patterns);
@@ -66,7 +67,8 @@ fn filter_by(profile: &Profile, kind: &str, pattern: &str) -> Profile {
     apply(profile, &marks).0
 }
 
-/// The command line's filter for a pattern that matches nothing as a regular expression.
+/// Applies the filter of the command line; matches the pattern literally if it matches nothing as a regular
+/// expression.
 fn filter_literally(profile: &Profile, kind: &str, pattern: &str) -> Profile {
     let (patterns, note) = Patterns::parse(&[pattern], false).unwrap();
     if note.is_empty() && Marks::new(profile, &patterns).are_used(profile) {
@@ -105,7 +107,7 @@ fn names_copied_from_the_screen_are_found() {
     }
 }
 
-/// A profile in which names recur in several files and binaries, and are inlined here and there.
+/// A profile in which the same names occur in several files and binaries, some of them inlined.
 fn profile_of_places() -> Profile {
     let mut builder = ProfileBuilder::new("test", LoadOptions::default());
     builder.metric("samples", "count");
@@ -135,7 +137,7 @@ fn profile_of_places() -> Profile {
 }
 
 #[test]
-fn patterns_mean_what_they_mean_on_the_command_line() {
+fn patterns_work_as_on_the_command_line() {
     let profile = profile_of_places();
     let patterns = [
         "mapping:libc",
@@ -167,14 +169,14 @@ fn patterns_mean_what_they_mean_on_the_command_line() {
 }
 
 #[test]
-fn a_block_is_inlined_where_all_its_stacks_say_so() {
+fn a_block_is_inlined_if_it_is_in_all_of_its_stacks() {
     let check = "
         const slanted = page.graph.rows.flat().filter((block) => page.look(block).slanted);
         return slanted.map(({ layer: { tree }, node }) => [page.data.names[tree.name[node]], tree.total[node]]);";
     let Some(result) = run(&write(&page_of(&profile_of_places(), 0)), "", check) else { return };
     let mut found = result.as_array().unwrap().clone();
     found.sort_by_key(Value::to_string);
-    // start → main.main → work is inlined for 2 of 7, and below `work` for all 4.
+    // `work` below `main.main` is inlined in samples worth 2 of 7; `work` below `work` in all 4.
     assert_eq!(found, [json!(["work", 4])]);
 }
 
@@ -206,13 +208,13 @@ fn a_page_opens_with_a_focus_and_can_leave_it() {
     assert_eq!(result["again"], "6");
 }
 
-/// Rows in an order of their own, since the page sorts by weight.
+/// Sorts the rows by name, because the page sorts them by value.
 fn by_name(mut counted: Value) -> Value {
     counted["rows"].as_array_mut().unwrap().sort_by_key(|row| row[0].as_str().unwrap().to_owned());
     counted
 }
 
-/// The page has its own code for numbers: small values, ticks, and what must not be rounded away.
+/// The page formats numbers with its own code; this covers small values and coarse resolutions too.
 #[test]
 fn numbers_are_written_as_on_the_command_line() {
     let values: Vec<i64> =
@@ -245,7 +247,7 @@ fn the_table_equals_top_and_filters_equal_their_rules() {
         let profile = crate::support::load_file(&crate::support::fixture(file)).unwrap();
         let metric = profile.meta.default_metric;
         let top = view::top(&profile, &TopOptions::new(Scope::metric(metric)));
-        // A heavy function in the middle of its stacks, and a light one.
+        // A heavy function in the middle of stacks, and the lightest one.
         let middle =
             top.rows.iter().filter(|row| row.values.children > 0).max_by_key(|row| row.values.self_value);
         let names = [&middle.unwrap().name, &top.rows.last().unwrap().name];
@@ -291,7 +293,7 @@ fn click_zooms_escape_restores_and_the_address_keeps_the_state() {
     let check = "
         const before = blocks();
         click(blockOf('a'));
-        const zoomed = [blocks(), page.state.zoom.length, document.getElementById('chosen').textContent];
+        const zoomed = [blocks(), page.state.zoom.length, document.getElementById('selection').textContent];
         const hash = location.hash;
         press('Escape');
         const after = blocks();
@@ -346,7 +348,7 @@ fn click_zooms_escape_restores_and_the_address_keeps_the_state() {
 }
 
 #[test]
-fn focus_lays_callers_above_and_callees_below() {
+fn focus_puts_callers_above_and_callees_below() {
     let profile = from_notation("main;a;a;x 4\nmain;a;b;a 3\nmain;b;a 2\nmain;b 1");
     let check = "
         click(blockOf('a'), 'contextmenu');
@@ -360,7 +362,7 @@ fn focus_lays_callers_above_and_callees_below() {
         return { labels, focused, chips, shares, restored: page.state.filters.length };";
     let Some(result) = run(&write(&page_of(&profile, 0)), "", check) else { return };
     assert_eq!(result["labels"], json!(["Focus", "Show from", "Show stacks", "Hide frames", "Highlight"]));
-    // Callers of the outermost `a`; their self is what starts there, at the root.
+    // Callers of the outermost `a`. They grow upwards, so their self is the value of stacks that start there.
     let expected = json!([
         [0, "main", "2", "2"],
         [1, "b", "2", "0"],
@@ -374,7 +376,7 @@ fn focus_lays_callers_above_and_callees_below() {
     assert_eq!(result["focused"], expected);
     assert_eq!(result["chips"], "Focus a ×shown 9, 90.0% of allRemove all filters");
     assert_eq!(result["shares"], json!(["5", "50.0%", "9", "90.0%", "100.0%", "a"]));
-    assert_eq!(result["restored"], 1, "a click on the focus undoes a zoom, not the focus");
+    assert_eq!(result["restored"], 1, "a click on the focus resets a zoom, but keeps the focus");
 }
 
 #[test]
@@ -382,18 +384,18 @@ fn a_zoom_on_one_side_of_a_focus_narrows_the_other() {
     let profile = from_notation("main;http;f;x 6\nmain;http;f;y 1\nmain;cli;f;x 2\ncli;f 1\nmain;z 5");
     let check = "
         page.addFilter('focus', 'f', true);
-        const said = () => document.querySelector('#chosen .narrowed')?.textContent ?? '';
+        const narrowing = () => document.querySelector('#selection .narrowed')?.textContent ?? '';
         const sizes = () => blocks().map(([row, name, total]) => `${row} ${name} ${total}`);
-        const whole = [sizes(), said()];
+        const whole = [sizes(), narrowing()];
         click(blockOf('http'));
-        const http = [sizes(), said()];
+        const http = [sizes(), narrowing()];
         const scales = page.trees.map((tree) => tree.whole);
         press('Escape');
         click(blockOf('y'));
-        const y = [sizes(), said()];
+        const y = [sizes(), narrowing()];
         press('Escape');
         click(blockOf('cli'));
-        return { whole, http, scales, y, cli: [sizes(), said()], edges: document.getElementById('edges').innerText };";
+        return { whole, http, scales, y, cli: [sizes(), narrowing()], edges: document.getElementById('edges').innerText };";
     let Some(result) = run(&write(&page_of(&profile, 0)), "", check) else { return };
     let whole = ["0 main 2", "0 main 7", "1 cli 3", "1 http 7", "2 f 10", "3 x 8", "3 y 1"];
     assert_eq!(result["whole"], json!([whole, ""]));
@@ -414,7 +416,7 @@ fn a_zoom_on_one_side_of_a_focus_narrows_the_other() {
     assert_eq!(result["edges"], edges);
 }
 
-/// Deep stacks of few names, so that recursion of every kind is frequent.
+/// Deep stacks with few names, so that all kinds of recursion are frequent.
 fn recursive_picture() -> String {
     let mut state = 1_u32;
     let mut random = |below: u32| {
@@ -439,7 +441,7 @@ fn callers_and_callees_in_the_page_equal_brute_force() {
     let real = crate::support::corpus("pprof").unwrap_or_default();
     let real = real.iter().filter(|path| path.metadata().unwrap().len() < 60_000).step_by(8).take(4);
     for path in real {
-        // Some of the corpus is broken on purpose.
+        // Some files in the corpus are broken on purpose.
         profiles.extend(crate::support::load_file(path).map(|profile| (path.display().to_string(), profile)));
     }
     for (file, profile) in profiles {
@@ -542,7 +544,7 @@ fn a_hostile_profile_shows_as_text() {
     let options = PageOptions { scope: Scope::metric(0), title: title.clone() };
     let page = write(&view::page(&profile, None, &options));
     let check = "
-        for (const { layer, node } of page.graph.rows.flat()) page.showChosen({ layer, node });
+        for (const { layer, node } of page.graph.rows.flat()) page.showSelection({ layer, node });
         page.openMenu(0, 0, 0);
         page.addFilter('show-stacks', page.data.names[1], true);
         page.removeFilter(page.state.filters[0]);
@@ -559,7 +561,7 @@ fn a_hostile_profile_shows_as_text() {
     found.sort_unstable();
     assert_eq!(found, expected);
     assert_eq!(result["title"], title);
-    // Data and program of the page, and what this test adds before and after.
+    // The data and the scripts of the page, and the two scripts that this test adds.
     assert_eq!((&result["scripts"], &result["strange"]), (&json!(4), &json!(0)));
     assert_eq!(result["hacked"], "undefined");
     let shown = result["first"].as_array().unwrap();
@@ -567,7 +569,7 @@ fn a_hostile_profile_shows_as_text() {
 }
 
 #[test]
-fn values_beyond_what_doubles_hold_are_exact() {
+fn values_too_large_for_doubles_are_exact() {
     let profile = from_notation("main;a 4611686018427387903\nmain;b 4611686018427387001\nmain;b -3");
     let check = "page.change({ sort: 'name' }); return counted();";
     let Some(result) = run(&write(&page_of(&profile, 0)), "", check) else { return };
@@ -596,7 +598,7 @@ fn two_profiles_are_compared() {
 }
 
 #[test]
-fn the_old_side_has_a_header_of_its_own_and_is_rescaled() {
+fn the_old_side_has_its_own_header_and_is_rescaled() {
     let (new, old) = (from_notation("main;a 6"), from_notation("main;a 1\nmain;gone 2"));
     let mut options = PageOptions { scope: Scope::metric(0), title: "new.folded".into() };
     options.scope.base = Some(BaseSide {
@@ -629,7 +631,7 @@ fn the_old_side_has_a_header_of_its_own_and_is_rescaled() {
 }
 
 #[test]
-fn blocks_are_labelled_with_functions_and_tooltips_say_where() {
+fn labels_show_functions_and_tooltips_show_places() {
     let profile = from_notation("<module> (x.py:3);serve (app.py:82) 6");
     let check = "
         const blocks = page.graph.rows.flat().filter(({ node }) => node > 0);
@@ -683,13 +685,13 @@ fn the_picture_zooms_and_searches() {
     assert_eq!(result["restored"], json!(restored));
     assert_eq!(result["matched"], "Matched: 70.0%");
     assert_eq!(result["literal"], "Matched: 90.0%");
-    // All but `b` and `d`, until the search ends; Escape ends the zoom alone.
+    // Blocks other than `b` and `d` are dimmed until the search ends. Escape resets only the zoom.
     assert_eq!((&result["dim"], &result["still"]), (&json!(4), &json!(0)));
     assert_eq!(result["query"], json!(["s"]));
 }
 
 #[test]
-fn the_picture_around_a_focus_zooms_one_side() {
+fn a_zoom_in_the_picture_of_a_focus_affects_one_side_and_says_so() {
     let profile = from_notation("main;a;x;y 3\nz;main;a;a 2\nb;a 1");
     let (patterns, _) = Patterns::parse(&["^a$"], false).unwrap();
     let marks = Marks::new(&profile, &patterns);

@@ -1,7 +1,7 @@
-//! Every number in a picture is that of the command line with the same options: the flame graph as SVG and
-//! as a page, and the call graph, against the JSON of `tree` and `top`.
+//! Compares every number in a picture with the command line: the flame graph as SVG and as a page, and the
+//! call graph, with the JSON of `tree` and `top` for the same options.
 //!
-//! The page is drawn by Chromium; without it that half says that it is skipped.
+//! The test of the page needs Chromium. Without it, it prints that it is skipped.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use crate::page::browser::run;
 use crate::support::{fixture, prof};
 
-/// How an option of `flame` is tried: words that all commands get, and words of `flame` alone.
+/// A test of an option of `flame`: arguments for all commands, and arguments for `flame` only.
 struct Trial {
     option: &'static str,
     words: &'static str,
@@ -27,12 +27,12 @@ const fn shared(option: &'static str, words: &'static str) -> Trial {
     Trial { option, words, look: "" }
 }
 
-/// An option that says how the picture looks: no number may follow it.
+/// An option for the appearance of the picture, which must not change any number.
 const fn look(option: &'static str, look: &'static str) -> Trial {
     Trial { option, words: "cpu.pb.gz", look }
 }
 
-/// All options of `flame`, on command lines where they change numbers, if they change any.
+/// All options of `flame`, each in a command line where it changes numbers, if it ever does.
 const TRIALS: &[Trial] = &[
     shared("--metric", "-m samples cpu.pb.gz"),
     shared("--input-format", "--input-format pprof cpu.pb.gz"),
@@ -86,10 +86,10 @@ const TRIALS: &[Trial] = &[
     shared("--normalize", "--normalize per=100,130 --show-stacks Place --base old.pb.gz new.pb.gz"),
 ];
 
-/// Options that draw nothing.
-const ASIDE: &[&str] = &["--help", "--version"];
+/// Options that do not draw a picture.
+const WITHOUT_PICTURE: &[&str] = &["--help", "--version"];
 
-/// A new option of `flame` needs a trial. The manual page has all options that clap knows.
+/// Fails if an option of `flame` has no trial. The options are read from the manual page.
 #[test]
 fn every_option_of_flame_is_compared() {
     let folder = folder();
@@ -101,9 +101,9 @@ fn every_option_of_flame_is_compared() {
         option.captures_iter(&manual).map(|found| found.get(1).unwrap().as_str()).collect();
     assert!(options.len() > 40, "{options:?}");
     let is_tried =
-        |option: &str| TRIALS.iter().any(|trial| trial.option == option) || ASIDE.contains(&option);
+        |option: &str| TRIALS.iter().any(|trial| trial.option == option) || WITHOUT_PICTURE.contains(&option);
     let untried: Vec<&&str> = options.iter().filter(|option| !is_tried(option)).collect();
-    assert!(untried.is_empty(), "no comparison for {untried:?}");
+    assert!(untried.is_empty(), "no trial for {untried:?}");
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn the_call_graph_shows_the_numbers_of_the_command_line() {
             nodes += 1;
             let name = found[1].replace("\\\"", "\"").replace("\\\\", "\\");
             let Some(&total) = totals.get(&*name) else {
-                wrong.push(format!("{} dot: {name} is no row of top", trial.words));
+                wrong.push(format!("{} dot: {name} is not a row of top", trial.words));
                 continue;
             };
             if !top.says(&format!("{} {}", &found[2], &found[3]), total) {
@@ -155,7 +155,7 @@ fn the_call_graph_shows_the_numbers_of_the_command_line() {
 #[test]
 fn the_page_shows_the_numbers_of_the_command_line() {
     let folder = folder();
-    // A page is as wide as its window, and is written to a file of its own.
+    // A page is as wide as its window, so that `--width` does not apply to it.
     let trials: Vec<&Trial> =
         TRIALS.iter().filter(|trial| !["--width", "--output"].contains(&trial.option)).collect();
     let pages: Vec<String> = trials.iter().map(|trial| draw(folder.path(), trial, "html")).collect();
@@ -207,7 +207,7 @@ fn the_page_shows_the_numbers_of_the_command_line() {
     no_fault(&wrong);
 }
 
-/// Fails with the first faults of each command line.
+/// Panics with the first differences of each command line.
 fn no_fault(wrong: &[String]) {
     let mut shown: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for line in wrong {
@@ -240,7 +240,7 @@ fn page_faults(tree: &Expected, top: &Expected, found: &Value) -> Vec<String> {
         let name = row["name"].as_str().unwrap();
         let values: Vec<i64> = row["values"].as_array().unwrap().iter().map(number).collect();
         let Some(expected) = expected.get(name) else {
-            faults.push(format!("{name} is no row of top"));
+            faults.push(format!("{name} is not a row of top"));
             continue;
         };
         let (old_self, old) = expected.old.unwrap_or_default();
@@ -268,14 +268,14 @@ struct Row {
     old: Option<(i64, i64)>,
 }
 
-/// What a command line prints as JSON.
+/// The JSON output of a command.
 struct Expected {
     header: Value,
-    /// The whole that shares are of.
+    /// The value that percentages refer to.
     whole: i64,
     inverted: bool,
     rows: Vec<Row>,
-    /// Whether the old side is the one shown, and the new one next to it.
+    /// Whether the old side is shown and compared with the new one.
     is_old: bool,
 }
 
@@ -292,14 +292,14 @@ impl Expected {
             old: row.get("old").map(|old| (old["self"].as_i64().unwrap(), old["total"].as_i64().unwrap())),
         };
         let inverted = header["direction"] == "bottom-up";
-        // A tree from the bottom up says where stacks end; a picture ends there.
+        // A bottom-up tree has rows for the ends of stacks; a picture does not.
         let is_function = |row: &Row| !inverted || row.name != "(root)";
         let rows: Vec<Row> = rows.as_array().unwrap().iter().map(row).filter(is_function).collect();
         assert!(!rows.is_empty(), "{command} {words}");
         Expected { whole: header["total"].as_i64().unwrap(), header, inverted, rows, is_old: false }
     }
 
-    /// The same with the old side shown, whose total is rescaled like its rows.
+    /// The same output with the old side shown. Its total is rescaled like its rows.
     fn turned(&self) -> Self {
         let ratio = self.header["normalize"]["ratio"].as_f64().unwrap();
         let whole = (self.header["base"]["total"].as_i64().unwrap() as f64 * ratio).round() as i64;
@@ -311,10 +311,10 @@ impl Expected {
         Expected { header: self.header.clone(), whole, inverted: self.inverted, rows, is_old: true }
     }
 
-    /// Where blocks are not the rows that are wide enough to be drawn. Callers above a focus are left out.
+    /// The differences between the blocks and the rows that are wide enough to draw, without the callers of a focus.
     fn differences(&self, mut blocks: Vec<Block>, pixels: u64) -> impl Iterator<Item = String> {
         let width = |row: &Row| if self.inverted { row.self_value } else { row.total };
-        // The root is as wide as what is shown, and that is the sum of all self.
+        // The root is as wide as the value shown, which is the sum of self over all rows.
         let shown: i64 = if self.is_old {
             self.rows.iter().filter(|_| !self.inverted).map(|row| row.self_value).sum()
         } else {
@@ -325,14 +325,14 @@ impl Expected {
         for row in self.rows.iter().filter(|row| width(row) >= least) {
             left.entry(&row.name).or_default().push(row);
         }
-        // What says more finds its row first.
+        // Match blocks with a total first, because they identify their row better.
         blocks.sort_by_key(|block| !block.details.iter().any(|detail| detail.starts_with("total ")));
         let mut wrong = Vec::new();
         for block in &blocks {
             let rows = left.entry(&block.name).or_default();
             match rows.iter().position(|row| self.is_in(block, row)) {
                 Some(at) => drop(rows.remove(at)),
-                None => wrong.push(format!("{block:?} is none of {rows:?}")),
+                None => wrong.push(format!("{block:?} matches none of {rows:?}")),
             }
         }
         if !(self.inverted && self.is_old) {
@@ -341,7 +341,7 @@ impl Expected {
         wrong.into_iter()
     }
 
-    /// Whether all numbers of a block are those of a row.
+    /// Whether all numbers of a block equal those of a row.
     fn is_in(&self, block: &Block, row: &Row) -> bool {
         let mut known = 0;
         let all = block.details.iter().all(|detail| {
@@ -368,7 +368,7 @@ impl Expected {
         all && known > 0
     }
 
-    /// Whether `4.82s 5.6% of all 20.1% of what is shown` is what a value looks like, to the last digit printed.
+    /// Whether `4.82s 5.6% of all 20.1% of what is shown` is how a value is printed, to the last digit.
     fn says(&self, text: &str, value: i64) -> bool {
         let mut words =
             text.split(' ').map(|word| word.trim_end_matches(',')).filter(|word| !word.is_empty());
@@ -387,7 +387,7 @@ impl Expected {
         is_value && shares.iter().zip(wholes).all(is_share)
     }
 
-    /// What the sentence above a picture gets wrong or leaves out.
+    /// The wrong or missing numbers in the headline of a picture.
     fn header_faults(&self, sentence: &str) -> impl Iterator<Item = String> {
         let header = &self.header;
         let name = regex::escape(header["metric"]["name"].as_str().unwrap());
@@ -421,7 +421,7 @@ impl Expected {
     }
 }
 
-/// A value with its share, after words: `of runtime.(*mspan).base 10ms 0.1%`.
+/// A value with its share, after other words: `of runtime.(*mspan).base 10ms 0.1%`.
 static VALUE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"[-<0-9]\S* [-<0-9.]+%").unwrap());
 
 /// Whether `text` is `value` rounded to its last digit. Times are in nanoseconds, memory in bytes.
@@ -450,7 +450,7 @@ fn printed(text: &str, value: f64) -> bool {
     if is_less { value.abs() < last } else { (number * factor - value).abs() <= last * 0.500_001 }
 }
 
-/// A block of a picture: its unique name, and what its tooltip says of it.
+/// A block of a picture: its unique name and the details in its tooltip.
 #[derive(Debug)]
 struct Block {
     name: String,
@@ -468,7 +468,7 @@ fn svg_blocks(picture: &str) -> Vec<Block> {
     blocks.filter(|block| !block.name.contains(" — ") && has_self(block)).collect()
 }
 
-/// The texts of a picture outside its blocks.
+/// The subtitle and the notes of a picture.
 fn texts(picture: &str) -> Vec<String> {
     let text = Regex::new(r#"(?s)<text (?:id="subtitle"|class="note")[^>]*>([^<]*)</text>"#).unwrap();
     text.captures_iter(picture).map(|found| unescape(&found[1]).unwrap().into_owned()).collect()
@@ -479,7 +479,7 @@ fn data_of(page: &str) -> &str {
     data.split_once('<').unwrap().0
 }
 
-/// Draws a picture of the words of a trial.
+/// Draws a picture with the arguments of a trial.
 fn draw(folder: &Path, trial: &Trial, ending: &str) -> String {
     let out = if trial.option == "--output" { String::new() } else { format!("out.{ending}") };
     succeed(folder, &format!("flame {out} {} {}", trial.look, trial.words));
@@ -494,7 +494,7 @@ fn succeed(folder: &Path, words: &str) -> Vec<u8> {
     output.stdout
 }
 
-/// A folder with what the trials name.
+/// A folder with the files that the trials use.
 fn folder() -> TempDir {
     let folder = TempDir::new().unwrap();
     for (from, to) in [

@@ -88,10 +88,10 @@ class Page extends PageTable {
   }
 
   /** Fills the bar above the graph: the selected block and its actions. */
-  showChosen(block) {
+  showSelection(block) {
     const id = block.layer.tree.name[block.node];
     const lines = this.describe(block);
-    const bar = element("chosen");
+    const bar = element("selection");
     bar.replaceChildren(make("span", lines.join(" · "), { className: "name" }));
     if (id >= 0) bar.append(...this.actionButtons(id));
     if (this.paths.anchor && this.state.zoom.length) bar.append(make("span", this.narrowing(), { className: "narrowed" }));
@@ -232,7 +232,7 @@ class Page extends PageTable {
     const { graph } = this;
     if (moves[event.key]) {
       event.preventDefault();
-      this.showChosen(graph.move(...moves[event.key]));
+      this.showSelection(graph.move(...moves[event.key]));
     } else if (event.key === "Enter" || event.key === " ") {
       event.preventDefault();
       this.zoomTo(graph.cursor);

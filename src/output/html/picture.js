@@ -25,7 +25,7 @@ class PageGraph extends PageState {
       }
     }
     // Fill the bars around the graph first, because they reduce its height.
-    this.showChosen(this.graph.cursor);
+    this.showSelection(this.graph.cursor);
     this.showNotes();
     this.graph.spacer.classList.toggle("standing", !up && !state.icicle);
     this.graph.show(layers, (block) => this.look(block));

@@ -11,7 +11,7 @@ fn written(title: &str) -> String {
 }
 
 #[test]
-fn names_are_nowhere_in_the_markup() {
+fn no_name_appears_in_the_markup() {
     let page = written("</title><script>{data}");
     assert_eq!(page.matches("<script").count(), 2);
     assert_eq!(page.matches("</script>").count(), 2);
@@ -22,7 +22,7 @@ fn names_are_nowhere_in_the_markup() {
 }
 
 #[test]
-fn nothing_comes_from_outside_and_the_same_input_gives_the_same_page() {
+fn the_page_is_self_contained_and_deterministic() {
     let page = written("title");
     for outside in ["http:", "https:", "src=", "url(", "@import", "import("] {
         assert!(!page.contains(outside), "{outside}");

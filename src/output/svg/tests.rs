@@ -18,8 +18,7 @@ fn draw(profile: &Profile) -> String {
     draw_with(profile, &FlameOptions::new(Scope::metric(0), "title".into()), &SvgOptions::default())
 }
 
-/// A picture as a reader of XML sees it: for each title the width of its block and its fill; and all
-/// other text.
+/// Parses a picture: for each title, the width and the fill of its block; and all other texts.
 fn read(picture: &str) -> (BTreeMap<String, (String, String)>, Vec<String>) {
     let mut reader = Reader::from_str(picture);
     reader.config_mut().check_end_names = true;
@@ -123,7 +122,7 @@ fn a_hostile_title_and_metric_stay_text() {
 }
 
 #[test]
-fn colours_follow_what_is_asked() {
+fn colours_follow_color_by() {
     let profile = from_notation("x/b.main;x/b.work;y/d.read 9\nx/b.main;y/d.write 1");
     let flame = FlameOptions::new(Scope::metric(0), String::new());
     let fills = |color_by| -> Vec<String> {
@@ -137,7 +136,7 @@ fn colours_follow_what_is_asked() {
 }
 
 #[test]
-fn nothing_and_too_much_can_be_drawn() {
+fn empty_and_huge_profiles_can_be_drawn() {
     let (blocks, _) = read(&draw(&from_notation("main 0")));
     assert_eq!(blocks.keys().collect::<Vec<_>>(), ["all — 0 (samples)"]);
 
@@ -159,7 +158,7 @@ fn negative_values_have_a_width_and_keep_their_sign() {
 }
 
 #[test]
-fn the_inverted_graph_shows_self() {
+fn a_bottom_up_graph_shows_self() {
     let mut options = FlameOptions::new(Scope::metric(0), String::new());
     options.direction = Direction::BottomUp;
     let picture = draw_with(
@@ -224,21 +223,21 @@ fn a_focus_has_callers_above_and_callees_below() {
 }
 
 #[test]
-fn a_rescaled_old_side_is_said() {
+fn the_subtitle_states_that_the_old_side_is_rescaled() {
     let mut options = FlameOptions::new(Scope::metric(0), "title".into());
     let normalize = Normalize { method: "total", ratio: 2.0 };
     let recording = About { duration_ns: Some(3_000_000_000), ..About::default() };
     let inputs = vec!["runs/old.pb.gz".to_string()];
     options.scope.base = Some(BaseSide { inputs, metric: 1, recording, normalize });
     let (blocks, texts) = read(&draw_with(&from_notation("a 6 2\nb 4 3"), &options, &SvgOptions::default()));
-    // 2 and 3, twice as many.
+    // The old values 2 and 3 are doubled.
     assert!(blocks.contains_key("a (total 6 60.0%, self 6 60.0%, old 4, change +2)"), "{blocks:?}");
     let sentence = "samples 10 · base old.pb.gz samples 5 in 3.00s · rescaled × 2.000 (total)";
     assert!(texts.iter().any(|text| text.starts_with(sentence)), "{texts:?}");
 }
 
 #[test]
-fn a_mean_is_said_and_what_does_not_fit_one_line_is_a_note() {
+fn the_subtitle_states_averaging_and_the_rest_of_the_headline_becomes_notes() {
     let mut flame = view::flame(&from_notation("a 6"), &FlameOptions::new(Scope::metric(0), "Shop".into()));
     flame.header.about.inputs = vec!["1.pb.gz".into(), "2.pb.gz".into()];
     flame.header.about.combined = "2 profiles, averaged".into();

@@ -1,12 +1,12 @@
-// Runs after the page: helpers for checks, and the way their results leave the browser.
+// Runs after the page: helper functions for checks, and the code that returns their results.
 
-/** What the page counted, with values as text. */
+/** The numbers in the table of the page, with values as text. */
 function counted() {
   const rows = page.table().map((row) => [row.name, String(row.self), String(row.total)]);
   return { rows, shown: String(page.flat.shown), noStack: String(page.flat.noStack) };
 }
 
-/** The blocks of the graph: row, name, total, self. */
+/** The blocks of the graph: row, name, total and self. */
 function blocks() {
   const all = page.graph.rows.flatMap((blocks, row) => blocks.map((block) => ({ row, ...block })));
   return all.map(({ row, layer: { tree }, node }) => [
@@ -17,18 +17,18 @@ function blocks() {
   ]);
 }
 
-/** The text of the table's cells, as people see it. */
+/** The text of the table's cells. */
 function cells() {
   return Array.from(document.querySelectorAll("#rows tr"), (row) => Array.from(row.cells, (cell) => cell.textContent));
 }
 
-/** The block of a name that lies nearest to the root. */
+/** The block with this name that is nearest to the root. */
 function blockOf(name) {
   const found = page.graph.rows.flat().filter(({ layer: { tree }, node }) => page.data.names[tree.name[node]] === name);
   return found.sort((a, b) => a.layer.tree.depth[a.node] - b.layer.tree.depth[b.node])[0];
 }
 
-/** A click in the middle of a block. */
+/** Clicks in the middle of a block. */
 function click(block, kind = "click") {
   const { canvas, scroller } = page.graph;
   page.graph.reveal(page.graph.rowOf(block));
@@ -43,7 +43,7 @@ function press(key, target = document.documentElement) {
   target.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
 }
 
-/** A change of the address is told to the page a moment later. */
+/** Waits for events that the browser dispatches later, such as hashchange. */
 const moment = () => new Promise((resolve) => setTimeout(resolve, 50));
 
 async function run(check) {

@@ -1,4 +1,4 @@
-// Runs before the page: notes everything that goes wrong.
+// Runs before the page and records all errors.
 const faults = [];
 for (const event of ["error", "unhandledrejection", "securitypolicyviolation"]) {
   addEventListener(event, (e) => faults.push(`${event}: ${e.message ?? e.reason ?? e.violatedDirective}`));

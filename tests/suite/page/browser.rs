@@ -1,5 +1,5 @@
-//! Headless Chromium, as far as the tests of the page need it: a page is loaded from disk, a script
-//! checks it, and what the script returns comes back as JSON.
+//! Runs headless Chromium for the tests of the page: it loads a page from disk, runs a script in it, and
+//! returns the script's result as JSON.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -10,16 +10,16 @@ use prof::output::{HtmlOptions, html};
 use prof::report::Page;
 use serde_json::Value;
 
-/// The page as a file's text.
+/// Writes the page to a string.
 pub(crate) fn write(page: &Page) -> String {
     let mut out = Vec::new();
     html(page, &HtmlOptions::default(), &mut out).unwrap().unwrap();
     String::from_utf8(out).unwrap()
 }
 
-/// Loads a page and runs `check`, the body of an asynchronous JavaScript function. `None`, and a
-/// line that says so, where there is no Chromium. Fails where the page or the script reports an
-/// error, or where the page asks for anything from outside.
+/// Loads a page and runs `check`, the body of an asynchronous JavaScript function. Without Chromium, prints
+/// that the test is skipped and returns `None`. Panics if the page or the script reports an error, or if
+/// the page makes a network request.
 pub(crate) fn run(page: &str, hash: &str, check: &str) -> Option<Value> {
     let before = include_str!("before.js");
     let after = include_str!("after.js");
@@ -29,7 +29,7 @@ pub(crate) fn run(page: &str, hash: &str, check: &str) -> Option<Value> {
     load("page.html", &format!("{head}{tail}{end}"), hash)
 }
 
-/// The same of a picture.
+/// Like [`run`], for an SVG.
 pub(crate) fn run_svg(picture: &str, check: &str) -> Option<Value> {
     let before = include_str!("before.js");
     let after = include_str!("after.js");
@@ -63,12 +63,12 @@ fn load(name: &str, text: &str, hash: &str) -> Option<Value> {
     while child.try_wait().unwrap().is_none() {
         if start.elapsed() > Duration::from_secs(90) {
             child.kill().unwrap();
-            panic!("chromium does not end: {}", std::fs::read_to_string(&log).unwrap_or_default());
+            panic!("chromium does not exit: {}", std::fs::read_to_string(&log).unwrap_or_default());
         }
         std::thread::sleep(Duration::from_millis(20));
     }
     let dump = std::fs::read_to_string(&dump).unwrap();
-    let (_, results) = dump.rsplit_once("id=\"test-results\">").expect("the check came to its end");
+    let (_, results) = dump.rsplit_once("id=\"test-results\">").expect("the check finishes");
     let (results, _) = results.split_once('<').unwrap();
     let bytes = base64::engine::general_purpose::STANDARD.decode(results).unwrap();
     let mut results: Value = serde_json::from_slice(&bytes).unwrap();

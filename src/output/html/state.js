@@ -111,7 +111,7 @@ class PageState {
     this.showGraph();
   }
 
-  /** Calls `act` unless it ran before with the same dependencies. */
+  /** Calls `act`, unless its dependencies are the same as in the previous call. */
   once(what, dependsOn, act) {
     const before = (this.done ??= {})[what];
     if (before && before.every((value, i) => value === dependsOn[i])) return;

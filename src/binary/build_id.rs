@@ -1,4 +1,4 @@
-//! Build ids: what a linker writes into a binary to tell it from all others.
+//! Build ids: what a linker writes into a binary to identify it.
 
 use std::fmt::{self, Write};
 
@@ -30,8 +30,8 @@ impl fmt::Display for BuildId {
     }
 }
 
-/// Whether `claimed`, as a profile has it, is the id of a binary. `perf` fills short ids up with
-/// zeros, and profiles of Firefox may have Breakpad's form.
+/// Whether `claimed`, the id in a profile, is the id of a binary. `perf` pads short ids with zeros, and Firefox
+/// profiles may use Breakpad's form.
 pub fn same_build_id(claimed: &str, id: &BuildId) -> bool {
     let mut plain = String::new();
     for c in claimed.chars().filter(|c| *c != '-') {

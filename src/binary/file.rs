@@ -1,4 +1,4 @@
-//! One binary: what it is, and where the addresses of a profile are in it.
+//! Binaries: reading their headers and locating the addresses of a profile.
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -41,7 +41,7 @@ impl<'data, R: ReadRef<'data>> Binary<'data, R> {
         Ok(binary)
     }
 
-    /// What tells it from all other binaries, if the linker wrote it.
+    /// The build id, if the linker wrote one.
     pub fn build_id(&self) -> Option<BuildId> {
         let elf = || self.file.build_id().ok().flatten().and_then(BuildId::new);
         let mach = || self.file.mach_uuid().ok().flatten().and_then(|id| BuildId::new(&id));
@@ -58,7 +58,7 @@ impl<'data, R: ReadRef<'data>> Binary<'data, R> {
         self.file.sections().any(is_here)
     }
 
-    /// Whether it knows lines and inlined functions.
+    /// Whether it has line information.
     pub fn has_lines(&self) -> bool {
         [".debug_info", ".zdebug_info"].iter().any(|name| self.section_named(name).is_some())
     }
@@ -79,7 +79,7 @@ impl<'data, R: ReadRef<'data>> Binary<'data, R> {
         self.file.is_little_endian()
     }
 
-    /// The address as the linker counts. `None` if no part of the file has it.
+    /// The address in the linker's address space. `None` if no part of the file has it.
     pub(super) fn linked(&self, address: Address) -> Option<u64> {
         let linked = match address {
             Address::Linked(address) => address,

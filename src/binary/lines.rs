@@ -13,7 +13,7 @@ use object::ReadRef;
 use crate::binary::{Binary, CodePlace};
 use crate::name::demangle;
 
-/// More functions than this inlined into each other are no real code.
+/// More functions than this inlined into each other do not occur in real code.
 const MOST_INLINED: usize = 128;
 
 /// Entries nested deeper than this are not read: reading them takes stack.
@@ -62,7 +62,7 @@ fn wanted<'data, R: ReadRef<'data>>(binary: &Binary<'data, R>, id: SectionId) ->
     }
 }
 
-/// Debug information, ready to be asked.
+/// Debug information, ready for lookups.
 pub(super) struct LineTable<'s> {
     context: Context<Bytes<'s>>,
     /// Compilation units, in the order of the file.
@@ -127,7 +127,7 @@ impl<'s> LineTable<'s> {
         if address == u64::MAX || !units.iter().all(|&unit| self.is_sound(unit)) {
             return Vec::new();
         }
-        // What can be read of broken information is as good as none.
+        // Partial results from corrupt debug information would be misleading.
         self.places(address, &units).unwrap_or_default()
     }
 

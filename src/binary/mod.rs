@@ -20,18 +20,18 @@ use object::ReadRef;
 use crate::binary::lines::LineTable;
 use crate::binary::symbols::FunctionTable;
 
-/// An address in a binary, counted from where the profile counts.
+/// An address in a binary, relative to what the profile uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Address {
     /// From the first byte of the file.
     File(u64),
     /// From the address the binary was linked to start at.
     Image(u64),
-    /// As the linker counted: the addresses that `nm` and `addr2line` print and take.
+    /// In the linker's address space: the addresses that `nm` and `addr2line` use.
     Linked(u64),
 }
 
-/// A function that is at an address.
+/// A function at an address.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CodePlace {
     /// Its name, demangled; never empty.
@@ -44,8 +44,7 @@ pub struct CodePlace {
     pub line: u32,
 }
 
-/// What the jumps are called by which code reaches functions of other libraries: the linker's name for
-/// where they are, the procedure linkage table.
+/// The name for jumps to functions of other libraries: the section of the procedure linkage table.
 const JUMP: &str = ".plt";
 
 /// Looks up the functions at each of `addresses`, innermost first: all but the last were inlined.

@@ -1,4 +1,4 @@
-//! The table of symbols: names of functions, with where they start and, mostly, end.
+//! Symbol tables: names of functions with their start and, usually, their end.
 
 use std::cmp::Reverse;
 
@@ -9,13 +9,13 @@ use object::{
 use crate::binary::Binary;
 use crate::name::demangle;
 
-/// Functions by where they start.
+/// Functions by their start address.
 pub(super) struct FunctionTable<'b, 'data, R: ReadRef<'data>> {
     symbols: Vec<Symbol>,
     binaries: &'b [&'b Binary<'data, R>],
     /// Where sections with code start and end: no function goes beyond.
     sections: Vec<(u64, u64)>,
-    /// Of these, the ones that hold jumps into other libraries. They have no symbols.
+    /// Those of them that hold jumps into other libraries. They have no symbols.
     jumps: Vec<(u64, u64)>,
 }
 

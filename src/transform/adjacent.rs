@@ -1,10 +1,10 @@
-//! Frames that stand next to each other and count as one: `--collapse-recursion`, and `--by file`.
+//! Merging adjacent frames of the same function into one: `--collapse-recursion`, and `--by file`.
 
 use crate::profile::{Column, FrameId, FunctionId, Profile, StringId};
 use crate::transform::frames::keep_frames;
 
-/// Makes one frame of every run of frames of one function: the innermost, whose line is where the
-/// work was done. Functions of one name are one, unless their place distinguishes them.
+/// Replaces every run of frames of the same function by its innermost frame, whose line is where the work
+/// was done. Functions with the same name are the same, unless their place distinguishes them.
 ///
 /// ```text
 /// main;fib;fib;fib 3    →  main;fib 3
@@ -19,7 +19,7 @@ pub fn collapse_recursion(profile: &Profile) -> Profile {
     collapse(profile, |a, b| group[a] == group[b])
 }
 
-/// Makes one frame of every run of frames that are the `same` as the one before: the innermost.
+/// Replaces every run of frames that are the `same` as the one before by its innermost frame.
 pub fn collapse(profile: &Profile, same: impl Fn(FrameId, FrameId) -> bool) -> Profile {
     keep_frames(profile, |frames, kept| {
         for &frame in frames {

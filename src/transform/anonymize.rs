@@ -1,4 +1,4 @@
-//! `--anonymize`: names that say nothing, so that a profile can be shown to others.
+//! `--anonymize`: names replaced by hashes, so that a profile can be shared publicly.
 
 use std::sync::Arc;
 
@@ -7,11 +7,11 @@ use sha2::{Digest, Sha256};
 use crate::profile::{Function, LabelSets, LabelValue, Mapping, Profile, StringId, Symbols};
 
 /// Replaces the names of functions, files and binaries, build ids and the text of labels by hashes
-/// of `salt` and the name. Equal names get equal hashes, in every profile, so that profiles made
-/// anonymous with one salt can still be compared. Comments and the expressions of frames to drop go.
+/// of `salt` and the name. Equal names get equal hashes, in every profile, so profiles that were
+/// anonymised with the same salt can still be compared. Comments and the patterns of frames to drop are removed.
 ///
-/// The keys of labels, numbers, units and metrics stay. Without a salt that is kept secret, who
-/// guesses a name can see whether the guess was right.
+/// The keys of labels, numbers, units and metrics are kept. Without a secret salt, anyone who guesses a name
+/// can check the guess.
 pub fn anonymize(profile: &Profile, salt: &str) -> Profile {
     let hasher = Hasher { salt };
     let mut symbols = Symbols::clone(&profile.symbols);
@@ -41,7 +41,7 @@ struct Hasher<'a> {
 }
 
 impl Hasher<'_> {
-    /// A name for the string `id`, which begins with `kind`. What is empty stays empty.
+    /// The replacement for the string `id`, which begins with `kind`. The empty string stays empty.
     fn replace(&self, symbols: &mut Symbols, id: StringId, kind: &str) -> StringId {
         if id == StringId::default() {
             return id;

@@ -1,4 +1,4 @@
-//! A profile without what nothing in it refers to any more.
+//! Dropping the parts of a profile that nothing refers to any more.
 
 use crate::profile::{
     Column, Frame, FrameId, Function, FunctionId, Id, Label, LabelSetId, LabelValue, LoadOptions, Mapping,
@@ -6,7 +6,7 @@ use crate::profile::{
 };
 
 /// Drops the stacks, frames, functions, mappings, labels and strings that no sample uses: filters
-/// leave them behind, and a profile written to a file should not hold the names of what was filtered
+/// do not remove them, and a profile written to a file should not contain the names of what was filtered
 /// out. The first mapping stays, since it stands for the program. What is left keeps its order, and
 /// the totals become those of what is left. A profile of calls instead of stacks is left as it is. Fails
 /// where a table outgrows its ids.
@@ -77,7 +77,7 @@ impl Used {
         used
     }
 
-    /// Copies what is used, and says what became of stacks and sets of labels.
+    /// Copies the used rows, and returns the new ids of stacks and label sets.
     fn copy(
         &self,
         profile: &Profile,

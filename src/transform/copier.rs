@@ -1,4 +1,4 @@
-//! Copies the rows of one profile into a builder, which may hold those of others.
+//! Copying the rows of a profile into a builder, which may already have rows of other profiles.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::profile::{
     MappingId, Profile, ProfileBuilder, StackId, StringId,
 };
 
-/// Where the values of one metric of the sum stand in a profile, and what they are multiplied by.
+/// The column of a profile that holds a metric of the sum, and the factor for its values.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Taken {
     pub(super) column: usize,
@@ -26,7 +26,7 @@ pub(super) struct Copier<'b, 'p> {
 }
 
 impl<'b, 'p> Copier<'b, 'p> {
-    /// Copies all but the samples; the labels only if they are wanted.
+    /// Copies everything except samples; labels only if requested.
     pub(super) fn new(builder: &'b mut ProfileBuilder, profile: &'p Profile, labels: bool) -> Self {
         let symbols = &profile.symbols;
         let strings: Column<StringId, StringId> =

@@ -1,4 +1,4 @@
-//! `drop_frames` and `keep_frames`: what the recorder itself says is of no interest.
+//! `drop_frames` and `keep_frames`: frames that the profiler itself marks as uninteresting.
 
 use regex::Regex;
 

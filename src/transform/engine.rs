@@ -1,7 +1,7 @@
-//! What filters are made of: a step from stack to stack, and a choice of rows.
+//! The building blocks of filters: a step from stack to stack, and a selection of rows.
 //!
-//! A step sees every distinct stack once, never a sample; what it leaves is interned again, so that
-//! stacks which have become equal are one, and samples which have become alike are merged.
+//! A step sees every distinct stack once, never a sample. The results are interned again, so stacks that
+//! have become equal are stored once and samples that have become equal are merged.
 
 use std::sync::Arc;
 
@@ -10,11 +10,11 @@ use crate::profile::{Column, FrameId, Profile, RowTable, Samples, StackId, Stack
 /// What becomes of a stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
-    /// It stays as it is.
+    /// It is kept unchanged.
     Keep,
-    /// The frames written take its place; none at all make it a sample without a stack.
+    /// It is replaced by the frames written; if there are none, its samples have no stack.
     Replace,
-    /// It goes, with its samples.
+    /// It is dropped with its samples.
     Drop,
 }
 
@@ -62,7 +62,7 @@ fn replace_stacks(profile: &Profile, changes: &Column<StackId, Change>, written:
     Profile { stacks: Arc::new(table.stacks), samples, ..profile.clone() }
 }
 
-/// The samples of the given rows with their new stacks; rows that have become alike are merged.
+/// The samples of the given rows with their new stacks; rows that have become equal are merged.
 pub(super) fn restack(profile: &Profile, rows: impl Iterator<Item = (usize, StackId)>) -> Arc<Samples> {
     let old = &profile.samples;
     let mut table = RowTable::new(old.values.len(), old.time.is_some());
@@ -78,7 +78,7 @@ pub(super) fn restack(profile: &Profile, rows: impl Iterator<Item = (usize, Stac
     Arc::new(table.finish())
 }
 
-/// The rows that `keep` wants. Stacks and all other tables are shared with `profile`.
+/// The rows that `keep` selects. Stacks and all other tables are shared with `profile`.
 pub(super) fn keep_rows(profile: &Profile, keep: impl Fn(usize) -> bool) -> Profile {
     let samples = &profile.samples;
     let kept: Vec<usize> = (0..samples.len()).filter(|&row| keep(row)).collect();

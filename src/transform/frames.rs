@@ -1,11 +1,11 @@
-//! `--show-frames`, `--hide-frames`: single frames stay or go, and what they did themselves is
-//! their caller's.
+//! `--show-frames`, `--hide-frames`: keeping or removing single frames. The self of a removed frame goes to
+//! its caller.
 
 use crate::profile::{FrameId, Profile};
 use crate::transform::Marks;
 use crate::transform::engine::{Change, map_stacks};
 
-/// Removes the marked frames. Also says how many stacks held one.
+/// Removes the marked frames. Also returns how many stacks had one.
 ///
 /// ```text
 /// --hide-frames qsort    main;sort;qsort;cmp 60    →  main;sort;cmp 60

@@ -1,10 +1,10 @@
-//! How much of a recording is known to be waiting.
+//! How much of a recording is known to be idle.
 
 use crate::kind::{self, Idleness};
 use crate::pattern::{is_idle_processor, waits};
 use crate::profile::{Column, FunctionId, Profile, StackId};
 
-/// Writes down how much of the given metrics was spent waiting, as [`Metric::idle`]: the values of the stacks
+/// Stores how much of the given metrics was spent waiting, as [`Metric::idle`]: the values of the stacks
 /// that `--hide-stacks @idle` would drop. CPU time is idle only where the processor was, as threads that wait
 /// take none; it is burnt, not waited, where a scheduler looks for work.
 ///
@@ -42,7 +42,7 @@ pub fn idle_stacks(profile: &Profile, metric: usize) -> Option<Column<StackId, b
     }
 }
 
-/// Which stacks hold a function that `is_meant` by its name and file.
+/// Which stacks have a function that `is_meant` accepts, given its name and file.
 fn stacks_through(profile: &Profile, is_meant: impl Fn(&str, &str) -> bool) -> Column<StackId, bool> {
     let symbols = &profile.symbols;
     let meant: Column<FunctionId, bool> = symbols

@@ -1,10 +1,10 @@
-//! `--no-inlines`: as if the compiler had called what it inlined a part of the caller.
+//! `--no-inlines`: removing inlined frames.
 
 use crate::profile::Profile;
 use crate::transform::frames::keep_frames;
 
 /// Removes the inlined frames, so that they count for the function they are inlined in. The
-/// outermost frame of a stack stays in any case: what it was inlined in is gone.
+/// outermost frame of a stack is always kept, because the frame it was inlined into is not on the stack.
 ///
 /// ```text
 /// main;work;+helper 3    →  main;work 3

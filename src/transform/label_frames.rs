@@ -1,4 +1,4 @@
-//! `--label-root`, `--label-leaf`, `--by label:KEY`: values of labels become frames.
+//! `--label-root`, `--label-leaf`, `--by label:KEY`: adding the values of labels as frames.
 
 use std::sync::Arc;
 
@@ -15,11 +15,11 @@ use crate::transform::labels::number_text;
 enum FramePosition {
     Root,
     Leaf,
-    /// In the place of the whole stack.
+    /// Instead of the whole stack.
     Instead,
 }
 
-/// Puts the values of labels above every stack, that of the first key outermost. A sample without
+/// Adds the values of labels as root frames, the value of the first key outermost. A sample without
 /// the label gets no frame. Also says for each key how many samples carry it.
 ///
 /// ```text
@@ -31,14 +31,14 @@ pub fn label_root<S: AsRef<str>>(profile: &Profile, keys: &[S]) -> Result<(Profi
     frames_of_labels(profile, keys, FramePosition::Root)
 }
 
-/// Puts the values of labels below every stack, that of the last key innermost, so that the label
-/// has the self of the function. Also says for each key how many samples carry it. Fails if a table
+/// Appends the values of labels as leaf frames, the value of the last key innermost, so that the label
+/// gets the self of the function. Also says for each key how many samples carry it. Fails if a table
 /// outgrows its ids.
 pub fn label_leaf<S: AsRef<str>>(profile: &Profile, keys: &[S]) -> Result<(Profile, Vec<usize>), TooLarge> {
     frames_of_labels(profile, keys, FramePosition::Leaf)
 }
 
-/// Puts the value of a label in the place of every stack; samples without it are `(no KEY)`. Also
+/// Replaces every stack by the value of a label; samples without it are `(no KEY)`. Also
 /// says how many samples carry it. Fails if a table outgrows its ids.
 pub fn by_label(profile: &Profile, key: &str) -> Result<(Profile, usize), TooLarge> {
     let (labels, matched) = frames_of_labels(profile, &[key], FramePosition::Instead)?;
@@ -93,7 +93,7 @@ fn value_text(profile: &Profile, set: LabelSetId, key: &str) -> Option<String> {
     (!texts.is_empty()).then(|| texts.join(","))
 }
 
-/// Makes the frames of labels, one a text.
+/// Makes the frames of labels, one per text.
 struct LabelFrames<'s> {
     symbols: &'s mut Symbols,
     of_name: HashMap<String, FrameId>,

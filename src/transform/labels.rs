@@ -1,4 +1,4 @@
-//! `--label`, `--hide-label`, `--thread`: samples stay or go by their labels.
+//! `--label`, `--hide-label`, `--thread`: keeping or dropping samples by their labels.
 
 use std::cmp::Ordering;
 
@@ -7,7 +7,7 @@ use crate::profile::{Column, Label, LabelSetId, LabelValue, Profile, Strings};
 use crate::transform::engine::keep_rows;
 use crate::unit::{Quantity, Unit};
 
-/// Which labels are meant: `K=V`, `K=~RE`, `K=LO:HI`, or `K` alone.
+/// Which labels match: `K=V`, `K=~RE`, `K=LO:HI`, or `K` alone.
 #[derive(Clone, Debug)]
 pub struct LabelFilter {
     text: String,
@@ -17,7 +17,7 @@ pub struct LabelFilter {
 
 #[derive(Clone, Debug)]
 enum WantedValue {
-    /// The key is there.
+    /// The key is present.
     Any,
     /// The whole value, as text or as a number with a unit.
     Whole(String, Option<Quantity>),
@@ -60,12 +60,12 @@ impl LabelFilter {
         &self.text
     }
 
-    /// The key it is about.
+    /// The key.
     pub fn key(&self) -> &str {
         &self.key
     }
 
-    /// Whether one of a sample's labels is meant.
+    /// Whether one of a sample's labels matches.
     fn matches(&self, labels: &[Label], strings: &Strings) -> bool {
         let of_key = labels.iter().filter(|label| strings.get(label.key) == self.key);
         of_key.into_iter().any(|label| match label.value {
@@ -102,7 +102,7 @@ impl LabelFilter {
         }
     }
 
-    /// The sets of labels that are meant.
+    /// The sets of labels that match.
     fn matching_sets(&self, profile: &Profile) -> Column<LabelSetId, bool> {
         let strings = &profile.symbols.strings;
         profile.label_sets.ids().map(|set| self.matches(profile.label_sets.labels(set), strings)).collect()
@@ -129,7 +129,7 @@ pub(super) fn number_text(value: i64, unit: &str) -> String {
     if unit.is_empty() { value.to_string() } else { format!("{value} {unit}") }
 }
 
-/// Keeps the samples that the filters mean: for every key, one filter of that key at least. Also
+/// Keeps the samples that match the filters: for every key, at least one filter of that key. Also
 /// says for each filter how many samples it matched.
 ///
 /// ```text
@@ -147,7 +147,7 @@ pub fn show_labels(profile: &Profile, filters: &[LabelFilter]) -> (Profile, Vec<
     (shown, sets.iter().map(|(_, matching)| count_rows(profile, matching)).collect())
 }
 
-/// Drops the samples that any of the filters means. Also says for each filter how many samples it
+/// Drops the samples that match any of the filters. Also says for each filter how many samples it
 /// matched.
 pub fn hide_labels(profile: &Profile, filters: &[LabelFilter]) -> (Profile, Vec<usize>) {
     let sets: Vec<_> = filters.iter().map(|filter| filter.matching_sets(profile)).collect();
@@ -155,11 +155,11 @@ pub fn hide_labels(profile: &Profile, filters: &[LabelFilter]) -> (Profile, Vec<
     (shown, sets.iter().map(|matching| count_rows(profile, matching)).collect())
 }
 
-/// The labels that name what a sample ran on.
+/// The labels with the thread or process of a sample.
 pub const THREAD_KEYS: [&str; 3] = ["thread", "tid", "process"];
 
-/// Keeps the samples of the threads and processes that the patterns mean. Also says how many
-/// samples these are.
+/// Keeps the samples of the threads and processes that match the patterns. Also returns how many
+/// there are.
 pub fn show_threads(profile: &Profile, patterns: &Patterns) -> (Profile, usize) {
     let strings = &profile.symbols.strings;
     let is_meant = |label: &Label| {

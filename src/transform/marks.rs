@@ -1,11 +1,10 @@
-//! The frames that patterns mean.
+//! The frames that match patterns.
 
 use crate::name::{package, screen_forms, short_name};
 use crate::pattern::{Aspect, Names, Patterns};
 use crate::profile::{Column, Frame, FrameId, FunctionId, MappingId, Profile, Symbols};
 
-/// The frames that patterns mean. A pattern is tried once on every function and every mapping,
-/// never on samples.
+/// The frames that match patterns. Every pattern is tried once per function and mapping, never per sample.
 ///
 /// ```
 /// use prof::pattern::Patterns;
@@ -23,7 +22,7 @@ use crate::profile::{Column, Frame, FrameId, FunctionId, MappingId, Profile, Sym
 pub struct Marks(Column<FrameId, bool>);
 
 impl Marks {
-    /// The frames of `profile` that any of `patterns` means.
+    /// The frames of `profile` that match any of `patterns`.
     pub fn new(profile: &Profile, patterns: &Patterns) -> Marks {
         let symbols = &profile.symbols;
         let functions: Column<FunctionId, FunctionMark> = symbols
@@ -75,18 +74,18 @@ impl Marks {
         Marks(frames)
     }
 
-    /// Whether any frame is meant.
+    /// Whether any frame matches.
     pub(super) fn are_any(&self) -> bool {
         self.0.enumerate().any(|(_, is_meant)| *is_meant)
     }
 
-    /// Whether a frame is meant. A frame made after the marks is not.
+    /// Whether a frame matches. A frame made after the marks is not.
     #[inline]
     pub fn contain(&self, frame: FrameId) -> bool {
         self.0.as_slice().get(crate::profile::Id::index(frame)).copied().unwrap_or_default()
     }
 
-    /// Whether a stack holds a frame that is meant.
+    /// Whether a stack has a frame that matches.
     pub fn touch(&self, frames: &[FrameId]) -> bool {
         frames.iter().any(|&frame| self.contain(frame))
     }
@@ -101,7 +100,7 @@ impl Marks {
         profile.stacks.ids().any(|stack| used[stack] && self.touch(profile.stacks.frames(stack)))
     }
 
-    /// The frames that either means.
+    /// The frames in either set.
     #[must_use]
     pub fn or(mut self, other: &Marks) -> Marks {
         for (frame, _) in other.0.enumerate().filter(|(_, is_meant)| **is_meant) {
@@ -111,7 +110,7 @@ impl Marks {
     }
 }
 
-/// What a function says about its frames.
+/// Whether the frames of a function match.
 #[derive(Clone, Copy)]
 enum FunctionMark {
     Yes,

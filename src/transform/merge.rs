@@ -1,4 +1,4 @@
-//! Several profiles summed.
+//! Merging profiles: the sum of several.
 
 use std::fmt;
 
@@ -48,7 +48,7 @@ impl fmt::Display for MergeError {
 
 impl std::error::Error for MergeError {}
 
-/// Adds profiles up. Metrics are matched by name, in the first profile's order; those that not all
+/// Sums profiles. Metrics are matched by name, in the first profile's order; those that not all
 /// profiles have are left out, with a warning. Units of one kind become the finest of them. Fails if
 /// units of one metric are of different kinds, or a table outgrows its ids.
 pub fn merge(profiles: &[Profile]) -> Result<Profile, MergeError> {
@@ -69,7 +69,7 @@ pub fn merge(profiles: &[Profile]) -> Result<Profile, MergeError> {
     sum.finish()
 }
 
-/// Refuses stacks beside calls.
+/// Rejects a mix of stacks and calls.
 pub(super) fn same_kind(profiles: &[&Profile]) -> Result<(), MergeError> {
     let format = |calls: bool| {
         let found = profiles.iter().find(|profile| profile.calls.is_some() == calls);
@@ -99,7 +99,7 @@ pub(super) fn same_kind(profiles: &[&Profile]) -> Result<(), MergeError> {
 pub struct Sum {
     builder: ProfileBuilder,
     metrics: Vec<Summed>,
-    /// What the profiles so far say of themselves, their metrics aside.
+    /// The metadata of the profiles so far, except for their metrics.
     meta: Option<Meta>,
 }
 
@@ -117,7 +117,7 @@ struct Summed {
 
 impl Sum {
     /// A sum of no profile yet, with the metrics of `first`. Labels are always kept, the time of each
-    /// sample where `options` ask for it, and the sum takes its share of their budget.
+    /// sample where `options` ask for it, and the sum reserves memory in their budget.
     pub fn like(first: &Meta, options: LoadOptions) -> Self {
         let mut builder = ProfileBuilder::new(first.format, LoadOptions { labels: true, ..options });
         let declare = |(place, metric): (usize, &Metric)| {
@@ -156,7 +156,7 @@ impl Sum {
         }
     }
 
-    /// Where a metric of the sum is in another profile.
+    /// The number of a metric of the sum in another profile.
     fn find(&self, metric: usize, other: &Meta) -> Option<usize> {
         let (name, place) = (&self.builder.meta.metrics[metric].name, self.metrics[metric].place);
         let same_place = other.metrics.get(place).is_some_and(|metric| metric.name == *name);
@@ -266,7 +266,7 @@ fn leave_out(mut sum: Profile, metrics: &[Summed]) -> Profile {
     keep_rows(&picked, |row| picked.samples.values.iter().any(|column| column[row] != 0))
 }
 
-/// What a sum says of itself: the earliest start, all durations, and all that was counted.
+/// The metadata of a sum: the earliest start, all durations, and all that was counted.
 fn combined(sum: Meta, other: &Meta) -> Meta {
     let append = |mut all: Vec<String>, more: &[String]| {
         for text in more {

@@ -1,9 +1,8 @@
-//! From profile to profile.
+//! Functions from profile to profile.
 //!
-//! A filter leaves the profile it is given as it is and makes a new one that shares what did not
-//! change; it also says how many stacks it matched, so that a filter that matches nothing can be
-//! reported. Totals that percentages are of stay those of the profile as loaded. A stack of which no
-//! frame is left keeps its value.
+//! A filter does not change its input but makes a new profile, which shares the unchanged tables. It also
+//! returns how many stacks it matched, so that filters that match nothing can be reported. Percentages still
+//! refer to the totals of the profile as loaded. A stack that loses all its frames keeps its value.
 
 mod adjacent;
 mod align;

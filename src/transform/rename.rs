@@ -1,4 +1,4 @@
-//! `--rename RE=NEW`: other names for functions.
+//! `--rename RE=NEW`: renaming functions.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use regex::{NoExpand, Regex};
 
 use crate::profile::{Column, Function, FunctionId, Profile, Symbols};
 
-/// What to call functions whose name matches.
+/// A pattern for names of functions, and its replacement.
 #[derive(Clone, Debug)]
 pub struct Rename {
     text: String,
@@ -32,8 +32,8 @@ impl Rename {
     }
 }
 
-/// Replaces every match of `rename` in the names of functions. Functions that come to have one name
-/// count as one. Also says how many functions it renamed.
+/// Replaces every match of `rename` in the names of functions. Functions that end up with the same name
+/// are counted as one. Also says how many functions it renamed.
 ///
 /// ```text
 /// --rename '\[.*\]=[…]'    main;List[int].Len 3    →  main;List[…].Len 5

@@ -1,4 +1,4 @@
-//! Names for code of which only the address is known.
+//! Finding names for code of which only the address is known.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -48,8 +48,7 @@ pub fn address_in_file(mapping: &Mapping, address: u64) -> Option<Address> {
     }
 }
 
-/// Puts the functions that are at an address in the place of a frame that lacks a name, inlined ones
-/// included. An address that `places` does not have stays as it is, and so do profiles of calls.
+/// Replaces frames without a name by the functions at their address, including inlined ones. An address that `places` does not have stays as it is, and so do profiles of calls.
 ///
 /// ```text
 /// [server]@1064 3    →    main;work;+helper 3
@@ -76,7 +75,7 @@ pub fn symbolize(profile: &Profile, places: &CodePlaces) -> Result<Profile, TooL
     Ok(Profile { symbols: Arc::new(symbols), stacks: Arc::new(table.stacks), samples, ..profile.clone() })
 }
 
-/// What each frame becomes: frames, the outermost first.
+/// The replacement of each frame, outermost first.
 struct Becomes {
     range: Column<FrameId, (usize, usize)>,
     frames: Vec<FrameId>,

@@ -1,4 +1,4 @@
-//! `--from`, `--to`: samples stay or go by when they were taken.
+//! `--from`, `--to`: keeping samples by the time when they were taken.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use crate::profile::Profile;
 use crate::transform::engine::keep_rows;
 use crate::unit::{Quantity, QuantityError, parse_rfc3339};
 
-/// A point in time, as a person types it.
+/// A point in time, as the user types it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
     /// Nanoseconds after the start of the recording: `1.5s`.
@@ -20,11 +20,11 @@ pub enum Moment {
 /// Why samples cannot be chosen by time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TimeError {
-    /// The text is no point in time.
+    /// The text is not a point in time.
     Moment(String),
     /// The profile does not say when its samples were taken.
     NoTimes,
-    /// It says so from its start only, and a date was asked for.
+    /// Times are relative to the start of the recording only, and a date was requested.
     NoDate,
 }
 
@@ -97,7 +97,7 @@ impl Span {
     }
 }
 
-/// Keeps the samples taken at `from` or later, and before `to`. Also says how many these are. Fails if
+/// Keeps the samples taken at `from` or later, and before `to`. Also returns how many there are. Fails if
 /// samples have no times, or a date is asked for and the recording has none.
 pub fn show_times(
     profile: &Profile,

@@ -1,4 +1,4 @@
-//! `--show-from`, `--prune-from`: stacks start, or end, at a frame.
+//! `--show-from`, `--prune-from`: starting or ending stacks at a frame.
 
 use crate::profile::Profile;
 use crate::transform::Marks;
@@ -43,7 +43,7 @@ pub fn end_before(profile: &Profile, marks: &Marks) -> (Profile, usize) {
     (shown, matched)
 }
 
-/// Ends every stack at its innermost marked frame, which then has the value of all it called; stacks
+/// Ends every stack at its innermost marked frame, which then has the value of its callees; stacks
 /// without one stay as they are. Also says how many stacks hold one.
 ///
 /// ```text

@@ -1,30 +1,30 @@
-//! How much of a profile is code without names.
+//! How much of a profile is unnamed code.
 
 use hashbrown::HashMap;
 
 use crate::profile::{Column, MappingId, Profile, StackId};
 
-/// What code without names costs.
+/// The cost of unnamed code.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unresolved {
     /// Σ |value| of all samples.
     pub whole: i64,
-    /// What it costs itself.
+    /// Its self.
     pub self_value: i64,
-    /// With what it calls.
+    /// Its total, including its callees.
     pub total: i64,
     /// The binaries it is in, those that cost most themselves first.
     pub binaries: Vec<UnresolvedBinary>,
 }
 
-/// A binary with code without names.
+/// A binary with unnamed code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnresolvedBinary {
     /// The path of its file; empty if unknown.
     pub file: String,
-    /// What that code costs itself.
+    /// The self of that code.
     pub self_value: i64,
-    /// With what it calls.
+    /// Its total, including its callees.
     pub total: i64,
 }
 

@@ -42,7 +42,7 @@ struct CostCentre {
     src_loc: String,
 }
 
-/// What a cost centre cost by itself when reached this way.
+/// A node of the call tree: the self cost of a cost centre called this way.
 #[derive(Deserialize)]
 struct Node {
     id: i64,

@@ -1,5 +1,5 @@
-//! Formats that the crate `inferno` turns into collapsed stacks: DTrace, Instruments (xctrace), GHC's
-//! cost centres, VTune, Visual Studio. This file recognises them and makes profiles of what comes out.
+//! Reads formats that the `inferno` crate converts to collapsed stacks: DTrace, Instruments (xctrace), GHC
+//! cost centres, VTune, Visual Studio. This file detects them and builds profiles from the output.
 //!
 //! ``module`function`` becomes a function in a mapping, and the suffix `_[i]` an inlined frame.
 
@@ -29,7 +29,7 @@ pub(super) static VTUNE: Format =
 pub(super) static VSPROF: Format =
     Format { name: "vsprof", title: "Visual Studio CSV", sniff: sniff_vsprof, read: read_vsprof };
 
-/// What DTrace's `@[ustack()] = count()` prints.
+/// The output of DTrace's `@[ustack()] = count()`.
 pub(super) static DTRACE: Format =
     Format { name: "dtrace", title: "DTrace stacks", sniff: sniff_dtrace, read: read_dtrace };
 
@@ -108,7 +108,7 @@ fn read_ghc(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadEr
     let has_ticks = table.is_some_and(|line| contains(line, "ticks") && contains(line, "bytes"));
     if !has_ticks {
         collected.collapse(&text, ("time", "%"), || ghc_folder(ghcprof::Source::PercentTime))?;
-        // The report has one decimal, which inferno keeps by counting tenths.
+        // The report has one decimal, which inferno keeps by counting in tenths.
         collected.builder.meta.metrics[0].divisor = 10;
         return collected.finish();
     }
@@ -127,7 +127,7 @@ fn read_dtrace(source: &mut Source, options: LoadOptions) -> Result<Profile, Loa
     let mut collected = Collected::new("dtrace", options);
     let text = source.read_all()?;
     let (text, without_stack) = dtrace_without_bare_counts(&text);
-    // One thread only: inferno's order of lines depends on timing otherwise.
+    // Use one thread, because otherwise inferno's order of lines depends on timing.
     let mut dtrace_options = dtrace::Options::default();
     dtrace_options.nthreads = 1;
     collected.collapse(&text, ("samples", "count"), || dtrace::Folder::from(dtrace_options.clone()))?;
@@ -138,8 +138,8 @@ fn read_dtrace(source: &mut Source, options: LoadOptions) -> Result<Profile, Loa
     collected.finish()
 }
 
-/// DTrace prints a count alone where it could not walk the stack, on which inferno fails. Takes these
-/// out and adds them up.
+/// DTrace prints a bare count if it could not walk the stack, and inferno fails on it. Removes these counts
+/// and adds them up.
 fn dtrace_without_bare_counts(text: &[u8]) -> (Vec<u8>, i64) {
     let (mut kept, mut bare) = (Vec::with_capacity(text.len() + 1), 0_i64);
     let (mut in_header, mut has_frames) = (true, false);
@@ -161,14 +161,14 @@ fn dtrace_without_bare_counts(text: &[u8]) -> (Vec<u8>, i64) {
     (kept, bare)
 }
 
-/// What identifies a stack while metrics are still being joined.
+/// Identifies a stack while metrics are being joined.
 type StackKey = Box<[FrameId]>;
 
 fn stack_key(frames: &[FrameId]) -> StackKey {
     frames.into()
 }
 
-/// Stacks with one value a metric, filled one metric after the other.
+/// Stacks with one value per metric, filled one metric after the other.
 struct Collected {
     builder: ProfileBuilder,
     /// Whether a backtick ends the name of a module. In .NET it is part of a generic's name.
@@ -183,7 +183,7 @@ impl Collected {
         Collected { builder, has_modules: true, rows: Vec::new(), row_of: HashMap::new() }
     }
 
-    /// Runs a collapser and takes what it prints as the values of a further metric.
+    /// Runs a collapser and adds its output as the values of another metric.
     fn collapse<F: Collapse>(
         &mut self,
         text: &[u8],
@@ -192,7 +192,7 @@ impl Collected {
     ) -> Result<(), ParseError> {
         let format = self.builder.meta.format;
         let mut printed = Vec::new();
-        // Nobody vouches for foreign code on broken input.
+        // The library may panic on malformed input.
         let outcome = catch_unwind(AssertUnwindSafe(|| folder().collapse(text, &mut printed)));
         match outcome {
             Ok(Ok(())) => {}
@@ -250,7 +250,7 @@ impl Collected {
     }
 }
 
-/// The error of a collapser, and the line it is about.
+/// A collapser's error with its line number.
 fn explained<F: Collapse>(
     format: &'static str,
     text: &[u8],
@@ -268,7 +268,8 @@ fn explained<F: Collapse>(
         let outcome = catch_unwind(AssertUnwindSafe(|| folder().collapse(&text[..end], io::sink())));
         matches!(outcome, Ok(Err(found)) if found.to_string() == whole)
     };
-    // The text up to the broken line fails just so, and what ends before it does not.
+    // Finds the line by bisection: text up to the malformed line fails in the same way, shorter text does
+    // not.
     let index = ends.partition_point(|&end| !fails(end));
     if index < ends.len() {
         return ParseError::at_line(format, index as u64 + 1, what);

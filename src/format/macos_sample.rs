@@ -1,4 +1,4 @@
-//! The report of `sample` on macOS, which Activity Monitor saves too: a call tree, root first.
+//! Reads the report of `sample` on macOS, which Activity Monitor saves too: a call tree, root first.
 //!
 //! ```text
 //! Call graph:
@@ -81,7 +81,7 @@ fn period(line: &[u8]) -> Option<Period> {
     Some(Period { name: "wall".into(), unit: unit.into(), value })
 }
 
-/// The nodes from the root to the one at hand.
+/// The nodes from the root to the current one.
 struct Tree {
     builder: ProfileBuilder,
     path: Vec<Node>,
@@ -89,9 +89,9 @@ struct Tree {
 }
 
 struct Node {
-    /// `None` for a thread, which is no frame.
+    /// `None` for a thread, which is not a frame.
     frame: Option<FrameId>,
-    /// What is left of the count after the children seen so far.
+    /// The count minus those of the children seen so far.
     own: i64,
 }
 
@@ -130,7 +130,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Ends all nodes below `depth`: what their children did not take is their own.
+    /// Closes all nodes below `depth`; the count not covered by children is their self count.
     fn close(&mut self, depth: usize) {
         while self.path.len() > depth {
             let own = self.path.last().map_or(0, |node| node.own);
@@ -171,7 +171,7 @@ impl Tree {
         } else {
             builder.named_function(&demangle(name.trim_end()), "")
         };
-        // Several addresses stand for several places in one function.
+        // Several addresses are several locations in one function.
         let address = rest.rsplit_once("[0x").and_then(|(_, address)| address.strip_suffix(']'));
         let address = address.and_then(|address| u64::from_str_radix(address, 16).ok()).unwrap_or(0);
         builder.frame(Frame { function, address, mapping, ..Frame::default() })

@@ -1,7 +1,7 @@
-//! Functions that stand in a profile only because it was recorded.
+//! Functions that appear in a profile only because it was being recorded.
 
-/// Functions at the end of stacks whose self is that of the function they interrupted. A name is here only if
-/// nothing but the recording runs it.
+/// Leaf functions whose self value belongs to the function they interrupted. A name is listed only if nothing
+/// but the recording runs it.
 const ARTEFACTS: &[&str] = &[
     // Go: the signal that asks a goroutine to yield injects a call of these. How often a sample hits them depends
     // on how busy the machine is: in runs of one program they held 0.6 to 48 % of the samples.

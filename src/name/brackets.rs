@@ -1,7 +1,7 @@
-//! The parts of a Rust or C++ name, with its brackets understood in one pass.
+//! Splits Rust and C++ names into parts, with brackets matched in one pass.
 //!
-//! `std::vector<int, std::allocator<int> >::push_back(int const&)` has three parts; the `::` between
-//! angle brackets separates nothing. Nesting is counted, never recursed into.
+//! `std::vector<int, std::allocator<int> >::push_back(int const&)` has three parts; a `::` inside angle
+//! brackets is not a separator. Nesting is counted, without recursion.
 
 /// Operators whose name holds a bracket; the longer ones first.
 const OPERATORS: [&str; 11] = ["()", "[]", "<=>", "<<=", ">>=", "->*", "<<", ">>", "<=", ">=", "->"];
@@ -35,7 +35,7 @@ struct Scan<'a> {
     arguments: bool,
     /// How many brackets that stay are open.
     depth: usize,
-    /// False once a bracket was found that is never closed: the rest is then taken as it is.
+    /// False once an unclosed bracket was found; the rest is then kept unchanged.
     closed: bool,
     part: String,
     parts: Vec<String>,
@@ -130,7 +130,7 @@ impl<'a> Scan<'a> {
 
     fn drop_return_type(&mut self) {
         self.at += 1;
-        // `operator bool`, `operator new` have a blank that belongs to the name.
+        // In `operator bool` and `operator new`, the space is part of the name.
         if self.part.ends_with("operator") {
             self.part.push(' ');
         } else {
@@ -149,7 +149,7 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// Drops the ` const` that stands behind the parameters of a C++ method.
+/// Drops the ` const` after the parameters of a C++ method.
 fn drop_qualifiers(part: &mut String) {
     const QUALIFIERS: [&str; 5] = [" const", " volatile", " &&", " &", " const&"];
     while let Some(qualifier) = QUALIFIERS.iter().find(|q| part.ends_with(**q)) {

@@ -1,5 +1,5 @@
-//! Names as they may be printed: a profile is somebody else's file, and a name in it can hold
-//! terminal escapes (`\u{1b}[2J` clears the screen) or characters that turn the text around.
+//! Makes names safe to print: profiles are untrusted, and a name can contain terminal escapes (`\u{1b}[2J`
+//! clears the screen) or characters that reverse the text direction.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ pub fn clean(name: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Whether a terminal or an editor obeys or hides a character rather than showing it.
+/// Whether a terminal or an editor interprets or hides a character instead of showing it.
 pub(crate) fn is_unprintable(c: char) -> bool {
     // The joiners U+200C and U+200D are not here: Persian and emoji are spelled with them.
     c.is_control()

@@ -1,4 +1,4 @@
-//! Names as people wrote them, from names as linkers see them.
+//! Demangles symbol names.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -9,9 +9,9 @@ use cpp_demangle::{DemangleOptions, ParseOptions, Symbol};
 /// would cost stack.
 const MAX_DEPTH: u32 = 192;
 
-/// The name behind a mangled Rust or C++ symbol; any other name as it is.
+/// The demangled name of a Rust or C++ symbol; any other name unchanged.
 ///
-/// Rust's hash at the end is left out: it tells apart what nobody can tell apart by reading.
+/// Rust's trailing hash is dropped, because it means nothing to a reader.
 pub fn demangle(name: &str) -> Cow<'_, str> {
     let is_mangled = ["_Z", "__Z", "_R", "__R"].iter().any(|prefix| name.starts_with(prefix));
     if !is_mangled {
@@ -20,7 +20,7 @@ pub fn demangle(name: &str) -> Cow<'_, str> {
     if let Ok(rust) = rustc_demangle::try_demangle(name) {
         return Cow::Owned(format!("{rust:#}"));
     }
-    // macOS puts a further underscore before every symbol.
+    // macOS prefixes every symbol with another underscore.
     let cpp = if name.starts_with("__Z") { &name[1..] } else { name };
     cpp_name(cpp).map_or(Cow::Borrowed(name), Cow::Owned)
 }

@@ -1,10 +1,10 @@
-//! Names made to fit a number of terminal columns.
+//! Fits names into a number of terminal columns.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::place::{end_of_place, split_shown};
 
-/// With fewer columns than this a name says nothing: the row is then cut as a whole.
+/// With fewer columns than this a name is useless, and the whole row is cut instead.
 const SHORTEST: usize = 3;
 
 /// How many columns of a terminal a text takes.
@@ -12,10 +12,10 @@ pub fn display_width(text: &str) -> usize {
     text.width()
 }
 
-/// Shortens a name to `width` columns by putting `ellipsis` (`…`, or `..` where there is no UTF-8)
-/// in the place of its middle: both ends of a name tell it apart, `skl.(*Skiplist)…dSpliceForLevel`. A name
-/// that ends with a place keeps its function, and of the place as much of the end as there is room for:
-/// `waysToPay …app.mjs:52:19`.
+/// Shortens a name to `width` columns by putting `ellipsis` (`…`, or `..` where there is no UTF-8) in place
+/// of its middle, because both ends of a name distinguish it: `skl.(*Skiplist)…dSpliceForLevel`. A name that
+/// ends with a place keeps its function, and of the place as much of the end as there is room for: `waysToPay
+/// …app.mjs:52:19`.
 pub fn fit(name: &str, width: usize, ellipsis: &str) -> String {
     if name.width() <= width {
         return name.to_owned();
@@ -33,8 +33,9 @@ fn fit_middle(name: &str, width: usize, ellipsis: &str) -> String {
     format!("{head}{ellipsis}{tail}")
 }
 
-/// Shortens a name to `width` columns like [`fit`], but never in the part that tells it apart: the last parts of a
-/// qualified name, or the function and the line of one that ends with its place. `None` where these do not fit.
+/// Shortens a name to `width` columns like [`fit`], but never in the part that distinguishes it: the last
+/// parts of a qualified name, or the function and the line of one that ends with its place. `None` where
+/// these do not fit.
 ///
 /// ```
 /// use prof::name::fit_telling;
@@ -60,7 +61,7 @@ pub fn fit_telling(name: &str, width: usize, ellipsis: &str) -> Option<String> {
     Some(format!("{ellipsis}{}", &name[from..]))
 }
 
-/// The end of a name takes at least this many columns to tell it apart: `func1` alone does not.
+/// The minimum number of columns for the end of a name to distinguish it: `func1` alone does not.
 const LEAST_TELLING: usize = 12;
 
 /// The function, the place and the line of `f file.js:52:19` or `f (file.py:7)`.
@@ -152,11 +153,11 @@ pub struct Chain<'a, S> {
     pub names: &'a [S],
     /// Whether a name, given by its place, is of the program's own code rather than of a library or the runtime.
     pub is_own: &'a dyn Fn(usize) -> bool,
-    /// What stands between two names, such as ` → `.
+    /// The separator between two names, such as ` → `.
     pub arrow: &'a str,
     /// Which name the row is about.
     pub anchor: Anchor,
-    /// What stands for what is left out.
+    /// The ellipsis for omitted parts.
     pub ellipsis: &'a str,
 }
 
@@ -268,7 +269,7 @@ impl<S: AsRef<str>> Chain<'_, S> {
         (from < to).then(|| format!("{0} {1} {0}", self.ellipsis, to - from))
     }
 
-    /// A name with no more of its place than tells it apart.
+    /// A name with only as much of its location as distinguishes it.
     fn placed(&self, i: usize) -> String {
         let name = self.name(i);
         match split_shown(name) {
@@ -348,7 +349,7 @@ mod tests {
             ("matching.Engine.matchInstance", 21, Some("…Engine.matchInstance")),
             ("matching.Engine.matchInstance", 20, Some("…matchInstance")),
             ("matching.Engine.matchInstance", 13, None),
-            // A closure is told apart by the function it is in.
+            // A closure is distinguished by its enclosing function.
             ("shop/cart.(*Cart).addItems.func1", 20, Some("…addItems.func1")),
             ("std::map<a::b, c::d>::insert(x::y const&)", 30, Some("…insert(x::y const&)")),
             ("get total (shop/cart.py:7)", 20, Some("get total …art.py:7)")),

@@ -1,10 +1,10 @@
-//! What is left of a name once everything is gone that may differ between two builds of the same function.
+//! Normalizes names by removing everything that may differ between two builds of the same function.
 
 use std::borrow::Cow;
 
 /// A name without generic arguments, parameters, hashes, compiler suffixes, the numbers of closures and
-/// lambdas, and versions in package paths. Two builds of one function agree in it; so may two different
-/// functions, which is for the caller to find out.
+/// lambdas, and versions in package paths. It is the same for two builds of a function, but possibly also for
+/// two different functions, which callers must check.
 ///
 /// | language | name | normalised |
 /// |---|---|---|
@@ -55,7 +55,7 @@ pub fn without_numbers(name: &str) -> String {
     out
 }
 
-/// Whether what stands before a number says that a compiler counted.
+/// Whether the text before a number shows that a compiler assigned it.
 fn is_made_by_compiler(before: &str) -> bool {
     const WORDS: [&str; 9] =
         [".func", ".gowrap", ".deferwrap", "-range", "$anonfun$", "$$Lambda$", "#", "$_", ".func."];
@@ -191,7 +191,7 @@ pub fn identifiers(name: &str) -> impl Iterator<Item = &str> {
     name.split(separators).filter(|part| !part.is_empty())
 }
 
-/// Whether a name says nothing by itself, since many functions have it: `(anonymous)`, `<lambda>`.
+/// Whether a name is shared by many functions and identifies none: `(anonymous)`, `<lambda>`.
 pub fn is_anonymous(name: &str) -> bool {
     const NAMES: [&str; 12] = [
         "",

@@ -3,7 +3,7 @@
 use super::package::package;
 
 /// Whether a function belongs to a library, a language's runtime or no code at all, judging by its name and
-/// its source file (empty if unknown). What nothing tells is taken for the program's own.
+/// its source file (empty if unknown). If neither tells, the function is assumed to belong to the program.
 pub fn is_library(function: &str, file: &str) -> bool {
     let is_no_code = function == "<unknown>"
         || function.starts_with('[')
@@ -11,7 +11,7 @@ pub fn is_library(function: &str, file: &str) -> bool {
     is_no_code || is_library_file(file) || package(function, file).is_some_and(|p| is_library_package(&p))
 }
 
-/// Folders that hold libraries: package managers keep what they install there, systems what they come with.
+/// Folders with libraries, installed by package managers or by the system.
 const FOLDERS: [&str; 12] = [
     "/pkg/mod/",
     "/vendor/",

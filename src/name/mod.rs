@@ -1,5 +1,5 @@
-//! Function names: demangled, made short, attributed to a package, fitted to the line, found again, and
-//! printed safely. Everything here works on the text of a name alone.
+//! Function names: demangling, shortening, packages, fitting into a line, fuzzy lookup, and safe printing.
+//! Everything here works on the text of a name alone.
 
 mod artefact;
 mod brackets;

@@ -24,8 +24,8 @@ pub fn nearest<'a>(pattern: &str, names: impl IntoIterator<Item = &'a str>, coun
     best.into_iter().map(|(_, _, name)| name).collect()
 }
 
-/// What a person meant by a pattern: without the signs of a regex that names do not hold. The end
-/// of a long one is kept, since names differ there (`github.com/…/gob.Decode`).
+/// The literal text of a pattern, without regex syntax that names do not contain. The end of a long one is
+/// kept, since names differ there (`github.com/…/gob.Decode`).
 fn significant(pattern: &str) -> Vec<u8> {
     let plain = pattern.replace(".*", "").replace('…', "");
     let bytes: Vec<u8> =

@@ -36,7 +36,7 @@ pub fn package<'a>(function: &'a str, file: &'a str) -> Option<Cow<'a, str>> {
         .or_else(|| go_assembly(file))
 }
 
-/// Languages whose names say nothing of the package, and whose files do.
+/// Languages in which the file, not the name, tells the package.
 fn from_file(file: &str) -> Option<Cow<'_, str>> {
     if let Some(builtin) = file.strip_prefix("node:") {
         // `node:internal/streams/readable` and its siblings together.
@@ -247,7 +247,7 @@ fn outermost(name: &str) -> Option<&str> {
     }
     let head = path_head(rest)?;
     let after = rest[head.len()..].strip_prefix("::")?;
-    // A class of its own, `ChertTable::read`, is no namespace.
+    // A class alone, as in `ChertTable::read`, is not a namespace.
     let only_class =
         head.starts_with(|c: char| c.is_uppercase()) && super::brackets::segments(after, false).len() == 1;
     (!only_class).then_some(head)
@@ -268,7 +268,7 @@ fn without_return_type(name: &str) -> &str {
     &name[start..]
 }
 
-/// Drops what stands before a type without naming it: `&`, `mut`, `dyn`, `[`, a lifetime …
+/// Drops what precedes the name of a type: `&`, `mut`, `dyn`, `[`, a lifetime …
 fn without_sigils(mut text: &str) -> &str {
     const SIGILS: [&str; 12] =
         ["&", "*const ", "*mut ", "mut ", "dyn ", "impl ", "[", "(", " ", "unsafe ", "extern \"C\" ", ","];

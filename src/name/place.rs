@@ -1,14 +1,14 @@
-//! The place that a unique name ends in: `emit node:events:508:28`, `serve (app.py:82)`. In a picture
-//! there is room for the function; its place is for the tooltip.
+//! The place that a unique name ends in: `emit node:events:508:28`, `serve (app.py:82)`. A block of a picture
+//! shows the function; the location goes to the tooltip.
 
 use super::short::short_names;
 
-/// What a block of a picture is called.
+/// The label of a block in a picture.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BlockLabel {
     /// The function's short name.
     pub name: String,
-    /// For functions without a name of their own, what tells them apart: `app.mjs:52`. Empty for others.
+    /// For anonymous functions, the location that distinguishes them: `app.mjs:52`. Empty for others.
     pub place: String,
 }
 

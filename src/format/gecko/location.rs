@@ -1,4 +1,4 @@
-//! Frames that are text, in profiles that Firefox did not process.
+//! Frames stored as text, in raw profiles.
 
 use crate::format::gecko::libs::Libs;
 use crate::profile::{Frame, Function, ProfileBuilder};
@@ -22,11 +22,11 @@ pub(super) fn frame(text: &str, libs: &Libs, builder: &mut ProfileBuilder) -> Op
     if place.starts_with("in ") {
         return Some(named(name, builder));
     }
-    // What a loader loaded stands behind the loader.
+    // The loaded script follows its loader.
     let place = place.rsplit(" -> ").next().unwrap_or(place);
     let (file, line, column) = split_place(place);
     if line == 0 && file != "self-hosted" {
-        // Not a place: parentheses are part of some names.
+        // Not a location: some names contain parentheses.
         return Some(named(text, builder));
     }
     let (name, file) = (builder.string(name), builder.string(file));
@@ -34,7 +34,7 @@ pub(super) fn frame(text: &str, libs: &Libs, builder: &mut ProfileBuilder) -> Op
     Some(Frame { function, ..Frame::default() })
 }
 
-/// The address that stands for a function without a name.
+/// Parses an address used in place of a function name.
 pub(super) fn address(text: &str) -> Option<u64> {
     u64::from_str_radix(text.strip_prefix("0x")?, 16).ok()
 }

@@ -1,4 +1,4 @@
-//! Profiles of the Firefox Profiler, which samply, Vernier and others write too.
+//! Reads Firefox Profiler profiles, which samply, Vernier and others write too.
 //!
 //! ```text
 //! {"meta": {"interval": 1, "startTime": 1733901673153.071, "preprocessedProfileVersion": 48, …}, "libs": […],
@@ -7,12 +7,11 @@
 //!    "stackTable": {"prefix": [null, …], "frame": [0, …]}, "samples": {"stack": [0, …], "time": [1.5, …], "weight": null, …}}, …]}
 //! ```
 //!
-//! The form that the profiler saves ("processed", as above) has tables by column. Firefox itself
-//! hands out another one, in which tables are rows with a schema and frames are text; its child
-//! processes are profiles within the profile, in the oldest versions as text within the text. New
-//! processed profiles keep the tables that all threads use under `shared`. All of that differs in
-//! where things stand, hardly in what they mean, so one reader takes all versions: it asks for
-//! columns by name and falls back from the thread's table to the shared one.
+//! The form that the profiler saves ("processed", as above) has tables by column. Firefox itself produces the
+//! "raw" form, in which tables are rows with a schema and frames are text; child processes are nested
+//! profiles, in the oldest versions as a string. New processed profiles keep tables shared by all threads
+//! under `shared`. The versions differ in where things are rather than in what they mean, so one reader
+//! handles all of them: it looks up columns by name and falls back from the thread's table to the shared one.
 //!
 //! Addresses are kept relative to the start of their library, as the format has them: `start` of
 //! the mapping is 0.
@@ -122,7 +121,7 @@ impl Reader {
             let own_strings = thread.tables.strings.map(|at| strings(json, Some(at))).transpose()?;
             let strings = own_strings.as_ref().unwrap_or(&shared_strings);
             let mut own_stacks = None;
-            // Where the stacks are shared, so is everything they are made of.
+            // If the stacks are shared, so is everything they refer to.
             let has_own = thread.tables.stacks.is_some();
             let stacks = if has_own { &mut own_stacks } else { &mut shared_stacks };
             let stacks = if let Some(stacks) = stacks {
@@ -136,7 +135,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Takes over what the first profile, that of the parent process, says of the recording.
+    /// Takes the recording's metadata from the first profile, which is that of the parent process.
     fn take_meta(&mut self, meta: &Meta) {
         if self.any_thread {
             return;

@@ -1,4 +1,4 @@
-//! Where in the text the parts of a profile are.
+//! Positions of the parts of a profile in the text.
 
 use crate::format::ParseError;
 use crate::format::gecko::table::Table;
@@ -19,7 +19,7 @@ pub(super) struct ProfileParts {
 }
 
 impl ProfileParts {
-    /// Goes through a profile and moves behind it.
+    /// Scans a profile and advances past it.
     pub(super) fn find(json: &mut Json) -> Result<ProfileParts, ParseError> {
         let mut parts = ProfileParts::default();
         json.object()?;
@@ -84,7 +84,7 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    /// Notes the place of a table and moves behind it, if `key` is one.
+    /// Records the position of a table and advances past it, if `key` is one.
     fn member(&mut self, key: &str, json: &mut Json) -> Result<bool, ParseError> {
         let kind = json.kind()?;
         let table = match key {
@@ -154,7 +154,7 @@ impl ThreadParts {
                 }
             }
         }
-        // 0 stands for a thread or a process whose number is not known.
+        // 0 stands for an unknown thread or process id.
         if parts.thread.process.is_empty() && pid != "0" {
             parts.thread.process = pid;
         }
@@ -165,7 +165,7 @@ impl ThreadParts {
     }
 }
 
-/// What a profile says of the recording. Times are in ms; those of samples count from `start`.
+/// Metadata of the recording. Times are in ms; those of samples are relative to `start`.
 #[derive(Default)]
 pub(super) struct Meta {
     /// Since 1970.
@@ -187,7 +187,7 @@ impl Meta {
         json.object()?;
         while let Some(key) = json.key()? {
             match (&*key, json.kind()?) {
-                // 0 stands for a profile without a date.
+                // 0 means that the profile has no date.
                 ("startTime", _) => meta.start = json.number_if_any()?.filter(|&start| start > 0.0),
                 ("profilingStartTime", _) => meta.profiling_start = json.number_if_any()?,
                 ("profilingEndTime", _) => meta.profiling_end = json.number_if_any()?,

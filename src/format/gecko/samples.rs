@@ -18,13 +18,13 @@ pub(super) struct Writer {
     cpu: Option<(usize, bool)>,
 }
 
-/// Where the numbers of a table go.
+/// The metrics that the columns of a table are added to.
 struct Target {
     /// The metric of the weights, and what a weight is multiplied by; without a factor it keeps its
     /// decimals.
     metric: usize,
     factor: Option<f64>,
-    /// What a sample without a weight is worth.
+    /// The weight of a sample that has none.
     unweighted: f64,
     /// The same of `threadCPUDelta`.
     cpu: Option<usize>,
@@ -40,7 +40,7 @@ impl Writer {
         Writer { builder, values: Vec::new(), decimals: Decimals::default(), cpu: None }
     }
 
-    /// Writes the samples of a thread and the allocations it was caught at.
+    /// Adds the samples and the sampled allocations of a thread.
     pub(super) fn thread(
         &mut self,
         json: &Json,

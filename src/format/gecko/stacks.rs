@@ -1,4 +1,4 @@
-//! The stacks of a thread, and the tables they are made of.
+//! The stacks of a thread, and the tables that they refer to.
 
 use std::borrow::Cow;
 
@@ -85,7 +85,7 @@ impl StackTable {
             Ok(())
         })?;
         let mut stacks = Vec::new();
-        // Formats move on: without its callers, every frame would be a stack of its own.
+        // Future versions may drop the column; without it every frame would become a separate stack.
         let has_prefix = tables.stacks.as_ref().map_or(Ok(true), |stacks| stacks.has(json, "prefix"))?;
         table(json, tables.stacks.as_ref(), ["prefix", "frame"], |[prefix, frame]| {
             if !has_prefix {

@@ -3,7 +3,7 @@
 use crate::format::ParseError;
 use crate::format::json::{Json, Kind};
 
-/// Where in the text the columns of a table are.
+/// Positions of the columns of a table in the text.
 ///
 /// A table is either columns, `{"stack": [3, …], "time": [0.5, …]}`, or rows with a schema,
 /// `{"schema": {"stack": 0, "time": 1}, "data": [[3, 0.5], …]}`.
@@ -12,12 +12,12 @@ pub(super) struct Table {
     columns: Vec<(String, usize)>,
     schema: Option<usize>,
     data: Option<usize>,
-    /// What the weights of a table of samples are.
+    /// The `weightType` of a table of samples.
     pub(super) weight_type: String,
 }
 
 impl Table {
-    /// Finds the columns of the table that comes next, and moves behind it.
+    /// Finds the columns of the next table, and advances past it.
     pub(super) fn find(json: &mut Json) -> Result<Table, ParseError> {
         let mut table = Table::default();
         json.object()?;
@@ -52,8 +52,8 @@ impl Table {
     }
 }
 
-/// Hands the columns called `wanted` to `each`, a row at a time. What is missing or no number is
-/// `None`; `true` is 1 and `false` is 0.
+/// Calls `each` for every row of the columns called `wanted`. Missing values and values that are not numbers
+/// are `None`; `true` is 1 and `false` is 0.
 pub(super) fn table<const N: usize>(
     json: &Json,
     table: Option<&Table>,
@@ -135,7 +135,7 @@ fn number(json: &mut Json) -> Result<Option<f64>, ParseError> {
     }
 }
 
-/// A cell as the number of a row of another table; −1 stands for none.
+/// A cell as a row index into another table; −1 means none.
 pub(super) fn row(cell: Option<f64>) -> Option<usize> {
     cell.filter(|&number| number >= 0.0).map(|number| number as usize)
 }

@@ -1,9 +1,9 @@
-//! Writing profiles for the Firefox Profiler, in version 49 of its processed form: the profiler
-//! brings older versions up to date itself, and other programs that read this form know this one.
+//! Writes profiles for the Firefox Profiler, in version 49 of its processed format. The profiler upgrades
+//! older versions itself, and other programs that read the format support this one.
 //!
-//! A sample has a weight, which the call tree adds up: a number of samples, a time or a size. Beside
-//! it may stand the CPU time that passed before the sample, which the profiler draws as activity. So
-//! a profile that has both samples and CPU time keeps both.
+//! A sample has a weight, which the call tree adds up: a number of samples, a time or a size. It may also
+//! have the CPU time that passed before the sample, which the profiler draws as activity. So a profile with
+//! both samples and CPU time keeps both.
 
 use std::io::{self, Write};
 
@@ -81,7 +81,7 @@ fn write(profile: &Profile, metric: usize, out: &mut dyn Write) -> io::Result<Ve
     Ok(changes(profile, metric, &columns))
 }
 
-/// Which metrics become the weight of the samples and their CPU time.
+/// The metrics written as sample weight and as CPU time.
 struct Columns {
     weight: usize,
     cpu: Option<usize>,
@@ -104,16 +104,16 @@ impl Columns {
         std::iter::once(self.weight).chain(self.cpu).collect()
     }
 
-    /// The one of the two that was not asked for.
+    /// The other one of the two metrics.
     fn beside(&self, metric: usize) -> Option<usize> {
         self.all().into_iter().find(|&other| other != metric)
     }
 }
 
-/// Whole numbers up to this one are exact in JSON's readers.
+/// Integers up to this one are exact in JSON readers.
 const EXACT: u64 = 1 << f64::MANTISSA_DIGITS;
 
-/// What differs from what people may expect.
+/// Messages about unexpected changes.
 fn changes(profile: &Profile, metric: usize, columns: &Columns) -> Vec<String> {
     let mut changes = Vec::new();
     let metrics = &profile.meta.metrics;
@@ -134,7 +134,7 @@ fn changes(profile: &Profile, metric: usize, columns: &Columns) -> Vec<String> {
     changes
 }
 
-/// When times count from: a whole millisecond, since as a fraction the moment would be rounded.
+/// The origin of times: a whole millisecond, because a fraction would be rounded.
 struct Start {
     milliseconds: i64,
 }
@@ -229,7 +229,7 @@ fn meta(
         meta["profilingStartTime"] = start.until(time).into();
     }
     if let Some((begin, end)) = start.recording(profile) {
-        // The profiler leaves out samples before the start, and those at the end or behind it.
+        // The profiler ignores samples before the start, and those at or after the end.
         let times = || threads.iter().flat_map(|thread| &thread.samples.time).copied();
         let last = times().fold(f64::MIN, f64::max);
         meta["profilingStartTime"] = times().fold(begin, f64::min).into();
@@ -238,22 +238,22 @@ fn meta(
     meta
 }
 
-/// Numbers for the processes, which the form has in place of names.
+/// Process ids, which the format uses instead of names.
 #[derive(Default)]
 struct Processes<'p> {
     numbers: HashMap<&'p str, String>,
 }
 
 impl<'p> Processes<'p> {
-    /// The number of a process, and whether this is its first thread. A process without a name has
-    /// the number 0, which stands for none.
+    /// The id of a process, and whether this is its first thread. A process without a name has the id 0,
+    /// which means none.
     fn number(&mut self, process: &'p str) -> (String, bool) {
         let is_number = !process.is_empty() && process.bytes().all(|byte| byte.is_ascii_digit());
         let known = self.numbers.len();
         let number = self.numbers.entry(process).or_insert_with(|| match process {
             "" => "0".to_string(),
             _ if is_number => process.to_string(),
-            // Numbers of processes are no negative ones, so these cannot meet another.
+            // Real process ids are not negative, so these cannot collide with one.
             _ => format!("-{}", known + 1),
         });
         let number = number.clone();
@@ -323,7 +323,7 @@ struct SampleTable {
     cpu: Option<Vec<Weight>>,
 }
 
-/// A value, as a whole number where it is one.
+/// A value, written as an integer if it is one.
 #[derive(Clone, Copy, Serialize)]
 #[serde(untagged)]
 enum Weight {
@@ -370,8 +370,8 @@ fn column(profile: &Profile, rows: &[usize], metric: usize, target: &Unit) -> Ve
     rows.iter().map(weight).collect()
 }
 
-/// Times for samples without: each lasts as long as its weight, where that is a time, else 1 ms. They fill
-/// the recording, where it is known when that was, however long they are together.
+/// Timestamps for samples without: each sample lasts as long as its weight if that is a time, else 1 ms. If
+/// the recording's start and duration are known, they are scaled to fill it.
 fn end_to_end(weights: &[Weight], are_times: bool, recording: Option<(f64, f64)>) -> Vec<f64> {
     let mut passed = 0.0;
     let before = |weight: &Weight| {
@@ -385,7 +385,7 @@ fn end_to_end(weights: &[Weight], are_times: bool, recording: Option<(f64, f64)>
     };
     let mut times: Vec<f64> = weights.iter().map(before).collect();
     if let Some((begin, end)) = recording {
-        // The last one may take no time, and yet is not at the end.
+        // The last sample may have no duration, and still must not be at the end.
         let scale = (end - begin) / (passed + 1.0);
         for time in &mut times {
             *time = begin + *time * scale;

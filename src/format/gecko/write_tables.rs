@@ -1,4 +1,4 @@
-//! The tables of a thread: what its stacks are made of, by column.
+//! The tables of a thread that describe its stacks, by column.
 //!
 //! ```text
 //! main;work;+helper      [stack] 2 ─frame→ +helper ─func→ helper ─resource→ app
@@ -6,8 +6,8 @@
 //!                                  └prefix→ 0 ─frame→ main
 //! ```
 //!
-//! Frames that have an address and no name are called by the address, by which the profiler knows
-//! that it can look the name up.
+//! Frames that have an address but no name are named after the address, which tells the profiler that it can
+//! look up the symbol.
 
 use std::borrow::Cow;
 use std::hash::Hash;
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use crate::profile::{Column, FrameId, FunctionId, Mapping, MappingId, Profile, StackId, unnamed};
 
-/// The binaries and libraries of a profile, each once wherever it was in memory.
+/// The binaries and libraries of a profile, each listed once even if it was mapped several times.
 pub(super) struct Libs {
     of_mapping: Column<MappingId, Option<u32>>,
     mappings: Vec<Mapping>,
@@ -71,7 +71,7 @@ fn ids(build_id: &str) -> (String, Option<&str>) {
     (format!("{guid}{}0", &padded[16..32]), Some(build_id))
 }
 
-/// Gives every key a number, in the order in which they come up.
+/// Numbers keys in order of first appearance.
 struct Numbering<K> {
     numbers: HashMap<K, u32>,
 }
@@ -96,7 +96,7 @@ impl<K: Hash + Eq> Numbering<K> {
 /// A column in which every cell is null; it takes no memory.
 type Nulls = Vec<()>;
 
-/// All tables of a thread but that of its samples.
+/// All tables of a thread except the samples.
 #[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Tables<'p> {
@@ -204,7 +204,7 @@ struct Maker<'a, 'p> {
     strings: Numbering<Cow<'p, str>>,
     stacks: Numbering<(Option<u32>, u32)>,
     frames: Numbering<(FrameId, u32)>,
-    /// A function is one in each library, and where it has no name one at each address.
+    /// Functions are identified by name and library, or by address if they have no name.
     functions: Numbering<(FunctionId, Option<u32>, Option<i64>)>,
     resources: Numbering<u32>,
 }

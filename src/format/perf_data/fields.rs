@@ -1,4 +1,4 @@
-//! The numbers and texts that headers and records are made of.
+//! Numbers and strings in headers and records.
 
 /// Bytes to be read from the front, in the byte order of the machine that recorded. `None` stands for
 /// the end of the data.
@@ -55,7 +55,7 @@ impl<'a> Fields<'a> {
         Some(if self.is_big_endian { u64::from_be_bytes(bytes) } else { u64::from_le_bytes(bytes) })
     }
 
-    /// A text that ends with a zero, or with the data.
+    /// A zero-terminated string, or the rest of the data.
     pub(super) fn text(&mut self) -> &'a [u8] {
         let end = memchr::memchr(0, self.bytes).unwrap_or(self.bytes.len());
         let text = &self.bytes[..end];
@@ -63,7 +63,7 @@ impl<'a> Fields<'a> {
         text
     }
 
-    /// A text that is announced with the length of the space it is in.
+    /// A string preceded by the length of its padded field.
     pub(super) fn sized_text(&mut self) -> Option<&'a [u8]> {
         let space = self.u32()? as usize;
         let space = self.take(space)?;

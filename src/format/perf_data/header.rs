@@ -1,4 +1,4 @@
-//! The front of a file, and the descriptions behind its records.
+//! The file header, and the feature sections after the records.
 
 use std::fmt::Write;
 
@@ -9,17 +9,17 @@ use crate::format::perf_data::fields::Fields;
 use crate::format::perf_data::record::split;
 use crate::format::perf_data::{MAGIC, MAGIC_BIG_ENDIAN, NAME};
 
-/// Size of the header of a file that was written to the end.
+/// Size of the header of a complete file.
 const FILE_HEADER: u64 = 104;
 
-/// The same of a recording that went through a pipe.
+/// Size of the header of a recording written to a pipe.
 const PIPE_HEADER: u64 = 16;
 
 const FEATURE_BUILD_IDS: u32 = 2;
 const FEATURE_COMMAND: u32 = 11;
 const FEATURE_EVENTS: u32 = 12;
 
-/// What a file says of itself.
+/// Metadata of a file.
 pub(super) struct Header<'a> {
     pub(super) events: Vec<Event>,
     /// Which event an id belongs to.
@@ -31,11 +31,11 @@ pub(super) struct Header<'a> {
     pub(super) records: Fields<'a>,
     /// Offset of the records in the file.
     pub(super) records_at: u64,
-    /// How many bytes of the records are not there.
+    /// Number of bytes missing from the records.
     pub(super) missing: u64,
 }
 
-/// What was counted, and what its samples hold.
+/// An event that was counted, and the fields of its samples.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Event {
     pub(super) name: String,
@@ -45,7 +45,7 @@ pub(super) struct Event {
     pub(super) read_format: u64,
     /// Which branches its samples have.
     pub(super) branches: u64,
-    /// What a sample stands for, where samples do not say; 0 where only a frequency was set.
+    /// The period of samples that do not state it; 0 if only a frequency was set.
     pub(super) period: u64,
     /// Whether other records end with some of the fields of samples.
     pub(super) marks_all: bool,
@@ -111,7 +111,7 @@ impl<'a> Header<'a> {
         }
     }
 
-    /// A recording that went through a pipe has no sections: their rows are records among the others.
+    /// A piped recording has no sections; their contents are ordinary records.
     fn of_pipe(records: Fields<'a>) -> Header<'a> {
         const ATTRIBUTES: u32 = 64;
         const BUILD_ID: u32 = 67;
@@ -119,7 +119,7 @@ impl<'a> Header<'a> {
         let mut header = Header::before(records, PIPE_HEADER);
         let mut rest = records;
         while let Some(mut record) = split(&mut rest) {
-            // What cannot be read of these is no loss for the samples, or no event, which is told.
+            // Unreadable parts do not affect the samples, or lead to a missing event, which is reported.
             match record.kind {
                 ATTRIBUTES => {
                     header.piped_event(record.body);
@@ -138,7 +138,7 @@ impl<'a> Header<'a> {
         header
     }
 
-    /// The attributes of an event, and behind them the ids of its counters.
+    /// The attributes of an event, followed by the ids of its counters.
     fn piped_event(&mut self, mut row: Fields<'a>) -> Option<()> {
         let event = event(row)?;
         let size = row.part(4, 4).u32()?;
@@ -168,7 +168,7 @@ impl<'a> Header<'a> {
         Some(())
     }
 
-    /// A description that may be there. What cannot be read of it is no loss for the samples.
+    /// An optional feature section. Unreadable parts do not affect the samples.
     fn feature(&mut self, feature: u32, mut section: Fields<'a>) {
         match feature {
             FEATURE_BUILD_IDS => while self.build_id(&mut section).is_some() {},
@@ -269,7 +269,7 @@ const SOFTWARE: [&str; 11] = [
     "bpf-output",
 ];
 
-/// The name of an event, for files that do not say it.
+/// The name of an event, for files that do not store it.
 fn event_name(kind: u32, config: u64) -> String {
     let table: &[&str] = match kind {
         0 => &HARDWARE,

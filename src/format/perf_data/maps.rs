@@ -1,4 +1,4 @@
-//! Which file was mapped where, in each process and in the kernel.
+//! Memory maps of each process and of the kernel.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -7,23 +7,23 @@ use hashbrown::HashMap;
 
 use crate::profile::{FunctionId, MappingId};
 
-/// A piece of memory and what is in it.
+/// A memory region and its contents.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Map {
     pub(super) end: u64,
     /// Where in the file it starts.
     pub(super) offset: u64,
     pub(super) mapping: MappingId,
-    /// The one function that it is, where the kernel says so.
+    /// The function, if the kernel says that the region is a single one.
     pub(super) function: Option<FunctionId>,
 }
 
-/// Pieces of memory by their first address; none overlap.
+/// Memory regions by start address, without overlaps.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Space(BTreeMap<u64, Map>);
 
 impl Space {
-    /// Puts `map` at `start`; what was there before is gone.
+    /// Maps `map` at `start`, replacing what was there.
     pub(super) fn insert(&mut self, start: u64, map: Map) {
         if map.end <= start {
             return;
@@ -48,7 +48,7 @@ impl Space {
         self.0.insert(start, map);
     }
 
-    /// What is at `address`, and where that starts.
+    /// The region that contains `address`, and its start.
     pub(super) fn at(&self, address: u64) -> Option<(u64, &Map)> {
         let (&start, map) = self.0.range(..=address).next_back()?;
         (address < map.end).then_some((start, map))

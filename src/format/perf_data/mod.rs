@@ -1,8 +1,8 @@
-//! `perf.data`: what `perf record` writes.
+//! Reads `perf.data`, the file written by `perf record`.
 //!
-//! The file holds addresses and what was mapped where, so a frame is an address in a file, called
-//! `[libc.so.6]` until somebody looks it up in the file. As in the text of `perf script`, the metric
-//! `samples` counts, and each event is a metric of its own, whose values are the periods.
+//! The file has addresses and memory maps, so a frame is an address in a binary, called `[libc.so.6]` until
+//! it is symbolized. As with `perf script`, the metric `samples` counts, and each event is a separate metric
+//! whose values are the periods.
 
 mod fields;
 mod header;
@@ -30,7 +30,7 @@ const NAME: &str = "perf-data";
 const MAGIC: &[u8] = b"PERFILE2";
 const MAGIC_BIG_ENDIAN: &[u8] = b"2ELIFREP";
 
-/// How `perf` calls the kernel's own code.
+/// perf's name for kernel code.
 const KERNEL: &str = "[kernel.kallsyms]";
 
 fn sniff(head: &[u8]) -> Confidence {
@@ -59,7 +59,7 @@ struct Reader<'a> {
     metrics: EventMetrics,
     spaces: Spaces,
     kernel: MappingId,
-    /// The functions that stand for all code of a file.
+    /// The placeholder function for the code of each file.
     unnamed: HashMap<MappingId, FunctionId>,
     /// The threads' names.
     names: HashMap<u32, StringId>,
@@ -67,7 +67,7 @@ struct Reader<'a> {
     /// The frames of the current sample, leaf first.
     stack: Vec<FrameId>,
     values: Vec<i64>,
-    /// What each counter stood at, by its id.
+    /// The last value of each counter, by id.
     counters: HashMap<u64, u64>,
     first_time: Option<i64>,
     last_time: i64,
@@ -200,15 +200,15 @@ impl<'a> Reader<'a> {
         let time = sample.time.map(|time| {
             let time = i64::try_from(time).unwrap_or(i64::MAX);
             self.last_time = self.last_time.max(time);
-            // The clock started when the machine did: what counts is the time since the first sample.
+            // The clock starts at boot, so times are relative to the first sample.
             time.saturating_sub(*self.first_time.get_or_insert(time))
         });
         self.builder.sample(stack, labels, time, &self.values);
         Some(())
     }
 
-    /// What happened since the sample before is what a counter counted since then. Of a group of
-    /// events one is sampled, and the counters of all are read.
+    /// The value of an event is the increase of its counter since the previous sample. In a group, one event
+    /// is sampled and the counters of all are read.
     fn counter(&mut self, count: u64, id: u64) {
         let since = count.wrapping_sub(self.counters.insert(id, count).unwrap_or(0));
         let Some(&event) = self.header.event_of_id.get(&id) else { return };
@@ -225,18 +225,19 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The frames of a sample, leaf first. Marks between the addresses say whose code follows.
+    /// The frames of a sample, leaf first. Context markers between the addresses say whether user or kernel
+    /// code follows.
     fn frames(&mut self, sample: &Sample<'a>, mode: CpuMode, branches: u64) {
         /// The branches are the calls that have not returned (`--call-graph lbr`).
         const CALLS: u64 = 1 << 11;
-        /// Addresses from here on are marks.
+        /// Addresses from here on are context markers.
         const FIRST_MARK: u64 = 4095_u64.wrapping_neg();
         const KERNEL_MARK: u64 = 128_u64.wrapping_neg();
         const USER_MARK: u64 = 512_u64.wrapping_neg();
         self.stack.clear();
         let mut mode = mode;
-        // Where the kernel or the program was interrupted is exact. All others are addresses that calls
-        // return to: the call is before.
+        // The interrupted instruction is exact. All other addresses are return addresses, and the call is the
+        // instruction before.
         let mut is_exact = true;
         let mut chain = sample.callchain.unwrap_or(Fields::new(&[], false));
         while let Some(address) = chain.u64() {
@@ -369,12 +370,12 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whose code was running.
+/// Whose code was executing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CpuMode {
     Kernel,
     User,
-    /// A hypervisor or its guests, of which nothing is known.
+    /// A hypervisor or its guests, about which nothing is known.
     Other,
 }
 

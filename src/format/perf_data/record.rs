@@ -1,4 +1,4 @@
-//! Records: what the kernel and `perf` wrote while the program ran.
+//! Records written by the kernel and by `perf` during the recording.
 
 use crate::format::perf_data::fields::Fields;
 use crate::format::perf_data::header::{Event, Header};
@@ -57,13 +57,13 @@ pub(super) struct Sample<'a> {
     pub(super) time: Option<u64>,
     pub(super) period: u64,
     pub(super) callchain: Option<Fields<'a>>,
-    /// What counters stood at, each with the id of the counter.
+    /// Counter values with the ids of the counters.
     pub(super) counters: Vec<(u64, u64)>,
     /// Branches, the last first: from, to, and what is known of each.
     pub(super) branches: Option<Fields<'a>>,
 }
 
-/// A record as it lies in the file.
+/// An unparsed record.
 pub(super) struct Raw<'a> {
     pub(super) kind: u32,
     misc: u16,
@@ -72,7 +72,7 @@ pub(super) struct Raw<'a> {
     pub(super) whole: Fields<'a>,
 }
 
-/// Splits the record off the front; `None` where it is not all there.
+/// Splits off the first record; `None` if it is incomplete.
 pub(super) fn split<'a>(records: &mut Fields<'a>) -> Option<Raw<'a>> {
     let mut rest = *records;
     let (kind, misc, size) = (rest.u32()?, rest.u16()?, rest.u16()?);
@@ -91,7 +91,7 @@ pub(super) fn split<'a>(records: &mut Fields<'a>) -> Option<Raw<'a>> {
     Some(Raw { kind, misc, body, whole })
 }
 
-/// All records of the kernel in the order of time, and how many bytes at the end are no whole record.
+/// All kernel records in time order, and the number of bytes of an incomplete record at the end.
 pub(super) fn sorted<'a>(header: &Header<'a>, unpacked: Fields<'a>) -> (Vec<Record<'a>>, usize) {
     let mut sorted = Vec::new();
     let mut left = 0;
@@ -104,12 +104,12 @@ pub(super) fn sorted<'a>(header: &Header<'a>, unpacked: Fields<'a>) -> (Vec<Reco
         }
         left += records.len();
     }
-    // Every processor has a buffer of its own, so the file is not in order.
+    // Each CPU has its own buffer, so the file is not in time order.
     sorted.sort_by_key(|record| record.time);
     (sorted, left)
 }
 
-/// The records that are in compressed ones: one zstd stream, cut into pieces.
+/// Decompresses compressed records, which contain pieces of one zstd stream.
 pub(super) fn unpack(header: &Header<'_>, budget: Budget) -> Result<Vec<u8>, ParseError> {
     let mut packed = Vec::new();
     let mut records = header.records;
@@ -223,7 +223,7 @@ pub(super) fn all_there<'a>(body: &mut Fields<'a>, size: u64) -> Option<Fields<'
     Some(part)
 }
 
-/// Reads what counters stood at. Without ids it is not known of which, and there is nothing to tell.
+/// Reads counter values. They are useless without the ids of the counters.
 fn counters(format: u64, body: &mut Fields<'_>) -> Option<Vec<(u64, u64)>> {
     const TIMES: [u64; 2] = [1, 1 << 1];
     const ID: u64 = 1 << 2;

@@ -20,7 +20,7 @@ impl<T> Default for ById<T> {
 }
 
 impl<T> ById<T> {
-    /// Puts a row in; false where there is one of this id already.
+    /// Inserts a row; returns false if the id is taken.
     pub(super) fn insert(&mut self, id: u64, row: T) -> bool {
         if self.get(id).is_some() {
             return false;
@@ -47,7 +47,7 @@ impl<T> ById<T> {
         }
     }
 
-    /// The row of `id`, where it is among those that are counted.
+    /// The row of `id`, if ids are consecutive up to it.
     #[inline]
     pub(super) fn counted(&self, id: u64) -> Option<&T> {
         self.counted.get(usize::try_from(id.wrapping_sub(1)).ok()?)

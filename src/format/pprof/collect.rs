@@ -1,4 +1,4 @@
-//! Samples on their way from the bytes of the input to the tables of a profile.
+//! Collects samples into the tables of a profile.
 
 use std::io;
 use std::panic::resume_unwind;
@@ -12,7 +12,7 @@ use crate::format::pprof::read::NAME;
 use crate::format::{LoadError, ParseError};
 use crate::profile::{Id, Label, LabelSetId, ProfileBuilder, Reservation, StackId};
 
-/// Samples whose fields were found and whose stacks wait for being looked up.
+/// Parsed samples whose stacks have not been looked up yet.
 pub(super) struct Batch {
     stacks: Lists,
     /// The values of all samples, one after the other.
@@ -80,7 +80,7 @@ impl Batch {
     }
 }
 
-/// What samples become: rows of a profile, and their stacks.
+/// Collects the rows of a profile and their stacks.
 pub(super) struct Collector {
     pub(super) builder: ProfileBuilder,
     pub(super) stacks: RawStacks,
@@ -185,7 +185,7 @@ impl Helper {
         let collect = move || {
             for mut batch in batches {
                 collector.add(&mut batch, width)?;
-                // Nobody needs it any more where the reader has failed.
+                // Not needed any more if the reader has failed.
                 let _ = empty.send(batch);
             }
             Ok(collector)

@@ -11,7 +11,7 @@ use crate::profile::{Budget, FrameId, Stacks};
 /// Stacks are not deeper: this one alone takes 256 MiB.
 const DEEPEST: usize = 1 << 26;
 
-/// Stacks that become more frames than this are expanded the slow way.
+/// Stacks with more frames than this use the slow path.
 const ROOM: usize = 1 << 16;
 
 /// The frames of all stacks, root first.
@@ -48,8 +48,8 @@ pub(super) fn expand_all(
 pub(super) struct Expander<'a> {
     stacks: &'a RawStacks,
     locations: &'a Locations,
-    /// Room for a stack, which is filled from its end: pprof lists the leaf first, the model wants the
-    /// root first. Appending the frames one by one and reversing them took two thirds more instructions.
+    /// A buffer for one stack, filled from its end: pprof lists the leaf first, the model the root first.
+    /// Appending the frames and reversing them took two thirds more instructions.
     room: Vec<FrameId>,
 }
 

@@ -1,4 +1,4 @@
-//! Locations: instruction addresses with their lines, and the frames that they become.
+//! Locations (instruction addresses with lines) and their conversion to frames.
 
 use hashbrown::HashSet;
 
@@ -9,7 +9,7 @@ use crate::format::pprof::read::NAME;
 use crate::format::wire::{Value, Wire, WireError};
 use crate::profile::{Frame, FrameId, FunctionId, Id, MappingId, ProfileBuilder};
 
-/// The locations of a file, as they stand there.
+/// The locations of a file, unconverted.
 ///
 /// Half of the fields of an ordinary file are locations and their lines: these are walked by hand into
 /// two flat vectors, which saves an allocation for each.

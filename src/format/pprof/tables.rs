@@ -11,7 +11,7 @@ use crate::format::pprof::read::NAME;
 use crate::format::text::lossy;
 use crate::profile::{self, Addresses, FunctionId, MappingId, ProfileBuilder, StringId};
 
-/// The tables as they stand in the file.
+/// The tables of the file, unconverted.
 #[derive(Default)]
 pub(super) struct Tables {
     /// All strings in one buffer. They are not interned, since most may be label values that nobody
@@ -95,7 +95,7 @@ impl Tables {
 
     /// The string at `index`. Bytes that are no UTF-8 show as `�`.
     pub(super) fn text(&self, index: i64) -> Result<Cow<'_, str>, ParseError> {
-        // A profile without any string has nothing to say: its index 0 is the empty string still.
+        // Even without a string table, index 0 is the empty string.
         if index == 0 && self.text_end.is_empty() {
             return Ok(Cow::Borrowed(""));
         }

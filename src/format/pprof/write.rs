@@ -1,7 +1,7 @@
-//! Writing pprof.
+//! Writes pprof.
 //!
-//! The model has a frame for every function of a stack; pprof has locations, which hold a frame with
-//! all that was inlined into it. So a stack is cut before each frame that was not inlined:
+//! The model has a frame for every function of a stack; a pprof location is a frame with everything inlined
+//! into it. So a stack is split before each frame that was not inlined:
 //!
 //! ```text
 //! main;work;+helper;+get;loop    →    [main] [work +helper +get] [loop]
@@ -40,7 +40,7 @@ pub(super) fn write(profile: &Profile, _metric: usize, out: &mut dyn Write) -> i
     Ok(changes)
 }
 
-/// How the values of a metric become whole numbers, which is all that pprof has.
+/// Converts the values of a metric to integers, because pprof has no others.
 struct Scale {
     unit: String,
     factor: i64,
@@ -59,8 +59,8 @@ impl Scale {
     }
 }
 
-/// Times become nanoseconds and sizes bytes, rounded. Of what has no smaller unit, such as 0.25
-/// samples, all values are multiplied by the divisor instead, or the small ones would be lost.
+/// Times become nanoseconds and sizes bytes, rounded. If there is no smaller unit, as for 0.25 samples,
+/// values are multiplied by the divisor instead, or small ones would be lost.
 fn scale(metric: &Metric) -> Scale {
     let as_is = Scale { unit: metric.unit.clone(), factor: 1, divisor: 1 };
     let unit = Unit::parse(&metric.unit);
@@ -97,7 +97,7 @@ fn scales(profile: &Profile) -> (Vec<Scale>, Vec<String>) {
     (scales.collect(), changes)
 }
 
-/// The profile as it grows.
+/// Writes the fields of a profile.
 struct Encoder {
     strings: Strings,
     bytes: Vec<u8>,
@@ -169,7 +169,7 @@ impl Encoder {
                 file_offset: mapping.offset,
                 filename: mapping.file.index() as i64,
                 build_id: mapping.build_id.index() as i64,
-                // What has names already need not be looked up in the binary.
+                // Frames that already have names need not be symbolized.
                 has_functions: locations.named[id],
             };
             self.message(3, &made);
@@ -189,7 +189,7 @@ impl Encoder {
         }
     }
 
-    /// What the profile says of itself. Returns what of it cannot be said.
+    /// Writes the metadata. Returns a message if some of it cannot be stored.
     fn meta(&mut self, profile: &Profile) -> Option<String> {
         let meta = &profile.meta;
         let expressions = [(7, &meta.drop_frames), (8, &meta.keep_frames)];
@@ -225,7 +225,7 @@ impl Encoder {
     }
 }
 
-/// How far the addresses of each mapping go.
+/// The end of the addresses of each mapping.
 fn file_ends(symbols: &Symbols) -> Column<MappingId, u64> {
     let mut ends = Column::filled(0, symbols.mappings.len());
     for frame in &symbols.frames {

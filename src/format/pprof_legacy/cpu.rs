@@ -1,8 +1,8 @@
 //! Binary CPU profiles: words of 32 or 64 bits, of either endianness.
 //!
-//! The header is five words: 0, 3, 0 (1 for Java), the sampling period in microseconds, 0. A sample
-//! is how often it was seen, the length of its stack, and the stack, leaf first. A sample seen 0
-//! times whose stack is one 0 ends them; behind it, text explains the addresses.
+//! The header is five words: 0, 3, 0 (1 for Java), the sampling period in microseconds, 0. A sample is a
+//! count, the length of the stack, and the stack, leaf first. A sample with count 0 whose stack is a single 0
+//! marks the end; the text after it is the memory map.
 
 use hashbrown::HashMap;
 
@@ -20,7 +20,7 @@ pub(super) const HEADER_BYTES: usize = 5 * 8;
 const PROFILER: &str =
     "ProfileData::Add|(ProfileData|CpuProfiler)::prof_handler|__pthread_sighandler|__restore";
 
-/// How a word is written.
+/// Size and endianness of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Word {
     bytes: usize,

@@ -1,5 +1,4 @@
-//! Java's legacy profiles: the numbers on a stack are no addresses, and a table behind the samples
-//! says what they stand for.
+//! Java's legacy profiles. The numbers in a stack are not addresses but keys of a table after the samples.
 //!
 //! ```text
 //!  0x0000003 com.example.Server.run (Server.java:103)

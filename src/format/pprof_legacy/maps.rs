@@ -1,4 +1,4 @@
-//! The memory map behind the samples: which binary an address belongs to.
+//! The memory map after the samples, which maps addresses to binaries.
 //!
 //! Two spellings occur, that of `/proc/self/maps` and a brief one:
 //!
@@ -86,7 +86,7 @@ impl MemoryMap {
         if let Some(main) = joined.iter().position(Region::is_executable) {
             joined.swap(0, main);
         }
-        // Huge pages that an executable was moved to stand before the rest of it.
+        // Huge pages that part of an executable was moved to are listed before the rest of it.
         if let [first, second, ..] = &joined[..]
             && first.file.starts_with("/anon_hugepage")
             && first.limit == second.start

@@ -1,8 +1,8 @@
 //! The profiles pprof wrote before it had protobuf: binary CPU profiles, and text for heaps,
 //! contention, threads and counts. gperftools, jemalloc and Go with `?debug=1` still write them.
 //!
-//! What they have in common: stacks of addresses, leaf first, and behind them a memory map that says
-//! which binary an address belongs to. Only Java's and Go's name functions.
+//! All of them have stacks of addresses, leaf first, followed by a memory map. Only Java's and Go's profiles
+//! name functions.
 
 mod contention;
 mod count;
@@ -96,7 +96,7 @@ fn into_calls(return_addresses: &mut [u64]) {
     }
 }
 
-/// All of a stack, leaf first, but the leaf.
+/// The callers: a stack, leaf first, without the leaf.
 fn callers(leaf_first: &mut [u64]) -> &mut [u64] {
     leaf_first.get_mut(1..).unwrap_or_default()
 }

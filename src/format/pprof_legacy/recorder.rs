@@ -1,4 +1,4 @@
-//! Collects stacks of addresses while the memory map that explains them is still to come.
+//! Collects stacks of addresses until the memory map after them has been read.
 
 use hashbrown::HashMap;
 

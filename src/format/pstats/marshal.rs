@@ -3,7 +3,7 @@
 //! Version 3 and later mark objects that will be referred to again (bit 7 of the type); Python 2
 //! numbers the strings it writes as interned. Both kinds of reference are resolved here.
 //!
-//! No object is built: a tuple is where its items begin, and what is referred to is read once more.
+//! No objects are built: a tuple is the position of its items, and a referenced object is read again.
 
 /// A Python object, or where its parts begin.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -16,7 +16,7 @@ pub(super) enum Object<'a> {
     /// A tuple or a list of this length.
     Sequence(Place, usize),
     Dict(Place),
-    /// No object, but the mark that ends a dict.
+    /// Not an object, but the marker that ends a dict.
     End,
 }
 
@@ -39,7 +39,7 @@ pub(super) struct Outside {
     is_again: bool,
 }
 
-/// Why bytes are no such data, and where.
+/// What is malformed, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Broken {
     pub(super) at: usize,
@@ -84,7 +84,7 @@ impl<'a> Reader<'a> {
         self.object(kind, mark)
     }
 
-    /// Goes to the parts of an object, wherever they are.
+    /// Moves to the parts of an object.
     pub(super) fn enter(&mut self, Place(start): Place) -> Option<Outside> {
         if self.at == start {
             return None;
@@ -94,7 +94,7 @@ impl<'a> Reader<'a> {
         Some(outside)
     }
 
-    /// Goes behind an object whose parts are all read.
+    /// Moves past an object whose parts have all been read.
     pub(super) fn leave(&mut self, outside: Option<Outside>) {
         if let Some(Outside { at, is_again }) = outside {
             (self.at, self.is_again) = (at, is_again);
@@ -106,7 +106,7 @@ impl<'a> Reader<'a> {
         let table = if is_marked { &self.marked } else { &self.interned };
         let there =
             *table.get(index).ok_or_else(|| self.broken("reference to an object that does not exist"))?;
-        // What is marked is no reference itself, so that this ends.
+        // A marked object is never a reference itself, so this terminates.
         let behind = std::mem::replace(&mut self.at, there);
         let kind = self.byte()?;
         let mark = u32::try_from(index).ok().filter(|_| is_marked);
@@ -190,7 +190,7 @@ impl<'a> Reader<'a> {
         Ok(&rest[..count])
     }
 
-    /// That the data are wrong where the reader is.
+    /// An error at the current position.
     pub(super) fn broken(&self, what: &'static str) -> Broken {
         Broken { at: self.at, what }
     }

@@ -1,5 +1,5 @@
-//! What Python's cProfile and profile modules save: a marshalled dict from functions to what they
-//! cost and who called them.
+//! Reads the files of Python's cProfile and profile modules: a marshalled dict from functions to their costs
+//! and callers.
 //!
 //! ```text
 //! {(file, line, name): (primitive calls, calls, own seconds, seconds with callees,
@@ -94,7 +94,7 @@ impl<'a> Stats<'a> {
         Ok(())
     }
 
-    /// What the calls of one caller cost, and how many they are.
+    /// The cost and number of the calls from one caller.
     fn cost(&mut self, cost: Object) -> Result<[i64; 2], Broken> {
         if !matches!(cost, Object::Sequence(..)) {
             // The module `profile`, written in Python, only counts the calls.
@@ -107,7 +107,7 @@ impl<'a> Stats<'a> {
         Ok([total, calls])
     }
 
-    /// The function of `(file, line, name)`. Methods of one name are told apart by their place.
+    /// The function of `(file, line, name)`. Methods with the same name are distinguished by location.
     fn function(&mut self, key: Object) -> Result<FunctionId, Broken> {
         let outside = self.enter(key, 3)?;
         let file = match self.text()? {
@@ -184,7 +184,7 @@ impl<'a> Stats<'a> {
         Ok(times)
     }
 
-    /// That the objects are of another shape.
+    /// An error for objects of an unexpected shape.
     fn odd(&self) -> Broken {
         self.reader.broken("not a function with its statistics")
     }

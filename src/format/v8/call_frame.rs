@@ -1,4 +1,4 @@
-//! A function as V8 describes it.
+//! A function as described by V8.
 
 use std::borrow::Cow;
 
@@ -66,7 +66,7 @@ impl<'a> CallFrame<'a> {
         let name = builder.string(if self.name.is_empty() { "(anonymous)" } else { &self.name });
         let file = builder.string(&self.url);
         let by_place = !self.url.is_empty() && !self.is_native;
-        // Without a file a line means nothing, and some writers have 0 there, others -1.
+        // A line without a file means nothing; some writers use 0, others -1.
         let (line, column) = if self.url.is_empty() { (0, 0) } else { (self.line, self.column) };
         let function = builder.function(Function { name, file, line, column, by_place });
         Some(builder.frame(Frame { function, ..Frame::default() }))

@@ -1,4 +1,4 @@
-//! V8 CPU profiles, as Chrome's `DevTools`, `node --cpu-prof` and PM2 write them.
+//! Reads V8 CPU profiles, as written by Chrome's `DevTools`, `node --cpu-prof` and PM2.
 //!
 //! ```text
 //! {"nodes": [{"id": 1, "callFrame": {"functionName": "f", "url": "a.js", "lineNumber": 0, …}, "children": [2]}, …],
@@ -44,7 +44,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     Ok(finished(builder)?)
 }
 
-/// Where in the text the parts of a profile are. The samples may stand before the nodes they name.
+/// Positions of the parts of a profile in the text. The samples may come before the nodes.
 #[derive(Default)]
 pub(in crate::format) struct Parts {
     nodes: Option<usize>,
@@ -110,7 +110,7 @@ impl Parts {
         (start, self.end.map(|end| (end * unit) as i64).filter(|&end| end >= start))
     }
 
-    /// The time between start and end in µs, as far as it can be told.
+    /// The time between start and end in µs, if known.
     fn duration(&self) -> Option<i64> {
         let (start, end) = self.span();
         Some(end?.saturating_sub(start))

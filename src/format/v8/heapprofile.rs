@@ -1,11 +1,11 @@
-//! V8 sampled heap allocations, as Chrome's memory panel ("allocation sampling") and
-//! `node --heap-prof` write them.
+//! Reads sampled heap allocations of V8, as written by Chrome's memory panel ("allocation sampling") and
+//! `node --heap-prof`.
 //!
 //! ```text
 //! {"head": {"callFrame": {…}, "selfSize": 0, "id": 1, "children": [{…}, …]}, "samples": […]}
 //! ```
 //!
-//! `selfSize` is what is still alive of what the node allocated, scaled up from the samples.
+//! `selfSize` is the memory allocated by the node that is still alive, scaled up from the samples.
 
 use crate::format::json::{self, Json, Kind};
 use crate::format::v8::nodes::{OwnValues, read_nested};

@@ -1,7 +1,7 @@
-//! Writing V8 CPU profiles: a call tree, and one sample after the other.
+//! Writes V8 CPU profiles: a call tree, and a sequence of samples.
 //!
-//! A sample lasts until the next one. So the samples stand end to end, each as long as its value,
-//! which is a time of the metric that is written, or else a number that passes for microseconds.
+//! A sample lasts until the next one. So samples are written back to back, each as long as its value: a time,
+//! or a number that is treated as microseconds.
 
 use std::io::{self, Write};
 
@@ -28,7 +28,7 @@ pub(in crate::format) static WRITER: Writer = Writer {
     write,
 };
 
-/// The metric that is 1 for every sample: readers count the samples again.
+/// The metric that is 1 for every sample, which readers get by counting the samples.
 fn count_of_rows(profile: &Profile, metric: usize) -> Option<usize> {
     let samples = profile.meta.metric_named("samples").filter(|&samples| samples != metric)?;
     let is_one = profile.samples.values[samples].iter().all(|&value| value == 1);
@@ -84,7 +84,7 @@ fn write(profile: &Profile, metric: usize, mut out: &mut dyn Write) -> io::Resul
     Ok(clock.changes)
 }
 
-/// From the values of a metric to µs.
+/// Converts the values of a metric to µs.
 struct Clock {
     factor: i128,
     divisor: i128,
@@ -164,7 +164,7 @@ fn call_frame(profile: &Profile, id: FunctionId) -> CallFrame<'_> {
     let function = profile.symbols.functions[id];
     let name = profile.symbols.function_name(id);
     CallFrame {
-        // V8 leaves these without a name, and readers give them this one.
+        // V8 stores an empty name for these, and readers show this one.
         function_name: if name == "(anonymous)" { "" } else { name },
         // What belongs to no script is identified by its name, as in Go; see `CallFrame::is_native`.
         script_id: if function.by_place { "1" } else { "0" },

@@ -22,8 +22,8 @@ mod values;
 use std::sync::Arc;
 
 pub use diff::{
-    BudgetCheck, Detectable, Diff, DiffAbout, DiffNoise, DiffRow, DiffSide, DiffVerdict, Folded, Moved,
-    RowAbout, RowTest, RowVerdict,
+    BudgetCheck, Detectable, Diff, DiffAbout, DiffNoise, DiffRow, DiffSide, DiffVerdict, Folded, Matched,
+    Moved, RowAbout, RowTest, RowVerdict,
 };
 pub use flame::{Flame, FlameNode};
 pub use focus::{Focus, Match, More, Neighbour, NeighbourKind, Overlap, StackInfo};

@@ -8,6 +8,8 @@ use clap::{Args, ValueHint};
 use crate::cli::args::{InputArgs, ViewArgs, normalize};
 use crate::cli::failure::hinted;
 use crate::cli::inputs::{Loaded, load};
+use crate::cli::match_args::{MatchArgs, matched, matched_note};
+use crate::cli::run::warn;
 use crate::profile::{LoadOptions, Profile};
 use crate::report::{self, About, DiffSide};
 use crate::stats::Normalization;
@@ -25,6 +27,8 @@ pub(crate) struct BaseArgs {
     /// What makes the old side comparable: core (unchanged code), total, per=OLD,NEW (work done), none
     #[arg(long, value_name = "HOW", default_value = "none", requires = "base", value_parser = normalize)]
     normalize: Normalization,
+    #[command(flatten)]
+    matching: MatchArgs,
 }
 
 impl BaseArgs {
@@ -63,8 +67,14 @@ impl BaseArgs {
         };
         let name = loaded.profile.meta.metrics[metric].name.clone();
         let input = InputArgs { profiles: self.base.clone(), metrics: vec![name], ..args.input.clone() };
-        let old = load(&input, &args.many, needs, args.filters.all_frames)?;
-        let (new, old_metric) = (&loaded.profile, old.metrics[0]);
+        let mut old = load(&input, &args.many, needs, args.filters.all_frames)?;
+        let old_metric = old.metrics[0];
+        let both = ((&old.profile, old_metric), (&loaded.profile, metric));
+        let (renamed_old, renamed_new, matching) = self.matching.apply(both.0, both.1, &args.node.by())?;
+        (old.profile, loaded.profile) = (renamed_old, renamed_new);
+        let matched = matched(&matching, args.input.verbose);
+        warn("note", matched_note(&matched).as_slice(), &args.input);
+        let new = &loaded.profile;
         let parts = [(new, metric), (&old.profile, old_metric)];
         let parts = parts.map(|(profile, metric)| ProfileMetric { profile, metric, extra: None });
         let recording = About { combined: old.combined, ..about(&old.profile, old_metric) };
@@ -90,6 +100,7 @@ impl BaseArgs {
             metric: 1,
             recording,
             normalize: report::Normalize { method: self.method(), ratio },
+            matched,
         };
         (loaded.profile, loaded.metrics) = (whole, vec![0]);
         Ok(Some(base))

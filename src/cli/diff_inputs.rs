@@ -9,7 +9,7 @@ use crate::cli::many::ChoiceArgs;
 use crate::cli::metrics::{MetricKey, check_metrics, metrics_wanted, note_of_default, refuse_too_large};
 use crate::cli::reading::{Reading, skipped_text};
 use crate::profile::{LoadOptions, Meta, Profile};
-use crate::transform::AlignError;
+use crate::transform::{AlignError, SideProfile};
 use crate::view::is_sampled_heap;
 
 /// The profiles of both sides.
@@ -118,6 +118,13 @@ impl ReadSide {
             inputs.push(SideInput { name, profile, metric });
         }
         Ok(SideInputs { inputs, chosen: self.chosen })
+    }
+}
+
+impl SideInputs {
+    /// The profiles of the side, each with the number of its metric.
+    pub(crate) fn profiles(&self) -> Vec<SideProfile<'_>> {
+        self.inputs.iter().map(|input| (&input.profile, input.metric)).collect()
     }
 }
 

@@ -19,6 +19,7 @@ mod gather;
 mod inputs;
 mod many;
 mod marking;
+mod match_args;
 mod matching;
 mod memory;
 mod metrics;

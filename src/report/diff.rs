@@ -1,5 +1,7 @@
 //! The report of `diff`: two sides compared, and what could be told apart from noise.
 
+use std::fmt;
+
 use serde::Serialize;
 
 pub use crate::stats::Verdict as RowVerdict;
@@ -27,6 +29,8 @@ pub struct Diff {
     pub detectable: Vec<Detectable>,
     /// The self of artefacts of profilers that was added to their callers, the heaviest first.
     pub folded: Vec<Folded>,
+    /// Functions that are matched although their names or places differ, the heaviest first.
+    pub matched: Vec<Matched>,
     /// Budgets that were to be kept.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub budgets: Vec<BudgetCheck>,
@@ -46,6 +50,29 @@ impl Diff {
     /// The budgets that were exceeded.
     pub fn exceeded(&self) -> impl Iterator<Item = &BudgetCheck> {
         self.budgets.iter().filter(|budget| budget.exceeded)
+    }
+}
+
+/// A function of the old side that is matched with one of another name or place on the new side.
+#[derive(Clone, Debug, Serialize)]
+pub struct Matched {
+    /// Its unique name on the old side.
+    pub old: Name,
+    /// Its unique name on the new side, which rows show.
+    pub new: Name,
+    /// What says so: `given`, `shifted`, `relocated`, `normalised` or `renamed`.
+    pub how: &'static str,
+    /// How much the evidence agrees, from 0 to 1.
+    pub similarity: f64,
+}
+
+impl fmt::Display for Matched {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} → {} ({}", self.old, self.new, self.how)?;
+        if self.similarity < 1.0 {
+            write!(f, ", similarity {:.2}", self.similarity)?;
+        }
+        f.write_str(")")
     }
 }
 
@@ -251,6 +278,8 @@ pub struct DiffAbout {
     pub samples_needed_per_run: Option<f64>,
     /// τ where functions of all sizes moved further than one program on one machine does.
     pub too_noisy: Option<f64>,
+    /// How many functions are matched although their lines differ.
+    pub shifted: usize,
     /// How many tested rows were cut.
     pub cut: usize,
     /// How many functions are on the new side only, too small to test.

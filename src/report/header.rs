@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::report::Name;
+use crate::report::{Matched, Name};
 
 /// What a report is about: one metric of one or several profiles.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -183,6 +183,9 @@ pub struct Base {
     pub inputs: Vec<String>,
     /// Σ |value| as loaded.
     pub total: i64,
+    /// Functions that are matched although their names or places differ, the heaviest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub matched: Vec<Matched>,
 }
 
 /// How the sides of a comparison were made comparable.

@@ -306,6 +306,7 @@ mod tests {
             metric: 1,
             recording: crate::report::About::default(),
             normalize,
+            matched: Vec::new(),
         };
         options.scope.base = Some(base);
         let flame = flame(&from_notation("main;a 3 1\nmain;b 2 5\nmain;gone 0 4"), &options);

@@ -214,6 +214,7 @@ mod tests {
             metric: 1,
             recording: crate::report::About::default(),
             normalize,
+            matched: Vec::new(),
         };
         options.scope.base = Some(base);
         let graph = graph(&from_notation("main;a 7 1\nmain;gone;a 0 2\nmain;new 1 0"), &options);

@@ -39,7 +39,7 @@ pub use types::types;
 use self::activity::{Activity, nanoseconds};
 use crate::profile::{Column, Metric, Profile};
 use crate::report::{
-    About, Artefact, Base, BaseAbout, Header, Highlight, MetricName, MetricTotal, Name, Normalize,
+    About, Artefact, Base, BaseAbout, Header, Highlight, Matched, MetricName, MetricTotal, Name, Normalize,
 };
 use crate::transform::{Marks, artefacts, foldable};
 use crate::tree::{By, KeyCalls, KeyId, Subject, neighbours};
@@ -82,6 +82,8 @@ pub struct BaseSide {
     pub recording: About,
     /// How its values are rescaled for the comparison.
     pub normalize: Normalize,
+    /// Functions that are matched although their names or places differ.
+    pub matched: Vec<Matched>,
 }
 
 impl Scope {
@@ -169,6 +171,7 @@ impl Scope {
             base: base.map(|base| Base {
                 inputs: base.inputs.clone(),
                 total: profile.meta.metrics[base.metric].total,
+                matched: base.matched.clone(),
             }),
             normalize: base.map(|base| base.normalize.clone()),
             artefacts: self.artefacts(profile),
@@ -187,7 +190,8 @@ impl Scope {
     /// The first metric, compared with the second as its old side.
     pub(crate) fn compared() -> Self {
         let normalize = Normalize { method: "none", ratio: 1.0 };
-        let base = BaseSide { inputs: Vec::new(), metric: 1, recording: About::default(), normalize };
+        let (inputs, matched) = (Vec::new(), Vec::new());
+        let base = BaseSide { inputs, metric: 1, recording: About::default(), normalize, matched };
         Scope { base: Some(base), ..Scope::metric(0) }
     }
 }

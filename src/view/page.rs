@@ -27,7 +27,8 @@ pub fn page(profile: &Profile, base: Option<&Profile>, options: &PageOptions) ->
     header.highlight = scope.highlight(&scope.subject(profile));
     if let (Some(profile), Some(side)) = (base, &options.scope.base) {
         let total = profile.meta.metrics[side.metric].total;
-        header.base = Some(Base { inputs: side.inputs.clone(), total });
+        let (inputs, matched) = (side.inputs.clone(), side.matched.clone());
+        header.base = Some(Base { inputs, total, matched });
         header.normalize = Some(side.normalize.clone());
         header.about.base.recording = Some(Box::new(side.recording.clone()));
     }

@@ -30,6 +30,7 @@ mod kinds;
 mod layers;
 mod limits;
 mod manners;
+mod matching;
 mod names;
 mod numbers;
 mod options;

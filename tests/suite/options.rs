@@ -73,6 +73,7 @@ const EVERYWHERE: &[(&str, &str, &str)] = &[
     ("--all-frames", "", "dropping.pb.gz"),
     ("--base", "old.pb.gz", "new.pb.gz"),
     ("--normalize", "total", "--base old.pb.gz new.pb.gz"),
+    ("--match", "exact", "--base before.folded after.folded"),
 ];
 
 /// Options of one command, or tried there in another way.
@@ -127,6 +128,7 @@ const OF_COMMANDS: &[(&str, &str, &str, &str)] = &[
     ("diff", "--normalize", "total", "old.pb.gz new.pb.gz"),
     ("diff", "--old", "old.pb.gz", "--new new.pb.gz"),
     ("diff", "--new", "new.pb.gz", "--old old.pb.gz"),
+    ("diff", "--match", "exact", "before.folded after.folded"),
     ("diff", "--function", "Discounted", "old.pb.gz new.pb.gz"),
     ("diff", "--alpha", "0.5", "old.pb.gz new.pb.gz"),
     ("diff", "--min-effect", "90", "--normalize per=1000,1000 --function Discounted old.pb.gz new.pb.gz"),
@@ -327,6 +329,9 @@ fn folder() -> TempDir {
         copy(from, to);
     }
     let write = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
+    // In the newer build one function has another name.
+    write("before.folded", b"main;run;parse 400\nmain;print 600\n");
+    write("after.folded", b"main;run;parseLine 410\nmain;print 590\n");
     write("mixed/notes.md", b"# Notes\n\nNo profile.\n");
     let whole = fs::read(fixture("pprof/go-cpu.pb.gz")).unwrap();
     write("broken.pb.gz", &whole[..whole.len() / 2]);

@@ -606,6 +606,7 @@ fn the_old_side_has_its_own_header_and_is_rescaled() {
         metric: 0,
         recording: About { duration_ns: Some(3_000_000_000), ..About::default() },
         normalize: Normalize { method: "total", ratio: 2.0 },
+        matched: Vec::new(),
     });
     let page = write(&view::page(&new, Some(&old), &options));
     let check = "

@@ -83,6 +83,7 @@ const TRIALS: &[Trial] = &[
     shared("--all-frames", "--all-frames cpu.pb.gz"),
     shared("--base", "--base old.pb.gz new.pb.gz"),
     shared("--normalize", "--normalize core --base old.pb.gz new.pb.gz"),
+    shared("--match", "--match exact --base old.pb.gz new.pb.gz"),
     shared("--normalize", "--normalize per=100,130 --show-stacks Place --base old.pb.gz new.pb.gz"),
 ];
 

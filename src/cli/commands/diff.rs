@@ -17,6 +17,7 @@ use crate::cli::diff_inputs::{SideInputs, SideReader, Sides};
 use crate::cli::failure::hinted;
 use crate::cli::filters::FilterArgs;
 use crate::cli::many::ChoiceArgs;
+use crate::cli::match_args::{MatchArgs, matched};
 use crate::cli::matching::Stages;
 use crate::cli::run::{Outcome, warn, write_timed};
 use crate::cli::target::Target;
@@ -24,7 +25,7 @@ use crate::output::evidence_notes;
 use crate::profile::{LoadOptions, Profile};
 use crate::report::{Diff, DiffSide, Folded, Report};
 use crate::stats::{Noise, Normalization, Options};
-use crate::transform::{Marks, fold_leaves, foldable};
+use crate::transform::{How, Marks, Matching, fold_leaves, foldable};
 use crate::tree::By;
 use crate::view::{BudgetRule, DiffOptions, DiffSides, align_sides, diff};
 
@@ -71,6 +72,8 @@ pub(crate) struct DiffCommand {
     /// Cut rows under this share on both sides, in percent
     #[arg(long, value_name = "P", value_parser = percent)]
     min_share: Option<f64>,
+    #[command(flatten)]
+    matching: MatchArgs,
     #[command(flatten)]
     test: TestArgs,
 }
@@ -126,7 +129,7 @@ impl DiffCommand {
         let (old, new) = self.given()?;
         target.check(&self.files(&old, &new), self.layout.force)?;
         let (args, choice, all_frames) = (&self.input, &self.choice, self.filters.all_frames);
-        let sides = SideReader { args, choice, all_frames }.read(&old, &new, needs)?;
+        let mut sides = SideReader { args, choice, all_frames }.read(&old, &new, needs)?;
         for input in sides.all() {
             Shows::Costs.check(&input.profile, &by, &[input.metric])?;
             if input.profile.calls.is_some() && self.test.budget.is_some() {
@@ -135,9 +138,12 @@ impl DiffCommand {
                 return Err(hinted(message, "prof top -f json has the numbers to check"));
             }
         }
+        let mut clock = Clock::new(self.input.verbose);
+        // One file that holds both sides has one name for each function.
+        let matching = if new.is_empty() { Matching::default() } else { self.matched(&mut sides, &by)? };
+        clock.step("match functions");
         let profiles: Vec<(&Profile, usize)> =
             sides.all().map(|input| (&input.profile, input.metric)).collect();
-        let mut clock = Clock::new(self.input.verbose);
         let (whole, size) = align_sides(&profiles, needs).map_err(|error| sides.explain(&error))?;
         let (Stages { profile: whole, mut notes, .. }, folded) =
             self.fold(whole, &by, sides.old.inputs.len(), sides.new.inputs.len())?;
@@ -162,6 +168,8 @@ impl DiffCommand {
         let mut diff = diff(&filtered.profile, both, &options)?;
         diff.header.about.filters = filtered.typed;
         diff.folded = folded;
+        diff.matched = matched(&matching, self.input.verbose);
+        diff.about.shifted = matching.matches.iter().filter(|found| found.how == How::Shifted).count();
         let exit = diff.about.exit;
         clock.step("test");
         self.say_evidence(&mut diff, &target);
@@ -219,6 +227,19 @@ impl DiffCommand {
         let folded = folded.collect();
         stages.profile = fold_leaves(&stages.profile, &marks).0;
         Ok((stages, folded))
+    }
+
+    /// Matches the functions of both sides and gives those of the old side the names of the new one.
+    fn matched(&self, sides: &mut Sides, by: &By) -> Result<Matching> {
+        let (old, new) = (sides.old.profiles(), sides.new.profiles());
+        let matching = self.matching.find(&old, &new, by, self.test.min_tested / 100.0)?;
+        for (number, input) in sides.old.inputs.iter_mut().enumerate() {
+            input.profile = matching.apply_old(number, &input.profile);
+        }
+        for (number, input) in sides.new.inputs.iter_mut().enumerate() {
+            input.profile = matching.apply_new(number, &input.profile);
+        }
+        Ok(matching)
     }
 
     /// The budgets to check.

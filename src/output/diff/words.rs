@@ -51,6 +51,22 @@ pub(in crate::output) fn points(points: f64) -> String {
     format!("{sign}{:.1}pt", points.abs())
 }
 
+/// Which functions are matched although their names or places differ, so that a person can disagree.
+pub(in crate::output) fn matched(diff: &Diff) -> Option<String> {
+    let named =
+        diff.matched.iter().take(MOST_MATCHED).map(|matched| clean(&matched.to_string()).into_owned());
+    let mut parts: Vec<String> = named.collect();
+    let more = diff.matched.len().saturating_sub(MOST_MATCHED);
+    parts.extend((more > 0).then(|| format!("{} more", group_thousands(more as i128))));
+    let is_listed = diff.matched.iter().any(|matched| matched.how == "shifted");
+    let shifted = if is_listed { 0 } else { diff.about.shifted };
+    parts.extend((shifted > 0).then(|| format!("{} moved to other lines", group_thousands(shifted as i128))));
+    (!parts.is_empty()).then(|| format!("matched: {}", parts.join(" · ")))
+}
+
+/// How many matches are named.
+const MOST_MATCHED: usize = 5;
+
 /// What a row had on the old side, as a share of what that side recorded: `13.7%`. Empty for a side without
 /// samples, of which nothing can be a share.
 pub(in crate::output) fn old_share(diff: &Diff, row: &DiffRow) -> String {

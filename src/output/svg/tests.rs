@@ -177,8 +177,13 @@ fn a_bottom_up_graph_shows_self() {
 fn a_comparison_is_red_and_blue() {
     let mut options = FlameOptions::new(Scope::metric(0), String::new());
     let normalize = Normalize { method: "none", ratio: 1.0 };
-    options.scope.base =
-        Some(BaseSide { inputs: Vec::new(), metric: 1, recording: About::default(), normalize });
+    options.scope.base = Some(BaseSide {
+        inputs: Vec::new(),
+        metric: 1,
+        recording: About::default(),
+        normalize,
+        matched: Vec::new(),
+    });
     let profile = from_notation("grew 6 2\nshrank 4 8\nsame 5 5\ngone 0 3");
     let by_delta = SvgOptions { color_by: ColorBy::Delta, ..SvgOptions::default() };
     let (blocks, texts) = read(&draw_with(&profile, &options, &by_delta));
@@ -228,7 +233,7 @@ fn the_subtitle_states_that_the_old_side_is_rescaled() {
     let normalize = Normalize { method: "total", ratio: 2.0 };
     let recording = About { duration_ns: Some(3_000_000_000), ..About::default() };
     let inputs = vec!["runs/old.pb.gz".to_string()];
-    options.scope.base = Some(BaseSide { inputs, metric: 1, recording, normalize });
+    options.scope.base = Some(BaseSide { inputs, metric: 1, recording, normalize, matched: Vec::new() });
     let (blocks, texts) = read(&draw_with(&from_notation("a 6 2\nb 4 3"), &options, &SvgOptions::default()));
     // The old values 2 and 3 are doubled.
     assert!(blocks.contains_key("a (total 6 60.0%, self 6 60.0%, old 4, change +2)"), "{blocks:?}");

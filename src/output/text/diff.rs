@@ -25,6 +25,7 @@ pub(super) fn lines(diff: &Diff, style: &Style) -> Result<Vec<TextLine>, Incompa
     }
     let mut notes: Vec<(String, Emphasis)> = Vec::new();
     let faint = |text: String| (text, Emphasis::Faint);
+    notes.extend(words::matched(diff).map(faint));
     notes.extend(words::on_one_side(diff).map(faint));
     notes.push(faint(words::scales(diff)));
     notes.extend(words::too_noisy(diff).map(|text| (text, Emphasis::Strong)));

@@ -275,7 +275,7 @@ impl<'a> MatchingState<'a> {
 /// Gives a function the name that it has without what differs from run to run.
 fn rename_runs(pool: &Pool<'_>, entry: EntryId, replaced: &mut [Replaced]) {
     for &(profile, function) in pool.functions(entry) {
-        if pool.recorded_name(profile, function) != pool.get(entry).name {
+        if pool.recorded_name(profile, function) != &*pool.get(entry).text().name {
             replaced[profile].push((function, pool.get(entry).text()));
         }
     }

@@ -12,11 +12,11 @@ use crate::name::{identifiers, is_anonymous, normalized, without_numbers};
 /// where both sides have the same ones: another closure further up would shift all of them.
 pub(super) fn pair_same(pairs: &mut MatchingState<'_>, exact: bool) {
     let (old_side, new_side) = (pairs.old, pairs.new);
-    let places = grouped(pairs.new_left(), |entry| place(new_side.get(entry)));
+    let places = grouped(pairs.new_left(), |entry| new_side.get(entry).key());
     let (old_families, new_families) = (families(old_side), families(new_side));
     for old in pairs.old_left() {
         let entry = old_side.get(old);
-        let &[new] = places.get(&place(entry)) else { continue };
+        let &[new] = places.get(&entry.key()) else { continue };
         let is_certain = exact || {
             let family = family(entry);
             let (old, new) = (old_families.get(&family), new_families.get(&family));
@@ -28,13 +28,6 @@ pub(super) fn pair_same(pairs: &mut MatchingState<'_>, exact: bool) {
             pairs.pair(old, new, How::Same, 1.0);
         }
     }
-}
-
-/// All that tells a function apart within its side.
-fn place<'e>(entry: &'e PoolEntry<'_>) -> (&'e str, &'e str, u32, u32, bool) {
-    let (file, line, column) =
-        if entry.by_place { (entry.file, entry.line, entry.column) } else { ("", 0, 0) };
-    (&entry.name, file, line, column, entry.by_place)
 }
 
 /// What functions have in common that only a counter or a place tells apart.

@@ -8,7 +8,7 @@ use hashbrown::HashMap;
 
 use super::{FunctionText, SideProfile};
 use crate::name::without_run;
-use crate::profile::{Column, FunctionId, Profile};
+use crate::profile::{Column, Function, FunctionId, Profile, Symbols};
 
 /// The number of a function in the pool of its side.
 pub(super) type EntryId = usize;
@@ -35,31 +35,42 @@ pub(super) struct PoolEntry<'p> {
     pub(super) column: u32,
     /// Whether functions of one name are distinguished by file, line and column.
     pub(super) by_place: bool,
+    /// The end of the recorded name that says the place, as in py-spy's `total (shop.py:12)`; mostly empty.
+    place_in_name: &'p str,
 }
 
-impl PoolEntry<'_> {
-    /// Whether views show the two as one row, without any help.
-    pub(super) fn is_same_row(&self, other: &PoolEntry<'_>) -> bool {
-        self.key() == other.key()
+impl<'p> PoolEntry<'p> {
+    fn new(symbols: &'p Symbols, function: &Function) -> Self {
+        let (recorded, file) = (symbols.strings.get(function.name), symbols.strings.get(function.file));
+        let place = place_in_name(recorded, file, function.line);
+        let name = without_run(&recorded[..recorded.len() - place.len()]);
+        let by_place = function.by_place || !place.is_empty();
+        PoolEntry { name, file, line: function.line, column: function.column, by_place, place_in_name: place }
     }
 
-    fn key(&self) -> (&str, &str, u32, u32, bool) {
-        if self.by_place {
-            (&self.name, self.file, self.line, self.column, true)
-        } else {
-            (&self.name, "", 0, 0, false)
-        }
+    /// Whether views show the two as one row, without any help.
+    pub(super) fn is_same_row(&self, other: &PoolEntry<'_>) -> bool {
+        self.key() == other.key() && self.place_in_name == other.place_in_name
+    }
+
+    /// All that tells a function apart within its side.
+    pub(super) fn key(&self) -> (Cow<'p, str>, &'p str, u32, u32, bool) {
+        let (file, line, column) =
+            if self.by_place { (self.file, self.line, self.column) } else { ("", 0, 0) };
+        (self.name.clone(), file, line, column, self.by_place)
     }
 
     pub(super) fn text(&self) -> FunctionText {
-        let (name, file) = ((&*self.name).into(), self.file.into());
-        FunctionText { name, file, line: self.line, column: self.column, by_place: self.by_place }
+        let name = format!("{}{}", self.name, self.place_in_name).into();
+        let by_place = self.by_place && self.place_in_name.is_empty();
+        FunctionText { name, file: self.file.into(), line: self.line, column: self.column, by_place }
     }
 
     /// The unique name as views show it.
     pub(super) fn display(&self) -> String {
         let mut name = self.name.clone().into_owned();
-        if !self.by_place || self.file.is_empty() {
+        name.push_str(self.place_in_name);
+        if !self.by_place || self.file.is_empty() || !self.place_in_name.is_empty() {
             return name;
         }
         name.push(' ');
@@ -71,27 +82,28 @@ impl PoolEntry<'_> {
     }
 }
 
+/// The end of a name that repeats the place of its function: ` (shop.py:12)`.
+fn place_in_name<'n>(name: &'n str, file: &str, line: u32) -> &'n str {
+    if file.is_empty() || line == 0 || !name.ends_with(')') {
+        return "";
+    }
+    let place = format!(" ({file}:{line})");
+    if name.ends_with(&place) { &name[name.len() - place.len()..] } else { "" }
+}
+
 impl<'p> Pool<'p> {
     pub(super) fn new(profiles: &[SideProfile<'p>]) -> Self {
         let mut entries: Vec<PoolEntry<'p>> = Vec::new();
         let mut functions: Vec<Vec<(usize, FunctionId)>> = Vec::new();
-        let mut ids: HashMap<(Cow<'p, str>, &str, u32, u32, bool), EntryId> = HashMap::new();
+        let mut ids: HashMap<(Cow<'p, str>, &'p str, u32, u32, bool), EntryId> = HashMap::new();
         let mut of_function = Vec::new();
         for (number, (profile, _)) in profiles.iter().enumerate() {
             let profile: &'p Profile = profile;
-            let symbols = &profile.symbols;
+            let symbols: &'p Symbols = &profile.symbols;
             let mut column = Column::new();
             for (function, row) in symbols.functions.enumerate() {
-                let entry = PoolEntry {
-                    name: without_run(symbols.strings.get(row.name)),
-                    file: symbols.strings.get(row.file),
-                    line: row.line,
-                    column: row.column,
-                    by_place: row.by_place,
-                };
-                let (file, line, column_of_key) =
-                    if entry.by_place { (entry.file, entry.line, entry.column) } else { ("", 0, 0) };
-                let key = (entry.name.clone(), file, line, column_of_key, entry.by_place);
+                let entry = PoolEntry::new(symbols, row);
+                let key = entry.key();
                 let id = *ids.entry(key).or_insert_with(|| {
                     entries.push(entry);
                     functions.push(Vec::new());

@@ -165,6 +165,7 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
             .as_ref()
             .filter(|comparison| comparison.is_bulk_too_noisy())
             .and_then(|comparison| comparison.model.as_ref().map(|model| model.noise().1)),
+        shifted: 0,
         cut: made.cut_tested,
         appeared: made.appeared,
         vanished: made.vanished,
@@ -193,6 +194,7 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
             Vec::new()
         },
         folded: Vec::new(),
+        matched: Vec::new(),
         budgets,
         old: DiffSide { samples: samples(|both| both.0), ..sides.old },
         new: DiffSide { samples: samples(|both| both.1), ..sides.new },

@@ -1,0 +1,110 @@
+//! `--match`: which functions of two builds are the same.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use clap::Args;
+
+use crate::cli::failure::hinted;
+use crate::profile::Profile;
+use crate::report::Matched;
+use crate::transform::{How, Match, MatchOptions, Matching, SideProfile};
+use crate::tree::By;
+
+/// How functions of two builds are matched.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = None)]
+pub(crate) struct MatchArgs {
+    /// How functions of the two sides are matched: auto, exact (equal names and places only), or a
+    /// file with lines `old = new`
+    #[arg(long = "match", value_name = "HOW", default_value = "auto")]
+    how: String,
+}
+
+impl MatchArgs {
+    /// Whether functions are matched at all when rows are what `by` says: labels, addresses and binaries have no
+    /// names that a build changes.
+    fn concerns(by: &By) -> bool {
+        !matches!(by, By::Label(_) | By::Address | By::Mapping)
+    }
+
+    /// Finds out which functions of the `old` profiles are which of the `new` ones. `least_share` is the smallest
+    /// share, 0 to 1, that a function must have to be looked for under another name.
+    pub(crate) fn find(
+        &self,
+        old: &[SideProfile<'_>],
+        new: &[SideProfile<'_>],
+        by: &By,
+        least_share: f64,
+    ) -> Result<Matching> {
+        if !Self::concerns(by) {
+            return Ok(Matching::default());
+        }
+        let mut options = MatchOptions::default();
+        options.least_share = least_share;
+        match self.how.as_str() {
+            "auto" => {}
+            "exact" => options.exact = true,
+            file => options.given = read_pairs(Path::new(file))?,
+        }
+        Matching::find(old, new, &options).map_err(|error| {
+            let hint = "prof top -n 0 --names full lists the names of a profile";
+            hinted(format!("--match {}: {error}", self.how), hint)
+        })
+    }
+
+    /// [`MatchArgs::find`] for one profile on each side, renamed at once.
+    pub(crate) fn apply(
+        &self,
+        old: (&Profile, usize),
+        new: (&Profile, usize),
+        by: &By,
+    ) -> Result<(Profile, Profile, Matching)> {
+        let matching = self.find(&[old], &[new], by, MatchOptions::default().least_share)?;
+        Ok((matching.apply_old(0, old.0), matching.apply_new(0, new.0), matching))
+    }
+}
+
+/// What a report says of a matching. Functions whose line alone differs are listed only if `verbose`.
+pub(crate) fn matched(matching: &Matching, verbose: bool) -> Vec<Matched> {
+    let is_listed = |found: &&Match| verbose || found.how != How::Shifted;
+    let listed = |found: &Match| Matched {
+        old: found.old.as_str().into(),
+        new: found.new.as_str().into(),
+        how: found.how.word(),
+        similarity: found.similarity,
+    };
+    matching.matches.iter().filter(is_listed).map(listed).collect()
+}
+
+/// A sentence on what was matched, so that a person can disagree.
+pub(crate) fn matched_note(matched: &[Matched]) -> Option<String> {
+    let first: Vec<String> = matched.iter().take(MOST_NAMED).map(Matched::to_string).collect();
+    let more = match matched.len().saturating_sub(MOST_NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    (!first.is_empty()).then(|| format!("matched: {}{more}", first.join(" · ")))
+}
+
+/// How many matches a note names.
+const MOST_NAMED: usize = 3;
+
+/// Reads lines `old = new`; empty lines and those that start with `#` are skipped.
+fn read_pairs(path: &Path) -> Result<Vec<(String, String)>> {
+    let text = fs::read_to_string(path).with_context(|| format!("--match {}", path.display()))?;
+    let mut pairs = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let Some((old, new)) = line.split_once(" = ") else {
+            let message = format!("--match {}: line {} is not `old = new`", path.display(), number + 1);
+            return Err(hinted(message, "the name on the old side, ` = `, and the name on the new side"));
+        };
+        pairs.push((old.trim().to_string(), new.trim().to_string()));
+    }
+    Ok(pairs)
+}

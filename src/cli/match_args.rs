@@ -41,8 +41,7 @@ impl MatchArgs {
         if !Self::concerns(by) {
             return Ok(Matching::default());
         }
-        let mut options = MatchOptions::default();
-        options.least_share = least_share;
+        let mut options = MatchOptions { least_share, ..MatchOptions::default() };
         match self.how.as_str() {
             "auto" => {}
             "exact" => options.exact = true,

@@ -20,6 +20,7 @@ pub(crate) fn style(layout: &LayoutArgs, wording: &WordingArgs, to_stdout: bool)
             Some(NamesChoice::Full) => false,
             None => is_terminal,
         },
+        full_names: wording.names == Some(NamesChoice::Full),
         color: match layout.color {
             ColorChoice::Always => true,
             ColorChoice::Never => false,

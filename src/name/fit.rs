@@ -2,7 +2,7 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::place::{end_of_place, split_shown};
+use super::place::{end_of_place, position, split_shown};
 
 /// With fewer columns than this a name is useless, and the whole row is cut instead.
 const SHORTEST: usize = 3;
@@ -50,9 +50,10 @@ pub fn fit_telling(name: &str, width: usize, ellipsis: &str) -> Option<String> {
         return Some(name.to_owned());
     }
     let room = width.checked_sub(ellipsis.width())?;
-    if let Some((function, place, line)) = with_place(name) {
+    if let Some((function, place)) = split_shown(name) {
         let room = room.checked_sub(function.width() + 1)?;
-        return (line.width() <= room).then(|| format!("{function} {ellipsis}{}", tail(place, room)));
+        return (position(place).width() <= room)
+            .then(|| format!("{function} {ellipsis}{}", tail(place, room)));
     }
     let starts = part_starts(name);
     let fits = |at: &usize| name[*at..].width() <= room;
@@ -63,21 +64,6 @@ pub fn fit_telling(name: &str, width: usize, ellipsis: &str) -> Option<String> {
 
 /// The minimum number of columns for the end of a name to distinguish it: `func1` alone does not.
 const LEAST_TELLING: usize = 12;
-
-/// The function, the place and the line of `f file.js:52:19` or `f (file.py:7)`.
-fn with_place(name: &str) -> Option<(&str, &str, &str)> {
-    let (function, place) = name.rsplit_once(' ')?;
-    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let plain = place.strip_suffix(')').unwrap_or(place);
-    let (mut before, last) = plain.rsplit_once(':')?;
-    if !is_digits(last) {
-        return None;
-    }
-    if let Some((file, line)) = before.rsplit_once(':').filter(|(_, line)| is_digits(line)) {
-        (before, _) = (file, line);
-    }
-    Some((function, place, &place[before.len()..]))
-}
 
 /// Where the parts of a qualified name start, the last one first. What is in brackets is no part.
 fn part_starts(name: &str) -> Vec<usize> {
@@ -356,6 +342,9 @@ mod tests {
             ("get total (shop/cart.py:7)", 13, None),
             ("waysToPay file:///srv/app.mjs:52:19", 17, Some("waysToPay …:52:19")),
             ("waysToPay file:///srv/app.mjs:52:19", 16, None),
+            ("total (shop/my cart.py:7)", 13, Some("total ….py:7)")),
+            // The place ends in a line of a file, not in any number.
+            ("shop.restock worker:7", 17, Some("…restock worker:7")),
             ("a_single_long_word", 17, None),
             ("関数関数", 1, None),
         ] {

@@ -23,5 +23,5 @@ pub use identity::{identifiers, is_anonymous, normalized, without_numbers, witho
 pub use library::is_library;
 pub use nearest::nearest;
 pub use package::package;
-pub use place::{BlockLabel, block_labels, file_and_line, split_place, split_shown};
+pub use place::{BlockLabel, block_labels, split_place, split_shown};
 pub use short::{NAMELESS, is_screen_form, screen_forms, short_name, short_names};

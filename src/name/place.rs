@@ -52,6 +52,13 @@ pub(super) fn end_of_place(place: &str) -> &str {
     place.trim_start_matches('(').rsplit(['/', '\\']).next().unwrap_or(place)
 }
 
+/// The line and column at the end of a place: `:52:19` of `app.mjs:52:19`, and `:82)` of `(x.py:82)`.
+pub(super) fn position(place: &str) -> &str {
+    let inside = place.trim_start_matches('(');
+    let file = without_position(inside.trim_end_matches(')')).unwrap_or(inside);
+    &inside[file.len()..]
+}
+
 /// The file of a place: `app.mjs` of `app.mjs:52:19`. `None` where no line follows it.
 fn without_position(place: &str) -> Option<&str> {
     let (file, _) = place.rsplit_once(':').filter(|(_, number)| is_number(number))?;
@@ -74,7 +81,7 @@ fn is_anonymous(function: &str) -> bool {
 }
 
 /// `file:///srv/app.mjs:52:19` → `app.mjs:52`
-pub fn file_and_line(place: &str) -> String {
+fn file_and_line(place: &str) -> String {
     let mut file = place.trim_start_matches('(').trim_end_matches(')');
     let mut line = "";
     while let Some((rest, number)) = file.rsplit_once(':').filter(|(_, number)| is_number(number)) {
@@ -160,6 +167,8 @@ mod tests {
         }
         assert_eq!(file_and_line("file:///srv/app.mjs:52:19"), "app.mjs:52");
         assert_eq!(file_and_line("(x.py:82)"), "x.py:82");
+        assert_eq!(position("file:///srv/app.mjs:52:19"), ":52:19");
+        assert_eq!(position("(lib/my app.py:82)"), ":82)");
         assert_eq!(end_of_place("file:///srv/app.mjs:52:19"), "app.mjs:52:19");
         assert_eq!(end_of_place("(lib/x.py:82)"), "x.py:82)");
         assert_eq!(end_of_place("node:events:460:44"), "node:events:460:44");

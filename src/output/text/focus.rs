@@ -1,6 +1,6 @@
 //! `focus` as text: callers, the function, callees.
 
-use crate::name::{clean, display_width, fit};
+use crate::name::{clean, display_width, fit, split_shown};
 use crate::output::text::Style;
 use crate::output::text::comparison;
 use crate::output::text::header;
@@ -187,7 +187,9 @@ impl FocusText<'_> {
                 format!("{count} {noun} that match {}, as one", clean(&focus.name))
             }
         };
-        let file = focus.file.as_deref().filter(|_| self.style.is_wide());
+        // A name such as `pay app.mjs:52:19` shows the file already.
+        let file =
+            focus.file.as_deref().filter(|_| self.style.is_wide() && split_shown(&focus.name).is_none());
         FocusLine {
             numbers: self.numbers(focus.total, old(focus).total),
             prefix: self.style.glyphs.focus,

@@ -47,6 +47,8 @@ pub struct Style {
     pub width: Option<usize>,
     /// Whether names lose import paths, generic arguments and parameters.
     pub short_names: bool,
+    /// Whether names keep their place (`file.py:12`) even where a column shows it.
+    pub full_names: bool,
     /// Whether to colour.
     pub color: bool,
     /// The signs to draw with.
@@ -58,7 +60,14 @@ pub struct Style {
 impl Style {
     /// Plain text for a pipe.
     pub fn plain() -> Self {
-        Style { width: None, short_names: false, color: false, glyphs: &Glyphs::UNICODE, unit: None }
+        Style {
+            width: None,
+            short_names: false,
+            full_names: false,
+            color: false,
+            glyphs: &Glyphs::UNICODE,
+            unit: None,
+        }
     }
 
     /// The width that the layout is made for.

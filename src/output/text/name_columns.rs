@@ -1,6 +1,6 @@
 //! What stands behind the numbers in the flat view: mark, name, and columns of words.
 
-use crate::name::{clean, display_width, file_and_line, fit, is_anonymous, package, split_shown};
+use crate::name::{clean, display_width, fit, package, split_shown};
 use crate::output::text::Style;
 use crate::output::text::layout::{LEAST_NAME, note};
 use crate::output::text::names::{DisplayNames, short_file};
@@ -94,17 +94,16 @@ impl<'t> NameColumns<'t> {
         let is_marked = self.header.is_highlighted(&row.name);
         let mark = if is_marked { self.style.glyphs.marked } else { "" };
         let name = self.names.get(&row.name);
-        // Where a column tells the place, the name need not.
         let name = match split_shown(name) {
-            Some((function, _)) if self.tells_places() && !is_anonymous(function) => function,
+            Some((function, _)) if self.has_place_column() => function,
             _ => name,
         };
         if row.files > 1 { format!("{mark}{name} ({} files)", row.files) } else { format!("{mark}{name}") }
     }
 
-    /// Whether the places that names end with have a column of their own.
-    fn tells_places(&self) -> bool {
-        self.style.short_names && self.columns.iter().any(|(column, _)| *column == TextColumn::File)
+    /// Whether the FILE column shows the places that names end in, so that the names need not.
+    fn has_place_column(&self) -> bool {
+        !self.style.full_names && self.columns.iter().any(|(column, _)| *column == TextColumn::File)
     }
 
     pub(super) fn line(&self, row: &TopRow) -> String {
@@ -141,8 +140,9 @@ fn cell(row: &TopRow, column: TextColumn, style: &Style) -> String {
         TextColumn::Package => {
             package(&row.function, file).map_or_else(String::new, |name| clean(&name).into())
         }
-        _ => match split_shown(&row.name).filter(|_| style.short_names) {
-            Some((_, place)) => file_and_line(place),
+        _ => match split_shown(&row.name).filter(|_| !style.full_names) {
+            // With line and column: the functions of a minified script are all on one line.
+            Some((_, place)) => short_file(place.trim_matches(['(', ')'])),
             None => short_file(file),
         },
     }

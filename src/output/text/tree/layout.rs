@@ -1,6 +1,6 @@
 //! From drawn lines to columns of text.
 
-use crate::name::{Anchor, Chain, clean, display_width, fit, package};
+use crate::name::{Anchor, Chain, clean, display_width, fit, package, split_shown};
 use crate::output::text::chains::{self, NameWidth};
 use crate::output::text::layout::{LEAST_NAME, Layout};
 use crate::output::text::names::short_file;
@@ -109,6 +109,8 @@ impl TreeText<'_> {
     fn beside(&self, row: &TreeRow) -> String {
         let file = row.file.as_deref().unwrap_or_default();
         let text = |column: &TextColumn| match column {
+            // A name such as `pay app.mjs:52:19` shows the file already.
+            TextColumn::File if split_shown(&row.name).is_some() => None,
             TextColumn::File => Some(short_file(file)),
             TextColumn::Package => {
                 Some(package(&row.name, file).map_or_else(String::new, |p| clean(&p).into()))

@@ -27,7 +27,12 @@ pub(super) struct Binaries {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Search {
     /// The binary.
-    Found(Files),
+    Found {
+        files: Files,
+        /// Whether its build id is the one looked for. Without one in the profile, a file counts as the
+        /// binary because the user named it.
+        is_proven: bool,
+    },
     /// A file of the same name, which is another binary: its build id is not the one looked for.
     Other {
         /// The file.
@@ -69,6 +74,7 @@ impl Binaries {
         let is_id =
             claimed.len() >= 8 && claimed.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
         let claimed = if is_id { claimed } else { "" };
+        let is_proven = !claimed.is_empty();
         let (mut debug, mut other) = (None, None);
         for path in self.candidates(file, claimed) {
             let Some(about) = about(&path) else { continue };
@@ -79,13 +85,16 @@ impl Binaries {
                 continue;
             }
             if about.has_code {
-                return Search::Found(self.with_debug(path, &about, debug));
+                return Search::Found { files: self.with_debug(path, &about, debug), is_proven };
             }
             debug.get_or_insert(path);
         }
         match debug {
             // Without the code itself the debug information still knows what the linker's addresses are.
-            Some(binary) => Search::Found(Files { common: common(&binary), binary, debug: None }),
+            Some(binary) => {
+                let files = Files { common: common(&binary), binary, debug: None };
+                Search::Found { files, is_proven }
+            }
             None if claimed.is_empty() && is_own_path(file) && about(Path::new(file)).is_some() => {
                 Search::Unproven
             }

@@ -12,7 +12,10 @@ use crate::binary::{self, Address, Binary, CodePlace};
 use crate::cli::binaries::{Binaries, Files, Search, base_name, is_file_path, open};
 use crate::cli::failure::hinted;
 use crate::profile::{Mapping, MappingId, Profile};
-use crate::transform::{CodePlaces, Unresolved, address_in_file, symbolize, unnamed_addresses, unresolved};
+use crate::transform::{
+    CodePlaces, Contradiction, NamedAddresses, Unresolved, address_in_file, contradiction, named_addresses,
+    symbolize, unnamed_addresses, unresolved,
+};
 
 /// Where names come from that the profile lacks.
 #[derive(Args, Clone, Debug)]
@@ -63,9 +66,18 @@ impl SymbolArgs {
         // The tables of a profile are made anew once, whatever the number of its binaries.
         let mut places: BTreeMap<usize, CodePlaces> = BTreeMap::new();
         let mut unproven: BTreeMap<usize, Vec<String>> = BTreeMap::new();
-        for ((file, build_id), spots) in spots(profiles.iter().map(|profile| &**profile)) {
+        let mut named: BTreeMap<usize, NamedAddresses> = BTreeMap::new();
+        for ((file, build_id), mut spots) in spots(profiles.iter().map(|profile| &**profile)) {
             match binaries.find(&file, &build_id) {
-                Search::Found(files) => look_up(&files, &spots, &profiles, &mut places),
+                Search::Found { files, is_proven } => {
+                    if !is_proven {
+                        let refused = refuse(&files, &mut spots, &profiles, &mut named);
+                        for (number, warning) in refused {
+                            profiles[number].meta.warnings.push(warning);
+                        }
+                    }
+                    look_up(&files, &spots, &profiles, &mut places);
+                }
                 Search::Other { path, id } => {
                     let id = id.map_or("none".to_string(), |id| id.to_string());
                     let warning = format!(
@@ -131,10 +143,7 @@ fn look_up(
     profiles: &[&mut Profile],
     places: &mut BTreeMap<usize, CodePlaces>,
 ) {
-    let address = |&(number, mapping, address): &Spot| {
-        let mapping: &Mapping = &profiles[number].symbols.mappings[mapping];
-        address_in_file(mapping, address)
-    };
+    let address = |spot: &Spot| spot_in_file(spot, profiles);
     let mut wanted: Vec<Address> = spots.iter().filter_map(address).collect();
     wanted.sort_unstable();
     wanted.dedup();
@@ -146,6 +155,76 @@ fn look_up(
             places.entry(spot.0).or_default().insert((spot.1, spot.2), at.clone());
         }
     }
+}
+
+fn spot_in_file(&(number, mapping, address): &Spot, profiles: &[&mut Profile]) -> Option<Address> {
+    let mapping: &Mapping = &profiles[number].symbols.mappings[mapping];
+    address_in_file(mapping, address)
+}
+
+/// So many of the names that a profile has in a binary are compared with what the binary says.
+const MOST_COMPARED: usize = 256;
+
+/// Takes out the spots of profiles whose names contradict a binary, which is another build of it then, and
+/// returns a warning for each of these profiles. Builds may differ between profiles: `diff` has two sides.
+fn refuse(
+    files: &Files,
+    spots: &mut Vec<Spot>,
+    profiles: &[&mut Profile],
+    named: &mut BTreeMap<usize, NamedAddresses>,
+) -> Vec<(usize, String)> {
+    let mut numbers: Vec<usize> = spots.iter().map(|spot| spot.0).collect();
+    numbers.dedup();
+    let mut refused = Vec::new();
+    for number in numbers {
+        let named = named.entry(number).or_insert_with(|| named_addresses(profiles[number]));
+        let mut mappings: Vec<MappingId> =
+            spots.iter().filter(|spot| spot.0 == number).map(|spot| spot.1).collect();
+        mappings.dedup();
+        if let Some(found) = contradicts(files, number, &mappings, named, profiles) {
+            spots.retain(|spot| spot.0 != number);
+            refused.push((number, describe_contradiction(files, &found)));
+        }
+    }
+    refused
+}
+
+fn contradicts(
+    files: &Files,
+    number: usize,
+    mappings: &[MappingId],
+    named: &NamedAddresses,
+    profiles: &[&mut Profile],
+) -> Option<Contradiction> {
+    let of_mapping =
+        |&mapping: &MappingId| named.get(&mapping).into_iter().flatten().map(move |at| (mapping, at));
+    let count: usize = mappings.iter().filter_map(|mapping| named.get(mapping)).map(BTreeMap::len).sum();
+    let known = mappings.iter().flat_map(of_mapping).step_by(count.div_ceil(MOST_COMPARED).max(1));
+    let (addresses, names): (Vec<Address>, Vec<(u64, &Vec<_>)>) = known
+        .filter_map(|(mapping, (&address, functions))| {
+            let in_file = spot_in_file(&(number, mapping, address), profiles)?;
+            Some((in_file, (address, functions)))
+        })
+        .unzip();
+    if addresses.is_empty() {
+        return None;
+    }
+    let found = functions(files, &addresses);
+    let symbols = &profiles[number].symbols;
+    contradiction(names.into_iter().zip(&found).map(|((address, functions), places)| {
+        let names = functions.iter().map(|&function| symbols.function_name(function)).collect();
+        (address, names, &places[..])
+    }))
+}
+
+fn describe_contradiction(files: &Files, found: &Contradiction) -> String {
+    let Contradiction { compared, different, address, recorded, found } = found;
+    format!(
+        "{} is another build than the one recorded, and gives no names: at {different} of {compared} addresses \
+         it does not have the function that the profile names, such as {recorded} at {address:#x}, where it \
+         has {found}",
+        files.binary.display()
+    )
 }
 
 fn describe_unproven(files: &[String]) -> String {

@@ -257,6 +257,30 @@ fn a_file_of_the_same_path_needs_proof() {
     assert_eq!((names(&rows), errors.as_str()), (vec!["order"], ""));
 }
 
+/// A file that the user names is not taken at its word either, where the profile names functions that the
+/// file has at other addresses. (`nm`: `order` is at 11b0, `main` at 1070.)
+#[test]
+fn a_binary_that_contradicts_the_names_of_the_profile_gives_none() {
+    let folder = Folder::new("contradicted");
+    let here = folder.copy("sorting", "sorting");
+    folder.copy("sorting.debug", "sorting.debug");
+    let read = |name: &str| {
+        let module = here.display();
+        let text =
+            format!("app 1 2.5: 1 cycles: \n\t 11b0 [unknown] ({module})\n\t 1090 {name} ({module})\n\n");
+        let path = folder.0.join("perf.txt");
+        fs::write(&path, text).unwrap();
+        top(path.to_str().unwrap(), &["--binary", here.to_str().unwrap()], None)
+    };
+    let (rows, errors) = read("main");
+    assert_eq!((names(&rows), errors.as_str()), (vec!["order", "main"], ""));
+    let (rows, errors) = read("parse");
+    assert_eq!(names(&rows), ["[sorting]", "parse"]);
+    let warning = format!("{} is another build than the one recorded, and gives no names", here.display());
+    assert_eq!(errors.matches(&warning).count(), 1, "{errors}");
+    assert!(errors.contains("parse at 0x1090, where it has main"), "{errors}");
+}
+
 #[test]
 fn another_build_is_refused() {
     let other = Folder::new("other-build");

@@ -406,10 +406,15 @@ impl Reader {
         self.builder.calls_metric(calls);
         let callee_of = self.defined_callees();
         let mut called: HashMap<FunctionId, i64> = HashMap::new();
+        // A callee without a section of its own costs what its callers say.
+        let mut said_by_callers = Sums::default();
         for call in std::mem::take(&mut self.edges) {
             let callee = callee_of.get(&call.callee).copied().unwrap_or(call.callee);
             let sum = called.entry(callee).or_default();
             *sum = sum.saturating_add(call.count);
+            if !self.defined.contains(&callee) {
+                said_by_callers.add(callee.index(), &call.costs);
+            }
             let mut values = call.costs;
             values.push(call.count);
             self.builder.call_edge(call.caller, callee, call.site, &values);
@@ -423,9 +428,12 @@ impl Reader {
                 values
             };
             self.builder.call_node(function, &with_calls(self.self_values.row(function.index(), events)));
-            if self.has_nested && self.defined.contains(&function) {
-                let total = with_calls(self.outermost.row(function.index(), events));
-                self.builder.call_total(function, &total);
+            let total = match self.defined.contains(&function) {
+                true => self.has_nested.then(|| self.outermost.row(function.index(), events)),
+                false => Some(said_by_callers.row(function.index(), events)),
+            };
+            if let Some(total) = total {
+                self.builder.call_total(function, &with_calls(total));
             }
             let file = self.object_of.get(&function).copied().unwrap_or_default();
             let mapping = self.builder.mapping(Mapping { file, ..Mapping::default() });
@@ -440,23 +448,39 @@ impl Reader {
         }
     }
 
-    /// Some writers omit the file of a callee. Such a callee is resolved to the function with the same name
-    /// that has its own section, if there is exactly one.
+    /// Callees without a section of their own that stand for a function which has one. Some writers omit the file
+    /// of a callee; pprof numbers the callees in a call tree (`lex [1/2]`), but not their sections (`lex`).
+    /// Such a callee is the function with that name and file, or the only one with that name.
     fn defined_callees(&self) -> HashMap<FunctionId, FunctionId> {
-        let mut by_name: HashMap<StringId, Option<FunctionId>> = HashMap::new();
+        let mut by_place: HashMap<(&str, StringId), FunctionId> = HashMap::new();
+        let mut by_name: HashMap<&str, Option<FunctionId>> = HashMap::new();
         for &function in &self.defined {
-            let name = self.builder.function_row(function).name;
+            let Function { name, file, .. } = self.builder.function_row(function);
+            let name = self.builder.text(name);
+            by_place.insert((name, file), function);
             by_name.entry(name).and_modify(|only| *only = None).or_insert(Some(function));
         }
+        let find = |name: &str, file: StringId| {
+            by_place.get(&(name, file)).copied().or_else(|| *by_name.get(name)?)
+        };
         let callees = self.edges.iter().map(|call| call.callee);
         callees
             .filter(|callee| !self.defined.contains(callee))
             .filter_map(|callee| {
-                let name = self.builder.function_row(callee).name;
-                Some((callee, (*by_name.get(&name)?)?))
+                let Function { name, file, .. } = self.builder.function_row(callee);
+                let name = self.builder.text(name);
+                Some((callee, find(name, file).or_else(|| find(without_number(name)?, file))?))
             })
             .collect()
     }
+}
+
+/// `lex` of `lex [1/2]`, which is the first of two nodes in a call tree.
+fn without_number(name: &str) -> Option<&str> {
+    let (name, number) = name.strip_suffix(']')?.rsplit_once(" [")?;
+    let (which, of) = number.split_once('/')?;
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    (is_number(which) && is_number(of)).then_some(name)
 }
 
 /// Warns if the costs do not add up to the summary in the file. Valgrind itself is sometimes off by a few
@@ -585,6 +609,33 @@ mod tests {
     fn a_callee_without_its_file_is_found_by_name() {
         let profile = load("events: Ir\nfl=a\nfn=f\n1 1\ncfn=g\ncalls=2 1\n1 5\nfl=b\nfn=g\n1 5\n");
         assert_eq!(profile.calls.as_ref().unwrap().totals[0].iter().sum::<i64>(), 6 + 5);
+    }
+
+    /// As pprof writes a call tree: callees have numbers, the parts of the functions have none.
+    #[test]
+    fn callees_with_a_number_are_the_functions_without() {
+        let profile = load(
+            "events: cpu(ms)\nfl=a\nfn=main\n1 0\ncfn=lex [1/2]\ncalls=0 1\n1 10\ncfn=lex [2/2]\ncalls=0 1\n2 5\n\
+             fn=lex\n1 10\n2 5\n",
+        );
+        let lines = drawn(&profile);
+        assert!(
+            lines.contains(&"lex 15 15 0".to_string()) && lines.contains(&"main 0 15 0".to_string()),
+            "{lines:?}"
+        );
+        let calls = profile.calls.as_ref().unwrap();
+        assert_eq!(
+            calls.callee.iter().map(|&callee| profile.symbols.function_name(callee)).collect::<Vec<_>>(),
+            ["lex"; 2]
+        );
+    }
+
+    #[test]
+    fn a_callee_without_a_part_costs_what_its_callers_say() {
+        let profile = load(
+            "events: Ir\nfl=a\nfn=f\n1 10\ncfn=gone\ncalls=2 1\n1 4\nfn=g\n1 10\ncfn=gone\ncalls=1 1\n1 3\n",
+        );
+        assert_eq!(drawn(&profile)[..3], ["f 10 14 0", "gone 0 7 3", "g 10 13 0"]);
     }
 
     #[test]

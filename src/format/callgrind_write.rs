@@ -1,5 +1,7 @@
 //! Writes callgrind's format: the self cost of each line of each function, and the cost of its calls.
 //!
+//! The metric that is shown comes first, since readers show the first one by default.
+//!
 //! Stacks themselves are lost. A call that occurs several times in a stack counts once for that stack. Stacks
 //! do not tell how often a function was called, so every call count is written as 1 and the header says so:
 //! after `calls=0`, `callgrind_annotate` would treat the cost of the call as self cost.
@@ -31,10 +33,12 @@ pub(super) static WRITER: Writer = Writer {
 /// The header text for profiles without call counts.
 pub(super) const UNCOUNTED: &str = "calls: not counted";
 
-fn write(profile: &Profile, _metric: usize, out: &mut dyn Write) -> io::Result<Vec<String>> {
+fn write(profile: &Profile, metric: usize, out: &mut dyn Write) -> io::Result<Vec<String>> {
+    let mut metrics: Vec<usize> = (0..profile.meta.metrics.len()).collect();
+    metrics.sort_by_key(|&other| other != metric);
     let graph = match &profile.calls {
-        Some(calls) => Graph::of_calls(profile, calls),
-        None => Graph::of_stacks(profile),
+        Some(calls) => Graph::of_calls(profile, calls, metrics),
+        None => Graph::of_stacks(profile, metrics),
     };
     writeln!(out, "# callgrind format\nversion: 1")?;
     if profile.calls.is_none() {
@@ -135,10 +139,9 @@ fn add(sums: &mut Vec<i64>, values: &[i64]) {
 }
 
 impl Graph {
-    fn of_calls(profile: &Profile, calls: &CallTable) -> Graph {
+    fn of_calls(profile: &Profile, calls: &CallTable, mut metrics: Vec<usize>) -> Graph {
         let functions = &profile.symbols.functions;
-        let metrics: Vec<usize> =
-            (0..profile.meta.metrics.len()).filter(|&metric| Some(metric) != calls.calls_metric).collect();
+        metrics.retain(|&metric| Some(metric) != calls.calls_metric);
         let mut nodes = Column::filled(Node::default(), functions.len());
         let pick = |columns: &[Vec<i64>], row: usize| -> Vec<i64> {
             metrics.iter().map(|&metric| columns[metric][row]).collect()
@@ -171,8 +174,7 @@ impl Graph {
         Graph { metrics, nodes }
     }
 
-    fn of_stacks(profile: &Profile) -> Graph {
-        let metrics: Vec<usize> = (0..profile.meta.metrics.len()).collect();
+    fn of_stacks(profile: &Profile, metrics: Vec<usize>) -> Graph {
         let nodes = Column::filled(Node::default(), profile.symbols.functions.len());
         let mut graph = Graph { metrics, nodes };
         let sums: Vec<_> = graph.metrics.iter().map(|&metric| positive_by_stack(profile, metric)).collect();
@@ -180,6 +182,10 @@ impl Graph {
         for stack in profile.stacks.ids() {
             for (value, sums) in values.iter_mut().zip(&sums) {
                 *value = sums[stack];
+            }
+            // Stacks that cost nothing in these metrics: those of allocations that are no longer in use.
+            if values.iter().all(|&value| value == 0) {
+                continue;
             }
             graph.add_stack(&profile.symbols, profile.stacks.frames(stack), &values);
         }
@@ -291,6 +297,27 @@ mod tests {
         assert_eq!(profile.meta.metrics[0].total, 7);
         assert_eq!(calls.totals[0].iter().sum::<i64>(), 7 + 5);
         assert_eq!(calls.edge_values[0], [5]);
+    }
+
+    #[test]
+    fn what_costs_nothing_is_left_out() {
+        let profile = load(&written(&from_picture("main;work 5 0\nmain;gone 0 0")));
+        let functions = profile.symbols.functions.ids();
+        let names: Vec<_> = functions.map(|id| profile.symbols.function_name(id)).collect();
+        assert_eq!(names, ["main", "work"]);
+    }
+
+    /// What is read back shows the metric and the functions that the profile written shows.
+    #[test]
+    fn the_metric_shown_comes_first() {
+        let profile = from_picture("main;work 5 0\nmain;old 0 7");
+        let mut bytes = Vec::new();
+        write(&profile, 1, &mut bytes).unwrap();
+        let again = load(std::str::from_utf8(&bytes).unwrap());
+        let metrics: Vec<_> = again.meta.metrics.iter().map(|metric| (&*metric.name, metric.total)).collect();
+        let names = [&profile.meta.metrics[1].name, &profile.meta.metrics[0].name];
+        assert_eq!(metrics, [(&**names[0], 7), (&**names[1], 5), ("calls", 0)]);
+        assert_eq!(again.meta.default_metric, 0);
     }
 
     #[test]

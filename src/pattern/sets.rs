@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::bytes::{Regex, RegexBuilder};
 
 /// A named set of frames: by the function's full name, or by its file.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ impl Set {
 }
 
 fn is_match(regex: Option<&Regex>, name: &str) -> bool {
-    regex.is_some_and(|regex| regex.is_match(name))
+    regex.is_some_and(|regex| regex.is_match(name.as_bytes()))
 }
 
 /// A name without what profilers add to it. Perf's scripts mark where a frame was found: `_[j]` compiled,
@@ -74,9 +74,14 @@ pub fn is_idle_processor(function: &str) -> bool {
     is_match(IDLE_PROCESSOR.as_ref(), bare(function))
 }
 
-/// The list is a constant and a test compiles it: a regex that does not compile is a missing one.
+/// The list is a constant and a test compiles it: a regex that does not compile is a missing one. Most commands
+/// need one, so that compiling it must not take longer than reading a small profile: `\w` stands for ASCII
+/// only, since all of Unicode takes ten times as long and makes a regex above this limit.
 fn any_of(list: &[&str]) -> Option<Regex> {
-    Regex::new(&format!("^(?:{})", list.join("|"))).ok().filter(|_| !list.is_empty())
+    const MOST_BYTES: usize = 128 << 10;
+    let text = format!("^(?:{})", list.join("|"));
+    let compiled = RegexBuilder::new(&text).unicode(false).size_limit(MOST_BYTES).build();
+    compiled.ok().filter(|_| !list.is_empty())
 }
 
 static IDLE: Set = Set {

@@ -56,8 +56,12 @@ fn is_match(regex: Option<&Regex>, name: &str) -> bool {
 fn bare(function: &str) -> &str {
     let marks = ["_[j]", "_[k]", "_[i]", "_[w]"];
     let function = marks.iter().find_map(|mark| function.strip_suffix(mark)).unwrap_or(function);
+    // First the cheap question: few of a hundred thousand names begin like a library.
+    if !function.starts_with("lib") {
+        return function;
+    }
     let library = [".so.", ".dylib."].iter().find_map(|end| Some(function.find(end)? + end.len()));
-    match library.filter(|_| function.starts_with("lib")) {
+    match library {
         Some(at) => function[at..].trim_start_matches(|c: char| c.is_ascii_digit() || c == '.'),
         None => function,
     }

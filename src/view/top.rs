@@ -107,18 +107,29 @@ fn unmark_idle(subject: &Subject<'_>, metric: usize, keys: &[KeyId], rows: &mut 
         return;
     }
     let (profile, symbols) = (subject.profile, &subject.profile.symbols);
-    let of_functions: Column<FunctionId, bool> = symbols
-        .functions
-        .ids()
-        .map(|function| (symbols.function_name(function), symbols.function_file(function)))
-        .map(|(name, file)| name == "(program)" || waits(name, file))
-        .collect();
+    let mut is_marked = Column::<KeyId, bool>::filled(false, subject.keys.len());
+    for (&key, row) in keys.iter().zip(rows.iter()) {
+        is_marked[key] = row.candidate;
+    }
+    // Few functions are marked, so that few names need to be looked at.
+    let mut of_functions = Column::<FunctionId, Option<bool>>::filled(None, symbols.functions.len());
     let of_stacks = idle_stacks(profile, metric);
     let mut idle = Column::<KeyId, i64>::filled(0, subject.keys.len());
     for (stack, &value) in subject.series[0].enumerate() {
         let Some(&leaf) = profile.stacks.frames(stack).last() else { continue };
-        if of_functions[symbols.frames[leaf].function] || of_stacks.as_ref().is_some_and(|idle| idle[stack]) {
-            idle[subject.keys.of_frame(leaf)] += value;
+        let key = subject.keys.of_frame(leaf);
+        if !is_marked[key] {
+            continue;
+        }
+        let function = symbols.frames[leaf].function;
+        let waits = || {
+            let (name, file) = (symbols.function_name(function), symbols.function_file(function));
+            name == "(program)" || waits(name, file)
+        };
+        if *of_functions[function].get_or_insert_with(waits)
+            || of_stacks.as_ref().is_some_and(|idle| idle[stack])
+        {
+            idle[key] += value;
         }
     }
     for (&key, row) in keys.iter().zip(rows) {

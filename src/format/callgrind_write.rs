@@ -301,7 +301,7 @@ mod tests {
 
     #[test]
     fn what_costs_nothing_is_left_out() {
-        let profile = load(&written(&from_picture("main;work 5 0\nmain;gone 0 0")));
+        let profile = load(&written(&from_notation("main;work 5 0\nmain;gone 0 0")));
         let functions = profile.symbols.functions.ids();
         let names: Vec<_> = functions.map(|id| profile.symbols.function_name(id)).collect();
         assert_eq!(names, ["main", "work"]);
@@ -310,7 +310,7 @@ mod tests {
     /// What is read back shows the metric and the functions that the profile written shows.
     #[test]
     fn the_metric_shown_comes_first() {
-        let profile = from_picture("main;work 5 0\nmain;old 0 7");
+        let profile = from_notation("main;work 5 0\nmain;old 0 7");
         let mut bytes = Vec::new();
         write(&profile, 1, &mut bytes).unwrap();
         let again = load(std::str::from_utf8(&bytes).unwrap());

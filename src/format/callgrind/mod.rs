@@ -428,9 +428,10 @@ impl Reader {
                 values
             };
             self.builder.call_node(function, &with_calls(self.self_values.row(function.index(), events)));
-            let total = match self.defined.contains(&function) {
-                true => self.has_nested.then(|| self.outermost.row(function.index(), events)),
-                false => Some(said_by_callers.row(function.index(), events)),
+            let total = if self.defined.contains(&function) {
+                self.has_nested.then(|| self.outermost.row(function.index(), events))
+            } else {
+                Some(said_by_callers.row(function.index(), events))
             };
             if let Some(total) = total {
                 self.builder.call_total(function, &with_calls(total));

@@ -150,7 +150,7 @@ fn readable(
     Ok((columns.into_iter().map(|(title, _)| title).collect(), rows))
 }
 
-/// A dot a level. A chain of 20,000 calls would be a gigabyte of dots: deeper levels are numbered.
+/// One dot per level. A chain of 20,000 calls would be a gigabyte of dots: deeper levels are numbered.
 fn indent(depth: usize) -> String {
     let dots = "· ".repeat(depth.min(MOST_DOTS));
     if depth > MOST_DOTS { format!("{dots}… {depth} · ") } else { dots }

@@ -93,7 +93,7 @@ fn label_rows(key: &LabelKey) -> Vec<Value> {
     key.values.iter().map(row).collect()
 }
 
-/// A stack, its frames as they stand in collapsed stacks.
+/// A stack, its frames joined as in collapsed stacks.
 fn trace_row(trace: &Trace) -> Value {
     let mut row = json!({ "frames": trace.frames.join(";") });
     for (metric, value) in &trace.values {
@@ -159,7 +159,7 @@ fn graph_rows(graph: &Graph) -> Vec<Value> {
     graph.nodes.iter().map(node).chain(graph.edges.iter().map(edge)).collect()
 }
 
-/// A sequence, its frames as they stand in collapsed stacks.
+/// A sequence, its frames joined as in collapsed stacks.
 fn sequence_row(sequence: &HotSequence) -> Value {
     let callers: Vec<String> =
         sequence.callers.iter().map(|caller| format!("{} {}", caller.name, caller.value)).collect();

@@ -1,4 +1,4 @@
-//! The call graph: one node a function.
+//! The call graph: one node per function.
 
 use serde::Serialize;
 

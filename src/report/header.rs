@@ -31,7 +31,7 @@ pub struct Header {
     /// How the sides of a comparison were made comparable.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub normalize: Option<Normalize>,
-    /// Further metrics that stand beside the first.
+    /// Further metrics, shown next to the first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub metrics: Vec<MetricTotal>,
     /// What was to be marked among the rows.
@@ -41,7 +41,7 @@ pub struct Header {
     /// their callers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub artefacts: Vec<Artefact>,
-    /// What the text header says besides.
+    /// Additional facts for the text header.
     #[serde(skip)]
     pub about: About,
 }
@@ -82,7 +82,7 @@ pub struct Highlight {
     pub names: Vec<Name>,
 }
 
-/// What the header line of the text output says besides the numbers of [`Header`].
+/// Facts for the header line of the text output, in addition to the numbers of [`Header`].
 #[derive(Clone, Debug, Default)]
 pub struct About {
     /// The inputs, as given.
@@ -138,7 +138,7 @@ pub enum TextColumn {
     Package,
 }
 
-/// What the text says of the old side of a comparison, besides [`Base`].
+/// Facts about the old side of a comparison that only text shows, in addition to [`Base`].
 #[derive(Clone, Debug, Default)]
 pub struct BaseAbout {
     /// What is known of its recording.

@@ -7,7 +7,7 @@ use serde::Serialize;
 pub struct Info {
     /// Kind and version of the document.
     pub schema: &'static str,
-    /// One entry an input.
+    /// One entry per input.
     pub inputs: Vec<InfoInput>,
     /// Name of the format (the first input's).
     pub format: String,
@@ -32,7 +32,7 @@ pub struct Info {
     pub functions: u64,
     /// Depths of the stacks.
     pub depth: Depth,
-    /// Label keys, and on how many samples each stands.
+    /// Label keys, and how many samples carry each.
     pub labels: Vec<InfoLabel>,
     /// Names of the threads.
     pub threads: Vec<String>,
@@ -40,12 +40,12 @@ pub struct Info {
     pub comments: Vec<String>,
     /// What was odd about the input.
     pub warnings: Vec<String>,
-    /// What the text says besides.
+    /// Additional facts for text output.
     #[serde(skip)]
     pub about: InfoAbout,
 }
 
-/// What the text of `info` says besides.
+/// Facts that only the text of `info` shows.
 #[derive(Clone, Debug, Default)]
 pub struct InfoAbout {
     /// The compressions of the first input, outermost first.
@@ -110,7 +110,7 @@ pub struct InfoMetric {
     pub samples: u64,
     /// How much of the metric lies between two samples.
     pub period: Option<i64>,
-    /// Whether views show it unless told otherwise.
+    /// Whether views show it by default.
     pub default: bool,
     /// What all its values are multiples of, as in [`MetricName`](crate::report::MetricName).
     #[serde(skip)]

@@ -56,7 +56,7 @@ pub struct SourceLine {
     /// The value of the samples whose leaf stands at this line.
     #[serde(rename = "self")]
     pub self_value: i64,
-    /// The value of the samples on whose stack this line stands, once a sample.
+    /// The value of the samples on whose stack this line stands, once per sample.
     pub total: i64,
     /// The old side of a comparison, whose lines are counted in its own source.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -10,7 +10,7 @@ pub struct Top {
     /// What it is about.
     #[serde(flatten)]
     pub header: Header,
-    /// A row a function, in the order asked for.
+    /// One row per function, in the requested order.
     pub rows: Vec<TopRow>,
 }
 

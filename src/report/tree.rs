@@ -24,7 +24,7 @@ pub struct Tree {
     pub direction: Direction,
     /// The nodes, depth first: flat, since real stacks are deeper than JSON readers nest.
     pub rows: Vec<TreeRow>,
-    /// For the text: how many rows at the outermost were cut.
+    /// For the text: how many top-level rows were cut.
     #[serde(skip)]
     pub cut: u64,
     /// For the text: the smallest share, in percent, that a row had to have.
@@ -44,7 +44,7 @@ impl Tree {
 /// A node of a tree.
 #[derive(Clone, Debug, Serialize)]
 pub struct TreeRow {
-    /// Distance from the row it belongs to at the outermost.
+    /// The number of rows above it, up to the top-level row.
     pub depth: u32,
     /// Index of the row above it.
     pub parent: Option<u32>,

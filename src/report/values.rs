@@ -23,7 +23,7 @@ impl Pair {
     }
 }
 
-/// The values of one row: those of the first metric, and of what stands beside it.
+/// The values of one row: those of the first metric, and of the further metrics.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Values {
     /// Self.

@@ -7,7 +7,7 @@ use crate::name::{Chain, fit};
 pub(super) struct NameWidth {
     /// The columns that names have, where there is a limit.
     pub(super) columns: Option<usize>,
-    /// Where all names are to be shown: the columns from which on they stand below each other.
+    /// With `--chains full`, the width beyond which names are listed one per line.
     pub(super) full: Option<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! Numbers of two sides beside each other: new, old, and what changed.
+//! Comparisons with a baseline: new value, old value and change in adjacent columns.
 
 use crate::name::{display_width, fit};
 use crate::output::headline;
@@ -28,7 +28,7 @@ pub(super) fn base_line(header: &Header, style: &Style) -> Result<Option<TextLin
     Ok(Some(TextLine::new(format!("{BASE}{inputs}{dot}{rest}"), Emphasis::None)))
 }
 
-/// What stands before the inputs of the old side.
+/// The word before the inputs of the old side.
 const BASE: &str = "base ";
 
 /// Titles of the columns of one value: its new, its old, what changed, and that in percent of the old
@@ -97,12 +97,12 @@ pub(super) fn old(values: &Values) -> Pair {
     values.old.unwrap_or_default()
 }
 
-/// Whether something is on one side only, behind its name.
+/// The suffix of a name that is on one side only: ` (new)` or ` (removed)`.
 pub(super) fn side_only(values: &Values) -> &'static str {
     on_one_side(Pair { self_value: values.self_value, total: values.total }, old(values))
 }
 
-/// The same of a new and an old side.
+/// The suffix of a name with these values on the new and the old side.
 pub(super) fn on_one_side(new: Pair, old: Pair) -> &'static str {
     match ((new.self_value, new.total), (old.self_value, old.total)) {
         ((0, 0), _) => " (removed)",

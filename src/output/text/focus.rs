@@ -93,7 +93,7 @@ struct FocusLine {
     numbers: Vec<String>,
     prefix: &'static str,
     name: String,
-    /// What stands behind the name.
+    /// The text after the name, such as its file.
     beside: String,
     emphasis: Emphasis,
 }
@@ -219,7 +219,7 @@ impl FocusText<'_> {
         lines
     }
 
-    /// The functions meant, each by itself.
+    /// The matching functions, one row each.
     fn matches(&self) -> Vec<TextLine> {
         let matches = &self.focus.matches;
         let shown = matches.len().min(MOST_MATCHES);
@@ -253,5 +253,5 @@ impl FocusText<'_> {
     }
 }
 
-/// How many of the functions meant are listed.
+/// The maximum number of matching functions that are listed.
 const MOST_MATCHES: usize = 20;

@@ -93,7 +93,7 @@ impl GraphText<'_> {
         ["TOTAL"].iter().chain(shares).map(ToString::to_string).collect()
     }
 
-    /// A value and its shares, or beside an old side what it was and how it changed.
+    /// A value and its shares; in a comparison its old value and the change.
     fn value(&self, value: i64, old: Option<i64>) -> Vec<String> {
         let header = &self.graph.header;
         if let Some(base) = &header.base {

@@ -90,7 +90,7 @@ impl HotText<'_> {
         ["TOTAL"].iter().chain(shares).map(ToString::to_string).collect()
     }
 
-    /// A value and its shares, or beside an old side what it was and how it changed.
+    /// A value and its shares; in a comparison its old value and the change.
     fn value(&self, value: i64, old: Option<Pair>) -> Vec<String> {
         let header = &self.hot.header;
         if let Some(base) = &header.base {
@@ -271,12 +271,12 @@ pub(in crate::output) fn shares_of_callers(sequence: &HotSequence) -> Vec<(&str,
     sequence.callers.iter().map(|caller| (&*caller.name, share(caller))).collect()
 }
 
-/// Whether a row of a comparison is on one side only, behind its name.
+/// The suffix of a row that is on one side of a comparison only.
 fn side_only(self_value: i64, total: i64, old: Option<Pair>) -> &'static str {
     old.map_or("", |old| comparison::on_one_side(Pair { self_value, total }, old))
 }
 
-/// The steps that share a line: those that only pass on what they were given.
+/// Groups the steps that share a line because their numbers are the same.
 fn groups(path: &[PathStep]) -> Vec<&[PathStep]> {
     let passes_on = |a: &PathStep, b: &PathStep| {
         let old = |step: &PathStep| step.old.map_or((0, 0), |old| (old.self_value, old.total));
@@ -295,7 +295,7 @@ fn whole_percent(part: i64, whole: i64) -> String {
     }
 }
 
-/// What stands in front of what belongs to the line above.
+/// The indent of a line that continues the one above.
 const INDENT: &str = "  ";
 
 /// A path of more rows has its middle cut.

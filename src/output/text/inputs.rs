@@ -1,4 +1,4 @@
-//! Several inputs of `info`: a row each.
+//! The inputs of `info`, one row per input.
 
 use crate::name::{clean, fit};
 use crate::output::text::Style;
@@ -7,7 +7,7 @@ use crate::output::text::table::{Emphasis, Grid, TextLine, TextTable};
 use crate::report::{Info, InfoInput};
 use crate::unit::{self, Scale, Unit};
 
-/// A row an input: what it has of the metric explained, how long and when it was recorded.
+/// One row per input: its total of the explained metric, its duration, and when it was recorded.
 pub(super) fn lines(info: &Info, style: &Style) -> Vec<TextLine> {
     let mut titles = titles(info);
     let last = titles.pop().unwrap_or_default();

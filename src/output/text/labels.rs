@@ -1,4 +1,4 @@
-//! Labels as text: a line a key, its values below.
+//! Labels as text: one line per key, its values below.
 
 use crate::name::{clean, fit};
 use crate::output::text::Style;

@@ -4,8 +4,8 @@ use crate::name::{display_width, fit};
 use crate::output::text::Style;
 use crate::output::text::table::{Emphasis, Grid, TextLine, cut, wrap};
 
-/// Columns that go where there is no room for them, the first to go first: shares can be told from values,
-/// an old value from the new one and the change. What is not named here goes last, from the right on; the
+/// The columns that are dropped first on a narrow terminal, in this order: shares follow from values, an old
+/// value from the new one and the change. Columns not listed here are dropped last, from right to left; the
 /// first column always stays.
 const FIRST_TO_GO: [&str; 18] = [
     "%SHOWN",

@@ -1,7 +1,7 @@
 //! Text for the terminal, the form that people look at all day.
 //!
 //! Numbers first and right-aligned, the name last, so that a shortened name never moves a number;
-//! one unit a column, written on each number; no boxes. Into a pipe nothing is shortened.
+//! one unit per column, written on each number; no boxes. Names are never shortened in a pipe.
 
 mod chains;
 mod comparison;
@@ -40,7 +40,7 @@ use crate::output::text::table::TextLine;
 use crate::report::{Artefact, Header, Report};
 use crate::unit::{IncompatibleUnits, Unit, share};
 
-/// How text is to look.
+/// Options for text output.
 #[derive(Clone, Debug)]
 pub struct Style {
     /// Columns of the terminal; `None` in a pipe, where nothing is shortened.
@@ -75,7 +75,7 @@ impl Style {
         self.width.unwrap_or(PIPE_WIDTH)
     }
 
-    /// What there is room for beside the values of several metrics.
+    /// What else fits next to the values of several metrics.
     fn beside_values(&self, metrics: usize) -> ValueExtras {
         let room = self.width.filter(|_| metrics > 1).unwrap_or(usize::MAX).saturating_sub(NAMES) / metrics;
         ValueExtras { other: room >= 2 * VALUE, share: room >= 3 * VALUE }
@@ -87,10 +87,10 @@ impl Style {
     }
 }
 
-/// What stands beside the value of a metric.
+/// What is shown next to the value of a metric.
 #[derive(Clone, Copy, Debug)]
 struct ValueExtras {
-    /// The other value: total beside self, or self beside total.
+    /// The other value: total next to self, or self next to total.
     other: bool,
     /// The shares.
     share: bool,

@@ -1,4 +1,4 @@
-//! What stands behind the numbers in the flat view: mark, name, and columns of words.
+//! The text columns of the flat view, to the right of the numbers: mark, name, file, line, package.
 
 use crate::name::{clean, display_width, fit, package, split_shown};
 use crate::output::text::Style;
@@ -7,17 +7,17 @@ use crate::output::text::names::{DisplayNames, short_file};
 use crate::output::text::table::{TextLine, pad};
 use crate::report::{Header, TextColumn, Top, TopRow};
 
-/// The rest of each line: mark, name, and what stands behind it, such as the file where there is room.
+/// The text columns of `top`: mark and name, then columns such as FILE where they fit.
 pub(super) struct NameColumns<'t> {
     rows: &'t [TopRow],
     header: &'t Header,
     names: &'t DisplayNames,
     style: &'t Style,
-    /// The columns behind the name, and how wide they are.
+    /// The columns after the name, and their widths.
     columns: Vec<(TextColumn, usize)>,
-    /// The width of mark and name: what the longest needs, or what the others leave.
+    /// The width of mark and name: that of the longest name, or what the other columns leave.
     name: usize,
-    /// The titles of the columns asked for that there is no room for, and the columns that they need.
+    /// The titles of the requested columns that do not fit, and the terminal width they need.
     left_out: (Vec<String>, usize),
 }
 
@@ -38,7 +38,7 @@ impl<'t> NameColumns<'t> {
         };
         let mut columns: Vec<(TextColumn, usize)> =
             wanted.iter().map(width).filter(|(_, width)| *width > 0).collect();
-        // What does not leave the name its columns goes, the last first.
+        // Columns that would leave too little for the name are dropped, the last one first.
         let mut left_out = (Vec::new(), 0);
         let least = |columns: &[(TextColumn, usize)]| -> usize {
             columns.iter().map(|(_, width)| GAP + *width.min(&LEAST_TEXT)).sum()
@@ -52,7 +52,7 @@ impl<'t> NameColumns<'t> {
         if about.columns.is_empty() {
             left_out.0.clear();
         }
-        // At least half of the room is the name's, the rest is shared.
+        // The name gets at least half of the width; the other columns share the rest.
         let most = (room / 2 / columns.len().max(1)).saturating_sub(GAP).max(LEAST_TEXT);
         for (_, width) in &mut columns {
             *width = most.min(*width);
@@ -75,7 +75,7 @@ impl<'t> NameColumns<'t> {
         }
     }
 
-    /// Says which columns there is no room for.
+    /// The note that lists the columns that do not fit.
     pub(super) fn note(&self) -> Option<TextLine> {
         let (left_out, wanted) = &self.left_out;
         note(left_out, *wanted)
@@ -132,7 +132,7 @@ fn title_of(column: TextColumn) -> &'static str {
     }
 }
 
-/// What stands behind the name of a row.
+/// The text of a row in a column after the name.
 fn cell(row: &TopRow, column: TextColumn, style: &Style) -> String {
     let file = row.file.as_deref().unwrap_or_default();
     match column {
@@ -148,20 +148,20 @@ fn cell(row: &TopRow, column: TextColumn, style: &Style) -> String {
     }
 }
 
-/// Blanks between the texts of a line.
+/// The gap between two columns.
 const BETWEEN: &str = "  ";
 
-/// How many they are.
+/// The width of the gap.
 const GAP: usize = BETWEEN.len();
 
-/// Columns of the mark before a name.
+/// The width of the mark before a name.
 const MARK: usize = 2;
 
-/// In a pipe, columns of words begin behind this many columns at the latest.
+/// In a pipe, longer names push the columns after them to the right instead of widening every row.
 const WIDEST_NAME: usize = 80;
 
-/// What stands behind a name gets at most this many columns.
+/// The maximum width of a column after the name.
 const MOST_TEXT: usize = 32;
 
-/// And at least so many, where it has as many.
+/// The minimum width of a column whose texts are at least this wide.
 const LEAST_TEXT: usize = 12;

@@ -1,4 +1,4 @@
-//! Names as they stand on the screen.
+//! Names as they are displayed.
 
 use std::cell::RefCell;
 
@@ -58,7 +58,7 @@ impl DisplayNames {
     }
 }
 
-/// The end of a path that tells files apart: folder and file.
+/// The last two components of a path: folder and file.
 pub(in crate::output) fn short_file(file: &str) -> String {
     let parts: Vec<&str> = file.rsplitn(3, ['/', '\\']).collect();
     let short = match parts[..] {

@@ -9,7 +9,7 @@ use crate::output::text::table::{Emphasis, Grid, TextLine, TextTable};
 use crate::report::{Top, TopRow};
 use crate::unit::{self, IncompatibleUnits};
 
-/// A row a function: what one of its events costs, and how many there are.
+/// One row per function: the mean cost of its events, and their number.
 pub(super) fn lines(top: &Top, counts: &str, style: &Style) -> Result<Vec<TextLine>, IncompatibleUnits> {
     let rows: Vec<Means> = top.rows.iter().map(Means::of).collect();
     let largest = rows.iter().flat_map(|row| [row.own, row.total]).flatten().map(i64::unsigned_abs).max();

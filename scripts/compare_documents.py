@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Compares what two builds of prof print, command by command, on every profile below some folders.
+"""Compares the output of two builds of prof, command by command, on every profile below some folders.
 
     scripts/compare_documents.py OLD_PROF NEW_PROF FOLDER...
 
 Runs the commands below with both builds on each readable file and compares standard output and the exit code byte by byte.
-Prints a line per difference and a closing count; the exit code is 1 if anything differs. Keys that only the new build
+Prints one line per difference and a final count; the exit code is 1 if anything differs. Keys that only the new build
 has may be named with `--new-key KEY`: they are removed from its JSON before the comparison.
 """
 
@@ -72,7 +72,7 @@ def same(old, new, keys):
 
 
 def compare(path, args):
-    """The commands whose documents differ, and how many were compared."""
+    """Returns the commands whose output differs, and how many were compared."""
     code, top = run(args.old, ["top", "-f", "json", "-n", "1", path])
     rows = json.loads(top).get("rows") if code == 0 else None
     function = rows[0]["name"] if rows else "main"

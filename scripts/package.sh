@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Builds a release with its man pages and completions, as target/dist/prof-VERSION-TARGET.tar.gz, and as a Debian
-# package too where cargo-deb is installed (cargo install cargo-deb).
+# Builds a release with man pages and completions as target/dist/prof-VERSION-TARGET.tar.gz, and as a Debian
+# package if cargo-deb is installed (cargo install cargo-deb).
 #
 #   scripts/package.sh                               for this machine
 #   scripts/package.sh x86_64-unknown-linux-musl     static, for any Linux
 #
-# Man pages and completions come from the program itself, so the target has to run on this machine.
+# The program itself writes its man pages and completions, so it has to run on this machine.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,7 +13,7 @@ host=$(rustc -vV | sed -n 's/^host: //p')
 target=${1:-$host}
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
 
-# Without --target a build for this machine is the usual one, which may be there already.
+# A build without --target may already exist for this machine.
 for_target=()
 program=target/release/prof
 if [[ $target != "$host" ]]; then
@@ -23,7 +23,7 @@ fi
 cargo build --release --locked "${for_target[@]}"
 case $target in *windows*) program=$program.exe ;; esac
 
-# The same place for every target: the list of assets in Cargo.toml names it.
+# The list of assets in Cargo.toml refers to this folder, whatever the target.
 assets=target/assets
 rm -rf "$assets"
 mkdir -p "$assets"

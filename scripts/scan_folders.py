@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Runs `prof top` on every file below some folders: files that mostly are no profiles.
+"""Runs `prof top` on every file below some folders, most of which are not profiles.
 
     scripts/scan_folders.py target/release/prof /usr/lib /usr/share/doc
 
-Each has to end with 0, or with 2 and a short message, within a second of processor time. Prints what does
-not, and how many of each there were.
+Each run has to exit with 0, or with 2 and a short message, within a second of CPU time. Prints the runs that do not,
+and a count per exit code.
 """
 
 import os
@@ -15,7 +15,7 @@ import threading
 from collections import Counter
 
 LARGEST = 1 << 20  # bytes
-LONGEST = 1.0  # seconds of processor time
+LONGEST = 1.0  # seconds of CPU time
 HANG = 60  # seconds
 MESSAGE = 1500  # bytes
 
@@ -30,7 +30,7 @@ def files(folders):
 
 
 def run(prof, path):
-    """Exit code (negative for a signal), processor seconds, what was said."""
+    """Returns the exit code (negative for a signal), the CPU seconds, and the messages."""
     with tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(
             [prof, "top", "-n", "3", path], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors
@@ -57,7 +57,7 @@ def main():
         if seconds > LONGEST:
             wrong.append(f"{seconds:.2f} s")
         if len(message) > MESSAGE or b"panicked" in message or (code == 2 and not message.startswith(b"error: ")):
-            wrong.append(f"{len(message)} bytes said")
+            wrong.append(f"message of {len(message)} bytes")
         if code == 0:
             print("read:", path, flush=True)
         if wrong:

@@ -1,4 +1,4 @@
-//! The arguments that commands share.
+//! Arguments that several commands share.
 
 use std::cell::Cell;
 use std::io::{self, IsTerminal};
@@ -19,7 +19,7 @@ use crate::tree::By;
 use crate::unit::Unit;
 use crate::view::Sort;
 
-/// What all counting views share.
+/// Options that every view of a profile shares.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ViewArgs {
     #[command(flatten)]
@@ -36,10 +36,10 @@ pub(crate) struct ViewArgs {
     pub(crate) wording: WordingArgs,
 }
 
-/// Inputs, and which of their values to show.
+/// The inputs, and which of their metrics to show.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct InputArgs {
-    /// Profiles: paths, folders, or `-` for standard input
+    /// Profiles to read: paths, folders, or `-` for standard input
     #[arg(value_name = "PROFILE", help_heading = None, value_hint = ValueHint::AnyPath)]
     pub(crate) profiles: Vec<String>,
     /// Metric to show, by name or number
@@ -48,16 +48,16 @@ pub(crate) struct InputArgs {
         add = ArgValueCompleter::new(completion::metrics)
     )]
     pub(crate) metrics: Vec<String>,
-    /// Read the input as this format, whatever it looks like
+    /// Read the input as FORMAT instead of detecting its format
     #[arg(long, value_name = "FORMAT", add = ArgValueCompleter::new(completion::formats))]
     pub(crate) input_format: Option<String>,
-    /// Leave out inputs that cannot be read, and say how many
+    /// Skip inputs that cannot be read, and report how many were skipped
     #[arg(long)]
     pub(crate) skip_broken: bool,
-    /// Most memory that profiles may take, or rows, such as 2GiB [default: half of the machine's]
+    /// Memory limit for profiles and rows, such as 2GiB [default: half of the machine's memory]
     #[arg(long, value_name = "SIZE", value_parser = memory::size)]
     pub(crate) max_memory: Option<u64>,
-    /// Print no warnings
+    /// Do not print warnings and notes
     #[arg(short, long)]
     pub(crate) quiet: bool,
     /// Print how long each step took
@@ -68,27 +68,26 @@ pub(crate) struct InputArgs {
 }
 
 impl InputArgs {
-    /// The files that are read: the profiles, and the binaries that give names to their addresses.
+    /// All files that are read: the profiles, and the binaries that supply names for their addresses.
     pub(crate) fn files(&self) -> anyhow::Result<Vec<PathBuf>> {
         let profiles = paths::names(&self.profiles)?.into_iter().map(PathBuf::from);
         Ok(profiles.chain(self.symbols.binaries().iter().cloned()).collect())
     }
 
-    /// What is to be loaded, and how much memory that may take.
+    /// Adds the memory limit to what a command needs to load.
     pub(crate) fn within_memory(&self, needs: LoadOptions) -> LoadOptions {
         LoadOptions { budget: memory::budget(self.max_memory), ..needs }
     }
 }
 
-/// What the nodes are.
+/// Options that choose what a row or a node stands for.
 #[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = None)] // Or the heading of the arguments before would go on.
+#[command(next_help_heading = None)] // Otherwise the heading of the preceding arguments would carry over.
 pub(crate) struct NodeArgs {
-    /// What to tell apart:
-    /// function, name, line, file, package, mapping, address or label:KEY
+    /// Group by function, name, line, file, package, mapping, address or label:KEY
     #[arg(
         short = 'g', long, value_name = "KIND", default_value = "function", alias = "granularity",
-        value_parser = by, verbatim_doc_comment
+        value_parser = by
     )]
     pub(crate) by: By,
     /// Same as --by line
@@ -103,7 +102,7 @@ pub(crate) struct NodeArgs {
 }
 
 impl NodeArgs {
-    /// What the nodes are.
+    /// What a row or a node stands for.
     pub(crate) fn by(&self) -> By {
         match self {
             NodeArgs { lines: true, .. } => By::Line,
@@ -114,7 +113,7 @@ impl NodeArgs {
     }
 }
 
-/// Reads what `--by` takes; pprof's plurals are accepted.
+/// Parses the value of `--by`. The plural forms of pprof are accepted too.
 fn by(text: &str) -> Result<By, String> {
     if let Some(key) = text.strip_prefix("label:").filter(|key| !key.is_empty()) {
         return Ok(By::Label(key.to_string()));
@@ -131,47 +130,47 @@ fn by(text: &str) -> Result<By, String> {
     }
 }
 
-/// Which rows, and in which order.
+/// Options that choose the rows and their order.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = None)]
 pub(crate) struct RowArgs {
-    /// Order: self, total, children, name, delta, old, new; a list of keys, `-` reverses
+    /// Sort by self, total, children, name, delta, old or new; a comma-separated list, `-KEY` reverses
     #[arg(short, long, value_name = "KEYS", allow_hyphen_values = true)]
     pub(crate) sort: Option<Sort>,
     #[command(flatten)]
     pub(crate) cut: CutArgs,
 }
 
-/// Which rows, where their order is given.
+/// Options that choose the rows of a view whose order is fixed.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = None)]
 pub(crate) struct CutArgs {
     #[command(flatten)]
     pub(crate) most: LimitArgs,
-    /// Cut rows under this share of what is shown, in percent
+    /// Hide rows below this share of what is shown, in percent
     #[arg(long, value_name = "P", value_parser = percent)]
     pub(crate) min_share: Option<f64>,
 }
 
-/// How many rows.
+/// The option that limits the number of rows.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = None)]
 pub(crate) struct LimitArgs {
-    /// How many rows at most; 0 for all
+    /// Show at most N rows; 0 for all
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<usize>,
 }
 
-/// A share in percent, with or without its sign.
+/// Parses a share in percent, with or without the percent sign.
 pub(crate) fn percent(text: &str) -> Result<f64, String> {
     match text.trim_end_matches('%').parse::<f64>() {
-        // `.abs()` for `-0`, which would be printed with its sign.
+        // `-0` would be printed with its sign.
         Ok(share) if (0.0..=100.0).contains(&share) => Ok(share.abs()),
-        _ => Err("expected a number of percent from 0 to 100".to_string()),
+        _ => Err("expected a percentage from 0 to 100".to_string()),
     }
 }
 
-/// What costs are relative to.
+/// Parses the value of `--normalize`.
 pub(crate) fn normalize(text: &str) -> Result<Normalization, String> {
     let wrong = || "expected core, total, none, or per=OLD,NEW such as per=1000,1200".to_string();
     match text {
@@ -194,7 +193,7 @@ pub(crate) fn normalize(text: &str) -> Result<Normalization, String> {
 }
 
 impl LimitArgs {
-    /// The limit asked for, or `text` where text is written and nothing was asked for.
+    /// The limit given; otherwise `text` for text and Markdown, and no limit for other formats.
     pub(crate) fn limit_or(&self, layout: &LayoutArgs, text: usize) -> Option<usize> {
         let default = || if layout.format.is_for_people() { layout.rows_or(text) } else { 0 };
         Some(self.limit.unwrap_or_else(default)).filter(|&limit| limit > 0)
@@ -202,60 +201,60 @@ impl LimitArgs {
 }
 
 impl CutArgs {
-    /// The smallest share asked for, or `text` where text is written and nothing was asked for.
+    /// The smallest share given; otherwise `text` for text and Markdown, and 0 for other formats.
     pub(crate) fn min_share_or(&self, layout: &LayoutArgs, text: f64) -> f64 {
         self.min_share.unwrap_or(if layout.format.is_for_people() { text } else { 0.0 })
     }
 }
 
-/// How the report looks and where it goes.
+/// Options for the form of the report and where it is written.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = None)]
 pub(crate) struct LayoutArgs {
-    /// Form of the report
+    /// Output format
     #[arg(short, long, value_name = "F", default_value = "text")]
     pub(crate) format: OutputFormat,
-    /// Write the report to a file
+    /// Write the report to this file
     #[arg(short, long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
-    /// Lay text out for this many columns
+    /// Wrap text at N columns [default: the width of the terminal]
     #[arg(long, value_name = "N")]
     pub(crate) width: Option<usize>,
-    /// When to colour
+    /// When to use colours
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: ColorChoice,
-    /// Whether text longer than the screen is shown by $PAGER
+    /// When to show text longer than the screen in $PAGER
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub(crate) pager: PagerChoice,
-    /// Replace the output file even if it is a profile (but never an input)
+    /// Overwrite the output file even if it is a profile (but never an input)
     #[arg(long)]
     pub(crate) force: bool,
-    /// How many rows fit the screen, where there is one; taken by a view whose number of rows is not given.
+    /// The number of rows that fit the screen, if there is one. A view takes it when no limit was given.
     #[arg(skip)]
     pub(crate) rows: Cell<Option<usize>>,
 }
 
 impl LayoutArgs {
-    /// How many rows text has by default: what fits the screen, else `text`.
+    /// The default number of rows: as many as fit the screen, or `text` if there is none.
     pub(crate) fn rows_or(&self, text: usize) -> usize {
         self.rows.take().unwrap_or(text)
     }
 
-    /// That of a picture, which has neither columns nor a pager.
+    /// The layout of a picture, which has neither columns nor a pager.
     pub(crate) fn of_picture(output: Option<PathBuf>, force: bool) -> Self {
         let (format, color, pager) = (OutputFormat::Text, ColorChoice::Never, PagerChoice::Never);
         LayoutArgs { format, output, width: None, color, pager, force, rows: Cell::default() }
     }
 
-    /// Whether a pager may show what is written to a terminal.
+    /// Whether the output may be shown in a pager.
     pub(crate) fn may_page(&self) -> bool {
         self.format == OutputFormat::Text && self.pager == PagerChoice::Auto && io::stdout().is_terminal()
     }
 }
 
-/// Options that all views share and that say nothing here: accepted, since scripts give every view the same.
+/// Options without effect on this command, accepted because scripts pass the same options to every view.
 #[derive(Args, Clone, Debug)]
-pub(crate) struct UnheededArgs {
+pub(crate) struct IgnoredArgs {
     #[arg(long, hide = true)]
     names: Option<NamesChoice>,
     #[arg(long, hide = true)]
@@ -264,70 +263,70 @@ pub(crate) struct UnheededArgs {
     pager: Option<PagerChoice>,
 }
 
-/// How values and names are written; by default as fits them.
+/// Options for how values and names are written.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = None)]
 pub(crate) struct WordingArgs {
     #[command(flatten)]
     pub(crate) unit: UnitArgs,
-    /// Whether names lose import paths, generic arguments and parameters [default: short on a terminal]
+    /// Print names short (without import paths, generic arguments and parameters) or in full [default: short on a terminal]
     #[arg(long, value_name = "HOW")]
     pub(crate) names: Option<NamesChoice>,
 }
 
-/// The unit of values.
+/// The option for the unit of values.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = None)]
 pub(crate) struct UnitArgs {
-    /// Unit of the values: auto, or one of the same kind [default: auto]
+    /// Print values in unit U, such as ms or MiB [default: auto]
     #[arg(long, value_name = "U")]
     unit: Option<String>,
 }
 
 impl UnitArgs {
-    /// The unit asked for; `None` for the one that fits.
+    /// The unit given; `None` for the best fit.
     pub(crate) fn unit(&self) -> Option<Unit> {
         self.unit.as_deref().filter(|unit| *unit != "auto").map(Unit::parse)
     }
 }
 
-/// What `--format` takes.
+/// Values of `--format`.
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OutputFormat {
-    /// For people
+    /// A table to read on a terminal
     Text,
-    /// For scripts
+    /// JSON, complete and with exact values, for scripts
     Json,
-    /// For spreadsheets
+    /// Comma-separated values, for spreadsheets
     Csv,
-    /// For comments and documents
+    /// A Markdown table, for comments and documents
     Markdown,
     /// Annotations for GitHub Actions (diff only)
     Github,
-    /// Test results for build servers (diff only)
+    /// A JUnit test report for CI servers (diff only)
     Junit,
 }
 
 impl OutputFormat {
-    /// Whether people read it, who want the most important rows rather than all.
+    /// Whether the format is read by people, who want the most important rows rather than all of them.
     pub(crate) fn is_for_people(self) -> bool {
         matches!(self, OutputFormat::Text | OutputFormat::Markdown)
     }
 }
 
-/// What `--names` takes.
+/// Values of `--names`.
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NamesChoice {
     /// Without import paths, generic arguments and parameters
     Short,
-    /// As the profile has them
+    /// As they are in the profile
     Full,
 }
 
-/// What `--color` takes.
+/// Values of `--color`.
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ColorChoice {
-    /// On a terminal, unless the environment says otherwise
+    /// On a terminal, unless NO_COLOR or a similar variable is set
     Auto,
     /// Always
     Always,
@@ -335,10 +334,10 @@ pub(crate) enum ColorChoice {
     Never,
 }
 
-/// What `--pager` takes.
+/// Values of `--pager`.
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PagerChoice {
-    /// For text on a terminal
+    /// When text on a terminal is longer than the screen
     Auto,
     /// Never
     Never,

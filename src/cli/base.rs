@@ -1,4 +1,4 @@
-//! `--base OLD`: an old side beside what a view shows.
+//! `--base OLD`: compares what a view shows with an old side.
 
 use std::path::PathBuf;
 
@@ -17,14 +17,14 @@ use crate::transform::{ProfileMetric, align, artefacts, fold_leaves};
 use crate::tree::By;
 use crate::view::{BaseSide, DiffOptions, DiffSides, Sort, about, align_sides, diff};
 
-/// What to show beside.
+/// Options for comparing a view with a baseline.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Comparison")]
 pub(crate) struct BaseArgs {
-    /// Show what changed since these profiles (added up, where there are several)
+    /// Compare with these profiles as the baseline (several are added up)
     #[arg(long, value_name = "OLD", aliases = ["diff-base", "diff_base"], value_hint = ValueHint::AnyPath)]
     base: Vec<String>,
-    /// What makes the old side comparable: core (unchanged code), total, per=OLD,NEW (work done), none
+    /// Rescale the old side by core (unchanged code), total, per=OLD,NEW (work done), or none
     #[arg(long, value_name = "HOW", default_value = "none", requires = "base", value_parser = normalize)]
     normalize: Normalization,
     #[command(flatten)]
@@ -42,18 +42,17 @@ impl BaseArgs {
         self.base.iter().map(PathBuf::from).collect()
     }
 
-    /// The order asked for, or else `default`. One that compares two sides is refused where there is
-    /// only one.
+    /// The order given, or `default`. An order that compares two sides needs an old side.
     pub(crate) fn order(&self, asked: Option<&Sort>, default: Sort) -> Result<Sort> {
         if !self.is_given() && asked.is_some_and(Sort::compares_sides) {
-            let hint = "--base OLD gives the old side";
-            return Err(hinted("--sort: delta, old and new compare two sides, and there is one", hint));
+            let hint = "name the old side with --base OLD";
+            return Err(hinted("--sort: delta, old and new need two sides to compare", hint));
         }
         Ok(asked.cloned().unwrap_or(default))
     }
 
-    /// Lays the old side beside the profile that was loaded, as its second metric.
-    pub(crate) fn lay_beside(
+    /// Loads the old side and adds it to the loaded profile as its second metric.
+    pub(crate) fn add_old_side(
         &self,
         loaded: &mut Loaded,
         args: &ViewArgs,
@@ -63,7 +62,7 @@ impl BaseArgs {
             return Ok(None);
         }
         let [metric] = loaded.metrics[..] else {
-            bail!("--base compares one metric, and --metric was given several times");
+            bail!("--base compares one metric, but --metric was given several times");
         };
         let name = loaded.profile.meta.metrics[metric].name.clone();
         let input = InputArgs { profiles: self.base.clone(), metrics: vec![name], ..args.input.clone() };
@@ -79,16 +78,19 @@ impl BaseArgs {
         let parts = parts.map(|(profile, metric)| ProfileMetric { profile, metric, extra: None });
         let recording = About { combined: old.combined, ..about(&old.profile, old_metric) };
         let mut whole = align(&parts, needs).map_err(|error| {
-            hinted(error.to_string(), format!("--base {} has to match", self.base.join(" ")))
+            hinted(
+                error.to_string(),
+                format!("--base {} must record the same kind of values", self.base.join(" ")),
+            )
         })?;
         let ratio = self.ratio((&old.profile, old_metric), (new, metric))?;
-        // Differences are of scaled sums too, and have to fit like those of the sums themselves.
+        // Differences of scaled sums have to fit 64 bits too.
         let scaled = old.profile.meta.metrics[old_metric].total as f64 * ratio;
         if scaled + new.meta.metrics[metric].total as f64 >= i64::MAX as f64 {
-            let message = format!("the old side, multiplied by {ratio:e}, does not fit 64 bits");
-            return Err(hinted(message, "--normalize none compares the values as they are"));
+            let message = format!("the old side does not fit 64 bits when rescaled by {ratio:e}");
+            return Err(hinted(message, "--normalize none compares the recorded values"));
         }
-        // Units may have become finer, by the same whole number for all values.
+        // The unit may have become finer, which multiplies all values by the same integer.
         let (made, recorded) = (&mut whole.meta.metrics[0], &new.meta.metrics[metric]);
         made.idle = recorded.idle * made.total.checked_div(recorded.total).unwrap_or(1);
         whole.meta.processors = new.meta.processors;
@@ -115,7 +117,7 @@ impl BaseArgs {
         }
     }
 
-    /// What sums of the old side are multiplied by.
+    /// The factor that rescales sums of the old side.
     fn ratio(&self, old: (&Profile, usize), new: (&Profile, usize)) -> Result<f64> {
         let total = |(profile, metric): (&Profile, usize)| profile.meta.metrics[metric].total;
         let ratio = match self.normalize {
@@ -123,8 +125,8 @@ impl BaseArgs {
             Normalization::Per { old, new } => new / old,
             Normalization::Total => total(new) as f64 / total(old) as f64,
             Normalization::Core if new.0.calls.is_some() => {
-                let message = "--normalize core: what code did not change is told from samples of stacks";
-                let hint = "--normalize total compares shares, none the values as they are";
+                let message = "--normalize core needs samples of stacks to find the unchanged code";
+                let hint = "--normalize total compares shares, --normalize none the recorded values";
                 return Err(hinted(message, hint));
             }
             Normalization::Core => {
@@ -134,15 +136,18 @@ impl BaseArgs {
                 let found =
                     diff(&fold_leaves(&whole, &artefacts(&whole)).0, sides, &DiffOptions::new(By::Function))?;
                 if let Some(why) = found.about.untestable {
-                    let hint = "--normalize total compares shares, none the values as they are";
-                    return Err(hinted(format!("what code did not change cannot be told: {why}"), hint));
+                    let hint = "--normalize total compares shares, --normalize none the recorded values";
+                    return Err(hinted(
+                        format!("--normalize core cannot find the unchanged code: {why}"),
+                        hint,
+                    ));
                 }
                 found.header.normalize.map_or(1.0, |normalize| normalize.ratio)
             }
         };
         if !(ratio.is_finite() && ratio > 0.0) {
-            let hint = "--normalize none compares the values as they are";
-            return Err(hinted("a side without samples cannot be made comparable", hint));
+            let hint = "--normalize none compares the recorded values";
+            return Err(hinted("a side without samples cannot be rescaled", hint));
         }
         Ok(ratio)
     }

@@ -1,4 +1,4 @@
-//! Where the binaries are that a profile speaks of, and where their debug information is.
+//! Finds the binaries that a profile refers to, and their debug information.
 
 use std::collections::HashMap;
 use std::env;
@@ -9,56 +9,56 @@ use object::ReadCache;
 
 use crate::binary::{Binary, BuildId, same_build_id};
 
-/// Where distributions put debug information.
+/// The folder where Linux distributions install debug information.
 const SYSTEM_DEBUG: &str = "/usr/lib/debug";
 
-/// Of a folder with more files than this, not every file is looked into for its build id.
+/// The number of files in a folder whose build ID is checked.
 const MOST_FILES: usize = 4096;
 
-/// Where to look for binaries, the surest place first.
+/// The places to look for binaries, in order.
 pub(super) struct Binaries {
-    /// Files and folders that were named on the command line, and the folders of `$PROF_BINARY_PATH`.
+    /// Files and folders from the command line, and the folders of `$PROF_BINARY_PATH`.
     places: Vec<PathBuf>,
-    /// The build ids of the files in each folder, as far as they were needed.
+    /// The build IDs of the files in each folder, filled in when needed.
     ids: HashMap<PathBuf, Vec<(BuildId, PathBuf)>>,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Search {
     /// The binary.
     Found {
         files: Files,
-        /// Whether its build id is the one looked for. Without one in the profile, a file counts as the
+        /// Whether its build ID is the one looked for. Without one in the profile, a file counts as the
         /// binary because the user named it.
         is_proven: bool,
     },
-    /// A file of the same name, which is another binary: its build id is not the one looked for.
+    /// A file of the same name with another build ID.
     Other {
         /// The file.
         path: PathBuf,
-        /// Its build id; `None` where it has none.
+        /// Its build ID, if it has one.
         id: Option<BuildId>,
     },
-    /// A file at the path that the profile names, of which nothing proves that it is the one recorded: the
-    /// profile may come from another machine, and has no build id of it.
+    /// A file at the path in the profile, without proof that it is the one recorded: the profile has no build
+    /// ID for it and may come from another machine.
     Unproven,
     /// Nothing.
     Missing,
 }
 
-/// The files that a binary is made of.
+/// A binary and the files with its debug information.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Files {
     pub(super) binary: PathBuf,
-    /// The file that its debug information was moved to.
+    /// The separate file with its debug information.
     pub(super) debug: Option<PathBuf>,
-    /// The file with what this debug information shares with others.
+    /// The file with debug information that several binaries share.
     pub(super) common: Option<PathBuf>,
 }
 
 impl Binaries {
-    /// Looks at `given` files and folders, then in the folders of `$PROF_BINARY_PATH`.
+    /// Looks in the `given` files and folders, then in the folders of `$PROF_BINARY_PATH`.
     pub(super) fn new(given: &[PathBuf]) -> Self {
         let mut places = given.to_vec();
         if let Some(path) = env::var_os("PROF_BINARY_PATH") {
@@ -67,10 +67,10 @@ impl Binaries {
         Binaries { places, ids: HashMap::new() }
     }
 
-    /// Finds the binary that a profile calls `file` and that has the build id `claimed`, which is empty
-    /// where the profile has none.
+    /// Finds the binary that a profile calls `file` and whose build ID is `claimed`, which is empty if the
+    /// profile has none.
     pub(super) fn find(&mut self, file: &str, claimed: &str) -> Search {
-        // Some recorders write other texts here, which can tell nothing.
+        // Some recorders write something else into this field.
         let is_id =
             claimed.len() >= 8 && claimed.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
         let claimed = if is_id { claimed } else { "" };
@@ -90,7 +90,7 @@ impl Binaries {
             debug.get_or_insert(path);
         }
         match debug {
-            // Without the code itself the debug information still knows what the linker's addresses are.
+            // Debug information has the linker's addresses even without the code itself.
             Some(binary) => {
                 let files = Files { common: common(&binary), binary, debug: None };
                 Search::Found { files, is_proven }
@@ -102,7 +102,7 @@ impl Binaries {
         }
     }
 
-    /// Where a binary may be.
+    /// The paths where a binary may be.
     fn candidates(&mut self, file: &str, claimed: &str) -> Vec<PathBuf> {
         let name = base_name(file);
         let mut paths = Vec::new();
@@ -122,7 +122,7 @@ impl Binaries {
                 paths.extend(by_id(place, claimed));
             }
             if is_file_path(file) {
-                // The folder may be the root of another system.
+                // The folder may be a copy of another system's root.
                 paths.push(place.join(file.trim_start_matches(['/', '\\'])));
                 paths.push(place.join(name));
             }
@@ -137,7 +137,7 @@ impl Binaries {
         paths
     }
 
-    /// The files right in a folder that have a build id.
+    /// The files directly in a folder that have a build ID.
     fn with_id(&mut self, folder: &Path, claimed: &str) -> Vec<PathBuf> {
         let ids = self.ids.entry(folder.to_path_buf()).or_insert_with(|| {
             let mut files: Vec<PathBuf> =
@@ -149,7 +149,7 @@ impl Binaries {
         ids.iter().filter(|(id, _)| same_build_id(claimed, id)).map(|(_, path)| path.clone()).collect()
     }
 
-    /// Looks for the debug information of a binary that has been found, where it is not in the binary.
+    /// Looks for the debug information of a binary, unless the binary contains it.
     fn with_debug(&self, binary: PathBuf, about: &About, found: Option<PathBuf>) -> Files {
         if about.has_lines {
             return Files { common: common(&binary), binary, debug: None };
@@ -180,7 +180,7 @@ impl Binaries {
     }
 }
 
-/// What the headers of a file say.
+/// The information in the headers of a file.
 struct About {
     id: Option<BuildId>,
     has_code: bool,
@@ -188,7 +188,7 @@ struct About {
     debug_link: Option<String>,
 }
 
-/// `None` where the file is no binary, or is not there.
+/// `None` if the file is not a binary or does not exist.
 fn about(path: &Path) -> Option<About> {
     let data = open(path)?;
     let binary = Binary::parse(&data).ok()?;
@@ -200,22 +200,22 @@ fn about(path: &Path) -> Option<About> {
     })
 }
 
-/// Opens a file to be read in parts. Devices and pipes, which a profile may name too, are left alone.
+/// Opens a file to be read in parts. Devices and pipes, which a profile may also name, are not opened.
 pub(super) fn open(path: &Path) -> Option<ReadCache<File>> {
     let is_file = fs::metadata(path).ok()?.is_file();
     is_file.then(|| File::open(path).ok().map(ReadCache::new)).flatten()
 }
 
-/// The file that debug information shares with others, as its link says.
+/// The shared file of debug information that `debug` links to.
 fn common(debug: &Path) -> Option<PathBuf> {
     let data = open(debug)?;
     let (link, id) = Binary::parse(&data).ok()?.common_link()?;
-    let beside = debug.parent().unwrap_or(Path::new("")).join(link);
-    let paths = [beside].into_iter().chain(by_id(Path::new(SYSTEM_DEBUG), &id.to_string()));
+    let sibling = debug.parent().unwrap_or(Path::new("")).join(link);
+    let paths = [sibling].into_iter().chain(by_id(Path::new(SYSTEM_DEBUG), &id.to_string()));
     paths.into_iter().find(|path| path.is_file())
 }
 
-/// Where a folder of debug information has the file of a build id: `.build-id/ab/cdef….debug`.
+/// The paths of a build ID in a folder of debug information: `.build-id/ab/cdef….debug`.
 fn by_id(folder: &Path, id: &str) -> Vec<PathBuf> {
     let id = id.to_ascii_lowercase();
     let Some((first, rest)) = id.split_at_checked(2) else { return Vec::new() };
@@ -223,23 +223,24 @@ fn by_id(folder: &Path, id: &str) -> Vec<PathBuf> {
     vec![folder.join(rest), folder.join(format!("{rest}.debug"))]
 }
 
-/// Whether what a profile calls a file may be one: `[vdso]`, `//anon` and `/dev/zero` are not.
+/// Whether the name of a mapping may be a file: `[vdso]`, `//anon` and `/dev/zero` are not.
 pub(super) fn is_file_path(file: &str) -> bool {
     let is_other = ["[", "//anon", "/anon_hugepage", "/dev/", "/memfd:", "/SYSV", "anon_inode:"];
     !file.is_empty() && !file.ends_with("(deleted)") && !is_other.iter().any(|start| file.starts_with(start))
 }
 
-/// Whether a profile may name a file of this machine.
+/// Whether a path in a profile may be a file on this machine.
 fn is_own_path(file: &str) -> bool {
     is_file_path(file) && Path::new(file).is_absolute() && !is_network_path(file)
 }
 
-/// Whether opening a path may speak to another machine: who wrote the profile should not say to which.
+/// Whether opening a path may contact another machine, which the author of a profile must not be able to
+/// choose.
 fn is_network_path(file: &str) -> bool {
     file.starts_with("//") || file.starts_with(r"\\")
 }
 
-/// The last part of a path, of either kind of system.
+/// The last component of a Unix or Windows path.
 pub(super) fn base_name(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)
 }

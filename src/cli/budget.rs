@@ -1,10 +1,10 @@
-//! Budgets: a file of what functions may cost at most.
+//! Budgets: a file with limits on the cost of functions.
 //!
 //! ```toml
 //! [[budget]]
 //! function = "^serde"    # a pattern, as everywhere
 //! total = "12 %"         # or self; percent, or a value such as "250 ms"
-//! owner = "parsing"      # who is to be told
+//! owner = "parsing"      # printed if the limit is exceeded
 //! metric = "cpu"         # checked only where this metric is compared
 //! optional = true        # fine if no function matches
 //! ```
@@ -24,7 +24,7 @@ use crate::report::RowTest;
 use crate::unit::{Quantity, Unit};
 use crate::view::{BudgetRule, Limit};
 
-/// The file; other tables in it belong to somebody else.
+/// The file. It may have other tables, which are ignored.
 #[derive(Deserialize)]
 struct BudgetFile {
     #[serde(default)]
@@ -44,28 +44,28 @@ struct Rule {
     optional: bool,
 }
 
-/// What is missing in a rule, and what one looks like.
+/// The hint for a wrong rule: an example of a correct one.
 const EXAMPLE: &str = r#"a rule is: [[budget]] function = "^serde" total = "12 %" (or self = "250 ms")"#;
 
-/// What budgets are checked on.
+/// The comparison that budgets are checked against.
 pub(crate) struct Checked<'a> {
-    /// The comparison, filtered; it collects what is to be said about patterns.
+    /// The filtered comparison, which also collects notes on patterns.
     pub(crate) stages: &'a mut Stages,
     /// The names of all metrics of the inputs.
     pub(crate) metrics: &'a [String],
-    /// Whether the new side holds anything of the metric that is compared.
+    /// Whether the new side has any value of the compared metric.
     pub(crate) has_values: bool,
 }
 
-/// Reads the rules of a file that are about the metric that is compared. Fails where a rule would check
-/// nothing and does not say that it may: a build that passes because of a typing mistake is worse than none.
+/// Reads the rules of a file for the compared metric. Fails if a rule would check nothing and is not marked
+/// `optional`: a build must not pass because of a typo.
 pub(crate) fn rules(path: &Path, on: &mut Checked<'_>) -> Result<Vec<BudgetRule>> {
     let place = path.display().to_string();
     let text = fs::read_to_string(path).with_context(|| place.clone())?;
     let file: BudgetFile =
         toml::from_str(&text).map_err(|error| hinted(format!("{place}: {error}"), EXAMPLE))?;
     if file.budget.is_empty() {
-        return Err(hinted(format!("{place}: contains no budget"), EXAMPLE));
+        return Err(hinted(format!("{place}: no [[budget]] in this file"), EXAMPLE));
     }
     let count = file.budget.len();
     let metric = on.stages.profile.meta.metrics[0].clone();
@@ -81,12 +81,14 @@ pub(crate) fn rules(path: &Path, on: &mut Checked<'_>) -> Result<Vec<BudgetRule>
     }
     if others > 0 {
         let name = &metric.name;
-        on.stages.notes.push(format!("{place}: {others} of {count} budgets not checked: not about {name}"));
+        on.stages
+            .notes
+            .push(format!("{place}: {others} of {count} budgets not checked: not for the metric {name}"));
     }
     Ok(rules)
 }
 
-/// Refuses a budget for a metric that nobody has heard of.
+/// Fails for a budget with an unknown metric.
 fn check_metric(name: &str, rule: &Rule, place: &str, of_inputs: &[String]) -> Result<()> {
     let known = KINDS.iter().flat_map(|kind| kind.metrics.iter().copied().chain([kind.name]));
     let known: Vec<&str> = of_inputs.iter().map(String::as_str).chain(known).collect();
@@ -97,21 +99,21 @@ fn check_metric(name: &str, rule: &Rule, place: &str, of_inputs: &[String]) -> R
         format!("{place}: the budget of `{}` is for the metric {name}, which no input has", rule.function);
     let near = nearest(name, known, 3);
     let hint = match &near[..] {
-        [] => format!("the inputs have {}", of_inputs.join(", ")),
+        [] => format!("the metrics of the inputs are {}", of_inputs.join(", ")),
         near => format!("did you mean {}?", near.join(", ")),
     };
     Err(hinted(message, hint))
 }
 
-/// The limits of one rule of the file.
+/// The limits of one rule.
 fn read_rule(rule: &Rule, place: &str, metric: &Metric, on: &mut Checked<'_>) -> Result<Vec<BudgetRule>> {
     let function = &rule.function;
     if !on.has_values && !rule.optional {
         let message = format!(
-            "{place}: the budget of `{function}` cannot be checked: the new side has no {}",
+            "{place}: cannot check the budget of `{function}`: the new side has no values of {}",
             metric.name
         );
-        return Err(hinted(message, "optional = true lets it pass"));
+        return Err(hinted(message, "add `optional = true` to the budget to allow that"));
     }
     let option = format!("{place}: budget of");
     let functions = if rule.optional {
@@ -124,8 +126,8 @@ fn read_rule(rule: &Rule, place: &str, metric: &Metric, on: &mut Checked<'_>) ->
     for (word, measure, limit) in limits {
         let Some(limit) = limit else { continue };
         let parsed = read_limit(limit, metric).ok_or_else(|| {
-            let message = format!("{place}: {word} = \"{limit}\": not a limit for {}", metric.name);
-            hinted(message, format!("give percent (12 %), or a value in {}", unit_word(metric)))
+            let message = format!("{place}: {word} = \"{limit}\": not a valid limit for {}", metric.name);
+            hinted(message, format!("use a percentage (12 %) or a value in {}", unit_word(metric)))
         })?;
         rules.push(BudgetRule {
             functions: functions.clone(),
@@ -146,11 +148,11 @@ fn unit_word(metric: &Metric) -> &str {
     if metric.unit.is_empty() { "plain numbers" } else { &metric.unit }
 }
 
-/// `12 %`, or a value in a unit of the metric's kind.
+/// Parses `12 %`, or a value in a unit of the metric's kind.
 fn read_limit(text: &str, metric: &Metric) -> Option<Limit> {
     let is_limit = |limit: &f64| limit.is_finite() && *limit >= 0.0;
     if let Some(number) = text.trim().strip_suffix('%') {
-        // `.abs()` for `-0 %`, which would be printed with its sign.
+        // `-0 %` would be printed with its sign.
         return number.trim().parse().ok().filter(is_limit).map(|limit: f64| Limit::Percent(limit.abs()));
     }
     let own = Unit::parse(&metric.unit);

@@ -1,26 +1,26 @@
-//! `--chains`: how much of a row that several functions share is shown.
+//! `--chains`: how rows that stand for a chain of functions are written.
 
 use clap::{Args, ValueEnum};
 
-/// How rows that several functions share are written.
+/// The option for rows that stand for a chain of functions.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = None)]
 pub(crate) struct ChainArgs {
-    /// Rows that several functions share: short hides functions that do not fit, full shows each of them
+    /// In rows with several functions, hide and count those that do not fit, or show all
     #[arg(long, value_name = "FORM", default_value = "short")]
     chains: Chains,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Chains {
-    /// What does not fit on the line is counted: `a → … 3 … → b`
+    /// Count functions that do not fit on the line: `a → … 3 … → b`
     Short,
-    /// One function per line where they do not fit on one
+    /// Show all functions, one per line if they do not fit on one line
     Full,
 }
 
 impl ChainArgs {
-    /// Whether all functions are shown.
+    /// Whether all functions of a chain are shown.
     pub(crate) fn is_full(&self) -> bool {
         self.chains == Chains::Full
     }

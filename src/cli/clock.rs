@@ -1,26 +1,26 @@
-//! How long each step took, for `--verbose`.
+//! Timings of the steps, for `--verbose`.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-/// Says on standard error how long each step took, where `--verbose` asks for it.
+/// Prints on standard error how long each step took, with `--verbose`.
 pub(crate) struct Clock {
     wanted: bool,
     since: Instant,
 }
 
 impl Clock {
-    /// Begins the first step.
+    /// Starts the first step.
     pub(crate) fn new(wanted: bool) -> Self {
         Clock { wanted, since: Instant::now() }
     }
 
-    /// Ends a step, and begins the next.
+    /// Ends a step and starts the next one.
     pub(crate) fn step(&mut self, name: &str) {
         self.step_with(name, &[]);
     }
 
-    /// [`Clock::step`], with the parts that the step is known to have had.
+    /// Like [`Clock::step`], but also prints the time of the step's parts.
     pub(crate) fn step_with(&mut self, name: &str, parts: &[(&str, Duration)]) {
         let now = Instant::now();
         if self.wanted {
@@ -28,7 +28,7 @@ impl Clock {
             let parts: Vec<String> =
                 parts.iter().map(|(part, took)| format!("{part} {:.3}s", took.as_secs_f64())).collect();
             let parts = if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) };
-            // Nothing can be done where standard error is closed.
+            // If standard error is closed, there is nowhere to report it.
             let _ = writeln!(std::io::stderr(), "{name}: {seconds:.3}s{parts}");
         }
         self.since = now;

@@ -1,4 +1,4 @@
-//! `--columns`: which columns the text of `top` and `tree` has.
+//! `--columns`: the columns that `top` and `tree` print.
 
 use anyhow::Result;
 use clap::Args;
@@ -6,16 +6,16 @@ use clap::Args;
 use crate::cli::failure::hinted;
 use crate::report::TextColumn;
 
-/// Which columns to show.
+/// The option that chooses the columns.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = None)]
 pub(crate) struct ColumnArgs {
-    /// Columns of text: a list of self, total, children, sum, file, line, package
+    /// Columns to print: a comma-separated list of self, total, children, sum, file, line, package
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = column)]
     columns: Vec<TextColumn>,
 }
 
-/// Reads one of the words that `--columns` takes.
+/// Parses the name of a column.
 fn column(text: &str) -> Result<TextColumn, String> {
     match text {
         "self" => Ok(TextColumn::SelfValue),
@@ -30,7 +30,7 @@ fn column(text: &str) -> Result<TextColumn, String> {
 }
 
 impl ColumnArgs {
-    /// The columns asked for, each once; none for those that fit the view.
+    /// The columns given, without duplicates; none for the view's default.
     pub(crate) fn columns(&self) -> Vec<TextColumn> {
         let mut columns = Vec::new();
         for &column in &self.columns {
@@ -41,21 +41,21 @@ impl ColumnArgs {
         columns
     }
 
-    /// Refuses columns where the view has columns of its own.
+    /// Fails if columns were given for a view whose columns are fixed.
     pub(crate) fn check(&self, compares: bool, metrics: usize, command: &str) -> Result<()> {
         let of_rows = [TextColumn::Sum, TextColumn::Line];
         if command == "tree" && self.columns.iter().any(|column| of_rows.contains(column)) {
-            let message = "tree --columns: sum and line are columns of prof top";
-            return Err(hinted(message, "tree has self, total, children, file, package"));
+            let message = "tree --columns: only prof top has the columns sum and line";
+            return Err(hinted(message, "the columns of tree are self, total, children, file and package"));
         }
         if self.columns.is_empty() || (!compares && metrics < 2) {
             return Ok(());
         }
         let why = if compares {
-            "--base has columns of its own"
+            "the columns of --base are fixed"
         } else {
-            "several metrics have columns of their own"
+            "the columns for several metrics are fixed"
         };
-        Err(hinted(format!("{command} --columns: {why}"), "leave one of the two out"))
+        Err(hinted(format!("{command} --columns: {why}"), "use one or the other"))
     }
 }

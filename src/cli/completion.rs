@@ -1,8 +1,8 @@
-//! What the shell offers behind the TAB key: commands and options by their definition, and the
-//! functions, metrics and labels of the profile that the line names.
+//! Shell completion of commands and options, and of the functions, metrics and labels in the profile on the
+//! command line.
 //!
-//! The scripts of `prof completions` call `prof` with [`VARIABLE`] set, the shell's name in it, and the
-//! words of the line behind `--`.
+//! The scripts of `prof completions` call `prof` with the name of the shell in [`VARIABLE`] and the words of the
+//! command line after `--`.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -22,16 +22,16 @@ use crate::format::{FORMATS, Inflate, WRITERS};
 use crate::name::short_name;
 use crate::profile::{LoadOptions, Profile};
 
-/// Set to the name of a shell, it asks for what completes a line.
+/// If this variable is set to the name of a shell, `prof` prints completions.
 const VARIABLE: &str = "PROF_COMPLETE";
 
-/// The whole line, from shells that otherwise give the words before the cursor only.
+/// The whole command line, from shells that pass only the words before the cursor otherwise.
 const LINE: &str = "PROF_COMPLETE_WORDS";
 
-/// A larger file is not read while somebody waits for the TAB key.
+/// Larger files are not read, because completion has to be quick.
 const MOST_BYTES: u64 = 32 << 20;
 
-/// Writes the script that makes a shell ask.
+/// Writes the script that sets up completion in a shell.
 pub(crate) fn write_script(shell: &str, out: &mut dyn Write) -> io::Result<()> {
     let shells = Shells::builtins();
     let completer = shells.completer(shell);
@@ -40,15 +40,15 @@ pub(crate) fn write_script(shell: &str, out: &mut dyn Write) -> io::Result<()> {
     completer.write_registration(VARIABLE, "prof", "prof", "prof", &mut script)?;
     out.write_all(adapted(&String::from_utf8_lossy(&script)).as_bytes())?;
     if shell == "zsh" {
-        // As a file in $fpath it is first run for a TAB, which has to be answered too.
+        // A file in $fpath is loaded by the first completion, which it has to answer too.
         writeln!(out, "if [[ $funcstack[1] = _prof ]]; then _clap_dynamic_completer_prof \"$@\"; fi")?;
     }
     Ok(())
 }
 
-/// A script that also tells which words follow the cursor, where the shell leaves these out: the function
-/// stands before the profile in `prof focus FUNC cpu.pb.gz`. And zsh takes names that hold what was typed
-/// in their middle.
+/// Changes a script of `clap_complete` to pass the words after the cursor too, because in
+/// `prof focus FUNC cpu.pb.gz` the profile comes after the function. In zsh, it also allows matches in the middle
+/// of a name.
 fn adapted(script: &str) -> String {
     script
         // fish
@@ -67,40 +67,40 @@ fn adapted(script: &str) -> String {
         .replace("_describe -V 'values' other\n", "_describe -V 'values' other -M 'l:|=*'\n")
 }
 
-/// Answers a shell that asks; false where none does.
+/// Prints completions if a shell asks for them. Returns whether one did.
 pub(crate) fn answer() -> io::Result<bool> {
     let Some(shell) = env::var(VARIABLE).ok().filter(|shell| !shell.is_empty()) else { return Ok(false) };
     let shells = Shells::builtins();
     let Some(shell) = shells.completer(&shell) else { return Ok(false) };
     let words = env::args_os().skip_while(|word| word != "--").skip(1).collect();
     let mut answer = Vec::new();
-    // `prof cpu.pb.gz` is `prof top cpu.pb.gz`, so files go in the place of a command too.
+    // `prof cpu.pb.gz` is `prof top cpu.pb.gz`, so files are offered along with commands.
     let mut prof = Prof::command().arg(Arg::new("profile").value_hint(ValueHint::AnyPath));
     for name in Prof::command().get_subcommands().map(|command| command.get_name().to_string()) {
         prof = prof.mut_subcommand(name, with_hidden_aliases);
     }
-    // A line that cannot be completed is no error to bother with: the shell then offers nothing.
+    // A line that cannot be completed is not an error: the shell then offers nothing.
     if shell.write_complete(&mut prof, words, env::current_dir().ok().as_deref(), &mut answer).is_ok() {
         io::stdout().write_all(&answer)?;
     }
     Ok(true)
 }
 
-/// Aliases complete options, but they are not offered: `flat` would stand where `top` belongs.
+/// Hides the aliases of a command: they can be completed when typed, but `flat` is not offered next to `top`.
 fn with_hidden_aliases(command: Command) -> Command {
     let aliases: Vec<String> = command.get_visible_aliases().map(str::to_string).collect();
     command.visible_alias(None).aliases(aliases)
 }
 
-/// The metrics of the profile on the line.
+/// Completes metrics of the profile on the command line.
 pub(crate) fn metrics(current: &OsStr) -> Vec<CompletionCandidate> {
     let Some(profile) = profile_on_line(LoadOptions::default()) else { return Vec::new() };
     let names = profile.meta.metrics.iter().map(|metric| metric.name.clone());
     candidates(current, names)
 }
 
-/// The functions of the profile on the line whose names hold what was typed, wherever: `mal` is completed
-/// to `runtime.mallocgc`. The short name is offered, and the full one where only that holds it.
+/// Completes functions of the profile on the command line whose names contain what was typed: `mal` becomes
+/// `runtime.mallocgc`. Offers the short name, or the full name if only that one matches.
 pub(crate) fn functions(current: &OsStr) -> Vec<CompletionCandidate> {
     let Some(profile) = profile_on_line(LoadOptions::default()) else { return Vec::new() };
     let typed = Typed::new(current);
@@ -115,11 +115,11 @@ pub(crate) fn functions(current: &OsStr) -> Vec<CompletionCandidate> {
         }
     }
     names.retain(|name| !name.contains(char::is_control));
-    // Names that begin with it come first.
+    // Names that start with what was typed come first.
     names.sort_unstable_by(|a, b| (!a.starts_with(&typed.text), a).cmp(&(!b.starts_with(&typed.text), b)));
     names.dedup();
-    // Bash puts what all names begin with in the place of what was typed, which would be lost: `mal` would
-    // become `r`. A pattern matches anywhere too, so what was typed may stand as it is.
+    // Bash replaces what was typed with the common prefix of all names, so `mal` would become `r`. Offering
+    // what was typed prevents that; as a pattern, it matches anywhere too.
     if typed.is_bash && names.len() > 1 && !names.iter().all(|name| name.starts_with(&typed.text)) {
         names.insert(0, typed.text.clone());
         names.dedup();
@@ -127,7 +127,7 @@ pub(crate) fn functions(current: &OsStr) -> Vec<CompletionCandidate> {
     names.into_iter().map(|name| typed.candidate(name)).collect()
 }
 
-/// The keys of the labels of the profile on the line.
+/// Completes label keys of the profile on the command line.
 pub(crate) fn labels(current: &OsStr) -> Vec<CompletionCandidate> {
     let needs = LoadOptions { labels: true, times: false, ..LoadOptions::LEAST };
     let Some(profile) = profile_on_line(needs) else { return Vec::new() };
@@ -140,24 +140,24 @@ pub(crate) fn labels(current: &OsStr) -> Vec<CompletionCandidate> {
     candidates(current, keys)
 }
 
-/// The formats that can be read.
+/// Completes formats that can be read.
 pub(crate) fn formats(current: &OsStr) -> Vec<CompletionCandidate> {
     candidates(current, FORMATS.iter().map(|format| format.name.to_string()))
 }
 
-/// What `--to` takes: a format where one is written, and elsewhere a time that nobody knows.
+/// Completes `--to`: a format for `convert`. Elsewhere it takes a time, which cannot be completed.
 pub(crate) fn formats_of_convert(current: &OsStr) -> Vec<CompletionCandidate> {
     let command = env::args_os().skip_while(|word| word != "--").nth(2);
     let is_convert = command.is_some_and(|command| command == "convert" || command == "merge");
     if is_convert { written_formats(current) } else { Vec::new() }
 }
 
-/// The formats that can be written.
+/// Completes formats that can be written.
 pub(crate) fn written_formats(current: &OsStr) -> Vec<CompletionCandidate> {
     candidates(current, WRITERS.iter().map(|writer| writer.name.to_string()))
 }
 
-/// The names that begin with what was typed.
+/// The names that start with what was typed.
 fn candidates(current: &OsStr, names: impl IntoIterator<Item = String>) -> Vec<CompletionCandidate> {
     let typed = Typed::new(current);
     names
@@ -167,13 +167,13 @@ fn candidates(current: &OsStr, names: impl IntoIterator<Item = String>) -> Vec<C
         .collect()
 }
 
-/// What stands on the line, which comes as it was typed, with its quotes and backslashes.
+/// The word to complete. Shells pass it as typed, with quotes and backslashes.
 struct Typed {
-    /// The word without these.
+    /// The word without quotes and backslashes.
     text: String,
     is_bash: bool,
-    /// Bash takes the answer as it is, so what means something to it is escaped, unless a quote does that
-    /// already; the other shells quote for themselves.
+    /// Whether special characters have to be escaped: Bash inserts completions as they are. Inside quotes it is
+    /// not needed, and other shells quote by themselves.
     is_bare: bool,
 }
 
@@ -190,7 +190,7 @@ impl Typed {
     }
 }
 
-/// A word with a backslash before each sign that a shell would not take as it is.
+/// Puts a backslash before each character that is special to a shell.
 fn escape(name: &str) -> String {
     let mut escaped = String::with_capacity(name.len());
     for c in name.chars() {
@@ -202,7 +202,7 @@ fn escape(name: &str) -> String {
     escaped
 }
 
-/// The first word that is a profile, wherever it stands, else what `$PROF_PROFILE` names.
+/// The first word on the command line that is a profile, or else the profile in `$PROF_PROFILE`.
 fn profile_on_line(needs: LoadOptions) -> Option<Profile> {
     let words = env::args_os().skip_while(|word| word != "--").skip(2);
     let line = env::var(LINE).unwrap_or_default();
@@ -227,19 +227,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn signs_of_the_shell_are_escaped() {
+    fn special_characters_are_escaped() {
         assert_eq!(escape("runtime.mallocgc"), "runtime.mallocgc");
         assert_eq!(escape("gob.(*Decoder).Decode"), r"gob.\(\*Decoder\).Decode");
         assert_eq!(escape("operator new(unsigned long)"), r"operator\ new\(unsigned\ long\)");
     }
 
     #[test]
-    fn scripts_tell_what_follows_the_cursor() {
+    fn scripts_pass_the_words_after_the_cursor() {
         for (shell, words) in [
             ("fish", "PROF_COMPLETE_WORDS=(commandline --current-process --tokenize"),
             ("elvish", "PROF_COMPLETE_WORDS=$edit:current-command"),
             ("powershell", "$env:PROF_COMPLETE_WORDS = $commandAst"),
-            // These two give all words of the line, and the place of the cursor.
+            // These two pass all words of the line, and the position of the cursor.
             ("bash", "words=(\"${COMP_WORDS[@]}\")"),
             ("zsh", "prof -- \"${words[@]}\""),
             ("zsh", "other -M 'l:|=*'"),

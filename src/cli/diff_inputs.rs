@@ -1,11 +1,11 @@
-//! The two sides of a comparison: which profiles, and which of their metrics.
+//! Loads the profiles of the two sides of a comparison, and finds the metric to compare.
 
 use anyhow::{Context, Result};
 
 use crate::cli::args::InputArgs;
 use crate::cli::failure::hinted;
-use crate::cli::gather::Gathered;
-use crate::cli::many::ChoiceArgs;
+use crate::cli::loader::LoadedInputs;
+use crate::cli::many::SamplingArgs;
 use crate::cli::metrics::{MetricKey, check_metrics, metrics_wanted, note_of_default, refuse_too_large};
 use crate::cli::reading::{Reading, skipped_text};
 use crate::profile::{LoadOptions, Meta, Profile};
@@ -22,9 +22,9 @@ pub(crate) struct Sides {
 
 /// The profiles of one side.
 pub(crate) struct SideInputs {
-    /// Each by itself: they are never added up.
+    /// The profiles, never added up.
     pub(crate) inputs: Vec<SideInput>,
-    /// How they were chosen, where not all were taken: `5 of 12 profiles, seed 42`.
+    /// How they were chosen, if not all were used: `5 of 12 profiles, seed 42`.
     pub(crate) chosen: Option<String>,
 }
 
@@ -38,25 +38,25 @@ pub(crate) struct SideInput {
     pub(crate) metric: usize,
 }
 
-/// What the sides are read with.
+/// Options for reading the sides.
 #[derive(Clone, Copy)]
 pub(crate) struct SideReader<'a> {
     pub(crate) args: &'a InputArgs,
-    pub(crate) choice: &'a ChoiceArgs,
+    pub(crate) choice: &'a SamplingArgs,
     pub(crate) all_frames: bool,
 }
 
 impl SideReader<'_> {
-    /// Loads both sides and finds the metric in all profiles. Without new inputs the one file holds both
-    /// sides, as two weights a line.
+    /// Loads both sides and finds the metric in all profiles. Without new inputs, the old one has to hold both
+    /// sides, as two values per line.
     pub(crate) fn read(self, old: &[String], new: &[String], needs: LoadOptions) -> Result<Sides> {
-        // What comes through a pipe cannot be read again with its labels.
+        // A pipe cannot be read a second time with labels.
         let piped = old.iter().chain(new).any(|name| name == "-");
         let needs = needs.or(LoadOptions { labels: piped, times: false, ..LoadOptions::LEAST });
         let sides = self.read_with(old, new, needs)?;
         let is_heap = |input: &SideInput| is_sampled_heap(&input.profile, input.metric);
         if !needs.labels && sides.all().all(is_heap) {
-            // The size of a heap's records is a label: without it records of all sizes are one row.
+            // In heap profiles the size of an allocation is a label; without it, all sizes merge into one row.
             return self.read_with(old, new, LoadOptions { labels: true, ..needs });
         }
         Ok(sides)
@@ -74,8 +74,8 @@ impl SideReader<'_> {
         let note = note_of_default(&self.args.metrics, &metas);
         old_read.profiles[0].1.meta.warnings.extend(note);
         let [wanted] = &wanted[..] else {
-            let message = "diff compares one metric, and --metric was given several times";
-            return Err(hinted(message, "run it once for each metric"));
+            let message = "diff compares one metric, but --metric was given several times";
+            return Err(hinted(message, "run diff once for each metric"));
         };
         Ok(Sides { old: old_read.side(wanted)?, new: new_read.side(wanted)? })
     }
@@ -83,7 +83,8 @@ impl SideReader<'_> {
     fn read_side(self, names: &[String], needs: LoadOptions) -> Result<ReadSide> {
         let options = self.args.within_memory(needs);
         let reading = Reading { args: self.args, names, options, all_frames: self.all_frames, each: true };
-        let (paths, Gathered { metas, skipped, parts }) = reading.read(|count| self.choice.order(count))?;
+        let (paths, LoadedInputs { metas, skipped, parts }) =
+            reading.read(|count| self.choice.order(count))?;
         let mut profiles = Vec::new();
         for ((number, _), part) in metas.iter().zip(parts) {
             profiles.push((paths[*number].name.clone(), part.into_profile()?));
@@ -102,7 +103,7 @@ impl SideReader<'_> {
     }
 }
 
-/// The profiles of a side before their metric is found; never none.
+/// The profiles of a side before their metric is found; at least one.
 struct ReadSide {
     profiles: Vec<(String, Profile)>,
     chosen: Option<String>,
@@ -113,7 +114,7 @@ impl ReadSide {
         let mut inputs = Vec::new();
         for (name, profile) in self.profiles {
             check_metrics(&profile.meta, &name, std::slice::from_ref(wanted))?;
-            let metric = wanted.place_in(&profile.meta).context("a metric got lost")?;
+            let metric = wanted.place_in(&profile.meta).context("a metric was lost")?;
             refuse_too_large(&profile, metric)?;
             inputs.push(SideInput { name, profile, metric });
         }
@@ -129,30 +130,30 @@ impl SideInputs {
 }
 
 impl Sides {
-    /// All profiles, the old ones first.
+    /// All profiles, old ones first.
     pub(crate) fn all(&self) -> impl Iterator<Item = &SideInput> {
         self.old.inputs.iter().chain(&self.new.inputs)
     }
 
-    /// Says which profile does not fit.
+    /// Explains which profiles cannot be compared.
     pub(crate) fn explain(&self, error: &AlignError) -> anyhow::Error {
         let hint = match error {
             AlignError::Periods(_, _, number) => {
                 let names: Vec<&str> = self.all().map(|input| input.name.as_str()).collect();
                 format!(
-                    "{} and {}: record both sides alike",
+                    "record {} and {} with the same settings",
                     names.first().copied().unwrap_or_default(),
                     names.get(*number).copied().unwrap_or_default()
                 )
             }
             AlignError::Merge(_) => "choose another metric with --metric".to_string(),
-            AlignError::Overflow(_) => "choose another metric with --metric, or fewer inputs".to_string(),
+            AlignError::Overflow(_) => "choose another metric with --metric, or use fewer inputs".to_string(),
         };
         hinted(error.to_string(), hint)
     }
 }
 
-/// The sides of a file of collapsed stacks with two weights a line.
+/// Splits a file of collapsed stacks with two values per line into the two sides.
 fn two_metrics(read: &[(String, Profile)]) -> Result<Sides> {
     if let [(name, profile)] = read {
         let metrics = &profile.meta.metrics;
@@ -162,7 +163,7 @@ fn two_metrics(read: &[(String, Profile)]) -> Result<Sides> {
             let side = |metric: usize| -> Result<SideInputs> {
                 refuse_too_large(profile, metric)?;
                 let mut profile = profile.clone();
-                // On either side they count the same.
+                // The metric has to have the same name on both sides.
                 profile.meta.metrics[metric].name = "samples".to_string();
                 Ok(SideInputs {
                     inputs: vec![SideInput { name: name.clone(), profile, metric }],
@@ -174,6 +175,6 @@ fn two_metrics(read: &[(String, Profile)]) -> Result<Sides> {
     }
     let name = read.first().map(|(name, _)| name.as_str()).unwrap_or_default();
     let hint =
-        format!("prof diff {name} NEW; one file alone has to be collapsed stacks with two weights a line");
-    Err(hinted("diff: one side is missing", hint))
+        format!("prof diff {name} NEW; a single file has to hold collapsed stacks with two values per line");
+    Err(hinted("diff: the new side is missing", hint))
 }

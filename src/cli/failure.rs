@@ -1,11 +1,14 @@
-//! Errors with a hint at what to do next.
+//! Errors with a hint that says what to do next.
 
 use std::fmt;
 use std::io;
 
-use crate::name::{clean, nearest};
+use terminal_size::{Width, terminal_size_of};
 
-/// An error that carries a hint.
+use crate::name::{clean, display_width, nearest};
+use crate::output::wrap;
+
+/// An error with a hint.
 #[derive(Debug)]
 pub(crate) struct Hinted {
     message: String,
@@ -20,12 +23,12 @@ impl fmt::Display for Hinted {
 
 impl std::error::Error for Hinted {}
 
-/// An error whose hint says what to do next.
+/// Creates an error with a hint that says what to do next.
 pub(crate) fn hinted(message: impl Into<String>, hint: impl Into<String>) -> anyhow::Error {
     Hinted { message: message.into(), hint: hint.into() }.into()
 }
 
-/// Adds a hint to an error, where there is one to give.
+/// Creates an error with an optional hint.
 pub(crate) fn with_hint(message: String, hint: Option<String>) -> anyhow::Error {
     match hint {
         Some(hint) => hinted(message, hint),
@@ -33,26 +36,75 @@ pub(crate) fn with_hint(message: String, hint: Option<String>) -> anyhow::Error 
     }
 }
 
-/// Asks whether the name next to `name` was meant, in front of what else a hint says; empty where none is
-/// near.
+/// The beginning of a hint, `did you mean NAME? `, if one of the `known` names is similar to `name`; otherwise
+/// empty.
 pub(crate) fn meant(name: &str, known: &[&str]) -> String {
     let near = nearest(name, known.iter().copied(), 1);
     near.first().map(|near| format!("did you mean {near}? ")).unwrap_or_default()
 }
 
-/// The error and its hint, as they are printed: names in them come from the input.
+/// The error and its hint as they are printed. Control characters are removed, because names in them come
+/// from the input.
 pub(crate) fn describe(error: &anyhow::Error) -> String {
     let hint = error.downcast_ref::<Hinted>().map(|error| format!("\nhint: {}", clean_lines(&error.hint)));
     format!("error: {}{}", clean_lines(&format!("{error:#}")), hint.unwrap_or_default())
 }
 
-/// [`clean`] for text that may have several lines, which stay so.
+/// A message wrapped between words at the width of the terminal, if standard error is one.
+pub(crate) fn wrapped(message: &str) -> String {
+    match terminal_size_of(io::stderr()) {
+        Some((Width(width), _)) => wrapped_at(message, usize::from(width)),
+        None => message.to_string(),
+    }
+}
+
+/// Continuation lines are indented, so that each line of the message still reads as one.
+fn wrapped_at(message: &str, width: usize) -> String {
+    const INDENT: &str = "  ";
+    let line = |line: &str| {
+        if display_width(line) <= width {
+            return line.to_string();
+        }
+        let text = line.trim_start();
+        let start = &line[..line.len() - text.len()];
+        let room = width.saturating_sub(start.len() + INDENT.len()).max(1);
+        start.to_string() + &wrap(text, room).join(&format!("\n{start}{INDENT}"))
+    };
+    message.split('\n').map(line).collect::<Vec<String>>().join("\n")
+}
+
+/// [`clean`] for text of several lines.
 fn clean_lines(text: &str) -> String {
     text.split('\n').map(clean).collect::<Vec<_>>().join("\n")
 }
 
-/// Whether the error is that the reader of our output has gone: `prof top | head` ends quietly.
+/// Whether the reader of our output has gone, as in `prof top | head`, which ends quietly.
 pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
     let broken = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
     error.chain().any(|cause| cause.downcast_ref::<io::Error>().is_some_and(broken))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_wrapped_between_words() {
+        let message =
+            "error: no such file\nhint: name a profile (prof top cpu.pb.gz), or pipe one in\n    a b c d e f";
+        let want = [
+            "error: no such file",
+            "hint: name a profile",
+            "  (prof top",
+            "  cpu.pb.gz), or pipe",
+            "  one in",
+            "    a b c d e f",
+        ];
+        assert_eq!(wrapped_at(message, 22), want.join("\n"));
+        assert_eq!(wrapped_at(message, 60), message);
+        assert_eq!(
+            wrapped_at("hint: /a/path/longer/than/the/line", 10),
+            "hint:\n  /a/path/longer/than/the/line"
+        );
+    }
 }

@@ -1,4 +1,4 @@
-//! The filters that every view shares, in the order in which they are applied.
+//! Filters that every view shares, and the order in which they are applied.
 
 use anyhow::Result;
 use clap::Args;
@@ -14,59 +14,59 @@ use crate::transform::{
 };
 use crate::tree::{By, join_adjacent};
 
-/// Which stacks and frames to look at.
+/// Options that select stacks and frames.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Filters")]
 pub(crate) struct FilterArgs {
-    /// Keep the stacks that hold a match
+    /// Keep only stacks with a matching frame
     #[arg(long, value_name = "RE", add = ArgValueCompleter::new(functions))]
     pub(crate) show_stacks: Vec<String>,
-    /// Drop the stacks that hold a match
+    /// Drop stacks with a matching frame
     #[arg(long, value_name = "RE", alias = "ignore", add = ArgValueCompleter::new(functions))]
     pub(crate) hide_stacks: Vec<String>,
-    /// Keep matching frames only; what the others did themselves is their caller's
+    /// Keep only matching frames; the self value of the others moves to their callers
     #[arg(long, value_name = "RE", alias = "show", add = ArgValueCompleter::new(functions))]
     pub(crate) show_frames: Vec<String>,
-    /// Remove matching frames; what they did themselves is their caller's
+    /// Remove matching frames; their self value moves to their callers
     #[arg(long, value_name = "RE", alias = "hide", add = ArgValueCompleter::new(functions))]
     pub(crate) hide_frames: Vec<String>,
-    /// Start stacks at the outermost match; others are dropped
+    /// Start each stack at its outermost match; drop stacks without a match
     #[arg(long, value_name = "RE", alias = "show_from", add = ArgValueCompleter::new(functions))]
     pub(crate) show_from: Vec<String>,
-    /// End stacks at the innermost match
+    /// End each stack at its innermost match
     #[arg(long, value_name = "RE", alias = "prune_from", add = ArgValueCompleter::new(functions))]
     pub(crate) prune_from: Vec<String>,
-    /// Keep stacks through a match; trees lay what it calls below it, flame its callers above too
+    /// Keep only stacks with a matching frame, and show what it calls (flame: its callers too)
     #[arg(long, value_name = "RE", add = ArgValueCompleter::new(functions))]
     pub(crate) focus: Vec<String>,
-    /// Keep samples by label: K=V, K=~RE, K=LO:HI with units, or K
+    /// Keep only samples with a label: K, K=V, K=~RE, or K=LO:HI with units
     #[arg(long, value_name = "K=V", aliases = ["tag-focus", "tagfocus"], add = ArgValueCompleter::new(labels))]
     pub(crate) label: Vec<String>,
-    /// Drop samples by label
+    /// Drop samples with a label (same syntax as --label)
     #[arg(long, value_name = "K=V", aliases = ["tag-ignore", "tagignore"], add = ArgValueCompleter::new(labels))]
     pub(crate) hide_label: Vec<String>,
-    /// Put the value of a label above every stack
+    /// Prepend the label's value as the root frame of each stack
     #[arg(long, value_name = "K", value_delimiter = ',', aliases = ["tag-root", "tagroot"], add = ArgValueCompleter::new(labels))]
     pub(crate) label_root: Vec<String>,
-    /// Put the value of a label below every stack
+    /// Append the label's value as the leaf frame of each stack
     #[arg(long, value_name = "K", value_delimiter = ',', aliases = ["tag-leaf", "tagleaf"], add = ArgValueCompleter::new(labels))]
     pub(crate) label_leaf: Vec<String>,
-    /// Keep threads and processes by name or id
+    /// Keep only threads and processes whose name or ID matches
     #[arg(long, value_name = "RE")]
     pub(crate) thread: Vec<String>,
-    /// Keep samples taken at T or later: 1.5s from the start, -1.5s from the end, or a timestamp
+    /// Keep only samples taken at T or later: 1.5s after the start, -1.5s before the end, or a timestamp
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     pub(crate) from: Option<String>,
-    /// Keep samples taken before T
+    /// Keep only samples taken before T
     #[arg(
         long, value_name = "T", allow_hyphen_values = true,
         add = ArgValueCompleter::new(formats_of_convert)
     )]
     pub(crate) to: Option<String>,
-    /// Count inlined frames for the function they are inlined in
+    /// Count inlined functions as part of the function they are inlined into
     #[arg(long, alias = "noinlines")]
     pub(crate) no_inlines: bool,
-    /// Make one frame of direct recursion
+    /// Merge directly recursive frames into one
     #[arg(long)]
     pub(crate) collapse_recursion: bool,
     /// Add the self of frames that the profiler itself put at the end of stacks to their callers; of NAME, too. Applied first
@@ -75,57 +75,57 @@ pub(crate) struct FilterArgs {
         add = ArgValueCompleter::new(functions)
     )]
     pub(crate) fold: Vec<String>,
-    /// Replace what matches in the names of functions; applied before the filters that select
+    /// Replace matches in function names with NEW; applied before the filters that select
     #[arg(long, value_name = "RE=NEW")]
     pub(crate) rename: Vec<String>,
-    /// Replace names of functions, files, binaries and the text of labels by hashes, at the end
+    /// Replace the names of functions, files and binaries and the text of labels with hashes
     #[arg(long)]
     pub(crate) anonymize: bool,
-    /// What the hashes start from; keep it secret, or names can be guessed
+    /// Salt for the hashes; keep it secret, or names can be guessed
     #[arg(long, value_name = "S", requires = "anonymize", default_value = "", hide_default_value = true)]
     pub(crate) salt: String,
-    /// Take patterns literally
+    /// Treat patterns as literal text, not as regular expressions
     #[arg(short = 'F', long)]
     pub(crate) fixed_strings: bool,
-    /// Keep the frames that the profile itself says to drop
+    /// Keep the frames that the profile itself marks as to be dropped
     #[arg(long)]
     pub(crate) all_frames: bool,
-    /// What of a stack the view wants to see; it says so, not the person.
+    /// The part of the stacks through `--focus` to keep. Set by the view, not on the command line.
     #[arg(skip)]
-    pub(crate) around_focus: AroundFocus,
+    pub(crate) focus_part: FocusPart,
 }
 
-/// What of the stacks through `--focus` a view wants to see.
+/// The part of the stacks through `--focus` that a view shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum AroundFocus {
+pub(crate) enum FocusPart {
     /// The whole stack.
     #[default]
     All,
-    /// What is called from the outermost match, itself on top.
+    /// From the outermost match to the leaf.
     Callees,
-    /// What leads to the innermost match, itself at the end.
+    /// From the root to the innermost match.
     Callers,
-    /// What is called from the outermost match, and apart from it what leads there.
+    /// From the outermost match to the leaf and, separately, from the root to that match.
     Both,
     /// All stacks: the view applies the focus itself.
     Untouched,
 }
 
-/// A filtered profile, and what was said about filtering it.
+/// A filtered profile, and notes about the filters.
 pub(crate) struct Filtered {
     pub(crate) profile: Profile,
     /// The filters as typed, in the order they were applied.
     pub(crate) typed: Vec<String>,
-    /// What `--focus` means, where it was given.
+    /// The functions that `--focus` matches, if it was given.
     pub(crate) focus: Option<Marks>,
-    /// What leads to `--focus`, where the view draws that apart.
+    /// The callers of `--focus`, for a view that draws them separately.
     pub(crate) callers: Option<Profile>,
-    /// Patterns that were taken otherwise than typed.
+    /// Notes on patterns that were not used as typed.
     pub(crate) notes: Vec<String>,
 }
 
 impl FilterArgs {
-    /// What the filters need to have loaded.
+    /// What has to be loaded for these filters.
     pub(crate) fn needs(&self) -> LoadOptions {
         let labels = [&self.label, &self.hide_label, &self.label_root, &self.label_leaf, &self.thread];
         LoadOptions {
@@ -135,12 +135,12 @@ impl FilterArgs {
         }
     }
 
-    /// Whether none was given.
+    /// Whether no filter was given.
     pub(crate) fn is_empty(&self) -> bool {
         self.typed().is_empty()
     }
 
-    /// Applies the filters, whatever the order they were typed in, and makes frames what `by` says.
+    /// Applies the filters, always in the same order, and groups frames by `by`.
     pub(crate) fn apply(&self, profile: Profile, by: &By) -> Result<Filtered> {
         if profile.calls.is_some() {
             return self.apply_to_calls(profile, by);
@@ -165,8 +165,8 @@ impl FilterArgs {
         if self.collapse_recursion {
             stages.profile = collapse_recursion(&stages.profile);
         }
-        let mut focus = match self.around_focus {
-            AroundFocus::Untouched => {
+        let mut focus = match self.focus_part {
+            FocusPart::Untouched => {
                 stages.show("--focus", &self.focus, |profile, _| (profile.clone(), 0))?;
                 None
             }
@@ -174,24 +174,24 @@ impl FilterArgs {
         };
         let mut callers = None;
         if let Some(marks) = &focus {
-            if self.around_focus == AroundFocus::Both {
+            if self.focus_part == FocusPart::Both {
                 callers = Some(end_before(&stages.profile, marks).0);
             }
-            stages.profile = match self.around_focus {
-                AroundFocus::All | AroundFocus::Untouched => stages.profile,
-                AroundFocus::Callees | AroundFocus::Both => show_from(&stages.profile, marks).0,
-                AroundFocus::Callers => prune_from(&stages.profile, marks).0,
+            stages.profile = match self.focus_part {
+                FocusPart::All | FocusPart::Untouched => stages.profile,
+                FocusPart::Callees | FocusPart::Both => show_from(&stages.profile, marks).0,
+                FocusPart::Callers => prune_from(&stages.profile, marks).0,
             };
         }
         if self.anonymize {
-            // Last, so that patterns are about the names as they were.
+            // Last, so that patterns match the original names.
             let hide = |profile: &Profile| anonymize(profile, &self.salt);
             (stages.profile, callers) = (hide(&stages.profile), callers.as_ref().map(hide));
         }
         match by {
             By::Label(key) => {
                 stages.by_label(key)?;
-                // The nodes are values now, and no view starts at functions.
+                // The nodes are label values now, so there is no function to focus on.
                 (focus, callers) = (None, None);
             }
             by => {
@@ -202,17 +202,15 @@ impl FilterArgs {
         Ok(Filtered { profile: stages.profile, typed: self.typed(), focus, callers, notes: stages.notes })
     }
 
-    /// Renames the functions of a profile that holds calls; other filters are about stacks.
+    /// Renames the functions of a profile that holds calls. All other filters need stacks and are refused.
     fn apply_to_calls(&self, profile: Profile, by: &By) -> Result<Filtered> {
-        // Profilers that count calls leave no artefacts, so that `--fold` alone asks for nothing.
+        // Profilers that count calls leave no artefacts, so `--fold` without a name has nothing to do.
         let fold = self.fold.iter().filter(|name| !name.is_empty()).cloned().collect();
         let others = FilterArgs { rename: Vec::new(), anonymize: false, fold, ..self.clone() };
         if let Some(filter) = others.typed().first() {
             let format = profile.meta.format;
-            let message = format!(
-                "{filter}: {format} holds calls between functions; what stands on one stack is not known"
-            );
-            return Err(hinted(message, "prof focus FUNC shows what calls a function, and what it calls"));
+            let message = format!("{filter}: {format} records calls between functions, not whole stacks");
+            return Err(hinted(message, "prof focus FUNC shows the callers and callees of a function"));
         }
         let mut stages = Stages::new(profile, self.fixed_strings, by);
         stages.rename(&self.rename)?;
@@ -223,7 +221,7 @@ impl FilterArgs {
         Ok(Filtered { profile: stages.profile, typed: self.typed(), focus, callers, notes: stages.notes })
     }
 
-    /// The filters as typed, in the order they are applied.
+    /// The filters as they could be typed, in the order they are applied.
     fn typed(&self) -> Vec<String> {
         let mut typed = Vec::new();
         let named =
@@ -246,7 +244,7 @@ impl FilterArgs {
         add("--show-frames", &self.show_frames);
         add("--show-from", &self.show_from);
         add("--prune-from", &self.prune_from);
-        if self.around_focus != AroundFocus::Untouched {
+        if self.focus_part != FocusPart::Untouched {
             add("--focus", &self.focus);
         }
         let flags = [
@@ -259,7 +257,7 @@ impl FilterArgs {
     }
 }
 
-/// A value as it can be typed into a shell.
+/// Quotes a value for a shell.
 fn quoted(value: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "_-./:=@%+,…".contains(c);
     if !value.is_empty() && value.chars().all(is_plain) {

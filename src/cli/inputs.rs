@@ -1,11 +1,11 @@
-//! From inputs to the one profile that is looked at.
+//! Loads the inputs and combines them into one profile.
 
 use anyhow::{Context, Result};
 
 use crate::cli::args::InputArgs;
 use crate::cli::clock::Clock;
 use crate::cli::failure::hinted;
-use crate::cli::gather::Gathered;
+use crate::cli::loader::LoadedInputs;
 use crate::cli::many::ManyArgs;
 use crate::cli::metrics::{
     MetricKey, check_metrics, default_metric, metrics_wanted, note_of_default, refuse_too_large,
@@ -16,24 +16,24 @@ use crate::profile::{LoadOptions, Meta, Metric, Profile};
 use crate::report::InfoInput;
 use crate::transform::{MergeError, note_idle};
 
-/// A profile, and what it was made of.
+/// The profile to show, and the inputs it was made from.
 pub(crate) struct Loaded {
     /// All inputs combined.
     pub(crate) profile: Profile,
     /// The inputs as they were given.
     pub(crate) names: Vec<String>,
-    /// What each loaded input is.
+    /// A description of each loaded input.
     pub(crate) inputs: Vec<InfoInput>,
-    /// How several inputs were combined, in the words of the header; empty for one.
+    /// How several inputs were combined, as the header prints it; empty for one input.
     pub(crate) combined: String,
     /// Numbers of the metrics to show.
     pub(crate) metrics: Vec<usize>,
-    /// The number of the one that is shown where none is asked for.
+    /// The number of the metric that is shown by default.
     pub(crate) default_metric: usize,
 }
 
-/// Loads the inputs, gives names to their addresses, combines them, and finds the metrics asked for.
-/// Frames that a profile itself says to drop go, unless `all_frames` are wanted.
+/// Loads the inputs, looks up names for their addresses, combines them, and finds the metrics to show. Frames
+/// that a profile itself marks as to be dropped are dropped unless `all_frames` is set.
 pub(crate) fn load(
     args: &InputArgs,
     many: &ManyArgs,
@@ -43,7 +43,7 @@ pub(crate) fn load(
     let options = args.within_memory(options);
     let names = names(&args.profiles)?;
     let reading = Reading { args, names: &names, options, all_frames, each: many.chooses() };
-    let (paths, Gathered { metas, skipped, parts }) = reading.read(|count| many.order(count))?;
+    let (paths, LoadedInputs { metas, skipped, parts }) = reading.read(|count| many.order(count))?;
     let read: Vec<&Meta> = metas.iter().map(|(_, meta)| meta).collect();
     let wanted = metrics_wanted(&args.metrics, &read)?;
     let note = note_of_default(&args.metrics, &read);
@@ -79,7 +79,7 @@ pub(crate) fn load(
         profile.meta.warnings.push(skipped_text(skipped));
     }
     let metrics = wanted.iter().map(|key| key.place_in(&profile.meta)).collect::<Option<Vec<usize>>>();
-    let metrics = metrics.context("a metric got lost in combining the inputs")?;
+    let metrics = metrics.context("a metric was lost when combining the inputs")?;
     for &metric in &metrics {
         refuse_too_large(&profile, metric)?;
     }
@@ -92,14 +92,14 @@ pub(crate) fn load(
     Ok(Loaded { profile, names, inputs, combined, metrics, default_metric })
 }
 
-/// The places of the profiles that go in.
+/// The positions of the profiles to combine.
 fn chosen(many: &ManyArgs, metas: &[(usize, Meta)], metric: &MetricKey) -> Vec<usize> {
     let metrics: Vec<&Metric> =
         metas.iter().filter_map(|(_, meta)| Some(&meta.metrics[metric.place_in(meta)?])).collect();
     many.choose(&metrics)
 }
 
-/// What `info` says of an input.
+/// The description of an input for `info`.
 fn describe(name: &str, meta: &Meta, shown: &MetricKey) -> InfoInput {
     let metric = shown.place_in(meta).map(|place| &meta.metrics[place]);
     InfoInput {

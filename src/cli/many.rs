@@ -1,4 +1,4 @@
-//! Many profiles: which of them go in, and whether they are added up or averaged.
+//! Combining several profiles: which of them are used, and whether they are summed or averaged.
 
 use std::cmp::Reverse;
 
@@ -9,47 +9,48 @@ use crate::profile::{Metric, Profile};
 use crate::transform::{average, merge};
 use crate::unit::{Unit, group_thousands};
 
-/// How several profiles become one.
+/// Options for combining several profiles into one.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Many profiles")]
 pub(crate) struct ManyArgs {
-    /// Add profiles up (sum), or average over them (mean)
+    /// Add the profiles up (sum) or average them (mean)
     #[arg(long, value_name = "HOW", default_value = "sum", hide_possible_values = true)]
     merge: Merge,
     #[command(flatten)]
-    choice: ChoiceArgs,
-    /// Keep the profiles that consume the most: all, top50, top25, top10, top5, top1 (percent)
+    sampling: SamplingArgs,
+    /// Use only the heaviest profiles: all, top50, top25, top10, top5 or top1 (percent)
     #[arg(long, value_name = "WHICH", default_value = "all", hide_possible_values = true)]
     weight: Weight,
 }
 
-/// Which profiles go in, where not all do.
+/// Options for using only some of the profiles.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Many profiles")]
-pub(crate) struct ChoiceArgs {
-    /// Take at most N profiles, chosen at random; 0 for all [default: 250 with --merge mean]
+pub(crate) struct SamplingArgs {
+    /// Use at most N profiles, chosen at random; 0 for all [default: 250 with --merge mean]
     #[arg(long, value_name = "N")]
     max_profiles: Option<usize>,
-    /// What the choice is made from: the same seed makes the same choice
+    /// Seed of the random choice: the same seed chooses the same profiles
     #[arg(long, value_name = "N", default_value_t = 42)]
     seed: u64,
 }
 
-impl ChoiceArgs {
-    /// The order in which to load `count` inputs, and how many of them.
+impl SamplingArgs {
+    /// The order in which to load `count` inputs, and how many of them to load.
     pub(crate) fn order(&self, count: usize) -> (Vec<usize>, usize) {
         self.sample((0..count).collect(), None)
     }
 
-    /// How many of `found` profiles were chosen, where not all were: `5 of 1,312 profiles, seed 42`.
+    /// Describes a choice of `chosen` from `found` profiles: `5 of 1,312 profiles, seed 42`. `None` if all
+    /// were used.
     pub(crate) fn describe(&self, chosen: usize, found: usize) -> Option<String> {
         let count = |count: usize| group_thousands(count as i128);
         (chosen < found)
             .then(|| format!("{} of {} profiles, seed {}", count(chosen), count(found), self.seed))
     }
 
-    /// Shuffles `all` where it is more than may go in, which is `default` unless asked for; the first so
-    /// many are the choice.
+    /// Shuffles `all` if there are more than the limit, which is `default` unless one was given. Returns the
+    /// order and how many to take from its front.
     fn sample(&self, mut all: Vec<usize>, default: Option<usize>) -> (Vec<usize>, usize) {
         let most = self.max_profiles.or(default).filter(|&most| most > 0).unwrap_or(usize::MAX);
         if all.len() > most {
@@ -60,14 +61,14 @@ impl ChoiceArgs {
     }
 }
 
-/// What `--merge` takes.
+/// Values of `--merge`.
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 enum Merge {
     Sum,
     Mean,
 }
 
-/// What `--weight` takes.
+/// Values of `--weight`.
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 enum Weight {
     All,
@@ -91,23 +92,23 @@ impl Weight {
     }
 }
 
-/// More profiles than this are not averaged unless asked for: more do not change a mean much.
+/// The default limit on averaged profiles: more of them hardly change a mean.
 const MOST_AVERAGED: usize = 250;
 
 impl ManyArgs {
-    /// The order in which to load `count` inputs, and how many of them: as they are where all go in,
-    /// shuffled where some are chosen. Where the heaviest are wanted, all have to be loaded first.
+    /// The order in which to load `count` inputs, and how many of them to load: shuffled if only some are
+    /// used. To find the heaviest, all have to be loaded first.
     pub(crate) fn order(&self, count: usize) -> (Vec<usize>, usize) {
         if self.chooses() { ((0..count).collect(), count) } else { self.sample((0..count).collect()) }
     }
 
-    /// Whether some of the loaded profiles are chosen by what they hold.
+    /// Whether profiles are chosen by their weight, after loading.
     pub(crate) fn chooses(&self) -> bool {
         self.weight != Weight::All
     }
 
-    /// Which of the loaded profiles to combine, in their order: the heaviest in `metric`, where that
-    /// was asked for, and of these a random choice.
+    /// Chooses which of the loaded profiles to combine: the heaviest if `--weight` was given, and a random
+    /// sample of these if there are too many. Their order is kept.
     pub(crate) fn choose(&self, metrics: &[&Metric]) -> Vec<usize> {
         let all = (0..metrics.len()).collect();
         if !self.chooses() {
@@ -120,10 +121,10 @@ impl ManyArgs {
     }
 
     fn sample(&self, all: Vec<usize>) -> (Vec<usize>, usize) {
-        self.choice.sample(all, (self.merge == Merge::Mean).then_some(MOST_AVERAGED))
+        self.sampling.sample(all, (self.merge == Merge::Mean).then_some(MOST_AVERAGED))
     }
 
-    /// Makes one profile of the chosen ones, or of sums of them.
+    /// Combines the chosen profiles, or sums of them, into one.
     pub(crate) fn combine(&self, mut profiles: Vec<Profile>) -> Result<Profile> {
         let sum = if profiles.len() == 1 { profiles.remove(0) } else { merge(&profiles)? };
         Ok(match self.merge {
@@ -132,7 +133,7 @@ impl ManyArgs {
         })
     }
 
-    /// How `chosen` of `found` profiles were combined, in the words of the header:
+    /// Describes for the header how `chosen` of `found` profiles were combined:
     /// `250 of 1,312 profiles, seed 42, averaged`.
     pub(crate) fn describe(&self, chosen: usize, found: usize) -> String {
         let count = |count: usize| group_thousands(count as i128);
@@ -146,7 +147,7 @@ impl ManyArgs {
         }
         let weighted = heaviest_count(found, self.weight.percent());
         if chosen < weighted {
-            text.push_str(&format!("seed {}, ", self.choice.seed));
+            text.push_str(&format!("seed {}, ", self.sampling.seed));
         }
         text.push_str(match self.merge {
             Merge::Sum => "summed",
@@ -156,12 +157,12 @@ impl ManyArgs {
     }
 }
 
-/// How many of `count` are `percent` of them: one at least.
+/// `percent` of `count`, rounded up, but at least one.
 fn heaviest_count(count: usize, percent: usize) -> usize {
     (count * percent).div_ceil(100).max(1).min(count)
 }
 
-/// The profiles with the highest totals, in the order they came in.
+/// The profiles with the highest totals, in their original order.
 fn heaviest(metrics: &[&Metric], percent: usize) -> Vec<usize> {
     let weights = weights(metrics);
     let mut order: Vec<usize> = (0..metrics.len()).collect();
@@ -171,7 +172,7 @@ fn heaviest(metrics: &[&Metric], percent: usize) -> Vec<usize> {
     order
 }
 
-/// What each profile consumed, all in the finest of their units.
+/// The total of each profile, all in the finest of their units.
 fn weights(metrics: &[&Metric]) -> Vec<i128> {
     let units: Vec<Unit> = metrics.iter().map(|metric| Unit::parse(&metric.unit)).collect();
     let Some(finest) = units.iter().reduce(|a, b| if a.factor_to(b).is_some() { b } else { a }) else {
@@ -185,8 +186,8 @@ fn weights(metrics: &[&Metric]) -> Vec<i128> {
     metrics.iter().zip(&units).map(weight).collect()
 }
 
-/// A small generator of random numbers (SplitMix64): the same on every machine and for ever, so that
-/// a seed means the same choice tomorrow.
+/// A small random number generator (SplitMix64). Its sequence never changes, so a seed always means the
+/// same choice.
 struct Random(u64);
 
 impl Random {
@@ -197,7 +198,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// Every order is as likely as every other, but for one part in 2⁶⁴ / `items.len()`.
+    /// All orders are equally likely, up to a bias of `items.len()` / 2⁶⁴.
     fn shuffle(&mut self, items: &mut [usize]) {
         for last in (1..items.len()).rev() {
             let other = (self.next() % (last as u64 + 1)) as usize;
@@ -211,7 +212,7 @@ mod tests {
     use super::*;
 
     fn args(merge: Merge, max_profiles: Option<usize>, weight: Weight) -> ManyArgs {
-        ManyArgs { merge, choice: ChoiceArgs { max_profiles, seed: 42 }, weight }
+        ManyArgs { merge, sampling: SamplingArgs { max_profiles, seed: 42 }, weight }
     }
 
     fn metric(total: i64, unit: &str) -> Metric {
@@ -225,7 +226,7 @@ mod tests {
         let (order, count) = mean.order(1312);
         assert_eq!((order.len(), count), (1312, 250));
         assert_ne!(order, (0..1312).collect::<Vec<_>>());
-        assert_eq!(mean.order(1312), (order, 250), "the same seed makes the same choice");
+        assert_eq!(mean.order(1312), (order, 250), "the same seed chooses the same profiles");
         assert_eq!(args(Merge::Sum, None, Weight::All).order(1312).1, 1312);
         assert_eq!(args(Merge::Sum, Some(10), Weight::All).order(1312).1, 10);
         assert_eq!(args(Merge::Mean, Some(0), Weight::All).order(1312).1, 1312);

@@ -1,4 +1,4 @@
-//! Filters applied one after the other, and what to say where one matches nothing.
+//! Applies filters one after the other, and explains a pattern that matches nothing.
 
 use std::collections::BTreeSet;
 
@@ -14,17 +14,17 @@ use crate::transform::{
 };
 use crate::tree::{By, marks};
 
-/// A profile on its way through the filters.
+/// A profile in the middle of being filtered.
 pub(crate) struct Stages {
     pub(crate) profile: Profile,
-    /// Patterns that were taken otherwise than typed.
+    /// Notes on patterns that were not used as typed.
     pub(crate) notes: Vec<String>,
     fixed: bool,
-    /// What the view shows, whose names can be typed too.
+    /// What the view groups by: patterns match those names too.
     by: By,
 }
 
-/// How many names or values an error offers.
+/// The number of names or values that an error suggests.
 const OFFERED: usize = 3;
 
 impl Stages {
@@ -32,8 +32,8 @@ impl Stages {
         Stages { profile, notes: Vec::new(), fixed, by: by.clone() }
     }
 
-    /// Applies a filter that keeps what matches: each of its patterns has to match something.
-    /// Returns what they mean, if there are any.
+    /// Applies a filter that keeps matches. Each pattern has to match something. Returns the matches, if
+    /// there are any patterns.
     pub(crate) fn show(
         &mut self,
         option: &str,
@@ -51,7 +51,7 @@ impl Stages {
         Ok(all)
     }
 
-    /// Applies a filter that removes what matches: a pattern that matches nothing is a warning.
+    /// Applies a filter that removes matches. A pattern without a match is only a warning.
     pub(crate) fn hide(
         &mut self,
         option: &str,
@@ -74,8 +74,8 @@ impl Stages {
         Ok(())
     }
 
-    /// The frames that a pattern means: as a regular expression, else literally. `None` where that
-    /// is none of the frames that are left.
+    /// The frames that match a pattern, first as a regular expression, then literally. `None` if none of the
+    /// remaining frames matches.
     pub(crate) fn marks(&mut self, text: &str) -> Result<Option<Marks>> {
         let (pattern, note) = Pattern::parse(text, self.fixed)?;
         let is_literal = self.fixed || note.is_some();
@@ -96,8 +96,8 @@ impl Stages {
         Ok(Some(literally))
     }
 
-    /// Folds artefacts of profilers, and what patterns mean, into their callers; an empty pattern means the
-    /// artefacts alone. Does nothing where no pattern is given.
+    /// Folds artefacts of profilers, and functions that match a pattern, into their callers. An empty pattern
+    /// stands for the artefacts alone. Does nothing without patterns.
     pub(crate) fn fold(&mut self, patterns: &[String]) -> Result<()> {
         if patterns.is_empty() {
             return Ok(());
@@ -107,7 +107,7 @@ impl Stages {
         Ok(())
     }
 
-    /// The artefacts of profilers, and the frames that patterns mean.
+    /// The artefacts of profilers, and the frames that match a pattern.
     pub(crate) fn folded(&mut self, patterns: &[String]) -> Result<Marks> {
         let mut all = artefacts(&self.profile);
         for text in patterns.iter().filter(|text| !text.is_empty()) {
@@ -115,7 +115,7 @@ impl Stages {
                 Some(marks) if !foldable(&self.profile, &marks, &self.all_metrics()).is_empty() => {
                     all = all.or(&marks);
                 }
-                Some(_) => self.warn(format!("--fold={text}: matches no function at the end of a stack")),
+                Some(_) => self.warn(format!("--fold={text}: no matching function is at the end of a stack")),
                 None => self.warn(format!("--fold={text}: nothing matches")),
             }
         }
@@ -131,7 +131,7 @@ impl Stages {
             let parsed = Rename::parse(text, self.fixed).ok_or_else(|| {
                 hinted(
                     format!("--rename {text}: expected RE=NEW"),
-                    r"such as --rename '\[.*\]=[…]'; $1 in NEW is what the first group matched",
+                    r"for example --rename '\[.*\]=[…]'; $1 in NEW stands for the first group of the match",
                 )
             })?;
             let (profile, matched) = rename(&self.profile, &parsed);
@@ -158,7 +158,7 @@ impl Stages {
         Ok(())
     }
 
-    /// Puts the value of a label in the place of every stack: `--by label:KEY`.
+    /// Replaces each stack with the value of a label: `--by label:KEY`.
     pub(crate) fn by_label(&mut self, key: &str) -> Result<()> {
         let (profile, matched) = by_label(&self.profile, key)?;
         if matched == 0 {
@@ -176,7 +176,7 @@ impl Stages {
             return Err(self.no_such_label("--label", filter.text(), filter.key()));
         }
         if !filters.is_empty() && profile.samples.is_empty() {
-            bail!("no sample carries all of --label {}", texts.join(" --label "));
+            bail!("no sample has all of the labels --label {}", texts.join(" --label "));
         }
         self.profile = profile;
         Ok(())
@@ -212,7 +212,7 @@ impl Stages {
                 let names: BTreeSet<String> =
                     THREAD_KEYS.iter().flat_map(|key| values(&self.profile, key)).collect();
                 let hint = offer(text, &names, "the threads are");
-                let hint = hint.unwrap_or_else(|| "the profile names no threads".to_string());
+                let hint = hint.unwrap_or_else(|| "the profile has no thread names".to_string());
                 return Err(hinted(format!("--thread {text}: nothing matches"), hint));
             }
         }
@@ -230,16 +230,16 @@ impl Stages {
         let shown = moment(from).and_then(|from| show_times(&self.profile, from, moment(to)?));
         let (profile, matched) = shown.map_err(|error| {
             let hint = match error {
-                TimeError::NoDate => Some("give a time from the start, such as 1.5s"),
+                TimeError::NoDate => Some("give a time relative to the start, such as 1.5s"),
                 TimeError::Moment(_) => {
-                    Some("1.5s is from the start, -1.5s from the end, 2024-02-26T18:40:37Z a date")
+                    Some("give a time such as 1.5s (after the start), -1.5s (before the end) or 2024-02-26T18:40:37Z")
                 }
                 TimeError::NoTimes => None,
             };
             with_hint(format!("--from, --to: {error}"), hint.map(str::to_string))
         })?;
         if matched == 0 {
-            bail!("--from, --to: no sample was taken in that time");
+            bail!("--from, --to: no samples in that time range");
         }
         self.profile = profile;
         Ok(())
@@ -252,7 +252,7 @@ impl Stages {
     fn matched_nothing(&self, option: &str, text: &str) -> anyhow::Error {
         let message = format!("{option} {text}: nothing matches");
         if self.profile.samples.is_empty() && self.profile.calls.is_none() {
-            return hinted(message, "the filters before it left no samples");
+            return hinted(message, "the filters applied before it left no samples");
         }
         if let Some(sets) = sets_meant(text) {
             return hinted(message, sets);
@@ -279,14 +279,14 @@ impl Stages {
     }
 }
 
-/// Which named sets there are, for a pattern that looks like one.
+/// Lists the named sets, for a pattern that looks like one.
 fn sets_meant(text: &str) -> Option<String> {
     let looks = text.starts_with('@') && !pattern::SETS.contains(&&text[1..]);
     let sets: Vec<String> = pattern::SETS.iter().map(|name| format!("@{name}")).collect();
     looks.then(|| format!("the named sets are {}", sets.join(" and ")))
 }
 
-/// What any of the patterns of an option means.
+/// The union of the matches of an option's patterns.
 fn either(all: Option<Marks>, marks: Marks) -> Marks {
     match all {
         Some(all) => all.or(&marks),
@@ -294,7 +294,7 @@ fn either(all: Option<Marks>, marks: Marks) -> Marks {
     }
 }
 
-/// The names nearest to what was typed, else the first of all.
+/// Suggests the names nearest to what was typed, or else the first few names.
 fn offer(text: &str, names: &BTreeSet<String>, are: &str) -> Option<String> {
     let near = nearest(text, names.iter().map(String::as_str), OFFERED);
     if !near.is_empty() {
@@ -305,7 +305,7 @@ fn offer(text: &str, names: &BTreeSet<String>, are: &str) -> Option<String> {
     (!first.is_empty()).then(|| format!("{are} {}{more}", first.join(", ")))
 }
 
-/// The names that a pattern looks at, of all frames that are left.
+/// The names that a pattern is matched against, for all remaining frames.
 fn names_in_use(profile: &Profile, text: &str) -> BTreeSet<String> {
     let aspect = Pattern::literal_of(text).map_or(Aspect::Any, |pattern| pattern.aspect());
     let symbols = &profile.symbols;
@@ -337,7 +337,7 @@ fn keys(profile: &Profile) -> BTreeSet<String> {
         .collect()
 }
 
-/// The values of a label, numbers with their units.
+/// The values of a label; numbers have their units.
 fn values(profile: &Profile, key: &str) -> BTreeSet<String> {
     let strings = &profile.symbols.strings;
     let sets = profile.label_sets.ids();

@@ -1,4 +1,4 @@
-//! How much memory profiles may take while they are read, and rows that are shown: what `--max-memory` says, or half of the machine's.
+//! The memory limit for profiles and rows: `--max-memory`, or half of the machine's memory.
 
 use std::sync::OnceLock;
 
@@ -7,20 +7,20 @@ use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 use crate::profile::Budget;
 use crate::unit::{Family, Quantity};
 
-/// Reads a size such as `512mb`, `2GiB` or a number of bytes.
+/// Parses a size such as `512mb`, `2GiB` or a number of bytes.
 pub(super) fn size(text: &str) -> Result<u64, String> {
     let size = Quantity::parse_as(text, Family::Bytes).ok().and_then(|quantity| quantity.bytes());
     let size = size.and_then(|size| u64::try_from(size).ok()).filter(|&size| size > 0);
     size.ok_or_else(|| "expected a size such as 512mb, 2GiB or a number of bytes".to_string())
 }
 
-/// The budget of this process, the same however often it is asked for: all that is loaded shares it.
+/// The memory limit of this process. Everything that is loaded shares one limit.
 pub(super) fn budget(asked: Option<u64>) -> Budget {
     static BUDGET: OnceLock<Budget> = OnceLock::new();
     *BUDGET.get_or_init(|| asked.or_else(half_of_the_machine).map_or(Budget::UNLIMITED, Budget::of))
 }
 
-/// Half of the memory that the machine has, or that the container lets us have.
+/// Half of the memory of the machine, or of the container if that has less.
 fn half_of_the_machine() -> Option<u64> {
     let wanted = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
     let system = System::new_with_specifics(wanted).ok()?;

@@ -1,4 +1,4 @@
-//! Which metrics are meant, and how they are found again in another profile.
+//! Finds the metrics to show, and the same metrics in other profiles.
 
 use anyhow::{Result, bail};
 
@@ -6,9 +6,8 @@ use crate::cli::failure::{hinted, meant};
 use crate::kind;
 use crate::profile::{Meta, Profile};
 
-/// The metrics asked for, or the one that is shown by default, in profiles that say `metas` of themselves. A
-/// name is that of a metric of the first profile, or else of its type (`prof types`); a number stands for
-/// the metric at that place.
+/// The metrics given, or the default one, for profiles with these `metas`. Each is the name of a metric of the
+/// first profile, the name of a profile type (`prof types`), or the number of a metric.
 pub(super) fn metrics_wanted(asked: &[String], metas: &[&Meta]) -> Result<Vec<MetricKey>> {
     let Some(meta) = metas.first().filter(|meta| !meta.metrics.is_empty()) else {
         bail!("the profile has no metric");
@@ -30,14 +29,14 @@ pub(super) fn metrics_wanted(asked: &[String], metas: &[&Meta]) -> Result<Vec<Me
     Ok(wanted)
 }
 
-/// The metric of the type that is asked for; of several the default one, or else the first.
+/// A metric of the profile type `asked`: the default metric if it is one, or else the first.
 fn meant_by(asked: &str, meta: &Meta) -> Option<usize> {
     let is_meant = |&number: &usize| kind::may_mean(asked, &meta.metrics[number].name);
     Some(meta.default_metric).filter(is_meant).or_else(|| (0..meta.metrics.len()).find(is_meant))
 }
 
-/// The metric that is shown unless another is asked for: the default of the first profile, or where that is
-/// 0 throughout, the first that is not.
+/// The metric to show by default: the default of the first profile, or the first metric with a value if that
+/// one is 0 in all profiles.
 pub(super) fn default_metric(metas: &[&Meta]) -> usize {
     let Some(first) = metas.first() else { return 0 };
     let has_value = |&number: &usize| {
@@ -52,13 +51,13 @@ pub(super) fn default_metric(metas: &[&Meta]) -> usize {
     (0..first.metrics.len()).find(has_value).unwrap_or(default)
 }
 
-/// Says that another metric than the profile's own default is shown, where that is so.
+/// A note if the metric shown is not the default of the profile.
 pub(super) fn note_of_default(asked: &[String], metas: &[&Meta]) -> Option<String> {
     let first = metas.first().filter(|_| asked.is_empty())?;
     let shown = default_metric(metas);
     (shown != first.default_metric).then(|| {
         let [default, shown] = [first.default_metric, shown].map(|number| &first.metrics[number].name);
-        format!("the total of the default metric, {default}, is 0: {shown} is shown instead")
+        format!("the default metric, {default}, has a total of 0; showing {shown} instead")
     })
 }
 
@@ -66,11 +65,11 @@ fn unknown_metric(name: &str, meta: &Meta) -> anyhow::Error {
     let names: Vec<&str> = meta.metrics.iter().map(|metric| metric.name.as_str()).collect();
     hinted(
         format!("--metric {name}: no such metric"),
-        format!("{}this profile has {}", meant(name, &names), names.join(", ")),
+        format!("{}the metrics of this profile are {}", meant(name, &names), names.join(", ")),
     )
 }
 
-/// How a metric is found again in another profile: by name, or by place where names repeat.
+/// Identifies a metric across profiles: by name, or by position if names repeat.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MetricKey {
     name: String,
@@ -82,7 +81,7 @@ impl MetricKey {
         MetricKey { name: meta.metrics[metric].name.clone(), place: metric }
     }
 
-    /// The number of the metric it stands for in a profile.
+    /// The number of this metric in another profile.
     pub(super) fn place_in(&self, meta: &Meta) -> Option<usize> {
         let same_place = meta.metrics.get(self.place).is_some_and(|metric| metric.name == self.name);
         if same_place { Some(self.place) } else { meta.metric_named(&self.name) }
@@ -93,8 +92,11 @@ pub(super) fn check_metrics(meta: &Meta, name: &str, wanted: &[MetricKey]) -> Re
     for key in wanted {
         if key.place_in(meta).is_none() {
             let names: Vec<&str> = meta.metrics.iter().map(|metric| metric.name.as_str()).collect();
-            let hint = format!("it has {}; choose one that all inputs have with --metric", names.join(", "));
-            return Err(hinted(format!("{name}: has no metric {}", key.name), hint));
+            let hint = format!(
+                "its metrics are {}; use --metric to choose one that all inputs have",
+                names.join(", ")
+            );
+            return Err(hinted(format!("{name}: no metric named {}", key.name), hint));
         }
     }
     Ok(())
@@ -103,8 +105,8 @@ pub(super) fn check_metrics(meta: &Meta, name: &str, wanted: &[MetricKey]) -> Re
 pub(super) fn refuse_too_large(profile: &Profile, metric: usize) -> Result<()> {
     let metric = &profile.meta.metrics[metric];
     if metric.too_large {
-        let message = format!("the values of {} sum to more than 64 bits hold", metric.name);
-        return Err(hinted(message, "choose another metric with --metric, or fewer inputs"));
+        let message = format!("the sum of the values of {} does not fit 64 bits", metric.name);
+        return Err(hinted(message, "choose another metric with --metric, or use fewer inputs"));
     }
     Ok(())
 }

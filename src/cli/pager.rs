@@ -1,4 +1,4 @@
-//! Text that is longer than the screen, shown by `$PAGER`.
+//! Shows text that is longer than the screen in `$PAGER`.
 
 use std::env;
 use std::ffi::OsString;
@@ -7,17 +7,17 @@ use std::process::{Command, Stdio};
 
 use terminal_size::{Height, terminal_size};
 
-/// What is started where `$PAGER` says nothing.
+/// The pager if `$PAGER` is not set.
 const DEFAULT: &str = "less";
 
-/// Signs with which a value of `$PAGER` is more than a program and its arguments.
-const OF_THE_SHELL: &str = "|&;<>()$`\\\"'*?[#~=%";
+/// Characters that only a shell understands.
+const SHELL_CHARACTERS: &str = "|&;<>()$`\\\"'*?[#~=%";
 
-/// How `less` is to behave, unless `$LESS` says so: leave at once what fits the screen, show colours,
-/// and do not clear the screen at the end.
+/// The options of `less` if `$LESS` is not set: quit if the text fits the screen, show colours, and leave the
+/// text on the screen at the end.
 const LESS: &str = "FRX";
 
-/// Whether text of this many lines is longer than the screen it is printed on.
+/// Whether the text is longer than the screen. Always false if standard output is not a terminal.
 pub(crate) fn is_needed(text: &[u8]) -> bool {
     if !io::stdout().is_terminal() {
         return false;
@@ -26,7 +26,7 @@ pub(crate) fn is_needed(text: &[u8]) -> bool {
     terminal_size().is_some_and(|(_, Height(height))| lines >= usize::from(height))
 }
 
-/// Shows text by the pager; false where there is none. To leave it before the end is no error.
+/// Shows text in the pager. Returns false if there is none. Quitting before the end is not an error.
 pub(crate) fn show(text: &[u8]) -> io::Result<bool> {
     let Some(mut command) = command(env::var_os("PAGER")) else { return Ok(false) };
     if env::var_os("LESS").is_none() {
@@ -45,13 +45,13 @@ pub(crate) fn show(text: &[u8]) -> io::Result<bool> {
     }
 }
 
-/// The command that a value of `$PAGER` stands for: none for `cat` and where it is empty. What only a
-/// shell understands is given to one.
+/// Parses a value of `$PAGER`: no command if it is empty or `cat`, and a shell if it has characters that only
+/// a shell understands.
 fn command(value: Option<OsString>) -> Option<Command> {
     let value = value.map_or(DEFAULT.to_string(), |value| value.to_string_lossy().into_owned());
     let mut words = value.split_whitespace();
     let program = words.next().filter(|program| *program != "cat")?;
-    if cfg!(unix) && value.contains(|c| OF_THE_SHELL.contains(c)) {
+    if cfg!(unix) && value.contains(|c| SHELL_CHARACTERS.contains(c)) {
         let mut shell = Command::new("sh");
         shell.args(["-c", &value]);
         return Some(shell);

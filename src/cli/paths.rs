@@ -1,4 +1,4 @@
-//! Which files are meant: paths, folders, standard input, `$PROF_PROFILE`.
+//! Finds the input files: paths, folders, standard input, `$PROF_PROFILE`.
 
 use std::env;
 use std::fs;
@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use crate::cli::failure::hinted;
 use crate::format::LoadError;
 
-/// The inputs given, else `$PROF_PROFILE`, else standard input.
+/// The inputs given, or else `$PROF_PROFILE`, or else standard input.
 pub(crate) fn names(given: &[String]) -> Result<Vec<String>> {
     if !given.is_empty() {
         return Ok(given.to_vec());
@@ -25,46 +25,47 @@ pub(crate) fn names(given: &[String]) -> Result<Vec<String>> {
     if io::stdin().is_terminal() {
         let hint = "name a profile (prof top cpu.pb.gz), pipe one in (prof top < cpu.pb.gz), \
                     or set PROF_PROFILE=cpu.pb.gz";
-        return Err(hinted("no profile was given", hint));
+        return Err(hinted("no profile given", hint));
     }
     Ok(vec!["-".to_string()])
 }
 
-/// Whether there is a profile where none is named: `$PROF_PROFILE`, or something on standard input.
-pub(super) fn is_at_hand() -> bool {
+/// Whether there is a profile although none was named: in `$PROF_PROFILE` or on standard input.
+pub(super) fn is_available() -> bool {
     env::var_os("PROF_PROFILE").is_some_and(|value| !value.is_empty()) || !io::stdin().is_terminal()
 }
 
 /// A path to load.
 pub(super) struct InputPath {
     pub(super) name: String,
-    /// Whether it was found in a folder, where other files may stand too.
+    /// Whether it was found in a folder, which may also hold other files.
     pub(super) in_folder: bool,
 }
 
 impl InputPath {
-    /// Whether an input that cannot be read is left out: what stands in a folder may be anything.
+    /// Whether to skip an input that cannot be read. A folder may hold any files, so files of unknown formats
+    /// in it are always skipped.
     pub(super) fn is_skipped(&self, error: &LoadError, skip_broken: bool) -> bool {
         skip_broken || (self.in_folder && matches!(error, LoadError::Unrecognized { .. }))
     }
 
-    /// What it is called where it is spoken of.
+    /// The name of the input in messages.
     pub(super) fn shown(&self) -> &str {
         shown(&self.name)
     }
 
-    /// The size of the file; inputs of no known size count alike.
+    /// The size of the file, or 1 if it is not known.
     pub(super) fn size(&self) -> u64 {
         fs::metadata(&self.name).map_or(1, |file| file.len().max(1))
     }
 }
 
-/// What an input is called where it is spoken of.
+/// The name of an input in messages.
 pub(super) fn shown(name: &str) -> &str {
     if name == "-" { "standard input" } else { name }
 }
 
-/// The files to load: those named, and those in the folders named.
+/// The files to load. Folders are replaced with the files in them.
 pub(super) fn expand_folders(names: &[String]) -> Result<Vec<InputPath>> {
     let mut paths = Vec::new();
     for name in names {
@@ -86,8 +87,8 @@ pub(super) fn expand_folders(names: &[String]) -> Result<Vec<InputPath>> {
     Ok(paths)
 }
 
-/// Says that none of `names` is a profile.
+/// The error if none of `names` is a profile.
 pub(super) fn no_profile(names: &[String]) -> anyhow::Error {
-    let hint = "name a profile, or a folder that holds one";
-    hinted(format!("{}: no profile there", names.join(", ")), hint)
+    let hint = "name a profile, or a folder that contains one";
+    hinted(format!("{}: no profile found", names.join(", ")), hint)
 }

@@ -1,4 +1,4 @@
-//! Where a picture goes, and what to say where its file extension is not one that is written.
+//! Finds the output file of a picture, and rejects file extensions that cannot be written.
 
 use std::path::{Path, PathBuf};
 
@@ -6,22 +6,22 @@ use anyhow::Result;
 
 use crate::cli::failure::hinted;
 
-/// A command that draws, and the file extensions it writes.
+/// A command that draws a picture, and the file extensions it writes.
 pub(crate) struct Drawing {
     pub(crate) command: &'static str,
     pub(crate) endings: &'static [&'static str],
-    /// Whether `-` among the profiles is the picture: it is where the command always draws one.
+    /// Whether `-` among the profiles stands for the output, as for a command that always draws a picture.
     pub(crate) dash: bool,
 }
 
-/// File extensions of pictures: no profile is called so, wherever it stands on the line.
+/// File extensions of pictures. No profile has one of these.
 const PICTURES: [&str; 15] = [
     "svg", "html", "dot", "png", "jpg", "jpeg", "gif", "webp", "bmp", "tif", "tiff", "pdf", "ps", "eps",
     "svgz",
 ];
 
 impl Drawing {
-    /// Where the picture goes: `-o`, or the positional that ends like a picture, which is taken out of
+    /// The output file: `-o`, or the positional argument with the extension of a picture, which is removed from
     /// `positionals`.
     pub(crate) fn target(
         &self,
@@ -36,12 +36,12 @@ impl Drawing {
         let positional = place.map(|place| PathBuf::from(positionals.remove(place)));
         if let (Some(one), Some(other)) = (&given, &positional) {
             let message = format!(
-                "{}: both {} and {} are given as output",
+                "{}: two output files given, {} and {}",
                 self.command,
                 one.display(),
                 other.display()
             );
-            return Err(hinted(message, "run it once for each"));
+            return Err(hinted(message, "run the command once for each"));
         }
         let target = given.or(positional);
         match &target {
@@ -54,12 +54,12 @@ impl Drawing {
         self.endings.iter().any(|ending| has_ending(out, ending))
     }
 
-    /// Says that this kind of picture is not written, and shows the command that comes next to it.
+    /// The error for a kind of picture that is not written. Its hint shows a similar command that works.
     fn refusal(&self, out: &Path, profiles: &[String]) -> anyhow::Error {
         let ending = out.extension().unwrap_or_default().to_string_lossy().to_ascii_uppercase();
         let profiles = if profiles.is_empty() { "PROFILE".to_string() } else { profiles.join(" ") };
         let message = format!(
-            "{}: {} cannot be written: {ending} is not a format that prof {0} writes",
+            "{}: cannot write {}: {ending} is not a format that prof {0} writes",
             self.command,
             out.display()
         );
@@ -67,24 +67,24 @@ impl Drawing {
         let svg = format!("prof {} {} {profiles}", self.command, as_ending("svg"));
         let hint = match &*ending {
             "HTML" => format!(
-                "prof flame {} {profiles} writes a page; a call graph is an .svg: {svg}",
+                "prof flame {} {profiles} writes an interactive page; for a picture of the call graph: {svg}",
                 out.display()
             ),
             "DOT" => format!(
-                "prof graph {} {profiles} writes the call graph; a flame graph is an .svg: {svg}",
+                "prof graph {} {profiles} writes the call graph; for a flame graph: {svg}",
                 out.display()
             ),
-            // What Graphviz draws it can draw in most formats.
+            // Graphviz can draw the .dot file in most formats.
             _ if self.endings.contains(&"dot") => {
                 let dot = as_ending("dot");
                 format!(
-                    "{svg} writes an .svg; Graphviz draws other formats: prof graph {dot} {profiles} && dot -T{} -o {} {dot}",
+                    "{svg} writes SVG; Graphviz draws other formats: prof graph {dot} {profiles} && dot -T{} -o {} {dot}",
                     ending.to_ascii_lowercase(),
                     out.display()
                 )
             }
             _ => format!(
-                "{svg} writes an .svg, which browsers show and Inkscape or rsvg-convert turn into {ending}"
+                "{svg} writes SVG, which browsers show and Inkscape or rsvg-convert turn into {ending}"
             ),
         };
         hinted(message, hint)
@@ -95,7 +95,7 @@ fn is_picture(path: &Path) -> bool {
     PICTURES.iter().any(|ending| has_ending(path, ending))
 }
 
-/// Whether a path has this extension, in whatever case.
+/// Whether a path has this extension, ignoring case.
 pub(crate) fn has_ending(path: &Path, ending: &str) -> bool {
     path.extension().is_some_and(|own| own.eq_ignore_ascii_case(ending))
 }
@@ -132,15 +132,15 @@ mod tests {
 
     #[test]
     fn other_pictures_are_refused_with_a_command_that_works() {
-        let said = |drawing, given, line| target(drawing, given, line).unwrap_err();
-        let png = said(&FLAME, None, "y.png cpu.pb");
+        let error = |drawing, given, line| target(drawing, given, line).unwrap_err();
+        let png = error(&FLAME, None, "y.png cpu.pb");
         assert!(png.contains("PNG is not a format") && png.contains("prof flame y.svg cpu.pb"), "{png}");
-        let given = said(&FLAME, Some("y.pdf"), "cpu.pb");
+        let given = error(&FLAME, Some("y.pdf"), "cpu.pb");
         assert!(given.contains("prof flame y.svg cpu.pb"), "{given}");
-        let graph = said(&GRAPH, Some("y.jpg"), "cpu.pb");
+        let graph = error(&GRAPH, Some("y.jpg"), "cpu.pb");
         assert!(graph.contains("prof graph y.dot cpu.pb && dot -Tjpg -o y.jpg y.dot"), "{graph}");
-        assert!(said(&GRAPH, None, "y.html cpu.pb").contains("prof flame y.html cpu.pb"));
-        assert!(said(&FLAME, None, "y.dot cpu.pb").contains("prof graph y.dot cpu.pb"));
-        assert!(said(&FLAME, Some("a.svg"), "b.svg cpu.pb").contains("both a.svg and b.svg"));
+        assert!(error(&GRAPH, None, "y.html cpu.pb").contains("prof flame y.html cpu.pb"));
+        assert!(error(&FLAME, None, "y.dot cpu.pb").contains("prof graph y.dot cpu.pb"));
+        assert!(error(&FLAME, Some("a.svg"), "b.svg cpu.pb").contains("a.svg and b.svg"));
     }
 }

@@ -1,5 +1,5 @@
-//! What is being read, for whoever waits longer than a moment: one line on a terminal, gone before
-//! anything else is printed.
+//! The progress line: shown on a terminal while reading takes longer than a moment, and erased before anything
+//! else is printed.
 
 use std::fs;
 use std::io::{self, IsTerminal, Read, Write};
@@ -11,24 +11,24 @@ use std::time::{Duration, Instant};
 use crate::format::Times;
 use crate::unit::{Scale, Unit, group_thousands};
 
-/// Nothing is said about what takes less than this.
-const PATIENCE: Duration = Duration::from_millis(500);
+/// The line appears after this time.
+const DELAY: Duration = Duration::from_millis(500);
 
-/// How often the line is written anew.
-const PAUSE: Duration = Duration::from_millis(100);
+/// The time between updates of the line.
+const INTERVAL: Duration = Duration::from_millis(100);
 
-/// Watches inputs while they load; the line goes away with it.
+/// Watches inputs while they load. Dropping it erases the line.
 pub(crate) struct Progress {
     seen: Arc<Seen>,
     line: Option<JoinHandle<()>>,
 }
 
-/// What has been seen so far.
+/// The progress so far.
 #[derive(Default)]
 struct Seen {
-    /// How many inputs there are.
+    /// The number of inputs.
     inputs: u64,
-    /// Their bytes; 0 where that is not known.
+    /// Their size in bytes; 0 if it is not known.
     bytes: u64,
     inputs_loaded: AtomicU64,
     bytes_read: AtomicU64,
@@ -37,12 +37,12 @@ struct Seen {
 }
 
 impl Progress {
-    /// Watches nothing, and says nothing.
+    /// Watches nothing and prints nothing.
     pub(crate) fn none() -> Self {
         Progress { seen: Arc::default(), line: None }
     }
 
-    /// Watches the inputs at `paths`; says so on a terminal, unless it is to be quiet.
+    /// Watches the inputs at `paths`, and shows the line if standard error is a terminal and not `quiet`.
     pub(crate) fn start<'p>(paths: impl IntoIterator<Item = &'p str>, quiet: bool) -> Self {
         let (mut inputs, mut bytes) = (0, Some(0));
         for path in paths {
@@ -53,19 +53,19 @@ impl Progress {
         let seen = Arc::new(Seen { inputs, bytes: bytes.unwrap_or(0), ..Seen::default() });
         let wanted = !quiet && io::stderr().is_terminal();
         let watched = seen.clone();
-        // Where no thread can be started, nothing is shown.
+        // If no thread can be started, nothing is shown.
         let line = wanted
             .then(|| thread::Builder::new().name("progress".into()).spawn(move || show(&watched)).ok())
             .flatten();
         Progress { seen, line }
     }
 
-    /// Counts what is read from an input.
+    /// Counts the bytes that are read from an input.
     pub(crate) fn watch(&self, input: Box<dyn Read + Send>) -> Box<dyn Read + Send> {
         Box::new(Watched { input, seen: self.seen.clone() })
     }
 
-    /// An input is loaded, and its parts took so long.
+    /// Counts a loaded input and adds up how long its parts took.
     pub(crate) fn loaded(&self, took: Times) {
         self.seen.inputs_loaded.fetch_add(1, Ordering::Relaxed);
         let mut times = self.seen.times.lock().unwrap_or_else(PoisonError::into_inner);
@@ -74,7 +74,7 @@ impl Progress {
         times.decode += took.decode;
     }
 
-    /// How long the parts of loading took, all inputs added up.
+    /// How long the parts of loading took, summed over all inputs.
     pub(crate) fn parts(&self) -> [(&'static str, Duration); 3] {
         let times = self.seen.times.lock().unwrap_or_else(PoisonError::into_inner);
         [("read", times.read), ("inflate", times.inflate), ("decode", times.decode)]
@@ -86,13 +86,13 @@ impl Drop for Progress {
         self.seen.is_over.store(true, Ordering::Relaxed);
         if let Some(line) = self.line.take() {
             line.thread().unpark();
-            // It has nothing to say that could be lost.
+            // The thread returns nothing that could be lost.
             let _ = line.join();
         }
     }
 }
 
-/// An input that tells how much of it was read.
+/// An input that counts the bytes read from it.
 struct Watched {
     input: Box<dyn Read + Send>,
     seen: Arc<Seen>,
@@ -106,22 +106,22 @@ impl Read for Watched {
     }
 }
 
-/// Shows the line from when patience ends until it is over.
+/// Shows the line, after a first delay, until loading is over.
 fn show(seen: &Seen) {
     let start = Instant::now();
     let mut is_shown = false;
-    // Nothing can be done where standard error is closed.
+    // If standard error is closed, there is nowhere to report it.
     let print = |text: &str| {
         let mut stderr = io::stderr().lock();
         let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
     };
     while !seen.is_over.load(Ordering::Relaxed) {
-        let left = PATIENCE.saturating_sub(start.elapsed());
+        let left = DELAY.saturating_sub(start.elapsed());
         if left.is_zero() {
             print(&format!("\r\x1b[K{}", seen.line()));
             is_shown = true;
         }
-        thread::park_timeout(left.max(PAUSE));
+        thread::park_timeout(left.max(INTERVAL));
     }
     if is_shown {
         print("\r\x1b[K");
@@ -139,7 +139,7 @@ impl Seen {
         };
         let bytes = match self.bytes {
             0 => size(read),
-            all if read >= all => format!("{}, all read, decoding", size(all)),
+            all if read >= all => format!("{}, decoding", size(all)),
             all => format!("{} of {} ({}%)", size(read), size(all), u128::from(read) * 100 / u128::from(all)),
         };
         if self.inputs < 2 {
@@ -156,12 +156,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_line_says_how_far_it_is() {
+    fn the_line_shows_the_progress() {
         let seen = Seen { inputs: 1, bytes: 4 << 20, ..Seen::default() };
         seen.bytes_read.store(1 << 20, Ordering::Relaxed);
         assert_eq!(seen.line(), "reading 1.00MiB of 4.00MiB (25%)");
         seen.bytes_read.store(4 << 20, Ordering::Relaxed);
-        assert_eq!(seen.line(), "reading 4.00MiB, all read, decoding");
+        assert_eq!(seen.line(), "reading 4.00MiB, decoding");
         let piped = Seen { inputs: 2, ..Seen::default() };
         piped.bytes_read.store(3 << 10, Ordering::Relaxed);
         assert_eq!(piped.line(), "reading 0 of 2 profiles, 3.00KiB");

@@ -1,4 +1,4 @@
-//! Inputs read side by side, with names for their addresses, and what is said where one cannot be read.
+//! Reads the inputs, looks up names for their addresses, and explains why an input cannot be read.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -9,33 +9,33 @@ use anyhow::Result;
 use crate::cli::args::InputArgs;
 use crate::cli::clock::Clock;
 use crate::cli::failure::{hinted, meant, with_hint};
-use crate::cli::gather::{Gathered, Gatherer};
+use crate::cli::loader::{LoadedInputs, Loader};
 use crate::cli::paths::{self, InputPath, expand_folders, no_profile};
 use crate::cli::progress::Progress;
-use crate::cli::run::say;
+use crate::cli::run::print_messages;
 use crate::format::{self, FORMATS, Format, Inflate, LoadError, Source};
 use crate::profile::{Budget, LoadOptions, Profile};
 use crate::transform::drop_frames;
 
-/// What to read, and how.
+/// Options for reading inputs.
 pub(super) struct Reading<'a> {
     pub(super) args: &'a InputArgs,
-    /// Paths and folders, as given.
+    /// Paths and folders as given.
     pub(super) names: &'a [String],
     pub(super) options: LoadOptions,
-    /// Whether frames that a profile itself says to drop are wanted too.
+    /// Whether to keep the frames that a profile itself marks as to be dropped.
     pub(super) all_frames: bool,
-    /// Whether every profile is kept for itself.
+    /// Whether to keep every profile separate.
     pub(super) each: bool,
 }
 
 impl Reading<'_> {
-    /// Reads the inputs that `order` chooses, given how many there are: their numbers, and how many to
-    /// read. What it returns holds one profile at least.
+    /// Reads the inputs that `order` chooses: given the number of inputs, it returns their order and how many
+    /// to read. The result has at least one profile.
     pub(super) fn read(
         &self,
         order: impl FnOnce(usize) -> (Vec<usize>, usize),
-    ) -> Result<(Vec<InputPath>, Gathered)> {
+    ) -> Result<(Vec<InputPath>, LoadedInputs)> {
         let (args, budget) = (self.args, self.options.budget);
         let format = args.input_format.as_deref().map(format_named).transpose()?;
         let paths = expand_folders(self.names)?;
@@ -43,7 +43,7 @@ impl Reading<'_> {
         let mut clock = Clock::new(args.verbose);
         let watched = order.iter().take(most).map(|&number| &*paths[number].name);
         let progress = Progress::start(watched, args.quiet);
-        let gatherer = Gatherer {
+        let loader = Loader {
             paths: &paths,
             options: self.options,
             format,
@@ -53,35 +53,35 @@ impl Reading<'_> {
             each: self.each,
             progress: &progress,
         };
-        let mut gathered = gatherer
-            .gather(order, most)
+        let mut inputs = loader
+            .load(order, most)
             .map_err(|(number, error)| explain(&paths[number].name, error, budget, self.names))?;
         clock.step_with("load", &progress.parts());
         drop(progress);
         if args.verbose {
-            say(
+            print_messages(
                 "skipped",
-                gathered.skipped.iter().map(|(number, error)| format!("{}: {error}", paths[*number].shown())),
+                inputs.skipped.iter().map(|(number, error)| format!("{}: {error}", paths[*number].shown())),
             );
         }
-        if gathered.metas.is_empty() {
+        if inputs.metas.is_empty() {
             return Err(no_profile(self.names));
         }
-        args.symbols.apply(gathered.profiles())?;
+        args.symbols.apply(inputs.profiles())?;
         clock.step("symbols");
         if !self.all_frames {
-            // Every input has its own idea of what to drop, in the words of names.
-            gathered.profiles().for_each(|profile| *profile = drop_frames(profile));
+            // Each profile has its own list of frames to drop, which matches names.
+            inputs.profiles().for_each(|profile| *profile = drop_frames(profile));
         }
-        Ok((paths, gathered))
+        Ok((paths, inputs))
     }
 }
 
-/// Says that some inputs were left out.
+/// The warning that some inputs were skipped.
 pub(super) fn skipped_text(skipped: usize) -> String {
     match skipped {
-        1 => "1 input was skipped: it is no readable profile".to_string(),
-        _ => format!("{skipped} inputs were skipped: they are no readable profiles"),
+        1 => "1 input skipped: not a readable profile".to_string(),
+        _ => format!("{skipped} inputs skipped: not readable profiles"),
     }
 }
 
@@ -103,10 +103,10 @@ pub(crate) fn load_one(
     Ok(profile)
 }
 
-/// What to do where the budget is exceeded.
-pub(super) const MORE_MEMORY: &str = "--max-memory 8GiB allows that much, or as much as you say";
+/// The hint for an exceeded memory limit.
+pub(super) const MORE_MEMORY: &str = "raise the memory limit, for example with --max-memory 8GiB";
 
-/// Says what is wrong with an input, and what may have been meant.
+/// Explains what is wrong with an input, and what may have been meant.
 fn explain(name: &str, error: LoadError, budget: Budget, given: &[String]) -> anyhow::Error {
     let shown = paths::shown(name);
     if budget.is_exceeded() {
@@ -118,15 +118,15 @@ fn explain(name: &str, error: LoadError, budget: Budget, given: &[String]) -> an
         }
         LoadError::Unrecognized { hint } => {
             let known: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
-            let hint =
-                hint.unwrap_or_else(|| format!("tried {}; --input-format names one", known.join(", ")));
+            let hint = hint
+                .unwrap_or_else(|| format!("tried {}; use --input-format to choose one", known.join(", ")));
             hinted(format!("{shown}: {error}", error = LoadError::Unrecognized { hint: None }), hint)
         }
         error => anyhow::Error::new(error).context(shown.to_string()),
     }
 }
 
-/// A missing file may be a command in the wrong place.
+/// The hint for a missing file, which may be a command in the wrong place or a URL.
 fn not_found_hint(name: &str, given: &[String]) -> Option<String> {
     let commands = crate::cli::commands::names();
     if commands.iter().any(|command| command == name) {
@@ -134,7 +134,10 @@ fn not_found_hint(name: &str, given: &[String]) -> Option<String> {
         return Some(format!("the command comes first: prof {name} {}", others.join(" ")));
     }
     if name.contains("://") {
-        return Some("addresses are not fetched: download the profile, or pipe it in".to_string());
+        return Some(
+            "URLs are not fetched: download the profile first, or pipe it in (curl URL | prof top)"
+                .to_string(),
+        );
     }
     None
 }

@@ -11,16 +11,16 @@ use clap::{Parser, Subcommand};
 
 use crate::cli::args::{InputArgs, LayoutArgs, OutputFormat, ViewArgs, WordingArgs};
 use crate::cli::base::BaseArgs;
-use crate::cli::calls::Shows;
 use crate::cli::clock::Clock;
 use crate::cli::commands::{self, Command, Prof};
 use crate::cli::completion;
-use crate::cli::failure::{describe, hinted, is_closed_pipe};
+use crate::cli::failure::{describe, hinted, is_closed_pipe, wrapped};
 use crate::cli::filters::Filtered;
+use crate::cli::go_pprof;
 use crate::cli::inputs::load;
 use crate::cli::pager;
 use crate::cli::paths;
-use crate::cli::pprof_words;
+use crate::cli::requirement::Requirement;
 use crate::cli::short_help;
 use crate::cli::target::Target;
 use crate::cli::terminal;
@@ -32,11 +32,11 @@ use crate::report::Report;
 use crate::tree::By;
 use crate::view::Scope;
 
-/// Usage, unreadable input, or a name that matches nothing.
+/// Exit code for wrong usage, unreadable input, or a name that matches nothing.
 pub(super) const FAILURE: u8 = 2;
 
-/// How a command ended that did what it was asked for: its exit code. 0 is fine, 1 says that a check
-/// failed, 3 that the evidence does not suffice.
+/// The exit code of a command that ran to its end: 0 for success, 1 for a failed check, 3 for not enough
+/// evidence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Outcome(pub(crate) u8);
 
@@ -71,8 +71,8 @@ pub fn main() -> ExitCode {
         Ok(Outcome(code)) => ExitCode::from(code),
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            // Nothing can be done where standard error is closed too.
-            let _ = writeln!(std::io::stderr(), "{}", describe(&error));
+            // If standard error is closed too, there is nowhere to report it.
+            let _ = writeln!(std::io::stderr(), "{}", wrapped(&describe(&error)));
             ExitCode::from(FAILURE)
         }
     }
@@ -98,22 +98,21 @@ fn run(prof: Prof) -> Result<Outcome> {
     }
 }
 
-/// `prof PROFILE…` stands for `prof top PROFILE…`, and so do options without a command. What is neither a command nor there is told at once,
-/// before options that belong to another command are blamed.
+/// Inserts the command `top` if none was given: `prof PROFILE…` stands for `prof top PROFILE…`. A word that is
+/// neither a command nor a file fails here, before clap can complain about options of another command.
 fn with_command(mut arguments: Vec<OsString>) -> Result<Vec<OsString>> {
-    if let Some(error) = pprof_words::answer(arguments.get(1..).unwrap_or_default()) {
+    if let Some(error) = go_pprof::answer(arguments.get(1..).unwrap_or_default()) {
         return Err(error);
     }
     let Some(first) = arguments.get(1) else {
-        // Where a profile can be had without naming it, it is shown; else the help is.
-        if paths::is_at_hand() {
+        // Without arguments, show the profile from the environment or standard input, if any, or else the help.
+        if paths::is_available() {
             arguments.push("top".into());
         }
         return Ok(arguments);
     };
     let word = first.to_string_lossy().into_owned();
-    // The names with their aliases come from the whole command line, whose making takes as long as
-    // inflating 100 kB: the usual case goes without.
+    // Listing all names and aliases takes as long as inflating 100 kB, so the usual case avoids it.
     if Command::has_subcommand(&word) {
         return Ok(arguments);
     }
@@ -124,33 +123,33 @@ fn with_command(mut arguments: Vec<OsString>) -> Result<Vec<OsString>> {
     let is_option = word.starts_with('-') && word != "-";
     if !is_option && !Path::new(first).exists() {
         if commands::RESERVED.contains(&word.as_str()) {
-            let hint = format!("prof --help lists the commands; a file of this name is ./{word}");
-            return Err(hinted(format!("prof {word}: the name is reserved, and no command yet"), hint));
+            let hint = format!("prof --help lists the commands; for a file of this name, type ./{word}");
+            return Err(hinted(format!("prof {word}: this name is reserved for a future command"), hint));
         }
         let near = nearest(&word, names.iter().map(String::as_str), 1);
         if let (Some(near), false) = (near.first(), word.contains(['.', '/', '\\', ':'])) {
             let hint = format!("did you mean the command `prof {near}`?");
-            return Err(hinted(format!("{word}: no such command, and no such file"), hint));
+            return Err(hinted(format!("{word}: no such command or file"), hint));
         }
     }
     arguments.insert(1, "top".into());
     Ok(arguments)
 }
 
-/// Loads, filters, lays an old side beside where one is given, views, writes.
+/// Runs a view: loads, filters, adds the old side if one is given, makes the report, and writes it.
 pub(crate) fn show(
     args: &ViewArgs,
     base: &BaseArgs,
-    shows: Shows,
+    requirement: Requirement,
     needs: LoadOptions,
     view: impl Fn(&Profile, Scope) -> Result<Report>,
 ) -> Result<()> {
     let target = Target::new(args.layout.output.as_deref());
-    let report = report_of(args, base, shows, needs, &target, view)?;
+    let report = report_of(args, base, requirement, needs, &target, view)?;
     write_timed(&report, &args.input, &args.layout, &args.wording, &target)
 }
 
-/// [`write_report`], and how long it took.
+/// [`write_report`], timed.
 pub(crate) fn write_timed(
     report: &Report,
     input: &InputArgs,
@@ -164,11 +163,11 @@ pub(crate) fn write_timed(
     Ok(())
 }
 
-/// [`show`] but for the writing, for commands that write in a form of their own.
+/// [`show`] without the writing, for commands that write the report themselves.
 pub(crate) fn report_of(
     args: &ViewArgs,
     base: &BaseArgs,
-    shows: Shows,
+    requirement: Requirement,
     needs: LoadOptions,
     target: &Target,
     view: impl Fn(&Profile, Scope) -> Result<Report>,
@@ -181,11 +180,11 @@ pub(crate) fn report_of(
     });
     target.check(&[args.input.files()?, base.files()].concat(), args.layout.force)?;
     let mut loaded = load(&args.input, &args.many, needs, args.filters.all_frames)?;
-    shows.check(&loaded.profile, &by, &loaded.metrics)?;
+    requirement.check(&loaded.profile, &by, &loaded.metrics)?;
     let mut clock = Clock::new(args.input.verbose);
-    let base = base.lay_beside(&mut loaded, args, needs)?;
+    let base = base.add_old_side(&mut loaded, args, needs)?;
     if base.is_some() {
-        clock.step("lay the old side beside");
+        clock.step("load the old side");
     }
     let filtered = args.filters.apply(loaded.profile, &by)?;
     clock.step("filter");
@@ -193,8 +192,8 @@ pub(crate) fn report_of(
     warn("note", &filtered.notes, &args.input);
     let Filtered { profile, typed, focus, callers, notes: filter_notes } = filtered;
     let scope = Scope { metrics: loaded.metrics, by, focus, callers, base, highlight: None };
-    // What the view has to say comes after what the profile said already. The text says itself
-    // that it is an approximation.
+    // Warnings of the profile are printed already, so only those of the view follow. Text reports mention an
+    // approximation themselves.
     let said = profile.meta.warnings.len();
     let make = || {
         let mut report = view(&profile, scope.clone())?;
@@ -218,7 +217,7 @@ pub(crate) fn report_of(
     Ok(report)
 }
 
-/// The report with as many rows as fit `lines` of the screen, where the number of rows is not given.
+/// The report with as many rows as fit on `lines` lines of the screen, unless the number of rows was given.
 fn fitted(
     args: &ViewArgs,
     lines: usize,
@@ -232,43 +231,44 @@ fn fitted(
         let mut text = Vec::new();
         output::text(&report, &style, &mut text)??;
         let printed = memchr::memchr_iter(b'\n', &text).count() + notes.len();
-        // Where nobody took it, the number of rows was given.
+        // The view takes the number unless a limit was given.
         let is_given = args.layout.rows.take().is_some();
         if printed <= lines || rows == 1 || is_given {
             return Ok((report, notes));
         }
-        // A row takes several lines in trees whose roots are counted.
+        // A row takes several lines in trees where only the roots are counted.
         let lines_of_row = (printed / rows).max(1);
         rows = rows.saturating_sub((printed - lines).div_ceil(lines_of_row)).max(1);
     }
 }
 
-/// Refuses several metrics where a command shows only one.
+/// Fails if several metrics were given to a command that shows only one.
 pub(crate) fn one_metric(scope: &Scope, command: &str) -> Result<()> {
     if scope.metrics.len() > 1 {
-        let message = format!("{command} shows one metric, and --metric was given several times");
-        return Err(hinted(message, "prof top and prof tree show several side by side"));
+        let message = format!("{command} shows one metric, but --metric was given several times");
+        return Err(hinted(message, "prof top and prof tree show several metrics side by side"));
     }
     Ok(())
 }
 
-/// Prints what was odd about the inputs, and what was made of the arguments.
+/// Prints warnings or notes on standard error, unless `--quiet` was given.
 pub(crate) fn warn(kind: &str, texts: &[String], input: &InputArgs) {
     if input.quiet {
         return;
     }
-    say(kind, texts.iter());
+    print_messages(kind, texts.iter());
 }
 
-/// Prints a line a text on standard error.
-pub(super) fn say(kind: &str, texts: impl Iterator<Item = impl AsRef<str>>) {
+/// Prints messages of one kind (`warning`, `note`) on standard error.
+pub(super) fn print_messages(kind: &str, texts: impl Iterator<Item = impl AsRef<str>>) {
     for text in texts {
-        // Nothing can be done where standard error is closed.
-        let _ = writeln!(std::io::stderr(), "{kind}: {}", crate::name::clean(text.as_ref()));
+        // If standard error is closed, there is nowhere to report it.
+        let message = format!("{kind}: {}", crate::name::clean(text.as_ref()));
+        let _ = writeln!(std::io::stderr(), "{}", wrapped(&message));
     }
 }
 
-/// Writes a report in the form asked for.
+/// Writes a report in the chosen format.
 pub(crate) fn write_report(
     report: &Report,
     layout: &LayoutArgs,
@@ -296,13 +296,14 @@ pub(crate) fn write_report(
     })
 }
 
-/// Writes the outcome of a check for a build server.
+/// Writes the result of a comparison for a CI server.
 fn write_check(report: &Report, format: OutputFormat, out: &mut dyn Write) -> Result<()> {
     match (report, format) {
         (Report::Diff(diff), OutputFormat::Github) => Ok(output::github(diff, out)?),
         (Report::Diff(diff), _) => Ok(output::junit(diff, out)?),
-        _ => {
-            Err(hinted("github and junit are forms of prof diff", "the others are text, json, csv, markdown"))
-        }
+        _ => Err(hinted(
+            "only prof diff writes the formats github and junit",
+            "other formats are text, json, csv and markdown",
+        )),
     }
 }

@@ -1,23 +1,23 @@
-//! Help of one screen (`prof top -h`), and the shared options by topic (`prof help filters`).
+//! Help on one screen (`prof top -h`), and shared options by topic (`prof help filters`).
 
 use clap::{Arg, Command, CommandFactory};
 use unicode_width::UnicodeWidthStr;
 
 use crate::cli::commands::Prof;
 
-/// The lines that a screen of 24 shows above the next prompt.
+/// The number of lines that a screen of 24 lines shows above the next prompt.
 const LINES: usize = 23;
-/// The columns of the narrowest usual screen.
+/// The width of the narrowest usual screen.
 const COLUMNS: usize = 80;
-/// An option that so many commands have is shared, and explained by topic.
+/// An option that at least this many commands have is shared: topics explain it.
 const SHARED: usize = 7;
 
-/// A topic, what it is about, and the headings or the long names of its options.
+/// Each topic, its title, and the headings or the long names of its options.
 const TOPICS: [(&str, &str, &[&str]); 3] = [
-    ("filters", "Filters, always applied in the same order, however you type them", &["Filters"]),
+    ("filters", "Filters are always applied in the same order, however you type them", &["Filters"]),
     (
         "input",
-        "Which profiles are read, how several are combined, and where names come from",
+        "Options for reading profiles, combining several, and looking up names",
         &[
             "Symbols",
             "Many profiles",
@@ -33,7 +33,7 @@ const TOPICS: [(&str, &str, &[&str]); 3] = [
     ),
     (
         "output",
-        "What a row is, and where and how the report is written",
+        "Options for the rows of a report, its format, and where it is written",
         &[
             "by",
             "format",
@@ -72,7 +72,7 @@ pub(super) fn topic(name: &str) -> Option<String> {
     Some(format!("{about}\n\n{}\n\nSee also: {}\n", text.trim_end(), others.join(", ")))
 }
 
-/// The help of a command on one screen: how it is used, examples, and the options that few others have.
+/// The help of a command on one screen: usage, examples, and the options specific to this command.
 pub(super) fn of_command(command: &Command) -> String {
     let prof = Prof::command();
     let is_shared = |argument: &Arg| {
@@ -91,16 +91,16 @@ pub(super) fn of_command(command: &Command) -> String {
         String::new(),
     ];
     let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-    lines.extend(examples.lines().map(str::to_string));
+    lines.extend(examples.lines().flat_map(example_lines));
     let options: Vec<&Arg> = command
         .get_arguments()
         .filter(|argument| is_own(argument) && !argument.is_hide_set() && !is_shared(argument))
         .collect();
-    // What follows the options: a blank line, the names of further options, and two lines of topics.
-    let room = LINES.saturating_sub(lines.len() + 6);
+    // After the options come a line with the names of further options, a blank line, and two lines of topics.
+    let left = LINES.saturating_sub(lines.len() + 6);
     if !options.is_empty() {
         lines.extend([String::new(), "Options of this command (--help lists all):".to_string()]);
-        let (listed, named) = options.split_at(room.min(options.len()));
+        let (listed, named) = options.split_at(left.min(options.len()));
         lines.extend(listed.iter().map(|argument| option_line(argument)));
         if !named.is_empty() {
             let names: Vec<String> =
@@ -110,11 +110,36 @@ pub(super) fn of_command(command: &Command) -> String {
     }
     let topics = TOPICS.map(|(topic, ..)| format!("prof help {topic}")).join(", ");
     lines.extend([String::new(), format!("Shared options: {topics}")]);
-    lines.push(format!("Everything:     prof {} --help", command.get_name()));
+    lines.push(format!("All options:    prof {} --help", command.get_name()));
     lines.iter().map(|line| line.clone() + "\n").collect::<String>()
 }
 
-/// `-n, --limit <N>  How many rows at most`, cut to the width of the screen.
+/// An example; if it is wider than the screen, its remark goes below the command.
+fn example_lines(line: &str) -> Vec<String> {
+    match line.trim_start().split_once("  ") {
+        Some((command, remark)) if line.width() > COLUMNS => {
+            vec![format!("  {command}"), format!("      {}", remark.trim_start())]
+        }
+        _ => vec![line.to_string()],
+    }
+}
+
+/// The help of `prof -h` on one screen: the commands, one line each.
+pub(super) fn of_program(prof: &Command) -> String {
+    let about = prof.get_about().map(ToString::to_string).unwrap_or_default();
+    let mut lines = vec![about, String::new(), "Usage: prof COMMAND [OPTIONS] [PROFILE]...".to_string()];
+    lines.push(String::new());
+    let commands = prof.get_subcommands().filter(|command| command.get_name() != "help");
+    lines.extend(commands.map(|command| {
+        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+        cut(&format!("  {:<11}  {about}", command.get_name()))
+    }));
+    lines.extend([String::new(), "Options and examples of a command: prof COMMAND -h".to_string()]);
+    lines.push("Everything, with aliases and exit codes: prof --help".to_string());
+    lines.iter().map(|line| line.clone() + "\n").collect::<String>()
+}
+
+/// `-n, --limit <N>  Show at most N rows`, truncated to the width of the screen.
 fn option_line(argument: &Arg) -> String {
     let short = argument.get_short().map_or("    ".to_string(), |short| format!("-{short}, "));
     let long = argument.get_long().unwrap_or_default();
@@ -130,7 +155,7 @@ fn option_line(argument: &Arg) -> String {
     cut(&format!("  {:<24}  {first}", format!("{short}--{long}{value}")))
 }
 
-/// A line that fits the screen, cut between words.
+/// Truncates a line to the width of the screen, between words.
 fn cut(line: &str) -> String {
     if line.width() <= COLUMNS {
         return line.to_string();
@@ -161,14 +186,22 @@ mod tests {
             assert!(help.lines().any(|line| usage(&line)), "{help}");
             assert!(help.find("Options of").is_none_or(|options| examples < options), "{help}");
             assert!(help.contains(&format!("prof {name} --help")), "{help}");
-            for line in help.lines().skip(3).filter(|line| line.starts_with("  -") || line.starts_with("   "))
-            {
+            for line in help.lines() {
                 assert!(line.width() <= COLUMNS, "{line}");
             }
         }
+        let help = of_program(&prof);
+        assert!(help.lines().count() <= LINES, "{help}");
+        for command in prof.get_subcommands() {
+            assert!(
+                help.contains(&format!("\n  {} ", command.get_name())) || command.get_name() == "help",
+                "{help}"
+            );
+        }
+        assert!(help.lines().all(|line| line.width() <= COLUMNS), "{help}");
     }
 
-    /// Every option that `-h` leaves out is explained in a topic.
+    /// Every option that `-h` omits is explained in a topic.
     #[test]
     fn topics_explain_what_is_shared() {
         for (name, ..) in TOPICS {

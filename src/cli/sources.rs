@@ -1,4 +1,4 @@
-//! Finding source files: the path that a profile names is that of the machine it was built on.
+//! Finds source files. The paths in a profile are those of the machine the program was built on.
 
 use std::env;
 use std::fs;
@@ -6,23 +6,23 @@ use std::path::{Path, PathBuf};
 
 use crate::view::SourceText;
 
-/// Where sources may be.
+/// The places to look for source files.
 #[derive(Debug, Default)]
 pub(crate) struct Sources {
-    /// Folders in which the path, or any end of it, may stand.
+    /// Folders in which the path, or any end of it, is looked up.
     roots: Vec<PathBuf>,
-    /// Beginnings of paths that are cut off first.
+    /// Prefixes that are removed from paths first.
     trimmed: Vec<String>,
 }
 
-/// How many of the places that were looked at are listed.
+/// The number of tried paths that are listed.
 const LISTED: usize = 3;
 
-/// The largest file that is read as source.
+/// Larger files are not read as source.
 const MOST_BYTES: u64 = 16 << 20;
 
 impl Sources {
-    /// The folders given, then those where toolchains keep sources.
+    /// Looks in the `given` folders, then in those where toolchains keep sources.
     pub(crate) fn new(given: &[PathBuf], trimmed: &[String]) -> Self {
         let mut roots = given.to_vec();
         roots.push(PathBuf::from("."));
@@ -47,9 +47,9 @@ impl Sources {
         SourceText::Missing(looked)
     }
 
-    /// The places to look at, the likeliest first: the path as it is, unless its beginning was cut off,
-    /// then under each root the longest end of the path first. `/build/shop/orders/ledger.go` is looked
-    /// for as `ROOT/build/shop/orders/ledger.go`, `ROOT/shop/orders/ledger.go`, and so on.
+    /// The paths to try, the most likely first: the path itself, unless a prefix was removed, then its ends
+    /// below each root, the longest first. `/build/shop/orders/ledger.go` becomes
+    /// `ROOT/build/shop/orders/ledger.go`, `ROOT/shop/orders/ledger.go`, and so on.
     fn candidates<'s>(&'s self, file: &str) -> impl Iterator<Item = PathBuf> + use<'s> {
         let trimmed = self.trimmed.iter().find_map(|prefix| file.strip_prefix(prefix.as_str()));
         let relative = trimmed.unwrap_or(file).trim_start_matches(['/', '\\']).to_string();
@@ -64,7 +64,7 @@ impl Sources {
     }
 }
 
-/// A part of a path that stays below its folder.
+/// Whether a path component stays below its folder.
 fn is_plain(part: &str) -> bool {
     !part.is_empty() && part != "." && part != ".."
 }

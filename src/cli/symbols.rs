@@ -1,4 +1,4 @@
-//! Names for the addresses of profiles, from the binaries where these are found.
+//! Looks up names for the addresses of profiles in the binaries that were recorded.
 
 use std::collections::BTreeMap;
 use std::iter;
@@ -17,45 +17,45 @@ use crate::transform::{
     symbolize, unnamed_addresses, unresolved,
 };
 
-/// Where names come from that the profile lacks.
+/// Options for looking up names that the profile lacks.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Symbols")]
 pub(crate) struct SymbolArgs {
-    /// A program or library that was recorded, or a folder of them (repeat it for several)
+    /// The program or library that was recorded, or a folder of them (can be repeated)
     #[arg(long, value_name = "PATH")]
     binary: Vec<PathBuf>,
-    /// Whether to look up what the profile has addresses of only: auto or never
+    /// Look up names for addresses in binaries: auto (if they are found) or never
     #[arg(long, value_name = "WHEN", default_value = "auto", hide_possible_values = true)]
     symbolize: Symbolize,
 }
 
-/// What `--symbolize` takes.
+/// Values of `--symbolize`.
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 enum Symbolize {
-    /// Where names are missing and binaries are found.
+    /// If names are missing and binaries are found.
     Auto,
     Never,
 }
 
-/// A binary as profiles speak of it: the path of its file and its build id.
+/// A binary as a profile identifies it: the path of its file and its build ID.
 type Key = (String, String);
 
-/// An address of one of several profiles: the profile's number, the mapping, the address.
+/// An address in one of several profiles: the number of the profile, the mapping, the address.
 type Spot = (usize, MappingId, u64);
 
 impl SymbolArgs {
-    /// The binaries given, or folders of them.
+    /// The binaries given, and folders of them.
     pub(super) fn binaries(&self) -> &[PathBuf] {
         &self.binary
     }
 
-    /// Gives names to the code of all `profiles` that has none. Every binary is read once, whatever the
-    /// number of profiles.
+    /// Adds the missing names to all `profiles`. Each binary is read only once, whatever the number of
+    /// profiles.
     pub(super) fn apply<'p>(&self, profiles: impl Iterator<Item = &'p mut Profile>) -> Result<()> {
         if let Some(missing) = self.binary.iter().find(|path| !path.exists()) {
             return Err(hinted(
                 format!("--binary {}: no such file or folder", missing.display()),
-                "name a program, a library, or a folder that holds them",
+                "name a program, a library, or a folder that contains them",
             ));
         }
         if self.symbolize == Symbolize::Never {
@@ -63,7 +63,7 @@ impl SymbolArgs {
         }
         let mut profiles: Vec<&mut Profile> = profiles.collect();
         let mut binaries = Binaries::new(&self.binary);
-        // The tables of a profile are made anew once, whatever the number of its binaries.
+        // The tables of a profile are rebuilt only once, whatever the number of its binaries.
         let mut places: BTreeMap<usize, CodePlaces> = BTreeMap::new();
         let mut unproven: BTreeMap<usize, Vec<String>> = BTreeMap::new();
         let mut named: BTreeMap<usize, NamedAddresses> = BTreeMap::new();
@@ -81,8 +81,8 @@ impl SymbolArgs {
                 Search::Other { path, id } => {
                     let id = id.map_or("none".to_string(), |id| id.to_string());
                     let warning = format!(
-                        "{} is another build than the one recorded, and gives no names: its build id is \
-                         {id}, the profile's {build_id}",
+                        "{} is not the build that was recorded, so no names are taken from it: its build ID is \
+                         {id}, in the profile it is {build_id}",
                         path.display()
                     );
                     profiles[spots[0].0].meta.warnings.push(warning);
@@ -106,8 +106,8 @@ impl SymbolArgs {
         self.symbolize != Symbolize::Never && !spots(iter::once(profile)).is_empty()
     }
 
-    /// Says how much of the profiles is code without names, where that matters and something can be
-    /// done. Each profile comes with the number of the metric to tell by.
+    /// A warning about the share of code without names, if it is large enough and something can be done about
+    /// it. Each profile comes with the number of the metric that the share is of.
     pub(super) fn warning<'p>(&self, profiles: impl Iterator<Item = (&'p Profile, usize)>) -> Option<String> {
         if self.symbolize == Symbolize::Never {
             return None;
@@ -118,7 +118,7 @@ impl SymbolArgs {
     }
 }
 
-/// What lacks a name, by the binary it is in.
+/// The addresses without names, by binary.
 fn spots<'p>(profiles: impl Iterator<Item = &'p Profile>) -> BTreeMap<Key, Vec<Spot>> {
     let mut spots: BTreeMap<Key, Vec<Spot>> = BTreeMap::new();
     for (number, profile) in profiles.enumerate().filter(|(_, profile)| profile.calls.is_none()) {
@@ -136,7 +136,7 @@ fn spots<'p>(profiles: impl Iterator<Item = &'p Profile>) -> BTreeMap<Key, Vec<S
     spots
 }
 
-/// Looks the addresses up in a binary, each once, and adds what is there to the places of each profile.
+/// Looks up each address in a binary once, and adds the results to the places of each profile.
 fn look_up(
     files: &Files,
     spots: &[Spot],
@@ -235,12 +235,12 @@ fn describe_unproven(files: &[String]) -> String {
         named.push_str(&format!(" and {more} more"));
     }
     format!(
-        "no names are taken from {named} on this machine: the profile has no build id to tell whether it is the \
-         same build; if it is, name it with --binary PATH"
+        "no names are taken from {named} on this machine: without a build ID in the profile, nothing proves that it \
+         is the same build; if it is, use --binary PATH"
     )
 }
 
-/// The functions at addresses of a binary; none where a file has gone since it was found.
+/// The functions at addresses of a binary; none if the file is gone by now.
 fn functions(files: &Files, addresses: &[Address]) -> Vec<Vec<CodePlace>> {
     let [debug, common] = [&files.debug, &files.common].map(|path| path.as_deref().and_then(open));
     let binary = open(&files.binary);
@@ -249,10 +249,10 @@ fn functions(files: &Files, addresses: &[Address]) -> Vec<Vec<CodePlace>> {
     binary::functions(&binary, debug.as_ref(), common.as_ref(), addresses)
 }
 
-/// Less than this part of the whole without names is not worth a warning.
+/// A smaller share without names is not worth a warning.
 const SMALL: f64 = 0.01;
 
-/// How many binaries to name.
+/// The number of binaries that a warning names.
 const NAMED: usize = 3;
 
 fn describe(found: &Unresolved, metric: &str) -> Option<String> {
@@ -271,10 +271,10 @@ fn describe(found: &Unresolved, metric: &str) -> Option<String> {
         heaviest.push(format!("{others} more"));
     }
     let [own, total] = [found.self_value, found.total].map(percent);
-    let all = if own == total { own } else { format!("{own} (with what it calls {total})") };
-    let mut text = format!("code without names holds {all} of {metric}: {}", heaviest.join(", "));
+    let all = if own == total { own } else { format!("{own} ({total} with callees)") };
+    let mut text = format!("code without names accounts for {all} of {metric}: {}", heaviest.join(", "));
     if found.binaries.iter().any(|binary| is_file_path(&binary.file)) {
-        text.push_str("; --binary PATH says where binaries are, a file or a folder");
+        text.push_str("; name the binaries, or a folder of them, with --binary PATH");
     }
     Some(text)
 }

@@ -1,4 +1,4 @@
-//! Where a report goes: standard output, or a file that is replaced as a whole.
+//! The destination of a report: standard output, or a file that is replaced atomically.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -8,20 +8,20 @@ use anyhow::{Context, Result};
 use same_file::Handle;
 
 use crate::cli::failure::hinted;
-use crate::cli::unfinished;
+use crate::cli::temporary;
 use crate::format::{self, Source};
 
-/// Where a report goes.
+/// The destination of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
     /// Standard output.
     Stdout,
-    /// A file, or what else stands at that path.
+    /// A file, or a device or pipe at that path.
     Path(PathBuf),
 }
 
 impl Target {
-    /// The target that `-o` names; `-` and nothing are standard output.
+    /// The target of `-o`; standard output for `-` or if there is none.
     pub(crate) fn new(path: Option<&Path>) -> Target {
         match path {
             Some(path) if path != Path::new("-") => Target::Path(path.to_path_buf()),
@@ -29,7 +29,7 @@ impl Target {
         }
     }
 
-    /// Refuses to write where something would be lost: see [`may_write`].
+    /// Fails if writing would destroy something: see [`may_write`].
     pub(crate) fn check<P: AsRef<Path>>(&self, inputs: &[P], force: bool) -> Result<()> {
         match self {
             Target::Stdout => Ok(()),
@@ -37,8 +37,8 @@ impl Target {
         }
     }
 
-    /// Writes what `write` gives. A file appears under its name only once it is complete, so a
-    /// failure leaves the old one whole.
+    /// Writes the output of `write`. A file gets its name only once it is complete, so that a failure leaves
+    /// the old file intact.
     pub(crate) fn write(&self, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
         let at = |place: &dyn Fn() -> String, error: anyhow::Error| {
             if error.is::<io::Error>() { error.context(place()) } else { error }
@@ -49,29 +49,29 @@ impl Target {
             return written.map_err(|error| at(&|| "standard output".to_string(), error));
         };
         let place = || path.display().to_string();
-        // What is there and no regular file cannot be replaced: /dev/stdout, a named pipe.
+        // /dev/stdout or a named pipe cannot be replaced, so they are written directly.
         if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
             let mut out = BufWriter::with_capacity(BUFFER, File::create(path).with_context(place)?);
             write(&mut out).map_err(|error| at(&place, error))?;
             return out.flush().with_context(place);
         }
-        // A link is followed, so that it is not the link that is replaced.
+        // Follow a link, so that its target is replaced and not the link.
         let real = fs::canonicalize(path).unwrap_or_else(|_| path.clone());
         let folder = real.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let temporary = unfinished::create(folder).with_context(place)?;
+        let temporary = temporary::create(folder).with_context(place)?;
         let mut out = BufWriter::with_capacity(BUFFER, temporary);
         write(&mut out).map_err(|error| at(&place, error))?;
         let temporary = out.into_inner().map_err(io::IntoInnerError::into_error).with_context(place)?;
         if let Ok(old) = fs::metadata(&real) {
             temporary.as_file().set_permissions(old.permissions()).with_context(place)?;
         }
-        unfinished::persist(temporary, &real).with_context(place)
+        temporary::persist(temporary, &real).with_context(place)
     }
 }
 
 const BUFFER: usize = 256 << 10;
 
-/// What a command is about to write.
+/// The kind of output that a command is about to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// One file.
@@ -80,13 +80,13 @@ pub(crate) enum Kind {
     Folder,
 }
 
-/// Decides for all commands what may be written over. An input never is, whatever its path; a readable
-/// profile and a folder that is not empty only with `--force`. Other files, such as a report written
-/// before, are replaced without asking.
+/// Decides for all commands what may be overwritten: an input never, by whatever path; a readable profile or a
+/// folder that is not empty only with `--force`. Other files, such as an earlier report, are replaced without
+/// asking.
 pub(crate) fn may_write<P: AsRef<Path>>(path: &Path, kind: Kind, inputs: &[P], force: bool) -> Result<()> {
     let shown = path.display();
     if is_input(path, inputs) {
-        let message = format!("{shown}: this file is also an input, and is not overwritten");
+        let message = format!("{shown}: not overwritten, because this file is also an input");
         return Err(hinted(message, "write to another path"));
     }
     match (kind, path.is_dir()) {
@@ -105,7 +105,7 @@ pub(crate) fn may_write<P: AsRef<Path>>(path: &Path, kind: Kind, inputs: &[P], f
     let parent = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     if let Some(parent) = parent.filter(|parent| kind == Kind::File && !parent.is_dir()) {
         let message = format!("{}: no such folder", parent.display());
-        return Err(hinted(message, format!("create it, or write {shown} elsewhere")));
+        return Err(hinted(message, format!("create the folder, or choose another path than {shown}")));
     }
     if !force && let Some(format) = profile_format(path) {
         let message = format!("{shown}: a profile ({format}) already exists there");
@@ -114,10 +114,10 @@ pub(crate) fn may_write<P: AsRef<Path>>(path: &Path, kind: Kind, inputs: &[P], f
     Ok(())
 }
 
-/// Whether `path` is one of the inputs, or is in a folder that is one: by its path, through a link, or as
-/// another name of the same file.
+/// Whether `path` is one of the inputs or in a folder of inputs: by the same path, through a link, or under
+/// another name.
 fn is_input<P: AsRef<Path>>(path: &Path, inputs: &[P]) -> bool {
-    // Opening a pipe would wait for its other end; and what is no file loses nothing.
+    // Opening a pipe would block, and writing to it destroys nothing.
     if !path.is_file() {
         return false;
     }
@@ -142,9 +142,9 @@ fn is_empty(folder: &Path) -> bool {
     fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none())
 }
 
-/// The format of the file at `path`, where it is a profile by its first bytes.
+/// The format of the file at `path`, if its first bytes are those of a profile.
 fn profile_format(path: &Path) -> Option<&'static str> {
-    // Opening a pipe would wait for its other end.
+    // Opening a pipe would block.
     if !path.is_file() {
         return None;
     }

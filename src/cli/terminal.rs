@@ -1,4 +1,4 @@
-//! What the terminal can show.
+//! What the terminal can display: its size, colours and characters.
 
 use std::env;
 use std::io::{self, IsTerminal};
@@ -9,7 +9,7 @@ use crate::cli::args::{ColorChoice, LayoutArgs, NamesChoice, OutputFormat, Wordi
 use crate::cli::target::Target;
 use crate::output::{Glyphs, Style};
 
-/// How text on standard output is to look; `to_terminal` is false where it goes to a file.
+/// The style of the text. `to_stdout` is false if it is written to a file.
 pub(crate) fn style(layout: &LayoutArgs, wording: &WordingArgs, to_stdout: bool) -> Style {
     let is_terminal = to_stdout && io::stdout().is_terminal();
     let measured = terminal_size().filter(|_| is_terminal).map(|(Width(width), _)| usize::from(width));
@@ -31,7 +31,7 @@ pub(crate) fn style(layout: &LayoutArgs, wording: &WordingArgs, to_stdout: bool)
     }
 }
 
-/// How many lines the screen shows above the next prompt, where text is printed on one.
+/// The number of lines that fit the screen above the next prompt, if text is printed to a terminal.
 pub(crate) fn lines(layout: &LayoutArgs, target: &Target) -> Option<usize> {
     let is_shown =
         *target == Target::Stdout && layout.format == OutputFormat::Text && io::stdout().is_terminal();
@@ -39,7 +39,7 @@ pub(crate) fn lines(layout: &LayoutArgs, target: &Target) -> Option<usize> {
     Some(usize::from(height).saturating_sub(1))
 }
 
-/// The conventions of <https://no-color.org> and <https://bixense.com/clicolors>.
+/// Follows the conventions of <https://no-color.org> and <https://bixense.com/clicolors>.
 fn color_by_environment(is_terminal: bool) -> bool {
     let value = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
     if value("NO_COLOR").is_some() {
@@ -56,7 +56,7 @@ fn is_dumb() -> bool {
     env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
-/// Whether the terminal takes UTF-8, by the locale.
+/// Whether the terminal displays UTF-8, judging by the locale.
 fn shows_utf8() -> bool {
     if cfg!(windows) {
         return true;

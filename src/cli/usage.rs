@@ -1,4 +1,4 @@
-//! What a command line that cannot be understood is told.
+//! Help, and the answers to invalid command lines.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -8,33 +8,39 @@ use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::cli::commands::Prof;
-use crate::cli::failure::describe;
-use crate::cli::foreign;
+use crate::cli::failure::{describe, wrapped};
+use crate::cli::other_tools;
 use crate::cli::pager;
 use crate::cli::run::FAILURE;
 use crate::cli::short_help;
 
-/// Prints what clap has to say, which may be the help that was asked for, and returns the exit code.
+/// Prints clap's error, which may also be the requested help, and returns the exit code.
 pub(super) fn explain(mut error: clap::Error, words: &[OsString]) -> ExitCode {
     let option = match (error.kind(), error.get(ContextKind::InvalidArg)) {
         (ErrorKind::UnknownArgument, Some(ContextValue::String(option))) => Some(option.clone()),
         _ => None,
     };
-    if let Some(answer) = option.as_ref().and_then(|option| foreign::answer(option, words)) {
-        eprintln!("{}", describe(&answer));
+    if let Some(answer) = option.as_ref().and_then(|option| other_tools::answer(option, words)) {
+        eprintln!("{}", wrapped(&describe(&answer)));
         return ExitCode::from(FAILURE);
     }
     if option.is_some() {
-        // That an unknown option may be meant as a file, behind `--`, is never what is wrong here.
+        // Clap suggests that an unknown option may be a file after `--`, which never helps here.
         error.remove(ContextKind::Suggested);
     }
     if error.kind() == ErrorKind::DisplayHelp {
         return help(&error, words);
     }
-    // Nothing can be done where the terminal is closed.
-    let _ = error.print();
+    // If the terminal is closed, there is nowhere to report it.
+    let text = error.render().to_string();
+    let message = wrapped(text.trim_end());
+    let _ = if error.use_stderr() && message != text.trim_end() {
+        writeln!(io::stderr(), "{message}")
+    } else {
+        error.print()
+    };
     if let Some(hint) = option.and_then(|option| elsewhere(&option)).or_else(|| of_value(&error)) {
-        eprintln!("hint: {hint}");
+        eprintln!("{}", wrapped(&format!("hint: {hint}")));
     }
     match error.exit_code() {
         0 => ExitCode::SUCCESS,
@@ -42,8 +48,8 @@ pub(super) fn explain(mut error: clap::Error, words: &[OsString]) -> ExitCode {
     }
 }
 
-/// Prints the help that was asked for: `-h` of a command on one screen, `--help` by the pager where it is
-/// longer than the screen.
+/// Prints the requested help: `-h` fits one screen, `--help` goes through the pager if it is
+/// longer.
 fn help(error: &clap::Error, words: &[OsString]) -> ExitCode {
     let is_short = words.iter().any(|word| word == "-h");
     let mut prof = Prof::command();
@@ -51,34 +57,35 @@ fn help(error: &clap::Error, words: &[OsString]) -> ExitCode {
     let command = words.get(1).and_then(|word| prof.find_subcommand(word)).filter(|_| is_short);
     let text = match command {
         Some(command) => short_help::of_command(command),
+        None if words.len() == 2 && is_short => short_help::of_program(&prof),
         None => error.render().to_string(),
     };
     print_help(&text);
     ExitCode::SUCCESS
 }
 
-/// Prints a text, by the pager where it is longer than the screen.
+/// Prints a text, through the pager if it is longer than the screen.
 pub(super) fn print_help(text: &str) {
     let is_paged = pager::is_needed(text.as_bytes()) && pager::show(text.as_bytes()).unwrap_or(false);
     if !is_paged {
-        // Nothing can be done where the terminal is closed.
+        // If the terminal is closed, there is nowhere to report it.
         let _ = io::stdout().write_all(text.as_bytes());
     }
 }
 
-/// What writes the form that `--format` does not take.
+/// The command that writes a format that `--format` does not accept.
 fn of_value(error: &clap::Error) -> Option<String> {
     match (error.kind(), error.get(ContextKind::InvalidArg), error.get(ContextKind::InvalidValue)) {
         (ErrorKind::InvalidValue, Some(ContextValue::String(option)), Some(ContextValue::String(value)))
             if option.starts_with("--format") =>
         {
-            foreign::format(value).map(str::to_string)
+            other_tools::format(value).map(str::to_string)
         }
         _ => None,
     }
 }
 
-/// Which commands have an option that another one does not: `--depth is an option of prof tree`.
+/// The commands that have an option which this one lacks: `--depth is an option of prof tree`.
 fn elsewhere(option: &str) -> Option<String> {
     let prof = Prof::command();
     let has = |command: &&clap::Command| command.get_arguments().any(|argument| is_called(argument, option));
@@ -105,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn options_of_other_commands_are_told() {
+    fn options_of_other_commands_are_explained() {
         assert_eq!(elsewhere("--depth").unwrap(), "--depth is an option of prof tree");
         assert_eq!(elsewhere("--budget").unwrap(), "--budget is an option of prof diff");
         assert!(elsewhere("-n").unwrap().starts_with("-n is an option of prof top"));

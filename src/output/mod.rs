@@ -20,6 +20,7 @@ pub use html::{HtmlOptions, html};
 pub use json::json;
 pub use markdown::markdown;
 pub use svg::{SvgOptions, svg};
+pub(crate) use text::wrap;
 pub use text::{Glyphs, Style, text};
 
 use crate::report::MetricName;

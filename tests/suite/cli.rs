@@ -1,4 +1,4 @@
-//! Documents that run: every `console` block of these files is a command line and what it prints.
+//! Documents with examples that are run: each `console` block is a command line and its output.
 
 #[test]
 fn documents_show_what_is_printed() {

@@ -1,13 +1,13 @@
-//! What shells are told behind the TAB key.
+//! Shell completion.
 
 use std::process::Command;
 
-/// What is offered for the word at `index`, one candidate per line.
+/// The completions offered for the word at `index`.
 fn offered(shell: &str, index: usize, words: &[&str]) -> Vec<String> {
     offered_on(shell, index, words, "")
 }
 
-/// The same where the shell gives the words before the cursor, and the whole line as `line`.
+/// Like [`offered`], for a shell that passes the words before the cursor, and the whole line as `line`.
 fn offered_on(shell: &str, index: usize, words: &[&str], line: &str) -> Vec<String> {
     let output = Command::new(env!("CARGO_BIN_EXE_prof"))
         .arg("--")
@@ -30,7 +30,7 @@ const CPU: &str = "fixtures/pprof/go-cpu.pb.gz";
 #[test]
 fn commands_and_files() {
     assert_eq!(offered("bash", 1, &["prof", "to"]), ["top"]);
-    // An alias completes where it is typed, and stands in nobody's way otherwise.
+    // An alias is completed when typed, but not offered otherwise.
     assert_eq!(offered("bash", 1, &["prof", "fla"]), ["flame"]);
     assert_eq!(offered("bash", 1, &["prof", "sandw"]), ["sandwich"]);
     assert_eq!(offered("bash", 1, &["prof", "REA"]), ["README.md"]);
@@ -60,15 +60,15 @@ fn functions_of_the_profile_are_quoted_for_the_shell() {
 
 #[test]
 fn functions_match_anywhere_in_their_names() {
-    // One that holds it is put in its place, wherever the profile stands.
+    // A single match is completed, wherever the profile is on the line.
     let only = ["runtime.mallocgcSmallNoscan"];
     assert_eq!(offered("bash", 2, &["prof", "focus", "gcSmallNoscan", CPU]), only);
     let line = format!("prof focus gcSmallNoscan '{CPU}'");
     assert_eq!(offered_on("fish", 2, &["prof", "focus", "gcSmallNoscan"], &line), only);
-    // A name is offered once, though its full form begins with the import path.
+    // A name is offered once, although its full form begins with the import path.
     assert_eq!(offered("zsh", 2, &["prof", "source", "discount", CPU]), Vec::<String>::new());
     assert_eq!(offered("zsh", 2, &["prof", "source", "Discounted", CPU]), ["catalog.(*Catalog).Discounted"]);
-    // Of several, bash would leave what they begin with and drop what was typed.
+    // With several matches, bash would replace what was typed with their common prefix.
     let several = offered("bash", 2, &["prof", "focus", "malloc", CPU]);
     assert!(several[0] == "malloc" && several.contains(&"runtime.mallocgc".to_string()), "{several:?}");
     assert!(

@@ -174,7 +174,7 @@ fn a_budget_whose_metric_has_no_value_is_an_error() {
     // Known, but not what is compared: one file may hold budgets for several metrics.
     let (code, said) = status(&budget("other.toml", "metric = 'inuse_space'"), &full, &full);
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("1 of 1 budgets not checked: not about samples"), "{said}");
+    assert!(said.contains("1 of 1 budgets not checked: not for the metric samples"), "{said}");
 }
 
 /// Whether a JSON document holds a zero with a sign.

@@ -131,7 +131,10 @@ fn what_matches_nothing() {
         assert_eq!(warnings, format!("warning: {option} nothing: nothing matches\n"));
     }
     let errors = folder.stderr(&["top", "a.folded", "--hide-stacks", ".", "--focus", "main"], 2);
-    assert_eq!(errors, "error: --focus main: nothing matches\nhint: the filters before it left no samples\n");
+    assert_eq!(
+        errors,
+        "error: --focus main: nothing matches\nhint: the filters applied before it left no samples\n"
+    );
     let errors = folder.stderr(&["top", "a.folded", "--label", "endpoint=/users"], 2);
     assert_eq!(errors, "error: --label endpoint=/users: nothing matches\nhint: the profile has no labels\n");
     let errors = folder.stderr(&["top", "a.folded", "--from", "1s"], 2);

@@ -1,7 +1,7 @@
-//! The examples of every `--help`: each one runs and answers the question beside it.
+//! The examples in every `--help` are run.
 //!
-//! What they print is kept in `snapshots/`, a file a command. `INSTA_UPDATE=always cargo test --test
-//! suite help` writes it anew; read it before committing.
+//! Their output is in `snapshots/`, one file per command. `INSTA_UPDATE=always cargo test --test suite help`
+//! updates it; read the changes before committing.
 
 use std::fmt::Write;
 use std::fs;
@@ -12,10 +12,10 @@ use quick_xml::Reader;
 use quick_xml::events::Event;
 use tempfile::TempDir;
 
-/// The fewest examples a command has.
+/// The minimum number of examples per command.
 const LEAST: usize = 2;
 
-/// What the names in the examples stand for.
+/// The files that the examples name, and the fixtures they are copies of.
 const FILES: [(&str, &str); 9] = [
     ("cpu.pb.gz", "pprof/go-cpu.pb.gz"),
     ("heap.pb.gz", "pprof/go-heap.pb.gz"),
@@ -28,7 +28,7 @@ const FILES: [(&str, &str); 9] = [
     ("stacks.folded", "collapsed/python.folded"),
 ];
 
-/// The sources of the program that was recorded, found below the folder one stands in.
+/// The sources of the recorded program, which are found below the current folder.
 const SOURCES: [&str; 3] = ["main.go", "catalog/catalog.go", "orders/orders.go"];
 
 #[test]
@@ -51,7 +51,7 @@ fn examples_in_help_run_and_answer() {
     }
 }
 
-/// An example: the command line, and the question that it answers.
+/// An example: the command line, and the remark next to it.
 struct Example {
     line: String,
     remark: String,
@@ -84,7 +84,7 @@ fn commands(folder: &Path) -> Vec<String> {
         .collect()
 }
 
-/// The examples of a command: lines below `Examples:`, with two blanks or more before the remark.
+/// The examples of a command: the lines below `Examples:`, with two or more spaces before the remark.
 fn examples(folder: &Path, command: &str) -> Vec<Example> {
     let help = text(prof(folder, &[command.to_string(), "--help".to_string()]).stdout);
     let lines = help.lines().skip_while(|line| *line != "Examples:").skip(1);
@@ -98,19 +98,19 @@ fn examples(folder: &Path, command: &str) -> Vec<Example> {
         .collect()
 }
 
-/// What an example prints; of a picture, that there is one.
+/// The output of an example, or the name of the picture it draws.
 fn answer(folder: &Path, command: &str, example: &Example) -> String {
     let words = words(&example.line);
     if needs_graphviz(command, &words) && Command::new("dot").arg("-V").output().is_err() {
-        eprintln!("{}: not run, for Graphviz is not here", example.line);
+        eprintln!("{}: not run, because Graphviz is not installed", example.line);
         return drawn(&words[2]);
     }
     let output = prof(folder, &words[1..]);
     let (code, stderr) = (output.status.code(), text(output.stderr));
-    // A comparison that finds a regression says so with 1: the example was answered.
+    // A comparison that finds a regression exits with 1.
     let fine: &[Option<i32>] = if command == "diff" { &[Some(0), Some(1)] } else { &[Some(0)] };
     assert!(fine.contains(&code), "{}: {code:?}: {stderr}", example.line);
-    // Converting says what the written format cannot hold.
+    // Converting warns about what the format cannot hold.
     let is_expected =
         stderr.is_empty() || command == "convert" && stderr.lines().all(|line| line.starts_with("warning: "));
     assert!(is_expected, "{}: {stderr}", example.line);
@@ -134,7 +134,7 @@ fn answer(folder: &Path, command: &str, example: &Example) -> String {
     drawn(picture)
 }
 
-/// What was written can be read again; its name stands for it.
+/// Checks that the written file can be read again, and returns its name.
 fn converted(folder: &Path, words: &[String], stdout: &[u8]) -> String {
     let option = words.iter().position(|word| word == "-o").expect("convert says where to");
     let name = words[option + 1].as_str();
@@ -175,7 +175,7 @@ fn needs_graphviz(command: &str, words: &[String]) -> bool {
     command == "graph" && words.iter().any(|word| has_ending(word, "svg"))
 }
 
-/// A picture is XML with one root that is closed and holds text; a page is whole and has its data.
+/// Checks that a picture is well-formed XML with text, and that a page is complete.
 fn check_picture(name: &str, picture: &str) {
     if has_ending(name, "html") {
         let start = picture[..15].to_ascii_lowercase();
@@ -204,12 +204,12 @@ fn check_picture(name: &str, picture: &str) {
     assert!(texts > 10, "{name} has {texts} texts");
 }
 
-/// Sources are shown from where they are found: where the program was built, if it was built here.
+/// Sources are found where the program was built, if that is this machine; otherwise below the current folder.
 fn independent(printed: &str) -> String {
     printed.replace("/srv/shop/", "./shop/")
 }
 
-/// The words of a command line; quotes keep blanks and stars.
+/// Splits a command line into words. Quotes protect spaces and asterisks.
 fn words(line: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut is_quoted = false;

@@ -1,4 +1,4 @@
-//! What profiles are about: the types of their metrics, the frames that say nothing, and time spent waiting.
+//! Profile types of metrics, frames to drop, and idle time.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use prof::transform::drop_frames;
 
 use crate::support::{below, corpus_root, fixture, load_file, load_text, prof};
 
-/// What programs count for themselves: `prof types` cannot know such names.
+/// Metric names that programs choose themselves, so `prof types` cannot know them.
 const FREE_FORM: &[&str] = &[
     // The sides of a comparison as collapsed stacks.
     "old",
@@ -35,8 +35,8 @@ const FREE_FORM: &[&str] = &[
     "",
 ];
 
-/// Every metric of a real profile is of a known type, or listed above. Events of Linux and of callgrind
-/// and maps of bpftrace have names of their own.
+/// Every metric of a real profile has a known type or is listed above. Formats whose metric names are event or
+/// map names are excluded.
 #[test]
 fn types_are_known_for_what_readers_produce() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
@@ -62,7 +62,7 @@ fn types_are_known_for_what_readers_produce() {
     assert!(unknown.is_empty(), "{}", unknown.join("\n"));
 }
 
-/// The name of a type, as `prof types` and `prof info` print it, means each of its metrics.
+/// The name of a type, as `prof types` and `prof info` print it, is accepted for each of its metrics.
 #[test]
 fn every_name_of_a_type_is_accepted() {
     for kind in KINDS {
@@ -118,12 +118,12 @@ fn a_default_metric_of_0_gives_way_to_the_first_with_a_value() {
     ] {
         assert_eq!(metric_of(folder, arguments), shown, "{arguments:?}");
     }
-    let told = |arguments: &[&str]| {
+    let has_note = |arguments: &[&str]| {
         let warnings = json(folder, arguments)["warnings"].to_string();
-        warnings.contains("the total of the default metric, new, is 0: old is shown instead")
+        warnings.contains("the default metric, new, has a total of 0; showing old instead")
     };
-    assert!(told(&["top", "zero.folded"]) && told(&["info", "zero.folded"]));
-    assert!(!told(&["top", "both.folded"]) && !told(&["top", "zero.folded", "-m", "new"]));
+    assert!(has_note(&["top", "zero.folded"]) && has_note(&["info", "zero.folded"]));
+    assert!(!has_note(&["top", "both.folded"]) && !has_note(&["top", "zero.folded", "-m", "new"]));
     let info = json(folder, &["info", "zero.folded"]);
     let defaults: Vec<bool> =
         info["metrics"].as_array().unwrap().iter().map(|metric| metric["default"] == true).collect();

@@ -1,4 +1,4 @@
-//! All integration tests, in one program: linking one is much faster than linking fifteen.
+//! All integration tests, in one program, because linking one is much faster than linking many.
 
 mod calls;
 mod cli;
@@ -29,8 +29,8 @@ mod hostile_names;
 mod kinds;
 mod layers;
 mod limits;
-mod manners;
 mod matching;
+mod messages;
 mod names;
 mod numbers;
 mod options;

@@ -1,4 +1,4 @@
-//! Names copied from the screen: whatever is shown for a function finds that function.
+//! Names copied from the screen: the displayed name of a function, used as a pattern, finds that function.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ const RECORDED: &[&str] = &[
     "speedscope/python.speedscope.json",
 ];
 
-/// What the screen may show for each of `names`: in full, short, and cut to a few widths.
+/// The forms in which each of `names` may be displayed: full, short, and truncated to several widths.
 fn shown(names: &[String]) -> Vec<(String, BTreeSet<String>)> {
     let short = short_names(names);
     let forms = names.iter().zip(short).map(|(full, short)| {
@@ -40,7 +40,7 @@ fn shown(names: &[String]) -> Vec<(String, BTreeSet<String>)> {
     forms.collect()
 }
 
-/// Tries the heaviest functions of a profile.
+/// Checks the heaviest functions of a profile.
 fn check(profile: &Profile, by: &By, tried: usize, what: &str) {
     let metric = profile.meta.default_metric;
     let scope = Scope { by: by.clone(), ..Scope::metric(metric) };
@@ -51,21 +51,21 @@ fn check(profile: &Profile, by: &By, tried: usize, what: &str) {
             let found = focus(profile, &FocusOptions::new(scope.clone(), form));
             let found = found.unwrap_or_else(|error| panic!("{what}: focus {form}: {error:?}"));
             let holds = *found.name == *full || found.matches.iter().any(|found| *found.name == *full);
-            // A cut name may mean something else as a regular expression, which comes first.
+            // A truncated name may match something else as a regular expression, which has precedence.
             let is_other_regex = form.contains('…') && found.header.warnings.is_empty();
             if is_other_regex && !holds {
                 continue;
             }
             assert!(holds, "{what}: focus {form} does not find {full}, but {:?}", found.matches);
             if *form == full {
-                assert_eq!(*found.name, *full, "{what}: an exact name means that function alone");
+                assert_eq!(*found.name, *full, "{what}: an exact name matches that function alone");
             }
             assert!(is_meant(profile, by, form, &full), "{what}: --show-stacks {form} does not find {full}");
         }
     }
 }
 
-/// Whether a filter that `pattern` is given to means the frames of the node called `name`.
+/// Whether `pattern`, used in a filter, matches frames of the node called `name`.
 fn is_meant(profile: &Profile, by: &By, pattern: &str, name: &str) -> bool {
     let marks = |pattern: Pattern| tree::marks(profile, &Patterns::from_iter([pattern]), by);
     let keys = prof::tree::Keys::new(profile, by);
@@ -105,7 +105,7 @@ fn names_with_characters_of_expressions_are_found() {
 }
 
 #[test]
-fn the_program_takes_what_it_shows() {
+fn the_program_accepts_displayed_names() {
     let folder = fixture("");
     let name = "waysToPay file:///srv/invoices/invoices.mjs:52:19";
     for arguments in [

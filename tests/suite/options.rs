@@ -1,7 +1,7 @@
-//! Every option that a command's `--help` shows does something there, or is refused with a reason.
+//! Every option in the `--help` of a command has an effect there, or is rejected with a reason.
 //!
-//! Each option is tried on a command line that it should change: what is printed, what is said on standard
-//! error, what is written, or the exit code.
+//! Each option is tried on a command line where it should change the output, the messages on standard error, the
+//! files written, or the exit code.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use crate::support::{fixture, load_well, prof};
 
-/// How an option is tried: the words to add, and the words that stand on the line with them and without.
+/// How an option is tried: the value to add, and the words that are on the command line in both runs.
 #[derive(Clone, Copy)]
 struct Trial {
     option: &'static str,
@@ -20,7 +20,7 @@ struct Trial {
     common: &'static str,
 }
 
-/// Options that mean the same in all commands that have them.
+/// Options with the same meaning in all commands that have them.
 const EVERYWHERE: &[(&str, &str, &str)] = &[
     ("--metric", "samples", "cpu.pb.gz"),
     ("--input-format", "perf-script", "cpu.pb.gz"),
@@ -76,7 +76,7 @@ const EVERYWHERE: &[(&str, &str, &str)] = &[
     ("--match", "exact", "--base before.folded after.folded"),
 ];
 
-/// Options of one command, or tried there in another way.
+/// Options of one command, or options that need other words there.
 const OF_COMMANDS: &[(&str, &str, &str, &str)] = &[
     ("tree", "--bottom-up", "", "cpu.pb.gz"),
     ("tree", "--depth", "2", "cpu.pb.gz"),
@@ -149,14 +149,14 @@ const OF_COMMANDS: &[(&str, &str, &str, &str)] = &[
     ("man", "--force", "", "-o full"),
 ];
 
-/// Options that cannot be tried so.
-const ASIDE: &[(&str, &str)] = &[
+/// Options that cannot be tried this way.
+const UNTRIED: &[(&str, &str)] = &[
     ("--help", "every command has it"),
     ("--version", "every command has it"),
-    ("--pager", "only where a terminal shows less than the text has"),
+    ("--pager", "only has an effect on a terminal that is shorter than the text"),
 ];
 
-/// What stands between the command and the words of a trial.
+/// The words between the command and those of a trial.
 fn lead(command: &str, trial: Trial) -> &'static str {
     let is_of_cpu = trial.common.contains("pu.pb.gz") && !trial.common.contains("--anonymize");
     let writes = OF_COMMANDS.iter().any(|(name, of, ..)| *name == command && *of == trial.option);
@@ -195,7 +195,7 @@ fn options_of_diff_do_something() {
     check(&["diff", "types", "man", "completions"]);
 }
 
-/// The commands above are all commands there are.
+/// The tests above cover all commands.
 #[test]
 fn every_command_is_tried() {
     let folder = TempDir::new().unwrap();
@@ -216,16 +216,16 @@ fn check(commands: &[&str]) {
     let (mut wrong, mut known) = (Vec::new(), HashMap::new());
     for &command in commands {
         for option in options(folder.path(), command) {
-            if ASIDE.iter().any(|(aside, _)| *aside == option) {
+            if UNTRIED.iter().any(|(untried, _)| *untried == option) {
                 continue;
             }
             let Some(trial) = trial(command, &option) else {
-                wrong.push(format!("prof {command} {option}: nobody tries it"));
+                wrong.push(format!("prof {command} {option}: not tried"));
                 continue;
             };
             if !has_effect(folder.path(), command, trial, &mut known) {
                 let Trial { option, added, common } = trial;
-                wrong.push(format!("prof {command} {common} {option} {added}: does nothing"));
+                wrong.push(format!("prof {command} {common} {option} {added}: has no effect"));
             }
         }
     }
@@ -250,14 +250,14 @@ fn trial(command: &str, option: &str) -> Option<Trial> {
     }
     let &(option, added, common) = EVERYWHERE.iter().find(|(of, ..)| *of == option)?;
     if command == "diff" {
-        // Two sides, where others take one profile.
+        // diff takes two sides where other commands take one profile.
         let common = if common == "cpu.pb.gz" { "-n 0 old.pb.gz new.pb.gz" } else { common };
         return Some(Trial { option, added, common });
     }
     Some(Trial { option, added, common })
 }
 
-/// `known` are the outcomes of lines that were run before.
+/// `known` has the outcomes of earlier runs.
 fn has_effect(folder: &Path, command: &str, trial: Trial, known: &mut HashMap<String, Outcome>) -> bool {
     let Trial { option, added, common } = trial;
     let lead = lead(command, trial);
@@ -269,7 +269,7 @@ fn has_effect(folder: &Path, command: &str, trial: Trial, known: &mut HashMap<St
     run(folder, &with) != *before
 }
 
-/// What a command line leaves: exit code, output, messages, and the files it wrote.
+/// The outcome of a command line: exit code, output, messages, and the files it wrote.
 type Outcome = (Option<i32>, Vec<u8>, String, Vec<Option<Vec<u8>>>);
 
 fn run(folder: &Path, words: &[&str]) -> Outcome {
@@ -300,7 +300,7 @@ fn run(folder: &Path, words: &[&str]) -> Outcome {
     (output.status.code(), output.stdout, stderr, written)
 }
 
-/// A folder with what the trials name.
+/// A folder with the files of the trials.
 fn folder() -> TempDir {
     let folder = TempDir::new().unwrap();
     let copy = |from: &str, to: &str| {

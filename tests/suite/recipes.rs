@@ -1,6 +1,6 @@
-//! The recipes of the documents: every line in a block of `sh` that starts `prof`, or pipes into it, is
-//! run as it stands, in a folder that holds what it names. Other programs are stood in for by a
-//! recording of theirs.
+//! The recipes in the documentation: every line of an `sh` block that starts `prof` or pipes into it is run
+//! unchanged, in a folder with the files it names. Other programs are replaced with scripts that print a
+//! recording.
 
 #![cfg(unix)]
 
@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use crate::support::files;
 
-/// What the names in the recipes stand for.
+/// The files that the recipes name, and the fixtures they are copies of.
 const FILES: [(&str, &str); 24] = [
     ("cpu.pb.gz", "pprof/go-cpu.pb.gz"),
     ("heap.pb.gz", "pprof/go-heap.pb.gz"),
@@ -42,10 +42,10 @@ const FILES: [(&str, &str); 24] = [
     ("out.folded", "collapsed/python.folded"),
 ];
 
-/// The sources of the program that was recorded.
+/// The sources of the recorded program.
 const SOURCES: [&str; 2] = ["catalog/catalog.go", "orders/orders.go"];
 
-/// Programs that pipe into `prof`, and what they wrote.
+/// Programs that pipe into `prof`, and the fixtures with their output.
 const PROGRAMS: [(&str, &str); 2] = [("perf", "perf-script/rust.perf.txt"), ("curl", "pprof/go-cpu.pb.gz")];
 
 #[test]
@@ -56,7 +56,7 @@ fn recipes_run() {
         for block in blocks(&fs::read_to_string(&document).unwrap()) {
             let folder = folder();
             for written in block.iter().filter_map(|line| line.split(" -o ").nth(1)?.split(' ').next()) {
-                // A recipe that writes a profile starts without it.
+                // A recipe that writes a profile needs it not to exist.
                 let _ = fs::remove_file(folder.path().join(written));
             }
             count += block.iter().filter(|line| !line.starts_with("export ")).count();
@@ -77,11 +77,11 @@ fn recipes_run() {
     assert!(count >= 60, "only {count} lines were run");
 }
 
-/// Crates that documents install and that are published.
+/// Published crates that the documentation installs.
 const PUBLISHED: [&str; 2] = ["cargo-deb", "inferno"];
 
-/// Whoever has this repository and nothing else can run what the documents say: what they install can be
-/// had, and the tests, benches, profiles and scripts that they name exist.
+/// The commands in the documentation work with this repository and nothing else: packages can be installed, and
+/// the tests, benches, build profiles and scripts exist.
 #[test]
 fn commands_that_are_not_run_name_what_exists() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -126,8 +126,8 @@ fn commands_that_are_not_run_name_what_exists() {
     assert!(count >= 20, "only {count} were looked at");
 }
 
-/// This crate comes from a checkout, or from a repository that the document says to publish; others come
-/// from the registry.
+/// This crate is installed from a checkout, or from a repository that the document says to publish first; other
+/// crates from the registry.
 fn can_be_installed(words: &[&str], document: &str) -> bool {
     if words.contains(&"--git") {
         return words.contains(&"\"$PROF_REPOSITORY\"") && document.contains("Publish this repository");
@@ -135,7 +135,7 @@ fn can_be_installed(words: &[&str], document: &str) -> bool {
     words.windows(2).any(|pair| pair == ["--path", "."]) || words.iter().any(|word| PUBLISHED.contains(word))
 }
 
-/// The lines of all blocks, and the commands within the text, of a document.
+/// The lines of all code blocks of a document, and the code within its text.
 fn commands(text: &str) -> Vec<String> {
     let mut lines = Vec::new();
     let mut in_block = false;
@@ -159,7 +159,7 @@ fn documents() -> Vec<PathBuf> {
     std::iter::once(root.join("README.md")).chain(pages).collect()
 }
 
-/// For each block of `sh`, the lines that have to do with `prof`.
+/// The lines of each `sh` block that use `prof`.
 fn blocks(text: &str) -> Vec<Vec<String>> {
     let mut blocks = Vec::new();
     let mut block: Option<Vec<String>> = None;
@@ -169,7 +169,7 @@ fn blocks(text: &str) -> Vec<Vec<String>> {
             (None, _) => {}
             (Some(_), "```") => blocks.extend(block.take().filter(|lines| !lines.is_empty())),
             (Some(lines), line) => {
-                // Build servers keep the exit code for later; here it is looked at.
+                // CI scripts keep the exit code for later; here it is checked.
                 let line = line.trim_start().split(" || ").next().unwrap_or_default();
                 let is_ours = line.starts_with("prof ") || line.contains("| prof ");
                 if is_ours || line.starts_with("export PROF_PROFILE") {
@@ -181,8 +181,8 @@ fn blocks(text: &str) -> Vec<Vec<String>> {
     blocks
 }
 
-/// Runs the lines in one shell, and stops at the first that fails. A comparison that finds a regression,
-/// which it says with 1, has not failed.
+/// A shell script that runs the lines and stops at the first failure. Exit code 1 of `prof diff`, a regression,
+/// is not a failure.
 fn script(lines: &[String]) -> String {
     let mut script = String::new();
     for line in lines {
@@ -196,7 +196,7 @@ fn script(lines: &[String]) -> String {
     script
 }
 
-/// A folder with what the recipes name, and the programs they use.
+/// A folder with the files and the programs that the recipes name.
 fn folder() -> TempDir {
     let folder = TempDir::new().unwrap();
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
@@ -221,7 +221,7 @@ fn folder() -> TempDir {
     folder
 }
 
-/// Where the shell finds `prof`, and what stands in for other programs.
+/// The `PATH` with `prof` and the replacements of other programs.
 fn path(folder: &Path) -> std::ffi::OsString {
     let prof = Path::new(env!("CARGO_BIN_EXE_prof")).parent().unwrap().to_path_buf();
     let usual = std::env::var_os("PATH").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! No line of any view is wider than the terminal, from 60 columns on.
+//! No line of any view is wider than the terminal, from 60 columns up.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use prof::name::display_width;
 
 use crate::support::{corpus_root, fixture, prof};
 
-/// Every view, with the options that add columns or make names longer. `SELF` is the profile itself.
+/// Every view, with options that add columns or make names longer. `SELF` stands for the profile itself.
 const VIEWS: &[&str] = &[
     "top",
     "top --columns self,total,children,sum,file,line,package",
@@ -75,7 +75,7 @@ const FIXTURES: &[&str] = &[
 const CORPUS: &[&str] =
     &["pprof/JustinTimperio__gpq__profile.pprof", "pprof/Distortions81__GD-DOOM__mem.pprof"];
 
-/// Every view at one width, each with some of the files; all widths together try all of them.
+/// Checks every view at one width, each with some of the files. Together, the widths cover all files.
 fn check(width: usize) {
     let mut files: Vec<PathBuf> = FIXTURES.iter().map(|file| fixture(file)).collect();
     if let Some(root) = corpus_root() {
@@ -93,7 +93,7 @@ fn check(width: usize) {
                 words.push(file);
             }
             let output = prof(folder, &words).output().unwrap();
-            // Some files have no second metric, no stacks, or no function of that name: that is refused.
+            // Exit code 2: some files have no second metric, no stacks, or no function of that name.
             assert!(matches!(output.status.code(), Some(0 | 2)), "{words:?}");
             for line in String::from_utf8(output.stdout).unwrap().lines() {
                 rows += 1;

@@ -1,6 +1,6 @@
-//! Files that are written: whole or not at all, whatever comes in between.
+//! Files are written completely or not at all, and never over a profile or an input.
 #![cfg(unix)]
-#![allow(clippy::format_collect, reason = "a thousand lines read best as what each is")]
+#![allow(clippy::format_collect, reason = "a large file is clearest line by line")]
 
 use prof::format::WRITERS;
 
@@ -49,14 +49,14 @@ fn a_file_is_replaced_as_a_whole_with_its_permissions_and_through_links() {
     let output = run(folder.path(), &["flame", "link.svg", "in.folded"]);
     assert!(output.status.success(), "{}", errors(&output));
     let after = fs::metadata(&out).unwrap();
-    assert_ne!(after.ino(), before, "written beside the old one, then renamed");
+    assert_ne!(after.ino(), before, "a temporary file was renamed");
     assert_eq!(after.permissions().mode() & 0o777, 0o640);
     assert!(fs::symlink_metadata(folder.path().join("link.svg")).unwrap().is_symlink());
     assert!(fs::read_to_string(&out).unwrap().contains("<svg") && temporary(folder.path()).is_empty());
 }
 
-/// Every command line that writes a file, `OUT` standing for its path. `prof COMMAND --help` names the
-/// others: see `every_command_that_writes_is_tried`.
+/// Command lines that write a file; `OUT` stands for its path. `every_command_that_writes_is_tried` checks that
+/// none is missing.
 const WRITING: [&str; 19] = [
     "top -o OUT in.pb.gz",
     "top --format json -o OUT in.pb.gz",
@@ -79,7 +79,7 @@ const WRITING: [&str; 19] = [
     "convert -o OUT.folded in.pb.gz",
 ];
 
-/// The words of one of [`WRITING`], and the name of the file that it writes.
+/// The words of a line of [`WRITING`], and the name of the file that it writes.
 fn writing(line: &str, out: &str) -> (Vec<String>, String) {
     let words: Vec<String> = line.split(' ').map(|word| word.replace("OUT", out)).collect();
     let file = words.iter().find(|word| word.starts_with(out)).unwrap().clone();
@@ -128,10 +128,10 @@ fn no_command_replaces_a_profile_unless_forced() {
         let before = fs::read(&there).unwrap();
         let output = run_words(folder.path(), &words, &[]);
         assert_eq!(output.status.code(), Some(2), "{line}");
-        let said = errors(&output);
+        let error = errors(&output);
         assert!(
-            said.contains("a profile (pprof) already exists there") && said.contains("--force"),
-            "{said}"
+            error.contains("a profile (pprof) already exists there") && error.contains("--force"),
+            "{error}"
         );
         assert_eq!(fs::read(&there).unwrap(), before, "{line}");
 
@@ -160,7 +160,7 @@ fn no_command_replaces_an_input_even_if_forced() {
                 for more in [&[][..], &["--force"]] {
                     let output = run_words(folder.path(), &words, more);
                     assert_eq!(output.status.code(), Some(2), "{line} {more:?}");
-                    assert!(errors(&output).contains("is also an input"), "{line}: {}", errors(&output));
+                    assert!(errors(&output).contains("file is also an input"), "{line}: {}", errors(&output));
                     assert_eq!(fs::read(folder.path().join(input)).unwrap(), before, "{line}");
                 }
                 fs::remove_file(&there).unwrap();
@@ -195,17 +195,17 @@ fn whatever_is_read_is_an_input() {
         let words: Vec<&str> = line.split(' ').chain(["--force"]).collect();
         let output = run(root, &words);
         assert_eq!(output.status.code(), Some(2), "{line}: {}", errors(&output));
-        assert!(errors(&output).contains("is also an input"), "{line}: {}", errors(&output));
+        assert!(errors(&output).contains("file is also an input"), "{line}: {}", errors(&output));
         assert_eq!(fs::read(root.join(out)).unwrap(), before, "{line}");
     }
-    // What standard input is redirected from, and what the environment names.
+    // The same for a file that is redirected to standard input or named in the environment.
     let redirected = fs::File::open(root.join("in.pb.gz")).unwrap();
     let output =
         prof(root, &["convert", "--force", "-o", "in.pb.gz", "-"]).stdin(redirected).output().unwrap();
-    assert!(errors(&output).contains("is also an input"), "{}", errors(&output));
+    assert!(errors(&output).contains("file is also an input"), "{}", errors(&output));
     let named =
         prof(root, &["top", "--force", "-o", "in.pb.gz"]).env("PROF_PROFILE", "in.pb.gz").output().unwrap();
-    assert!(errors(&named).contains("is also an input"), "{}", errors(&named));
+    assert!(errors(&named).contains("file is also an input"), "{}", errors(&named));
 }
 
 #[test]
@@ -229,7 +229,7 @@ fn folders_are_not_replaced_by_files_nor_filled_unasked() {
     assert!(run(folder.path(), &["man", "--force", "-o", "folder.svg"]).status.success());
 }
 
-/// Whatever `prof` reads is told as a profile where it is to be replaced.
+/// Every format that `prof` reads is recognised as a profile that must not be replaced.
 #[test]
 fn profiles_of_every_format_are_kept() {
     let (mut count, mut unread) = (0, 0);
@@ -259,11 +259,11 @@ fn profiles_of_every_format_are_kept() {
             count += 1;
         }
     }
-    // What austin writes in binary is not read.
+    // Austin's binary format is not supported.
     assert!(count > 25 && unread == 1, "{count}, {unread}");
 }
 
-/// Reports are no profiles: a script that writes the same one every night need not be forced.
+/// Reports are not profiles: a script can write the same one every night without `--force`.
 #[test]
 fn reports_are_replaced_without_asking() {
     let folder = profiles();
@@ -311,12 +311,12 @@ fn the_format_to_write_is_named_by_name_or_extension() {
         (&["-o", "-", "--to", "jfr"][..], "prof reads Java Flight Recorder but does not write it"),
         (&["-o", "-", "--to", "xyz"], "not a format that prof writes"),
         (&["-o", "-"], "standard output has no file extension"),
-        (&["-o", "x.xyz"], "x.xyz: the file extension does not tell"),
+        (&["-o", "x.xyz"], "x.xyz: cannot tell the format from the file extension"),
     ] {
         let output = run(folder.path(), &[&["convert"], arguments, &["in.pb.gz"]].concat());
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-        let said = errors(&output);
-        assert!(said.contains(words) && said.contains("collapsed (.folded .collapsed .txt)"), "{said}");
+        let error = errors(&output);
+        assert!(error.contains(words) && error.contains("collapsed (.folded .collapsed .txt)"), "{error}");
     }
 }
 

@@ -6,9 +6,9 @@ use clap::{Args, ValueEnum};
 use crate::cli::completion::write_script;
 use crate::cli::target::Target;
 
-/// A script that lets a shell complete commands, options, and the functions and metrics of a profile
+/// Shell completion, also for the functions and metrics of a profile
 ///
-/// Load it where the shell starts, so that it always fits the prof that is installed:
+/// Load the script when the shell starts, so that it always matches the installed version of prof:
 ///
 ///   bash        source <(prof completions bash)                # ~/.bashrc
 ///   zsh         source <(prof completions zsh)                 # ~/.zshrc, after compinit
@@ -18,15 +18,15 @@ use crate::cli::target::Target;
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]
 #[command(after_help = "Examples:
-  prof completions bash   what bash is to load
-  prof completions zsh    the same for zsh")]
+  prof completions bash   the script for bash
+  prof completions zsh    the script for zsh")]
 pub(crate) struct CompletionsCommand {
-    /// The shell
+    /// Name of the shell
     #[arg(value_name = "SHELL")]
     shell: Shell,
 }
 
-/// The shells that complete.
+/// The supported shells.
 #[derive(ValueEnum, Clone, Copy, Debug)]
 enum Shell {
     Bash,

@@ -20,15 +20,15 @@ use crate::profile::Profile;
 use crate::transform::{Moment, compact, pick_metrics};
 use crate::tree::By;
 
-/// Write profiles in another format, filtered, or several as one
+/// Write profiles in another format, filtered or combined into one
 #[derive(Args, Debug)]
-#[command(mut_arg("metrics", |option| option.help("Metric to write, by name or number (repeat it for several)")))]
+#[command(mut_arg("metrics", |option| option.help("Metric to write, by name or number (can be repeated)")))]
 #[command(
     visible_alias = "merge",
     after_help = "Examples:
   prof convert -o cpu.folded cpu.pb.gz                          for the flame graph scripts
-  prof convert -o default.pgo monday.pb.gz tuesday.pb.gz        several as one, for go build -pgo
-  prof convert -o small.pb.gz --show-from order cpu.pb.gz       only what is below the handler
+  prof convert -o default.pgo monday.pb.gz tuesday.pb.gz        several combined, for go build -pgo
+  prof convert -o small.pb.gz --show-from order cpu.pb.gz       only the handler and its callees
   prof convert -o - --to speedscope cpu.pb.gz                   to standard output"
 )]
 pub(crate) struct ConvertCommand {
@@ -38,13 +38,13 @@ pub(crate) struct ConvertCommand {
     many: ManyArgs,
     #[command(flatten)]
     filters: FilterArgs,
-    /// Where to write; the ending says the format; - is standard output
+    /// Write to this file, in the format of its extension; - is standard output
     #[arg(short, long, value_name = "OUT", help_heading = "Output", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
-    /// Format to write, whatever the ending (--to FORMAT is the same, unless FORMAT is a time); an extension such as .folded will do
+    /// Format to write, by name or file extension; --to FORMAT does the same
     #[arg(long, value_name = "FORMAT", help_heading = "Output", add = ArgValueCompleter::new(written_formats))]
     output_format: Option<String>,
-    /// Replace the output file even if it is a profile (but never an input)
+    /// Overwrite the output file even if it is a profile (but never an input)
     #[arg(long, help_heading = "Output")]
     force: bool,
 }
@@ -54,8 +54,8 @@ impl ConvertCommand {
         let out = self.out()?;
         let (writer, packed) = self.writer(&out)?;
         let target = Target::new(Some(&out));
-        // Expressions that name frames to drop go along where they can, and what was not asked for
-        // stays as it is.
+        // If the format can store which frames to drop, keep both these frames and that information. An
+        // unfiltered conversion should change nothing.
         let is_filtered = !self.filters.is_empty();
         let keeps_frames = writer.holds.contains(&Part::DropFrames) && !is_filtered;
         let needs = writer.needs.or(self.filters.needs());
@@ -77,8 +77,11 @@ impl ConvertCommand {
         let (profile, metric) = match (&self.input.metrics[..], writer.holds.contains(&Part::Metrics)) {
             ([_, _, ..], false) => {
                 let message =
-                    format!("{} holds one metric, and --metric was given several times", writer.name);
-                return Err(hinted(message, "write a file a metric, or pprof, which holds several"));
+                    format!("{} holds one metric, but --metric was given several times", writer.name);
+                return Err(hinted(
+                    message,
+                    "write one file per metric, or write pprof, which holds several metrics",
+                ));
             }
             ([_, ..], true) if filtered.profile.calls.is_none() => {
                 (pick_metrics(&filtered.profile, &loaded.metrics), 0)
@@ -100,30 +103,30 @@ impl ConvertCommand {
 
     fn out(&mut self) -> Result<PathBuf> {
         self.output.take().ok_or_else(|| {
-            // A file that is to be written is not there yet.
+            // The output file usually does not exist yet.
             let is_out = |path: &String| !Path::new(path).exists() && writer_for(path).is_some();
             let (outs, profiles): (Vec<_>, Vec<_>) = self.input.profiles.drain(..).partition(is_out);
             let out = outs.first().map_or("OUT", String::as_str);
             let corrected = format!("prof convert -o {out} {}", profiles.join(" "));
-            hinted("convert: nothing says where to write", format!("try: {}", corrected.trim_end()))
+            hinted("convert: no output file given", format!("try: {}", corrected.trim_end()))
         })
     }
 
     /// The format to write, and whether to compress it.
     fn writer(&mut self, out: &Path) -> Result<(&'static Writer, bool)> {
-        // `--to` is the end of a stretch of time too: what is no time is meant as a format.
+        // `--to` is also the end of a time range: anything that is not a time is a format.
         let named = self.output_format.take().or_else(|| {
             let is_format = self.filters.to.as_deref().is_some_and(|to| Moment::parse(to).is_err());
             if is_format { self.filters.to.take() } else { None }
         });
         let file = Some(&*out.to_string_lossy()).filter(|out| *out != "-").map(str::to_string);
         if let Some(name) = named {
-            return asked_for(&name, file.as_deref());
+            return format_of(&name, file.as_deref());
         }
         let writer = file.as_deref().and_then(writer_for).ok_or_else(|| {
             let message = match &file {
-                None => "convert: standard output has no file extension that tells the format".to_string(),
-                Some(file) => format!("{file}: the file extension does not tell the format to write"),
+                None => "convert: cannot tell the format: standard output has no file extension".to_string(),
+                Some(file) => format!("{file}: cannot tell the format from the file extension"),
             };
             hinted(message, format!("name the format with --to, or use another extension. {}", known()))
         })?;
@@ -131,14 +134,14 @@ impl ConvertCommand {
     }
 }
 
-/// What `--to` means: the name of a format (`collapsed`) or a file extension of one (`folded`, `.pb.gz`).
-fn asked_for(name: &str, file: Option<&str>) -> Result<(&'static Writer, bool)> {
+/// Parses the format for `--to`: a name (`collapsed`) or a file extension (`folded`, `.pb.gz`).
+fn format_of(name: &str, file: Option<&str>) -> Result<(&'static Writer, bool)> {
     if let Some(writer) = writer_named(name) {
         return Ok((writer, writer.is_packed(file)));
     }
     let as_file = format!("x.{}", name.trim_start_matches('.'));
     if let Some(writer) = writer_for(&as_file) {
-        // An extension says whether to compress; so does that of the file, where there is one.
+        // The extension also decides whether to compress; so does that of the file, if there is one.
         let packed = match file {
             Some(file) => writer.is_packed(Some(file)) || as_file.to_ascii_lowercase().ends_with(".gz"),
             None => writer.is_packed(Some(&as_file)),
@@ -147,12 +150,12 @@ fn asked_for(name: &str, file: Option<&str>) -> Result<(&'static Writer, bool)> 
     }
     let message = match format::named(name) {
         Some(read) => format!("--to {name}: prof reads {} but does not write it", read.title),
-        None => format!("--to {name}: not a format that prof writes, and not a file extension of one"),
+        None => format!("--to {name}: not a format that prof writes, nor a file extension of one"),
     };
     Err(hinted(message, known()))
 }
 
-/// The formats that are written, each with its file extensions.
+/// Lists the formats that can be written, with their file extensions.
 fn known() -> String {
     let of = |writer: &&Writer| {
         let mut endings: Vec<&str> = writer.endings.to_vec();
@@ -165,27 +168,27 @@ fn known() -> String {
 
 fn holds_calls(profile: &Profile, writer: &Writer) -> anyhow::Error {
     let format = profile.meta.format;
-    let message = format!("{format} holds calls, not stacks, and {} holds stacks only", writer.name);
+    let message = format!("{format} records calls, but {} can hold only stacks", writer.name);
     let holding: Vec<&str> =
         WRITERS.iter().filter(|writer| writer.holds_calls).map(|writer| writer.name).collect();
-    hinted(message, format!("formats that hold calls: {}", holding.join(", ")))
+    hinted(message, format!("formats that can hold calls: {}", holding.join(", ")))
 }
 
-/// All metrics go into the file, not only the one that is looked at.
+/// Fails if a metric to be written does not fit 64 bits. All metrics are written, not only the first.
 fn refuse_overflow(profile: &Profile, writer: &Writer) -> Result<()> {
     if !writer.holds.contains(&Part::Metrics) {
         return Ok(());
     }
     match profile.meta.metrics.iter().find(|metric| metric.too_large) {
         Some(metric) => {
-            let message = format!("the values of {} sum to more than 64 bits hold", metric.name);
-            Err(hinted(message, "name the metrics to write with --metric"))
+            let message = format!("the sum of the values of {} does not fit 64 bits", metric.name);
+            Err(hinted(message, "choose the metrics to write with --metric"))
         }
         None => Ok(()),
     }
 }
 
-/// What the format cannot hold of the profile, in words.
+/// Describes what is lost because the format cannot hold it.
 fn losses(profile: &Profile, metric: usize, writer: &Writer) -> Vec<String> {
     let mut texts = Vec::new();
     let metrics = &profile.meta.metrics;
@@ -202,10 +205,10 @@ fn losses(profile: &Profile, metric: usize, writer: &Writer) -> Vec<String> {
     }
     if !lost.is_empty() {
         let lost: Vec<String> = lost.iter().map(ToString::to_string).collect();
-        texts.push(format!("{} cannot hold, and the file lacks: {}", writer.name, lost.join(", ")));
+        texts.push(format!("lost in {}: {}", writer.name, lost.join(", ")));
     }
     if profile.samples.is_empty() && profile.calls.is_none() {
-        texts.push("the profile written has no samples".to_string());
+        texts.push("the written profile has no samples".to_string());
     }
     texts
 }

@@ -10,15 +10,15 @@ use clap_complete::engine::ArgValueCompleter;
 
 use crate::cli::args::{InputArgs, LayoutArgs, NodeArgs, OutputFormat, WordingArgs, normalize, percent};
 use crate::cli::budget::{self, Checked};
-use crate::cli::calls::Shows;
 use crate::cli::clock::Clock;
 use crate::cli::completion::functions;
 use crate::cli::diff_inputs::{SideInputs, SideReader, Sides};
 use crate::cli::failure::hinted;
 use crate::cli::filters::FilterArgs;
-use crate::cli::many::ChoiceArgs;
+use crate::cli::many::SamplingArgs;
 use crate::cli::match_args::{MatchArgs, matched};
 use crate::cli::matching::Stages;
+use crate::cli::requirement::Requirement;
 use crate::cli::run::{Outcome, warn, write_timed};
 use crate::cli::target::Target;
 use crate::output::evidence_notes;
@@ -29,13 +29,13 @@ use crate::transform::{How, Marks, Matching, fold_leaves, foldable};
 use crate::tree::By;
 use crate::view::{BudgetRule, DiffOptions, DiffSides, align_sides, diff};
 
-/// What changed between two sides, whether it is noise, and an exit code
+/// What changed between two sides, and whether it is more than noise
 ///
-/// Several profiles of a side are repeated runs of one program: give them with --old and --new, or as
-/// folders. They are compared as such and never added up.
+/// Several profiles on one side are repeated runs of one program, given with --old and --new or as folders.
+/// They are compared as repeated runs and never added up. The exit code tells scripts the verdict.
 #[derive(Args, Debug)]
 #[command(mut_arg("max_profiles", |option| {
-    option.help("Take at most N profiles of each side, chosen at random; 0 for all [default: all]")
+    option.help("Use at most N profiles per side, chosen at random; 0 for all [default: all]")
 }))]
 #[command(mut_arg("fold", |option| {
     // Known artefacts are always folded here: the option has nothing to say but the name.
@@ -46,12 +46,12 @@ use crate::view::{BudgetRule, DiffOptions, DiffSides, align_sides, diff};
 }))]
 #[command(after_help = "Examples:
   prof diff old.pb.gz new.pb.gz                             what changed, and whether it is noise
-  prof diff --normalize per=1000,1000 old.pb.gz new.pb.gz   cost per request; 1000 a side")]
+  prof diff --normalize per=1000,1000 old.pb.gz new.pb.gz   cost per request, 1000 per side")]
 pub(crate) struct DiffCommand {
     #[command(flatten)]
     input: InputArgs,
     #[command(flatten)]
-    choice: ChoiceArgs,
+    choice: SamplingArgs,
     #[command(flatten)]
     filters: FilterArgs,
     #[command(flatten)]
@@ -63,13 +63,13 @@ pub(crate) struct DiffCommand {
     /// Profiles before the change
     #[arg(long, value_name = "PROFILE", num_args = 1.., value_hint = ValueHint::AnyPath)]
     old: Vec<String>,
-    /// Profiles after it
+    /// Profiles after the change
     #[arg(long, value_name = "PROFILE", num_args = 1.., value_hint = ValueHint::AnyPath)]
     new: Vec<String>,
-    /// How many rows at most; 0 for all
+    /// Show at most N rows; 0 for all
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<usize>,
-    /// Cut rows under this share on both sides, in percent
+    /// Hide rows below this share on both sides, in percent
     #[arg(long, value_name = "P", value_parser = percent)]
     min_share: Option<f64>,
     #[command(flatten)]
@@ -78,43 +78,43 @@ pub(crate) struct DiffCommand {
     test: TestArgs,
 }
 
-/// How strict the test is.
+/// Options of the statistical test.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Test")]
 struct TestArgs {
-    /// Test these functions only, which takes fewer samples
+    /// Test only matching functions, which needs fewer samples
     #[arg(long, value_name = "RE", add = ArgValueCompleter::new(functions))]
     function: Vec<String>,
-    /// The chance of any false alarm: 0.01, or 1%
+    /// Probability of any false alarm: 0.01, or 1%
     #[arg(long, value_name = "A", default_value = "0.01", value_parser = fraction)]
     alpha: f64,
-    /// The least cost increase that counts, in percent
+    /// Smallest cost increase that counts, in percent
     #[arg(long, value_name = "P", default_value = "5", value_parser = percent)]
     min_effect: f64,
-    /// The least increase that counts, in percentage points of the old total
+    /// Smallest increase that counts, in percentage points of the old total
     #[arg(long, value_name = "PT", default_value = "1", value_parser = percent)]
     min_points: f64,
     /// Test functions with at least this share, in percent
     #[arg(long, value_name = "P", default_value = "0.5", value_parser = percent)]
     min_tested: f64,
-    /// How much costs differ between runs, where one pair cannot show it: auto, steady, or percent
+    /// Run-to-run noise, which a single pair cannot show: auto, steady, or a percentage
     #[arg(long, value_name = "HOW", default_value = "auto", value_parser = noise)]
     noise: Noise,
-    /// The cost ratio that should be seen at a function of 10%
+    /// Cost ratio that should be detectable for a function with a 10% share
     #[arg(long, value_name = "R", default_value = "1.2", value_parser = ratio)]
     detect: f64,
-    /// Exit with 3 where that ratio would not have been seen
+    /// Exit with code 3 if that ratio was not detectable
     #[arg(long)]
     strict: bool,
-    /// What costs are relative to: core (unchanged code), total, per=OLD,NEW (work done), none
+    /// Rescale the old side by core (unchanged code), total, per=OLD,NEW (work done), or none
     #[arg(long, value_name = "HOW", default_value = "core", value_parser = normalize)]
     normalize: Normalization,
-    /// A file of what functions may cost at most
+    /// File with limits on the cost of functions
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     budget: Option<PathBuf>,
 }
 
-/// Rows of text, unless told otherwise.
+/// The default number of rows in text.
 const ROWS: usize = 20;
 
 impl DiffCommand {
@@ -131,10 +131,10 @@ impl DiffCommand {
         let (args, choice, all_frames) = (&self.input, &self.choice, self.filters.all_frames);
         let mut sides = SideReader { args, choice, all_frames }.read(&old, &new, needs)?;
         for input in sides.all() {
-            Shows::Costs.check(&input.profile, &by, &[input.metric])?;
+            Requirement::Costs.check(&input.profile, &by, &[input.metric])?;
             if input.profile.calls.is_some() && self.test.budget.is_some() {
                 let format = input.profile.meta.format;
-                let message = format!("--budget: {format} holds calls between functions, not stacks");
+                let message = format!("--budget: {format} records calls between functions, not stacks");
                 return Err(hinted(message, "prof top -f json has the numbers to check"));
             }
         }
@@ -147,7 +147,7 @@ impl DiffCommand {
         let (whole, size) = align_sides(&profiles, needs).map_err(|error| sides.explain(&error))?;
         let (Stages { profile: whole, mut notes, .. }, folded) =
             self.fold(whole, &by, sides.old.inputs.len(), sides.new.inputs.len())?;
-        clock.step("lay the sides beside");
+        clock.step("combine the sides");
 
         // Folding is done.
         let filters = FilterArgs { fold: Vec::new(), ..self.filters.clone() };
@@ -162,7 +162,7 @@ impl DiffCommand {
         warn("note", &notes, &self.input);
 
         let options = self.options(by, functions, budgets);
-        // One file may hold both sides.
+        // A single file may hold both sides.
         let new = if new.is_empty() { old.clone() } else { new };
         let both = DiffSides { old: side(&sides.old, old), new: side(&sides.new, new), size };
         let mut diff = diff(&filtered.profile, both, &options)?;
@@ -172,13 +172,13 @@ impl DiffCommand {
         diff.about.shifted = matching.matches.iter().filter(|found| found.how == How::Shifted).count();
         let exit = diff.about.exit;
         clock.step("test");
-        self.say_evidence(&mut diff, &target);
+        self.report_evidence(&mut diff, &target);
         let report = Report::Diff(Box::new(diff));
         write_timed(&report, &self.input, &self.layout, &self.wording, &target)?;
         Ok(Outcome(exit))
     }
 
-    /// The inputs of both sides, as given.
+    /// The inputs of both sides as given.
     fn given(&self) -> Result<(Vec<String>, Vec<String>)> {
         let positional = &self.input.profiles;
         let (old, new) = (&self.old, &self.new);
@@ -186,7 +186,9 @@ impl DiffCommand {
             ([old, new], true, true) => Ok((vec![old.clone()], vec![new.clone()])),
             ([both], true, true) => Ok((vec![both.clone()], Vec::new())),
             ([], false, false) => Ok((old.clone(), new.clone())),
-            ([], true, true) => Err(hinted("diff: no profile was given", "prof diff OLD NEW")),
+            ([], true, true) => {
+                Err(hinted("diff: no profiles given", "name the two sides: prof diff OLD NEW"))
+            }
             ([one], false, true) => Ok((old.clone(), vec![one.clone()])),
             ([one], true, false) => Ok((vec![one.clone()], new.clone())),
             ([], ..) => {
@@ -196,8 +198,8 @@ impl DiffCommand {
             (several, true, true) => {
                 let half = several.len() / 2;
                 let (old, new) = (several[..half].join(" "), several[half..].join(" "));
-                let hint = format!("say which are which: prof diff --old {old} --new {new}");
-                Err(hinted(format!("diff: {} profiles for two sides", several.len()), hint))
+                let hint = format!("name the sides: prof diff --old {old} --new {new}");
+                Err(hinted(format!("diff: {} profiles given for two sides", several.len()), hint))
             }
             (extra, ..) => {
                 let message = format!("diff: {} is on neither side", extra.join(" "));
@@ -206,7 +208,7 @@ impl DiffCommand {
         }
     }
 
-    /// Every file that is read.
+    /// All files that are read.
     fn files(&self, old: &[String], new: &[String]) -> Vec<PathBuf> {
         let profiles = old.iter().chain(new).map(PathBuf::from);
         let others = self.input.symbols.binaries().iter().chain(&self.test.budget).cloned();
@@ -242,7 +244,7 @@ impl DiffCommand {
         Ok(matching)
     }
 
-    /// The budgets to check.
+    /// Reads the budgets to check.
     fn budgets(&self, stages: &mut Stages, sides: &Sides) -> Result<Vec<BudgetRule>> {
         let Some(path) = &self.test.budget else { return Ok(Vec::new()) };
         let metrics = sides.all().flat_map(|input| &input.profile.meta.metrics);
@@ -275,9 +277,9 @@ impl DiffCommand {
         }
     }
 
-    /// Says what the evidence is worth on standard error too, where the report is not read there, and
-    /// makes what it says ready for its form.
-    fn say_evidence(&self, diff: &mut Diff, target: &Target) {
+    /// Reports the quality of the evidence on standard error if the report is not printed to the terminal, and
+    /// prepares the report for its format.
+    fn report_evidence(&self, diff: &mut Diff, target: &Target) {
         let format = self.layout.format;
         let notes = evidence_notes(diff);
         if format != OutputFormat::Text || *target != Target::Stdout {
@@ -301,12 +303,12 @@ fn side(side: &SideInputs, given: Vec<String>) -> DiffSide {
             .iter()
             .filter_map(|input| input.profile.meta.duration_ns)
             .reduce(i64::saturating_add),
-        // What both sides hold is counted when they stand beside each other.
+        // Values are counted once both sides are combined.
         ..DiffSide::default()
     }
 }
 
-/// Makes the files of rows relative to the repository that is checked out, as annotations need them.
+/// Makes the file paths of rows relative to the checked-out repository, as annotations need them.
 fn relative_files(diff: &mut Diff) {
     let root = env::var_os("GITHUB_WORKSPACE").map(PathBuf::from).or_else(|| env::current_dir().ok());
     let Some(root) = root.filter(|root| !root.as_os_str().is_empty()) else { return };
@@ -321,7 +323,7 @@ fn relative_files(diff: &mut Diff) {
     }
 }
 
-/// A part of one, or percent: `0.01`, `1%`.
+/// Parses a probability: `0.01` or `1%`.
 fn fraction(text: &str) -> Result<f64, String> {
     let value = match text.strip_suffix('%') {
         Some(percent) => percent.trim().parse::<f64>().map(|percent| percent / 100.0),
@@ -329,7 +331,7 @@ fn fraction(text: &str) -> Result<f64, String> {
     };
     match value {
         Ok(value) if value > 0.0 && value < 1.0 => Ok(value),
-        _ => Err("expected a number between 0 and 1, or percent".to_string()),
+        _ => Err("expected a number between 0 and 1, or a percentage".to_string()),
     }
 }
 
@@ -338,11 +340,11 @@ fn noise(text: &str) -> Result<Noise, String> {
         "auto" => Ok(Noise::Auto),
         "steady" => Ok(Noise::Steady),
         _ if text.ends_with('%') => percent(text).map(|percent| Noise::Fixed(percent / 100.0)),
-        _ => Err("expected auto, steady, or percent such as 3%".to_string()),
+        _ => Err("expected auto, steady, or a percentage such as 3%".to_string()),
     }
 }
 
-/// A ratio above one: `1.2`, `x1.2`, `×1.2`.
+/// Parses a ratio above one: `1.2`, `x1.2`, `×1.2`.
 fn ratio(text: &str) -> Result<f64, String> {
     match text.trim_start_matches(['x', '×']).parse::<f64>() {
         Ok(ratio) if ratio > 1.0 && ratio.is_finite() => Ok(ratio),

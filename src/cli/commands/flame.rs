@@ -6,16 +6,16 @@ use std::sync::Arc;
 use anyhow::Result;
 use clap::{Args, ValueEnum, ValueHint};
 
-use crate::cli::args::{InputArgs, LayoutArgs, NodeArgs, UnheededArgs, UnitArgs, ViewArgs, WordingArgs};
+use crate::cli::args::{IgnoredArgs, InputArgs, LayoutArgs, NodeArgs, UnitArgs, ViewArgs, WordingArgs};
 use crate::cli::base::BaseArgs;
-use crate::cli::calls::Shows;
 use crate::cli::clock::Clock;
-use crate::cli::coloring::ColoringArgs;
+use crate::cli::color_by::ColorByArgs;
 use crate::cli::failure::hinted;
-use crate::cli::filters::{AroundFocus, FilterArgs};
+use crate::cli::filters::{FilterArgs, FocusPart};
+use crate::cli::highlight::HighlightArgs;
 use crate::cli::many::ManyArgs;
-use crate::cli::marking::MarkArgs;
 use crate::cli::pictures::{Drawing, has_ending};
+use crate::cli::requirement::Requirement;
 use crate::cli::run::report_of;
 use crate::cli::target::Target;
 use crate::output::{ColorBy, HtmlOptions, SvgOptions, html, svg};
@@ -26,8 +26,8 @@ use crate::view::{BaseSide, FlameOptions, Order, PageOptions, Scope, flame, page
 
 /// Flame graph of all stacks: a picture (OUT.svg) or an interactive page (OUT.html)
 ///
-/// The PROFILE that ends in .svg or .html is the file to write; - is standard output. With --focus the
-/// picture shows a function between its callers, above, and its callees, below.
+/// An argument that ends in .svg or .html is the file to write; - is standard output. With --focus, the
+/// picture shows the callers and the callees of a function.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   prof flame cpu.svg cpu.pb.gz                       all stacks in one picture, to send or embed
@@ -44,41 +44,41 @@ pub(crate) struct FlameCommand {
     node: NodeArgs,
     #[command(flatten)]
     unit: UnitArgs,
-    /// Write the picture to this file, the same as OUT; - is standard output
+    /// Write the picture to this file (same as OUT); - is standard output
     #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
-    /// Replace the output file even if it is a profile (but never an input)
+    /// Overwrite the output file even if it is a profile (but never an input)
     #[arg(long)]
     force: bool,
-    /// Width of an .svg in pixels
+    /// Width of an SVG in pixels
     #[arg(long, value_name = "N")]
     width: Option<usize>,
-    /// Accepted to say that it is the form of OUT that counts
+    /// Accepted only to explain that the extension of OUT chooses the format
     #[arg(short, long, hide = true)]
     format: Option<String>,
-    /// The root on top rather than at the bottom
+    /// Draw the root at the top instead of the bottom
     #[arg(long)]
     icicle: bool,
-    /// Draw callers on the functions they call
+    /// Draw callers on top of the functions they call
     #[arg(short, long, visible_alias = "invert")]
     bottom_up: bool,
-    /// Order of siblings
+    /// Order of frames with the same caller
     #[arg(long, value_name = "HOW", default_value = "alpha")]
     order: OrderChoice,
     /// Title of the picture
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
     #[command(flatten)]
-    coloring: ColoringArgs,
+    coloring: ColorByArgs,
     #[command(flatten)]
     base: BaseArgs,
     #[command(flatten)]
-    mark: MarkArgs,
+    highlight: HighlightArgs,
     #[command(flatten)]
-    _unheeded: UnheededArgs,
+    _ignored: IgnoredArgs,
 }
 
-/// What `--order` takes.
+/// Values of `--order`.
 #[derive(ValueEnum, Clone, Copy, Debug)]
 enum OrderChoice {
     /// By name
@@ -87,28 +87,31 @@ enum OrderChoice {
     Weight,
 }
 
-/// The page counts and filters stacks.
-const PAGE: Shows = Shows::Stacks {
+/// What a page needs from a profile.
+const PAGE: Requirement = Requirement::Stacks {
     why: "the page filters and counts stacks",
-    instead: "write an .svg: a flame graph that shares costs among callers, and says so",
+    instead: "write an .svg, in which costs are divided among callers approximately",
 };
 
 impl FlameCommand {
     pub(crate) fn run(mut self) -> Result<()> {
         if self.format.is_some() {
-            let hint = "prof tree -f json holds the same tree";
-            return Err(hinted("flame draws: its form is that of OUT, an .svg or an .html", hint));
+            let hint = "prof tree -f json has the same data";
+            return Err(hinted(
+                "flame has no --format: the extension of OUT, .svg or .html, chooses it",
+                hint,
+            ));
         }
         let out = self.out()?;
         let target = Target::new(Some(&out));
         let is_page = has_ending(&out, "html");
         if is_page && self.width.is_some() {
-            let hint = "leave --width out, or write an .svg";
-            return Err(hinted("flame --width: a page is as wide as its window", hint));
+            let hint = "omit --width, or write an .svg";
+            return Err(hinted("flame --width: a page is as wide as the browser window", hint));
         }
         let direction = if self.bottom_up { Direction::BottomUp } else { Direction::TopDown };
-        let around_focus = self.around_focus(is_page);
-        let view = self.view(out, around_focus);
+        let focus_part = self.focus_part(is_page);
+        let view = self.view(out, focus_part);
         let order = match self.order {
             OrderChoice::Alpha => Order::Alphabetical,
             OrderChoice::Weight => Order::Weight,
@@ -120,11 +123,11 @@ impl FlameCommand {
         let report = report_of(
             &view,
             &self.base,
-            if is_page { PAGE } else { Shows::Paths },
+            if is_page { PAGE } else { Requirement::Paths },
             LoadOptions::default(),
             &target,
             |profile, mut scope| {
-                self.mark.apply(profile, self.filters.fixed_strings, &mut scope)?;
+                self.highlight.apply(profile, self.filters.fixed_strings, &mut scope)?;
                 let title = self.title.clone().unwrap_or_default();
                 if is_page {
                     let sides = scope.base.as_ref().map(|base| sides(profile, base.metric));
@@ -161,32 +164,32 @@ impl FlameCommand {
         Ok(())
     }
 
-    /// A picture shows what leads to `--focus` and what it calls; a page holds all stacks and opens
-    /// with the focus, where names mean there what they mean here.
-    fn around_focus(&self, is_page: bool) -> AroundFocus {
+    /// A picture shows the callers and callees of `--focus`. A page has all stacks and applies the focus when it
+    /// opens, unless the names in it differ from those that patterns match here.
+    fn focus_part(&self, is_page: bool) -> FocusPart {
         let names_are_kept = !self.filters.anonymize
             && matches!(self.node.by(), By::Function | By::Name | By::Line | By::Address);
         match (self.bottom_up, is_page) {
-            (true, _) => AroundFocus::Callers,
-            (false, false) => AroundFocus::Both,
-            (false, true) if names_are_kept => AroundFocus::Untouched,
-            (false, true) => AroundFocus::Callees,
+            (true, _) => FocusPart::Callers,
+            (false, false) => FocusPart::Both,
+            (false, true) if names_are_kept => FocusPart::Untouched,
+            (false, true) => FocusPart::Callees,
         }
     }
 
-    /// What all views are told; the text, which is not written, may look as it likes.
-    fn view(&self, out: PathBuf, around_focus: AroundFocus) -> ViewArgs {
+    /// The options that all views share. Those for text are not used.
+    fn view(&self, out: PathBuf, focus_part: FocusPart) -> ViewArgs {
         ViewArgs {
             input: self.input.clone(),
             many: self.many.clone(),
-            filters: FilterArgs { around_focus, ..self.filters.clone() },
+            filters: FilterArgs { focus_part, ..self.filters.clone() },
             node: self.node.clone(),
             layout: LayoutArgs::of_picture(Some(out), self.force),
             wording: WordingArgs { unit: self.unit.clone(), names: None },
         }
     }
 
-    /// Where the picture goes: `-o`, or the positional that ends like a picture.
+    /// The output file: `-o`, or the argument with the extension of a picture.
     fn out(&mut self) -> Result<PathBuf> {
         let drawing = Drawing { command: "flame", endings: &["svg", "html"], dash: true };
         let given = drawing.target(self.output.take(), &mut self.input.profiles)?;
@@ -195,7 +198,7 @@ impl FlameCommand {
             hinted("flame: no output file given", format!("try: {}", corrected.trim_end()))
         })?;
         if out.extension().is_some() && !has_ending(&out, "svg") && !has_ending(&out, "html") {
-            let message = format!("flame: {}: flame writes .svg and .html files", out.display());
+            let message = format!("flame: {}: flame writes only .svg and .html files", out.display());
             let out = out.with_extension("svg");
             let hint = format!("try: prof flame {} {}", out.display(), self.input.profiles.join(" "));
             return Err(hinted(message, hint));
@@ -204,13 +207,13 @@ impl FlameCommand {
     }
 }
 
-/// The patterns that the page opens with.
+/// The patterns of the focus that a page opens with.
 fn focus_of_page(filters: &FilterArgs) -> Vec<String> {
-    if filters.around_focus != AroundFocus::Untouched {
+    if filters.focus_part != FocusPart::Untouched {
         return Vec::new();
     }
     let literal = |text: &String| {
-        // In a group, a name such as `file:x` is no prefix.
+        // In a group, `file:` is not taken for a prefix.
         let escape = |c| {
             let special = r".*+?^${}()|[]\/".contains(c).then_some('\\');
             special.into_iter().chain([c])
@@ -222,7 +225,7 @@ fn focus_of_page(filters: &FilterArgs) -> Vec<String> {
     filters.focus.iter().map(shown).collect()
 }
 
-/// The new and the old side of a profile that holds both, as profiles of their own with the same metric.
+/// Splits a profile with both sides into the new and the old profile, with the same metric.
 fn sides(both: &Profile, old: usize) -> (Profile, Profile) {
     let side = |metric: usize| {
         let mut side = both.clone();
@@ -235,7 +238,7 @@ fn sides(both: &Profile, old: usize) -> (Profile, Profile) {
     (side(0), side(old))
 }
 
-/// Gives a picture the name of its input, or how several were combined, for a title, unless it has one.
+/// Sets the title of a picture, unless it has one, to the name of its input or how several were combined.
 fn name_it(title: &mut String, about: &About) {
     if !title.is_empty() {
         return;

@@ -8,23 +8,23 @@ use clap_complete::engine::ArgValueCompleter;
 
 use crate::cli::args::{RowArgs, ViewArgs};
 use crate::cli::base::BaseArgs;
-use crate::cli::calls::Shows;
 use crate::cli::completion::functions;
 use crate::cli::failure::{hinted, with_hint};
-use crate::cli::marking::MarkArgs;
+use crate::cli::highlight::HighlightArgs;
+use crate::cli::requirement::Requirement;
 use crate::cli::run::{one_metric, show};
 use crate::profile::LoadOptions;
 use crate::report::Report;
 use crate::view::{FocusOptions, NotFound, Sort, SortKey, focus};
 
-/// One function: who calls it, what it calls
+/// Callers and callees of one function
 #[derive(Args, Debug)]
 #[command(visible_aliases = ["peek", "sandwich"])]
 #[command(after_help = "Examples:
-  prof focus runtime.mallocgc cpu.pb.gz          who allocates, and what that costs
+  prof focus runtime.mallocgc cpu.pb.gz          which functions allocate, and at what cost
   prof focus 'package:encoding/json' cpu.pb.gz   a whole package as one function")]
 pub(crate) struct FocusCommand {
-    /// The function: its name, or a pattern; several that match are counted as one
+    /// Name of the function, or a pattern; several matches are counted as one function
     #[arg(value_name = "FUNC", add = ArgValueCompleter::new(functions))]
     function: String,
     #[command(flatten)]
@@ -34,19 +34,19 @@ pub(crate) struct FocusCommand {
     #[command(flatten)]
     rows: RowArgs,
     #[command(flatten)]
-    mark: MarkArgs,
+    highlight: HighlightArgs,
 }
 
-/// Callers and callees of text, unless told otherwise.
+/// The default number of callers and of callees in text.
 const ROWS: usize = 10;
 
 impl FocusCommand {
     pub(crate) fn run(self) -> Result<()> {
         check_order("focus", &self.function, &self.view.input.profiles)?;
         let sort = Sort::by(if self.base.is_given() { SortKey::Delta } else { SortKey::Total });
-        show(&self.view, &self.base, Shows::Calls, LoadOptions::default(), |profile, mut scope| {
+        show(&self.view, &self.base, Requirement::Calls, LoadOptions::default(), |profile, mut scope| {
             one_metric(&scope, "focus")?;
-            self.mark.apply(profile, self.view.filters.fixed_strings, &mut scope)?;
+            self.highlight.apply(profile, self.view.filters.fixed_strings, &mut scope)?;
             let options = FocusOptions {
                 scope,
                 function: self.function.clone(),
@@ -61,8 +61,7 @@ impl FocusCommand {
     }
 }
 
-/// A file where the function belongs: the order is wrong where no file is where a profile belongs, and the
-/// function is missing where nothing is.
+/// Fails if a file is in the place of the function: either the order is wrong, or the function is missing.
 pub(crate) fn check_order(command: &str, function: &str, profiles: &[String]) -> Result<()> {
     if !Path::new(function).is_file() {
         return Ok(());
@@ -70,7 +69,7 @@ pub(crate) fn check_order(command: &str, function: &str, profiles: &[String]) ->
     match profiles {
         [] => {
             let hint = format!("the function comes first: prof {command} FUNC {function}");
-            Err(hinted(format!("{command}: no function was named"), hint))
+            Err(hinted(format!("{command}: no function given"), hint))
         }
         [only] if only != "-" && !Path::new(only).exists() => {
             let hint = format!("the function comes first: prof {command} '{only}' {function}");
@@ -80,7 +79,7 @@ pub(crate) fn check_order(command: &str, function: &str, profiles: &[String]) ->
     }
 }
 
-/// Says why no function was found, and what may have been meant.
+/// Explains why no function was found, and suggests similar names.
 pub(crate) fn explain(function: &str, error: NotFound) -> anyhow::Error {
     match error {
         NotFound::Pattern(error) => error.into(),

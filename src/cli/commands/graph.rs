@@ -10,12 +10,12 @@ use clap::Args;
 
 use crate::cli::args::{OutputFormat, ViewArgs, percent};
 use crate::cli::base::BaseArgs;
-use crate::cli::calls::Shows;
 use crate::cli::clock::Clock;
-use crate::cli::coloring::ColoringArgs;
+use crate::cli::color_by::ColorByArgs;
 use crate::cli::failure::hinted;
-use crate::cli::marking::MarkArgs;
+use crate::cli::highlight::HighlightArgs;
 use crate::cli::pictures::Drawing;
+use crate::cli::requirement::Requirement;
 use crate::cli::run::{one_metric, report_of, write_timed};
 use crate::cli::target::Target;
 use crate::output::{self, ColorBy};
@@ -25,11 +25,11 @@ use crate::view::{GraphOptions, Sort, SortKey, graph};
 
 /// Call graph: one node per function (OUT.svg, OUT.dot, or text)
 ///
-/// The PROFILE that ends in .svg or .dot is the picture to write; without one the graph is listed as text.
-/// An .svg is drawn by `dot` of Graphviz.
+/// An argument that ends in .svg or .dot is the picture to write; without one, the graph is printed as text.
+/// Writing .svg needs Graphviz (`dot`).
 #[derive(Args, Debug)]
 #[command(mut_arg("color_by", |option| {
-    option.help("What the colours of a picture say [default: total, with --base delta]")
+    option.help("Colour by [default: total; with --base: delta]")
 }))]
 #[command(after_help = "Examples:
   prof graph calls.svg cpu.pb.gz        a picture of the 80 heaviest functions
@@ -39,27 +39,27 @@ pub(crate) struct GraphCommand {
     view: ViewArgs,
     #[command(flatten)]
     base: BaseArgs,
-    /// How many functions at most, the heaviest; 0 for all [default: 80; JSON and CSV: all]
+    /// Show at most N functions, the heaviest; 0 for all [default: 80; JSON and CSV: all]
     #[arg(short = 'n', long, value_name = "N", visible_alias = "max-nodes")]
     limit: Option<usize>,
-    /// Leave out calls under this share of what is shown, in percent [default: 0.1; JSON and CSV: 0]
+    /// Hide calls below this share of what is shown, in percent [default: 0.1; JSON and CSV: 0]
     #[arg(long, value_name = "P", value_parser = percent)]
     min_edge: Option<f64>,
     #[command(flatten)]
-    coloring: ColoringArgs,
+    coloring: ColorByArgs,
     #[command(flatten)]
-    mark: MarkArgs,
-    /// Order of functions, of which the first are shown: self, total, children, name, delta, old, new
+    highlight: HighlightArgs,
+    /// Sort functions by self, total, children, name, delta, old or new, and show the first
     #[arg(short, long, value_name = "KEYS", allow_hyphen_values = true)]
     sort: Option<Sort>,
 }
 
-/// Nodes of what people look at, unless told otherwise.
+/// The default number of nodes in pictures and text.
 const NODES: usize = 80;
-/// The smallest share of their edges, in percent.
+/// The default smallest share of an edge in pictures and text, in percent.
 const MIN_EDGE: f64 = 0.1;
 
-/// The form of a picture.
+/// The format of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Picture {
     Dot,
@@ -73,31 +73,32 @@ impl GraphCommand {
         self.view.layout.output.clone_from(&out);
         let picture = out.as_deref().and_then(picture);
         if picture.is_some() && self.view.layout.format != OutputFormat::Text {
-            let hint = "write a picture and a report one after the other";
-            return Err(hinted("graph --format: the ending of OUT says that a picture is drawn", hint));
+            let hint = "run prof graph once for the picture and once for the report";
+            return Err(hinted("graph --format: OUT is a picture, so there is no report to format", hint));
         }
         if picture.is_none() && self.coloring.is_given() {
-            let hint = "prof graph OUT.svg draws one, prof graph OUT.dot writes it for Graphviz";
-            return Err(hinted("graph --color-by: only a picture has colours", hint));
+            let hint = "prof graph OUT.svg draws a picture, prof graph OUT.dot writes one for Graphviz";
+            return Err(hinted("graph --color-by: only pictures have colours", hint));
         }
         let color_by = self.coloring.color_by(&self.base, ColorBy::Total)?;
         let target = Target::new(out.as_deref());
         let (base, needs) = (&self.base, LoadOptions::default());
         let sort = Sort::by(if self.base.is_given() { SortKey::Delta } else { SortKey::Total });
-        let report = report_of(&self.view, base, Shows::Calls, needs, &target, |profile, mut scope| {
-            one_metric(&scope, "graph")?;
-            self.mark.apply(profile, self.view.filters.fixed_strings, &mut scope)?;
-            let for_people = picture.is_some() || self.view.layout.format.is_for_people();
-            let (nodes, min_edge) = if for_people { (NODES, MIN_EDGE) } else { (0, 0.0) };
-            let most = || if for_people { self.view.layout.rows_or(nodes) } else { nodes };
-            let options = GraphOptions {
-                scope,
-                sort: self.base.order(self.sort.as_ref(), sort.clone())?,
-                max_nodes: Some(self.limit.unwrap_or_else(most)).filter(|&nodes| nodes > 0),
-                min_edge: self.min_edge.unwrap_or(min_edge),
-            };
-            Ok(Report::Graph(graph(profile, &options)))
-        })?;
+        let report =
+            report_of(&self.view, base, Requirement::Calls, needs, &target, |profile, mut scope| {
+                one_metric(&scope, "graph")?;
+                self.highlight.apply(profile, self.view.filters.fixed_strings, &mut scope)?;
+                let for_people = picture.is_some() || self.view.layout.format.is_for_people();
+                let (nodes, min_edge) = if for_people { (NODES, MIN_EDGE) } else { (0, 0.0) };
+                let most = || if for_people { self.view.layout.rows_or(nodes) } else { nodes };
+                let options = GraphOptions {
+                    scope,
+                    sort: self.base.order(self.sort.as_ref(), sort.clone())?,
+                    max_nodes: Some(self.limit.unwrap_or_else(most)).filter(|&nodes| nodes > 0),
+                    min_edge: self.min_edge.unwrap_or(min_edge),
+                };
+                Ok(Report::Graph(graph(profile, &options)))
+            })?;
         match (&report, picture) {
             (Report::Graph(graph), Some(picture)) => self.draw(graph, picture, color_by, &target),
             _ => {
@@ -121,7 +122,7 @@ impl GraphCommand {
     }
 }
 
-/// What is drawn where the output ends like a picture.
+/// The picture that the extension of the output file asks for.
 fn picture(out: &Path) -> Option<Picture> {
     match out.extension()?.to_string_lossy().to_ascii_lowercase().as_str() {
         "svg" => Some(Picture::Svg),
@@ -130,7 +131,7 @@ fn picture(out: &Path) -> Option<Picture> {
     }
 }
 
-/// Has Graphviz lay the graph out.
+/// Draws the graph with Graphviz.
 fn render(dot: &[u8]) -> Result<Vec<u8>> {
     let started = Command::new("dot")
         .arg("-Tsvg")
@@ -140,21 +141,21 @@ fn render(dot: &[u8]) -> Result<Vec<u8>> {
         .spawn();
     let mut child = match started {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let hint = "install Graphviz, or write a .dot file and have it drawn elsewhere";
-            return Err(hinted("graph: an .svg is drawn by `dot` of Graphviz, which is not installed", hint));
+            let hint = "install Graphviz, or write a .dot file and draw it on another machine";
+            return Err(hinted("graph: writing .svg needs Graphviz, but `dot` is not installed", hint));
         }
-        started => started.context("graph: `dot` cannot be started")?,
+        started => started.context("graph: cannot start `dot`")?,
     };
     let input = child.stdin.take();
     let done = thread::scope(|scope| {
-        // It may answer before it has read all.
+        // `dot` may write output before it has read all of its input.
         let writer = scope.spawn(move || input.map_or(Ok(()), |mut input| input.write_all(dot)));
         let done = child.wait_with_output();
-        // Where it has stopped reading, its exit code and message say why.
+        // If `dot` stopped reading, its exit code and message explain why.
         let _ = writer.join();
         done
     });
-    let done = done.context("graph: `dot` cannot be read")?;
+    let done = done.context("graph: cannot read the output of `dot`")?;
     if !done.status.success() {
         let said = String::from_utf8_lossy(&done.stderr);
         bail!("graph: `dot` failed: {}", crate::name::clean(said.trim()));

@@ -5,56 +5,56 @@ use clap::Args;
 
 use crate::cli::args::{ViewArgs, percent};
 use crate::cli::base::BaseArgs;
-use crate::cli::calls::Shows;
 use crate::cli::chains::ChainArgs;
-use crate::cli::marking::MarkArgs;
+use crate::cli::highlight::HighlightArgs;
+use crate::cli::requirement::Requirement;
 use crate::cli::run::{one_metric, show};
 use crate::profile::LoadOptions;
 use crate::report::Report;
 use crate::view::{HotOptions, hot};
 
-/// The heaviest path, and call sequences that recur in several places
+/// The heaviest call path, and call sequences that recur in several places
 #[derive(Args, Debug)]
 #[command(visible_alias = "sequences")]
 #[command(after_help = "Examples:
-  prof hot cpu.pb.gz                               where the time goes, and what it keeps doing
-  prof hot --min-length 3 --contexts 5 cpu.pb.gz   longer sequences, called from many places")]
+  prof hot cpu.pb.gz                               where the time goes, and which calls recur
+  prof hot --min-length 3 --contexts 5 cpu.pb.gz   longer sequences, called in many contexts")]
 pub(crate) struct HotCommand {
     #[command(flatten)]
     view: ViewArgs,
     #[command(flatten)]
     base: BaseArgs,
     #[command(flatten)]
-    mark: MarkArgs,
+    highlight: HighlightArgs,
     #[command(flatten)]
     chains: ChainArgs,
-    /// The fewest functions of a sequence
+    /// Minimum number of functions in a sequence
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = at_least::<2>)]
     min_length: usize,
-    /// The most functions of a sequence; 0 for any number
+    /// Maximum number of functions in a sequence; 0 for no limit
     #[arg(long, value_name = "N", default_value_t = 0)]
     max_length: usize,
-    /// In how many contexts (ways to get there) a sequence has to stand
+    /// Minimum number of contexts (distinct call paths to it) of a sequence
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = at_least::<1>)]
     contexts: usize,
-    /// Share of its total that has to lie outside its N − 1 heaviest contexts, in percent
+    /// Minimum share of a sequence's total outside its N − 1 heaviest contexts, in percent
     #[arg(long, value_name = "P", default_value = "5", value_parser = percent)]
     context_share: f64,
-    /// Leave out a sequence of which one a function longer has all but this share, in percent
+    /// Drop a sequence if one that is a function longer loses at most this share of its total, in percent
     #[arg(long, value_name = "P", default_value = "10", value_parser = percent)]
     tolerance: f64,
-    /// How many sequences at most; 0 for all
+    /// Show at most N sequences; 0 for all
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<usize>,
-    /// Leave out sequences under this share of what is shown, in percent
+    /// Hide sequences below this share of what is shown, in percent
     #[arg(long, value_name = "P", default_value = "1", value_parser = percent)]
     min_share: f64,
 }
 
-/// Sequences of text, unless told otherwise.
+/// The default number of sequences in text.
 const SEQUENCES: usize = 10;
 
-/// A number that is not smaller than `LEAST`.
+/// Parses a number that is at least `LEAST`.
 fn at_least<const LEAST: usize>(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(number) if number >= LEAST => Ok(number),
@@ -62,16 +62,16 @@ fn at_least<const LEAST: usize>(text: &str) -> Result<usize, String> {
     }
 }
 
-const SHOWS: Shows = Shows::Stacks {
-    why: "in which contexts a sequence stands is not known",
-    instead: "prof focus FUNC and prof graph show the calls, prof tree approximates what leads where",
+const REQUIREMENT: Requirement = Requirement::Stacks {
+    why: "the contexts of a sequence are unknown",
+    instead: "prof focus FUNC and prof graph show the calls, prof tree approximates the call paths",
 };
 
 impl HotCommand {
     pub(crate) fn run(self) -> Result<()> {
-        show(&self.view, &self.base, SHOWS, LoadOptions::default(), |profile, mut scope| {
+        show(&self.view, &self.base, REQUIREMENT, LoadOptions::default(), |profile, mut scope| {
             one_metric(&scope, "hot")?;
-            self.mark.apply(profile, self.view.filters.fixed_strings, &mut scope)?;
+            self.highlight.apply(profile, self.view.filters.fixed_strings, &mut scope)?;
             let layout = &self.view.layout;
             let default = || if layout.format.is_for_people() { layout.rows_or(SEQUENCES) } else { 0 };
             let options = HotOptions {

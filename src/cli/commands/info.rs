@@ -14,11 +14,11 @@ use crate::profile::LoadOptions;
 use crate::report::Report;
 use crate::view::info;
 
-/// What is in a profile: format, metrics, duration, labels, symbols
+/// Contents of a profile: format, metrics, duration, labels, symbols
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
-  prof info heap.pb.gz      which metrics it has, and which one commands show
-  prof info stacks.folded   what a file of unknown origin holds")]
+  prof info heap.pb.gz      which metrics it has, and which one is the default
+  prof info stacks.folded   what an unknown file contains")]
 pub(crate) struct InfoCommand {
     #[command(flatten)]
     input: InputArgs,
@@ -40,8 +40,8 @@ impl InfoCommand {
         )?;
         let mut clock = Clock::new(self.input.verbose);
         let [metric] = loaded.metrics[..] else {
-            let message = "info explains one metric, and --metric was given several times";
-            return Err(hinted(message, "it lists all metrics of the profile in any case"));
+            let message = "info explains one metric, but --metric was given several times";
+            return Err(hinted(message, "info lists all metrics of the profile in any case"));
         };
         loaded.profile.meta.default_metric = loaded.default_metric;
         let mut found = info(&loaded.profile, metric, loaded.inputs, loaded.combined);

@@ -7,21 +7,21 @@ use crate::cli::args::{
     CutArgs, InputArgs, LayoutArgs, NamesChoice, NodeArgs, UnitArgs, ViewArgs, WordingArgs,
 };
 use crate::cli::base::BaseArgs;
-use crate::cli::calls::Shows;
 use crate::cli::filters::FilterArgs;
+use crate::cli::highlight::HighlightArgs;
 use crate::cli::many::ManyArgs;
-use crate::cli::marking::MarkArgs;
+use crate::cli::requirement::Requirement;
 use crate::cli::run::{one_metric, show};
 use crate::profile::LoadOptions;
 use crate::report::Report;
 use crate::view::{LabelsOptions, labels};
 
-/// Label keys and values, with their share
+/// Label keys and values, with their shares
 #[derive(Args, Debug)]
 #[command(visible_alias = "tags")]
 #[command(after_help = "Examples:
   prof labels cpu.pb.gz                           which requests cost the most
-  prof labels -n 3 --show-stacks json cpu.pb.gz   and which of them for encoding")]
+  prof labels -n 3 --show-stacks json cpu.pb.gz   the same for stacks that encode JSON")]
 pub(crate) struct LabelsCommand {
     #[command(flatten)]
     input: InputArgs,
@@ -36,23 +36,25 @@ pub(crate) struct LabelsCommand {
     #[command(flatten)]
     base: BaseArgs,
     #[command(flatten)]
-    mark: MarkArgs,
+    highlight: HighlightArgs,
     #[command(flatten)]
     rows: CutArgs,
-    /// Accepted as in all views; there are no names of functions
+    /// Accepted as in all views, without effect: there are no function names
     #[arg(long, hide = true)]
     names: Option<NamesChoice>,
 }
 
-/// Values of text for each key, unless told otherwise.
+/// The default number of values per key in text.
 const VALUES: usize = 10;
 
-const SHOWS: Shows =
-    Shows::Stacks { why: "no samples that could carry labels", instead: "prof info says what is in it" };
+const REQUIREMENT: Requirement = Requirement::Stacks {
+    why: "calls have no labels",
+    instead: "prof info describes the contents of the profile",
+};
 
 impl LabelsCommand {
     pub(crate) fn run(self) -> Result<()> {
-        // There are no functions in it: nothing to tell apart, and no names to shorten.
+        // This view has no functions: nothing to group by, and no names to shorten.
         let view = ViewArgs {
             input: self.input,
             many: self.many,
@@ -64,11 +66,11 @@ impl LabelsCommand {
         show(
             &view,
             &self.base,
-            SHOWS,
+            REQUIREMENT,
             LoadOptions { labels: true, times: false, ..LoadOptions::LEAST },
             |profile, mut scope| {
                 one_metric(&scope, "labels")?;
-                self.mark.apply(profile, view.filters.fixed_strings, &mut scope)?;
+                self.highlight.apply(profile, view.filters.fixed_strings, &mut scope)?;
                 let options = LabelsOptions {
                     scope,
                     limit: self.rows.most.limit_or(&view.layout, VALUES),

@@ -13,17 +13,17 @@ use crate::cli::failure::hinted;
 use crate::cli::target::{Kind, Target, may_write};
 use crate::name::nearest;
 
-/// Man pages, made from the same definition as --help
+/// Man pages, with the same contents as --help
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   prof man                     the page of prof itself
-  prof man top                 the page of one command; to read it: prof man top | man -l -
-  prof man -o man1             all pages, a file each: prof.1, prof-top.1 and so on")]
+  prof man top                 the page of one command; read it with: prof man top | man -l -
+  prof man -o man1             all pages, one file each: prof.1, prof-top.1 and so on")]
 pub(crate) struct ManCommand {
-    /// A command; none for prof itself
+    /// Name of a command [default: prof itself]
     #[arg(value_name = "COMMAND", conflicts_with = "output")]
     command: Option<String>,
-    /// Write the pages of prof and of all commands into this folder
+    /// Write the pages of prof and all commands into this folder
     #[arg(short, long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     output: Option<PathBuf>,
     /// Write into the folder even if it is not empty
@@ -74,14 +74,14 @@ fn title(command: &Command) -> String {
     command.get_display_name().unwrap_or_else(|| command.get_name()).to_string()
 }
 
-/// Writes the page of a command. The help of clap ends in lines that stand as they are typed, which a
-/// page fills into a paragraph unless told otherwise; so this part is written here.
+/// Writes the page of a command. The examples and exit codes at the end of the help are written here, because
+/// `clap_mangen` would join their lines to a paragraph.
 fn write_page(command: &Command, out: &mut dyn Write) -> io::Result<()> {
     let source = format!("prof {}", env!("CARGO_PKG_VERSION"));
     let man = Man::new(command.clone()).title(title(command)).manual("prof").source(source);
     man.render_title(out)?;
     man.render_name_section(out)?;
-    // The one of clap_mangen lists every option.
+    // The synopsis of clap_mangen would list every option.
     let usage = command.clone().render_usage().to_string();
     writeln!(out, ".SH SYNOPSIS\n{}", escaped(usage.trim_start_matches("Usage:").trim()))?;
     writeln!(out, ".SH DESCRIPTION")?;
@@ -89,7 +89,7 @@ fn write_page(command: &Command, out: &mut dyn Write) -> io::Result<()> {
     for line in about.unwrap_or_default().lines() {
         match line.strip_prefix("  ") {
             _ if line.is_empty() => writeln!(out, ".PP")?,
-            // Set in, so as it stands.
+            // Indented lines are code.
             Some(line) => writeln!(out, ".nf\n{}\n.fi", escaped(line))?,
             None => writeln!(out, "{}", escaped(line))?,
         }
@@ -113,7 +113,7 @@ fn write_page(command: &Command, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, ".SH SEE ALSO\n{others}")
 }
 
-/// An example, its remark below it: side by side both seldom fit the page.
+/// An example, with its description below it, because both rarely fit on one line.
 fn example(line: &str, out: &mut dyn Write) -> io::Result<()> {
     match line.trim().split_once("  ") {
         Some((command, remark)) => {
@@ -123,7 +123,7 @@ fn example(line: &str, out: &mut dyn Write) -> io::Result<()> {
     }
 }
 
-/// Text in which nothing means something to roff.
+/// Escapes text for roff.
 fn escaped(text: &str) -> String {
     let escaped = text.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq");
     if escaped.starts_with('.') { format!("\\&{escaped}") } else { escaped }

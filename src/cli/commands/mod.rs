@@ -1,4 +1,4 @@
-//! One file a command: its options, and the view they make.
+//! The commands, one file each.
 
 pub(crate) mod completions;
 pub(crate) mod convert;
@@ -18,21 +18,21 @@ pub(crate) mod types;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-/// Read any profile and see where the time or the memory goes.
+/// Read any profile and see where time or memory goes.
 ///
-/// PROFILE is a path, a folder, or - for standard input. Without one, $PROF_PROFILE is read, or
-/// else standard input. `prof PROFILE` is `prof top PROFILE`, and so is `prof < PROFILE`.
+/// PROFILE is a path, a folder, or - for standard input. Without one, prof reads $PROF_PROFILE, or else
+/// standard input. `prof PROFILE` and `prof < PROFILE` are short for `prof top PROFILE`.
 #[derive(Parser, Debug)]
 #[command(name = "prof", version, propagate_version = true, max_term_width = 100, infer_long_args = true)]
 #[command(
-    after_help = "Exit codes: 0 fine, 1 a check that was asked for failed, 2 usage or unreadable input, 3 not enough evidence."
+    after_help = "Exit codes: 0 success, 1 a requested check failed, 2 wrong usage or unreadable input, 3 not enough evidence."
 )]
 pub(crate) struct Prof {
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
-/// What to show.
+/// The commands of `prof`.
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
     Top(top::TopCommand),
@@ -52,7 +52,7 @@ pub(crate) enum Command {
     Man(man::ManCommand),
 }
 
-/// Words that will be commands one day: no file is meant by them unless it is there.
+/// Names reserved for future commands. They stand for a file only if it exists.
 pub(crate) const RESERVED: &[&str] = &["trend", "lint", "whatif", "serve", "view"];
 
 /// The names of all commands, aliases included.

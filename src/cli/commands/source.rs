@@ -8,11 +8,11 @@ use clap_complete::engine::ArgValueCompleter;
 
 use crate::cli::args::{LimitArgs, ViewArgs};
 use crate::cli::base::BaseArgs;
-use crate::cli::calls::Shows;
 use crate::cli::commands::focus::{check_order, explain};
 use crate::cli::completion::functions;
 use crate::cli::failure::hinted;
-use crate::cli::marking::MarkArgs;
+use crate::cli::highlight::HighlightArgs;
+use crate::cli::requirement::Requirement;
 use crate::cli::run::{one_metric, show};
 use crate::cli::sources::Sources;
 use crate::cli::target::Target;
@@ -21,14 +21,14 @@ use crate::report::{Origin, Report};
 use crate::tree::By;
 use crate::view::{SourceOptions, source};
 
-/// Source lines of a function, with self and total beside each
+/// Source lines of a function, with the self and total of each
 #[derive(Args, Debug)]
 #[command(visible_alias = "list")]
 #[command(after_help = "Examples:
   prof source 'Ledger.*Place' cpu.pb.gz                     which lines cost the time
   prof source -m alloc_space 'Catalog.*Search' heap.pb.gz   which lines allocate")]
 pub(crate) struct SourceCommand {
-    /// The function: its name, or a pattern
+    /// Name of the function, or a pattern
     #[arg(value_name = "FUNC", add = ArgValueCompleter::new(functions))]
     function: String,
     #[command(flatten)]
@@ -36,31 +36,31 @@ pub(crate) struct SourceCommand {
     #[command(flatten)]
     base: BaseArgs,
     #[command(flatten)]
-    mark: MarkArgs,
+    highlight: HighlightArgs,
     #[command(flatten)]
     rows: LimitArgs,
-    /// A folder with sources (repeat it for several)
+    /// Look for source files in this folder (can be repeated)
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     source_path: Vec<PathBuf>,
-    /// Cut this beginning off the paths that the profile names (repeat it for several)
+    /// Remove this prefix from the source paths in the profile (can be repeated)
     #[arg(long, value_name = "PREFIX")]
     trim_path: Vec<String>,
 }
 
-/// Functions of text, unless told otherwise.
+/// The default number of functions in text.
 const FUNCTIONS: usize = 5;
 
 impl SourceCommand {
     pub(crate) fn run(self) -> Result<()> {
         check_order("source", &self.function, &self.view.input.profiles)?;
         if !matches!(self.view.node.by(), By::Function | By::Name) {
-            let message = "source shows the lines of functions, and takes no --by but function and name";
+            let message = "source shows lines by function: --by can only be function or name";
             return Err(hinted(message, "prof top --by line lists the lines of all functions"));
         }
         let sources = Sources::new(&self.source_path, &self.trim_path);
-        show(&self.view, &self.base, Shows::Lines, LoadOptions::default(), |profile, mut scope| {
+        show(&self.view, &self.base, Requirement::Lines, LoadOptions::default(), |profile, mut scope| {
             one_metric(&scope, "source")?;
-            self.mark.apply(profile, self.view.filters.fixed_strings, &mut scope)?;
+            self.highlight.apply(profile, self.view.filters.fixed_strings, &mut scope)?;
             let options = SourceOptions {
                 scope,
                 function: self.function.clone(),
@@ -69,7 +69,7 @@ impl SourceCommand {
             };
             let found = source(profile, &options, &|file| sources.text_of(file));
             let found = found.map_err(|error| explain(&self.function, error))?;
-            // The sources that were read are inputs too, and known only now.
+            // Source files are inputs too, but are known only now.
             let read = found.functions.iter().filter_map(|function| match &function.origin {
                 Origin::Found(path) => Some(path),
                 Origin::Missing(_) => None,

@@ -5,10 +5,10 @@ use clap::Args;
 
 use crate::cli::args::{RowArgs, ViewArgs};
 use crate::cli::base::BaseArgs;
-use crate::cli::calls::Shows;
 use crate::cli::columns::ColumnArgs;
 use crate::cli::failure::hinted;
-use crate::cli::marking::MarkArgs;
+use crate::cli::highlight::HighlightArgs;
+use crate::cli::requirement::Requirement;
 use crate::cli::run::{one_metric, show};
 use crate::profile::{LoadOptions, Profile};
 use crate::report::Report;
@@ -18,7 +18,7 @@ use crate::view::{Scope, Sort, SortKey, TopOptions, companion, top_per_event, to
 #[derive(Args, Debug)]
 #[command(visible_alias = "flat")]
 #[command(mut_arg("metrics", |option| {
-    option.help("Metric to show, by name or number (repeat it for columns side by side)")
+    option.help("Metric to show, by name or number (can be repeated)")
 }))]
 #[command(after_help = "Examples:
   prof top -n 10 cpu.pb.gz                    which functions have the largest self time
@@ -32,15 +32,15 @@ pub(crate) struct TopCommand {
     #[command(flatten)]
     rows: RowArgs,
     #[command(flatten)]
-    mark: MarkArgs,
+    highlight: HighlightArgs,
     #[command(flatten)]
     columns: ColumnArgs,
-    /// Divide by what counts the events: delay by contentions, space by objects, cpu by samples, any by calls
+    /// Divide by the number of events: delay per contention, space per object, CPU time per sample, cost per call
     #[arg(long, alias = "mean", conflicts_with_all = ["base", "columns"])]
     per_event: bool,
 }
 
-/// Rows of text, unless told otherwise.
+/// The default number of rows in text.
 const ROWS: usize = 20;
 
 impl TopCommand {
@@ -50,8 +50,8 @@ impl TopCommand {
         } else {
             Sort::by(SortKey::SelfValue)
         };
-        show(&self.view, &self.base, Shows::Costs, LoadOptions::default(), |profile, mut scope| {
-            self.mark.apply(profile, self.view.filters.fixed_strings, &mut scope)?;
+        show(&self.view, &self.base, Requirement::Costs, LoadOptions::default(), |profile, mut scope| {
+            self.highlight.apply(profile, self.view.filters.fixed_strings, &mut scope)?;
             self.columns.check(self.base.is_given(), scope.metrics.len(), "top")?;
             let options = TopOptions {
                 scope,
@@ -70,13 +70,13 @@ impl TopCommand {
     }
 }
 
-/// The number of the metric that counts the events of the one shown. Fails where there is none.
+/// The number of the metric that counts the events of the metric shown. Fails if there is none.
 pub(crate) fn events_of(profile: &Profile, scope: &Scope, command: &str) -> Result<usize> {
     one_metric(scope, command)?;
     companion(profile, scope.metrics[0]).ok_or_else(|| {
         let metric = &profile.meta.metrics[scope.metrics[0]].name;
         hinted(
-            format!("--per-event: nothing counts the events of {metric}"),
+            format!("--per-event: the profile has no event count for {metric}"),
             "choose another metric with --metric",
         )
     })

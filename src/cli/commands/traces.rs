@@ -5,8 +5,8 @@ use clap::Args;
 
 use crate::cli::args::{CutArgs, ViewArgs};
 use crate::cli::base::BaseArgs;
-use crate::cli::calls::Shows;
-use crate::cli::marking::MarkArgs;
+use crate::cli::highlight::HighlightArgs;
+use crate::cli::requirement::Requirement;
 use crate::cli::run::show;
 use crate::profile::LoadOptions;
 use crate::report::Report;
@@ -15,10 +15,10 @@ use crate::view::{TracesOptions, traces};
 /// Every distinct stack with its values and labels
 #[derive(Args, Debug)]
 #[command(mut_arg("metrics", |option| {
-    option.help("Metric to show, by name or number (repeat it for columns side by side)")
+    option.help("Metric to show, by name or number (can be repeated)")
 }))]
 #[command(after_help = "Examples:
-  prof traces -n 1 --by line cpu.pb.gz   the heaviest stack, line by line, its leaf first
+  prof traces -n 1 --by line cpu.pb.gz   the heaviest stack with lines, leaf first
   prof traces -n 3 goroutine.pb.gz       what most goroutines wait for")]
 pub(crate) struct TracesCommand {
     #[command(flatten)]
@@ -26,14 +26,14 @@ pub(crate) struct TracesCommand {
     #[command(flatten)]
     base: BaseArgs,
     #[command(flatten)]
-    mark: MarkArgs,
+    highlight: HighlightArgs,
     #[command(flatten)]
     rows: CutArgs,
 }
 
-const SHOWS: Shows = Shows::Stacks {
-    why: "whole stacks cannot be had from these",
-    instead: "prof focus FUNC and prof graph show the calls, prof tree approximates what leads where",
+const REQUIREMENT: Requirement = Requirement::Stacks {
+    why: "calls cannot be combined into whole stacks",
+    instead: "prof focus FUNC and prof graph show the calls, prof tree approximates the call paths",
 };
 
 impl TracesCommand {
@@ -41,10 +41,10 @@ impl TracesCommand {
         show(
             &self.view,
             &self.base,
-            SHOWS,
+            REQUIREMENT,
             LoadOptions { labels: true, times: false, ..LoadOptions::LEAST },
             |profile, mut scope| {
-                self.mark.apply(profile, self.view.filters.fixed_strings, &mut scope)?;
+                self.highlight.apply(profile, self.view.filters.fixed_strings, &mut scope)?;
                 let options = TracesOptions {
                     scope,
                     limit: self.rows.most.limit_or(&self.view.layout, 0),

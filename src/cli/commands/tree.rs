@@ -5,14 +5,14 @@ use clap::Args;
 
 use crate::cli::args::{OutputFormat, RowArgs, ViewArgs};
 use crate::cli::base::BaseArgs;
-use crate::cli::calls::Shows;
 use crate::cli::chains::ChainArgs;
 use crate::cli::columns::ColumnArgs;
 use crate::cli::commands::top::events_of;
 use crate::cli::failure::hinted;
-use crate::cli::filters::AroundFocus;
-use crate::cli::marking::MarkArgs;
+use crate::cli::filters::FocusPart;
+use crate::cli::highlight::HighlightArgs;
 use crate::cli::memory;
+use crate::cli::requirement::Requirement;
 use crate::cli::run::show;
 use crate::profile::LoadOptions;
 use crate::report::Report;
@@ -21,18 +21,18 @@ use crate::view::{Sort, SortKey, TreeOptions, bottom_up, tree, tree_per_event, w
 /// Call tree: callees below their callers, or callers below each function
 #[derive(Args, Debug)]
 #[command(mut_arg("metrics", |option| {
-    option.help("Metric to show, by name or number (repeat it for columns side by side)")
+    option.help("Metric to show, by name or number (can be repeated)")
 }))]
 #[command(after_help = "Examples:
   prof tree -n 10 --label endpoint=/orders cpu.pb.gz   where one kind of request spends its time
-  prof tree --bottom-up -n 2 mutex.pb.gz               who makes others wait for locks")]
+  prof tree --bottom-up -n 2 mutex.pb.gz               which callers make others wait for locks")]
 pub(crate) struct TreeCommand {
     #[command(flatten)]
     view: ViewArgs,
-    /// Start from the functions and show their callers
+    /// Start at each function and show its callers
     #[arg(short, long, visible_alias = "invert")]
     bottom_up: bool,
-    /// How many levels at most
+    /// Show at most N levels
     #[arg(long, value_name = "N")]
     depth: Option<usize>,
     #[command(flatten)]
@@ -40,32 +40,33 @@ pub(crate) struct TreeCommand {
     #[command(flatten)]
     rows: RowArgs,
     #[command(flatten)]
-    mark: MarkArgs,
+    highlight: HighlightArgs,
     #[command(flatten)]
     chains: ChainArgs,
     #[command(flatten)]
     columns: ColumnArgs,
-    /// Divide by what counts the events: delay by contentions, space by objects, cpu by samples, any by calls
+    /// Divide by the number of events: delay per contention, space per object, CPU time per sample, cost per call
     #[arg(long, alias = "mean", conflicts_with_all = ["base", "columns"])]
     per_event: bool,
 }
 
-/// Rows of text from the top down, unless told otherwise.
+/// The default number of rows in text, top-down.
 const ROWS: usize = 40;
-/// Their smallest share of what is shown, in percent.
+/// The default smallest share of these rows in what is shown, in percent.
 const MIN_SHARE: f64 = 0.5;
-/// Functions of text from the bottom up, unless told otherwise.
+/// The default number of functions in text, bottom-up.
 const FUNCTIONS: usize = 10;
-/// The smallest share of their callers, in percent of the function.
+/// The default smallest share of their callers, in percent of the function.
 const MIN_CALLER_SHARE: f64 = 20.0;
 
-/// What to do where the rows are too many.
-const FEWER_ROWS: &str = "--limit, --depth and --min-share leave out rows; --max-memory 8GiB allows more";
+/// The hint for a tree with too many rows.
+const FEWER_ROWS: &str =
+    "reduce the rows with --limit, --depth or --min-share, or raise the limit with --max-memory 8GiB";
 
 impl TreeCommand {
     pub(crate) fn run(mut self) -> Result<()> {
         if !self.bottom_up {
-            self.view.filters.around_focus = AroundFocus::Callees;
+            self.view.filters.focus_part = FocusPart::Callees;
         }
         let (sort, limit, min_share) = if self.bottom_up {
             (SortKey::SelfValue, FUNCTIONS, MIN_CALLER_SHARE)
@@ -77,8 +78,8 @@ impl TreeCommand {
         } else {
             Sort::by(sort)
         };
-        show(&self.view, &self.base, Shows::Paths, LoadOptions::default(), |profile, mut scope| {
-            self.mark.apply(profile, self.view.filters.fixed_strings, &mut scope)?;
+        show(&self.view, &self.base, Requirement::Paths, LoadOptions::default(), |profile, mut scope| {
+            self.highlight.apply(profile, self.view.filters.fixed_strings, &mut scope)?;
             self.columns.check(self.base.is_given(), scope.metrics.len(), "tree")?;
             let events =
                 self.per_event.then(|| events_of(profile, &scope, "tree --per-event")).transpose()?;

@@ -11,16 +11,16 @@ use crate::kind::KINDS;
 use crate::report::Report;
 use crate::view::types;
 
-/// Profile types: what each measures, who records it, what a wide block means
+/// Profile types: what each measures, and which languages record it
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
-  prof types               which languages record what
+  prof types               which languages record which types
   prof types inuse_space   when to read it, and what a wide block means")]
 pub(crate) struct TypesCommand {
-    /// A type or a metric; all where none is given
+    /// A type or a metric [default: all types]
     #[arg(value_name = "NAME")]
     name: Option<String>,
-    /// Only types that profilers of this language record
+    /// Show only types that profilers of this language record
     #[arg(long, value_name = "LANGUAGE")]
     language: Option<String>,
     #[command(flatten)]
@@ -38,7 +38,7 @@ impl TypesCommand {
         write_report(&Report::Types(types), &self.layout, &WordingArgs::default(), &target)
     }
 
-    /// Says which of the two names is wrong, and what may have been meant.
+    /// Explains which of the two names is wrong, and suggests similar names.
     fn nothing(&self) -> anyhow::Error {
         let mut languages: Vec<&str> = KINDS.iter().flat_map(|kind| kind.languages).copied().collect();
         languages.sort_unstable();
@@ -54,7 +54,7 @@ impl TypesCommand {
             }
             (name, language) => {
                 let [name, language] = [name, language].map(|word| word.as_deref().unwrap_or_default());
-                let message = format!("{name}: profilers of {language} do not record it");
+                let message = format!("{name}: not recorded by profilers of {language}");
                 hinted(message, format!("prof types --language {language} lists what they record"))
             }
         }
@@ -62,5 +62,5 @@ impl TypesCommand {
 }
 
 fn no_such(message: String, name: &str, known: &[&str]) -> anyhow::Error {
-    hinted(message, format!("{}there are {}", meant(name, known), known.join(", ")))
+    hinted(message, format!("{}the choices are {}", meant(name, known), known.join(", ")))
 }

@@ -230,8 +230,8 @@ impl FocusText<'_> {
                 self.scale.format(row.self_value),
             ]
         };
-        let (_, noun) = self.focus.header.about.noun;
-        let title = format!("THE {}, EACH BY ITSELF", noun.to_uppercase());
+        let (one, several) = self.focus.header.about.noun;
+        let title = format!("THE {}, EACH BY ITSELF", several.to_uppercase());
         let titles = ["TOTAL", "%ALL", "SELF"];
         let numbers: Vec<Vec<String>> = matches[..shown].iter().map(row).collect();
         let layout = Layout::new(&titles, &Grid::new(&titles, &numbers), &[], self.style);
@@ -243,8 +243,10 @@ impl FocusText<'_> {
             columns.row(layout.keep(numbers), name, Emphasis::None);
         }
         if matches.len() > shown {
-            let count = unit::group_thousands((matches.len() - shown) as i128);
-            let rest = format!("{} {count} more", self.style.glyphs.ellipsis);
+            let hidden = matches.len() - shown;
+            let noun = if hidden == 1 { one } else { several };
+            let count = unit::group_thousands(hidden as i128);
+            let rest = format!("{} {count} more {noun}", self.style.glyphs.ellipsis);
             columns.row(layout.keep(vec![String::new(); 3]), rest, Emphasis::Faint);
         }
         let mut lines = vec![TextLine::default()];
@@ -253,5 +255,5 @@ impl FocusText<'_> {
     }
 }
 
-/// The maximum number of matching functions that are listed.
-const MOST_MATCHES: usize = 20;
+/// The number of matching functions that are listed. A longer list would push the answer off the screen.
+const MOST_MATCHES: usize = 5;

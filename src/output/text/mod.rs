@@ -34,6 +34,7 @@ pub(super) use info::total_of_metric;
 pub(super) use inputs::{cells as input_cells, titles as input_titles};
 
 pub(super) use names::short_file;
+pub(crate) use table::wrap;
 
 use crate::name::clean;
 use crate::output::text::table::TextLine;

@@ -184,8 +184,8 @@ const GAP: usize = 2;
 /// Words get at least this many columns, even where the terminal has fewer.
 const LEAST_WORDS: usize = 16;
 
-/// Breaks a text into lines between words.
-pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
+/// Wraps a text at `width` columns, between words. A longer word gets a line of its own.
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
     for word in text.split(' ') {

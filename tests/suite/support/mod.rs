@@ -1,4 +1,4 @@
-//! What several tests share.
+//! Functions that several tests share.
 
 #![allow(dead_code, unreachable_pub, reason = "every test binary uses its own part")]
 
@@ -18,14 +18,14 @@ pub fn has_regression(comparison: &prof::stats::compare::Comparison) -> bool {
     comparison.hypotheses.iter().any(|row| row.verdict == prof::stats::Verdict::Regressed)
 }
 
-/// The program, run in a folder, whatever profile the surroundings name.
+/// `prof` in a folder, independent of the environment's `PROF_PROFILE`.
 pub fn prof(folder: &std::path::Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_prof"));
     command.args(arguments).current_dir(folder).env_remove("PROF_PROFILE");
     command
 }
 
-/// Loads a file with all it has.
+/// Loads a file with everything in it.
 pub fn load_file(path: &std::path::Path) -> Result<Profile, LoadError> {
     let file = std::fs::File::open(path)?;
     load(&mut Source::open(Box::new(file))?, LoadOptions::ALL, None)

@@ -1,7 +1,7 @@
-//! Options that people know from other profilers: each is answered with what `prof` has instead.
+//! Options that people know from other profilers. Each gets a hint with the equivalent in `prof`.
 //!
-//! Only options that the command does not have are looked up here, so `prof top --sort` stays what it is
-//! while `prof diff --sort` is answered.
+//! Only options that the command lacks are looked up here: `prof diff --sort` gets a hint, while
+//! `prof top --sort` is an option of ours.
 
 use std::ffi::OsString;
 
@@ -9,26 +9,26 @@ use clap::CommandFactory;
 
 use crate::cli::commands::Prof;
 use crate::cli::failure::hinted;
-use crate::cli::pprof_words;
+use crate::cli::go_pprof;
 
 const PERF: &str = "perf report";
 const FLAME_GRAPH: &str = "flamegraph.pl";
 const INFERNO: &str = "inferno-flamegraph";
 const PY_SPY: &str = "py-spy";
 
-/// The program, its option without dashes, and what to type instead.
+/// A program, its option without dashes, and what to type instead.
 #[rustfmt::skip] // One row per option.
 const OPTIONS: &[(&str, &str, &str)] = &[
-    (PERF, "i", "the file is named without an option: prof top perf.data"),
-    (PERF, "input", "the file is named without an option: prof top perf.data"),
+    (PERF, "i", "name the file without an option: prof top perf.data"),
+    (PERF, "input", "name the file without an option: prof top perf.data"),
     (PERF, "stdio", "prof always prints text: prof top PROFILE"),
     (PERF, "tui", "prof top PROFILE prints text; prof flame out.html PROFILE writes an interactive page"),
     (PERF, "gtk", "prof flame out.html PROFILE writes an interactive page"),
-    (PERF, "children", "prof top --sort total PROFILE orders by total, which is what perf calls Children"),
-    (PERF, "no-children", "prof top PROFILE orders by self, which is what perf calls Self"),
+    (PERF, "children", "prof top --sort total PROFILE sorts by total, which perf calls Children"),
+    (PERF, "no-children", "prof top PROFILE sorts by self, which perf calls Self"),
     (PERF, "call-graph", "prof tree PROFILE shows callees, prof tree --bottom-up PROFILE callers"),
-    (PERF, "G", "prof tree PROFILE starts from the root, prof tree --bottom-up PROFILE from the functions"),
-    (PERF, "inverted", "prof tree PROFILE starts from the root; prof flame out.svg --icicle PROFILE draws it on top"),
+    (PERF, "G", "prof tree PROFILE starts at the root, prof tree --bottom-up PROFILE at each function"),
+    (PERF, "inverted", "prof tree PROFILE starts at the root; prof flame out.svg --icicle PROFILE draws the root on top"),
     (PERF, "show-nr-samples", "prof top --metric samples PROFILE"),
     (PERF, "percent-limit", "prof top --min-share 1 PROFILE, in percent"),
     (PERF, "dso", "prof top --show-frames mapping:libc PROFILE"),
@@ -55,22 +55,22 @@ const OPTIONS: &[(&str, &str, &str)] = &[
     (FLAME_GRAPH, "minwidth", "frames narrower than a pixel are left out; prof flame out.svg --width 4000 PROFILE shows more"),
     (FLAME_GRAPH, "subtitle", "prof flame out.svg --title TEXT PROFILE"),
     (FLAME_GRAPH, "height", "prof chooses the height; prof flame out.svg --width 1600 PROFILE sets the width"),
-    (FLAME_GRAPH, "hash", "colours always depend on the name alone; --color-by chooses what they show"),
-    (FLAME_GRAPH, "random", "colours always depend on the name alone; --color-by chooses what they show"),
-    (FLAME_GRAPH, "cp", "colours always depend on the name alone, so they are the same in every picture"),
+    (FLAME_GRAPH, "hash", "colours depend on the name only; --color-by chooses what they mean"),
+    (FLAME_GRAPH, "random", "colours depend on the name only; --color-by chooses what they mean"),
+    (FLAME_GRAPH, "cp", "colours depend on the name only, so they are the same in every picture"),
     (FLAME_GRAPH, "palette", "prof flame out.svg --color-by package PROFILE"),
     (FLAME_GRAPH, "bgcolors", "prof flame out.svg --color-by package PROFILE chooses the colours of frames"),
     (FLAME_GRAPH, "negate", "prof flame out.svg --base OLD NEW; swap OLD and NEW"),
     (FLAME_GRAPH, "fonttype", "the font is fixed; prof flame out.svg --width 1600 PROFILE sets the width"),
     (FLAME_GRAPH, "fontsize", "the font is fixed; prof flame out.svg --width 1600 PROFILE sets the width"),
-    (FLAME_GRAPH, "nametype", "a frame is what --by says: prof flame out.svg --by line PROFILE"),
+    (FLAME_GRAPH, "nametype", "--by chooses what a frame stands for: prof flame out.svg --by line PROFILE"),
     (FLAME_GRAPH, "factor", "prof flame out.svg --unit ms PROFILE converts the unit"),
     (FLAME_GRAPH, "notes", "prof flame out.svg --title TEXT PROFILE"),
-    (FLAME_GRAPH, "kernel", "prof marks nothing by itself; --highlight 'mapping:kernel' does"),
+    (FLAME_GRAPH, "kernel", "prof flame out.svg --highlight mapping:kernel PROFILE"),
     (INFERNO, "image-width", "prof flame out.svg --width 1600 PROFILE"),
     (INFERNO, "min-width", "frames narrower than a pixel are left out; prof flame out.svg --width 4000 PROFILE shows more"),
     (INFERNO, "no-sort", "prof flame out.svg --order weight PROFILE puts the widest first"),
-    (INFERNO, "deterministic", "pictures of the same profile are always the same"),
+    (INFERNO, "deterministic", "the picture of a profile is always the same"),
     (INFERNO, "search-color", "prof flame out.svg --highlight RE PROFILE"),
     (PY_SPY, "r", "prof does not record; record with py-spy, then: prof top PROFILE"),
     (PY_SPY, "p", "prof does not record; record with py-spy, then: prof top PROFILE"),
@@ -79,32 +79,32 @@ const OPTIONS: &[(&str, &str, &str)] = &[
     (PY_SPY, "duration", "prof does not record; record with py-spy, then: prof top PROFILE"),
     (PY_SPY, "subprocesses", "prof does not record; record with py-spy, then: prof top PROFILE"),
     (PY_SPY, "native", "prof does not record; record with py-spy, then: prof top PROFILE"),
-    (PY_SPY, "gil", "prof top --label gil PROFILE, where the recording has that label"),
-    (PY_SPY, "idle", "idle threads are shown if they were recorded; prof top --hide-stacks @idle PROFILE leaves them out"),
+    (PY_SPY, "gil", "prof top --label gil PROFILE, if the recording has that label"),
+    (PY_SPY, "idle", "idle threads are shown if they were recorded; prof top --hide-stacks @idle PROFILE drops them"),
     (PY_SPY, "nolineno", "prof top PROFILE adds up the lines of a function; prof top --by line PROFILE lists them"),
     (PY_SPY, "threads", "prof flame out.svg --label-root thread PROFILE"),
 ];
 
-/// Options of ours that a command has no use for: the command, the option without dashes, and what to
-/// type instead.
+/// Options of ours that a command does not have: the command, the option without dashes, and what to type
+/// instead.
 #[rustfmt::skip] // One row per option.
 const ELSEWHERE: &[(&str, &str, &str)] = &[
-    ("diff", "sort", "diff lists the largest changes first; to choose the order: prof top --base OLD NEW --sort delta"),
-    ("diff", "s", "diff lists the largest changes first; to choose the order: prof top --base OLD NEW --sort delta"),
+    ("diff", "sort", "diff lists the largest changes first; to sort otherwise: prof top --base OLD NEW --sort delta"),
+    ("diff", "s", "diff lists the largest changes first; to sort otherwise: prof top --base OLD NEW --sort delta"),
     ("diff", "base", "diff takes both sides as arguments: prof diff OLD NEW"),
-    ("diff", "merge", "diff never adds profiles up: those of one side are repeated runs: prof diff --old OLD... --new NEW..."),
+    ("diff", "merge", "diff treats several profiles of a side as repeated runs and never adds them up: prof diff --old OLD... --new NEW..."),
     ("diff", "columns", "the columns of diff are fixed; prof diff -f csv OLD NEW has all values"),
     ("diff", "bottom-up", "prof tree --bottom-up --base OLD NEW"),
     ("diff", "depth", "prof tree --depth 10 --base OLD NEW"),
-    ("diff", "highlight", "prof diff --function RE OLD NEW tests these functions only"),
-    ("convert", "format", "the file extension tells the format, or --to does: prof convert -o out.folded PROFILE"),
-    ("convert", "f", "the file extension tells the format, or --to does: prof convert -o out.folded PROFILE"),
-    ("convert", "limit", "convert writes all samples; filters leave some out: prof convert -o OUT --show-stacks RE PROFILE"),
-    ("convert", "n", "convert writes all samples; filters leave some out: prof convert -o OUT --show-stacks RE PROFILE"),
+    ("diff", "highlight", "prof diff --function RE OLD NEW tests only these functions"),
+    ("convert", "format", "the file extension or --to chooses the format: prof convert -o out.folded PROFILE"),
+    ("convert", "f", "the file extension or --to chooses the format: prof convert -o out.folded PROFILE"),
+    ("convert", "limit", "convert writes all samples unless filtered: prof convert -o OUT --show-stacks RE PROFILE"),
+    ("convert", "n", "convert writes all samples unless filtered: prof convert -o OUT --show-stacks RE PROFILE"),
     ("flame", "sort", "prof flame out.svg --order weight PROFILE puts the widest first"),
     ("flame", "s", "prof flame out.svg --order weight PROFILE puts the widest first"),
-    ("flame", "limit", "a flame graph shows all stacks; --show-stacks RE or --focus RE keeps some"),
-    ("flame", "n", "a flame graph shows all stacks; --show-stacks RE or --focus RE keeps some"),
+    ("flame", "limit", "a flame graph shows all stacks unless filtered with --show-stacks RE or --focus RE"),
+    ("flame", "n", "a flame graph shows all stacks unless filtered with --show-stacks RE or --focus RE"),
     ("flame", "depth", "a flame graph shows all levels; --prune-from RE ends stacks at a function"),
     ("hot", "sort", "hot lists the heaviest sequences first"),
     ("hot", "s", "hot lists the heaviest sequences first"),
@@ -114,7 +114,7 @@ const ELSEWHERE: &[(&str, &str, &str)] = &[
     ("info", "n", "prof top -n 10 PROFILE; info has no rows to limit"),
 ];
 
-/// What `--format` does not take, and which command writes it.
+/// Formats that `--format` does not accept, and the command that writes them.
 #[rustfmt::skip] // One row per format.
 const FORMATS: &[(&[&str], &str)] = &[
     (&["svg", "flamegraph", "flame", "png", "pdf"], "prof flame out.svg PROFILE"),
@@ -129,7 +129,7 @@ const FORMATS: &[(&[&str], &str)] = &[
     (&["md"], "prof top -f markdown PROFILE"),
 ];
 
-/// The answer to an option that the command does not have, such as `--cum`. `words` is the whole line.
+/// The answer to an option that the command lacks, such as `--cum`. `words` is the whole command line.
 pub(super) fn answer(option: &str, words: &[OsString]) -> Option<anyhow::Error> {
     let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     if let Some(error) = count(&words) {
@@ -140,26 +140,26 @@ pub(super) fn answer(option: &str, words: &[OsString]) -> Option<anyhow::Error> 
     if let Some((command, _, instead)) =
         ELSEWHERE.iter().find(|(of, known, _)| *known == name && command.as_deref() == Some(*of))
     {
-        return Some(hinted(format!("{option}: prof {command} has no such option"), *instead));
+        return Some(hinted(format!("prof {command} has no option {option}"), *instead));
     }
-    if let Some(instead) = pprof_words::instead(name) {
+    if let Some(instead) = go_pprof::instead(name) {
         return Some(of_program(option, "go tool pprof", instead));
     }
     let (program, _, instead) = OPTIONS.iter().find(|(_, known, _)| *known == name)?;
     Some(of_program(option, program, instead))
 }
 
-/// The command that writes what `--format` does not take: `svg`, `folded`.
+/// The command that writes a format that `--format` does not accept, such as `svg` or `folded`.
 pub(super) fn format(value: &str) -> Option<&'static str> {
     let value = value.to_ascii_lowercase();
     FORMATS.iter().find(|(names, _)| names.contains(&&*value)).map(|(_, instead)| *instead)
 }
 
 fn of_program(option: &str, program: &str, instead: &str) -> anyhow::Error {
-    hinted(format!("{option}: this is an option of {program}"), instead.to_string())
+    hinted(format!("{option} is an option of {program}"), instead.to_string())
 }
 
-/// `prof top -10`, as `head` and `tail` take it.
+/// Answers `prof top -10`, which is how `head` and `tail` take a number.
 fn count(words: &[String]) -> Option<anyhow::Error> {
     let is_count = |word: &String| {
         word.strip_prefix('-')
@@ -175,7 +175,7 @@ fn count(words: &[String]) -> Option<anyhow::Error> {
     ))
 }
 
-/// The name of the command on the line.
+/// The name of the command on the command line.
 fn command(words: &[String]) -> Option<String> {
     let prof = Prof::command();
     words.get(1).and_then(|word| prof.find_subcommand(word)).map(|command| command.get_name().to_string())
@@ -207,16 +207,16 @@ mod tests {
         assert_eq!(said("prof top --nonsense a", "--nonsense"), "");
     }
 
-    /// What is offered has to be there: every command and option in the hints is one of ours.
+    /// Every command and option in the hints has to exist.
     #[test]
     fn hints_name_what_exists() {
         let texts = OPTIONS.iter().chain(ELSEWHERE).map(|(_, _, text)| *text);
         for text in texts.chain(FORMATS.iter().map(|(_, text)| *text)) {
-            pprof_words::check_hint(text);
+            go_pprof::check_hint(text);
         }
     }
 
-    /// An option that a command has is never answered as somebody else's.
+    /// An option that a command has is never taken for that of another program.
     #[test]
     fn our_own_options_are_not_foreign() {
         let prof = Prof::command();

@@ -1,4 +1,4 @@
-//! What the command line says and does where something is missing, broken or meant otherwise.
+//! Errors, hints, warnings and notes of the command line, and what it does with missing or broken inputs.
 
 use std::fs::{self, File};
 use std::process::{Output, Stdio};
@@ -42,7 +42,7 @@ fn a_profile_on_standard_input_is_shown_without_a_command() {
 }
 
 #[test]
-fn words_of_go_tool_pprof_are_answered() {
+fn options_of_go_tool_pprof_get_a_hint() {
     let folder = folder();
     for (arguments, hint) in [
         (&["-http=:8080", "cpu.pb.gz"][..], "prof flame out.html"),
@@ -59,7 +59,7 @@ fn words_of_go_tool_pprof_are_answered() {
 }
 
 #[test]
-fn options_of_other_programs_are_answered() {
+fn options_of_other_programs_get_a_hint() {
     let folder = folder();
     for (arguments, hint) in [
         (&["top", "-10", "cpu.pb.gz"][..], "prof top -n 10 cpu.pb.gz"),
@@ -85,9 +85,9 @@ fn options_of_other_programs_are_answered() {
     ] {
         let output = run(&folder, arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-        let said = stderr(&output);
-        assert!(said.starts_with("error: ") && said.contains("\nhint: "), "{arguments:?}: {said}");
-        assert!(said.contains(hint), "{arguments:?}: {said}");
+        let error = stderr(&output);
+        assert!(error.starts_with("error: ") && error.contains("\nhint: "), "{arguments:?}: {error}");
+        assert!(error.contains(hint), "{arguments:?}: {error}");
         assert_eq!(stdout(&output), "", "{arguments:?}");
     }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "nothing was written");
@@ -100,7 +100,7 @@ fn a_flame_graph_goes_to_standard_output() {
     assert!(by_option.starts_with("<?xml") && by_option.trim_end().ends_with("</svg>"));
     assert!(stdout(&run(&folder, &["flame", "-", "cpu.pb.gz"])) == by_option);
     assert!(stdout(&run(&folder, &["flame", "cpu.pb.gz", "-"])) == by_option);
-    // Alone it is where the picture goes, and standard input is the profile, as without it.
+    // Without another argument, `-` is the output, and the profile comes from standard input.
     let from_file = || Stdio::from(File::open(folder.path().join("cpu.pb.gz")).unwrap());
     let piped = prof(folder.path(), &["flame", "-"]).stdin(from_file()).output().unwrap();
     assert!(stdout(&piped).contains("<svg"), "{}", stderr(&piped));
@@ -109,26 +109,23 @@ fn a_flame_graph_goes_to_standard_output() {
 }
 
 #[test]
-fn where_a_truncated_input_ends_is_said() {
+fn a_truncated_input_is_reported_with_its_end() {
     let folder = folder();
     let whole = fs::read(folder.path().join("cpu.pb.gz")).unwrap();
     fs::write(folder.path().join("cut.pb.gz"), &whole[..9000]).unwrap();
-    let said = stderr(&run(&folder, &["top", "cut.pb.gz"]));
+    let error = stderr(&run(&folder, &["top", "cut.pb.gz"]));
     assert!(
-        said.starts_with("error: cut.pb.gz: gzip: file is truncated") && said.contains("(byte 9000)"),
-        "{said}"
+        error.starts_with("error: cut.pb.gz: gzip: file is truncated") && error.contains("(byte 9000)"),
+        "{error}"
     );
-    // Whole fields, and no table of strings behind them: `sample_type {type: 1, unit: 2}`.
+    // Whole fields, without a string table after them: `sample_type {type: 1, unit: 2}`.
     fs::write(folder.path().join("cut.pb"), [0x0a, 4, 0x08, 1, 0x10, 2]).unwrap();
-    let said = stderr(&run(&folder, &["top", "--input-format", "pprof", "cut.pb"]));
-    assert!(
-        said.contains("the string table ends after 0 strings; the file is probably truncated (byte 6)"),
-        "{said}"
-    );
+    let error = stderr(&run(&folder, &["top", "--input-format", "pprof", "cut.pb"]));
+    assert!(error.contains("the string table ends after 0 strings"), "{error}");
 }
 
 #[test]
-fn an_unknown_set_is_told_the_known_ones() {
+fn an_unknown_set_lists_the_known_ones() {
     let folder = folder();
     let show = run(&folder, &["top", "--show-stacks", "@idel", "cpu.pb.gz"]);
     assert_eq!(show.status.code(), Some(2));
@@ -139,16 +136,16 @@ fn an_unknown_set_is_told_the_known_ones() {
 }
 
 #[test]
-fn inputs_that_are_left_out_are_named_where_more_is_asked_for() {
+fn skipped_inputs_are_named_with_verbose() {
     let folder = folder();
     fs::write(folder.path().join("notes.md"), "# Notes\n\nNo profile.\n").unwrap();
     let of_folder = |more: &[&str]| stderr(&run(&folder, &[&["top", "-n", "1", "."], more].concat()));
     assert!(!of_folder(&[]).contains("notes.md"), "{}", of_folder(&[]));
-    let said = of_folder(&["-v"]);
-    assert!(said.contains("skipped: ./notes.md: not a profile in any known format"), "{said}");
+    let error = of_folder(&["-v"]);
+    assert!(error.contains("skipped: ./notes.md: not a profile in any known format"), "{error}");
     let diff = ["diff", "--skip-broken", "-v", "--old", "notes.md", "old.pb.gz", "--new", "cpu.pb.gz"];
-    let said = stderr(&run(&folder, &diff));
-    assert!(said.contains("skipped: notes.md: not a profile"), "{said}");
+    let error = stderr(&run(&folder, &diff));
+    assert!(error.contains("skipped: notes.md: not a profile"), "{error}");
 }
 
 #[test]
@@ -166,7 +163,7 @@ fn a_side_of_many_runs_is_sampled() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_full_disk_is_named() {
+fn a_full_disk_is_reported() {
     let folder = folder();
     let full = File::options().write(true).open("/dev/full").unwrap();
     let output = prof(folder.path(), &["top", "cpu.pb.gz"]).stdout(full).output().unwrap();
@@ -208,7 +205,7 @@ fn sequences_in_markdown_have_no_raw_values() {
     assert!(markdown.contains("heaviest path"), "{markdown}");
 }
 
-/// On a terminal of 80 by 24 no view fills more than the screen, so that no pager opens.
+/// On a terminal of 80x24, every view fits the screen, so that no pager opens.
 #[test]
 #[cfg(target_os = "linux")]
 fn views_fit_the_screen() {
@@ -239,7 +236,7 @@ fn views_fit_the_screen() {
         let lines = stdout(&output).lines().count();
         assert!((2..24).contains(&lines), "{view}: {lines} lines\n{}", stdout(&output));
     }
-    // A number that was asked for stands.
+    // A limit given on the command line is kept.
     let line = format!("stty rows 24 cols 80; {program} top -n 40 cpu.pb.gz --pager never");
     let output = std::process::Command::new("script")
         .args(["-qec", &line, "/dev/null"])
@@ -248,4 +245,80 @@ fn views_fit_the_screen() {
         .output()
         .unwrap();
     assert!(stdout(&output).lines().count() > 40, "{}", stdout(&output));
+}
+
+/// Messages on a terminal are wrapped at its width between words; elsewhere they are not wrapped.
+#[test]
+#[cfg(target_os = "linux")]
+fn messages_are_wrapped_on_a_terminal_only() {
+    const WIDTH: usize = 40;
+    let folder = folder();
+    fs::write(folder.path().join("two.folded"), "main;a 3 0\n").unwrap();
+    let program = env!("CARGO_BIN_EXE_prof");
+    if std::process::Command::new("script").arg("--version").output().is_err() {
+        println!("skipped: `script` is not installed");
+        return;
+    }
+    for arguments in [
+        "diff --strict --columns self old.pb.gz cpu.pb.gz", // a hint
+        "top --nodecount 5 cpu.pb.gz",
+        "flame y.png cpu.pb.gz",
+        "top -m inuse cpu.pb.gz",                     // an error of prof
+        "top --per-event --base old.pb.gz cpu.pb.gz", // an error of clap
+        "top two.folded -o report",                   // a warning
+        "tree --hide-stacks nothing_is_called_like_this_name cpu.pb.gz -o report", // a warning
+        "top --show-stacks '[' --show-frames 'gob.(*Decoder' cpu.pb.gz", // notes
+    ] {
+        let run = |redirect: &str| {
+            let line = format!("stty rows 24 cols {WIDTH}; {program} {arguments} {redirect}");
+            let output = std::process::Command::new("script")
+                .args(["-qec", &line, "/dev/null"])
+                .current_dir(folder.path())
+                .env_remove("PROF_PROFILE")
+                .env("NO_COLOR", "1")
+                .stdin(Stdio::null())
+                .output()
+                .unwrap();
+            stdout(&output).replace('\r', "")
+        };
+        let wrapped = run(">/dev/null");
+        run(">/dev/null 2>redirected");
+        let whole = fs::read_to_string(folder.path().join("redirected")).unwrap();
+        assert!(whole.lines().any(|line| line.len() > WIDTH), "{arguments}: {whole}");
+        let words = |text: &str| text.split_whitespace().map(str::to_string).collect::<Vec<String>>();
+        assert_eq!(words(&wrapped), words(&whole), "{arguments}: words stay whole");
+        for line in wrapped.lines() {
+            let is_one_word = line.split_whitespace().count() < 2;
+            assert!(line.chars().count() <= WIDTH || is_one_word, "{arguments}:\n{wrapped}");
+            let is_start =
+                ["error: ", "hint: ", "warning: ", "note: "].iter().any(|kind| line.starts_with(kind));
+            let is_of_clap =
+                line.is_empty() || ["Usage:", "For more"].iter().any(|start| line.starts_with(start));
+            assert!(is_start || is_of_clap || line.starts_with("  "), "{arguments}:\n{wrapped}");
+        }
+    }
+}
+
+/// The list of matching functions is short on the screen and complete in JSON.
+#[test]
+fn focus_lists_the_heaviest_matches() {
+    let folder = folder();
+    // The self and total of `leaf_N` are N.
+    let text: String = (1..=9).map(|number| format!("main;leaf_{number} {number}\n")).collect();
+    fs::write(folder.path().join("many.folded"), text).unwrap();
+    let names = |text: &str| -> Vec<String> {
+        let words = text.split_whitespace().filter(|word| word.starts_with("leaf_"));
+        words.map(str::to_string).collect()
+    };
+    let text = stdout(&run(&folder, &["focus", "leaf_[0-9]", "many.folded"]));
+    let list = text.split("EACH BY ITSELF").nth(1).unwrap();
+    assert_eq!(names(list), ["leaf_9", "leaf_8", "leaf_7", "leaf_6", "leaf_5"], "{text}");
+    assert!(list.contains("… 4 more functions"), "{text}");
+    let six = stdout(&run(&folder, &["focus", "leaf_[1-6]", "many.folded"]));
+    assert!(six.contains("… 1 more function\n"), "{six}");
+    let five = stdout(&run(&folder, &["focus", "leaf_[1-5]", "many.folded"]));
+    assert!(!five.contains(" more "), "{five}");
+    let json = stdout(&run(&folder, &["focus", "-f", "json", "leaf_[0-9]", "many.folded"]));
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["matches"].as_array().unwrap().len(), 9);
 }

@@ -1,4 +1,4 @@
-//! `--highlight`: rows that are marked, and what runs through them.
+//! `--highlight`: rows that are marked, and the share of the stacks through them.
 
 use anyhow::Result;
 use clap::Args;
@@ -9,17 +9,17 @@ use crate::cli::matching::Stages;
 use crate::profile::Profile;
 use crate::view::{Marking, Scope};
 
-/// What to mark.
+/// The option that marks functions.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = None)]
-pub(crate) struct MarkArgs {
-    /// Mark the functions that match, and report their share
+pub(crate) struct HighlightArgs {
+    /// Mark matching functions and report their share
     #[arg(long, value_name = "RE", add = ArgValueCompleter::new(functions))]
     highlight: Option<String>,
 }
 
-impl MarkArgs {
-    /// Tells a view what to mark. Fails where nothing matches.
+impl HighlightArgs {
+    /// Adds the marked functions to the scope of a view. Fails if nothing matches.
     pub(crate) fn apply(&self, profile: &Profile, fixed: bool, scope: &mut Scope) -> Result<()> {
         let Some(pattern) = &self.highlight else { return Ok(()) };
         let mut stages = Stages::new(profile.clone(), fixed, &scope.by);

@@ -1,7 +1,7 @@
-//! Commands and options of `go tool pprof` that people type out of habit, and commands of other profilers:
-//! each is answered with what `prof` has instead.
+//! Commands and options of `go tool pprof` that people type out of habit, and commands of other profilers. Each
+//! gets a hint with the equivalent in `prof`.
 //!
-//! Go's options begin with one dash, which here begins short options: `-http=:8080` would be `-h`, and
+//! Go's options begin with one dash, as short options do here: `-http=:8080` would mean `-h`, and
 //! `-nodecount=10` a limit of `odecount=10`.
 
 use std::ffi::OsString;
@@ -9,26 +9,26 @@ use std::path::Path;
 
 use crate::cli::failure::hinted;
 
-/// Options of `go tool pprof`, and what to type instead.
+/// Each option of `go tool pprof`, and what to type instead.
 const OPTIONS: &[(&str, &str)] = &[
-    ("add_comment", "comments are shown, not added: prof info PROFILE"),
+    ("add_comment", "prof info PROFILE shows comments; prof cannot add any"),
     ("addresses", "prof top --by address"),
     ("all_frames", "prof top --all-frames PROFILE"),
     ("alloc_objects", "prof top --metric alloc_objects PROFILE"),
     ("alloc_space", "prof top --metric alloc_space PROFILE"),
     ("base", "prof top --base OLD NEW"),
-    ("buildid", "prof info PROFILE shows what the profile knows of its program"),
+    ("buildid", "prof info PROFILE shows the build ID, if the profile has one"),
     ("call_tree", "prof tree PROFILE"),
     ("callgrind", "prof convert -o callgrind.out.cpu PROFILE"),
     ("comments", "prof info PROFILE"),
     ("compact_labels", "prof labels PROFILE"),
     ("contentions", "prof top --metric contentions PROFILE"),
     ("cum", "prof top --sort total PROFILE"),
-    ("diff_base", "prof top --base OLD NEW; prof diff OLD NEW says what is more than noise"),
+    ("diff_base", "prof top --base OLD NEW; prof diff OLD NEW tells changes from noise"),
     ("disasm", "prof source FUNC PROFILE shows lines; instructions are not shown"),
     ("divide_by", "prof top --unit ms PROFILE converts the unit"),
     ("dot", "prof graph out.dot PROFILE"),
-    ("drop_negative", "prof top --base OLD NEW --sort -delta lists what shrank first"),
+    ("drop_negative", "prof top --base OLD NEW --sort -delta lists decreases first"),
     ("edgefraction", "prof graph --min-edge 0.1 PROFILE, in percent"),
     ("eog", "prof flame out.svg PROFILE"),
     ("evince", "prof flame out.svg PROFILE"),
@@ -41,7 +41,7 @@ const OPTIONS: &[(&str, &str)] = &[
     ("granularity", "prof top --by line PROFILE; or function, file, address"),
     ("gv", "prof graph out.svg PROFILE"),
     ("hide", "prof top --hide-frames RE PROFILE"),
-    ("http", "prof flame out.html PROFILE: a page of one file, without a server"),
+    ("http", "prof flame out.html PROFILE writes an interactive page; no server needed"),
     ("ignore", "prof top --hide-stacks RE PROFILE"),
     ("intel_syntax", "instructions are not shown; prof source FUNC PROFILE shows lines"),
     ("inuse_objects", "prof top --metric inuse_objects PROFILE"),
@@ -64,9 +64,9 @@ const OPTIONS: &[(&str, &str)] = &[
     ("prune_from", "prof top --prune-from RE PROFILE"),
     ("ps", "prof graph out.svg PROFILE"),
     ("raw", "prof traces -f json PROFILE"),
-    ("relative_percentages", "prof prints both shares, of all and of what is shown, where a filter is given"),
+    ("relative_percentages", "with a filter, prof prints both shares: of all and of what is shown"),
     ("sample_index", "prof top --metric NAME PROFILE; prof info lists the metrics"),
-    ("seconds", "nothing is fetched: record, then prof top PROFILE"),
+    ("seconds", "prof does not fetch profiles: record one, then prof top PROFILE"),
     ("show", "prof top --show-frames RE PROFILE"),
     ("show_from", "prof top --show-from RE PROFILE"),
     ("showcolumns", "prof top --by line PROFILE"),
@@ -81,10 +81,10 @@ const OPTIONS: &[(&str, &str)] = &[
     ("tags", "prof labels PROFILE"),
     ("tagshow", "prof labels PROFILE"),
     ("text", "prof top PROFILE"),
-    ("timeout", "nothing is fetched: record, then prof top PROFILE"),
-    ("tls_ca", "nothing is fetched: curl -o cpu.pb.gz URL, then prof top cpu.pb.gz"),
-    ("tls_cert", "nothing is fetched: curl -o cpu.pb.gz URL, then prof top cpu.pb.gz"),
-    ("tls_key", "nothing is fetched: curl -o cpu.pb.gz URL, then prof top cpu.pb.gz"),
+    ("timeout", "prof does not fetch profiles: record one, then prof top PROFILE"),
+    ("tls_ca", "prof does not fetch profiles: curl -o cpu.pb.gz URL, then prof top cpu.pb.gz"),
+    ("tls_cert", "prof does not fetch profiles: curl -o cpu.pb.gz URL, then prof top cpu.pb.gz"),
+    ("tls_key", "prof does not fetch profiles: curl -o cpu.pb.gz URL, then prof top cpu.pb.gz"),
     ("tools", "prof top --binary PATH PROFILE"),
     ("top", "prof top PROFILE"),
     ("topproto", "prof convert -o out.pb.gz PROFILE"),
@@ -98,11 +98,12 @@ const OPTIONS: &[(&str, &str)] = &[
     ("weblist", "prof source FUNC PROFILE"),
 ];
 
-/// Commands of profilers that are not commands here; those of pprof's shell are options too.
+/// Commands of other profilers that `prof` does not have. (The commands of pprof's shell are options too, and
+/// are listed above.)
 #[rustfmt::skip] // One row per command.
 const COMMANDS: &[(&str, &str, &str)] = &[
     ("pprof", "go tool pprof", "prof top PROFILE"),
-    ("record", "perf and py-spy", "prof does not record: record with perf, py-spy or the like, then prof top PROFILE"),
+    ("record", "perf and py-spy", "prof does not record: use perf, py-spy or another profiler, then prof top PROFILE"),
     ("script", "perf", "prof traces PROFILE"),
     ("annotate", "perf", "prof source FUNC PROFILE"),
     ("flamegraph", "cargo", "prof flame out.svg PROFILE"),
@@ -120,19 +121,18 @@ pub(super) fn instead(option: &str) -> Option<&'static str> {
     OPTIONS.iter().find(|(known, _)| *known == option).map(|(_, instead)| *instead)
 }
 
-/// What to say to the first word that is meant for `go tool pprof`; the words start behind the program's
-/// name.
+/// The answer to the first word that is meant for `go tool pprof`. The words start after the program's name.
 pub(super) fn answer(words: &[OsString]) -> Option<anyhow::Error> {
     if let Some(error) = words.first().and_then(|word| of_shell(&word.to_string_lossy())) {
         return Some(error);
     }
     let options = words.iter().map(|word| word.to_string_lossy()).take_while(|word| word != "--");
     options.into_iter().find_map(|word| {
-        // Two dashes are ours; a single letter is a short option.
+        // Options with two dashes are ours.
         let name = word.strip_prefix('-').filter(|rest| !rest.starts_with('-'))?;
         let name = name.split('=').next().unwrap_or(name);
         let instead = instead(name)?;
-        let message = format!("{word}: this is an option of go tool pprof");
+        let message = format!("{word} is an option of go tool pprof");
         Some(hinted(message, instead.to_string()))
     })
 }
@@ -142,7 +142,7 @@ fn of_shell(word: &str) -> Option<anyhow::Error> {
     if Path::new(word).exists() {
         return None;
     }
-    let message = format!("{word}: this is a command of go tool pprof");
+    let message = format!("{word} is a command of go tool pprof");
     if let Some(count) = word.strip_prefix("top").and_then(|count| count.parse::<u32>().ok()) {
         return Some(hinted(message, format!("prof top -n {count} PROFILE")));
     }
@@ -150,7 +150,7 @@ fn of_shell(word: &str) -> Option<anyhow::Error> {
         return None;
     }
     if let Some((_, program, instead)) = COMMANDS.iter().find(|(name, ..)| *name == word) {
-        let message = format!("{word}: this is a command of {program}");
+        let message = format!("{word} is a command of {program}");
         return Some(hinted(message, instead.to_string()));
     }
     Some(hinted(message, instead(word)?))
@@ -160,7 +160,7 @@ fn of_shell(word: &str) -> Option<anyhow::Error> {
 #[cfg(test)]
 pub(super) fn check_hint(hint: &str) {
     use clap::CommandFactory;
-    const PROSE: [&str; 7] = ["prints", "does", "always", "chooses", "marks", "has", "knows"];
+    const PROSE: [&str; 6] = ["always", "cannot", "chooses", "does", "prints", "writes"];
     let prof = crate::cli::commands::Prof::command();
     let words: Vec<&str> = hint.split([' ', ',', ';', ':']).collect();
     for pair in words.windows(2).filter(|pair| pair[0] == "prof" && !PROSE.contains(&pair[1])) {
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_pprof_are_answered_with_ours() {
+    fn words_of_pprof_get_a_hint() {
         for (line, want) in [
             ("-http=:8080 cpu.pb.gz", "prof flame out.html"),
             ("-top cpu.pb.gz", "prof top PROFILE"),
@@ -210,7 +210,7 @@ mod tests {
         }
     }
 
-    /// What is offered has to be there: every option and command in the hints is one of ours.
+    /// Every option and command in the hints has to exist.
     #[test]
     fn hints_name_what_exists() {
         for instead in OPTIONS.iter().map(|(_, text)| text).chain(COMMANDS.iter().map(|(_, _, text)| text)) {

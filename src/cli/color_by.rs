@@ -1,0 +1,58 @@
+//! `--color-by`: what the colours of a picture mean.
+
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+
+use crate::cli::base::BaseArgs;
+use crate::cli::failure::hinted;
+use crate::output::ColorBy;
+
+/// The option for the meaning of colours.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = None)]
+pub(crate) struct ColorByArgs {
+    /// Colour by [default: package; with --base: delta]
+    #[arg(long, value_name = "WHAT", alias = "colors")]
+    color_by: Option<ColorByChoice>,
+}
+
+/// Values of `--color-by`.
+#[derive(ValueEnum, Clone, Copy, Debug)]
+enum ColorByChoice {
+    /// The package, or else the binary or the folder
+    Package,
+    /// The source file
+    File,
+    /// The share of self
+    #[value(name = "self")]
+    SelfValue,
+    /// The share of total
+    Total,
+    /// The change between two profiles
+    Delta,
+}
+
+impl ColorByArgs {
+    /// Whether the option was given.
+    pub(crate) fn is_given(&self) -> bool {
+        self.color_by.is_some()
+    }
+
+    /// The choice given; otherwise the change if two sides are compared, and `default` if not. Colouring by the
+    /// change needs two sides.
+    pub(crate) fn color_by(&self, base: &BaseArgs, default: ColorBy) -> Result<ColorBy> {
+        Ok(match self.color_by {
+            Some(ColorByChoice::Package) => ColorBy::Package,
+            Some(ColorByChoice::File) => ColorBy::File,
+            Some(ColorByChoice::SelfValue) => ColorBy::SelfValue,
+            Some(ColorByChoice::Total) => ColorBy::Total,
+            Some(ColorByChoice::Delta) if !base.is_given() => {
+                let hint = "name the old side with --base OLD";
+                return Err(hinted("--color-by delta needs two sides to compare", hint));
+            }
+            Some(ColorByChoice::Delta) => ColorBy::Delta,
+            None if base.is_given() => ColorBy::Delta,
+            None => default,
+        })
+    }
+}

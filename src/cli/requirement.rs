@@ -1,0 +1,72 @@
+//! What commands need from a profile. Some formats record calls between functions instead of stacks, so not
+//! every command works with them.
+
+use anyhow::Result;
+
+use crate::cli::failure::hinted;
+use crate::profile::Profile;
+use crate::tree::By;
+
+/// What a command needs from a profile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Requirement {
+    /// The cost of functions or lines.
+    Costs,
+    /// The cost of lines.
+    Lines,
+    /// Which function calls which.
+    Calls,
+    /// Paths from the root, which are approximated if the profile records calls.
+    Paths,
+    /// Whole stacks, without approximation.
+    Stacks {
+        /// Why stacks are needed; completes "callgrind records calls between functions, not stacks: …".
+        why: &'static str,
+        /// A hint at what works instead.
+        instead: &'static str,
+    },
+}
+
+impl Requirement {
+    /// Fails if a profile of calls does not meet the requirement; the error says why, and what works instead.
+    pub(crate) fn check(self, profile: &Profile, by: &By, metrics: &[usize]) -> Result<()> {
+        let Some(calls) = &profile.calls else { return Ok(()) };
+        let format = profile.meta.format;
+        if let Requirement::Stacks { why, instead } = self {
+            return Err(hinted(
+                format!("{format} records calls between functions, not stacks: {why}"),
+                instead,
+            ));
+        }
+        if self == Requirement::Lines && !calls.has_lines() {
+            let message = format!("{format} records the cost of functions, not of lines");
+            return Err(hinted(message, "prof top and prof focus show the functions"));
+        }
+        match by {
+            By::Label(_) => {
+                let message =
+                    format!("--by label: {format} records calls between functions, which have no labels");
+                return Err(hinted(message, "--by file, --by package and --by mapping group functions"));
+            }
+            By::Address => {
+                let message =
+                    format!("--by address: {format} is read by function and line, without addresses");
+                return Err(hinted(message, "prof top --by line shows the cost of lines"));
+            }
+            By::Line if self == Requirement::Costs && !calls.has_lines() => {
+                let message = format!("--by line: {format} records the cost of functions, not of lines");
+                return Err(hinted(message, "omit --by line"));
+            }
+            By::Line if matches!(self, Requirement::Calls | Requirement::Paths) => {
+                let message = format!("--by line: {format} records calls of functions, not of lines");
+                return Err(hinted(message, "prof top --by line and prof source show the cost of lines"));
+            }
+            _ => {}
+        }
+        if self == Requirement::Paths && metrics.iter().any(|&metric| Some(metric) == calls.calls_metric) {
+            let message = "call counts do not form a tree: a call is not part of its caller";
+            return Err(hinted(message, "prof top -m calls and prof focus -m calls FUNC count calls"));
+        }
+        Ok(())
+    }
+}

@@ -304,8 +304,8 @@ fn messages_are_wrapped_on_a_terminal_only() {
 fn focus_lists_the_heaviest_matches() {
     let folder = folder();
     // The self and total of `leaf_N` are N.
-    let text: String = (1..=9).map(|number| format!("main;leaf_{number} {number}\n")).collect();
-    fs::write(folder.path().join("many.folded"), text).unwrap();
+    let lines: Vec<String> = (1..=9).map(|number| format!("main;leaf_{number} {number}")).collect();
+    fs::write(folder.path().join("many.folded"), lines.join("\n")).unwrap();
     let names = |text: &str| -> Vec<String> {
         let words = text.split_whitespace().filter(|word| word.starts_with("leaf_"));
         words.map(str::to_string).collect()

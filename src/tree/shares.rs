@@ -225,11 +225,27 @@ pub(super) fn caller_tree(calls: &KeyCalls, key: KeyId, shape: &Shape<'_>) -> Ca
         if node.key == whole() {
             return Vec::new();
         }
-        let (rows, uncalled) = shares.split_callers(node.key, &node.total);
+        // Parts of totals and parts of selfs are rounded apart, so that a self could exceed its total: what is not self
+        // is divided instead, and added to the part of self again.
+        let (rows, uncalled) = shares.split_callers(node.key, &add_self(&node.total, series, -1));
         let rows = rows.into_iter().chain([(whole(), uncalled)]);
-        rows.map(|(key, total)| Grown { key, ended: vec![0; total.len()], total }).collect()
+        let row = |(key, parts): (KeyId, Vec<i64>)| {
+            let total = add_self(&parts, series, 1);
+            Grown { key, ended: vec![0; total.len()], total }
+        };
+        rows.map(row).collect()
     };
     CallerTree::of(grown(&root, &grow, shape, CALLERS, PATH), series)
+}
+
+/// Adds the selfs to the totals that come before them, or subtracts them. `values` are a total for each series, then a
+/// self for each series.
+fn add_self(values: &[i64], series: usize, sign: i64) -> Vec<i64> {
+    let mut values = values.to_vec();
+    for column in 0..series {
+        values[column] += sign * values[series + column];
+    }
+    values
 }
 
 impl Shares {

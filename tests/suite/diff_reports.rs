@@ -166,7 +166,7 @@ fn a_budget_whose_metric_has_no_value_is_an_error() {
     };
     let (code, said) = status(&budget("plain.toml", ""), &full, &empty);
     assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("the new side has no samples"), "{said}");
+    assert!(said.contains("the new side has no values of samples"), "{said}");
     assert_eq!(status(&budget("optional.toml", "optional = true"), &full, &empty).0, Some(0));
     let (code, said) = status(&budget("unknown.toml", "metric = 'smaples'"), &full, &full);
     assert_eq!(code, Some(2), "{said}");

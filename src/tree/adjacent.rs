@@ -1,11 +1,11 @@
-//! Side by side, what is one node is one frame.
+//! Merging adjacent frames that have the same key.
 
 use crate::profile::Profile;
 use crate::transform::collapse;
 use crate::tree::{By, Keys};
 
-/// The profile to count under `by`: where nodes are wider than functions, frames of one node that
-/// stand next to each other in a stack are one frame, so that a file does not call itself.
+/// The profile to count under `by`. If keys are coarser than functions, adjacent frames of a stack with
+/// the same key are merged into one, so that a file does not appear to call itself.
 ///
 /// ```
 /// use prof::profile::{from_notation, to_notation};

@@ -1,4 +1,4 @@
-//! The inverted tree: a function on top, its callers below, then theirs.
+//! Caller trees: a function at the root, its callers below it, then their callers.
 
 use hashbrown::HashMap;
 
@@ -7,8 +7,8 @@ use crate::tree::partition::{Partition, Paths, partition};
 use crate::tree::split::PathTail;
 use crate::tree::{KeyId, NodeId, SeenKeys, Shape, Subject, shares};
 
-/// Where a key stands on a stack: its leaf-most occurrence, so that the callers of a recursive
-/// function sum to it.
+/// The occurrence of a key on a stack that is nearest to the leaf. Counting callers there makes the
+/// callers of a recursive function add up to the function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Occurrence {
     /// The stack.
@@ -17,7 +17,7 @@ pub struct Occurrence {
     pub depth: u32,
 }
 
-/// The leaf-most occurrences of the given keys on every stack that has a value.
+/// The occurrence nearest to the leaf of each given key, on every stack that has a value.
 pub fn occurrences(subject: &Subject<'_>, keys: &[KeyId]) -> HashMap<KeyId, Vec<Occurrence>> {
     let mut found: HashMap<KeyId, Vec<Occurrence>> = keys.iter().map(|&key| (key, Vec::new())).collect();
     let mut wanted = Column::<KeyId, bool>::filled(false, subject.keys.len());
@@ -39,25 +39,26 @@ pub fn occurrences(subject: &Subject<'_>, keys: &[KeyId]) -> HashMap<KeyId, Vec<
     found
 }
 
-/// The callers of one function, in preorder. Node 0 is the function itself and its own parent. All
-/// values are the function's, as far as it is reached through the callers of a node. Where the stack
-/// starts stands a node with the key of the whole profile, so that callers sum to the node.
+/// The callers of one function, in preorder. Node 0 is the function itself and its own parent. The
+/// values of a node are those of the function when called along the path to that node. Where a stack
+/// starts, there is a node with the key of the whole profile, so that the callers of a node always add
+/// up to it.
 #[derive(Clone, Debug)]
 pub struct CallerTree {
-    /// The node that each caller leads to.
+    /// The callee of each node.
     pub parent: Column<NodeId, NodeId>,
-    /// What each node is.
+    /// The key of each node.
     pub key: Column<NodeId, KeyId>,
-    /// The function's self when reached through the node, one column per series.
+    /// The function's self when called along this path, one column per series.
     pub self_value: Vec<Column<NodeId, i64>>,
-    /// The function's total when reached through the node, one column per series.
+    /// The function's total when called along this path, one column per series.
     pub total: Vec<Column<NodeId, i64>>,
     /// How many callers of each node were left out.
     pub cut: Column<NodeId, u32>,
 }
 
-/// Builds the callers of `key`, which stands where `occurrences` say. The nodes that `shape` weighs
-/// have all totals first and all selfs after them.
+/// Builds the caller tree of `key` from its `occurrences`. The nodes that `shape` sees have the totals
+/// of all series first, then the selfs.
 pub fn caller_tree(
     subject: &Subject<'_>,
     key: KeyId,
@@ -74,7 +75,7 @@ pub fn caller_tree(
 }
 
 impl CallerTree {
-    /// The tree of a partition that has the totals of all `series` first and their selfs after them.
+    /// Converts a partition whose columns are the totals of all `series`, followed by the selfs.
     pub(super) fn of(mut tree: Partition, series: usize) -> Self {
         CallerTree {
             parent: tree.parent,
@@ -86,8 +87,8 @@ impl CallerTree {
     }
 }
 
-/// Paths from a function towards the root. The first half of the series is the value of every
-/// occurrence, the second half its value where it is the leaf.
+/// Paths from a function towards the root. The first half of the series holds the value of every
+/// occurrence, the second half only the value of occurrences at the leaf.
 struct TowardsRoot<'s> {
     subject: &'s Subject<'s>,
     occurrences: &'s [Occurrence],

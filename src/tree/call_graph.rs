@@ -8,21 +8,20 @@ use crate::tree::{KeyId, Subject};
 /// An edge of the call graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallEdge {
-    /// The key above.
+    /// The caller.
     pub caller: KeyId,
-    /// The key below.
+    /// The callee.
     pub callee: KeyId,
-    /// The value of the stacks on which the one stands above the other, each stack once.
+    /// The value of the stacks on which `caller` is above `callee`; each stack counts once.
     pub value: i64,
-    /// The same in the second series; 0 if there is one series only.
+    /// The same in the second series; 0 if there is only one series.
     pub old: i64,
-    /// Whether keys that were left out stand between them on every such stack.
+    /// Whether omitted keys lie between caller and callee on all of these stacks.
     pub bridged: bool,
 }
 
-/// The edges between the keys that are kept, in the first two series, in the order in which stacks show
-/// them. Where keys that are not kept stand between two that are, the edge bridges them. A key that
-/// calls itself makes no edge.
+/// The edges between kept keys, in the first two series, in the order in which they first occur. An edge
+/// bridges any omitted keys between two kept ones. A key that calls itself has no edge.
 ///
 /// ```
 /// use prof::profile::{Column, from_notation};
@@ -39,7 +38,7 @@ pub fn call_edges(subject: &Subject<'_>, kept: &Column<KeyId, bool>) -> Vec<Call
         return calls.call_edges(kept);
     }
     let mut edges: Vec<CallEdge> = Vec::new();
-    // The number of each edge, and the last stack that counted for it.
+    // For each edge: its number, and the last stack that was counted for it.
     let mut known: HashMap<(KeyId, KeyId), (usize, u32)> = HashMap::new();
     let mut number = 0;
     for stack in subject.stacks() {
@@ -48,7 +47,7 @@ pub fn call_edges(subject: &Subject<'_>, kept: &Column<KeyId, bool>) -> Vec<Call
         if value == 0 && old == 0 {
             continue;
         }
-        // Stacks number at most 2³², and the first is number 1.
+        // There are at most 2³² stacks; numbering starts at 1.
         number += 1;
         let mut caller = None;
         let mut bridged = false;
@@ -105,7 +104,7 @@ mod tests {
     fn drawn_stacks() {
         let table: [(&str, &[&str], &str); 6] = [
             ("main;a 1\nmain;a;b 2\nmain;b 4", &[], "a>b 2, main>a 3, main>b 4"),
-            // Once a stack, however often; no edge to itself.
+            // Each stack counts once, however often the edge recurs; no edges from a key to itself.
             ("a;b;a;b 5\na;a 1", &[], "a>b 5, b>a 5"),
             ("main;x;a 1\nmain;y;a 2", &["x", "y"], "main>a 3~"),
             ("main;x;a 1\nmain;a 2", &["x"], "main>a 3"),

@@ -11,7 +11,7 @@ use crate::tree::{KeyId, NodeId, Shape, Subject, shares};
 pub struct CallTree {
     /// The caller of each node.
     pub parent: Column<NodeId, NodeId>,
-    /// What each node is.
+    /// The key of each node.
     pub key: Column<NodeId, KeyId>,
     /// The value of the samples that end at the node, one column per series.
     pub self_value: Vec<Column<NodeId, i64>>,
@@ -19,12 +19,12 @@ pub struct CallTree {
     pub total: Vec<Column<NodeId, i64>>,
     /// How many callees of each node were left out.
     pub cut: Column<NodeId, u32>,
-    /// Whether the compiler inlined the node on all of its stacks: a function may be inlined by one
-    /// caller and not by another.
+    /// Whether the node was inlined on all of its stacks. A function may be inlined into one caller and
+    /// not into another.
     pub inlined: Column<NodeId, bool>,
 }
 
-/// Builds the call tree of all stacks, as far as `shape` says.
+/// Builds the call tree of all stacks, limited by `shape`.
 pub fn call_tree(subject: &Subject<'_>, shape: &Shape<'_>) -> CallTree {
     match &subject.calls {
         Some(calls) => shares::call_tree(calls, shape),
@@ -32,8 +32,8 @@ pub fn call_tree(subject: &Subject<'_>, shape: &Shape<'_>) -> CallTree {
     }
 }
 
-/// Builds the tree of all stacks turned upside down: functions by what they do themselves, and on
-/// each its callers. Self is then the value of the samples whose stack starts at the node.
+/// Builds the inverted tree of all stacks: leaf functions at the top, their callers below them. Self is
+/// then the value of the samples whose stack starts at the node.
 pub fn inverted_tree(subject: &Subject<'_>, shape: &Shape<'_>) -> CallTree {
     match &subject.calls {
         Some(calls) => shares::inverted_tree(calls, shape),
@@ -63,7 +63,7 @@ impl From<Partition> for CallTree {
 
 struct WholeStacks<'s> {
     subject: &'s Subject<'s>,
-    /// The key of each frame, and whether it was inlined, in one place of memory.
+    /// The key of each frame and whether it was inlined, in one table so that they share cache lines.
     keys: Column<FrameId, (KeyId, bool)>,
     from_leaf: bool,
 }

@@ -1,8 +1,9 @@
-//! Calls by key: what counting finds of a profile that holds calls between functions, not stacks.
+//! Values by key for profiles that hold calls between functions instead of stacks.
 //!
-//! Self, totals and edges are what the format states, summed by key. A key of one function has its
-//! total. One of several (a file, a package) has its self and what it calls outside of itself: exact,
-//! unless it is called back from there, when it can only be said how much it is at most.
+//! Self, totals and edges are the file's own numbers, summed by key. The total of a key with one
+//! function is exact. The total of a key with several functions (a file, a package) is its self plus
+//! what it calls outside itself. That is exact too, unless those callees call back into the key; then it
+//! is an upper bound.
 
 use std::hash::Hash;
 use std::sync::OnceLock;
@@ -18,17 +19,17 @@ use crate::tree::{By, CallEdge, Flat, KeyId, Keys, Neighbours};
 #[derive(Clone, Debug)]
 pub struct KeyCalls {
     pub(super) flat: Flat,
-    /// Caller and callee of each edge; a key that calls itself has one too.
+    /// Caller and callee of each edge, including edges from a key to itself.
     pub(super) edges: Vec<(KeyId, KeyId)>,
-    /// What each edge cost, never more than the caller or the callee does.
+    /// The cost of each edge, at most that of its caller and of its callee.
     pub(super) edge_values: Vec<Vec<i64>>,
-    /// For each series, whether it counts calls rather than what they cost.
+    /// For each series, whether it counts calls rather than costs.
     pub(super) counts_calls: Vec<bool>,
     upper_bounds: usize,
     shares: OnceLock<Shares>,
 }
 
-/// The functions of a key, and their totals.
+/// The number of functions of a key, and their totals.
 #[derive(Clone, Copy, Debug, Default)]
 struct Members {
     count: usize,
@@ -44,7 +45,7 @@ impl Members {
     }
 }
 
-/// The distinct items in the order in which they come up, and for each item which of these it is.
+/// The distinct items in order of first occurrence, and for each item the index of its distinct one.
 fn distinct<T: Copy + Eq + Hash>(items: impl Iterator<Item = T>) -> (Vec<T>, Vec<usize>) {
     let mut distinct = Vec::new();
     let mut known: HashMap<T, usize> = HashMap::new();
@@ -58,7 +59,7 @@ fn distinct<T: Copy + Eq + Hash>(items: impl Iterator<Item = T>) -> (Vec<T>, Vec
     (distinct, number)
 }
 
-/// The sums of `count` groups; `group_of` says for each value which group it is in.
+/// The sums of `count` groups; `group_of` holds the group of each value.
 fn sums(group_of: &[usize], count: usize, value: impl Fn(usize) -> i64) -> Vec<i64> {
     let mut sums = vec![0_i64; count];
     for (number, &group) in group_of.iter().enumerate() {
@@ -68,7 +69,7 @@ fn sums(group_of: &[usize], count: usize, value: impl Fn(usize) -> i64) -> Vec<i
 }
 
 impl KeyCalls {
-    /// Adds the calls of `profile` up by key; the series are the given metrics.
+    /// Sums the calls of `profile` by key, with one series per given metric.
     pub(super) fn new(profile: &Profile, calls: &CallTable, keys: &Keys, by: &By, metrics: &[usize]) -> Self {
         let zeros = || Column::filled(0, keys.len());
         let empty = || vec![zeros(); metrics.len()];
@@ -99,18 +100,18 @@ impl KeyCalls {
         self.counts_calls[0]
     }
 
-    /// How many keys of several functions have a total that is an upper bound, since they are called
-    /// back from what they call.
+    /// How many keys have a total that is only an upper bound, because their callees call back into
+    /// them.
     pub fn upper_bounds(&self) -> usize {
         self.upper_bounds
     }
 
-    /// How the calls are shared out in trees.
+    /// How trees divide the costs among callers, computed on first use.
     pub(super) fn shares(&self) -> &Shares {
         self.shares.get_or_init(|| Shares::new(self))
     }
 
-    /// Adds the edges up: first those of two functions, whatever the line, then those of two keys.
+    /// Sums edges, first by pair of functions (whatever the line of the call), then by pair of keys.
     fn add_edges(&mut self, calls: &CallTable, keys: &Keys, metrics: &[usize]) {
         let ends = |edge: usize| (calls.caller[edge], calls.callee[edge]);
         let (pairs, pair_of) = distinct((0..calls.edge_count()).map(ends));
@@ -118,7 +119,7 @@ impl KeyCalls {
         let (edges, edge_of) = distinct(pairs.iter().map(|&(caller, callee)| (key(caller), key(callee))));
         for (series, &metric) in metrics.iter().enumerate() {
             let of_pairs = sums(&pair_of, pairs.len(), |edge| calls.edge_values[metric][edge]);
-            // Calls within a recursion contain each other and add up to more than was spent.
+            // Recursive calls contain each other, so their sum can exceed what was really spent.
             let most = |pair: usize| {
                 let (caller, callee) = pairs[pair];
                 let counts_calls = self.counts_calls[series];
@@ -160,14 +161,14 @@ impl KeyCalls {
                     counted[key.index()].min(members.sum).min(whole)
                 };
                 self.flat.total[series][key] = total;
-                // It is no less than that of any of the functions.
+                // A total equal to that of the largest function is exact.
                 is_bound[key] |= members.count > 1 && cycles.holds(key.index()) && total > members.largest;
             }
         }
         self.upper_bounds = is_bound.iter().filter(|&&is_bound| is_bound).count();
     }
 
-    /// What the keys cost including their callees, as their calls have it.
+    /// The total of each key, computed from the calls between keys.
     fn totals_of_graph(
         &self,
         series: usize,
@@ -178,7 +179,7 @@ impl KeyCalls {
         let values = &self.edge_values[series];
         let edges =
             || self.edges.iter().zip(values).map(|(&(from, to), &value)| (from.index(), to.index(), value));
-        // What no caller is known of; the rest is what callers say.
+        // The cost that no caller accounts for.
         let mut uncalled: Vec<i64> = members.iter().map(|members| members.sum).collect();
         for (_, callee, value) in edges() {
             uncalled[callee] = uncalled[callee].saturating_sub(value);
@@ -187,8 +188,8 @@ impl KeyCalls {
         cycles.totals(own, edges(), uncalled)
     }
 
-    /// Lines have what they cost themselves, and the calls from there. Of a recursive function's
-    /// lines that is at most what the function costs.
+    /// Sums by line: a line's own cost plus the calls made on it. Recursion cannot raise a line above
+    /// the total of its function.
     fn add_lines(&mut self, profile: &Profile, calls: &CallTable, keys: &Keys, metrics: &[usize]) {
         let lines = &calls.lines;
         for (series, &metric) in metrics.iter().enumerate() {
@@ -218,12 +219,12 @@ impl KeyCalls {
         }
     }
 
-    /// What stands next to the wanted keys.
+    /// The callers and callees of the wanted keys.
     pub(super) fn neighbours(&self, wanted: &Column<KeyId, bool>, series: usize) -> Neighbours {
         let mut found = Neighbours::none(wanted.len());
         let counts_calls = self.counts_calls[series];
         let mut uncalled = self.flat.total[series].clone();
-        // How many edges each side has: rounded values add up with a difference of one each at most.
+        // The number of edges on each side: each edge may be off by one because of rounding.
         let (mut above, mut below) = (0, 0);
         for (&(caller, callee), &value) in self.edges.iter().zip(&self.edge_values[series]) {
             match (wanted[caller], wanted[callee]) {
@@ -250,14 +251,15 @@ impl KeyCalls {
         found.total = match keys[..] {
             [one] => self.flat.total[series][one],
             _ if counts_calls => found.self_value,
-            // What callers say, and what none says anything of: an upper bound.
+            // The cost of calls from outside plus the cost without a known caller: an upper bound.
             _ if found.is_called_back => {
                 let uncalled = sum(&mut keys.iter().map(|&key| uncalled[key].max(0)));
                 from_outside.saturating_add(uncalled).max(found.self_value).min(totals)
             }
             _ => found.self_value.saturating_add(to_outside).min(totals),
         };
-        // Each call counts once, whoever calls; but what inner calls cost is part of the outer calls.
+        // Every call counts, whoever makes it; but the cost of inner calls is contained in that of the
+        // outer ones.
         let accounted = if counts_calls {
             from_outside.saturating_add(found.itself)
         } else {
@@ -268,7 +270,7 @@ impl KeyCalls {
         if rest > above || accounted == 0 {
             found.root = rest;
         }
-        // The calls that a function makes are no part of the calls it gets.
+        // The number of calls that a function makes is not part of the number of calls to it.
         if !counts_calls {
             let beyond = |sum: i64, end: i64, rounding: i64| {
                 let excess = excess(sum.into(), end, found.itself, found.total);
@@ -281,7 +283,7 @@ impl KeyCalls {
         found
     }
 
-    /// Whether calls lead from the wanted keys out and back.
+    /// Whether the callees of the wanted keys call back into them, directly or not.
     fn is_called_back(&self, wanted: &Column<KeyId, bool>, keys: &[KeyId]) -> bool {
         let mut callees: HashMap<KeyId, Vec<KeyId>> = HashMap::new();
         for &(caller, callee) in &self.edges {
@@ -302,7 +304,7 @@ impl KeyCalls {
         false
     }
 
-    /// The edges between the keys that are kept. What leads by way of others is not known.
+    /// The edges between the kept keys. Paths through omitted keys are not known.
     pub(super) fn call_edges(&self, kept: &Column<KeyId, bool>) -> Vec<CallEdge> {
         let value =
             |series: usize, edge: usize| self.edge_values.get(series).map_or(0, |values| values[edge]);

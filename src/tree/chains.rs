@@ -1,22 +1,22 @@
-//! Counting given chains of keys: what a sequence found on one side of a comparison has on the other.
+//! Counting given chains of keys, for example to find what the sequences of one side cost on the other.
 
 use hashbrown::HashMap;
 
 use crate::tree::{KeyId, Subject, whole};
 
-/// What a chain of keys has, one value per series.
+/// The values of a chain of keys, one per series.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChainCount {
-    /// The values of the stacks that contain it, each once.
+    /// The value of the stacks that contain the chain; each stack counts once.
     pub total: Vec<i64>,
-    /// The part of it where the last key is the leaf.
+    /// The part of `total` in which the last key is the leaf.
     pub self_value: Vec<i64>,
-    /// For each key that calls the first one, the values of the stacks in which it does; the key of the
-    /// whole profile where the chain starts the stack.
+    /// For each caller of the first key, the value of the stacks on which it is the caller. The key of
+    /// the whole profile stands for stacks that start with the chain.
     pub callers: HashMap<KeyId, Vec<i64>>,
 }
 
-/// Counts each of the chains, which are root-most first and not empty.
+/// Counts each of the chains. Chains start at the end nearest to the root and are not empty.
 ///
 /// ```
 /// use prof::profile::from_notation;
@@ -38,7 +38,7 @@ pub fn count_chains(subject: &Subject<'_>, chains: &[Vec<KeyId>]) -> Vec<ChainCo
         by_end.entry(chain[chain.len() - 1]).or_default().push(number);
     }
     let mut keys: Vec<KeyId> = Vec::new();
-    // The chains of a stack with their callers, each once.
+    // The distinct pairs of chain and caller on this stack.
     let mut met: Vec<(usize, KeyId)> = Vec::new();
     for stack in subject.stacks() {
         keys.clear();

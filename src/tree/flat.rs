@@ -9,10 +9,9 @@ use crate::tree::{KeyId, SeenKeys, Subject};
 /// Self and total of every key, one column per series.
 #[derive(Clone, Debug)]
 pub struct Flat {
-    /// The values of the samples whose leaf the key is.
+    /// The value of the samples whose leaf has this key.
     pub self_value: Vec<Column<KeyId, i64>>,
-    /// The values of the samples on whose stack the key stands, once a sample however often it
-    /// recurs.
+    /// The value of the samples with this key anywhere on the stack; each sample counts once.
     pub total: Vec<Column<KeyId, i64>>,
 }
 
@@ -32,12 +31,12 @@ pub fn flat(subject: &Subject<'_>) -> Flat {
     if let Some(calls) = &subject.calls {
         return calls.flat.clone();
     }
-    // A million stacks take 30 ms, so that the halves of some ten thousand are worth a thread each.
+    // A million stacks take 30 ms, so slices of some ten thousand are worth a thread.
     let parts = parallel::ranges(subject.profile.stacks.len(), 20_000, |stacks| count(subject, stacks));
     parts.into_iter().reduce(|sum, part| sum.add(&part)).unwrap_or_else(|| count(subject, 0..0))
 }
 
-/// Counts some of the stacks.
+/// Counts a slice of the stacks.
 fn count(subject: &Subject<'_>, stacks: Range<usize>) -> Flat {
     let keys = subject.keys.len();
     let mut flat = Flat { self_value: Vec::new(), total: Vec::new() };

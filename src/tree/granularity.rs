@@ -1,4 +1,4 @@
-//! What frames are distinguished by: functions, lines, files …
+//! Granularity: what distinguishes frames (functions, lines, files …).
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -14,30 +14,30 @@ ids! {
     KeyId;
 }
 
-/// What a node is, as `--by` says.
+/// What to group frames by, as given by `--by`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum By {
-    /// The function: its name, and for JavaScript its place too.
+    /// The function: its name, and in JavaScript also its location.
     #[default]
     Function,
-    /// The function's name alone.
+    /// The name of the function only.
     Name,
     /// The source line of the function.
     Line,
     /// The source file.
     File,
-    /// The package, else the binary, else the folder of the file.
+    /// The package; without one the binary, and without that the folder of the file.
     Package,
     /// The binary or library.
     Mapping,
     /// The instruction's address.
     Address,
-    /// The value of a label of this key, which stands in the place of the stack.
+    /// The value of the label with this key, in place of the stack.
     Label(String),
 }
 
 impl By {
-    /// What one node is called, and several.
+    /// The noun for one node, and its plural.
     pub fn noun(&self) -> (&'static str, &'static str) {
         match self {
             By::Function | By::Name => ("function", "functions"),
@@ -51,18 +51,18 @@ impl By {
     }
 }
 
-/// What one node of a view is.
+/// What frames are grouped into: the name and location of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
     /// The unique name.
     pub name: Arc<str>,
-    /// The function's name alone; equal to `name` where that says it all.
+    /// The name of the function only; equal to `name` if that suffices.
     pub function: Arc<str>,
-    /// The source file, if there is one and only one.
+    /// The source file, unless there are several.
     pub file: Option<Arc<str>>,
-    /// The source line, if there is one and only one.
+    /// The source line, unless there are several.
     pub line: Option<u32>,
-    /// How many different files the functions of this name stand in.
+    /// The number of distinct source files of the functions with this name.
     pub files: u32,
 }
 
@@ -74,7 +74,7 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// The keys of the frames of `profile`.
+    /// Assigns a key to each frame of `profile`.
     pub fn new(profile: &Profile, by: &By) -> Self {
         let symbols = &profile.symbols;
         let mut builder = KeyBuilder { rows: Column::new(), ids: HashMap::new(), files: HashSet::new() };
@@ -86,10 +86,11 @@ impl Keys {
             write_name(&mut name, symbols, frame, by);
             builder.key(&name, symbols, frame, by)
         };
-        // Lines inlined from another file say nothing about where a function is.
+        // A line inlined from another file does not say where the function is.
         let is_line = |frame: &Frame| frame.inlined || frame.line != 0;
         let by_function = profile.calls.is_some() && *by != By::Line;
-        // What depends on the function alone is made once for each: a function has some five frames.
+        // What depends only on the function is computed once per function: a function has about five
+        // frames.
         let is_of_function = matches!(by, By::Function | By::Name);
         let mut of_function: Column<FunctionId, Option<KeyId>> =
             Column::filled(None, symbols.functions.len());
@@ -111,7 +112,7 @@ impl Keys {
         self.of_frame[frame]
     }
 
-    /// What a key is.
+    /// The description of a key.
     pub fn get(&self, key: KeyId) -> &Key {
         &self.rows[key]
     }
@@ -126,12 +127,12 @@ impl Keys {
         self.rows.len()
     }
 
-    /// Never true: the key of the whole profile is always there.
+    /// Never true: there is always the key of the whole profile.
     pub fn is_empty(&self) -> bool {
         false
     }
 
-    /// The keys of frames in order, without the one for the whole profile.
+    /// All keys in the order of their frames, without the key of the whole profile.
     pub fn ids(&self) -> impl Iterator<Item = KeyId> + use<> {
         self.rows.ids().skip(1)
     }
@@ -140,7 +141,7 @@ impl Keys {
 struct KeyBuilder {
     rows: Column<KeyId, Key>,
     ids: HashMap<Arc<str>, KeyId>,
-    /// The files of each key, so that a file counts once, however many frames stand in it.
+    /// The distinct files of each key: a file counts once, however many frames are in it.
     files: HashSet<(KeyId, StringId)>,
 }
 
@@ -181,8 +182,8 @@ impl KeyBuilder {
     }
 }
 
-/// The frames that `patterns` mean where nodes are what `by` says: what the screen shows a node as can
-/// be typed, such as `work file.py:12` with `--by line`.
+/// The frames that `patterns` match under `by`. A node can be typed as it is shown on screen, for
+/// example `work file.py:12` with `--by line`.
 pub fn marks(profile: &Profile, patterns: &Patterns, by: &By) -> Marks {
     match by {
         By::Function | By::Name | By::Label(_) => Marks::new(profile, patterns),
@@ -190,7 +191,7 @@ pub fn marks(profile: &Profile, patterns: &Patterns, by: &By) -> Marks {
     }
 }
 
-/// Writes the unique name of what `frame` is under `by`.
+/// Writes the unique name of the key of `frame` under `by`.
 fn write_name(out: &mut String, symbols: &Symbols, frame: &Frame, by: &By) {
     let function = &symbols.functions[frame.function];
     let name = symbols.strings.get(function.name);
@@ -231,7 +232,7 @@ mod tests {
     use super::*;
     use crate::profile::from_notation;
 
-    /// In how many files each key stands.
+    /// The number of files of each key.
     fn files(picture: &str, by: &By) -> Vec<u32> {
         let keys = Keys::new(&from_notation(picture), by);
         keys.ids().map(|key| keys.get(key).files).collect()

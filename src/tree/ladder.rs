@@ -1,8 +1,8 @@
-//! Names for long runs of keys, so that deep recursion can be compared in leaps.
+//! Numbers for long runs of keys, so that deep recursion can be compared in large steps.
 //!
-//! Rung `n` of the ladder names, for every prefix, its last 2ⁿ keys: two prefixes that end in the
-//! same 2ⁿ keys have the same name. A name is made of two of the rung below, so a rung takes one pass,
-//! and is made when it is first asked for: only stacks of hundreds of frames ever ask.
+//! Level `n` gives every prefix a number for its last 2ⁿ keys: two prefixes have the same number if they
+//! end in the same 2ⁿ keys. A number is made from two of the level below, so each level takes one pass.
+//! Levels are built on demand, since only stacks of hundreds of frames need them.
 
 use hashbrown::HashMap;
 
@@ -10,14 +10,14 @@ use crate::profile::{Column, Id};
 use crate::tree::KeyId;
 use crate::tree::prefixes::{PrefixId, Prefixes};
 
-/// Names of the last 2ⁿ keys of each prefix.
+/// The numbers of the last 2ⁿ keys of each prefix, by level.
 pub(super) struct Ladder<'p> {
     prefixes: &'p Prefixes,
     rungs: Vec<Rung>,
 }
 
 struct Rung {
-    /// Number of the run of keys; meaningless where the prefix is shorter.
+    /// The number of the run of keys; meaningless if the prefix is shorter.
     name: Column<PrefixId, u32>,
     /// The prefix without these keys.
     above: Column<PrefixId, PrefixId>,
@@ -28,7 +28,7 @@ impl<'p> Ladder<'p> {
         Ladder { prefixes, rungs: Vec::new() }
     }
 
-    /// Makes all rungs up to `level`.
+    /// Builds all levels up to `level`.
     pub(super) fn climb(&mut self, level: u32) {
         while self.rungs.len() <= level as usize {
             let rung = match self.rungs.last() {
@@ -62,15 +62,15 @@ impl<'p> Ladder<'p> {
         rung
     }
 
-    /// The name of the last 2^`level` keys of a prefix, and the prefix without them; `None` if it
-    /// has fewer. The rung has been made.
+    /// The number of the last 2^`level` keys of a prefix, and the prefix without them; `None` if it has
+    /// fewer keys. The level must have been built.
     #[inline]
     pub(super) fn step(&self, level: u32, node: PrefixId) -> Option<(u32, PrefixId)> {
         let rung = &self.rungs[level as usize];
         (self.prefixes.depth[node] as usize >= 1 << level).then(|| (rung.name[node], rung.above[node]))
     }
 
-    /// How many of their last keys two prefixes share, short of 2^`level`, and what is left of the
+    /// How many trailing keys two prefixes share, if fewer than 2^`level`, and what remains of the
     /// first.
     pub(super) fn shared(&self, level: u32, mut a: PrefixId, mut b: PrefixId) -> (usize, PrefixId) {
         let mut shared = 0;

@@ -1,11 +1,12 @@
 //! Counting: from stacks to functions and trees.
 //!
-//! A [`Subject`] is what a view counts: a profile, the [`Keys`] that its frames are distinguished by,
-//! and one value per stack for every series. Trees are built for what is shown, by partitioning the
-//! stacks level by level, and never recurse.
+//! A [`Subject`] is what a view counts: a profile, the [`Keys`] that group its frames, and one value per
+//! stack for every series. Trees are built only as far as they are shown, by partitioning the stacks
+//! level by level without recursion.
 //!
-//! Of a profile that holds calls between functions, not stacks, the same functions give what is known
-//! exactly (`calls.rs`), and trees that share costs among callers (`shares.rs`).
+//! For a profile that holds calls between functions instead of stacks, the same functions return exact
+//! values where the calls determine them (`calls.rs`), and trees that divide costs among callers
+//! (`shares.rs`).
 
 mod adjacent;
 mod bottom_up;
@@ -41,14 +42,14 @@ use crate::profile::{Column, FrameId, Profile, StackId};
 
 /// What a view counts.
 pub struct Subject<'p> {
-    /// The profile, filters applied.
+    /// The profile, with filters applied.
     pub profile: &'p Profile,
-    /// What its frames are distinguished by.
+    /// The keys that its frames are grouped by.
     pub keys: Keys,
-    /// For each series, the value of every stack. The first series is what is shown and sorted by;
-    /// further ones are other metrics, or the old side of a comparison.
+    /// For each series, the value of every stack. The first series is shown and sorted by; further ones
+    /// are other metrics, or the old side of a comparison.
     pub series: Vec<Column<StackId, i64>>,
-    /// The calls by key, where the profile holds these instead of stacks.
+    /// The calls by key, if the profile holds calls instead of stacks.
     pub calls: Option<KeyCalls>,
 }
 
@@ -66,7 +67,7 @@ impl<'p> Subject<'p> {
         self.profile.stacks.frames(stack).iter().map(|&frame| self.keys.of_frame(frame))
     }
 
-    /// The stacks that have a value in any series, those without frames included.
+    /// The stacks that have a value in any series, including the empty stack.
     pub fn stacks(&self) -> impl Iterator<Item = StackId> + '_ {
         self.profile.stacks.ids().filter(|&stack| self.series.iter().any(|series| series[stack] != 0))
     }
@@ -89,8 +90,8 @@ impl<'p> Subject<'p> {
     }
 }
 
-/// Marks keys that a stack was seen to contain, so that recursion counts once. Clearing between
-/// stacks is free: each stack writes its own stamp.
+/// The keys already seen on the current stack, so that recursion counts once. Moving on to the next
+/// stack is free: each stack has its own stamp.
 pub(crate) struct SeenKeys {
     stamp: Column<KeyId, u32>,
     current: u32,
@@ -105,13 +106,13 @@ impl SeenKeys {
     pub(crate) fn next(&mut self) {
         self.current = self.current.wrapping_add(1);
         if self.current == 0 {
-            // After 2³² stacks old stamps could be mistaken for new ones.
+            // After 2³² stacks, old stamps could be mistaken for new ones.
             self.stamp = Column::filled(0, self.stamp.len());
             self.current = 1;
         }
     }
 
-    /// Whether `key` comes up for the first time since [`SeenKeys::next`].
+    /// Whether this is the first call for `key` since [`SeenKeys::next`].
     #[inline]
     pub(crate) fn first(&mut self, key: KeyId) -> bool {
         std::mem::replace(&mut self.stamp[key], self.current) != self.current

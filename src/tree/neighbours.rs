@@ -1,32 +1,32 @@
-//! What stands directly above and below a set of functions.
+//! The direct callers and callees of a set of functions.
 
 use crate::profile::Column;
 use crate::tree::{KeyId, SeenKeys, Subject};
 
 /// The callers and callees of a set of keys, in one series. The set counts as one node, and a sample
-/// counts once in every row it belongs to: a set that recurs through other functions may have several
-/// callers on one stack, so rows can add up to more than the total.
+/// counts once in every row that it belongs to. If the set recurs through other functions, one stack can
+/// have several callers, so rows can add up to more than the total.
 #[derive(Clone, Debug)]
 pub struct Neighbours {
     /// The value of the samples whose leaf is in the set.
     pub self_value: i64,
     /// The value of the samples with the set anywhere on the stack.
     pub total: i64,
-    /// Value by caller: a key outside of the set, directly above a member.
+    /// Value by caller: a key outside the set, directly above a member.
     pub callers: Column<KeyId, i64>,
-    /// Value by callee: a key outside of the set, directly below a member.
+    /// Value by callee: a key outside the set, directly below a member.
     pub callees: Column<KeyId, i64>,
-    /// The value of the samples in which a member calls a member, itself included.
+    /// The value of the samples in which a member calls a member, possibly itself.
     pub itself: i64,
     /// The value of the samples whose stack starts with a member.
     pub root: i64,
-    /// By how much callers, `itself` and `root` add up to more than the total; negative where they add
-    /// up to less, as recursive calls of a profile without stacks may.
+    /// How far callers, `itself` and `root` exceed the total. Negative if they add up to less, which
+    /// recursive calls of a profile without stacks may cause.
     pub callers_excess: i64,
-    /// The same of `self_value`, callees and `itself`.
+    /// The same for callees, `itself` and `self_value`.
     pub callees_excess: i64,
-    /// Where calls are all that is known, whether what the set calls leads back to it: the total of
-    /// several keys is an upper bound then.
+    /// For profiles of calls: whether callees of the set call back into it. Then the total of several
+    /// keys is an upper bound.
     pub is_called_back: bool,
 }
 
@@ -46,7 +46,7 @@ impl Neighbours {
     }
 }
 
-/// Counts the neighbours of the keys that `wanted` marks, in series number `series`.
+/// Counts the callers and callees of the keys that `wanted` marks, in series number `series`.
 ///
 /// ```
 /// use prof::profile::{Column, from_notation};
@@ -96,8 +96,8 @@ pub fn neighbours(subject: &Subject<'_>, wanted: &Column<KeyId, bool>, series: u
     found
 }
 
-/// By how much the rows of one side add up to more than the total. Overlapping rows may exceed what an
-/// `i64` holds, although each of them fits.
+/// How far the rows of one side exceed the total. Each row fits into an `i64`, but the sum of
+/// overlapping rows may not.
 pub(super) fn excess(others: i128, end: i64, itself: i64, total: i64) -> i64 {
     let excess = others + i128::from(end) + i128::from(itself) - i128::from(total);
     i64::try_from(excess).unwrap_or(if excess < 0 { i64::MIN } else { i64::MAX })

@@ -1,9 +1,9 @@
-//! The engine of every tree: paths grouped by their key at each depth.
+//! Builds every tree: groups paths by their key at each depth.
 //!
-//! A set of paths (stacks from the root, or callers of a function) is partitioned by the first key,
-//! each group by the second, and so on, descending only into groups that are worth showing. That is
-//! several times as fast as growing a tree path by path, since nothing is built for what is cut, and
-//! an explicit work list keeps paths of any length from overflowing the program's own stack.
+//! A set of paths (stacks from the root, or callers of a function) is partitioned by the first key, each
+//! group by the second, and so on, descending only into groups that are worth showing. This is several
+//! times as fast as inserting paths one by one, because nothing is built for nodes that are cut. With a
+//! work list instead of recursion, long paths cannot overflow the program's own stack.
 
 use std::cmp::Ordering;
 
@@ -16,11 +16,11 @@ ids! {
     NodeId;
 }
 
-/// Paths of keys with their values: each leads through frames that stand next to each other.
+/// Paths of keys with their values. The frames of a path are adjacent in memory.
 pub(super) trait Paths: Sync {
     /// Whether paths lead towards the root.
     fn go_up(&self) -> bool;
-    /// Whether a path ends with the key of the whole profile, behind its last frame.
+    /// Whether a path ends with the key of the whole profile, after its last frame.
     fn end_with_root(&self) -> bool {
         false
     }
@@ -32,14 +32,14 @@ pub(super) trait Paths: Sync {
     fn key(&self, frame: FrameId) -> (KeyId, bool);
     /// Number of series of values.
     fn series(&self) -> usize;
-    /// The value of a path in a series other than the first, which the path carries itself.
+    /// The value of a path in a series other than the first; the first is stored in the path itself.
     fn value(&self, path: &PathTail, series: usize) -> i64;
 }
 
-/// A node as it is weighed while its tree is built.
+/// A node as `Shape` sees it while the tree is built.
 #[derive(Clone, Copy, Debug)]
 pub struct Node<'t> {
-    /// What it is.
+    /// Its key.
     pub key: KeyId,
     /// The values of the paths through it, one per series.
     pub total: &'t [i64],
@@ -47,13 +47,13 @@ pub struct Node<'t> {
     pub ended: &'t [i64],
 }
 
-/// What of a tree is built, and in which order.
+/// Which part of a tree to build, and in which order.
 pub struct Shape<'f> {
-    /// Which nodes to build; those left out take all below them along.
+    /// Which nodes to build. Omitting a node omits its descendants.
     pub keep: &'f dyn Fn(Node<'_>) -> bool,
     /// The order of siblings.
     pub order: &'f dyn Fn(Node<'_>, Node<'_>) -> Ordering,
-    /// How deep to build; the root is depth 0.
+    /// The greatest depth to build; the root has depth 0.
     pub max_depth: usize,
 }
 
@@ -67,7 +67,7 @@ pub(crate) struct Partition {
     pub(crate) ended: Vec<Column<NodeId, i64>>,
     /// How many children of each node were left out.
     pub(crate) cut: Column<NodeId, u32>,
-    /// Whether each node was inlined on all paths through it.
+    /// Whether each node is inlined on all paths through it.
     pub(crate) inlined: Column<NodeId, bool>,
 }
 
@@ -92,14 +92,14 @@ pub(super) fn partition<P: Paths>(paths: &P, keys: usize, shape: &Shape<'_>) -> 
         tree.cut.push((all - split.kept()) as u32);
         let mut children = splitter.part(&group, split);
         children.sort_by(|a, b| (shape.order)(a.node(), b.node()));
-        // The last in is the first out.
+        // Pushed in reverse, since the last one pushed is popped first.
         work.extend(children.into_iter().rev());
     }
     tree
 }
 
 impl Partition {
-    /// Adds a node; its cut is to follow.
+    /// Adds a node; `cut` is set later.
     pub(crate) fn push(&mut self, parent: NodeId, node: Node<'_>, inlined: bool) -> NodeId {
         for (column, &value) in self.total.iter_mut().zip(node.total) {
             column.push(value);

@@ -1,4 +1,4 @@
-//! The heaviest path: from the heaviest root, always on to the heaviest callee.
+//! The heaviest path: from the heaviest root, always to the heaviest callee.
 
 use crate::profile::{Column, StackId};
 use crate::tree::{KeyId, Subject};
@@ -6,25 +6,25 @@ use crate::tree::{KeyId, Subject};
 /// A row of the heaviest path: one node of the call tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathRow {
-    /// What it is.
+    /// The key of the node.
     pub key: KeyId,
     /// The value of the stacks that end here.
     pub self_value: i64,
-    /// The value of the stacks that begin like the path up to here.
+    /// The value of the stacks that start with the path up to here.
     pub total: i64,
 }
 
-/// The heaviest path, and where it would go on.
+/// The heaviest path, and the node that would follow.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HeaviestPath {
-    /// The rows from the root on.
+    /// The rows, from the root on.
     pub rows: Vec<PathRow>,
-    /// The heaviest callee of the last row: it has less than half of that row. `None` if the last
-    /// row calls nothing.
+    /// The heaviest callee of the last row, which has less than half of that row's total. `None` if the
+    /// last row calls nothing.
     pub next: Option<PathRow>,
 }
 
-/// Follows the heaviest callee while it keeps at least half of its caller's total.
+/// Follows the heaviest callee while it has at least half of its caller's total.
 pub fn heaviest_path(subject: &Subject<'_>) -> HeaviestPath {
     let mut stacks: Vec<StackId> = subject.stacks().collect();
     let mut path = HeaviestPath::default();
@@ -42,7 +42,8 @@ pub fn heaviest_path(subject: &Subject<'_>) -> HeaviestPath {
     }
 }
 
-/// For each row of a path, what begins like it in another series.
+/// For each row of a path, the value in another series of the stacks that start with the path up to
+/// there.
 pub fn along_path(subject: &Subject<'_>, path: &[KeyId], series: usize) -> Vec<PathRow> {
     let row = |&key: &KeyId| PathRow { key, self_value: 0, total: 0 };
     let mut rows: Vec<PathRow> = path.iter().map(row).collect();
@@ -119,13 +120,13 @@ mod tests {
     }
 
     #[test]
-    fn it_keeps_half_and_says_where_it_ends() {
+    fn it_ends_where_no_callee_has_half() {
         for (picture, expected) in [
             (" 1", " | "),
             ("main 1", "main 1/1 | "),
             ("a;b 6\na;c 4\nz 9", "a 0/10, b 6/6 | "),
             ("a;b 4\na;c 3\na;d 3", "a 0/10 | b 4/4"),
-            // Half is enough; of two halves the first by name.
+            // Half is enough; of two equal halves, the first by name wins.
             ("a;c 5\na;b 5", "a 0/10, b 5/5 | "),
             ("a;c;x 5\na;b 5\na;c 1", "a 0/11, c 1/6, x 5/5 | "),
         ] {

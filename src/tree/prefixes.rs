@@ -1,14 +1,14 @@
-//! All stacks as one tree of their prefixes: a node for every distinct way to get somewhere.
+//! All stacks as one tree of their prefixes, with a node for every distinct prefix.
 //!
-//! Other trees are built for what is shown only. This one is needed whole by the search for call
-//! sequences, since a sequence may lie anywhere. Each place where a sequence ends is a node, and two
-//! occurrences lie in the same context exactly where they end at the same node.
+//! Other trees are built only as far as they are shown. This one is built completely for the search for
+//! call sequences, because a sequence may be anywhere. An occurrence of a sequence ends at a node, and
+//! two occurrences have the same context exactly if they end at the same node.
 
 use crate::profile::{Column, Id, ids};
 use crate::tree::{KeyId, Subject, whole};
 
 ids! {
-    #[allow(unreachable_pub, reason = "all ids are made public, this one stays in here")]
+    #[allow(unreachable_pub, reason = "all ids are made public, but this one is used only here")]
     /// A node of [`Prefixes`], in preorder; node 0 is the empty prefix.
     PrefixId;
 }
@@ -18,22 +18,23 @@ ids! {
 pub(super) struct Prefixes {
     /// The prefix one key shorter; the root's is itself.
     pub(super) parent: Column<PrefixId, PrefixId>,
-    /// The last key; the root's is that of the whole profile.
+    /// The last key; the root has that of the whole profile.
     pub(super) key: Column<PrefixId, KeyId>,
-    /// How many keys.
+    /// The number of keys.
     pub(super) depth: Column<PrefixId, u32>,
-    /// The node that follows all longer prefixes.
+    /// The first node after all descendants.
     pub(super) end: Column<PrefixId, PrefixId>,
-    /// The value of the stacks that begin so.
+    /// The value of the stacks that start with this prefix.
     pub(super) total: Column<PrefixId, i64>,
-    /// The value of the stacks that are no longer.
+    /// The value of the stacks that equal this prefix.
     pub(super) self_value: Column<PrefixId, i64>,
-    /// Σ |value| of the stacks that begin so; empty if no value is negative: `total` is that.
+    /// Σ |value| of the stacks that start with this prefix; empty if no value is negative, since it then
+    /// equals `total`.
     weight: Column<PrefixId, i64>,
 }
 
 impl Prefixes {
-    /// The prefixes of the stacks of the first series. What follows the last `wanted` key of a stack
+    /// The prefixes of the stacks of the first series. Everything after the last `wanted` key of a stack
     /// is left out.
     pub(super) fn new(subject: &Subject<'_>, wanted: &Column<KeyId, bool>) -> Self {
         let texts = KeyStrings::new(subject, wanted);
@@ -62,18 +63,19 @@ impl Prefixes {
         self.parent.len()
     }
 
-    /// Σ |value| of the stacks that begin so: unlike a total never more than a shorter prefix has.
+    /// Σ |value| of the stacks that start with this prefix. Unlike a total, it never exceeds that of a
+    /// shorter prefix.
     #[inline]
     pub(super) fn weight(&self, node: PrefixId) -> i64 {
         if self.weight.is_empty() { self.total[node] } else { self.weight[node] }
     }
 
-    /// Whether values of both signs may be among the stacks.
+    /// Whether the stacks may have values of both signs.
     pub(super) fn is_signed(&self) -> bool {
         !self.weight.is_empty()
     }
 
-    /// The nodes one key longer.
+    /// The children: prefixes that are one key longer.
     pub(super) fn children(&self, node: PrefixId) -> impl Iterator<Item = PrefixId> + '_ {
         let end = self.end[node];
         let within = move |child: PrefixId| (child < end).then_some(child);
@@ -85,13 +87,13 @@ impl Prefixes {
         self.key.push(key);
         self.depth.push(depth);
         self.self_value.push(0);
-        // Until all are there: the value that ends here, whether it was cut or not.
+        // Until the tree is complete, `total` holds the value of the stacks that end or are cut here.
         self.total.push(0);
         self.weight.push(0);
         self.parent.push(parent)
     }
 
-    /// The prefixes of a stack that shares no longer ones than `node` with any other.
+    /// Adds the prefixes of a stack that shares none longer than `node` with any other stack.
     fn append(&mut self, texts: &KeyStrings, row: u32, mut node: PrefixId) {
         let text = texts.rows[row as usize];
         for depth in self.depth[node]..text.length {
@@ -109,7 +111,8 @@ impl Prefixes {
         }
     }
 
-    /// Sums what ends below each node; parents come first, so the last node is summed first.
+    /// Adds the values of descendants to each node, from the last node to the first, since parents come
+    /// first.
     fn add_up(&mut self, signed: bool) {
         if !signed {
             self.weight = Column::new();
@@ -138,7 +141,7 @@ struct KeyStrings {
 struct KeyString {
     start: usize,
     length: u32,
-    /// Whether something was cut, so that the stack does not end here.
+    /// Whether keys were cut, so that the stack does not really end here.
     cut: bool,
     value: i64,
 }
@@ -163,7 +166,7 @@ impl KeyStrings {
     }
 }
 
-/// Stacks that share their first `depth` keys, of which the last is `key`.
+/// Stacks that share their first `depth` keys, the last of which is `key`.
 struct StackGroup {
     start: usize,
     end: usize,
@@ -176,10 +179,10 @@ const NO_GROUP: u32 = u32::MAX;
 
 struct PrefixSplitter<'t> {
     texts: &'t KeyStrings,
-    /// The stacks, those of a group next to each other.
+    /// The stacks, with those of a group adjacent.
     order: Vec<u32>,
     scratch: Vec<(u32, u32)>,
-    /// While a group is split: the next keys and how many stacks have each.
+    /// Scratch space for splitting: the next keys, and the number of stacks with each.
     found: Vec<(KeyId, usize)>,
     group_of: Column<KeyId, u32>,
 }
@@ -191,7 +194,7 @@ impl<'t> PrefixSplitter<'t> {
         PrefixSplitter { texts, order, scratch: Vec::new(), found: Vec::new(), group_of }
     }
 
-    /// Splits a group by the next key, and adds the stacks that have none to its node.
+    /// Splits a group by the next key. Stacks without one are added to the group's node.
     fn split(&mut self, tree: &mut Prefixes, group: &StackGroup, node: PrefixId, work: &mut Vec<StackGroup>) {
         self.found.clear();
         self.scratch.clear();
@@ -224,7 +227,7 @@ impl<'t> PrefixSplitter<'t> {
             self.order[child.end] = row;
             child.end += 1;
         }
-        // The last in is the first out.
+        // Pushed in reverse, since the last one pushed is popped first.
         work[first..].reverse();
     }
 }
@@ -248,7 +251,7 @@ mod tests {
             format!("{}{name} {own}/{total} ..{end}", " ".repeat(tree.depth[node] as usize))
         };
         let drawn: Vec<String> = tree.parent.ids().map(row).collect();
-        // The three that end in `rare` are cut after `a`: part of its total, not of its self.
+        // The three that end in `rare` are cut after `a`: they count in its total, not in its self.
         let expected = ["(all) 0/10 ..5", " main 0/10 ..5", "  a 1/8 ..4", "   b 4/4 ..4", "  c 2/2 ..5"];
         assert_eq!(drawn, expected);
         let children: Vec<usize> = tree.children(PrefixId::new(1)).map(Id::index).collect();

@@ -47,16 +47,16 @@ fn drawn_stacks() {
     let table: [(&str, SequenceSearch, &[&str]); 12] = [
         (base, ALL, &["x → y 7/7 in 2 < a 4, b 3"]),
         ("main;a;x;y 4\nmain;a;x;z 3", ALL, &[]),
-        // The same caller by two ways is two contexts.
+        // The same caller, reached in two ways, is two contexts.
         ("p;a;x;y 4\nq;a;x;y 3", ALL, &["a → x → y 7/7 in 2 < p 4, q 3"]),
         // The empty prefix is a context.
         ("x;y 4\nmain;x;y;z 3", ALL, &["x → y 4/7 in 2 < (root) 4, main 3"]),
-        // Recursion: once a stack, but every prefix is a context.
+        // Recursion: each stack counts once, but every prefix is a context.
         ("a;a;a;a 5\na;a;a 3", ALL, &["a → a → a 8/8 in 2 < (root) 8, a 5"]),
         // Half of the total lies outside the heaviest context, 3 of 7.
         (base, share(42.8), &["x → y 7/7 in 2 < a 4, b 3"]),
         (base, share(42.9), &[]),
-        // A longer chain with nine tenths of the total stands for the shorter one.
+        // A longer chain with nine tenths of the total replaces the shorter one.
         ("p;x;y 1\nq;x;y;z 5\nr;x;y;z 4", tolerance(10.0), &["x → y → z 9/9 in 2 < q 5, r 4"]),
         (
             "p;x;y 1\nq;x;y;z 5\nr;x;y;z 4",
@@ -77,8 +77,8 @@ fn drawn_stacks() {
 }
 
 #[test]
-fn a_longer_chain_too_light_to_show_still_counts() {
-    // x → y → z has 95 of 100: it is under the threshold, and x → y is not closed.
+fn a_longer_chain_too_light_to_show_still_hides_a_shorter_one() {
+    // x → y → z has 95 of 100: too light to be shown itself, but it makes x → y redundant.
     let picture = "p;x;y;z 50\nq;x;y;z 45\nr;x;y 5";
     let search = SequenceSearch { min_total: 100, tolerance: Fraction::percent(10.0), ..ALL };
     assert_eq!(drawn(&from_notation(picture), search), [""; 0]);
@@ -101,7 +101,7 @@ fn deep_recursion_is_no_problem() {
     assert_eq!((found[0].length, found[0].total, found[0].contexts), (depth, 10, depth as u64 + 2));
 }
 
-/// What the definition says, chain by chain.
+/// The definition, evaluated by brute force chain by chain.
 fn by_definition(
     stacks: &[(Vec<usize>, i64)],
     search: SequenceSearch,
@@ -173,7 +173,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_search_is_the_definition(
+    fn the_search_finds_what_the_definition_says(
         stacks in proptest::collection::vec(
             (proptest::collection::vec(0..3_usize, 0..12), prop_oneof![9 => 1..9_i64, 1 => -5..0_i64]),
             1..10,
@@ -192,7 +192,7 @@ proptest! {
         let picture: Vec<String> = stacks.iter().map(|(stack, value)| format!("{} {value}", text(stack))).collect();
         let profile = from_notation(&picture.join("\n"));
         let subject = Subject::new(&profile, &By::Function, &[0]);
-        // With leaps from the second step on, and without.
+        // With steps of several keys from the second key on, and without.
         let leaps = if leap { Leaps { least: 1, depth: 0 } } else { Leaps::USUAL };
         let sequences = sequences_with(&subject, search, leaps);
         let found: BTreeMap<String, (i64, i64, usize)> = sequences

@@ -1,30 +1,30 @@
-//! Trees of a profile that holds calls, not stacks: an approximation.
+//! Approximate trees for profiles that hold calls instead of stacks.
 //!
-//! Who called a function's caller when it called the function is not known. What a function costs is
-//! shared among its callers in proportion to what each is charged for it, as gprof does: where each
-//! function has one caller, that is the truth. Calls that close a cycle are left out, so that what is
-//! left has a first and a last.
+//! Such a profile does not say who called a function's caller at the time. A function's cost is
+//! therefore divided among its callers in proportion to what each is charged for it, as gprof does; this
+//! is exact if each function has one caller. Calls that close a cycle are left out, so that the
+//! remaining calls have an order.
 
 use crate::profile::Column;
 use crate::tree::calls::KeyCalls;
 use crate::tree::partition::Partition;
 use crate::tree::{CallTree, CallerTree, KeyId, Node, NodeId, Shape, whole};
 
-/// How the cost of every key is shared among its callers.
+/// How the cost of every key is divided among its callers.
 #[derive(Clone, Debug)]
 pub(super) struct Shares {
-    /// The callers of every key, and the callees: cycles are cut, and a key is not its own.
+    /// The callers and the callees of every key, without cycles and calls to itself.
     callers: Column<KeyId, Vec<Link>>,
     callees: Column<KeyId, Vec<Link>>,
-    /// For each series: what is charged to each edge, to no caller, and to all of these together.
+    /// For each series: the cost charged to each edge, the cost without a caller, and the sum of both.
     charged: Vec<Vec<f64>>,
     uncalled: Vec<Column<KeyId, f64>>,
     all: Vec<Column<KeyId, f64>>,
-    /// For each series, self and shares of callees: what is below a key in the whole tree.
+    /// For each series, self plus the divided cost of callees: the total of a key in the whole tree.
     below: Vec<Column<KeyId, f64>>,
 }
 
-/// An edge as one of its ends sees it.
+/// An edge as seen from one of its ends.
 #[derive(Clone, Copy, Debug)]
 struct Link {
     key: KeyId,
@@ -62,11 +62,11 @@ impl Shares {
         shares
     }
 
-    /// Says what everything weighs in one series. `order` has callers before their callees.
+    /// Computes the weights of one series. `order` has callers before their callees.
     fn weigh(&mut self, calls: &KeyCalls, series: usize, order: &[KeyId]) {
         let keys = self.callers.len();
         let charged: Vec<f64> = calls.edge_values[series].iter().map(|&value| value.max(0) as f64).collect();
-        // What callers are charged, those included whose calls close a cycle.
+        // The cost charged to callers, including callers whose calls close a cycle.
         let mut by_all = Column::<KeyId, f64>::filled(0.0, keys);
         for (&(caller, callee), charged) in calls.edges.iter().zip(&charged) {
             by_all[callee] += if caller == callee { 0.0 } else { *charged };
@@ -75,7 +75,8 @@ impl Shares {
         for (key, callers) in self.callers.enumerate() {
             let by_callers: f64 = callers.iter().map(|link| charged[link.edge]).sum();
             let total = calls.flat.total[series][key].max(0) as f64;
-            // Rounded values add up to their sum with a difference of one each at most.
+            // Each rounded value may be off by one, so the sum may differ from the exact one by one per
+            // edge.
             let rest = total - by_all[key];
             uncalled[key] = match by_callers > 0.0 {
                 true if rest <= callers.len() as f64 => 0.0,
@@ -97,15 +98,16 @@ impl Shares {
         self.below.push(below);
     }
 
-    /// What of a key's cost is charged to one of its edges, or to no caller.
+    /// The part of a key's cost that is charged to one of its edges, or to no caller.
     fn charge(&self, series: usize, key: KeyId, edge: Option<usize>) -> f64 {
         let charged = edge.map_or(self.uncalled[series][key], |edge| self.charged[series][edge]);
         self.below[series][key] * charged / self.all[series][key]
     }
 }
 
-/// Leaves out the calls that close a cycle: seen from the keys that nobody calls, then the heaviest,
-/// and down the heaviest calls, those that lead back. Returns the keys, callers before their callees.
+/// Leaves out the calls that close a cycle: those that lead back in a depth-first search that starts at
+/// keys without callers, then at the heaviest, and follows the heaviest calls first. Returns the keys
+/// with callers before their callees.
 fn break_cycles(calls: &KeyCalls, callees: &mut Column<KeyId, Vec<Link>>) -> Vec<KeyId> {
     let (total, charged) = (&calls.flat.total[0], &calls.edge_values[0]);
     let mut uncalled = total.clone();
@@ -126,7 +128,7 @@ fn break_cycles(calls: &KeyCalls, callees: &mut Column<KeyId, Vec<Link>>) -> Vec
             continue;
         }
         state[start] = State::Open;
-        // Keys being visited, each with the edge it goes on with.
+        // The keys being visited, each with the next edge to follow.
         let mut visits = vec![(start, 0)];
         while let Some((key, next)) = visits.pop() {
             let Some(&link) = callees[key].get(next) else {
@@ -157,7 +159,7 @@ enum State {
     Done,
 }
 
-/// The call tree top-down.
+/// Builds the call tree.
 pub(super) fn call_tree(calls: &KeyCalls, shape: &Shape<'_>) -> CallTree {
     let shares = calls.shares();
     let wholes = wholes(calls);
@@ -196,7 +198,7 @@ pub(super) fn call_tree(calls: &KeyCalls, shape: &Shape<'_>) -> CallTree {
     grown(&root, &grow, shape, NODES, PATH).into()
 }
 
-/// The tree of callers: functions by what they do themselves, and on each its callers.
+/// Builds the inverted tree: leaf functions at the top, their callers below them.
 pub(super) fn inverted_tree(calls: &KeyCalls, shape: &Shape<'_>) -> CallTree {
     let shares = calls.shares();
     let wholes = wholes(calls);
@@ -214,7 +216,7 @@ pub(super) fn inverted_tree(calls: &KeyCalls, shape: &Shape<'_>) -> CallTree {
     grown(&root, &grow, shape, NODES, PATH).into()
 }
 
-/// The callers of one key. The values of a node are all totals, then all selfs.
+/// Builds the caller tree of one key. The values of a node are all totals, then all selfs.
 pub(super) fn caller_tree(calls: &KeyCalls, key: KeyId, shape: &Shape<'_>) -> CallerTree {
     let shares = calls.shares();
     let series = calls.flat.total.len();
@@ -249,8 +251,8 @@ fn add_self(values: &[i64], series: usize, sign: i64) -> Vec<i64> {
 }
 
 impl Shares {
-    /// Shares values of a key among its callers, and says what is left for no caller. The values are
-    /// one per series, or all totals and then all selfs.
+    /// Divides the values of a key among its callers, and returns what remains without a caller. The
+    /// values are one per series, or all totals and then all selfs.
     fn split_callers(&self, key: KeyId, total: &[i64]) -> (Vec<(KeyId, Vec<i64>)>, Vec<i64>) {
         let callers = &self.callers[key];
         let mut rows: Vec<(KeyId, Vec<i64>)> = callers.iter().map(|link| (link.key, Vec::new())).collect();
@@ -273,21 +275,18 @@ fn wholes(calls: &KeyCalls) -> Vec<i64> {
     calls.flat.self_value.iter().map(|own| own.iter().sum()).collect()
 }
 
-/// `total` in proportion to `part` of `all`, rounded.
+/// `total` · `part` / `all`, rounded.
 fn part(total: i64, part: f64, all: f64) -> i64 {
     if all <= 0.0 {
         return 0;
     }
     let total_as_float = total as f64;
-    #[expect(
-        clippy::float_cmp,
-        reason = "where nothing is to be scaled, as in graphs that are trees, parts are exact"
-    )]
+    #[expect(clippy::float_cmp, reason = "exact where nothing has to be scaled, as in graphs that are trees")]
     let scaled = if total_as_float == all { part } else { total_as_float * part / all };
     (scaled.round() as i64).clamp(0, total.max(0))
 }
 
-/// Splits `total` in proportion to the weights, which add up to `all`; the parts add up to `total`.
+/// Splits `total` in proportion to the weights, whose sum is `all`; the parts add up exactly to `total`.
 fn split(total: i64, weights: &[f64], all: f64) -> Vec<i64> {
     let (mut sum, mut given) = (0.0, 0);
     let share = |weight: &f64| {
@@ -298,22 +297,21 @@ fn split(total: i64, weights: &[f64], all: f64) -> Vec<i64> {
     weights.iter().map(share).collect()
 }
 
-/// A node of a tree that grows.
+/// A node of a tree under construction.
 struct Grown {
     key: KeyId,
     total: Vec<i64>,
     ended: Vec<i64>,
 }
 
-/// More nodes than this are not built of the whole tree, nor of the callers of one function.
+/// The most nodes that are built for a whole tree, and for the callers of one function.
 const NODES: usize = 50_000;
 const CALLERS: usize = 100;
 
-/// Paths under this share of the whole are not followed, one part in so many.
+/// Paths lighter than 1 / `PATH` of the whole are not followed.
 const PATH: u64 = 100_000;
 
-/// Grows a tree as far as `shape` says, and not beyond `most` nodes: where there are more, lighter
-/// paths are left out.
+/// Builds a tree limited by `shape` and to `most` nodes; if that is too few, lighter paths are left out.
 fn grown(
     root: &Grown,
     grow: &dyn Fn(&Grown) -> Vec<Grown>,
@@ -323,7 +321,7 @@ fn grown(
 ) -> Partition {
     let whole: u64 = root.total.iter().map(|total| total.unsigned_abs()).max().unwrap_or(0);
     loop {
-        // With one part, only a path that carries everything is followed: it has no fork.
+        // At one part, only a path with the whole weight is followed, which has no forks.
         let (tree, is_full) = grown_to(root, grow, shape, most, (whole / parts).max(1));
         if !is_full || parts <= 1 {
             return tree;
@@ -332,7 +330,8 @@ fn grown(
     }
 }
 
-/// Grows a tree of the nodes that weigh at least `smallest`, and says whether it ended at `most` nodes.
+/// Builds a tree of the nodes that weigh at least `smallest`, and reports whether it stopped at `most`
+/// nodes.
 fn grown_to(
     root: &Grown,
     grow: &dyn Fn(&Grown) -> Vec<Grown>,
@@ -360,14 +359,14 @@ fn grown_to(
         children.retain(|child| weighs(child) && (shape.keep)(child.node()));
         tree.cut.push((all - children.len()) as u32);
         if is_full {
-            // What waits is not built either: it belongs to the cut of its parent.
+            // Nodes that are still waiting are not built either: they count as cut from their parent.
             for (parent, ..) in work {
                 tree.cut[parent] += 1;
             }
             return (tree, true);
         }
         children.sort_by(|a, b| (shape.order)(a.node(), b.node()));
-        // The last in is the first out.
+        // Pushed in reverse, since the last one pushed is popped first.
         work.extend(children.into_iter().rev().map(|child| (id, depth + 1, child)));
     }
     (tree, false)

@@ -1,4 +1,4 @@
-//! Splitting groups of paths by their next key, shared between the processors where they are large.
+//! Splitting groups of paths by their next key; large groups are split by several threads.
 
 use std::ops::Range;
 
@@ -8,15 +8,15 @@ use crate::tree::KeyId;
 use crate::tree::granularity::whole;
 use crate::tree::partition::{Node, NodeId, Paths};
 
-/// What is left of a path, and its value. All that splitting needs stands here, next to each other for the paths
-/// of a group: looking it up by number, in tables that are in no cache, took twice as long.
+/// The rest of a path, and its value. Paths of a group are adjacent and carry everything that splitting
+/// needs: looking it up by number, in tables that are in no cache, took twice as long.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PathTail {
-    /// The next frame, as a place in [`Paths::frames`].
+    /// The next frame, as an index into [`Paths::frames`].
     pub(super) next: u32,
-    /// How many keys are left.
+    /// How many keys remain.
     pub(super) left: u32,
-    /// What its values are found by.
+    /// The number by which its values are looked up.
     pub(super) number: u32,
     /// The value in the first series.
     pub(super) value: i64,
@@ -39,24 +39,25 @@ impl PathGroup {
     }
 }
 
-/// A group whose paths were counted by their next key.
+/// A group whose paths have been counted by their next key.
 pub(super) struct Split {
-    /// The groups to be, in the order in which their first paths stand. Where their paths stand is to follow.
+    /// The resulting groups, in the order of their first paths. The positions of their paths are set
+    /// later.
     pub(super) children: Vec<PathGroup>,
     is_left_out: Vec<bool>,
-    /// What each processor counted.
+    /// The counts of each thread.
     parts: Vec<CountedPart>,
 }
 
-/// Some of the paths of a group, counted by their next key.
+/// A slice of a group's paths, counted by their next key.
 struct CountedPart {
     paths: Range<usize>,
-    /// The number of the child of each path, or `NONE` where it ends.
+    /// The child number of each path, or `NONE` if it ends.
     child_of: Vec<u32>,
     children: Vec<Child>,
 }
 
-/// What some of the paths of a group know of a child of it.
+/// What one slice of a group's paths contributes to a child.
 struct Child {
     key: KeyId,
     /// Its number among all children of the group.
@@ -67,21 +68,21 @@ struct Child {
     ended: Vec<i64>,
 }
 
-/// Stands for no child.
+/// No child.
 const NONE: u32 = u32::MAX;
 
-/// Paths that are worth a thread: splitting so many takes several times as long as starting one.
+/// The fewest paths that are worth a thread: splitting them takes several times as long as starting one.
 const SHARED: usize = 25_000;
 
 impl Split {
-    /// Leaves out the children that `keep` does not want.
+    /// Removes the children that `keep` rejects.
     pub(super) fn leave_out(&mut self, keep: impl Fn(&PathGroup) -> bool) {
         for (child, left_out) in self.children.iter().zip(&mut self.is_left_out) {
             *left_out = *left_out || !keep(child);
         }
     }
 
-    /// How many children are not left out.
+    /// The number of remaining children.
     pub(super) fn kept(&self) -> usize {
         self.is_left_out.iter().filter(|&&left_out| !left_out).count()
     }
@@ -134,16 +135,16 @@ impl PathGroup {
 /// Splits groups.
 pub(super) struct PathSplitter<'p, P> {
     paths: &'p P,
-    /// The paths, those of a group next to each other.
+    /// The paths, with those of a group adjacent.
     order: Vec<PathTail>,
-    /// The paths of a group as they stood before it was split.
+    /// A copy of the paths of a group before it was split.
     before: Vec<PathTail>,
-    /// While paths are counted: the number of the child of each key.
+    /// Scratch space for counting: the child number of each key.
     child_of: Column<KeyId, u32>,
 }
 
 impl<'p, P: Paths> PathSplitter<'p, P> {
-    /// A splitter of all paths, which have so many different keys.
+    /// A splitter of all paths, with this number of distinct keys.
     pub(super) fn new(paths: &'p P, keys: usize) -> Self {
         let child_of = Column::filled(NONE, keys);
         PathSplitter { paths, order: paths.all(), before: Vec::new(), child_of }
@@ -158,7 +159,7 @@ impl<'p, P: Paths> PathSplitter<'p, P> {
         all.into_group(NodeId::new(0), 0)
     }
 
-    /// Counts the paths of a group, which is `node`, by their next key.
+    /// Counts the paths of a group, which belongs to `node`, by their next key.
     pub(super) fn count(&mut self, group: &PathGroup, node: NodeId) -> Split {
         let PathSplitter { paths, order, child_of, .. } = self;
         let order = &order[group.paths.clone()];
@@ -190,8 +191,8 @@ impl<'p, P: Paths> PathSplitter<'p, P> {
         Split { is_left_out: vec![false; children.len()], children, parts }
     }
 
-    /// Puts the paths of each child next to each other, in the order in which they stood in `group`, and returns
-    /// the children that are not left out.
+    /// Moves the paths of each child next to each other, keeping their order within `group`, and returns
+    /// the children that were not removed.
     pub(super) fn part(&mut self, group: &PathGroup, split: Split) -> Vec<PathGroup> {
         let PathSplitter { paths, order, before, .. } = self;
         let Split { mut children, is_left_out, parts } = split;
@@ -199,7 +200,7 @@ impl<'p, P: Paths> PathSplitter<'p, P> {
         let order = &mut order[group.paths.clone()];
         before.clear();
         before.extend_from_slice(order);
-        // Each processor has its own places among those of a child.
+        // Each thread has its own range among the paths of a child.
         let mut counts = vec![0; parts.len() * children.len()];
         for (part, counted) in parts.iter().enumerate() {
             for child in &counted.children {
@@ -223,7 +224,7 @@ impl<'p, P: Paths> PathSplitter<'p, P> {
         parallel::each(parts.into_iter().zip(places).collect(), |(counted, mut places)| {
             let number_of: Vec<usize> = counted.children.iter().map(|child| child.number).collect();
             for (path, &child) in before[counted.paths].iter().zip(&counted.child_of) {
-                // What ends here has no child, and what is left out has no place.
+                // Paths that end here have no child, and removed children have no range.
                 let place = number_of.get(child as usize).and_then(|&number| places[number].next());
                 if let Some(place) = place {
                     *place = path.rest(go_up);
@@ -236,7 +237,7 @@ impl<'p, P: Paths> PathSplitter<'p, P> {
     }
 }
 
-/// Counts some paths of a group by their next key.
+/// Counts a slice of a group's paths by their next key.
 fn count<P: Paths>(
     paths: &P,
     order: &[PathTail],
@@ -280,7 +281,7 @@ mod tests {
     use crate::profile::{Id, LabelSetId, LoadOptions, ProfileBuilder};
     use crate::tree::{By, KeyId, Shape, Subject, call_tree};
 
-    /// Enough stacks for groups to be shared between the processors.
+    /// Enough stacks for groups to be split by several threads.
     #[test]
     fn large_groups_are_split_like_small_ones() {
         let mut builder = ProfileBuilder::new("test", LoadOptions::default());

@@ -1,27 +1,27 @@
-//! The chains that are a given chain and one key more, at the front or at the back.
+//! The chains that extend a given chain by one key, at the front or at the back.
 
 use crate::profile::Column;
 use crate::tree::prefixes::{PrefixId, Prefixes};
 use crate::tree::sequences::Fraction;
 use crate::tree::{KeyId, whole};
 
-/// One of the chains that are a given chain and one key more.
+/// A chain that extends a given chain by one key.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Longer {
-    /// That key; the key of the whole profile where the chain starts the stack.
+    /// That key; the key of the whole profile if the chain starts the stack.
     pub(super) key: KeyId,
     pub(super) places: usize,
     pub(super) total: i64,
     pub(super) weight: i64,
-    /// Nodes before this one lie below a place that was counted.
+    /// Nodes before this one are descendants of an occurrence that was counted.
     pub(super) covered: PrefixId,
-    /// Where its next place is to be put.
+    /// The position for its next occurrence.
     pub(super) next: Option<usize>,
 }
 
 const NO_NUMBER: u32 = u32::MAX;
 
-/// The chains that are a given chain and one key more.
+/// The chains that extend a given chain by one key.
 pub(super) struct LongerChains {
     pub(super) found: Vec<Longer>,
     number_of: Column<KeyId, u32>,
@@ -38,8 +38,8 @@ impl LongerChains {
         }
     }
 
-    /// Counts a place of the chain with `key`, and returns the chain's number. The places of a chain
-    /// come in preorder: a place below another adds nothing to the total.
+    /// Counts an occurrence of the chain extended by `key`, and returns the number of that chain.
+    /// Occurrences come in preorder: one below another adds nothing to the total.
     #[inline]
     pub(super) fn count(&mut self, prefixes: &Prefixes, key: KeyId, place: PrefixId) -> u32 {
         let mut number = self.number_of[key];
@@ -59,7 +59,7 @@ impl LongerChains {
         number
     }
 
-    /// Whether one of them has all of `total` but the tolerance.
+    /// Whether one of them has the same `total` within the tolerance.
     pub(super) fn has_rival(&self, total: i64, tolerance: Fraction) -> bool {
         let is_rival =
             |longer: &Longer| longer.key != whole() && tolerance.rest().is_reached_by(longer.total, total);

@@ -1,4 +1,5 @@
-//! The search itself: chains are made longer at the front, and dropped where they have too little.
+//! The search itself: extends chains at the front, and drops those that are too light or have too few
+//! contexts.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
@@ -12,42 +13,42 @@ use crate::tree::sequences::longer::LongerChains;
 use crate::tree::sequences::{Leaps, Sequence, SequenceSearch};
 use crate::tree::{KeyId, Subject, whole};
 
-/// One place where a chain stands.
+/// One occurrence of a chain.
 #[derive(Clone, Copy, Debug, Default)]
 struct Member {
-    /// Where it ends.
+    /// The node where it ends.
     end: PrefixId,
-    /// The prefix in front of it.
+    /// The prefix before it.
     above: PrefixId,
 }
 
-/// A chain: where its places are among the members, in preorder.
+/// A chain: the range of its occurrences among the members, in preorder.
 struct OpenChain {
     start: usize,
     end: usize,
     length: usize,
     total: i64,
-    /// The leap to try first: 2^`leap` keys.
+    /// The step to try first: 2^`leap` keys.
     leap: u32,
 }
 
-/// The search at work: the chains to look at, and what was found.
+/// The state of the search: the chains still to examine, and the sequences found.
 pub(super) struct Miner<'s> {
     subject: &'s Subject<'s>,
     prefixes: &'s Prefixes,
     search: SequenceSearch,
     leaps: Leaps,
     ladder: Ladder<'s>,
-    /// Whether stacks are so deep that leaps are worth it, and values all of one sign, without which
-    /// they could not be told to be safe.
+    /// Whether to extend chains by many keys at once: only for deep stacks, and only if all values have
+    /// the same sign, since otherwise it could change the result.
     may_leap: bool,
-    /// The places of all chains in work, those of a chain next to each other.
+    /// The occurrences of all open chains, with those of a chain adjacent.
     members: Vec<Member>,
     work: Vec<OpenChain>,
-    /// The chains that are one key longer at the front, and at the back.
+    /// The extensions by one key, at the front and at the back.
     front: LongerChains,
     back: LongerChains,
-    /// The places of the chain that is looked at, each with the number of its longer chain.
+    /// The occurrences of the current chain, each with the number of its extension.
     split: Vec<(u32, Member)>,
     found: Vec<Sequence>,
 }
@@ -86,7 +87,7 @@ impl<'s> Miner<'s> {
         self.found
     }
 
-    /// Begins with the chains of one key that are heavy enough.
+    /// Starts with the single keys that are heavy enough.
     fn start(&mut self, weight: &Column<KeyId, i64>) {
         let prefixes = self.prefixes;
         for node in prefixes.parent.ids().skip(1) {
@@ -100,7 +101,8 @@ impl<'s> Miner<'s> {
         self.descend(0, 1, self.leaps.least);
     }
 
-    /// Looks at a chain: splits its places by the key in front, and keeps it if it is one to show.
+    /// Examines a chain: splits its occurrences by the preceding key, and keeps the chain if it should
+    /// be shown.
     fn visit(&mut self, chain: &OpenChain) {
         let prefixes = self.prefixes;
         self.front.clear();
@@ -122,8 +124,8 @@ impl<'s> Miner<'s> {
         }
     }
 
-    /// Makes work of the longer chains that are heavy enough and recur. Their places stand where
-    /// those of the chain stood.
+    /// Opens the extensions that are heavy enough and recur. Their occurrences take the place of the
+    /// chain's own.
     fn descend(&mut self, start: usize, length: usize, leap: u32) {
         let mut next = start;
         for longer in &mut self.front.found {
@@ -144,11 +146,11 @@ impl<'s> Miner<'s> {
         }
     }
 
-    /// Makes a chain longer by many keys at once, where deep recursion would take as many steps.
+    /// Extends a chain by many keys at once, where deep recursion would take as many steps.
     ///
-    /// If the chain made longer by `2ⁿ` keys keeps all of its total but the tolerance, then so does
-    /// each chain on the way compared to the one before, and none of them is one to show. What leaves
-    /// the way goes to work as it would have step by step.
+    /// If the chain extended by `2ⁿ` keys has the same total within the tolerance, then so has each
+    /// chain in between compared to the one before it, and none of them should be shown. Chains that
+    /// differ within the run are opened as they would be step by step.
     fn leap(&mut self, chain: &OpenChain) -> bool {
         let least = self.leaps.least;
         if !self.may_leap || !chain.length.is_multiple_of(1 << least) {
@@ -166,8 +168,8 @@ impl<'s> Miner<'s> {
         false
     }
 
-    /// The run of 2^`level` keys in front of the chain with the greatest total, and of these the one
-    /// with the most places: `f → f → f` rather than `main → f → f`, of which there is but one.
+    /// The run of 2^`level` keys before the chain with the greatest total, and among equal ones the one
+    /// with the most occurrences: `f → f → f` rather than `main → f → f`, which occurs only once.
     fn heaviest_run(&self, chain: &OpenChain, level: u32) -> Option<(u32, i64)> {
         let mut runs: HashMap<u32, Run> = HashMap::new();
         for member in &self.members[chain.start..chain.end] {
@@ -184,9 +186,9 @@ impl<'s> Miner<'s> {
         heaviest.map(|(name, run)| (name, run.total))
     }
 
-    /// Makes work of the chain that is longer by the run called `name`, and of all chains that differ
-    /// from it somewhere in the run. The rest of the places have the start of the stack in the run:
-    /// they hold nothing but chains on the way.
+    /// Opens the chain extended by the run called `name`, and all chains that differ from it within the
+    /// run. The other occurrences reach the start of the stack within the run, so they contain only
+    /// chains in between.
     fn leave_the_way(&mut self, chain: &OpenChain, level: u32, name: u32) {
         let (prefixes, search) = (self.prefixes, self.search);
         let members = self.members[chain.start..chain.end].to_vec();
@@ -196,7 +198,7 @@ impl<'s> Miner<'s> {
         };
         let way = members.iter().find(|member| on_the_way(member).is_some()).map(|member| member.above);
         let stay: Vec<Member> = members.iter().filter_map(on_the_way).collect();
-        // By how many keys they share with the way, and the first that differs.
+        // Sorted by the number of keys shared with the run, and the first key that differs.
         let mut leave: BTreeMap<(usize, KeyId), Vec<Member>> = BTreeMap::new();
         for member in members.iter().filter(|member| on_the_way(member).is_none()) {
             let Some(way) = way else { continue };
@@ -216,14 +218,14 @@ impl<'s> Miner<'s> {
             if is_heavy && members.len() >= search.contexts && length <= search.max_length {
                 let end = start + members.len();
                 self.members[start..end].copy_from_slice(&members);
-                // Without negative values the total is the weight.
+                // Without negative values, the total is the weight.
                 self.work.push(OpenChain { start, end, length, total: weight, leap });
                 start = end;
             }
         }
     }
 
-    /// The value of the stacks through any of these places.
+    /// The value of the stacks through any of these occurrences.
     fn weight_of(&self, members: &[Member]) -> i64 {
         let mut covered = PrefixId::default();
         let mut weight = 0;
@@ -236,8 +238,7 @@ impl<'s> Miner<'s> {
         weight
     }
 
-    /// The tests in the order of what they cost. That the chain recurs often enough was seen before
-    /// it came to work.
+    /// The tests, cheapest first. That the chain recurs often enough was checked before it was opened.
     fn is_one_to_show(&mut self, chain: &OpenChain, nested: bool) -> bool {
         chain.length >= self.search.min_length.max(2)
             && chain.total.unsigned_abs() >= self.search.min_total
@@ -246,8 +247,8 @@ impl<'s> Miner<'s> {
             && !self.has_rival_at_end(chain, nested)
     }
 
-    /// Whether enough of the total lies outside the heaviest contexts. With `nested` places, a stack
-    /// in one of these may have another place outside.
+    /// Whether enough of the total lies outside the heaviest contexts. If occurrences are nested, a
+    /// stack in one of these contexts may also have an occurrence outside.
     fn is_spread(&self, chain: &OpenChain, nested: bool) -> bool {
         let prefixes = self.prefixes;
         let heaviest = self.search.contexts - 1;
@@ -269,14 +270,14 @@ impl<'s> Miner<'s> {
         self.search.context_share.is_reached_by(total, chain.total)
     }
 
-    /// Heavier places first; among equal ones those with the shorter prefix, then by its names.
+    /// Heaviest first; among equal ones by the length of the prefix, then by its names.
     fn by_weight(&self, a: PrefixId, b: PrefixId) -> Ordering {
         let prefixes = self.prefixes;
         let weight = |place: PrefixId| (Reverse(prefixes.total[place].unsigned_abs()), prefixes.depth[place]);
         weight(a).cmp(&weight(b)).then_with(|| self.by_names(a, b))
     }
 
-    /// The order of two prefixes of the same length: by their first names that differ.
+    /// The order of two prefixes of equal length: by the first names that differ.
     fn by_names(&self, mut a: PrefixId, mut b: PrefixId) -> Ordering {
         let prefixes = self.prefixes;
         let mut order = Ordering::Equal;
@@ -288,14 +289,15 @@ impl<'s> Miner<'s> {
         order
     }
 
-    /// Whether a chain with one key more at the end has nearly the same total.
+    /// Whether a chain with one more key at the end has nearly the same total.
     fn has_rival_at_end(&mut self, chain: &OpenChain, nested: bool) -> bool {
         let prefixes = self.prefixes;
         self.back.clear();
         let places = self.members[chain.start..chain.end].iter().map(|member| member.end);
         let callees = places.flat_map(|place| prefixes.children(place));
         if nested {
-            // Below nested places callees do not come in preorder, by which they are counted once.
+            // Below nested occurrences, callees do not come in preorder, which counting them once relies
+            // on.
             let mut callees: Vec<PrefixId> = callees.collect();
             callees.sort_unstable();
             for callee in callees {
@@ -309,7 +311,7 @@ impl<'s> Miner<'s> {
         self.back.has_rival(chain.total, self.search.tolerance)
     }
 
-    /// The chain as a sequence.
+    /// Converts the chain to a sequence.
     fn sequence(&self, chain: &OpenChain) -> Sequence {
         let members = &self.members[chain.start..chain.end];
         let mut callers: Vec<(KeyId, i64)> =
@@ -329,11 +331,11 @@ impl<'s> Miner<'s> {
     }
 }
 
-/// A run of keys in front of a chain.
+/// A run of keys before a chain.
 #[derive(Default)]
 struct Run {
     places: usize,
     total: i64,
-    /// Nodes before this one lie below a place that was counted.
+    /// Nodes before this one are descendants of an occurrence that was counted.
     covered: PrefixId,
 }

@@ -99,8 +99,8 @@ fn views_mark_artefacts_and_say_whose_self_it_is() {
         let expected = row["name"].as_str().unwrap().starts_with("runtime.asyncPreempt");
         assert_eq!(row["artefact"].as_bool().unwrap_or(false), expected, "{row}");
     }
-    let words = "artefact of the profiler: runtime.asyncPreempt2 4 (20.0%), runtime.asyncPreempt 2 (10.0%) \
-                 belongs to the callers; --fold moves it there";
+    let words = "profiler artefact: runtime.asyncPreempt2 4 (20.0%), runtime.asyncPreempt 2 (10.0%); \
+                 this cost belongs to the callers, and --fold moves it there";
     for view in [
         &["top"][..],
         &["tree"],

@@ -311,7 +311,7 @@ fn focus_lists_the_heaviest_matches() {
         words.map(str::to_string).collect()
     };
     let text = stdout(&run(&folder, &["focus", "leaf_[0-9]", "many.folded"]));
-    let list = text.split("EACH BY ITSELF").nth(1).unwrap();
+    let list = text.split("MATCHING FUNCTIONS").nth(1).unwrap();
     assert_eq!(names(list), ["leaf_9", "leaf_8", "leaf_7", "leaf_6", "leaf_5"], "{text}");
     assert!(list.contains("… 4 more functions"), "{text}");
     let six = stdout(&run(&folder, &["focus", "leaf_[1-6]", "many.folded"]));

@@ -26,7 +26,11 @@ pub(super) fn path(
     }
     match readable(&hot.header, unit, &titles, &cells) {
         Ok((titles, cells)) => {
-            writeln!(out, "{}\n", escape("heaviest path: each row keeps at least half of the row above"))?;
+            writeln!(
+                out,
+                "{}\n",
+                escape("heaviest path: each row has at least half the total of the row above")
+            )?;
             write_table(&titles, &cells, out)?;
             writeln!(out, "\nrepeated sequences\n")?;
             Ok(Ok(()))

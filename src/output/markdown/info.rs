@@ -30,7 +30,8 @@ fn inputs(info: &Info, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn metrics(info: &Info, out: &mut dyn Write) -> io::Result<()> {
-    let titles = ["metric", "unit", "total", "rows", "default", "a wide block"].map(String::from);
+    let titles =
+        ["metric", "unit", "total", "rows", "default", "a wide block (flame graph)"].map(String::from);
     let mut rows = Vec::new();
     for metric in &info.metrics {
         let total = total_of_metric(metric);

@@ -57,7 +57,7 @@ pub(in crate::output) fn overlap_note(focus: &Focus) -> Option<String> {
             "rows do not add up, because the cost of a recursive call is also part of the call around it"
         }
         StackInfo::Calls => {
-            "rows do not add up, because the profile's costs of calls do not match its totals"
+            "rows do not add up, because the call costs in the profile do not match its totals"
         }
     };
     (!sums.is_empty()).then(|| format!("{why}: {}", sums.join(", ")))
@@ -184,7 +184,7 @@ impl FocusText<'_> {
             several => {
                 let count = unit::group_thousands(several.len() as i128);
                 let (_, noun) = focus.header.about.noun;
-                format!("{count} {noun} that match {}, as one", clean(&focus.name))
+                format!("{count} {noun} matching {}, combined", clean(&focus.name))
             }
         };
         // A name such as `pay app.mjs:52:19` shows the file already.
@@ -231,7 +231,7 @@ impl FocusText<'_> {
             ]
         };
         let (one, several) = self.focus.header.about.noun;
-        let title = format!("THE {}, EACH BY ITSELF", several.to_uppercase());
+        let title = format!("MATCHING {}", several.to_uppercase());
         let titles = ["TOTAL", "%ALL", "SELF"];
         let numbers: Vec<Vec<String>> = matches[..shown].iter().map(row).collect();
         let layout = Layout::new(&titles, &Grid::new(&titles, &numbers), &[], self.style);

@@ -72,7 +72,7 @@ fn idle_note(header: &Header) -> Option<String> {
     let idle = header.about.idle_percent?;
     let is_told = header.about.filters.iter().any(|filter| filter.contains("@idle"));
     (!is_told).then(|| {
-        format!("{idle}% of {} is idle: --hide-stacks @idle leaves it out", clean(&header.metric.name))
+        format!("{idle}% of {} is idle; --hide-stacks @idle excludes it", clean(&header.metric.name))
     })
 }
 

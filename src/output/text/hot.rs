@@ -44,7 +44,7 @@ impl HotText<'_> {
             return vec![TextLine::new("no heaviest path: no sample has a stack", Emphasis::Faint)];
         }
         let mut lines = vec![TextLine::new(
-            "heaviest path: each row keeps at least half of the row above",
+            "heaviest path: each row has at least half the total of the row above",
             Emphasis::Bold,
         )];
         let title = format!("FUNCTION{}CALLEES", self.style.glyphs.calls);
@@ -114,9 +114,9 @@ impl HotText<'_> {
         let text = match &self.hot.next {
             Some(next) => {
                 let (name, value) = (self.names.get(&next.name), self.scale.format(next.total));
-                format!("ends here: its heaviest callee, {name}, has {value}, under half")
+                format!("the path ends here: the heaviest callee, {name}, has only {value}, less than half")
             }
-            None => "ends here: it calls nothing".to_string(),
+            None => "the path ends here: the last function calls nothing".to_string(),
         };
         TextLine::new(text, Emphasis::Faint)
     }
@@ -194,18 +194,16 @@ impl HotText<'_> {
     fn sequences_title(&self) -> String {
         let shown = self.hot.sequences.len();
         let count = unit::group_thousands((shown as u64 + self.hot.header.elided_rows).into());
-        let compares = self.hot.header.base.is_some();
+        let rank = if self.hot.header.base.is_some() { "most changed" } else { "heaviest" };
         let which = match (shown, self.hot.header.elided_rows) {
-            (shown, 1..) if shown > 0 && compares => {
-                format!(" the {} that changed the most,", unit::group_thousands(shown as i128))
+            (0, _) => {
+                return format!("repeated sequences: none with a share of at least {}%", self.hot.min_share);
             }
-            (0, _) => return format!("repeated sequences: none with {}% or more", self.hot.min_share),
-            (_, 0) => String::new(),
-            (1, _) => " the heaviest,".to_string(),
-            (shown, _) => format!(" the {} heaviest,", unit::group_thousands(shown as i128)),
+            (_, 0) => count,
+            (1, _) => format!("the {rank} of {count}"),
+            (shown, _) => format!("the {} {rank} of {count}", unit::group_thousands(shown as i128)),
         };
-        let who = if compares { "with who calls them" } else { "with who calls their first function" };
-        format!("repeated sequences: {count},{which} {who}")
+        format!("repeated sequences: {which}, with callers of the first function")
     }
 
     fn sequence_numbers(&self, sequence: &HotSequence) -> Vec<String> {

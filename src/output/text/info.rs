@@ -13,9 +13,13 @@ pub(super) fn lines(info: &Info, style: &Style) -> Vec<TextLine> {
     let mut facts = vec![input(info, style)];
     facts.extend(recorded(info).map(|text| ("recorded", text)));
     facts.push(match info.calls {
-        Some(calls) => {
-            ("calls", format!("{} from function to function; no stacks", unit::group_thousands(calls.into())))
-        }
+        Some(calls) => (
+            "calls",
+            format!(
+                "{} distinct calls between functions; the profile has no stacks",
+                unit::group_thousands(calls.into())
+            ),
+        ),
         None => ("stacks", stacks(info)),
     });
     facts.push(("functions", functions(info)));
@@ -40,6 +44,12 @@ pub(super) fn lines(info: &Info, style: &Style) -> Vec<TextLine> {
     let room = style.width.map_or(usize::MAX, |columns| columns.saturating_sub(width + 2).max(LEAST_FACT));
     for (title, text) in facts {
         let mut title = if title.is_empty() { &*name } else { title };
+        // A long name whose facts do not fit after it has a line of its own.
+        let overhang = display_width(title).saturating_sub(width);
+        if overhang > 0 && overhang + display_width(&text) > room {
+            lines.push(TextLine::new(title, Emphasis::None));
+            title = "";
+        }
         for line in wrap(&text, room) {
             let line = format!("{}  {line}", super::table::pad(title, width));
             lines.push(TextLine::new(line, Emphasis::None));
@@ -62,8 +72,8 @@ const MOST_NAME: usize = 24;
 fn input(info: &Info, style: &Style) -> (&'static str, String) {
     let mut text = info.format.clone();
     match info.confidence {
-        "maybe" => text.push_str(" (a guess: nothing speaks against it; --input-format names another)"),
-        "given" => text.push_str(" (as --input-format says)"),
+        "maybe" => text.push_str(" (guessed from the content; --input-format overrides)"),
+        "given" => text.push_str(" (set by --input-format)"),
         _ => {}
     }
     for encoding in &info.about.encoding {
@@ -82,16 +92,15 @@ fn recorded(info: &Info) -> Option<String> {
     parts.extend(info.time_ns.map(unit::timestamp_seconds));
     parts.extend(info.duration_ns.map(|duration| format!("for {}", unit::duration(duration))));
     parts.extend(info.busy.map(|busy| format!("{busy:.2} CPUs busy")));
-    parts.extend(
-        info.idle.map(|idle| format!("{:.0}% idle (--hide-stacks @idle leaves it out)", idle * 100.0)),
-    );
+    parts
+        .extend(info.idle.map(|idle| format!("{:.0}% idle (--hide-stacks @idle excludes it)", idle * 100.0)));
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 fn stacks(info: &Info) -> String {
     let mut text = format!("{} distinct", unit::group_thousands(info.stacks.into()));
     if info.stacks > 0 {
-        text.push_str(&format!(", depth {} (median) to {}", info.depth.median, info.depth.max));
+        text.push_str(&format!(", median depth {}, maximum {}", info.depth.median, info.depth.max));
     }
     if info.about.no_stack != 0 {
         let metric = &info.metrics[info.about.shown_metric];
@@ -108,18 +117,20 @@ fn functions(info: &Info) -> String {
     }
     match info.about.unnamed {
         0 => text.push_str(", all named"),
-        unnamed => text
-            .push_str(&format!(", {} stand for code without names", unit::group_thousands(unnamed.into()))),
+        unnamed => text.push_str(&format!(
+            ", {} of them placeholders for code without names",
+            unit::group_thousands(unnamed.into())
+        )),
     }
     let metric = &info.metrics[info.about.shown_metric];
     if let (Some(whole @ 1..), (own, total @ 1..)) = (metric.total, info.about.unresolved) {
         let percent = |value: i64| format!("{:.1}%", 100.0 * value as f64 / whole as f64);
         let [own, total] = [own, total].map(percent);
-        let all = if own == total { own } else { format!("{own}, with what it calls {total},") };
+        let all = if own == total { own } else { format!("{own}, or {total} including callees,") };
         text.push_str(&format!(" ({all} of {})", clean(&metric.name)));
     }
     if info.about.inlined {
-        text.push_str(", inlined frames known");
+        text.push_str(", with inlined frames");
     }
     text
 }
@@ -153,7 +164,7 @@ fn metrics(info: &Info, style: &Style) -> Vec<TextLine> {
     if companions {
         titles.push("COMPANION");
     }
-    titles.push("A WIDE BLOCK");
+    titles.push("A WIDE BLOCK (FLAME GRAPH)");
     let mut rows: Vec<(Vec<String>, &str)> = Vec::new();
     for metric in &info.metrics {
         let mark = if metric.default { format!(" {}", style.glyphs.default) } else { String::new() };
@@ -172,21 +183,21 @@ fn metrics(info: &Info, style: &Style) -> Vec<TextLine> {
     lines
 }
 
-/// `cpu: a sample every 10ms (100 Hz). CPU time, sampled at a fixed rate. Read it to …`
+/// `cpu: CPU time, sampled at a fixed rate. Read it to … One sample per 10ms of cpu (100 Hz). …`
 fn guidance(info: &Info, style: &Style) -> Vec<TextLine> {
     let Some(metric) = info.metrics.get(info.about.shown_metric) else { return Vec::new() };
     let mut sentences = Vec::new();
+    if let Some(kind) = kind::of_metric(&metric.name) {
+        sentences.extend([kind.measures.to_string(), kind.when.to_string()]);
+    }
     if let Some((name, unit, value)) = &info.about.period {
         let parsed = Unit::parse(unit);
         let amount = unit::human_short(*value, &parsed, 1);
         let nanoseconds = parsed.factor_to(&Unit::parse("ns")).map(|factor| value.saturating_mul(factor));
         let rate = nanoseconds.and_then(unit::rate).map(|rate| format!(" ({rate})")).unwrap_or_default();
-        sentences.push(format!("a sample every {amount}{rate} of {}.", clean(name)));
+        sentences.push(format!("One sample per {amount} of {}{rate}.", clean(name)));
     }
-    if let Some(kind) = kind::of_metric(&metric.name) {
-        sentences.extend([kind.measures.to_string(), kind.when.to_string()]);
-    }
-    sentences.push(format!("{} is what commands show by default.", style.glyphs.default));
+    sentences.push(format!("{} marks the default metric.", style.glyphs.default));
     let text = format!("{}: {}", clean(&metric.name), sentences.join(" "));
     wrap(&text, style.layout_width()).into_iter().map(|line| TextLine::new(line, Emphasis::Faint)).collect()
 }

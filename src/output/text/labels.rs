@@ -13,7 +13,7 @@ use crate::unit::{self, IncompatibleUnits, Unit};
 pub(super) fn lines(labels: &Labels, style: &Style) -> Result<Vec<TextLine>, IncompatibleUnits> {
     let mut lines = header::lines(&labels.header, style)?;
     if labels.keys.is_empty() {
-        lines.push(TextLine::new("no sample carries a label", Emphasis::Faint));
+        lines.push(TextLine::new("no sample has a label", Emphasis::Faint));
         return Ok(lines);
     }
     let header = &labels.header;

@@ -79,21 +79,20 @@ impl Layout {
         grid.of(&self.keeps)
     }
 
-    /// The cells of a row, or its titles, without those that there is no room for.
+    /// The cells of a row, or its titles, without those of columns that do not fit.
     pub(super) fn keep<T>(&self, cells: Vec<T>) -> Vec<T> {
         cells.into_iter().zip(&self.keeps).filter(|(_, keeps)| **keeps).map(|(cell, _)| cell).collect()
     }
 
-    /// Says what there is no room for.
+    /// The note that lists the columns that do not fit.
     pub(super) fn note(&self) -> Option<TextLine> {
         note(&self.left_out, self.wanted)
     }
 }
 
-/// `no room for OLD, Δ%: they need 93 columns`
+/// `too narrow to show OLD, Δ%: 93 columns needed`
 pub(super) fn note(left_out: &[String], wanted: usize) -> Option<TextLine> {
-    let they = if left_out.len() == 1 { "it needs" } else { "they need" };
-    let text = format!("no room for {}: {they} {wanted} columns", left_out.join(", "));
+    let text = format!("too narrow to show {}: {wanted} columns needed", left_out.join(", "));
     (!left_out.is_empty()).then(|| TextLine::new(text, Emphasis::Faint))
 }
 
@@ -134,10 +133,10 @@ mod tests {
         let all = both.join(" ");
         for (width, want, note) in [
             (98, all.as_str(), ""),
-            (97, "SELF Δ Δ% TOTAL Δ Δ%", "no room for OLD: it needs 98 columns"),
-            (77, "SELF Δ TOTAL Δ", "no room for OLD, Δ%: they need 98 columns"),
-            (57, "SELF Δ TOTAL", "no room for OLD, Δ%, Δ: they need 98 columns"),
-            (10, "SELF", "no room for OLD, Δ%, Δ, TOTAL, Δ: they need 98 columns"),
+            (97, "SELF Δ Δ% TOTAL Δ Δ%", "too narrow to show OLD: 98 columns needed"),
+            (77, "SELF Δ TOTAL Δ", "too narrow to show OLD, Δ%: 98 columns needed"),
+            (57, "SELF Δ TOTAL", "too narrow to show OLD, Δ%, Δ: 98 columns needed"),
+            (10, "SELF", "too narrow to show OLD, Δ%, Δ, TOTAL, Δ: 98 columns needed"),
         ] {
             assert_eq!(kept(&both, &[], width), (want.to_string(), note.to_string()), "{width}");
         }

@@ -204,7 +204,7 @@ fn artefact_note(header: &Header, style: &Style) -> Option<TextLine> {
     Some(TextLine::new(style.glyphs.plain(&text), table::Emphasis::Faint))
 }
 
-/// `artefact of the profiler: runtime.asyncPreempt 80ms (1.1%) belongs to the callers; --fold moves it there`
+/// `profiler artefact: runtime.asyncPreempt 80ms (1.1%); this cost belongs to the callers, and --fold moves it there`
 pub(super) fn artefact_words(header: &Header, style: &Style) -> Option<String> {
     // The heaviest comes first. A unit of another kind is refused by the report itself.
     let scale = header::scale(&header.metric, header.artefacts.first()?.self_value, style).ok()?;
@@ -213,7 +213,7 @@ pub(super) fn artefact_words(header: &Header, style: &Style) -> Option<String> {
         format!("{} {value} ({share})", clean(&artefact.name))
     };
     let parts = header.artefacts.iter().map(part).collect::<Vec<String>>().join(", ");
-    Some(format!("artefact of the profiler: {parts} belongs to the callers; --fold moves it there"))
+    Some(format!("profiler artefact: {parts}; this cost belongs to the callers, and --fold moves it there"))
 }
 
 /// Writes a report as text. Fails where the unit asked for is none of the metric's kind.

@@ -37,7 +37,7 @@ pub(super) fn lines(top: &Top, counts: &str, style: &Style) -> Result<Vec<TextLi
     lines.extend(layout.note());
     let metric = &top.header.metric.name;
     lines.push(TextLine::new(
-        format!("SELF and TOTAL are {metric} for each of the {counts} beside"),
+        format!("SELF and TOTAL are the average {metric} per event; EVENTS counts {counts}"),
         Emphasis::Faint,
     ));
     Ok(lines)

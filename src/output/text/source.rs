@@ -72,11 +72,13 @@ fn fitted(name: &str, rest: &str, style: &Style) -> String {
 fn where_from(function: &SourceFunction) -> Vec<TextLine> {
     let missing = |text: String| vec![TextLine::new(text, Emphasis::Faint)];
     match (&function.file, &function.origin) {
-        (None, _) => missing("the profile names no source file".to_string()),
+        (None, _) => missing("the profile does not name the source file".to_string()),
         (Some(_), Origin::Found(path)) => missing(clean(path).into_owned()),
         (Some(file), Origin::Missing(places)) => {
-            let mut lines =
-                missing(format!("{}: not found; --source-path DIR says where sources are", clean(file)));
+            let mut lines = missing(format!(
+                "{}: file not found; use --source-path DIR to say where the sources are",
+                clean(file)
+            ));
             lines.extend(
                 places.iter().map(|p| TextLine::new(format!("  looked for {}", clean(p)), Emphasis::Faint)),
             );

@@ -29,7 +29,7 @@ pub(super) fn lines(top: &Top, style: &Style) -> Result<Vec<TextLine>, Incompati
         lines.push(TextLine::new(note, Emphasis::Faint));
     }
     if table.per_call.is_some() && top.header.about.columns.is_empty() {
-        lines.push(TextLine::new("PER CALL: total of one call, on average", Emphasis::Faint));
+        lines.push(TextLine::new("PER CALL: average total of one call", Emphasis::Faint));
     }
     let note = header::highlight_note(&top.header, &table.metrics[0].scale, style);
     lines.extend(note.map(|note| TextLine::new(note, Emphasis::Faint)));

@@ -14,7 +14,7 @@ pub(super) fn lines(types: &Types, style: &Style) -> Vec<TextLine> {
         None => of_all(types, style),
     };
     lines.push(TextLine::new(
-        "prof types NAME says when to use one and what a wide block of it means",
+        "prof types NAME explains when to use a type, and what a wide block in its flame graph means",
         Emphasis::Faint,
     ));
     lines
@@ -26,7 +26,7 @@ fn of_one_language(types: &Types, style: &Style) -> Vec<TextLine> {
     let widths: Vec<&str> =
         types.types.iter().map(|row| row.width.trim_start_matches("a wide block ")).collect();
     let rows = types.types.iter().map(row).zip(widths).collect();
-    TextTable::explained(&["TYPE", "UNIT", "A WIDE BLOCK"], rows, style.width).lines()
+    TextTable::explained(&["TYPE", "UNIT", "A WIDE BLOCK (FLAME GRAPH)"], rows, style.width).lines()
 }
 
 /// A column a language; where these do not fit, the languages are listed.
@@ -59,7 +59,7 @@ fn of_all(types: &Types, style: &Style) -> Vec<TextLine> {
     let mut columns = TextTable::new(["TYPE", "UNIT", "RECORDED FOR"]).first_left();
     for row in &types.types {
         let all = row.languages.len() == languages.len();
-        let recorded = if all { "all of them".to_string() } else { row.languages.join(", ") };
+        let recorded = if all { "all".to_string() } else { row.languages.join(", ") };
         columns.row(vec![row.name.to_string(), row.unit.to_string()], recorded, Emphasis::None);
     }
     columns.lines()

@@ -38,9 +38,9 @@ impl TreeText<'_> {
         let mut lines = self.lay_out(&titles, drawn, called_by, Anchor::First);
         if self.tree.min_share > 0.0 {
             let mut note =
-                format!("callers with at least {}% of the function they lead to", self.tree.min_share);
+                format!("showing callers with at least {}% of the function at the top", self.tree.min_share);
             if self.tree.header.base.is_none() && self.further.is_empty() && !self.is_per_event() {
-                note.push_str(&format!("{}%TOP: of that function", self.style.glyphs.dot));
+                note.push_str(&format!("{}%TOP: share of it", self.style.glyphs.dot));
             }
             lines.push(TextLine::new(note, Emphasis::Faint));
         }

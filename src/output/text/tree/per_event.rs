@@ -46,7 +46,7 @@ impl TreeText<'_> {
     pub(super) fn note_per_event(&self) -> Option<TextLine> {
         let counts = self.tree.header.about.per_event.as_ref()?;
         let metric = &self.tree.header.metric.name;
-        let text = format!("SELF and TOTAL are {metric} for each of the {counts} beside");
+        let text = format!("SELF and TOTAL are the average {metric} per event; EVENTS counts {counts}");
         Some(TextLine::new(text, Emphasis::Faint))
     }
 }

@@ -53,10 +53,10 @@ impl TreeText<'_> {
             return None;
         }
         let note = match self.groups.len() - 1 {
-            0 => "no row is heavy enough".to_string(),
+            0 => "no row is heavy enough to show".to_string(),
             rows => {
                 let share = unit::share(self.lightest as i64, header.total);
-                format!("the {} heaviest rows, each at least {share}", unit::group_thousands(rows as i128))
+                format!("showing the {} heaviest rows, down to {share}", unit::group_thousands(rows as i128))
             }
         };
         Some(TextLine::new(note, Emphasis::Faint))

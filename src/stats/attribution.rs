@@ -1,8 +1,9 @@
-//! Where a change began: callers that only pass it on are told from its origin, and code that only moved from code that
-//! grew.
+//! Finds where a change began: separates callers that only pass a change on from its origin, and code
+//! that only moved from code that grew.
 //!
-//! When `main.fnv` becomes slower, so do `main.stageHash`, `main.run` and `main.main` above it. One of the four rows is
-//! news. And after `parse` was renamed to `decode`, the "new" function `decode` did not make anything slower.
+//! When `main.fnv` becomes slower, so do its callers `main.stageHash`, `main.run` and `main.main`, but
+//! only one of the four rows is news. And after `parse` was renamed to `decode`, the "new" function
+//! `decode` did not make anything slower.
 
 use super::compare::{Comparison, Gone, Hypothesis};
 use super::dispersion::RunCounts;
@@ -10,14 +11,16 @@ use super::distributions::t_upper_quantile;
 use super::model::Model;
 use super::{CountKind, Normalization, Verdict};
 
-/// A rest that could be chance this easily is no change of its own.
+/// A remainder whose p-value is above this is not a change of its own.
 const CHANCE: f64 = 0.05;
-/// The part of a function's samples that a caller must cover to be the place the function is called from.
+/// The fraction of a function's samples that a caller must cover to count as the place the function is
+/// called from.
 const COVERS: f64 = 0.9;
-/// How many functions that are gone are looked at, the ones nearest in size: a rebuilt program can lose thousands.
+/// How many removed functions are examined, those nearest in size first: a rebuilt program can lose
+/// thousands.
 const CANDIDATES: usize = 20;
 
-/// Which side of the comparison.
+/// A side of the comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
     /// Before the change.
@@ -26,67 +29,72 @@ pub enum Side {
     New,
 }
 
-/// Which stacks through a function are left out of a count.
+/// Which stacks through a function to leave out of a count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Cut<'a> {
-    /// Those in which one of these functions lies nearer to the leaf than the outermost occurrence of the function.
+    /// Leave out stacks on which one of these functions is nearer to the leaf than the function's
+    /// outermost occurrence.
     pub through: &'a [usize],
-    /// Those whose leaf is the function itself.
+    /// Leave out stacks whose leaf is the function itself.
     pub ending: bool,
 }
 
-/// A function above another one.
+/// A caller of a function, direct or not.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Caller {
     /// The caller.
     pub function: usize,
-    /// How much of the other function's count it covers.
+    /// How much of the function's count it covers.
     pub count: f64,
 }
 
-/// The stacks behind the counts, as far as they are asked for. Functions are numbered, and counts measured, as in the
-/// [`SampleCounts`](super::SampleCounts) that were compared.
+/// The stacks that the counts were made from. Functions have the same numbers, and counts the same unit,
+/// as in the [`SampleCounts`](super::SampleCounts) that were compared.
 pub trait StackCounts {
-    /// The count of `function` in every profile, old ones first, less what is `cut`.
+    /// The count of `function` in every profile, old ones first, without the stacks that `cut` leaves
+    /// out.
     fn counts(&self, function: usize, measure: CountKind, cut: Cut<'_>) -> Vec<f64>;
 
-    /// The other functions above `function` in the stacks of `side` that count for it, with their counts summed over
-    /// the profiles, each once a stack, the nearest first.
+    /// The other functions above `function` in the stacks of `side` that count for it, nearest first,
+    /// with their counts summed over the profiles. Each counts once per stack.
     fn callers(&self, function: usize, measure: CountKind, side: Side) -> Vec<Caller>;
 
-    /// Which of some functions with equal counts is nearest to the leaf.
+    /// Which of these functions, which have equal counts, is nearest to the leaf.
     fn leafmost(&self, functions: &[usize]) -> usize;
 }
 
-/// Why a row with a change is not its origin.
+/// Why a row that changed is not the origin of the change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
-    /// The change is that of another row (its index), of a callee or of the function's own code; the largest if several.
+    /// The change comes from another row (its index): that of a callee or of the function's own code;
+    /// the largest if there are several.
     Inherits {
         /// The index among the hypotheses.
         row: usize,
     },
-    /// The samples were there before, under another name.
+    /// The samples existed before, under another name.
     Moved {
-        /// The nearest caller of nearly all samples, if there is one: it hardly grew.
+        /// The nearest caller of nearly all samples, which hardly grew, if there is one.
         caller: Option<usize>,
-        /// The function that is gone, if one of the same size under the same caller is.
+        /// The removed function of the same size under the same caller, if there is one.
         from: Option<usize>,
     },
 }
 
-/// Names every row by its leaf-most function, then turns the verdict of totals that pass a change on into
-/// [`Verdict::Inherits`] and that of regressions without growth into [`Verdict::Moved`], and sets their cause.
+/// Names every row by the function nearest to the leaf. Then changes the verdict of totals that only
+/// pass a change on to [`Verdict::Inherits`] and that of regressions without growth to
+/// [`Verdict::Moved`], and sets their cause.
 ///
-/// A total inherits if the rest of it, without the stacks through the rows that explain it, could be chance (p > 5 %). A
-/// regression has moved if, at 95 % confidence, the nearest caller of nearly all its samples grew by less than half as
-/// many points: then the samples were below that caller before.
+/// A total inherits its change if what remains of it, without the stacks through the rows that explain
+/// it, could be chance (p > 5 %). A regression has moved if, at 95 % confidence, the nearest caller of
+/// nearly all its samples grew by less than half as many points: then the samples were already below
+/// that caller before.
 pub fn attribute(comparison: &mut Comparison, stacks: &impl StackCounts) {
     let Some(model) = comparison.model.take() else { return };
     for row in comparison.hypotheses.iter_mut().filter(|row| row.same_counts.len() > 1) {
         row.function = stacks.leafmost(&row.same_counts);
     }
-    // From the smallest total up, a callee comes before its callers.
+    // In order of increasing totals, callees come before their callers.
     let mut totals: Vec<usize> = (0..comparison.hypotheses.len())
         .filter(|&i| comparison.hypotheses[i].measure == CountKind::Total)
         .filter(|&i| direction(&comparison.hypotheses[i], comparison.options.alpha).is_some())
@@ -110,7 +118,7 @@ pub fn attribute(comparison: &mut Comparison, stacks: &impl StackCounts) {
     comparison.model = Some(model);
 }
 
-/// Whether the row is a certain increase or decrease, small ones included.
+/// Whether the row is a significant increase or decrease, however small.
 fn direction(row: &Hypothesis, alpha: f64) -> Option<Direction> {
     match row.verdict {
         Verdict::Regressed | Verdict::Improved | Verdict::Small => {
@@ -126,7 +134,8 @@ enum Direction {
     Down,
 }
 
-/// The row that explains the total at `index`: with the stacks of all other origins left out, is nothing left to tell?
+/// The row that explains the total at `index`: without the stacks of all other origins, no significant
+/// change remains.
 fn inherited_from(
     index: usize,
     comparison: &Comparison,
@@ -170,14 +179,14 @@ fn is_own_code(other: &Hypothesis, row: &Hypothesis) -> bool {
     other.measure == CountKind::SelfCount && other.function == row.function
 }
 
-/// Whether the function at `index` grew at the expense of its siblings: either its nearest caller cannot have grown by
-/// half as much, or a function of its size is gone from below that caller.
+/// Whether the function at `index` grew at the expense of its siblings: either its nearest caller cannot
+/// have grown by half as much, or a function of similar size was removed from below that caller.
 fn moved(index: usize, comparison: &Comparison, model: &Model, stacks: &impl StackCounts) -> Option<Cause> {
     let row = &comparison.hypotheses[index];
     let enough = COVERS * row.new * row.unit;
     let caller = nearest_caller(row.function, row.measure, Side::New, enough, stacks);
     let from = replaced(row, caller, &comparison.gone, model, stacks);
-    // Of shares nothing can be learned here: that of the outermost caller is always 100 %.
+    // With shares, callers prove nothing: the outermost caller always has 100 %.
     let by_caller =
         caller.filter(|_| comparison.options.normalize != Normalization::Total).is_some_and(|caller| {
             let counts = stacks.counts(caller, CountKind::Total, Cut::default());
@@ -190,7 +199,7 @@ fn moved(index: usize, comparison: &Comparison, model: &Model, stacks: &impl Sta
     (by_caller || from.is_some()).then_some(Cause::Moved { caller, from })
 }
 
-/// The nearest caller that covers `enough` of a function's count on one side.
+/// The nearest caller that covers the fraction `enough` of a function's count on one side.
 fn nearest_caller(
     function: usize,
     measure: CountKind,
@@ -202,8 +211,8 @@ fn nearest_caller(
     callers.into_iter().find(|caller| caller.count >= enough).map(|caller| caller.function)
 }
 
-/// The function whose place a new one took: gone, under the same caller, at least half and at most twice as large, and
-/// such that both as one function cannot have grown by half of what the new one did.
+/// The function that a new one replaced: removed, under the same caller, at least half and at most twice
+/// as large, and such that both taken as one function cannot have grown by half as much as the new one.
 fn replaced(
     row: &Hypothesis,
     caller: Option<usize>,

@@ -1,19 +1,23 @@
-//! What the code that did *not* change did: where the bulk of the functions lies and how widely it scatters.
+//! Estimates what the code that did *not* change did: the location of the bulk of the functions, and
+//! their scatter.
 //!
-//! Shares alone mislead: when a function of 10 % becomes twice as fast, the share of every other one grows. So a cost is
-//! measured relative to the bulk, which one changed function cannot move. RNA sequencing has the same problem and the
-//! same answer (the trimmed mean of M-values, Robinson and Oshlack 2010).
+//! Shares alone mislead: when a function of 10 % becomes twice as fast, the share of every other one
+//! grows. So costs are measured relative to the bulk, which one changed function cannot move. RNA
+//! sequencing solves the same problem in the same way (the trimmed mean of M-values, Robinson and
+//! Oshlack 2010).
 
-/// Scales a t distribution with four degrees of freedom so that normal data give it their own variance.
+/// Scales a t distribution with four degrees of freedom so that its variance fits normal data.
 const T4_TO_NORMAL: f64 = 0.690_566_806_671_197;
-/// Tukey's bisquare gives a function this many standard errors away no weight; 4.685 keeps 95 % efficiency.
+/// Tukey's bisquare gives functions that are this many standard errors away no weight; 4.685 keeps 95 %
+/// efficiency.
 const BISQUARE: f64 = 4.685;
-/// The estimated location varies a little more than the best possible one: robust weights throw some data away.
+/// The estimated location varies slightly more than the best possible one, because robust weights
+/// discard some data.
 const ROBUSTNESS_COST: f64 = 1.1;
-/// With fewer functions than this there is no bulk to speak of.
+/// With fewer functions than this there is no bulk.
 const FEWEST: usize = 5;
 
-/// What is believed about the run-to-run change τ before the profiles are seen; its logarithm is normal.
+/// The prior of the run-to-run change τ, which is log-normal.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Prior {
     /// The median of τ: 0.10 means that functions usually cost 10 % more or less in another run.
@@ -31,15 +35,17 @@ pub struct Bulk {
     pub location_variance: f64,
     /// φ, how many times larger than that of independent samples the variance is; at least 1.
     pub overdispersion: f64,
-    /// τ, the change from run to run as a coefficient of variation: it does not shrink with more samples.
+    /// τ, the change from run to run as a coefficient of variation; more samples do not reduce it.
     pub run_to_run: f64,
 }
 
-/// How did the functions scatter between *one* old and *one* new profile? Fits location, φ and τ to the log ratios, of
-/// which the i-th has the variance φ vᵢ + τ² around the location, as the most probable values given the priors.
+/// How did the functions scatter between *one* old and *one* new profile? Fits location, φ and τ to the
+/// log ratios as the most probable values given the priors; the variance of the i-th log ratio around
+/// the location is φ vᵢ + τ².
 ///
-/// One pair has no replicates, so the functions stand in for them: most did not change. Those that did must not count as
-/// noise, hence Student's t4 instead of the normal distribution, and the `trim` most extreme functions left out.
+/// One pair has no replicates, so the functions stand in for them: most did not change. Those that did
+/// must not count as noise, hence Student's t4 instead of the normal distribution, and the `trim` most
+/// extreme functions are left out.
 pub fn fit_bulk(ratios: &[f64], variances: &[f64], prior: Prior, trim: usize) -> Bulk {
     const LEAST_RUN_TO_RUN: f64 = 0.03;
     const ROUNDS: usize = 3;
@@ -65,7 +71,7 @@ pub fn fit_bulk(ratios: &[f64], variances: &[f64], prior: Prior, trim: usize) ->
     Bulk { location, location_variance: ROBUSTNESS_COST / information, overdispersion, run_to_run }
 }
 
-/// The 16 values of φ that are tried, from 1 to 20 in equal ratios.
+/// The 16 values of φ to try, from 1 to 20 in equal ratios.
 pub(super) fn overdispersion_grid() -> Vec<f64> {
     log_steps(1.0, 20.0, 16)
 }
@@ -77,8 +83,8 @@ pub(super) fn log_steps(low: f64, high: f64, count: usize) -> Vec<f64> {
     (0..count).map(|i| if i + 1 == count { to.exp() } else { (from + step * i as f64).exp() }).collect()
 }
 
-/// The grid point (φ, τ) of the greatest posterior density. A grid cannot miss the maximum as a search can, and the
-/// answer needs no more than two digits.
+/// The grid point (φ, τ) with the greatest posterior density. A grid cannot miss the maximum as a search
+/// can, and two digits are precise enough.
 fn most_probable(
     ratios: &[f64],
     variances: &[f64],
@@ -110,7 +116,7 @@ fn most_probable(
     (best.1, best.2)
 }
 
-/// One step towards the location of a t4 distribution: a mean in which far-off functions weigh less.
+/// One step towards the location of a t4 distribution: a mean in which distant functions weigh less.
 fn t4_location(ratios: &[f64], spread: &[f64], keep: &[bool], location: f64) -> f64 {
     let (mut sum, mut total) = (0.0, 0.0);
     for i in (0..ratios.len()).filter(|&i| keep[i]) {
@@ -121,7 +127,8 @@ fn t4_location(ratios: &[f64], spread: &[f64], keep: &[bool], location: f64) -> 
     if total > 0.0 { sum / total } else { location }
 }
 
-/// Which functions remain when the `count` that lie the most standard errors from the location are left out.
+/// Which functions remain if the `count` functions most standard errors away from the location are left
+/// out.
 fn without_most_extreme(ratios: &[f64], spread: &[f64], location: f64, count: usize) -> Vec<bool> {
     let distance: Vec<f64> =
         ratios.iter().zip(spread).map(|(ratio, s)| (ratio - location).abs() / s.sqrt()).collect();
@@ -134,13 +141,15 @@ fn without_most_extreme(ratios: &[f64], spread: &[f64], location: f64, count: us
     keep
 }
 
-/// What did unchanged code do between two *groups* of profiles, where replicates gave the variance of every function?
-/// Returns the location of the bulk and the variance of that; Tukey's bisquare lets changed functions have no say.
+/// What did unchanged code do between two *groups* of profiles, where replicates gave the variance of
+/// every function? Returns the location of the bulk and its variance; Tukey's bisquare ignores functions
+/// that changed.
 pub fn core_location(ratios: &[f64], variances: &[f64]) -> (f64, f64) {
     if ratios.len() < FEWEST {
         return (0.0, 0.0);
     }
-    // One percent of a run-to-run change is always possible: no function of a billion samples rules alone.
+    // A run-to-run change of one percent is always possible, so that no function of a billion samples
+    // dominates.
     let spread: Vec<f64> = variances.iter().map(|v| v + 0.01 * 0.01).collect();
     let weights: Vec<f64> = spread.iter().map(|s| 1.0 / s).collect();
     let mut location = weighted_median(ratios, &weights);
@@ -165,7 +174,7 @@ pub fn core_location(ratios: &[f64], variances: &[f64]) -> (f64, f64) {
     (location, if information > 0.0 { ROBUSTNESS_COST / information } else { 0.0 })
 }
 
-/// The value at which half of the weight is reached, coming from below.
+/// The value at which the cumulative weight reaches one half.
 fn weighted_median(values: &[f64], weights: &[f64]) -> f64 {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));

@@ -1,11 +1,12 @@
-//! Refuses what cannot be compared, before anything is computed: the room behind may then take its input as sound.
+//! Rejects input that cannot be compared before anything is computed, so that the other modules can rely
+//! on it.
 
 use std::ops::RangeInclusive;
 
 use super::columns::profiles;
 use super::{Incomparable, Noise, Normalization, Options, SampleCounts, SampleUnit};
 
-/// Whether the counts fit each other and the options their ranges.
+/// Checks that the counts have consistent lengths and that options are within their ranges.
 pub(super) fn check(counts: &SampleCounts, options: &Options) -> Result<(), Incomparable> {
     let Some(first) = counts.old.first() else { return Err(Incomparable::NoProfile) };
     if counts.new.is_empty() {
@@ -39,7 +40,8 @@ pub(super) fn check(counts: &SampleCounts, options: &Options) -> Result<(), Inco
     check_options(options)
 }
 
-/// Far beyond any real count or unit, and such that no ratio, product or square of two of them overflows.
+/// Far above any real count or unit, but small enough that no ratio, product or square of two of them
+/// overflows.
 const USABLE: RangeInclusive<f64> = 1e-60..=1e60;
 
 fn check_options(options: &Options) -> Result<(), Incomparable> {
@@ -48,9 +50,9 @@ fn check_options(options: &Options) -> Result<(), Incomparable> {
         wrong.push(("alpha", options.alpha));
     }
     for (name, value) in [
-        ("the least effect", options.min_effect),
-        ("the least increase in points", options.min_points),
-        ("the least share to test", options.min_tested),
+        ("the minimum effect", options.min_effect),
+        ("the minimum increase in points", options.min_points),
+        ("the minimum share to test", options.min_tested),
     ] {
         if !(value >= 0.0 && value.is_finite()) {
             wrong.push((name, value));
@@ -63,7 +65,7 @@ fn check_options(options: &Options) -> Result<(), Incomparable> {
     if let Normalization::Per { old, new } = options.normalize {
         for work in [old, new] {
             if !USABLE.contains(&work) {
-                wrong.push(("the work of a side", work));
+                wrong.push(("the amount of work", work));
             }
         }
     }

@@ -1,27 +1,29 @@
-//! The counts turned around: from a list of functions in each profile to a list of profiles for each function.
+//! Transposes the counts: from a list of functions per profile to a list of profiles per function.
 
 use std::collections::HashMap;
 
 use super::dispersion::{Design, RunCounts, pearson_dispersion};
 use super::{SampleCounts, SampleUnit, Sampled};
 
-/// Every function's column, and which totals are a question of their own.
+/// The column of every function, and which totals need a test of their own.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct FunctionColumns {
     /// Self samples, indexed by function.
     pub(super) own: Vec<RunCounts>,
     /// Total samples, indexed by function.
     pub(super) total: Vec<RunCounts>,
-    /// The functions whose total differs from their self, each distinct column once, with all functions that share it.
+    /// The functions whose total differs from their self: each distinct column once, with all functions
+    /// that share it.
     pub(super) distinct_totals: Vec<(usize, Vec<usize>)>,
 }
 
-/// Old profiles first, as everywhere in this room.
+/// The old profiles come first.
 pub(super) fn profiles(counts: &SampleCounts) -> impl Iterator<Item = &Sampled> {
     counts.old.iter().chain(&counts.new)
 }
 
-/// Turns profiles × functions into one column for each function, and finds the totals worth a test of their own.
+/// Transposes profiles × functions into one column per function, and finds the totals worth a test of
+/// their own.
 pub(super) fn columns(counts: &SampleCounts) -> FunctionColumns {
     let functions = counts.old.first().map_or(0, |profile| profile.self_counts.len());
     let column = |of: fn(&Sampled) -> &[f64], function: usize, unit: f64| RunCounts {
@@ -38,8 +40,8 @@ pub(super) fn columns(counts: &SampleCounts) -> FunctionColumns {
     FunctionColumns { own, total, distinct_totals: distinct_totals(counts, functions) }
 }
 
-/// Groups the functions whose total differs from their self by that total. `main` calling only `run`, which calls only
-/// `serve`, makes one question and not three.
+/// Groups the functions whose total differs from their self by that total. If `main` calls only `run`,
+/// which calls only `serve`, the three are one test.
 fn distinct_totals(counts: &SampleCounts, functions: usize) -> Vec<(usize, Vec<usize>)> {
     let mut groups: Vec<(usize, Vec<usize>)> = Vec::new();
     let mut seen: HashMap<Vec<u64>, usize> = HashMap::new();
@@ -61,7 +63,7 @@ fn distinct_totals(counts: &SampleCounts, functions: usize) -> Vec<(usize, Vec<u
     groups
 }
 
-/// Finds the size of a sample that makes the scatter of replicates that of independent samples for the median function.
+/// Finds the sample size for which, in the median function, replicates scatter like independent samples.
 pub(super) fn calibrate(columns: &mut FunctionColumns, design: &Design, min_share: f64) -> f64 {
     let all: f64 = design.totals.iter().sum();
     let mut dispersions: Vec<f64> = columns

@@ -1,4 +1,4 @@
-//! The comparison itself: which functions are tested, and what the verdict on each is.
+//! The comparison itself: which functions are tested, and the verdict on each.
 
 use std::collections::HashSet;
 
@@ -11,14 +11,15 @@ use super::model::{Model, Tested};
 use super::multiplicity::adjust;
 use super::{CountKind, Incomparable, Options, SampleCounts, SampleUnit, Verdict};
 
-/// A row: one function's self or total count, tested.
+/// A row: the test of one function's self or total count.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hypothesis {
-    /// The function, as numbered in the counts.
+    /// The number of the function in the counts.
     pub function: usize,
     /// Which of its counts is tested.
     pub measure: CountKind,
-    /// All functions with exactly these counts in every profile, as a chain of callers has; `function` is the first.
+    /// All functions with exactly these counts in every profile, such as a chain of callers; `function`
+    /// is the first.
     pub same_counts: Vec<usize>,
     /// Effective samples of all old profiles.
     pub old: f64,
@@ -42,7 +43,7 @@ pub struct Hypothesis {
     pub ratio_high: Option<f64>,
     /// The increase as a fraction of the old total, unchanged code held equal: 0.02 is two percentage points.
     pub points: f64,
-    /// How many times larger than for independent samples the variance is.
+    /// How many times larger the variance is than that of independent samples.
     pub noise_factor: f64,
     /// The evidence for an increase.
     pub increase: Evidence,
@@ -55,13 +56,13 @@ pub struct Hypothesis {
 }
 
 impl Hypothesis {
-    /// The evidence in the direction in which the function moved.
+    /// The evidence in the direction in which the cost changed.
     pub fn evidence(&self) -> Evidence {
         if self.log_ratio < 0.0 { self.decrease } else { self.increase }
     }
 }
 
-/// A count with samples on the old side only.
+/// A count that has samples on the old side only.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Gone {
     /// The function.
@@ -77,28 +78,29 @@ pub struct Gone {
 pub struct Evidence {
     /// The one-sided p-value of this test alone.
     pub p: f64,
-    /// The p-value adjusted for all tests; below α the change is real. 1 if it was not `reachable`.
+    /// The p-value adjusted for the number of tests; below α the change is significant. 1 if the test
+    /// was not `reachable`.
     pub q: f64,
-    /// Whether there were samples enough for any outcome to count as a change.
+    /// Whether there were enough samples for any outcome to be significant.
     pub reachable: bool,
 }
 
-/// Everything that was found out.
+/// The result of a comparison.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
     /// The rows: self counts by function number, then totals by function number.
     pub hypotheses: Vec<Hypothesis>,
     /// The counts that have samples on the old side only, tested or not, by function number.
     pub gone: Vec<Gone>,
-    /// How many tests for an increase had samples enough; α is divided among them.
+    /// How many tests for an increase had enough samples; α is divided among them.
     pub tested: usize,
-    /// Profiles on the old and on the new side.
+    /// The number of profiles on the old and on the new side.
     pub profiles: (usize, usize),
-    /// The size of an effective sample where [`SampleUnit::Unknown`] was to be found out; else 1.
+    /// The size of an effective sample, if it was estimated because of [`SampleUnit::Unknown`]; else 1.
     pub unit: f64,
-    /// The fit behind the rows; `None` if a side holds no sample.
+    /// The fitted model; `None` if a side has no samples.
     pub model: Option<Model>,
-    /// The options it was made with.
+    /// The options used.
     pub options: Options,
 }
 
@@ -108,13 +110,14 @@ impl Comparison {
         self.model.as_ref().map_or(1.0, |model| model.location.exp())
     }
 
-    /// Whether functions of all sizes moved so far that this does not look like one program on one machine.
+    /// Whether functions of all sizes changed so much that this hardly is the same program on the same
+    /// machine.
     pub fn is_bulk_too_noisy(&self) -> bool {
         self.model.as_ref().is_some_and(|model| model.noise().1 > 0.15)
     }
 }
 
-/// Compares the new profiles with the old ones. Fails if nothing can be said, see
+/// Compares the new profiles with the old ones. Fails if the input cannot be compared, see
 /// [`Incomparable`].
 pub fn compare(counts: &SampleCounts, options: &Options) -> Result<Comparison, Incomparable> {
     check(counts, options)?;
@@ -164,7 +167,7 @@ fn gone(model: &Model, columns: &FunctionColumns) -> Vec<Gone> {
         .collect()
 }
 
-/// Tests every function with samples enough, adjusts for their number and passes the verdicts.
+/// Tests every function with enough samples, adjusts for the number of tests and sets the verdicts.
 fn test_all(model: &Model, columns: &FunctionColumns, options: &Options) -> (Vec<Hypothesis>, usize) {
     let wanted: Option<HashSet<usize>> =
         options.functions.as_ref().map(|functions| functions.iter().copied().collect());
@@ -192,8 +195,8 @@ fn test_all(model: &Model, columns: &FunctionColumns, options: &Options) -> (Vec
     (rows, tested)
 }
 
-/// Adjusts the p-values of each direction among themselves and sets the verdicts; returns how many tests for an
-/// increase count.
+/// Adjusts the p-values of each direction separately and sets the verdicts; returns the number of tests
+/// for an increase that count.
 fn pass_verdicts(rows: &mut [Hypothesis], tests: &[Tested], options: &Options) -> usize {
     let adjust = |side: fn(&Tested) -> (f64, f64)| {
         let (p, smallest): (Vec<f64>, Vec<f64>) = tests.iter().map(side).unzip();
@@ -208,7 +211,7 @@ fn pass_verdicts(rows: &mut [Hypothesis], tests: &[Tested], options: &Options) -
     if rows.is_empty() { 0 } else { up.counted }
 }
 
-/// A change must be certain *and* large enough, as a ratio and as points of the whole.
+/// A change must be significant *and* large enough, both as a ratio and in points of the whole.
 fn verdict(row: &Hypothesis, options: &Options) -> Verdict {
     let effect = options.min_effect.ln_1p();
     if row.increase.q < options.alpha {
@@ -225,7 +228,7 @@ fn verdict(row: &Hypothesis, options: &Options) -> Verdict {
     untested_verdict(row.old, row.new)
 }
 
-/// The verdict on counts that were not tested: whether the function is on both sides.
+/// The verdict on counts that were not tested: whether the function exists on both sides.
 pub fn untested_verdict(old: f64, new: f64) -> Verdict {
     match (old > 0.0, new > 0.0) {
         (false, true) => Verdict::New,

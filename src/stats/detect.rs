@@ -1,31 +1,32 @@
-//! What a comparison could have seen: "no regression" means little where nothing below ×2.8 would have shown.
+//! What a comparison could have detected: "no regression" means little if nothing below 2.8× was
+//! detectable.
 
 use super::compare::Comparison;
 use super::distributions::{normal_upper_quantile, t_upper_quantile};
 
-/// How sharp the eyes are.
+/// What determines how small a change a comparison can detect.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sight {
     /// Effective samples of all old profiles.
     pub old_samples: f64,
     /// Effective samples of all new profiles.
     pub new_samples: f64,
-    /// φ, how many times larger than that of independent samples the variance is.
+    /// φ, how many times larger the variance is than that of independent samples.
     pub overdispersion: f64,
-    /// τ, the part of a log ratio's standard error that more samples do not take away.
+    /// τ, the part of a log ratio's standard error that more samples do not reduce.
     pub run_to_run: f64,
     /// How many tests share α.
     pub tests: usize,
-    /// The chance of a false alarm among all of them.
+    /// The probability of any false alarm among all tests.
     pub alpha: f64,
-    /// The chance to see a change that is there, usually 0.8.
+    /// The probability of detecting a real change, usually 0.8.
     pub power: f64,
-    /// Degrees of freedom of the noise; infinite if it is taken as known.
+    /// Degrees of freedom of the noise estimate; infinite if the noise is known.
     pub freedom: f64,
 }
 
 impl Sight {
-    /// One test for a 1 % chance of a false alarm at 80 % power, with no noise but that of sampling.
+    /// One test with a 1 % probability of a false alarm and 80 % power, with sampling noise only.
     pub fn pure_sampling(old_samples: f64, new_samples: f64) -> Self {
         Self {
             old_samples,
@@ -39,7 +40,7 @@ impl Sight {
         }
     }
 
-    /// The eyes of a comparison that was made; `None` if a side holds no sample.
+    /// The sensitivity of a comparison that was made; `None` if a side has no samples.
     pub fn of(comparison: &Comparison) -> Option<Self> {
         let model = comparison.model.as_ref()?;
         let (overdispersion, constant) = model.typical_variance();
@@ -54,13 +55,14 @@ impl Sight {
         })
     }
 
-    /// How many standard errors a true change must lie from zero to be seen with the wanted power.
+    /// How many standard errors a true change must be away from zero to be detected with the required
+    /// power.
     fn distance(&self) -> f64 {
         t_upper_quantile(self.alpha / self.tests.max(1) as f64, self.freedom)
             + normal_upper_quantile(1.0 - self.power)
     }
 
-    /// Whether all numbers are such that an answer exists.
+    /// Whether all numbers are in the range for which there is an answer.
     fn is_sound(&self, share: f64) -> bool {
         let finite = [self.old_samples, self.new_samples, self.overdispersion, self.run_to_run];
         share > 0.0
@@ -70,15 +72,15 @@ impl Sight {
     }
 }
 
-/// The largest change that is looked for, as a logarithm: ×403.
+/// The largest change considered, as a logarithm: 403×.
 const LARGEST: f64 = 6.0;
 
-/// The smallest cost ratio that is seen with the wanted power at a function that holds `share` (0 to 1) of the old
-/// samples; `None` if not even ×400 is.
+/// The smallest cost ratio that is detected with the required power for a function with `share` (0 to 1)
+/// of the old samples; `None` if not even 400× is.
 ///
 /// ```
 /// # use prof::stats::detect::{Sight, detectable_ratio};
-/// // 300 samples a side, 60 functions tested: 3 seconds of a Go profile.
+/// // 300 samples per side, 60 functions tested: 3 seconds of a Go profile.
 /// let sight = Sight { tests: 60, ..Sight::pure_sampling(300.0, 300.0) };
 /// assert_eq!((detectable_ratio(0.1, &sight).unwrap() * 10.0).round(), 28.0);
 /// ```
@@ -98,9 +100,9 @@ pub fn detectable_ratio(share: f64, sight: &Sight) -> Option<f64> {
     Some(high).filter(|log| *log < LARGEST).map(f64::exp)
 }
 
-/// How many samples a side must hold for a change by `ratio` at a function of `share` to be seen: with both sides alike
-/// and the noise of `sight`. `None` if no number suffices, because costs differ too much from run to run: then more
-/// runs help, not longer ones.
+/// How many samples each side needs to detect a change by `ratio` of a function with `share`, if both
+/// sides are alike and have the noise of `sight`. `None` if no number suffices, because costs vary too
+/// much from run to run: then more runs help, but not longer ones.
 pub fn samples_needed(share: f64, ratio: f64, sight: &Sight) -> Option<f64> {
     let log = ratio.ln();
     if !sight.is_sound(share) || log.is_nan() || log <= 0.0 {
@@ -112,7 +114,7 @@ pub fn samples_needed(share: f64, ratio: f64, sight: &Sight) -> Option<f64> {
     Some(samples).filter(|samples| left_for_sampling > 0.0 && samples.is_finite())
 }
 
-/// How many samples each of `runs` profiles a side must hold, if their noise is that of a usual steady program
+/// How many samples each of `runs` profiles per side needs, with the noise of a typical steady program
 /// (φ 1.1, and a trend worth 20 degrees of freedom).
 pub fn samples_needed_per_run(share: f64, ratio: f64, runs: usize, sight: &Sight) -> Option<f64> {
     let runs = runs.max(2) as f64;
@@ -120,8 +122,8 @@ pub fn samples_needed_per_run(share: f64, ratio: f64, runs: usize, sight: &Sight
     samples_needed(share, ratio, &usual).map(|samples| samples / runs)
 }
 
-/// The variance of a log ratio of cost, times the samples of the old and of the new side: that of the function's share
-/// and that of all other code, when the cost of the function grows by the factor e^`log`.
+/// The variance of a log cost ratio, times the samples of the old and of the new side, if the function's
+/// cost grows by the factor e^`log`: that of the function's share and that of all other code.
 fn sampling_variance(share: f64, log: f64) -> (f64, f64) {
     let grown = share * log.exp() / (1.0 + share * (log.exp() - 1.0));
     let variance = |share: f64| 1.0 / share + 1.0 / (1.0 - share);

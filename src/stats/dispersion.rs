@@ -1,17 +1,19 @@
-//! How noisy every function is, from replicates: its own scatter, steadied by that of all the others.
+//! The noise of every function, estimated from replicates: its own scatter, stabilised by that of all
+//! the others.
 //!
-//! Five runs a side say little about one function, but three hundred functions together say much. So the estimate of
-//! each is drawn towards a common trend (limma and edgeR do the same for genes), though never below what it showed.
+//! Five runs per side say little about one function, but three hundred functions together say a lot. So
+//! the estimate of each is shrunk towards a common trend (limma and edgeR do the same for genes), but
+//! never below its own scatter.
 
 use statrs::function::gamma::digamma;
 
 use super::bulk::{log_steps, overdispersion_grid};
 use super::distributions::{trigamma, trigamma_inverse};
 
-/// One function in every profile, the old profiles first.
+/// One function's counts in every profile, the old profiles first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunCounts {
-    /// Effective samples, one value for each profile.
+    /// Effective samples, one value per profile.
     pub counts: Vec<f64>,
     /// What one effective sample stands for, in the unit of the profiles' totals: 1 for plain samples, bytes for a heap.
     pub unit: f64,
@@ -24,17 +26,17 @@ impl RunCounts {
     }
 }
 
-/// How often profiles were taken, and how much each holds.
+/// The number of profiles per side, and the size of each.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Design {
-    /// The total of every profile, old ones first, in the unit that [`RunCounts::unit`] names.
+    /// The total of every profile, old ones first, in the unit of [`RunCounts::unit`].
     pub totals: Vec<f64>,
     /// How many of them are old.
     pub old: usize,
 }
 
 impl Design {
-    /// The residual degrees of freedom: how many profiles there are beyond one a side.
+    /// The residual degrees of freedom: the number of profiles beyond one per side.
     pub fn residual(&self) -> usize {
         self.old.saturating_sub(1) + (self.totals.len() - self.old).saturating_sub(1)
     }
@@ -45,8 +47,9 @@ impl Design {
     }
 }
 
-/// How many times more than independent samples would did this function vary between runs of the *same* side?
-/// Pearson's statistic per degree of freedom, on the binomial variance: 1 is pure sampling, 4 is twice the scatter.
+/// How many times more than independent samples did this function vary between runs of the *same* side?
+/// This is Pearson's statistic per degree of freedom, on the binomial variance: 1 is pure sampling, 4 is
+/// twice the scatter.
 pub fn pearson_dispersion(column: &RunCounts, design: &Design) -> f64 {
     let mut statistic = 0.0;
     for side in design.sides() {
@@ -66,25 +69,27 @@ pub fn pearson_dispersion(column: &RunCounts, design: &Design) -> f64 {
     statistic / design.residual().max(1) as f64
 }
 
-/// What is usual for a function of a given size, and how far single functions stray from that.
+/// The typical dispersion of a function of a given size, and how much single functions deviate from it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Trend {
     /// φ, the dispersion of small functions.
     pub overdispersion: f64,
-    /// τ: the dispersion grows by τ² with every sample, because a run that does 5 % more of something does so at any size.
+    /// τ: the dispersion grows by τ² per sample, because a run that does 5 % more of something does so
+    /// at any size.
     pub run_to_run: f64,
-    /// d0: how many degrees of freedom the trend is worth next to the function's own.
+    /// d0: how many degrees of freedom the trend is worth, compared to the function's own.
     pub prior_freedom: f64,
 }
 
 impl Trend {
-    /// The usual dispersion of a function with `mean` samples a profile.
+    /// The typical dispersion of a function with `mean` samples per profile.
     pub fn at(&self, mean: f64) -> f64 {
         self.overdispersion + self.run_to_run.powi(2) * mean
     }
 
-    /// The dispersion to use for a function that showed `own`: drawn towards the trend, and never less than `own`,
-    /// since a truly erratic function would else be "significant" in one comparison of equals out of fifty.
+    /// The dispersion to use for a function whose own estimate is `own`: shrunk towards the trend, but
+    /// never less than `own`, since otherwise a truly erratic function would be "significant" in one of
+    /// fifty comparisons of equal sides.
     pub fn moderate(&self, own: f64, mean: f64, residual: usize) -> f64 {
         let residual = residual as f64;
         let drawn = (self.prior_freedom * self.at(mean) + residual * own) / (self.prior_freedom + residual);
@@ -92,10 +97,12 @@ impl Trend {
     }
 }
 
-/// Fits the [`Trend`] to the dispersions `own` of functions with `means` samples a profile. `most_freedom` limits d0.
+/// Fits the [`Trend`] to the dispersions `own` of functions with `means` samples per profile.
+/// `most_freedom` limits d0.
 ///
-/// φ and τ maximise a gamma likelihood in which a single wild function has a bounded say; d0 is the answer of limma's
-/// `fitFDist` (Smyth 2004): scatter of the log ratios that sampling does not explain means a trend worth less.
+/// φ and τ maximise a gamma likelihood in which the influence of a single outlier is bounded. d0 is
+/// computed as by limma's `fitFDist` (Smyth 2004): the more the log ratios scatter beyond sampling, the
+/// less the trend is worth.
 pub fn dispersion_trend(own: &[f64], means: &[f64], residual: usize, most_freedom: f64) -> Trend {
     let usable: Vec<(f64, f64)> =
         own.iter().zip(means).filter(|(_, mean)| **mean >= 3.0).map(|(&y, &mean)| (y, mean)).collect();
@@ -115,7 +122,7 @@ pub fn dispersion_trend(own: &[f64], means: &[f64], residual: usize, most_freedo
     trend
 }
 
-/// The grid point (φ, τ) of the greatest likelihood; every function's excess counts at most fourfold.
+/// The grid point (φ, τ) with the greatest likelihood; every function's excess counts at most fourfold.
 fn most_likely(usable: &[(f64, f64)], half: f64) -> (f64, f64) {
     let mut best = (f64::NEG_INFINITY, 1.0, 0.0);
     let run_to_run = [vec![0.0], log_steps(0.005, 0.8, 20)].concat();
@@ -136,7 +143,7 @@ fn most_likely(usable: &[(f64, f64)], half: f64) -> (f64, f64) {
     (best.1, best.2)
 }
 
-/// Pulls the outer `fraction` of the values at both ends in to the quantile there.
+/// Winsorises: moves the outer `fraction` of the values at both ends to the quantile there.
 fn winsorize(values: &mut [f64], fraction: f64) {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -1,25 +1,27 @@
 //! Tails of the binomial, normal and t distributions, and the derivatives of the gamma function.
 //!
-//! `statrs` supplies the incomplete beta function, both distributions and digamma; what it lacks is here:
-//! a mid-p binomial tail that takes fractional counts, and trigamma with its derivative and inverse.
+//! `statrs` provides the incomplete beta function, both distributions and digamma. This module adds what
+//! it lacks: a mid-p binomial tail for fractional counts, and trigamma with its derivative and inverse.
 
 use std::f64::consts::PI;
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use statrs::function::beta::checked_beta_reg;
 
-/// When both counts are above this, the saddle-point formula takes over: `statrs` stops its continued fraction after 140
-/// steps, too few from here on, while the formula is off by 1e-8 at most.
+/// Above this, for both counts, the saddle-point formula is used: `statrs` stops its continued fraction
+/// after 140 steps, too few for such counts, while the formula is accurate to 1e-8.
 const BOTH_LARGE: f64 = 5e4;
-/// A sum above this goes there too: the logarithms of gamma functions would have no digits left to subtract.
+/// For sums above this, too, because differences of logarithms of gamma functions would lose all digits.
 const SUM_LARGE: f64 = 1e10;
 
-/// How surprising is it that as many as `new` of the `new + old` samples fell on the new side, when each of them
-/// falls there with probability `share_new`? The one-sided *mid-p* value, P(more) + P(exactly as many) / 2.
+/// How surprising is it that `new` or more of the `new + old` samples are on the new side, if each of
+/// them is there with probability `share_new`? This is the one-sided *mid-p* value, P(more) + P(exactly
+/// as many) / 2.
 ///
-/// Given the sum, the split of two Poisson counts is binomial, so the unknown cost of the function drops out. Mid-p is
-/// used because the plain tail of a small count is far too cautious: 10 of 10 gives 2⁻¹¹, 0 of 0 gives one half. The
-/// counts may be fractions, since they are divided by a noise factor first (Lancaster 1961 for mid-p).
+/// Given the sum, the split of two Poisson counts is binomial, so the unknown cost of the function
+/// cancels out. Mid-p is used because the plain tail of a small count is far too conservative: 10 of 10
+/// gives 2⁻¹¹, 0 of 0 gives one half. Counts may be fractional, since they are divided by a noise factor
+/// first (Lancaster 1961 for mid-p).
 ///
 /// The relative error is below 1e-9 up to sums of 100,000 and below 2e-6 everywhere both counts are large.
 pub fn binomial_mid_p(new: f64, old: f64, share_new: f64) -> f64 {
@@ -43,8 +45,8 @@ pub fn binomial_mid_p(new: f64, old: f64, share_new: f64) -> f64 {
     (0.5 * (at_least + more)).clamp(0.0, 1.0)
 }
 
-/// The regularized incomplete beta function of `x`; positive `a` and `b` are the caller's promise, and the limit
-/// for a broken one is what a count of zero would give.
+/// The regularized incomplete beta function of `x`. The caller ensures that `a` and `b` are positive;
+/// otherwise the result is the limit for a count of zero.
 fn beta_regularized(a: f64, b: f64, x: f64) -> f64 {
     checked_beta_reg(a, b, x).unwrap_or(if a <= 0.0 { 1.0 } else { 0.0 })
 }
@@ -93,12 +95,12 @@ pub fn normal_upper(z: f64) -> f64 {
     if z.is_nan() { 0.5 } else { Normal::standard().sf(z) }
 }
 
-/// The z with P(Z > z) = `p`; exact far into the tail, where 1 - p is 1. Infinite at 0 and 1.
+/// The z with P(Z > z) = `p`; precise far into the tail, where 1 - p rounds to 1. Infinite at 0 and 1.
 pub fn normal_upper_quantile(p: f64) -> f64 {
     if p.is_nan() { 0.0 } else { -Normal::standard().inverse_cdf(p.clamp(0.0, 1.0)) }
 }
 
-/// P(T > t) with `freedom` degrees of freedom; infinitely many mean the normal distribution.
+/// P(T > t) with `freedom` degrees of freedom; infinite `freedom` means the normal distribution.
 pub fn t_upper(t: f64, freedom: f64) -> f64 {
     match StudentsT::new(0.0, 1.0, freedom) {
         Ok(student) if freedom.is_finite() && t.is_finite() => student.sf(t),
@@ -106,7 +108,7 @@ pub fn t_upper(t: f64, freedom: f64) -> f64 {
     }
 }
 
-/// The t with P(T > t) = `p`; infinitely many degrees of freedom mean the normal distribution.
+/// The t with P(T > t) = `p`; infinite `freedom` means the normal distribution.
 pub fn t_upper_quantile(p: f64, freedom: f64) -> f64 {
     match StudentsT::new(0.0, 1.0, freedom) {
         Ok(student) if freedom.is_finite() && p > 0.0 && p < 1.0 => -student.inverse_cdf(p),
@@ -114,8 +116,8 @@ pub fn t_upper_quantile(p: f64, freedom: f64) -> f64 {
     }
 }
 
-/// A p-value for a known variance becomes one for a variance estimated with `freedom` degrees of freedom: the same
-/// distance in standard errors, looked up in the wider t distribution.
+/// Converts a p-value for a known variance to one for a variance estimated with `freedom` degrees of
+/// freedom: the same distance in standard errors, looked up in the wider t distribution.
 pub fn normal_to_t(p: f64, freedom: f64) -> f64 {
     if freedom.is_finite() { t_upper(normal_upper_quantile(p), freedom) } else { p }
 }
@@ -164,7 +166,8 @@ pub fn trigamma_inverse(value: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Values of `scipy.special.betainc`, from where both formulas meet to where only one of them works.
+    /// Values of `scipy.special.betainc`, from the range where both formulas work to that where only one
+    /// does.
     #[test]
     fn huge_counts() {
         let known = [
@@ -184,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn both_formulas_meet() {
+    fn both_formulas_agree_where_they_meet() {
         for (new, old, share) in
             [(50_001.0, 50_500.0, 0.5), (50_100.0, 150_000.0, 0.248), (50_001.0, 3e6, 0.0163)]
         {
@@ -196,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn few_samples_say_little() {
+    fn few_samples_are_weak_evidence() {
         for (new, old, share, want) in
             [(0.0, 0.0, 0.3, 0.5), (3.0, 0.0, 0.5, 0.0625), (0.0, 3.0, 0.5, 0.9375)]
         {

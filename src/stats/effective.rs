@@ -1,18 +1,19 @@
-//! How many independent observations a profile holds, the number that all of the statistics rest on.
+//! How many independent observations a profile holds: the number on which all of the statistics are
+//! based.
 //!
-//! 4.65 s of CPU time say nothing of noise until one knows that they were 465 samples of 10 ms. Each kind of profile has
-//! its own way to tell:
+//! 4.65 s of CPU time say nothing about noise until one knows that they were 465 samples of 10 ms. How
+//! to find this number depends on the kind of profile:
 //!
 //! | kind of profile | effective samples |
 //! |---|---|
 //! | a metric counts samples | that count; [`agrees_with_period`] checks it against the other metric |
 //! | weights, and a period in the same unit | weight / period, if all are whole ([`are_multiples`]) |
 //! | weights without a period | weight / [`CommonDivisor`], if it [is a sample's size](CommonDivisor::is_sample_size) |
-//! | collapsed stacks | the counts, divided by a common divisor above 1, of which the reader should hear |
+//! | collapsed stacks | the counts, divided by any common divisor above 1, which is reported |
 //! | Go heap | bytes or objects / [`heap_unit`], from the variance of every [`heap_row`] |
-//! | mutex, block, delays, anything else | unknown, so replicates must tell ([`SampleUnit::Unknown`](super::SampleUnit::Unknown)) |
+//! | mutex, block, delays, anything else | unknown, so it is estimated from replicates ([`SampleUnit::Unknown`](super::SampleUnit::Unknown)) |
 
-/// What the weights of a profile without a sample count say about the size of a sample.
+/// The common divisor of the weights of a profile without sample counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CommonDivisor {
     divisor: u64,
@@ -21,7 +22,8 @@ pub struct CommonDivisor {
 }
 
 impl CommonDivisor {
-    /// Looks at every weight of every profile of both sides, so that all get the same divisor; zeros say nothing.
+    /// Collects the weights of all profiles of both sides, so that all get the same divisor; zeros are
+    /// ignored.
     pub fn of(weights: impl IntoIterator<Item = i64>) -> Self {
         let mut found = Self::default();
         for weight in weights.into_iter().map(i64::unsigned_abs).filter(|weight| *weight > 0) {
@@ -32,13 +34,14 @@ impl CommonDivisor {
         found
     }
 
-    /// The greatest common divisor; `None` without a weight.
+    /// The greatest common divisor; `None` without any weight.
     pub fn divisor(self) -> Option<u64> {
         Some(self.divisor).filter(|divisor| *divisor > 0)
     }
 
-    /// Whether the divisor is the size of a sample: with twenty rows, and one of them three samples or fewer. In a small
-    /// profile the divisor is chance: a single row of 18 samples of 10 ms would pass for one sample of 180 ms.
+    /// Whether the divisor is the size of a sample: there must be at least twenty rows, one of them with
+    /// three samples or fewer. In a small profile the divisor is chance: a single row of 18 samples of
+    /// 10 ms would look like one sample of 180 ms.
     pub fn is_sample_size(self) -> bool {
         self.rows >= 20 && self.smallest / self.divisor.max(1) <= 3
     }
@@ -51,19 +54,19 @@ fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
-/// Whether all weights are whole multiples of a sampling period in the same unit, so that weight / period counts
-/// samples: 30 ms at a period of 10 ms are three.
+/// Whether all weights are whole multiples of a sampling period in the same unit, so that weight /
+/// period is a number of samples: 30 ms at a period of 10 ms are three.
 pub fn are_multiples(weights: impl IntoIterator<Item = i64>, period: i64) -> bool {
     period > 0 && weights.into_iter().all(|weight| weight % period == 0)
 }
 
-/// Whether every row's weight is its sample count times the period, as in a Go CPU profile; if not, one of the three
-/// does not mean what it seems to.
+/// Whether every row's weight is its sample count times the period, as in a Go CPU profile; if not, one
+/// of the three does not mean what it seems to.
 pub fn agrees_with_period(rows: impl IntoIterator<Item = (i64, i64)>, period: i64) -> bool {
     rows.into_iter().all(|(count, weight)| count.checked_mul(period) == Some(weight))
 }
 
-/// What stands behind one row of a Go heap profile.
+/// What was really recorded for one row of a Go heap profile.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct HeapRow {
     /// How many allocations the profiler recorded.
@@ -74,11 +77,12 @@ pub struct HeapRow {
     pub objects_variance: f64,
 }
 
-/// Undoes the scaling of a heap row: `objects` and `bytes` are estimates from few recorded allocations, since an object
-/// of s bytes is recorded with probability π = 1 - e^(-s / `rate`) only.
+/// Undoes the scaling of a heap row. `objects` and `bytes` are estimates from few recorded allocations,
+/// since an object of s bytes is recorded only with probability π = 1 - e^(-s / `rate`).
 ///
-/// 794,624 objects of 64 B are 97 records, and so uncertain by a tenth; one object of 8 MiB is nearly exact. The
-/// variance is that of Horvitz and Thompson (1952): every record stands for 1 / π objects.
+/// 794,624 objects of 64 B are 97 records, and so have an error of about 10 %; one object of 8 MiB is
+/// nearly exact. The variance is that of Horvitz and Thompson (1952): every record stands for 1 / π
+/// objects.
 pub fn heap_row(objects: f64, bytes: f64, rate: f64) -> HeapRow {
     if !(objects > 0.0 && bytes > 0.0 && objects.is_finite() && bytes.is_finite()) {
         return HeapRow::default();
@@ -94,10 +98,12 @@ pub fn heap_row(objects: f64, bytes: f64, rate: f64) -> HeapRow {
     HeapRow { records, bytes_variance: size * size * objects_variance, objects_variance }
 }
 
-/// What one effective sample of a heap count stands for: the unit in which the count varies as much as a number of
-/// independent samples does. `total` and `variance` are summed over all rows of the function and both sides.
+/// The size of one effective sample of a heap count: the unit in which the count varies as much as a
+/// number of independent samples does. `total` and `variance` are summed over all rows of the function
+/// and both sides.
 ///
-/// At most a million samples come out: counts of huge objects are exact, but two runs never do exactly the same.
+/// The result is at most a million samples: counts of huge objects are exact, but two runs never do
+/// exactly the same.
 pub fn heap_unit(total: f64, variance: f64) -> f64 {
     const MOST_SAMPLES: f64 = 1e6;
     if total > 0.0 && total.is_finite() && variance.is_finite() {

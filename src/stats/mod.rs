@@ -1,18 +1,20 @@
-//! Tells a change in cost from noise: sample counts of two sides go in, rows with a verdict come out.
+//! Separates real changes in cost from noise: takes the sample counts of two sides and returns rows with
+//! a verdict.
 //!
-//! The room knows nothing of profiles. [`compare`](compare::compare) takes, for every profile and function, how many
-//! *effective samples* ([`effective`]) ended in it (self) or passed through it (total), and answers for every function
-//! whether it got more expensive relative to the code that did not change:
+//! This module knows nothing about profiles. [`compare`](compare::compare) takes, for every profile and
+//! function, how many *effective samples* ([`effective`]) ended in the function (self) or passed through
+//! it (total), and decides for every function whether it became more expensive relative to the code that
+//! did not change:
 //!
-//! 1. [`bulk`]: where unchanged code lies and how it scatters between two profiles;
-//! 2. [`dispersion`]: how noisy each function is, when a side has several profiles;
-//! 3. [`model`]: both together, as a p-value for any function ([`distributions`] has the tails);
-//! 4. [`multiplicity`]: one alarm among hundreds of tests must stay rare;
-//! 5. [`compare`]: the floors below which a change is called small, and the verdict;
+//! 1. [`bulk`]: the location of unchanged code, and how it scatters between two profiles;
+//! 2. [`dispersion`]: how noisy each function is, if a side has several profiles;
+//! 3. [`model`]: both together, giving a p-value for any function ([`distributions`] has the tails);
+//! 4. [`multiplicity`]: adjusts for hundreds of tests, so that false alarms stay rare;
+//! 5. [`compare`]: the thresholds below which a change is small, and the verdict;
 //! 6. [`attribution`]: callers that only pass a change on, and code that only moved;
-//! 7. [`detect`]: what these profiles could not have shown.
+//! 7. [`detect`]: what these profiles could not have detected.
 //!
-//! Everything is deterministic, costs milliseconds, and never panics; only finite numbers come out.
+//! Everything is deterministic, takes milliseconds and never panics; all results are finite.
 //!
 //! ```
 //! use prof::stats::{SampleCounts, Options, Sampled, SampleUnit, Verdict, compare::compare};
@@ -44,16 +46,16 @@ use std::fmt;
 
 use serde::Serialize;
 
-/// One profile as the test sees it; both lists are indexed by the same function numbers.
+/// The counts of one profile; both lists are indexed by function number.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Sampled {
     /// The samples that ended in each function.
     pub self_counts: Vec<f64>,
-    /// The samples whose stack holds each function, counted once however often it recurs there.
+    /// The samples on whose stack the function is, counted once however often it recurs.
     pub total_counts: Vec<f64>,
 }
 
-/// Both sides of a comparison; several profiles on a side are replicates.
+/// Both sides of a comparison; several profiles per side are replicates.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SampleCounts {
     /// The profiles taken before the change.
@@ -64,19 +66,20 @@ pub struct SampleCounts {
     pub sample_unit: SampleUnit,
 }
 
-/// How much of a count makes one *effective* sample, one independent observation.
+/// How much of a count makes one *effective* sample, that is, one independent observation.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SampleUnit {
     /// The counts are samples.
     Samples,
-    /// It differs from function to function, as on a heap ([`effective::heap_unit`]); one value for each function.
+    /// It differs between functions, as on a heap ([`effective::heap_unit`]); one value per function.
     PerFunction {
         /// For the self counts.
         self_units: Vec<f64>,
         /// For the total counts.
         total_units: Vec<f64>,
     },
-    /// It is not known, but the same everywhere: the scatter of replicates tells it, so one side needs two profiles.
+    /// It is unknown, but the same everywhere. It is estimated from the scatter of replicates, so one
+    /// side needs two profiles.
     Unknown,
 }
 
@@ -89,23 +92,24 @@ pub enum CountKind {
     Total,
 }
 
-/// How strict the comparison is, and what it takes costs relative to.
+/// How strict the comparison is, and what costs are relative to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
-    /// The chance of any false alarm among all tests together.
+    /// The probability of any false alarm among all tests together.
     pub alpha: f64,
-    /// The least cost increase that is called a regression: 0.05 means by 5 %.
+    /// The minimum cost increase of a regression: 0.05 means by 5 %.
     pub min_effect: f64,
-    /// The least increase as a fraction of the old total: 0.01 is one percentage point. Another order of the functions
-    /// in the binary alone can move a function by almost as much.
+    /// The minimum increase as a fraction of the old total: 0.01 is one percentage point. Merely another
+    /// order of the functions in the binary can change a function by almost as much.
     pub min_points: f64,
-    /// Functions below this share of all samples of both sides are not tested, which leaves more power for the others.
+    /// Functions below this share of all samples of both sides are not tested, which leaves more power
+    /// for the others.
     pub min_tested: f64,
-    /// What is known about the change from run to run, when one pair of profiles cannot show it.
+    /// What is known about the change from run to run, which one pair of profiles cannot show.
     pub noise: Noise,
     /// What the costs are relative to.
     pub normalize: Normalization,
-    /// Tests these functions only, which takes far fewer samples; `None` tests all.
+    /// Tests only these functions, which takes far fewer samples; `None` tests all.
     pub functions: Option<Vec<usize>>,
 }
 
@@ -126,9 +130,10 @@ impl Default for Options {
 /// How much a function's cost changes from run to run of the same program.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Noise {
-    /// Learned from the profiles; about 10 % when they say little.
+    /// Estimated from the profiles; about 10 % if they say little.
     Auto,
-    /// Learned as well, for a workload that repeats itself exactly: about 4 % when the profiles say little.
+    /// Estimated as well, for a workload that repeats itself exactly: about 4 % if the profiles say
+    /// little.
     Steady,
     /// Known from earlier runs, as a coefficient of variation: 0.03 is 3 %.
     Fixed(f64),
@@ -139,33 +144,34 @@ pub enum Noise {
 pub enum Normalization {
     /// The bulk of the functions, which no single change can move.
     Core,
-    /// All samples: compares shares. What only moved is then told by a name that is gone, not by its caller.
+    /// All samples, which compares shares. Code that only moved is then recognised by a removed
+    /// function, not by its caller.
     Total,
-    /// The work done, known exactly: so many requests (or iterations) on each side, all its profiles together. The only
-    /// choice that sees everything become slower alike and is still safe.
+    /// The work done, known exactly: the number of requests (or iterations) on each side, over all its
+    /// profiles. The only method that detects a uniform slowdown of everything and is still safe.
     Per {
         /// The work of the old profiles.
         old: f64,
         /// The work of the new profiles.
         new: f64,
     },
-    /// A profile: compares plain samples per run, for runs of equal length on an idle machine.
+    /// The run: compares plain samples per run, for runs of equal length on an idle machine.
     Run,
 }
 
-/// What a row says about its function.
+/// The verdict on a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// More expensive, beyond doubt and by enough to matter. The only verdict that fails a build.
+    /// Significantly more expensive, and by enough to matter. The only verdict that fails a build.
     Regressed,
-    /// Cheaper, likewise.
+    /// Significantly cheaper, and by enough to matter.
     Improved,
     /// The samples came from elsewhere below the same caller, as after a rename: nothing became more expensive.
     Moved,
     /// Changed only because a function it calls did.
     Inherits,
-    /// Changed beyond doubt, but by less than matters.
+    /// Changed significantly, but by less than matters.
     Small,
     /// Only on the new side, with too few samples to test.
     New,
@@ -214,8 +220,8 @@ impl fmt::Display for Incomparable {
         match self {
             Self::NoProfile => write!(f, "one side has no profile"),
             Self::Shape => write!(f, "the profiles count different numbers of functions"),
-            Self::Count(count) => write!(f, "a count of {count} cannot be tested; counts are zero or more"),
-            Self::Unit(unit) => write!(f, "a sample cannot stand for {unit}"),
+            Self::Count(count) => write!(f, "a count of {count} cannot be tested; counts must not be negative"),
+            Self::Unit(unit) => write!(f, "the size of a sample cannot be {unit}"),
             Self::Option(name, value) => write!(f, "{name} cannot be {value}"),
             Self::NeedsReplicates => {
                 write!(

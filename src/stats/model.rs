@@ -1,4 +1,5 @@
-//! The fitted comparison: what unchanged code did, how noisy counts are, and so a p-value for any function.
+//! The fitted model: what unchanged code did and how noisy counts are, which gives a p-value for any
+//! function.
 
 use super::bulk::{Bulk, Prior, core_location, fit_bulk};
 use super::columns::FunctionColumns;
@@ -6,7 +7,7 @@ use super::dispersion::{Design, RunCounts, Trend, dispersion_trend, pearson_disp
 use super::distributions::{binomial_mid_p, normal_to_t};
 use super::{CountKind, Noise, Normalization, Options};
 
-/// With fewer residual degrees of freedom than this, replicates alone say too little about the noise.
+/// With fewer residual degrees of freedom than this, replicates alone are too few to estimate the noise.
 const ENOUGH_REPLICATES: usize = 4;
 
 /// How the bulk of the functions scattered between one old and one new profile.
@@ -14,11 +15,11 @@ const ENOUGH_REPLICATES: usize = 4;
 pub(super) struct PairNoise {
     own: (f64, f64),
     total: (f64, f64),
-    /// Makes up for φ and τ being estimates.
+    /// Compensates for φ and τ being estimates.
     inflation: f64,
 }
 
-/// The fitted comparison.
+/// A fitted model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
     design: Design,
@@ -31,17 +32,18 @@ pub struct Model {
     pub location: f64,
     /// The variance of `location`.
     pub location_variance: f64,
-    /// The noise between one pair, where it is used.
+    /// The noise between one pair, if it is used.
     pair: Option<PairNoise>,
     /// The noise between replicates, if there are any.
     trend: Option<Trend>,
     /// The degrees of freedom of the noise; infinite for one pair, whose variance is inflated instead.
     pub freedom: f64,
-    /// The least noise factor: replicates can look steadier than independent samples by luck, and are not believed.
+    /// The minimum noise factor: if replicates vary less than independent samples would, that is taken
+    /// as luck.
     least_factor: f64,
 }
 
-/// The effective counts of one function, both sides summed up.
+/// The effective counts of one function, summed per side.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct SideSums {
     pub(super) old: f64,
@@ -57,20 +59,20 @@ impl SideSums {
 /// How surprising the counts of a function are, in both directions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tested {
-    /// How many times larger than for independent samples the variance is.
+    /// How many times larger the variance is than that of independent samples.
     pub noise_factor: f64,
     /// ln of the cost ratio, relative to code that did not change.
     pub log_ratio: f64,
     /// The standard error of `log_ratio`.
     pub standard_error: f64,
-    /// The one-sided p-value of an increase, and the smallest one that so many samples can give.
+    /// The one-sided p-value of an increase, and the smallest one possible with this many samples.
     pub increase: (f64, f64),
-    /// Likewise of a decrease.
+    /// The same for a decrease.
     pub decrease: (f64, f64),
 }
 
 impl Model {
-    /// Fits location and noise to all functions. Both sides must hold samples.
+    /// Fits location and noise to all functions. Both sides must have samples.
     pub(super) fn fit(
         design: Design,
         columns: &FunctionColumns,
@@ -119,7 +121,7 @@ impl Model {
         model
     }
 
-    /// Puts another measure of "unchanged" in the place of the core.
+    /// Replaces the core by another measure of "unchanged".
     fn apply(&mut self, normalize: Normalization) {
         let old_runs = self.design.old as f64;
         let new_runs = self.design.totals.len() as f64 - old_runs;
@@ -154,7 +156,7 @@ impl Model {
         }
     }
 
-    /// The dispersion and the run-to-run change behind the noise factors, for telling the reader: φ and τ.
+    /// The dispersion and the run-to-run change that the noise factors are based on: φ and τ.
     pub fn noise(&self) -> (f64, f64) {
         match (self.trend, self.pair) {
             (Some(trend), _) => (trend.overdispersion, trend.run_to_run),
@@ -163,8 +165,9 @@ impl Model {
         }
     }
 
-    /// The variance of a self log ratio as a + b: a falls with the samples (times 1 / information), b does not.
-    /// [`detect`](super::detect) asks with these two what could have been seen.
+    /// The variance of a self log ratio as a + b: a shrinks with more samples (in proportion to 1 /
+    /// information), b does not. [`detect`](super::detect) computes from both what could have been
+    /// detected.
     pub(super) fn typical_variance(&self) -> (f64, f64) {
         let share = self.expected_share();
         let by_pair = self
@@ -177,7 +180,7 @@ impl Model {
         (by_pair.0.max(by_trend.0), by_pair.1.max(by_trend.1) + self.location_variance)
     }
 
-    /// The part of a function's samples that falls on the new side if its cost did not change.
+    /// The part of a function's samples expected on the new side if its cost did not change.
     pub fn expected_share(&self) -> f64 {
         let new = self.new_total * self.location.exp();
         if new.is_finite() { new / (self.old_total + new) } else { 1.0 }
@@ -198,24 +201,26 @@ impl Model {
         self.sums(column).all() * column.unit / (self.old_total + self.new_total)
     }
 
-    /// The share of the old samples, with half a sample added so that a new function has a share to grow from.
+    /// Its share of the old samples, with half a sample added so that a new function has a share to grow
+    /// from.
     pub(super) fn old_share(&self, column: &RunCounts) -> f64 {
         (self.sums(column).old + 0.5) * column.unit / self.old_total
     }
 
-    /// ln of the ratio of shares; the halves keep a count of zero finite.
+    /// ln of the ratio of shares; the added halves keep a count of zero finite.
     fn raw_log_ratio(&self, sums: SideSums) -> f64 {
         ((sums.new + 0.5) / self.new_total).ln() - ((sums.old + 0.5) / self.old_total).ln()
     }
 
-    /// Whether the smaller side can be expected to hold five samples, enough for a log ratio to mean something.
+    /// Whether the smaller side is expected to have five samples, enough for a meaningful log ratio.
     fn is_sizeable(&self, column: &RunCounts) -> bool {
         let share = self.new_total / (self.old_total + self.new_total);
         self.sums(column).all() * share.min(1.0 - share) >= 5.0
     }
 
-    /// The log ratios and their sampling variances. The variance is that of the *pooled* count: one taken from the
-    /// observed counts would be smaller the more the new side happens to hold, and would pull the location up.
+    /// The log ratios and their sampling variances. The variance is that of the *pooled* count: one
+    /// taken from the observed counts would be smaller the more samples happen to be on the new side,
+    /// which would bias the location upwards.
     fn log_ratios(&self, columns: &[&RunCounts]) -> (Vec<f64>, Vec<f64>) {
         let share = self.new_total / (self.old_total + self.new_total);
         columns
@@ -239,11 +244,11 @@ impl Model {
         dispersion_trend(&dispersions, &means, residual, most_freedom)
     }
 
-    /// Takes φ and τ from the `bulk` of the self counts, and from that of the totals, which share the ups and downs of
-    /// whole requests.
+    /// Takes φ and τ from the `bulk` of the self counts and from that of the totals, which contain the
+    /// variation of whole requests.
     fn fit_pair(&self, bulk: Bulk, columns: &FunctionColumns, noise: Noise) -> PairNoise {
         if let Noise::Fixed(sigma) = noise {
-            // Both runs vary, so their ratio varies by the root of two more.
+            // Both runs vary, so the standard deviation of their ratio is larger by √2.
             let known = (1.0, 2.0_f64.sqrt() * sigma);
             return PairNoise { own: known, total: known, inflation: 1.0 };
         }
@@ -264,7 +269,8 @@ impl Model {
         PairNoise { own, total, inflation: 1.3 }
     }
 
-    /// The noise factor of one function: by replicates, by the pair, or the larger where replicates are few.
+    /// The noise factor of one function: from replicates, from the pair, or the larger of the two if
+    /// replicates are few.
     fn factor(&self, column: &RunCounts, measure: CountKind, information: f64) -> f64 {
         let by_pair = self.pair.map_or(0.0, |pair| {
             let (phi, tau) = if measure == CountKind::SelfCount { pair.own } else { pair.total };
@@ -280,7 +286,7 @@ impl Model {
     }
 }
 
-/// What is believed about τ beforehand.
+/// The prior of τ.
 fn prior(noise: Noise) -> Prior {
     match noise {
         Noise::Auto | Noise::Fixed(_) => Prior { median: 0.10, log_sd: 0.6 },

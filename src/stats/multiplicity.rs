@@ -1,10 +1,12 @@
-//! Many functions are tested at once, and one alarm among them fails a build: the p-values are adjusted for that.
+//! Adjusts p-values for the number of tests: many functions are tested at once, and a single alarm fails
+//! a build.
 
-/// Holm's step-down adjustment (1979): with every adjusted value below α called a change, the chance of even one false
-/// alarm among *all* the tests is below α, whatever their dependence. The result keeps the order of `p`.
+/// Holm's step-down adjustment (1979): if every adjusted value below α counts as a change, the
+/// probability of even one false alarm among *all* tests is below α, however they depend on each other.
+/// The result has the order of `p`.
 ///
-/// Not the gentler false discovery rate, because the exit code asks for "any": there, one true regression lowers the
-/// bar for all the others.
+/// The less strict false discovery rate would not do, because the exit code is about "any": there, one
+/// true regression lowers the threshold for all others.
 ///
 /// ```
 /// # use prof::stats::multiplicity::holm;
@@ -22,9 +24,9 @@ pub fn holm(p: &[f64]) -> Vec<f64> {
     adjusted
 }
 
-/// The adjustment of Benjamini and Hochberg (1995): among the rows listed below α at most that *fraction* is expected to
-/// be false. The verdicts use [`holm`]; this one is here to be compared with it: the test vectors that other
-/// implementations of these statistics share hold both.
+/// The adjustment of Benjamini and Hochberg (1995): among the rows below α, at most that *fraction* is
+/// expected to be false. The verdicts use [`holm`]; this one is kept for comparison, since the test
+/// vectors shared with other implementations of these statistics contain both.
 pub fn benjamini_hochberg(p: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p.len()).collect();
     order.sort_by(|&a, &b| p[a].total_cmp(&p[b]));
@@ -37,11 +39,12 @@ pub fn benjamini_hochberg(p: &[f64]) -> Vec<f64> {
     adjusted
 }
 
-/// How many of the tests count for the adjustment? Tarone's (1990) answer: a test whose smallest *possible* p-value
-/// cannot pass the bar can raise no false alarm, so it is left out and costs the others nothing. Returns the smallest
-/// k such that at most k tests could pass α / k.
+/// How many of the tests count for the adjustment? Tarone's (1990) answer: a test whose smallest
+/// *possible* p-value cannot pass the threshold cannot raise a false alarm, so it is left out and costs
+/// the others nothing. Returns the smallest k such that at most k tests could pass α / k.
 ///
-/// Example: of 60 functions 50 hold three samples each. Three of three give p >= 1/16, so only ten tests share the 1 %.
+/// Example: of 60 functions, 50 have three samples each. Three of three give p >= 1/16, so only ten
+/// tests share the 1 %.
 pub fn tarone(smallest_p: &[f64], alpha: f64) -> usize {
     let mut sorted = smallest_p.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -50,7 +53,8 @@ pub fn tarone(smallest_p: &[f64], alpha: f64) -> usize {
         .unwrap_or(sorted.len().max(1))
 }
 
-/// Tarone's choice and Holm's adjustment together: a q-value for every test, 1 for those left out, and their bar k.
+/// Tarone's selection and Holm's adjustment together: a q-value for every test, 1 for those left out,
+/// and k.
 pub fn adjust(p: &[f64], smallest_p: &[f64], alpha: f64) -> Adjusted {
     let counted = tarone(smallest_p, alpha);
     let bar = alpha / counted as f64;
@@ -67,13 +71,13 @@ pub fn adjust(p: &[f64], smallest_p: &[f64], alpha: f64) -> Adjusted {
     Adjusted { q, reachable, counted }
 }
 
-/// What [`adjust`] found.
+/// The result of [`adjust`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Adjusted {
-    /// The adjusted p-values, in the order given; 1 where `reachable` is false.
+    /// The adjusted p-values, in the given order; 1 where `reachable` is false.
     pub q: Vec<f64>,
-    /// Whether the test had samples enough that it could have passed at all.
+    /// Whether the test had enough samples to be able to pass.
     pub reachable: Vec<bool>,
-    /// Tarone's k, the number α is divided by.
+    /// Tarone's k, by which α is divided.
     pub counted: usize,
 }

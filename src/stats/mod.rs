@@ -220,7 +220,9 @@ impl fmt::Display for Incomparable {
         match self {
             Self::NoProfile => write!(f, "one side has no profile"),
             Self::Shape => write!(f, "the profiles count different numbers of functions"),
-            Self::Count(count) => write!(f, "a count of {count} cannot be tested; counts must not be negative"),
+            Self::Count(count) => {
+                write!(f, "a count of {count} cannot be tested; counts must not be negative")
+            }
             Self::Unit(unit) => write!(f, "the size of a sample cannot be {unit}"),
             Self::Option(name, value) => write!(f, "{name} cannot be {value}"),
             Self::NeedsReplicates => {

@@ -1,16 +1,16 @@
-//! Units, and every number as it stands on the screen.
+//! Units, and the formatting of every number on screen.
 //!
 //! A metric is stored as integers in its own unit ("nanoseconds", "bytes", whatever the file says).
-//! [`Unit::parse`] recognises that name, [`Scale`] chooses one readable unit for a whole column and
-//! writes its numbers, [`Quantity`] reads what a person types (`1mb`, `1.5s`). All arithmetic is on
-//! integers: a number on the screen is the exact value, rounded once, half away from zero.
+//! [`Unit::parse`] recognises that name, [`Scale`] chooses a readable unit for a whole column and
+//! formats its numbers, and [`Quantity`] parses what a user types (`1mb`, `1.5s`). All arithmetic is on
+//! integers: a number on screen is the exact value, rounded once, half away from zero.
 //!
 //! ```
 //! use prof::unit::{Scale, Unit};
 //! let column = Scale::automatic(&Unit::parse("nanoseconds"), 1, 85_990_000_000);
 //! assert_eq!(column.format(85_990_000_000), "85.99s");
 //! assert_eq!(column.format(410_000_000), "0.41s");
-//! // What would show fewer than two digits takes a smaller unit.
+//! A value that would have fewer than two digits is shown in a smaller unit.
 //! assert_eq!(column.format(70_000_000), "70ms");
 //! ```
 
@@ -26,7 +26,7 @@ pub use quantity::{Quantity, QuantityError};
 pub use scale::{IncompatibleUnits, Scale, Step, duration, human, human_short};
 pub use timestamp::{TimestampError, parse_rfc3339, timestamp_minutes, timestamp_seconds};
 
-/// A kind of unit: values convert within a family, never across.
+/// A kind of unit: values can be converted within a family, but not across families.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Family {
     /// Memory: B, KiB, MiB …, each 1024 of the one before.
@@ -37,7 +37,7 @@ pub enum Family {
     Count,
     /// Google compute units: `nGCU`, `µGCU`, `mGCU`, `GCU`.
     Gcu,
-    /// A unit this program does not know; it is compatible with itself alone.
+    /// A unit that `prof` does not know; it is compatible only with itself.
     Other,
 }
 
@@ -50,14 +50,15 @@ pub struct Unit {
     factor: i64,
 }
 
-/// One row of the table of known units; a family's rows stand together, smallest first.
+/// One row of the table of known units; the rows of a family are adjacent, smallest first.
 struct KnownUnit {
     family: Family,
     name: &'static str,
     factor: i64,
-    /// A column is shown in this unit on its own accord from this many of it; 0: only on request.
+    /// A column uses this unit by default if its largest value is at least this many of it; 0: only on
+    /// request.
     automatic_from: i64,
-    /// Other spellings, in lower case, with `u` for `µ`; a plural `s` is understood.
+    /// Other spellings, in lower case, with `u` for `µ`; a plural `s` is always accepted.
     aliases: &'static [&'static str],
 }
 
@@ -73,7 +74,8 @@ const fn known(
 
 const SECOND: i64 = 1_000_000_000;
 
-// Minutes and hours begin late: `85.99s` compares with `4.82s` at a glance, `1.43min` does not.
+// The thresholds for minutes and hours are high: `85.99s` compares with `4.82s` at a glance, `1.43min`
+// does not.
 // No factor exceeds 2^50, so that i64::MAX of any unit, in hundredths of another, fits an i128.
 static KNOWN: &[KnownUnit] = &[
     known(Family::Bytes, "B", 1, 1, &["byte"]),
@@ -121,12 +123,12 @@ impl Unit {
     /// Bytes.
     pub const BYTES: Unit = Unit { family: Family::Bytes, name: Cow::Borrowed("B"), factor: 1 };
 
-    /// Recognises a unit's name: in any case, singular or plural, `us`, `µs` and `μs` alike, `kB`,
-    /// `KB` and `KiB` alike. `k`, `M`, `G` are counts. A name that is not known is kept as it is.
+    /// Recognises a unit's name, in any case, singular or plural: `us`, `µs` and `μs` are the same, and
+    /// so are `kB`, `KB` and `KiB`. `k`, `M` and `G` are counts. An unknown name is kept as it is.
     pub fn parse(name: &str) -> Unit {
         let trimmed = name.trim();
         let folded = fold(trimmed);
-        // `k` is kibi, and `m` mebi, only where bytes are meant already, see `parse_as`.
+        // `k` means kibi, and `m` mebi, only where bytes are already expected, see `parse_as`.
         let is_short = ["k", "m", "g", "t"].contains(&&*folded);
         let found = Self::find(&folded, |k| !(k.family == Family::Bytes && is_short));
         found.unwrap_or_else(|| Unit {
@@ -136,15 +138,15 @@ impl Unit {
         })
     }
 
-    /// [`Unit::parse`] where the family is known, as it is for `--unit k` on a metric of bytes.
-    /// Only a name that this family does not know is looked for in the others.
+    /// Like [`Unit::parse`], but for a known family, as for `--unit k` with a metric in bytes. Only a
+    /// name that is unknown in this family is searched for in the others.
     pub fn parse_as(name: &str, family: Family) -> Unit {
         Self::find(&fold(name.trim()), |k| k.family == family).unwrap_or_else(|| Unit::parse(name))
     }
 
     fn find(folded: &str, wanted: impl Fn(&KnownUnit) -> bool) -> Option<Unit> {
         let find = |name: &str| KNOWN.iter().find(|k| wanted(k) && k.is_called(name));
-        // The plural of a word only: `ms` and `s` end in an s of their own, `mss` is not a unit.
+        // Only words have a plural: the s of `ms` and `s` is their own, and `mss` is not a unit.
         let singular = folded.strip_suffix('s').filter(|stem| stem.len() >= 3);
         find(folded).or_else(|| singular.and_then(find)).map(KnownUnit::unit)
     }
@@ -154,24 +156,25 @@ impl Unit {
         self.family
     }
 
-    /// The name written behind a number: `s`, `MiB`, empty for a count.
+    /// The name written after a number: `s`, `MiB`, empty for a count.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether values of the two units can be compared: one family, and one name if unknown.
+    /// Whether values of the two units can be compared: same family, and for unknown units the same
+    /// name.
     pub fn is_same_kind(&self, other: &Unit) -> bool {
         self.family == other.family && (self.family != Family::Other || same_word(&self.name, &other.name))
     }
 
-    /// How many of `finer` make one of this unit: 1,000,000 for ms and ns. `None` if they are of
-    /// different kinds or this unit is the finer one. Always exact.
+    /// How many of `finer` make one of this unit: 1,000,000 for ms and ns. `None` if the units are
+    /// incompatible or this unit is the finer one. Always exact.
     pub fn factor_to(&self, finer: &Unit) -> Option<i64> {
         (self.is_same_kind(finer) && self.factor >= finer.factor).then(|| self.factor / finer.factor)
     }
 }
 
-/// The same name of an unknown unit: case and a plural `s` do not matter (`Step`, `steps`).
+/// Whether two names of unknown units are equal except for case and a plural `s` (`Step`, `steps`).
 fn same_word(a: &str, b: &str) -> bool {
     let (a, b) = (fold(a), fold(b));
     a == b || a.strip_suffix('s') == Some(&b) || b.strip_suffix('s') == Some(&a)
@@ -180,7 +183,7 @@ fn same_word(a: &str, b: &str) -> bool {
 /// Divides, rounding half away from zero. `denominator` is positive.
 fn round_div(numerator: i128, denominator: i128) -> i128 {
     let (whole, rest) = (numerator / denominator, numerator % denominator);
-    // `rest ≥ denominator / 2` without the doubling that could overflow.
+    // The same as `rest ≥ denominator / 2`, but without the doubling that could overflow.
     if rest.abs() >= denominator - rest.abs() { whole + numerator.signum() } else { whole }
 }
 

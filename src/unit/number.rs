@@ -18,9 +18,9 @@ pub fn group_thousands(value: i128) -> String {
     out
 }
 
-/// `numerator / denominator` with that many decimals (at most 9) and thousands separators, rounded
-/// half away from zero: `fixed(85_990, 40_730, 2)` is `2.11`. Empty if the denominator is not
-/// positive, since then there is nothing to say.
+/// `numerator / denominator` with the given number of decimals (at most 9) and thousands separators,
+/// rounded half away from zero: `fixed(85_990, 40_730, 2)` is `2.11`. Empty if the denominator is not
+/// positive.
 pub fn fixed(numerator: i64, denominator: i64, decimals: u32) -> String {
     if denominator <= 0 {
         return String::new();
@@ -42,8 +42,8 @@ pub(super) fn with_point(units: i128, decimals: u32) -> String {
     format!("{sign}{whole}.{rest:0width$}", width = decimals as usize)
 }
 
-/// `value` as a part of `whole`, with one decimal: `35.5%`. What is not zero but would be written
-/// as zero is `<0.1%`. Empty if there is no whole to be a part of.
+/// `value` as a percentage of `whole`, with one decimal: `35.5%`. A nonzero value that would round to
+/// zero is `<0.1%`. Empty if `whole` is not positive.
 pub fn share(value: i64, whole: i64) -> String {
     if whole <= 0 {
         return String::new();
@@ -61,26 +61,26 @@ pub fn signed_share(value: i64, whole: i64) -> String {
     plus(value, share(value, whole))
 }
 
-/// Puts the `+` of a positive difference before its text.
+/// Adds the `+` of a positive difference.
 pub(super) fn plus(value: i64, text: String) -> String {
     if value > 0 && !text.is_empty() { format!("+{text}") } else { text }
 }
 
-/// How often something happens that happens every `period_ns` nanoseconds: `100 Hz`, `99.01 Hz`.
-/// `None` if the period is not positive.
+/// The frequency of an event with the given period: `100 Hz`, `99.01 Hz`. `None` if the period is not
+/// positive.
 pub fn rate(period_ns: i64) -> Option<String> {
     (period_ns > 0)
         .then(|| format!("{} Hz", drop_zeros(&fixed(1_000_000_000, period_ns, rate_digits(period_ns)))))
 }
 
-/// Two decimals, and for what happens less than once a second enough to show three digits:
-/// every 15 minutes is `0.00111 Hz`.
+/// Two decimals; for less than once a second, enough decimals for three digits: every 15 minutes is
+/// `0.00111 Hz`.
 fn rate_digits(period_ns: i64) -> u32 {
     let seconds = period_ns / 1_000_000_000;
     if seconds < 10 { 2 } else { (3 + seconds.ilog10()).min(9) }
 }
 
-/// Drops the zeros that end a decimal fraction: `10.50` → `10.5`, `10.00` → `10`, `100` stays.
+/// Drops trailing zeros of a decimal fraction: `10.50` → `10.5`, `10.00` → `10`; `100` stays.
 pub(super) fn drop_zeros(number: &str) -> &str {
     if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number }
 }
@@ -174,7 +174,8 @@ mod tests {
             let units: i128 = text.parse().unwrap();
             // |units / 10^decimals − n / d| ≤ 1/2 · 10^-decimals, without fractions.
             let exact = i128::from(n) * 10_i128.pow(decimals);
-            // A share of i64::MAX over 1 leaves i128 by this cross product; the division does not.
+            // A share of i64::MAX over 1 does not fit an i128 in this cross product, although it does in
+            // the division.
             if let Some(shown) = units.checked_mul(i128::from(d)) {
                 prop_assert!((shown - exact).abs() <= i128::from(d) - i128::from(d) / 2);
             }

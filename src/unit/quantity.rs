@@ -1,4 +1,4 @@
-//! What a person types where a value is wanted: `1mb`, `100ms`, `-1.5s`, `42`.
+//! Quantities as a user types them: `1mb`, `100ms`, `-1.5s`, `42`.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -8,13 +8,13 @@ use super::{Family, Unit, round_div};
 /// An exact number, with a unit if one was typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quantity {
-    /// The digits without the point, and the power of ten they are divided by: 1.5 is 15 and 10.
+    /// The digits without the decimal point, and the power of ten to divide them by: 1.5 is 15 and 10.
     digits: i128,
     denominator: i128,
     unit: Option<Unit>,
 }
 
-/// A text that is not a number, or one with more digits than any profile can hold.
+/// The error for text that is not a number, or that has more digits than any profile can hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuantityError {
     text: String,
@@ -30,14 +30,14 @@ impl fmt::Display for QuantityError {
 impl std::error::Error for QuantityError {}
 
 impl Quantity {
-    /// Reads a decimal number and the unit right behind it, blanks allowed between. Any word is a
-    /// unit: one that is not known is compared by its name. Fails if no number stands in front, or it
-    /// does not fit.
+    /// Parses a decimal number followed by its unit, optionally separated by spaces. Any word is a unit;
+    /// unknown ones are compared by name. Fails if the text does not start with a number, or if the
+    /// number does not fit.
     pub fn parse(text: &str) -> Result<Quantity, QuantityError> {
         Quantity::parse_with(text, Unit::parse)
     }
 
-    /// [`Quantity::parse`] where the family is known, as it is for `--max-memory 2g`.
+    /// Like [`Quantity::parse`], but for a known family, as for `--max-memory 2g`.
     pub fn parse_as(text: &str, family: Family) -> Result<Quantity, QuantityError> {
         Quantity::parse_with(text, |unit| Unit::parse_as(unit, family))
     }
@@ -53,9 +53,9 @@ impl Quantity {
         let (number, unit) = unsigned.split_at(end);
         let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
         if fraction.contains('.') || (whole.is_empty() && fraction.is_empty()) {
-            return Err(error("is no number with a unit, such as 1mb, 100ms or 1.5s"));
+            return Err(error("is not a number with a unit, such as 1mb, 100ms or 1.5s"));
         }
-        // 2^63 has 19 digits; 18 more behind the point are beyond any clock.
+        // 2^63 has 19 digits; 18 more after the decimal point are finer than any clock.
         let whole = whole.trim_start_matches('0');
         let fraction = fraction.trim_end_matches('0');
         if whole.len() > 19 || fraction.len() > 18 {
@@ -76,24 +76,24 @@ impl Quantity {
         self.unit.as_ref()
     }
 
-    /// How `value`, in `unit`, compares with this quantity, exactly: a label of 1536 bytes is
-    /// greater than `1kb`. A quantity typed without a unit is in the value's own. `None` if the two
-    /// are of different kinds, which no range matches.
+    /// Compares `value`, which is in `unit`, with this quantity, exactly: a label of 1536 bytes is
+    /// greater than `1kb`. A quantity without a unit takes the value's unit. `None` if the two are
+    /// incompatible, so that no range matches.
     pub fn compare(&self, value: i64, unit: &Unit) -> Option<Ordering> {
         let own = self.unit.as_ref().unwrap_or(unit);
         if !own.is_same_kind(unit) {
             return None;
         }
-        // Both in the family's smallest unit; a product with the denominator might not fit.
+        // Both in the family's smallest unit; the product with the denominator might not fit.
         let value = i128::from(value) * i128::from(unit.factor);
         let (whole, rest) = self.in_smallest(own.factor);
         Some(value.cmp(&whole).then(0.cmp(&rest)))
     }
 
-    /// The floor of this quantity in its family's smallest unit, and what is above the floor.
+    /// The integer part of this quantity in its family's smallest unit, and the remainder.
     fn in_smallest(&self, factor: i64) -> (i128, i128) {
-        // The whole part and the fraction apart: 19 digits, 18 decimals and 2^50 together
-        // would leave an i128.
+        // Integer part and fraction are computed separately: 19 digits, 18 decimals and 2^50 together
+        // would not fit an i128.
         let (whole, fraction) =
             (self.digits.div_euclid(self.denominator), self.digits.rem_euclid(self.denominator));
         let factor = i128::from(factor);
@@ -101,7 +101,7 @@ impl Quantity {
         (whole * factor + fraction / self.denominator, fraction % self.denominator)
     }
 
-    /// A length of time in nanoseconds, rounded half away from zero. `None` if this is not a time, or
+    /// A duration in nanoseconds, rounded half away from zero. `None` if this is not a time, or if it is
     /// too long.
     pub fn nanoseconds(&self) -> Option<i64> {
         self.in_family(Family::Time)
@@ -119,7 +119,7 @@ impl Quantity {
     fn in_family(&self, family: Family) -> Option<i64> {
         let unit = self.unit.as_ref().filter(|unit| unit.family == family)?;
         let (whole, rest) = self.in_smallest(unit.factor);
-        // From a floor, a negative half goes down and a positive one up.
+        // Since this is a floor, a negative half rounds down and a positive one up.
         let up = if self.digits < 0 {
             2 * rest > self.denominator
         } else {
@@ -129,7 +129,7 @@ impl Quantity {
     }
 }
 
-/// At most 19 ASCII digits; none are zero.
+/// At most 19 ASCII digits; an empty text is zero.
 fn parse_digits(digits: &str) -> i128 {
     digits.bytes().fold(0, |sum, digit| sum * 10 + i128::from(digit - b'0'))
 }

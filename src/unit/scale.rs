@@ -1,20 +1,20 @@
-//! One unit for a whole column, and the column's numbers written in it.
+//! Choosing one unit for a whole column, and formatting its numbers.
 
 use std::fmt;
 
 use super::number::{drop_zeros, plus, with_point};
 use super::{Family, KNOWN, KnownUnit, Unit, round_div};
 
-/// How the values of one column are written: in one unit, so that rows compare at a glance, and
-/// with the unit on every number, so that a line can be pasted alone. A value that would show fewer
-/// than two digits is written in a smaller unit: `3.1ms` in a column of seconds, not `<0.01s`.
+/// How to write the values of one column: in one unit, so that rows compare at a glance, and with the
+/// unit on every number, so that a line can be pasted alone. A value that would have fewer than two
+/// digits is written in a smaller unit: `3.1ms` in a column of seconds, not `<0.01s`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scale {
-    /// The unit of the column, then the smaller ones that small values are written in, the largest first.
+    /// The unit of the column, followed by the smaller units for small values, the largest first.
     steps: Vec<Step>,
 }
 
-/// One unit that a column's values can be written in.
+/// A unit in which values of the column can be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     unit: Unit,
@@ -23,11 +23,11 @@ pub struct Step {
     denominator: i128,
     /// How many decimals are shown: 2, or fewer where the data have no more.
     decimals: u32,
-    /// A value is written in this unit from this many of it on.
+    /// A value is written in this unit if it is at least this many of it.
     from: i64,
 }
 
-/// A unit was asked for that measures something else than the metric does.
+/// The error for a requested unit that is incompatible with that of the metric.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IncompatibleUnits {
     metric: String,
@@ -43,10 +43,10 @@ impl fmt::Display for IncompatibleUnits {
 impl std::error::Error for IncompatibleUnits {}
 
 impl Scale {
-    /// The scale of a column of values in `unit`, to be divided by `divisor` (a divisor of 0 counts
-    /// as 1), the largest of which, by its absolute value, is `largest`. `requested` is what
-    /// `--unit` says; without it the unit follows from `largest`, see [`Scale::automatic`]. Fails if
-    /// `requested` is of another kind than `unit`.
+    /// The scale of a column of values in `unit`, which are to be divided by `divisor` (a divisor of 0
+    /// counts as 1); `largest` is the largest absolute value. `requested` is the unit given by `--unit`;
+    /// without it, the unit is chosen by [`Scale::automatic`]. Fails if `requested` is incompatible with
+    /// `unit`.
     pub fn for_column(
         unit: &Unit,
         divisor: u64,
@@ -65,9 +65,9 @@ impl Scale {
         }
     }
 
-    /// The scale that makes `largest` readable: the largest unit in which it is at least 1, but
-    /// minutes and hours only from 10 of them on (85.99s compares better with 4.82s than 1.43min),
-    /// and counts in full (2,759,229).
+    /// The scale that makes `largest` readable: the largest unit in which it is at least 1, except that
+    /// minutes and hours are used only from 10 on (85.99s compares better with 4.82s than 1.43min), and
+    /// counts are written in full (2,759,229).
     pub fn automatic(unit: &Unit, divisor: u64, largest: i64) -> Scale {
         let ladder = KNOWN.iter().filter(|k| k.family == unit.family && k.automatic_from > 0);
         let mut steps: Vec<Step> = Vec::new();
@@ -83,7 +83,7 @@ impl Scale {
         Scale { steps }
     }
 
-    /// The same scale for data whose values are all multiples of `resolution`: digits that such data
+    /// The same scale for data whose values are all multiples of `resolution`. Digits that such data
     /// cannot have are not shown, so that values counted in ticks of 10ms read `460ms`, not `460.00ms`.
     #[must_use]
     pub fn with_resolution(mut self, resolution: i64) -> Scale {
@@ -93,17 +93,18 @@ impl Scale {
         self
     }
 
-    /// The unit this column is written in.
+    /// The unit of this column.
     pub fn unit(&self) -> &Unit {
         &self.steps[0].unit
     }
 
-    /// The units that values are written in: the column's own, then the smaller ones for small values.
+    /// The units that values are written in: the column's own, then smaller ones for small values.
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
 
-    /// The unit a value is written in, its number of last digits, and how many of these are decimals.
+    /// The unit to write a value in, the value as a number of last digits, and how many of these are
+    /// decimals.
     fn written(&self, value: i64) -> (&Step, i128, u32) {
         let column = &self.steps[0];
         let number = column.rounded(value);
@@ -115,7 +116,7 @@ impl Scale {
             let decimals = if has_two_digits { 0 } else { step.decimals.min(1) };
             return (step, step.digits(value, decimals), decimals);
         }
-        // No unit is small enough, or one was asked for: more decimals, then.
+        // No smaller unit exists, or a unit was requested: use more decimals.
         let last = &self.steps[self.steps.len() - 1];
         let enough = (last.decimals..=MOST_DECIMALS).find_map(|decimals| {
             let (number, is_exact) = last.checked_digits(value, decimals)?;
@@ -124,18 +125,18 @@ impl Scale {
         enough.unwrap_or((last, 0, MOST_DECIMALS))
     }
 
-    /// Writes one value: `85.99s`, `8,599`, `1,234 steps`. Zero is `0`; what is not zero but far below
-    /// the smallest unit is `<0.000000001ns`.
+    /// Formats a value: `85.99s`, `8,599`, `1,234 steps`. Zero is `0`; a nonzero value far below the
+    /// smallest unit is `<0.000000001ns`.
     pub fn format(&self, value: i64) -> String {
         self.write(value, |digits| digits)
     }
 
-    /// Writes a difference: like [`Scale::format`], with a `+` before what is above zero.
+    /// Formats a difference: like [`Scale::format`], with a `+` if it is positive.
     pub fn format_signed(&self, value: i64) -> String {
         plus(value, self.format(value))
     }
 
-    /// Writes a value without the zeros that end it: `10ms`, `512KiB`, `1.5s`.
+    /// Formats a value without trailing zeros: `10ms`, `512KiB`, `1.5s`.
     pub fn format_short(&self, value: i64) -> String {
         self.write(value, |digits| drop_zeros(&digits).to_owned())
     }
@@ -156,7 +157,7 @@ impl Scale {
 impl Step {
     fn new(unit: &Unit, divisor: u64, target: &Unit, from: i64) -> Step {
         let (source, to) = (i128::from(unit.factor), i128::from(target.factor));
-        // Within a family the larger factor is a multiple of the smaller one.
+        // Within a family, the larger factor is a multiple of the smaller one.
         let numerator = (source / to).max(1);
         let denominator = (to / source).max(1) * i128::from(divisor.max(1));
         let mut step = Step { unit: target.clone(), numerator, denominator, decimals: 0, from };
@@ -164,7 +165,7 @@ impl Step {
         step
     }
 
-    /// How many decimals show every digit of multiples of `resolution`, at most two.
+    /// How many decimals are needed for all digits of multiples of `resolution`, at most two.
     fn decimals_of(&self, resolution: i64) -> u32 {
         let is_enough = |decimals: &u32| {
             self.checked_digits(resolution.max(1), *decimals).is_some_and(|(_, exact)| exact)
@@ -172,64 +173,65 @@ impl Step {
         (0..DECIMALS).find(is_enough).unwrap_or(DECIMALS)
     }
 
-    /// Whether `value`, as this step would write it, is enough for the next unit. Asking for the
-    /// rounded number keeps 1,048,575 bytes from being written `1,024.00KiB`.
+    /// Whether `value`, as this step would write it, is large enough for the next unit. Testing the
+    /// rounded number keeps 1,048,575 bytes from being written as `1,024.00KiB`.
     fn reaches(&self, value: i64, next: &KnownUnit) -> bool {
         let wanted = i128::from(next.factor / self.unit.factor) * i128::from(next.automatic_from);
         self.rounded(value).abs() >= wanted * 10_i128.pow(self.decimals)
     }
 
-    /// Whether `value`, written with that many decimals, is enough for this unit.
+    /// Whether `value`, written with that many decimals, is large enough for this unit.
     fn holds(&self, value: i64, decimals: u32) -> bool {
         self.digits(value, decimals).abs() >= i128::from(self.from) * 10_i128.pow(decimals)
     }
 
-    /// The number of last digits as the column shows them: hundredths of the unit, or whole units.
+    /// The value as a number of last digits, as the column shows them: hundredths of the unit, or whole
+    /// units.
     fn rounded(&self, value: i64) -> i128 {
         self.digits(value, self.decimals)
     }
 
-    /// The number of last digits with that many decimals, at most two.
+    /// The value as a number of last digits with the given decimals, at most two.
     fn digits(&self, value: i64, decimals: u32) -> i128 {
         round_div(i128::from(value) * self.numerator * 10_i128.pow(decimals), self.denominator)
     }
 
-    /// The same for any number of decimals, and whether nothing had to be rounded; `None` if the
-    /// numbers become too large.
+    /// The same for any number of decimals, and whether the result is exact; `None` if the numbers
+    /// become too large.
     fn checked_digits(&self, value: i64, decimals: u32) -> Option<(i128, bool)> {
         let scaled = (i128::from(value) * self.numerator).checked_mul(10_i128.pow(decimals))?;
         Some((round_div(scaled, self.denominator), scaled % self.denominator == 0))
     }
 
     /// A stored value times the first number, divided by the second, is the number in this unit; the
-    /// third is how many decimals it is written with.
+    /// third is the number of decimals.
     pub fn factor(&self) -> (i128, i128, u32) {
         (self.numerator, self.denominator, self.decimals)
     }
 
-    /// A value is written in this unit from this many of it on.
+    /// A value is written in this unit if it is at least this many of it.
     pub fn from(&self) -> i64 {
         self.from
     }
 
-    /// What follows every number: `s`, `MiB`, ` steps`, nothing for a count.
+    /// The suffix of every number: `s`, `MiB`, ` steps`, nothing for a count.
     pub fn suffix(&self) -> String {
         let blank = self.unit.family == Family::Other && !self.unit.name.is_empty();
         format!("{}{}", if blank { " " } else { "" }, self.unit.name)
     }
 }
 
-/// Decimals of a column, unless the data have fewer.
+/// The decimals of a column, unless the data have fewer.
 const DECIMALS: u32 = 2;
 
-/// The smallest number of two digits. A value that shows fewer tells nothing of its size.
+/// The smallest number with two digits: one digit is too few to judge the size of a value.
 const TWO_DIGITS: i128 = 10;
 
-/// A value below the smallest unit is written with no more decimals than this.
+/// The most decimals of a value below the smallest unit.
 const MOST_DECIMALS: u32 = 9;
 
 impl Unit {
-    /// A name to use in a sentence, where a count needs a word.
+    /// The name of a unit for use in a sentence, where a count needs a word.
     fn spoken(&self) -> &str {
         match (self.family, self.name()) {
             (Family::Count, "") => "count",
@@ -239,17 +241,17 @@ impl Unit {
     }
 }
 
-/// One value on its own, in the unit that suits it: `85.99s`, `349.45MiB`, `8,599`.
+/// A single value in the unit that suits it: `85.99s`, `349.45MiB`, `8,599`.
 pub fn human(value: i64, unit: &Unit, divisor: u64) -> String {
     Scale::automatic(unit, divisor, value).format(value)
 }
 
-/// [`human`] without the zeros that end it, for periods and thresholds: `10ms`, `512KiB`.
+/// Like [`human`], without trailing zeros, for periods and thresholds: `10ms`, `512KiB`.
 pub fn human_short(value: i64, unit: &Unit, divisor: u64) -> String {
     Scale::automatic(unit, divisor, value).format_short(value)
 }
 
-/// A span of time given in nanoseconds: `40.73s`, `100.00s`.
+/// A duration given in nanoseconds: `40.73s`, `100.00s`.
 pub fn duration(nanoseconds: i64) -> String {
     human(nanoseconds, &Unit::NANOSECONDS, 1)
 }

@@ -1,4 +1,4 @@
-//! Points in time: nanoseconds since 1970-01-01 UTC, written and read as a date.
+//! Points in time: nanoseconds since 1970-01-01 UTC, formatted and parsed as dates.
 
 use std::fmt;
 
@@ -11,30 +11,30 @@ pub fn timestamp_minutes(nanoseconds: i64) -> String {
     format!("{date} {:02}:{:02} UTC", seconds / 3600, seconds / 60 % 60)
 }
 
-/// `2024-02-26 18:40:37 UTC`; parts of a second are dropped.
+/// `2024-02-26 18:40:37 UTC`; fractions of a second are dropped.
 pub fn timestamp_seconds(nanoseconds: i64) -> String {
     let (date, seconds) = split(nanoseconds);
     format!("{date} {:02}:{:02}:{:02} UTC", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
-/// The date, and the second of that day.
+/// The date, and the second within that day.
 fn split(nanoseconds: i64) -> (String, i64) {
     let (year, month, day) = civil(nanoseconds.div_euclid(DAY));
     (format!("{year:04}-{month:02}-{day:02}"), nanoseconds.rem_euclid(DAY) / SECOND)
 }
 
-// The arithmetic below begins each year on 1 March, so that the leap day is the last of its year
-// and a month's first day is a straight line of the month: (153 · m + 2) / 5 for m = 0 in March.
+// The arithmetic below starts each year on 1 March, so that the leap day is the last day of a year and a
+// month's first day is linear in the month: (153 · m + 2) / 5 for m = 0 in March.
 const DAYS_PER_400_YEARS: i64 = 146_097;
 /// Days from 0000-03-01 to 1970-01-01.
 const EPOCH: i64 = 719_468;
 
-/// Year, month, day of the day that many days after 1970-01-01, in the Gregorian calendar.
+/// Year, month and day of the given number of days after 1970-01-01, in the Gregorian calendar.
 fn civil(days: i64) -> (i64, i64, i64) {
     let (cycle, day_of_cycle) =
         ((days + EPOCH).div_euclid(DAYS_PER_400_YEARS), (days + EPOCH).rem_euclid(DAYS_PER_400_YEARS));
-    // Take away the leap days passed, and every year has 365. The last day of the 400 years
-    // would be the 401st year's first but for its own leap day, hence the last term.
+    // Without the leap days so far, every year has 365 days. The last term corrects the last day of the
+    // 400 years, its own leap day, which would otherwise be in the 401st year.
     let year_of_cycle = (day_of_cycle - day_of_cycle / 1_460 + day_of_cycle / 36_524
         - day_of_cycle / (DAYS_PER_400_YEARS - 1))
         / 365;
@@ -45,7 +45,7 @@ fn civil(days: i64) -> (i64, i64, i64) {
     (year, (month + 2) % 12 + 1, day)
 }
 
-/// The day a year of the 400 begins at.
+/// The day on which a year of the 400 starts.
 fn year_start(year_of_cycle: i64) -> i64 {
     365 * year_of_cycle + year_of_cycle / 4 - year_of_cycle / 100
 }
@@ -57,7 +57,8 @@ fn days_until(year: i64, month: i64, day: i64) -> i64 {
     year.div_euclid(400) * DAYS_PER_400_YEARS + year_start(year.rem_euclid(400)) + day_of_year - EPOCH
 }
 
-/// A text that is no RFC 3339 timestamp, or outside the years 1678 to 2262 that fit 64 bits.
+/// The error for text that is not an RFC 3339 timestamp, or outside the years 1678 to 2262 that fit 64
+/// bits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimestampError {
     text: String,
@@ -65,16 +66,16 @@ pub struct TimestampError {
 
 impl fmt::Display for TimestampError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is no time such as 2024-02-26T18:40:37Z", self.text.escape_debug())
+        write!(f, "`{}` is not a time such as 2024-02-26T18:40:37Z", self.text.escape_debug())
     }
 }
 
 impl std::error::Error for TimestampError {}
 
-/// Reads an RFC 3339 timestamp (`2024-02-26T18:40:37.25+01:00`; a blank may stand for the `T`) as
-/// nanoseconds since 1970-01-01 UTC. Digits beyond the nanosecond are dropped, and the leap second
-/// `:60` is the second after. Fails for any other text, and for dates that nanoseconds in 64 bits cannot
-/// reach.
+/// Parses an RFC 3339 timestamp (`2024-02-26T18:40:37.25+01:00`; a space may replace the `T`) as
+/// nanoseconds since 1970-01-01 UTC. Digits below a nanosecond are dropped, and the leap second `:60` is
+/// the second after it. Fails for any other text, and for dates that 64-bit nanoseconds cannot
+/// represent.
 pub fn parse_rfc3339(text: &str) -> Result<i64, TimestampError> {
     read(text.trim().as_bytes()).ok_or_else(|| TimestampError { text: text.to_owned() })
 }
@@ -89,7 +90,7 @@ fn read(text: &[u8]) -> Option<i64> {
     let month = number(&head[5..7], 1, 12)?;
     let day = number(&head[8..10], 1, 31)?;
     let days = days_until(year, month, day);
-    // The 31st of February is a day in March when counted, which tells that it does not exist.
+    // Converting back yields a day in March for 31 February, which shows that it does not exist.
     if civil(days) != (year, month, day) {
         return None;
     }
@@ -101,7 +102,7 @@ fn read(text: &[u8]) -> Option<i64> {
     i64::try_from(total + i128::from(fraction)).ok()
 }
 
-/// The nanoseconds of `.25`, which may be missing, and the zone behind.
+/// The nanoseconds of `.25`, which is optional, and the zone after it.
 fn split_fraction(tail: &[u8]) -> Option<(i64, &[u8])> {
     let Some(digits) = tail.strip_prefix(b".") else { return Some((0, tail)) };
     let end = digits.iter().position(|c| !c.is_ascii_digit())?;
@@ -173,7 +174,7 @@ mod tests {
         }
         assert_eq!(
             parse_rfc3339("now").unwrap_err().to_string(),
-            "`now` is no time such as 2024-02-26T18:40:37Z"
+            "`now` is not a time such as 2024-02-26T18:40:37Z"
         );
     }
 

@@ -19,6 +19,8 @@ impl Top {
     pub(crate) fn mark_artefacts(&mut self) {
         for row in &mut self.rows {
             row.artefact = self.header.is_artefact(&row.name);
+            // What the profiler left at the end of stacks is not work of its own.
+            row.candidate &= !row.artefact;
         }
     }
 }

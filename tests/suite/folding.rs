@@ -98,6 +98,7 @@ fn views_mark_artefacts_and_say_whose_self_it_is() {
     for row in document["rows"].as_array().unwrap() {
         let expected = row["name"].as_str().unwrap().starts_with("runtime.asyncPreempt");
         assert_eq!(row["artefact"].as_bool().unwrap_or(false), expected, "{row}");
+        assert!(!expected || row["candidate"] == false, "{row}");
     }
     let words = "profiler artefact: runtime.asyncPreempt2 4 (20.0%), runtime.asyncPreempt 2 (10.0%); \
                  this cost belongs to the callers, and --fold moves it there";

@@ -2,7 +2,7 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::place::{end_of_place, position, split_shown};
+use super::place::{end_of_place, needs_place, position, split_shown};
 
 /// With fewer columns than this a name is useless, and the whole row is cut instead.
 const SHORTEST: usize = 3;
@@ -14,7 +14,7 @@ pub fn display_width(text: &str) -> usize {
 
 /// Shortens a name to `width` columns by putting `ellipsis` (`…`, or `..` where there is no UTF-8) in place
 /// of its middle, because both ends of a name distinguish it: `skl.(*Skiplist)…dSpliceForLevel`. A name that
-/// ends with a place keeps its function, and of the place as much of the end as there is room for: `waysToPay
+/// ends with a place keeps its function, and as much of the end of the place as still fits: `waysToPay
 /// …app.mjs:52:19`.
 pub fn fit(name: &str, width: usize, ellipsis: &str) -> String {
     if name.width() <= width {
@@ -82,26 +82,25 @@ fn part_starts(name: &str) -> Vec<usize> {
     starts
 }
 
-/// A function and its place in fewer columns than both take. `None` where there are too few for a function
-/// and a line.
+/// A function and its place in fewer columns than both take: the place gives way to the function, down to its
+/// line, and is dropped where not even that fits. Names such as `<lambda>` mean nothing without
+/// their place and keep the line. `None` where there are too few columns for that.
 fn fit_placed((function, place): (&str, &str), width: usize, ellipsis: &str) -> Option<String> {
     let end = end_of_place(place);
     let open = if place.starts_with('(') { "(" } else { "" };
     let between = 1 + open.width() + ellipsis.width();
-    let least = between + end.width().min(LEAST_PLACE);
-    let function = match width.checked_sub(least)? {
-        room if function.width() <= room => function.to_owned(),
-        room if room >= LEAST_FUNCTION => fit_middle(function, room, ellipsis),
-        _ => return None,
+    let least = between + position(end).width();
+    let function = match width.checked_sub(least) {
+        Some(room) if function.width() <= room => function.to_owned(),
+        Some(room) if needs_place(function) && room >= LEAST_FUNCTION => fit_middle(function, room, ellipsis),
+        _ if needs_place(function) => return None,
+        _ => return Some(fit(function, width, ellipsis)),
     };
     let room = width.saturating_sub(function.width() + between);
     Some(format!("{function} {open}{ellipsis}{}", tail(end, room)))
 }
 
-/// Of a place at least this many columns are kept: `52:19`.
-const LEAST_PLACE: usize = 6;
-
-/// And of the function before it at least this many.
+/// A function that keeps its place has at least this many columns.
 const LEAST_FUNCTION: usize = 6;
 
 /// The longest beginning that takes at most `width` columns.
@@ -362,7 +361,12 @@ mod tests {
             (pay, 24, "waysToPay …app.mjs:52:19"),
             (pay, 20, "waysToPay …mjs:52:19"),
             (pay, 17, "waysToPay …:52:19"),
-            (pay, 16, "ways…Pay …:52:19"),
+            (pay, 16, "waysToPay"),
+            (pay, 9, "waysToPay"),
+            (pay, 8, "ways…Pay"),
+            ("bit_vector /lib/board.py:27", 15, "bit_vector …:27"),
+            ("bit_vector /lib/board.py:27", 14, "bit_vector"),
+            ("<listcomp> /lib/board.py:27", 14, "<lis…omp> …:27"),
             (anonymous, 24, "(anonymous) …pp.mjs:7:15"),
             ("f (lib/x.py:82)", 12, "f (…x.py:82)"),
             ("f (x.py:82)", 10, "f (…py:82)"),

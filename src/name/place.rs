@@ -26,7 +26,7 @@ pub fn block_labels(names: &[(&str, &str)]) -> Vec<BlockLabel> {
     let split: Vec<(&str, &str)> = names.iter().map(|(name, function)| split_place(name, function)).collect();
     let functions: Vec<&str> = split.iter().map(|&(function, _)| function).collect();
     let label = |(name, (function, place)): (String, &(&str, &str))| {
-        let place = if is_anonymous(function) { file_and_line(place) } else { String::new() };
+        let place = if needs_place(function) { file_and_line(place) } else { String::new() };
         BlockLabel { name, place }
     };
     short_names(&functions).into_iter().zip(&split).map(label).collect()
@@ -74,8 +74,9 @@ fn in_parentheses(name: &str) -> Option<(&str, &str)> {
     is_place.then_some((function, place))
 }
 
-/// Whether a name says nothing by itself: `(anonymous)`, `<module>`, `<lambda>`, or none.
-fn is_anonymous(function: &str) -> bool {
+/// Whether a name means little without its place: any in brackets (`(anonymous)`, `<module>`, `<class:Cart>`), or none.
+/// Names that merely cannot identify a function in another build are [`super::is_anonymous`].
+pub(super) fn needs_place(function: &str) -> bool {
     let is_in = |open, close| function.starts_with(open) && function.ends_with(close);
     function.is_empty() || is_in('(', ')') || is_in('<', '>')
 }

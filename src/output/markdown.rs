@@ -5,10 +5,10 @@ mod info;
 
 use std::io::{self, Write};
 
-use crate::name::{clean, display_width};
+use crate::name::{clean, display_width, split_shown};
 use crate::output::diff::comment;
 use crate::output::rows::ReportTable;
-use crate::output::text::{Style, artefact_words, heading, overlap_note, short_file};
+use crate::output::text::{Style, artefact_words, file_cell, heading, overlap_note, short_file};
 use crate::report::{Header, MetricName, Report};
 use crate::unit::{self, IncompatibleUnits, Unit};
 
@@ -104,16 +104,16 @@ fn readable(
     for (index, title) in titles.iter().enumerate() {
         let is_of_function =
             title == "line" && header.schema == "prof.top.v1" && header.about.noun.0 == "function";
+        if let Some(cells) = without_repeated_places(header, titles, cells, index) {
+            columns.extend(cells.iter().any(|cell| !cell.is_empty()).then(|| (title.clone(), cells)));
+            continue;
+        }
         if FOR_PROGRAMS.contains(&title.as_str()) || is_of_function || column(index).all(str::is_empty) {
             continue;
         }
         if title == "text" {
             // A table has no place for tabs.
             columns.push((title.clone(), column(index).map(|text| text.replace('\t', "    ")).collect()));
-            continue;
-        }
-        if title == "file" {
-            columns.push((title.clone(), column(index).map(short_file).collect()));
             continue;
         }
         // What a label is set to may be a number too, and is no value of the metric.
@@ -148,6 +148,28 @@ fn readable(
     let rows =
         (0..cells.len()).map(|row| columns.iter().map(|(_, cells)| cells[row].clone()).collect()).collect();
     Ok((columns.into_iter().map(|(title, _)| title).collect(), rows))
+}
+
+/// The cells of the columns of names and files, where a table has both: the place that a name ends in moves to
+/// the column of files. `None` for other columns.
+fn without_repeated_places(
+    header: &Header,
+    titles: &[String],
+    cells: &[Vec<String>],
+    column: usize,
+) -> Option<Vec<String>> {
+    let [name, file] = ["name", "file"].map(|title| titles.iter().position(|other| other == title));
+    let (name, file) = (name?, file?);
+    let text = |row: &Vec<String>| match header.about.noun.0 {
+        _ if column == name => {
+            split_shown(&row[name]).map_or(&*row[name], |(function, _)| function).to_string()
+        }
+        "function" => file_cell(&row[name], &row[file]),
+        // The names are the files.
+        "file" => String::new(),
+        _ => short_file(&row[file]),
+    };
+    [name, file].contains(&column).then(|| cells.iter().map(text).collect())
 }
 
 /// One dot per level. A chain of 20,000 calls would be a gigabyte of dots: deeper levels are numbered.

@@ -33,7 +33,7 @@ pub(super) use hot::shares_of_callers;
 pub(super) use info::total_of_metric;
 pub(super) use inputs::{cells as input_cells, titles as input_titles};
 
-pub(super) use names::short_file;
+pub(super) use names::{file_cell, short_file};
 pub(crate) use table::wrap;
 
 use crate::name::clean;

@@ -3,7 +3,7 @@
 use crate::name::{clean, display_width, fit, package, split_shown};
 use crate::output::text::Style;
 use crate::output::text::layout::{LEAST_NAME, note};
-use crate::output::text::names::{DisplayNames, short_file};
+use crate::output::text::names::{DisplayNames, file_cell, short_file};
 use crate::output::text::table::{TextLine, pad};
 use crate::report::{Header, TextColumn, Top, TopRow};
 
@@ -140,11 +140,8 @@ fn cell(row: &TopRow, column: TextColumn, style: &Style) -> String {
         TextColumn::Package => {
             package(&row.function, file).map_or_else(String::new, |name| clean(&name).into())
         }
-        _ => match split_shown(&row.name).filter(|_| !style.full_names) {
-            // With line and column: the functions of a minified script are all on one line.
-            Some((_, place)) => short_file(place.trim_matches(['(', ')'])),
-            None => short_file(file),
-        },
+        _ if style.full_names => short_file(file),
+        _ => file_cell(&row.name, file),
     }
 }
 

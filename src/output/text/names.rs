@@ -58,6 +58,15 @@ impl DisplayNames {
     }
 }
 
+/// The file of a function for a column of its own: the place that its name ends in, else `file`. A place
+/// has line and column, without which the functions of a minified script are indistinguishable.
+pub(in crate::output) fn file_cell(name: &str, file: &str) -> String {
+    match split_shown(name) {
+        Some((_, place)) => short_file(place.trim_matches(['(', ')'])),
+        None => short_file(file),
+    }
+}
+
 /// The last two components of a path: folder and file.
 pub(in crate::output) fn short_file(file: &str) -> String {
     let parts: Vec<&str> = file.rsplitn(3, ['/', '\\']).collect();

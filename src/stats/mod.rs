@@ -226,10 +226,7 @@ impl fmt::Display for Incomparable {
             Self::Unit(unit) => write!(f, "the size of a sample cannot be {unit}"),
             Self::Option(name, value) => write!(f, "{name} cannot be {value}"),
             Self::NeedsReplicates => {
-                write!(
-                    f,
-                    "how much one sample stands for is unknown, so two or more profiles per side are needed"
-                )
+                write!(f, "the size of one sample is unknown, so two or more profiles per side are needed")
             }
         }
     }

@@ -73,7 +73,7 @@ fn a_comment_says_what_regressed_first() {
 
     <details><summary>What was compared</summary>
 
-    |     | inputs | what they hold             |
+    |     | inputs | contents                   |
     |-----|--------|----------------------------|
     | old | main/  | 3 profiles, 23,332 samples |
     | new | pr/    | 3 profiles, 26,373 samples |
@@ -107,7 +107,7 @@ fn a_comment_without_a_verdict_says_what_would_take_one() {
 
     <details><summary>What was compared</summary>
 
-    |     | inputs | what they hold        |
+    |     | inputs | contents              |
     |-----|--------|-----------------------|
     | old |        | 1 profile, 51 samples |
     | new |        | 1 profile, 53 samples |
@@ -128,7 +128,7 @@ fn a_comment_without_a_verdict_says_what_would_take_one() {
 #[test]
 fn annotations_stand_beside_the_function() {
     assert_snapshot!(written(|out| output::github(&regressed(), out).unwrap()), @r#"
-    ::error file=src/parse.rs,line=12,title=performance regression::parse costs 1.50× as much relative to unchanged code (its own code; 95%25 CI 1.44–1.57; +13.0pt); 25.8%25 of the old total, 34.3%25 of the new
+    ::error file=src/parse.rs,line=12,title=performance regression::parse costs 1.50× as much relative to unchanged code (self; 95%25 CI 1.44–1.57; +13.0pt); 25.8%25 of the old total, 34.3%25 of the new
     ::notice title=prof diff::1 regressed, 0 improved of 10 tested · alpha 1%25, thresholds 1.05× and 1.0pt%0Adetectable with 80%25 power: 1.15× for a function with a 10%25 share, 1.32× with a 2%25 share
     "#);
 }
@@ -150,7 +150,7 @@ fn build_servers_get_a_test_a_function() {
       <testsuite name="prof diff" tests="11" failures="1" skipped="0">
         <testcase classname="prof diff" name="evidence"/>
         <testcase classname="prof diff" name="self of parse" file="src/parse.rs">
-          <failure message="parse costs 1.50× as much relative to unchanged code (its own code; 95% CI 1.44–1.57; +13.0pt); 25.8% of the old total, 34.3% of the new"/>
+          <failure message="parse costs 1.50× as much relative to unchanged code (self; 95% CI 1.44–1.57; +13.0pt); 25.8% of the old total, 34.3% of the new"/>
         </testcase>
         <testcase classname="prof diff" name="total of main"/>
         <testcase classname="prof diff" name="self of idle"/>

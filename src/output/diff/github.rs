@@ -1,4 +1,4 @@
-//! Workflow commands of GitHub Actions, which become annotations beside the lines of a pull request.
+//! Workflow commands of GitHub Actions, which become annotations next to the lines of a pull request.
 
 use std::io::{self, Write};
 
@@ -6,8 +6,8 @@ use crate::name::clean;
 use crate::output::diff::words;
 use crate::report::{Diff, DiffRow, DiffVerdict, RowVerdict};
 
-/// Writes one annotation for each regression and each exceeded budget, and one that says what was found
-/// and what could have been. Fails where `out` does.
+/// Writes one annotation per regression and per exceeded budget, and one with the summary and what was
+/// detectable. Fails if `out` does.
 pub fn github(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
     for row in diff.with_verdict(RowVerdict::Regressed) {
         annotation(out, "error", Some(row), "performance regression", &words::sentence(diff, row))?;
@@ -46,7 +46,7 @@ fn annotation(
     writeln!(out, "title={}::{}", property(title), data(message))
 }
 
-/// Escapes the message of a command: lines stay, other control characters become visible.
+/// Escapes the message of a command: line breaks are kept, other control characters become visible.
 fn data(text: &str) -> String {
     let lines: Vec<_> = text.split('\n').map(clean).collect();
     lines.join("\n").replace('%', "%25").replace('\n', "%0A")

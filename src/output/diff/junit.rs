@@ -9,8 +9,8 @@ use crate::name::clean;
 use crate::output::diff::words;
 use crate::report::{Diff, DiffRow, DiffVerdict, RowTest, RowVerdict};
 
-/// Writes a test case for each row that was tested and for each budget: a regression and an exceeded
-/// budget are failures, and a comparison without a verdict is a skipped test.
+/// Writes a test case for each tested row and for each budget: regressions and exceeded budgets are
+/// failures, and a comparison without a verdict is a skipped test.
 pub fn junit(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
     let mut writer = Writer::new_with_indent(&mut *out, b' ', 2);
     writer.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
@@ -87,7 +87,7 @@ fn case<W: Write>(
     writer.write_event(Event::End(BytesEnd::new("testcase")))
 }
 
-/// XML has no way to write most control characters.
+/// Makes control characters visible: most of them cannot be written in XML.
 fn printable(text: &str) -> String {
     text.lines().map(|line| clean(line).into_owned()).collect::<Vec<String>>().join("; ")
 }

@@ -7,7 +7,8 @@ use crate::output::markdown::{escape, table};
 use crate::report::{Diff, DiffRow, DiffVerdict, RowVerdict};
 use crate::unit::{Unit, human};
 
-/// Writes the verdict, the rows that have one, what could have been seen, and the rest folded away.
+/// Writes the verdict, the rows that have one, what was detectable, and a collapsed section with the
+/// rest.
 pub(in crate::output) fn comment(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "### {}\n", escape(&headline(diff)))?;
     for budget in diff.exceeded() {
@@ -16,10 +17,10 @@ pub(in crate::output) fn comment(diff: &Diff, out: &mut dyn Write) -> io::Result
     if diff.exceeded().next().is_some() {
         writeln!(out)?;
     }
-    let (telling, others): (Vec<&DiffRow>, Vec<&DiffRow>) =
+    let (with_verdict, others): (Vec<&DiffRow>, Vec<&DiffRow>) =
         diff.rows.iter().filter(|row| row.p.is_some() || diff.tested == 0).partition(|row| has_verdict(row));
-    if !telling.is_empty() {
-        rows(diff, &telling, out)?;
+    if !with_verdict.is_empty() {
+        rows(diff, &with_verdict, out)?;
         writeln!(out)?;
     }
     writeln!(out, "{}\n", escape(&words::evidence(diff)))?;
@@ -46,7 +47,7 @@ fn has_verdict(row: &DiffRow) -> bool {
     !matches!(row.verdict, RowVerdict::Unchanged | RowVerdict::New | RowVerdict::Removed)
 }
 
-/// The verdict in a line.
+/// The verdict in one line.
 fn headline(diff: &Diff) -> String {
     let count = |verdict: RowVerdict| diff.with_verdict(verdict).count();
     let (one, several) = diff.header.about.noun;
@@ -92,7 +93,7 @@ fn rows(diff: &Diff, rows: &[&DiffRow], out: &mut dyn Write) -> io::Result<()> {
     table(&titles.map(str::to_string), &cells.collect::<Vec<_>>(), &[1, 2, 3, 4, 5, 6], out)
 }
 
-/// A name as code, unless it holds what would end the code or the cell.
+/// A name as inline code, unless it contains characters that would end the code or the table cell.
 fn code(name: &str) -> String {
     let clean = crate::name::clean(name);
     if clean.is_empty() || clean.contains(['`', '|', '\\']) { escape(&clean) } else { format!("`{clean}`") }
@@ -104,7 +105,7 @@ fn sides(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
         let total = human(side.total, &Unit::parse(&metric.unit), metric.divisor);
         vec![which.to_string(), escape(&words::inputs(side)), escape(&words::side(diff, side, &total))]
     });
-    let titles = ["", "inputs", "what they hold"].map(str::to_string);
+    let titles = ["", "inputs", "contents"].map(str::to_string);
     table(&titles, &cells, &[], out)
 }
 

@@ -1,4 +1,4 @@
-//! Forms of a comparison that machines of others read: comments, annotations, test reports.
+//! Machine-readable reports of a comparison: comments, annotations, test reports.
 
 mod github;
 mod junit;
@@ -11,8 +11,8 @@ pub(super) use markdown::comment;
 
 use crate::report::{Diff, DiffVerdict};
 
-/// What must reach the eye even where nobody reads the report: that there is no verdict, and what one
-/// pair of profiles cannot show.
+/// Notes that must be visible even if nobody reads the report: that there is no verdict, and the limits
+/// of a single pair of profiles.
 pub fn evidence_notes(diff: &Diff) -> Vec<String> {
     let mut notes = Vec::new();
     if diff.verdict == DiffVerdict::Inconclusive {

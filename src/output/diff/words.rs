@@ -1,4 +1,4 @@
-//! What a comparison says in sentences; every form for people says it in the same words.
+//! The sentences and numbers of a comparison, which are the same in all reports for people.
 
 use crate::name::clean;
 use crate::report::{BudgetCheck, Diff, DiffRow, DiffSide, DiffVerdict, Folded, Moved, RowTest, RowVerdict};
@@ -18,21 +18,21 @@ fn plain_ratio(ratio: f64) -> String {
     }
 }
 
-/// A ratio in a sentence, where two digits say enough: `2.2×`, `1.16×`, `1.2×`.
+/// A ratio within a sentence, rounded to about two digits: `2.2×`, `1.16×`, `1.2×`.
 fn times(value: f64) -> String {
     let text = if (2.0..10.0).contains(&value) { format!("{value:.1}") } else { plain_ratio(value) };
     let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
     format!("{text}×")
 }
 
-/// `1.10–1.23`; empty where nothing was tested.
+/// `1.10–1.23`; empty if nothing was tested.
 pub(in crate::output) fn interval(row: &DiffRow) -> String {
     let Some(low) = row.ratio_low.filter(|_| row.ratio.is_some()) else { return String::new() };
     let high = row.ratio_high.map_or("∞".to_string(), plain_ratio);
     format!("{}–{high}", plain_ratio(low))
 }
 
-/// The cost of a row: a ratio, or that there was none before.
+/// The cost of a row: a ratio, or `new` if there was none before.
 pub(in crate::output) fn cost(row: &DiffRow) -> String {
     match (row.ratio, row.p) {
         (Some(value), _) => ratio(value),
@@ -51,7 +51,7 @@ pub(in crate::output) fn points(points: f64) -> String {
     format!("{sign}{:.1}pt", points.abs())
 }
 
-/// Which functions are matched although their names or places differ, so that a person can disagree.
+/// Which functions were matched although their names or locations differ, so that a reader can check.
 pub(in crate::output) fn matched(diff: &Diff) -> Option<String> {
     let named =
         diff.matched.iter().take(MOST_MATCHED).map(|matched| clean(&matched.to_string()).into_owned());
@@ -64,21 +64,21 @@ pub(in crate::output) fn matched(diff: &Diff) -> Option<String> {
     (!parts.is_empty()).then(|| format!("matched: {}", parts.join(" · ")))
 }
 
-/// How many matches are named.
+/// How many matches are listed by name.
 const MOST_MATCHED: usize = 5;
 
-/// What a row had on the old side, as a share of what that side recorded: `13.7%`. Empty for a side without
-/// samples, of which nothing can be a share.
+/// The share of a row on the old side, relative to what that side recorded: `13.7%`. Empty for a side
+/// without samples.
 pub(in crate::output) fn old_share(diff: &Diff, row: &DiffRow) -> String {
     unit::share(row.tested_values().0, diff.old.total)
 }
 
-/// The same on the new side, as a share of what *that* side recorded.
+/// The share of a row on the new side, relative to what *that* side recorded.
 pub(in crate::output) fn new_share(diff: &Diff, row: &DiffRow) -> String {
     unit::share(row.tested_values().1, diff.new.total)
 }
 
-/// A p-value with as many digits as matter: `1`, `0.27`, `0.001`, `<0.0001`.
+/// A p-value with its relevant digits: `1`, `0.27`, `0.001`, `<0.0001`.
 pub(in crate::output) fn probability(q: f64) -> String {
     match q {
         q if q >= 0.995 => "1".to_string(),
@@ -89,7 +89,7 @@ pub(in crate::output) fn probability(q: f64) -> String {
     }
 }
 
-/// The word in front of a row.
+/// The word before a row.
 pub(in crate::output) fn verdict(row: &DiffRow) -> &'static str {
     match row.verdict {
         RowVerdict::Regressed => "REGRESSED",
@@ -98,7 +98,7 @@ pub(in crate::output) fn verdict(row: &DiffRow) -> &'static str {
     }
 }
 
-/// What stands after the name: which of its values, and where moved samples were before.
+/// The text after the name: whether the row is about self, and where moved samples were before.
 pub(in crate::output) fn after_name(row: &DiffRow, shown: impl Fn(&str) -> String) -> String {
     let mut text = String::new();
     if row.test == RowTest::SelfValue {
@@ -113,13 +113,13 @@ pub(in crate::output) fn after_name(row: &DiffRow, shown: impl Fn(&str) -> Strin
     text
 }
 
-/// The filters as typed; what they leave of each side is what its line says.
+/// The filters as typed; the lines of the sides show what they leave.
 pub(in crate::output) fn filters(diff: &Diff) -> Option<String> {
     let filters = &diff.header.about.filters;
     (!filters.is_empty()).then(|| clean(&filters.join(" ")).into_owned())
 }
 
-/// What was folded into its callers, and how much of each side that was.
+/// The functions that were folded into their callers, with their share of each side.
 pub(in crate::output) fn folded(diff: &Diff) -> Option<String> {
     let side = |value: i64, whole: i64| match unit::share(value, whole) {
         share if share.is_empty() => "nothing".to_string(),
@@ -157,7 +157,7 @@ fn plural(count: usize) -> &'static str {
     if count == 1 { "" } else { "s" }
 }
 
-/// The inputs of a side: the one, or the first and the last.
+/// The inputs of a side: the only one, or the first and the last.
 pub(in crate::output) fn inputs(side: &DiffSide) -> String {
     match &side.inputs[..] {
         [] => String::new(),
@@ -166,7 +166,7 @@ pub(in crate::output) fn inputs(side: &DiffSide) -> String {
     }
 }
 
-/// What the numbers of the columns mean: the one place that says which of them are rescaled.
+/// What the numbers of the columns mean. Only this note says which of them are rescaled.
 pub(in crate::output) fn scales(diff: &Diff) -> String {
     let shares = "OLD and NEW are shares of each side's own total";
     let method = diff.header.normalize.as_ref().map_or("total", |normalize| normalize.method);
@@ -184,7 +184,7 @@ pub(in crate::output) fn scales(diff: &Diff) -> String {
     )
 }
 
-/// What would have been detected, or that it was too little for a verdict.
+/// What was detectable, or why there is no verdict.
 pub(in crate::output) fn evidence(diff: &Diff) -> String {
     if let Some(why) = &diff.about.untestable {
         return format!("no verdict: {why}");
@@ -226,7 +226,7 @@ fn no_verdict(diff: &Diff, seen: Option<f64>) -> String {
         None => format!("no verdict: {why}: for a function with a 10% share, no change is detectable."),
     };
     if let (Some(samples), Some(per_run)) = (needed, diff.about.samples_needed_per_run) {
-        // More samples do not help where runs differ by themselves; more runs do.
+        // If runs differ from each other, more runs help, but not more samples.
         let longer =
             if enough { String::new() } else { format!("about {} samples per side, or ", about(samples)) };
         let wanted = times(diff.about.wanted_ratio);
@@ -239,7 +239,7 @@ fn no_verdict(diff: &Diff, seen: Option<f64>) -> String {
     text
 }
 
-/// A number with three digits that count: `11,900`.
+/// A number rounded to three digits: `11,900`.
 fn about(value: f64) -> String {
     let digits = value.max(1.0).log10().floor();
     let step = 10_f64.powf((digits - 2.0).max(0.0));
@@ -273,7 +273,7 @@ pub(in crate::output) fn counts(diff: &Diff) -> String {
     text
 }
 
-/// What one pair of profiles cannot show.
+/// The limits of a single pair of profiles.
 pub(in crate::output) fn one_pair(diff: &Diff) -> Option<String> {
     (diff.old.profiles == 1 && diff.new.profiles == 1).then(|| {
         "only one run per side, so run-to-run noise is unknown; to gate a build, give 3 or more profiles \
@@ -282,11 +282,11 @@ pub(in crate::output) fn one_pair(diff: &Diff) -> Option<String> {
     })
 }
 
-/// That everything moved.
+/// A warning that functions of all sizes changed.
 pub(in crate::output) fn too_noisy(diff: &Diff) -> Option<String> {
     let tau = diff.about.too_noisy?;
     Some(format!(
-        "functions of all sizes moved by ±{:.0}%: different machine, compiler or workload?",
+        "functions of all sizes changed by ±{:.0}%: different machine, compiler or workload?",
         tau * 100.0
     ))
 }
@@ -304,25 +304,25 @@ pub(in crate::output) fn budget(diff: &Diff, budget: &BudgetCheck) -> String {
     let owner = budget.owner.as_ref().map(|owner| format!(" (owner: {})", clean(owner))).unwrap_or_default();
     let rule = clean(&budget.rule);
     if !budget.matched {
-        return format!("{state}: {rule}: no function matches, which is fine as it is optional{owner}");
+        return format!("{state}: {rule}: no function matches (allowed, as the budget is optional){owner}");
     }
     format!("{state}: {rule}, is {}{owner}", budget_value(diff, budget))
 }
 
-/// What the functions of a budget have.
+/// The value that a budget limits.
 fn budget_value(diff: &Diff, budget: &BudgetCheck) -> String {
     if budget.percent {
         return unit::share(budget.cost, diff.new.total);
     }
     let metric = &diff.header.metric;
-    // A mean of profiles has digits behind the last one of the unit, which nobody needs.
+    // The mean of profiles is rounded to the unit, since nobody needs more digits.
     human(budget.value.round() as i64, &Unit::parse(&metric.unit), 1)
 }
 
-/// What a changed row says as a sentence.
+/// A changed row as a sentence.
 pub(in crate::output) fn sentence(diff: &Diff, row: &DiffRow) -> String {
     let name = clean(&row.name);
-    let what = if row.test == RowTest::SelfValue { "its own code" } else { "with all it calls" };
+    let what = if row.test == RowTest::SelfValue { "self" } else { "including callees" };
     let (old, new) = (old_share(diff, row), new_share(diff, row));
     let Some(value) = row.ratio else {
         return format!("{name} is new ({what}): {new} of the new total");

@@ -1,4 +1,4 @@
-//! Two sides compared, as text.
+//! The comparison of two sides as text.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,7 +11,7 @@ use crate::output::text::table::{Emphasis, TextLine, TextTable, pad, wrap};
 use crate::report::{Diff, DiffRow, DiffSide, DiffVerdict, RowVerdict};
 use crate::unit::{self, IncompatibleUnits};
 
-/// The two sides, the rows, what could have been seen, and the verdict with the exit code.
+/// The two sides, the rows, what was detectable, and the verdict with the exit code.
 pub(super) fn lines(diff: &Diff, style: &Style) -> Result<Vec<TextLine>, IncompatibleUnits> {
     let mut lines = sides(diff, style)?;
     for text in words::folded(diff).into_iter().chain(words::filters(diff)) {
@@ -36,7 +36,7 @@ pub(super) fn lines(diff: &Diff, style: &Style) -> Result<Vec<TextLine>, Incompa
     notes.push((words::evidence(diff), Emphasis::None));
     let inconclusive = diff.verdict == DiffVerdict::Inconclusive;
     let one_pair = words::one_pair(diff);
-    // With neither a verdict nor replicates the counts would say nothing.
+    // With neither a verdict nor replicates, the counts would say nothing.
     if !inconclusive || one_pair.is_none() || !diff.budgets.is_empty() {
         notes.push((words::summary(diff), Emphasis::None));
     }
@@ -62,7 +62,7 @@ fn sides(diff: &Diff, style: &Style) -> Result<Vec<TextLine>, IncompatibleUnits>
     });
     let beside = style.layout_width().saturating_sub(BEFORE_INPUTS + GAP);
     let beside = rests.iter().map(|rest| beside.saturating_sub(display_width(rest))).min().unwrap_or(beside);
-    // On a narrow terminal what a side holds goes on a line of its own.
+    // On a narrow terminal, the numbers of a side get a line of their own.
     let is_narrow = style.width.is_some() && beside < LEAST_INPUTS;
     let room = if is_narrow { style.layout_width().saturating_sub(BEFORE_INPUTS) } else { beside };
     let inputs = |side: &DiffSide| {
@@ -85,11 +85,11 @@ fn sides(diff: &Diff, style: &Style) -> Result<Vec<TextLine>, IncompatibleUnits>
     Ok(lines.into_iter().map(|line| TextLine::new(line, Emphasis::None)).collect())
 }
 
-/// Columns of `old` and the gap after it.
+/// The width of `old` and the gap after it.
 const BEFORE_INPUTS: usize = 5;
-/// Blanks between inputs and numbers.
+/// The gap between inputs and numbers.
 const GAP: usize = 2;
-/// Inputs with fewer columns than this get a line of their own.
+/// If the inputs would get fewer columns than this, the numbers get a line of their own.
 const LEAST_INPUTS: usize = 12;
 
 fn table(diff: &Diff, style: &Style) -> Vec<TextLine> {
@@ -112,7 +112,7 @@ fn table(diff: &Diff, style: &Style) -> Vec<TextLine> {
     let mut lines = Vec::new();
     for (number, line) in columns.lines().into_iter().enumerate() {
         lines.push(line);
-        // The titles are line 0.
+        // Line 0 has the titles.
         let Some(row) = number.checked_sub(1).filter(|&row| row < rows.len()) else { continue };
         if shown[row].is_none() {
             let width = style.layout_width().saturating_sub(INDENT.len());
@@ -131,13 +131,13 @@ fn emphasis(row: &DiffRow) -> Emphasis {
     }
 }
 
-/// Names get at least this many columns as long as there is a column of numbers to give up for them.
+/// Names get at least this many columns, as long as there is a column of numbers to drop for them.
 const LEAST_NAME: usize = 30;
 
-/// What a name that has no room beside its numbers is indented by, on a line of its own.
+/// The indentation of a name on a line of its own, because it does not fit next to its numbers.
 const INDENT: &str = "    ";
 
-/// Whether a row says anything: where something could be tested, what could not be only says so much.
+/// Whether to show a row: if anything could be tested, rows without a test are left out.
 fn is_shown(row: &DiffRow, diff: &Diff) -> bool {
     row.p.is_some() || diff.tested == 0
 }
@@ -168,7 +168,8 @@ impl Number {
         Number::Samples,
     ];
 
-    /// Which columns give way to names, the first one first: what a verdict rests on before what it says.
+    /// The columns that are dropped to make space for names, the first one first: evidence goes before
+    /// results.
     const GIVING_WAY: [Number; 4] = [Number::Samples, Number::Probability, Number::Interval, Number::Points];
 
     fn title(self) -> &'static str {
@@ -204,9 +205,9 @@ impl Number {
     }
 }
 
-/// Columns of numbers.
+/// The columns of numbers.
 struct DiffTable {
-    /// One title for each column, and that of the names.
+    /// One title per column, including that of the names.
     titles: Vec<String>,
     numbers: Vec<Vec<String>>,
 }
@@ -220,19 +221,19 @@ impl DiffTable {
         DiffTable { titles, numbers: rows.iter().map(cells).collect() }
     }
 
-    /// How much of a line the numbers take.
+    /// The width of the numbers in a line.
     fn width(&self) -> usize {
         let titles: Vec<&str> = self.titles.iter().map(String::as_str).collect();
         TextTable::width_of_numbers(&titles, &self.numbers)
     }
 }
 
-/// The most columns that leave room for names, and that room; `None` where nothing limits it.
+/// As many columns as leave enough space for names, and that space; `None` if the width is unlimited.
 fn layout(diff: &Diff, rows: &[&DiffRow], names: &[FullName], style: &Style) -> (DiffTable, Option<usize>) {
     let widest = names.iter().map(|name| display_width(&name.text())).max().unwrap_or(0);
     let wanted = widest.min(LEAST_NAME);
     let mut columns = Number::ALL.to_vec();
-    // How many samples are behind a row is nice to know where there is room, and where they can be told.
+    // The number of samples is shown only on wide terminals, and only if it is known.
     if !style.is_wide() || rows.iter().all(|row| row.about.samples.is_none()) {
         columns.retain(|&column| column != Number::Samples);
     }
@@ -249,7 +250,7 @@ fn layout(diff: &Diff, rows: &[&DiffRow], names: &[FullName], style: &Style) -> 
     }
 }
 
-/// A name, and what stands after it.
+/// A name, and the text after it.
 struct FullName {
     name: String,
     after: String,
@@ -266,8 +267,8 @@ impl FullName {
     }
 }
 
-/// Names fitted to `room` columns such that those that differ still do; `None` for one that needs a line of
-/// its own.
+/// Names fitted to `room` columns so that distinct names remain distinct; `None` for names that need a
+/// line of their own.
 fn fit_all(names: &[FullName], room: Option<usize>, ellipsis: &str) -> Vec<Option<String>> {
     let Some(room) = room else { return names.iter().map(|name| Some(name.text())).collect() };
     let fitted = |name: &FullName| {
@@ -283,7 +284,7 @@ fn fit_all(names: &[FullName], room: Option<usize>, ellipsis: &str) -> Vec<Optio
     shown.iter().map(|shown| shown.as_ref().filter(is_clear).cloned()).collect()
 }
 
-/// Breaks a text between words, and a word that is too long within it.
+/// Breaks text between words, and words that are too long within the word.
 fn broken(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for line in wrap(text, width) {
@@ -324,9 +325,9 @@ mod tests {
             [some("matching.Engine.matchInstance (self)"), some("matching.Engine.matchOrder (self)")]
         );
         assert_eq!(fit(&both, 28), [some("…Engine.matchInstance (self)"), some("…Engine.matchOrder (self)")]);
-        // What is cut off would tell these apart: they get a line of their own each.
+        // Only the parts that are cut distinguish these two: each gets a line of its own.
         assert_eq!(fit(&["first.Engine.matchOrders", "second.Engine.matchOrders"], 28), [None, None]);
-        // The same function twice is no reason to.
+        // Two rows for the same function may look alike.
         assert_eq!(
             fit(&["first.Engine.matchOrders", "first.Engine.matchOrders"], 28).iter().flatten().count(),
             2

@@ -1,4 +1,4 @@
-//! Budgets: what functions may cost at most.
+//! Budgets: the maximum cost of functions.
 
 use crate::profile::StackId;
 use crate::report::{BudgetCheck, RowTest};
@@ -8,29 +8,29 @@ use crate::tree::Subject;
 /// A rule such as "total of `^serde` at most 12 %".
 #[derive(Clone, Debug)]
 pub struct BudgetRule {
-    /// The functions meant; what they cost together counts. `None` where no function matches and that
-    /// is allowed.
+    /// The functions whose combined cost is checked. `None` if no function matches and the budget is
+    /// optional.
     pub functions: Option<Marks>,
-    /// What of them.
+    /// Whether their self or their total is checked.
     pub measure: RowTest,
-    /// How much they may have.
+    /// The maximum.
     pub limit: Limit,
-    /// The rule in words.
+    /// The rule as text.
     pub rule: String,
-    /// Who answers for it.
+    /// The owner of the budget.
     pub owner: Option<String>,
 }
 
-/// How much functions may have.
+/// The maximum cost of functions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Limit {
     /// Percent of the total.
     Percent(f64),
-    /// A value of the metric in its own unit, on average of the profiles.
+    /// A value of the metric in its own unit, as an average per profile.
     Value(f64),
 }
 
-/// Checks a rule on the series of the new profiles, whose samples sum to `total`.
+/// Checks a rule on the series of the new profiles, whose samples have the sum `total`.
 pub(super) fn check(
     rule: &BudgetRule,
     subject: &Subject<'_>,
@@ -59,7 +59,8 @@ pub(super) fn check(
     }
 }
 
-/// What functions cost together on some series, each stack once. It is a part of Σ |value|, which fits.
+/// The combined cost of functions in some series; each stack counts once. It cannot overflow, being part
+/// of Σ |value|.
 fn cost(functions: &Marks, measure: RowTest, subject: &Subject<'_>, series: std::ops::Range<usize>) -> i64 {
     let stacks = &subject.profile.stacks;
     let is_meant = |stack: &StackId| {

@@ -1,8 +1,8 @@
 //! `diff`: what changed between two sides, and whether it is noise.
 
 mod budget;
-mod evidence;
 mod rows;
+mod sample_size;
 mod stacks;
 
 use crate::profile::{Column, Id, LoadOptions, Profile};
@@ -22,54 +22,55 @@ use crate::view::diff::stacks::CountedStacks;
 use crate::view::metric_name;
 
 pub use budget::{BudgetRule, Limit};
-pub use evidence::{SampleSize, is_sampled_heap};
-use evidence::{heap_variances, sample_size};
+pub use sample_size::{SampleSize, is_sampled_heap};
+use sample_size::{heap_variances, sample_size};
 
-/// What `diff` is told.
+/// Options for [`diff()`].
 #[derive(Clone, Debug)]
 pub struct DiffOptions {
-    /// What the nodes are.
+    /// What to group frames by.
     pub by: By,
-    /// How strict the test is. Its functions are left alone: see `functions`.
+    /// How strict the test is. Its own `functions` are ignored in favour of those below.
     pub test: Options,
     /// The functions to test; `None` for all.
     pub functions: Option<Marks>,
-    /// The cost ratio that should be seen at a function of 10 %: if it is not, nothing found means little.
+    /// The cost ratio that should be detectable for a function with a 10 % share; otherwise, finding
+    /// nothing means little.
     pub wanted_ratio: f64,
-    /// Whether too little evidence is an outcome of its own.
+    /// Whether too little evidence has an exit code of its own.
     pub strict: bool,
-    /// How many rows at most; `None` for all.
+    /// The maximum number of rows; `None` for all.
     pub limit: Option<usize>,
     /// Rows with a smaller share on both sides are cut, in percent.
     pub min_share: f64,
-    /// What functions may cost at most on the new side.
+    /// The maximum costs on the new side.
     pub budgets: Vec<BudgetRule>,
 }
 
-/// The sides of a profile that holds several beside each other, the old ones first.
+/// The sides of a profile with one column per input, the old ones first.
 #[derive(Clone, Debug)]
 pub struct DiffSides {
-    /// What the old side is made of.
+    /// The inputs of the old side.
     pub old: DiffSide,
-    /// What the new side is made of.
+    /// The inputs of the new side.
     pub new: DiffSide,
     /// How much of the metric makes one sample.
     pub size: SampleSize,
 }
 
-/// A check failed.
+/// Exit code if a check failed.
 const FAILED: u8 = 1;
-/// The evidence does not suffice.
+/// Exit code if there is too little evidence.
 const TOO_LITTLE: u8 = 3;
-/// The part of a program that a function has where reports say what could have been seen.
+/// The share of the example function in messages about what is detectable.
 const TYPICAL_SHARE: f64 = 0.1;
-/// The shares for which the detectable ratio is told.
+/// The shares for which detectable ratios are reported.
 const SHARES: [f64; 5] = [0.01, 0.02, 0.05, TYPICAL_SHARE, 0.2];
-/// How many runs a side are suggested.
+/// The number of runs per side that messages suggest.
 const RUNS: usize = 5;
 
 impl DiffOptions {
-    /// All functions, tested as strictly as is usual.
+    /// All functions, tested with the default strictness.
     pub fn new(by: By) -> Self {
         DiffOptions {
             by,
@@ -84,9 +85,9 @@ impl DiffOptions {
     }
 }
 
-/// Lays profiles beside each other as [`diff`] takes them, each given with the number of its metric, the
-/// old ones first. Says how much of the metric makes one sample, too. `keep` tells what of labels and
-/// times filters need. Fails as [`crate::transform::align`] does.
+/// Aligns profiles for [`diff()`], each given with the number of its metric, the old ones first. Also
+/// returns how much of the metric makes one sample. `keep` lists the labels and times that filters need.
+/// Fails like [`crate::transform::align`].
 pub fn align_sides(
     profiles: &[(&Profile, usize)],
     keep: LoadOptions,
@@ -107,7 +108,7 @@ pub fn align_sides(
     Ok((whole, size))
 }
 
-/// Compares the two sides of `profile`. Fails where an option is out of its range.
+/// Compares the two sides of `profile`. Fails if an option is out of range.
 pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Result<Diff, Incomparable> {
     let count = sides.old.profiles + sides.new.profiles;
     let columns: Vec<usize> = (0..profile.meta.metrics.len()).collect();
@@ -117,7 +118,7 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
 
     let (old, new) = (0..sides.old.profiles, sides.old.profiles..count);
     let (old, new) = (SideTotals::new(profile, &counted, old), SideTotals::new(profile, &counted, new));
-    // Values of all inputs are in the finest of their units by now.
+    // The values of all inputs have been converted to the finest of their units.
     let sides = DiffSides {
         old: DiffSide { total: old.recorded, ..sides.old },
         new: DiffSide { total: new.recorded, ..sides.new },
@@ -131,7 +132,7 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
         options,
         new_series: sides.old.profiles..count,
     }
-    .make();
+    .build();
     let sight = comparison.as_ref().and_then(Sight::of);
     let seen = |share: f64| sight.as_ref().and_then(|sight| detectable_ratio(share, sight));
     let suffices = seen(TYPICAL_SHARE).is_some_and(|ratio| ratio <= options.wanted_ratio);
@@ -203,7 +204,7 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
     })
 }
 
-/// Tests what can be tested; else says why not.
+/// Runs the tests, or returns the reason why there are none.
 fn test(
     subject: &Subject<'_>,
     counted: &Flat,
@@ -242,8 +243,8 @@ fn test(
         }
         Err(error @ (Incomparable::NeedsReplicates | Incomparable::Count(_))) => {
             let values = match error {
-                Incomparable::Count(_) => "negative values, as of a difference, cannot be tested".to_string(),
-                _ => format!("needs replicates: {error}"),
+                Incomparable::Count(_) => "negative values cannot be tested".to_string(),
+                _ => error.to_string(),
             };
             Ok((None, Some(values)))
         }
@@ -251,7 +252,7 @@ fn test(
     }
 }
 
-/// How much makes one sample, function by function, from the variances that follow the profiles.
+/// The size of a sample for each function, from the variances in the columns after the profiles.
 fn units(sampled: &[Sampled], counted: &Flat, variances: usize, scale: f64) -> SampleUnit {
     let units = |of: fn(&Sampled) -> &[f64], variance: &[i64]| -> Vec<f64> {
         let total = |function: usize| sampled.iter().map(|profile| of(profile)[function]).sum::<f64>();
@@ -264,15 +265,15 @@ fn units(sampled: &[Sampled], counted: &Flat, variances: usize, scale: f64) -> S
     }
 }
 
-/// What all profiles of a side hold together.
+/// The sums over all profiles of a side.
 struct SideTotals {
-    /// Self of every function.
+    /// The self of every function.
     self_value: Vec<i64>,
-    /// Total of every function.
+    /// The total of every function.
     total: Vec<i64>,
-    /// Σ |value| of all samples, before filters: printed shares are of this.
+    /// Σ |value| of all samples, before filters: displayed shares are relative to this.
     recorded: i64,
-    /// The sum of `self_value`: the statistics compare parts of this.
+    /// The sum of `self_value`: the statistics compare fractions of this.
     compared: f64,
 }
 
@@ -297,7 +298,8 @@ impl SideTotals {
     }
 }
 
-/// The sum of the values of all functions. With a hundred thousand of them it must be made once, not once a row.
+/// The sum of the values of all functions. With a hundred thousand functions it must be computed once,
+/// not once per row.
 fn add_up(values: &[i64]) -> f64 {
     #[cfg(test)]
     tests::ADDED.with(|added| added.set(added.get() + values.len()));
@@ -322,12 +324,13 @@ fn header(
     sides: &DiffSides,
     comparison: Option<&Comparison>,
     options: &DiffOptions,
-    made: &rows::Made,
+    made: &rows::BuiltRows,
 ) -> Header {
     let profile = subject.profile;
     let new = sides.old.profiles..sides.old.profiles + sides.new.profiles;
     let by_total = sides.new.total as f64 / sides.old.total as f64;
-    // What is known exactly is said so, not by way of the logarithms that the statistics use.
+    // Exact ratios are computed directly, without the rounding of the logarithms that the statistics
+    // use.
     let ratio = match (comparison, options.test.normalize) {
         (_, crate::stats::Normalization::Per { old, new }) => new / old,
         (_, crate::stats::Normalization::Run) => sides.new.profiles as f64 / sides.old.profiles as f64,
@@ -371,7 +374,7 @@ mod tests {
     use crate::profile::from_notation;
 
     thread_local! {
-        /// How many values [`add_up`] has added up.
+        /// The number of values that [`add_up`] has added up.
         pub(super) static ADDED: Cell<usize> = const { Cell::new(0) };
     }
 
@@ -392,7 +395,7 @@ mod tests {
         ADDED.set(0);
         let diff = diff(&whole, sides, &DiffOptions::new(By::Function)).unwrap();
         assert!(diff.rows.len() > FUNCTIONS, "{}", diff.rows.len());
-        // On both sides; `main` and the function without a name are there besides.
+        // Both sides, each including `main` and the function without a name.
         assert_eq!(ADDED.get(), 2 * (FUNCTIONS + 2));
     }
 }

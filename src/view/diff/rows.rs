@@ -1,4 +1,4 @@
-//! The rows of a comparison, the most telling first.
+//! The rows of a comparison, the most important first.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -12,26 +12,26 @@ use crate::stats::{CountKind, Verdict};
 use crate::tree::{KeyId, Subject};
 use crate::view::diff::{DiffOptions, SideTotals};
 
-/// Runs that are all alike, as counted instructions are, stand for any number of samples: this many say
-/// nothing any more.
+/// Identical runs, such as counted instructions, are worth any number of samples; from this many on, the
+/// number has no meaning.
 pub(super) const COUNTLESS: f64 = (1_u64 << 53) as f64;
 
-/// Makes the rows of a comparison.
+/// Builds the rows of a comparison.
 pub(super) struct Rows<'r, 'p> {
     pub(super) subject: &'r Subject<'p>,
     pub(super) old: &'r SideTotals,
     pub(super) new: &'r SideTotals,
     pub(super) comparison: Option<&'r Comparison>,
     pub(super) options: &'r DiffOptions,
-    /// Which of the series are new profiles.
+    /// The series of the new profiles.
     pub(super) new_series: Range<usize>,
 }
 
-/// The rows, and what was cut.
+/// The rows, and counts of those that were cut.
 #[derive(Default)]
-pub(super) struct Made {
+pub(super) struct BuiltRows {
     pub(super) rows: Vec<DiffRow>,
-    /// How many rows were cut, how many of them tested, and their self on the new side.
+    /// How many rows were cut, how many of these were tested, and their self on the new side.
     pub(super) cut: u64,
     pub(super) cut_tested: usize,
     pub(super) cut_value: i64,
@@ -41,7 +41,7 @@ pub(super) struct Made {
 }
 
 impl Rows<'_, '_> {
-    pub(super) fn make(&self) -> Made {
+    pub(super) fn build(&self) -> BuiltRows {
         let hypotheses = self.comparison.map_or(&[][..], |comparison| &comparison.hypotheses);
         let mut rows: Vec<DiffRow> = Vec::new();
         for index in self.order(hypotheses) {
@@ -51,11 +51,11 @@ impl Rows<'_, '_> {
         let mut is_tested = is_named.clone();
         for row in hypotheses {
             is_named[row.function] = true;
-            // A chain of callers with the same counts is one question.
+            // A chain of callers with the same counts is tested once.
             row.same_counts.iter().for_each(|&function| is_tested[function] = true);
         }
         let others = self.subject.keys.ids().filter(|key| !is_named[key.index()] && self.has_value(*key));
-        let mut made = Made::default();
+        let mut made = BuiltRows::default();
         let mut untested = Vec::new();
         for key in others {
             let row = self.untested(key);
@@ -81,8 +81,8 @@ impl Rows<'_, '_> {
         made
     }
 
-    /// The order of tested rows: by verdict, then by how far they moved, and below each origin the callers
-    /// that inherit its change.
+    /// The order of tested rows: by verdict, then by size of the change, with the callers that inherit a
+    /// change after its origin.
     fn order(&self, rows: &[Hypothesis]) -> Vec<usize> {
         let origin = |index: usize| -> usize {
             let mut at = index;
@@ -100,7 +100,7 @@ impl Rows<'_, '_> {
             let reachable = row.increase.reachable || row.decrease.reachable;
             (row.verdict, row.verdict == Verdict::Unchanged && !reachable)
         };
-        // Among what has no verdict the one nearest to it comes first, else the one that moved furthest.
+        // Rows without a verdict: nearest to significance first. All others: largest change first.
         let p = |index: usize| {
             let row = &rows[index];
             if row.verdict == Verdict::Unchanged { row.evidence().p } else { 0.0 }
@@ -159,8 +159,8 @@ impl Rows<'_, '_> {
         }
     }
 
-    /// The line of a function that most of its new samples are at, for profiles that do not say where it
-    /// begins.
+    /// The line with most of the new samples of a function, for profiles that do not say where a
+    /// function begins.
     fn hottest_line(&self, key: KeyId) -> Option<u32> {
         let profile = self.subject.profile;
         let mut lines: BTreeMap<u32, i64> = BTreeMap::new();
@@ -187,7 +187,7 @@ impl Rows<'_, '_> {
         row
     }
 
-    /// A row without a test: by its self, where it has any.
+    /// A row without a test: for self if the function has any, else for total.
     fn plain(&self, key: KeyId) -> DiffRow {
         let pair = |side: &SideTotals| Pair {
             self_value: side.self_value[key.index()],
@@ -214,7 +214,8 @@ impl Rows<'_, '_> {
         }
     }
 
-    /// Whether a row has at least the share `smallest`, from 0 to 1, of what either side recorded.
+    /// Whether a row has at least the share `smallest`, from 0 to 1, of what was recorded on either
+    /// side.
     fn is_heavy(&self, row: &DiffRow, smallest: f64) -> bool {
         let (old, new) = row.tested_values();
         let reaches = |value: i64, side: &SideTotals| value as f64 >= smallest * side.recorded as f64;

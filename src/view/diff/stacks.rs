@@ -1,4 +1,4 @@
-//! The stacks behind the counts, for telling where a change began.
+//! The stacks that the counts were made from, which show where a change began.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -10,27 +10,26 @@ use crate::stats::CountKind;
 use crate::stats::attribution::{Caller, Cut, Side, StackCounts};
 use crate::tree::{KeyId, SeenKeys, Subject};
 
-/// The stacks of a subject whose series are profiles, the old ones first, and the stacks that each key
-/// stands on. Functions are numbered like keys.
+/// The stacks of a subject whose series are profiles, the old ones first, indexed by key. Functions have
+/// the numbers of their keys.
 pub(super) struct CountedStacks<'s, 'p> {
     subject: &'s Subject<'p>,
-    /// How many of the series are old profiles, and how many are profiles at all.
+    /// How many series are old profiles, and how many are profiles at all.
     old: usize,
     profiles: usize,
-    /// How much of the metric is counted as one.
+    /// How much of the metric makes one sample.
     size: f64,
     /// The stacks of key k are those from `start[k]` to `start[k + 1]`.
     start: Vec<usize>,
     stacks: Vec<StackId>,
-    /// What was found out of functions that were asked for: where much changed, each is asked for once for
-    /// every other one.
+    /// Results by function: after large changes, each function is looked up once for every other one.
     known: RefCell<HashMap<usize, Rc<Known>>>,
 }
 
-/// What a function calls, and its whole total.
+/// The callees of a function, and its full total.
 struct Known {
     total: Vec<f64>,
-    /// For every key, whether it stands below the function's outermost occurrence on any stack.
+    /// For every key, whether it occurs below the function's outermost occurrence on any stack.
     below: Vec<bool>,
 }
 
@@ -38,7 +37,7 @@ impl<'s, 'p> CountedStacks<'s, 'p> {
     pub(super) fn new(subject: &'s Subject<'p>, old: usize, profiles: usize, size: f64) -> Self {
         let keys = subject.keys.len();
         let mut seen = SeenKeys::new(keys);
-        // Count, then fill: a list for each key would be a hundred thousand small allocations.
+        // Count first, then fill: one list per key would be a hundred thousand small allocations.
         let mut start = vec![0; keys + 2];
         for stack in subject.stacks() {
             seen.next();
@@ -62,7 +61,7 @@ impl<'s, 'p> CountedStacks<'s, 'p> {
         CountedStacks { subject, old, profiles, size, start, stacks, known: RefCell::default() }
     }
 
-    /// The stacks that hold a function.
+    /// The stacks that contain a function.
     fn through(&self, function: usize) -> &[StackId] {
         &self.stacks[self.start[function]..self.start[function + 1]]
     }
@@ -136,7 +135,7 @@ impl StackCounts for CountedStacks<'_, '_> {
             Side::Old => &self.subject.series[..self.old],
             Side::New => &self.subject.series[self.old..self.profiles],
         };
-        // The count of each caller, and that count times its distance.
+        // The count of each caller, and the count times its distance.
         let mut found: Column<KeyId, (i64, f64)> = Column::filled((0, 0.0), self.subject.keys.len());
         let mut seen = SeenKeys::new(self.subject.keys.len());
         let mut callers = Vec::new();

@@ -1,4 +1,4 @@
-//! How much of a metric makes one independent sample: what all of the statistics rest on.
+//! How much of a metric makes one independent sample: the basis of all statistics.
 
 use crate::profile::Profile;
 use crate::stats::effective::{CommonDivisor, agrees_with_period, are_multiples, heap_row};
@@ -7,20 +7,20 @@ use crate::unit::{Family, Unit};
 /// How much of a metric makes one independent sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SampleSize {
-    /// So much of it.
+    /// A constant amount.
     Known(i64),
-    /// It follows, function by function, from the variances in the column after those of the profiles,
-    /// multiplied by this.
+    /// It differs between functions, and follows from the variances in the column after those of the
+    /// profiles, multiplied by this factor.
     ByVariance(f64),
-    /// It cannot be told from the profiles.
+    /// The profiles do not determine it.
     Unknown,
 }
 
 /// Metrics that count samples.
 const SAMPLES: &[&str] = &["samples", "sample", "events", "hits"];
 
-/// Metrics of which several threads have a share at once, or of which a few long events make most: their
-/// rows are not independent of each other.
+/// Metrics that several threads contribute to at once, or that a few long events dominate: their rows
+/// are not independent of each other.
 const DEPENDENT: &[&str] = &[
     "goroutine",
     "goroutines",
@@ -39,26 +39,27 @@ const DEPENDENT: &[&str] = &[
     "exceptions",
 ];
 
-/// The shortest time between two samples that a common divisor of times may stand for, in nanoseconds:
-/// below that it is the resolution of a clock.
+/// The shortest time between two samples, in nanoseconds, that a common divisor of times may be taken
+/// for; anything shorter is the resolution of a clock.
 const SHORTEST_PERIOD: i64 = 50_000;
 
 /// The variances of the rows of heap profiles, scaled so that they fit integers.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct HeapVariances {
-    /// One value a row, for each profile.
+    /// For each profile, one value per row.
     pub(super) rows: Vec<Vec<i64>>,
-    /// What a value is multiplied by to be a variance.
+    /// The factor that converts a value to a variance.
     pub(super) scale: f64,
 }
 
-/// Whether a metric is one of a sampled heap, whose rows have to be loaded one a size: with labels.
+/// Whether a metric belongs to a sampled heap. Such profiles must be loaded with labels, so that there
+/// is one row per size.
 pub fn is_sampled_heap(profile: &Profile, metric: usize) -> bool {
     heap_columns(profile, metric).is_some()
 }
 
-/// The variances of sampled heaps; `None` where the profiles are none. Each profile comes with the number
-/// of its metric, and has one row a size.
+/// The variances of sampled heaps; `None` for other profiles. Each profile comes with the number of its
+/// metric, and has one row per size.
 pub(super) fn heap_variances(profiles: &[(&Profile, usize)]) -> Option<HeapVariances> {
     let mut variances = Vec::new();
     for &(profile, metric) in profiles {
@@ -76,10 +77,11 @@ pub(super) fn heap_variances(profiles: &[(&Profile, usize)]) -> Option<HeapVaria
     Some(HeapVariances { rows: rows.collect(), scale })
 }
 
-/// What all variances together are as integers: within what an f64 holds exactly.
+/// The sum of all variances as integers, small enough for an f64 to be exact.
 const WHOLE: f64 = (1_u64 << 52) as f64;
 
-/// Where a heap profile counts objects and bytes, and how many bytes lie between two recorded allocations.
+/// The columns with objects and bytes in a heap profile, and the mean number of bytes between two
+/// recorded allocations.
 struct HeapColumns {
     objects: usize,
     bytes: usize,
@@ -106,11 +108,11 @@ fn heap_columns(profile: &Profile, metric: usize) -> Option<HeapColumns> {
     })
 }
 
-/// How much of the metric makes one sample, in the unit of `whole`, which holds the `profiles` beside each
-/// other; and what the reader should hear of it.
+/// How much of the metric makes one sample, in the unit of `whole`, which contains all of `profiles`;
+/// with a note for the reader if there is doubt.
 pub(super) fn sample_size(profiles: &[(&Profile, usize)], whole: &Profile) -> (SampleSize, Option<String>) {
     let Some(metric) = whole.meta.metrics.first() else { return (SampleSize::Unknown, None) };
-    // Calls come without samples: how much a count varies, only repeated runs can show.
+    // Profiles of calls have no samples: only repeated runs show how much a count varies.
     if whole.calls.is_some() || profiles.iter().any(|&(profile, metric)| is_dependent(profile, metric)) {
         return (SampleSize::Unknown, None);
     }
@@ -141,7 +143,7 @@ pub(super) fn sample_size(profiles: &[(&Profile, usize)], whole: &Profile) -> (S
     }
 }
 
-/// Plain counts, which somebody may have multiplied by something.
+/// Plain counts, which may have been multiplied by some factor.
 fn counted(common: CommonDivisor, divisor: i64) -> (SampleSize, Option<String>) {
     let size = common.divisor().and_then(|size| i64::try_from(size).ok()).unwrap_or(divisor).max(divisor);
     let factor = size / divisor.max(1);
@@ -149,11 +151,11 @@ fn counted(common: CommonDivisor, divisor: i64) -> (SampleSize, Option<String>) 
         return (SampleSize::Known(divisor), None);
     }
     if common.is_sample_size() {
-        let note = format!("all counts are multiples of {factor}: that many are taken for one sample");
+        let note = format!("all counts are multiples of {factor}: every {factor} are counted as one sample");
         return (SampleSize::Known(size), Some(note));
     }
     let note = format!(
-        "all counts are multiples of {factor}: if {factor} stand for one sample, the evidence is weaker than it looks"
+        "all counts are multiples of {factor}: if one sample was counted {factor} times, the evidence is weaker than it looks"
     );
     (SampleSize::Known(divisor), Some(note))
 }
@@ -175,13 +177,13 @@ fn period_in(profile: &Profile, unit: &Unit, divisor: i64) -> Option<i64> {
         && own.family() == unit.family()
         && period.name != profile.meta.metrics[0].name
     {
-        // Counts of different things: cycles say nothing of instructions.
+        // Different things are counted: a period in cycles says nothing about instructions.
         return None;
     }
     period.value.checked_mul(own.factor_to(unit)?)?.checked_mul(divisor)
 }
 
-/// Whether the profile's own count of samples, if it has one, is its weights by the period.
+/// Whether the profile's own count of samples, if it has one, equals its weights divided by the period.
 fn counts_agree(profile: &Profile, metric: usize) -> bool {
     let meta = &profile.meta;
     let count = meta.metrics.iter().position(|metric| SAMPLES.contains(&metric.name.as_str()));

@@ -9,17 +9,17 @@ use serde_json::ser::Formatter;
 use crate::name::is_unprintable;
 use crate::report::Report;
 
-/// Writes a report as one JSON document and a line end. Fails where `out` does.
+/// Writes a report as one JSON document and a line end. Fails if `out` does.
 pub fn json(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    report.serialize(&mut Serializer::with_formatter(&mut *out, Visible))?;
+    report.serialize(&mut Serializer::with_formatter(&mut *out, EscapeUnprintable))?;
     out.write_all(b"\n")
 }
 
-/// JSON without blanks, in which whatever a terminal would obey or hide is written as `\u009b`: the
-/// same text to a program, and plain to see for people.
-struct Visible;
+/// Compact JSON in which control characters and invisible ones are escaped (`\u009b`): programs read the same
+/// text, and a terminal neither obeys nor hides it.
+struct EscapeUnprintable;
 
-impl Formatter for Visible {
+impl Formatter for EscapeUnprintable {
     fn write_string_fragment<W: ?Sized + Write>(&mut self, out: &mut W, fragment: &str) -> io::Result<()> {
         let mut rest = fragment;
         while let Some(at) = rest.find(is_unprintable) {
@@ -39,10 +39,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_terminal_obeys_is_escaped_and_means_the_same() {
+    fn unprintable_characters_are_escaped_and_read_back() {
         for text in ["größe → ключ", "a\u{1b}[2J\u{9b}2J\u{7f}", "x\u{202e}\u{e0041}\n\t\"\\", ""] {
             let mut out = Vec::new();
-            text.serialize(&mut Serializer::with_formatter(&mut out, Visible)).unwrap();
+            text.serialize(&mut Serializer::with_formatter(&mut out, EscapeUnprintable)).unwrap();
             let written = String::from_utf8(out).unwrap();
             assert!(!written.contains(is_unprintable), "{written:?}");
             assert_eq!(serde_json::from_str::<String>(&written).unwrap(), text);

@@ -12,8 +12,8 @@ use crate::output::text::{Style, artefact_words, file_cell, heading, overlap_not
 use crate::report::{Header, MetricName, Report};
 use crate::unit::{self, IncompatibleUnits, Unit};
 
-/// Writes the rows of a report as a table, below the line that says what they are of; a comparison
-/// becomes a comment ready to post. Fails where `unit`, if one is asked for, is none of the metric's kind.
+/// Writes a report as a table below its header; a `diff` becomes a comment ready to post. Fails if the
+/// requested `unit` does not fit the metric.
 pub fn markdown(
     report: &Report,
     unit: Option<&Unit>,
@@ -38,7 +38,7 @@ pub fn markdown(
         (Ok(lines), Ok(table)) => (lines, table),
         (Err(error), _) | (_, Err(error)) => return Ok(Err(error)),
     };
-    // A backslash breaks a line that would be filled into one paragraph.
+    // The backslash keeps the line break, which Markdown would drop.
     let lines: Vec<String> = lines.iter().map(|line| escape(line)).collect();
     writeln!(out, "{}\n", lines.join("\\\n"))?;
     if let Report::Hot(found) = report
@@ -85,14 +85,13 @@ fn write_table(titles: &[String], cells: &[Vec<String>], out: &mut dyn Write) ->
     )
 }
 
-/// The deepest level that is drawn as dots.
+/// The deepest level that is drawn as dots; deeper ones are numbered.
 const MOST_DOTS: usize = 40;
 
-/// Columns that are for programs.
+/// Columns that only programs need.
 const FOR_PROGRAMS: [&str; 6] = ["function", "candidate", "artefact", "parent", "depth", "bridged"];
 
-/// The table as people read it: values with their units and shares, rows of a tree set in, and no
-/// column that says nothing.
+/// The table for people: values with units and shares, the names of a tree indented, and no empty columns.
 fn readable(
     header: &Header,
     unit: Option<&Unit>,
@@ -112,11 +111,11 @@ fn readable(
             continue;
         }
         if title == "text" {
-            // A table has no place for tabs.
+            // Cells of a table do not keep tabs.
             columns.push((title.clone(), column(index).map(|text| text.replace('\t', "    ")).collect()));
             continue;
         }
-        // What a label is set to may be a number too, and is no value of the metric.
+        // The value of a label may be a number too, but is not a value of the metric.
         let is_of_label = title == "value" && header.schema == "prof.labels.v1";
         let Some((metric, total)) = metric_of(header, title).filter(|_| !is_of_label) else {
             columns.push((title.clone(), column(index).map(str::to_string).collect()));
@@ -172,20 +171,20 @@ fn without_repeated_places(
     [name, file].contains(&column).then(|| cells.iter().map(text).collect())
 }
 
-/// One dot per level. A chain of 20,000 calls would be a gigabyte of dots: deeper levels are numbered.
+/// One dot per level. Deeper levels are numbered: a chain of 20,000 calls would be a gigabyte of dots.
 fn indent(depth: usize) -> String {
     let dots = "· ".repeat(depth.min(MOST_DOTS));
     if depth > MOST_DOTS { format!("{dots}… {depth} · ") } else { dots }
 }
 
-/// The metric whose values a column holds, and the whole they are a part of.
+/// The metric of a column, and the total that its shares refer to.
 fn metric_of<'h>(header: &'h Header, title: &str) -> Option<(&'h MetricName, i64)> {
     if let Some((name, _)) = title.strip_prefix("values.").and_then(|rest| rest.rsplit_once('.')) {
         let metric = header.metrics.iter().find(|metric| metric.metric.name == name)?;
         return Some((&metric.metric, metric.total));
     }
     if header.schema == "prof.traces.v1" {
-        // Here the columns of values are called by the names of the metrics.
+        // In `traces`, the columns of values are named after the metrics.
         let several = header.metrics.iter().map(|metric| (&metric.metric, metric.total));
         let mut all = std::iter::once((&header.metric, header.total)).chain(several);
         let is_side = matches!(title, "old" | "delta") && header.base.is_some();
@@ -196,7 +195,7 @@ fn metric_of<'h>(header: &'h Header, title: &str) -> Option<(&'h MetricName, i64
     (is_value && !title.starts_with("events")).then_some((&header.metric, header.total))
 }
 
-/// Writes a table of cells that are Markdown already; the columns `right` are aligned to the right.
+/// Writes a table of cells that are already escaped; the columns in `right` are right-aligned.
 pub(super) fn table(
     titles: &[String],
     rows: &[Vec<String>],
@@ -224,13 +223,13 @@ pub(super) fn table(
     rows.iter().try_for_each(|row| line(row, out))
 }
 
-/// Columns are at least this wide, and their rules two signs wider.
+/// The minimum width of a column.
 const LEAST: usize = 1;
 
-/// Columns are aligned up to this width: one name of 15,000 characters must not widen every row.
+/// Columns are padded up to this width, so that one name of 15,000 characters does not widen every row.
 const MOST: usize = 120;
 
-/// Escapes what Markdown or the HTML in it would take for markup.
+/// Escapes the characters that are markup in Markdown or HTML.
 pub(super) fn escape(cell: &str) -> String {
     let mut escaped = String::with_capacity(cell.len());
     for c in clean(cell).chars() {

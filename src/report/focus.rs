@@ -7,15 +7,15 @@ use crate::report::{Header, Name, Pair};
 /// One function, or several counted as one, with callers above and callees below.
 #[derive(Clone, Debug, Serialize)]
 pub struct Focus {
-    /// What it is about. What was cut on both sides is `elided`.
+    /// The header; `elided` is what was cut on both sides.
     #[serde(flatten)]
     pub header: Header,
-    /// The unique name; what was typed where several functions are counted as one.
+    /// The unique name; the pattern as typed if several functions are counted as one.
     pub name: Name,
     /// The value of the samples whose leaf the function is.
     #[serde(rename = "self")]
     pub self_value: i64,
-    /// The value of the samples on whose stack the function stands.
+    /// The value of the samples with the function on their stack.
     pub total: i64,
     /// The old side of a comparison.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -23,26 +23,26 @@ pub struct Focus {
     /// New − old.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delta: Option<Pair>,
-    /// Who calls it, anywhere on the stack. The rows that are not functions come last: `(itself)`
+    /// Its callers, anywhere on the stack. The rows that are not functions come last: `(itself)`
     /// and `(root)`.
     pub callers: Vec<Neighbour>,
-    /// What it calls, anywhere on the stack; `(itself)` comes last.
+    /// Its callees, anywhere on the stack; `(itself)` comes last.
     pub callees: Vec<Neighbour>,
-    /// What was cut of the callers.
+    /// The callers that were cut.
     pub more_callers: More,
-    /// What was cut of the callees.
+    /// The callees that were cut.
     pub more_callees: More,
     /// By how much the rows add up to more than `total`.
     pub overlap: Overlap,
     /// The same of the old side of a comparison.
     #[serde(skip)]
     pub old_overlap: Overlap,
-    /// For people: what the profile knows of the stacks, which explains sums that differ from `total`.
+    /// What the profile knows about stacks; this explains sums that differ from `total`.
     #[serde(skip)]
     pub stacks: StackInfo,
-    /// The functions meant, each by itself, the heaviest first.
+    /// The matching functions, the heaviest first.
     pub matches: Vec<Match>,
-    /// The source file, where there is one and only one.
+    /// The source file, if there is exactly one.
     pub file: Option<Name>,
 }
 
@@ -54,7 +54,7 @@ pub struct Neighbour {
     /// What the row stands for.
     #[serde(skip)]
     pub kind: NeighbourKind,
-    /// The value of the samples in which it stands next to the function, each counted once.
+    /// The value of the samples in which it is next to the function, each counted once.
     pub value: i64,
     /// The old side of a comparison.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -108,7 +108,7 @@ pub enum StackInfo {
     RecursiveCalls,
 }
 
-/// What was cut of a list.
+/// The rows that were cut from a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct More {
     /// How many rows.
@@ -120,7 +120,7 @@ pub struct More {
     pub old: Option<i64>,
 }
 
-/// One of the functions that were meant.
+/// A matching function.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Match {
     /// The unique name.

@@ -1,4 +1,4 @@
-//! What a report is about, and what changes its numbers.
+//! The header of a report: what it is about, and what affects its numbers.
 
 use serde::Serialize;
 
@@ -11,34 +11,34 @@ pub struct Header {
     pub schema: &'static str,
     /// The metric shown.
     pub metric: MetricName,
-    /// Σ |value| of the metric in the profile as loaded: the whole that percentages are of.
+    /// Σ |value| of the metric in the profile as loaded; percentages refer to it.
     pub total: i64,
-    /// Σ |value| of what filters left.
+    /// Σ |value| after filtering.
     pub shown: i64,
     /// The value of the samples without a stack.
     pub no_stack: i64,
-    /// How many profiles went in.
+    /// The number of profiles that were combined.
     pub profiles: u32,
     /// The self value of all rows that were cut: with it, the rows and `no_stack` sum to `shown`.
     pub elided: i64,
     /// How many rows were cut.
     pub elided_rows: u64,
-    /// What was odd about the input.
+    /// Warnings about the input.
     pub warnings: Vec<String>,
     /// The old side of a comparison.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base: Option<Base>,
-    /// How the sides of a comparison were made comparable.
+    /// How the sides of a comparison were normalised.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub normalize: Option<Normalize>,
     /// Further metrics, shown next to the first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub metrics: Vec<MetricTotal>,
-    /// What was to be marked among the rows.
+    /// The rows to highlight.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub highlight: Option<Highlight>,
-    /// Functions that the profiler itself put at the end of stacks, the heaviest first: their self is that of
-    /// their callers.
+    /// Functions that the profiler itself added at the leaf of stacks, the heaviest first: their self belongs
+    /// to their callers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub artefacts: Vec<Artefact>,
     /// Additional facts for the text header.
@@ -46,7 +46,7 @@ pub struct Header {
     pub about: About,
 }
 
-/// A function that the profiler itself put at the end of stacks.
+/// A function that the profiler itself added at the leaf of stacks.
 #[derive(Clone, Debug, Serialize)]
 pub struct Artefact {
     /// The function's name.
@@ -57,7 +57,7 @@ pub struct Artefact {
 }
 
 impl Header {
-    /// Whether the row of this name, with or without its place, is an artefact of the profiler.
+    /// Whether the row with this name, with or without its place, is a profiler artefact.
     pub fn is_artefact(&self, name: &str) -> bool {
         let is = |artefact: &Artefact| {
             name.strip_prefix(&*artefact.name).is_some_and(|place| place.is_empty() || place.starts_with(' '))
@@ -65,18 +65,18 @@ impl Header {
         self.artefacts.iter().any(is)
     }
 
-    /// Whether the row of this name is to be marked.
+    /// Whether to highlight the row with this name.
     pub fn is_highlighted(&self, name: &Name) -> bool {
         self.highlight.as_ref().is_some_and(|highlight| highlight.names.binary_search(name).is_ok())
     }
 }
 
-/// What was to be marked among the rows.
+/// The rows to highlight.
 #[derive(Clone, Debug, Serialize)]
 pub struct Highlight {
     /// The pattern as typed.
     pub pattern: String,
-    /// The value of the samples on whose stack a match stands, each once.
+    /// The value of the samples with a match on their stack, each counted once.
     pub total: i64,
     /// The unique names of the matches, in alphabetical order.
     pub names: Vec<Name>,
@@ -103,19 +103,19 @@ pub struct About {
     pub period_ns: Option<i64>,
     /// The filters, as typed.
     pub filters: Vec<String>,
-    /// What the header says of the old side of a comparison.
+    /// Facts about the old side of a comparison.
     pub base: BaseAbout,
-    /// The metric that counts the events which values are to be divided by.
+    /// The metric that counts the events by which values are divided (`--per-event`).
     pub per_event: Option<String>,
-    /// How many events there are in what is shown.
+    /// The number of events after filtering.
     pub events: i64,
-    /// Whether rows that several functions share name all of them.
+    /// Whether joined rows list all their functions (`--chains full`).
     pub full_chains: bool,
-    /// The columns to show; none for those that fit the view.
+    /// The requested columns; empty for the defaults of the view.
     pub columns: Vec<TextColumn>,
-    /// That the tree is an approximation, and of what kind: one of the warnings too.
+    /// How the tree is approximated, if it is; this is also one of the warnings.
     pub approximation: Option<String>,
-    /// What one node is called, and several: `function`, `functions`.
+    /// The noun for one node and for several: `function`, `functions`.
     pub noun: (&'static str, &'static str),
 }
 
@@ -141,11 +141,11 @@ pub enum TextColumn {
 /// Facts about the old side of a comparison that only text shows, in addition to [`Base`].
 #[derive(Clone, Debug, Default)]
 pub struct BaseAbout {
-    /// What is known of its recording.
+    /// Facts about its recording.
     pub recording: Option<Box<About>>,
-    /// Σ value of what filters left, made comparable with the new side.
+    /// Σ value after filtering, normalised to the new side.
     pub sum: i64,
-    /// Of that, the value of the samples without a stack.
+    /// The part of it from samples without a stack.
     pub no_stack: i64,
 }
 
@@ -172,7 +172,7 @@ pub struct MetricTotal {
     pub metric: MetricName,
     /// Σ |value| as loaded.
     pub total: i64,
-    /// Σ |value| of what filters left.
+    /// Σ |value| after filtering.
     pub shown: i64,
 }
 
@@ -188,7 +188,7 @@ pub struct Base {
     pub matched: Vec<Matched>,
 }
 
-/// How the sides of a comparison were made comparable.
+/// How the sides of a comparison were normalised.
 #[derive(Clone, Debug, Serialize)]
 pub struct Normalize {
     /// `core`, `total`, `per` or `none`.

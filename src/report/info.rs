@@ -1,4 +1,4 @@
-//! What is in the input.
+//! The report of `info`.
 
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ pub struct Info {
     pub inputs: Vec<InfoInput>,
     /// Name of the format (the first input's).
     pub format: String,
-    /// How sure the content made us of it: `certain`, `likely`, `maybe`; `given` where it was named.
+    /// How certain the format is, judging by the content: `certain`, `likely`, `maybe`; `given` if the user set it.
     pub confidence: &'static str,
     /// The metrics.
     pub metrics: Vec<InfoMetric>,
@@ -38,7 +38,7 @@ pub struct Info {
     pub threads: Vec<String>,
     /// Free text that the recorder left.
     pub comments: Vec<String>,
-    /// What was odd about the input.
+    /// Warnings about the input.
     pub warnings: Vec<String>,
     /// Additional facts for text output.
     #[serde(skip)]
@@ -50,7 +50,7 @@ pub struct Info {
 pub struct InfoAbout {
     /// The compressions of the first input, outermost first.
     pub encoding: Vec<&'static str>,
-    /// The recorded program, and its language, where they can be told.
+    /// The recorded program and its language, if known.
     pub program: Option<String>,
     /// Number of samples read, before equal ones were merged.
     pub rows: u64,
@@ -64,14 +64,13 @@ pub struct InfoAbout {
     pub files: u64,
     /// Number of functions without a name.
     pub unnamed: u64,
-    /// What code costs of which only the address is known, in the metric explained: itself, and with what
-    /// it calls.
+    /// Self and total of the code of which only the address is known, in the metric explained.
     pub unresolved: (i64, i64),
     /// Whether any frame is marked as inlined.
     pub inlined: bool,
     /// Number of the metric explained, which is the default one unless another is asked for.
     pub shown_metric: usize,
-    /// The sampling period, in words of its own metric: name, unit and amount.
+    /// The sampling period: the name of its metric, unit and amount.
     pub period: Option<(String, String, i64)>,
 }
 
@@ -86,7 +85,7 @@ pub struct InfoInput {
     pub bytes: u64,
     /// Σ |value| of the metric explained.
     pub total: i64,
-    /// For people: the unit of that, which may be another in every input, and what to divide it by.
+    /// The unit of `total`, which may differ between inputs, and its divisor.
     #[serde(skip)]
     pub unit: (String, u64),
     /// When its recording started.

@@ -1,5 +1,4 @@
-//! What of `hot` as Markdown is not in its rows: the heaviest path; and chains and callers as people read
-//! them.
+//! The parts of `hot` that differ from other tables in Markdown: the heaviest path, chains and callers.
 
 use std::io::{self, Write};
 
@@ -39,7 +38,7 @@ pub(super) fn path(
     }
 }
 
-/// Puts chains and the shares of callers in the cells of sequences, in the place of raw values.
+/// Replaces the raw values of sequences by chains and shares of callers.
 pub(super) fn write_words(hot: &Hot, titles: &[String], cells: &mut [Vec<String>]) {
     for (sequence, row) in hot.sequences.iter().zip(cells) {
         for (title, cell) in titles.iter().zip(row) {

@@ -1,4 +1,4 @@
-//! `info` as Markdown: the inputs where they are several, and the metrics.
+//! `info` as Markdown: the inputs if there are several, and the metrics.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,7 @@ use crate::output::text::{input_cells, input_titles, total_of_metric};
 use crate::report::Info;
 use crate::unit;
 
-/// Writes a table of the inputs, where they are several, and one of the metrics.
+/// Writes a table of the inputs if there are several, and one of the metrics.
 pub(super) fn write(info: &Info, out: &mut dyn Write) -> io::Result<()> {
     if info.inputs.len() > 1 {
         inputs(info, out)?;
@@ -24,7 +24,7 @@ fn inputs(info: &Info, out: &mut dyn Write) -> io::Result<()> {
         cells.iter().map(|cell| escape(cell)).collect()
     });
     let rows: Vec<Vec<String>> = rows.collect();
-    // Names, formats and dates are words.
+    // Names, formats and dates are text.
     let right: Vec<usize> = (0..titles.len() - 2).filter(|&index| titles[index] != "recorded").collect();
     table(&titles, &rows, &right, out)
 }

@@ -1,26 +1,26 @@
-//! Joined rows: several functions on one line, since they have the same numbers.
+//! Joined rows: several functions on one line because they have the same numbers.
 
 use crate::name::{Chain, fit};
 
-/// How much of a joined row is shown.
+/// The width available for the names of a row.
 #[derive(Clone, Copy)]
 pub(super) struct NameWidth {
-    /// The columns that names have, where there is a limit.
+    /// The number of columns; `None` if unlimited.
     pub(super) columns: Option<usize>,
     /// With `--chains full`, the width beyond which names are listed one per line.
     pub(super) full: Option<usize>,
 }
 
 impl NameWidth {
-    /// The same room without the columns that something else takes.
+    /// The same width less `taken` columns, but at least `least`.
     pub(super) fn without(self, taken: usize, least: usize) -> NameWidth {
         let left = |columns: usize| columns.saturating_sub(taken).max(least);
         NameWidth { columns: self.columns.map(left), full: self.full.map(left) }
     }
 }
 
-/// The text of a joined row. With `--chains full` names that do not fit one line have lines of their own,
-/// which begin with the arrow: all but the first of what is returned.
+/// The lines of a joined row. With `--chains full`, names that do not fit one line get one line each, and all
+/// but the first start with the arrow.
 pub(super) fn lines<S: AsRef<str>>(chain: &Chain<'_, S>, room: NameWidth) -> Vec<String> {
     match room.full {
         Some(width) if !chain.is_within(width) => {

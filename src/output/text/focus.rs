@@ -10,7 +10,7 @@ use crate::output::text::table::{Emphasis, Grid, TextLine, TextTable, wrap};
 use crate::report::{Focus, Match, More, Neighbour, NeighbourKind, Overlap, Pair, StackInfo};
 use crate::unit::{self, IncompatibleUnits, Scale};
 
-/// The header, the function between callers and callees, and the functions meant where they are
+/// The header, the function between callers and callees, and the list of matching functions if there are
 /// several.
 pub(super) fn lines(focus: &Focus, style: &Style) -> Result<Vec<TextLine>, IncompatibleUnits> {
     let mut lines = header::lines(&focus.header, style)?;
@@ -35,7 +35,7 @@ pub(super) fn lines(focus: &Focus, style: &Style) -> Result<Vec<TextLine>, Incom
     Ok(lines)
 }
 
-/// Why the rows do not add up to the total, where they do not.
+/// A note on why the rows do not add up to the total, if they do not.
 pub(in crate::output) fn overlap_note(focus: &Focus) -> Option<String> {
     let is_of_old = focus.overlap == Overlap::default();
     let (overlap, total, of_old) = if is_of_old {
@@ -63,7 +63,7 @@ pub(in crate::output) fn overlap_note(focus: &Focus) -> Option<String> {
     (!sums.is_empty()).then(|| format!("{why}: {}", sums.join(", ")))
 }
 
-/// What rows add up to, in percent of the total that they differ from.
+/// The sum of rows as a percentage of the total that it differs from.
 fn sum_share(excess: i64, total: i64) -> String {
     let share = unit::share(total.saturating_add(excess), total);
     match share.as_str() {
@@ -94,7 +94,7 @@ struct FocusLine {
     prefix: &'static str,
     name: String,
     /// The text after the name, such as its file.
-    beside: String,
+    suffix: String,
     emphasis: Emphasis,
 }
 
@@ -174,7 +174,7 @@ impl FocusText<'_> {
     }
 
     fn draw(&self, (value, old, name, emphasis): DrawnRow, prefix: &'static str) -> FocusLine {
-        FocusLine { numbers: self.numbers(value, old), prefix, name, beside: String::new(), emphasis }
+        FocusLine { numbers: self.numbers(value, old), prefix, name, suffix: String::new(), emphasis }
     }
 
     fn function(&self) -> FocusLine {
@@ -194,7 +194,7 @@ impl FocusText<'_> {
             numbers: self.numbers(focus.total, old(focus).total),
             prefix: self.style.glyphs.focus,
             name,
-            beside: file.map(|file| format!("   {}", short_file(file))).unwrap_or_default(),
+            suffix: file.map(|file| format!("   {}", short_file(file))).unwrap_or_default(),
             emphasis: Emphasis::Strong,
         }
     }
@@ -207,11 +207,11 @@ impl FocusText<'_> {
             let name = match layout.room {
                 None => line.name,
                 Some(room) => {
-                    let beside = display_width(line.prefix) + display_width(&line.beside);
-                    fit(&line.name, room.saturating_sub(beside), self.style.glyphs.ellipsis)
+                    let taken = display_width(line.prefix) + display_width(&line.suffix);
+                    fit(&line.name, room.saturating_sub(taken), self.style.glyphs.ellipsis)
                 }
             };
-            let rest = format!("{}{name}{}", line.prefix, line.beside);
+            let rest = format!("{}{name}{}", line.prefix, line.suffix);
             columns.row(layout.keep(line.numbers), rest, line.emphasis);
         }
         let mut lines = columns.lines();

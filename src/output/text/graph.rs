@@ -68,8 +68,8 @@ impl GraphText<'_> {
         for line in drawn {
             let name = match layout.room {
                 Some(room) => {
-                    let beside = display_width(&line.prefix) + line.side.len();
-                    fit(line.name, room.saturating_sub(beside), self.style.glyphs.ellipsis)
+                    let taken = display_width(&line.prefix) + line.side.len();
+                    fit(line.name, room.saturating_sub(taken), self.style.glyphs.ellipsis)
                 }
                 None => line.name.to_string(),
             };

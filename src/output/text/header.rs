@@ -1,4 +1,4 @@
-//! The first lines of every text: what is shown, and what changes the numbers.
+//! The header lines of every view: what is shown, and what affects the numbers.
 
 use crate::name::{clean, display_width, fit};
 use crate::output::headline;
@@ -24,7 +24,7 @@ pub(super) fn lines(header: &Header, style: &Style) -> Result<Vec<TextLine>, Inc
     Ok(lines)
 }
 
-/// `cpu 85.99s`, and further metrics with theirs.
+/// The metrics with their totals: `alloc_space 4.54GiB, inuse_space 3.95MiB`.
 fn metrics(header: &Header, style: &Style) -> Result<String, IncompatibleUnits> {
     let total = scale(&header.metric, header.total, style)?.format(header.total);
     let mut part = format!("{} {total}", clean(&header.metric.name)).trim_start().to_string();
@@ -35,7 +35,7 @@ fn metrics(header: &Header, style: &Style) -> Result<String, IncompatibleUnits> 
     Ok(part)
 }
 
-/// The inputs in front: the name of one, the number of several.
+/// Puts the inputs before `rest`: the name of one, the number of several.
 fn with_inputs(header: &Header, rest: &str, style: &Style) -> String {
     let inputs = headline::inputs(&header.about);
     if inputs.is_empty() {
@@ -67,7 +67,7 @@ fn filter_line(header: &Header, style: &Style) -> Result<Option<String>, Incompa
     Ok(Some(headline::shown(header, &shown).join(style.glyphs.dot)))
 }
 
-/// How to look at the rest, where part of the recording is known to be waiting.
+/// How to exclude idle time, if part of the recording is known to be idle.
 fn idle_note(header: &Header) -> Option<String> {
     let idle = header.about.idle_percent?;
     let is_told = header.about.filters.iter().any(|filter| filter.contains("@idle"));
@@ -83,7 +83,7 @@ pub(super) fn highlight_note(header: &Header, scale: &Scale, style: &Style) -> O
     Some(format!("{}matches {}: {value}, {share} of all", style.glyphs.marked, clean(&highlight.pattern)))
 }
 
-/// The scale of a column of means. These are finer than the values that they are the means of.
+/// The scale of a column of means. Means are finer than the resolution of the values.
 pub(super) fn scale_of_means(
     metric: &MetricName,
     largest: i64,

@@ -11,7 +11,7 @@ use crate::output::text::table::{Emphasis, Grid, TextLine, TextTable};
 use crate::report::{Hot, HotSequence, Name, Neighbour, Pair, PathStep};
 use crate::unit::{self, IncompatibleUnits, Scale};
 
-/// The header, the path and where it ends, the sequences and who calls them.
+/// The header, the path and why it ends, the sequences and their callers.
 pub(super) fn lines(hot: &Hot, style: &Style) -> Result<Vec<TextLine>, IncompatibleUnits> {
     let mut lines = header::lines(&hot.header, style)?;
     let path = hot.path.iter().chain(&hot.next).map(|step| &step.name);
@@ -55,7 +55,7 @@ impl HotText<'_> {
         let (layout, room) = self.layout(&titles, &rows);
         let blank = layout.keep(vec![String::new(); titles.len()]);
         let mut columns = TextTable::new(layout.keep(titles).into_iter().chain([title]));
-        // A recursion of thousands of rows has its ends shown.
+        // Of a recursion of thousands of rows, only both ends are shown.
         let cut = groups.len().saturating_sub(MOST_PATH);
         let head = if cut > 0 { MOST_PATH / 2 } else { groups.len() };
         for (index, (group, numbers)) in groups.iter().zip(rows).enumerate() {
@@ -130,7 +130,7 @@ impl HotText<'_> {
         (layout, room.without(taken, LEAST_NAME))
     }
 
-    /// Names that call one another, those to be marked with their sign.
+    /// A chain of names that call one another, with the highlighted ones marked.
     fn chain(&self, names: &[&Name], room: NameWidth) -> (Vec<String>, Emphasis) {
         let glyphs = self.style.glyphs;
         let is_marked = |name: &Name| self.hot.header.is_highlighted(name);
@@ -261,7 +261,7 @@ fn add_row(
 
 /// The callers of a sequence, and how much of it comes from each: `77%`.
 pub(in crate::output) fn shares_of_callers(sequence: &HotSequence) -> Vec<(&str, String)> {
-    // Where the new side has nothing the shares are those of the old one.
+    // If the new side has nothing, the shares are those of the old side.
     let is_gone = sequence.total == 0;
     let whole = if is_gone { sequence.old.map_or(0, |old| old.total) } else { sequence.total };
     let value = |caller: &Neighbour| if is_gone { caller.old.unwrap_or(0) } else { caller.value };
@@ -296,5 +296,5 @@ fn whole_percent(part: i64, whole: i64) -> String {
 /// The indent of a line that continues the one above.
 const INDENT: &str = "  ";
 
-/// A path of more rows has its middle cut.
+/// A path with more rows is cut in the middle.
 const MOST_PATH: usize = 60;

@@ -8,7 +8,7 @@ use crate::output::text::table::{Emphasis, TextLine, TextTable, wrap};
 use crate::report::{Info, InfoMetric};
 use crate::unit::{self, Scale, Unit};
 
-/// What the input is, and its metrics.
+/// The facts about the input, and the table of metrics.
 pub(super) fn lines(info: &Info, style: &Style) -> Vec<TextLine> {
     let mut facts = vec![input(info, style)];
     facts.extend(recorded(info).map(|text| ("recorded", text)));
@@ -60,10 +60,10 @@ pub(super) fn lines(info: &Info, style: &Style) -> Vec<TextLine> {
     lines
 }
 
-/// Facts get at least this many columns, even where the terminal has fewer.
+/// The minimum width of facts, even if the terminal is narrower.
 const LEAST_FACT: usize = 24;
 
-/// Columns of the longest title.
+/// The width of the longest title.
 const TITLE: usize = 9;
 
 /// Facts are aligned with the input's name, unless it is longer than this.
@@ -146,7 +146,7 @@ fn labels(info: &Info) -> String {
     format!("{} (on {with} of {all} rows)", keys.join(", "))
 }
 
-/// How values of a metric are written, the largest of which is `largest`.
+/// The scale for values of a metric, the largest of which is `largest`.
 fn scale(metric: &InfoMetric, largest: i64) -> Scale {
     let scale = Scale::automatic(&Unit::parse(&metric.unit), metric.divisor, largest);
     scale.with_resolution(metric.resolution)
@@ -157,7 +157,7 @@ pub(in crate::output) fn total_of_metric(metric: &InfoMetric) -> String {
     metric.total.map_or_else(|| "too large".to_string(), |total| scale(metric, total).format(total))
 }
 
-/// The table of metrics, and how to read the one that commands show by default.
+/// The table of metrics, and how to read the default one.
 fn metrics(info: &Info, style: &Style) -> Vec<TextLine> {
     let companions = style.is_wide() && info.metrics.len() > 2;
     let mut titles = vec!["METRIC", "UNIT", "TOTAL", "ROWS"];

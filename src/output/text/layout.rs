@@ -1,4 +1,4 @@
-//! Which columns of numbers a table keeps where the terminal is narrow: decided here for all views.
+//! Decides for all views which columns of numbers a table keeps on a narrow terminal.
 
 use crate::name::{display_width, fit};
 use crate::output::text::Style;
@@ -28,22 +28,22 @@ const FIRST_TO_GO: [&str; 18] = [
     "PER CALL",
 ];
 
-/// Names get at least this many columns: those of the title `FUNCTION → CALLEES`.
+/// The minimum width of names: that of the title `FUNCTION → CALLEES`.
 pub(super) const LEAST_NAME: usize = 18;
 
-/// The columns of a table that fit the terminal, and what is left for the names.
+/// The columns of a table that fit the terminal, and the width left for names.
 pub(super) struct Layout {
     keeps: Vec<bool>,
-    /// The columns that names have, where there is a limit.
+    /// The width of names; `None` if unlimited.
     pub(super) room: Option<usize>,
     left_out: Vec<String>,
-    /// How many columns the terminal needs for all of them.
+    /// The terminal width that all columns need.
     wanted: usize,
 }
 
 impl Layout {
-    /// The layout of columns with these titles and cells, in front of names. The columns called `asked` stay
-    /// as long as any others can go.
+    /// Lays out columns with these titles and cells before the names. The columns titled `asked` are dropped
+    /// last.
     pub(super) fn new(titles: &[impl AsRef<str>], grid: &Grid, asked: &[&str], style: &Style) -> Self {
         let titles: Vec<&str> = titles.iter().map(AsRef::as_ref).collect();
         let keeps = vec![true; titles.len()];
@@ -65,7 +65,7 @@ impl Layout {
         layout
     }
 
-    /// Drops a column, and with it those of the same title, so that one word says what is missing.
+    /// Drops a column and all others with its title, so that the note can refer to them by title.
     fn drop(&mut self, column: usize, titles: &[&str]) {
         let is_named = FIRST_TO_GO.contains(&titles[column]);
         for (index, title) in titles.iter().enumerate().skip(1) {
@@ -96,8 +96,8 @@ pub(super) fn note(left_out: &[String], wanted: usize) -> Option<TextLine> {
     (!left_out.is_empty()).then(|| TextLine::new(text, Emphasis::Faint))
 }
 
-/// Breaks a line of words between them, so that it fits the terminal. A row of a table, whose columns were
-/// made to fit, loses the end of what is still too long: of a title, or of `… 1,064 more functions`.
+/// Wraps a line of prose at the width of the terminal. A row of a table is already laid out: if it is still
+/// too long, because of a title or of `… 1,064 more functions`, its end is cut.
 pub(super) fn wrapped(line: TextLine, width: usize, ellipsis: &str) -> Vec<TextLine> {
     if display_width(line.text.trim_end()) <= width {
         return vec![line];
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_be_told_from_the_rest_goes_first() {
+    fn columns_that_follow_from_others_are_dropped_first() {
         let both = ["SELF", "OLD", "Δ", "Δ%", "TOTAL", "OLD", "Δ", "Δ%"];
         let all = both.join(" ");
         for (width, want, note) in [
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_asked_for_stays() {
+    fn requested_columns_stay() {
         let titles = ["SELF", "%", "TOTAL", "%", "CHILDREN", "SUM%"];
         assert_eq!(kept(&titles, &[], 60).0, "SELF TOTAL CHILDREN SUM%");
         assert_eq!(kept(&titles, &[], 52).0, "SELF TOTAL CHILDREN");

@@ -1,4 +1,4 @@
-//! Text for the terminal, the form that people look at all day.
+//! Text output, for terminals and pipes.
 //!
 //! Numbers first and right-aligned, the name last, so that a shortened name never moves a number;
 //! one unit per column, written on each number; no boxes. Names are never shortened in a pipe.
@@ -52,7 +52,7 @@ pub struct Style {
     pub full_names: bool,
     /// Whether to colour.
     pub color: bool,
-    /// The signs to draw with.
+    /// The characters for marks, arrows and branches.
     pub glyphs: &'static Glyphs,
     /// The unit asked for; `None` for the one that fits.
     pub unit: Option<Unit>,
@@ -71,18 +71,18 @@ impl Style {
         }
     }
 
-    /// The width that the layout is made for.
+    /// The width to lay out for: that of the terminal, or a fixed one in a pipe.
     fn layout_width(&self) -> usize {
         self.width.unwrap_or(PIPE_WIDTH)
     }
 
     /// What else fits next to the values of several metrics.
-    fn beside_values(&self, metrics: usize) -> ValueExtras {
+    fn extras_of_values(&self, metrics: usize) -> ValueExtras {
         let room = self.width.filter(|_| metrics > 1).unwrap_or(usize::MAX).saturating_sub(NAMES) / metrics;
         ValueExtras { other: room >= 2 * VALUE, share: room >= 3 * VALUE }
     }
 
-    /// Whether there is room for what is nice to have.
+    /// Whether optional facts fit: files, rates and dates.
     fn is_wide(&self) -> bool {
         self.layout_width() >= WIDE
     }
@@ -97,19 +97,19 @@ struct ValueExtras {
     share: bool,
 }
 
-/// Columns that names want beside several metrics.
+/// The width reserved for names next to several metrics.
 const NAMES: usize = 24;
 
-/// Columns that a value takes, or a share.
+/// The width of a column with values or shares.
 const VALUE: usize = 12;
 
-/// The layout in a pipe is that of this width.
+/// The width to lay out for in a pipe.
 const PIPE_WIDTH: usize = 120;
 
-/// From this width on there is room for files, rates and dates.
+/// The minimum width for files, rates and dates.
 const WIDE: usize = 100;
 
-/// The signs that text is drawn with.
+/// The characters that text is drawn with.
 #[derive(Debug)]
 pub struct Glyphs {
     candidate: &'static str,
@@ -144,7 +144,7 @@ impl Glyphs {
         last: "└ ",
         bar: "│ ",
     };
-    /// For those that do not.
+    /// For terminals without UTF-8.
     pub const ASCII: Glyphs = Glyphs {
         candidate: "*",
         artefact: " [profiler]",
@@ -161,7 +161,7 @@ impl Glyphs {
         bar: "|  ",
     };
 
-    /// A change, its minus as wide as the plus.
+    /// A signed number with a minus sign that is as wide as the plus.
     fn signed(&self, number: String) -> String {
         match number.strip_prefix('-') {
             Some(rest) if !self.ellipsis.is_ascii() => format!("−{rest}"),
@@ -169,7 +169,7 @@ impl Glyphs {
         }
     }
 
-    /// Our own words without the signs that the terminal does not show.
+    /// A text of our own, in ASCII if the terminal shows nothing else.
     fn plain<'t>(&self, words: &'t str) -> Cow<'t, str> {
         if !self.ellipsis.is_ascii() {
             return Cow::Borrowed(words);
@@ -192,12 +192,12 @@ impl Glyphs {
     }
 }
 
-/// The lines above the rows of a report: what it is of, and what changes the numbers.
+/// The header lines of a report.
 pub(super) fn heading(header: &Header, style: &Style) -> Result<Vec<String>, IncompatibleUnits> {
     Ok(header::lines(header, style)?.into_iter().map(|line| line.text).collect())
 }
 
-/// What the mark of artefacts of the profiler means, and where their self belongs.
+/// The note that explains the mark of profiler artefacts.
 fn artefact_note(header: &Header, style: &Style) -> Option<TextLine> {
     let text = artefact_words(header, style)?;
     let text = format!("{} {text}", style.glyphs.artefact.trim_start());
@@ -206,7 +206,7 @@ fn artefact_note(header: &Header, style: &Style) -> Option<TextLine> {
 
 /// `profiler artefact: runtime.asyncPreempt 80ms (1.1%); this cost belongs to the callers, and --fold moves it there`
 pub(super) fn artefact_words(header: &Header, style: &Style) -> Option<String> {
-    // The heaviest comes first. A unit of another kind is refused by the report itself.
+    // The heaviest comes first and sets the scale. The report itself fails if the unit does not fit.
     let scale = header::scale(&header.metric, header.artefacts.first()?.self_value, style).ok()?;
     let part = |artefact: &Artefact| {
         let (value, share) = (scale.format(artefact.self_value), share(artefact.self_value, header.total));
@@ -216,7 +216,7 @@ pub(super) fn artefact_words(header: &Header, style: &Style) -> Option<String> {
     Some(format!("profiler artefact: {parts}; this cost belongs to the callers, and --fold moves it there"))
 }
 
-/// Writes a report as text. Fails where the unit asked for is none of the metric's kind.
+/// Writes a report as text. Fails if the requested unit does not fit the metric.
 pub fn text(
     report: &Report,
     style: &Style,
@@ -243,7 +243,7 @@ pub fn text(
     write(lines.map(Vec::into_iter), note, style, out)
 }
 
-/// Writes lines, and `note` below them if one of them holds the mark that it explains.
+/// Writes lines, then `note` if one of them has the mark that it explains.
 fn write(
     lines: Result<impl Iterator<Item = TextLine>, IncompatibleUnits>,
     note: Option<TextLine>,

@@ -57,21 +57,21 @@ impl<'t> NameColumns<'t> {
         for (_, width) in &mut columns {
             *width = most.min(*width);
         }
-        let behind: usize = columns.iter().map(|(_, width)| width + GAP).sum();
+        let after: usize = columns.iter().map(|(_, width)| width + GAP).sum();
         let mut texts = NameColumns { rows, header, names, style, columns, name: room, left_out };
-        texts.name = texts.name_width(room, behind);
+        texts.name = texts.name_width(room, after);
         texts
     }
 
-    /// The width of mark and name, of `room` columns of which `behind` are taken.
-    fn name_width(&self, room: usize, behind: usize) -> usize {
+    /// The width of mark and name, of `room` columns of which `after` are taken by the columns after it.
+    fn name_width(&self, room: usize, after: usize) -> usize {
         let longest =
             self.rows.iter().map(|row| display_width(&self.shown_name(row))).max().unwrap_or(0) + MARK;
         match (&self.columns[..], self.style.width) {
             ([], _) => room,
             // In a pipe no name is shortened; the few that are longer than this push aside what follows.
             (_, None) => longest.min(WIDEST_NAME),
-            (_, Some(_)) => longest.min(room.saturating_sub(behind)).max(LEAST_NAME),
+            (_, Some(_)) => longest.min(room.saturating_sub(after)).max(LEAST_NAME),
         }
     }
 

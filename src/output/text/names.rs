@@ -12,13 +12,13 @@ use crate::report::{Header, Name};
 /// The names of one report: short where the style says so, cleaned of control characters.
 pub(super) struct DisplayNames {
     shown: HashMap<Name, String>,
-    /// Which names are of the program's own code, as far as that was asked.
+    /// Whether names belong to the program's own code, for those looked up so far.
     own: RefCell<HashMap<Name, bool>>,
 }
 
 impl DisplayNames {
     pub(super) fn new<'n>(names: impl Iterator<Item = &'n Name>, style: &Style) -> Self {
-        // A million stacks have many more frames than names: these are sorted once each.
+        // A million stacks have far more frames than names, so only distinct names are sorted.
         let mut distinct: Vec<&Name> = names.collect::<HashSet<_>>().into_iter().collect();
         distinct.sort_unstable();
         let shown = if style.short_names {
@@ -32,7 +32,7 @@ impl DisplayNames {
         DisplayNames { shown, own: RefCell::default() }
     }
 
-    /// The names of a report whose header tells which functions are artefacts of the profiler: these are marked.
+    /// The names of a report, with a mark after the profiler artefacts that its header lists.
     pub(super) fn of<'n>(header: &Header, names: impl Iterator<Item = &'n Name>, style: &Style) -> Self {
         let mut all = DisplayNames::new(names, style);
         if !header.artefacts.is_empty() {
@@ -47,7 +47,7 @@ impl DisplayNames {
         self.shown.get(name).map_or(name, String::as_str)
     }
 
-    /// Whether a function is of the program's own code rather than of a library or the runtime, judging by its
+    /// Whether a function belongs to the program's own code rather than to a library or the runtime, judging by its
     /// name and, where it is known, its file.
     pub(super) fn is_own(&self, name: &Name, file: Option<&str>) -> bool {
         *self.own.borrow_mut().entry(name.clone()).or_insert_with(|| {

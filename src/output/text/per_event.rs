@@ -1,4 +1,4 @@
-//! The flat view of what one event costs, as text.
+//! The flat view with `--per-event`, as text.
 
 use crate::name::fit;
 use crate::output::text::Style;

@@ -11,9 +11,9 @@ pub(super) enum Emphasis {
     None,
     /// Titles.
     Bold,
-    /// Candidates.
+    /// Leaf-heavy functions, and other rows that stand out.
     Strong,
-    /// What was asked to be marked.
+    /// Rows with a highlighted name.
     Marked,
     /// Remainders and notes.
     Faint,
@@ -29,7 +29,7 @@ pub(super) struct TextLine {
 }
 
 impl TextLine {
-    /// A line of words, which goes on below where the terminal is too narrow for it.
+    /// A line of prose, which is wrapped if the terminal is too narrow for it.
     pub(super) fn new(text: impl Into<String>, emphasis: Emphasis) -> Self {
         TextLine { text: text.into(), emphasis, is_row: false }
     }
@@ -40,13 +40,13 @@ impl TextLine {
     }
 
     pub(super) fn write(&self, out: &mut dyn Write, color: bool) -> io::Result<()> {
-        // Every name is cleaned where its width is counted; what was forgotten is harmless here.
+        // Names are cleaned where their width is computed; this is a safety net.
         let text = clean(self.text.trim_end());
         let code = match self.emphasis {
             _ if !color => "",
             Emphasis::None => "",
             Emphasis::Bold => "1",
-            // Magenta is readable on dark and on light ground, yellow is not.
+            // Magenta is readable on dark and light backgrounds; yellow is not.
             Emphasis::Strong => "35",
             Emphasis::Marked => "7",
             Emphasis::Faint => "2",
@@ -55,7 +55,7 @@ impl TextLine {
     }
 }
 
-/// Numbers in right-aligned columns two blanks apart, then the rest of the line.
+/// A table: right-aligned columns of numbers, then the text of each row.
 #[derive(Default)]
 pub(super) struct TextTable {
     titles: Vec<String>,
@@ -64,7 +64,7 @@ pub(super) struct TextTable {
 }
 
 impl TextTable {
-    /// Columns with these titles; the last stands above the rest of the line.
+    /// A table with these column titles; the last is the title of the text after the numbers.
     pub(super) fn new<T: Into<String>>(titles: impl IntoIterator<Item = T>) -> Self {
         TextTable {
             titles: titles.into_iter().map(Into::into).collect(),
@@ -79,8 +79,7 @@ impl TextTable {
         self
     }
 
-    /// Rows that begin with a name and end with words, which go on in lines of their own where `width` is
-    /// too narrow for them.
+    /// A table whose rows start with a name and end with prose, which is wrapped at `width`.
     pub(super) fn explained(titles: &[&str], rows: Vec<(Vec<String>, &str)>, width: Option<usize>) -> Self {
         let numbers: Vec<Vec<String>> = rows.iter().map(|(cells, _)| cells.clone()).collect();
         let taken = Self::width_of_numbers(titles, &numbers);
@@ -95,14 +94,13 @@ impl TextTable {
         columns
     }
 
-    /// Adds a row: one cell for each column of numbers, and the rest.
+    /// Adds a row: one cell per column of numbers, and the text after them.
     pub(super) fn row(&mut self, numbers: Vec<String>, rest: String, emphasis: Emphasis) {
         debug_assert_eq!(numbers.len() + 1, self.titles.len());
         self.rows.push((numbers, rest, emphasis));
     }
 
-    /// The width of all columns of numbers with their gaps, that is where the rest begins, if the
-    /// numbers are these.
+    /// The width of the columns of numbers with their gaps, which is where the text after them starts.
     pub(super) fn width_of_numbers(titles: &[&str], rows: &[Vec<String>]) -> usize {
         Grid::new(&titles[..titles.len() - 1], rows).width()
     }
@@ -138,31 +136,31 @@ impl Grid {
         grid
     }
 
-    /// Makes room for a row.
+    /// Widens the columns so that a row fits.
     pub(super) fn widen(&mut self, row: &[String]) {
         for (width, cell) in self.widths.iter_mut().zip(row) {
             *width = (*width).max(display_width(cell));
         }
     }
 
-    /// The width of all columns with their gaps. What is empty in all rows is no column.
+    /// The width of all columns with their gaps. Columns that are empty in all rows take no space.
     pub(super) fn width(&self) -> usize {
         self.width_of(|_| true)
     }
 
-    /// The columns of which `keeps` holds.
+    /// The columns for which `keeps` is true.
     pub(super) fn of(&self, keeps: &[bool]) -> Grid {
         let kept = self.widths.iter().zip(keeps).filter(|(_, keeps)| **keeps);
         Grid { widths: kept.map(|(width, _)| *width).collect(), first_left: self.first_left }
     }
 
-    /// The width of those columns of which `keeps` holds.
+    /// The width of the columns for which `keeps` is true.
     pub(super) fn width_of(&self, keeps: impl Fn(usize) -> bool) -> usize {
         let kept = self.widths.iter().enumerate().filter(|&(index, &width)| width > 0 && keeps(index));
         kept.map(|(_, width)| width + GAP).sum()
     }
 
-    /// A row: its numbers below each other, none for blanks, and the rest.
+    /// A line: the numbers, aligned, and the text after them. Missing numbers are blank.
     pub(super) fn line(&self, numbers: &[String], rest: &str) -> String {
         let mut line = String::new();
         for (index, &width) in self.widths.iter().enumerate().filter(|&(_, &width)| width > 0) {
@@ -181,7 +179,7 @@ impl Grid {
 /// Blanks between two columns.
 const GAP: usize = 2;
 
-/// Words get at least this many columns, even where the terminal has fewer.
+/// The minimum width of prose, even if the terminal is narrower.
 const LEAST_WORDS: usize = 16;
 
 /// Wraps a text at `width` columns, between words. A longer word gets a line of its own.
@@ -201,12 +199,12 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Fills a text with blanks up to a width.
+/// Pads a text with blanks to a width.
 pub(super) fn pad(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(display_width(text))))
 }
 
-/// A text that is too long loses its end, where names lose their middle: code is read from the left.
+/// Cuts the end of a text that is too long. Names lose their middle instead; code is read from the left.
 pub(super) fn cut(text: &str, width: usize, ellipsis: &str) -> String {
     if display_width(text) <= width {
         return text.to_string();

@@ -11,7 +11,7 @@ use crate::output::text::{comparison, per_event};
 use crate::report::{Header, MetricName, Pair, TextColumn, Top, TopRow};
 use crate::unit::{self, IncompatibleUnits, Scale};
 
-/// The header, the rows, what was cut, and their sum.
+/// The header, the rows, a row for all that were cut, and the sum.
 pub(super) fn lines(top: &Top, style: &Style) -> Result<Vec<TextLine>, IncompatibleUnits> {
     let mut lines = header::lines(&top.header, style)?;
     if let Some(base) = &top.header.base {
@@ -36,14 +36,14 @@ pub(super) fn lines(top: &Top, style: &Style) -> Result<Vec<TextLine>, Incompati
     Ok(lines)
 }
 
-/// How what one call costs is written, where the profile holds calls.
+/// The scale of the PER CALL column, if the profile holds calls.
 fn per_call(top: &Top, style: &Style) -> Result<Option<Scale>, IncompatibleUnits> {
     let largest =
         top.rows.iter().filter_map(|row| row.per_call).map(|pair| pair.total.saturating_abs()).max();
     largest.map(|largest| header::scale_of_means(&top.header.metric, largest, style)).transpose()
 }
 
-/// One metric of the table: its whole, and how its values are written.
+/// One metric of the table: its totals, and the scale of its values.
 struct MetricColumn {
     name: String,
     total: i64,
@@ -56,9 +56,9 @@ struct FlatText<'t> {
     style: &'t Style,
     metrics: Vec<MetricColumn>,
     filtered: bool,
-    /// How what one call costs is written, where calls are known.
+    /// The scale of the PER CALL column, if calls are known.
     per_call: Option<Scale>,
-    beside: ValueExtras,
+    extras: ValueExtras,
     names: DisplayNames,
 }
 
@@ -77,7 +77,7 @@ impl<'t> FlatText<'t> {
         Ok(FlatText {
             top,
             style,
-            beside: style.beside_values(metrics.len()),
+            extras: style.extras_of_values(metrics.len()),
             metrics,
             filtered: !header.about.filters.is_empty(),
             per_call: per_call(top, style)?,
@@ -128,7 +128,7 @@ impl<'t> FlatText<'t> {
         lines
     }
 
-    /// The titles of the columns that were asked for.
+    /// The titles of the requested columns.
     fn asked(&self) -> Vec<&'static str> {
         let title = |column: &TextColumn| match column {
             TextColumn::SelfValue => Some("SELF"),
@@ -140,14 +140,14 @@ impl<'t> FlatText<'t> {
         self.top.header.about.columns.iter().filter_map(title).collect()
     }
 
-    /// The titles of all columns of numbers; which of them are shown says [`FlatText::chosen`].
+    /// The titles of all columns of numbers; [`FlatText::chosen`] selects those to show.
     fn titles(&self) -> Vec<String> {
         let mut titles = Vec::new();
         let several = self.metrics.len() > 1;
         for metric in &self.metrics {
             titles.push(if several { metric.name.clone() } else { "SELF".to_string() });
             titles.extend(self.share_titles());
-            if self.beside.other {
+            if self.extras.other {
                 titles.push("TOTAL".to_string());
                 titles.extend(self.share_titles());
             }
@@ -161,7 +161,7 @@ impl<'t> FlatText<'t> {
         titles
     }
 
-    /// The cells of the columns asked for, in that order; self and total where none was.
+    /// The cells of the requested columns, in that order; self and total by default.
     fn chosen(&self, cells: Vec<String>) -> Vec<String> {
         if self.metrics.len() > 1 {
             return cells;
@@ -183,7 +183,7 @@ impl<'t> FlatText<'t> {
     }
 
     fn share_titles(&self) -> Vec<String> {
-        let titles: &[&str] = match (self.beside.share, self.filtered) {
+        let titles: &[&str] = match (self.extras.share, self.filtered) {
             (false, _) => &[],
             (true, true) => &["%ALL", "%SHOWN"],
             (true, false) => &["%"],
@@ -194,10 +194,10 @@ impl<'t> FlatText<'t> {
     /// A value and its shares.
     fn value(&self, metric: &MetricColumn, value: i64) -> Vec<String> {
         let mut cells = vec![metric.scale.format(value)];
-        if self.beside.share {
+        if self.extras.share {
             cells.push(unit::share(value, metric.total));
         }
-        if self.beside.share && self.filtered {
+        if self.extras.share && self.filtered {
             cells.push(unit::share(value, metric.shown));
         }
         cells
@@ -207,7 +207,7 @@ impl<'t> FlatText<'t> {
         vec![String::new(); 1 + self.share_titles().len()]
     }
 
-    /// All numbers of a row; `above` is the self of it and all rows above it.
+    /// All numbers of a row; `above` is the sum of self of this row and all rows above it.
     fn row_numbers(&self, row: &TopRow, above: i64) -> Vec<String> {
         let first = Pair { self_value: row.values.self_value, total: row.values.total };
         let pairs: Vec<Pair> = match &row.values.values {
@@ -217,7 +217,7 @@ impl<'t> FlatText<'t> {
         let cells = self.metrics.iter().zip(pairs);
         let mut numbers: Vec<String> = cells
             .flat_map(|(metric, pair)| {
-                let total = self.beside.other.then(|| self.value(metric, pair.total));
+                let total = self.extras.other.then(|| self.value(metric, pair.total));
                 [self.value(metric, pair.self_value), total.unwrap_or_default()].concat()
             })
             .collect();
@@ -232,16 +232,16 @@ impl<'t> FlatText<'t> {
         numbers
     }
 
-    /// What was cut, the samples without a stack, and the sum of all.
+    /// The last rows: the rows that were cut, the samples without a stack, and the sum.
     fn closing_rows(&self, header: &Header) -> Vec<(Vec<String>, String)> {
         let row = |value: i64, label: String| {
             let mut cells = self.value(&self.metrics[0], value);
-            let values = if self.beside.other { 2 } else { 1 };
+            let values = if self.extras.other { 2 } else { 1 };
             for _ in 1..values * self.metrics.len() {
                 cells.extend(self.nothing());
             }
             if self.metrics.len() == 1 {
-                // Neither children nor a running sum nor calls belong to what is no function.
+                // Rows that are not functions have no children, no running sum and no calls.
                 let calls = if self.per_call.is_some() { 2 } else { 0 };
                 cells.extend(vec![String::new(); 2 + calls]);
             }

@@ -10,8 +10,8 @@ use crate::output::text::table::{Emphasis, Grid, TextLine};
 use crate::report::{Header, LabelText, Name, Trace, Traces};
 use crate::unit::{self, IncompatibleUnits, Scale};
 
-/// The header, and each stack with its value on the first line. Lines are made as they are written: a
-/// million stacks are many more lines.
+/// The header, and each stack with its value on the first line. Lines are made as they are
+/// written, because a million stacks would take too much memory.
 pub(super) fn lines<'t>(
     traces: &'t Traces,
     style: &'t Style,
@@ -32,13 +32,13 @@ pub(super) fn lines<'t>(
 struct TracesText<'t> {
     header: &'t Header,
     style: &'t Style,
-    /// One for each metric.
+    /// One scale per metric.
     scales: Vec<Scale>,
     titles: Vec<String>,
     names: DisplayNames,
     grid: Grid,
     layout: Layout,
-    /// The numbers of what was cut.
+    /// The numbers of the stacks that were cut.
     elided: Vec<String>,
 }
 
@@ -142,7 +142,7 @@ impl<'t> TracesText<'t> {
     }
 }
 
-/// The scale of each metric, and what the columns of numbers are called.
+/// The scale of each metric, and the titles of the columns of numbers.
 fn scales_and_titles(header: &Header, style: &Style) -> Result<(Vec<Scale>, Vec<String>), IncompatibleUnits> {
     let mut scales: Vec<Scale> = Vec::new();
     let mut titles: Vec<String> = Vec::new();

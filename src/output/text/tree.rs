@@ -1,7 +1,7 @@
 //! Trees as text.
 //!
-//! A row straight below another belongs to it; branches are drawn only where there is a choice, so
-//! that depth costs no width. Rows with the same numbers share a line.
+//! A row directly below another is its child; branches are drawn only if a row has several children, so
+//! that depth takes no width. Rows with the same numbers share a line.
 
 mod bottom_up;
 mod layout;
@@ -18,7 +18,7 @@ use crate::output::text::{Style, ValueExtras};
 use crate::report::{Base, Direction, Pair, Tree, TreeRow};
 use crate::unit::{self, IncompatibleUnits, Scale};
 
-/// The header, the rows, and how they were chosen.
+/// The header, the rows, and a note on how they were chosen.
 pub(super) fn lines(tree: &Tree, style: &Style) -> Result<Vec<TextLine>, IncompatibleUnits> {
     let mut lines = header::lines(&tree.header, style)?;
     let old = tree.header.base.as_ref().map_or(0, |base| base.total);
@@ -31,8 +31,8 @@ pub(super) fn lines(tree: &Tree, style: &Style) -> Result<Vec<TextLine>, Incompa
     let groups = groups(tree);
     let lightest = lightest(tree, &groups);
     let further = FurtherMetric::of(&tree.header, style)?;
-    let beside = style.beside_values(1 + further.len());
-    let drawing = TreeText { tree, style, names, scale, further, beside, groups, lightest };
+    let extras = style.extras_of_values(1 + further.len());
+    let drawing = TreeText { tree, style, names, scale, further, extras, groups, lightest };
     match tree.direction {
         Direction::TopDown => lines.extend(drawing.top_down()),
         Direction::BottomUp => lines.extend(drawing.bottom_up()),
@@ -48,13 +48,13 @@ pub(super) fn lines(tree: &Tree, style: &Style) -> Result<Vec<TextLine>, Incompa
 struct RowGroup {
     /// Index of the first row that shares the line.
     first: usize,
-    /// Index of the last, whose numbers stand on the line.
+    /// Index of the last row, whose numbers the line shows.
     last: usize,
     /// Indexes of the groups directly below.
     below: Vec<usize>,
 }
 
-/// The groups of a tree in order, group 0 standing for the whole.
+/// The groups of a tree in depth-first order. Group 0 stands for the whole tree.
 fn groups(tree: &Tree) -> Vec<RowGroup> {
     let mut groups: Vec<RowGroup> = vec![RowGroup::default()];
     let mut group_of = vec![0; tree.rows.len()];
@@ -74,7 +74,7 @@ fn groups(tree: &Tree) -> Vec<RowGroup> {
     groups
 }
 
-/// The smallest total of any line that is shown, but for the functions on top of a bottom-up tree.
+/// The smallest total of any line that is shown, except for the functions at the top of a bottom-up tree.
 fn lightest(tree: &Tree, groups: &[RowGroup]) -> u64 {
     let on_top =
         |group: &&RowGroup| tree.direction == Direction::BottomUp && tree.rows[group.first].parent.is_none();
@@ -93,9 +93,9 @@ struct TreeLine {
     prefix: String,
     /// The names on the line, joined by arrows.
     names: Vec<String>,
-    /// Index of the row of the first name, where it is one.
+    /// Index of the row of the first name; `None` for lines that are not rows.
     first: Option<usize>,
-    /// Index of the row whose numbers these are, where it is one.
+    /// Index of the row with these numbers; `None` for lines that are not rows.
     row: Option<usize>,
     emphasis: Emphasis,
 }
@@ -105,23 +105,23 @@ struct TreeText<'t> {
     style: &'t Style,
     names: DisplayNames,
     scale: Scale,
-    /// The metrics beside the first.
+    /// The metrics after the first.
     further: Vec<FurtherMetric>,
-    /// What there is room for beside the values of several metrics.
-    beside: ValueExtras,
+    /// What fits next to the values of several metrics.
+    extras: ValueExtras,
     groups: Vec<RowGroup>,
-    /// The smallest total of any line but those of the functions on top.
+    /// The smallest total of any line, except for the functions at the top.
     lightest: u64,
 }
 
 impl TreeText<'_> {
-    /// Σ value of all that is shown, with its sign.
+    /// The signed sum of all values after filtering.
     fn whole(&self) -> i64 {
         let own: i64 = self.tree.rows.iter().map(|row| row.values.self_value).sum();
         own + self.tree.header.elided + self.tree.header.no_stack
     }
 
-    /// The titles of the columns: `plain` ones, unless other numbers were asked for, and the last.
+    /// The column titles: those of a comparison, of `--per-event` or of several metrics, else `plain`; then `last`.
     fn titles(&self, plain: &[&str], last: String) -> Vec<String> {
         let mut titles = if self.tree.header.base.is_some() {
             return self.compared_titles(last);
@@ -136,7 +136,7 @@ impl TreeText<'_> {
         titles
     }
 
-    /// The columns of two sides: totals, and self on the new side and how it changed.
+    /// The column titles of a comparison: totals of both sides, self of the new side and its change.
     fn compared_titles(&self, last: String) -> Vec<String> {
         let mut titles = comparison::titles("TOTAL", self.style);
         titles.push("SELF".to_string());
@@ -155,7 +155,7 @@ impl TreeText<'_> {
     /// Draws all lines below a group, without recursion: stacks can be very deep.
     fn draw_below(&self, start: usize, drawn: &mut Vec<TreeLine>) {
         let bottom_up = self.tree.direction == Direction::BottomUp;
-        // Each entry: a line to draw, its prefix, and the prefix of what stands below it.
+        // Each entry: a line to draw, its prefix, and the prefix of the lines below it.
         let mut work: Vec<(TreeEntry, String, String)> = Vec::new();
         let push = |work: &mut Vec<(TreeEntry, String, String)>, group: usize, prefix: &str| {
             let mut entries: Vec<TreeEntry> =
@@ -208,8 +208,8 @@ impl TreeText<'_> {
             Direction::TopDown => {
                 let mut numbers = self.top_down_numbers(new, old);
                 if matches!(entry, TreeEntry::Rest { .. }) {
-                    // What many rows do themselves says nothing.
-                    let count = match (self.further.is_empty(), self.beside.other) {
+                    // Self and children mean nothing for many rows together.
+                    let count = match (self.further.is_empty(), self.extras.other) {
                         (true, _) => 2,
                         (false, other) => usize::from(other),
                     };
@@ -233,7 +233,7 @@ impl TreeText<'_> {
 
     fn group_names(&self, group: usize) -> Vec<String> {
         let RowGroup { first, last, below } = &self.groups[group];
-        // The rows that share a line follow each other: each is the only one below the one before.
+        // The rows that share a line are consecutive: each is the only child of the previous one.
         let mut names: Vec<String> =
             self.tree.rows[*first..=*last].iter().map(|row| self.shown_name(row)).collect();
         let cut = self.tree.rows[*last].cut;
@@ -252,14 +252,14 @@ impl TreeText<'_> {
         format!("{mark}{}", self.names.get(&row.name))
     }
 
-    /// How a line stands out: the functions on top, and what holds a match.
+    /// The emphasis of a line: marked if it has a highlighted name, else `otherwise`.
     fn emphasis(&self, group: usize, otherwise: Emphasis) -> Emphasis {
         let RowGroup { first, last, .. } = self.groups[group];
         let mut rows = self.tree.rows[first..=last].iter();
         if rows.any(|row| self.tree.header.is_highlighted(&row.name)) { Emphasis::Marked } else { otherwise }
     }
 
-    /// What was cut directly below a group, where it is as heavy as the lightest row that is shown.
+    /// The rows cut directly below a group, if their sum is at least that of the lightest row shown.
     fn remainder(&self, group: usize) -> Option<TreeEntry> {
         let below_top = |total: i64| Pair { self_value: 0, total };
         let (mut new, mut old, count) = if group == 0 {
@@ -294,7 +294,7 @@ impl TreeText<'_> {
 /// A line below another.
 enum TreeEntry {
     RowGroup(usize),
-    /// What was cut: its values on both sides, and how many rows it is.
+    /// Rows that were cut: their values on both sides, and their number.
     Rest {
         new: Pair,
         old: Pair,

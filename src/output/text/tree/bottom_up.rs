@@ -76,7 +76,7 @@ impl TreeText<'_> {
             (None, false) => self.titles_of_metrics().len(),
         };
         let mut numbers = vec![String::new(); count];
-        // Self is what adds up.
+        // Only self adds up.
         let place = if header.base.is_some() { 4 } else { 0 };
         if self.is_per_event() {
             // Means do not add up.

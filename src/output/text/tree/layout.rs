@@ -31,15 +31,15 @@ impl TreeText<'_> {
         for (line, numbers) in drawn.into_iter().zip(numbers) {
             let numbers = layout.keep(numbers);
             let prefix = self.fit_branches(&line.prefix, room);
-            let beside = line.row.map(|row| self.beside(&self.tree.rows[row])).unwrap_or_default();
-            let beside = fit_beside(beside, display_width(&prefix), room, ellipsis);
-            let around = display_width(&prefix) + display_width(&beside);
+            let suffix = line.row.map(|row| self.suffix(&self.tree.rows[row])).unwrap_or_default();
+            let suffix = fit_suffix(suffix, display_width(&prefix), room, ellipsis);
+            let around = display_width(&prefix) + display_width(&suffix);
             let is_own = |index: usize| line.first.is_some_and(|first| self.is_own(first + index));
             let chain = Chain { names: &line.names, is_own: &is_own, arrow, anchor, ellipsis };
             let mut names = chains::lines(&chain, room.without(around, LEAST_NAME)).into_iter();
             let blank = vec![String::new(); numbers.len()];
             let first = names.next().unwrap_or_default();
-            columns.row(numbers, format!("{prefix}{first}{beside}"), line.emphasis);
+            columns.row(numbers, format!("{prefix}{first}{suffix}"), line.emphasis);
             let below = self.below(&prefix);
             names.for_each(|name| columns.row(blank.clone(), format!("{below}{name}"), line.emphasis));
         }
@@ -48,7 +48,7 @@ impl TreeText<'_> {
         lines
     }
 
-    /// The titles of the columns that were asked for.
+    /// The titles of the requested columns.
     fn asked(&self) -> Vec<&'static str> {
         let title = |column: &TextColumn| match column {
             TextColumn::SelfValue => Some("SELF"),
@@ -59,26 +59,26 @@ impl TreeText<'_> {
         self.tree.header.about.columns.iter().filter_map(title).collect()
     }
 
-    /// Branches as far as they leave the name its columns: of very deep ones the innermost.
+    /// Shortens very deep branches to the innermost ones, so that the name keeps its minimum width.
     fn fit_branches(&self, prefix: &str, room: NameWidth) -> String {
         let most = room.columns.map_or(usize::MAX, |columns| columns.saturating_sub(LEAST_NAME));
         if display_width(prefix) <= most {
             return prefix.to_string();
         }
         let ellipsis = self.style.glyphs.ellipsis;
-        // Every sign takes one column.
+        // Every character is one column wide.
         let kept = most.saturating_sub(display_width(ellipsis));
         let inner: Vec<char> = prefix.chars().rev().take(kept).collect();
         ellipsis.chars().take(most).chain(inner.into_iter().rev()).collect()
     }
 
-    /// Whether a row is of the program's own code.
+    /// Whether a row belongs to the program's own code.
     fn is_own(&self, row: usize) -> bool {
         let row = self.tree.rows.get(row);
         row.is_some_and(|row| self.names.is_own(&row.name, row.file.as_deref()))
     }
 
-    /// The branches below a line with these: where a bar ends or turns, it goes on or is over.
+    /// The branches of the lines on which a row with branches `prefix` continues.
     fn below(&self, prefix: &str) -> String {
         let glyphs = self.style.glyphs;
         if let Some(before) = prefix.strip_suffix(glyphs.branch) {
@@ -87,7 +87,7 @@ impl TreeText<'_> {
         prefix.strip_suffix(glyphs.last).map_or_else(|| prefix.to_string(), |before| format!("{before}  "))
     }
 
-    /// The cells of the columns asked for, in that order; all where none was.
+    /// The cells of the requested columns, in that order; all by default.
     fn chosen<T: Clone>(&self, cells: Vec<T>) -> Vec<T> {
         let header = &self.tree.header;
         if header.about.columns.is_empty() {
@@ -105,8 +105,8 @@ impl TreeText<'_> {
         header.about.columns.iter().flat_map(places).filter_map(|place| cells.get(place).cloned()).collect()
     }
 
-    /// The file or the package behind a name, where they were asked for.
-    fn beside(&self, row: &TreeRow) -> String {
+    /// The file or package after a name, if requested.
+    fn suffix(&self, row: &TreeRow) -> String {
         let file = row.file.as_deref().unwrap_or_default();
         let text = |column: &TextColumn| match column {
             // A name such as `pay app.mjs:52:19` shows the file already.
@@ -122,15 +122,15 @@ impl TreeText<'_> {
     }
 }
 
-/// What stands next to a name, as far as it leaves the name its columns.
-fn fit_beside(beside: String, branches: usize, room: NameWidth, ellipsis: &str) -> String {
+/// Shortens the text after a name so that the name keeps its minimum width.
+fn fit_suffix(suffix: String, branches: usize, room: NameWidth, ellipsis: &str) -> String {
     let most = room.columns.map_or(usize::MAX, |columns| columns.saturating_sub(branches + LEAST_NAME));
     match most {
-        _ if beside.is_empty() => beside,
-        0..LEAST_BESIDE => String::new(),
-        _ => fit(&beside, most, ellipsis),
+        _ if suffix.is_empty() => suffix,
+        0..LEAST_SUFFIX => String::new(),
+        _ => fit(&suffix, most, ellipsis),
     }
 }
 
-/// A file or package in fewer columns than this, blanks included, says nothing.
-const LEAST_BESIDE: usize = 12;
+/// The minimum width of the text after a name, including blanks.
+const LEAST_SUFFIX: usize = 12;

@@ -1,4 +1,4 @@
-//! Several metrics side by side: each has its value, its share, and what it is read with.
+//! Several metrics side by side: each has its value, its share, and self or total.
 
 use crate::name::clean;
 use crate::output::text::Style;
@@ -7,7 +7,7 @@ use crate::output::text::tree::TreeText;
 use crate::report::{Direction, Header, Pair, TreeRow};
 use crate::unit::{self, IncompatibleUnits, Scale};
 
-/// A metric beside the first.
+/// A metric after the first.
 pub(super) struct FurtherMetric {
     scale: Scale,
     title: String,
@@ -16,7 +16,7 @@ pub(super) struct FurtherMetric {
 }
 
 impl FurtherMetric {
-    /// The metrics beside the first.
+    /// The metrics after the first.
     pub(super) fn of(header: &Header, style: &Style) -> Result<Vec<FurtherMetric>, IncompatibleUnits> {
         let further = header.metrics.iter().skip(1).map(|metric| {
             Ok(FurtherMetric {
@@ -36,28 +36,28 @@ impl TreeText<'_> {
     pub(super) fn titles_of_metrics(&self) -> Vec<String> {
         let first = clean(&self.tree.header.metric.name).to_uppercase();
         let names = std::iter::once(&first).chain(self.further.iter().map(|metric| &metric.title));
-        let beside = match self.tree.direction {
+        let other = match self.tree.direction {
             Direction::TopDown => "SELF",
             Direction::BottomUp => "TOTAL",
         };
-        let share = self.beside.share.then_some("%");
-        let beside = self.beside.other.then_some(beside);
-        names.flat_map(|name| [Some(name.as_str()), share, beside]).flatten().map(String::from).collect()
+        let share = self.extras.share.then_some("%");
+        let other = self.extras.other.then_some(other);
+        names.flat_map(|name| [Some(name.as_str()), share, other]).flatten().map(String::from).collect()
     }
 
     /// The numbers of one of several metrics.
     pub(super) fn numbers_of_metric(&self, pair: Pair, scale: &Scale, whole: i64) -> Vec<String> {
         let Pair { self_value: own, total } = pair;
-        let (main, beside) = match self.tree.direction {
+        let (main, other) = match self.tree.direction {
             Direction::TopDown => (total, own),
             Direction::BottomUp => (own, total),
         };
-        let share = self.beside.share.then(|| unit::share(main, whole));
-        let beside = self.beside.other.then(|| scale.format(beside));
-        [Some(scale.format(main)), share, beside].into_iter().flatten().collect()
+        let share = self.extras.share.then(|| unit::share(main, whole));
+        let other = self.extras.other.then(|| scale.format(other));
+        [Some(scale.format(main)), share, other].into_iter().flatten().collect()
     }
 
-    /// The numbers of the metrics beside the first; blanks for what is no row.
+    /// The numbers of the metrics after the first; blank for lines that are not rows.
     pub(super) fn further_numbers(&self, row: Option<&TreeRow>) -> Vec<String> {
         let values = row.and_then(|row| row.values.values.as_ref());
         let mut numbers = Vec::new();
@@ -70,14 +70,14 @@ impl TreeText<'_> {
         numbers
     }
 
-    /// What the metrics beside the first have altogether.
+    /// The totals of the metrics after the first.
     pub(super) fn further_wholes(&self) -> Vec<String> {
         let mut numbers = Vec::new();
         for metric in &self.further {
             let whole = Pair { self_value: 0, total: metric.shown };
             let mut cells = self.numbers_of_metric(whole, &metric.scale, metric.total);
-            // What of it has no stack is told of the first metric only.
-            if let Some(own) = cells.last_mut().filter(|_| self.beside.other) {
+            // The value without a stack is shown for the first metric only.
+            if let Some(own) = cells.last_mut().filter(|_| self.extras.other) {
                 own.clear();
             }
             numbers.extend(cells);

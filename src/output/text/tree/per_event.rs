@@ -1,4 +1,4 @@
-//! What one event costs on average, and how many there are.
+//! Trees with `--per-event`: the average cost of events, and their number.
 
 use crate::output::text::table::{Emphasis, TextLine};
 use crate::output::text::tree::TreeText;
@@ -19,7 +19,7 @@ impl TreeText<'_> {
         titles.map(str::to_string).to_vec()
     }
 
-    /// The numbers of a row; blanks for what is none.
+    /// The numbers of a row; blank for lines that are not rows.
     pub(super) fn numbers_per_event(&self, row: Option<&TreeRow>) -> Vec<String> {
         let Some(row) = row else { return vec![String::new(); 4] };
         let events = row.events.unwrap_or_default();
@@ -31,7 +31,7 @@ impl TreeText<'_> {
         }
     }
 
-    /// The numbers of all that is shown.
+    /// The numbers of the line `(all)`.
     pub(super) fn whole_per_event(&self, whole: Pair) -> Vec<String> {
         let mut numbers = self.mean(whole.total, self.tree.header.about.events);
         numbers.extend([String::new(), String::new()]);
@@ -51,7 +51,7 @@ impl TreeText<'_> {
     }
 }
 
-/// The largest mean of any row: by it the unit of the columns is chosen.
+/// The largest mean of any row, which determines the unit of the columns.
 pub(super) fn largest_mean(rows: &[TreeRow]) -> i64 {
     let means = |row: &TreeRow| {
         let events = row.events.unwrap_or_default();

@@ -12,7 +12,10 @@ use crate::cli::filters::FilterArgs;
 use crate::cli::many::ManyArgs;
 use crate::cli::memory;
 use crate::cli::paths;
+use crate::cli::pictures::{has_ending, refuse_picture};
+use crate::cli::run::print_messages;
 use crate::cli::symbols::SymbolArgs;
+use crate::cli::target::Target;
 use crate::profile::LoadOptions;
 use crate::stats::Normalization;
 use crate::tree::By;
@@ -134,7 +137,7 @@ fn by(text: &str) -> Result<By, String> {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = None)]
 pub(crate) struct RowArgs {
-    /// Sort by self, total, children, name, delta, old or new; a comma-separated list, `-KEY` reverses
+    /// Sort by comma-separated keys; a leading - reverses (-total). Keys: self, total, children, name, delta, old, new
     #[arg(short, long, value_name = "KEYS", allow_hyphen_values = true)]
     pub(crate) sort: Option<Sort>,
     #[command(flatten)]
@@ -147,7 +150,7 @@ pub(crate) struct RowArgs {
 pub(crate) struct CutArgs {
     #[command(flatten)]
     pub(crate) most: LimitArgs,
-    /// Hide rows below this share of what is shown, in percent
+    /// Hide rows below this share, in percent of what is shown
     #[arg(long, value_name = "P", value_parser = percent)]
     pub(crate) min_share: Option<f64>,
 }
@@ -217,13 +220,13 @@ pub(crate) struct LayoutArgs {
     /// Write the report to this file
     #[arg(short, long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
-    /// Wrap text at N columns [default: the width of the terminal]
+    /// Text width in columns [default: the width of the terminal]
     #[arg(long, value_name = "N")]
     pub(crate) width: Option<usize>,
     /// When to use colours
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: ColorChoice,
-    /// When to show text longer than the screen in $PAGER
+    /// When to page text through $PAGER
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub(crate) pager: PagerChoice,
     /// Overwrite the output file even if it is a profile (but never an input)
@@ -238,6 +241,33 @@ impl LayoutArgs {
     /// The default number of rows: as many as fit the screen, or `text` if there is none.
     pub(crate) fn rows_or(&self, text: usize) -> usize {
         self.rows.take().unwrap_or(text)
+    }
+
+    /// Where the report is written. Fails if the extension of the file asks for a picture of `profiles`.
+    pub(crate) fn target(&self, profiles: &[String], quiet: bool) -> anyhow::Result<Target> {
+        if let Some(out) = &self.output {
+            refuse_picture(out, profiles)?;
+        }
+        self.warn_of_extension(quiet);
+        Ok(Target::new(self.output.as_deref()))
+    }
+
+    /// Notes that the extension of the output file does not choose the format: `-o top.json` alone writes text.
+    pub(crate) fn warn_of_extension(&self, quiet: bool) {
+        let Some(out) = self.output.as_deref().filter(|_| !quiet) else { return };
+        let extensions = [
+            (OutputFormat::Json, "json", "json"),
+            (OutputFormat::Csv, "csv", "csv"),
+            (OutputFormat::Markdown, "md", "markdown"),
+        ];
+        let other = extensions
+            .iter()
+            .find(|(format, extension, _)| has_ending(out, extension) && *format != self.format);
+        if let Some((_, _, name)) = other {
+            let shown = out.display();
+            let note = format!("-o {shown} does not choose the format: add --format {name}");
+            print_messages("note", std::iter::once(note));
+        }
     }
 
     /// The layout of a picture, which has neither columns nor a pager.
@@ -269,7 +299,7 @@ pub(crate) struct IgnoredArgs {
 pub(crate) struct WordingArgs {
     #[command(flatten)]
     pub(crate) unit: UnitArgs,
-    /// Print names short (without import paths, generic arguments and parameters) or in full [default: short on a terminal]
+    /// How to print function names: short or full [default: short on a terminal, full elsewhere]
     #[arg(long, value_name = "HOW")]
     pub(crate) names: Option<NamesChoice>,
 }
@@ -278,7 +308,7 @@ pub(crate) struct WordingArgs {
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = None)]
 pub(crate) struct UnitArgs {
-    /// Print values in unit U, such as ms or MiB [default: auto]
+    /// Unit of values: auto, or a unit such as ms or MiB [default: auto]
     #[arg(long, value_name = "U")]
     unit: Option<String>,
 }
@@ -301,9 +331,11 @@ pub(crate) enum OutputFormat {
     Csv,
     /// A Markdown table, for comments and documents
     Markdown,
-    /// Annotations for GitHub Actions (diff only)
+    /// Annotations for GitHub Actions
+    #[value(hide = true)]
     Github,
-    /// A JUnit test report for CI servers (diff only)
+    /// A JUnit test report for CI servers
+    #[value(hide = true)]
     Junit,
 }
 
@@ -337,7 +369,7 @@ pub(crate) enum ColorChoice {
 /// Values of `--pager`.
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PagerChoice {
-    /// When text on a terminal is longer than the screen
+    /// On a terminal, if the text is longer than the screen
     Auto,
     /// Never
     Never,

@@ -21,10 +21,10 @@ use crate::view::{BaseSide, DiffOptions, DiffSides, Sort, about, align_sides, di
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Comparison")]
 pub(crate) struct BaseArgs {
-    /// Compare with these profiles as the baseline (several are added up)
+    /// Compare with this baseline (repeatable; several are summed)
     #[arg(long, value_name = "OLD", aliases = ["diff-base", "diff_base"], value_hint = ValueHint::AnyPath)]
     base: Vec<String>,
-    /// Rescale the old side by core (unchanged code), total, per=OLD,NEW (work done), or none
+    /// Rescale the old side so that it compares with the new: core (unchanged code costs the same), total (equal totals), per=OLD,NEW (units of work done), or none
     #[arg(long, value_name = "HOW", default_value = "none", requires = "base", value_parser = normalize)]
     normalize: Normalization,
     #[command(flatten)]

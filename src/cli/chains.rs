@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = None)]
 pub(crate) struct ChainArgs {
-    /// In rows with several functions, hide and count those that do not fit, or show all
+    /// How to write rows that stand for a chain of calls
     #[arg(long, value_name = "FORM", default_value = "short")]
     chains: Chains,
 }

@@ -10,7 +10,7 @@ use crate::report::TextColumn;
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = None)]
 pub(crate) struct ColumnArgs {
-    /// Columns to print: a comma-separated list of self, total, children, sum, file, line, package
+    /// Comma-separated columns to print: self, total, children, sum (running total of the self share), file, line, package
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = column)]
     columns: Vec<TextColumn>,
 }

@@ -24,22 +24,22 @@ pub(crate) struct FilterArgs {
     /// Drop stacks with a matching frame
     #[arg(long, value_name = "RE", alias = "ignore", add = ArgValueCompleter::new(functions))]
     pub(crate) hide_stacks: Vec<String>,
-    /// Keep only matching frames; the self value of the others moves to their callers
+    /// Keep only matching frames; the self value of removed frames moves to the caller
     #[arg(long, value_name = "RE", alias = "show", add = ArgValueCompleter::new(functions))]
     pub(crate) show_frames: Vec<String>,
-    /// Remove matching frames; their self value moves to their callers
+    /// Remove matching frames; their self value moves to the caller
     #[arg(long, value_name = "RE", alias = "hide", add = ArgValueCompleter::new(functions))]
     pub(crate) hide_frames: Vec<String>,
-    /// Start each stack at its outermost match; drop stacks without a match
+    /// Start each stack at its outermost match; stacks without a match are dropped
     #[arg(long, value_name = "RE", alias = "show_from", add = ArgValueCompleter::new(functions))]
     pub(crate) show_from: Vec<String>,
-    /// End each stack at its innermost match
+    /// End each stack at its innermost match; stacks without a match stay as they are
     #[arg(long, value_name = "RE", alias = "prune_from", add = ArgValueCompleter::new(functions))]
     pub(crate) prune_from: Vec<String>,
-    /// Keep only stacks with a matching frame, and show what it calls (flame: its callers too)
+    /// Keep only stacks with a matching frame, and show what the function calls (flame: also its callers)
     #[arg(long, value_name = "RE", add = ArgValueCompleter::new(functions))]
     pub(crate) focus: Vec<String>,
-    /// Keep only samples with a label: K, K=V, K=~RE, or K=LO:HI with units
+    /// Keep only samples with a label: K (any value), K=V, K=~RE (regular expression), or K=LO:HI (range, such as bytes=1mb:2mb)
     #[arg(long, value_name = "K=V", aliases = ["tag-focus", "tagfocus"], add = ArgValueCompleter::new(labels))]
     pub(crate) label: Vec<String>,
     /// Drop samples with a label (same syntax as --label)
@@ -63,31 +63,31 @@ pub(crate) struct FilterArgs {
         add = ArgValueCompleter::new(formats_of_convert)
     )]
     pub(crate) to: Option<String>,
-    /// Count inlined functions as part of the function they are inlined into
+    /// Count inlined functions as part of their caller
     #[arg(long, alias = "noinlines")]
     pub(crate) no_inlines: bool,
-    /// Merge directly recursive frames into one
+    /// Merge a function that calls itself directly into one frame
     #[arg(long)]
     pub(crate) collapse_recursion: bool,
-    /// Add the self of frames that the profiler itself put at the end of stacks to their callers; of NAME, too. Applied first
+    /// Remove frames inserted by the profiler, such as runtime.asyncPreempt, and NAME if given; their self value goes to the caller. Applied first
     #[arg(
         long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = "",
         add = ArgValueCompleter::new(functions)
     )]
     pub(crate) fold: Vec<String>,
-    /// Replace matches in function names with NEW; applied before the filters that select
+    /// Replace matches in function names with NEW; later filters see the new names
     #[arg(long, value_name = "RE=NEW")]
     pub(crate) rename: Vec<String>,
-    /// Replace the names of functions, files and binaries and the text of labels with hashes
+    /// Replace the names of functions, files and binaries, and the text of labels, with hashes
     #[arg(long)]
     pub(crate) anonymize: bool,
-    /// Salt for the hashes; keep it secret, or names can be guessed
+    /// Secret salt for the hashes of --anonymize, so that names cannot be guessed
     #[arg(long, value_name = "S", requires = "anonymize", default_value = "", hide_default_value = true)]
     pub(crate) salt: String,
     /// Treat patterns as literal text, not as regular expressions
     #[arg(short = 'F', long)]
     pub(crate) fixed_strings: bool,
-    /// Keep the frames that the profile itself marks as to be dropped
+    /// Do not apply the profile's own drop rules (drop_frames)
     #[arg(long)]
     pub(crate) all_frames: bool,
     /// The part of the stacks through `--focus` to keep. Set by the view, not on the command line.
@@ -122,6 +122,8 @@ pub(crate) struct Filtered {
     pub(crate) callers: Option<Profile>,
     /// Notes on patterns that were not used as typed.
     pub(crate) notes: Vec<String>,
+    /// For each metric, the value of the stacks that lost all their frames to `--hide-frames` and `--show-frames`.
+    pub(crate) emptied: Vec<i64>,
 }
 
 impl FilterArgs {
@@ -155,8 +157,16 @@ impl FilterArgs {
         stages.show_times(self.from.as_deref(), self.to.as_deref())?;
         stages.show("--show-stacks", &self.show_stacks, show_stacks)?;
         stages.hide("--hide-stacks", &self.hide_stacks, hide_stacks)?;
+        let without_frames = |profile: &Profile| -> Vec<i64> {
+            (0..profile.meta.metrics.len()).map(|metric| profile.no_stack(metric)).collect()
+        };
+        let hides_frames = !self.hide_frames.is_empty() || !self.show_frames.is_empty();
+        let before = if hides_frames { without_frames(&stages.profile) } else { Vec::new() };
         stages.hide("--hide-frames", &self.hide_frames, hide_frames)?;
         stages.show("--show-frames", &self.show_frames, show_frames)?;
+        let emptied = if hides_frames { without_frames(&stages.profile) } else { Vec::new() };
+        let emptied =
+            emptied.iter().zip(before).map(|(after, before)| after.saturating_sub(before)).collect();
         stages.show("--show-from", &self.show_from, show_from)?;
         stages.hide("--prune-from", &self.prune_from, prune_from)?;
         if self.no_inlines {
@@ -199,7 +209,8 @@ impl FilterArgs {
                 (stages.profile, callers) = (join(&stages.profile), callers.as_ref().map(join));
             }
         }
-        Ok(Filtered { profile: stages.profile, typed: self.typed(), focus, callers, notes: stages.notes })
+        let typed = self.typed();
+        Ok(Filtered { profile: stages.profile, typed, focus, callers, notes: stages.notes, emptied })
     }
 
     /// Renames the functions of a profile that holds calls. All other filters need stacks and are refused.
@@ -217,8 +228,14 @@ impl FilterArgs {
         if self.anonymize {
             stages.profile = anonymize(&stages.profile, &self.salt);
         }
-        let (focus, callers) = (None, None);
-        Ok(Filtered { profile: stages.profile, typed: self.typed(), focus, callers, notes: stages.notes })
+        Ok(Filtered {
+            profile: stages.profile,
+            typed: self.typed(),
+            focus: None,
+            callers: None,
+            notes: stages.notes,
+            emptied: Vec::new(),
+        })
     }
 
     /// The filters as they could be typed, in the order they are applied.

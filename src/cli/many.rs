@@ -18,7 +18,7 @@ pub(crate) struct ManyArgs {
     merge: Merge,
     #[command(flatten)]
     sampling: SamplingArgs,
-    /// Use only the heaviest profiles: all, top50, top25, top10, top5 or top1 (percent)
+    /// Use only the profiles with the highest total: all, top50, top25, top10, top5 or top1 (percent of the profiles)
     #[arg(long, value_name = "WHICH", default_value = "all", hide_possible_values = true)]
     weight: Weight,
 }
@@ -30,7 +30,7 @@ pub(crate) struct SamplingArgs {
     /// Use at most N profiles, chosen at random; 0 for all [default: 250 with --merge mean]
     #[arg(long, value_name = "N")]
     max_profiles: Option<usize>,
-    /// Seed of the random choice: the same seed chooses the same profiles
+    /// Seed for choosing profiles at random; the same seed chooses the same profiles
     #[arg(long, value_name = "N", default_value_t = 42)]
     seed: u64,
 }

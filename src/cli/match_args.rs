@@ -16,7 +16,7 @@ use crate::tree::By;
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = None)]
 pub(crate) struct MatchArgs {
-    /// How functions of the two sides are matched: auto, exact (equal names and places only), or a
+    /// How to match functions of the old and new profile: auto, exact (same name and location), or a
     /// file with lines `old = new`
     #[arg(long = "match", value_name = "HOW", default_value = "auto")]
     how: String,

@@ -1,4 +1,5 @@
-//! Finds the output file of a picture, and rejects file extensions that cannot be written.
+//! Finds the output file of a picture, and rejects file extensions that cannot be written, also by `-o` of commands
+//! that write text.
 
 use std::path::{Path, PathBuf};
 
@@ -91,6 +92,22 @@ impl Drawing {
     }
 }
 
+/// Fails if `-o` of a command that writes a report has the extension of a picture: the file would hold text.
+pub(crate) fn refuse_picture(out: &Path, profiles: &[String]) -> Result<()> {
+    if !is_picture(out) {
+        return Ok(());
+    }
+    let message = format!("-o {}: this command writes a report, not a picture", out.display());
+    let profiles = if profiles.is_empty() { "PROFILE".to_string() } else { profiles.join(" ") };
+    let hint = if has_ending(out, "dot") {
+        format!("prof graph {} {profiles} writes the call graph", out.display())
+    } else {
+        let drawn = if has_ending(out, "html") { out.to_path_buf() } else { out.with_extension("svg") };
+        format!("prof flame {} {profiles} draws a flame graph", drawn.display())
+    };
+    Err(hinted(message, hint))
+}
+
 fn is_picture(path: &Path) -> bool {
     PICTURES.iter().any(|ending| has_ending(path, ending))
 }
@@ -128,6 +145,27 @@ mod tests {
         assert_eq!(target(&FLAME, None, "out.svg -"), found("out.svg", "-"), "standard input");
         assert_eq!(target(&FLAME, Some("-"), "-"), found("-", "-"), "standard input");
         assert_eq!(target(&GRAPH, None, "- cpu.pb"), Ok((None, "- cpu.pb".to_string())));
+    }
+
+    #[test]
+    fn a_report_is_not_written_into_a_picture() {
+        let refused = |out: &str, profiles: &[&str]| {
+            let profiles: Vec<String> = profiles.iter().map(ToString::to_string).collect();
+            refuse_picture(Path::new(out), &profiles).map_err(|error| describe(&error))
+        };
+        for (out, hint) in [
+            ("n.svg", "prof flame n.svg cpu.pb"),
+            ("n.HTML", "prof flame n.HTML cpu.pb"),
+            ("d/n.png", "prof flame d/n.svg cpu.pb"),
+            ("n.dot", "prof graph n.dot cpu.pb"),
+        ] {
+            let error = refused(out, &["cpu.pb"]).unwrap_err();
+            assert!(error.contains(&format!("-o {out}: ")) && error.contains(hint), "{error}");
+        }
+        assert!(refused("n.svg", &[]).unwrap_err().contains("prof flame n.svg PROFILE"));
+        for out in ["n.txt", "n.json", "svg", "/dev/stdout", "-"] {
+            assert_eq!(refused(out, &["cpu.pb"]), Ok(()), "{out}");
+        }
     }
 
     #[test]

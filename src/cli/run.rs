@@ -144,7 +144,7 @@ pub(crate) fn show(
     needs: LoadOptions,
     view: impl Fn(&Profile, Scope) -> Result<Report>,
 ) -> Result<()> {
-    let target = Target::new(args.layout.output.as_deref());
+    let target = args.layout.target(&args.input.profiles, args.input.quiet)?;
     let report = report_of(args, base, requirement, needs, &target, view)?;
     write_timed(&report, &args.input, &args.layout, &args.wording, &target)
 }
@@ -190,7 +190,7 @@ pub(crate) fn report_of(
     clock.step("filter");
     warn("warning", &filtered.profile.meta.warnings, &args.input);
     warn("note", &filtered.notes, &args.input);
-    let Filtered { profile, typed, focus, callers, notes: filter_notes } = filtered;
+    let Filtered { profile, typed, focus, callers, notes: filter_notes, emptied } = filtered;
     let scope = Scope { metrics: loaded.metrics, by, focus, callers, base, highlight: None };
     // Warnings of the profile are printed already, so only those of the view follow. Text reports mention an
     // approximation themselves.
@@ -205,6 +205,7 @@ pub(crate) fn report_of(
             header.about.inputs.clone_from(&loaded.names);
             header.about.combined.clone_from(&loaded.combined);
             header.about.filters.clone_from(&typed);
+            header.about.emptied = emptied.get(scope.metrics[0]).copied().unwrap_or_default();
         }
         Ok((report, notes))
     };
@@ -260,7 +261,7 @@ pub(crate) fn warn(kind: &str, texts: &[String], input: &InputArgs) {
 }
 
 /// Prints messages of one kind (`warning`, `note`) on standard error.
-pub(super) fn print_messages(kind: &str, texts: impl Iterator<Item = impl AsRef<str>>) {
+pub(crate) fn print_messages(kind: &str, texts: impl Iterator<Item = impl AsRef<str>>) {
     for text in texts {
         // If standard error is closed, there is nowhere to report it.
         let message = format!("{kind}: {}", crate::name::clean(text.as_ref()));

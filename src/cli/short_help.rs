@@ -29,6 +29,7 @@ const TOPICS: [(&str, &str, &[&str]); 3] = [
             "verbose",
             "base",
             "normalize",
+            "match",
         ],
     ),
     (
@@ -47,6 +48,7 @@ const TOPICS: [(&str, &str, &[&str]); 3] = [
             "limit",
             "min-share",
             "sort",
+            "highlight",
         ],
     ),
 ];
@@ -152,7 +154,20 @@ fn option_line(argument: &Arg) -> String {
     };
     let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
     let first = help.lines().next().unwrap_or_default();
-    cut(&format!("  {:<24}  {first}", format!("{short}--{long}{value}")))
+    let names = format!("  {:<24}  ", format!("{short}--{long}{value}"));
+    let room = COLUMNS.saturating_sub(names.width());
+    cut(&format!("{names}{}", first_clauses(first, room)))
+}
+
+/// As many clauses of a sentence as fit the width; the whole sentence if not even the first one fits.
+/// "Longest sequence, in functions; 0 for any length" becomes "Longest sequence, in functions".
+fn first_clauses(sentence: &str, width: usize) -> &str {
+    if sentence.width() <= width {
+        return sentence;
+    }
+    let ends = ["; ", ": ", " (", ". "].into_iter().flat_map(|mark| sentence.match_indices(mark));
+    let clauses = ends.map(|(end, _)| &sentence[..end]).filter(|clause| clause.width() <= width);
+    clauses.max_by_key(|clause| clause.len()).unwrap_or(sentence)
 }
 
 /// Truncates a line to the width of the screen, between words.
@@ -188,6 +203,8 @@ mod tests {
             assert!(help.contains(&format!("prof {name} --help")), "{help}");
             for line in help.lines() {
                 assert!(line.width() <= COLUMNS, "{line}");
+                let is_option = line.starts_with("  -") || line.starts_with("      --");
+                assert!(!(is_option && line.ends_with('…')), "prof {name} -h: {line}");
             }
         }
         let help = of_program(&prof);
@@ -209,7 +226,9 @@ mod tests {
         }
         assert!(topic("filters").unwrap().contains("--show-stacks <RE>"));
         assert!(topic("output").unwrap().contains("--format <F>"));
+        assert!(topic("output").unwrap().contains("--highlight <RE>"));
         assert!(topic("input").unwrap().contains("--metric <NAME>"));
+        assert!(topic("input").unwrap().contains("--match <HOW>"));
         assert_eq!(topic("top"), None);
     }
 }

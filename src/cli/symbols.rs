@@ -21,10 +21,10 @@ use crate::transform::{
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Symbols")]
 pub(crate) struct SymbolArgs {
-    /// The program or library that was recorded, or a folder of them (can be repeated)
+    /// Binary to look up names in, or a folder of binaries (repeatable)
     #[arg(long, value_name = "PATH")]
     binary: Vec<PathBuf>,
-    /// Look up names for addresses in binaries: auto (if they are found) or never
+    /// Look up names where the profile has only addresses: auto (if the binary is found) or never
     #[arg(long, value_name = "WHEN", default_value = "auto", hide_possible_values = true)]
     symbolize: Symbolize,
 }

@@ -58,11 +58,16 @@ fn help(error: &clap::Error, words: &[OsString]) -> ExitCode {
     let text = match command {
         Some(command) => short_help::of_command(command),
         None if words.len() == 2 && is_short => short_help::of_program(&prof),
-        None => error.render().to_string(),
+        // Clap's own text for `help` does not mention topics.
+        None => error.render().to_string().replace(CLAP_ON_HELP, ON_HELP),
     };
     print_help(&text);
     ExitCode::SUCCESS
 }
+
+/// How clap describes the command `help`, and how it is described here.
+const CLAP_ON_HELP: &str = "Print this message or the help of the given subcommand(s)";
+const ON_HELP: &str = "Print this help, or the help of a command or a topic";
 
 /// Prints a text, through the pager if it is longer than the screen.
 pub(super) fn print_help(text: &str) {

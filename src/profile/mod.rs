@@ -86,6 +86,17 @@ impl Profile {
         sums
     }
 
+    /// The value of the samples without a stack.
+    pub fn no_stack(&self, metric: usize) -> i64 {
+        // Values whose sum does not fit in 64 bits are not shown at all.
+        if self.meta.metrics.get(metric).is_none_or(|metric| metric.too_large) {
+            return 0;
+        }
+        let values = &self.samples.values[metric];
+        let rows = self.samples.stack.iter().zip(values);
+        rows.filter(|&(&stack, _)| self.stacks.frames(stack).is_empty()).map(|(_, &value)| value).sum()
+    }
+
     /// Which stacks have samples. A filter may leave stacks without any.
     pub fn used_stacks(&self) -> Column<StackId, bool> {
         let mut used = Column::filled(false, self.stacks.len());

@@ -93,6 +93,8 @@ pub struct About {
     pub duration_ns: Option<i64>,
     /// When it started, in nanoseconds since 1970.
     pub time_ns: Option<i64>,
+    /// The value of the stacks that lost all their frames to filters; a part of `no_stack`.
+    pub emptied: i64,
     /// How many processors were busy on average, in hundredths.
     pub busy_hundredths: Option<i64>,
     /// The share of the metric that was spent waiting, in percent, as far as it is known.

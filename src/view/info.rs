@@ -49,7 +49,7 @@ pub fn info(profile: &Profile, metric: usize, inputs: Vec<InfoSource>, combined:
             program: program(profile),
             rows: meta.rows,
             labelled_rows: meta.labelled_rows,
-            no_stack: no_stack(profile, metric),
+            no_stack: profile.no_stack(metric),
             files: files.iter().filter(|file| !symbols.strings.get(**file).is_empty()).count() as u64,
             unnamed: unnamed(profile),
             unresolved: (unresolved.self_value, unresolved.total),
@@ -124,18 +124,6 @@ fn metrics(profile: &Profile) -> Vec<InfoMetric> {
         resolution: resolution(profile, number),
     };
     meta.metrics.iter().enumerate().map(metric).collect()
-}
-
-/// The value of the samples without a stack.
-fn no_stack(profile: &Profile, metric: usize) -> i64 {
-    // Values whose sum does not fit in 64 bits are not shown at all.
-    if profile.meta.metrics.get(metric).is_none_or(|metric| metric.too_large) {
-        return 0;
-    }
-    let values = &profile.samples.values[metric];
-    let empty = |stack| profile.stacks.frames(stack).is_empty();
-    let rows = profile.samples.stack.iter().zip(values);
-    rows.filter(|&(&stack, _)| empty(stack)).map(|(_, &value)| value).sum()
 }
 
 /// The number of stacks that differ in their functions. The stacks of a profile can also differ in lines and

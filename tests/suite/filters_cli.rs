@@ -205,3 +205,18 @@ fn many_profiles() {
     let (rows, _) = folder.rows(&[&["top"], &all[..], &["--weight", "top25"]].concat());
     assert_eq!(rows, ["y 30/30", "main 0/30"]);
 }
+
+/// A row `(no stack)` that filters made is explained, with the part of it that they made.
+#[test]
+fn stacks_that_lose_all_their_frames_are_explained() {
+    let folder = Folder::new(&[("a.folded", STACKS)]);
+    for command in ["top", "tree", "hot", "graph", "traces"] {
+        let text = folder.stdout(&[command, "--hide-frames", "idle", "a.folded"]);
+        let line = "(no stack) includes 4 of stacks whose frames are all hidden";
+        assert!(text.contains(line), "{command}: {text}");
+        let text = folder.stdout(&[command, "--hide-frames", "qsort", "a.folded"]);
+        assert!(!text.contains("(no stack) includes"), "{command}: {text}");
+    }
+    let kept = folder.stdout(&["top", "--show-frames", "parse", "a.folded"]);
+    assert!(kept.contains("(no stack) includes 70 of stacks"), "{kept}");
+}

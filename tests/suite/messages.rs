@@ -322,3 +322,66 @@ fn focus_lists_the_heaviest_matches() {
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["matches"].as_array().unwrap().len(), 9);
 }
+
+/// `-o` takes a report, so a file with the name of a picture would hold a table.
+#[test]
+fn reports_are_not_written_into_pictures() {
+    let folder = folder();
+    for (command, out, hint) in [
+        (&["top"][..], "n.svg", "prof flame n.svg cpu.pb.gz"),
+        (&["tree"], "n.html", "prof flame n.html cpu.pb.gz"),
+        (&["focus", "main.main"], "n.png", "prof flame n.svg cpu.pb.gz"),
+        (&["info"], "n.dot", "prof graph n.dot cpu.pb.gz"),
+        (&["diff", "old.pb.gz"], "n.svg", "prof flame n.svg --base OLD NEW"),
+    ] {
+        let output = run(&folder, &[command, &["-o", out, "cpu.pb.gz"]].concat());
+        assert_eq!(output.status.code(), Some(2), "{command:?}");
+        assert!(stderr(&output).contains(hint), "{command:?}: {}", stderr(&output));
+        assert!(!folder.path().join(out).exists(), "{command:?}");
+    }
+    let note = "note: -o n.json does not choose the format: add --format json";
+    for command in ["top", "graph"] {
+        let text = run(&folder, &[command, "-o", "n.json", "cpu.pb.gz"]);
+        assert!(text.status.success() && stderr(&text).contains(note), "{command}: {}", stderr(&text));
+        let json = run(&folder, &[command, "-f", "json", "-o", "n.json", "cpu.pb.gz"]);
+        assert!(json.status.success() && !stderr(&json).contains("note: -o"), "{}", stderr(&json));
+        let quiet = run(&folder, &[command, "-q", "-o", "n.json", "cpu.pb.gz"]);
+        assert_eq!(stderr(&quiet), "", "{command}");
+    }
+}
+
+/// `prof flame picture cpu.pb.gz` names an output, only without its extension.
+#[test]
+fn an_output_without_extension_is_recognised() {
+    let folder = folder();
+    let output = run(&folder, &["flame", "picture", "cpu.pb.gz"]);
+    assert_eq!(output.status.code(), Some(2));
+    let errors = stderr(&output);
+    assert!(errors.contains("picture does not end in .svg or .html"), "{errors}");
+    assert!(errors.contains("prof flame picture.svg cpu.pb.gz"), "{errors}");
+    let missing = stderr(&run(&folder, &["flame", "cpu.pb.gz"]));
+    assert!(missing.contains("no output file given"), "{missing}");
+}
+
+/// V8 samples threads that wait, too.
+#[test]
+fn the_cpu_time_of_v8_profiles_is_not_said_to_leave_out_waiting() {
+    let v8 = fixture("cpuprofile/node.cpuprofile");
+    let folder = folder();
+    let info = stdout(&run(&folder, &["info", v8.to_str().unwrap()]));
+    let line = info.replace('\n', " ");
+    assert!(line.contains("while it waits, the function is (idle)"), "{info}");
+    assert!(!line.contains("does not include waiting"), "{info}");
+    let go = stdout(&run(&folder, &["info", "cpu.pb.gz"])).replace('\n', " ");
+    assert!(go.contains("does not include waiting"), "{go}");
+}
+
+#[test]
+fn only_diff_offers_the_formats_of_checks() {
+    let folder = folder();
+    let help = |command: &str| stdout(&run(&folder, &[command, "--help"]));
+    assert!(help("diff").contains("- github:") && help("diff").contains("- junit:"));
+    assert!(!help("top").contains("github") && help("top").contains("- markdown:"));
+    let github = run(&folder, &["diff", "-f", "github", "old.pb.gz", "old.pb.gz"]);
+    assert!(github.status.code() != Some(2), "{}", stderr(&github));
+}

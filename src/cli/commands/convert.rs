@@ -41,7 +41,7 @@ pub(crate) struct ConvertCommand {
     /// Write to this file, in the format of its extension; - is standard output
     #[arg(short, long, value_name = "OUT", help_heading = "Output", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
-    /// Format to write, by name or file extension; --to FORMAT does the same
+    /// Format to write; a name or a file extension. --to FORMAT is the same
     #[arg(long, value_name = "FORMAT", help_heading = "Output", add = ArgValueCompleter::new(written_formats))]
     output_format: Option<String>,
     /// Overwrite the output file even if it is a profile (but never an input)

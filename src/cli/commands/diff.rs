@@ -5,7 +5,8 @@ use std::env;
 use std::path::PathBuf;
 
 use anyhow::Result;
-use clap::{Args, ValueHint};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum, ValueHint};
 use clap_complete::engine::ArgValueCompleter;
 
 use crate::cli::args::{InputArgs, LayoutArgs, NodeArgs, OutputFormat, WordingArgs, normalize, percent};
@@ -37,12 +38,13 @@ use crate::view::{BudgetRule, DiffOptions, DiffSides, align_sides, diff};
 #[command(mut_arg("max_profiles", |option| {
     option.help("Use at most N profiles per side, chosen at random; 0 for all [default: all]")
 }))]
+#[command(mut_arg("format", |option| option.value_parser(every_format())))]
 #[command(mut_arg("fold", |option| {
     // Known artefacts are always folded here: the option has nothing to say but the name.
     option
         .require_equals(false)
         .num_args(1)
-        .help("Add the self of functions that match NAME at the end of stacks to their callers, as is done for known artefacts of profilers")
+        .help("Remove functions that match NAME at the end of stacks, in addition to frames inserted by the profiler; their self value goes to the caller")
 }))]
 #[command(after_help = "Examples:
   prof diff old.pb.gz new.pb.gz                             what changed, and whether it is noise
@@ -82,7 +84,7 @@ pub(crate) struct DiffCommand {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Test")]
 struct TestArgs {
-    /// Test only matching functions, which needs fewer samples
+    /// Test only matching functions; this needs fewer samples
     #[arg(long, value_name = "RE", add = ArgValueCompleter::new(functions))]
     function: Vec<String>,
     /// Probability of any false alarm: 0.01, or 1%
@@ -91,13 +93,13 @@ struct TestArgs {
     /// Smallest cost increase that counts, in percent
     #[arg(long, value_name = "P", default_value = "5", value_parser = percent)]
     min_effect: f64,
-    /// Smallest increase that counts, in percentage points of the old total
+    /// Smallest increase that counts, in points of the total: percentage points, relative to the old side
     #[arg(long, value_name = "PT", default_value = "1", value_parser = percent)]
     min_points: f64,
     /// Test functions with at least this share, in percent
     #[arg(long, value_name = "P", default_value = "0.5", value_parser = percent)]
     min_tested: f64,
-    /// Run-to-run noise, which a single pair cannot show: auto, steady, or a percentage
+    /// Run-to-run noise: auto, steady, or a percentage; one run per side cannot show it
     #[arg(long, value_name = "HOW", default_value = "auto", value_parser = noise)]
     noise: Noise,
     /// Cost ratio that should be detectable for a function with a 10% share
@@ -106,7 +108,7 @@ struct TestArgs {
     /// Exit with code 3 if that ratio was not detectable
     #[arg(long)]
     strict: bool,
-    /// Rescale the old side by core (unchanged code), total, per=OLD,NEW (work done), or none
+    /// Rescale the old side so that it compares with the new: core (unchanged code costs the same), total (equal totals), per=OLD,NEW (units of work done), or none
     #[arg(long, value_name = "HOW", default_value = "core", value_parser = normalize)]
     normalize: Normalization,
     /// File with limits on the cost of functions
@@ -114,12 +116,19 @@ struct TestArgs {
     budget: Option<PathBuf>,
 }
 
+/// The values of `--format`, including those that no other command writes.
+fn every_format() -> impl TypedValueParser<Value = OutputFormat> {
+    let formats = OutputFormat::value_variants().iter();
+    let values = formats.filter_map(|format| Some(format.to_possible_value()?.hide(false)));
+    PossibleValuesParser::new(values).try_map(|name| OutputFormat::from_str(&name, false))
+}
+
 /// The default number of rows in text.
 const ROWS: usize = 20;
 
 impl DiffCommand {
     pub(crate) fn run(self) -> Result<Outcome> {
-        let target = Target::new(self.layout.output.as_deref());
+        let target = self.layout.target(&["--base OLD NEW".to_string()], self.input.quiet)?;
         let by = self.node.by();
         let needs = self.filters.needs().or(LoadOptions {
             labels: matches!(by, By::Label(_)),

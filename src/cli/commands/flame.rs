@@ -194,6 +194,14 @@ impl FlameCommand {
         let drawing = Drawing { command: "flame", endings: &["svg", "html"], dash: true };
         let given = drawing.target(self.output.take(), &mut self.input.profiles)?;
         let out = given.ok_or_else(|| {
+            let profiles = &self.input.profiles;
+            // `prof flame picture cpu.pb.gz`: a name that is no file was probably meant as the output.
+            let meant = profiles.iter().find(|path| !Path::new(path).exists());
+            if let Some(meant) = meant.filter(|_| profiles.iter().any(|path| Path::new(path).exists())) {
+                let message = format!("flame: {meant} does not end in .svg or .html, and is not a profile");
+                let rest = profiles.iter().filter(|path| *path != meant).cloned().collect::<Vec<_>>();
+                return hinted(message, format!("try: prof flame {meant}.svg {}", rest.join(" ")));
+            }
             let corrected = format!("prof flame flame.svg {}", self.input.profiles.join(" "));
             hinted("flame: no output file given", format!("try: {}", corrected.trim_end()))
         })?;

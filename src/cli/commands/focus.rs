@@ -24,7 +24,7 @@ use crate::view::{FocusOptions, NotFound, Sort, SortKey, focus};
   prof focus runtime.mallocgc cpu.pb.gz          which functions allocate, and at what cost
   prof focus 'package:encoding/json' cpu.pb.gz   a whole package as one function")]
 pub(crate) struct FocusCommand {
-    /// Name of the function, or a pattern; several matches are counted as one function
+    /// Function name or pattern; if several functions match, they count as one
     #[arg(value_name = "FUNC", add = ArgValueCompleter::new(functions))]
     function: String,
     #[command(flatten)]

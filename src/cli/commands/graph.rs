@@ -42,14 +42,14 @@ pub(crate) struct GraphCommand {
     /// Show at most N functions, the heaviest; 0 for all [default: 80; JSON and CSV: all]
     #[arg(short = 'n', long, value_name = "N", visible_alias = "max-nodes")]
     limit: Option<usize>,
-    /// Hide calls below this share of what is shown, in percent [default: 0.1; JSON and CSV: 0]
+    /// Hide calls below this share, in percent of what is shown [default: 0.1; JSON and CSV: 0]
     #[arg(long, value_name = "P", value_parser = percent)]
     min_edge: Option<f64>,
     #[command(flatten)]
     coloring: ColorByArgs,
     #[command(flatten)]
     highlight: HighlightArgs,
-    /// Sort functions by self, total, children, name, delta, old or new, and show the first
+    /// Show the first functions by these comma-separated keys: self, total, children, name, delta, old, new; a leading - reverses (-total)
     #[arg(short, long, value_name = "KEYS", allow_hyphen_values = true)]
     sort: Option<Sort>,
 }
@@ -81,6 +81,9 @@ impl GraphCommand {
             return Err(hinted("graph --color-by: only pictures have colours", hint));
         }
         let color_by = self.coloring.color_by(&self.base, ColorBy::Total)?;
+        if picture.is_none() {
+            self.view.layout.warn_of_extension(self.view.input.quiet);
+        }
         let target = Target::new(out.as_deref());
         let (base, needs) = (&self.base, LoadOptions::default());
         let sort = Sort::by(if self.base.is_given() { SortKey::Delta } else { SortKey::Total });

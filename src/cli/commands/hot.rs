@@ -28,25 +28,25 @@ pub(crate) struct HotCommand {
     highlight: HighlightArgs,
     #[command(flatten)]
     chains: ChainArgs,
-    /// Minimum number of functions in a sequence
+    /// Shortest sequence to list, in functions
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = at_least::<2>)]
     min_length: usize,
-    /// Maximum number of functions in a sequence; 0 for no limit
+    /// Longest sequence to list, in functions; 0 for any length
     #[arg(long, value_name = "N", default_value_t = 0)]
     max_length: usize,
-    /// Minimum number of contexts (distinct call paths to it) of a sequence
+    /// List sequences called from at least N contexts; a context is a distinct call path to the sequence
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = at_least::<1>)]
     contexts: usize,
-    /// Minimum share of a sequence's total outside its N − 1 heaviest contexts, in percent
+    /// Least share outside the heaviest contexts: without its --contexts − 1 heaviest contexts, a sequence must keep this percentage of its total
     #[arg(long, value_name = "P", default_value = "5", value_parser = percent)]
     context_share: f64,
-    /// Drop a sequence if one that is a function longer loses at most this share of its total, in percent
+    /// Prefer longer sequences that lose at most P %: a sequence is not listed if one with one more function keeps all but this percentage of its total
     #[arg(long, value_name = "P", default_value = "10", value_parser = percent)]
     tolerance: f64,
     /// Show at most N sequences; 0 for all
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<usize>,
-    /// Hide sequences below this share of what is shown, in percent
+    /// Hide sequences below this share, in percent of what is shown
     #[arg(long, value_name = "P", default_value = "1", value_parser = percent)]
     min_share: f64,
 }

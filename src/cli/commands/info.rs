@@ -9,7 +9,6 @@ use crate::cli::failure::hinted;
 use crate::cli::inputs::load;
 use crate::cli::many::ManyArgs;
 use crate::cli::run::write_report;
-use crate::cli::target::Target;
 use crate::profile::LoadOptions;
 use crate::report::Report;
 use crate::view::info;
@@ -30,7 +29,7 @@ pub(crate) struct InfoCommand {
 
 impl InfoCommand {
     pub(crate) fn run(self) -> Result<()> {
-        let target = Target::new(self.layout.output.as_deref());
+        let target = self.layout.target(&self.input.profiles, self.input.quiet)?;
         target.check(&self.input.files()?, self.layout.force)?;
         let mut loaded = load(
             &self.input,

@@ -24,6 +24,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 /// standard input. `prof PROFILE` and `prof < PROFILE` are short for `prof top PROFILE`.
 #[derive(Parser, Debug)]
 #[command(name = "prof", version, propagate_version = true, max_term_width = 100, infer_long_args = true)]
+#[command(override_usage = "prof COMMAND [OPTIONS] [PROFILE]...")]
 #[command(
     after_help = "Exit codes: 0 success, 1 a requested check failed, 2 wrong usage or unreadable input, 3 not enough evidence."
 )]

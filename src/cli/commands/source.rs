@@ -28,7 +28,7 @@ use crate::view::{SourceOptions, source};
   prof source 'Ledger.*Place' cpu.pb.gz                     which lines cost the time
   prof source -m alloc_space 'Catalog.*Search' heap.pb.gz   which lines allocate")]
 pub(crate) struct SourceCommand {
-    /// Name of the function, or a pattern
+    /// Function name or pattern; each matching function is shown
     #[arg(value_name = "FUNC", add = ArgValueCompleter::new(functions))]
     function: String,
     #[command(flatten)]
@@ -39,10 +39,10 @@ pub(crate) struct SourceCommand {
     highlight: HighlightArgs,
     #[command(flatten)]
     rows: LimitArgs,
-    /// Look for source files in this folder (can be repeated)
+    /// Look for source files in this folder (repeatable)
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     source_path: Vec<PathBuf>,
-    /// Remove this prefix from the source paths in the profile (can be repeated)
+    /// Remove this prefix from source paths (repeatable)
     #[arg(long, value_name = "PREFIX")]
     trim_path: Vec<String>,
 }

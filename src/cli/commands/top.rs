@@ -18,7 +18,7 @@ use crate::view::{Scope, Sort, SortKey, TopOptions, companion, top_per_event, to
 #[derive(Args, Debug)]
 #[command(visible_alias = "flat")]
 #[command(mut_arg("metrics", |option| {
-    option.help("Metric to show, by name or number (can be repeated)")
+    option.help("Metric to show, by name or number (repeatable)")
 }))]
 #[command(after_help = "Examples:
   prof top -n 10 cpu.pb.gz                    which functions have the largest self time
@@ -35,7 +35,7 @@ pub(crate) struct TopCommand {
     highlight: HighlightArgs,
     #[command(flatten)]
     columns: ColumnArgs,
-    /// Divide by the number of events: delay per contention, space per object, CPU time per sample, cost per call
+    /// Show the average per event: delay per contention, space per object, cpu per sample, anything per call
     #[arg(long, alias = "mean", conflicts_with_all = ["base", "columns"])]
     per_event: bool,
 }

@@ -15,7 +15,7 @@ use crate::view::{TracesOptions, traces};
 /// Every distinct stack with its values and labels
 #[derive(Args, Debug)]
 #[command(mut_arg("metrics", |option| {
-    option.help("Metric to show, by name or number (can be repeated)")
+    option.help("Metric to show, by name or number (repeatable)")
 }))]
 #[command(after_help = "Examples:
   prof traces -n 1 --by line cpu.pb.gz   the heaviest stack with lines, leaf first
@@ -32,7 +32,7 @@ pub(crate) struct TracesCommand {
 }
 
 const REQUIREMENT: Requirement = Requirement::Stacks {
-    why: "calls cannot be combined into whole stacks",
+    why: "which calls were on the stack together is not recorded",
     instead: "prof focus FUNC and prof graph show the calls, prof tree approximates the call paths",
 };
 

@@ -21,7 +21,7 @@ use crate::view::{Sort, SortKey, TreeOptions, bottom_up, tree, tree_per_event, w
 /// Call tree: callees below their callers, or callers below each function
 #[derive(Args, Debug)]
 #[command(mut_arg("metrics", |option| {
-    option.help("Metric to show, by name or number (can be repeated)")
+    option.help("Metric to show, by name or number (repeatable)")
 }))]
 #[command(after_help = "Examples:
   prof tree -n 10 --label endpoint=/orders cpu.pb.gz   where one kind of request spends its time
@@ -45,7 +45,7 @@ pub(crate) struct TreeCommand {
     chains: ChainArgs,
     #[command(flatten)]
     columns: ColumnArgs,
-    /// Divide by the number of events: delay per contention, space per object, CPU time per sample, cost per call
+    /// Show the average per event: delay per contention, space per object, cpu per sample, anything per call
     #[arg(long, alias = "mean", conflicts_with_all = ["base", "columns"])]
     per_event: bool,
 }

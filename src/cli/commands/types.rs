@@ -6,7 +6,6 @@ use clap::Args;
 use crate::cli::args::{LayoutArgs, WordingArgs};
 use crate::cli::failure::{hinted, meant};
 use crate::cli::run::write_report;
-use crate::cli::target::Target;
 use crate::kind::KINDS;
 use crate::report::Report;
 use crate::view::types;
@@ -20,7 +19,7 @@ pub(crate) struct TypesCommand {
     /// A type or a metric [default: all types]
     #[arg(value_name = "NAME")]
     name: Option<String>,
-    /// Show only types that profilers of this language record
+    /// Show only types recorded for this language
     #[arg(long, value_name = "LANGUAGE")]
     language: Option<String>,
     #[command(flatten)]
@@ -29,7 +28,7 @@ pub(crate) struct TypesCommand {
 
 impl TypesCommand {
     pub(crate) fn run(self) -> Result<()> {
-        let target = Target::new(self.layout.output.as_deref());
+        let target = self.layout.target(&[], false)?;
         target.check::<&str>(&[], self.layout.force)?;
         let types = types(self.name.as_deref(), self.language.as_deref());
         if types.types.is_empty() {

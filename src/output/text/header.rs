@@ -17,6 +17,11 @@ pub(super) fn lines(header: &Header, style: &Style) -> Result<Vec<TextLine>, Inc
     if let Some(filters) = filter_line(header, style)? {
         lines.push(TextLine::new(filters, Emphasis::Faint));
     }
+    if header.no_stack != 0 && about.emptied != 0 {
+        let emptied = scale(&header.metric, header.shown, style)?.format(about.emptied);
+        let text = format!("(no stack) includes {emptied} of stacks whose frames are all hidden");
+        lines.push(TextLine::new(text, Emphasis::Faint));
+    }
     lines.extend(idle_note(header).map(|text| TextLine::new(text, Emphasis::Faint)));
     lines.extend(
         about.approximation.as_ref().map(|text| TextLine::new(clean(text).into_owned(), Emphasis::Faint)),

@@ -187,7 +187,14 @@ fn metrics(info: &Info, style: &Style) -> Vec<TextLine> {
 fn guidance(info: &Info, style: &Style) -> Vec<TextLine> {
     let Some(metric) = info.metrics.get(info.about.shown_metric) else { return Vec::new() };
     let mut sentences = Vec::new();
-    if let Some(kind) = kind::of_metric(&metric.name) {
+    if metric.name == "cpu" && ["cpuprofile", "chrome-trace"].contains(&&*info.format) {
+        // V8 samples a thread whether it runs or waits.
+        sentences
+            .push("Elapsed time of the thread, sampled; while it waits, the function is (idle).".to_string());
+        sentences.push(
+            "Read it to find what keeps the thread busy; --hide-stacks @idle hides the waiting.".to_string(),
+        );
+    } else if let Some(kind) = kind::of_metric(&metric.name) {
         sentences.extend([kind.measures.to_string(), kind.when.to_string()]);
     }
     if let Some((name, unit, value)) = &info.about.period {

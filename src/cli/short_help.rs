@@ -165,7 +165,7 @@ fn first_clauses(sentence: &str, width: usize) -> &str {
     if sentence.width() <= width {
         return sentence;
     }
-    let ends = ["; ", ": ", " (", ". "].into_iter().flat_map(|mark| sentence.match_indices(mark));
+    let ends = ["; ", ": ", " (", " [", ". "].into_iter().flat_map(|mark| sentence.match_indices(mark));
     let clauses = ends.map(|(end, _)| &sentence[..end]).filter(|clause| clause.width() <= width);
     clauses.max_by_key(|clause| clause.len()).unwrap_or(sentence)
 }

@@ -42,14 +42,14 @@ pub(crate) struct GraphCommand {
     /// Show at most N functions, the heaviest; 0 for all [default: 80; JSON and CSV: all]
     #[arg(short = 'n', long, value_name = "N", visible_alias = "max-nodes")]
     limit: Option<usize>,
-    /// Hide calls below this share, in percent of what is shown [default: 0.1; JSON and CSV: 0]
+    /// Hide calls below this percentage of what is shown [default: 0.1; JSON and CSV: 0]
     #[arg(long, value_name = "P", value_parser = percent)]
     min_edge: Option<f64>,
     #[command(flatten)]
     coloring: ColorByArgs,
     #[command(flatten)]
     highlight: HighlightArgs,
-    /// Show the first functions by these comma-separated keys: self, total, children, name, delta, old, new; a leading - reverses (-total)
+    /// Sort functions by comma-separated keys; --limit keeps the first. A leading - reverses (-total). Keys: self, total, children, name, delta, old, new
     #[arg(short, long, value_name = "KEYS", allow_hyphen_values = true)]
     sort: Option<Sort>,
 }

@@ -70,3 +70,10 @@ impl Requirement {
         Ok(())
     }
 }
+
+/// Whether a profile of stacks has samples but not the line of any frame, as in V8's CPU profiles, which name only
+/// the line where a function starts.
+pub(crate) fn lacks_lines(profile: &Profile) -> bool {
+    let has_line = || profile.symbols.frames.iter().any(|frame| frame.line > 0);
+    profile.calls.is_none() && !profile.samples.is_empty() && !has_line()
+}

@@ -20,7 +20,7 @@ use crate::cli::go_pprof;
 use crate::cli::inputs::load;
 use crate::cli::pager;
 use crate::cli::paths;
-use crate::cli::requirement::Requirement;
+use crate::cli::requirement::{Requirement, lacks_lines};
 use crate::cli::short_help;
 use crate::cli::target::Target;
 use crate::cli::terminal;
@@ -181,6 +181,11 @@ pub(crate) fn report_of(
     target.check(&[args.input.files()?, base.files()].concat(), args.layout.force)?;
     let mut loaded = load(&args.input, &args.many, needs, args.filters.all_frames)?;
     requirement.check(&loaded.profile, &by, &loaded.metrics)?;
+    if (by == By::Line || requirement == Requirement::Lines) && lacks_lines(&loaded.profile) {
+        let format = loaded.profile.meta.format;
+        let note = format!("this {format} profile does not say what lines cost, only what functions cost");
+        warn("note", &[note], &args.input);
+    }
     let mut clock = Clock::new(args.input.verbose);
     let base = base.add_old_side(&mut loaded, args, needs)?;
     if base.is_some() {

@@ -208,7 +208,8 @@ impl View<'_, '_> {
             SourceText::Found(path, text) => {
                 let known = || values.keys().copied().filter(|&number| number > 0);
                 let first = known().min().unwrap_or(1).saturating_sub(AROUND).max(1);
-                let last = known().max().unwrap_or(0).saturating_add(AROUND).min(text.len() as u32);
+                // Without a known line, no part of the file is relevant.
+                let last = known().max().map_or(0, |last| last.saturating_add(AROUND)).min(text.len() as u32);
                 let mut lines: Vec<SourceLine> =
                     values.keys().filter(|&&n| n == 0).map(|&n| line(n, None)).collect();
                 lines.extend((first..=last).map(|n| line(n, text.get(n as usize - 1).cloned())));
@@ -259,6 +260,17 @@ mod tests {
             .collect();
         assert_eq!(drawn, ["1 0/0 a", "2 4/7 b", "3 1/1 c"]);
         assert_eq!((source.functions[0].self_value, source.functions[0].total), (5, 7));
+    }
+
+    #[test]
+    fn a_function_without_known_lines_shows_no_source() {
+        let profile = from_notation("main@m.go:0;f@f.go:0 4\nmain@m.go:3 1");
+        let options =
+            SourceOptions { scope: Scope::metric(0), function: "f".into(), fixed: false, limit: None };
+        let text = |_: &str| SourceText::Found("f.go".into(), ["a", "b", "c"].map(String::from).to_vec());
+        let source = source(&profile, &options, &text).unwrap();
+        let lines: Vec<_> = source.functions[0].lines.iter().map(|line| (line.line, line.total)).collect();
+        assert_eq!(lines, [(0, 4)]);
     }
 
     #[test]

@@ -385,3 +385,22 @@ fn only_diff_offers_the_formats_of_checks() {
     let github = run(&folder, &["diff", "-f", "github", "old.pb.gz", "old.pb.gz"]);
     assert!(github.status.code() != Some(2), "{}", stderr(&github));
 }
+
+/// V8 says where a function starts, not which of its lines were sampled.
+#[test]
+fn profiles_without_lines_say_so() {
+    let folder = folder();
+    let v8 = fixture("cpuprofile/node.cpuprofile");
+    let v8 = v8.to_str().unwrap();
+    let note = "note: this cpuprofile profile does not say what lines cost, only what functions cost";
+    let source = run(&folder, &["source", "waysToPay", v8]);
+    assert!(source.status.success() && stderr(&source).contains(note), "{}", stderr(&source));
+    for command in ["top", "tree"] {
+        let by_line = run(&folder, &[command, "--by", "line", v8]);
+        assert!(by_line.status.success() && stderr(&by_line).contains(note), "{}", stderr(&by_line));
+        let go = run(&folder, &[command, "--by", "line", "cpu.pb.gz"]);
+        assert_eq!(stderr(&go), "", "{command}");
+    }
+    let go = run(&folder, &["source", "Discounted", "cpu.pb.gz"]);
+    assert_eq!((go.status.success(), &*stderr(&go)), (true, ""));
+}

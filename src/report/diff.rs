@@ -23,8 +23,12 @@ pub struct Diff {
     pub noise: Option<DiffNoise>,
     /// How many questions were asked of the profiles.
     pub tested: usize,
-    /// What all rows together say.
+    /// What all rows together say, those that were cut included.
     pub verdict: DiffVerdict,
+    /// How many functions became more expensive, those that were cut included.
+    pub regressed: usize,
+    /// How many became cheaper.
+    pub improved: usize,
     /// The cost ratios that these profiles would have shown four times out of five.
     pub detectable: Vec<Detectable>,
     /// The self of artefacts of profilers that was added to their callers, the heaviest first.

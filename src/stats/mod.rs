@@ -213,6 +213,9 @@ pub enum Incomparable {
     Option(&'static str, f64),
     /// The size of a sample is unknown ([`SampleUnit::Unknown`]) and each side has one profile only.
     NeedsReplicates,
+    /// The sides have hardly a function in common: the shares, from 0 to 1, that such functions have of the old and of
+    /// the new side.
+    NothingInCommon(f64, f64),
 }
 
 impl fmt::Display for Incomparable {
@@ -225,6 +228,14 @@ impl fmt::Display for Incomparable {
             }
             Self::Unit(unit) => write!(f, "the size of a sample cannot be {unit}"),
             Self::Option(name, value) => write!(f, "{name} cannot be {value}"),
+            Self::NothingInCommon(old, new) => {
+                let (old, new) = (old * 100.0, new * 100.0);
+                write!(
+                    f,
+                    "the two sides have almost no functions in common ({old:.1}% of the old side, {new:.1}% of the new \
+                     side)"
+                )
+            }
             Self::NeedsReplicates => {
                 write!(f, "the size of one sample is unknown, so two or more profiles per side are needed")
             }

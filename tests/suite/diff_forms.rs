@@ -79,7 +79,8 @@ fn a_comment_says_what_regressed_first() {
     | new | pr/    | 3 profiles, 26,373 samples |
 
     - 1 regressed, 0 improved of 10 tested · alpha 1%, thresholds 1.05× and 1.0pt
-    - OLD and NEW are shares of each side's own total; for COST and for Δ (points of the old total) the new side is rescaled by 1/0.89, so that unchanged code costs the same on both sides
+    - OLD and NEW are shares of each side's own total; for COST and Δ (in points of the old total) the old side is rescaled × 1.001, so that unchanged code costs the same on both sides
+    - REGRESSED: costs more than noise explains · inherits: changed only because of a function that it calls · \~: not significant · (self): own code only, other rows include callees
 
     |    |  COST |    95% CI |   OLD |   NEW |      Δ | q | FUNCTION                |
     |----|------:|----------:|------:|------:|-------:|--:|-------------------------|
@@ -113,7 +114,8 @@ fn a_comment_without_a_verdict_says_what_would_take_one() {
     | new |        | 1 profile, 53 samples |
 
     - 0 regressed, 0 improved of 3 tested · alpha 1%, thresholds 1.05× and 1.0pt
-    - OLD and NEW are shares of each side's own total; for COST and for Δ (points of the old total) the new side is rescaled by 1/1.00, so that unchanged code costs the same on both sides
+    - OLD and NEW are shares of each side's own total; for COST and Δ (in points of the old total) the old side is rescaled × 1.039, so that unchanged code costs the same on both sides
+    - \~: not significant · (self): own code only, other rows include callees
 
     |    |  COST |    95% CI |    OLD |    NEW |       Δ |    q | FUNCTION   |
     |----|------:|----------:|-------:|-------:|--------:|-----:|------------|

@@ -117,7 +117,7 @@ fn one_total_has_one_value_in_all_forms_of_a_report() {
         // What is rescaled is labelled, and once.
         if ["text", "markdown"].contains(&form) {
             assert_eq!(
-                report.replace('\n', " ").matches("side is rescaled by 1/0.92").count(),
+                report.replace('\n', " ").matches("the values are compared as recorded").count(),
                 1,
                 "{report}"
             );

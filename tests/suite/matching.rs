@@ -34,7 +34,7 @@ fn program(name: &str) -> String {
 #[test]
 fn a_renamed_function_is_no_regression() {
     let (old, new) = (program("parseNum"), program("parseNumber"));
-    let (report, code, _) = diff(&old, &new, &[]);
+    let (report, code, _) = diff(&old, &new, &["--noise", "steady"]);
     assert_eq!(code, 0);
     let matched = &report["matched"][0];
     assert_eq!((&matched["old"], &matched["new"]), (&"parseNum".into(), &"parseNumber".into()));
@@ -134,4 +134,51 @@ fn recorded_pairs_of_builds_get_the_right_verdict() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(compared > 20, "{compared} pairs");
+}
+
+/// A program of thirty functions, of which the given ones cost twice as much.
+fn thirty(prefix: &str, dearer: &[usize]) -> String {
+    let line = |function: usize| {
+        let value = (1000 + function) * if dearer.contains(&function) { 2 } else { 1 };
+        format!("main;{prefix}{function} {value}\n")
+    };
+    (0..30).map(line).collect()
+}
+
+#[test]
+fn rows_that_are_cut_still_count() {
+    let (old, new) = (thirty("f", &[]), thirty("f", &[3, 4, 5]));
+    let (whole, code, _) = diff(&old, &new, &["--noise", "steady"]);
+    assert_eq!((code, &whole["regressed"], &whole["verdict"]), (1, &3.into(), &"regressed".into()));
+    for options in [&["--noise", "steady", "-n", "1"][..], &["--noise", "steady", "--min-share", "90"]] {
+        let (cut, code, _) = diff(&old, &new, options);
+        assert_eq!(
+            (code, &cut["regressed"], &cut["verdict"]),
+            (1, &3.into(), &"regressed".into()),
+            "{options:?}"
+        );
+    }
+}
+
+#[test]
+fn different_programs_are_not_compared() {
+    let (_, code, errors) = diff(&thirty("f", &[]), &thirty("zebra_", &[2]), &["--match", "exact"]);
+    assert_eq!(code, 2);
+    assert!(
+        errors.contains("almost no functions in common (0.0% of the old side, 0.0% of the new side)"),
+        "{errors}"
+    );
+    assert!(errors.contains("profiles of the same program?"), "{errors}");
+}
+
+#[test]
+fn an_exit_code_of_3_is_explained() {
+    let folder = tempdir().unwrap();
+    for name in ["old.folded", "new.folded"] {
+        fs::write(folder.path().join(name), "main;a 50\nmain;b 60\n").unwrap();
+    }
+    let out = prof(folder.path(), &["diff", "--strict", "old.folded", "new.folded"]).output().unwrap();
+    assert_eq!(out.status.code(), Some(3));
+    let text = String::from_utf8(out.stdout).unwrap();
+    assert!(text.replace('\n', " ").contains("--strict: these runs cannot show a change of 1.2×"), "{text}");
 }

@@ -25,7 +25,7 @@ use crate::cli::target::Target;
 use crate::output::evidence_notes;
 use crate::profile::{LoadOptions, Profile};
 use crate::report::{Diff, DiffSide, Folded, Report};
-use crate::stats::{Noise, Normalization, Options};
+use crate::stats::{Incomparable, Noise, Normalization, Options};
 use crate::transform::{How, Marks, Matching, fold_leaves, foldable};
 use crate::tree::By;
 use crate::view::{BudgetRule, DiffOptions, DiffSides, align_sides, diff};
@@ -174,7 +174,7 @@ impl DiffCommand {
         // A single file may hold both sides.
         let new = if new.is_empty() { old.clone() } else { new };
         let both = DiffSides { old: side(&sides.old, old), new: side(&sides.new, new), size };
-        let mut diff = diff(&filtered.profile, both, &options)?;
+        let mut diff = diff(&filtered.profile, both, &options).map_err(explain)?;
         diff.header.about.filters = filtered.typed;
         diff.folded = folded;
         diff.matched = matched(&matching, self.input.verbose);
@@ -314,6 +314,16 @@ fn side(side: &SideInputs, given: Vec<String>) -> DiffSide {
             .reduce(i64::saturating_add),
         // Values are counted once both sides are combined.
         ..DiffSide::default()
+    }
+}
+
+/// Adds what to do about profiles that cannot be compared.
+fn explain(error: Incomparable) -> anyhow::Error {
+    let hint = "are both sides profiles of the same program? prof top --base OLD NEW compares any two";
+    if matches!(error, Incomparable::NothingInCommon(..)) {
+        hinted(error.to_string(), hint)
+    } else {
+        error.into()
     }
 }
 

@@ -36,8 +36,8 @@ pub(in crate::output) fn comment(diff: &Diff, out: &mut dyn Write) -> io::Result
     if !others.is_empty() {
         writeln!(out)?;
         rows(diff, &others, out)?;
-        if diff.about.cut > 0 {
-            writeln!(out, "\n… {} more tested", diff.about.cut)?;
+        if let Some(cut) = words::cut(diff) {
+            writeln!(out, "\n… {cut}")?;
         }
     }
     writeln!(out, "\n</details>")
@@ -49,12 +49,11 @@ fn has_verdict(row: &DiffRow) -> bool {
 
 /// The verdict in one line.
 fn headline(diff: &Diff) -> String {
-    let count = |verdict: RowVerdict| diff.with_verdict(verdict).count();
     let (one, several) = diff.header.about.noun;
     let number = |count: usize| format!("{count} {}", if count == 1 { one } else { several });
     let said = match diff.verdict {
-        DiffVerdict::Regressed => format!("{} regressed", number(count(RowVerdict::Regressed))),
-        DiffVerdict::Improved => format!("{} improved, none regressed", number(count(RowVerdict::Improved))),
+        DiffVerdict::Regressed => format!("{} regressed", number(diff.regressed)),
+        DiffVerdict::Improved => format!("{} improved, none regressed", number(diff.improved)),
         DiffVerdict::None => "no change".to_string(),
         DiffVerdict::Inconclusive => "no verdict".to_string(),
     };
@@ -114,6 +113,8 @@ fn notes(diff: &Diff) -> Vec<String> {
     notes.extend(words::folded(diff));
     notes.extend(words::filters(diff));
     notes.push(words::scales(diff));
+    notes.extend(words::matched(diff));
+    notes.extend(words::legend(diff));
     notes.extend(words::on_one_side(diff));
     notes.extend(diff.budgets.iter().map(|budget| words::budget(diff, budget)));
     notes.extend(diff.header.warnings.iter().cloned());

@@ -18,6 +18,7 @@ pub fn evidence_notes(diff: &Diff) -> Vec<String> {
     if diff.verdict == DiffVerdict::Inconclusive {
         notes.push(words::evidence(diff));
     }
+    notes.extend(words::strict(diff));
     notes.extend(words::one_pair(diff));
     notes.extend(words::too_noisy(diff));
     notes

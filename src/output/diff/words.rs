@@ -1,5 +1,7 @@
 //! The sentences and numbers of a comparison, which are the same in all reports for people.
 
+use std::collections::HashSet;
+
 use crate::name::clean;
 use crate::report::{BudgetCheck, Diff, DiffRow, DiffSide, DiffVerdict, Folded, Moved, RowTest, RowVerdict};
 use crate::unit::{self, Unit, group_thousands, human};
@@ -169,19 +171,70 @@ pub(in crate::output) fn inputs(side: &DiffSide) -> String {
 /// What the numbers of the columns mean. Only this note says which of them are rescaled.
 pub(in crate::output) fn scales(diff: &Diff) -> String {
     let shares = "OLD and NEW are shares of each side's own total";
-    let method = diff.header.normalize.as_ref().map_or("total", |normalize| normalize.method);
+    let (method, ratio) = diff
+        .header
+        .normalize
+        .as_ref()
+        .map_or(("total", 1.0), |normalize| (normalize.method, normalize.ratio));
     let so_that = match method {
         _ if diff.noise.is_none() => return format!("{shares}; Δ is their difference"),
         "core" => "unchanged code costs the same on both sides",
-        "per" => "costs are per unit of work done",
-        "none" => "costs are per run",
+        "per" => "both sides did the same amount of work",
+        "none" => "both sides have the same number of runs",
         _ => return format!("{shares}; COST is their ratio, Δ their difference"),
     };
-    let of = if diff.header.about.filters.is_empty() { "" } else { " that the filters keep" };
-    format!(
-        "{shares}; for COST and for Δ (points of the old total{of}) the new side is rescaled by 1/{}, so that {so_that}",
-        plain_ratio(diff.about.core_ratio)
-    )
+    let of = if diff.header.about.filters.is_empty() { "the old total" } else { "the filtered old total" };
+    let rescaled = if (ratio - 1.0).abs() < 0.0005 {
+        "the values are compared as recorded".to_string()
+    } else {
+        format!("the old side is rescaled × {ratio:.3}, so that {so_that}")
+    };
+    format!("{shares}; for COST and Δ (in points of {of}) {rescaled}")
+}
+
+/// What is left out of the rows; `None` if nothing is.
+pub(in crate::output) fn cut(diff: &Diff) -> Option<String> {
+    let shown: HashSet<&str> = diff.with_verdict(RowVerdict::Regressed).map(|row| &*row.name).collect();
+    let hidden = match diff.regressed.saturating_sub(shown.len()) {
+        0 => String::new(),
+        hidden => format!(", {} of them regressed", group_thousands(hidden as i128)),
+    };
+    (diff.about.cut > 0).then(|| format!("{} more tested{hidden}", group_thousands(diff.about.cut as i128)))
+}
+
+/// Why the exit code is 3.
+pub(in crate::output) fn strict(diff: &Diff) -> Option<String> {
+    let wanted = times(diff.about.wanted_ratio);
+    (diff.about.exit == 3).then(|| {
+        format!(
+            "--strict: these runs cannot show a change of {wanted} in a function with a 10% share (--detect)"
+        )
+    })
+}
+
+/// What the words in front of the rows shown mean, each in a few words.
+pub(in crate::output) fn legend(diff: &Diff) -> Option<String> {
+    let has = |verdict: RowVerdict| diff.rows.iter().any(|row| row.p.is_some() && row.verdict == verdict);
+    let is_untested =
+        |row: &DiffRow| row.p.is_some() && row.verdict == RowVerdict::Unchanged && !row.about.tested;
+    let words = [
+        (has(RowVerdict::Regressed), "REGRESSED: costs more than noise explains"),
+        (has(RowVerdict::Improved), "improved: costs less than noise explains"),
+        (has(RowVerdict::Inherits), "inherits: changed only because of a function that it calls"),
+        (has(RowVerdict::Moved), "moved: this cost was elsewhere before"),
+        (has(RowVerdict::Small), "small: significant, but below the thresholds"),
+        (
+            diff.rows.iter().any(|row| row.about.tested && row.verdict == RowVerdict::Unchanged),
+            "~: not significant",
+        ),
+        (diff.rows.iter().any(is_untested), "no word: too few samples to tell"),
+        (
+            diff.rows.iter().any(|row| row.p.is_some() && row.test == RowTest::SelfValue),
+            "(self): own code only, other rows include callees",
+        ),
+    ];
+    let shown: Vec<&str> = words.iter().filter(|(occurs, _)| *occurs).map(|(_, meaning)| *meaning).collect();
+    (!shown.is_empty()).then(|| shown.join(" · "))
 }
 
 /// What was detectable, or why there is no verdict.
@@ -260,11 +313,10 @@ pub(in crate::output) fn summary(diff: &Diff) -> String {
 
 /// `1 regressed, 0 improved of 57 tested`
 pub(in crate::output) fn counts(diff: &Diff) -> String {
-    let count = |verdict| diff.with_verdict(verdict).count();
     let mut text = format!(
         "{} regressed, {} improved of {} tested",
-        count(RowVerdict::Regressed),
-        count(RowVerdict::Improved),
+        diff.regressed,
+        diff.improved,
         group_thousands(diff.tested as i128)
     );
     if !diff.budgets.is_empty() {

@@ -25,6 +25,7 @@ pub(super) fn lines(diff: &Diff, style: &Style) -> Result<Vec<TextLine>, Incompa
     }
     let mut notes: Vec<(String, Emphasis)> = Vec::new();
     let faint = |text: String| (text, Emphasis::Faint);
+    notes.extend(words::legend(diff).map(faint));
     notes.extend(words::matched(diff).map(faint));
     notes.extend(words::on_one_side(diff).map(faint));
     notes.push(faint(words::scales(diff)));
@@ -41,6 +42,7 @@ pub(super) fn lines(diff: &Diff, style: &Style) -> Result<Vec<TextLine>, Incompa
         notes.push((words::summary(diff), Emphasis::None));
     }
     notes.extend(one_pair.map(|text| (text, Emphasis::None)));
+    notes.extend(words::strict(diff).map(|text| (text, Emphasis::None)));
     if let Some((last, _)) = notes.last_mut() {
         last.push_str(&format!(" · exit {}", diff.about.exit));
     }
@@ -104,9 +106,8 @@ fn table(diff: &Diff, style: &Style) -> Vec<TextLine> {
     for ((row, numbers), name) in rows.iter().zip(table.numbers).zip(&shown) {
         columns.row(numbers, name.clone().unwrap_or_default(), emphasis(row));
     }
-    if diff.about.cut > 0 {
-        let cut = unit::group_thousands(diff.about.cut as i128);
-        let rest = format!("{} {cut} more tested", style.glyphs.ellipsis);
+    if let Some(cut) = words::cut(diff) {
+        let rest = format!("{} {cut}", style.glyphs.ellipsis);
         columns.row(blank, rest, Emphasis::Faint);
     }
     let mut lines = Vec::new();

@@ -7,8 +7,7 @@ mod stacks;
 
 use crate::profile::{Column, Id, LoadOptions, Profile};
 use crate::report::{
-    About, Detectable, Diff, DiffAbout, DiffNoise, DiffRow, DiffSide, DiffVerdict, Header, Normalize,
-    RowVerdict,
+    About, Detectable, Diff, DiffAbout, DiffNoise, DiffSide, DiffVerdict, Header, Normalize,
 };
 use crate::stats::attribution::attribute;
 use crate::stats::compare::{Comparison, compare};
@@ -124,6 +123,7 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
         new: DiffSide { total: new.recorded, ..sides.new },
         ..sides
     };
+    check_common(&old, &new, &options.by)?;
     let made = Rows {
         subject: &subject,
         old: &old,
@@ -141,7 +141,7 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
         .iter()
         .map(|rule| budget::check(rule, &subject, sides.old.profiles..count, sides.new.total))
         .collect();
-    let verdict = overall(&made.rows, suffices);
+    let verdict = overall(&made, suffices);
     let failed = verdict == DiffVerdict::Regressed || budgets.iter().any(|budget| budget.exceeded);
     let pure = sight.map(|sight| Sight {
         tests: sight.tests,
@@ -189,6 +189,8 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
         }),
         tested: comparison.as_ref().map_or(0, |comparison| comparison.tested),
         verdict,
+        regressed: made.regressed,
+        improved: made.improved,
         detectable: if sight.is_some() {
             SHARES.map(|share| Detectable { share, ratio: seen(share) }).to_vec()
         } else {
@@ -298,6 +300,32 @@ impl SideTotals {
     }
 }
 
+/// Refuses to compare different programs: nearly all of their code would be gone on the one side and new on the other,
+/// and what little has the same name would pass for the unchanged code that costs are relative to.
+fn check_common(old: &SideTotals, new: &SideTotals, by: &By) -> Result<(), Incomparable> {
+    let has_names = matches!(by, By::Function | By::Name);
+    let functions = |side: &SideTotals| side.self_value.iter().filter(|&&value| value > 0).count();
+    if !has_names || functions(old).min(functions(new)) < FEWEST_TO_COMPARE {
+        return Ok(());
+    }
+    let common = |side: &SideTotals| {
+        let both = side.self_value.iter().zip(&old.self_value).zip(&new.self_value);
+        let both = both.filter(|((_, old), new)| **old > 0 && **new > 0).map(|((value, _), _)| *value as f64);
+        both.fold(0.0, |sum, value| sum + value) / side.compared
+    };
+    let (of_old, of_new) = (common(old), common(new));
+    if of_old.min(of_new) < LEAST_COMMON {
+        Err(Incomparable::NothingInCommon(of_old, of_new))
+    } else {
+        Ok(())
+    }
+}
+
+/// Sides with fewer functions than this may have nothing in common.
+const FEWEST_TO_COMPARE: usize = 20;
+/// The part of each side, from 0 to 1, that must be in functions that both sides have.
+const LEAST_COMMON: f64 = 0.05;
+
 /// The sum of the values of all functions. With a hundred thousand functions it must be computed once,
 /// not once per row.
 fn add_up(values: &[i64]) -> f64 {
@@ -306,16 +334,12 @@ fn add_up(values: &[i64]) -> f64 {
     values.iter().map(|&value| value as f64).fold(0.0, |sum, value| sum + value)
 }
 
-fn overall(rows: &[DiffRow], suffices: bool) -> DiffVerdict {
-    let any = |verdict: RowVerdict| rows.iter().any(|row| row.verdict == verdict);
-    if any(RowVerdict::Regressed) {
-        DiffVerdict::Regressed
-    } else if any(RowVerdict::Improved) {
-        DiffVerdict::Improved
-    } else if suffices {
-        DiffVerdict::None
-    } else {
-        DiffVerdict::Inconclusive
+fn overall(made: &rows::Made, suffices: bool) -> DiffVerdict {
+    match (made.regressed, made.improved) {
+        (1.., _) => DiffVerdict::Regressed,
+        (0, 1..) => DiffVerdict::Improved,
+        (0, 0) if suffices => DiffVerdict::None,
+        (0, 0) => DiffVerdict::Inconclusive,
     }
 }
 

@@ -1,7 +1,7 @@
 //! The rows of a comparison, the most important first.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use crate::profile::Id;
@@ -35,6 +35,9 @@ pub(super) struct BuiltRows {
     pub(super) cut: u64,
     pub(super) cut_tested: usize,
     pub(super) cut_value: i64,
+    /// How many functions became more expensive, and cheaper, those of the cut rows included.
+    pub(super) regressed: usize,
+    pub(super) improved: usize,
     /// Functions on one side only, too small to test.
     pub(super) appeared: usize,
     pub(super) vanished: usize,
@@ -67,6 +70,8 @@ impl Rows<'_, '_> {
         }
         untested.sort_by(|a, b| by_points(a, b).then_with(|| a.name.cmp(&b.name)));
         rows.extend(untested);
+        made.regressed = functions_with(&rows, Verdict::Regressed);
+        made.improved = functions_with(&rows, Verdict::Improved);
         let limit = self.options.limit.unwrap_or(usize::MAX);
         let smallest = self.options.min_share / 100.0;
         for row in rows {
@@ -227,6 +232,12 @@ impl Rows<'_, '_> {
             .iter()
             .any(|side| side.self_value[key.index()] != 0 || side.total[key.index()] != 0)
     }
+}
+
+/// How many functions have a verdict, be it on their self, their total, or both.
+fn functions_with(rows: &[DiffRow], verdict: Verdict) -> usize {
+    let names: BTreeSet<_> = rows.iter().filter(|row| row.verdict == verdict).map(|row| &row.name).collect();
+    names.len()
 }
 
 fn by_points(a: &DiffRow, b: &DiffRow) -> Ordering {

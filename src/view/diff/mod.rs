@@ -334,7 +334,7 @@ fn add_up(values: &[i64]) -> f64 {
     values.iter().map(|&value| value as f64).fold(0.0, |sum, value| sum + value)
 }
 
-fn overall(made: &rows::Made, suffices: bool) -> DiffVerdict {
+fn overall(made: &rows::BuiltRows, suffices: bool) -> DiffVerdict {
     match (made.regressed, made.improved) {
         (1.., _) => DiffVerdict::Regressed,
         (0, 1..) => DiffVerdict::Improved,

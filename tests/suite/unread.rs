@@ -58,7 +58,7 @@ fn info_says_how_sure_it_is() {
         String::from_utf8_lossy(&output.stdout).into_owned()
     };
     let text = said(&["info", "stacks"]);
-    assert!(text.contains("collapsed (a guess: "), "{text}");
+    assert!(text.contains("collapsed (guessed from the content; "), "{text}");
     assert!(said(&["info", "-f", "json", "stacks"]).contains("\"confidence\":\"maybe\""));
     let named = said(&["info", "-f", "json", "--input-format", "collapsed", "stacks"]);
     assert!(named.contains("\"format\":\"collapsed\"") && !named.contains("\"maybe\""), "{named}");

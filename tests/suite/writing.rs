@@ -326,10 +326,11 @@ fn a_full_disk_leaves_the_old_file() {
     // More than the limit on the size of files that the shell sets below.
     let names: String = (0..20_000).map(|number| format!("main;function_{number} 1\n")).collect();
     fs::write(folder.path().join("large.folded"), names).unwrap();
+    fs::write(folder.path().join("out.json"), OLD).unwrap();
     let script = "trap '' XFSZ; ulimit -f 64; exec \"$0\" \"$@\"";
     for arguments in [
         &["convert", "--to", "collapsed", "-o", "out.svg", "large.folded"][..],
-        &["top", "-n", "0", "-f", "json", "-o", "out.svg", "large.folded"],
+        &["top", "-n", "0", "-f", "json", "-o", "out.json", "large.folded"],
     ] {
         let output = Command::new("sh")
             .args(["-c", script, env!("CARGO_BIN_EXE_prof")])
@@ -338,8 +339,10 @@ fn a_full_disk_leaves_the_old_file() {
             .output()
             .unwrap();
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", errors(&output));
-        assert!(errors(&output).starts_with("error: out.svg: "), "{}", errors(&output));
+        let out = arguments[arguments.len() - 2];
+        assert!(errors(&output).starts_with(&format!("error: {out}: ")), "{}", errors(&output));
         assert!(is_old(folder.path()), "{arguments:?}");
+        assert_eq!(fs::read_to_string(folder.path().join(out)).unwrap(), OLD, "{arguments:?}");
     }
     if Path::new("/dev/full").exists() {
         let output = run(folder.path(), &["top", "-o", "/dev/full", "in.folded"]);

@@ -10,7 +10,7 @@
 //! let column = Scale::automatic(&Unit::parse("nanoseconds"), 1, 85_990_000_000);
 //! assert_eq!(column.format(85_990_000_000), "85.99s");
 //! assert_eq!(column.format(410_000_000), "0.41s");
-//! A value that would have fewer than two digits is shown in a smaller unit.
+//! // A value that would have fewer than two digits is shown in a smaller unit.
 //! assert_eq!(column.format(70_000_000), "70ms");
 //! ```
 

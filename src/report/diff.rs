@@ -51,6 +51,17 @@ impl Diff {
         self.rows.iter().filter(move |row| row.verdict == verdict)
     }
 
+    /// Keeps the first `rows` rows and counts the others as cut.
+    pub fn keep(&mut self, rows: usize) {
+        for row in self.rows.drain(rows.min(self.rows.len())..) {
+            self.header.elided_rows += 1;
+            self.about.cut += usize::from(row.about.tested);
+            if row.test == RowTest::SelfValue {
+                self.header.elided += row.new.self_value;
+            }
+        }
+    }
+
     /// The budgets that were exceeded.
     pub fn exceeded(&self) -> impl Iterator<Item = &BudgetCheck> {
         self.budgets.iter().filter(|budget| budget.exceeded)

@@ -236,6 +236,15 @@ fn views_fit_the_screen() {
         let lines = stdout(&output).lines().count();
         assert!((2..24).contains(&lines), "{view}: {lines} lines\n{}", stdout(&output));
     }
+    let line = format!("stty rows 24 cols 120; {program} diff old.pb.gz cpu.pb.gz -q --pager never");
+    let output = std::process::Command::new("script")
+        .args(["-qec", &line, "/dev/null"])
+        .current_dir(folder.path())
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let lines = stdout(&output).lines().count();
+    assert!((10..24).contains(&lines), "diff: {lines} lines\n{}", stdout(&output));
     // A limit given on the command line is kept.
     let line = format!("stty rows 24 cols 80; {program} top -n 40 cpu.pb.gz --pager never");
     let output = std::process::Command::new("script")

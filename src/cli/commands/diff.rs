@@ -22,7 +22,8 @@ use crate::cli::matching::Stages;
 use crate::cli::requirement::Requirement;
 use crate::cli::run::{Outcome, warn, write_timed};
 use crate::cli::target::Target;
-use crate::output::evidence_notes;
+use crate::cli::terminal;
+use crate::output::{self, evidence_notes};
 use crate::profile::{LoadOptions, Profile};
 use crate::report::{Diff, DiffSide, Folded, Report};
 use crate::stats::{Incomparable, Noise, Normalization, Options};
@@ -125,6 +126,8 @@ fn every_format() -> impl TypedValueParser<Value = OutputFormat> {
 
 /// The default number of rows in text.
 const ROWS: usize = 20;
+/// A small screen shows at least so many rows.
+const FEWEST_ROWS: usize = 5;
 
 impl DiffCommand {
     pub(crate) fn run(self) -> Result<Outcome> {
@@ -182,7 +185,7 @@ impl DiffCommand {
         let exit = diff.about.exit;
         clock.step("test");
         self.report_evidence(&mut diff, &target);
-        let report = Report::Diff(Box::new(diff));
+        let report = self.fitted(Report::Diff(Box::new(diff)), &target)?;
         write_timed(&report, &self.input, &self.layout, &self.wording, &target)?;
         Ok(Outcome(exit))
     }
@@ -262,6 +265,25 @@ impl DiffCommand {
         let has_values =
             sides.new.inputs.iter().any(|input| input.profile.meta.metrics[input.metric].total > 0);
         budget::rules(path, &mut Checked { stages, metrics: &metrics, has_values })
+    }
+
+    /// The report with as many rows as fit the screen, unless the number of rows was given. At least a few are kept.
+    fn fitted(&self, mut report: Report, target: &Target) -> Result<Report> {
+        let Some(lines) = terminal::lines(&self.layout, target).filter(|_| self.limit.is_none()) else {
+            return Ok(report);
+        };
+        let style = terminal::style(&self.layout, &self.wording, true);
+        loop {
+            let mut text = Vec::new();
+            output::text(&report, &style, &mut text)??;
+            let excess = memchr::memchr_iter(b'\n', &text).count().saturating_sub(lines);
+            let Report::Diff(diff) = &mut report else { return Ok(report) };
+            let rows = diff.rows.len();
+            if excess == 0 || rows <= FEWEST_ROWS {
+                return Ok(report);
+            }
+            diff.keep(rows.saturating_sub(excess).max(FEWEST_ROWS));
+        }
     }
 
     fn options(&self, by: By, functions: Option<Marks>, budgets: Vec<BudgetRule>) -> DiffOptions {

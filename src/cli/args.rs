@@ -150,7 +150,7 @@ pub(crate) struct RowArgs {
 pub(crate) struct CutArgs {
     #[command(flatten)]
     pub(crate) most: LimitArgs,
-    /// Hide rows below this share, in percent of what is shown
+    /// Hide rows below this percentage of the total after filters
     #[arg(long, value_name = "P", value_parser = percent)]
     pub(crate) min_share: Option<f64>,
 }
@@ -229,7 +229,7 @@ pub(crate) struct LayoutArgs {
     /// When to page text through $PAGER
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub(crate) pager: PagerChoice,
-    /// Overwrite the output file even if it is a profile (but never an input)
+    /// Overwrite the output file even if it is a profile; inputs are never overwritten
     #[arg(long)]
     pub(crate) force: bool,
     /// The number of rows that fit the screen, if there is one. A view takes it when no limit was given.

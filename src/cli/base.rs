@@ -24,7 +24,7 @@ pub(crate) struct BaseArgs {
     /// Compare with this baseline (repeatable; several are summed)
     #[arg(long, value_name = "OLD", aliases = ["diff-base", "diff_base"], value_hint = ValueHint::AnyPath)]
     base: Vec<String>,
-    /// Rescale the old side so that it compares with the new: core (unchanged code costs the same), total (equal totals), per=OLD,NEW (units of work done), or none
+    /// Rescale the old side to make it comparable with the new: core (unchanged code costs the same), total (equal totals), per=OLD,NEW (units of work done on each side), or none
     #[arg(long, value_name = "HOW", default_value = "none", requires = "base", value_parser = normalize)]
     normalize: Normalization,
     #[command(flatten)]

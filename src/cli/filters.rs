@@ -30,13 +30,13 @@ pub(crate) struct FilterArgs {
     /// Remove matching frames; their self value moves to the caller
     #[arg(long, value_name = "RE", alias = "hide", add = ArgValueCompleter::new(functions))]
     pub(crate) hide_frames: Vec<String>,
-    /// Start each stack at its outermost match; stacks without a match are dropped
+    /// Start each stack at the matching frame nearest the root; drop stacks without a match
     #[arg(long, value_name = "RE", alias = "show_from", add = ArgValueCompleter::new(functions))]
     pub(crate) show_from: Vec<String>,
-    /// End each stack at its innermost match; stacks without a match stay as they are
+    /// End each stack at the matching frame nearest the leaf; keep stacks without a match unchanged
     #[arg(long, value_name = "RE", alias = "prune_from", add = ArgValueCompleter::new(functions))]
     pub(crate) prune_from: Vec<String>,
-    /// Keep only stacks with a matching frame, and show what the function calls (flame: also its callers)
+    /// Keep only stacks with a matching frame, and start them at that frame (flame: also show its callers)
     #[arg(long, value_name = "RE", add = ArgValueCompleter::new(functions))]
     pub(crate) focus: Vec<String>,
     /// Keep only samples with a label: K (any value), K=V, K=~RE (regular expression), or K=LO:HI (range, such as bytes=1mb:2mb)
@@ -54,7 +54,7 @@ pub(crate) struct FilterArgs {
     /// Keep only threads and processes whose name or ID matches
     #[arg(long, value_name = "RE")]
     pub(crate) thread: Vec<String>,
-    /// Keep only samples taken at T or later: 1.5s after the start, -1.5s before the end, or a timestamp
+    /// Keep only samples taken at T or later; T is 1.5s (after the start), -1.5s (before the end), or a timestamp
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     pub(crate) from: Option<String>,
     /// Keep only samples taken before T
@@ -69,7 +69,7 @@ pub(crate) struct FilterArgs {
     /// Merge a function that calls itself directly into one frame
     #[arg(long)]
     pub(crate) collapse_recursion: bool,
-    /// Remove frames inserted by the profiler, such as runtime.asyncPreempt, and NAME if given; their self value goes to the caller. Applied first
+    /// Remove leaf frames inserted by the profiler, such as runtime.asyncPreempt, and leaf frames that match NAME; their self value moves to the caller. Applied before all other filters
     #[arg(
         long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = "",
         add = ArgValueCompleter::new(functions)

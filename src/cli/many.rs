@@ -13,7 +13,7 @@ use crate::unit::{Unit, group_thousands};
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Many profiles")]
 pub(crate) struct ManyArgs {
-    /// Add the profiles up (sum) or average them (mean)
+    /// How to combine several profiles: add them up (sum) or average them (mean)
     #[arg(long, value_name = "HOW", default_value = "sum", hide_possible_values = true)]
     merge: Merge,
     #[command(flatten)]

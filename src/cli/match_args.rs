@@ -16,8 +16,8 @@ use crate::tree::By;
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = None)]
 pub(crate) struct MatchArgs {
-    /// How to match functions of the old and new profile: auto, exact (same name and location), or a
-    /// file with lines `old = new`
+    /// How to match functions between the old and new profiles: auto, exact (same name and location), or
+    /// the path of a file with lines `old = new`
     #[arg(long = "match", value_name = "HOW", default_value = "auto")]
     how: String,
 }

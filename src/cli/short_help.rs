@@ -14,7 +14,11 @@ const SHARED: usize = 7;
 
 /// Each topic, its title, and the headings or the long names of its options.
 const TOPICS: [(&str, &str, &[&str]); 3] = [
-    ("filters", "Filters are always applied in the same order, however you type them", &["Filters"]),
+    (
+        "filters",
+        "Filters are applied in a fixed order, whatever their order on the command line",
+        &["Filters"],
+    ),
     (
         "input",
         "Options for reading profiles, combining several, and looking up names",

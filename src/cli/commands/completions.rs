@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use crate::cli::completion::write_script;
 use crate::cli::target::Target;
 
-/// Shell completion, also for the functions and metrics of a profile
+/// Shell completion, including function and metric names from a profile
 ///
 /// Load the script when the shell starts, so that it always matches the installed version of prof:
 ///

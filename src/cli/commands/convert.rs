@@ -44,7 +44,7 @@ pub(crate) struct ConvertCommand {
     /// Format to write; a name or a file extension. --to FORMAT is the same
     #[arg(long, value_name = "FORMAT", help_heading = "Output", add = ArgValueCompleter::new(written_formats))]
     output_format: Option<String>,
-    /// Overwrite the output file even if it is a profile (but never an input)
+    /// Overwrite the output file even if it is a profile; inputs are never overwritten
     #[arg(long, help_heading = "Output")]
     force: bool,
 }

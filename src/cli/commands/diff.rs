@@ -33,8 +33,8 @@ use crate::view::{BudgetRule, DiffOptions, DiffSides, align_sides, diff};
 
 /// What changed between two sides, and whether it is more than noise
 ///
-/// Several profiles on one side are repeated runs of one program, given with --old and --new or as folders.
-/// They are compared as repeated runs and never added up. The exit code tells scripts the verdict.
+/// To compare repeated runs of one program, give several profiles per side with --old and --new, or one
+/// folder per side. They are never added up. Scripts can read the verdict from the exit code.
 #[derive(Args, Debug)]
 #[command(mut_arg("max_profiles", |option| {
     option.help("Use at most N profiles per side, chosen at random; 0 for all [default: all]")
@@ -45,7 +45,7 @@ use crate::view::{BudgetRule, DiffOptions, DiffSides, align_sides, diff};
     option
         .require_equals(false)
         .num_args(1)
-        .help("Remove functions that match NAME at the end of stacks, in addition to frames inserted by the profiler; their self value goes to the caller")
+        .help("Remove leaf frames that match NAME, as well as those inserted by the profiler; their self value moves to the caller")
 }))]
 #[command(after_help = "Examples:
   prof diff old.pb.gz new.pb.gz                             what changed, and whether it is noise
@@ -88,28 +88,28 @@ struct TestArgs {
     /// Test only matching functions; this needs fewer samples
     #[arg(long, value_name = "RE", add = ArgValueCompleter::new(functions))]
     function: Vec<String>,
-    /// Probability of any false alarm: 0.01, or 1%
+    /// Accepted probability of any false alarm: 0.01, or 1%
     #[arg(long, value_name = "A", default_value = "0.01", value_parser = fraction)]
     alpha: f64,
     /// Smallest cost increase that counts, in percent
     #[arg(long, value_name = "P", default_value = "5", value_parser = percent)]
     min_effect: f64,
-    /// Smallest increase that counts, in percentage points; 100 points are the old total
+    /// Smallest increase that counts, in percentage points of the old total
     #[arg(long, value_name = "PT", default_value = "1", value_parser = percent)]
     min_points: f64,
     /// Test functions with at least this share, in percent
     #[arg(long, value_name = "P", default_value = "0.5", value_parser = percent)]
     min_tested: f64,
-    /// Run-to-run noise: auto, steady, or a percentage; one run per side cannot show it
+    /// Run-to-run noise: auto, steady (little), or a percentage; it cannot be measured from one run per side
     #[arg(long, value_name = "HOW", default_value = "auto", value_parser = noise)]
     noise: Noise,
     /// Cost ratio that should be detectable for a function with a 10% share
     #[arg(long, value_name = "R", default_value = "1.2", value_parser = ratio)]
     detect: f64,
-    /// Exit with code 3 if that ratio was not detectable
+    /// Exit with code 3 if there is too little data to detect the --detect ratio
     #[arg(long)]
     strict: bool,
-    /// Rescale the old side so that it compares with the new: core (unchanged code costs the same), total (equal totals), per=OLD,NEW (units of work done), or none
+    /// Rescale the old side to make it comparable with the new: core (unchanged code costs the same), total (equal totals), per=OLD,NEW (units of work done on each side), or none
     #[arg(long, value_name = "HOW", default_value = "core", value_parser = normalize)]
     normalize: Normalization,
     /// File with limits on the cost of functions

@@ -47,7 +47,7 @@ pub(crate) struct FlameCommand {
     /// Write the picture to this file (same as OUT); - is standard output
     #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
-    /// Overwrite the output file even if it is a profile (but never an input)
+    /// Overwrite the output file even if it is a profile; inputs are never overwritten
     #[arg(long)]
     force: bool,
     /// Width of an SVG in pixels

@@ -39,7 +39,7 @@ pub(crate) struct GraphCommand {
     view: ViewArgs,
     #[command(flatten)]
     base: BaseArgs,
-    /// Show at most N functions, the heaviest; 0 for all [default: 80; JSON and CSV: all]
+    /// Show at most the N heaviest functions (or the first N by --sort); 0 for all [default: 80; JSON and CSV: all]
     #[arg(short = 'n', long, value_name = "N", visible_alias = "max-nodes")]
     limit: Option<usize>,
     /// Hide calls below this percentage of what is shown [default: 0.1; JSON and CSV: 0]

@@ -37,10 +37,10 @@ pub(crate) struct HotCommand {
     /// List sequences called from at least N contexts; a context is a distinct call path to the sequence
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = at_least::<1>)]
     contexts: usize,
-    /// Least share outside the heaviest contexts: without its --contexts − 1 heaviest contexts, a sequence must keep this percentage of its total
+    /// Minimum share from other contexts: without its heaviest contexts (--contexts minus 1 of them), a sequence must keep at least this percentage of its total
     #[arg(long, value_name = "P", default_value = "5", value_parser = percent)]
     context_share: f64,
-    /// Prefer longer sequences that lose at most P %: a sequence is not listed if one with one more function keeps all but this percentage of its total
+    /// Prefer longer sequences: hide a sequence if adding one more function loses at most P % of its total
     #[arg(long, value_name = "P", default_value = "10", value_parser = percent)]
     tolerance: f64,
     /// Show at most N sequences; 0 for all

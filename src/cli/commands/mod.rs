@@ -20,8 +20,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 /// Read any profile and see where time or memory goes.
 ///
-/// PROFILE is a path, a folder, or - for standard input. Without one, prof reads $PROF_PROFILE, or else
-/// standard input. `prof PROFILE` and `prof < PROFILE` are short for `prof top PROFILE`.
+/// PROFILE is a path, a folder, or - for standard input. Without one, prof reads the file named in $PROF_PROFILE or, if that is not set, standard input. `prof PROFILE` and `prof < PROFILE` are short for `prof top PROFILE`.
 #[derive(Parser, Debug)]
 #[command(name = "prof", version, propagate_version = true, max_term_width = 100, infer_long_args = true)]
 #[command(override_usage = "prof COMMAND [OPTIONS] [PROFILE]...")]

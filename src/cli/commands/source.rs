@@ -21,7 +21,7 @@ use crate::report::{Origin, Report};
 use crate::tree::By;
 use crate::view::{SourceOptions, source};
 
-/// Source lines of a function, with the self and total of each
+/// Source lines of a function, with self and total values per line
 #[derive(Args, Debug)]
 #[command(visible_alias = "list")]
 #[command(after_help = "Examples:

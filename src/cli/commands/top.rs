@@ -35,7 +35,7 @@ pub(crate) struct TopCommand {
     highlight: HighlightArgs,
     #[command(flatten)]
     columns: ColumnArgs,
-    /// Show the average per event: delay per contention, space per object, cpu per sample, anything per call
+    /// Show averages per event: delay per contention, space per object, CPU per sample, other metrics per call
     #[arg(long, alias = "mean", conflicts_with_all = ["base", "columns"])]
     per_event: bool,
 }

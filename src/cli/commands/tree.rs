@@ -45,7 +45,7 @@ pub(crate) struct TreeCommand {
     chains: ChainArgs,
     #[command(flatten)]
     columns: ColumnArgs,
-    /// Show the average per event: delay per contention, space per object, cpu per sample, anything per call
+    /// Show averages per event: delay per contention, space per object, CPU per sample, other metrics per call
     #[arg(long, alias = "mean", conflicts_with_all = ["base", "columns"])]
     per_event: bool,
 }

@@ -94,7 +94,7 @@ struct TestArgs {
     /// Smallest cost increase that counts, in percent
     #[arg(long, value_name = "P", default_value = "5", value_parser = percent)]
     min_effect: f64,
-    /// Smallest increase that counts, in percentage points of the old total
+    /// Smallest increase that counts, in percentage points; 100 points are the old total
     #[arg(long, value_name = "PT", default_value = "1", value_parser = percent)]
     min_points: f64,
     /// Test functions with at least this share, in percent

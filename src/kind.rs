@@ -387,10 +387,10 @@ pub enum Idleness {
 
 /// Which part of the metric called `metric` can be recognised as waiting. Samples that accompany a metric of
 /// CPU time were taken while threads ran.
-pub fn idleness(metric: &str, beside_cpu_time: bool) -> Idleness {
+pub fn idleness(metric: &str, with_cpu_time: bool) -> Idleness {
     match of_metric(metric).map(|kind| kind.name) {
         Some("cpu") => Idleness::Processor,
-        Some("samples") if beside_cpu_time => Idleness::Processor,
+        Some("samples") if with_cpu_time => Idleness::Processor,
         Some("samples" | "wall" | "wall_samples" | "native_samples") => Idleness::Threads,
         _ => Idleness::None,
     }

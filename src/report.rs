@@ -26,7 +26,7 @@ pub use diff::{
     Moved, RowAbout, RowTest, RowVerdict,
 };
 pub use flame::{Flame, FlameNode};
-pub use focus::{Focus, Match, More, Neighbour, NeighbourKind, Overlap, StackInfo};
+pub use focus::{CutRows, Focus, FocusMatch, Neighbour, NeighbourKind, Overlap, StackInfo};
 pub use graph::{Graph, GraphEdge, GraphNode};
 pub use header::{
     About, Artefact, Base, BaseAbout, Header, Highlight, MetricName, MetricTotal, Normalize, TextColumn,

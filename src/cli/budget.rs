@@ -22,7 +22,7 @@ use crate::name::nearest;
 use crate::profile::Metric;
 use crate::report::RowTest;
 use crate::unit::{Quantity, Unit};
-use crate::view::{BudgetRule, Limit};
+use crate::view::{BudgetLimit, BudgetRule};
 
 /// The file. It may have other tables, which are ignored.
 #[derive(Deserialize)]
@@ -149,11 +149,16 @@ fn unit_word(metric: &Metric) -> &str {
 }
 
 /// Parses `12 %`, or a value in a unit of the metric's kind.
-fn read_limit(text: &str, metric: &Metric) -> Option<Limit> {
+fn read_limit(text: &str, metric: &Metric) -> Option<BudgetLimit> {
     let is_limit = |limit: &f64| limit.is_finite() && *limit >= 0.0;
     if let Some(number) = text.trim().strip_suffix('%') {
         // `-0 %` would be printed with its sign.
-        return number.trim().parse().ok().filter(is_limit).map(|limit: f64| Limit::Percent(limit.abs()));
+        return number
+            .trim()
+            .parse()
+            .ok()
+            .filter(is_limit)
+            .map(|limit: f64| BudgetLimit::Percent(limit.abs()));
     }
     let own = Unit::parse(&metric.unit);
     let number = text.trim();
@@ -166,7 +171,7 @@ fn read_limit(text: &str, metric: &Metric) -> Option<Limit> {
         (None, Some(factor)) => 1.0 / factor as f64,
         (None, None) => return None,
     };
-    Some(Limit::Value(value * factor))
+    Some(BudgetLimit::Value(value * factor))
 }
 
 #[cfg(test)]
@@ -177,14 +182,14 @@ mod tests {
     fn limits_are_in_the_unit_of_the_metric() {
         let metric = |unit: &str| Metric { unit: unit.into(), ..Metric::default() };
         let read = |text: &str, unit: &str| read_limit(text, &metric(unit));
-        assert_eq!(read("12 %", "nanoseconds"), Some(Limit::Percent(12.0)));
-        assert_eq!(read("250 ms", "nanoseconds"), Some(Limit::Value(250e6)));
-        assert_eq!(read("250us", "milliseconds"), Some(Limit::Value(0.25)));
-        assert_eq!(read("1.5kb", "bytes"), Some(Limit::Value(1536.0)));
-        assert_eq!(read("100", "count"), Some(Limit::Value(100.0)));
+        assert_eq!(read("12 %", "nanoseconds"), Some(BudgetLimit::Percent(12.0)));
+        assert_eq!(read("250 ms", "nanoseconds"), Some(BudgetLimit::Value(250e6)));
+        assert_eq!(read("250us", "milliseconds"), Some(BudgetLimit::Value(0.25)));
+        assert_eq!(read("1.5kb", "bytes"), Some(BudgetLimit::Value(1536.0)));
+        assert_eq!(read("100", "count"), Some(BudgetLimit::Value(100.0)));
         assert_eq!(read("100 ms", "bytes"), None);
         assert_eq!(read("-1 %", "bytes"), None);
-        let Some(Limit::Percent(zero)) = read("-0 %", "bytes") else { panic!("0 is a limit") };
+        let Some(BudgetLimit::Percent(zero)) = read("-0 %", "bytes") else { panic!("0 is a limit") };
         assert!(zero.is_sign_positive());
         assert_eq!(read("lots", "bytes"), None);
     }

@@ -9,7 +9,7 @@ use clap::Args;
 use crate::cli::failure::hinted;
 use crate::profile::Profile;
 use crate::report::Matched;
-use crate::transform::{How, Match, MatchOptions, Matching, SideProfile};
+use crate::transform::{FunctionMatch, MatchMethod, MatchOptions, Matching, SideProfile};
 use crate::tree::By;
 
 /// How functions of two builds are matched.
@@ -67,8 +67,8 @@ impl MatchArgs {
 
 /// What a report says of a matching. Functions whose line alone differs are listed only if `verbose`.
 pub(crate) fn matched(matching: &Matching, verbose: bool) -> Vec<Matched> {
-    let is_listed = |found: &&Match| verbose || found.how != How::Shifted;
-    let listed = |found: &Match| Matched {
+    let is_listed = |found: &&FunctionMatch| verbose || found.how != MatchMethod::Shifted;
+    let listed = |found: &FunctionMatch| Matched {
         old: found.old.as_str().into(),
         new: found.new.as_str().into(),
         how: found.how.word(),

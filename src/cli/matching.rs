@@ -9,8 +9,8 @@ use crate::name::nearest;
 use crate::pattern::{self, Aspect, Pattern, Patterns};
 use crate::profile::{Column, FrameId, LabelValue, Profile};
 use crate::transform::{
-    LabelFilter, Marks, Moment, Rename, THREAD_KEYS, TimeError, artefacts, by_label, fold_leaves, foldable,
-    hide_labels, label_leaf, label_root, rename, show_labels, show_threads, show_times,
+    LabelFilter, Marks, Rename, THREAD_KEYS, TimeError, TimePoint, artefacts, by_label, fold_leaves,
+    foldable, hide_labels, label_leaf, label_root, rename, show_labels, show_threads, show_times,
 };
 use crate::tree::{By, marks};
 
@@ -82,14 +82,14 @@ impl Stages {
         self.notes.extend(note);
         let marks_of = |pattern| marks(&self.profile, &Patterns::from_iter([pattern]), &self.by);
         let as_regex = marks_of(pattern);
-        if as_regex.are_used(&self.profile) {
+        if as_regex.match_profile(&self.profile) {
             return Ok(Some(as_regex));
         }
         if is_literal {
             return Ok(None);
         }
         let literally = marks_of(Pattern::literal_of(text)?);
-        if !literally.are_used(&self.profile) {
+        if !literally.match_profile(&self.profile) {
             return Ok(None);
         }
         self.notes.push(format!("`{text}` matches nothing as a regular expression; matching it literally"));
@@ -226,12 +226,12 @@ impl Stages {
         if from.is_none() && to.is_none() {
             return Ok(());
         }
-        let moment = |text: Option<&str>| text.map(Moment::parse).transpose();
+        let moment = |text: Option<&str>| text.map(TimePoint::parse).transpose();
         let shown = moment(from).and_then(|from| show_times(&self.profile, from, moment(to)?));
         let (profile, matched) = shown.map_err(|error| {
             let hint = match error {
                 TimeError::NoDate => Some("give a time relative to the start, such as 1.5s"),
-                TimeError::Moment(_) => {
+                TimeError::TimePoint(_) => {
                     Some("give a time such as 1.5s (after the start), -1.5s (before the end) or 2024-02-26T18:40:37Z")
                 }
                 TimeError::NoTimes => None,

@@ -5,10 +5,10 @@
 //! and `@idle` is a set of known names.
 //!
 //! ```
-//! use prof::pattern::{Names, Pattern};
+//! use prof::pattern::{FrameNames, Pattern};
 //! let (pattern, note) = Pattern::parse("gob.(*Decoder).Dec…", false)?;
 //! assert!(note.is_some(), "`(*` is no regular expression, so the text is taken as it is");
-//! let names = Names { function: "encoding/gob.(*Decoder).Decode", ..Names::default() };
+//! let names = FrameNames { function: "encoding/gob.(*Decoder).Decode", ..FrameNames::default() };
 //! assert!(pattern.matches(names));
 //! # Ok::<(), prof::pattern::PatternError>(())
 //! ```
@@ -24,7 +24,7 @@ pub use sets::{SETS, is_idle_processor, is_runtime, waits};
 
 /// The names of one frame; empty where one is unknown.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Names<'a> {
+pub struct FrameNames<'a> {
     /// The function's full name.
     pub function: &'a str,
     /// The function's name as the screen shows it.
@@ -158,7 +158,7 @@ impl Pattern {
     }
 
     /// Whether a frame of these names is meant.
-    pub fn matches(&self, names: Names<'_>) -> bool {
+    pub fn matches(&self, names: FrameNames<'_>) -> bool {
         let regex = match &self.test {
             Test::Set(set) => return set.contains(names.function, names.file),
             Test::Regex(regex) => regex,
@@ -226,7 +226,7 @@ impl Patterns {
     }
 
     /// Whether any of them means a frame of these names.
-    pub fn matches(&self, names: Names<'_>) -> bool {
+    pub fn matches(&self, names: FrameNames<'_>) -> bool {
         self.0.iter().any(|pattern| pattern.matches(names))
     }
 

@@ -1,7 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 
-const DECODE: Names<'_> = Names {
+const DECODE: FrameNames<'_> = FrameNames {
     function: "encoding/gob.(*Decoder).Decode",
     short: "gob.(*Decoder).Decode",
     file: "encoding/gob/decoder.go",
@@ -43,16 +43,16 @@ fn matching() {
 
 #[test]
 fn a_pasted_name_is_found_literally() {
-    let names = Names {
+    let names = FrameNames {
         short: "gpq.(*GPQ[…]).DeQueue",
         function: "x/gpq.(*GPQ[go.shape.int]).DeQueue",
-        ..Names::default()
+        ..FrameNames::default()
     };
     let pasted = "gpq.(*GPQ[…]).DeQueue";
     let (pattern, note) = Pattern::parse(pasted, false).unwrap();
     assert!(pattern.matches(names) && note.is_some());
     // Valid as a regular expression, where `[…]` is one of two characters.
-    let names = Names { function: "gpq.NewGPQ[go.shape.int].func1", ..Names::default() };
+    let names = FrameNames { function: "gpq.NewGPQ[go.shape.int].func1", ..FrameNames::default() };
     let (pattern, note) = Pattern::parse("gpq.NewGPQ[…].func1", false).unwrap();
     assert!(!pattern.matches(names) && note.is_none());
     assert!(Pattern::literal_of("gpq.NewGPQ[…].func1").unwrap().matches(names));
@@ -60,7 +60,7 @@ fn a_pasted_name_is_found_literally() {
 
 #[test]
 fn unknown_names_match_nothing() {
-    let nameless = Names::default();
+    let nameless = FrameNames::default();
     assert!(Pattern::parse("function:^$", false).unwrap().0.matches(nameless));
     for text in ["file:^", "mapping:.*", "package:"] {
         assert!(!Pattern::parse(text, false).is_ok_and(|(pattern, _)| pattern.matches(nameless)));
@@ -92,11 +92,11 @@ proptest! {
     #[test]
     fn a_name_finds_itself(name in "\\PC{1,20}") {
         let (pattern, _) = Pattern::parse(&name, true).unwrap();
-        let names = Names { function: &name, ..Names::default() };
+        let names = FrameNames { function: &name, ..FrameNames::default() };
         prop_assert!(pattern.matches(names));
         if let Ok(literal) = Pattern::literal_of(&name) {
             let body = literal.body().to_owned();
-            let all = Names { function: &body, short: "", file: &body, mapping: &body, package: &body };
+            let all = FrameNames { function: &body, short: "", file: &body, mapping: &body, package: &body };
             prop_assert!(literal.matches(all));
         }
     }

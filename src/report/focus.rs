@@ -29,9 +29,9 @@ pub struct Focus {
     /// Its callees, anywhere on the stack; `(itself)` comes last.
     pub callees: Vec<Neighbour>,
     /// The callers that were cut.
-    pub more_callers: More,
+    pub more_callers: CutRows,
     /// The callees that were cut.
-    pub more_callees: More,
+    pub more_callees: CutRows,
     /// By how much the rows add up to more than `total`.
     pub overlap: Overlap,
     /// The same of the old side of a comparison.
@@ -41,7 +41,7 @@ pub struct Focus {
     #[serde(skip)]
     pub stacks: StackInfo,
     /// The matching functions, the heaviest first.
-    pub matches: Vec<Match>,
+    pub matches: Vec<FocusMatch>,
     /// The source file, if there is exactly one.
     pub file: Option<Name>,
 }
@@ -110,7 +110,7 @@ pub enum StackInfo {
 
 /// The rows that were cut from a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct More {
+pub struct CutRows {
     /// How many rows.
     pub rows: u64,
     /// Their sum.
@@ -122,7 +122,7 @@ pub struct More {
 
 /// A matching function.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Match {
+pub struct FocusMatch {
     /// The unique name.
     pub name: Name,
     /// Self.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::report::{Header, More};
+use crate::report::{CutRows, Header};
 
 /// Label keys and their values.
 #[derive(Clone, Debug, Serialize)]
@@ -29,7 +29,7 @@ pub struct LabelKey {
     pub old: Option<i64>,
     /// For the text: what was cut of the values.
     #[serde(skip)]
-    pub cut: More,
+    pub cut: CutRows,
 }
 
 /// A value of a label, and the value of the samples that carry it.

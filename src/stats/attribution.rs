@@ -5,7 +5,7 @@
 //! only one of the four rows is news. And after `parse` was renamed to `decode`, the "new" function
 //! `decode` did not make anything slower.
 
-use super::compare::{Comparison, Gone, Hypothesis};
+use super::compare::{Comparison, Hypothesis, RemovedCount};
 use super::dispersion::RunCounts;
 use super::distributions::t_upper_quantile;
 use super::model::Model;
@@ -31,7 +31,7 @@ pub enum Side {
 
 /// Which stacks through a function to leave out of a count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Cut<'a> {
+pub struct ExcludedStacks<'a> {
     /// Leave out stacks on which one of these functions is nearer to the leaf than the function's
     /// outermost occurrence.
     pub through: &'a [usize],
@@ -53,7 +53,7 @@ pub struct Caller {
 pub trait StackCounts {
     /// The count of `function` in every profile, old ones first, without the stacks that `cut` leaves
     /// out.
-    fn counts(&self, function: usize, measure: CountKind, cut: Cut<'_>) -> Vec<f64>;
+    fn counts(&self, function: usize, measure: CountKind, cut: ExcludedStacks<'_>) -> Vec<f64>;
 
     /// The other functions above `function` in the stacks of `side` that count for it, nearest first,
     /// with their counts summed over the profiles. Each counts once per stack.
@@ -119,17 +119,17 @@ pub fn attribute(comparison: &mut Comparison, stacks: &impl StackCounts) {
 }
 
 /// Whether the row is a significant increase or decrease, however small.
-fn direction(row: &Hypothesis, alpha: f64) -> Option<Direction> {
+fn direction(row: &Hypothesis, alpha: f64) -> Option<ChangeDirection> {
     match row.verdict {
         Verdict::Regressed | Verdict::Improved | Verdict::Small => {
-            Some(if row.increase.q < alpha { Direction::Up } else { Direction::Down })
+            Some(if row.increase.q < alpha { ChangeDirection::Up } else { ChangeDirection::Down })
         }
         _ => None,
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Direction {
+enum ChangeDirection {
     Up,
     Down,
 }
@@ -145,18 +145,19 @@ fn inherited_from(
     let rows = &comparison.hypotheses;
     let row = &rows[index];
     let alpha = comparison.options.alpha;
-    let way = direction(row, alpha)?;
+    let direction_of_change = direction(row, alpha)?;
     // Only a regression explains a regression: ten small changes below a large one must not hide it.
     let explains = |other: &Hypothesis| {
-        direction(other, alpha) == Some(way)
+        direction(other, alpha) == Some(direction_of_change)
             && (other.verdict == row.verdict || row.verdict == Verdict::Small)
     };
     let origins: Vec<usize> = (0..rows.len()).filter(|&i| i != index && explains(&rows[i])).collect();
     let own = origins.iter().copied().find(|&i| is_own_code(&rows[i], row));
-    let everything = stacks.counts(row.function, row.measure, Cut::default());
+    let everything = stacks.counts(row.function, row.measure, ExcludedStacks::default());
     let is_below = |&i: &usize| {
         let through = [rows[i].function];
-        stacks.counts(row.function, row.measure, Cut { through: &through, ending: false }) != everything
+        stacks.counts(row.function, row.measure, ExcludedStacks { through: &through, ending: false })
+            != everything
     };
     let callees: Vec<usize> = origins
         .into_iter()
@@ -167,9 +168,10 @@ fn inherited_from(
         return None;
     }
     let through: Vec<usize> = callees.iter().map(|&i| rows[i].function).collect();
-    let rest = stacks.counts(row.function, row.measure, Cut { through: &through, ending: own.is_some() });
+    let rest =
+        stacks.counts(row.function, row.measure, ExcludedStacks { through: &through, ending: own.is_some() });
     let tested = model.test(&column(rest, row.unit), row.measure);
-    let p = if way == Direction::Up { tested.increase.0 } else { tested.decrease.0 };
+    let p = if direction_of_change == ChangeDirection::Up { tested.increase.0 } else { tested.decrease.0 };
     let largest = |a: &usize, b: &usize| rows[*a].points.abs().total_cmp(&rows[*b].points.abs());
     if p > CHANCE { own.into_iter().chain(callees).max_by(largest) } else { None }
 }
@@ -185,16 +187,16 @@ fn moved(index: usize, comparison: &Comparison, model: &Model, stacks: &impl Sta
     let row = &comparison.hypotheses[index];
     let enough = COVERS * row.new * row.unit;
     let caller = nearest_caller(row.function, row.measure, Side::New, enough, stacks);
-    let from = replaced(row, caller, &comparison.gone, model, stacks);
+    let from = replaced(row, caller, &comparison.removed, model, stacks);
     // With shares, callers prove nothing: the outermost caller always has 100 %.
     let by_caller =
         caller.filter(|_| comparison.options.normalize != Normalization::Total).is_some_and(|caller| {
-            let counts = stacks.counts(caller, CountKind::Total, Cut::default());
+            let counts = stacks.counts(caller, CountKind::Total, ExcludedStacks::default());
             let of_caller = |other: &&Hypothesis| {
                 other.measure == CountKind::Total && other.same_counts.contains(&caller)
             };
             let unit = comparison.hypotheses.iter().find(of_caller).map_or(row.unit, |other| other.unit);
-            most_growth(model, &column(counts, unit), CountKind::Total) < row.points / 2.0
+            max_growth(model, &column(counts, unit), CountKind::Total) < row.points / 2.0
         });
     (by_caller || from.is_some()).then_some(Cause::Moved { caller, from })
 }
@@ -216,7 +218,7 @@ fn nearest_caller(
 fn replaced(
     row: &Hypothesis,
     caller: Option<usize>,
-    gone: &[Gone],
+    removed: &[RemovedCount],
     model: &Model,
     stacks: &impl StackCounts,
 ) -> Option<usize> {
@@ -224,26 +226,26 @@ fn replaced(
         return None;
     }
     let size = row.points..=4.0 * row.points;
-    let mut alike: Vec<&Gone> = gone
+    let mut alike: Vec<&RemovedCount> = removed
         .iter()
-        .filter(|gone| gone.measure == row.measure && size.contains(&(2.0 * gone.share)))
+        .filter(|removed| removed.measure == row.measure && size.contains(&(2.0 * removed.share)))
         .collect();
-    let unlike = |gone: &Gone| (gone.share - row.points).abs();
+    let unlike = |removed: &RemovedCount| (removed.share - row.points).abs();
     alike.sort_by(|a, b| unlike(a).total_cmp(&unlike(b)));
     alike.truncate(CANDIDATES);
-    let appeared = stacks.counts(row.function, row.measure, Cut::default());
-    let takes_its_place = |gone: &&Gone| {
-        let vanished = stacks.counts(gone.function, gone.measure, Cut::default());
+    let appeared = stacks.counts(row.function, row.measure, ExcludedStacks::default());
+    let takes_its_place = |removed: &&RemovedCount| {
+        let vanished = stacks.counts(removed.function, removed.measure, ExcludedStacks::default());
         let enough = COVERS * vanished.iter().sum::<f64>();
         let both = appeared.iter().zip(vanished).map(|(new, old)| new + old).collect();
-        most_growth(model, &column(both, row.unit), row.measure) < row.points / 2.0
-            && nearest_caller(gone.function, gone.measure, Side::Old, enough, stacks) == caller
+        max_growth(model, &column(both, row.unit), row.measure) < row.points / 2.0
+            && nearest_caller(removed.function, removed.measure, Side::Old, enough, stacks) == caller
     };
-    alike.into_iter().find(takes_its_place).map(|gone| gone.function)
+    alike.into_iter().find(takes_its_place).map(|removed| removed.function)
 }
 
 /// The upper 95 % bound of a function's growth, as a fraction of the old total.
-fn most_growth(model: &Model, column: &RunCounts, measure: CountKind) -> f64 {
+fn max_growth(model: &Model, column: &RunCounts, measure: CountKind) -> f64 {
     let tested = model.test(column, measure);
     let upper = tested.log_ratio + t_upper_quantile(CHANCE, model.freedom) * tested.standard_error;
     model.old_share(column) * upper.exp_m1()

@@ -4,10 +4,10 @@
 use std::ops::RangeInclusive;
 
 use super::columns::profiles;
-use super::{Incomparable, Noise, Normalization, Options, SampleCounts, SampleUnit};
+use super::{Incomparable, Noise, Normalization, SampleCounts, SampleUnit, TestOptions};
 
 /// Checks that the counts have consistent lengths and that options are within their ranges.
-pub(super) fn check(counts: &SampleCounts, options: &Options) -> Result<(), Incomparable> {
+pub(super) fn check(counts: &SampleCounts, options: &TestOptions) -> Result<(), Incomparable> {
     let Some(first) = counts.old.first() else { return Err(Incomparable::NoProfile) };
     if counts.new.is_empty() {
         return Err(Incomparable::NoProfile);
@@ -44,7 +44,7 @@ pub(super) fn check(counts: &SampleCounts, options: &Options) -> Result<(), Inco
 /// overflows.
 const USABLE: RangeInclusive<f64> = 1e-60..=1e60;
 
-fn check_options(options: &Options) -> Result<(), Incomparable> {
+fn check_options(options: &TestOptions) -> Result<(), Incomparable> {
     let mut wrong = Vec::new();
     if !(options.alpha > 0.0 && options.alpha < 1.0) {
         wrong.push(("alpha", options.alpha));

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::dispersion::{Design, RunCounts, pearson_dispersion};
-use super::{SampleCounts, SampleUnit, Sampled};
+use super::{ProfileCounts, SampleCounts, SampleUnit};
 
 /// The column of every function, and which totals need a test of their own.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,7 +18,7 @@ pub(super) struct FunctionColumns {
 }
 
 /// The old profiles come first.
-pub(super) fn profiles(counts: &SampleCounts) -> impl Iterator<Item = &Sampled> {
+pub(super) fn profiles(counts: &SampleCounts) -> impl Iterator<Item = &ProfileCounts> {
     counts.old.iter().chain(&counts.new)
 }
 
@@ -26,7 +26,7 @@ pub(super) fn profiles(counts: &SampleCounts) -> impl Iterator<Item = &Sampled> 
 /// their own.
 pub(super) fn columns(counts: &SampleCounts) -> FunctionColumns {
     let functions = counts.old.first().map_or(0, |profile| profile.self_counts.len());
-    let column = |of: fn(&Sampled) -> &[f64], function: usize, unit: f64| RunCounts {
+    let column = |of: fn(&ProfileCounts) -> &[f64], function: usize, unit: f64| RunCounts {
         counts: profiles(counts).map(|profile| of(profile)[function] / unit).collect(),
         unit,
     };
@@ -47,7 +47,7 @@ fn distinct_totals(counts: &SampleCounts, functions: usize) -> Vec<(usize, Vec<u
     let mut seen: HashMap<Vec<u64>, usize> = HashMap::new();
     for function in 0..functions {
         // Adding zero makes -0 and 0 the same bits.
-        let bits = |of: fn(&Sampled) -> &[f64]| -> Vec<u64> {
+        let bits = |of: fn(&ProfileCounts) -> &[f64]| -> Vec<u64> {
             profiles(counts).map(|profile| (of(profile)[function] + 0.0).to_bits()).collect()
         };
         let total = bits(|profile| &profile.total_counts);

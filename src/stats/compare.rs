@@ -7,9 +7,9 @@ use super::check::check;
 use super::columns::{FunctionColumns, calibrate, columns, profiles};
 use super::dispersion::{Design, RunCounts};
 use super::distributions::t_upper_quantile;
-use super::model::{Model, Tested};
+use super::model::{Model, TestResult};
 use super::multiplicity::adjust;
-use super::{CountKind, Incomparable, Options, SampleCounts, SampleUnit, Verdict};
+use super::{CountKind, Incomparable, SampleCounts, SampleUnit, TestOptions, Verdict};
 
 /// A row: the test of one function's self or total count.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,7 +64,7 @@ impl Hypothesis {
 
 /// A count that has samples on the old side only.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Gone {
+pub struct RemovedCount {
     /// The function.
     pub function: usize,
     /// Which of its counts.
@@ -91,7 +91,7 @@ pub struct Comparison {
     /// The rows: self counts by function number, then totals by function number.
     pub hypotheses: Vec<Hypothesis>,
     /// The counts that have samples on the old side only, tested or not, by function number.
-    pub gone: Vec<Gone>,
+    pub removed: Vec<RemovedCount>,
     /// How many tests for an increase had enough samples; α is divided among them.
     pub tested: usize,
     /// The number of profiles on the old and on the new side.
@@ -101,7 +101,7 @@ pub struct Comparison {
     /// The fitted model; `None` if a side has no samples.
     pub model: Option<Model>,
     /// The options used.
-    pub options: Options,
+    pub options: TestOptions,
 }
 
 impl Comparison {
@@ -119,7 +119,7 @@ impl Comparison {
 
 /// Compares the new profiles with the old ones. Fails if the input cannot be compared, see
 /// [`Incomparable`].
-pub fn compare(counts: &SampleCounts, options: &Options) -> Result<Comparison, Incomparable> {
+pub fn compare(counts: &SampleCounts, options: &TestOptions) -> Result<Comparison, Incomparable> {
     check(counts, options)?;
     let design = Design {
         totals: profiles(counts).map(|profile| profile.self_counts.iter().sum()).collect(),
@@ -127,7 +127,7 @@ pub fn compare(counts: &SampleCounts, options: &Options) -> Result<Comparison, I
     };
     let mut comparison = Comparison {
         hypotheses: Vec::new(),
-        gone: Vec::new(),
+        removed: Vec::new(),
         tested: 0,
         profiles: (counts.old.len(), counts.new.len()),
         unit: 1.0,
@@ -144,14 +144,14 @@ pub fn compare(counts: &SampleCounts, options: &Options) -> Result<Comparison, I
     }
     let model = Model::fit(design, &columns, options, counts.sample_unit != SampleUnit::Unknown);
     let (hypotheses, tested) = test_all(&model, &columns, options);
-    comparison.gone = gone(&model, &columns);
+    comparison.removed = removed(&model, &columns);
     comparison.hypotheses = hypotheses;
     comparison.tested = tested;
     comparison.model = Some(model);
     Ok(comparison)
 }
 
-fn gone(model: &Model, columns: &FunctionColumns) -> Vec<Gone> {
+fn removed(model: &Model, columns: &FunctionColumns) -> Vec<RemovedCount> {
     let own =
         columns.own.iter().enumerate().map(|(function, column)| (function, CountKind::SelfCount, column));
     let total =
@@ -159,7 +159,7 @@ fn gone(model: &Model, columns: &FunctionColumns) -> Vec<Gone> {
     own.chain(total)
         .map(|(function, measure, column)| (function, measure, model.sums(column), column.unit))
         .filter(|(_, _, sums, _)| sums.new <= 0.0 && sums.old > 0.0)
-        .map(|(function, measure, sums, unit)| Gone {
+        .map(|(function, measure, sums, unit)| RemovedCount {
             function,
             measure,
             share: sums.old * unit / model.old_total,
@@ -168,7 +168,7 @@ fn gone(model: &Model, columns: &FunctionColumns) -> Vec<Gone> {
 }
 
 /// Tests every function with enough samples, adjusts for the number of tests and sets the verdicts.
-fn test_all(model: &Model, columns: &FunctionColumns, options: &Options) -> (Vec<Hypothesis>, usize) {
+fn test_all(model: &Model, columns: &FunctionColumns, options: &TestOptions) -> (Vec<Hypothesis>, usize) {
     let wanted: Option<HashSet<usize>> =
         options.functions.as_ref().map(|functions| functions.iter().copied().collect());
     let is_wanted = |functions: &[usize]| {
@@ -197,8 +197,8 @@ fn test_all(model: &Model, columns: &FunctionColumns, options: &Options) -> (Vec
 
 /// Adjusts the p-values of each direction separately and sets the verdicts; returns the number of tests
 /// for an increase that count.
-fn pass_verdicts(rows: &mut [Hypothesis], tests: &[Tested], options: &Options) -> usize {
-    let adjust = |side: fn(&Tested) -> (f64, f64)| {
+fn pass_verdicts(rows: &mut [Hypothesis], tests: &[TestResult], options: &TestOptions) -> usize {
+    let adjust = |side: fn(&TestResult) -> (f64, f64)| {
         let (p, smallest): (Vec<f64>, Vec<f64>) = tests.iter().map(side).unzip();
         adjust(&p, &smallest, options.alpha)
     };
@@ -212,7 +212,7 @@ fn pass_verdicts(rows: &mut [Hypothesis], tests: &[Tested], options: &Options) -
 }
 
 /// A change must be significant *and* large enough, both as a ratio and in points of the whole.
-fn verdict(row: &Hypothesis, options: &Options) -> Verdict {
+fn verdict(row: &Hypothesis, options: &TestOptions) -> Verdict {
     let effect = options.min_effect.ln_1p();
     if row.increase.q < options.alpha {
         let large = row.log_ratio > effect && row.points >= options.min_points;
@@ -242,7 +242,7 @@ fn row(
     column: &RunCounts,
     measure: CountKind,
     group: Vec<usize>,
-    tested: Tested,
+    tested: TestResult,
 ) -> Hypothesis {
     let sums = model.sums(column);
     let old_share = sums.old * column.unit / model.old_total;

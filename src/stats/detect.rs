@@ -6,7 +6,7 @@ use super::distributions::{normal_upper_quantile, t_upper_quantile};
 
 /// What determines how small a change a comparison can detect.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Sight {
+pub struct Sensitivity {
     /// Effective samples of all old profiles.
     pub old_samples: f64,
     /// Effective samples of all new profiles.
@@ -25,7 +25,7 @@ pub struct Sight {
     pub freedom: f64,
 }
 
-impl Sight {
+impl Sensitivity {
     /// One test with a 1 % probability of a false alarm and 80 % power, with sampling noise only.
     pub fn pure_sampling(old_samples: f64, new_samples: f64) -> Self {
         Self {
@@ -79,46 +79,52 @@ const LARGEST: f64 = 6.0;
 /// of the old samples; `None` if not even 400× is.
 ///
 /// ```
-/// # use prof::stats::detect::{Sight, detectable_ratio};
+/// # use prof::stats::detect::{Sensitivity, detectable_ratio};
 /// // 300 samples per side, 60 functions tested: 3 seconds of a Go profile.
-/// let sight = Sight { tests: 60, ..Sight::pure_sampling(300.0, 300.0) };
-/// assert_eq!((detectable_ratio(0.1, &sight).unwrap() * 10.0).round(), 28.0);
+/// let sensitivity = Sensitivity { tests: 60, ..Sensitivity::pure_sampling(300.0, 300.0) };
+/// assert_eq!((detectable_ratio(0.1, &sensitivity).unwrap() * 10.0).round(), 28.0);
 /// ```
-pub fn detectable_ratio(share: f64, sight: &Sight) -> Option<f64> {
-    if !sight.is_sound(share) || sight.old_samples <= 0.0 || sight.new_samples <= 0.0 {
+pub fn detectable_ratio(share: f64, sensitivity: &Sensitivity) -> Option<f64> {
+    if !sensitivity.is_sound(share) || sensitivity.old_samples <= 0.0 || sensitivity.new_samples <= 0.0 {
         return None;
     }
-    let distance = sight.distance();
+    let distance = sensitivity.distance();
     let (mut low, mut high) = (0.0, LARGEST);
     for _ in 0..60 {
         let middle = f64::midpoint(low, high);
         let (old, new) = sampling_variance(share, middle);
-        let variance = sight.overdispersion * (old / sight.old_samples + new / sight.new_samples)
-            + sight.run_to_run.powi(2);
+        let variance = sensitivity.overdispersion
+            * (old / sensitivity.old_samples + new / sensitivity.new_samples)
+            + sensitivity.run_to_run.powi(2);
         if middle < distance * variance.sqrt() { low = middle } else { high = middle }
     }
     Some(high).filter(|log| *log < LARGEST).map(f64::exp)
 }
 
 /// How many samples each side needs to detect a change by `ratio` of a function with `share`, if both
-/// sides are alike and have the noise of `sight`. `None` if no number suffices, because costs vary too
+/// sides are alike and have the noise of `sensitivity`. `None` if no number suffices, because costs vary too
 /// much from run to run: then more runs help, but not longer ones.
-pub fn samples_needed(share: f64, ratio: f64, sight: &Sight) -> Option<f64> {
+pub fn samples_needed(share: f64, ratio: f64, sensitivity: &Sensitivity) -> Option<f64> {
     let log = ratio.ln();
-    if !sight.is_sound(share) || log.is_nan() || log <= 0.0 {
+    if !sensitivity.is_sound(share) || log.is_nan() || log <= 0.0 {
         return None;
     }
     let (old, new) = sampling_variance(share, log);
-    let left_for_sampling = (log / sight.distance()).powi(2) - sight.run_to_run.powi(2);
-    let samples = sight.overdispersion * (old + new) / left_for_sampling;
+    let left_for_sampling = (log / sensitivity.distance()).powi(2) - sensitivity.run_to_run.powi(2);
+    let samples = sensitivity.overdispersion * (old + new) / left_for_sampling;
     Some(samples).filter(|samples| left_for_sampling > 0.0 && samples.is_finite())
 }
 
 /// How many samples each of `runs` profiles per side needs, with the noise of a typical steady program
 /// (φ 1.1, and a trend worth 20 degrees of freedom).
-pub fn samples_needed_per_run(share: f64, ratio: f64, runs: usize, sight: &Sight) -> Option<f64> {
+pub fn samples_needed_per_run(share: f64, ratio: f64, runs: usize, sensitivity: &Sensitivity) -> Option<f64> {
     let runs = runs.max(2) as f64;
-    let usual = Sight { overdispersion: 1.1, run_to_run: 0.0, freedom: 2.0 * (runs - 1.0) + 20.0, ..*sight };
+    let usual = Sensitivity {
+        overdispersion: 1.1,
+        run_to_run: 0.0,
+        freedom: 2.0 * (runs - 1.0) + 20.0,
+        ..*sensitivity
+    };
     samples_needed(share, ratio, &usual).map(|samples| samples / runs)
 }
 

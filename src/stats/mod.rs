@@ -17,7 +17,7 @@
 //! Everything is deterministic, takes milliseconds and never panics; all results are finite.
 //!
 //! ```
-//! use prof::stats::{SampleCounts, Options, Sampled, SampleUnit, Verdict, compare::compare};
+//! use prof::stats::{SampleCounts, TestOptions, ProfileCounts, SampleUnit, Verdict, compare::compare};
 //!
 //! let profile = |leaf: f64| {
 //!     let counts = vec![leaf, 4000.0, 3000.0, 2000.0, 1500.0, 1200.0, 900.0, 800.0];
@@ -25,7 +25,7 @@
 //! };
 //! let old = vec![profile(1000.0), profile(1030.0), profile(985.0)];
 //! let new = vec![profile(1510.0), profile(1490.0), profile(1530.0)];
-//! let result = compare(&SampleCounts { old, new, sample_unit: SampleUnit::Samples }, &Options::default()).unwrap();
+//! let result = compare(&SampleCounts { old, new, sample_unit: SampleUnit::Samples }, &TestOptions::default()).unwrap();
 //! assert_eq!(result.hypotheses[0].verdict, Verdict::Regressed);
 //! assert!((result.hypotheses[0].ratio.unwrap() - 1.5).abs() < 0.05);
 //! ```
@@ -48,7 +48,7 @@ use serde::Serialize;
 
 /// The counts of one profile; both lists are indexed by function number.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Sampled {
+pub struct ProfileCounts {
     /// The samples that ended in each function.
     pub self_counts: Vec<f64>,
     /// The samples on whose stack the function is, counted once however often it recurs.
@@ -59,9 +59,9 @@ pub struct Sampled {
 #[derive(Debug, Clone, PartialEq)]
 pub struct SampleCounts {
     /// The profiles taken before the change.
-    pub old: Vec<Sampled>,
+    pub old: Vec<ProfileCounts>,
     /// The profiles taken after it.
-    pub new: Vec<Sampled>,
+    pub new: Vec<ProfileCounts>,
     /// How much of a count makes one effective sample.
     pub sample_unit: SampleUnit,
 }
@@ -94,7 +94,7 @@ pub enum CountKind {
 
 /// How strict the comparison is, and what costs are relative to.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Options {
+pub struct TestOptions {
     /// The probability of any false alarm among all tests together.
     pub alpha: f64,
     /// The minimum cost increase of a regression: 0.05 means by 5 %.
@@ -113,7 +113,7 @@ pub struct Options {
     pub functions: Option<Vec<usize>>,
 }
 
-impl Default for Options {
+impl Default for TestOptions {
     fn default() -> Self {
         Self {
             alpha: 0.01,

@@ -5,7 +5,7 @@ use super::bulk::{Bulk, Prior, core_location, fit_bulk};
 use super::columns::FunctionColumns;
 use super::dispersion::{Design, RunCounts, Trend, dispersion_trend, pearson_dispersion};
 use super::distributions::{binomial_mid_p, normal_to_t};
-use super::{CountKind, Noise, Normalization, Options};
+use super::{CountKind, Noise, Normalization, TestOptions};
 
 /// With fewer residual degrees of freedom than this, replicates alone are too few to estimate the noise.
 const ENOUGH_REPLICATES: usize = 4;
@@ -27,7 +27,7 @@ pub struct Model {
     pub(super) old_total: f64,
     pub(super) new_total: f64,
     /// The effective samples of either side.
-    samples: SideSums,
+    samples: SampleSums,
     /// ln of the cost ratio of code that did not change.
     pub location: f64,
     /// The variance of `location`.
@@ -45,12 +45,12 @@ pub struct Model {
 
 /// The effective counts of one function, summed per side.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct SideSums {
+pub(super) struct SampleSums {
     pub(super) old: f64,
     pub(super) new: f64,
 }
 
-impl SideSums {
+impl SampleSums {
     pub(super) fn all(self) -> f64 {
         self.old + self.new
     }
@@ -58,7 +58,7 @@ impl SideSums {
 
 /// How surprising the counts of a function are, in both directions.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Tested {
+pub struct TestResult {
     /// How many times larger the variance is than that of independent samples.
     pub noise_factor: f64,
     /// ln of the cost ratio, relative to code that did not change.
@@ -76,7 +76,7 @@ impl Model {
     pub(super) fn fit(
         design: Design,
         columns: &FunctionColumns,
-        options: &Options,
+        options: &TestOptions,
         unit_known: bool,
     ) -> Self {
         let old_total: f64 = design.totals[..design.old].iter().sum();
@@ -85,7 +85,7 @@ impl Model {
             design,
             old_total,
             new_total,
-            samples: SideSums { old: 0.0, new: 0.0 },
+            samples: SampleSums { old: 0.0, new: 0.0 },
             location: 0.0,
             location_variance: 0.0,
             pair: None,
@@ -94,7 +94,8 @@ impl Model {
             least_factor: if unit_known { 1.0 } else { 0.0 },
         };
         for sums in columns.own.iter().map(|column| model.sums(column)).collect::<Vec<_>>() {
-            model.samples = SideSums { old: model.samples.old + sums.old, new: model.samples.new + sums.new };
+            model.samples =
+                SampleSums { old: model.samples.old + sums.old, new: model.samples.new + sums.new };
         }
         let core: Vec<&RunCounts> = columns.own.iter().filter(|column| model.is_sizeable(column)).collect();
         let (ratios, variances) = model.log_ratios(&core);
@@ -135,7 +136,7 @@ impl Model {
     }
 
     /// Tests one function, or any part of it.
-    pub fn test(&self, column: &RunCounts, measure: CountKind) -> Tested {
+    pub fn test(&self, column: &RunCounts, measure: CountKind) -> TestResult {
         let sums = self.sums(column);
         let share_new = self.expected_share();
         let information = sums.all() * share_new * (1.0 - share_new);
@@ -147,7 +148,7 @@ impl Model {
             let smallest = binomial_mid_p(old + new, 0.0, share);
             normal_to_t(if self.freedom.is_finite() { smallest.max(1e-300) } else { smallest }, self.freedom)
         };
-        Tested {
+        TestResult {
             noise_factor,
             log_ratio: self.raw_log_ratio(sums) - self.location,
             standard_error: (noise_factor / information.max(1e-12)).sqrt(),
@@ -191,9 +192,9 @@ impl Model {
         (self.samples.old, self.samples.new)
     }
 
-    pub(super) fn sums(&self, column: &RunCounts) -> SideSums {
+    pub(super) fn sums(&self, column: &RunCounts) -> SampleSums {
         let (old, new) = column.counts.split_at(self.design.old);
-        SideSums { old: old.iter().sum(), new: new.iter().sum() }
+        SampleSums { old: old.iter().sum(), new: new.iter().sum() }
     }
 
     /// The share of all samples of both sides together.
@@ -208,7 +209,7 @@ impl Model {
     }
 
     /// ln of the ratio of shares; the added halves keep a count of zero finite.
-    fn raw_log_ratio(&self, sums: SideSums) -> f64 {
+    fn raw_log_ratio(&self, sums: SampleSums) -> f64 {
         ((sums.new + 0.5) / self.new_total).ln() - ((sums.old + 0.5) / self.old_total).ln()
     }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::profile::{LoadOptions, Period, Profile, ProfileBuilder};
-use crate::transform::copier::{Copier, Taken};
+use crate::transform::copier::{Copier, SourceMetric};
 use crate::transform::merge::{MergeError, finest, reconcile, same_kind};
 use crate::unit::{Unit, human_short};
 
@@ -92,7 +92,7 @@ pub fn align(parts: &[ProfileMetric<'_>], keep: LoadOptions) -> Result<Profile, 
         let copier = Copier::new(&mut builder, part.profile, keep.labels);
         if let Some(calls) = &part.profile.calls {
             let mut taken = vec![None; parts.len()];
-            taken[number] = Some(Taken { column: part.metric, factor });
+            taken[number] = Some(SourceMetric { column: part.metric, factor });
             copier.copy_calls(calls, &taken);
             continue;
         }

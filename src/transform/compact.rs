@@ -14,7 +14,7 @@ pub fn compact(profile: &Profile) -> Result<Profile, TooLarge> {
     if profile.calls.is_some() {
         return Ok(profile.clone());
     }
-    let used = Used::of(profile);
+    let used = UsedRows::of(profile);
     let meta = &profile.meta;
     let options = LoadOptions { labels: true, times: profile.samples.time.is_some(), ..LoadOptions::LEAST };
     let mut builder = ProfileBuilder::new(meta.format, options);
@@ -40,7 +40,7 @@ pub fn compact(profile: &Profile) -> Result<Profile, TooLarge> {
 }
 
 /// Which rows of each table are used.
-struct Used {
+struct UsedRows {
     stacks: Column<StackId, bool>,
     label_sets: Column<LabelSetId, bool>,
     frames: Column<FrameId, bool>,
@@ -48,10 +48,10 @@ struct Used {
     mappings: Column<MappingId, bool>,
 }
 
-impl Used {
-    fn of(profile: &Profile) -> Used {
+impl UsedRows {
+    fn of(profile: &Profile) -> UsedRows {
         let symbols = &profile.symbols;
-        let mut used = Used {
+        let mut used = UsedRows {
             stacks: profile.used_stacks(),
             label_sets: Column::filled(false, profile.label_sets.len()),
             frames: Column::filled(false, symbols.frames.len()),

@@ -9,7 +9,7 @@ use crate::profile::{
 
 /// The column of a profile that holds a metric of the sum, and the factor for its values.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Taken {
+pub(super) struct SourceMetric {
     pub(super) column: usize,
     pub(super) factor: i64,
 }
@@ -73,7 +73,7 @@ impl<'b, 'p> Copier<'b, 'p> {
         self.builder.label_set(&mut labels)
     }
 
-    pub(super) fn copy_samples(self, columns: &[Option<Taken>]) {
+    pub(super) fn copy_samples(self, columns: &[Option<SourceMetric>]) {
         let samples = Arc::clone(&self.profile.samples);
         self.copy_rows(columns.len(), |builder, row, values| {
             for (number, taken) in columns.iter().enumerate() {
@@ -91,15 +91,16 @@ impl<'b, 'p> Copier<'b, 'p> {
     }
 
     /// Copies functions and calls. `taken` says, for each metric of the builder, which it is here.
-    pub(super) fn copy_calls(self, calls: &CallTable, taken: &[Option<Taken>]) {
+    pub(super) fn copy_calls(self, calls: &CallTable, taken: &[Option<SourceMetric>]) {
         let Copier { builder, functions, frames, .. } = self;
-        let counts =
-            |taken: &Option<Taken>| taken.is_some_and(|taken| Some(taken.column) == calls.calls_metric);
+        let counts = |taken: &Option<SourceMetric>| {
+            taken.is_some_and(|taken| Some(taken.column) == calls.calls_metric)
+        };
         if let Some(metric) = taken.iter().position(counts) {
             builder.calls_metric(metric);
         }
         let values = |builder: &mut ProfileBuilder, value: &dyn Fn(usize) -> i64| -> Vec<i64> {
-            let of_metric = |(number, taken): (usize, &Option<Taken>)| {
+            let of_metric = |(number, taken): (usize, &Option<SourceMetric>)| {
                 let Some(taken) = taken else { return 0 };
                 value(taken.column).checked_mul(taken.factor).unwrap_or_else(|| {
                     builder.overflow(number);

@@ -50,7 +50,7 @@ fn kept(frames: &[FrameId], marks: &Marks) -> usize {
 
 /// The functions whose self [`fold_leaves`] would move, heaviest first, with that self in each of `metrics`.
 pub fn foldable(profile: &Profile, marks: &Marks, metrics: &[usize]) -> Vec<(String, Vec<i64>)> {
-    if !marks.are_any() {
+    if !marks.any() {
         return Vec::new();
     }
     let mut sums: BTreeMap<FunctionId, Vec<i64>> = BTreeMap::new();

@@ -14,7 +14,7 @@ use crate::transform::engine::{Change, map_stacks};
 pub fn hide_frames(profile: &Profile, marks: &Marks) -> (Profile, usize) {
     let mut matched = 0;
     let shown = keep_frames(profile, |frames, kept| {
-        matched += usize::from(marks.touch(frames));
+        matched += usize::from(marks.match_any(frames));
         kept.extend(frames.iter().copied().filter(|&frame| !marks.contain(frame)));
     });
     (shown, matched)

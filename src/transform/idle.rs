@@ -34,8 +34,8 @@ pub fn note_idle(profile: &mut Profile, metrics: &[usize]) {
 pub fn idle_stacks(profile: &Profile, metric: usize) -> Option<Column<StackId, bool>> {
     let metrics = &profile.meta.metrics;
     let is_cpu_time = |name: &str| kind::of_metric(name).is_some_and(|kind| kind.name == "cpu");
-    let beside_cpu_time = metrics.iter().any(|metric| is_cpu_time(&metric.name));
-    match kind::idleness(&metrics[metric].name, beside_cpu_time) {
+    let with_cpu_time = metrics.iter().any(|metric| is_cpu_time(&metric.name));
+    match kind::idleness(&metrics[metric].name, with_cpu_time) {
         Idleness::None => None,
         Idleness::Processor => Some(stacks_through(profile, |name, _| is_idle_processor(name))),
         Idleness::Threads => Some(stacks_through(profile, waits)),

@@ -16,7 +16,7 @@ enum FramePosition {
     Root,
     Leaf,
     /// Instead of the whole stack.
-    Instead,
+    ReplaceStack,
 }
 
 /// Adds the values of labels as root frames, the value of the first key outermost. A sample without
@@ -41,7 +41,7 @@ pub fn label_leaf<S: AsRef<str>>(profile: &Profile, keys: &[S]) -> Result<(Profi
 /// Replaces every stack by the value of a label; samples without it are `(no KEY)`. Also
 /// says how many samples carry it. Fails if a table outgrows its ids.
 pub fn by_label(profile: &Profile, key: &str) -> Result<(Profile, usize), TooLarge> {
-    let (labels, matched) = frames_of_labels(profile, &[key], FramePosition::Instead)?;
+    let (labels, matched) = frames_of_labels(profile, &[key], FramePosition::ReplaceStack)?;
     Ok((labels, matched[0]))
 }
 
@@ -59,13 +59,13 @@ fn frames_of_labels<S: AsRef<str>>(
             keys.iter().map(|key| value_text(profile, set, key.as_ref())).collect();
         carried.push(texts.iter().map(Option::is_some).collect::<Vec<bool>>());
         let mut list: Vec<FrameId> = texts.iter().flatten().map(|text| frames.frame(text)).collect();
-        if list.is_empty() && place == FramePosition::Instead {
+        if list.is_empty() && place == FramePosition::ReplaceStack {
             list.extend(keys.iter().map(|key| frames.frame(&format!("(no {})", key.as_ref()))));
         }
         lists.add(list);
     }
     let samples = &profile.samples;
-    let mut restacked = Restacked { profile, place, table: StackTable::default(), made: HashMap::new() };
+    let mut restacked = StackBuilder { profile, place, table: StackTable::default(), made: HashMap::new() };
     let mut stacks = Vec::with_capacity(samples.len());
     for (&stack, &set) in samples.stack.iter().zip(&samples.labels) {
         stacks.push(restacked.stack(stack, lists.of_set[set], &lists).ok_or(TooLarge::Ids)?);
@@ -133,14 +133,14 @@ impl FrameLists {
 }
 
 /// Makes the new stacks: every stack with every list that it comes up with once.
-struct Restacked<'p> {
+struct StackBuilder<'p> {
     profile: &'p Profile,
     place: FramePosition,
     table: StackTable,
     made: HashMap<(StackId, usize), StackId>,
 }
 
-impl Restacked<'_> {
+impl StackBuilder<'_> {
     fn stack(&mut self, stack: StackId, number: usize, lists: &FrameLists) -> Option<StackId> {
         if let Some(&made) = self.made.get(&(stack, number)) {
             return Some(made);
@@ -149,7 +149,7 @@ impl Restacked<'_> {
         let made = match self.place {
             FramePosition::Root => self.table.intern(&[list, frames].concat())?,
             FramePosition::Leaf => self.table.intern(&[frames, list].concat())?,
-            FramePosition::Instead => self.table.intern(list)?,
+            FramePosition::ReplaceStack => self.table.intern(list)?,
         };
         self.made.insert((stack, number), made);
         Some(made)

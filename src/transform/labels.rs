@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::pattern::{Names, Pattern, PatternError, Patterns};
+use crate::pattern::{FrameNames, Pattern, PatternError, Patterns};
 use crate::profile::{Column, Label, LabelSetId, LabelValue, Profile, Strings};
 use crate::transform::engine::keep_rows;
 use crate::unit::{Quantity, Unit};
@@ -121,7 +121,7 @@ fn range(value: &str) -> Option<(Option<Quantity>, Option<Quantity>)> {
 }
 
 fn matches_text(pattern: &Pattern, text: &str) -> bool {
-    pattern.matches(Names { function: text, ..Names::default() })
+    pattern.matches(FrameNames { function: text, ..FrameNames::default() })
 }
 
 /// A numeric label as it is shown where it stands for a frame: exact, with its own unit.

@@ -1,7 +1,7 @@
 //! The frames that match patterns.
 
 use crate::name::{package, screen_forms, short_name};
-use crate::pattern::{Aspect, Names, Patterns};
+use crate::pattern::{Aspect, FrameNames, Patterns};
 use crate::profile::{Column, Frame, FrameId, FunctionId, MappingId, Profile, Symbols};
 
 /// The frames that match patterns. Every pattern is tried once per function and mapping, never per sample.
@@ -43,7 +43,7 @@ impl Marks {
                 mappings[frame.mapping] || {
                     let owner = symbols.owner(frame);
                     !by_package.is_empty()
-                        && by_package.matches(Names { package: &owner, ..Names::default() })
+                        && by_package.matches(FrameNames { package: &owner, ..FrameNames::default() })
                 }
             }
         };
@@ -75,7 +75,7 @@ impl Marks {
     }
 
     /// Whether any frame matches.
-    pub(super) fn are_any(&self) -> bool {
+    pub(super) fn any(&self) -> bool {
         self.0.enumerate().any(|(_, is_meant)| *is_meant)
     }
 
@@ -86,18 +86,18 @@ impl Marks {
     }
 
     /// Whether a stack has a frame that matches.
-    pub fn touch(&self, frames: &[FrameId]) -> bool {
+    pub fn match_any(&self, frames: &[FrameId]) -> bool {
         frames.iter().any(|&frame| self.contain(frame))
     }
 
     /// Whether a stack that has samples holds a frame that is meant; or a function does, where the
     /// profile holds calls.
-    pub fn are_used(&self, profile: &Profile) -> bool {
+    pub fn match_profile(&self, profile: &Profile) -> bool {
         if let Some(calls) = &profile.calls {
             return calls.functions().any(|(_, frame)| self.contain(frame));
         }
         let used = profile.used_stacks();
-        profile.stacks.ids().any(|stack| used[stack] && self.touch(profile.stacks.frames(stack)))
+        profile.stacks.ids().any(|stack| used[stack] && self.match_any(profile.stacks.frames(stack)))
     }
 
     /// The frames in either set.
@@ -124,7 +124,7 @@ impl FunctionMark {
         let (name, file) = (symbols.function_name(function), symbols.function_file(function));
         let package = package(name, file);
         let short = short_name(name);
-        let names = Names {
+        let names = FrameNames {
             function: name,
             short: &short,
             file,

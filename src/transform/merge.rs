@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::profile::{LoadOptions, Meta, Metric, Profile, ProfileBuilder, TooLarge};
-use crate::transform::copier::{Copier, Taken};
+use crate::transform::copier::{Copier, SourceMetric};
 use crate::transform::engine::keep_rows;
 use crate::transform::metrics::pick_metrics;
 use crate::unit::Unit;
@@ -98,13 +98,13 @@ pub(super) fn same_kind(profiles: &[&Profile]) -> Result<(), MergeError> {
 /// ```
 pub struct Sum {
     builder: ProfileBuilder,
-    metrics: Vec<Summed>,
+    metrics: Vec<SumMetric>,
     /// The metadata of the profiles so far, except for their metrics.
     meta: Option<Meta>,
 }
 
 /// A metric of the sum.
-struct Summed {
+struct SumMetric {
     /// Its number in the profile that the sum is like.
     place: usize,
     /// Samples of it, as read.
@@ -123,7 +123,7 @@ impl Sum {
         let declare = |(place, metric): (usize, &Metric)| {
             let made = builder.metric(&metric.name, &metric.unit);
             builder.meta.metrics[made].divisor = metric.divisor;
-            Summed { place, rows: 0, left_out: false, error: None }
+            SumMetric { place, rows: 0, left_out: false, error: None }
         };
         let metrics = first.metrics.iter().enumerate().map(declare).collect();
         builder.meta.default_metric = first.default_metric;
@@ -132,7 +132,7 @@ impl Sum {
 
     /// Adds a profile: of stacks, or of calls where all are.
     pub fn add(&mut self, profile: &Profile) {
-        let taken: Vec<Option<Taken>> =
+        let taken: Vec<Option<SourceMetric>> =
             (0..self.metrics.len()).map(|metric| self.take(metric, &profile.meta)).collect();
         let copier = Copier::new(&mut self.builder, profile, true);
         match &profile.calls {
@@ -164,7 +164,7 @@ impl Sum {
     }
 
     /// Finds a metric of the sum in a profile that is added.
-    fn take(&mut self, metric: usize, other: &Meta) -> Option<Taken> {
+    fn take(&mut self, metric: usize, other: &Meta) -> Option<SourceMetric> {
         let Some(column) = self.find(metric, other) else {
             self.metrics[metric].left_out = true;
             return None;
@@ -175,7 +175,7 @@ impl Sum {
             self.builder.overflow(metric);
         }
         match self.finer(metric, taken) {
-            Ok(factor) => Some(Taken { column, factor }),
+            Ok(factor) => Some(SourceMetric { column, factor }),
             Err(error) => {
                 self.metrics[metric].error.get_or_insert(error);
                 None
@@ -248,7 +248,7 @@ fn factors(a: &str, b: &str) -> Option<(i64, i64)> {
 }
 
 /// The sum without the metrics that a profile lacks.
-fn leave_out(mut sum: Profile, metrics: &[Summed]) -> Profile {
+fn leave_out(mut sum: Profile, metrics: &[SumMetric]) -> Profile {
     let kept: Vec<usize> = (0..metrics.len()).filter(|&metric| !metrics[metric].left_out).collect();
     if kept.len() == metrics.len() {
         return sum;

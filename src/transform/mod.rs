@@ -44,7 +44,7 @@ pub use inlines::without_inlines;
 pub use label_frames::{by_label, label_leaf, label_root};
 pub use labels::{LabelFilter, THREAD_KEYS, hide_labels, show_labels, show_threads};
 pub use marks::Marks;
-pub use matching::{GivenError, How, Match, MatchOptions, Matching, SideProfile};
+pub use matching::{FunctionMatch, GivenError, MatchMethod, MatchOptions, Matching, SideProfile};
 pub use merge::{MergeError, Sum, merge};
 pub use metrics::pick_metrics;
 pub use rename::{Rename, rename};
@@ -52,6 +52,6 @@ pub use stacks::{hide_stacks, show_stacks};
 #[cfg(test)]
 pub(crate) use symbolize::FRAMES_REBUILT;
 pub use symbolize::{CodePlaces, address_in_file, symbolize, unnamed_addresses};
-pub use times::{Moment, TimeError, show_times};
+pub use times::{TimeError, TimePoint, show_times};
 pub use trim::{end_before, prune_from, show_from};
 pub use unresolved::{Unresolved, UnresolvedBinary, unresolved};

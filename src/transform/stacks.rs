@@ -13,7 +13,7 @@ use crate::transform::engine::{Change, map_stacks};
 pub fn show_stacks(profile: &Profile, marks: &Marks) -> (Profile, usize) {
     let mut matched = 0;
     let shown = map_stacks(profile, |frames, _| {
-        let touched = marks.touch(frames);
+        let touched = marks.match_any(frames);
         matched += usize::from(touched);
         if touched { Change::Keep } else { Change::Drop }
     });
@@ -29,7 +29,7 @@ pub fn show_stacks(profile: &Profile, marks: &Marks) -> (Profile, usize) {
 pub fn hide_stacks(profile: &Profile, marks: &Marks) -> (Profile, usize) {
     let mut matched = 0;
     let shown = map_stacks(profile, |frames, _| {
-        let touched = marks.touch(frames);
+        let touched = marks.match_any(frames);
         matched += usize::from(touched);
         if touched { Change::Drop } else { Change::Keep }
     });

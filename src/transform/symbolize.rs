@@ -57,7 +57,7 @@ pub fn symbolize(profile: &Profile, places: &CodePlaces) -> Result<Profile, TooL
     if places.is_empty() || profile.calls.is_some() {
         return Ok(profile.clone());
     }
-    let (symbols, becomes) = named(profile, places);
+    let (symbols, replacements) = named(profile, places);
     let used = profile.used_stacks();
     let mut table = StackTable::default();
     let mut new_stack = Column::<StackId, StackId>::filled(StackId::default(), profile.stacks.len());
@@ -65,8 +65,8 @@ pub fn symbolize(profile: &Profile, places: &CodePlaces) -> Result<Profile, TooL
     for stack in profile.stacks.ids().filter(|&stack| used[stack]) {
         frames.clear();
         for &frame in profile.stacks.frames(stack) {
-            let (start, end) = becomes.range[frame];
-            frames.extend_from_slice(&becomes.frames[start..end]);
+            let (start, end) = replacements.range[frame];
+            frames.extend_from_slice(&replacements.frames[start..end]);
         }
         new_stack[stack] = table.intern(&frames).ok_or(TooLarge::Ids)?;
     }
@@ -76,14 +76,14 @@ pub fn symbolize(profile: &Profile, places: &CodePlaces) -> Result<Profile, TooL
 }
 
 /// The replacement of each frame, outermost first.
-struct Becomes {
+struct Replacements {
     range: Column<FrameId, (usize, usize)>,
     frames: Vec<FrameId>,
 }
 
 /// The tables of a profile with names in them. Functions that stood for code without a name are gone
 /// where all of it has got names.
-fn named(profile: &Profile, places: &CodePlaces) -> (crate::profile::Symbols, Becomes) {
+fn named(profile: &Profile, places: &CodePlaces) -> (crate::profile::Symbols, Replacements) {
     #[cfg(test)]
     FRAMES_REBUILT.with(|frames| frames.set(frames.get() + profile.symbols.frames.len()));
     let old = &profile.symbols;
@@ -92,9 +92,9 @@ fn named(profile: &Profile, places: &CodePlaces) -> (crate::profile::Symbols, Be
     table.symbols.strings = old.strings.clone();
     let mappings: Column<MappingId, MappingId> = old.mappings.map(|&mapping| table.mapping(mapping));
     let mut functions: Column<FunctionId, Option<FunctionId>> = Column::filled(None, old.functions.len());
-    let mut becomes = Becomes { range: Column::new(), frames: Vec::new() };
+    let mut replacements = Replacements { range: Column::new(), frames: Vec::new() };
     for (id, &frame) in old.frames.enumerate() {
-        let start = becomes.frames.len();
+        let start = replacements.frames.len();
         let mapping = mappings[frame.mapping];
         match places.get(&(frame.mapping, frame.address)).filter(|_| unnamed[id] && !frame.inlined) {
             Some(places) if !places.is_empty() => {
@@ -102,18 +102,18 @@ fn named(profile: &Profile, places: &CodePlaces) -> (crate::profile::Symbols, Be
                     let function = function_at(place, &mut table);
                     let inlined = depth > 0;
                     let made = Frame { function, line: place.line, address: frame.address, mapping, inlined };
-                    becomes.frames.push(table.frame(made));
+                    replacements.frames.push(table.frame(made));
                 }
             }
             _ => {
                 let function = *functions[frame.function]
                     .get_or_insert_with(|| table.function(old.functions[frame.function]));
-                becomes.frames.push(table.frame(Frame { function, mapping, ..frame }));
+                replacements.frames.push(table.frame(Frame { function, mapping, ..frame }));
             }
         }
-        becomes.range.push((start, becomes.frames.len()));
+        replacements.range.push((start, replacements.frames.len()));
     }
-    (table.symbols, becomes)
+    (table.symbols, replacements)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::unit::{Quantity, QuantityError, parse_rfc3339};
 
 /// A point in time, as the user types it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Moment {
+pub enum TimePoint {
     /// Nanoseconds after the start of the recording: `1.5s`.
     AfterStart(i64),
     /// Nanoseconds before its end: `-1.5s`.
@@ -21,7 +21,7 @@ pub enum Moment {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TimeError {
     /// The text is not a point in time.
-    Moment(String),
+    TimePoint(String),
     /// The profile does not say when its samples were taken.
     NoTimes,
     /// Times are relative to the start of the recording only, and a date was requested.
@@ -31,7 +31,7 @@ pub enum TimeError {
 impl fmt::Display for TimeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            TimeError::Moment(text) => write!(f, "`{}` is no point in time", text.escape_debug()),
+            TimeError::TimePoint(text) => write!(f, "`{}` is no point in time", text.escape_debug()),
             TimeError::NoTimes => f.write_str("the profile does not say when its samples were taken"),
             TimeError::NoDate => f.write_str("the profile does not say on which day it was recorded"),
         }
@@ -40,22 +40,22 @@ impl fmt::Display for TimeError {
 
 impl std::error::Error for TimeError {}
 
-impl Moment {
+impl TimePoint {
     /// Reads `1.5s` from the start, `-1.5s` from the end, or `2024-02-26T18:40:37Z`. Fails for any other
     /// text.
-    pub fn parse(text: &str) -> Result<Moment, TimeError> {
+    pub fn parse(text: &str) -> Result<TimePoint, TimeError> {
         if let Ok(time) = parse_rfc3339(text) {
-            return Ok(Moment::At(time));
+            return Ok(TimePoint::At(time));
         }
         let span =
             |quantity: Result<Quantity, QuantityError>| quantity.ok().and_then(|span| span.nanoseconds());
-        let error = || TimeError::Moment(text.to_string());
+        let error = || TimeError::TimePoint(text.to_string());
         match text.trim().strip_prefix('-') {
             // `-0s` is the end, so the sign is taken off first.
             Some(rest) if !rest.starts_with(['-', '+']) => {
-                span(Quantity::parse(rest)).map(Moment::BeforeEnd).ok_or_else(error)
+                span(Quantity::parse(rest)).map(TimePoint::BeforeEnd).ok_or_else(error)
             }
-            _ => span(Quantity::parse(text)).map(Moment::AfterStart).ok_or_else(error),
+            _ => span(Quantity::parse(text)).map(TimePoint::AfterStart).ok_or_else(error),
         }
     }
 }
@@ -87,12 +87,12 @@ impl Span {
         Span { start, end: start.saturating_add(duration).max(last), is_dated: noted.is_some() }
     }
 
-    fn resolve(&self, moment: Moment) -> Result<i64, TimeError> {
-        match moment {
-            Moment::AfterStart(span) => Ok(self.start.saturating_add(span)),
-            Moment::BeforeEnd(span) => Ok(self.end.saturating_sub(span)),
-            Moment::At(time) if self.is_dated => Ok(time),
-            Moment::At(_) => Err(TimeError::NoDate),
+    fn resolve(&self, point: TimePoint) -> Result<i64, TimeError> {
+        match point {
+            TimePoint::AfterStart(span) => Ok(self.start.saturating_add(span)),
+            TimePoint::BeforeEnd(span) => Ok(self.end.saturating_sub(span)),
+            TimePoint::At(time) if self.is_dated => Ok(time),
+            TimePoint::At(_) => Err(TimeError::NoDate),
         }
     }
 }
@@ -101,8 +101,8 @@ impl Span {
 /// samples have no times, or a date is asked for and the recording has none.
 pub fn show_times(
     profile: &Profile,
-    from: Option<Moment>,
-    to: Option<Moment>,
+    from: Option<TimePoint>,
+    to: Option<TimePoint>,
 ) -> Result<(Profile, usize), TimeError> {
     let times = profile.samples.time.as_ref().ok_or(TimeError::NoTimes)?;
     let span = Span::of(profile, times);
@@ -135,8 +135,8 @@ mod tests {
     }
 
     fn shown(profile: &Profile, from: &str, to: &str) -> Result<String, TimeError> {
-        let moment = |text: &str| (!text.is_empty()).then(|| Moment::parse(text)).transpose();
-        let (shown, matched) = show_times(profile, moment(from)?, moment(to)?)?;
+        let point = |text: &str| (!text.is_empty()).then(|| TimePoint::parse(text)).transpose();
+        let (shown, matched) = show_times(profile, point(from)?, point(to)?)?;
         assert_eq!(matched, shown.samples.len());
         Ok(to_notation(&shown).replace(" 1", "").replace('\n', " "))
     }
@@ -162,8 +162,8 @@ mod tests {
             assert_eq!(shown(profile, from, to).unwrap(), want, "{from} {to}");
         }
         assert_eq!(shown(&of_a_clock, "2024-02-26T18:40:37Z", ""), Err(TimeError::NoDate));
-        assert_eq!(shown(&dated, "soon", ""), Err(TimeError::Moment("soon".into())));
-        assert_eq!(shown(&dated, "5", ""), Err(TimeError::Moment("5".into())));
+        assert_eq!(shown(&dated, "soon", ""), Err(TimeError::TimePoint("soon".into())));
+        assert_eq!(shown(&dated, "5", ""), Err(TimeError::TimePoint("5".into())));
         assert_eq!(shown(&profile(&[], None, None), "1s", ""), Err(TimeError::NoTimes));
     }
 }

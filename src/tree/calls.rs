@@ -12,7 +12,7 @@ use hashbrown::HashMap;
 
 use crate::profile::{CallTable, Column, Cycles, FrameId, FunctionId, Id, Profile};
 use crate::tree::neighbours::excess;
-use crate::tree::shares::Shares;
+use crate::tree::shares::CostShares;
 use crate::tree::{By, CallEdge, Flat, KeyId, Keys, Neighbours};
 
 /// Self and total of every key, and the edges between them, one column per series.
@@ -26,7 +26,7 @@ pub struct KeyCalls {
     /// For each series, whether it counts calls rather than costs.
     pub(super) counts_calls: Vec<bool>,
     upper_bounds: usize,
-    shares: OnceLock<Shares>,
+    shares: OnceLock<CostShares>,
 }
 
 /// The number of functions of a key, and their totals.
@@ -107,8 +107,8 @@ impl KeyCalls {
     }
 
     /// How trees divide the costs among callers, computed on first use.
-    pub(super) fn shares(&self) -> &Shares {
-        self.shares.get_or_init(|| Shares::new(self))
+    pub(super) fn shares(&self) -> &CostShares {
+        self.shares.get_or_init(|| CostShares::new(self))
     }
 
     /// Sums edges, first by pair of functions (whatever the line of the call), then by pair of keys.

@@ -16,7 +16,7 @@ mod calls;
 mod chains;
 mod flat;
 mod granularity;
-mod ladder;
+mod key_runs;
 mod neighbours;
 mod partition;
 mod path;

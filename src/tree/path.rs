@@ -28,7 +28,7 @@ pub struct HeaviestPath {
 pub fn heaviest_path(subject: &Subject<'_>) -> HeaviestPath {
     let mut stacks: Vec<StackId> = subject.stacks().collect();
     let mut path = HeaviestPath::default();
-    let mut counted = Level::new(subject.keys.len());
+    let mut counted = DepthCounts::new(subject.keys.len());
     loop {
         let depth = path.rows.len();
         let Some(best) = counted.heaviest(subject, &stacks, depth) else { return path };
@@ -67,17 +67,22 @@ fn key_at(subject: &Subject<'_>, stack: StackId, depth: usize) -> Option<KeyId> 
 }
 
 /// The values by key at one depth.
-struct Level {
+struct DepthCounts {
     total: Column<KeyId, i64>,
     self_value: Column<KeyId, i64>,
     seen: Column<KeyId, bool>,
     keys: Vec<KeyId>,
 }
 
-impl Level {
+impl DepthCounts {
     fn new(keys: usize) -> Self {
         let zeros = Column::filled(0, keys);
-        Level { total: zeros.clone(), self_value: zeros, seen: Column::filled(false, keys), keys: Vec::new() }
+        DepthCounts {
+            total: zeros.clone(),
+            self_value: zeros,
+            seen: Column::filled(false, keys),
+            keys: Vec::new(),
+        }
     }
 
     /// The heaviest key at `depth` of the given stacks.

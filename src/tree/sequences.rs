@@ -12,7 +12,7 @@
 //! Whether a longer chain has nearly the same total is known for the front from the same step. For the
 //! back it takes a look at the callees, but only for chains that pass all other tests.
 
-mod longer;
+mod extensions;
 mod miner;
 
 use std::cmp::Reverse;
@@ -113,29 +113,29 @@ impl Sequences {
 
 /// Finds the sequences of the first series.
 pub fn sequences(subject: &Subject<'_>, search: SequenceSearch) -> Sequences {
-    sequences_with(subject, search, Leaps::USUAL)
+    sequences_with(subject, search, Strides::USUAL)
 }
 
 /// When chains are extended by many keys at once.
 #[derive(Clone, Copy, Debug)]
-struct Leaps {
+struct Strides {
     /// The shortest step is 2^`least` keys; it is tried at lengths that are a multiple of that.
     least: u32,
     /// Stacks with fewer keys than this are searched key by key.
     depth: u32,
 }
 
-impl Leaps {
-    const USUAL: Leaps = Leaps { least: 5, depth: 512 };
+impl Strides {
+    const USUAL: Strides = Strides { least: 5, depth: 512 };
 }
 
-fn sequences_with(subject: &Subject<'_>, search: SequenceSearch, leaps: Leaps) -> Sequences {
-    let weight = mass_of_keys(subject);
+fn sequences_with(subject: &Subject<'_>, search: SequenceSearch, strides: Strides) -> Sequences {
+    let weight = weight_of_keys(subject);
     // A chain with less can neither be shown nor cause a shorter one to be omitted.
     let least = search.tolerance.rest().least_part(search.min_total).max(1);
     let wanted = weight.map(|&weight| weight.unsigned_abs() >= least);
     let prefixes = Prefixes::new(subject, &wanted);
-    let mut found = Miner::new(subject, &prefixes, search, leaps).run(&weight);
+    let mut found = Miner::new(subject, &prefixes, search, strides).run(&weight);
     let sequences = Sequences { prefixes, found: Vec::new() };
     let names = |sequence: &Sequence| sequences.keys(sequence).into_iter().map(|key| subject.keys.name(key));
     found.sort_by(|a, b| {
@@ -146,7 +146,7 @@ fn sequences_with(subject: &Subject<'_>, search: SequenceSearch, leaps: Leaps) -
 }
 
 /// Σ |value| of the stacks that contain each key.
-fn mass_of_keys(subject: &Subject<'_>) -> Column<KeyId, i64> {
+fn weight_of_keys(subject: &Subject<'_>) -> Column<KeyId, i64> {
     let mut weight = Column::filled(0, subject.keys.len());
     let mut seen = SeenKeys::new(subject.keys.len());
     for (stack, &value) in subject.series[0].enumerate() {

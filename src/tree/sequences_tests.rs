@@ -184,7 +184,7 @@ proptest! {
         contexts in 1..5_usize,
         context_share in prop_oneof![Just(0.0), Just(5.0), Just(50.0)],
         tolerance in prop_oneof![Just(0.0), Just(10.0), Just(40.0), Just(70.0)],
-        leap: bool,
+        stride: bool,
     ) {
         let [context_share, tolerance] = [context_share, tolerance].map(Fraction::percent);
         let search = SequenceSearch { min_total, min_length, max_length, contexts, context_share, tolerance };
@@ -193,8 +193,8 @@ proptest! {
         let profile = from_notation(&picture.join("\n"));
         let subject = Subject::new(&profile, &By::Function, &[0]);
         // With steps of several keys from the second key on, and without.
-        let leaps = if leap { Leaps { least: 1, depth: 0 } } else { Leaps::USUAL };
-        let sequences = sequences_with(&subject, search, leaps);
+        let strides = if stride { Strides { least: 1, depth: 0 } } else { Strides::USUAL };
+        let sequences = sequences_with(&subject, search, strides);
         let found: BTreeMap<String, (i64, i64, usize)> = sequences
             .found
             .iter()

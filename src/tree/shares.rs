@@ -12,10 +12,10 @@ use crate::tree::{CallTree, CallerTree, KeyId, Node, NodeId, Shape, whole};
 
 /// How the cost of every key is divided among its callers.
 #[derive(Clone, Debug)]
-pub(super) struct Shares {
+pub(super) struct CostShares {
     /// The callers and the callees of every key, without cycles and calls to itself.
-    callers: Column<KeyId, Vec<Link>>,
-    callees: Column<KeyId, Vec<Link>>,
+    callers: Column<KeyId, Vec<NeighbourEdge>>,
+    callees: Column<KeyId, Vec<NeighbourEdge>>,
     /// For each series: the cost charged to each edge, the cost without a caller, and the sum of both.
     charged: Vec<Vec<f64>>,
     uncalled: Vec<Column<KeyId, f64>>,
@@ -26,29 +26,29 @@ pub(super) struct Shares {
 
 /// An edge as seen from one of its ends.
 #[derive(Clone, Copy, Debug)]
-struct Link {
+struct NeighbourEdge {
     key: KeyId,
     edge: usize,
 }
 
-impl Shares {
-    pub(super) fn new(calls: &KeyCalls) -> Shares {
+impl CostShares {
+    pub(super) fn new(calls: &KeyCalls) -> CostShares {
         let keys = calls.flat.total.first().map_or(0, Column::len);
-        let mut callees: Column<KeyId, Vec<Link>> = Column::filled(Vec::new(), keys);
+        let mut callees: Column<KeyId, Vec<NeighbourEdge>> = Column::filled(Vec::new(), keys);
         for (edge, &(caller, callee)) in calls.edges.iter().enumerate() {
             let is_charged = calls.edge_values.iter().any(|values| values[edge] > 0);
             if caller != callee && is_charged {
-                callees[caller].push(Link { key: callee, edge });
+                callees[caller].push(NeighbourEdge { key: callee, edge });
             }
         }
         let order = break_cycles(calls, &mut callees);
-        let mut callers: Column<KeyId, Vec<Link>> = Column::filled(Vec::new(), keys);
+        let mut callers: Column<KeyId, Vec<NeighbourEdge>> = Column::filled(Vec::new(), keys);
         for &key in &order {
             for link in &callees[key] {
-                callers[link.key].push(Link { key, edge: link.edge });
+                callers[link.key].push(NeighbourEdge { key, edge: link.edge });
             }
         }
-        let mut shares = Shares {
+        let mut shares = CostShares {
             callers,
             callees,
             charged: Vec::new(),
@@ -108,7 +108,7 @@ impl Shares {
 /// Leaves out the calls that close a cycle: those that lead back in a depth-first search that starts at
 /// keys without callers, then at the heaviest, and follows the heaviest calls first. Returns the keys
 /// with callers before their callees.
-fn break_cycles(calls: &KeyCalls, callees: &mut Column<KeyId, Vec<Link>>) -> Vec<KeyId> {
+fn break_cycles(calls: &KeyCalls, callees: &mut Column<KeyId, Vec<NeighbourEdge>>) -> Vec<KeyId> {
     let (total, charged) = (&calls.flat.total[0], &calls.edge_values[0]);
     let mut uncalled = total.clone();
     for key in callees.ids() {
@@ -170,8 +170,8 @@ pub(super) fn call_tree(calls: &KeyCalls, shape: &Shape<'_>) -> CallTree {
         };
         total.iter().enumerate().map(share).collect()
     };
-    let root = Grown { key: whole(), total: wholes.clone(), ended: vec![0; wholes.len()] };
-    let grow = |node: &Grown| -> Vec<Grown> {
+    let root = NodeDraft { key: whole(), total: wholes.clone(), ended: vec![0; wholes.len()] };
+    let grow = |node: &NodeDraft| -> Vec<NodeDraft> {
         let is_root = node.key == whole();
         let links: Vec<(KeyId, Option<usize>)> = if is_root {
             shares.callers.ids().skip(1).map(|key| (key, None)).collect()
@@ -191,29 +191,31 @@ pub(super) fn call_tree(calls: &KeyCalls, shape: &Shape<'_>) -> CallTree {
         let columns: Vec<Vec<i64>> = node.total.iter().enumerate().map(split).collect();
         let child = |(row, &(key, _)): (usize, &(KeyId, Option<usize>))| {
             let total: Vec<i64> = columns.iter().map(|column| column[row]).collect();
-            Grown { key, ended: own(key, &total), total }
+            NodeDraft { key, ended: own(key, &total), total }
         };
         links.iter().enumerate().map(child).collect()
     };
-    grown(&root, &grow, shape, NODES, PATH).into()
+    build(&root, &grow, shape, NODES, PATH).into()
 }
 
 /// Builds the inverted tree: leaf functions at the top, their callers below them.
 pub(super) fn inverted_tree(calls: &KeyCalls, shape: &Shape<'_>) -> CallTree {
     let shares = calls.shares();
     let wholes = wholes(calls);
-    let root = Grown { key: whole(), total: wholes.clone(), ended: vec![0; wholes.len()] };
+    let root = NodeDraft { key: whole(), total: wholes.clone(), ended: vec![0; wholes.len()] };
     let ended = |key: KeyId, total: &[i64]| shares.split_callers(key, total).1;
-    let grow = |node: &Grown| -> Vec<Grown> {
+    let grow = |node: &NodeDraft| -> Vec<NodeDraft> {
         if node.key == whole() {
             let own = |key: KeyId| calls.flat.self_value.iter().map(|own| own[key]).collect::<Vec<i64>>();
             let keys = shares.callers.ids().skip(1);
-            return keys.map(|key| Grown { key, ended: ended(key, &own(key)), total: own(key) }).collect();
+            return keys
+                .map(|key| NodeDraft { key, ended: ended(key, &own(key)), total: own(key) })
+                .collect();
         }
         let (rows, _) = shares.split_callers(node.key, &node.total);
-        rows.into_iter().map(|(key, total)| Grown { key, ended: ended(key, &total), total }).collect()
+        rows.into_iter().map(|(key, total)| NodeDraft { key, ended: ended(key, &total), total }).collect()
     };
-    grown(&root, &grow, shape, NODES, PATH).into()
+    build(&root, &grow, shape, NODES, PATH).into()
 }
 
 /// Builds the caller tree of one key. The values of a node are all totals, then all selfs.
@@ -222,8 +224,8 @@ pub(super) fn caller_tree(calls: &KeyCalls, key: KeyId, shape: &Shape<'_>) -> Ca
     let series = calls.flat.total.len();
     let columns = calls.flat.total.iter().chain(&calls.flat.self_value);
     let total: Vec<i64> = columns.map(|column| column[key]).collect();
-    let root = Grown { key, ended: vec![0; total.len()], total };
-    let grow = |node: &Grown| -> Vec<Grown> {
+    let root = NodeDraft { key, ended: vec![0; total.len()], total };
+    let grow = |node: &NodeDraft| -> Vec<NodeDraft> {
         if node.key == whole() {
             return Vec::new();
         }
@@ -233,11 +235,11 @@ pub(super) fn caller_tree(calls: &KeyCalls, key: KeyId, shape: &Shape<'_>) -> Ca
         let rows = rows.into_iter().chain([(whole(), uncalled)]);
         let row = |(key, parts): (KeyId, Vec<i64>)| {
             let total = add_self(&parts, series, 1);
-            Grown { key, ended: vec![0; total.len()], total }
+            NodeDraft { key, ended: vec![0; total.len()], total }
         };
         rows.map(row).collect()
     };
-    CallerTree::of(grown(&root, &grow, shape, CALLERS, PATH), series)
+    CallerTree::of(build(&root, &grow, shape, CALLERS, PATH), series)
 }
 
 /// Adds the selfs to the totals that come before them, or subtracts them. `values` are a total for each series, then a
@@ -250,7 +252,7 @@ fn add_self(values: &[i64], series: usize, sign: i64) -> Vec<i64> {
     values
 }
 
-impl Shares {
+impl CostShares {
     /// Divides the values of a key among its callers, and returns what remains without a caller. The
     /// values are one per series, or all totals and then all selfs.
     fn split_callers(&self, key: KeyId, total: &[i64]) -> (Vec<(KeyId, Vec<i64>)>, Vec<i64>) {
@@ -298,7 +300,7 @@ fn split(total: i64, weights: &[f64], all: f64) -> Vec<i64> {
 }
 
 /// A node of a tree under construction.
-struct Grown {
+struct NodeDraft {
     key: KeyId,
     total: Vec<i64>,
     ended: Vec<i64>,
@@ -312,9 +314,9 @@ const CALLERS: usize = 100;
 const PATH: u64 = 100_000;
 
 /// Builds a tree limited by `shape` and to `most` nodes; if that is too few, lighter paths are left out.
-fn grown(
-    root: &Grown,
-    grow: &dyn Fn(&Grown) -> Vec<Grown>,
+fn build(
+    root: &NodeDraft,
+    grow: &dyn Fn(&NodeDraft) -> Vec<NodeDraft>,
     shape: &Shape<'_>,
     most: usize,
     mut parts: u64,
@@ -322,7 +324,7 @@ fn grown(
     let whole: u64 = root.total.iter().map(|total| total.unsigned_abs()).max().unwrap_or(0);
     loop {
         // At one part, only a path with the whole weight is followed, which has no forks.
-        let (tree, is_full) = grown_to(root, grow, shape, most, (whole / parts).max(1));
+        let (tree, is_full) = build_down_to(root, grow, shape, most, (whole / parts).max(1));
         if !is_full || parts <= 1 {
             return tree;
         }
@@ -332,9 +334,9 @@ fn grown(
 
 /// Builds a tree of the nodes that weigh at least `smallest`, and reports whether it stopped at `most`
 /// nodes.
-fn grown_to(
-    root: &Grown,
-    grow: &dyn Fn(&Grown) -> Vec<Grown>,
+fn build_down_to(
+    root: &NodeDraft,
+    grow: &dyn Fn(&NodeDraft) -> Vec<NodeDraft>,
     shape: &Shape<'_>,
     most: usize,
     smallest: u64,
@@ -344,7 +346,7 @@ fn grown_to(
         ended: vec![Column::new(); root.total.len()],
         ..Partition::default()
     };
-    let copy = Grown { key: root.key, total: root.total.clone(), ended: root.ended.clone() };
+    let copy = NodeDraft { key: root.key, total: root.total.clone(), ended: root.ended.clone() };
     let mut work = vec![(NodeId::default(), 0, copy)];
     while let Some((parent, depth, node)) = work.pop() {
         let is_full = tree.parent.len() >= most;
@@ -355,7 +357,7 @@ fn grown_to(
         if depth >= shape.max_depth || is_full {
             children.clear();
         }
-        let weighs = |child: &Grown| child.total.iter().any(|total| total.unsigned_abs() >= smallest);
+        let weighs = |child: &NodeDraft| child.total.iter().any(|total| total.unsigned_abs() >= smallest);
         children.retain(|child| weighs(child) && (shape.keep)(child.node()));
         tree.cut.push((all - children.len()) as u32);
         if is_full {
@@ -372,7 +374,7 @@ fn grown_to(
     (tree, false)
 }
 
-impl Grown {
+impl NodeDraft {
     fn node(&self) -> Node<'_> {
         Node { key: self.key, total: &self.total, ended: &self.ended }
     }

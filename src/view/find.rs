@@ -1,7 +1,7 @@
 //! Finding the functions that the user asked for: `prof focus FUNC`, `prof source FUNC`.
 
 use crate::name::{is_screen_form, nearest, screen_forms, short_name};
-use crate::pattern::{Aspect, Names, Pattern, PatternError, without_file_count};
+use crate::pattern::{Aspect, FrameNames, Pattern, PatternError, without_file_count};
 use crate::profile::{Column, FrameId};
 use crate::tree::{By, KeyId, Subject, marks};
 
@@ -128,7 +128,7 @@ impl<'s> Candidates<'s> {
             let key = self.subject.keys.get(key);
             let file = key.file.as_deref().unwrap_or_default();
             let short = short_name(&key.name);
-            pattern.matches(Names { function: &key.name, short: &short, file, ..Names::default() })
+            pattern.matches(FrameNames { function: &key.name, short: &short, file, ..FrameNames::default() })
                 || pattern.matches_displayed(&key.name, screen_forms)
         })
     }

@@ -16,7 +16,7 @@ pub struct FlameOptions {
     /// Title of the picture.
     pub title: String,
     /// The order of siblings.
-    pub order: Order,
+    pub order: SiblingOrder,
     /// Whether the graph is top-down or bottom-up.
     pub direction: Direction,
     /// The width of the picture in pixels. Nodes narrower than a third of a pixel are omitted.
@@ -25,7 +25,7 @@ pub struct FlameOptions {
 
 /// The order of siblings in a flame graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Order {
+pub enum SiblingOrder {
     /// By name, so that a function has the same position in every picture.
     #[default]
     Alphabetical,
@@ -40,7 +40,7 @@ impl FlameOptions {
     /// A top-down graph in alphabetical order.
     pub fn new(scope: Scope, title: String) -> Self {
         let direction = Direction::TopDown;
-        FlameOptions { scope, title, order: Order::default(), direction, pixels: 1180 }
+        FlameOptions { scope, title, order: SiblingOrder::default(), direction, pixels: 1180 }
     }
 }
 
@@ -50,15 +50,15 @@ pub fn flame(profile: &Profile, options: &FlameOptions) -> Flame {
     let scope = &options.scope;
     let mut header = scope.header(profile, "prof.flame.v1");
     approximate(&mut header, profile);
-    let mut grower = Grower {
+    let mut grower = FlameBuilder {
         options,
-        measure: RowValues::new(&header),
+        row_values: RowValues::new(&header),
         smallest: header.shown.unsigned_abs().div_ceil(u64::from(options.pixels.max(1)) * 3).max(1),
         dropped: 0,
         deepest: None,
     };
-    let below = Widths::of(profile, scope);
-    let above = scope.callers.as_ref().map(|callers| Widths::of(callers, scope));
+    let below = FlameSubject::of(profile, scope);
+    let above = scope.callers.as_ref().map(|callers| FlameSubject::of(callers, scope));
     let nodes = grower.grow(&below, options.direction);
     let mut callers = above.as_ref().map(|above| grower.grow(above, Direction::BottomUp)).unwrap_or_default();
     for node in &mut callers {
@@ -93,7 +93,7 @@ pub fn flame(profile: &Profile, options: &FlameOptions) -> Flame {
 }
 
 /// The counted values, with a series for the widths of blocks.
-struct Widths<'p> {
+struct FlameSubject<'p> {
     /// The series: the values shown, those of the old side if there is one, and the absolute values if
     /// some are negative.
     subject: Subject<'p>,
@@ -101,7 +101,7 @@ struct Widths<'p> {
     width: usize,
 }
 
-impl<'p> Widths<'p> {
+impl<'p> FlameSubject<'p> {
     fn of(profile: &'p Profile, scope: &Scope) -> Self {
         // The old side is second, and widths are last.
         let scope = Scope { metrics: vec![scope.metrics[0]], ..scope.clone() };
@@ -112,23 +112,23 @@ impl<'p> Widths<'p> {
             subject.series.push(widths);
         }
         let width = if signed { subject.series.len() - 1 } else { 0 };
-        Widths { subject, width }
+        FlameSubject { subject, width }
     }
 }
 
 /// Builds the trees of a picture, and counts the nodes that are omitted.
-struct Grower<'o> {
+struct FlameBuilder<'o> {
     options: &'o FlameOptions,
-    measure: RowValues,
+    row_values: RowValues,
     /// The smallest value of a node that is drawn.
     smallest: u64,
     dropped: u64,
     deepest: Option<u32>,
 }
 
-impl Grower<'_> {
-    fn grow(&mut self, widths: &Widths<'_>, direction: Direction) -> Vec<FlameNode> {
-        let Widths { subject, width } = widths;
+impl FlameBuilder<'_> {
+    fn grow(&mut self, widths: &FlameSubject<'_>, direction: Direction) -> Vec<FlameNode> {
+        let FlameSubject { subject, width } = widths;
         // A node that only the old side has is removed, not too narrow.
         let gone = Cell::new(0);
         let keep = |node: Node<'_>| {
@@ -141,8 +141,8 @@ impl Grower<'_> {
                 let by_name = subject.keys.name(a.key).cmp(subject.keys.name(b.key));
                 let weight = |node: Node<'_>| std::cmp::Reverse(node.total[*width]);
                 match self.options.order {
-                    Order::Alphabetical => by_name,
-                    Order::Weight => weight(a).cmp(&weight(b)).then(by_name),
+                    SiblingOrder::Alphabetical => by_name,
+                    SiblingOrder::Weight => weight(a).cmp(&weight(b)).then(by_name),
                 }
             },
             max_depth: MAX_DEPTH,
@@ -155,7 +155,7 @@ impl Grower<'_> {
         let node = |node: NodeId| {
             let key = tree.key[node];
             let this = subject.keys.get(key);
-            let old = || self.measure.old(Some(tree.self_value[1][node]), Some(tree.total[1][node]));
+            let old = || self.row_values.old(Some(tree.self_value[1][node]), Some(tree.total[1][node]));
             FlameNode {
                 parent: tree.parent[node].index() as u32,
                 name: this.name.clone(),
@@ -167,7 +167,7 @@ impl Grower<'_> {
                 width: tree.total[*width][node],
                 total: tree.total[0][node],
                 self_value: tree.self_value[0][node],
-                old: self.measure.compares().then(old),
+                old: self.row_values.compares().then(old),
             }
         };
         let nodes = tree.parent.ids().map(node).collect();
@@ -251,7 +251,7 @@ mod tests {
     fn orders_and_directions() {
         let picture = "main;a 1\nmain;b 3";
         assert_eq!(drawn(picture, |_| ()), ["(all)<0 4", "main<0 4", "a<1 1", "b<1 3"]);
-        let by_weight = drawn(picture, |options| options.order = Order::Weight);
+        let by_weight = drawn(picture, |options| options.order = SiblingOrder::Weight);
         assert_eq!(by_weight[2..], ["b<1 3", "a<1 1"]);
         let inverted = drawn(picture, |options| options.direction = Direction::BottomUp);
         assert_eq!(inverted, ["(all)<0 4", "a<0 1", "main<1 1", "b<0 3", "main<3 3"]);

@@ -1,11 +1,11 @@
 //! `focus`: one function, who calls it and what it calls.
 
 use crate::profile::{Column, Id, Profile};
-use crate::report::{Focus, Match, More, Name, Neighbour, NeighbourKind, Overlap, Pair, StackInfo};
+use crate::report::{CutRows, Focus, FocusMatch, Name, Neighbour, NeighbourKind, Overlap, Pair, StackInfo};
 use crate::tree::{KeyId, Neighbours, Subject, flat, neighbours};
 use crate::view::find::find;
 use crate::view::values::RowValues;
-use crate::view::{NotFound, Row, Scope, Sort, SortKey, threshold};
+use crate::view::{NotFound, Scope, Sort, SortKey, SortRow, threshold};
 
 /// Options for `focus`.
 #[derive(Clone, Debug)]
@@ -57,13 +57,13 @@ pub fn focus(profile: &Profile, options: &FocusOptions) -> Result<Focus, NotFoun
             "{name}: the total is an upper bound, because these functions are called back by functions that they call"
         ));
     }
-    let measure = RowValues::new(&header);
+    let row_values = RowValues::new(&header);
     let last = subject.series.len() - 1;
-    let old = measure.compares().then(|| neighbours(&subject, &found.wanted, last));
-    let old_pair = old.as_ref().map(|old| measure.old(Some(old.self_value), Some(old.total)));
+    let old = row_values.compares().then(|| neighbours(&subject, &found.wanted, last));
+    let old_pair = old.as_ref().map(|old| row_values.old(Some(old.self_value), Some(old.total)));
     let heavier = counted.total.saturating_abs().max(old_pair.map_or(0, |old| old.total.saturating_abs()));
     let smallest = threshold(heavier, options.min_share);
-    let sides = NeighbourLists { subject: &subject, measure: &measure, options, smallest };
+    let sides = NeighbourLists { subject: &subject, row_values: &row_values, options, smallest };
     let (mut callers, more_callers) = sides.list(&counted, old.as_ref(), |side| &side.callers);
     let (mut callees, more_callees) = sides.list(&counted, old.as_ref(), |side| &side.callees);
     let itself = sides.special(NeighbourKind::Itself, &counted, old.as_ref(), |side| side.itself);
@@ -103,7 +103,7 @@ pub fn focus(profile: &Profile, options: &FocusOptions) -> Result<Focus, NotFoun
 /// What the lists of callers and callees have in common.
 struct NeighbourLists<'s, 'p> {
     subject: &'s Subject<'p>,
-    measure: &'s RowValues,
+    row_values: &'s RowValues,
     options: &'s FocusOptions,
     smallest: u64,
 }
@@ -115,7 +115,7 @@ impl NeighbourLists<'_, '_> {
         counted: &Neighbours,
         old: Option<&Neighbours>,
         side: impl Fn(&Neighbours) -> &Column<KeyId, i64>,
-    ) -> (Vec<Neighbour>, More) {
+    ) -> (Vec<Neighbour>, CutRows) {
         let (values, old) = (side(counted), old.map(side));
         let valued = |key: &KeyId| values[*key] != 0 || old.is_some_and(|old| old[*key] != 0);
         let keys = (0..values.len()).map(KeyId::new);
@@ -127,11 +127,11 @@ impl NeighbourLists<'_, '_> {
         let row = |row: &Neighbour| (both(row.value), both(row.old.unwrap_or(0)));
         all.sort_by(|a, b| {
             let ((new, old), (other, other_old)) = (row(a), row(b));
-            let a = Row { new, old, name: &a.name };
-            self.options.sort.compare(a, Row { new: other, old: other_old, name: &b.name })
+            let a = SortRow { new, old, name: &a.name };
+            self.options.sort.compare(a, SortRow { new: other, old: other_old, name: &b.name })
         });
         let limit = self.options.limit.unwrap_or(usize::MAX);
-        let mut more = More { old: old.map(|_| 0), ..More::default() };
+        let mut more = CutRows { old: old.map(|_| 0), ..CutRows::default() };
         let mut shown = Vec::new();
         for neighbour in all {
             let heavier = neighbour.value.unsigned_abs().max(neighbour.old.unwrap_or(0).unsigned_abs());
@@ -170,7 +170,7 @@ impl NeighbourLists<'_, '_> {
 
     /// A value of the old side, rescaled for the comparison.
     fn scaled_value(&self, old: i64) -> i64 {
-        self.measure.old(Some(old), Some(old)).total
+        self.row_values.old(Some(old), Some(old)).total
     }
 
     fn scaled(&self, old: Overlap) -> Overlap {
@@ -191,11 +191,11 @@ fn overlap(counted: &Neighbours) -> Overlap {
 }
 
 /// The matching functions, one by one.
-fn matches(subject: &Subject<'_>, keys: &[KeyId]) -> Vec<Match> {
+fn matches(subject: &Subject<'_>, keys: &[KeyId]) -> Vec<FocusMatch> {
     let counted = flat(subject);
-    let mut matches: Vec<Match> = keys
+    let mut matches: Vec<FocusMatch> = keys
         .iter()
-        .map(|&key| Match {
+        .map(|&key| FocusMatch {
             name: subject.keys.name(key).clone(),
             self_value: counted.self_value[0][key],
             total: counted.total[0][key],
@@ -301,8 +301,8 @@ mod tests {
         let options = FocusOptions { limit: Some(2), ..FocusOptions::new(Scope::metric(0), "f") };
         let focus = focus(&from_notation(picture), &options).unwrap();
         assert_eq!(focus.callers.len(), 2);
-        assert_eq!(focus.more_callers, More { rows: 2, value: 5, old: None });
-        assert_eq!(focus.more_callees, More::default());
+        assert_eq!(focus.more_callers, CutRows { rows: 2, value: 5, old: None });
+        assert_eq!(focus.more_callees, CutRows::default());
         assert_eq!((focus.header.elided, focus.header.elided_rows), (5, 2));
     }
 
@@ -314,9 +314,9 @@ mod tests {
         let focus = focus(&from_notation(picture), &options).unwrap();
         let names = |rows: &[Neighbour]| rows.iter().map(|row| row.name.to_string()).collect::<Vec<_>>();
         assert_eq!(names(&focus.callers), ["a", "(itself)", "(root)"]);
-        assert_eq!(focus.more_callers, More { rows: 2, value: 7, old: None });
+        assert_eq!(focus.more_callers, CutRows { rows: 2, value: 7, old: None });
         assert_eq!(names(&focus.callees), ["x", "(itself)"]);
-        assert_eq!(focus.more_callees, More { rows: 2, value: 5, old: None });
+        assert_eq!(focus.more_callees, CutRows { rows: 2, value: 5, old: None });
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::report::{Graph, GraphEdge, GraphNode, Pair};
 use crate::tree::{CallEdge, KeyId, Subject, call_edges, flat};
 use crate::view::flame::packages;
 use crate::view::values::RowValues;
-use crate::view::{Row, Scope, Sort, SortKey, threshold};
+use crate::view::{Scope, Sort, SortKey, SortRow, threshold};
 
 /// Options for `graph`.
 #[derive(Clone, Debug)]
@@ -39,10 +39,10 @@ pub fn graph(profile: &Profile, options: &GraphOptions) -> Graph {
     header.warnings.extend(options.scope.note_of_bounds(&subject));
     let counted = flat(&subject);
     let pair = |key: KeyId| Pair { self_value: counted.self_value[0][key], total: counted.total[0][key] };
-    let measure = RowValues::new(&header);
+    let row_values = RowValues::new(&header);
     let last = |columns: &[Column<KeyId, i64>], key| columns.last().map(|column| column[key]);
-    let old = |key: KeyId| measure.old(last(&counted.self_value, key), last(&counted.total, key));
-    let row = |key| Row { new: pair(key), old: old(key), name: subject.keys.name(key) };
+    let old = |key: KeyId| row_values.old(last(&counted.self_value, key), last(&counted.total, key));
+    let row = |key| SortRow { new: pair(key), old: old(key), name: subject.keys.name(key) };
     let has_value = |&key: &KeyId| pair(key) != Pair::default() || old(key) != Pair::default();
     let mut keys: Vec<KeyId> = subject.keys.ids().filter(has_value).collect();
     keys.sort_by(|&a, &b| options.sort.compare(row(a), row(b)));
@@ -69,14 +69,14 @@ pub fn graph(profile: &Profile, options: &GraphOptions) -> Graph {
         name: subject.keys.name(key).clone(),
         self_value: pair(key).self_value,
         total: pair(key).total,
-        old: measure.compares().then(|| old(key)),
-        delta: measure.compares().then(|| Pair {
+        old: row_values.compares().then(|| old(key)),
+        delta: row_values.compares().then(|| Pair {
             self_value: pair(key).self_value - old(key).self_value,
             total: pair(key).total - old(key).total,
         }),
     };
     let edge = |edge: &CallEdge| {
-        let old = measure.compares().then(|| measure.old(Some(0), Some(edge.old)).total);
+        let old = row_values.compares().then(|| row_values.old(Some(0), Some(edge.old)).total);
         GraphEdge {
             caller: subject.keys.name(edge.caller).clone(),
             callee: subject.keys.name(edge.callee).clone(),

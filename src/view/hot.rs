@@ -124,14 +124,14 @@ fn compared(subject: &Subject<'_>, header: &Header, new: Vec<HotChain>, old: Vec
     let gone = old.into_iter().filter(|chain| !known.contains(&chain.keys));
     let mut chains: Vec<HotChain> = new.into_iter().chain(gone).collect();
     let keys: Vec<Vec<KeyId>> = chains.iter().map(|chain| chain.keys.clone()).collect();
-    let measure = RowValues::new(header);
+    let row_values = RowValues::new(header);
     for (chain, count) in chains.iter_mut().zip(count_chains(subject, &keys)) {
-        let values = measure.values(count.self_value.into_iter(), count.total.into_iter());
+        let values = row_values.values(count.self_value.into_iter(), count.total.into_iter());
         let row = &mut chain.row;
         (row.self_value, row.total) = (values.self_value, values.total);
         (row.old, row.delta) = (values.old, values.delta);
         let caller = |(&key, values): (&KeyId, &Vec<i64>)| {
-            let old = measure.old(Some(0), values.get(1).copied()).total;
+            let old = row_values.old(Some(0), values.get(1).copied()).total;
             caller(subject, key, values[0], Some(old))
         };
         row.callers = count.callers.iter().map(caller).collect();
@@ -147,12 +147,12 @@ fn compared(subject: &Subject<'_>, header: &Header, new: Vec<HotChain>, old: Vec
 }
 
 fn steps_of(subject: &Subject<'_>, header: &Header, rows: &[PathRow]) -> Vec<PathStep> {
-    let measure = RowValues::new(header);
+    let row_values = RowValues::new(header);
     // Callees that are not on the path are left out like any other.
     let keys: Vec<KeyId> = rows.iter().map(|row| row.key).collect();
-    let olds = if measure.compares() { along_path(subject, &keys, 1) } else { Vec::new() };
+    let olds = if row_values.compares() { along_path(subject, &keys, 1) } else { Vec::new() };
     let step = |(index, row): (usize, &PathRow)| {
-        let old = olds.get(index).map(|old| measure.old(Some(old.self_value), Some(old.total)));
+        let old = olds.get(index).map(|old| row_values.old(Some(old.self_value), Some(old.total)));
         PathStep {
             name: name(subject, row.key),
             self_value: row.self_value,

@@ -3,7 +3,7 @@
 use hashbrown::{HashMap, HashSet};
 
 use crate::profile::{Label, LabelSetId, LabelValue, Profile, StringId};
-use crate::report::{LabelKey, LabelShare, LabelText, Labels, More};
+use crate::report::{CutRows, LabelKey, LabelShare, LabelText, Labels};
 use crate::view::Scope;
 use crate::view::values::RowValues;
 
@@ -23,7 +23,7 @@ pub fn labels(profile: &Profile, options: &LabelsOptions) -> Labels {
     let scope = &options.scope;
     let mut header = scope.header(profile, "prof.labels.v1");
     header.highlight = scope.highlight(&scope.subject(profile));
-    let measure = RowValues::new(&header);
+    let row_values = RowValues::new(&header);
     let sums = sum_by_set(profile, scope.metrics[0], scope.base.as_ref().map(|base| base.metric));
     let mut values: HashMap<Label, ValueBySide> = HashMap::new();
     let mut keys: HashMap<StringId, ValueBySide> = HashMap::new();
@@ -44,7 +44,7 @@ pub fn labels(profile: &Profile, options: &LabelsOptions) -> Labels {
         .map(|(key, [total, old])| {
             let of_key = values.iter().filter(|(label, _)| label.key == key);
             let mut shares: Vec<LabelShare> =
-                of_key.map(|(label, &sides)| share(profile, &measure, label, sides)).collect();
+                of_key.map(|(label, &sides)| share(profile, &row_values, label, sides)).collect();
             shares.sort_by(by_weight);
             let is_heavy = |share: &&LabelShare| {
                 share.total.unsigned_abs().max(share.old.unwrap_or(0).unsigned_abs()) >= smallest
@@ -52,8 +52,8 @@ pub fn labels(profile: &Profile, options: &LabelsOptions) -> Labels {
             let (mut heavy, mut rest): (Vec<_>, Vec<_>) =
                 shares.into_iter().partition(|share| is_heavy(&share));
             rest.extend(heavy.split_off(heavy.len().min(limit)));
-            let old = measure.old_value(old);
-            let cut = More {
+            let old = row_values.old_value(old);
+            let cut = CutRows {
                 rows: rest.len() as u64,
                 value: rest.iter().map(|share| share.total).sum(),
                 old: old.map(|_| rest.iter().filter_map(|share| share.old).sum()),
@@ -93,7 +93,7 @@ fn by_weight(a: &LabelShare, b: &LabelShare) -> std::cmp::Ordering {
     heaviest.then_with(|| b.total.unsigned_abs().cmp(&a.total.unsigned_abs())).then_with(|| by_text(a, b))
 }
 
-fn share(profile: &Profile, measure: &RowValues, label: &Label, [total, old]: ValueBySide) -> LabelShare {
+fn share(profile: &Profile, row_values: &RowValues, label: &Label, [total, old]: ValueBySide) -> LabelShare {
     let strings = &profile.symbols.strings;
     let (value, unit) = match label.value {
         LabelValue::Text(text) => (LabelText::Text(strings.get(text).to_string()), None),
@@ -102,7 +102,7 @@ fn share(profile: &Profile, measure: &RowValues, label: &Label, [total, old]: Va
             (LabelText::Number(number), unit)
         }
     };
-    let old = measure.old_value(old);
+    let old = row_values.old_value(old);
     LabelShare { value, unit, total, old, delta: old.map(|old| total - old) }
 }
 
@@ -153,6 +153,6 @@ mod tests {
         let drawn: Vec<_> = key.values.iter().map(|v| (v.total, v.old, v.delta)).collect();
         assert_eq!(drawn, [(3, Some(9), Some(-6)), (5, Some(1), Some(4))]);
         assert_eq!((key.total, key.old), (9, Some(13)));
-        assert_eq!(key.cut, More { rows: 2, value: 1, old: Some(3) });
+        assert_eq!(key.cut, CutRows { rows: 2, value: 1, old: Some(3) });
     }
 }

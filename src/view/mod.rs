@@ -19,9 +19,11 @@ mod tree;
 mod types;
 mod values;
 
-pub use diff::{BudgetRule, DiffOptions, DiffSides, Limit, SampleSize, align_sides, diff, is_sampled_heap};
+pub use diff::{
+    BudgetLimit, BudgetRule, DiffOptions, DiffSides, SampleSize, align_sides, diff, is_sampled_heap,
+};
 pub use find::NotFound;
-pub use flame::{FlameOptions, Order, flame};
+pub use flame::{FlameOptions, SiblingOrder, flame};
 pub use focus::{FocusOptions, focus};
 pub use graph::{GraphOptions, graph};
 pub use hot::{HotOptions, hot};
@@ -29,7 +31,7 @@ pub use info::{InfoSource, info};
 pub use labels::{LabelsOptions, labels};
 pub use page::{PageOptions, page};
 pub use per_event::{companion, top_per_event, top_with_calls, tree_per_event, with_events};
-pub use sort::{Row, Sort, SortKey};
+pub use sort::{Sort, SortKey, SortRow};
 pub use source::{SourceOptions, SourceText, source};
 pub use top::{TopOptions, top};
 pub use traces::{TracesOptions, traces};

@@ -3,7 +3,7 @@
 
 use hashbrown::HashMap;
 
-use crate::pattern::{Names, Pattern};
+use crate::pattern::{FrameNames, Pattern};
 use crate::profile::{Column, FrameId, Profile, StackId};
 use crate::report::{Base, Name, Page, PageMetric, PageName, PagePlace};
 use crate::tree::{By, KeyId, Subject};
@@ -202,7 +202,11 @@ fn sets(places: &[PagePlace]) -> Vec<(&'static str, Vec<u32>)> {
     let set = |&name: &&'static str| {
         let (pattern, _) = Pattern::parse(name, false).ok()?;
         let is_in = |place: &PagePlace| {
-            pattern.matches(Names { function: &place.function, file: &place.file, ..Names::default() })
+            pattern.matches(FrameNames {
+                function: &place.function,
+                file: &place.file,
+                ..FrameNames::default()
+            })
         };
         Some((name, places.iter().zip(0..).filter(|(place, _)| is_in(place)).map(|(_, id)| id).collect()))
     };

@@ -34,7 +34,7 @@ pub struct Sort {
 
 /// The values of a row that sorting compares. Signs are ignored.
 #[derive(Clone, Copy, Debug)]
-pub struct Row<'r> {
+pub struct SortRow<'r> {
     /// The values shown: the new side of a comparison.
     pub new: Pair,
     /// The old side of a comparison; zero elsewhere.
@@ -64,7 +64,7 @@ impl Sort {
 
     /// The order of two rows. Ties in self are broken by total, ties in total by self, and remaining ties by
     /// name.
-    pub fn compare(&self, a: Row<'_>, b: Row<'_>) -> Ordering {
+    pub fn compare(&self, a: SortRow<'_>, b: SortRow<'_>) -> Ordering {
         for &(key, reversed) in &self.keys {
             let order = self.compare_key(key, a, b);
             if order != Ordering::Equal {
@@ -78,14 +78,14 @@ impl Sort {
             .unwrap_or(Ordering::Equal)
     }
 
-    fn compare_key(&self, key: SortKey, a: Row<'_>, b: Row<'_>) -> Ordering {
+    fn compare_key(&self, key: SortKey, a: SortRow<'_>, b: SortRow<'_>) -> Ordering {
         if key == SortKey::Name {
             return a.name.cmp(b.name);
         }
         self.weight(key, b).cmp(&self.weight(key, a))
     }
 
-    fn weight(&self, key: SortKey, row: Row<'_>) -> u64 {
+    fn weight(&self, key: SortKey, row: SortRow<'_>) -> u64 {
         let pick = |pair: Pair| if self.by_self { pair.self_value } else { pair.total };
         let value = match key {
             SortKey::SelfValue => row.new.self_value,
@@ -135,7 +135,7 @@ mod tests {
     fn sorted(sort: &str, rows: &[(&'static str, i64, i64)]) -> Vec<&'static str> {
         let sort: Sort = sort.parse().unwrap();
         let mut rows = rows.to_vec();
-        let row = |&(name, self_value, total): &(&'static str, i64, i64)| Row {
+        let row = |&(name, self_value, total): &(&'static str, i64, i64)| SortRow {
             new: Pair { self_value, total },
             old: Pair::default(),
             name,

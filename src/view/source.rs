@@ -9,7 +9,7 @@ use crate::report::{AnnotatedSource, Name, Origin, Pair, SourceFunction, SourceL
 use crate::tree::{By, Flat, KeyId, Subject, flat};
 use crate::view::find::find;
 use crate::view::values::RowValues;
-use crate::view::{NotFound, Row, Scope, Sort, SortKey};
+use crate::view::{NotFound, Scope, Sort, SortKey, SortRow};
 
 /// Options for `source`.
 #[derive(Clone, Debug)]
@@ -55,9 +55,9 @@ pub fn source(
     let wanted = |key| found.wanted[key];
     let metrics: Vec<usize> =
         scope.metrics[..1].iter().copied().chain(scope.base.iter().map(|base| base.metric)).collect();
-    let view = View {
+    let view = SourceView {
         subject: &subject,
-        measure: RowValues::new(&header),
+        row_values: RowValues::new(&header),
         counted: flat(&subject),
         lines: match &profile.calls {
             Some(calls) => lines_of_calls(&subject, calls, &metrics, &wanted),
@@ -157,15 +157,15 @@ fn lines_of_calls<'s>(
 }
 
 /// The counted lines and the source of their files.
-struct View<'s, 'p> {
+struct SourceView<'s, 'p> {
     subject: &'s Subject<'p>,
-    measure: RowValues,
+    row_values: RowValues,
     counted: Flat,
     lines: LinesByFile<'s>,
     text_of: &'s dyn Fn(&str) -> SourceText,
 }
 
-impl View<'_, '_> {
+impl SourceView<'_, '_> {
     /// The values of a function on both sides.
     fn sides(&self, key: KeyId) -> PairBySide {
         let mut sides = PairBySide::default();
@@ -176,9 +176,13 @@ impl View<'_, '_> {
         sides
     }
 
-    fn row(&self, key: KeyId) -> Row<'_> {
+    fn row(&self, key: KeyId) -> SortRow<'_> {
         let [new, old] = self.sides(key);
-        Row { new, old: self.measure.old_pair(old).unwrap_or_default(), name: self.subject.keys.name(key) }
+        SortRow {
+            new,
+            old: self.row_values.old_pair(old).unwrap_or_default(),
+            name: self.subject.keys.name(key),
+        }
     }
 
     /// The report of a function, one per file with lines of it.
@@ -189,7 +193,7 @@ impl View<'_, '_> {
 
     /// The report of a line with its values on both sides.
     fn line(&self, number: u32, [new, old]: PairBySide, text: Option<String>) -> SourceLine {
-        let old = self.measure.old_pair(old);
+        let old = self.row_values.old_pair(old);
         let (self_value, total) = (new.self_value, new.total);
         SourceLine { line: number, self_value, total, old, delta: old.map(|old| new.minus(old)), text }
     }
@@ -200,7 +204,7 @@ impl View<'_, '_> {
             self.line(number, values.get(&number).copied().unwrap_or_default(), text)
         };
         let [new, old] = self.sides(key);
-        let old = self.measure.old_pair(old);
+        let old = self.row_values.old_pair(old);
         let (lines, origin) = match found {
             SourceText::Missing(places) => {
                 (values.keys().map(|&n| line(n, None)).collect(), Origin::Missing(places))

@@ -6,7 +6,7 @@ use crate::report::{Pair, Top, TopRow};
 use crate::transform::idle_stacks;
 use crate::tree::{Flat, KeyCalls, KeyId, Subject, flat};
 use crate::view::values::RowValues;
-use crate::view::{Row, Scope, Sort, SortKey, threshold};
+use crate::view::{Scope, Sort, SortKey, SortRow, threshold};
 
 /// Options for `top`.
 #[derive(Clone, Debug)]
@@ -36,18 +36,23 @@ pub fn top(profile: &Profile, options: &TopOptions) -> Top {
     header.no_stack = subject.no_stack()[0];
     header.highlight = options.scope.highlight(&subject);
     header.warnings.extend(options.scope.note_of_bounds(&subject));
-    let measure = RowValues::new(&header);
+    let row_values = RowValues::new(&header);
     let smallest = threshold(header.shown, options.min_share);
-    let mut heavy: Vec<(Row<'_>, KeyId)> = Vec::new();
+    let mut heavy: Vec<(SortRow<'_>, KeyId)> = Vec::new();
     for key in subject.keys.ids().filter(|&key| has_value(&counted, key)) {
-        if counted.total.iter().take(measure.weighing()).any(|total| total[key].unsigned_abs() >= smallest) {
-            heavy.push((row(&subject, &counted, &measure, key), key));
+        if counted
+            .total
+            .iter()
+            .take(row_values.weighed_series())
+            .any(|total| total[key].unsigned_abs() >= smallest)
+        {
+            heavy.push((row(&subject, &counted, &row_values, key), key));
         } else {
             header.elided += counted.self_value[0][key];
             header.elided_rows += 1;
         }
     }
-    let order = |(a, _): &(Row<'_>, KeyId), (b, _): &(Row<'_>, KeyId)| options.sort.compare(*a, *b);
+    let order = |(a, _): &(SortRow<'_>, KeyId), (b, _): &(SortRow<'_>, KeyId)| options.sort.compare(*a, *b);
     // Selecting the first twenty of thousands is faster than sorting all.
     if let Some(limit) = options.limit.filter(|&limit| limit < heavy.len()) {
         heavy.select_nth_unstable_by(limit, order);
@@ -58,7 +63,7 @@ pub fn top(profile: &Profile, options: &TopOptions) -> Top {
     }
     heavy.sort_by(order);
     let keys: Vec<KeyId> = heavy.iter().map(|&(_, key)| key).collect();
-    let report = |&key: &KeyId| report_row(&subject, &counted, &measure, key, header.total);
+    let report = |&key: &KeyId| report_row(&subject, &counted, &row_values, key, header.total);
     let mut rows: Vec<TopRow> = keys.iter().map(report).collect();
     unmark_idle(&subject, options.scope.metrics[0], &keys, &mut rows, header.total);
     let mut top = Top { header, rows };
@@ -70,18 +75,24 @@ fn has_value(counted: &Flat, key: KeyId) -> bool {
     counted.total.iter().chain(&counted.self_value).any(|column| column[key] != 0)
 }
 
-fn row<'s>(subject: &'s Subject<'_>, counted: &Flat, measure: &RowValues, key: KeyId) -> Row<'s> {
+fn row<'s>(subject: &'s Subject<'_>, counted: &Flat, row_values: &RowValues, key: KeyId) -> SortRow<'s> {
     let new = Pair { self_value: counted.self_value[0][key], total: counted.total[0][key] };
     let last = |columns: &[Column<KeyId, i64>]| columns.last().map(|column| column[key]);
-    let old = measure.old(last(&counted.self_value), last(&counted.total));
-    Row { new, old, name: subject.keys.name(key) }
+    let old = row_values.old(last(&counted.self_value), last(&counted.total));
+    SortRow { new, old, name: subject.keys.name(key) }
 }
 
-fn report_row(subject: &Subject<'_>, counted: &Flat, measure: &RowValues, key: KeyId, whole: i64) -> TopRow {
+fn report_row(
+    subject: &Subject<'_>,
+    counted: &Flat,
+    row_values: &RowValues,
+    key: KeyId,
+    whole: i64,
+) -> TopRow {
     let this = subject.keys.get(key);
     // A call of a function is not a call of its callees, so self and total are equal.
     let counts_calls = subject.calls.as_ref().is_some_and(KeyCalls::counts_calls);
-    let values = measure.values(
+    let values = row_values.values(
         counted.self_value.iter().map(|column| column[key]),
         counted.total.iter().map(|column| column[key]),
     );

@@ -26,7 +26,7 @@ pub fn traces(profile: &Profile, options: &TracesOptions) -> Traces {
     let mut header = options.scope.header(profile, "prof.traces.v1");
     header.no_stack = subject.no_stack()[0];
     header.highlight = options.scope.highlight(&subject);
-    let measure = RowValues::new(&header);
+    let row_values = RowValues::new(&header);
     let base = options.scope.base.iter().map(|base| base.metric);
     let metrics: Vec<usize> = options.scope.metrics.iter().copied().chain(base).collect();
     let mut sums: HashMap<(Vec<KeyId>, LabelSetId), Vec<i64>> = HashMap::new();
@@ -42,7 +42,7 @@ pub fn traces(profile: &Profile, options: &TracesOptions) -> Traces {
     let rank = ranks(&subject);
     rows.sort_by(|((a_keys, a_set), a), ((b_keys, b_set), b)| {
         let weight = |sums: &[i64]| {
-            let old = sums.last().and_then(|&old| measure.old_value(old));
+            let old = sums.last().and_then(|&old| row_values.old_value(old));
             old.map_or(sums[0], |old| sums[0] - old).unsigned_abs()
         };
         let by_weight = (weight(b), b[0].unsigned_abs()).cmp(&(weight(a), a[0].unsigned_abs()));
@@ -58,7 +58,7 @@ pub fn traces(profile: &Profile, options: &TracesOptions) -> Traces {
     let mut traces = Vec::new();
     for ((keys, set), mut sum) in rows {
         if traces.len() == limit
-            || sum.iter().take(measure.weighing()).all(|value| value.unsigned_abs() < smallest)
+            || sum.iter().take(row_values.weighed_series()).all(|value| value.unsigned_abs() < smallest)
         {
             header.elided += sum[0];
             header.elided_rows += 1;
@@ -66,8 +66,8 @@ pub fn traces(profile: &Profile, options: &TracesOptions) -> Traces {
         }
         let named = |values: &[i64]| metric_names.iter().cloned().zip(values.iter().copied()).collect();
         let (mut old, mut delta) = (Vec::new(), Vec::new());
-        if measure.compares() {
-            let value = sum.pop().and_then(|old| measure.old_value(old)).unwrap_or(0);
+        if row_values.compares() {
+            let value = sum.pop().and_then(|old| row_values.old_value(old)).unwrap_or(0);
             (old, delta) = (named(&[value]), named(&[sum[0] - value]));
         }
         let labels = labels(profile, set);

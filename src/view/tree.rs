@@ -6,7 +6,7 @@ use crate::tree::{
     CallTree, KeyId, Node, NodeId, Shape, Subject, call_tree, caller_tree, flat, occurrences, whole,
 };
 use crate::view::values::RowValues;
-use crate::view::{Row, Scope, Sort, SortKey, approximate, threshold};
+use crate::view::{Scope, Sort, SortKey, SortRow, approximate, threshold};
 
 /// Options for `tree`.
 #[derive(Clone, Debug)]
@@ -51,22 +51,25 @@ pub fn tree(profile: &Profile, options: &TreeOptions) -> Tree {
     let mut header = options.scope.header(profile, "prof.tree.v1");
     approximate(&mut header, profile);
     let smallest = threshold(header.shown, options.min_share);
-    let measure = RowValues::new(&header);
+    let row_values = RowValues::new(&header);
     let tree = call_tree(
         &subject,
         &Shape {
             keep: &|node| {
-                node.total.iter().take(measure.weighing()).any(|total| total.unsigned_abs() >= smallest)
+                node.total
+                    .iter()
+                    .take(row_values.weighed_series())
+                    .any(|total| total.unsigned_abs() >= smallest)
             },
             order: &|a, b| {
-                options.sort.compare(sort_row(&subject, &measure, a), sort_row(&subject, &measure, b))
+                options.sort.compare(sort_row(&subject, &row_values, a), sort_row(&subject, &row_values, b))
             },
             max_depth: options.depth.unwrap_or(usize::MAX),
         },
     );
     let joined = if options.join { joined_nodes(&tree) } else { Column::filled(false, tree.len()) };
     let limit = options.limit.unwrap_or(usize::MAX);
-    let shown = heaviest(&tree, &joined, limit, measure.weighing());
+    let shown = heaviest(&tree, &joined, limit, row_values.weighed_series());
 
     let root = NodeId::default();
     header.no_stack = tree.self_value[0][root];
@@ -94,7 +97,7 @@ pub fn tree(profile: &Profile, options: &TreeOptions) -> Tree {
             parent: (parent != root).then(|| row_of[parent]),
             name: key.name.clone(),
             file: key.file.clone(),
-            values: measure.values(
+            values: row_values.values(
                 tree.self_value.iter().map(|column| column[node]),
                 tree.total.iter().map(|column| column[node]),
             ),
@@ -120,10 +123,10 @@ pub fn bottom_up(profile: &Profile, options: &TreeOptions) -> Result<Tree, TooLa
     header.no_stack = subject.no_stack()[0];
     header.highlight = options.scope.highlight(&subject);
     let pair = |key: KeyId| Pair { self_value: counted.self_value[0][key], total: counted.total[0][key] };
-    let measure = RowValues::new(&header);
+    let row_values = RowValues::new(&header);
     let last = |columns: &[Column<KeyId, i64>], key: KeyId| columns.last().map(|column| column[key]);
-    let old = |key: KeyId| measure.old(last(&counted.self_value, key), last(&counted.total, key));
-    let row = |key| Row { new: pair(key), old: old(key), name: subject.keys.name(key) };
+    let old = |key: KeyId| row_values.old(last(&counted.self_value, key), last(&counted.total, key));
+    let row = |key| SortRow { new: pair(key), old: old(key), name: subject.keys.name(key) };
     let has_value = |key: &KeyId| counted.total.iter().any(|column| column[*key] != 0);
     let mut tops: Vec<KeyId> = subject.keys.ids().filter(has_value).collect();
     if let Some(focus) = &options.scope.focus {
@@ -138,7 +141,7 @@ pub fn bottom_up(profile: &Profile, options: &TreeOptions) -> Result<Tree, TooLa
     header.elided = cut.iter().map(|&key| counted.self_value[0][key]).sum();
     header.elided_rows = cut.len() as u64;
 
-    let callers_by = Sort::by(if measure.compares() { SortKey::Delta } else { SortKey::Total });
+    let callers_by = Sort::by(if row_values.compares() { SortKey::Delta } else { SortKey::Total });
     let mut places = occurrences(&subject, &tops);
     let mut rows = Vec::new();
     let mut share = options.budget.share();
@@ -148,16 +151,16 @@ pub fn bottom_up(profile: &Profile, options: &TreeOptions) -> Result<Tree, TooLa
         let smallest = threshold(heavier, options.min_share);
         let shape = Shape {
             keep: &|node| {
-                let mut totals = node.total.iter().take(measure.weighing());
+                let mut totals = node.total.iter().take(row_values.weighed_series());
                 totals.any(|total| *total != 0 && total.unsigned_abs() >= smallest)
             },
             order: &|a, b| {
-                callers_by.compare(caller_row(&subject, &measure, a), caller_row(&subject, &measure, b))
+                callers_by.compare(caller_row(&subject, &row_values, a), caller_row(&subject, &row_values, b))
             },
             max_depth: options.depth.unwrap_or(usize::MAX),
         };
         let tree = caller_tree(&subject, top, &places, &shape);
-        append_callers(&mut rows, &subject, &measure, &tree, options.join);
+        append_callers(&mut rows, &subject, &row_values, &tree, options.join);
         share.set((rows.capacity() * size_of::<TreeRow>()) as u64)?;
     }
     let min_share = options.min_share;
@@ -170,7 +173,7 @@ pub fn bottom_up(profile: &Profile, options: &TreeOptions) -> Result<Tree, TooLa
 fn append_callers(
     rows: &mut Vec<TreeRow>,
     subject: &Subject<'_>,
-    measure: &RowValues,
+    row_values: &RowValues,
     tree: &crate::tree::CallerTree,
     join: bool,
 ) {
@@ -186,7 +189,7 @@ fn append_callers(
             parent: (!is_top).then(|| start + parent.index() as u32),
             name: if is_root { Name::from("(root)") } else { key.name.clone() },
             file: key.file.clone(),
-            values: measure.values(
+            values: row_values.values(
                 tree.self_value.iter().map(|column| column[node]),
                 tree.total.iter().map(|column| column[node]),
             ),
@@ -215,18 +218,18 @@ fn same_numbers(a: &crate::report::Values, b: &crate::report::Values) -> bool {
     pairs(a) == pairs(b)
 }
 
-fn sort_row<'s>(subject: &'s Subject<'_>, measure: &RowValues, node: Node<'_>) -> Row<'s> {
+fn sort_row<'s>(subject: &'s Subject<'_>, row_values: &RowValues, node: Node<'_>) -> SortRow<'s> {
     let new = Pair { self_value: node.ended[0], total: node.total[0] };
-    let old = measure.old(node.ended.last().copied(), node.total.last().copied());
-    Row { new, old, name: subject.keys.name(node.key) }
+    let old = row_values.old(node.ended.last().copied(), node.total.last().copied());
+    SortRow { new, old, name: subject.keys.name(node.key) }
 }
 
 /// The weight of a caller: the function's total and self are the two halves of its values.
-fn caller_row<'s>(subject: &'s Subject<'_>, measure: &RowValues, node: Node<'_>) -> Row<'s> {
+fn caller_row<'s>(subject: &'s Subject<'_>, row_values: &RowValues, node: Node<'_>) -> SortRow<'s> {
     let series = subject.series.len();
     let new = Pair { self_value: node.total[series], total: node.total[0] };
-    let old = measure.old(node.total.last().copied(), node.total.get(series - 1).copied());
-    Row { new, old, name: subject.keys.name(node.key) }
+    let old = row_values.old(node.total.last().copied(), node.total.get(series - 1).copied());
+    SortRow { new, old, name: subject.keys.name(node.key) }
 }
 
 /// The nodes that only pass through: no self, and a single callee with the same total.
@@ -245,15 +248,15 @@ fn joined_nodes(tree: &CallTree) -> Column<NodeId, bool> {
 }
 
 /// Marks the heaviest rows, at most `limit`, and the callers that connect them to the root.
-/// The first `weighing` series determine the weight of a row.
+/// The first `weighed_series` series determine the weight of a row.
 fn heaviest(
     tree: &CallTree,
     joined: &Column<NodeId, bool>,
     limit: usize,
-    weighing: usize,
+    weighed_series: usize,
 ) -> Column<NodeId, bool> {
     let weight = |node: NodeId| {
-        let totals = tree.total.iter().take(weighing).map(|total| total[node].unsigned_abs());
+        let totals = tree.total.iter().take(weighed_series).map(|total| total[node].unsigned_abs());
         totals.max().unwrap_or(0)
     };
     let mut rows: Vec<NodeId> = tree.parent.ids().skip(1).filter(|&node| !joined[node]).collect();

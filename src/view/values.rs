@@ -44,7 +44,7 @@ impl RowValues {
 
     /// How many of the series count towards the weight of a row: both sides of a comparison, but only the first
     /// of several metrics, because their units differ.
-    pub(super) fn weighing(&self) -> usize {
+    pub(super) fn weighed_series(&self) -> usize {
         if self.names.len() > 1 { 1 } else { usize::MAX }
     }
 

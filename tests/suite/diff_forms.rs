@@ -8,7 +8,7 @@ use prof::output;
 use prof::profile::{Profile, from_notation};
 use prof::report::{Diff, DiffVerdict, Report, RowTest};
 use prof::transform::Marks;
-use prof::view::{BudgetRule, Limit};
+use prof::view::{BudgetLimit, BudgetRule};
 
 /// Ten functions of which `parse` has the given count, and whose others differ between runs like samples.
 fn run(wobble: i64, parse: i64) -> String {
@@ -226,7 +226,7 @@ fn every_row_has_the_promised_keys_and_nothing_is_infinite() {
 fn budgets_are_checked_on_the_new_side() {
     let (old, new) = (run(0, 2003), run(1, 2003));
     let profile = from_notation(&format!("{old}\n{new}"));
-    let rule = |measure: RowTest, limit: Limit| BudgetRule {
+    let rule = |measure: RowTest, limit: BudgetLimit| BudgetRule {
         // Frames of the drawings are numbered alike in all profiles made of them.
         functions: Some(Marks::new(
             &profile,
@@ -238,10 +238,10 @@ fn budgets_are_checked_on_the_new_side() {
         owner: Some("parsing".to_string()),
     };
     for (limit, exceeded) in [
-        (Limit::Percent(20.0), true),
-        (Limit::Percent(30.0), false),
-        (Limit::Value(1900.0), true),
-        (Limit::Value(2100.0), false),
+        (BudgetLimit::Percent(20.0), true),
+        (BudgetLimit::Percent(30.0), false),
+        (BudgetLimit::Value(1900.0), true),
+        (BudgetLimit::Value(2100.0), false),
     ] {
         let options = prof::view::DiffOptions { budgets: vec![rule(RowTest::Total, limit)], ..usual() };
         let diff = compare_drawn(&[&old], &[&new], &options);

@@ -70,7 +70,8 @@ fn is_meant(profile: &Profile, by: &By, pattern: &str, name: &str) -> bool {
     let marks = |pattern: Pattern| tree::marks(profile, &Patterns::from_iter([pattern]), by);
     let keys = prof::tree::Keys::new(profile, by);
     let regex = marks(Pattern::parse(pattern, false).unwrap().0);
-    let marks = if regex.are_used(profile) { regex } else { marks(Pattern::literal_of(pattern).unwrap()) };
+    let marks =
+        if regex.match_profile(profile) { regex } else { marks(Pattern::literal_of(pattern).unwrap()) };
     let frames = profile.symbols.frames.ids().filter(|&frame| **keys.name(keys.of_frame(frame)) == *name);
     frames.into_iter().any(|frame| marks.contain(frame))
 }

@@ -71,12 +71,12 @@ fn filter_by(profile: &Profile, kind: &str, pattern: &str) -> Profile {
 /// expression.
 fn filter_literally(profile: &Profile, kind: &str, pattern: &str) -> Profile {
     let (patterns, note) = Patterns::parse(&[pattern], false).unwrap();
-    if note.is_empty() && Marks::new(profile, &patterns).are_used(profile) {
+    if note.is_empty() && Marks::new(profile, &patterns).match_profile(profile) {
         return filter_by(profile, kind, pattern);
     }
     let patterns = Patterns::from_iter([Pattern::literal_of(pattern).unwrap()]);
     let marks = Marks::new(profile, &patterns);
-    assert!(marks.are_used(profile), "{pattern}");
+    assert!(marks.match_profile(profile), "{pattern}");
     assert_eq!(kind, "show-stacks");
     transform::show_stacks(profile, &marks).0
 }

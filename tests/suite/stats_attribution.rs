@@ -1,9 +1,9 @@
 //! Origins, inherited changes and moved code, drawn as stacks.
 
 use crate::support::has_regression;
-use prof::stats::attribution::{Caller, Cause, Cut, Side, StackCounts, attribute};
+use prof::stats::attribution::{Caller, Cause, ExcludedStacks, Side, StackCounts, attribute};
 use prof::stats::compare::{Comparison, Hypothesis, compare};
-use prof::stats::{CountKind, Normalization, Options, SampleCounts, SampleUnit, Sampled, Verdict};
+use prof::stats::{CountKind, Normalization, ProfileCounts, SampleCounts, SampleUnit, TestOptions, Verdict};
 
 /// Stacks from the root to the leaf, with the samples of an old and of a new profile.
 struct Drawing {
@@ -53,12 +53,12 @@ impl Drawing {
     }
 
     fn counts(&self) -> SampleCounts {
-        let own =
-            (0..self.names.len()).map(|f| StackCounts::counts(self, f, CountKind::SelfCount, Cut::default()));
-        let total =
-            (0..self.names.len()).map(|f| StackCounts::counts(self, f, CountKind::Total, Cut::default()));
+        let own = (0..self.names.len())
+            .map(|f| StackCounts::counts(self, f, CountKind::SelfCount, ExcludedStacks::default()));
+        let total = (0..self.names.len())
+            .map(|f| StackCounts::counts(self, f, CountKind::Total, ExcludedStacks::default()));
         let (own, total): (Vec<_>, Vec<_>) = (own.collect(), total.collect());
-        let profile = |i: usize| Sampled {
+        let profile = |i: usize| ProfileCounts {
             self_counts: own.iter().map(|counts| counts[i]).collect(),
             total_counts: total.iter().map(|counts| counts[i]).collect(),
         };
@@ -69,7 +69,7 @@ impl Drawing {
         }
     }
 
-    fn compare(&self, options: &Options) -> Comparison {
+    fn compare(&self, options: &TestOptions) -> Comparison {
         let mut comparison = compare(&self.counts(), options).unwrap();
         attribute(&mut comparison, self);
         comparison
@@ -84,7 +84,7 @@ impl Drawing {
 }
 
 impl StackCounts for Drawing {
-    fn counts(&self, function: usize, measure: CountKind, cut: Cut<'_>) -> Vec<f64> {
+    fn counts(&self, function: usize, measure: CountKind, cut: ExcludedStacks<'_>) -> Vec<f64> {
         self.sum(|stack| {
             let Some(outermost) = stack.iter().position(|frame| *frame == function) else { return false };
             let ends = stack.last() == Some(&function);
@@ -151,7 +151,7 @@ fn callers_inherit_the_change_of_their_callee() {
         ),
         5,
     );
-    let comparison = drawing.compare(&Options::default());
+    let comparison = drawing.compare(&TestOptions::default());
     assert_eq!(drawing.row(&comparison, "fnv", CountKind::SelfCount).verdict, Verdict::Regressed);
     for name in ["stage", "run"] {
         let row = drawing.row(&comparison, name, CountKind::Total);
@@ -176,7 +176,7 @@ fn a_caller_with_a_change_of_its_own_keeps_its_verdict() {
         5,
     );
     // Too small each: only together do they show.
-    let options = Options { min_points: 0.02, ..Options::default() };
+    let options = TestOptions { min_points: 0.02, ..TestOptions::default() };
     let comparison = drawing.compare(&options);
     assert_ne!(drawing.row(&comparison, "x1", CountKind::SelfCount).verdict, Verdict::Regressed);
     assert_eq!(drawing.row(&comparison, "run", CountKind::Total).verdict, Verdict::Regressed);
@@ -185,7 +185,7 @@ fn a_caller_with_a_change_of_its_own_keeps_its_verdict() {
 #[test]
 fn the_total_of_a_function_inherits_from_its_own_code() {
     let drawing = Drawing::new(beside!("main;run 900 1300\n main;run;leaf 600 600"), 5);
-    let comparison = drawing.compare(&Options::default());
+    let comparison = drawing.compare(&TestOptions::default());
     assert_eq!(drawing.row(&comparison, "run", CountKind::SelfCount).verdict, Verdict::Regressed);
     assert_eq!(drawing.row(&comparison, "run", CountKind::Total).verdict, Verdict::Inherits);
 }
@@ -193,7 +193,7 @@ fn the_total_of_a_function_inherits_from_its_own_code() {
 #[test]
 fn an_improvement_is_inherited_as_well() {
     let drawing = Drawing::new(beside!("main;run;fnv 1300 900\n main;run;leaf 600 600"), 5);
-    let comparison = drawing.compare(&Options::default());
+    let comparison = drawing.compare(&TestOptions::default());
     assert_eq!(drawing.row(&comparison, "fnv", CountKind::SelfCount).verdict, Verdict::Improved);
     assert_eq!(drawing.row(&comparison, "run", CountKind::Total).verdict, Verdict::Inherits);
     assert!(!has_regression(&comparison));
@@ -202,7 +202,7 @@ fn an_improvement_is_inherited_as_well() {
 #[test]
 fn a_renamed_function_has_moved() {
     let drawing = Drawing::new(beside!("main;run;parse 900 0\n main;run;decode 0 905\n main;run 100 100"), 5);
-    let comparison = drawing.compare(&Options::default());
+    let comparison = drawing.compare(&TestOptions::default());
     let row = drawing.row(&comparison, "decode", CountKind::SelfCount);
     assert_eq!(row.verdict, Verdict::Moved);
     let (caller, from) = (Some(drawing.find("run")), Some(drawing.find("parse")));
@@ -215,8 +215,11 @@ fn a_renamed_function_has_moved() {
 #[test]
 fn a_rename_is_seen_among_shares_and_in_one_pair() {
     let drawing = Drawing::new(beside!("main;run;parse 900 0\n main;run;decode 0 905\n main;run 100 100"), 1);
-    let options =
-        Options { normalize: Normalization::Total, noise: prof::stats::Noise::Steady, ..Options::default() };
+    let options = TestOptions {
+        normalize: Normalization::Total,
+        noise: prof::stats::Noise::Steady,
+        ..TestOptions::default()
+    };
     let comparison = drawing.compare(&options);
     assert_eq!(drawing.row(&comparison, "decode", CountKind::SelfCount).verdict, Verdict::Moved);
 }
@@ -225,14 +228,14 @@ fn a_rename_is_seen_among_shares_and_in_one_pair() {
 fn a_renamed_function_that_grew_is_a_regression() {
     let drawing =
         Drawing::new(beside!("main;run;parse 500 0\n main;run;decode 0 1500\n main;run 100 100"), 5);
-    let comparison = drawing.compare(&Options::default());
+    let comparison = drawing.compare(&TestOptions::default());
     assert_eq!(drawing.row(&comparison, "decode", CountKind::SelfCount).verdict, Verdict::Regressed);
 }
 
 #[test]
 fn code_extracted_from_its_caller_has_moved() {
     let drawing = Drawing::new(beside!("main;run;step 900 450\n main;run;step;helper 0 450"), 5);
-    let comparison = drawing.compare(&Options::default());
+    let comparison = drawing.compare(&TestOptions::default());
     assert_eq!(drawing.row(&comparison, "helper", CountKind::SelfCount).verdict, Verdict::Moved);
     assert!(!has_regression(&comparison));
 }
@@ -240,11 +243,11 @@ fn code_extracted_from_its_caller_has_moved() {
 #[test]
 fn a_new_function_is_a_regression_and_a_tiny_one_new() {
     let drawing = Drawing::new(beside!("main;run;check 0 400\n main;run;step 900 900"), 5);
-    let comparison = drawing.compare(&Options::default());
+    let comparison = drawing.compare(&TestOptions::default());
     assert_eq!(drawing.row(&comparison, "check", CountKind::SelfCount).verdict, Verdict::Regressed);
     // Three samples cannot show anything.
     let drawing = Drawing::new("main;x 0 3\n main;y 3 0\n main;a 9 9\n main;b 9 9", 1);
-    let comparison = drawing.compare(&Options::default());
+    let comparison = drawing.compare(&TestOptions::default());
     assert_eq!(drawing.row(&comparison, "x", CountKind::SelfCount).verdict, Verdict::New);
     assert_eq!(drawing.row(&comparison, "y", CountKind::SelfCount).verdict, Verdict::Removed);
 }
@@ -252,7 +255,7 @@ fn a_new_function_is_a_regression_and_a_tiny_one_new() {
 #[test]
 fn a_chain_is_named_by_its_leaf() {
     let drawing = Drawing::new(beside!("main;outer;inner;x 300 500\n main;outer;inner;y 300 300"), 5);
-    let comparison = drawing.compare(&Options::default());
+    let comparison = drawing.compare(&TestOptions::default());
     let row = drawing.row(&comparison, "inner", CountKind::Total);
     assert_eq!(row.same_counts, [drawing.find("outer"), drawing.find("inner")]);
 }

@@ -2,10 +2,12 @@
 
 use crate::support::has_regression;
 use prof::stats::compare::{Comparison, compare};
-use prof::stats::detect::{Sight, detectable_ratio, samples_needed, samples_needed_per_run};
+use prof::stats::detect::{Sensitivity, detectable_ratio, samples_needed, samples_needed_per_run};
 use prof::stats::distributions::binomial_mid_p;
 use prof::stats::effective::{CommonDivisor, agrees_with_period, are_multiples, heap_row, heap_unit};
-use prof::stats::{Incomparable, Noise, Normalization, Options, SampleCounts, SampleUnit, Sampled, Verdict};
+use prof::stats::{
+    Incomparable, Noise, Normalization, ProfileCounts, SampleCounts, SampleUnit, TestOptions, Verdict,
+};
 use proptest::prelude::*;
 
 /// A count of any size, often zero.
@@ -21,12 +23,12 @@ fn count() -> impl Strategy<Value = f64> {
 }
 
 /// A profile of `functions` functions, in which every third one also calls the next.
-fn profile(functions: usize) -> impl Strategy<Value = Sampled> {
+fn profile(functions: usize) -> impl Strategy<Value = ProfileCounts> {
     prop::collection::vec(count(), functions).prop_map(|self_counts| {
         let called =
             |i: usize| if i.is_multiple_of(3) { self_counts.get(i + 1).copied().unwrap_or(0.0) } else { 0.0 };
         let total_counts = self_counts.iter().enumerate().map(|(i, own)| own + called(i)).collect();
-        Sampled { self_counts, total_counts }
+        ProfileCounts { self_counts, total_counts }
     })
 }
 
@@ -41,7 +43,7 @@ fn any_counts() -> impl Strategy<Value = SampleCounts> {
     })
 }
 
-fn any_options() -> impl Strategy<Value = Options> {
+fn any_options() -> impl Strategy<Value = TestOptions> {
     let noise = prop_oneof![Just(Noise::Auto), Just(Noise::Steady), (0.0..0.5_f64).prop_map(Noise::Fixed)];
     let normalize = prop_oneof![
         Just(Normalization::Core),
@@ -51,7 +53,7 @@ fn any_options() -> impl Strategy<Value = Options> {
     ];
     let functions = prop::option::of(prop::collection::vec(0_usize..40, 0..5));
     (noise, normalize, functions, 0.0..0.1_f64).prop_map(|(noise, normalize, functions, min_tested)| {
-        Options { noise, normalize, functions, min_tested, ..Options::default() }
+        TestOptions { noise, normalize, functions, min_tested, ..TestOptions::default() }
     })
 }
 
@@ -72,10 +74,10 @@ fn is_sound(comparison: &Comparison) -> Result<(), TestCaseError> {
         prop_assert!(fit.into_iter().all(f64::is_finite), "{model:?}");
         prop_assert!(!model.freedom.is_nan());
     }
-    let sight = Sight::of(comparison);
-    let found = sight.and_then(|sight| detectable_ratio(0.1, &sight));
+    let sensitivity = Sensitivity::of(comparison);
+    let found = sensitivity.and_then(|sensitivity| detectable_ratio(0.1, &sensitivity));
     prop_assert!(found.is_none_or(|ratio| ratio.is_finite() && ratio >= 1.0));
-    let needed = sight.and_then(|sight| samples_needed(0.1, 1.2, &sight));
+    let needed = sensitivity.and_then(|sensitivity| samples_needed(0.1, 1.2, &sensitivity));
     prop_assert!(needed.is_none_or(|samples| samples.is_finite() && samples > 0.0));
     Ok(())
 }
@@ -117,7 +119,7 @@ proptest! {
             Normalization::Per { old, .. } => Normalization::Per { old, new: old },
             other => other,
         };
-        let comparison = compare(&counts, &Options { normalize, ..options }).unwrap();
+        let comparison = compare(&counts, &TestOptions { normalize, ..options }).unwrap();
         for row in &comparison.hypotheses {
             prop_assert_eq!(row.verdict, Verdict::Unchanged);
             prop_assert!(row.log_ratio.abs() < 1e-9 && row.points.abs() < 1e-9);
@@ -127,7 +129,7 @@ proptest! {
     #[test]
     fn swapped_sides_mirror(counts in any_counts(), options in any_options()) {
         // The bulk of equal counts is not found from both ends alike; shares have no bulk.
-        let options = Options { normalize: Normalization::Total, ..options };
+        let options = TestOptions { normalize: Normalization::Total, ..options };
         let there = compare(&counts, &options).unwrap();
         let back = compare(&SampleCounts { old: counts.new, new: counts.old, sample_unit: SampleUnit::Samples }, &options).unwrap();
         prop_assert_eq!(there.hypotheses.len(), back.hypotheses.len());
@@ -168,25 +170,25 @@ proptest! {
     }
 }
 
-fn leaves(counts: &[f64]) -> Vec<Sampled> {
-    vec![Sampled { self_counts: counts.to_vec(), total_counts: counts.to_vec() }]
+fn leaves(counts: &[f64]) -> Vec<ProfileCounts> {
+    vec![ProfileCounts { self_counts: counts.to_vec(), total_counts: counts.to_vec() }]
 }
 
 #[test]
 fn unusable_input_is_refused() {
-    let compare = |old: &[f64], new: &[f64], options: Options| {
+    let compare = |old: &[f64], new: &[f64], options: TestOptions| {
         compare(
             &SampleCounts { old: leaves(old), new: leaves(new), sample_unit: SampleUnit::Samples },
             &options,
         )
     };
-    let plain = Options::default;
+    let plain = TestOptions::default;
     assert_eq!(compare(&[1.0], &[1.0, 2.0], plain()), Err(Incomparable::Shape));
     assert_eq!(compare(&[-1.0], &[1.0], plain()), Err(Incomparable::Count(-1.0)));
     assert!(matches!(compare(&[f64::NAN], &[1.0], plain()), Err(Incomparable::Count(_))));
-    let per = Options { normalize: Normalization::Per { old: 0.0, new: 1.0 }, ..plain() };
+    let per = TestOptions { normalize: Normalization::Per { old: 0.0, new: 1.0 }, ..plain() };
     assert!(matches!(compare(&[1.0], &[1.0], per), Err(Incomparable::Option(..))));
-    let alpha = Options { alpha: 1.0, ..plain() };
+    let alpha = TestOptions { alpha: 1.0, ..plain() };
     assert_eq!(compare(&[1.0], &[1.0], alpha), Err(Incomparable::Option("alpha", 1.0)));
     assert!(compare(&[], &[], plain()).unwrap().hypotheses.is_empty());
     assert!(compare(&[0.0], &[5.0], plain()).unwrap().hypotheses.is_empty());
@@ -197,8 +199,9 @@ fn only_the_named_functions_share_alpha() {
     let old = leaves(&[300.0, 220.0, 150.0, 120.0, 80.0, 60.0, 45.0, 30.0, 25.0, 20.0]);
     let new = leaves(&[290.0, 320.0, 160.0, 110.0, 85.0, 55.0, 50.0, 28.0, 27.0, 18.0]);
     let counts = SampleCounts { old, new, sample_unit: SampleUnit::Samples };
-    let all = compare(&counts, &Options::default()).unwrap();
-    let named = compare(&counts, &Options { functions: Some(vec![1]), ..Options::default() }).unwrap();
+    let all = compare(&counts, &TestOptions::default()).unwrap();
+    let named =
+        compare(&counts, &TestOptions { functions: Some(vec![1]), ..TestOptions::default() }).unwrap();
     assert_eq!((named.hypotheses.len(), named.tested), (1, 1));
     let (alone, among) = (named.hypotheses[0].increase, all.hypotheses[1].increase);
     assert!((alone.p - among.p).abs() < 1e-15 && (alone.q - alone.p).abs() < 1e-15);
@@ -210,8 +213,9 @@ fn exact_work_shows_a_uniform_slow_down() {
     let old: Vec<f64> = (1..20).map(|i| f64::from(i) * 1000.0).collect();
     let new: Vec<f64> = old.iter().map(|count| count * 1.5).collect();
     let counts = SampleCounts { old: leaves(&old), new: leaves(&new), sample_unit: SampleUnit::Samples };
-    let with =
-        |normalize| compare(&counts, &Options { normalize, noise: Noise::Fixed(0.03), ..Options::default() });
+    let with = |normalize| {
+        compare(&counts, &TestOptions { normalize, noise: Noise::Fixed(0.03), ..TestOptions::default() })
+    };
     assert!(!has_regression(&with(Normalization::Core).unwrap()));
     let per = with(Normalization::Per { old: 100.0, new: 100.0 }).unwrap();
     assert!(has_regression(&per));
@@ -234,14 +238,14 @@ fn an_unknown_unit_is_that_of_independent_samples() {
         let counts: Vec<f64> = (1..40)
             .map(|i| 1e7 * (f64::from(i * 50) + noise() * (f64::from(i * 50) * 12.0).sqrt()).round())
             .collect();
-        Sampled { self_counts: counts.clone(), total_counts: counts }
+        ProfileCounts { self_counts: counts.clone(), total_counts: counts }
     };
     let counts = SampleCounts {
         old: (0..10).map(|_| profile()).collect(),
         new: (0..10).map(|_| profile()).collect(),
         sample_unit: SampleUnit::Unknown,
     };
-    let comparison = compare(&counts, &Options::default()).unwrap();
+    let comparison = compare(&counts, &TestOptions::default()).unwrap();
     assert!((0.5e7..2e7).contains(&comparison.unit), "{}", comparison.unit);
     assert!(!has_regression(&comparison));
 }
@@ -262,12 +266,12 @@ fn sample_sizes_from_weights() {
 
 #[test]
 fn samples_needed_undoes_the_detectable_ratio() {
-    let sight = Sight { tests: 60, ..Sight::pure_sampling(10_000.0, 10_000.0) };
-    let ratio = detectable_ratio(0.1, &sight).unwrap();
-    assert!((samples_needed(0.1, ratio, &sight).unwrap() - 10_000.0).abs() < 0.01);
+    let sensitivity = Sensitivity { tests: 60, ..Sensitivity::pure_sampling(10_000.0, 10_000.0) };
+    let ratio = detectable_ratio(0.1, &sensitivity).unwrap();
+    assert!((samples_needed(0.1, ratio, &sensitivity).unwrap() - 10_000.0).abs() < 0.01);
     // ×1.2 at 10 %: about 12,300 samples in one pair of profiles, or five runs of 3,300.
-    assert!((samples_needed(0.1, 1.2, &sight).unwrap() - 12_300.0).abs() < 100.0);
-    assert!((samples_needed_per_run(0.1, 1.2, 5, &sight).unwrap() - 3_300.0).abs() < 100.0);
+    assert!((samples_needed(0.1, 1.2, &sensitivity).unwrap() - 12_300.0).abs() < 100.0);
+    assert!((samples_needed_per_run(0.1, 1.2, 5, &sensitivity).unwrap() - 3_300.0).abs() < 100.0);
     // Where costs differ by 10 % from run to run, longer runs never show a change of 20 %.
-    assert_eq!(samples_needed(0.1, 1.2, &Sight { run_to_run: 0.1, ..sight }), None);
+    assert_eq!(samples_needed(0.1, 1.2, &Sensitivity { run_to_run: 0.1, ..sensitivity }), None);
 }

@@ -3,14 +3,16 @@
 
 use prof::stats::bulk::{Prior, core_location, fit_bulk};
 use prof::stats::compare::{Comparison, Hypothesis, compare};
-use prof::stats::detect::{Sight, detectable_ratio};
+use prof::stats::detect::{Sensitivity, detectable_ratio};
 use prof::stats::dispersion::{Design, RunCounts, dispersion_trend, pearson_dispersion};
 use prof::stats::distributions::{
     binomial_mid_p, normal_upper, normal_upper_quantile, t_upper, t_upper_quantile, trigamma_inverse,
 };
 use prof::stats::effective::heap_row;
 use prof::stats::multiplicity::{benjamini_hochberg, holm, tarone};
-use prof::stats::{CountKind, Noise, Normalization, Options, SampleCounts, SampleUnit, Sampled, Verdict};
+use prof::stats::{
+    CountKind, Noise, Normalization, ProfileCounts, SampleCounts, SampleUnit, TestOptions, Verdict,
+};
 use serde_json::Value;
 use statrs::function::beta::checked_beta_reg;
 
@@ -139,15 +141,15 @@ fn dispersions() {
 }
 
 /// Profiles of which only the self counts are known: every function is a leaf.
-fn leaves(profiles: &Value) -> Vec<Sampled> {
+fn leaves(profiles: &Value) -> Vec<ProfileCounts> {
     sampled(profiles, profiles)
 }
 
-fn sampled(self_counts: &Value, total_counts: &Value) -> Vec<Sampled> {
+fn sampled(self_counts: &Value, total_counts: &Value) -> Vec<ProfileCounts> {
     matrix(self_counts)
         .into_iter()
         .zip(matrix(total_counts))
-        .map(|(self_counts, total_counts)| Sampled { self_counts, total_counts })
+        .map(|(self_counts, total_counts)| ProfileCounts { self_counts, total_counts })
         .collect()
 }
 
@@ -164,15 +166,15 @@ fn word(row: &Hypothesis) -> &'static str {
 fn whole_comparisons() {
     let all = vectors();
     let known = [
-        ("diff_1v1_auto", Options::default()),
-        ("diff_1v1_steady", Options { noise: Noise::Steady, ..Options::default() }),
-        ("diff_1v1_sigma3", Options { noise: Noise::Fixed(0.03), ..Options::default() }),
+        ("diff_1v1_auto", TestOptions::default()),
+        ("diff_1v1_steady", TestOptions { noise: Noise::Steady, ..TestOptions::default() }),
+        ("diff_1v1_sigma3", TestOptions { noise: Noise::Fixed(0.03), ..TestOptions::default() }),
         (
             "diff_1v1_total",
-            Options { noise: Noise::Steady, normalize: Normalization::Total, ..Options::default() },
+            TestOptions { noise: Noise::Steady, normalize: Normalization::Total, ..TestOptions::default() },
         ),
-        ("diff_3v3", Options::default()),
-        ("diff_2v1", Options::default()),
+        ("diff_3v3", TestOptions::default()),
+        ("diff_2v1", TestOptions::default()),
     ];
     for (name, options) in known {
         let v = &all[name];
@@ -233,12 +235,12 @@ fn heap_rows() {
 #[test]
 fn what_could_be_seen() {
     for v in each(&vectors(), "mde") {
-        let sight = Sight {
+        let sensitivity = Sensitivity {
             tests: number(v, "k") as usize,
             run_to_run: number(v, "tau"),
-            ..Sight::pure_sampling(number(v, "N"), number(v, "N"))
+            ..Sensitivity::pure_sampling(number(v, "N"), number(v, "N"))
         };
-        close(detectable_ratio(number(v, "p"), &sight).unwrap(), number(v, "want"));
+        close(detectable_ratio(number(v, "p"), &sensitivity).unwrap(), number(v, "want"));
     }
 }
 
@@ -281,14 +283,14 @@ fn counts_of(case: &Value) -> SampleCounts {
     SampleCounts { old, new: sampled(&case["S1"], &case["T1"]), sample_unit: SampleUnit::Samples }
 }
 
-fn options_of(options: &Value) -> Options {
+fn options_of(options: &Value) -> TestOptions {
     let noise = match (options["sigma"].as_f64(), options["noise"].as_str()) {
         (Some(sigma), _) => Noise::Fixed(sigma),
         (None, Some("steady")) => Noise::Steady,
         _ => Noise::Auto,
     };
     let normalize = if options["normalize"] == "total" { Normalization::Total } else { Normalization::Core };
-    Options { noise, normalize, ..Options::default() }
+    TestOptions { noise, normalize, ..TestOptions::default() }
 }
 
 #[test]

@@ -17,7 +17,7 @@ use crate::cli::run::warn;
 use crate::cli::target::Target;
 use crate::format::{self, Part, WRITERS, Writer, writer_for, writer_named};
 use crate::profile::Profile;
-use crate::transform::{Moment, compact, pick_metrics};
+use crate::transform::{TimePoint, compact, pick_metrics};
 use crate::tree::By;
 
 /// Write profiles in another format, filtered or combined into one
@@ -116,7 +116,7 @@ impl ConvertCommand {
     fn writer(&mut self, out: &Path) -> Result<(&'static Writer, bool)> {
         // `--to` is also the end of a time range: anything that is not a time is a format.
         let named = self.output_format.take().or_else(|| {
-            let is_format = self.filters.to.as_deref().is_some_and(|to| Moment::parse(to).is_err());
+            let is_format = self.filters.to.as_deref().is_some_and(|to| TimePoint::parse(to).is_err());
             if is_format { self.filters.to.take() } else { None }
         });
         let file = Some(&*out.to_string_lossy()).filter(|out| *out != "-").map(str::to_string);

@@ -26,8 +26,8 @@ use crate::cli::terminal;
 use crate::output::{self, evidence_notes};
 use crate::profile::{LoadOptions, Profile};
 use crate::report::{Diff, DiffSide, Folded, Report};
-use crate::stats::{Incomparable, Noise, Normalization, Options};
-use crate::transform::{How, Marks, Matching, fold_leaves, foldable};
+use crate::stats::{Incomparable, Noise, Normalization, TestOptions};
+use crate::transform::{Marks, MatchMethod, Matching, fold_leaves, foldable};
 use crate::tree::By;
 use crate::view::{BudgetRule, DiffOptions, DiffSides, align_sides, diff};
 
@@ -181,7 +181,8 @@ impl DiffCommand {
         diff.header.about.filters = filtered.typed;
         diff.folded = folded;
         diff.matched = matched(&matching, self.input.verbose);
-        diff.about.shifted = matching.matches.iter().filter(|found| found.how == How::Shifted).count();
+        diff.about.shifted =
+            matching.matches.iter().filter(|found| found.how == MatchMethod::Shifted).count();
         let exit = diff.about.exit;
         clock.step("test");
         self.report_evidence(&mut diff, &target);
@@ -290,7 +291,7 @@ impl DiffCommand {
         let rows = if self.layout.format.is_for_people() { ROWS } else { 0 };
         DiffOptions {
             by,
-            test: Options {
+            test: TestOptions {
                 alpha: self.test.alpha,
                 min_effect: self.test.min_effect / 100.0,
                 min_points: self.test.min_points / 100.0,

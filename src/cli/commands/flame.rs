@@ -22,7 +22,7 @@ use crate::output::{ColorBy, HtmlOptions, SvgOptions, html, svg};
 use crate::profile::{LoadOptions, Profile, Samples};
 use crate::report::{About, Direction, Report};
 use crate::tree::By;
-use crate::view::{BaseSide, FlameOptions, Order, PageOptions, Scope, flame, page};
+use crate::view::{BaseSide, FlameOptions, PageOptions, Scope, SiblingOrder, flame, page};
 
 /// Flame graph of all stacks: a picture (OUT.svg) or an interactive page (OUT.html)
 ///
@@ -113,8 +113,8 @@ impl FlameCommand {
         let focus_part = self.focus_part(is_page);
         let view = self.view(out, focus_part);
         let order = match self.order {
-            OrderChoice::Alpha => Order::Alphabetical,
-            OrderChoice::Weight => Order::Weight,
+            OrderChoice::Alpha => SiblingOrder::Alphabetical,
+            OrderChoice::Weight => SiblingOrder::Weight,
         };
         let (icicle, color_by, unit) =
             (self.icicle, self.coloring.color_by(&self.base, ColorBy::Package)?, self.unit.unit());
@@ -153,7 +153,7 @@ impl FlameCommand {
             }
             Report::Page(mut page) => {
                 name_it(&mut page.title, &page.header.about);
-                let by_weight = order == Order::Weight;
+                let by_weight = order == SiblingOrder::Weight;
                 let focus = focus_of_page(&view.filters);
                 let options = HtmlOptions { icicle, by_weight, direction, color_by, focus, unit };
                 target.write(|out| Ok(html(&page, &options, out)??))?;

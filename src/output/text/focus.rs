@@ -7,7 +7,7 @@ use crate::output::text::header;
 use crate::output::text::layout::Layout;
 use crate::output::text::names::{DisplayNames, short_file};
 use crate::output::text::table::{Emphasis, Grid, TextLine, TextTable, wrap};
-use crate::report::{Focus, Match, More, Neighbour, NeighbourKind, Overlap, Pair, StackInfo};
+use crate::report::{CutRows, Focus, FocusMatch, Neighbour, NeighbourKind, Overlap, Pair, StackInfo};
 use crate::unit::{self, IncompatibleUnits, Scale};
 
 /// The header, the function between callers and callees, and the list of matching functions if there are
@@ -124,7 +124,7 @@ impl FocusText<'_> {
     }
 
     /// The functions on one side, what was cut of them, and the rows that are not functions.
-    fn side(&self, rows: &[Neighbour], more: More, noun: &str) -> Vec<DrawnRow> {
+    fn side(&self, rows: &[Neighbour], more: CutRows, noun: &str) -> Vec<DrawnRow> {
         let (functions, others): (Vec<&Neighbour>, Vec<&Neighbour>) =
             rows.iter().partition(|row| row.kind == NeighbourKind::Function);
         let mut drawn: Vec<DrawnRow> = functions.into_iter().map(|row| self.neighbour(row)).collect();
@@ -166,7 +166,7 @@ impl FocusText<'_> {
         (row.value, row.old.unwrap_or(0), name, emphasis)
     }
 
-    fn more(&self, more: More, noun: &str) -> Option<DrawnRow> {
+    fn more(&self, more: CutRows, noun: &str) -> Option<DrawnRow> {
         let plural = if more.rows == 1 { "" } else { "s" };
         let count = unit::group_thousands(more.rows.into());
         let text = format!("{} {count} more {noun}{plural}", self.style.glyphs.ellipsis);
@@ -223,7 +223,7 @@ impl FocusText<'_> {
     fn matches(&self) -> Vec<TextLine> {
         let matches = &self.focus.matches;
         let shown = matches.len().min(MOST_MATCHES);
-        let row = |row: &Match| {
+        let row = |row: &FocusMatch| {
             vec![
                 self.scale.format(row.total),
                 unit::share(row.total, self.focus.header.total),

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::pool::{EntryId, Pool};
-use super::{How, MatchingState};
+use super::{MatchMethod, MatchingState};
 
 /// Why pairs that were given cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ pub(super) fn pair(pairs: &mut MatchingState<'_>, given: &[(String, String)]) ->
         if pairs.of_new[new_entry].is_some() {
             return Err(GivenError::Twice { name: new.clone(), side: "new" });
         }
-        pairs.pair(old_entry, new_entry, How::Given, 1.0);
+        pairs.pair(old_entry, new_entry, MatchMethod::Given, 1.0);
     }
     Ok(())
 }

@@ -48,7 +48,7 @@ impl Default for MatchOptions {
 
 /// What says that two functions are one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum How {
+pub enum MatchMethod {
     /// The user said so.
     Given,
     /// Name and place agree.
@@ -63,29 +63,29 @@ pub enum How {
     Renamed,
 }
 
-impl How {
+impl MatchMethod {
     /// The word in reports.
     pub fn word(self) -> &'static str {
         match self {
-            How::Given => "given",
-            How::Same => "same",
-            How::Shifted => "shifted",
-            How::Relocated => "relocated",
-            How::Normalised => "normalised",
-            How::Renamed => "renamed",
+            MatchMethod::Given => "given",
+            MatchMethod::Same => "same",
+            MatchMethod::Shifted => "shifted",
+            MatchMethod::Relocated => "relocated",
+            MatchMethod::Normalised => "normalised",
+            MatchMethod::Renamed => "renamed",
         }
     }
 }
 
 /// A function of the old side and the one that it is on the new side.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Match {
+pub struct FunctionMatch {
     /// The unique name on the old side, as views show it.
     pub old: String,
     /// The unique name on the new side.
     pub new: String,
     /// What says so.
-    pub how: How,
+    pub how: MatchMethod,
     /// How much the evidence agrees, from 0 to 1; 1 for all but renamed functions.
     pub similarity: f64,
     /// The larger of the shares that the two have of their sides, 0 to 1; 0 if nothing had to be counted.
@@ -100,7 +100,7 @@ pub type SideProfile<'p> = (&'p Profile, usize);
 pub struct Matching {
     /// What differs in name or place and is one function all the same, the heaviest first. What agrees in both is
     /// not listed.
-    pub matches: Vec<Match>,
+    pub matches: Vec<FunctionMatch>,
     /// For each profile of both sides, the functions that take the name and place of another.
     old: Vec<Replaced>,
     new: Vec<Replaced>,
@@ -123,13 +123,13 @@ impl Matching {
     ///
     /// ```
     /// use prof::profile::{from_notation, to_notation};
-    /// use prof::transform::{How, MatchOptions, Matching};
+    /// use prof::transform::{MatchMethod, MatchOptions, Matching};
     ///
     /// let old = from_notation("main;read;parseNum 30\nmain;write 70");
     /// let new = from_notation("main;read;parseNumber 31\nmain;write 69");
     /// let matching = Matching::find(&[(&old, 0)], &[(&new, 0)], &MatchOptions::default()).unwrap();
     /// let found = &matching.matches[0];
-    /// assert_eq!((&*found.old, &*found.new, found.how), ("parseNum", "parseNumber", How::Renamed));
+    /// assert_eq!((&*found.old, &*found.new, found.how), ("parseNum", "parseNumber", MatchMethod::Renamed));
     /// assert_eq!(to_notation(&matching.apply_old(0, &old)), "main;read;parseNumber 30\nmain;write 70");
     /// ```
     ///
@@ -196,7 +196,7 @@ const LEAST_SHARE: f64 = 0.0005;
 #[derive(Clone, Copy, Debug)]
 struct Paired {
     new: EntryId,
-    how: How,
+    how: MatchMethod,
     similarity: f64,
 }
 
@@ -211,7 +211,7 @@ impl<'a> MatchingState<'a> {
         }
     }
 
-    fn pair(&mut self, old: EntryId, new: EntryId, how: How, similarity: f64) {
+    fn pair(&mut self, old: EntryId, new: EntryId, how: MatchMethod, similarity: f64) {
         debug_assert!(self.of_old[old].is_none() && self.of_new[new].is_none(), "at most one to one");
         self.of_old[old] = Some(Paired { new, how, similarity });
         self.of_new[new] = Some(old);
@@ -260,10 +260,16 @@ impl<'a> MatchingState<'a> {
             for &(profile, function) in self.old.functions(old) {
                 replaced_old[profile].push((function, text.clone()));
             }
-            if paired.how != How::Same {
+            if paired.how != MatchMethod::Same {
                 let share = self.old.share(old).max(self.new.share(paired.new));
                 let (how, similarity) = (paired.how, paired.similarity);
-                matches.push(Match { old: before.display(), new: after.display(), how, similarity, share });
+                matches.push(FunctionMatch {
+                    old: before.display(),
+                    new: after.display(),
+                    how,
+                    similarity,
+                    share,
+                });
             }
         }
         (0..self.new.len()).for_each(|new| rename_runs(self.new, new, &mut replaced_new));

@@ -3,7 +3,7 @@
 use hashbrown::{HashMap, HashSet};
 
 use super::pool::{EntryId, Groups, Pool, PoolEntry, grouped};
-use super::{How, MatchingState};
+use super::{MatchMethod, MatchingState};
 use crate::name::{identifiers, is_anonymous, normalized, without_numbers};
 
 /// Pairs the functions whose name agrees, and whose place agrees where that distinguishes functions.
@@ -25,15 +25,15 @@ pub(super) fn pair_same(pairs: &mut MatchingState<'_>, exact: bool) {
             !(is_counted || is_one_of_several) || members(pairs.old, old) == members(pairs.new, new)
         };
         if is_certain && pairs.of_new[new].is_none() {
-            pairs.pair(old, new, How::Same, 1.0);
+            pairs.pair(old, new, MatchMethod::Same, 1.0);
         }
     }
 }
 
 /// What functions have in common that only a counter or a place tells apart.
-type Family = (String, String);
+type NameFamily = (String, String);
 
-fn family(entry: &PoolEntry<'_>) -> Family {
+fn family(entry: &PoolEntry<'_>) -> NameFamily {
     if entry.by_place {
         (entry.name.to_string(), entry.file.to_string())
     } else {
@@ -41,7 +41,7 @@ fn family(entry: &PoolEntry<'_>) -> Family {
     }
 }
 
-fn families(pool: &Pool<'_>) -> Groups<Family> {
+fn families(pool: &Pool<'_>) -> Groups<NameFamily> {
     grouped(0..pool.len(), |entry| family(pool.get(entry)))
 }
 
@@ -76,9 +76,9 @@ fn pair_within_files(pairs: &mut MatchingState<'_>, files: &HashMap<String, Stri
             (&[one], &[other]) => {
                 let entries = (old.get(one), new.get(other));
                 let how = if (entries.0.line, entries.0.column) == (entries.1.line, entries.1.column) {
-                    How::Same
+                    MatchMethod::Same
                 } else {
-                    How::Shifted
+                    MatchMethod::Shifted
                 };
                 pairs.pair(one, other, how, 1.0);
             }
@@ -157,7 +157,7 @@ fn pair_in_order(pairs: &mut MatchingState<'_>, old: &[EntryId], new: &[EntryId]
     for (old, new) in found {
         let (before, after) = (pairs.old.get(old), pairs.new.get(new));
         let is_same = (before.line, before.column) == (after.line, after.column);
-        pairs.pair(old, new, if is_same { How::Same } else { How::Shifted }, 1.0);
+        pairs.pair(old, new, if is_same { MatchMethod::Same } else { MatchMethod::Shifted }, 1.0);
     }
 }
 
@@ -248,7 +248,7 @@ pub(super) fn pair_relocated(pairs: &mut MatchingState<'_>) {
             && depth(&from) == depth(&to)
             && !new_origins.contains(&from)
             && !old_origins.contains(&to);
-        pairs.pair(old, new, if is_renamed { How::Renamed } else { How::Relocated }, 1.0);
+        pairs.pair(old, new, if is_renamed { MatchMethod::Renamed } else { MatchMethod::Relocated }, 1.0);
         if pairs.old.get(old).by_place && !new_origins.contains(&from) {
             files.insert(from, to);
         }
@@ -335,7 +335,7 @@ const LEAST_OF_BOTH: f64 = 0.8;
 
 fn pair_alike(pairs: &mut MatchingState<'_>, old: EntryId, new: EntryId) {
     let is_same = pairs.old.get(old).name == pairs.new.get(new).name;
-    pairs.pair(old, new, if is_same { How::Same } else { How::Normalised }, 1.0);
+    pairs.pair(old, new, if is_same { MatchMethod::Same } else { MatchMethod::Normalised }, 1.0);
 }
 
 /// How many of the identifiers of two names are the same, from 0 to 1.

@@ -7,12 +7,12 @@ use super::pool::{EntryId, Pool};
 
 /// What stands next to the functions that are open, as shares of their totals.
 pub(super) struct NeighbourShares {
-    callers: HashMap<EntryId, Shares>,
-    callees: HashMap<EntryId, Shares>,
+    callers: HashMap<EntryId, NeighbourWeights>,
+    callees: HashMap<EntryId, NeighbourWeights>,
 }
 
 /// Neighbours with the part of a function's total that each has, from 0 to 1.
-type Shares = HashMap<EntryId, f64>;
+type NeighbourWeights = HashMap<EntryId, f64>;
 
 /// Stands for the caller of a function that starts the stack.
 const ROOT: EntryId = EntryId::MAX;
@@ -123,7 +123,11 @@ impl MatchingState<'_> {
     }
 
     /// Σ of the smaller share of each neighbour that both have.
-    fn overlap(&self, old: (EntryId, Option<&Shares>), new: (EntryId, Option<&Shares>)) -> f64 {
+    fn overlap(
+        &self,
+        old: (EntryId, Option<&NeighbourWeights>),
+        new: (EntryId, Option<&NeighbourWeights>),
+    ) -> f64 {
         let ((old, Some(old_shares)), (new, Some(new_shares))) = (old, new) else { return 0.0 };
         let (mut common, mut old_unknown) = (0.0, 0.0);
         for (&neighbour, &share) in old_shares {

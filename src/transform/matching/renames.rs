@@ -4,7 +4,7 @@ use hashbrown::{HashMap, HashSet};
 
 use super::names::{unique_on_both_sides, word_overlap};
 use super::pool::{EntryId, grouped};
-use super::{How, MatchingState};
+use super::{MatchMethod, MatchingState};
 use crate::name::{identifiers, normalized};
 
 /// A renamed function agrees at least so much in callers, callees and cost.
@@ -61,7 +61,7 @@ fn pair_by_new_words(pairs: &mut MatchingState<'_>) {
         if let &[new] = by_name.get(&translated)
             && pairs.of_new[new].is_none()
         {
-            pairs.pair(old, new, How::Renamed, 1.0);
+            pairs.pair(old, new, MatchMethod::Renamed, 1.0);
         }
     }
 }
@@ -116,7 +116,7 @@ fn pair_by_neighbours(pairs: &mut MatchingState<'_>, least_share: f64) {
             return;
         }
         for (similarity, old, new) in found {
-            pairs.pair(old, new, How::Renamed, similarity);
+            pairs.pair(old, new, MatchMethod::Renamed, similarity);
         }
     }
 }

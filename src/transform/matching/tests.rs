@@ -168,7 +168,7 @@ fn pairs_that_are_given_come_first() {
     let find = |options: &MatchOptions| Matching::find(&[(&old, 0)], &[(&new, 0)], options);
     let matching = find(&given(&[("a", "y")])).unwrap();
     let all: Vec<_> = matching.matches.iter().map(|found| (&*found.old, &*found.new, found.how)).collect();
-    assert!(all.contains(&("a", "y", How::Given)), "{all:?}");
+    assert!(all.contains(&("a", "y", MatchMethod::Given)), "{all:?}");
     let unknown = GivenError::Unknown { name: "z".to_string(), side: "new" };
     assert_eq!(find(&given(&[("a", "z")])).unwrap_err(), unknown);
     let twice = GivenError::Twice { name: "y".to_string(), side: "new" };

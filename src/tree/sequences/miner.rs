@@ -7,29 +7,29 @@ use std::collections::BTreeMap;
 use hashbrown::HashMap;
 
 use crate::profile::Column;
-use crate::tree::ladder::Ladder;
+use crate::tree::key_runs::KeyRuns;
 use crate::tree::prefixes::{PrefixId, Prefixes};
-use crate::tree::sequences::longer::LongerChains;
-use crate::tree::sequences::{Leaps, Sequence, SequenceSearch};
+use crate::tree::sequences::extensions::Extensions;
+use crate::tree::sequences::{Sequence, SequenceSearch, Strides};
 use crate::tree::{KeyId, Subject, whole};
 
 /// One occurrence of a chain.
 #[derive(Clone, Copy, Debug, Default)]
-struct Member {
+struct ChainOccurrence {
     /// The node where it ends.
     end: PrefixId,
     /// The prefix before it.
     above: PrefixId,
 }
 
-/// A chain: the range of its occurrences among the members, in preorder.
+/// A chain: the range of its occurrences among the occurrences, in preorder.
 struct OpenChain {
     start: usize,
     end: usize,
     length: usize,
     total: i64,
-    /// The step to try first: 2^`leap` keys.
-    leap: u32,
+    /// The step to try first: 2^`stride` keys.
+    stride: u32,
 }
 
 /// The state of the search: the chains still to examine, and the sequences found.
@@ -37,19 +37,19 @@ pub(super) struct Miner<'s> {
     subject: &'s Subject<'s>,
     prefixes: &'s Prefixes,
     search: SequenceSearch,
-    leaps: Leaps,
-    ladder: Ladder<'s>,
+    strides: Strides,
+    key_runs: KeyRuns<'s>,
     /// Whether to extend chains by many keys at once: only for deep stacks, and only if all values have
     /// the same sign, since otherwise it could change the result.
-    may_leap: bool,
+    may_stride: bool,
     /// The occurrences of all open chains, with those of a chain adjacent.
-    members: Vec<Member>,
+    occurrences: Vec<ChainOccurrence>,
     work: Vec<OpenChain>,
     /// The extensions by one key, at the front and at the back.
-    front: LongerChains,
-    back: LongerChains,
+    front: Extensions,
+    back: Extensions,
     /// The occurrences of the current chain, each with the number of its extension.
-    split: Vec<(u32, Member)>,
+    split: Vec<(u32, ChainOccurrence)>,
     found: Vec<Sequence>,
 }
 
@@ -58,20 +58,20 @@ impl<'s> Miner<'s> {
         subject: &'s Subject<'s>,
         prefixes: &'s Prefixes,
         search: SequenceSearch,
-        leaps: Leaps,
+        strides: Strides,
     ) -> Self {
         let deepest = prefixes.depth.iter().max().copied().unwrap_or(0);
         Miner {
             subject,
             prefixes,
             search,
-            leaps,
-            ladder: Ladder::new(prefixes),
-            may_leap: deepest >= leaps.depth && !prefixes.is_signed(),
-            members: Vec::new(),
+            strides,
+            key_runs: KeyRuns::new(prefixes),
+            may_stride: deepest >= strides.depth && !prefixes.is_signed(),
+            occurrences: Vec::new(),
             work: Vec::new(),
-            front: LongerChains::new(subject.keys.len()),
-            back: LongerChains::new(subject.keys.len()),
+            front: Extensions::new(subject.keys.len()),
+            back: Extensions::new(subject.keys.len()),
             split: Vec::new(),
             found: Vec::new(),
         }
@@ -80,7 +80,7 @@ impl<'s> Miner<'s> {
     pub(super) fn run(mut self, weight: &Column<KeyId, i64>) -> Vec<Sequence> {
         self.start(weight);
         while let Some(chain) = self.work.pop() {
-            if !self.leap(&chain) {
+            if !self.stride(&chain) {
                 self.visit(&chain);
             }
         }
@@ -94,11 +94,11 @@ impl<'s> Miner<'s> {
             let key = prefixes.key[node];
             if weight[key].unsigned_abs() >= self.search.min_total {
                 let number = self.front.count(prefixes, key, node);
-                self.split.push((number, Member { end: node, above: prefixes.parent[node] }));
+                self.split.push((number, ChainOccurrence { end: node, above: prefixes.parent[node] }));
             }
         }
-        self.members = vec![Member::default(); self.split.len()];
-        self.descend(0, 1, self.leaps.least);
+        self.occurrences = vec![ChainOccurrence::default(); self.split.len()];
+        self.descend(0, 1, self.strides.least);
     }
 
     /// Examines a chain: splits its occurrences by the preceding key, and keeps the chain if it should
@@ -109,38 +109,38 @@ impl<'s> Miner<'s> {
         self.split.clear();
         let mut nested = false;
         let mut covered = PrefixId::default();
-        for &Member { end, above } in &self.members[chain.start..chain.end] {
+        for &ChainOccurrence { end, above } in &self.occurrences[chain.start..chain.end] {
             nested |= end < covered;
             covered = covered.max(prefixes.end[end]);
             let number = self.front.count(prefixes, prefixes.key[above], end);
-            self.split.push((number, Member { end, above: prefixes.parent[above] }));
+            self.split.push((number, ChainOccurrence { end, above: prefixes.parent[above] }));
         }
-        if self.is_one_to_show(chain, nested) {
+        if self.is_shown(chain, nested) {
             let sequence = self.sequence(chain);
             self.found.push(sequence);
         }
         if chain.length < self.search.max_length {
-            self.descend(chain.start, chain.length + 1, self.leaps.least);
+            self.descend(chain.start, chain.length + 1, self.strides.least);
         }
     }
 
     /// Opens the extensions that are heavy enough and recur. Their occurrences take the place of the
     /// chain's own.
-    fn descend(&mut self, start: usize, length: usize, leap: u32) {
+    fn descend(&mut self, start: usize, length: usize, stride: u32) {
         let mut next = start;
-        for longer in &mut self.front.found {
-            let is_heavy = longer.weight.unsigned_abs() >= self.search.min_total;
-            longer.next = None;
-            if is_heavy && longer.places >= self.search.contexts && longer.key != whole() {
-                let end = next + longer.places;
-                self.work.push(OpenChain { start: next, end, length, total: longer.total, leap });
-                longer.next = Some(next);
+        for extension in &mut self.front.found {
+            let is_heavy = extension.weight.unsigned_abs() >= self.search.min_total;
+            extension.next = None;
+            if is_heavy && extension.places >= self.search.contexts && extension.key != whole() {
+                let end = next + extension.places;
+                self.work.push(OpenChain { start: next, end, length, total: extension.total, stride });
+                extension.next = Some(next);
                 next = end;
             }
         }
-        for &(number, member) in &self.split {
+        for &(number, occurrence) in &self.split {
             if let Some(next) = &mut self.front.found[number as usize].next {
-                self.members[*next] = member;
+                self.occurrences[*next] = occurrence;
                 *next += 1;
             }
         }
@@ -151,17 +151,17 @@ impl<'s> Miner<'s> {
     /// If the chain extended by `2ⁿ` keys has the same total within the tolerance, then so has each
     /// chain in between compared to the one before it, and none of them should be shown. Chains that
     /// differ within the run are opened as they would be step by step.
-    fn leap(&mut self, chain: &OpenChain) -> bool {
-        let least = self.leaps.least;
-        if !self.may_leap || !chain.length.is_multiple_of(1 << least) {
+    fn stride(&mut self, chain: &OpenChain) -> bool {
+        let least = self.strides.least;
+        if !self.may_stride || !chain.length.is_multiple_of(1 << least) {
             return false;
         }
-        for level in (least..=chain.leap).rev() {
-            self.ladder.climb(level);
+        for level in (least..=chain.stride).rev() {
+            self.key_runs.build_to(level);
             if let Some((name, total)) = self.heaviest_run(chain, level)
                 && self.search.tolerance.rest().is_reached_by(total, chain.total)
             {
-                self.leave_the_way(chain, level, name);
+                self.open_run_and_branches(chain, level, name);
                 return true;
             }
         }
@@ -172,13 +172,13 @@ impl<'s> Miner<'s> {
     /// with the most occurrences: `f → f → f` rather than `main → f → f`, which occurs only once.
     fn heaviest_run(&self, chain: &OpenChain, level: u32) -> Option<(u32, i64)> {
         let mut runs: HashMap<u32, Run> = HashMap::new();
-        for member in &self.members[chain.start..chain.end] {
-            if let Some((name, _)) = self.ladder.step(level, member.above) {
+        for occurrence in &self.occurrences[chain.start..chain.end] {
+            if let Some((name, _)) = self.key_runs.step(level, occurrence.above) {
                 let run = runs.entry(name).or_default();
                 run.places += 1;
-                if member.end >= run.covered {
-                    run.total += self.prefixes.total[member.end];
-                    run.covered = self.prefixes.end[member.end];
+                if occurrence.end >= run.covered {
+                    run.total += self.prefixes.total[occurrence.end];
+                    run.covered = self.prefixes.end[occurrence.end];
                 }
             }
         }
@@ -189,60 +189,64 @@ impl<'s> Miner<'s> {
     /// Opens the chain extended by the run called `name`, and all chains that differ from it within the
     /// run. The other occurrences reach the start of the stack within the run, so they contain only
     /// chains in between.
-    fn leave_the_way(&mut self, chain: &OpenChain, level: u32, name: u32) {
+    fn open_run_and_branches(&mut self, chain: &OpenChain, level: u32, name: u32) {
         let (prefixes, search) = (self.prefixes, self.search);
-        let members = self.members[chain.start..chain.end].to_vec();
-        let on_the_way = |member: &Member| match self.ladder.step(level, member.above) {
-            Some((other, above)) if other == name => Some(Member { above, ..*member }),
+        let occurrences = self.occurrences[chain.start..chain.end].to_vec();
+        let through_run = |occurrence: &ChainOccurrence| match self.key_runs.step(level, occurrence.above) {
+            Some((other, above)) if other == name => Some(ChainOccurrence { above, ..*occurrence }),
             _ => None,
         };
-        let way = members.iter().find(|member| on_the_way(member).is_some()).map(|member| member.above);
-        let stay: Vec<Member> = members.iter().filter_map(on_the_way).collect();
+        let run = occurrences
+            .iter()
+            .find(|occurrence| through_run(occurrence).is_some())
+            .map(|occurrence| occurrence.above);
+        let stay: Vec<ChainOccurrence> = occurrences.iter().filter_map(through_run).collect();
         // Sorted by the number of keys shared with the run, and the first key that differs.
-        let mut leave: BTreeMap<(usize, KeyId), Vec<Member>> = BTreeMap::new();
-        for member in members.iter().filter(|member| on_the_way(member).is_none()) {
-            let Some(way) = way else { continue };
-            let (shared, above) = self.ladder.shared(level, member.above, way);
+        let mut leave: BTreeMap<(usize, KeyId), Vec<ChainOccurrence>> = BTreeMap::new();
+        for occurrence in occurrences.iter().filter(|occurrence| through_run(occurrence).is_none()) {
+            let Some(run) = run else { continue };
+            let (shared, above) = self.key_runs.shared(level, occurrence.above, run);
             if above != PrefixId::default() {
-                let member = Member { above: prefixes.parent[above], ..*member };
-                leave.entry((shared, prefixes.key[above])).or_default().push(member);
+                let occurrence = ChainOccurrence { above: prefixes.parent[above], ..*occurrence };
+                leave.entry((shared, prefixes.key[above])).or_default().push(occurrence);
             }
         }
-        let chains = leave.into_iter().map(|((shared, _), members)| (shared + 1, members, self.leaps.least));
+        let chains =
+            leave.into_iter().map(|((shared, _), occurrences)| (shared + 1, occurrences, self.strides.least));
         let all = std::iter::once((1 << level, stay, level + 1)).chain(chains).collect::<Vec<_>>();
         let mut start = chain.start;
-        for (keys, members, leap) in all {
-            let weight = self.weight_of(&members);
+        for (keys, occurrences, stride) in all {
+            let weight = self.weight_of(&occurrences);
             let length = chain.length + keys;
             let is_heavy = weight.unsigned_abs() >= search.min_total;
-            if is_heavy && members.len() >= search.contexts && length <= search.max_length {
-                let end = start + members.len();
-                self.members[start..end].copy_from_slice(&members);
+            if is_heavy && occurrences.len() >= search.contexts && length <= search.max_length {
+                let end = start + occurrences.len();
+                self.occurrences[start..end].copy_from_slice(&occurrences);
                 // Without negative values, the total is the weight.
-                self.work.push(OpenChain { start, end, length, total: weight, leap });
+                self.work.push(OpenChain { start, end, length, total: weight, stride });
                 start = end;
             }
         }
     }
 
     /// The value of the stacks through any of these occurrences.
-    fn weight_of(&self, members: &[Member]) -> i64 {
+    fn weight_of(&self, occurrences: &[ChainOccurrence]) -> i64 {
         let mut covered = PrefixId::default();
         let mut weight = 0;
-        for member in members {
-            if member.end >= covered {
-                weight += self.prefixes.weight(member.end);
-                covered = self.prefixes.end[member.end];
+        for occurrence in occurrences {
+            if occurrence.end >= covered {
+                weight += self.prefixes.weight(occurrence.end);
+                covered = self.prefixes.end[occurrence.end];
             }
         }
         weight
     }
 
     /// The tests, cheapest first. That the chain recurs often enough was checked before it was opened.
-    fn is_one_to_show(&mut self, chain: &OpenChain, nested: bool) -> bool {
+    fn is_shown(&mut self, chain: &OpenChain, nested: bool) -> bool {
         chain.length >= self.search.min_length.max(2)
             && chain.total.unsigned_abs() >= self.search.min_total
-            && !self.front.has_rival(chain.total, self.search.tolerance)
+            && !self.front.has_close_rival(chain.total, self.search.tolerance)
             && self.is_spread(chain, nested)
             && !self.has_rival_at_end(chain, nested)
     }
@@ -253,7 +257,7 @@ impl<'s> Miner<'s> {
         let prefixes = self.prefixes;
         let heaviest = self.search.contexts - 1;
         let mut places: Vec<PrefixId> =
-            self.members[chain.start..chain.end].iter().map(|member| member.end).collect();
+            self.occurrences[chain.start..chain.end].iter().map(|occurrence| occurrence.end).collect();
         if heaviest > 0 {
             places.select_nth_unstable_by(heaviest - 1, |&a, &b| self.by_weight(a, b));
         }
@@ -293,7 +297,7 @@ impl<'s> Miner<'s> {
     fn has_rival_at_end(&mut self, chain: &OpenChain, nested: bool) -> bool {
         let prefixes = self.prefixes;
         self.back.clear();
-        let places = self.members[chain.start..chain.end].iter().map(|member| member.end);
+        let places = self.occurrences[chain.start..chain.end].iter().map(|occurrence| occurrence.end);
         let callees = places.flat_map(|place| prefixes.children(place));
         if nested {
             // Below nested occurrences, callees do not come in preorder, which counting them once relies
@@ -308,25 +312,25 @@ impl<'s> Miner<'s> {
                 self.back.count(prefixes, prefixes.key[callee], callee);
             }
         }
-        self.back.has_rival(chain.total, self.search.tolerance)
+        self.back.has_close_rival(chain.total, self.search.tolerance)
     }
 
     /// Converts the chain to a sequence.
     fn sequence(&self, chain: &OpenChain) -> Sequence {
-        let members = &self.members[chain.start..chain.end];
+        let occurrences = &self.occurrences[chain.start..chain.end];
         let mut callers: Vec<(KeyId, i64)> =
-            self.front.found.iter().map(|longer| (longer.key, longer.total)).collect();
+            self.front.found.iter().map(|extension| (extension.key, extension.total)).collect();
         let name = |key: KeyId| self.subject.keys.name(key);
         callers.sort_by(|a, b| {
             b.1.unsigned_abs().cmp(&a.1.unsigned_abs()).then_with(|| name(a.0).cmp(name(b.0)))
         });
         Sequence {
             total: chain.total,
-            self_value: members.iter().map(|member| self.prefixes.self_value[member.end]).sum(),
-            contexts: members.len() as u64,
+            self_value: occurrences.iter().map(|occurrence| self.prefixes.self_value[occurrence.end]).sum(),
+            contexts: occurrences.len() as u64,
             callers,
             length: chain.length,
-            place: members[0].end,
+            place: occurrences[0].end,
         }
     }
 }

@@ -14,7 +14,7 @@ pub struct BudgetRule {
     /// Whether their self or their total is checked.
     pub measure: RowTest,
     /// The maximum.
-    pub limit: Limit,
+    pub limit: BudgetLimit,
     /// The rule as text.
     pub rule: String,
     /// The owner of the budget.
@@ -23,7 +23,7 @@ pub struct BudgetRule {
 
 /// The maximum cost of functions.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Limit {
+pub enum BudgetLimit {
     /// Percent of the total.
     Percent(f64),
     /// A value of the metric in its own unit, as an average per profile.
@@ -40,9 +40,9 @@ pub(super) fn check(
     let profiles = new.len().max(1);
     let cost = rule.functions.as_ref().map_or(0, |functions| cost(functions, rule.measure, subject, new));
     let (value, limit, percent) = match rule.limit {
-        Limit::Percent(limit) if total > 0 => (cost as f64 / total as f64 * 100.0, limit, true),
-        Limit::Percent(limit) => (0.0, limit, true),
-        Limit::Value(limit) => {
+        BudgetLimit::Percent(limit) if total > 0 => (cost as f64 / total as f64 * 100.0, limit, true),
+        BudgetLimit::Percent(limit) => (0.0, limit, true),
+        BudgetLimit::Value(limit) => {
             let divisor = subject.profile.meta.metrics.first().map_or(1, |metric| metric.divisor);
             (cost as f64 / divisor as f64 / profiles as f64, limit, false)
         }
@@ -67,7 +67,7 @@ fn cost(functions: &Marks, measure: RowTest, subject: &Subject<'_>, series: std:
         let frames = stacks.frames(*stack);
         match measure {
             RowTest::SelfValue => frames.last().is_some_and(|&leaf| functions.contain(leaf)),
-            RowTest::Total => functions.touch(frames),
+            RowTest::Total => functions.match_any(frames),
         }
     };
     let series = &subject.series[series];

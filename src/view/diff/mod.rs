@@ -11,16 +11,16 @@ use crate::report::{
 };
 use crate::stats::attribution::attribute;
 use crate::stats::compare::{Comparison, compare};
-use crate::stats::detect::{Sight, detectable_ratio, samples_needed, samples_needed_per_run};
+use crate::stats::detect::{Sensitivity, detectable_ratio, samples_needed, samples_needed_per_run};
 use crate::stats::effective::heap_unit;
-use crate::stats::{Incomparable, Options, SampleCounts, SampleUnit, Sampled};
+use crate::stats::{Incomparable, ProfileCounts, SampleCounts, SampleUnit, TestOptions};
 use crate::transform::{AlignError, Marks, ProfileMetric, align};
 use crate::tree::{By, Flat, KeyId, Subject, flat};
-use crate::view::diff::rows::{COUNTLESS, Rows};
+use crate::view::diff::rows::{COUNTLESS, RowBuilder};
 use crate::view::diff::stacks::CountedStacks;
 use crate::view::metric_name;
 
-pub use budget::{BudgetRule, Limit};
+pub use budget::{BudgetLimit, BudgetRule};
 pub use sample_size::{SampleSize, is_sampled_heap};
 use sample_size::{heap_variances, sample_size};
 
@@ -30,7 +30,7 @@ pub struct DiffOptions {
     /// What to group frames by.
     pub by: By,
     /// How strict the test is. Its own `functions` are ignored in favour of those below.
-    pub test: Options,
+    pub test: TestOptions,
     /// The functions to test; `None` for all.
     pub functions: Option<Marks>,
     /// The cost ratio that should be detectable for a function with a 10 % share; otherwise, finding
@@ -73,7 +73,7 @@ impl DiffOptions {
     pub fn new(by: By) -> Self {
         DiffOptions {
             by,
-            test: Options::default(),
+            test: TestOptions::default(),
             functions: None,
             wanted_ratio: 1.2,
             strict: false,
@@ -124,7 +124,7 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
         ..sides
     };
     check_common(&old, &new, &options.by)?;
-    let made = Rows {
+    let made = RowBuilder {
         subject: &subject,
         old: &old,
         new: &new,
@@ -133,8 +133,8 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
         new_series: sides.old.profiles..count,
     }
     .build();
-    let sight = comparison.as_ref().and_then(Sight::of);
-    let seen = |share: f64| sight.as_ref().and_then(|sight| detectable_ratio(share, sight));
+    let sensitivity = comparison.as_ref().and_then(Sensitivity::of);
+    let seen = |share: f64| sensitivity.as_ref().and_then(|sensitivity| detectable_ratio(share, sensitivity));
     let suffices = seen(TYPICAL_SHARE).is_some_and(|ratio| ratio <= options.wanted_ratio);
     let budgets: Vec<_> = options
         .budgets
@@ -143,10 +143,10 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
         .collect();
     let verdict = overall(&made, suffices);
     let failed = verdict == DiffVerdict::Regressed || budgets.iter().any(|budget| budget.exceeded);
-    let pure = sight.map(|sight| Sight {
-        tests: sight.tests,
-        alpha: sight.alpha,
-        ..Sight::pure_sampling(sight.old_samples, sight.new_samples)
+    let pure = sensitivity.map(|sensitivity| Sensitivity {
+        tests: sensitivity.tests,
+        alpha: sensitivity.alpha,
+        ..Sensitivity::pure_sampling(sensitivity.old_samples, sensitivity.new_samples)
     });
     let about = DiffAbout {
         core_ratio: comparison.as_ref().map_or(1.0, Comparison::core_ratio),
@@ -158,10 +158,10 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
         wanted_ratio: options.wanted_ratio,
         samples_needed: pure
             .as_ref()
-            .and_then(|sight| samples_needed(TYPICAL_SHARE, options.wanted_ratio, sight)),
-        samples_needed_per_run: pure
-            .as_ref()
-            .and_then(|sight| samples_needed_per_run(TYPICAL_SHARE, options.wanted_ratio, RUNS, sight)),
+            .and_then(|sensitivity| samples_needed(TYPICAL_SHARE, options.wanted_ratio, sensitivity)),
+        samples_needed_per_run: pure.as_ref().and_then(|sensitivity| {
+            samples_needed_per_run(TYPICAL_SHARE, options.wanted_ratio, RUNS, sensitivity)
+        }),
         too_noisy: comparison
             .as_ref()
             .filter(|comparison| comparison.is_bulk_too_noisy())
@@ -191,7 +191,7 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
         verdict,
         regressed: made.regressed,
         improved: made.improved,
-        detectable: if sight.is_some() {
+        detectable: if sensitivity.is_some() {
             SHARES.map(|share| Detectable { share, ratio: seen(share) }).to_vec()
         } else {
             Vec::new()
@@ -218,8 +218,8 @@ fn test(
         SampleSize::ByVariance(_) | SampleSize::Unknown => 1.0,
     };
     let count = sides.old.profiles + sides.new.profiles;
-    let mut sampled: Vec<Sampled> = (0..count)
-        .map(|series| Sampled {
+    let mut sampled: Vec<ProfileCounts> = (0..count)
+        .map(|series| ProfileCounts {
             self_counts: counted.self_value[series].iter().map(|&value| value as f64 / size).collect(),
             total_counts: counted.total[series].iter().map(|&value| value as f64 / size).collect(),
         })
@@ -238,7 +238,7 @@ fn test(
     });
     let new = sampled.split_off(sides.old.profiles);
     let counts = SampleCounts { old: sampled, new, sample_unit };
-    match compare(&counts, &Options { functions, ..options.test.clone() }) {
+    match compare(&counts, &TestOptions { functions, ..options.test.clone() }) {
         Ok(mut comparison) => {
             attribute(&mut comparison, &CountedStacks::new(subject, sides.old.profiles, count, size));
             Ok((Some(comparison), None))
@@ -255,8 +255,8 @@ fn test(
 }
 
 /// The size of a sample for each function, from the variances in the columns after the profiles.
-fn units(sampled: &[Sampled], counted: &Flat, variances: usize, scale: f64) -> SampleUnit {
-    let units = |of: fn(&Sampled) -> &[f64], variance: &[i64]| -> Vec<f64> {
+fn units(sampled: &[ProfileCounts], counted: &Flat, variances: usize, scale: f64) -> SampleUnit {
+    let units = |of: fn(&ProfileCounts) -> &[f64], variance: &[i64]| -> Vec<f64> {
         let total = |function: usize| sampled.iter().map(|profile| of(profile)[function]).sum::<f64>();
         let unit = |(function, &variance): (usize, &i64)| heap_unit(total(function), variance as f64 * scale);
         variance.iter().enumerate().map(unit).collect()
@@ -334,7 +334,7 @@ fn add_up(values: &[i64]) -> f64 {
     values.iter().map(|&value| value as f64).fold(0.0, |sum, value| sum + value)
 }
 
-fn overall(made: &rows::BuiltRows, suffices: bool) -> DiffVerdict {
+fn overall(made: &rows::DiffRows, suffices: bool) -> DiffVerdict {
     match (made.regressed, made.improved) {
         (1.., _) => DiffVerdict::Regressed,
         (0, 1..) => DiffVerdict::Improved,
@@ -348,7 +348,7 @@ fn header(
     sides: &DiffSides,
     comparison: Option<&Comparison>,
     options: &DiffOptions,
-    made: &rows::BuiltRows,
+    made: &rows::DiffRows,
 ) -> Header {
     let profile = subject.profile;
     let new = sides.old.profiles..sides.old.profiles + sides.new.profiles;

@@ -17,7 +17,7 @@ use crate::view::diff::{DiffOptions, SideTotals};
 pub(super) const COUNTLESS: f64 = (1_u64 << 53) as f64;
 
 /// Builds the rows of a comparison.
-pub(super) struct Rows<'r, 'p> {
+pub(super) struct RowBuilder<'r, 'p> {
     pub(super) subject: &'r Subject<'p>,
     pub(super) old: &'r SideTotals,
     pub(super) new: &'r SideTotals,
@@ -29,7 +29,7 @@ pub(super) struct Rows<'r, 'p> {
 
 /// The rows, and counts of those that were cut.
 #[derive(Default)]
-pub(super) struct BuiltRows {
+pub(super) struct DiffRows {
     pub(super) rows: Vec<DiffRow>,
     /// How many rows were cut, how many of these were tested, and their self on the new side.
     pub(super) cut: u64,
@@ -43,8 +43,8 @@ pub(super) struct BuiltRows {
     pub(super) vanished: usize,
 }
 
-impl Rows<'_, '_> {
-    pub(super) fn build(&self) -> BuiltRows {
+impl RowBuilder<'_, '_> {
+    pub(super) fn build(&self) -> DiffRows {
         let hypotheses = self.comparison.map_or(&[][..], |comparison| &comparison.hypotheses);
         let mut rows: Vec<DiffRow> = Vec::new();
         for index in self.order(hypotheses) {
@@ -58,7 +58,7 @@ impl Rows<'_, '_> {
             row.same_counts.iter().for_each(|&function| is_tested[function] = true);
         }
         let others = self.subject.keys.ids().filter(|key| !is_named[key.index()] && self.has_value(*key));
-        let mut made = BuiltRows::default();
+        let mut made = DiffRows::default();
         let mut untested = Vec::new();
         for key in others {
             let row = self.untested(key);

@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 
 use crate::profile::{Column, Id, StackId};
 use crate::stats::CountKind;
-use crate::stats::attribution::{Caller, Cut, Side, StackCounts};
+use crate::stats::attribution::{Caller, ExcludedStacks, Side, StackCounts};
 use crate::tree::{KeyId, SeenKeys, Subject};
 
 /// The stacks of a subject whose series are profiles, the old ones first, indexed by key. Functions have
@@ -23,11 +23,11 @@ pub(super) struct CountedStacks<'s, 'p> {
     start: Vec<usize>,
     stacks: Vec<StackId>,
     /// Results by function: after large changes, each function is looked up once for every other one.
-    known: RefCell<HashMap<usize, Rc<Known>>>,
+    known: RefCell<HashMap<usize, Rc<FunctionStacks>>>,
 }
 
 /// The callees of a function, and its full total.
-struct Known {
+struct FunctionStacks {
     total: Vec<f64>,
     /// For every key, whether it occurs below the function's outermost occurrence on any stack.
     below: Vec<bool>,
@@ -79,7 +79,7 @@ impl<'s, 'p> CountedStacks<'s, 'p> {
         (0..self.depth(stack)).rev().find(|&depth| self.key(stack, depth) == function)
     }
 
-    fn known(&self, function: usize) -> Rc<Known> {
+    fn known(&self, function: usize) -> Rc<FunctionStacks> {
         if let Some(known) = self.known.borrow().get(&function) {
             return Rc::clone(known);
         }
@@ -90,13 +90,13 @@ impl<'s, 'p> CountedStacks<'s, 'p> {
                 below[self.key(stack, depth)] = true;
             }
         }
-        let total = self.sums(function, CountKind::Total, Cut::default());
-        let known = Rc::new(Known { total, below });
+        let total = self.sums(function, CountKind::Total, ExcludedStacks::default());
+        let known = Rc::new(FunctionStacks { total, below });
         self.known.borrow_mut().insert(function, Rc::clone(&known));
         known
     }
 
-    fn sums(&self, function: usize, measure: CountKind, cut: Cut<'_>) -> Vec<f64> {
+    fn sums(&self, function: usize, measure: CountKind, cut: ExcludedStacks<'_>) -> Vec<f64> {
         let mut sums = vec![0; self.profiles];
         for &stack in self.through(function) {
             if !self.is_cut(stack, function, measure, cut) {
@@ -108,7 +108,7 @@ impl<'s, 'p> CountedStacks<'s, 'p> {
         sums.into_iter().map(|sum| sum as f64 / self.size).collect()
     }
 
-    fn is_cut(&self, stack: StackId, function: usize, measure: CountKind, cut: Cut<'_>) -> bool {
+    fn is_cut(&self, stack: StackId, function: usize, measure: CountKind, cut: ExcludedStacks<'_>) -> bool {
         let depth = self.depth(stack);
         let ends = self.key(stack, depth - 1) == function;
         if (measure == CountKind::SelfCount && !ends) || (cut.ending && ends) {
@@ -120,7 +120,7 @@ impl<'s, 'p> CountedStacks<'s, 'p> {
 }
 
 impl StackCounts for CountedStacks<'_, '_> {
-    fn counts(&self, function: usize, measure: CountKind, cut: Cut<'_>) -> Vec<f64> {
+    fn counts(&self, function: usize, measure: CountKind, cut: ExcludedStacks<'_>) -> Vec<f64> {
         if measure == CountKind::Total && !cut.ending {
             let known = self.known(function);
             if !cut.through.iter().any(|&callee| known.below[callee]) {

@@ -7,7 +7,7 @@ use crate::tree::{KeyId, whole};
 
 /// A chain that extends a given chain by one key.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Longer {
+pub(super) struct Extension {
     /// That key; the key of the whole profile if the chain starts the stack.
     pub(super) key: KeyId,
     pub(super) places: usize,
@@ -22,19 +22,19 @@ pub(super) struct Longer {
 const NO_NUMBER: u32 = u32::MAX;
 
 /// The chains that extend a given chain by one key.
-pub(super) struct LongerChains {
-    pub(super) found: Vec<Longer>,
+pub(super) struct Extensions {
+    pub(super) found: Vec<Extension>,
     number_of: Column<KeyId, u32>,
 }
 
-impl LongerChains {
+impl Extensions {
     pub(super) fn new(keys: usize) -> Self {
-        LongerChains { found: Vec::new(), number_of: Column::filled(NO_NUMBER, keys) }
+        Extensions { found: Vec::new(), number_of: Column::filled(NO_NUMBER, keys) }
     }
 
     pub(super) fn clear(&mut self) {
-        for longer in self.found.drain(..) {
-            self.number_of[longer.key] = NO_NUMBER;
+        for extension in self.found.drain(..) {
+            self.number_of[extension.key] = NO_NUMBER;
         }
     }
 
@@ -47,22 +47,23 @@ impl LongerChains {
             number = self.found.len() as u32;
             self.number_of[key] = number;
             let covered = PrefixId::default();
-            self.found.push(Longer { key, places: 0, total: 0, weight: 0, covered, next: None });
+            self.found.push(Extension { key, places: 0, total: 0, weight: 0, covered, next: None });
         }
-        let longer = &mut self.found[number as usize];
-        longer.places += 1;
-        if place >= longer.covered {
-            longer.total += prefixes.total[place];
-            longer.weight += prefixes.weight(place);
-            longer.covered = prefixes.end[place];
+        let extension = &mut self.found[number as usize];
+        extension.places += 1;
+        if place >= extension.covered {
+            extension.total += prefixes.total[place];
+            extension.weight += prefixes.weight(place);
+            extension.covered = prefixes.end[place];
         }
         number
     }
 
     /// Whether one of them has the same `total` within the tolerance.
-    pub(super) fn has_rival(&self, total: i64, tolerance: Fraction) -> bool {
-        let is_rival =
-            |longer: &Longer| longer.key != whole() && tolerance.rest().is_reached_by(longer.total, total);
+    pub(super) fn has_close_rival(&self, total: i64, tolerance: Fraction) -> bool {
+        let is_rival = |extension: &Extension| {
+            extension.key != whole() && tolerance.rest().is_reached_by(extension.total, total)
+        };
         self.found.iter().any(is_rival)
     }
 }

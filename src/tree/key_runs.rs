@@ -11,42 +11,42 @@ use crate::tree::KeyId;
 use crate::tree::prefixes::{PrefixId, Prefixes};
 
 /// The numbers of the last 2ⁿ keys of each prefix, by level.
-pub(super) struct Ladder<'p> {
+pub(super) struct KeyRuns<'p> {
     prefixes: &'p Prefixes,
-    rungs: Vec<Rung>,
+    levels: Vec<RunLevel>,
 }
 
-struct Rung {
+struct RunLevel {
     /// The number of the run of keys; meaningless if the prefix is shorter.
     name: Column<PrefixId, u32>,
     /// The prefix without these keys.
     above: Column<PrefixId, PrefixId>,
 }
 
-impl<'p> Ladder<'p> {
+impl<'p> KeyRuns<'p> {
     pub(super) fn new(prefixes: &'p Prefixes) -> Self {
-        Ladder { prefixes, rungs: Vec::new() }
+        KeyRuns { prefixes, levels: Vec::new() }
     }
 
     /// Builds all levels up to `level`.
-    pub(super) fn climb(&mut self, level: u32) {
-        while self.rungs.len() <= level as usize {
-            let rung = match self.rungs.last() {
-                None => self.ground(),
-                Some(below) => self.doubled(below),
+    pub(super) fn build_to(&mut self, level: u32) {
+        while self.levels.len() <= level as usize {
+            let level_table = match self.levels.last() {
+                None => self.first_level(),
+                Some(below) => self.next_level(below),
             };
-            self.rungs.push(rung);
+            self.levels.push(level_table);
         }
     }
 
-    fn ground(&self) -> Rung {
+    fn first_level(&self) -> RunLevel {
         let name = self.prefixes.key.iter().map(|&key| KeyId::index(key) as u32).collect();
-        Rung { name, above: self.prefixes.parent.clone() }
+        RunLevel { name, above: self.prefixes.parent.clone() }
     }
 
-    fn doubled(&self, below: &Rung) -> Rung {
-        let length = 2 << (self.rungs.len() - 1);
-        let mut rung = Rung { name: Column::new(), above: Column::new() };
+    fn next_level(&self, below: &RunLevel) -> RunLevel {
+        let length = 2 << (self.levels.len() - 1);
+        let mut level_table = RunLevel { name: Column::new(), above: Column::new() };
         let mut names: HashMap<(u32, u32), u32> = HashMap::new();
         for (node, &middle) in below.above.enumerate() {
             let is_long = self.prefixes.depth[node] as usize >= length;
@@ -56,18 +56,19 @@ impl<'p> Ladder<'p> {
             } else {
                 u32::MAX
             };
-            rung.name.push(name);
-            rung.above.push(below.above[middle]);
+            level_table.name.push(name);
+            level_table.above.push(below.above[middle]);
         }
-        rung
+        level_table
     }
 
     /// The number of the last 2^`level` keys of a prefix, and the prefix without them; `None` if it has
     /// fewer keys. The level must have been built.
     #[inline]
     pub(super) fn step(&self, level: u32, node: PrefixId) -> Option<(u32, PrefixId)> {
-        let rung = &self.rungs[level as usize];
-        (self.prefixes.depth[node] as usize >= 1 << level).then(|| (rung.name[node], rung.above[node]))
+        let level_table = &self.levels[level as usize];
+        (self.prefixes.depth[node] as usize >= 1 << level)
+            .then(|| (level_table.name[node], level_table.above[node]))
     }
 
     /// How many trailing keys two prefixes share, if fewer than 2^`level`, and what remains of the

@@ -29,7 +29,7 @@ pub use flame::{Flame, FlameNode};
 pub use focus::{CutRows, Focus, FocusMatch, Neighbour, NeighbourKind, Overlap, StackInfo};
 pub use graph::{Graph, GraphEdge, GraphNode};
 pub use header::{
-    About, Artefact, Base, BaseAbout, Header, Highlight, MetricName, MetricTotal, Normalize, TextColumn,
+    About, Artefact, Base, BaseAbout, Header, Highlight, MetricName, MetricTotal, Normalize,
 };
 pub use hot::{Hot, HotSequence, PathStep};
 pub use info::{Depth, Info, InfoAbout, InfoInput, InfoLabel, InfoMetric};

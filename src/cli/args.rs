@@ -16,6 +16,7 @@ use crate::cli::pictures::{has_ending, refuse_picture};
 use crate::cli::run::print_messages;
 use crate::cli::symbols::SymbolArgs;
 use crate::cli::target::Target;
+use crate::output::TextColumn;
 use crate::profile::LoadOptions;
 use crate::stats::Normalization;
 use crate::tree::By;
@@ -235,6 +236,12 @@ pub(crate) struct LayoutArgs {
     /// The number of rows that fit the screen, if there is one. A view takes it when no limit was given.
     #[arg(skip)]
     pub(crate) rows: Cell<Option<usize>>,
+    /// The columns of the text, of commands that let them be chosen.
+    #[arg(skip)]
+    pub(crate) columns: Vec<TextColumn>,
+    /// Whether chains of calls are written in full, of commands that let this be chosen.
+    #[arg(skip)]
+    pub(crate) full_chains: bool,
 }
 
 impl LayoutArgs {
@@ -273,7 +280,7 @@ impl LayoutArgs {
     /// The layout of a picture, which has neither columns nor a pager.
     pub(crate) fn of_picture(output: Option<PathBuf>, force: bool) -> Self {
         let (format, color, pager) = (OutputFormat::Text, ColorChoice::Never, PagerChoice::Never);
-        LayoutArgs { format, output, width: None, color, pager, force, rows: Cell::default() }
+        LayoutArgs { format, output, width: None, color, pager, force, rows: Cell::default(), columns: Vec::new(), full_chains: false }
     }
 
     /// Whether the output may be shown in a pager.

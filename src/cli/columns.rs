@@ -4,7 +4,7 @@ use anyhow::Result;
 use clap::Args;
 
 use crate::cli::failure::hinted;
-use crate::report::TextColumn;
+use crate::output::TextColumn;
 
 /// The option that chooses the columns.
 #[derive(Args, Clone, Debug)]

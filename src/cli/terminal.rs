@@ -28,6 +28,8 @@ pub(crate) fn style(layout: &LayoutArgs, wording: &WordingArgs, to_stdout: bool)
         },
         glyphs: if is_terminal && !shows_utf8() { &Glyphs::ASCII } else { &Glyphs::UNICODE },
         unit: wording.unit.unit(),
+        columns: layout.columns.clone(),
+        full_chains: layout.full_chains,
     }
 }
 

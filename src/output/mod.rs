@@ -21,7 +21,7 @@ pub use json::json;
 pub use markdown::markdown;
 pub use svg::{SvgOptions, svg};
 pub(crate) use text::wrap;
-pub use text::{Glyphs, Style, text};
+pub use text::{Glyphs, Style, TextColumn, text};
 
 use crate::report::MetricName;
 use crate::unit::{IncompatibleUnits, Scale, Unit};

@@ -111,33 +111,10 @@ pub struct About {
     pub per_event: Option<String>,
     /// The number of events after filtering.
     pub events: i64,
-    /// Whether joined rows list all their functions (`--chains full`).
-    pub full_chains: bool,
-    /// The requested columns; empty for the defaults of the view.
-    pub columns: Vec<TextColumn>,
     /// How the tree is approximated, if it is; this is also one of the warnings.
     pub approximation: Option<String>,
     /// The noun for one node and for several: `function`, `functions`.
     pub noun: (&'static str, &'static str),
-}
-
-/// A column of the text of `top` and `tree`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TextColumn {
-    /// Self, and its share.
-    SelfValue,
-    /// Total, and its share.
-    Total,
-    /// Total − self.
-    Children,
-    /// The share of self of this row and all rows above it.
-    Sum,
-    /// The source file.
-    File,
-    /// The source line.
-    Line,
-    /// The package, else the file.
-    Package,
 }
 
 /// Facts about the old side of a comparison that only text shows, in addition to [`Base`].

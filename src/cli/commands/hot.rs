@@ -68,7 +68,8 @@ const REQUIREMENT: Requirement = Requirement::Stacks {
 };
 
 impl HotCommand {
-    pub(crate) fn run(self) -> Result<()> {
+    pub(crate) fn run(mut self) -> Result<()> {
+        self.view.layout.full_chains = self.chains.is_full();
         show(&self.view, &self.base, REQUIREMENT, LoadOptions::default(), |profile, mut scope| {
             one_metric(&scope, "hot")?;
             self.highlight.apply(profile, self.view.filters.fixed_strings, &mut scope)?;
@@ -84,9 +85,7 @@ impl HotCommand {
                 limit: Some(self.limit.unwrap_or_else(default)).filter(|&limit| limit > 0),
                 min_share: self.min_share,
             };
-            let mut hot = hot(profile, &options);
-            hot.header.about.full_chains = self.chains.is_full();
-            Ok(Report::Hot(hot))
+            Ok(Report::Hot(hot(profile, &options)))
         })
     }
 }

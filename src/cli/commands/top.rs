@@ -44,7 +44,8 @@ pub(crate) struct TopCommand {
 const ROWS: usize = 20;
 
 impl TopCommand {
-    pub(crate) fn run(self) -> Result<()> {
+    pub(crate) fn run(mut self) -> Result<()> {
+        self.view.layout.columns = self.columns.columns();
         let sort = if self.base.is_given() {
             Sort::by(SortKey::Delta).of_self(true)
         } else {
@@ -60,9 +61,7 @@ impl TopCommand {
                 min_share: self.rows.cut.min_share_or(&self.view.layout, 0.0),
             };
             if !self.per_event {
-                let mut top = top_with_calls(profile, &options);
-                top.header.about.columns = self.columns.columns();
-                return Ok(Report::Top(top));
+                return Ok(Report::Top(top_with_calls(profile, &options)));
             }
             let events = events_of(profile, &options.scope, "top --per-event")?;
             Ok(Report::Top(top_per_event(profile, &options, events)))

@@ -65,6 +65,8 @@ const FEWER_ROWS: &str =
 
 impl TreeCommand {
     pub(crate) fn run(mut self) -> Result<()> {
+        self.view.layout.columns = self.columns.columns();
+        self.view.layout.full_chains = self.chains.is_full();
         if !self.bottom_up {
             self.view.filters.focus_part = FocusPart::Callees;
         }
@@ -100,8 +102,6 @@ impl TreeCommand {
             if let Some(events) = events {
                 tree = tree_per_event(tree, profile, events);
             }
-            tree.header.about.full_chains = self.chains.is_full();
-            tree.header.about.columns = self.columns.columns();
             Ok(Report::Tree(tree))
         })
     }

@@ -125,7 +125,7 @@ impl HotText<'_> {
         let grid = Grid::new(titles, rows);
         let layout = Layout::new(titles, &grid, &[], self.style);
         let taken = layout.room.map_or(grid.width(), |room| self.style.layout_width().saturating_sub(room));
-        let is_full = self.hot.header.about.full_chains;
+        let is_full = self.style.full_chains;
         let room = NameWidth { columns: self.style.width, full: is_full.then(|| self.style.layout_width()) };
         (layout, room.without(taken, LEAST_NAME))
     }

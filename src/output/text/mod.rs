@@ -56,6 +56,30 @@ pub struct Style {
     pub glyphs: &'static Glyphs,
     /// The unit asked for; `None` for the one that fits.
     pub unit: Option<Unit>,
+    /// The columns of `top` and `tree`; empty for the defaults of the view.
+    pub columns: Vec<TextColumn>,
+    /// Whether a row that stands for a chain of calls names all its functions, instead of counting those that do
+    /// not fit on the line.
+    pub full_chains: bool,
+}
+
+/// A column of the text of `top` and `tree`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextColumn {
+    /// Self, and its share.
+    SelfValue,
+    /// Total, and its share.
+    Total,
+    /// Total − self.
+    Children,
+    /// The share of self of this row and all rows above it.
+    Sum,
+    /// The source file.
+    File,
+    /// The source line.
+    Line,
+    /// The package, else the file.
+    Package,
 }
 
 impl Style {
@@ -68,6 +92,8 @@ impl Style {
             color: false,
             glyphs: &Glyphs::UNICODE,
             unit: None,
+            columns: Vec::new(),
+            full_chains: false,
         }
     }
 

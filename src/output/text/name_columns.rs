@@ -1,11 +1,11 @@
 //! The text columns of the flat view, to the right of the numbers: mark, name, file, line, package.
 
 use crate::name::{clean, display_width, fit, package, split_shown};
-use crate::output::text::Style;
+use crate::output::text::{Style, TextColumn};
 use crate::output::text::layout::{LEAST_NAME, note};
 use crate::output::text::names::{DisplayNames, file_cell, short_file};
 use crate::output::text::table::{TextLine, pad};
-use crate::report::{Header, TextColumn, Top, TopRow};
+use crate::report::{Header, Top, TopRow};
 
 /// The text columns of `top`: mark and name, then columns such as FILE where they fit.
 pub(super) struct NameColumns<'t> {
@@ -24,16 +24,15 @@ pub(super) struct NameColumns<'t> {
 impl<'t> NameColumns<'t> {
     pub(super) fn new(top: &'t Top, names: &'t DisplayNames, style: &'t Style, room: usize) -> Self {
         let (rows, header) = (&top.rows[..], &top.header);
-        let about = &header.about;
         let is_text =
             |column: &TextColumn| matches!(column, TextColumn::File | TextColumn::Line | TextColumn::Package);
-        let mut wanted: Vec<TextColumn> = about.columns.iter().copied().filter(is_text).collect();
-        if about.columns.is_empty() && style.is_wide() && about.noun.0 == "function" {
+        let mut wanted: Vec<TextColumn> = style.columns.iter().copied().filter(is_text).collect();
+        if style.columns.is_empty() && style.is_wide() && header.about.noun.0 == "function" {
             wanted.push(TextColumn::File);
         }
         let width = |&column: &TextColumn| {
             let widths = rows.iter().map(|row| display_width(&cell(row, column, style)));
-            let least = if about.columns.is_empty() { 0 } else { title_of(column).len() };
+            let least = if style.columns.is_empty() { 0 } else { title_of(column).len() };
             (column, widths.max().unwrap_or(0).max(least).min(MOST_TEXT))
         };
         let mut columns: Vec<(TextColumn, usize)> =
@@ -49,7 +48,7 @@ impl<'t> NameColumns<'t> {
             left_out.0.insert(0, title_of(column).to_string());
         }
         left_out.1 = style.width.unwrap_or_default() + whole.saturating_sub(room);
-        if about.columns.is_empty() {
+        if style.columns.is_empty() {
             left_out.0.clear();
         }
         // The name gets at least half of the width; the other columns share the rest.

@@ -6,9 +6,9 @@ use crate::output::text::layout::{LEAST_NAME, Layout};
 use crate::output::text::name_columns::NameColumns;
 use crate::output::text::names::DisplayNames;
 use crate::output::text::table::{Emphasis, Grid, TextLine, TextTable};
-use crate::output::text::{PIPE_WIDTH, Style, ValueExtras};
+use crate::output::text::{PIPE_WIDTH, Style, TextColumn, ValueExtras};
 use crate::output::text::{comparison, per_event};
-use crate::report::{Header, MetricName, Pair, TextColumn, Top, TopRow};
+use crate::report::{Header, MetricName, Pair, Top, TopRow};
 use crate::unit::{self, IncompatibleUnits, Scale};
 
 /// The header, the rows, a row for all that were cut, and the sum.
@@ -28,7 +28,7 @@ pub(super) fn lines(top: &Top, style: &Style) -> Result<Vec<TextLine>, Incompati
         let note = format!("{} leaf-heavy: self is at least 90% of total", style.glyphs.candidate);
         lines.push(TextLine::new(note, Emphasis::Faint));
     }
-    if table.per_call.is_some() && top.header.about.columns.is_empty() {
+    if table.per_call.is_some() && style.columns.is_empty() {
         lines.push(TextLine::new("PER CALL: average total of one call", Emphasis::Faint));
     }
     let note = header::highlight_note(&top.header, &table.metrics[0].scale, style);
@@ -137,7 +137,7 @@ impl<'t> FlatText<'t> {
             TextColumn::Sum => Some("SUM%"),
             TextColumn::File | TextColumn::Line | TextColumn::Package => None,
         };
-        self.top.header.about.columns.iter().filter_map(title).collect()
+        self.style.columns.iter().filter_map(title).collect()
     }
 
     /// The titles of all columns of numbers; [`FlatText::chosen`] selects those to show.
@@ -175,7 +175,7 @@ impl<'t> FlatText<'t> {
             TextColumn::File | TextColumn::Line | TextColumn::Package => 0..0,
         };
         let usual = [TextColumn::SelfValue, TextColumn::Total];
-        let asked = &self.top.header.about.columns;
+        let asked = &self.style.columns;
         let columns = if asked.is_empty() { &usual[..] } else { asked };
         let calls = if asked.is_empty() { &cells[2 * value + 2..] } else { &[] };
         let chosen = columns.iter().flat_map(|&column| &cells[place(column)]);

@@ -1,12 +1,13 @@
 //! From drawn lines to columns of text.
 
 use crate::name::{Anchor, Chain, clean, display_width, fit, package, split_shown};
+use crate::output::text::TextColumn;
 use crate::output::text::chains::{self, NameWidth};
 use crate::output::text::layout::{LEAST_NAME, Layout};
 use crate::output::text::names::short_file;
 use crate::output::text::table::{Grid, TextLine, TextTable};
 use crate::output::text::tree::{TreeLine, TreeText};
-use crate::report::{Direction, TextColumn, TreeRow};
+use crate::report::{Direction, TreeRow};
 
 impl TreeText<'_> {
     pub(super) fn lay_out(
@@ -23,7 +24,7 @@ impl TreeText<'_> {
         let grid = Grid::new(&titles, &numbers);
         let layout = Layout::new(&titles, &grid, &self.asked(), self.style);
         let taken = layout.room.map_or(grid.width(), |room| self.style.layout_width().saturating_sub(room));
-        let is_full = self.tree.header.about.full_chains;
+        let is_full = self.style.full_chains;
         let room = NameWidth { columns: self.style.width, full: is_full.then(|| self.style.layout_width()) };
         let room = room.without(taken, LEAST_NAME);
         let ellipsis = self.style.glyphs.ellipsis;
@@ -56,7 +57,7 @@ impl TreeText<'_> {
             TextColumn::Children => Some("CHILDREN"),
             _ => None,
         };
-        self.tree.header.about.columns.iter().filter_map(title).collect()
+        self.style.columns.iter().filter_map(title).collect()
     }
 
     /// Shortens very deep branches to the innermost ones, so that the name keeps its minimum width.
@@ -89,8 +90,7 @@ impl TreeText<'_> {
 
     /// The cells of the requested columns, in that order; all by default.
     fn chosen<T: Clone>(&self, cells: Vec<T>) -> Vec<T> {
-        let header = &self.tree.header;
-        if header.about.columns.is_empty() {
+        if self.style.columns.is_empty() {
             return cells;
         }
         let places = |column: &TextColumn| match (self.tree.direction, column) {
@@ -102,7 +102,7 @@ impl TreeText<'_> {
             (Direction::BottomUp, TextColumn::Total) => 2..5,
             _ => 0..0,
         };
-        header.about.columns.iter().flat_map(places).filter_map(|place| cells.get(place).cloned()).collect()
+        self.style.columns.iter().flat_map(places).filter_map(|place| cells.get(place).cloned()).collect()
     }
 
     /// The file or package after a name, if requested.
@@ -117,7 +117,7 @@ impl TreeText<'_> {
             }
             _ => None,
         };
-        let texts = self.tree.header.about.columns.iter().filter_map(text).filter(|text| !text.is_empty());
+        let texts = self.style.columns.iter().filter_map(text).filter(|text| !text.is_empty());
         texts.flat_map(|text| ["   ".to_string(), text]).collect()
     }
 }

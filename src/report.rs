@@ -28,9 +28,7 @@ pub use diff::{
 pub use flame::{Flame, FlameNode};
 pub use focus::{CutRows, Focus, FocusMatch, Neighbour, NeighbourKind, Overlap, StackInfo};
 pub use graph::{Graph, GraphEdge, GraphNode};
-pub use header::{
-    About, Artefact, Base, BaseAbout, Header, Highlight, MetricName, MetricTotal, Normalize,
-};
+pub use header::{About, Artefact, Base, BaseAbout, Header, Highlight, MetricName, MetricTotal, Normalize};
 pub use hot::{Hot, HotSequence, PathStep};
 pub use info::{Depth, Info, InfoAbout, InfoInput, InfoLabel, InfoMetric};
 pub use labels::{LabelKey, LabelShare, LabelText, Labels};

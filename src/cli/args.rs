@@ -280,7 +280,17 @@ impl LayoutArgs {
     /// The layout of a picture, which has neither columns nor a pager.
     pub(crate) fn of_picture(output: Option<PathBuf>, force: bool) -> Self {
         let (format, color, pager) = (OutputFormat::Text, ColorChoice::Never, PagerChoice::Never);
-        LayoutArgs { format, output, width: None, color, pager, force, rows: Cell::default(), columns: Vec::new(), full_chains: false }
+        LayoutArgs {
+            format,
+            output,
+            width: None,
+            color,
+            pager,
+            force,
+            rows: Cell::default(),
+            columns: Vec::new(),
+            full_chains: false,
+        }
     }
 
     /// Whether the output may be shown in a pager.

@@ -1,10 +1,10 @@
 //! The text columns of the flat view, to the right of the numbers: mark, name, file, line, package.
 
 use crate::name::{clean, display_width, fit, package, split_shown};
-use crate::output::text::{Style, TextColumn};
 use crate::output::text::layout::{LEAST_NAME, note};
 use crate::output::text::names::{DisplayNames, file_cell, short_file};
 use crate::output::text::table::{TextLine, pad};
+use crate::output::text::{Style, TextColumn};
 use crate::report::{Header, Top, TopRow};
 
 /// The text columns of `top`: mark and name, then columns such as FILE where they fit.

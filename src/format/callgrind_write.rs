@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
-use crate::format::write::{Part, Writer, nothing_beside};
+use crate::format::write::{Part, Writer, no_second_metric};
 use crate::profile::{
     CallTable, Column, Cycles, FrameId, FunctionId, Id, LoadOptions, MappingId, Metric, Profile, StackId,
     StringId, Symbols,
@@ -24,7 +24,7 @@ pub(super) static WRITER: Writer = Writer {
     packed: false,
     holds: &[Part::Metrics, Part::MetricNames, Part::Files, Part::Lines],
     holds_calls: true,
-    beside: nothing_beside,
+    second_metric: no_second_metric,
     read_as: &[],
     needs: LoadOptions { labels: false, times: false, ..LoadOptions::LEAST },
     write,

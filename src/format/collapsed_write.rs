@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use hashbrown::HashMap;
 
 use crate::format::collapsed::is_python;
-use crate::format::write::{Part, Writer, nothing_beside};
+use crate::format::write::{Part, Writer, no_second_metric};
 use crate::profile::{Column, FrameId, LoadOptions, Profile, StackId, StackTable, StringId, Symbols};
 
 /// The entry in the list of writable formats.
@@ -22,7 +22,7 @@ pub(super) static WRITER: Writer = Writer {
     packed: false,
     holds: &[Part::Negatives],
     holds_calls: false,
-    beside: nothing_beside,
+    second_metric: no_second_metric,
     read_as: &[("samples", "count")],
     needs: LoadOptions { labels: false, times: false, ..LoadOptions::LEAST },
     write,

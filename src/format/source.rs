@@ -59,7 +59,7 @@ pub struct Source {
     waited: Duration,
     budget: Budget,
     /// What the window takes of the budget, or took before it was handed to the reader as a whole.
-    share: Reservation,
+    reservation: Reservation,
 }
 
 /// Counters of bytes and time, shared between threads.
@@ -176,7 +176,7 @@ impl Source {
             counters,
             waited: Duration::ZERO,
             budget,
-            share: budget.share(),
+            reservation: budget.reservation(),
         }
     }
 
@@ -184,7 +184,7 @@ impl Source {
     pub(super) fn limit(&mut self, budget: Budget) {
         if self.budget == Budget::UNLIMITED {
             self.budget = budget;
-            self.share = budget.share();
+            self.reservation = budget.reservation();
         }
     }
 
@@ -222,7 +222,7 @@ impl Source {
             self.start = 0;
             self.window.extend_from_slice(&block[HEADROOM..]);
             self.recycle(block);
-            self.share.set(self.window.len() as u64 * HELD)?;
+            self.reservation.set(self.window.len() as u64 * HELD)?;
         }
         // The tables built from the input use the same budget.
         self.budget.check()?;
@@ -251,7 +251,7 @@ impl Source {
     /// All remaining bytes, for formats that cannot be streamed.
     pub fn read_all(&mut self) -> Result<Vec<u8>, LoadError> {
         while self.more()? {}
-        self.share.set(self.window.len() as u64 * HELD)?;
+        self.reservation.set(self.window.len() as u64 * HELD)?;
         let mut all = std::mem::take(&mut self.window);
         all.drain(..self.start);
         self.position += all.len() as u64;

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::format::collapsed_write::decimal;
 use crate::format::threads::{LabelledThread, rows_by};
-use crate::format::write::{Part, Writer, nothing_beside, rows_in_time};
+use crate::format::write::{Part, Writer, no_second_metric, rows_in_time};
 use crate::profile::{Id, LoadOptions, Metric, Profile};
 use crate::unit::{Family, Unit};
 
@@ -23,7 +23,7 @@ pub(super) static WRITER: Writer = Writer {
     packed: false,
     holds: &[Part::Threads, Part::Files, Part::Places, Part::Negatives],
     holds_calls: false,
-    beside: nothing_beside,
+    second_metric: no_second_metric,
     read_as: &[("wall", "nanoseconds"), ("bytes", "bytes"), ("samples", "count")],
     needs: LoadOptions { labels: true, times: true, ..LoadOptions::LEAST },
     write,

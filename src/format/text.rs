@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use crate::format::{LoadError, ParseError, Source};
 use crate::profile::ProfileBuilder;
+use crate::unit::plural;
 
 /// An iterator over the numbered lines of a source that can push back one line.
 pub(super) struct Lines<'a> {
@@ -88,7 +89,7 @@ impl BadLines {
             return Err(ParseError::at_line(builder.meta.format, self.first, what));
         }
         if self.count > 0 {
-            let lines = if self.count == 1 { "line was" } else { "lines were" };
+            let lines = plural(self.count, "line was", "lines were");
             let warning = format!("{} {lines} skipped, the first at line {}: {what}", self.count, self.first);
             builder.warn(warning);
         }

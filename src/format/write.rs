@@ -25,7 +25,7 @@ pub struct Writer {
     /// Whether it can store functions and their calls, which some formats have instead of stacks.
     pub holds_calls: bool,
     /// The additional metric that the file stores next to the selected one, if any.
-    pub beside: fn(&Profile, usize) -> Option<usize>,
+    pub second_metric: fn(&Profile, usize) -> Option<usize>,
     /// Names and units of metrics that the reader assumes, so that they need not be written.
     pub read_as: &'static [(&'static str, &'static str)],
     /// What has to be loaded to write everything that it can store.
@@ -131,9 +131,9 @@ impl Writer {
         if self.holds.contains(&Part::Metrics) {
             return Vec::new();
         }
-        let beside = (self.beside)(profile, metric);
+        let second = (self.second_metric)(profile, metric);
         let others =
-            (0..profile.meta.metrics.len()).filter(|&number| number != metric && Some(number) != beside);
+            (0..profile.meta.metrics.len()).filter(|&number| number != metric && Some(number) != second);
         others.map(|number| profile.meta.metrics[number].name.as_str()).collect()
     }
 
@@ -240,8 +240,8 @@ pub(super) fn rows_in_time(profile: &Profile, metrics: &[usize]) -> Vec<usize> {
     rows
 }
 
-/// For [`Writer::beside`]: files of this format store only the selected metric.
-pub(super) fn nothing_beside(_: &Profile, _: usize) -> Option<usize> {
+/// For [`Writer::second_metric`]: files of this format store only the selected metric.
+pub(super) fn no_second_metric(_: &Profile, _: usize) -> Option<usize> {
     None
 }
 

@@ -42,7 +42,7 @@ impl Budget {
     }
 
     /// A reservation of 0 bytes in this budget.
-    pub fn share(self) -> Reservation {
+    pub fn reservation(self) -> Reservation {
         Reservation { budget: self, bytes: 0 }
     }
 
@@ -111,14 +111,14 @@ mod tests {
     #[test]
     fn reservations_add_up_and_are_released() {
         let budget = Budget::of(100);
-        let (mut a, mut b) = (budget.share(), budget.share());
+        let (mut a, mut b) = (budget.reservation(), budget.reservation());
         a.set(60).unwrap();
         b.set(40).unwrap();
         b.set(10).unwrap();
         drop(a);
         b.set(90).unwrap();
         assert!(!budget.is_exceeded());
-        let mut c = budget.share();
+        let mut c = budget.reservation();
         assert_eq!(c.set(11), Err(TooLarge::Memory { limit: 100 }));
         drop(c);
         assert_eq!(b.set(0), Err(TooLarge::Memory { limit: 100 }), "all users learn of it");
@@ -126,8 +126,8 @@ mod tests {
 
     #[test]
     fn without_a_limit_nothing_is_too_much() {
-        let mut share = Budget::UNLIMITED.share();
-        share.set(u64::MAX).unwrap();
+        let mut reservation = Budget::UNLIMITED.reservation();
+        reservation.set(u64::MAX).unwrap();
         assert!(!Budget::UNLIMITED.is_exceeded());
     }
 }

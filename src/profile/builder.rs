@@ -33,7 +33,7 @@ pub struct ProfileBuilder {
     calls: Option<CallCollector>,
     too_large: Option<TooLarge>,
     /// The memory that the tables have reserved.
-    share: Reservation,
+    reservation: Reservation,
     /// The approximate number of bytes added since the size of the tables was last measured.
     unweighed: usize,
 }
@@ -51,7 +51,7 @@ impl ProfileBuilder {
             totals: Vec::new(),
             calls: None,
             too_large: None,
-            share: options.budget.share(),
+            reservation: options.budget.reservation(),
             unweighed: 0,
         }
     }
@@ -307,7 +307,7 @@ impl ProfileBuilder {
         self.unweighed = 0;
         let calls = self.calls.as_ref().map_or(0, CallCollector::size);
         let size = self.symbols.size() + self.stacks.size() + self.labels.size() + self.rows.size() + calls;
-        if let Err(error) = self.share.set(size as u64) {
+        if let Err(error) = self.reservation.set(size as u64) {
             self.too_large.get_or_insert(error);
         }
     }
@@ -349,7 +349,7 @@ impl ProfileBuilder {
             label_sets: Arc::new(self.labels.sets),
             samples: Arc::new(self.rows.finish()),
             calls,
-            memory: Arc::new(self.share),
+            memory: Arc::new(self.reservation),
         })
     }
 

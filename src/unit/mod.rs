@@ -21,7 +21,7 @@ mod timestamp;
 
 use std::borrow::Cow;
 
-pub use number::{fixed, group_thousands, mean, rate, share, signed_share};
+pub use number::{fixed, group_thousands, mean, plural, rate, share, signed_share};
 pub use quantity::{Quantity, QuantityError};
 pub use scale::{IncompatibleUnits, Scale, Step, duration, human, human_short};
 pub use timestamp::{TimestampError, parse_rfc3339, timestamp_minutes, timestamp_seconds};

@@ -66,6 +66,11 @@ pub(super) fn plus(value: i64, text: String) -> String {
     if value > 0 && !text.is_empty() { format!("+{text}") } else { text }
 }
 
+/// The word or words that agree with `count`: `plural(1, "sample has", "samples have")` is `sample has`.
+pub fn plural<'w>(count: u64, one: &'w str, several: &'w str) -> &'w str {
+    if count == 1 { one } else { several }
+}
+
 /// The frequency of an event with the given period: `100 Hz`, `99.01 Hz`. `None` if the period is not
 /// positive.
 pub fn rate(period_ns: i64) -> Option<String> {

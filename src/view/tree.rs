@@ -144,7 +144,7 @@ pub fn bottom_up(profile: &Profile, options: &TreeOptions) -> Result<Tree, TooLa
     let callers_by = Sort::by(if row_values.compares() { SortKey::Delta } else { SortKey::Total });
     let mut places = occurrences(&subject, &tops);
     let mut rows = Vec::new();
-    let mut share = options.budget.share();
+    let mut reservation = options.budget.reservation();
     for top in tops {
         let places = places.remove(&top).unwrap_or_default();
         let heavier = pair(top).total.saturating_abs().max(old(top).total.saturating_abs());
@@ -161,7 +161,7 @@ pub fn bottom_up(profile: &Profile, options: &TreeOptions) -> Result<Tree, TooLa
         };
         let tree = caller_tree(&subject, top, &places, &shape);
         append_callers(&mut rows, &subject, &row_values, &tree, options.join);
-        share.set((rows.capacity() * size_of::<TreeRow>()) as u64)?;
+        reservation.set((rows.capacity() * size_of::<TreeRow>()) as u64)?;
     }
     let min_share = options.min_share;
     let cut = cut.len() as u64;

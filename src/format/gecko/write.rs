@@ -38,7 +38,7 @@ pub(in crate::format) static WRITER: Writer = Writer {
         Part::Negatives,
     ],
     holds_calls: false,
-    beside: |profile, metric| Columns::of(profile, metric).beside(metric),
+    second_metric: |profile, metric| Columns::of(profile, metric).second_metric(metric),
     read_as: &[("samples", "count"), ("wall", "nanoseconds"), ("bytes", "bytes"), ("cpu", "nanoseconds")],
     needs: LoadOptions::ALL,
     write,
@@ -105,7 +105,7 @@ impl Columns {
     }
 
     /// The other one of the two metrics.
-    fn beside(&self, metric: usize) -> Option<usize> {
+    fn second_metric(&self, metric: usize) -> Option<usize> {
         self.all().into_iter().find(|&other| other != metric)
     }
 }

@@ -1,7 +1,7 @@
-//! A chunk: the part of a recording that can be read by itself.
+//! A chunk: a self-contained part of a recording.
 //!
 //! ```text
-//! FLR\0  version  size  constants  metadata  start  duration  ticks  ticks a second  features  events …
+//! FLR\0  version  size  constants  metadata  start  duration  ticks  ticks per second  features  events …
 //! ```
 
 use crate::format::ParseError;
@@ -14,12 +14,12 @@ pub(super) const MAGIC: &[u8] = b"FLR\0";
 
 const HEADER: usize = 68;
 
-/// A chunk whose classes are known.
+/// A chunk whose classes have been read.
 pub(super) struct Chunk<'a> {
     pub(super) classes: Classes,
-    /// Where the last constants are.
+    /// The offset of the last constant pool event.
     last_constants: usize,
-    /// When it starts, in nanoseconds since 1970.
+    /// The start time, in nanoseconds since 1970.
     pub(super) start_ns: i64,
     pub(super) duration_ns: i64,
     start_ticks: i64,
@@ -27,7 +27,7 @@ pub(super) struct Chunk<'a> {
     bytes: Cursor<'a>,
 }
 
-/// What the front of a chunk says.
+/// The header of a chunk.
 struct Header {
     size: u64,
     constants: u64,
@@ -40,7 +40,7 @@ struct Header {
 }
 
 impl Header {
-    /// Reads the front of the chunk that starts `base` bytes into the input.
+    /// Reads the header of the chunk that starts `base` bytes into the input.
     fn read(bytes: &[u8], base: u64) -> Result<Header, ParseError> {
         let error = |message: String| Err(ParseError::at_byte(NAME, base, message));
         if !bytes.starts_with(MAGIC) {
@@ -80,8 +80,8 @@ impl Header {
 }
 
 impl<'a> Chunk<'a> {
-    /// Reads the chunk at the front of `bytes`, which start `base` bytes into the input, and says how
-    /// long it is. `None` stands for a chunk that is not all here, as when its writer was killed.
+    /// Reads the chunk at the start of `bytes`, which is `base` bytes into the input. Returns the chunk and its
+    /// size, or `None` if the chunk is incomplete, for example because its writer was killed.
     pub(super) fn read(bytes: &'a [u8], base: u64) -> Result<Option<(Chunk<'a>, usize)>, ParseError> {
         let header = Header::read(bytes, base)?;
         let size = usize::try_from(header.size).unwrap_or(usize::MAX);
@@ -104,12 +104,12 @@ impl<'a> Chunk<'a> {
         Ok(Some((chunk, size)))
     }
 
-    /// Reads what the events refer to.
+    /// Reads the constants that the events refer to.
     pub(super) fn constants(&self) -> Result<Constants<'a>, ParseError> {
         Constants::read(&self.bytes, &self.classes, self.last_constants)
     }
 
-    /// Hands out the number of every event's class, and the event behind that number.
+    /// Calls `take` with each event: the id of its class, and a cursor after that id.
     pub(super) fn events(
         &self,
         mut take: impl FnMut(i64, Cursor<'a>) -> Result<(), ParseError>,
@@ -123,13 +123,13 @@ impl<'a> Chunk<'a> {
         Ok(())
     }
 
-    /// Nanoseconds that `ticks` of the chunk's clock take.
+    /// Converts a number of ticks of the chunk's clock to nanoseconds.
     pub(super) fn nanoseconds(&self, ticks: i64) -> i64 {
         let nanoseconds = i128::from(ticks) * 1_000_000_000 / i128::from(self.ticks_per_second);
         nanoseconds.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64
     }
 
-    /// The moment `ticks`, in nanoseconds since 1970.
+    /// Converts a time in ticks to nanoseconds since 1970.
     pub(super) fn time(&self, ticks: i64) -> i64 {
         self.start_ns.saturating_add(self.nanoseconds(ticks.saturating_sub(self.start_ticks)))
     }

@@ -1,13 +1,13 @@
-//! Names of Java's classes, so that two runs of a program give the same.
+//! Java class names that are the same in every run of a program.
 //!
-//! The virtual machine makes classes while a program runs, and numbers them in the order in which
-//! it comes to need them: the class of a lambda is `Main$$Lambda$14/0x0000000800c03000` today and
-//! `Main$$Lambda$9/0x0000000801005c28` tomorrow. Under such names everything that a lambda or a call by
-//! reflection costs would be new in one run and gone from the other, so the numbers are left out.
+//! The virtual machine generates classes at run time and numbers them in the order in which they are
+//! needed: the class of a lambda is `Main$$Lambda$14/0x0000000800c03000` in one run and
+//! `Main$$Lambda$9/0x0000000801005c28` in the next. A comparison of two runs could not match such names, so
+//! the numbers are removed.
 
 use std::borrow::Cow;
 
-/// What stands before a number that means nothing, and whether it stays.
+/// Prefixes of meaningless numbers, and what replaces prefix and number.
 const NUMBERED: [(&str, &str); 5] = [
     ("$$Lambda$", "$$Lambda"),
     ("GeneratedMethodAccessor", "GeneratedMethodAccessor"),
@@ -16,15 +16,15 @@ const NUMBERED: [(&str, &str); 5] = [
     ("$Proxy", "$Proxy"),
 ];
 
-/// The name of a class as Java writes it: `java.util.HashMap` for `java/util/HashMap`.
+/// The name of a class as in Java source: `java.util.HashMap` for `java/util/HashMap`.
 pub(super) fn class_name(name: &str) -> Cow<'_, str> {
     let name = without_number(without_address(name));
     if name.contains('/') { Cow::Owned(name.replace('/', ".")) } else { name }
 }
 
-/// The source file of a class, as Java's compiler wants it named: `java/util/HashMap.java` for
-/// `java/util/HashMap$Node`. Recordings do not name files. Empty for what is no class, such as the
-/// libraries of native frames, and for classes that the virtual machine makes.
+/// The source file of a class, named as the Java compiler requires: `java/util/HashMap.java` for
+/// `java/util/HashMap$Node`. Recordings do not name files. Empty for what is not a class, such as the
+/// libraries of native frames, and for classes generated at run time.
 pub(super) fn source_file(class: &str) -> String {
     let class = without_address(class);
     let (folder, simple) =
@@ -39,7 +39,7 @@ pub(super) fn source_file(class: &str) -> String {
     }
 }
 
-/// Hidden classes have their address, or another number, behind their name.
+/// Removes the suffix of a hidden class, which is its address or another number.
 fn without_address(name: &str) -> &str {
     let Some(at) = name.rfind(['/', '.', '+']) else { return name };
     let suffix = &name[at + 1..];
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn classes_stand_in_the_file_of_their_outermost_class() {
+    fn the_source_file_is_named_after_the_outermost_class() {
         for (class, file) in [
             ("java/util/HashMap", "java/util/HashMap.java"),
             ("java/util/HashMap$Node", "java/util/HashMap.java"),
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn names_have_dots_and_no_numbers_of_a_run() {
+    fn names_have_dots_and_no_run_specific_numbers() {
         for (written, read) in [
             ("java/util/HashMap", "java.util.HashMap"),
             ("[Ljava/lang/Object2", "[Ljava.lang.Object2"),

@@ -1,5 +1,5 @@
-//! The constants of a chunk: stacks, methods, classes, threads and names, which events refer to by
-//! number.
+//! The constant pools of a chunk: stacks, methods, classes, threads and names, which events refer to by
+//! id.
 
 use std::borrow::Cow;
 
@@ -10,16 +10,16 @@ use crate::format::jfr::class_name::{class_name, source_file};
 use crate::format::jfr::cursor::{Cursor, Text};
 use crate::format::jfr::metadata::{Class, Classes, Plan, Value};
 
-/// What a frame of a stack refers to.
+/// A frame of a stack, as ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct RawFrame {
     pub(super) method: u64,
     pub(super) line: u32,
-    /// Whether it was interpreted, compiled, inlined, native.
+    /// The id of the frame type: interpreted, compiled, inlined, native.
     pub(super) kind: u32,
 }
 
-/// Where the frames of a stack are, leaf first.
+/// The range of a stack's frames, leaf first.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RawStack {
     start: usize,
@@ -27,7 +27,7 @@ pub(super) struct RawStack {
     pub(super) is_truncated: bool,
 }
 
-/// A method: its class and its name.
+/// A method: the ids of its class and name.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Method {
     class: u64,
@@ -43,13 +43,13 @@ pub(super) struct RawThread<'a> {
     pub(super) java_id: i64,
 }
 
-/// The pools of a chunk, as far as samples refer to them.
+/// The pools of a chunk that samples refer to.
 #[derive(Debug, Default)]
 pub(super) struct Constants<'a> {
     frames: Vec<RawFrame>,
     stacks: HashMap<u64, RawStack>,
     methods: HashMap<u64, Method>,
-    /// Number of the symbol that is the name.
+    /// The id of the symbol that is the class name.
     classes: HashMap<u64, u64>,
     threads: HashMap<u64, RawThread<'a>>,
     symbols: Texts<'a>,
@@ -58,16 +58,16 @@ pub(super) struct Constants<'a> {
     strings: Texts<'a>,
 }
 
-/// A pool of which only one text counts.
+/// A pool of which only one string field is needed.
 type Texts<'a> = HashMap<u64, Text<'a>>;
 
 impl<'a> Constants<'a> {
-    /// Reads the pools: a chain of events, each of which says how far back the one before it is.
+    /// Reads the pools: a chain of events, each with the distance back to the previous one.
     pub(super) fn read(chunk: &Cursor<'a>, classes: &Classes, last: usize) -> Result<Self, ParseError> {
         let mut constants = Constants::default();
         let mut offset = last;
-        // How many bytes there are from the constants read before these to the end: the chain goes
-        // towards the front, and what it passes is not read twice.
+        // The bytes from the previously read event to the end. The chain must go towards the start, so
+        // that no event is read twice.
         let mut behind = 0;
         loop {
             let mut cursor = chunk.at(offset);
@@ -193,7 +193,7 @@ impl<'a> Constants<'a> {
             let [method, line, kind] = classes.numbers(event, frame, plan, true)?;
             self.frames.push(RawFrame {
                 method: method as u64,
-                // Native code has no lines, which some recorders write as −1.
+                // Native code has no line numbers; some recorders write −1.
                 line: u32::try_from(line).unwrap_or(0),
                 kind: kind as u32,
             });
@@ -210,19 +210,19 @@ impl<'a> Constants<'a> {
         &self.frames[stack.start..stack.end]
     }
 
-    /// Class and name of a method, and the file its class should stand in; what is not known is empty.
+    /// The class and name of a method, and the likely source file of its class; empty if unknown.
     pub(super) fn method(&self, key: u64) -> (Cow<'_, str>, &str, String) {
         let Some(method) = self.methods.get(&key) else { return Default::default() };
         let file = source_file(self.class_symbol(method.class));
         (self.class(method.class), self.named(&self.symbols, method.name), file)
     }
 
-    /// Name of a class as Java writes it, see [`class_name`].
+    /// The name of a class as in Java source, see [`class_name`].
     pub(super) fn class(&self, key: u64) -> Cow<'_, str> {
         class_name(self.class_symbol(key))
     }
 
-    /// Name of a class as it is recorded.
+    /// The name of a class as recorded.
     fn class_symbol(&self, key: u64) -> &str {
         self.classes.get(&key).map_or("", |&name| self.named(&self.symbols, name))
     }
@@ -231,7 +231,7 @@ impl<'a> Constants<'a> {
         self.named(&self.frame_types, kind.into()) == "Inlined"
     }
 
-    /// The number of the thread state called `name`.
+    /// The id of the thread state called `name`.
     pub(super) fn state_called(&self, name: &str) -> Option<u64> {
         self.states.iter().filter(|(_, text)| text.here() == name).map(|(&key, _)| key).min()
     }
@@ -244,7 +244,7 @@ impl<'a> Constants<'a> {
         self.threads.get(&key)
     }
 
-    /// The name that Java knows a thread by, else the one the system does.
+    /// The Java name of a thread, or its operating system name if it has none.
     pub(super) fn thread_name<'t>(&'t self, thread: &'t RawThread<'a>) -> &'t str {
         let java = self.text(&thread.java_name);
         if java.is_empty() { self.text(&thread.os_name) } else { java }
@@ -254,7 +254,7 @@ impl<'a> Constants<'a> {
         pool.get(&key).map_or("", |text| self.text(text))
     }
 
-    /// What a field of text says; a reference is followed once, since pooled texts are no references.
+    /// The string of a field. A reference is followed only once, because pooled strings are never references.
     pub(super) fn text<'t>(&'t self, text: &'t Text<'a>) -> &'t str {
         match text {
             Text::Pooled(key) => self.strings.get(key).map_or("", Text::here),
@@ -263,7 +263,7 @@ impl<'a> Constants<'a> {
     }
 }
 
-/// Reads the constants of one class, and hands out the wanted fields of each.
+/// Reads the constants of one class, and calls `take` with the wanted fields of each.
 fn each<'a, const N: usize>(
     event: &mut Cursor<'a>,
     classes: &Classes,
@@ -280,7 +280,7 @@ fn each<'a, const N: usize>(
     Ok(())
 }
 
-/// Reads constants of which only the text in `field` counts.
+/// Reads constants of which only the string in `field` is needed.
 fn texts<'a>(
     event: &mut Cursor<'a>,
     classes: &Classes,

@@ -1,33 +1,33 @@
-//! The numbers and texts that a recording is made of.
+//! Decodes the numbers and strings of a recording.
 
 use std::borrow::Cow;
 
 use crate::format::ParseError;
 use crate::format::jfr::NAME;
 
-/// A place in a chunk. Everything read is checked against the chunk's end.
+/// A position in a chunk. All reads are checked against the chunk's end.
 #[derive(Clone, Debug)]
 pub(super) struct Cursor<'a> {
     bytes: &'a [u8],
     at: usize,
     /// Offset of `bytes` in the input, for errors.
     base: u64,
-    /// Whether integers are of variable length; else they are as wide as their type.
+    /// Whether integers have a variable length; otherwise they are as wide as their type.
     compressed: bool,
 }
 
-/// A text as a field holds it.
+/// The value of a string field.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) enum Text<'a> {
     #[default]
     Null,
     Here(Cow<'a, str>),
-    /// An entry of the pool of strings.
+    /// The id of an entry in the pool of strings.
     Pooled(u64),
 }
 
 impl Text<'_> {
-    /// The text, where it is here.
+    /// The text, if it is stored inline; otherwise empty.
     pub(super) fn here(&self) -> &str {
         if let Text::Here(text) = self { text } else { "" }
     }
@@ -38,7 +38,7 @@ impl<'a> Cursor<'a> {
         Cursor { bytes, at: 0, base, compressed }
     }
 
-    /// A cursor at `offset` of the same bytes.
+    /// A cursor over the same bytes, at `offset`.
     pub(super) fn at(&self, offset: usize) -> Cursor<'a> {
         Cursor { at: offset.min(self.bytes.len()), ..*self }
     }
@@ -47,7 +47,7 @@ impl<'a> Cursor<'a> {
         self.at >= self.bytes.len()
     }
 
-    /// How many bytes are left.
+    /// The number of bytes left.
     pub(super) fn left(&self) -> usize {
         self.bytes.len() - self.at
     }
@@ -56,8 +56,8 @@ impl<'a> Cursor<'a> {
         ParseError::at_byte(NAME, self.base + self.at as u64, message)
     }
 
-    /// The event that starts here: a cursor behind its size, which ends where the event does. This
-    /// cursor moves behind the event.
+    /// The event that starts here: a cursor positioned after its size, and limited to the event. This
+    /// cursor moves past the event.
     pub(super) fn event(&mut self) -> Result<Cursor<'a>, ParseError> {
         let start = self.at;
         let mut event = self.clone();
@@ -85,7 +85,7 @@ impl<'a> Cursor<'a> {
         if self.compressed { self.variable() } else { Ok(i16::from_be_bytes(self.array()?).into()) }
     }
 
-    /// A 32-bit integer, as its bits.
+    /// A 32-bit integer, not sign-extended.
     #[inline]
     pub(super) fn int(&mut self) -> Result<u32, ParseError> {
         if self.compressed { Ok(self.variable()? as u32) } else { Ok(u32::from_be_bytes(self.array()?)) }
@@ -96,7 +96,7 @@ impl<'a> Cursor<'a> {
         if self.compressed { self.variable() } else { Ok(i64::from_be_bytes(self.array()?)) }
     }
 
-    /// How many items follow. Each takes at least a byte, which bounds what a broken file can claim.
+    /// The length of the list that follows. Each item takes at least a byte, which limits what a corrupt file can claim.
     pub(super) fn count(&mut self) -> Result<usize, ParseError> {
         let count = self.int()? as usize;
         if count > self.left() {
@@ -126,7 +126,7 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// UTF-16 units, each an integer of its own.
+    /// UTF-16 units, each encoded as an integer.
     fn characters(&mut self) -> Result<String, ParseError> {
         let count = self.count()?;
         let mut units = Vec::new();
@@ -136,7 +136,7 @@ impl<'a> Cursor<'a> {
         Ok(char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect())
     }
 
-    /// Seven bits a byte, the lowest first; a ninth byte counts whole.
+    /// A LEB128 integer: seven bits per byte, lowest first, but a ninth byte contributes all eight.
     #[inline]
     fn variable(&mut self) -> Result<i64, ParseError> {
         // Most numbers are small.
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_have_five_encodings() {
+    fn strings_have_five_encodings() {
         let read = |bytes: &'static [u8]| Cursor::new(bytes, 0, true).text().unwrap();
         assert_eq!(read(&[0]), Text::Null);
         assert_eq!(read(&[2, 7]), Text::Pooled(7));

@@ -1,4 +1,4 @@
-//! The kinds of events that are samples, and what each adds to which metric.
+//! The kinds of events that are samples, and what each adds to the metrics.
 
 use crate::format::ParseError;
 use crate::format::jfr::chunk::Chunk;
@@ -8,13 +8,13 @@ use hashbrown::{HashMap, HashSet};
 
 /// A kind of event that is a sample.
 pub(super) struct EventKind {
-    /// Name of its class.
+    /// The name of its class.
     pub(super) event: &'static str,
-    /// What it adds to, and how much.
+    /// The metrics it contributes to: name, unit, and how much.
     pub(super) metrics: &'static [(&'static str, &'static str, Measure)],
     /// The field with the thread.
     pub(super) thread: &'static str,
-    /// The field with the amount, where there is one.
+    /// The field with the amount; empty if there is none.
     pub(super) amount: &'static str,
     /// The field with the class that was allocated or locked.
     pub(super) class: &'static str,
@@ -25,14 +25,13 @@ pub(super) struct EventKind {
 pub(super) enum Measure {
     /// 1.
     One,
-    /// What its amount says.
+    /// The value of its amount field.
     Amount,
-    /// As many times the interval between samples of processor time as its amount says, or once where it
-    /// has none.
+    /// The CPU sampling interval, times the amount if the event has one.
     CpuInterval,
-    /// The same with the interval between samples of elapsed time.
+    /// The wall-clock sampling interval, times the amount if the event has one.
     WallInterval,
-    /// How long it took.
+    /// The duration of the event.
     Duration,
 }
 
@@ -45,9 +44,10 @@ const NS: &str = "nanoseconds";
 const ALLOCATIONS: [(&str, &str, Measure); 2] =
     [("alloc_objects", "count", One), ("alloc_space", "bytes", Amount)];
 
-/// The metrics come in the order of this list.
+/// All kinds; metrics are declared in this order.
 ///
-/// An allocation in a new buffer stands for all that goes into the buffer, hence its size.
+/// An allocation in a new TLAB represents everything that is later allocated in that buffer, so it counts
+/// with the size of the buffer.
 #[rustfmt::skip] // One row a kind.
 pub(super) static EVENT_KINDS: [EventKind; 10] = [
     EventKind { event: EXECUTION_SAMPLE, thread: SAMPLED, amount: "", class: "",
@@ -72,7 +72,7 @@ pub(super) static EVENT_KINDS: [EventKind; 10] = [
         metrics: &[("park_count", "count", One), ("park_duration", NS, Duration)] },
 ];
 
-/// The same events where async-profiler took them by elapsed time.
+/// Execution samples that async-profiler took by wall-clock time.
 pub(super) static BY_WALL_CLOCK: EventKind = EventKind {
     event: EXECUTION_SAMPLE,
     thread: SAMPLED,
@@ -83,37 +83,37 @@ pub(super) static BY_WALL_CLOCK: EventKind = EventKind {
 
 pub(super) const EXECUTION_SAMPLE: &str = "jdk.ExecutionSample";
 
-/// How samples were taken.
+/// How execution samples were taken.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Settings {
-    /// Nanoseconds between two samples of processor time, where they are taken by time.
+    /// Nanoseconds between two CPU samples, if they are taken at regular times.
     cpu_interval: Option<i64>,
-    /// Nanoseconds between two samples of elapsed time.
+    /// Nanoseconds between two wall-clock samples.
     wall_interval: Option<i64>,
-    /// Whether all execution samples were taken by elapsed time.
+    /// Whether all execution samples are wall-clock samples.
     pub(super) is_wall: bool,
-    /// Whether samples of elapsed time were asked for beside others.
+    /// Whether wall-clock samples were taken in addition to CPU samples.
     pub(super) has_wall: bool,
 }
 
-/// The interval of async-profiler unless told otherwise.
+/// async-profiler's default interval.
 const DEFAULT_INTERVAL: i64 = 10_000_000;
 
-/// The same for elapsed time, where there are more threads to visit.
+/// async-profiler's default interval for wall-clock samples, which visit more threads.
 const DEFAULT_WALL_INTERVAL: i64 = 50_000_000;
 
-/// What a first look at the events of a chunk tells.
+/// The results of a first pass over the events of a chunk.
 #[derive(Default)]
 pub(super) struct Survey {
-    /// What the chunk says of how samples were taken, if it says anything.
+    /// How samples were taken, if the chunk states it.
     settings: Option<Settings>,
-    /// The number of the class of execution samples, which differs between recorders.
+    /// The id of the class of execution samples, which differs between recorders.
     sampled: Option<i64>,
-    /// How many events there are of each class.
+    /// The number of events of each class.
     pub(super) counts: HashMap<i64, u64>,
-    /// The states of the threads in execution samples.
+    /// The thread states that occur in execution samples.
     pub(super) states: HashSet<i64>,
-    /// How many processors the machine has.
+    /// The number of processors of the machine.
     pub(super) processors: Option<i64>,
 }
 
@@ -140,7 +140,7 @@ impl Survey {
                 let (Value::Text(Text::Here(name)), Value::Text(Text::Here(value))) = (name, value) else {
                     return Ok(());
                 };
-                // Every kind of event has a period; that of the execution samples counts.
+                // Every event type has a period setting; only that of execution samples is needed.
                 if name == "event" || name == "wall" || Some(about.number()) == sampled {
                     found.insert(name.into_owned(), value.into_owned());
                 }
@@ -152,7 +152,7 @@ impl Survey {
     }
 }
 
-/// A class of events, and which of its fields are wanted.
+/// A class of events, and how to read its wanted fields.
 struct Wanted<'c, const N: usize> {
     id: i64,
     class: &'c Class,
@@ -167,8 +167,8 @@ impl<'c, const N: usize> Wanted<'c, N> {
     }
 }
 
-/// The settings that hold for each chunk. async-profiler writes its settings into the first chunk of a
-/// recording only, so a chunk without any has those of the chunk before it that the same recorder wrote.
+/// The settings of each chunk. async-profiler writes its settings only into the first chunk of a recording, so
+/// a chunk without settings has those of the previous chunk of the same recorder.
 pub(super) fn settings_of_chunks(surveys: &[Survey]) -> Vec<Settings> {
     let known = |at: &usize| surveys[*at].settings.is_some();
     (0..surveys.len())
@@ -182,7 +182,7 @@ pub(super) fn settings_of_chunks(surveys: &[Survey]) -> Vec<Settings> {
 }
 
 impl Settings {
-    /// What the settings of execution samples mean; `None` where there are none.
+    /// Interprets the settings of execution samples; `None` if there are none.
     fn of(found: &HashMap<String, String>) -> Option<Settings> {
         if found.is_empty() {
             return None;
@@ -199,18 +199,18 @@ impl Settings {
             None => setting("period").and_then(nanoseconds),
         };
         let interval = interval.filter(|&interval| is_time && interval > 0);
-        // −1 stands for samples that are not taken.
+        // −1 means that no such samples are taken.
         let wall = number("wall").filter(|&wall| wall >= 0);
-        let beside = wall.map(|wall| or_default(wall, DEFAULT_WALL_INTERVAL));
+        let additional = wall.map(|wall| or_default(wall, DEFAULT_WALL_INTERVAL));
         Some(Settings {
             cpu_interval: interval.filter(|_| !is_wall),
-            wall_interval: beside.or(interval.filter(|_| is_wall)),
+            wall_interval: additional.or(interval.filter(|_| is_wall)),
             is_wall,
             has_wall: wall.is_some(),
         })
     }
 
-    /// Nanoseconds that a sample stands for; `None` for what has no interval, or an unknown one.
+    /// The nanoseconds that a sample represents; `None` if `measure` has no interval or it is unknown.
     pub(super) fn interval(&self, measure: Measure) -> Option<i64> {
         match measure {
             Measure::CpuInterval => self.cpu_interval,
@@ -220,7 +220,7 @@ impl Settings {
     }
 }
 
-/// Nanoseconds of `20 ms`.
+/// Parses a duration such as `20 ms` to nanoseconds.
 fn nanoseconds(text: &str) -> Option<i64> {
     let (number, unit) = text.trim().split_once(' ')?;
     let factor = match unit.trim() {
@@ -240,7 +240,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn intervals_are_set_in_two_ways() {
+    fn intervals_are_set_by_either_of_two_settings() {
         let interval = |settings: &[(&str, &str)]| {
             let found = settings.iter().map(|&(name, value)| (name.into(), value.into())).collect();
             let settings = Settings::of(&found).unwrap();
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_are_those_of_the_recorder_that_wrote_the_chunk() {
+    fn chunks_inherit_settings_only_from_the_same_recorder() {
         let survey = |sampled, interval: Option<i64>| Survey {
             sampled: Some(sampled),
             settings: interval

@@ -1,19 +1,19 @@
-//! What the events and constants of a chunk look like: a tree of elements with attributes, which
-//! declares classes and their fields.
+//! The metadata of a chunk: a tree of elements with attributes, which declares the classes of events and
+//! constants and their fields.
 
 use hashbrown::HashMap;
 
 use crate::format::ParseError;
 use crate::format::jfr::cursor::{Cursor, Text};
 
-/// How deeply values may lie within each other: recordings have three levels.
+/// The maximum nesting of values; real recordings have three levels.
 const MAX_DEPTH: usize = 8;
 
-/// The classes of a chunk, by number.
+/// The classes of a chunk, by id.
 #[derive(Debug, Default)]
 pub(super) struct Classes(HashMap<i64, Class>);
 
-/// A class: of events, of constants, or of values within them.
+/// A class of events, of constants, or of values nested in them.
 #[derive(Debug, Default)]
 pub(super) struct Class {
     pub(super) name: String,
@@ -31,7 +31,7 @@ pub(super) struct Field {
 /// How a field is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// Number of an entry in the pool of the field's class.
+    /// The id of an entry in the pool of the field's class.
     Pooled,
     Byte,
     Short,
@@ -40,38 +40,38 @@ enum Kind {
     Float,
     Double,
     Text,
-    /// The fields of the field's class, one after the other.
+    /// The fields of the field's class, inline.
     Nested,
 }
 
 /// The value of a field.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub(super) enum Value<'a> {
-    /// A field that is not there, or of a kind that nobody asks for.
+    /// A missing field, or one of a kind that no caller uses.
     #[default]
     None,
-    /// A number, or that of an entry in a pool.
+    /// A number, or the id of an entry in a pool.
     Number(i64),
     Text(Text<'a>),
 }
 
 impl Value<'_> {
-    /// The number; 0 where there is none, as for references to nothing.
+    /// The number; 0 if there is none, which is also how null references are stored.
     pub(super) fn number(&self) -> i64 {
         if let Value::Number(number) = self { *number } else { 0 }
     }
 }
 
-/// Which fields of a class are wanted: for each of its fields, the place of its value.
+/// Which fields of a class are wanted: for each field of the class, the index of its value in the result.
 #[derive(Clone, Debug)]
 pub(super) struct Plan<const N: usize> {
     places: Vec<Option<usize>>,
-    /// How many fields must be read to have them all.
+    /// The number of leading fields to read: those after the last wanted field can be skipped.
     needed: usize,
 }
 
 impl Class {
-    /// The plan for the fields called `wanted`; empty names stand for nothing.
+    /// The plan for reading the fields named `wanted`; empty names are ignored.
     pub(super) fn plan<const N: usize>(&self, wanted: &[&str; N]) -> Plan<N> {
         let places: Vec<Option<usize>> = self
             .fields
@@ -82,7 +82,7 @@ impl Class {
         Plan { places, needed }
     }
 
-    /// The class of the field called `name`, and its number among the fields.
+    /// The index of the field called `name`, and the id of its class.
     pub(super) fn field(&self, name: &str) -> Option<(usize, i64)> {
         let index = self.fields.iter().position(|field| field.name == name)?;
         Some((index, self.fields[index].class))
@@ -94,13 +94,13 @@ impl Classes {
         self.0.get(&id)
     }
 
-    /// The number of the class called `name`.
+    /// The id of the class called `name`.
     pub(super) fn named(&self, name: &str) -> Option<i64> {
-        // Of classes that share a name, which a recording does not have, the lowest number counts.
+        // Names are unique in valid recordings; otherwise the lowest id wins, so that the result is deterministic.
         self.0.iter().filter(|(_, class)| class.name == name).map(|(&id, _)| id).min()
     }
 
-    /// Reads the wanted fields of `class`. With `whole`, the cursor ends behind all of its fields.
+    /// Reads the wanted fields of `class`. With `whole`, the cursor ends after its last field.
     pub(super) fn read<'a, const N: usize>(
         &self,
         cursor: &mut Cursor<'a>,
@@ -119,8 +119,8 @@ impl Classes {
         Ok(values)
     }
 
-    /// The same for fields that are numbers: what is none, or is not there, is 0. Texts have to be told
-    /// from numbers, and freed, in every one of a million events.
+    /// Like [`read`](Self::read) for fields that are all numbers; other values, and missing fields, are 0. Faster,
+    /// since there are no strings to allocate and free in each of a million events.
     pub(super) fn numbers<const N: usize>(
         &self,
         cursor: &mut Cursor<'_>,
@@ -139,7 +139,7 @@ impl Classes {
         Ok(numbers)
     }
 
-    /// Passes over a field.
+    /// Skips a field.
     pub(super) fn skip(&self, cursor: &mut Cursor<'_>, field: &Field) -> Result<(), ParseError> {
         if !field.is_array {
             return self.number(cursor, field).map(|_| ());
@@ -164,7 +164,7 @@ impl Classes {
         }
     }
 
-    /// One value of a field, or one item of an array.
+    /// Reads the value of a field, or one item of an array.
     fn one<'a>(&self, cursor: &mut Cursor<'a>, field: &Field, depth: usize) -> Result<Value<'a>, ParseError> {
         Ok(match field.kind {
             Kind::Pooled | Kind::Long => Value::Number(cursor.long()?),
@@ -178,10 +178,10 @@ impl Classes {
         })
     }
 
-    /// Passes over the fields of a value within a value.
+    /// Skips the fields of a nested value.
     fn nested(&self, cursor: &mut Cursor<'_>, field: &Field, depth: usize) -> Result<(), ParseError> {
         let class = self.get(field.class).filter(|class| !class.fields.is_empty());
-        // Values that take no bytes could be repeated without end.
+        // A corrupt file could repeat values of zero bytes forever.
         let Some(class) = class.filter(|_| depth < MAX_DEPTH) else {
             return Err(cursor.error(format!("field {} has an undeclared class", field.name)));
         };
@@ -195,13 +195,13 @@ impl Classes {
     }
 }
 
-/// Reads the event that declares the classes, and says how its classes are stored.
+/// Reads the metadata event, which declares the classes and how their fields are stored.
 pub(super) fn read(event: &mut Cursor<'_>) -> Result<Classes, ParseError> {
     if event.long()? != 0 {
         return Err(event.error("there is no metadata event at the offset given in the chunk header"));
     }
     for _ in 0..3 {
-        event.long()?; // start, duration, number of the description
+        event.long()?; // start, duration, metadata id
     }
     let mut strings = Vec::new();
     for _ in 0..event.count()? {
@@ -218,14 +218,14 @@ pub(super) fn read(event: &mut Cursor<'_>) -> Result<Classes, ParseError> {
 struct Declarations {
     strings: Vec<String>,
     classes: HashMap<i64, Class>,
-    /// The class whose elements are being read, and the depth they are at.
+    /// The class whose elements are being read, and its depth in the tree.
     open: Option<(i64, usize)>,
 }
 
 impl Declarations {
     /// Reads the tree of elements, parents before children.
     fn read(&mut self, event: &mut Cursor<'_>) -> Result<(), ParseError> {
-        // How many children are still to come, for each element that is open.
+        // The number of children still to come, for each open element.
         let mut left: Vec<usize> = vec![1];
         while let Some(count) = left.last_mut() {
             if *count == 0 {
@@ -242,7 +242,7 @@ impl Declarations {
             self.element(element, &attributes, depth);
             left.push(event.count()?);
         }
-        self.settle_kinds();
+        self.resolve_kinds();
         Ok(())
     }
 
@@ -277,8 +277,8 @@ impl Declarations {
         }
     }
 
-    /// A field's class may be declared after it, so how it is stored is settled at the end.
-    fn settle_kinds(&mut self) {
+    /// Resolves how each field is stored. This happens last, because a field's class may be declared after it.
+    fn resolve_kinds(&mut self) {
         let kinds: HashMap<i64, Kind> =
             self.classes.iter().filter_map(|(&id, class)| Some((id, simple_kind(&class.name)?))).collect();
         for field in self.classes.values_mut().flat_map(|class| &mut class.fields) {
@@ -289,7 +289,7 @@ impl Declarations {
     }
 }
 
-/// How the classes are stored that have no fields.
+/// How values of a class without fields are stored.
 fn simple_kind(name: &str) -> Option<Kind> {
     Some(match name {
         "boolean" | "byte" => Kind::Byte,

@@ -1,19 +1,19 @@
 //! Java Flight Recorder: recordings of a Java virtual machine, of async-profiler, and of agents that
 //! build on either.
 //!
-//! A recording is a row of chunks, each with its own description of its events and its own constants.
-//! Every kind of event that is a sample has metrics of its own, and other events are passed over:
+//! A recording is a sequence of chunks, each with its own event metadata and constant pools.
+//! Every event type that is a kind of sample has its own metrics; other events are skipped:
 //!
 //! | event | metrics |
 //! |---|---|
-//! | `ExecutionSample` | `samples`, `cpu`; async-profiler's by elapsed time: `wall_samples`, `wall` |
+//! | `ExecutionSample` | `samples`, `cpu`; for async-profiler's wall-clock samples: `wall_samples`, `wall` |
 //! | `WallClockSample` | `wall_samples`, `wall` |
-//! | `NativeMethodSample` | `native_samples`: threads in native code, most of them waiting there, so no `cpu` |
+//! | `NativeMethodSample` | `native_samples`: threads in native code; most are waiting there, so no `cpu` |
 //! | `ObjectAllocation…`, `LiveObject`, `Malloc` | `alloc_…`, `inuse_…`, `malloc_…`: a count and bytes |
-//! | `JavaMonitorEnter` | `lock_count`, `lock_duration`: waiting for others to leave a block |
-//! | `ThreadPark` | `park_count`, `park_duration`: waiting for whatever, idle workers included, so no lock |
+//! | `JavaMonitorEnter` | `lock_count`, `lock_duration`: waiting to enter a synchronized block |
+//! | `ThreadPark` | `park_count`, `park_duration`: waiting for any reason, including idle workers, so not a lock |
 //!
-//! Sleeping, and waiting to be notified (`ThreadSleep`, `JavaMonitorWait`), is what a program asked for.
+//! `ThreadSleep` and `JavaMonitorWait` are ignored: a program that sleeps or waits to be notified does so on purpose.
 
 mod chunk;
 mod class_name;
@@ -31,6 +31,7 @@ use crate::format::jfr::metadata::Class;
 use crate::format::jfr::samples::{ALLOCATION_SAMPLE, Metrics, Plans, TakenBy};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{LoadOptions, Profile, ProfileBuilder};
+use crate::unit::plural;
 
 /// The entry in the list of readable formats.
 pub(super) static JFR: Format = Format { name: NAME, title: "Java Flight Recorder", sniff, read };
@@ -61,13 +62,13 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     times(&mut builder, &chunks);
     builder.meta.default_metric =
         ["cpu", "wall"].iter().find_map(|name| builder.meta.metric_named(name)).unwrap_or(0);
-    warn(&mut builder, &metrics);
-    warn_of_other_samples(&mut builder, &plans);
+    warn_of_problems(&mut builder, &metrics);
+    warn_of_unsupported_samples(&mut builder, &plans);
     builder.meta.processors = surveys.iter().filter_map(|survey| survey.processors).max();
     Ok(finished(builder)?)
 }
 
-/// The chunks of a recording. The last one may be cut short; the first may not.
+/// The chunks of a recording. The last one may be truncated unless it is the only one.
 fn chunks<'a>(bytes: &'a [u8], builder: &mut ProfileBuilder) -> Result<Vec<Chunk<'a>>, ParseError> {
     let mut chunks = Vec::new();
     let mut at = 0;
@@ -87,15 +88,15 @@ fn chunks<'a>(bytes: &'a [u8], builder: &mut ProfileBuilder) -> Result<Vec<Chunk
     Ok(chunks)
 }
 
-/// Declares the metrics of all kinds of events that there are, in the order of the list of kinds.
+/// Declares the metrics of all kinds of events that occur, in the order of [`EVENT_KINDS`].
 fn declare(builder: &mut ProfileBuilder, plans: &[Plans<'_, '_>]) -> Metrics {
     let mut metrics = Metrics::default();
     let found: Vec<_> =
         plans.iter().flat_map(|plan| plan.kinds().into_iter().map(move |kind| (kind, plan))).collect();
     let has = |event: &str| found.iter().any(|(kind, _)| kind.event == event);
     for kind in EVENT_KINDS.iter().flat_map(|kind| {
-        let beside = (kind.event == BY_WALL_CLOCK.event).then_some(&BY_WALL_CLOCK);
-        std::iter::once(kind).chain(beside)
+        let wall_kind = (kind.event == BY_WALL_CLOCK.event).then_some(&BY_WALL_CLOCK);
+        std::iter::once(kind).chain(wall_kind)
     }) {
         let of_kind = || found.iter().filter(|(known, _)| std::ptr::eq(*known, kind));
         if of_kind().next().is_some() {
@@ -108,8 +109,8 @@ fn declare(builder: &mut ProfileBuilder, plans: &[Plans<'_, '_>]) -> Metrics {
     metrics
 }
 
-/// When the recording started and how long it took. Chunks overlap where two recorders ran at once, and
-/// there may be years between those of files that were put together: what nobody recorded does not count.
+/// Sets the start and duration of the recording. Chunks overlap if two recorders ran at once, and in concatenated
+/// files there may be years between them: only time covered by at least one chunk counts.
 fn times(builder: &mut ProfileBuilder, chunks: &[Chunk<'_>]) {
     let mut spans: Vec<(i64, i64)> = chunks
         .iter()
@@ -126,20 +127,21 @@ fn times(builder: &mut ProfileBuilder, chunks: &[Chunk<'_>]) {
     builder.meta.duration_ns = Some(duration).filter(|&ns| ns > 0);
 }
 
-/// The few old objects that every recording of the JDK has, in search of leaks: no cost that is missed.
+/// A few old objects that every recording of the JDK contains to help find leaks. They measure no cost, so there
+/// is no warning that they are skipped.
 const OLD_OBJECTS: &str = "jdk.OldObjectSample";
 
-/// Events that look like samples and are of no kind that is read, such as those of other agents.
-fn warn_of_other_samples(builder: &mut ProfileBuilder, plans: &[Plans<'_, '_>]) {
+/// Warns of events that look like samples but are of an unsupported type, such as those of other agents.
+fn warn_of_unsupported_samples(builder: &mut ProfileBuilder, plans: &[Plans<'_, '_>]) {
     let mut others: BTreeMap<&str, u64> = BTreeMap::new();
     for plan in plans {
         for (&id, &count) in &plan.survey.counts {
             let class = plan.chunk.classes.get(id);
             let is_other =
                 |name: &str| name != OLD_OBJECTS && !EVENT_KINDS.iter().any(|kind| kind.event == name);
-            let looks_like_one =
+            let looks_like_sample =
                 |class: &&Class| class.name.ends_with("Sample") && class.field("stackTrace").is_some();
-            if let Some(class) = class.filter(looks_like_one).filter(|class| is_other(&class.name)) {
+            if let Some(class) = class.filter(looks_like_sample).filter(|class| is_other(&class.name)) {
                 *others.entry(&class.name).or_default() += count;
             }
         }
@@ -150,7 +152,7 @@ fn warn_of_other_samples(builder: &mut ProfileBuilder, plans: &[Plans<'_, '_>]) 
     }
 }
 
-fn warn(builder: &mut ProfileBuilder, metrics: &Metrics) {
+fn warn_of_problems(builder: &mut ProfileBuilder, metrics: &Metrics) {
     if builder.meta.metrics.is_empty() {
         builder.metric("samples", "count");
         builder.warn("the recording has no CPU, allocation or lock samples".into());
@@ -163,19 +165,21 @@ fn warn(builder: &mut ProfileBuilder, metrics: &Metrics) {
     }
     if metrics.truncated > 0 {
         builder.warn(format!(
-            "{} samples have stacks deeper than the recorder's limit and are missing their outermost frames; \
-             raise `-XX:FlightRecorderOptions=stackdepth`, or async-profiler's `-j`",
-            metrics.truncated
+            "{} {} deeper than the recorder's limit, so the outermost frames are missing; \
+            raise `-XX:FlightRecorderOptions=stackdepth`, or async-profiler's `-j`",
+            metrics.truncated,
+            plural(metrics.truncated, "stack is", "stacks are")
         ));
     }
     if metrics.without_interval > 0 {
         builder.warn(format!(
-            "{} execution samples have no time value: their chunk does not state the sampling period",
-            metrics.without_interval
+            "{} execution {} no time value: the chunk does not state the sampling period",
+            metrics.without_interval,
+            plural(metrics.without_interval, "sample has", "samples have")
         ));
     }
     if metrics.without_stack > 0 {
-        let samples = if metrics.without_stack == 1 { "sample has" } else { "samples have" };
+        let samples = plural(metrics.without_stack, "sample has", "samples have");
         builder.warn(format!("{} {samples} no stack", metrics.without_stack));
     }
 }

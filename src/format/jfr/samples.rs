@@ -1,4 +1,4 @@
-//! From the events of a chunk to samples.
+//! Converts the events of a chunk to samples.
 
 use hashbrown::HashMap;
 
@@ -15,39 +15,40 @@ use crate::profile::{
     Frame, FrameId, FunctionId, Label, LabelSetId, LabelValue, ProfileBuilder, StackId, StringId,
 };
 
-/// Allocations that were sampled by themselves.
+/// Sampled allocations, as opposed to one event per TLAB.
 pub(super) const ALLOCATION_SAMPLE: &str = "jdk.ObjectAllocationSample";
 
-/// The metrics of a recording, and what was odd about its samples.
+/// The metrics of a recording, and counts of problems with its samples.
 #[derive(Debug, Default)]
 pub(super) struct Metrics {
-    /// The number of each metric, by name.
+    /// The index of each metric, by name.
     numbers: HashMap<&'static str, usize>,
-    /// Whether allocations come as samples of their own and by buffer, which would count them twice.
+    /// Whether to skip allocation samples because there are also events per TLAB, which would count them twice.
     pub(super) skips_allocation_samples: bool,
     pub(super) truncated: u64,
     pub(super) without_stack: u64,
-    /// Samples of time whose interval is not known.
+    /// Samples of time whose interval is unknown.
     pub(super) without_interval: u64,
 }
 
-/// What the execution samples of a chunk were taken by.
+/// Which clock triggered the execution samples of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TakenBy {
     ProcessorTime,
     ElapsedTime,
-    /// Both: those of processor time have this state.
+    /// Either: CPU samples have this thread state.
     Either(u64),
 }
 
 impl TakenBy {
-    /// async-profiler, from version 3 on, takes both at once (`event=cpu,wall=50ms`), and tells them apart
-    /// by the state of the thread, which it does not look at for processor time.
+    /// Determines the clock. From version 3 on, async-profiler can take both kinds of samples at once
+    /// (`event=cpu,wall=50ms`). CPU samples then always have the default thread state, because async-profiler
+    /// looks up the state only for wall-clock samples.
     pub(super) fn of(chunk: &Chunk<'_>, survey: &Survey, settings: &Settings) -> Result<TakenBy, ParseError> {
         if settings.is_wall {
             return Ok(TakenBy::ElapsedTime);
         }
-        // Most recordings have one state, which spares a look at their constants.
+        // Most recordings have a single state, so the constants need not be read for this.
         if survey.states.len() < 2 && (survey.states.is_empty() || !settings.has_wall) {
             return Ok(TakenBy::ProcessorTime);
         }
@@ -57,7 +58,7 @@ impl TakenBy {
         })
     }
 
-    fn is_elapsed(self, state: u64) -> bool {
+    fn is_wall(self, state: u64) -> bool {
         match self {
             TakenBy::ProcessorTime => false,
             TakenBy::ElapsedTime => true,
@@ -75,7 +76,7 @@ pub(super) struct Plans<'a, 'c> {
 }
 
 impl Plans<'_, '_> {
-    /// The kinds of samples that occur.
+    /// The kinds of samples that occur in the chunk.
     pub(super) fn kinds(&self) -> Vec<&'static EventKind> {
         let mut kinds = Vec::new();
         for kind in self.classes().values() {
@@ -84,18 +85,18 @@ impl Plans<'_, '_> {
                 continue;
             }
             let states = &self.survey.states;
-            let is_elapsed = |state: &i64| self.taken_by.is_elapsed(*state as u64);
-            if states.iter().any(is_elapsed) {
+            let is_wall = |state: &i64| self.taken_by.is_wall(*state as u64);
+            if states.iter().any(is_wall) {
                 kinds.push(&BY_WALL_CLOCK);
             }
-            if !states.iter().all(is_elapsed) {
+            if !states.iter().all(is_wall) {
                 kinds.push(kind);
             }
         }
         kinds
     }
 
-    /// The classes whose events are samples, as far as there are such events.
+    /// The ids of classes whose events are samples and occur in the chunk.
     fn classes(&self) -> HashMap<i64, &'static EventKind> {
         let id = |kind: &EventKind| self.chunk.classes.named(kind.event);
         let occurs = |id: &i64| self.survey.counts.contains_key(id);
@@ -104,12 +105,12 @@ impl Plans<'_, '_> {
 }
 
 impl Metrics {
-    /// The number of the metric called `name`.
+    /// The index of the metric called `name`.
     pub(super) fn number(&self, name: &str) -> Option<usize> {
         self.numbers.get(name).copied()
     }
 
-    /// Declares the metrics of a kind of events; those that need an interval where `has_interval` says.
+    /// Declares the metrics of a kind of event; those that need an interval only if `has_interval` returns true.
     pub(super) fn declare(
         &mut self,
         builder: &mut ProfileBuilder,
@@ -124,22 +125,22 @@ impl Metrics {
         }
     }
 
-    /// What events of `kind` add to, and how much.
+    /// The metrics that events of `kind` add to, and how much.
     fn measured(&self, kind: &EventKind) -> Vec<(usize, Measure)> {
         let metrics = kind.metrics.iter();
         metrics.filter_map(|&(name, _, measure)| Some((self.number(name)?, measure))).collect()
     }
 }
 
-/// A kind of event, and where its fields are.
+/// A kind of event, and how to read its fields.
 struct Event<'c> {
     kind: &'static EventKind,
     class: &'c Class,
     plan: Plan<7>,
     /// The metrics that it adds to, and how much.
     measured: Vec<(usize, Measure)>,
-    /// The same for execution samples that were taken by elapsed time.
-    measured_elapsed: Vec<(usize, Measure)>,
+    /// The same for wall-clock execution samples.
+    measured_wall: Vec<(usize, Measure)>,
 }
 
 /// Adds the samples of a chunk.
@@ -156,9 +157,9 @@ pub(super) fn add(
             let wanted =
                 ["startTime", "duration", kind.thread, "stackTrace", "state", kind.amount, kind.class];
             let is_execution = kind.event == EXECUTION_SAMPLE;
-            let measured_elapsed = if is_execution { metrics.measured(&BY_WALL_CLOCK) } else { Vec::new() };
+            let measured_wall = if is_execution { metrics.measured(&BY_WALL_CLOCK) } else { Vec::new() };
             let (plan, measured) = (class.plan(&wanted), metrics.measured(kind));
-            events.insert(id, Event { kind, class, plan, measured, measured_elapsed });
+            events.insert(id, Event { kind, class, plan, measured, measured_wall });
         }
     }
     if events.is_empty() {
@@ -191,7 +192,7 @@ struct Adder<'a, 'c> {
     constants: Constants<'a>,
     settings: Settings,
     taken_by: TakenBy,
-    /// Stacks, frames, methods and labels that were met before, by their numbers in the chunk.
+    /// Stacks, frames, methods and labels seen before, by their ids in the chunk.
     stacks: HashMap<u64, (StackId, bool)>,
     known_frames: HashMap<RawFrame, FrameId>,
     functions: HashMap<u64, FunctionId>,
@@ -207,8 +208,8 @@ impl<'a> Adder<'a, '_> {
         let amount = if event.kind.amount.is_empty() { 1 } else { amount };
         self.values.fill(0);
         let is_execution = event.kind.event == EXECUTION_SAMPLE;
-        let is_elapsed = is_execution && self.taken_by.is_elapsed(state as u64);
-        let measured = if is_elapsed { &event.measured_elapsed } else { &event.measured };
+        let is_wall = is_execution && self.taken_by.is_wall(state as u64);
+        let measured = if is_wall { &event.measured_wall } else { &event.measured };
         for &(metric, measure) in measured {
             self.values[metric] = match measure {
                 Measure::One => 1,
@@ -223,7 +224,7 @@ impl<'a> Adder<'a, '_> {
         }
         let labels = self.labels([thread as u64, state as u64, class as u64]);
         let stack = self.stack(stack as u64);
-        // A division in 128 bits.
+        // Only if needed: this is a 128-bit division.
         let time = self.builder.options().times.then(|| self.chunk.time(start));
         self.builder.sample(stack, labels, time, &self.values);
         Ok(())
@@ -254,7 +255,7 @@ impl<'a> Adder<'a, '_> {
         let (class, method, file) = self.constants.method(key);
         let name = match (&*class, method) {
             ("", "") => "<unknown>".into(),
-            // Native functions belong to no class.
+            // Native functions have no class.
             ("", native) => demangle(native).into_owned(),
             (class, "") => class.to_string(),
             (class, method) => format!("{class}.{method}"),
@@ -276,7 +277,7 @@ impl<'a> Adder<'a, '_> {
         frame
     }
 
-    /// The labels of a thread, its state, and the class that was allocated or locked.
+    /// The labels of a sample: the thread, its state, and the class that was allocated or locked.
     fn labels(&mut self, keys: [u64; 3]) -> LabelSetId {
         if !self.builder.options().labels {
             self.builder.skipped_labels();

@@ -1,9 +1,9 @@
-//! Recordings made by hand: chunks with settings and execution samples.
+//! Handmade recordings: chunks with settings and execution samples.
 
 use super::*;
 use crate::format::wire::push_varint;
 
-/// Numbers of classes.
+/// Ids of classes.
 const SETTING: u64 = 107;
 const SAMPLE: u64 = 101;
 const STATE: u64 = 30;
@@ -20,7 +20,7 @@ fn push_text(out: &mut Vec<u8>, text: &str) {
     out.extend_from_slice(text.as_bytes());
 }
 
-/// An event with its size in front, which takes four bytes whatever it is.
+/// An event preceded by its size, which is always encoded in four bytes.
 fn event(class: u64, fill: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     let mut body = Vec::new();
     push_varint(&mut body, class);
@@ -48,7 +48,7 @@ fn machine(processors: u64) -> Vec<u8> {
     event(MACHINE, |out| push_varint(out, processors))
 }
 
-/// What declares the classes: a tree of elements whose names and attributes are numbers of strings.
+/// The event that declares the classes: a tree of elements whose names and attributes are indexes of strings.
 fn metadata() -> Vec<u8> {
     type Fields = &'static [(&'static str, u64)];
     let classes: [(u64, &str, Fields); 7] = [
@@ -99,7 +99,7 @@ fn metadata() -> Vec<u8> {
     })
 }
 
-/// A chunk of a second with `events`.
+/// A chunk with a duration of one second that contains `events`.
 fn chunk(start_s: i64, events: &[Vec<u8>]) -> Vec<u8> {
     let constants = event(1, |out| {
         for number in [0, 0, 0] {
@@ -141,28 +141,28 @@ fn totals(profile: &Profile) -> Vec<(&str, i64)> {
 }
 
 #[test]
-fn settings_of_the_first_chunk_hold_for_those_after_it() {
+fn settings_of_the_first_chunk_apply_to_later_chunks() {
     let first = [setting("event", "itimer"), setting("interval", "5000000"), samples(0, 2)];
     let profile = load(&[chunk(1, &first), chunk(2, &[samples(0, 8)])]);
     assert_eq!(totals(&profile), [("samples", 10), ("cpu", 50_000_000)]);
     assert_eq!(profile.meta.warnings, ["10 samples have no stack"]);
 }
 
-/// `event=cpu,interval=10ms,wall=100ms`: 3 samples of processor time, and threads that sleep or wait to run.
+/// `event=cpu,interval=10ms,wall=100ms`: 3 CPU samples, and wall-clock samples of runnable and sleeping threads.
 #[test]
-fn samples_of_elapsed_time_are_no_processor_time() {
+fn wall_clock_samples_do_not_count_as_cpu_time() {
     let both = [setting("event", "cpu"), setting("interval", "10000000"), setting("wall", "100000000")];
     let profile = load(&[chunk(1, &both), chunk(2, &[samples(0, 3), samples(1, 4), samples(2, 20)])]);
     assert_eq!(
         totals(&profile),
         [("samples", 3), ("cpu", 30_000_000), ("wall_samples", 24), ("wall", 2_400_000_000)]
     );
-    // Version 3.0 did not write how often; the states still tell the samples apart.
+    // Version 3.0 did not write the intervals; the states still distinguish the samples.
     let profile = load(&[chunk(1, &[setting("event", "cpu"), samples(0, 3), samples(2, 20)])]);
     assert_eq!(totals(&profile), [("samples", 3), ("wall_samples", 20)]);
 }
 
-/// Views compare processor time with what the machine can spend.
+/// Views compare CPU time with the number of processors.
 #[test]
 fn the_number_of_processors_is_read() {
     let settings = [setting("event", "itimer"), setting("interval", "100000000"), machine(2)];
@@ -171,16 +171,16 @@ fn the_number_of_processors_is_read() {
 }
 
 #[test]
-fn samples_of_unknown_kinds_are_said_to_be_left_out() {
+fn unsupported_sample_types_give_a_warning() {
     let other = event(OTHER, |out| push_varint(out, 0));
     let profile = load(&[chunk(1, &[other.repeat(3), samples(0, 1)])]);
     let warning = "skipped samples of unsupported event types: agent.OtherSample (3)";
     assert!(profile.meta.warnings.contains(&warning.to_string()), "{:?}", profile.meta.warnings);
 }
 
-/// Chunks of two recorders that ran at once, and one of another day.
+/// Chunks of two recorders that ran at the same time, and one of another day.
 #[test]
-fn a_recording_takes_as_long_as_somebody_recorded() {
+fn the_duration_is_the_time_covered_by_chunks() {
     let day = 86_400;
     let profile = load(&[chunk(1, &[]), chunk(1, &[]), chunk(2, &[]), chunk(day, &[])]);
     assert_eq!(profile.meta.duration_ns, Some(3_000_000_000));

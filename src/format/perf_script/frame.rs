@@ -1,4 +1,4 @@
-//! The lines of a stack: `address symbol+offset (module)`.
+//! The frames of a stack, one per line: `address symbol+offset (module)`.
 
 use std::hash::{BuildHasher, RandomState};
 use std::rc::Rc;
@@ -9,18 +9,18 @@ use crate::format::text::hex;
 use crate::name::demangle;
 use crate::profile::{Frame, FrameId, Mapping, MappingId, ProfileBuilder};
 
-/// A frame's line, split up.
+/// The parts of a frame's line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FrameLine<'a> {
-    /// 0 where the line has none.
+    /// 0 if missing.
     pub(super) address: u64,
-    /// Empty where the line has none.
+    /// Empty if missing.
     symbol: &'a [u8],
-    /// Empty where the line has none.
+    /// Empty if missing.
     module: &'a [u8],
 }
 
-/// Splits a line of a stack. It has an address, or a module, or both.
+/// Splits a line of a stack. It needs an address or a module.
 pub(super) fn split(line: &[u8]) -> Option<FrameLine<'_>> {
     let line = line.trim_ascii();
     let word = line.iter().position(u8::is_ascii_whitespace).unwrap_or(line.len());
@@ -45,7 +45,7 @@ fn split_module(text: &[u8]) -> (&[u8], &[u8]) {
     (inner[..open].trim_ascii_end(), &module[1..])
 }
 
-/// Takes `+0x1f` off.
+/// Removes a suffix such as `+0x1f`.
 fn without_offset(symbol: &[u8]) -> &[u8] {
     match memchr::memmem::rfind(symbol, b"+0x") {
         Some(at) if symbol[at + 3..].iter().all(u8::is_ascii_hexdigit) => &symbol[..at],
@@ -53,10 +53,10 @@ fn without_offset(symbol: &[u8]) -> &[u8] {
     }
 }
 
-/// What a line of a stack stands for: a frame, or where calls were inlined several, the innermost first.
+/// The frames of one line: usually one, or several, innermost first, if calls were inlined.
 pub(super) type Frames = Rc<[FrameId]>;
 
-/// The frames of lines met before: a file repeats few distinct lines many times.
+/// The frames of distinct lines: a file repeats few distinct lines many times.
 #[derive(Default)]
 pub(super) struct FrameTable {
     lines: HashTable<(u64, usize)>,
@@ -68,7 +68,7 @@ pub(super) struct FrameTable {
 }
 
 impl FrameTable {
-    /// The frames of a line of a stack, or `None` where it is none.
+    /// The frames of a line of a stack, or `None` if the line does not look like a frame.
     pub(super) fn frames(&mut self, builder: &mut ProfileBuilder, line: &[u8]) -> Option<Frames> {
         let line = line.trim_ascii();
         let hash = self.hasher.hash_one(line);
@@ -122,24 +122,24 @@ fn make(builder: &mut ProfileBuilder, line: FrameLine<'_>) -> Vec<FrameId> {
     frames
 }
 
-/// The calls of `Lapp/Server;::handle->Lapp/Parser;::parse`, the outermost first: perf-map-agent writes
-/// methods that the compiler inlined into each other as one symbol. Others use the arrow otherwise, V8 in
-/// `String*String->String` and C++ in `operator->`: these stay whole.
+/// Splits `Lapp/Server;::handle->Lapp/Parser;::parse` into its calls, outermost first: perf-map-agent writes
+/// methods that were inlined into each other as one symbol. Other uses of the arrow, such as V8's
+/// `String*String->String` and C++'s `operator->`, are not split.
 fn inlined_java<'n>(name: &'n str, module: &[u8]) -> Option<Vec<&'n str>> {
     let file = module.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
     let is_compiled_at_run_time =
         file.starts_with(b"perf-") && file.ends_with(b".map") || [&b""[..], b"[unknown]"].contains(&module);
     let is_method = |part: &&str| {
         let is_part = |c: char| c.is_alphanumeric() || "_$/;:.<>-".contains(c);
-        // `LoadIC:None` is a kind of code, `Lapp/Server;::handle` a class and its method.
+        // `LoadIC:None` is a kind of code, but `Lapp/Server;::handle` is a class and its method.
         !part.is_empty() && part.chars().all(is_part) && !part.replace("::", "").contains(':')
     };
     let parts: Vec<&str> = name.split("->").collect();
     (parts.len() > 1 && is_compiled_at_run_time && parts.iter().all(is_method)).then_some(parts)
 }
 
-/// Gives inlined frames of a stack, root first, the mapping of the frame they were inlined into,
-/// which the file says only there.
+/// Sets the mapping of inlined frames, in a stack that starts at the root, to that of the frame they were inlined
+/// into: the file gives the module only for that frame.
 pub(super) fn attach_inlined(builder: &mut ProfileBuilder, stack: &mut [FrameId]) {
     let mut outer = MappingId::default();
     for id in stack {
@@ -152,8 +152,8 @@ pub(super) fn attach_inlined(builder: &mut ProfileBuilder, stack: &mut [FrameId]
     }
 }
 
-/// The frame `id`, now that its source line is known.
-pub(super) fn with_place(builder: &mut ProfileBuilder, id: FrameId, file: &[u8], line: u32) -> FrameId {
+/// The frame `id` with its source file and line added.
+pub(super) fn with_source_line(builder: &mut ProfileBuilder, id: FrameId, file: &[u8], line: u32) -> FrameId {
     let frame = builder.frame_row(id);
     let name = builder.frame_name(id).to_string();
     let function = builder.named_function(&name, &String::from_utf8_lossy(file));

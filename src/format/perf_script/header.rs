@@ -4,7 +4,7 @@
 //! comm pid[/tid] [cpu] time: period event:
 //! ```
 //!
-//! Only `comm` and one number are always there, and `comm` may contain blanks and numbers.
+//! Only `comm` and one id are always present, and `comm` may contain blanks and numbers.
 
 use crate::format::perf_script::frame;
 use crate::format::text::{Scan, decimal};
@@ -15,25 +15,25 @@ pub(super) struct Header<'a> {
     /// The thread's name.
     pub(super) comm: &'a [u8],
     pub(super) tid: i64,
-    /// The process, where the file tells it from the thread.
+    /// The process, if the line has both ids.
     pub(super) pid: Option<i64>,
-    /// Nanoseconds since the machine started.
+    /// Nanoseconds since boot.
     pub(super) time: Option<i64>,
     pub(super) period: Option<i64>,
     pub(super) event: Option<&'a [u8]>,
-    /// The stack, where it stands on the header's own line.
+    /// The stack, if it is on the same line.
     pub(super) frame: Option<&'a [u8]>,
 }
 
 impl Header<'_> {
-    /// Whether this is one of the records that `--show-mmap-events` and the like mix in.
+    /// Whether this is a record such as those that `--show-mmap-events` adds to the output.
     pub(super) fn is_record(&self) -> bool {
         self.event.is_some_and(|event| event.starts_with(b"PERF_RECORD_"))
     }
 }
 
-/// Reads a header: of the words that could be the thread's id, the first behind which the line goes
-/// on as it should.
+/// Reads a header. The thread's id is the first word that looks like an id and is followed by what a header
+/// requires.
 pub(super) fn parse(line: &[u8]) -> Option<Header<'_>> {
     let line = line.trim_ascii_start();
     candidates(line)
@@ -41,7 +41,7 @@ pub(super) fn parse(line: &[u8]) -> Option<Header<'_>> {
         .or_else(|| candidates(line).find_map(|at| untimed(line, at)))
 }
 
-/// Where words that start with a digit begin, the first word left out.
+/// The offsets of words that start with a digit or `-`, except for the first word.
 fn candidates(line: &[u8]) -> impl Iterator<Item = usize> {
     line.windows(2)
         .enumerate()
@@ -54,7 +54,7 @@ fn timed(line: &[u8], at: usize) -> Option<Header<'_>> {
     let mut scan = Scan(&line[at..]);
     let (pid, tid) = ids(scan.word())?;
     let mut word = scan.word();
-    // The processor, and flags of `-F misc`, may stand in between.
+    // The processor and the flags of `-F misc` may come before the time.
     for _ in 0..2 {
         let is_cpu = word.starts_with(b"[") && word.ends_with(b"]");
         let is_flags = !word.is_empty() && word.len() <= 4 && word.iter().all(u8::is_ascii_uppercase);
@@ -72,10 +72,10 @@ fn timed(line: &[u8], at: usize) -> Option<Header<'_>> {
 fn untimed(line: &[u8], at: usize) -> Option<Header<'_>> {
     let mut scan = Scan(&line[at..]);
     let (pid, tid) = ids(scan.word())?;
-    let mut behind = scan;
-    let word = behind.word();
+    let mut after = scan;
+    let word = after.word();
     if word.starts_with(b"[") && word.ends_with(b"]") {
-        scan = behind;
+        scan = after;
     }
     let comm = line[..at].trim_ascii_end();
     let header = Header { comm, tid, pid, time: None, period: None, event: None, frame: None };
@@ -85,20 +85,20 @@ fn untimed(line: &[u8], at: usize) -> Option<Header<'_>> {
 
 /// `[period] event: [frame]`
 fn rest<'a>(mut header: Header<'a>, mut scan: Scan<'a>) -> Header<'a> {
-    let mut behind = scan;
-    let mut word = behind.word();
+    let mut after = scan;
+    let mut word = after.word();
     if let Some(period) = decimal(word) {
         header.period = Some(period);
-        scan = behind;
-        word = behind.word();
+        scan = after;
+        word = after.word();
     }
     if let Some(event) = word.strip_suffix(b":").filter(|event| !event.is_empty()) {
         header.event = Some(event);
-        scan = behind;
+        scan = after;
     } else if word.starts_with(b"PERF_RECORD_") {
         header.event = Some(word);
     }
-    // Behind a tracepoint's name stand its fields, which are no frame.
+    // A tracepoint's name is followed by its fields, which are not a frame.
     let text = scan.0.trim_ascii();
     header.frame = frame::split(text).filter(|frame| frame.address != 0).map(|_| text);
     header
@@ -112,7 +112,7 @@ fn ids(word: &[u8]) -> Option<(Option<i64>, i64)> {
     }
 }
 
-/// Nanoseconds of `877.743991`.
+/// Parses seconds such as `877.743991` to nanoseconds.
 fn seconds(word: &[u8]) -> Option<i64> {
     let point = memchr::memchr(b'.', word)?;
     let (whole, digits) = (decimal(&word[..point])?, &word[point + 1..]);
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_may_look_like_ids() {
+    fn thread_names_may_look_like_ids() {
         let header = parse(b"worker 5 31/32 [002] 203265.377019:    1001001 cpu_core/cycles/P: ").unwrap();
         assert_eq!((header.comm, header.pid, header.tid), (b"worker 5".as_slice(), Some(31), 32));
         assert_eq!((header.time, header.period), (Some(203_265_377_019_000), Some(1_001_001)));
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn tracepoints_and_records_have_text_behind_them() {
+    fn text_after_tracepoints_and_records_is_not_a_frame() {
         let header =
             parse(b"sh 9 [000] 5.25: sched:sched_switch: prev_comm=sh prev_pid=9 ==> next_pid=0").unwrap();
         assert_eq!((header.event, header.frame), (Some(b"sched:sched_switch".as_slice()), None));
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_are_no_headers() {
+    fn frames_are_not_headers() {
         for line in ["  7f89e341d84f main+0x4f (/usr/lib/libc.so)", "main;work 3", "12 34", "a 5 b"] {
             assert_eq!(parse(line.as_bytes()), None, "{line}");
         }

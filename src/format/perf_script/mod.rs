@@ -6,7 +6,7 @@
 //!                4786a words::main+0x10a (/srv/words)
 //! ```
 //!
-//! The metric `samples` counts; each event is a metric of its own, whose values are the periods.
+//! The metric `samples` counts samples. Each event is another metric, whose values are the periods.
 
 mod frame;
 mod header;
@@ -23,10 +23,10 @@ pub(super) static PERF_SCRIPT: Format = Format { name: NAME, title: "perf script
 
 const NAME: &str = "perf-script";
 
-/// How many lines at the front are looked at.
+/// The number of lines that are examined to detect the format.
 const SNIFFED_LINES: usize = 16;
 
-/// The first line must be a sample's header, and most of those below it headers or frames.
+/// The first line must be a sample's header, and most of the following lines headers or frames.
 fn sniff(head: &[u8]) -> Confidence {
     let whole = memchr::memrchr(b'\n', head).map_or(head, |end| &head[..end]);
     let lines = whole.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
@@ -54,7 +54,7 @@ fn sniff(head: &[u8]) -> Confidence {
     }
 }
 
-/// The header that a line is, if it is one. Lines that start with a tab are frames.
+/// Parses a line as a header. Lines that start with a tab are frames.
 fn header_of(line: &[u8]) -> Option<Header<'_>> {
     if line.starts_with(b"\t") { None } else { header::parse(line) }
 }
@@ -87,7 +87,7 @@ struct Reader {
 struct Current {
     labels: LabelSetId,
     time: Option<i64>,
-    /// Metric and value of the event.
+    /// The metric and value of the event.
     event: Option<(usize, i64)>,
 }
 
@@ -109,10 +109,10 @@ impl Reader {
         }
     }
 
-    /// Takes one line, its blanks at the end removed.
+    /// Processes one line, without its trailing blanks.
     fn line(&mut self, line: &[u8], number: u64) {
         if line.is_empty() {
-            // A blank line behind a header is no end yet: some files have one before the stack.
+            // A blank line after a header does not end the sample: some files have one before the stack.
             if !self.stack.is_empty() {
                 self.end_sample();
             }
@@ -152,7 +152,7 @@ impl Reader {
         true
     }
 
-    /// `words.rs:12` below a frame says where that frame was.
+    /// Reads a line such as `words.rs:12`, which is the source line of the frame above.
     fn source_line(&mut self, line: &[u8]) -> bool {
         let line = line.trim_ascii_start();
         let Some(last) = self.stack.last_mut() else { return false };
@@ -160,7 +160,7 @@ impl Reader {
         let Some(at) = decimal(&line[colon + 1..]).and_then(|at| u32::try_from(at).ok()) else {
             return false;
         };
-        *last = frame::with_place(&mut self.builder, *last, &line[..colon], at);
+        *last = frame::with_source_line(&mut self.builder, *last, &line[..colon], at);
         true
     }
 
@@ -174,7 +174,7 @@ impl Reader {
             self.first_time.get_or_insert(time);
             self.last_time = self.last_time.max(time);
         }
-        // The clock started when the machine did: what counts is the time since the first sample.
+        // The clock starts at boot; times are relative to the first sample instead.
         let time = header.time.zip(self.first_time).map(|(time, first)| time - first);
         self.current = Some(Current { labels, time, event });
         if let Some(frame) = header.frame {
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_have_a_count_and_their_events_period() {
+    fn samples_count_and_carry_the_period_of_their_event() {
         let text = "words 7/8 [001] 10.000001:  100 cpu-clock:u: \n\t 10 f+0x1 (/bin/words)\n\t 20 main+0x2 (/bin/words)\n\n\
                     words 7/8 [001] 10.000003:  3 page-faults: \n\t 20 main+0x2 (/bin/words)\n\n\
                     pool 2 run 9 10.000002:  200 cpu-clock:u: \n";
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_may_lack_fields_and_hold_the_stack() {
+    fn headers_may_lack_fields_and_contain_the_stack() {
         let profile = load("java  3278 cpu-clock: \n\t 10 f (/x)\n\nsh 1 2.5: \n\t 10 f (/x)\n\n").unwrap();
         assert_eq!(to_notation(&profile), "f 1 0 {thread=sh tid=1}\nf 1 1 {thread=java tid=3278}");
         let profile =
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn inlined_frames_belong_to_the_frame_below() {
+    fn inlined_frames_have_the_mapping_of_the_frame_below() {
         let profile = load(
             "w 1 2.5: 1 cycles: \n\t 10 inner (inlined)\n\t 10 outer+0x3 (/bin/w)\n\t 20 [unknown] (/lib/libc.so.6 (deleted))\n",
         )
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn source_lines_go_to_their_frame() {
+    fn source_lines_belong_to_the_frame_above() {
         let profile =
             load("w 1 2.5: 1 cycles: \n\t 10 f (/bin/w)\n  w.rs:12\n\t 20 main (/bin/w)\n  w.rs:30\n")
                 .unwrap();
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn inlined_java_methods_are_frames_of_their_own() {
+    fn inlined_java_methods_are_separate_frames() {
         let profile = load(
             "java 1 2.5: 1 cycles: \n\
              \t 10 Lapp/Parser;::parse->Lapp/Lexer;::<init>->Lapp/Char;::is (/tmp/perf-7.map)\n\

@@ -1,4 +1,4 @@
-//! Collects samples into the tables of a profile.
+//! Collects samples into the tables of a profile, on another thread if possible.
 
 use std::io;
 use std::panic::resume_unwind;
@@ -15,25 +15,25 @@ use crate::profile::{Id, Label, LabelSetId, ProfileBuilder, Reservation, StackId
 /// Parsed samples whose stacks have not been looked up yet.
 pub(super) struct Batch {
     stacks: Lists,
-    /// The values of all samples, one after the other.
+    /// The values of all samples, concatenated.
     pub(super) values: Vec<i64>,
-    /// The labels of all samples, one after the other, and how many each has; neither is filled where
-    /// no view asked for labels.
+    /// The labels of all samples, concatenated, and how many each sample has; both empty if labels are not
+    /// loaded.
     pub(super) labels: Vec<Label>,
     label_counts: Vec<u32>,
-    /// How many samples have labels that were skipped.
+    /// The number of samples whose labels were skipped.
     skipped_labels: u64,
 }
 
-/// Samples of a batch: so many that handing it to another thread costs nothing, and so few that it stays
-/// in the second-level cache.
+/// The maximum number of samples in a batch: enough to make the cost of passing it to another thread
+/// negligible, but few enough to fit into the L2 cache.
 const SAMPLES: usize = 4096;
 
-/// What the stacks and labels of a batch may take in bytes, but for its last sample.
+/// The maximum size of a batch in bytes; only its last sample may exceed it.
 const BYTES: usize = 256 << 10;
 
 impl Batch {
-    /// A batch for the stacks of a [`Collector`] with this hasher.
+    /// An empty batch for the [`Collector`] whose stacks have this hasher.
     pub(super) fn new(hasher: DefaultHashBuilder) -> Self {
         Batch {
             stacks: Lists::new(hasher),
@@ -50,7 +50,7 @@ impl Batch {
         self.stacks.push(ids, seen);
     }
 
-    /// Ends the labels of a sample: those from number `start` on are its own.
+    /// Ends the labels of a sample, which are those from index `start` on.
     pub(super) fn end_labels(&mut self, start: usize) {
         self.label_counts.push((self.labels.len() - start) as u32);
     }
@@ -60,13 +60,13 @@ impl Batch {
         self.skipped_labels += 1;
     }
 
-    /// Whether it holds enough to be handed over.
+    /// Whether the batch is large enough to be collected.
     pub(super) fn is_full(&self) -> bool {
         self.stacks.len() >= SAMPLES
             || self.stacks.bytes() + size_of_val(&*self.values) + size_of_val(&*self.labels) > BYTES
     }
 
-    /// A batch without samples, for the same stacks.
+    /// A new empty batch for the same collector.
     fn empty(&self) -> Self {
         Batch::new(self.stacks.hasher())
     }
@@ -80,23 +80,23 @@ impl Batch {
     }
 }
 
-/// Collects the rows of a profile and their stacks.
+/// Adds batches of samples to a profile.
 pub(super) struct Collector {
     pub(super) builder: ProfileBuilder,
     pub(super) stacks: RawStacks,
     found: LookUp,
-    /// What the stacks take of the budget.
-    share: Reservation,
+    /// The memory used by the stacks.
+    reservation: Reservation,
 }
 
 impl Collector {
     pub(super) fn new(builder: ProfileBuilder) -> Self {
-        let share = builder.options().budget.share();
-        Collector { builder, stacks: RawStacks::new(), found: LookUp::default(), share }
+        let reservation = builder.options().budget.reservation();
+        Collector { builder, stacks: RawStacks::new(), found: LookUp::default(), reservation }
     }
 
-    /// Adds the samples of a batch, each of `width` values, and empties it. Fails where stacks are too many
-    /// or take too much memory.
+    /// Adds the samples of a batch, each with `width` values, and clears it. Fails if there are too many stacks
+    /// or they need too much memory.
     fn add(&mut self, batch: &mut Batch, width: usize) -> Result<(), LoadError> {
         while self.builder.meta.metrics.len() < width {
             self.builder.metric("", "");
@@ -120,78 +120,79 @@ impl Collector {
         }
         self.builder.meta.labelled_rows += batch.skipped_labels;
         batch.clear();
-        Ok(self.share.set(self.stacks.size() as u64)?)
+        Ok(self.reservation.set(self.stacks.size() as u64)?)
     }
 }
 
-/// Where batches are collected. Of the processor time that a million samples take, a fifth is inflating,
-/// a sixth finding their fields, and a third looking up their stacks and adding up their rows: after the first
-/// batch each of the three has a thread.
+/// Where batches are collected. Of the CPU time for a million samples, a fifth is spent on decompression, a sixth
+/// on decoding fields, and a third on looking up stacks and adding up rows. After the first batch, each of these
+/// runs on its own thread.
 pub(super) enum Collecting {
     /// On the thread that reads.
-    Here(Box<Collector>),
-    /// On a thread of its own.
-    Beside(Helper),
+    OnReader(Box<Collector>),
+    /// On its own thread.
+    OnThread(CollectorThread),
 }
 
-/// A thread that collects.
-pub(super) struct Helper {
+/// A thread that runs a [`Collector`].
+pub(super) struct CollectorThread {
     full: SyncSender<Batch>,
     /// Emptied batches, to be filled again.
     emptied: Receiver<Batch>,
     thread: JoinHandle<Result<Box<Collector>, LoadError>>,
 }
 
-/// How many batches may wait for the thread.
+/// The number of batches that may wait for the thread.
 const WAITING: usize = 2;
 
 impl Collecting {
-    /// Hands over a batch of samples of `width` values each, and empties it. `share` says whether those after
-    /// it may go to a thread. Fails as [`Collector::add`] did by now.
-    pub(super) fn add(self, batch: &mut Batch, width: usize, share: bool) -> Result<Self, LoadError> {
+    /// Collects a batch of samples with `width` values each, and clears it. `on_thread` allows later batches to be
+    /// collected on another thread. Fails if [`Collector::add`] failed for this batch or, on a thread, an earlier
+    /// one.
+    pub(super) fn add(self, batch: &mut Batch, width: usize, on_thread: bool) -> Result<Self, LoadError> {
         match self {
-            Collecting::Here(mut collector) => {
+            Collecting::OnReader(mut collector) => {
                 collector.add(batch, width)?;
-                Ok(if share {
-                    Collecting::Beside(Helper::start(collector, width)?)
+                Ok(if on_thread {
+                    Collecting::OnThread(CollectorThread::start(collector, width)?)
                 } else {
-                    Collecting::Here(collector)
+                    Collecting::OnReader(collector)
                 })
             }
-            Collecting::Beside(helper) => {
-                let empty = helper.emptied.try_recv().unwrap_or_else(|_| batch.empty());
-                match helper.full.send(std::mem::replace(batch, empty)) {
-                    Ok(()) => Ok(Collecting::Beside(helper)),
-                    // The thread ended before its time, and says why.
-                    Err(_) => helper.finish().map(Collecting::Here),
+            Collecting::OnThread(thread) => {
+                let empty = thread.emptied.try_recv().unwrap_or_else(|_| batch.empty());
+                match thread.full.send(std::mem::replace(batch, empty)) {
+                    Ok(()) => Ok(Collecting::OnThread(thread)),
+                    // The thread has failed; joining it returns its error.
+                    Err(_) => thread.finish().map(Collecting::OnReader),
                 }
             }
         }
     }
 
-    /// Waits for all that was handed over. Fails as [`Collector::add`] does.
+    /// Waits until all batches are collected. Fails if [`Collector::add`] failed for any of them.
     pub(super) fn finish(self) -> Result<Collector, LoadError> {
         match self {
-            Collecting::Here(collector) => Ok(*collector),
-            Collecting::Beside(helper) => Ok(*helper.finish()?),
+            Collecting::OnReader(collector) => Ok(*collector),
+            Collecting::OnThread(thread) => Ok(*thread.finish()?),
         }
     }
 }
 
-impl Helper {
-    fn start(mut collector: Box<Collector>, width: usize) -> io::Result<Helper> {
+impl CollectorThread {
+    fn start(mut collector: Box<Collector>, width: usize) -> io::Result<CollectorThread> {
         let (full, batches) = sync_channel::<Batch>(WAITING);
         let (empty, emptied) = channel();
         let collect = move || {
             for mut batch in batches {
                 collector.add(&mut batch, width)?;
-                // Not needed any more if the reader has failed.
+                // Fails if the reader has failed and no longer needs the batch.
                 let _ = empty.send(batch);
             }
             Ok(collector)
         };
         let thread = thread::Builder::new().name("collect".into()).spawn(collect)?;
-        Ok(Helper { full, emptied, thread })
+        Ok(CollectorThread { full, emptied, thread })
     }
 
     fn finish(self) -> Result<Box<Collector>, LoadError> {
@@ -209,7 +210,7 @@ mod tests {
     use crate::format::{Inflate, Source};
     use crate::profile::{Budget, LoadOptions, Profile, to_notation};
 
-    /// Five batches of samples, one of them near the end with this stack.
+    /// Five batches of samples, one of which, near the end, has the stack `odd_stack`.
     fn profile(odd_stack: &[u8]) -> Vec<u8> {
         let mut bytes = Vec::new();
         push_bytes(&mut bytes, 1, &[1 << 3, 1, 2 << 3, 1]);
@@ -243,21 +244,21 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_makes_no_difference() {
+    fn collecting_on_a_thread_gives_the_same_profile() {
         let bytes = profile(&[2]);
         for labels in [false, true] {
-            let here = load(&bytes, Inflate::Here, labels).unwrap();
-            let beside = load(&bytes, Inflate::OnThread, labels).unwrap();
-            assert_eq!(here.meta, beside.meta);
-            assert_eq!((here.meta.rows, here.meta.labelled_rows), (20_000, 6_667));
-            assert_eq!(here.meta.metrics[0].total, 20_000 * 19_999 / 2);
-            assert_eq!(to_notation(&here), to_notation(&beside));
-            assert_eq!(to_notation(&here).contains("one=two"), labels);
+            let on_reader = load(&bytes, Inflate::Here, labels).unwrap();
+            let on_thread = load(&bytes, Inflate::OnThread, labels).unwrap();
+            assert_eq!(on_reader.meta, on_thread.meta);
+            assert_eq!((on_reader.meta.rows, on_reader.meta.labelled_rows), (20_000, 6_667));
+            assert_eq!(on_reader.meta.metrics[0].total, 20_000 * 19_999 / 2);
+            assert_eq!(to_notation(&on_reader), to_notation(&on_thread));
+            assert_eq!(to_notation(&on_reader).contains("one=two"), labels);
         }
     }
 
     #[test]
-    fn a_location_that_is_not_there_is_named_with_its_sample() {
+    fn a_missing_location_is_reported_with_its_sample() {
         let bytes = profile(&[4]);
         for inflate in [Inflate::Here, Inflate::OnThread] {
             let error = load(&bytes, inflate, false).unwrap_err();

@@ -1,4 +1,4 @@
-//! From lists of location ids to stacks of frames.
+//! Converts lists of location ids to stacks of frames.
 
 use crate::format::ParseError;
 use crate::format::pprof::locations::Locations;
@@ -8,11 +8,11 @@ use crate::format::wire::Wire;
 use crate::parallel;
 use crate::profile::{Budget, FrameId, Stacks};
 
-/// Stacks are not deeper: this one alone takes 256 MiB.
-const DEEPEST: usize = 1 << 26;
+/// The maximum depth of a stack, which takes 256 MiB.
+const MAX_DEPTH: usize = 1 << 26;
 
-/// Stacks with more frames than this use the slow path.
-const ROOM: usize = 1 << 16;
+/// The maximum size of the buffer. Stacks that may have more frames than this use the slow path.
+const MAX_BUFFER: usize = 1 << 16;
 
 /// The frames of all stacks, root first.
 pub(super) fn expand_all(
@@ -21,17 +21,17 @@ pub(super) fn expand_all(
     budget: Budget,
 ) -> Result<Stacks, ParseError> {
     let parts = parallel::ranges(stacks.len(), 20_000, |numbers| {
-        let (mut share, mut told) = (budget.share(), 0);
+        let (mut reservation, mut reserved) = (budget.reservation(), 0);
         let mut expander = Expander::new(stacks, locations);
-        // Every id has a byte at least, and most become one frame.
+        // Every id has at least a byte, and most become one frame.
         let mut part = Stacks::with_capacity(numbers.len(), stacks.bytes_of(numbers.clone()));
         for number in numbers {
             part.push_with(|frames| expander.expand(number, frames))?;
-            // Five bytes of a stack may name a location of a thousand frames.
+            // Five bytes of a stack may refer to a location with a thousand frames.
             let size = size_of_val(part.all_frames());
-            if size - told > 1 << 20 {
-                share.set(size as u64).map_err(|error| ParseError::whole(NAME, error.to_string()))?;
-                told = size;
+            if size - reserved > 1 << 20 {
+                reservation.set(size as u64).map_err(|error| ParseError::whole(NAME, error.to_string()))?;
+                reserved = size;
             }
         }
         Ok(part)
@@ -44,61 +44,60 @@ pub(super) fn expand_all(
     Ok(all)
 }
 
-/// Expands one stack after the other.
+/// Converts stacks one by one.
 pub(super) struct Expander<'a> {
     stacks: &'a RawStacks,
     locations: &'a Locations,
-    /// A buffer for one stack, filled from its end: pprof lists the leaf first, the model the root first.
-    /// Appending the frames and reversing them took two thirds more instructions.
-    room: Vec<FrameId>,
+    /// A buffer for one stack, filled from its end, because pprof lists the leaf first and the model the root first.
+    /// Appending frames and reversing them takes two thirds more instructions.
+    buffer: Vec<FrameId>,
 }
 
 impl<'a> Expander<'a> {
     pub(super) fn new(stacks: &'a RawStacks, locations: &'a Locations) -> Self {
-        Expander { stacks, locations, room: Vec::new() }
+        Expander { stacks, locations, buffer: Vec::new() }
     }
 
-    /// Appends the frames of a stack, root first. Fails where it names a location that does not exist, or
-    /// is deeper than any.
+    /// Appends the frames of a stack, root first. Fails if it refers to a missing location or is too deep.
     pub(super) fn expand(&mut self, number: usize, frames: &mut Vec<FrameId>) -> Result<(), ParseError> {
         let ids = self.stacks.ids(number);
         match self.fill(ids) {
             Some(start) => {
-                frames.extend_from_slice(&self.room[start..]);
+                frames.extend_from_slice(&self.buffer[start..]);
                 Ok(())
             }
             None => self.expand_any(number, frames),
         }
     }
 
-    /// Writes the frames of a list of ids to the end of the room, and returns where they start. `None`
-    /// where they may not fit, or something is wrong with the list.
+    /// Writes the frames of a list of ids to the end of the buffer, and returns where they start. `None` if they may
+    /// not fit or the list is malformed.
     fn fill(&mut self, ids: &[u8]) -> Option<usize> {
         let most = ids.len() * self.locations.longest();
-        if most > self.room.len() {
-            if most > ROOM {
+        if most > self.buffer.len() {
+            if most > MAX_BUFFER {
                 return None;
             }
-            self.room.resize(most, FrameId::default());
+            self.buffer.resize(most, FrameId::default());
         }
-        let mut at = self.room.len();
+        let mut at = self.buffer.len();
         let mut wire = Wire::new(ids);
         while !wire.is_at_end() {
             let id = wire.varint().ok()?;
             if let Some(frame) = self.locations.only_frame(id) {
                 at -= 1;
-                self.room[at] = frame;
+                self.buffer[at] = frame;
                 continue;
             }
             for &frame in self.locations.frames(id)? {
                 at -= 1;
-                self.room[at] = frame;
+                self.buffer[at] = frame;
             }
         }
         Some(at)
     }
 
-    /// As [`Expander::expand`], for stacks of any depth, and for those that are broken.
+    /// Like [`Expander::expand`], for stacks of any depth. Reports what is wrong with malformed ones.
     fn expand_any(&self, number: usize, frames: &mut Vec<FrameId>) -> Result<(), ParseError> {
         let bad = |what: &str| {
             let FirstSeen { sample, byte } = self.stacks.first_seen(number);
@@ -113,9 +112,9 @@ impl<'a> Expander<'a> {
                 .frames(id)
                 .ok_or_else(|| bad(&format!("refers to location {id}, which does not exist")))?;
             frames.extend_from_slice(location);
-            // A location may be a thousand inlined frames, and a stack name it a million times.
-            if frames.len() - start > DEEPEST {
-                return Err(bad(&format!("has a stack of more than {DEEPEST} frames")));
+            // A location may have a thousand inlined frames, and a stack may refer to it a million times.
+            if frames.len() - start > MAX_DEPTH {
+                return Err(bad(&format!("has a stack of more than {MAX_DEPTH} frames")));
             }
         }
         frames[start..].reverse();

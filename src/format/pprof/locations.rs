@@ -8,11 +8,12 @@ use crate::format::pprof::messages::Line;
 use crate::format::pprof::read::NAME;
 use crate::format::wire::{Value, Wire, WireError};
 use crate::profile::{Frame, FrameId, FunctionId, Id, MappingId, ProfileBuilder};
+use crate::unit::plural;
 
-/// The locations of a file, unconverted.
+/// The locations of a file, before conversion.
 ///
-/// Half of the fields of an ordinary file are locations and their lines: these are walked by hand into
-/// two flat vectors, which saves an allocation for each.
+/// Half of the fields of a typical file are locations and their lines. They are decoded by hand into two flat
+/// vectors, which saves an allocation per location.
 #[derive(Default)]
 pub(super) struct RawLocations {
     rows: Vec<RawLocation>,
@@ -20,23 +21,23 @@ pub(super) struct RawLocations {
     lines: Vec<Line>,
 }
 
-/// A location; `at` is where it stands in the file.
+/// A location; `at` is its byte offset in the file.
 struct RawLocation {
     id: u64,
     mapping: u64,
     address: u64,
-    /// Where its lines end; they start where those of the location before it end.
+    /// Where its lines end. They start where those of the previous location end.
     end: usize,
     at: u64,
 }
 
 impl RawLocations {
-    /// About how many bytes of memory they take.
+    /// The approximate memory usage in bytes.
     pub(super) fn size(&self) -> usize {
         self.rows.capacity() * size_of::<RawLocation>() + self.lines.capacity() * size_of::<Line>()
     }
 
-    /// Takes the location encoded as `bytes`, which stands at byte `at` of the file.
+    /// Adds the location encoded as `bytes`, which is at offset `at` of the file.
     pub(super) fn add(&mut self, bytes: &[u8], at: u64) -> Result<(), WireError> {
         let mut row = RawLocation { id: 0, mapping: 0, address: 0, end: 0, at };
         let mut wire = Wire::new(bytes);
@@ -55,8 +56,8 @@ impl RawLocations {
         Ok(())
     }
 
-    /// Lets the lines without a function refer to the one that has the number of their location: files
-    /// whose functions have no ids.
+    /// Makes lines without a function refer to the one with the position of their location. For files whose functions
+    /// have no ids.
     pub(super) fn number_functions(&mut self) {
         let mut start = 0;
         for (number, row) in (1..).zip(&self.rows) {
@@ -67,12 +68,12 @@ impl RawLocations {
         }
     }
 
-    /// How many lines all locations have.
+    /// The number of lines of all locations.
     pub(super) fn lines(&self) -> usize {
         self.lines.len()
     }
 
-    /// Turns locations into frames.
+    /// Converts locations to frames.
     pub(super) fn expand(
         &self,
         builder: &mut ProfileBuilder,
@@ -101,7 +102,12 @@ impl RawLocations {
             locations.longest = locations.longest.max((end - first) as usize);
         }
         if unknown_mapping > 0 {
-            builder.warn(format!("{unknown_mapping} locations refer to mappings that do not exist"));
+            let locations =
+                plural(unknown_mapping, "location refers to a mapping", "locations refer to mappings");
+            builder.warn(format!(
+                "{unknown_mapping} {locations} that {} not exist",
+                plural(unknown_mapping, "does", "do")
+            ));
         }
         Ok(locations)
     }
@@ -162,12 +168,12 @@ pub(super) struct Locations {
     longest: usize,
 }
 
-/// What a location became.
+/// The frames of a location.
 #[derive(Clone, Copy)]
 struct Expanded {
-    /// Its frame where it is only one, as most are: there is no need to look further.
+    /// The frame if there is only one, as usual: this saves a lookup.
     only: Option<FrameId>,
-    /// Where its frames are.
+    /// The range of its frames.
     first: u32,
     end: u32,
 }
@@ -179,13 +185,13 @@ impl Locations {
         self.by_id.get(id).map(|location| self.range(location))
     }
 
-    /// The frame of a location that is one frame, where it is found without a hash.
+    /// The frame of a location with a single frame, if it can be found without hashing.
     #[inline]
     pub(super) fn only_frame(&self, id: u64) -> Option<FrameId> {
-        self.by_id.counted(id)?.only
+        self.by_id.consecutive(id)?.only
     }
 
-    /// How many frames a location has at most.
+    /// The maximum number of frames of a location.
     pub(super) fn longest(&self) -> usize {
         self.longest
     }
@@ -194,12 +200,12 @@ impl Locations {
         &self.frames[location.first as usize..location.end as usize]
     }
 
-    /// Whether no two locations become the same frames. Then no two lists of locations do: all
-    /// frames of a location but the outermost are inlined, so a list of frames tells where each of its
-    /// locations ends.
+    /// Whether all locations have different frames. Then different lists of locations have different frames, too:
+    /// all frames of a location except the outermost are inlined, so the end of each location can be seen in a list
+    /// of frames.
     pub(super) fn are_distinct(&self) -> bool {
         let rows = self.by_id.in_order();
-        // Where locations have addresses, their innermost frames differ already, and need no hash.
+        // If locations have addresses, their innermost frames already differ, and hashing is not needed.
         let frames = self.frames.iter().map(|frame| frame.index() + 1).max().unwrap_or(0);
         let mut seen = vec![false; frames];
         let is_new = |frame: &FrameId| !std::mem::replace(&mut seen[frame.index()], true);
@@ -245,10 +251,10 @@ mod tests {
     }
 
     #[test]
-    fn what_a_list_of_locations_becomes_tells_where_each_ends() {
+    fn the_frames_of_a_list_show_where_each_location_ends() {
         let locations = expand(&[location(1, 8, &[1]), location(2, 8, &[2]), location(3, 8, &[1, 2])]);
         assert!(locations.are_distinct());
-        // The frame of function 1 is inlined in location 3: not the one that location 1 has.
+        // In location 3, the frame of function 1 is inlined, so it is not the frame of location 1.
         assert_ne!(locations.frames(3).unwrap()[0], locations.frames(1).unwrap()[0]);
         assert_eq!(locations.frames(3).unwrap()[1].index(), locations.frames(2).unwrap()[0].index());
         assert!(!expand(&[location(1, 8, &[1]), location(2, 8, &[1])]).are_distinct());
@@ -256,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_in_the_place_of_messages_are_malformed() {
+    fn a_number_instead_of_a_message_is_malformed() {
         let mut raw = RawLocations::default();
         assert_eq!(raw.add(&[4 << 3, 1], 0), Err(WireError::Malformed));
         assert_eq!(raw.add(&[4 << 3 | 2, 5], 0), Err(WireError::Truncated));

@@ -1,9 +1,9 @@
-//! The small messages of `profile.proto`, as prost decodes and writes them. Samples and strings are
-//! walked by hand, see [`read`](super::read).
+//! The small messages of `profile.proto`, decoded and encoded by prost. Samples and strings are decoded by
+//! hand, see [`read`](super::read).
 
 use crate::format::wire::{Value, Wire, WireError};
 
-/// Metric: name and unit, as string-table indexes.
+/// A metric: name and unit, as string-table indexes.
 #[derive(Clone, Copy, PartialEq, prost::Message)]
 pub(super) struct ValueType {
     #[prost(int64, tag = "1")]
@@ -12,7 +12,7 @@ pub(super) struct ValueType {
     pub(super) unit: i64,
 }
 
-/// Label of a sample; `key`, `str` and `num_unit` are string-table indexes.
+/// A label of a sample; `key`, `str` and `num_unit` are string-table indexes.
 #[derive(Clone, Copy, PartialEq, prost::Message)]
 pub(super) struct Label {
     #[prost(int64, tag = "1")]
@@ -25,7 +25,7 @@ pub(super) struct Label {
     pub(super) num_unit: i64,
 }
 
-/// Binary or library.
+/// A binary or library.
 #[derive(Clone, Copy, PartialEq, prost::Message)]
 pub(super) struct Mapping {
     #[prost(uint64, tag = "1")]
@@ -44,7 +44,7 @@ pub(super) struct Mapping {
     pub(super) has_functions: bool,
 }
 
-/// Instruction address, with the functions inlined there: `line[0]` is the innermost.
+/// An instruction address, with the functions inlined there: `line[0]` is the innermost.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct Location {
     #[prost(uint64, tag = "1")]
@@ -57,7 +57,7 @@ pub(super) struct Location {
     pub(super) line: Vec<Line>,
 }
 
-/// A line of a function.
+/// A source line and its function.
 #[derive(Clone, Copy, PartialEq, prost::Message)]
 pub(super) struct Line {
     #[prost(uint64, tag = "1")]
@@ -66,7 +66,7 @@ pub(super) struct Line {
     pub(super) line: i64,
 }
 
-/// Function; names and file are string-table indexes.
+/// A function; names and file are string-table indexes.
 #[derive(Clone, Copy, PartialEq, prost::Message)]
 pub(super) struct Function {
     #[prost(uint64, tag = "1")]
@@ -82,8 +82,8 @@ pub(super) struct Function {
 }
 
 impl Function {
-    /// The function encoded as `bytes`.
-    pub(super) fn walk(bytes: &[u8]) -> Result<Self, WireError> {
+    /// Decodes a function by hand, since there are thousands.
+    pub(super) fn decode(bytes: &[u8]) -> Result<Self, WireError> {
         let mut function = Function::default();
         let mut wire = Wire::new(bytes);
         while let Some(field) = wire.field()? {

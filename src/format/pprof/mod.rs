@@ -1,4 +1,4 @@
-//! pprof: the protobuf profiles of Go, and of most continuous profilers
+//! pprof: the protobuf format of Go and of most continuous profilers
 //! (<https://github.com/google/pprof/blob/main/proto/profile.proto>).
 
 mod by_id;
@@ -12,7 +12,7 @@ mod tables;
 mod write;
 
 use crate::format::wire::{Value, Wire, WireError};
-use crate::format::write::{Part, Writer, nothing_beside};
+use crate::format::write::{Part, Writer, no_second_metric};
 use crate::format::{Confidence, Format};
 use crate::profile::LoadOptions;
 
@@ -42,18 +42,17 @@ pub(super) static WRITER: Writer = Writer {
         Part::Negatives,
     ],
     holds_calls: false,
-    beside: nothing_beside,
+    second_metric: no_second_metric,
     read_as: &[],
     needs: LoadOptions { labels: true, times: false, ..LoadOptions::LEAST },
     write: write::write,
 };
 
-/// How many fields at the front must look like a profile's.
+/// The number of fields that are examined to detect the format.
 const SNIFFED_FIELDS: usize = 32;
 
-/// Any bytes can look like protobuf for a while, so every field at the front must have a number and
-/// a type that `profile.proto` knows, and the messages among them must consist of varints as they
-/// should.
+/// Arbitrary bytes can look like protobuf for a while. So every field must have a number and a type that
+/// `profile.proto` defines, and messages that consist of varints there must consist of varints here.
 fn sniff(head: &[u8]) -> Confidence {
     let mut wire = Wire::new(head);
     for count in 0..SNIFFED_FIELDS {

@@ -1,4 +1,4 @@
-//! Distinct stacks as the bytes they arrived in.
+//! Distinct stacks, stored as the bytes they arrived in.
 
 use std::hash::BuildHasher;
 use std::ops::Range;
@@ -9,40 +9,38 @@ use crate::format::wire::{Wire, push_varint};
 
 /// The distinct lists of location ids of a profile, kept as their encoded bytes and numbered from 0.
 ///
-/// Samples come before the locations that explain them, and most repeat a stack seen before: looking
-/// the raw bytes up costs a tenth of decoding them, and each distinct stack is decoded once, at the
-/// end.
+/// Samples come before the locations that they refer to, and most repeat an earlier stack. Looking up the raw
+/// bytes costs a tenth of decoding them, and each distinct stack is decoded once, at the end.
 ///
-/// The index is a plain vector rather than a hash map of a library, for two reasons. Its entries hold
-/// their hash, so that growing never goes back to the bytes (of a million distinct stacks, that took
-/// a third of the time). And a batch of lookups can go through it step by step, see
-/// [`RawStacks::intern_all`].
+/// The index is a plain vector rather than a hash map, for two reasons. Its entries contain the hash, so growing
+/// it does not hash the bytes again (with a million distinct stacks, that took a third of the time). And it
+/// allows looking up a whole batch at once, see [`RawStacks::intern_all`].
 pub(super) struct RawStacks {
     bytes: Vec<u8>,
-    /// Where the bytes of each stack end; they start where those of the stack before it end.
+    /// Where the bytes of each stack end. They start where those of the previous stack end.
     end: Vec<usize>,
-    first_seen: Places,
-    /// At most half full; a stack is in the first free slot from the one its hash says.
+    first_seen: FirstSeenList,
+    /// A hash table with linear probing, at most half full.
     slots: Vec<Slot>,
     hasher: DefaultHashBuilder,
 }
 
-/// The sample, counted from 1, and the byte offset where a stack was first seen.
+/// The first sample with a stack: its number, counted from 1, and its byte offset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct FirstSeen {
     pub(super) sample: u64,
     pub(super) byte: u64,
 }
 
-/// Where each stack was first seen, for error messages: how many samples and bytes after the stack
-/// before it, as varints. These are two or three bytes a stack instead of sixteen.
+/// The [`FirstSeen`] of each stack, for error messages. Stored as differences from the previous stack, in
+/// varints: two or three bytes per stack instead of sixteen.
 #[derive(Default)]
-struct Places {
+struct FirstSeenList {
     steps: Vec<u8>,
     last: FirstSeen,
 }
 
-impl Places {
+impl FirstSeenList {
     fn push(&mut self, seen: FirstSeen) {
         push_varint(&mut self.steps, seen.sample - self.last.sample);
         push_varint(&mut self.steps, seen.byte - self.last.byte);
@@ -60,7 +58,7 @@ impl Places {
     }
 }
 
-/// A place of the index.
+/// A slot of the hash table.
 #[derive(Clone, Copy)]
 struct Slot {
     hash: u32,
@@ -69,26 +67,26 @@ struct Slot {
 
 const FREE: Slot = Slot { hash: 0, number: u32::MAX };
 
-/// Slots to begin with; a power of two, as all their counts.
+/// The initial number of slots, which is always a power of two.
 const SLOTS: usize = 1 << 10;
 
-/// Lists that are looked up at once: as many as fit the first-level cache.
+/// The number of lists that are looked up at once: as many as fit into the L1 cache.
 const AT_ONCE: usize = 256;
 
-/// Lists of location ids that wait for being looked up.
+/// Lists of location ids that have not been looked up yet.
 pub(super) struct Lists {
     bytes: Vec<u8>,
     rows: Vec<List>,
     hasher: DefaultHashBuilder,
 }
 
-/// Lists while they are looked up.
+/// Buffers for looking up lists.
 #[derive(Default)]
 pub(super) struct LookUp {
-    /// The stack where the search for each list starts.
+    /// The slot where the search for each list starts.
     slots: Vec<Slot>,
     candidates: Vec<Option<(u32, Range<usize>)>>,
-    /// The number of each list, once looked up.
+    /// The number of each list that was looked up.
     pub(super) numbers: Vec<u32>,
 }
 
@@ -99,7 +97,7 @@ struct List {
 }
 
 impl Lists {
-    /// No lists, for [`RawStacks`] of the same hasher.
+    /// An empty collection, for [`RawStacks`] with the same hasher.
     pub(super) fn new(hasher: DefaultHashBuilder) -> Self {
         Lists { bytes: Vec::new(), rows: Vec::new(), hasher }
     }
@@ -120,7 +118,7 @@ impl Lists {
         self.rows.len()
     }
 
-    /// How many bytes the lists have.
+    /// The size of all lists in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.bytes.len()
     }
@@ -136,29 +134,30 @@ impl RawStacks {
         RawStacks {
             bytes: Vec::new(),
             end: Vec::new(),
-            first_seen: Places::default(),
+            first_seen: FirstSeenList::default(),
             slots: vec![FREE; SLOTS],
             hasher: DefaultHashBuilder::default(),
         }
     }
 
-    /// What hashes the lists that are looked up here.
+    /// The hasher for lists that are looked up here.
     pub(super) fn hasher(&self) -> DefaultHashBuilder {
         self.hasher.clone()
     }
 
-    /// Numbers lists. `None` past 2³² distinct stacks.
+    /// Looks up or adds all lists, and writes their numbers to `found`. `None` if there are more than 2³² distinct
+    /// stacks.
     ///
-    /// A large index and its bytes are in no cache, and each lookup needs three places of memory, one
-    /// after the other. Done list by list, the processor waits for each of them. Done step by step for
-    /// some hundred lists, it fetches those of many at once.
+    /// A large index does not fit into a cache, and each lookup needs three dependent memory accesses. Done one
+    /// list at a time, the processor waits for each of them. Done one step at a time for hundreds of lists, it
+    /// fetches many at once.
     pub(super) fn intern_all(&mut self, all: &Lists, found: &mut LookUp) -> Option<()> {
         let LookUp { slots, candidates, numbers } = found;
         numbers.clear();
         let mut start = 0;
         for lists in all.rows.chunks(AT_ONCE) {
             slots.clear();
-            slots.extend(lists.iter().map(|list| self.slots[self.home(list.hash)]));
+            slots.extend(lists.iter().map(|list| self.slots[self.first_slot(list.hash)]));
             candidates.clear();
             candidates.extend(lists.iter().zip(&*slots).map(|(list, slot)| self.range_of(*slot, list.hash)));
             for (list, candidate) in lists.iter().zip(&*candidates) {
@@ -173,27 +172,27 @@ impl RawStacks {
         Some(())
     }
 
-    /// The stack in a slot and where its bytes stand, if its hash is the given one.
+    /// The number and byte range of the stack in `slot`, if it has the given hash.
     fn range_of(&self, slot: Slot, hash: u32) -> Option<(u32, Range<usize>)> {
         let is_candidate = slot.hash == hash && slot.number != FREE.number;
         is_candidate.then(|| (slot.number, self.range(slot.number as usize)))
     }
 
-    /// The number of a stack. `None` past 2³² distinct stacks.
+    /// Looks up or adds a stack and returns its number. `None` if there are more than 2³² distinct stacks.
     fn intern(&mut self, hash: u32, ids: &[u8], seen: FirstSeen) -> Option<u32> {
-        let mut place = self.home(hash);
-        while self.slots[place].number != FREE.number {
-            let Slot { hash: other, number } = self.slots[place];
+        let mut slot = self.first_slot(hash);
+        while self.slots[slot].number != FREE.number {
+            let Slot { hash: other, number } = self.slots[slot];
             if other == hash && self.ids(number as usize) == ids {
                 return Some(number);
             }
-            place = self.after(place);
+            slot = self.next_slot(slot);
         }
         let number = u32::try_from(self.end.len()).ok().filter(|&number| number != FREE.number)?;
         self.bytes.extend_from_slice(ids);
         self.end.push(self.bytes.len());
         self.first_seen.push(seen);
-        self.slots[place] = Slot { hash, number };
+        self.slots[slot] = Slot { hash, number };
         if self.end.len() * 2 > self.slots.len() {
             self.grow();
         }
@@ -203,30 +202,30 @@ impl RawStacks {
     fn grow(&mut self) {
         let old = std::mem::take(&mut self.slots);
         self.slots = vec![FREE; old.len() * 2];
-        for slot in old.into_iter().filter(|slot| slot.number != FREE.number) {
-            let mut place = self.home(slot.hash);
-            while self.slots[place].number != FREE.number {
-                place = self.after(place);
+        for entry in old.into_iter().filter(|entry| entry.number != FREE.number) {
+            let mut slot = self.first_slot(entry.hash);
+            while self.slots[slot].number != FREE.number {
+                slot = self.next_slot(slot);
             }
-            self.slots[place] = slot;
+            self.slots[slot] = entry;
         }
     }
 
-    /// The place where the search for a hash starts.
-    fn home(&self, hash: u32) -> usize {
+    /// The slot where the search for a hash starts.
+    fn first_slot(&self, hash: u32) -> usize {
         hash as usize & (self.slots.len() - 1)
     }
 
-    fn after(&self, place: usize) -> usize {
-        (place + 1) & (self.slots.len() - 1)
+    fn next_slot(&self, slot: usize) -> usize {
+        (slot + 1) & (self.slots.len() - 1)
     }
 
-    /// Frees what is only needed for adding stacks.
+    /// Frees the memory that is only needed for adding stacks.
     pub(super) fn finish(self) -> Self {
         RawStacks { slots: Vec::new(), ..self }
     }
 
-    /// About how many bytes of memory they take.
+    /// The approximate memory usage in bytes.
     pub(super) fn size(&self) -> usize {
         self.bytes.capacity()
             + self.end.capacity() * size_of::<usize>()
@@ -238,12 +237,12 @@ impl RawStacks {
         self.end.len()
     }
 
-    /// The encoded location ids of a stack, leaf first as pprof has them.
+    /// The encoded location ids of a stack, leaf first as in pprof.
     pub(super) fn ids(&self, number: usize) -> &[u8] {
         &self.bytes[self.range(number)]
     }
 
-    /// How many bytes the location ids of some stacks have.
+    /// The size in bytes of the location ids of a range of stacks.
     pub(super) fn bytes_of(&self, numbers: Range<usize>) -> usize {
         if numbers.is_empty() { 0 } else { self.end[numbers.end - 1] - self.range(numbers.start).start }
     }
@@ -259,8 +258,8 @@ impl RawStacks {
         self.first_seen.get(number)
     }
 
-    /// Whether lists of different bytes are certain to be lists of different ids. The same number can
-    /// be written with more bytes than it needs; the last of these is 0 then.
+    /// Whether lists with different bytes are certain to have different ids. A varint can be longer than
+    /// necessary; its last byte is then 0.
     pub(super) fn differ_in_ids(&self) -> bool {
         memchr::memchr(0, &self.bytes).is_none()
     }
@@ -281,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_lists_have_one_number_at_once_and_later() {
+    fn equal_lists_have_the_same_number_within_and_across_batches() {
         let mut stacks = RawStacks::new();
         assert_eq!(numbers(&mut stacks, &[b"ab", b"", b"ab", b"abc"]), [0, 1, 0, 2]);
         assert_eq!(stacks.first_seen(2), FirstSeen { sample: 4, byte: 1200 });
@@ -291,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn growing_loses_none() {
+    fn growing_keeps_all_stacks() {
         let mut stacks = RawStacks::new();
         let lists: Vec<[u8; 4]> = (0..5000u32).map(u32::to_be_bytes).collect();
         let lists: Vec<&[u8]> = lists.iter().map(<[u8; 4]>::as_slice).collect();
@@ -301,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_hashes_are_told_apart_by_their_bytes() {
+    fn stacks_with_equal_hashes_are_distinguished_by_their_bytes() {
         let mut stacks = RawStacks::new();
         let seen = FirstSeen { sample: 1, byte: 0 };
         let last = SLOTS as u32 - 1;

@@ -1,8 +1,8 @@
-//! The streaming walk over a pprof profile.
+//! The streaming reader of pprof profiles.
 //!
-//! The top level is walked field by field as the bytes arrive. Samples are decoded by hand, since
-//! there are millions; the small messages of the tables through prost. Strings come last, so all
-//! that refers to them is kept as table indexes until the end.
+//! Top-level fields are decoded one by one as the bytes arrive: samples by hand, since there are millions,
+//! and the small messages of the tables by prost. Strings come last, so references to them are kept as
+//! table indexes until the end.
 
 use prost::Message;
 
@@ -31,9 +31,9 @@ pub(super) fn read(source: &mut Source, options: LoadOptions) -> Result<Profile,
                 let length = wire.position();
                 source.consume(length);
             }
-            // An empty window or one that ends inside a field: both may go on in the next block.
+            // The window is empty or ends inside a field: more may come with the next block.
             Ok(None) | Err(WireError::Truncated) => {
-                reader.share.set(reader.tables.size() as u64)?;
+                reader.reservation.set(reader.tables.size() as u64)?;
                 if !source.more()? {
                     if source.bytes().is_empty() {
                         break;
@@ -52,26 +52,26 @@ pub(super) fn read(source: &mut Source, options: LoadOptions) -> Result<Profile,
     reader.finish()
 }
 
-/// All that was read so far.
+/// Everything read so far.
 struct Reader {
-    /// What samples become; nothing only where that has failed.
+    /// Where samples are collected; `None` only after a failure.
     collecting: Option<Collecting>,
     batch: Batch,
     may_use_threads: bool,
     wants_labels: bool,
     tables: Tables,
     metrics: Vec<ValueType>,
-    /// Number of values of every sample, set by the first.
+    /// The number of values per sample, set by the first one.
     width: Option<usize>,
     samples: u64,
-    /// Singular fields by number; meeting one twice means that profiles were concatenated.
+    /// Singular fields by number. A repeated one means that profiles were concatenated.
     singular: [Option<i64>; 16],
     period_type: Option<ValueType>,
     comments: Vec<i64>,
-    /// The location ids of a sample that come in several pieces.
+    /// The location ids of the current sample, if they are not in a single field.
     ids: Vec<u8>,
-    /// What the tables take of the budget.
-    share: Reservation,
+    /// The memory used by the tables.
+    reservation: Reservation,
 }
 
 const DROP_FRAMES: usize = 7;
@@ -86,7 +86,7 @@ impl Reader {
         let collector = Collector::new(ProfileBuilder::new(NAME, options));
         Reader {
             batch: Batch::new(collector.stacks.hasher()),
-            collecting: Some(Collecting::Here(Box::new(collector))),
+            collecting: Some(Collecting::OnReader(Box::new(collector))),
             may_use_threads,
             wants_labels: options.labels,
             tables: Tables::default(),
@@ -97,11 +97,11 @@ impl Reader {
             period_type: None,
             comments: Vec::new(),
             ids: Vec::new(),
-            share: options.budget.share(),
+            reservation: options.budget.reservation(),
         }
     }
 
-    /// Takes one top-level field that starts at byte `at`.
+    /// Processes one top-level field, which starts at byte `at`.
     fn field(&mut self, field: Field<'_>, at: u64) -> Result<(), LoadError> {
         match (field.number, field.value) {
             (1, Value::Bytes(bytes)) => self.metrics.push(message(bytes, at)?),
@@ -111,8 +111,8 @@ impl Reader {
                 self.tables.locations.add(bytes, at).map_err(|_| malformed("location", at))?;
             }
             (5, Value::Bytes(bytes)) => {
-                // By hand, for there are thousands; where that fails, the decoder of messages says why.
-                let function = Function::walk(bytes).map_or_else(|_| message(bytes, at), Ok)?;
+                // Decoded by hand, since there are thousands. If that fails, decode again with prost for its error message.
+                let function = Function::decode(bytes).map_or_else(|_| message(bytes, at), Ok)?;
                 self.tables.function(function, at)?;
             }
             (6, Value::Bytes(bytes)) => self.tables.string(bytes),
@@ -128,7 +128,7 @@ impl Reader {
                 once(&mut self.singular[number as usize], value as i64, at)?;
             }
             (1..=15, _) => return Err(malformed("field", at).into()),
-            // Fields added to the format after this was written.
+            // Fields that are newer than this reader.
             _ => {}
         }
         Ok(())
@@ -139,7 +139,7 @@ impl Reader {
         self.ids.clear();
         let (values, labels) = (self.batch.values.len(), self.batch.labels.len());
         let (direct, has_labels) = self
-            .walk_sample(bytes)
+            .decode_sample(bytes)
             .map_err(|_| ParseError::at_byte(NAME, at, format!("sample {} is malformed", self.samples)))?;
         self.check_width(self.batch.values.len() - values, at)?;
         let seen = FirstSeen { sample: self.samples, byte: at };
@@ -152,19 +152,19 @@ impl Reader {
         if self.batch.is_full() { self.hand_over(self.may_use_threads) } else { Ok(()) }
     }
 
-    /// Hands over the samples that wait; `share` says whether those after them may go to a thread.
-    fn hand_over(&mut self, share: bool) -> Result<(), LoadError> {
+    /// Passes the current batch to the collector; `on_thread` allows later batches to be collected on another thread.
+    fn hand_over(&mut self, on_thread: bool) -> Result<(), LoadError> {
         if let Some(width) = self.width
             && let Some(collecting) = self.collecting.take()
         {
-            self.collecting = Some(collecting.add(&mut self.batch, width, share)?);
+            self.collecting = Some(collecting.add(&mut self.batch, width, on_thread)?);
         }
         Ok(())
     }
 
-    /// Collects values and labels of a sample. Its location ids are returned as the slice they
-    /// arrived in, or gathered in `self.ids` where the writer did not pack them.
-    fn walk_sample<'a>(&mut self, bytes: &'a [u8]) -> Result<(Option<&'a [u8]>, bool), WireError> {
+    /// Decodes values and labels of a sample. Its location ids are returned as the slice they arrived in, or
+    /// collected in `self.ids` if the writer did not pack them.
+    fn decode_sample<'a>(&mut self, bytes: &'a [u8]) -> Result<(Option<&'a [u8]>, bool), WireError> {
         let mut direct: Option<&[u8]> = None;
         let mut has_labels = false;
         let mut wire = Wire::new(bytes);
@@ -236,7 +236,7 @@ impl Reader {
         Ok(profile.map_err(|error| ParseError::whole(NAME, error.to_string()))?)
     }
 
-    /// Other protobuf messages can look alike at the front.
+    /// Other protobuf messages can start like a profile.
     fn check_that_it_is_a_profile(&self) -> Result<(), ParseError> {
         if self.tables.first_string().is_some_and(|first| !first.is_empty()) {
             let message = "the string table does not start with an empty string: this is probably a different protobuf message";
@@ -295,13 +295,13 @@ impl Reader {
     }
 }
 
-/// A label whose strings are still indexes of the string table.
+/// A label whose strings are still indexes into the string table.
 fn provisional_label(label: Label) -> Result<crate::profile::Label, WireError> {
     let string = |index: i64| {
         let index = u32::try_from(index).map_err(|_| WireError::Malformed)?;
         Ok(StringId::new(index as usize))
     };
-    // A label with neither text nor number is the number 0: the wire format leaves zeros out.
+    // A label with neither text nor number is the number 0, because protobuf omits zeros.
     let value = match label.str {
         0 => LabelValue::Number(label.num, string(label.num_unit)?),
         text => LabelValue::Text(string(text)?),
@@ -317,8 +317,8 @@ fn malformed(what: &str, at: u64) -> ParseError {
     ParseError::at_byte(NAME, at, format!("malformed {what}"))
 }
 
-/// Sets a field that stands in a profile once at most. A second one means that profiles were
-/// concatenated: as protobuf that is legal, and their tables would mix.
+/// Sets a field that a profile has at most once. A second one means that profiles were concatenated, which is
+/// valid protobuf, but would mix up their tables.
 fn once<T>(field: &mut Option<T>, value: T, at: u64) -> Result<(), ParseError> {
     if field.replace(value).is_none() {
         return Ok(());

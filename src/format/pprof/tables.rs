@@ -11,26 +11,26 @@ use crate::format::pprof::read::NAME;
 use crate::format::text::lossy;
 use crate::profile::{self, Addresses, FunctionId, MappingId, ProfileBuilder, StringId};
 
-/// The tables of the file, unconverted.
+/// The tables of the file, before conversion.
 #[derive(Default)]
 pub(super) struct Tables {
-    /// All strings in one buffer. They are not interned, since most may be label values that nobody
-    /// asked for: a million span ids, say.
+    /// All strings, concatenated. They are not interned, because most may be label values that no view needs, such as
+    /// a million span ids.
     bytes: Vec<u8>,
-    /// The same, once all are there and are known to be UTF-8; else empty.
+    /// The same once all strings have been read, if they are valid UTF-8; otherwise empty.
     text: String,
     text_end: Vec<usize>,
     mappings: ById<Mapping>,
     functions: ById<Function>,
-    /// Functions without an id, in order: .NET writes such files.
+    /// Functions without an id, in file order: .NET writes such files.
     functions_without_id: Vec<Function>,
     pub(super) locations: RawLocations,
-    /// Where the file ends, which may be too early for all that is referred to.
+    /// Where the file ends, for errors about references to missing entries.
     pub(super) end: u64,
 }
 
 impl Tables {
-    /// About how many bytes of memory they take.
+    /// The approximate memory usage in bytes.
     pub(super) fn size(&self) -> usize {
         self.bytes.capacity()
             + self.text_end.capacity() * size_of::<usize>()
@@ -65,12 +65,12 @@ impl Tables {
         }
     }
 
-    /// The first string, which every writer leaves empty.
+    /// The first string, which must be empty.
     pub(super) fn first_string(&self) -> Option<&[u8]> {
         self.text_end.first().map(|&end| &self.all_bytes()[..end])
     }
 
-    /// Ends the strings: they are looked at once for being UTF-8, not each time one is referred to.
+    /// Ends the string table: it is validated as UTF-8 once, not on each reference.
     pub(super) fn end_strings(&mut self, builder: &mut ProfileBuilder) {
         match String::from_utf8(std::mem::take(&mut self.bytes)) {
             Ok(text) => self.text = text,
@@ -85,7 +85,7 @@ impl Tables {
         if self.text.is_empty() { &self.bytes } else { self.text.as_bytes() }
     }
 
-    /// Some of the text. What is UTF-8 as a whole may be none where it is cut.
+    /// A part of the text. Even if the whole is valid UTF-8, a string may end inside a character.
     fn part(&self, range: Range<usize>) -> Cow<'_, str> {
         match self.text.get(range.clone()) {
             Some(text) => Cow::Borrowed(text),
@@ -93,7 +93,7 @@ impl Tables {
         }
     }
 
-    /// The string at `index`. Bytes that are no UTF-8 show as `�`.
+    /// The string at `index`. Invalid UTF-8 is replaced by `�`.
     pub(super) fn text(&self, index: i64) -> Result<Cow<'_, str>, ParseError> {
         // Even without a string table, index 0 is the empty string.
         if index == 0 && self.text_end.is_empty() {
@@ -123,18 +123,18 @@ impl Tables {
         ids
     }
 
-    /// Turns locations into frames.
+    /// Converts locations to frames.
     pub(super) fn expand(&mut self, builder: &mut ProfileBuilder) -> Result<Locations, ParseError> {
-        self.give_ids_to_functions(builder)?;
+        self.assign_function_ids(builder)?;
         builder.expect(self.functions.len(), self.locations.lines());
         let mappings = self.make_mappings(builder)?;
         let functions = self.make_functions(builder)?;
         self.locations.expand(builder, &mappings, &functions)
     }
 
-    /// Where no function has an id, lines refer to functions by their number from 1, or where they
-    /// do not, the i-th function is that of the i-th location.
-    fn give_ids_to_functions(&mut self, builder: &mut ProfileBuilder) -> Result<(), ParseError> {
+    /// Assigns ids to functions if none has one. Lines then refer to functions by position, counted from 1; if
+    /// they do not refer to any, the i-th function belongs to the i-th location.
+    fn assign_function_ids(&mut self, builder: &mut ProfileBuilder) -> Result<(), ParseError> {
         if self.functions_without_id.is_empty() {
             return Ok(());
         }

@@ -1,7 +1,7 @@
 //! Writes pprof.
 //!
-//! The model has a frame for every function of a stack; a pprof location is a frame with everything inlined
-//! into it. So a stack is split before each frame that was not inlined:
+//! The model has a frame for every function of a stack; a pprof location is a frame together with everything
+//! inlined into it. So a stack is split before each frame that was not inlined:
 //!
 //! ```text
 //! main;work;+helper;+get;loop    →    [main] [work +helper +get] [loop]
@@ -30,7 +30,7 @@ pub(super) fn write(profile: &Profile, _metric: usize, out: &mut dyn Write) -> i
     encoder.symbols(profile, &locations);
     changes.extend(encoder.meta(profile));
     out.write_all(&encoder.bytes)?;
-    // The strings come last: only now all are known.
+    // The strings come last, because only now all are known.
     let mut table = Vec::new();
     for id in encoder.strings.ids() {
         table.clear();
@@ -54,13 +54,13 @@ impl Scale {
         }
         let scaled = i128::from(value) * i128::from(self.factor);
         let half = i128::from(self.divisor / 2) * scaled.signum();
-        // A metric whose values would not fit keeps its factor, see `scale`.
+        // `scale` only chooses a factor with which all values fit.
         ((scaled + half) / i128::from(self.divisor)) as i64
     }
 }
 
-/// Times become nanoseconds and sizes bytes, rounded. If there is no smaller unit, as for 0.25 samples,
-/// values are multiplied by the divisor instead, or small ones would be lost.
+/// Fractional times are converted to nanoseconds and sizes to bytes, rounded. If there is no smaller unit, as for
+/// 0.25 samples, values are multiplied by the divisor instead, so that small ones are not lost.
 fn scale(metric: &Metric) -> Scale {
     let as_is = Scale { unit: metric.unit.clone(), factor: 1, divisor: 1 };
     let unit = Unit::parse(&metric.unit);
@@ -97,7 +97,7 @@ fn scales(profile: &Profile) -> (Vec<Scale>, Vec<String>) {
     (scales.collect(), changes)
 }
 
-/// Writes the fields of a profile.
+/// Encodes the fields of a profile.
 struct Encoder {
     strings: Strings,
     bytes: Vec<u8>,
@@ -112,7 +112,7 @@ impl Encoder {
         push_bytes(&mut self.bytes, field, &message.encode_to_vec());
     }
 
-    /// A field that is left out where it is 0, as protobuf does.
+    /// Writes a field, which is omitted if it is 0 as usual in protobuf.
     fn number(&mut self, field: u32, number: i64) {
         if number != 0 {
             push_varint(&mut self.bytes, u64::from(field) << 3);
@@ -160,7 +160,7 @@ impl Encoder {
         let file_ends = file_ends(symbols);
         for id in locations.mappings.in_order() {
             let mapping = symbols.mappings[id];
-            // Offsets in a file are addresses where it is mapped as a whole at address 0.
+            // If the file is mapped as a whole at address 0, its offsets are addresses.
             let limit = if mapping.addresses == Addresses::File { file_ends[id] } else { mapping.limit };
             let made = Mapping {
                 id: locations.mappings.number(id),
@@ -211,7 +211,7 @@ impl Encoder {
         if !comments.is_empty() {
             push_bytes(&mut self.bytes, 13, &comments);
         }
-        // The last metric is the default where nothing else is said.
+        // Without this field, the last metric is the default.
         let default = meta.metrics.get(meta.default_metric)?;
         if meta.default_metric + 1 == meta.metrics.len() {
             return None;
@@ -225,7 +225,7 @@ impl Encoder {
     }
 }
 
-/// The end of the addresses of each mapping.
+/// The highest address of each mapping, plus one.
 fn file_ends(symbols: &Symbols) -> Column<MappingId, u64> {
     let mut ends = Column::filled(0, symbols.mappings.len());
     for frame in &symbols.frames {
@@ -235,15 +235,16 @@ fn file_ends(symbols: &Symbols) -> Column<MappingId, u64> {
     ends
 }
 
-/// The order in which mappings are written: pprof's tools take the first for the program.
+/// The order in which mappings are written: pprof's tools assume that the first one is the program.
 struct MappingOrder {
     first: MappingId,
     count: usize,
 }
 
 impl MappingOrder {
-    /// A profile that was pprof has the program first. Others list mappings as they come, perf the
-    /// kernel first: there the program is the executable with the most of the default metric.
+    /// Chooses the first mapping. A profile read from pprof already has the program first. Other formats list mappings
+    /// in any order, perf the kernel first; there the program is the executable with the largest part of the
+    /// default metric.
     fn of(profile: &Profile) -> MappingOrder {
         let symbols = &profile.symbols;
         let count = symbols.mappings.len();
@@ -251,13 +252,13 @@ impl MappingOrder {
         if !profile.meta.format.starts_with("pprof") && count > 1 {
             let weights = weights(profile);
             let programs = symbols.mappings.ids().filter(|&id| is_program(symbols.mapping_file(id)));
-            // Of equal weights the first.
+            // The first of equal weights.
             first = programs.max_by_key(|&id| (weights[id], Reverse(id))).unwrap_or(first);
         }
         MappingOrder { first, count }
     }
 
-    /// The id of a mapping in the file; 0 stands for none.
+    /// The id of a mapping in the file; 0 means none.
     fn number(&self, id: MappingId) -> u64 {
         let shifted = id.index() > 0 && id.index() < self.first.index();
         if id == self.first { 1 } else { id.index() as u64 + u64::from(shifted) }
@@ -270,7 +271,7 @@ impl MappingOrder {
     }
 }
 
-/// Whether a mapping's file is an executable rather than a library, the kernel or memory of no file.
+/// Whether a mapping's file is an executable rather than a library, the kernel or anonymous memory.
 fn is_program(file: &str) -> bool {
     let file = file.strip_suffix(" (deleted)").unwrap_or(file);
     let name = file.rsplit(['/', '\\']).next().unwrap_or_default();
@@ -281,7 +282,7 @@ fn is_program(file: &str) -> bool {
     !name.is_empty() && !is_library && !is_special && !file.starts_with("/tmp/perf-")
 }
 
-/// The sum of |value| of the default metric over the stacks that each mapping has code on.
+/// For each mapping, the sum of |value| of the default metric over the stacks that contain its code.
 fn weights(profile: &Profile) -> Column<MappingId, u128> {
     let frames = &profile.symbols.frames;
     let mut weights = Column::filled(0, profile.symbols.mappings.len());
@@ -304,15 +305,15 @@ fn weights(profile: &Profile) -> Column<MappingId, u128> {
     weights
 }
 
-/// The locations of a profile, in the order in which its stacks have them.
+/// The locations of a profile, in the order of their first occurrence in its stacks.
 struct Locations {
     rows: Vec<Location>,
     mappings: MappingOrder,
-    /// The mappings whose code has names.
+    /// Whether any frame of a mapping has a name.
     named: Column<MappingId, bool>,
 }
 
-/// The ids of the locations of every stack, leaf first, as they are written.
+/// The encoded location ids of every stack, leaf first.
 struct PackedStacks {
     bytes: Vec<u8>,
     end: Column<StackId, usize>,
@@ -361,8 +362,8 @@ impl Locations {
     }
 }
 
-/// Where the last frame of `frames` that was not inlined stands, as far as what follows it was at the
-/// same address.
+/// The index of the last frame of `frames` that was not inlined, provided that the frames after it have the same
+/// address.
 fn last_group(symbols: &Symbols, frames: &[FrameId]) -> usize {
     let mut start = frames.len() - 1;
     while start > 0 {
@@ -376,7 +377,7 @@ fn last_group(symbols: &Symbols, frames: &[FrameId]) -> usize {
     start
 }
 
-/// The location of frames that share an address, the outermost first, without its mapping.
+/// The location of frames that share an address, outermost first, without its mapping.
 fn location(id: u64, symbols: &Symbols, frames: &[FrameId], unnamed: &Column<FrameId, bool>) -> Location {
     let first = symbols.frames[frames[0]];
     let line = |&frame: &FrameId| {

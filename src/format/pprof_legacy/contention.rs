@@ -1,4 +1,4 @@
-//! Contention profiles: who waited for locks, and how long.
+//! Contention profiles: which code waited for locks, and how long.
 //!
 //! ```text
 //! --- contention:
@@ -6,19 +6,19 @@
 //! 2824021344 1 @ 0x100434b 0x10b4d3c
 //! ```
 //!
-//! A line is cycles waited, how often, and the stack. Go writes `--- mutex:` for who *made* others
-//! wait; gperftools writes `--- contentionz 1 ---`, and Java's agent the same with `format = java`.
+//! A line contains the cycles waited, how often, and the stack. Go writes `--- mutex:` if the stacks are of code that
+//! *made* others wait; gperftools writes `--- contentionz 1 ---`, and Java's agent the same with `format = java`.
 
 use crate::format::pprof_legacy::count::Comments;
 use crate::format::pprof_legacy::java;
 use crate::format::pprof_legacy::maps::{self, MemoryMap};
 use crate::format::pprof_legacy::recorder::Recorder;
-use crate::format::pprof_legacy::{NAME, addresses, into_calls, is_blank_or_comment};
+use crate::format::pprof_legacy::{NAME, addresses, is_blank_or_comment, to_call_addresses};
 use crate::format::text::{BadLines, Lines, Scan, decimal};
 use crate::format::{LoadError, ParseError};
 use crate::profile::{LabelSetId, LoadOptions, Period, Profile};
 
-/// The locking functions themselves, which say nothing about the program.
+/// The locking functions. They are dropped from stacks, because they say nothing about the program.
 const LOCKS: &str = "RecordLockProfileData|(base::)?(RecordLockProfileData|SubmitMutexProfileData|\
     SubmitSpinLockProfileData).*|(Mutex::)?(AwaitCommon|Unlock|UnlockSlow|ReaderUnlock).*|(MutexLock::)?~MutexLock.*|\
     (SpinLock::)?(Unlock|SlowUnlock).*|(SpinLockHolder::)?~SpinLockHolder.*";
@@ -27,7 +27,7 @@ pub(super) fn is_header(line: &[u8]) -> bool {
     line.starts_with(b"--- contention") || line.starts_with(b"--- mutex:")
 }
 
-/// What stands between the header and the samples.
+/// The attributes between the header and the samples.
 #[derive(Debug, Default)]
 pub(super) struct Attributes {
     pub(super) cycles_per_second: i64,
@@ -60,14 +60,14 @@ impl Attributes {
                 b"ms since reset" => attributes.ms_since_reset = number()?,
                 b"format" => attributes.is_java = value == b"java",
                 b"resolution" => attributes.resolution = Some(String::from_utf8_lossy(value).into_owned()),
-                // `discarded samples` and the like change no value.
+                // `discarded samples` and others do not affect values.
                 _ => {}
             }
         }
         Ok(attributes)
     }
 
-    /// Writes down what belongs to the profile as a whole.
+    /// Sets the metadata of the profile.
     pub(super) fn describe(&self, recorder: &mut Recorder) {
         let meta = &mut recorder.builder.meta;
         meta.drop_frames = LOCKS.into();
@@ -106,7 +106,7 @@ pub(super) fn read(mut lines: Lines<'_>, options: LoadOptions) -> Result<Profile
         stack.clear();
         match sample(line, &mut stack) {
             Some((cycles, count)) => {
-                into_calls(&mut stack);
+                to_call_addresses(&mut stack);
                 samples += 1;
                 let values = attributes.unsample(cycles, count);
                 recorder.sample(&stack, LabelSetId::default(), &values);
@@ -120,8 +120,7 @@ pub(super) fn read(mut lines: Lines<'_>, options: LoadOptions) -> Result<Profile
     recorder.finish(&mut map)
 }
 
-/// Reads `100 10 @ 0xbccc97 0xc61202`, in which the first two numbers may be followed by anything
-/// that is blank.
+/// Parses `100 10 @ 0xbccc97 0xc61202`, with any whitespace after the first two numbers.
 fn sample(line: &[u8], stack: &mut Vec<u64>) -> Option<(i64, i64)> {
     let mut scan = Scan(line);
     let (first, second) = (scan.integer()?, scan.integer()?);
@@ -130,7 +129,7 @@ fn sample(line: &[u8], stack: &mut Vec<u64>) -> Option<(i64, i64)> {
 }
 
 impl Attributes {
-    /// Contentions, and nanoseconds of delay.
+    /// Estimates the actual contentions and nanoseconds of delay from those sampled.
     fn unsample(&self, cycles: i64, count: i64) -> [i64; 2] {
         let delay = if self.cycles_per_second > 0 {
             let ghz = self.cycles_per_second as f64 / 1e9;

@@ -1,4 +1,4 @@
-//! Go's profiles of plain counts, written with `?debug=1`: goroutines, created threads.
+//! Profiles that only count, as Go writes them with `?debug=1`: goroutines, created threads.
 //!
 //! ```text
 //! goroutine profile: total 7
@@ -10,11 +10,11 @@
 use crate::format::LoadError;
 use crate::format::pprof_legacy::maps::{self, MemoryMap};
 use crate::format::pprof_legacy::recorder::{Recorder, Symbol, UNNAMED_RUNTIME};
-use crate::format::pprof_legacy::{addresses, into_calls, is_blank_or_comment};
+use crate::format::pprof_legacy::{addresses, is_blank_or_comment, to_call_addresses};
 use crate::format::text::{BadLines, Lines, Scan};
 use crate::profile::{Label, LabelSetId, LabelValue, LoadOptions, Period, Profile};
 
-/// What is counted, if `line` is the header of such a profile.
+/// Returns what is counted, if `line` is the header of such a profile.
 pub(super) fn header(line: &[u8]) -> Option<String> {
     let (name, total) = std::str::from_utf8(line).ok()?.split_once(" profile: total ")?;
     let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
@@ -25,12 +25,12 @@ pub(super) fn header(line: &[u8]) -> Option<String> {
 pub(super) fn read(what: String, mut lines: Lines<'_>, options: LoadOptions) -> Result<Profile, LoadError> {
     let mut recorder = Recorder::new(options, &[(&what, "count")]);
     recorder.builder.meta.period = Some(Period { name: what, unit: "count".into(), value: 1 });
-    // A goroutine that waits does so in the runtime, whose frames Go leaves unnamed: the function that called
-    // the runtime, such as `time.Sleep`, says what it waits for.
+    // A waiting goroutine is in the runtime, whose frames Go does not name. What it waits for shows in the function
+    // that called the runtime, such as `time.Sleep`.
     recorder.builder.meta.drop_frames = regex::escape(UNNAMED_RUNTIME);
     let (mut bad, mut samples, mut in_map) = (BadLines::default(), 0, false);
     let mut comments = Comments::default();
-    // Labels stand in a comment below their sample.
+    // Labels are in a comment after their sample.
     let mut waiting: Option<(i64, Vec<u64>, LabelSetId)> = None;
     while lines.advance()? {
         let line = lines.line();
@@ -52,7 +52,7 @@ pub(super) fn read(what: String, mut lines: Lines<'_>, options: LoadOptions) -> 
         let count = scan.integer().filter(|_| scan.literal(b"@").is_some() && addresses(scan.0, &mut stack));
         match count {
             Some(count) => {
-                into_calls(&mut stack);
+                to_call_addresses(&mut stack);
                 samples += 1;
                 waiting = Some((count, stack, LabelSetId::default()));
             }
@@ -72,7 +72,7 @@ fn emit(recorder: &mut Recorder, sample: Option<(i64, Vec<u64>, LabelSetId)>) {
     }
 }
 
-/// The labels of `# labels: {"key":"value"}`.
+/// Parses the labels in `# labels: {"key":"value"}`.
 fn labels(line: &[u8]) -> Option<Vec<(String, String)>> {
     let mut scan = Scan(line);
     scan.literal(b"#")?;
@@ -97,8 +97,8 @@ fn label_set(recorder: &mut Recorder, labels: &[(String, String)]) -> LabelSetId
     builder.label_set(&mut set)
 }
 
-/// The comments in which Go names the functions of the sample above them. Consecutive lines with
-/// one address are calls inlined into each other, innermost first.
+/// Comments in which Go names the functions of the preceding sample. Consecutive lines with the same address are
+/// calls inlined into each other, innermost first.
 #[derive(Default)]
 pub(super) struct Comments {
     address: u64,
@@ -128,7 +128,7 @@ impl Comments {
     }
 }
 
-/// `#    0x4066f4    main.work+0x34    /src/main.go:12`
+/// Parses `#    0x4066f4    main.work+0x34    /src/main.go:12`.
 fn symbol(line: &[u8]) -> Option<(u64, Symbol)> {
     let mut fields =
         line.strip_prefix(b"#\t")?.split(|&byte| byte == b'\t').filter(|field| !field.is_empty());

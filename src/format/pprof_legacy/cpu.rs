@@ -1,26 +1,26 @@
-//! Binary CPU profiles: words of 32 or 64 bits, of either endianness.
+//! Binary CPU profiles: words of 32 or 64 bits, in either endianness.
 //!
 //! The header is five words: 0, 3, 0 (1 for Java), the sampling period in microseconds, 0. A sample is a
 //! count, the length of the stack, and the stack, leaf first. A sample with count 0 whose stack is a single 0
-//! marks the end; the text after it is the memory map.
+//! marks the end; the memory map follows as text.
 
 use hashbrown::HashMap;
 
 use crate::format::pprof_legacy::maps::MemoryMap;
 use crate::format::pprof_legacy::recorder::Recorder;
-use crate::format::pprof_legacy::{NAME, callers, into_calls, java};
+use crate::format::pprof_legacy::{NAME, callers, java, to_call_addresses};
 use crate::format::text::Lines;
 use crate::format::{LoadError, ParseError, Source};
 use crate::profile::{LabelSetId, LoadOptions, Period, Profile};
 
-/// The longest header, in bytes.
+/// The size of the longest header in bytes.
 pub(super) const HEADER_BYTES: usize = 5 * 8;
 
-/// The profiler's own frames.
+/// The profiler's own functions, which are dropped from stacks.
 const PROFILER: &str =
     "ProfileData::Add|(ProfileData|CpuProfiler)::prof_handler|__pthread_sighandler|__restore";
 
-/// Size and endianness of a word.
+/// The size and endianness of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Word {
     bytes: usize,
@@ -64,9 +64,9 @@ fn header(head: &[u8]) -> Option<Header> {
     })
 }
 
-/// Distinct stacks, leaf first: how many samples had each, and how often these were seen in all.
+/// Distinct stacks, leaf first, each with its number of records and the sum of their counts.
 #[derive(Default)]
-struct Seen {
+struct StackCounts {
     index: HashMap<Box<[u64]>, usize>,
     stacks: Vec<(Vec<u64>, u64, i64)>,
     samples: u64,
@@ -92,7 +92,7 @@ pub(super) fn read(source: &mut Source, options: LoadOptions) -> Result<Profile,
             recorder.builder.overflow(1);
         }
         recorder.sample(stack, LabelSetId::default(), &[*count, count.saturating_mul(period)]);
-        // Equal stacks were added up before the builder could count them.
+        // Equal stacks were merged before the builder could count the samples.
         let meta = &mut recorder.builder.meta;
         meta.rows += rows - 1;
         for metric in meta.metrics.iter_mut().filter(|_| *count != 0) {
@@ -108,11 +108,11 @@ pub(super) fn read(source: &mut Source, options: LoadOptions) -> Result<Profile,
     recorder.finish(&mut map)
 }
 
-fn read_samples(source: &mut Source, header: Header) -> Result<Seen, LoadError> {
-    let mut seen = Seen::default();
+fn read_samples(source: &mut Source, header: Header) -> Result<StackCounts, LoadError> {
+    let mut seen = StackCounts::default();
     let mut stack = Vec::new();
     loop {
-        // Some writers leave out the sample that marks the end.
+        // Some writers omit the sample that marks the end.
         let Some(count) = next_word(source, header.word)? else { return Ok(seen) };
         let start = source.position();
         let cut = || ParseError::at_byte(NAME, start, "file is truncated within a sample");
@@ -125,7 +125,7 @@ fn read_samples(source: &mut Source, header: Header) -> Result<Seen, LoadError> 
             return Ok(seen);
         }
         if !header.is_java {
-            into_calls(callers(&mut stack));
+            to_call_addresses(callers(&mut stack));
         }
         let count = i64::try_from(count)
             .map_err(|_| ParseError::at_byte(NAME, start, "sample count exceeds 2^63"))?;
@@ -133,7 +133,7 @@ fn read_samples(source: &mut Source, header: Header) -> Result<Seen, LoadError> 
     }
 }
 
-/// The next word; `None` where less than a word is left.
+/// The next word; `None` if less than a word is left.
 fn next_word(source: &mut Source, word: Word) -> Result<Option<u64>, LoadError> {
     while source.bytes().len() < word.bytes {
         if !source.more()? {
@@ -145,7 +145,7 @@ fn next_word(source: &mut Source, word: Word) -> Result<Option<u64>, LoadError> 
     Ok(Some(value))
 }
 
-impl Seen {
+impl StackCounts {
     fn add(&mut self, stack: &[u64], count: i64) {
         self.samples += 1;
         let known = self.index.get(stack).copied();
@@ -160,12 +160,12 @@ impl Seen {
     }
 }
 
-/// Takes out what the profiler's signal handler left on the stacks.
+/// Removes frames of the profiler's signal handler from the stacks.
 ///
-/// The leaf comes from the interrupted registers. Below it there may be frames of the handler, which
-/// shows by nearly all samples (31 of 32) having the same second frame; and the leaf may stand there
-/// again, as if it were a return address.
-fn strip_signal_frames(seen: &mut Seen) {
+/// The leaf comes from the interrupted registers. After it there may be frames of the handler, which is the case if
+/// nearly all samples (31 of 32) have the same second frame; and the leaf may be repeated as if it were a return
+/// address.
+fn strip_signal_frames(seen: &mut StackCounts) {
     let most = seen.samples - seen.samples / 32;
     for _ in 0..2 {
         let mut second: HashMap<u64, u64> = HashMap::new();

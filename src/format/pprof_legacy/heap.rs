@@ -1,12 +1,12 @@
-//! Heap profiles as text, in the dialects of gperftools and Go, and in jemalloc's.
+//! Heap profiles as text, in the dialects of gperftools, Go and jemalloc.
 //!
 //! ```text
 //! heap profile:    144:  8498176 [   144:  8498176] @ heapz_v2/524288
 //!      1:     9216 [     1:     9216] @ 0xc635c8 0x42ecc3
 //! ```
 //!
-//! A line is objects and bytes in use, objects and bytes ever allocated, and the stack. jemalloc
-//! puts the stack first, and one line for all threads (`t*`) and one for each below it:
+//! A line contains objects and bytes in use, objects and bytes allocated in total, and the stack. jemalloc writes the
+//! stack first, then a line for all threads (`t*`) and one per thread:
 //!
 //! ```text
 //! heap_v2/524288
@@ -19,7 +19,7 @@
 use crate::format::allocators::MALLOC;
 use crate::format::pprof_legacy::maps::{self, MemoryMap};
 use crate::format::pprof_legacy::recorder::Recorder;
-use crate::format::pprof_legacy::{NAME, addresses, count, into_calls, is_blank_or_comment};
+use crate::format::pprof_legacy::{NAME, addresses, count, is_blank_or_comment, to_call_addresses};
 use crate::format::text::{BadLines, Lines, Scan};
 use crate::format::{LoadError, ParseError};
 use crate::profile::{Label, LabelSetId, LabelValue, LoadOptions, Period, Profile};
@@ -27,15 +27,15 @@ use crate::profile::{Label, LabelSetId, LabelValue, LoadOptions, Period, Profile
 pub(super) const HEADER: &[u8] = b"heap profile:";
 pub(super) const JEMALLOC_HEADER: &[u8] = b"heap_v2/";
 
-/// The allocators of gperftools, Go and the C++ library: the frames from these to the leaf say nothing about
-/// the program.
+/// The allocation functions of gperftools, Go and the C++ library. They and their callees are dropped from stacks,
+/// because they say nothing about the program.
 const ALLOCATORS: &str = "cfree|free|tcmalloc::.*|tc_(calloc|cfree|malloc|free|memalign|posix_memalign|p?valloc|realloc|\
     new|delete|newarray|deletearray|new_nothrow|newarray_nothrow)|runtime\\..*|(::)?do_malloc(_no_errno|_pages)?|\
     BaseArena::.*|DoSampledAllocation|MallocedMemBlock::MallocedMemBlock|_M_allocate|__builtin_(vec_)?delete|\
     __gnu_cxx::new_allocator::allocate|__malloc_alloc_template::allocate|allocate|cpp_alloc|\
     simple_alloc::allocate";
 
-/// One pair of columns each for what is in use and for what was ever allocated.
+/// Objects and bytes in use, and allocated in total.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Counts {
     objects: i64,
@@ -44,7 +44,7 @@ struct Counts {
     allocated_bytes: i64,
 }
 
-/// `1: 9216 [1: 9216]`
+/// Parses `1: 9216 [1: 9216]`.
 fn counts(scan: &mut Scan<'_>) -> Option<Counts> {
     let objects = scan.integer()?;
     scan.literal(b":")?;
@@ -64,13 +64,13 @@ impl Counts {
     }
 }
 
-/// How the values of a profile are to be read.
+/// The state of reading a heap profile.
 struct Heap {
     recorder: Recorder,
-    /// Bytes between two samples; 0 or 1 where every allocation was recorded.
+    /// Bytes between two samples; 0 or 1 if every allocation was recorded.
     rate: i64,
     has_allocated: bool,
-    /// Stack of the lines to come, in jemalloc's dialect.
+    /// The stack of the following lines, in jemalloc's dialect.
     addresses: Vec<u64>,
     samples: u64,
     bad: BadLines,
@@ -95,7 +95,7 @@ fn read_gperftools(header: &[u8], mut lines: Lines<'_>, options: LoadOptions) ->
     };
     let (rate, period) = match kind {
         b"heapz_v2" | b"heap_v2" => (rate, rate),
-        // Go writes twice its rate here.
+        // Go writes twice its sampling rate here.
         b"heap" => (rate / 2, rate / 2),
         b"heapprofile" | b"growthz" | b"fragmentationz" => (0, 1),
         _ => return Err(unknown().into()),
@@ -108,7 +108,7 @@ fn read_gperftools(header: &[u8], mut lines: Lines<'_>, options: LoadOptions) ->
 }
 
 fn read_jemalloc(rate: i64, mut lines: Lines<'_>, options: LoadOptions) -> Result<Profile, LoadError> {
-    // The lines before the first stack hold the totals.
+    // The lines before the first stack contain the totals.
     let mut has_allocated = false;
     while lines.advance()? {
         if lines.line().trim_ascii_start().starts_with(b"@") || maps::is_header(lines.line()) {
@@ -141,7 +141,7 @@ impl Heap {
         Heap { recorder, rate, has_allocated, addresses: Vec::new(), samples: 0, bad: BadLines::default() }
     }
 
-    /// Reads samples up to the memory map; returns whether its header was met.
+    /// Reads samples up to the memory map. Returns whether its header was found.
     fn lines(&mut self, lines: &mut Lines<'_>) -> Result<bool, LoadError> {
         let mut symbols = count::Comments::default();
         while lines.advance()? {
@@ -157,7 +157,7 @@ impl Heap {
             self.addresses.clear();
             let sample = counts(&mut scan)
                 .filter(|_| scan.literal(b"@").is_some() && addresses(scan.0, &mut self.addresses));
-            into_calls(&mut self.addresses);
+            to_call_addresses(&mut self.addresses);
             self.sample(sample, lines.number());
         }
         symbols.end(&mut self.recorder);
@@ -175,11 +175,11 @@ impl Heap {
                 if !addresses(stack, &mut self.addresses) {
                     self.bad.add(lines.number());
                 }
-                into_calls(&mut self.addresses);
+                to_call_addresses(&mut self.addresses);
             } else if let Some(all_threads) = line.strip_prefix(b"t*:") {
                 self.sample(counts(&mut Scan(all_threads)), lines.number());
             }
-            // What remains is a single thread's part of the line for all threads.
+            // Other lines are those of single threads, which the line for all threads includes.
         }
         Ok(false)
     }
@@ -224,8 +224,8 @@ impl Heap {
     }
 }
 
-/// What a sample stands for. With one sample every `rate` bytes on average, an allocation of `size`
-/// bytes is seen with probability 1 − e^(−size/rate).
+/// Estimates the actual objects and bytes from those sampled. With one sample every `rate` bytes on average, an
+/// allocation of `size` bytes is sampled with probability 1 − e^(−size/rate).
 pub(super) fn unsample(objects: i64, bytes: i64, rate: i64) -> (i64, i64) {
     if objects == 0 || bytes == 0 {
         return (0, 0);

@@ -1,4 +1,4 @@
-//! Java's legacy profiles. The numbers in a stack are not addresses but keys of a table after the samples.
+//! Java's legacy profiles. The numbers in a stack are not addresses but keys into a table after the samples.
 //!
 //! ```text
 //!  0x0000003 com.example.Server.run (Server.java:103)
@@ -14,10 +14,10 @@ use crate::format::pprof_legacy::recorder::{Recorder, Symbol};
 use crate::format::text::{BadLines, Lines, Scan};
 use crate::profile::{Label, LabelSetId, LabelValue, LoadOptions, Profile};
 
-/// Bytes between two samples of Java's heap profiler.
+/// The sampling interval of Java's heap profiler in bytes.
 const HEAP_RATE: i64 = 512 << 10;
 
-/// Reads a heap profile from behind its header.
+/// Reads a heap profile after its header.
 pub(super) fn read_heap(mut lines: Lines<'_>, options: LoadOptions) -> Result<Profile, LoadError> {
     let attributes = Attributes::read(&mut lines)?;
     let unit = attributes.resolution.as_deref().unwrap_or("bytes");
@@ -39,7 +39,7 @@ pub(super) fn read_heap(mut lines: Lines<'_>, options: LoadOptions) -> Result<Pr
     })
 }
 
-/// Reads a contention profile from behind its attributes.
+/// Reads a contention profile after its attributes.
 pub(super) fn read_contention(
     attributes: &Attributes,
     lines: Lines<'_>,
@@ -54,8 +54,8 @@ pub(super) fn read_contention(
     })
 }
 
-/// Reads samples (`7048 1 @ 0x3 0x4`), then the table of locations. `values` makes labels and values
-/// of a line's two numbers.
+/// Reads samples (`7048 1 @ 0x3 0x4`), then the table of locations. `values` converts a line's two numbers to labels
+/// and values.
 fn read_samples(
     mut recorder: Recorder,
     mut lines: Lines<'_>,
@@ -89,9 +89,9 @@ fn read_samples(
     recorder.finish(&mut MemoryMap::default())
 }
 
-/// Reads the table of locations up to the end of the input.
+/// Reads the table of locations, which is the rest of the input.
 pub(super) fn read_locations(recorder: &mut Recorder, lines: &mut Lines<'_>) -> Result<(), LoadError> {
-    recorder.forget_addresses = true;
+    recorder.drop_addresses = true;
     while lines.advance()? {
         let mut scan = Scan(lines.line());
         if scan.skip_blanks().0.starts_with(b"0x")
@@ -105,7 +105,7 @@ pub(super) fn read_locations(recorder: &mut Recorder, lines: &mut Lines<'_>) -> 
     Ok(())
 }
 
-/// `function (file:line)`, `function (/path/to/library.so)`, or a state such as `GC`.
+/// Parses `function (file:line)`, `function (/path/to/library.so)`, or a state such as `GC`.
 fn location(text: &str) -> Symbol {
     let whole = || Symbol { function: text.to_string(), file: String::new(), line: 0 };
     let Some((function, place)) = text.strip_suffix(')').and_then(|text| text.rsplit_once(" (")) else {

@@ -1,6 +1,6 @@
 //! The memory map after the samples, which maps addresses to binaries.
 //!
-//! Two spellings occur, that of `/proc/self/maps` and a brief one:
+//! There are two notations, that of `/proc/self/maps` and a brief one:
 //!
 //! ```text
 //! 00400000-00fcb000 r-xp 00000000 08:01 1234   /bin/server
@@ -13,7 +13,7 @@ use crate::format::LoadError;
 use crate::format::text::{Lines, Scan, decimal};
 use crate::profile::{Mapping, MappingId, ProfileBuilder};
 
-/// The address most x86-64 executables are linked to.
+/// The address to which most x86-64 executables are linked.
 const USUAL_START: u64 = 0x40_0000;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ struct Region {
 #[derive(Debug, Default)]
 pub(super) struct MemoryMap {
     regions: Vec<Region>,
-    /// Numbers of the regions by where they start. Regions of a process do not overlap.
+    /// Indexes of regions by start address. Regions of a process do not overlap.
     by_start: BTreeMap<u64, usize>,
 }
 
@@ -39,11 +39,10 @@ pub(super) fn is_header(line: &[u8]) -> bool {
 }
 
 impl MemoryMap {
-    /// Reads the lines up to the end of the input. Those before the map's header, if it is still to
-    /// come, belong to sections that nobody reads.
+    /// Reads the remaining input. If the map's header has not been read yet, lines before it are ignored.
     pub(super) fn read(lines: &mut Lines<'_>, mut in_map: bool) -> Result<Self, LoadError> {
         let mut map = MemoryMap::default();
-        // `build=/path` defines what `$build` stands for in the lines below.
+        // `build=/path` defines the value of `$build` in the following lines.
         let mut variables: Vec<(String, String)> = Vec::new();
         while lines.advance()? {
             if !in_map {
@@ -68,8 +67,7 @@ impl MemoryMap {
         Ok(map)
     }
 
-    /// Joins neighbouring parts of one file, puts the executable first, and repairs what writers are
-    /// known to get wrong.
+    /// Joins adjacent regions of the same file, moves the executable to the front, and corrects known errors of writers.
     fn tidy(&mut self) {
         let mut joined: Vec<Region> = Vec::new();
         for region in self.regions.drain(..) {
@@ -86,7 +84,7 @@ impl MemoryMap {
         if let Some(main) = joined.iter().position(Region::is_executable) {
             joined.swap(0, main);
         }
-        // Huge pages that part of an executable was moved to are listed before the rest of it.
+        // Parts of an executable that were moved to huge pages are listed before the rest of it.
         if let [first, second, ..] = &joined[..]
             && first.file.starts_with("/anon_hugepage")
             && first.limit == second.start
@@ -104,8 +102,8 @@ impl MemoryMap {
         self.regions = joined;
     }
 
-    /// Makes sure that `address` is in a region if it can be: some writers leave out the first part
-    /// of a file, which shows as an offset.
+    /// Extends a region to contain `address` if possible: some writers omit the first part of a file, in which case its
+    /// region has an offset.
     pub(super) fn include(&mut self, address: u64) {
         if address == 0 || self.region_of(address).is_some() {
             return;
@@ -148,7 +146,7 @@ impl Region {
         same_file && offsets_agree && self.limit == next.start
     }
 
-    /// Whether this looks like the program itself: a file that is no library.
+    /// Whether this looks like the program itself: a file that is not a library.
     fn is_executable(&self) -> bool {
         let file = self.file.strip_suffix("(deleted)").unwrap_or(&self.file).trim();
         let name = file.rsplit('/').next().unwrap_or(file);
@@ -157,7 +155,7 @@ impl Region {
     }
 }
 
-/// Reads one line: a region, and whether there is code in it.
+/// Parses one line: a region, and whether it is executable.
 fn entry(line: &[u8]) -> Option<(Region, bool)> {
     let mut scan = Scan(line);
     let start = scan.hex()?;
@@ -178,7 +176,7 @@ fn entry(line: &[u8]) -> Option<(Region, bool)> {
     Some((Region { start, limit, offset, file }, permissions.contains(&b'x')))
 }
 
-/// The rest of a brief line: a file, and perhaps `… @offset`.
+/// Parses the rest of a line in the brief notation: a file, and possibly `… @offset`.
 fn brief(start: u64, limit: u64, rest: &[u8]) -> Option<Region> {
     let mut scan = Scan(rest);
     let file = String::from_utf8_lossy(scan.word()).into_owned();
@@ -197,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn both_spellings_are_read_and_variables_replaced() {
+    fn both_notations_are_read_and_variables_replaced() {
         let map = map("other section\nMAPPED_LIBRARIES:\nbuild=/src/out\n\
              7f00-8000 r-xp 00000100 08:01 12 /lib/libc.so.6\n\
              8000-9000 rw-p 00001000 08:01 12 /lib/libc.so.6\n\

@@ -1,8 +1,8 @@
-//! The profiles pprof wrote before it had protobuf: binary CPU profiles, and text for heaps,
-//! contention, threads and counts. gperftools, jemalloc and Go with `?debug=1` still write them.
+//! The formats of pprof before it used protobuf: binary CPU profiles, and text for heaps, contention, threads and
+//! counts. gperftools, jemalloc and Go with `?debug=1` still write them.
 //!
-//! All of them have stacks of addresses, leaf first, followed by a memory map. Only Java's and Go's profiles
-//! name functions.
+//! All of them have stacks of addresses, leaf first, followed by a memory map. Function names are rare: Java and Go
+//! write them, and some programs for their threads.
 
 mod contention;
 mod count;
@@ -71,7 +71,7 @@ fn is_blank_or_comment(line: &[u8]) -> bool {
     matches!(line.trim_ascii_start().first(), None | Some(b'#'))
 }
 
-/// The addresses at the front of `text`, which is a list of `0x…`; returns whether it is nothing else.
+/// Appends the addresses (`0x…`) at the start of `text`. Returns whether there is nothing else.
 fn addresses(text: &[u8], into: &mut Vec<u64>) -> bool {
     let mut scan = Scan(text);
     loop {
@@ -86,17 +86,17 @@ fn addresses(text: &[u8], into: &mut Vec<u64>) -> bool {
     }
 }
 
-/// Moves return addresses back into the call instruction.
+/// Converts return addresses to addresses within the call instruction.
 ///
-/// Where a profiler records what a thread called (an allocation, a lock), all addresses are such;
-/// where it interrupts a thread, the leaf is the interrupted instruction itself.
-fn into_calls(return_addresses: &mut [u64]) {
+/// If a profiler records what a thread called (an allocation, a lock), all addresses are return addresses. If it
+/// interrupts a thread, the leaf is the interrupted instruction itself.
+fn to_call_addresses(return_addresses: &mut [u64]) {
     for address in return_addresses {
         *address = address.wrapping_sub(1);
     }
 }
 
-/// The callers: a stack, leaf first, without the leaf.
+/// A stack, leaf first, without the leaf.
 fn callers(leaf_first: &mut [u64]) -> &mut [u64] {
     leaf_first.get_mut(1..).unwrap_or_default()
 }
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn jemalloc_puts_the_stack_before_its_lines() {
+    fn in_jemalloc_the_stack_precedes_its_lines() {
         let profile = load(
             b"heap_v2/524288\n  t*: 3: 1056768 [0: 0]\n  t0: 3: 1056768 [0: 0]\n\
               @ 0x401001 0x402001\n  t*: 1: 524288 [0: 0]\n  t0: 1: 524288 [0: 0]\n\
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn go_names_functions_in_comments() {
+    fn function_names_are_read_from_comments_of_go() {
         let profile = load(
             b"--- mutex:\ncycles/second=2000000000\nsampling period=10\n40 2 @ 0x11 0x21\n\
               #\t0x10\tsync.(*Mutex).Unlock+0x10\t/go/sync/mutex.go:7\n\
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn goroutines_carry_labels() {
+    fn goroutines_have_labels() {
         let profile = load(
             b"goroutine profile: total 3\n2 @ 0x11\n# labels: {\"request\":\"7\"}\n\
               #\t0x10\tmain.work+0x1\t/m.go:3\n\n1 @ 0x11\n",
@@ -160,9 +160,9 @@ mod tests {
         assert_eq!(to_notation(&profile), "main.work@/m.go:3 1\nmain.work@/m.go:3 2 {request=7}");
     }
 
-    /// As Go 1.27 writes them: `gopark` and `chanrecv` without a name, `goexit` too.
+    /// Go 1.27 does not name the frames of the runtime, such as `gopark`, `chanrecv` and `goexit`.
     #[test]
-    fn frames_of_the_runtime_that_go_does_not_name_are_known_as_such() {
+    fn unnamed_frames_of_the_go_runtime_are_recognized() {
         let text =
             b"goroutine profile: total 43\n40 @ 0x11 0x21 0x31 0x41\n#\t0x30\tmain.waiter+0x18\t/m.go:14\n\n\
             3 @ 0x11 0x51 0x41\n#\t0x50\ttime.Sleep+0x164\t/go/time.go:368\n";
@@ -175,8 +175,8 @@ mod tests {
     }
 
     #[test]
-    fn words_may_have_either_size_and_order() {
-        // Two samples, the end, and a map.
+    fn words_may_have_any_size_and_endianness() {
+        // Two samples, the end marker, and a map.
         let words: &[u64] = &[0, 3, 0, 10_000, 0, 1, 2, 0x1000, 0x2001, 2, 1, 0x1008, 0, 1, 0];
         let map = "1000-3000 r-xp 0 08:01 7 /bin/x\n";
         for (size, big) in [(4, false), (4, true), (8, false), (8, true)] {
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_repeat_the_one_before() {
+    fn threads_may_repeat_the_previous_stack() {
         let profile = merged(
             b"--- threadz 1 ---\n\n--- Thread 7e (name: main/1) stack: ---\n  PC: 0x10 0x21\n\
               --- Thread 7f (name: other/2) stack: ---\n    [same as previous thread]\n",
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_lines_are_counted_unless_most_are_bad() {
+    fn bad_lines_are_skipped_unless_most_are_bad() {
         let profile = load(b"heap profile: 1: 8 [1: 8] @ heapprofile\n1: 8 [1: 8] @ 0x11\nbroken\n").unwrap();
         assert_eq!(profile.meta.warnings, ["1 line was skipped, the first at line 3: not a heap sample"]);
         let error = load(b"heap profile: 1: 8 [1: 8] @ heapprofile\nbroken\n").unwrap_err();

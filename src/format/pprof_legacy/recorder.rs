@@ -1,4 +1,4 @@
-//! Collects stacks of addresses until the memory map after them has been read.
+//! Collects stacks of addresses until the memory map, which follows them, has been read.
 
 use hashbrown::HashMap;
 
@@ -24,8 +24,8 @@ pub(super) struct Recorder {
     symbols: HashMap<u64, Vec<Symbol>>,
     /// Whether the symbols are Go's comments, which do not name every address.
     pub(super) named_by_go: bool,
-    /// Whether symbols stand for their addresses, as in Java, where addresses are mere numbers.
-    pub(super) forget_addresses: bool,
+    /// Whether to drop the addresses of frames with symbols. In Java's profiles, addresses are only keys.
+    pub(super) drop_addresses: bool,
 }
 
 impl Recorder {
@@ -39,11 +39,11 @@ impl Recorder {
             stacks: HashMap::new(),
             symbols: HashMap::new(),
             named_by_go: false,
-            forget_addresses: false,
+            drop_addresses: false,
         }
     }
 
-    /// Adds a sample of a stack whose addresses, leaf first, point into the calls already.
+    /// Adds a sample. Its addresses, leaf first, must already be within the call instructions.
     pub(super) fn sample(&mut self, leaf_first: &[u64], labels: LabelSetId, values: &[i64]) {
         let known = self.stacks.get(leaf_first).copied();
         let stack = known.unwrap_or_else(|| {
@@ -54,35 +54,35 @@ impl Recorder {
         self.builder.sample(stack, labels, None, values);
     }
 
-    /// Says what is at `address`: everything about it at once, innermost first.
+    /// Sets the functions at `address`, innermost first; only the first call for an address has an effect.
     pub(super) fn symbols(&mut self, address: u64, symbols: &[Symbol]) {
         self.symbols.entry(address).or_insert_with(|| symbols.to_vec());
     }
 
-    /// Ends the profile: addresses become frames.
+    /// Converts addresses to frames and finishes the profile.
     pub(super) fn finish(mut self, map: &mut MemoryMap) -> Result<Profile, LoadError> {
         let mut stacks: Vec<(StackId, Box<[u64]>)> =
             self.stacks.drain().map(|(addresses, stack)| (stack, addresses)).collect();
         stacks.sort_unstable_by_key(|&(stack, _)| stack);
         if self.named_by_go {
             let runtime: Vec<_> =
-                stacks.iter().flat_map(|(_, addresses)| skipped_by_go(&self.symbols, addresses)).collect();
+                stacks.iter().flat_map(|(_, addresses)| omitted_by_go(&self.symbols, addresses)).collect();
             for (address, function) in runtime {
                 let symbol = Symbol { function: function.to_string(), file: String::new(), line: 0 };
                 self.symbols.insert(address, vec![symbol]);
             }
         }
-        // Mappings may grow while addresses are looked up, so that all lookups come first.
+        // Including an address may extend a mapping, so include all of them before making frames.
         for address in stacks.iter().flat_map(|(_, addresses)| addresses) {
             map.include(*address);
         }
         let mut frames_at: HashMap<u64, Vec<FrameId>> = HashMap::new();
-        let (symbols, forget) = (self.symbols, self.forget_addresses);
+        let (symbols, drop_addresses) = (self.symbols, self.drop_addresses);
         let finished = self.builder.finish_provisional(stacks.len(), |builder, number, frames| {
             for &address in stacks[number].1.iter().rev() {
                 let at = frames_at
                     .entry(address)
-                    .or_insert_with(|| expand(builder, address, symbols.get(&address), map, forget));
+                    .or_insert_with(|| expand(builder, address, symbols.get(&address), map, drop_addresses));
                 frames.extend_from_slice(at);
             }
             Ok::<(), ParseError>(())
@@ -91,17 +91,17 @@ impl Recorder {
     }
 }
 
-/// What a function of Go's runtime is called where Go did not write its name.
+/// The name for functions of Go's runtime that Go did not name.
 pub(super) const UNNAMED_RUNTIME: &str = "runtime.<unnamed>";
 
-/// The addresses of a stack, leaf first, that Go's comments skip, with their functions: those of the runtime
-/// between the leaf and the first other function, and `runtime.goexit`, which every goroutine starts with.
-fn skipped_by_go(symbols: &HashMap<u64, Vec<Symbol>>, addresses: &[u64]) -> Vec<(u64, &'static str)> {
+/// The addresses of a stack, leaf first, that Go's comments omit, with their functions: those of the runtime
+/// between the leaf and the first named function, and `runtime.goexit`, with which every goroutine starts.
+fn omitted_by_go(symbols: &HashMap<u64, Vec<Symbol>>, addresses: &[u64]) -> Vec<(u64, &'static str)> {
     let is_named = |address: &u64| symbols.contains_key(address);
     let Some(first) = addresses.iter().position(is_named) else { return Vec::new() };
-    let mut skipped: Vec<_> = addresses[..first].iter().map(|&address| (address, UNNAMED_RUNTIME)).collect();
-    skipped.extend(addresses.last().filter(|&last| !is_named(last)).map(|&last| (last, "runtime.goexit")));
-    skipped
+    let mut omitted: Vec<_> = addresses[..first].iter().map(|&address| (address, UNNAMED_RUNTIME)).collect();
+    omitted.extend(addresses.last().filter(|&last| !is_named(last)).map(|&last| (last, "runtime.goexit")));
+    omitted
 }
 
 /// The frames at an address, outermost first.
@@ -110,14 +110,14 @@ fn expand(
     address: u64,
     symbols: Option<&Vec<Symbol>>,
     map: &MemoryMap,
-    forget_addresses: bool,
+    drop_addresses: bool,
 ) -> Vec<FrameId> {
     let mapping = map.mapping_of(builder, address);
     let Some(symbols) = symbols.filter(|symbols| !symbols.is_empty()) else {
         let function = builder.unnamed_function(mapping);
         return vec![builder.frame(Frame { function, address, mapping, ..Frame::default() })];
     };
-    let address = if forget_addresses { 0 } else { address };
+    let address = if drop_addresses { 0 } else { address };
     let physical = symbols.len() - 1;
     let mut frames = Vec::with_capacity(symbols.len());
     for (index, symbol) in symbols.iter().enumerate().rev() {

@@ -1,4 +1,4 @@
-//! Stacks of all threads of a process.
+//! Thread profiles: the stacks of all threads of a process.
 //!
 //! ```text
 //! --- threadz 1 ---
@@ -10,7 +10,7 @@
 //!     [same as previous thread]
 //! ```
 //!
-//! Some programs know their functions and print one on each line:
+//! Some programs print one address per line with the name of its function:
 //!
 //! ```text
 //!   PC:  0x00bc8f1c: helper(arg*)
@@ -19,7 +19,7 @@
 
 use crate::format::pprof_legacy::maps::{self, MemoryMap};
 use crate::format::pprof_legacy::recorder::{Recorder, Symbol};
-use crate::format::pprof_legacy::{NAME, callers, into_calls};
+use crate::format::pprof_legacy::{NAME, callers, to_call_addresses};
 use crate::format::text::{Lines, Scan, decimal, hex};
 use crate::format::{LoadError, ParseError};
 use crate::name::demangle;
@@ -30,7 +30,7 @@ use crate::profile::{Label, LabelSetId, LabelValue, LoadOptions, Period, Profile
 struct Thread {
     labels: LabelSetId,
     stack: Vec<u64>,
-    /// Names of addresses of the stack, by their place in it.
+    /// Function names, with the index in the stack.
     names: Vec<(usize, String)>,
     same_as_previous: bool,
 }
@@ -41,7 +41,7 @@ pub(super) fn read(mut lines: Lines<'_>, options: LoadOptions) -> Result<Profile
     let mut current: Option<Thread> = None;
     let mut previous = Vec::new();
     let mut in_map = false;
-    // The header may be that of the first thread.
+    // The line that was read as the profile's header may be the first thread's.
     lines.push_back();
     while lines.advance()? {
         let line = lines.line().trim_ascii();
@@ -78,7 +78,7 @@ pub(super) fn read(mut lines: Lines<'_>, options: LoadOptions) -> Result<Profile
 fn emit(recorder: &mut Recorder, thread: Option<Thread>, previous: &mut Vec<u64>) {
     let Some(mut thread) = thread else { return };
     if !thread.same_as_previous && !thread.stack.is_empty() {
-        into_calls(callers(&mut thread.stack));
+        to_call_addresses(callers(&mut thread.stack));
         for (place, function) in thread.names {
             let symbol = Symbol { function, file: String::new(), line: 0 };
             recorder.symbols(thread.stack[place], &[symbol]);
@@ -88,7 +88,7 @@ fn emit(recorder: &mut Recorder, thread: Option<Thread>, previous: &mut Vec<u64>
     recorder.sample(previous, thread.labels, &[1]);
 }
 
-/// Name and id of `--- Thread 7eff063d9940 (name: main/25376) stack: ---`.
+/// Parses the name and id from `--- Thread 7eff063d9940 (name: main/25376) stack: ---`.
 fn header(line: &[u8]) -> Option<(String, i64)> {
     let line = line.strip_prefix(b"--- Thread ")?;
     let start = memchr::memmem::find(line, b"(name: ")? + b"(name: ".len();
@@ -111,7 +111,7 @@ fn labels(recorder: &mut Recorder, name: &str, tid: i64) -> LabelSetId {
 }
 
 impl Thread {
-    /// Takes the addresses of a line such as `PC: 0xbc8f1c 0xbcae55`, and the name of one as in
+    /// Adds the addresses of a line such as `PC: 0xbc8f1c 0xbcae55`, or the address and name of one such as
     /// `0x0040be31: main`.
     fn line(&mut self, line: &[u8]) {
         let mut scan = Scan(line);
@@ -143,7 +143,7 @@ mod tests {
     use crate::profile::to_notation;
 
     #[test]
-    fn lines_may_name_their_address() {
+    fn lines_may_name_their_function() {
         let text = "--- threadz 1 ---\n\n\
                     --- Thread 7eff063d9940 (name: main/25376) stack: ---\n\
                     \x20 PC:  0x00bc8f1c: helper(arg*)\n\
@@ -155,7 +155,7 @@ mod tests {
         let mut lines = Lines::new(&mut source);
         lines.advance().unwrap();
         let profile = read(lines, LoadOptions::ALL).unwrap();
-        // Where a thread was interrupted in `main`, and where `main` called, are different addresses.
+        // The address at which `main` was interrupted differs from the one of its call, so it has no name.
         assert_eq!(
             to_notation(&profile),
             "<unknown>;<unknown> 1 {thread=other tid=25382}\n\

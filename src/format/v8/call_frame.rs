@@ -1,4 +1,4 @@
-//! A function as described by V8.
+//! V8's description of a function.
 
 use std::borrow::Cow;
 
@@ -6,21 +6,21 @@ use crate::format::ParseError;
 use crate::format::json::Json;
 use crate::profile::{Frame, FrameId, Function, ProfileBuilder};
 
-/// The `callFrame` of a node. Lines and columns are the function's own, not the call's.
+/// The `callFrame` of a node. Line and column are where the function is defined, not where it was executing.
 #[derive(Clone, Default)]
 pub(in crate::format) struct CallFrame<'a> {
     pub(in crate::format) name: Cow<'a, str>,
     pub(in crate::format) url: Cow<'a, str>,
-    /// From 1; 0 where unknown.
+    /// Counted from 1; 0 if unknown.
     pub(in crate::format) line: u32,
-    /// From 1; 0 where unknown.
+    /// Counted from 1; 0 if unknown.
     pub(in crate::format) column: u32,
-    /// Whether `scriptId` is 0: the function is not JavaScript, so its place is not part of its identity.
+    /// Whether `scriptId` is 0: the function is not JavaScript, so its location is not part of its identity.
     pub(in crate::format) is_native: bool,
 }
 
 impl<'a> CallFrame<'a> {
-    /// Reads a `callFrame` object, whose lines and columns count from 0.
+    /// Reads a `callFrame` object, in which lines and columns are counted from 0.
     pub(in crate::format) fn read(json: &mut Json<'a>) -> Result<Self, ParseError> {
         let mut frame = CallFrame::default();
         json.object()?;
@@ -32,15 +32,15 @@ impl<'a> CallFrame<'a> {
         Ok(frame)
     }
 
-    /// Takes a member of the object, if it is one that says something about the function. The first
-    /// line of a file is `1 - base`.
+    /// Reads a member of the object if it describes the function, and returns whether it does. The first line of a file
+    /// is number `1 - base`.
     pub(in crate::format) fn member(
         &mut self,
         key: &str,
         json: &mut Json<'a>,
         base: i64,
     ) -> Result<bool, ParseError> {
-        // Chrome's traces have functions whose name is a number.
+        // In Chrome's traces, some functions have a number as their name.
         let text = |json: &mut Json<'a>| json.text_if_any().map(Option::unwrap_or_default);
         let number = |json: &mut Json<'a>| -> Result<u32, ParseError> {
             let number = json.number_if_any()?.map_or(0, |number| (number as i64).saturating_add(base));
@@ -57,8 +57,8 @@ impl<'a> CallFrame<'a> {
         Ok(true)
     }
 
-    /// The frame of the function; `None` for `(root)`, which every stack has and which says nothing.
-    /// `(program)`, `(idle)` and `(garbage collector)` are frames like others.
+    /// The frame of the function; `None` for `(root)`, which is on every stack and carries no information.
+    /// `(program)`, `(idle)` and `(garbage collector)` are ordinary frames.
     pub(in crate::format) fn frame(&self, builder: &mut ProfileBuilder) -> Option<FrameId> {
         if self.name == "(root)" && self.url.is_empty() {
             return None;
@@ -66,7 +66,7 @@ impl<'a> CallFrame<'a> {
         let name = builder.string(if self.name.is_empty() { "(anonymous)" } else { &self.name });
         let file = builder.string(&self.url);
         let by_place = !self.url.is_empty() && !self.is_native;
-        // A line without a file means nothing; some writers use 0, others -1.
+        // A line without a file is meaningless; some writers use 0, others -1.
         let (line, column) = if self.url.is_empty() { (0, 0) } else { (self.line, self.column) };
         let function = builder.function(Function { name, file, line, column, by_place });
         Some(builder.frame(Frame { function, ..Frame::default() }))

@@ -5,17 +5,18 @@
 //!  "startTime": 1000, "endTime": 9000, "samples": [2, 1, …], "timeDeltas": [500, 1000, …]}
 //! ```
 //!
-//! Times are in µs. The form before Chrome 58 nests its nodes from a `head`, counts lines from 1,
-//! and has its start and end in seconds and perhaps no moment for its samples, which then are evenly
-//! spaced. Node.js 10 and older, and the profilers made for them, write it.
+//! Times are in µs. The format before Chrome 58 nests nodes in a `head`, counts lines from 1, has start and end in
+//! seconds, and may have no timestamps; samples are then evenly spaced. Node.js 10 and older, and profilers made
+//! for them, write it.
 
 use crate::format::json::{self, Json, Kind};
 use crate::format::threads::Thread;
 use crate::format::v8::nodes::{OwnValues, read_flat, read_nested};
-use crate::format::v8::samples::{Moments, SampleWriter, declare_metrics};
+use crate::format::v8::samples::{SampleWriter, Timestamps, declare_metrics};
 use crate::format::v8::tree::Tree;
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{LabelSetId, LoadOptions, Profile, ProfileBuilder};
+use crate::unit::plural;
 
 /// The entry in the list of readable formats.
 pub(in crate::format) static CPUPROFILE: Format = Format { name: NAME, title: "V8 CPU profile", sniff, read };
@@ -25,7 +26,7 @@ pub(super) const NAME: &str = "cpuprofile";
 fn sniff(head: &[u8]) -> Confidence {
     let keys = json::keys(head);
     let flat = json::has(&keys, &["nodes"]) && json::mentions(head, "\"callFrame\"");
-    // A heap profile has a `head` too, and perhaps `samples`.
+    // A heap profile has a `head`, too, and possibly `samples`.
     let nested = json::has(&keys, &["head"]) && json::mentions(head, "\"functionName\"");
     if flat || (nested && !json::mentions(head, "\"selfSize\"")) {
         return Confidence::Certain;
@@ -40,11 +41,11 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     let mut json = Json::new(NAME, &text);
     let parts = Parts::find(&mut json)?;
     json.end()?;
-    parts.write(&json, &mut builder, &Thread::default())?;
+    parts.read_into(&json, &mut builder, &Thread::default())?;
     Ok(finished(builder)?)
 }
 
-/// Positions of the parts of a profile in the text. The samples may come before the nodes.
+/// The positions of the parts of a profile in the text, because samples may come before the nodes.
 #[derive(Default)]
 pub(in crate::format) struct Parts {
     nodes: Option<usize>,
@@ -52,14 +53,14 @@ pub(in crate::format) struct Parts {
     samples: Option<usize>,
     deltas: Option<usize>,
     timestamps: Option<usize>,
-    /// Start and end as written: µs, or seconds in the old form.
+    /// Start and end as written: µs, or seconds in the old format.
     start: Option<f64>,
     end: Option<f64>,
     title: String,
 }
 
 impl Parts {
-    /// Goes through the members of a profile.
+    /// Finds the parts of a profile.
     pub(in crate::format) fn find(json: &mut Json) -> Result<Parts, ParseError> {
         let mut parts = Parts::default();
         json.object()?;
@@ -81,8 +82,8 @@ impl Parts {
         Ok(parts)
     }
 
-    /// Writes the samples, all of them of `thread`.
-    pub(in crate::format) fn write(
+    /// Adds the samples to the profile, all of them with the labels of `thread`.
+    pub(in crate::format) fn read_into(
         &self,
         json: &Json,
         builder: &mut ProfileBuilder,
@@ -98,8 +99,8 @@ impl Parts {
         builder.meta.duration_ns = self.duration().map(|duration| duration.saturating_mul(1000));
         builder.meta.comments.extend((!self.title.is_empty()).then(|| self.title.clone()));
         match self.samples {
-            Some(at) => self.write_samples(json.at(at), builder, &mut tree, thread),
-            None => self.write_hits(builder, &mut tree, &hits),
+            Some(at) => self.read_samples(json.at(at), builder, &mut tree, thread),
+            None => self.read_hits(builder, &mut tree, &hits),
         }
     }
 
@@ -116,7 +117,7 @@ impl Parts {
         Some(end?.saturating_sub(start))
     }
 
-    fn write_samples(
+    fn read_samples(
         &self,
         mut samples: Json,
         builder: &mut ProfileBuilder,
@@ -124,38 +125,48 @@ impl Parts {
         thread: &Thread,
     ) -> Result<(), ParseError> {
         let (start, mut end) = self.span();
-        let mut moments = self.moments(&samples)?;
+        let mut timestamps = self.timestamps(&samples)?;
         let mut writer = SampleWriter::new(start).labelled(thread, builder);
         let (mut latest, mut without_time) = (start, 0u64);
         samples.array()?;
         while samples.element()? {
-            let moment = moments.next()?;
+            let moment = timestamps.next()?;
             without_time += u64::from(moment.is_none());
             latest = moment.unwrap_or(latest);
             writer.sample(builder, tree, samples.integer()?, latest)?;
         }
-        // Some profilers write one moment more: the end, more exact than the seconds.
-        if let Moments::Stamps(_) = moments {
-            end = moments.next()?.or(end);
+        // Some profilers write one more timestamp, the end, which is more precise than the seconds.
+        if let Timestamps::Stamps(_) = timestamps {
+            end = timestamps.next()?.or(end);
         }
-        let without_sample = moments.left()?;
+        let without_sample = timestamps.left()?;
         writer.finish(builder, end);
         if without_time > 0 {
-            builder.warn(format!("the last {without_time} samples have no timestamp"));
+            builder.warn(format!(
+                "the last {without_time} {} no timestamp",
+                plural(without_time, "sample has", "samples have")
+            ));
         }
         if without_sample > 0 {
-            builder.warn(format!("ignored {without_sample} extra timestamps after the last sample"));
+            builder.warn(format!(
+                "ignored {without_sample} extra {} after the last sample",
+                plural(without_sample, "timestamp", "timestamps")
+            ));
         }
         Ok(())
     }
 
-    fn moments<'a>(&self, samples: &Json<'a>) -> Result<Moments<'a>, ParseError> {
+    fn timestamps<'a>(&self, samples: &Json<'a>) -> Result<Timestamps<'a>, ParseError> {
         let (start, _) = self.span();
         if let Some(at) = self.deltas.or(self.timestamps) {
             let mut json = samples.at(at);
             json.array()?;
             let deltas = self.deltas.is_some();
-            return Ok(if deltas { Moments::Deltas { json, moment: start } } else { Moments::Stamps(json) });
+            return Ok(if deltas {
+                Timestamps::Deltas { json, timestamp: start }
+            } else {
+                Timestamps::Stamps(json)
+            });
         }
         let mut count = 0;
         let mut samples = samples.clone();
@@ -164,11 +175,11 @@ impl Parts {
             samples.skip()?;
             count += 1;
         }
-        Ok(Moments::Even { start, duration: self.duration().unwrap_or(0), count, index: 0 })
+        Ok(Timestamps::Even { start, duration: self.duration().unwrap_or(0), count, index: 0 })
     }
 
-    /// A profile without samples still says how often each node was hit: its time is divided by that.
-    fn write_hits(
+    /// Reads a profile without samples, in which nodes only have hit counts: its duration is divided among the hits.
+    fn read_hits(
         &self,
         builder: &mut ProfileBuilder,
         tree: &mut Tree,
@@ -205,7 +216,7 @@ mod tests {
     #[test]
     fn a_sample_lasts_until_the_next_one() {
         let profile = load(FLAT).unwrap();
-        // Moments 1010, 1015, 1013 → 1015, 1020, 1021, and the end at 1040.
+        // Timestamps 1010, 1015, 1013 → 1015, 1020, 1021, and the end at 1040.
         let expected = " 1 19\n(anonymous)@a.js:0 1 5\n(anonymous)@a.js:0 1 5\n(anonymous)@a.js:0;f@a.js:0 1 0\n(idle) 1 1";
         assert_eq!(to_notation(&profile), expected);
         assert_eq!(profile.samples.time.as_ref().unwrap()[..2], [10_000, 15_000]);
@@ -213,14 +224,14 @@ mod tests {
         assert_eq!(
             profile.meta.warnings,
             [
-                "1 samples have an earlier timestamp than the previous sample; they are treated as simultaneous",
-                "1 samples refer to nodes that do not exist; their stack is empty"
+                "1 sample has an earlier timestamp than the previous sample; its own is ignored",
+                "1 sample refers to a missing node and has an empty stack"
             ]
         );
     }
 
     #[test]
-    fn samples_and_times_need_not_be_as_many() {
+    fn the_numbers_of_samples_and_timestamps_may_differ() {
         let with = |deltas: &str| load(&FLAT.replace("[10, 5, -2, 7, 1]", deltas)).unwrap();
         let few = with("[10, 5]");
         assert_eq!(few.meta.warnings[1], "the last 3 samples have no timestamp");
@@ -231,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn functions_are_told_apart_by_place_counted_from_one() {
+    fn functions_are_distinguished_by_location_counted_from_one() {
         let profile = load(FLAT).unwrap();
         let functions: Vec<_> =
             profile.symbols.functions.iter().map(|f| (f.line, f.column, f.by_place)).collect();
@@ -239,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nested_form_counts_lines_from_one_and_time_in_seconds() {
+    fn the_nested_format_counts_lines_from_one_and_time_in_seconds() {
         let text = r#"{"typeId": "CPU", "title": "t", "head": {"functionName": "(root)", "url": "", "lineNumber": 0, "id": 1, "hitCount": 0, "children": [
             {"functionName": "f", "url": "a.js", "lineNumber": 6, "children": [{"functionName": "g", "url": "a.js", "lineNumber": 9, "id": 3, "hitCount": 3, "children": []}], "id": 2, "hitCount": 1}]},
             "startTime": 5, "endTime": 5.000004SAMPLES}"#;
@@ -257,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn depth_is_no_matter() {
+    fn nesting_may_be_deep() {
         let node = r#"{"functionName":"f","url":"","lineNumber":0,"hitCount":0,"children":["#;
         let text = format!(
             "{{\"head\":{}{},\"startTime\":0,\"endTime\":1,\"samples\":[]}}",
@@ -268,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_broken_is_refused() {
+    fn corrupt_files_are_rejected() {
         let cut = load(&FLAT[..FLAT.len() - 20]).unwrap_err().to_string();
         assert!(cut.starts_with("cpuprofile: unexpected end of JSON; the file is truncated"), "{cut}");
         let looped = FLAT.replace("\"children\": [3]", "\"children\": [3, 2]");

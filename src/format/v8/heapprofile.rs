@@ -5,7 +5,7 @@
 //! {"head": {"callFrame": {…}, "selfSize": 0, "id": 1, "children": [{…}, …]}, "samples": […]}
 //! ```
 //!
-//! `selfSize` is the memory allocated by the node that is still alive, scaled up from the samples.
+//! `selfSize` is the memory that the node allocated and that is still alive, estimated from the samples.
 
 use crate::format::json::{self, Json, Kind};
 use crate::format::v8::nodes::{OwnValues, read_nested};
@@ -35,7 +35,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     while let Some(key) = json.key()? {
         if key == "head" && json.kind()? == Kind::Object {
             found = true;
-            write(&mut json, &mut builder)?;
+            read_into(&mut json, &mut builder)?;
         } else {
             json.skip()?;
         }
@@ -47,7 +47,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     Ok(finished(builder)?)
 }
 
-fn write(json: &mut Json, builder: &mut ProfileBuilder) -> Result<(), ParseError> {
+fn read_into(json: &mut Json, builder: &mut ProfileBuilder) -> Result<(), ParseError> {
     let (mut tree, mut sizes) = (Tree::default(), OwnValues::new());
     read_nested(json, builder, &mut tree, &mut sizes)?;
     for (node, &size) in sizes.enumerate().filter(|(_, size)| **size != 0) {

@@ -1,5 +1,5 @@
-//! What V8 records: CPU profiles (`.cpuprofile`), sampled heap allocations (`.heapprofile`), and the
-//! call tree that both, and Chrome's traces, are made of.
+//! The formats of V8: CPU profiles (`.cpuprofile`), sampled heap allocations (`.heapprofile`), and the call tree
+//! that both share with Chrome's traces.
 
 pub(super) mod call_frame;
 pub(super) mod cpuprofile;

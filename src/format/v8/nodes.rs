@@ -1,20 +1,20 @@
-//! The two ways in which V8 profiles write a call tree.
+//! Reads call trees of V8 profiles, which are either flat or nested.
 
 use crate::format::ParseError;
 use crate::format::json::{Json, Kind};
 use crate::format::v8::{CallFrame, NodeId, Tree};
 use crate::profile::{Column, ProfileBuilder};
 
-/// How often each node was hit, or how many bytes it allocated: `hitCount` or `selfSize`.
+/// The `hitCount` or the `selfSize` (allocated bytes) of each node.
 pub(in crate::format) type OwnValues = Column<NodeId, i64>;
 
-/// A node whose members are being read.
+/// A node that is being read.
 struct Draft<'a> {
     node: NodeId,
     frame: CallFrame<'a>,
 }
 
-/// Reads an array of nodes that name their children or their parents by number.
+/// Reads an array of nodes that refer to their children or parents by id.
 pub(in crate::format) fn read_flat(
     json: &mut Json,
     builder: &mut ProfileBuilder,
@@ -42,8 +42,7 @@ pub(in crate::format) fn read_flat(
     Ok(())
 }
 
-/// Reads a node that holds its children, and theirs, to any depth: a level of the text is a call,
-/// and programs call deeper than a reader should recurse.
+/// Reads a tree of nested nodes. Does not recurse, because the nesting is as deep as the stacks of the program.
 pub(in crate::format) fn read_nested(
     json: &mut Json,
     builder: &mut ProfileBuilder,
@@ -63,7 +62,7 @@ pub(in crate::format) fn read_nested(
                 open.pop();
             }
         }
-        // Here the cursor is in the children of the node on top, unless none is left.
+        // The cursor is in the children of the topmost open node, if there is one.
         if let Some(parent) = open.last().map(|draft| draft.node)
             && json.element()?
         {
@@ -73,7 +72,7 @@ pub(in crate::format) fn read_nested(
     Ok(())
 }
 
-/// Enters a node.
+/// Starts a node.
 fn start<'a>(
     json: &mut Json<'a>,
     tree: &mut Tree,
@@ -85,7 +84,7 @@ fn start<'a>(
     Ok(Draft { node: tree.node(parent), frame: CallFrame::default() })
 }
 
-/// Takes a member that is not about other nodes.
+/// Reads a member that does not refer to other nodes.
 fn member<'a>(
     key: &str,
     json: &mut Json<'a>,
@@ -98,7 +97,7 @@ fn member<'a>(
         "callFrame" => draft.frame = CallFrame::read(json)?,
         "hitCount" | "selfSize" => own[draft.node] = json.integer()?,
         _ => {
-            // The form without `callFrame` counts lines from 1.
+            // The format without `callFrame` counts lines from 1.
             if !draft.frame.member(key, json, 0)? {
                 json.skip()?;
             }

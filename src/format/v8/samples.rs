@@ -1,41 +1,41 @@
-//! The samples of a V8 CPU profile: which node was running when.
+//! The samples of a V8 CPU profile: which node was running at what time.
 
 use crate::format::ParseError;
 use crate::format::json::Json;
 use crate::format::threads::Thread;
 use crate::format::v8::Tree;
 use crate::profile::{LabelSetId, ProfileBuilder, StackId};
+use crate::unit::plural;
 
-/// Declares the metrics of a V8 CPU profile: `samples`, and the time, which is shown by default.
+/// Declares the metrics of a V8 CPU profile: `samples`, and `cpu`, which is the default.
 ///
-/// V8 samples one thread at a time whether it runs or waits, so the time is that of the clock on the
-/// wall; waiting has frames of its own, `(idle)` and `(program)`. It is called `cpu` for what the
-/// profile is called.
+/// V8 samples a thread whether it runs or waits, so the time is actually wall-clock time; waiting is attributed to
+/// the frames `(idle)` and `(program)`. The metric is named `cpu` because V8 calls these CPU profiles.
 pub(in crate::format) fn declare_metrics(builder: &mut ProfileBuilder) {
     builder.metric("samples", "count");
     builder.meta.default_metric = builder.metric("cpu", "microseconds");
 }
 
-/// Turns nodes and moments into samples.
+/// Adds samples to a profile, given their nodes and timestamps.
 ///
-/// The file has the time *before* each sample. As in Chrome's `DevTools` and speedscope, a sample
-/// lasts from its own moment to that of the next one, and the last one to the end of the recording;
-/// what lies before the first sample belongs to none. A moment earlier than the one before it counts
-/// as the same moment, so that durations add up to the time that passed.
+/// The file contains the time *before* each sample. As in Chrome's `DevTools` and speedscope, a sample lasts until
+/// the next one, and the last one until the end of the recording; the time before the first sample is not
+/// attributed. A timestamp that is earlier than the previous one is replaced by the previous one, so that durations
+/// add up to the elapsed time.
 pub(in crate::format) struct SampleWriter {
-    /// Labels of all samples, and whether there are labels that were not asked for.
+    /// The labels of all samples, and whether there are labels that are not loaded.
     labels: LabelSetId,
     skipped_labels: bool,
     /// When the recording started, in µs.
     start: i64,
-    /// The latest sample: its stack and its moment in µs. Its duration is known with the next one.
+    /// The latest sample: its stack and its timestamp in µs. Its duration is only known with the next one.
     pending: Option<(StackId, i64)>,
     backwards: u64,
     unknown: u64,
 }
 
 impl SampleWriter {
-    /// A writer of samples of a recording that started at `start` µs.
+    /// A writer for a recording that started at `start` µs.
     pub(in crate::format) fn new(start: i64) -> Self {
         SampleWriter {
             labels: LabelSetId::default(),
@@ -47,20 +47,20 @@ impl SampleWriter {
         }
     }
 
-    /// Labels all samples with their thread.
+    /// Sets the thread of all samples.
     pub(in crate::format) fn labelled(mut self, thread: &Thread, builder: &mut ProfileBuilder) -> Self {
         self.labels = thread.labels(builder);
         self.skipped_labels = thread.is_known() && !builder.options().labels;
         self
     }
 
-    /// Takes the sample of the node numbered `node` at `moment` µs.
+    /// Adds the sample of the node with the id `node` at `timestamp` µs.
     pub(in crate::format) fn sample(
         &mut self,
         builder: &mut ProfileBuilder,
         tree: &mut Tree,
         node: i64,
-        moment: i64,
+        timestamp: i64,
     ) -> Result<(), ParseError> {
         let stack = if let Some(node) = tree.find(node) {
             tree.stack(builder, node)?
@@ -68,100 +68,108 @@ impl SampleWriter {
             self.unknown += 1;
             builder.stack(&[])
         };
-        let moment = self.write_pending(builder, moment);
-        self.pending = Some((stack, moment));
+        let timestamp = self.write_pending(builder, timestamp);
+        self.pending = Some((stack, timestamp));
         Ok(())
     }
 
-    /// Writes the last sample, which lasts to the `end` of the recording, where that is known.
+    /// Writes the last sample, which lasts until the `end` of the recording if that is known.
     pub(in crate::format) fn finish(mut self, builder: &mut ProfileBuilder, end: Option<i64>) {
-        let last = self.pending.map_or(0, |(_, moment)| moment);
+        let last = self.pending.map_or(0, |(_, timestamp)| timestamp);
         let backwards = self.backwards;
         self.write_pending(builder, end.unwrap_or(last).max(last));
         if backwards > 0 {
             builder.warn(format!(
-                "{backwards} samples have an earlier timestamp than the previous sample; they are treated as simultaneous"
+                "{backwards} {} than the previous sample; {} ignored",
+                plural(backwards, "sample has an earlier timestamp", "samples have earlier timestamps"),
+                plural(backwards, "its own is", "their own are"),
             ));
         }
         if self.unknown > 0 {
             builder.warn(format!(
-                "{} samples refer to nodes that do not exist; their stack is empty",
-                self.unknown
+                "{} {}",
+                self.unknown,
+                plural(
+                    self.unknown,
+                    "sample refers to a missing node and has an empty stack",
+                    "samples refer to missing nodes and have empty stacks"
+                )
             ));
         }
     }
 
-    /// Writes the sample whose duration `moment` ends; the moment, moved behind that of the sample.
-    fn write_pending(&mut self, builder: &mut ProfileBuilder, moment: i64) -> i64 {
-        let Some((stack, since)) = self.pending else { return moment };
-        self.backwards += u64::from(moment < since);
-        let moment = moment.max(since);
+    /// Writes the pending sample, which lasts until `timestamp`. Returns `timestamp`, or the timestamp of that sample if it is
+    /// later.
+    fn write_pending(&mut self, builder: &mut ProfileBuilder, timestamp: i64) -> i64 {
+        let Some((stack, since)) = self.pending else { return timestamp };
+        self.backwards += u64::from(timestamp < since);
+        let timestamp = timestamp.max(since);
         let time = since.saturating_sub(self.start).saturating_mul(1000);
-        let duration = moment.saturating_sub(since);
+        let duration = timestamp.saturating_sub(since);
         if self.skipped_labels {
             builder.skipped_labels();
         }
         builder.sample(stack, self.labels, Some(time), &[1, duration]);
-        moment
+        timestamp
     }
 }
 
-/// The moments of samples, in µs, from whichever array of the file has them.
-pub(in crate::format) enum Moments<'a> {
+/// The timestamps of samples in µs.
+pub(in crate::format) enum Timestamps<'a> {
     /// `timeDeltas`: the time before each sample.
     Deltas {
-        /// Within the array.
+        /// A cursor in the array.
         json: Json<'a>,
-        /// The latest moment.
-        moment: i64,
+        /// The timestamp of the previous sample.
+        timestamp: i64,
     },
     /// `timestamps`.
     Stamps(Json<'a>),
-    /// Evenly spaced: the file has no moments.
+    /// Evenly spaced, because the file has no timestamps.
     Even {
-        /// Of the recording.
+        /// The start of the recording.
         start: i64,
-        /// Of the recording.
+        /// The duration of the recording.
         duration: i64,
-        /// Of samples.
+        /// The number of samples.
         count: u64,
-        /// Of the next sample.
+        /// The index of the next sample.
         index: u64,
     },
-    /// Behind the last of an array.
-    Over,
+    /// At the end of an array.
+    End,
 }
 
-impl Moments<'_> {
-    /// The moment of the next sample; `None` behind the last.
+impl Timestamps<'_> {
+    /// The timestamp of the next sample; `None` after the last one.
     pub(in crate::format) fn next(&mut self) -> Result<Option<i64>, ParseError> {
         match self {
-            Moments::Deltas { json, moment } => {
+            Timestamps::Deltas { json, timestamp } => {
                 if json.element()? {
-                    *moment = moment.saturating_add(json.integer()?);
-                    return Ok(Some(*moment));
+                    *timestamp = timestamp.saturating_add(json.integer()?);
+                    return Ok(Some(*timestamp));
                 }
             }
-            Moments::Stamps(json) => {
+            Timestamps::Stamps(json) => {
                 if json.element()? {
                     return json.integer().map(Some);
                 }
             }
-            Moments::Even { start, duration, count, index } => {
+            Timestamps::Even { start, duration, count, index } => {
                 let passed = i128::from(*duration) * i128::from(*index) / i128::from((*count).max(1));
                 *index += 1;
                 return Ok(Some(start.saturating_add(passed as i64)));
             }
-            Moments::Over => {}
+            Timestamps::End => {}
         }
-        *self = Moments::Over;
+        *self = Timestamps::End;
         Ok(None)
     }
 
-    /// How many moments the file has behind those that were asked for.
+    /// The number of remaining timestamps.
     pub(in crate::format) fn left(mut self) -> Result<u64, ParseError> {
         let mut left = 0;
-        while !matches!(self, Moments::Even { .. }) && self.next()?.is_some() {
+        while !matches!(self, Timestamps::Even { .. }) && self.next()?.is_some() {
             left += 1;
         }
         Ok(left)

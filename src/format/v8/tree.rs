@@ -1,4 +1,4 @@
-//! The call tree of a V8 profile: nodes that know their parent.
+//! The call tree of a V8 profile.
 
 use hashbrown::HashMap;
 
@@ -19,16 +19,16 @@ impl Id for NodeId {
     }
 }
 
-/// A call tree while it is read. A node may come before or after its parent, and names either its
-/// parent or its children.
+/// A call tree that is being read. A node may come before or after its parent, and refers either to its parent or
+/// to its children.
 #[derive(Default)]
 pub(in crate::format) struct Tree {
     nodes: Column<NodeId, Node>,
-    /// Nodes by the number the file gives them.
+    /// Nodes by their id in the file.
     by_number: HashMap<i64, NodeId>,
-    /// Parents and the numbers of their children, to be resolved when all nodes are known.
+    /// Parents and the ids of their children, to be resolved when all nodes are known.
     children: Vec<(NodeId, i64)>,
-    /// Nodes and the numbers of their parents, likewise.
+    /// Nodes and the ids of their parents, likewise.
     parents: Vec<(NodeId, i64)>,
     frames: Vec<FrameId>,
 }
@@ -45,27 +45,27 @@ impl Tree {
         self.nodes.push(Node { parent, frame: None, stack: None })
     }
 
-    /// Sets the frame of a node; `None` stands for a frame that is not shown.
+    /// Sets the frame of a node; `None` for a frame that is not shown.
     pub(in crate::format) fn set_frame(&mut self, node: NodeId, frame: Option<FrameId>) {
         self.nodes[node].frame = frame;
     }
 
-    /// Gives a node its number.
+    /// Sets the id of a node.
     pub(in crate::format) fn number(&mut self, node: NodeId, number: i64) {
         self.by_number.insert(number, node);
     }
 
-    /// Notes that the node numbered `child` is below `node`.
+    /// Records that the node with the id `child` is a child of `node`.
     pub(in crate::format) fn child(&mut self, node: NodeId, child: i64) {
         self.children.push((node, child));
     }
 
-    /// Notes that `node` is below the node numbered `parent`.
+    /// Records that the node with the id `parent` is the parent of `node`.
     pub(in crate::format) fn parent(&mut self, node: NodeId, parent: i64) {
         self.parents.push((node, parent));
     }
 
-    /// Joins children and parents by the numbers noted so far.
+    /// Links children and parents by the ids recorded so far.
     pub(in crate::format) fn link(&mut self) {
         for (parent, child) in self.children.drain(..) {
             if let Some(&child) = self.by_number.get(&child) {
@@ -77,7 +77,7 @@ impl Tree {
         }
     }
 
-    /// The node numbered `number`.
+    /// The node with the id `number`.
     pub(in crate::format) fn find(&self, number: i64) -> Option<NodeId> {
         self.by_number.get(&number).copied()
     }

@@ -1,7 +1,7 @@
 //! Writes V8 CPU profiles: a call tree, and a sequence of samples.
 //!
-//! A sample lasts until the next one. So samples are written back to back, each as long as its value: a time,
-//! or a number that is treated as microseconds.
+//! A sample lasts until the next one. So samples are written without gaps, each as long as its value, which is either
+//! a time or a number that is treated as microseconds.
 
 use std::io::{self, Write};
 
@@ -22,20 +22,20 @@ pub(in crate::format) static WRITER: Writer = Writer {
     packed: false,
     holds: &[Part::Files, Part::Places],
     holds_calls: false,
-    beside: count_of_rows,
+    second_metric: count_of_rows,
     read_as: &[("cpu", "microseconds")],
     needs: LoadOptions { labels: false, times: true, ..LoadOptions::LEAST },
     write,
 };
 
-/// The metric that is 1 for every sample, which readers get by counting the samples.
+/// The metric that is 1 for every sample: readers restore it by counting the samples.
 fn count_of_rows(profile: &Profile, metric: usize) -> Option<usize> {
     let samples = profile.meta.metric_named("samples").filter(|&samples| samples != metric)?;
     let is_one = profile.samples.values[samples].iter().all(|&value| value == 1);
     (is_one && profile.samples.time.is_some()).then_some(samples)
 }
 
-/// A node of the call tree, as it is written.
+/// A node of the call tree, as serialized.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Node<'a> {
@@ -46,7 +46,7 @@ struct Node<'a> {
     children: Vec<usize>,
 }
 
-/// A function; lines and columns count from 0, and -1 stands for none.
+/// A function. Lines and columns are counted from 0; -1 means none.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct CallFrame<'a> {
@@ -75,7 +75,7 @@ fn write(profile: &Profile, metric: usize, mut out: &mut dyn Write) -> io::Resul
     }
     write!(out, "\n],\"startTime\":0,\"endTime\":{},\"samples\":", clock.microseconds(passed))?;
     serde_json::to_writer(&mut out, &nodes)?;
-    // The time before each sample; rounding the moments keeps their sum exact.
+    // The time before each sample. Timestamps are rounded rather than differences, which keeps the sum exact.
     let before = std::iter::once(&0).chain(&moments);
     let deltas: Vec<i128> = moments.iter().zip(before).map(|(moment, before)| moment - before).collect();
     out.write_all(b",\"timeDeltas\":")?;
@@ -118,7 +118,7 @@ impl Clock {
 struct Tree<'a> {
     nodes: Vec<Node<'a>>,
     children: HashMap<(usize, FunctionId), usize>,
-    /// The number of the node at the end of a stack.
+    /// The index of the node for the leaf of each stack.
     of_stack: Column<StackId, Option<usize>>,
 }
 
@@ -136,7 +136,7 @@ impl<'a> Tree<'a> {
         Tree { nodes: vec![root], children: HashMap::new(), of_stack }
     }
 
-    /// The number of the node at the end of a stack, which is hit once more.
+    /// Returns the index of the node for the leaf of a stack, and increments its hit count.
     fn node_of(&mut self, profile: &'a Profile, stack: StackId) -> usize {
         let number = self.of_stack[stack].unwrap_or_else(|| {
             let frames = profile.stacks.frames(stack).iter();
@@ -164,9 +164,9 @@ fn call_frame(profile: &Profile, id: FunctionId) -> CallFrame<'_> {
     let function = profile.symbols.functions[id];
     let name = profile.symbols.function_name(id);
     CallFrame {
-        // V8 stores an empty name for these, and readers show this one.
+        // V8 writes an empty name for these functions, and readers show `(anonymous)`.
         function_name: if name == "(anonymous)" { "" } else { name },
-        // What belongs to no script is identified by its name, as in Go; see `CallFrame::is_native`.
+        // Functions without a script are identified by their name, see `CallFrame::is_native`.
         script_id: if function.by_place { "1" } else { "0" },
         url: profile.symbols.function_file(id),
         line_number: i64::from(function.line) - 1,
@@ -181,13 +181,13 @@ mod tests {
     use crate::profile::{from_notation, to_notation};
 
     #[test]
-    fn samples_stand_end_to_end() {
+    fn samples_are_written_without_gaps() {
         let mut profile = from_notation("main 1500\nmain;work@w.js:0 2700\n 700\nmain -5");
         (profile.meta.metrics[0].name, profile.meta.metrics[0].unit) = ("cpu".into(), "nanoseconds".into());
         let mut bytes = Vec::new();
         assert_eq!(write(&profile, 0, &mut bytes).unwrap(), Vec::<String>::new());
         let again = format::load(&mut Source::from_bytes(bytes), LoadOptions::default(), None).unwrap();
-        // Moments 0, 1.5, 4.2 and the end at 4.9 µs become 0, 2, 4 and 5.
+        // Timestamps 0, 1.5, 4.2 and the end at 4.9 µs become 0, 2, 4 and 5.
         assert_eq!(to_notation(&again), " 1 1\nmain 1 2\nmain;work@w.js:0 1 2");
         assert_eq!(again.meta.format, "cpuprofile");
         let counts = from_notation("main 3");

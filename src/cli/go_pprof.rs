@@ -7,7 +7,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use crate::cli::failure::hinted;
+use crate::cli::terminal::failure::hinted;
 
 /// Each option of `go tool pprof`, and what to type instead.
 const OPTIONS: &[(&str, &str)] = &[
@@ -177,7 +177,7 @@ pub(super) fn check_hint(hint: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::failure::describe;
+    use crate::cli::terminal::failure::describe;
 
     fn said(line: &str) -> Option<String> {
         let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();

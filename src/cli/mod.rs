@@ -1,40 +1,23 @@
 //! The command line: arguments, files, the terminal, exit codes.
+//!
+//! Each folder may use the folders above its own in this table, and the library; no folder uses the files next to this one,
+//! which answer whatever is not a command: help, completion, and the options of other programs.
+//!
+//! | folder | contents |
+//! |---|---|
+//! | `terminal` | what is printed where: pager, progress, messages, files that are written |
+//! | `options` | groups of options that commands share: what may be typed, and what it means |
+//! | `input` | which files are read, and what is done with them before a view sees them |
+//! | `commands` | one file per command, and the flow that they share |
 
-mod args;
-mod base;
-mod binaries;
-mod budget;
-mod chains;
-mod clock;
-mod color_by;
-mod columns;
 mod commands;
 mod completion;
-mod diff_inputs;
-mod failure;
-mod filters;
 mod go_pprof;
-mod highlight;
-mod inputs;
-mod loader;
-mod many;
-mod match_args;
-mod matching;
-mod memory;
-mod metrics;
+mod input;
+mod options;
 mod other_tools;
-mod pager;
-mod paths;
-mod pictures;
-mod progress;
-mod reading;
-mod requirement;
 mod run;
 mod short_help;
-mod sources;
-mod symbols;
-mod target;
-mod temporary;
 mod terminal;
 mod usage;
 

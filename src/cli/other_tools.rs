@@ -8,8 +8,8 @@ use std::ffi::OsString;
 use clap::CommandFactory;
 
 use crate::cli::commands::Prof;
-use crate::cli::failure::hinted;
 use crate::cli::go_pprof;
+use crate::cli::terminal::failure::hinted;
 
 const PERF: &str = "perf report";
 const FLAME_GRAPH: &str = "flamegraph.pl";
@@ -184,7 +184,7 @@ fn command(words: &[String]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::failure::describe;
+    use crate::cli::terminal::failure::describe;
 
     fn said(line: &str, option: &str) -> String {
         let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();

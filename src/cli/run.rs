@@ -1,4 +1,4 @@
-//! The flow of every command: bytes → profile → profile → report → bytes.
+//! Runs the command on the command line, and reports why it fails.
 
 use std::env;
 use std::ffi::OsString;
@@ -7,44 +7,18 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::cli::args::{InputArgs, LayoutArgs, OutputFormat, ViewArgs, WordingArgs};
-use crate::cli::base::BaseArgs;
-use crate::cli::clock::Clock;
+use crate::cli::commands::outcome::{FAILURE, Outcome};
 use crate::cli::commands::{self, Command, Prof};
 use crate::cli::completion;
-use crate::cli::failure::{describe, hinted, is_closed_pipe, wrapped};
-use crate::cli::filters::Filtered;
 use crate::cli::go_pprof;
-use crate::cli::inputs::load;
-use crate::cli::pager;
-use crate::cli::paths;
-use crate::cli::requirement::{Requirement, lacks_lines};
+use crate::cli::input::paths;
+use crate::cli::input::reading::NoSuchFile;
 use crate::cli::short_help;
-use crate::cli::target::Target;
-use crate::cli::terminal;
+use crate::cli::terminal::failure::{describe, hinted, is_closed_pipe, with_hint, wrapped};
 use crate::cli::usage;
 use crate::name::nearest;
-use crate::output;
-use crate::profile::{LoadOptions, Profile};
-use crate::report::Report;
-use crate::tree::By;
-use crate::view::Scope;
-
-/// Exit code for wrong usage, unreadable input, or a name that matches nothing.
-pub(super) const FAILURE: u8 = 2;
-
-/// The exit code of a command that ran to its end: 0 for success, 1 for a failed check, 3 for not enough
-/// evidence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Outcome(pub(crate) u8);
-
-impl From<()> for Outcome {
-    fn from((): ()) -> Self {
-        Outcome(0)
-    }
-}
 
 /// Runs the command line and returns its exit code.
 pub fn main() -> ExitCode {
@@ -72,7 +46,7 @@ pub fn main() -> ExitCode {
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             // If standard error is closed too, there is nowhere to report it.
-            let _ = writeln!(std::io::stderr(), "{}", wrapped(&describe(&error)));
+            let _ = writeln!(std::io::stderr(), "{}", wrapped(&describe(&explained(error))));
             ExitCode::from(FAILURE)
         }
     }
@@ -94,7 +68,7 @@ fn run(prof: Prof) -> Result<Outcome> {
         Command::Diff(command) => command.run(),
         Command::Convert(command) => command.run().map(Outcome::from),
         Command::Completions(command) => command.run().map(Outcome::from),
-        Command::Man(command) => command.run().map(Outcome::from),
+        Command::Man(command) => command.run(Prof::command()).map(Outcome::from),
     }
 }
 
@@ -136,180 +110,21 @@ fn with_command(mut arguments: Vec<OsString>) -> Result<Vec<OsString>> {
     Ok(arguments)
 }
 
-/// Runs a view: loads, filters, adds the old side if one is given, makes the report, and writes it.
-pub(crate) fn show(
-    args: &ViewArgs,
-    base: &BaseArgs,
-    requirement: Requirement,
-    needs: LoadOptions,
-    view: impl Fn(&Profile, Scope) -> Result<Report>,
-) -> Result<()> {
-    let target = args.layout.target(&args.input.profiles, args.input.quiet)?;
-    let report = report_of(args, base, requirement, needs, &target, view)?;
-    write_timed(&report, &args.input, &args.layout, &args.wording, &target)
-}
-
-/// [`write_report`], timed.
-pub(crate) fn write_timed(
-    report: &Report,
-    input: &InputArgs,
-    layout: &LayoutArgs,
-    wording: &WordingArgs,
-    target: &Target,
-) -> Result<()> {
-    let mut clock = Clock::new(input.verbose);
-    write_report(report, layout, wording, target)?;
-    clock.step("print");
-    Ok(())
-}
-
-/// [`show`] without the writing, for commands that write the report themselves.
-pub(crate) fn report_of(
-    args: &ViewArgs,
-    base: &BaseArgs,
-    requirement: Requirement,
-    needs: LoadOptions,
-    target: &Target,
-    view: impl Fn(&Profile, Scope) -> Result<Report>,
-) -> Result<Report> {
-    let by = args.node.by();
-    let needs = needs.or(args.filters.needs()).or(LoadOptions {
-        labels: matches!(by, By::Label(_)),
-        times: false,
-        ..LoadOptions::LEAST
-    });
-    target.check(&[args.input.files()?, base.files()].concat(), args.layout.force)?;
-    let mut loaded = load(&args.input, &args.many, needs, args.filters.all_frames)?;
-    requirement.check(&loaded.profile, &by, &loaded.metrics)?;
-    if (by == By::Line || requirement == Requirement::Lines) && lacks_lines(&loaded.profile) {
-        let format = loaded.profile.meta.format;
-        let note = format!("this {format} profile does not say what lines cost, only what functions cost");
-        warn("note", &[note], &args.input);
-    }
-    let mut clock = Clock::new(args.input.verbose);
-    let base = base.add_old_side(&mut loaded, args, needs)?;
-    if base.is_some() {
-        clock.step("load the old side");
-    }
-    let filtered = args.filters.apply(loaded.profile, &by)?;
-    clock.step("filter");
-    warn("warning", &filtered.profile.meta.warnings, &args.input);
-    warn("note", &filtered.notes, &args.input);
-    let Filtered { profile, typed, focus, callers, notes: filter_notes, emptied } = filtered;
-    let scope = Scope { metrics: loaded.metrics, by, focus, callers, base, highlight: None };
-    // Warnings of the profile are printed already, so only those of the view follow. Text reports mention an
-    // approximation themselves.
-    let said = profile.meta.warnings.len();
-    let make = || {
-        let mut report = view(&profile, scope.clone())?;
-        let mut notes = Vec::new();
-        if let Some(header) = report.header_mut() {
-            let is_said =
-                usize::from(header.about.approximation.is_some() && args.layout.format == OutputFormat::Text);
-            notes = header.warnings[said + is_said..].to_vec();
-            header.about.inputs.clone_from(&loaded.names);
-            header.about.combined.clone_from(&loaded.combined);
-            header.about.filters.clone_from(&typed);
-            header.about.emptied = emptied.get(scope.metrics[0]).copied().unwrap_or_default();
-        }
-        Ok((report, notes))
+/// Adds a hint to the error for a missing file, which may be a command in the wrong place or a URL.
+fn explained(error: anyhow::Error) -> anyhow::Error {
+    let missing = match error.downcast::<NoSuchFile>() {
+        Ok(missing) => missing,
+        Err(error) => return error,
     };
-    let (report, notes) = match terminal::lines(&args.layout, target) {
-        Some(lines) => fitted(args, lines.saturating_sub(said + filter_notes.len()), make)?,
-        None => make()?,
+    let NoSuchFile { name, given } = &missing;
+    let hint = if commands::names().contains(name) {
+        let others: Vec<&str> = given.iter().map(String::as_str).filter(|other| other != name).collect();
+        Some(format!("the command comes first: prof {name} {}", others.join(" ")))
+    } else if name.contains("://") {
+        let hint = "URLs are not fetched: download the profile first, or pipe it in (curl URL | prof top)";
+        Some(hint.to_string())
+    } else {
+        None
     };
-    clock.step("view");
-    warn("note", &notes, &args.input);
-    Ok(report)
-}
-
-/// The report with as many rows as fit on `lines` lines of the screen, unless the number of rows was given.
-fn fitted(
-    args: &ViewArgs,
-    lines: usize,
-    make: impl Fn() -> Result<(Report, Vec<String>)>,
-) -> Result<(Report, Vec<String>)> {
-    let style = terminal::style(&args.layout, &args.wording, true);
-    let mut rows = lines.max(1);
-    loop {
-        args.layout.rows.set(Some(rows));
-        let (report, notes) = make()?;
-        let mut text = Vec::new();
-        output::text(&report, &style, &mut text)??;
-        let printed = memchr::memchr_iter(b'\n', &text).count() + notes.len();
-        // The view takes the number unless a limit was given.
-        let is_given = args.layout.rows.take().is_some();
-        if printed <= lines || rows == 1 || is_given {
-            return Ok((report, notes));
-        }
-        // A row takes several lines in trees where only the roots are counted.
-        let lines_of_row = (printed / rows).max(1);
-        rows = rows.saturating_sub((printed - lines).div_ceil(lines_of_row)).max(1);
-    }
-}
-
-/// Fails if several metrics were given to a command that shows only one.
-pub(crate) fn one_metric(scope: &Scope, command: &str) -> Result<()> {
-    if scope.metrics.len() > 1 {
-        let message = format!("{command} shows one metric, but --metric was given several times");
-        return Err(hinted(message, "prof top and prof tree show several metrics side by side"));
-    }
-    Ok(())
-}
-
-/// Prints warnings or notes on standard error, unless `--quiet` was given.
-pub(crate) fn warn(kind: &str, texts: &[String], input: &InputArgs) {
-    if input.quiet {
-        return;
-    }
-    print_messages(kind, texts.iter());
-}
-
-/// Prints messages of one kind (`warning`, `note`) on standard error.
-pub(crate) fn print_messages(kind: &str, texts: impl Iterator<Item = impl AsRef<str>>) {
-    for text in texts {
-        // If standard error is closed, there is nowhere to report it.
-        let message = format!("{kind}: {}", crate::name::clean(text.as_ref()));
-        let _ = writeln!(std::io::stderr(), "{}", wrapped(&message));
-    }
-}
-
-/// Writes a report in the chosen format.
-pub(crate) fn write_report(
-    report: &Report,
-    layout: &LayoutArgs,
-    wording: &WordingArgs,
-    target: &Target,
-) -> Result<()> {
-    let style = terminal::style(layout, wording, *target == Target::Stdout);
-    if *target == Target::Stdout && layout.may_page() {
-        let mut text = Vec::new();
-        output::text(report, &style, &mut text)??;
-        if pager::is_needed(&text) && pager::show(&text)? {
-            return Ok(());
-        }
-        return target.write(|out| Ok(out.write_all(&text)?));
-    }
-    target.write(|out| {
-        match layout.format {
-            OutputFormat::Text => output::text(report, &style, out)??,
-            OutputFormat::Json => output::json(report, out)?,
-            OutputFormat::Csv => output::csv(report, out)?,
-            OutputFormat::Markdown => output::markdown(report, style.unit.as_ref(), out)??,
-            OutputFormat::Github | OutputFormat::Junit => write_check(report, layout.format, out)?,
-        }
-        Ok(())
-    })
-}
-
-/// Writes the result of a comparison for a CI server.
-fn write_check(report: &Report, format: OutputFormat, out: &mut dyn Write) -> Result<()> {
-    match (report, format) {
-        (Report::Diff(diff), OutputFormat::Github) => Ok(output::github(diff, out)?),
-        (Report::Diff(diff), _) => Ok(output::junit(diff, out)?),
-        _ => Err(hinted(
-            "only prof diff writes the formats github and junit",
-            "other formats are text, json, csv and markdown",
-        )),
-    }
+    with_hint(missing.to_string(), hint)
 }

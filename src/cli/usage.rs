@@ -8,11 +8,11 @@ use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::cli::commands::Prof;
-use crate::cli::failure::{describe, wrapped};
+use crate::cli::commands::outcome::FAILURE;
 use crate::cli::other_tools;
-use crate::cli::pager;
-use crate::cli::run::FAILURE;
 use crate::cli::short_help;
+use crate::cli::terminal::failure::{describe, wrapped};
+use crate::cli::terminal::pager;
 
 /// Prints clap's error, which may also be the requested help, and returns the exit code.
 pub(super) fn explain(mut error: clap::Error, words: &[OsString]) -> ExitCode {

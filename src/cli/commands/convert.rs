@@ -6,15 +6,15 @@ use anyhow::{Context, Result};
 use clap::{Args, ValueHint};
 use clap_complete::engine::ArgValueCompleter;
 
-use crate::cli::args::InputArgs;
-use crate::cli::clock::Clock;
-use crate::cli::completion::written_formats;
-use crate::cli::failure::hinted;
-use crate::cli::filters::FilterArgs;
-use crate::cli::inputs::load;
-use crate::cli::many::ManyArgs;
-use crate::cli::run::warn;
-use crate::cli::target::Target;
+use crate::cli::input::inputs::load;
+use crate::cli::options::args::{InputArgs, warn};
+use crate::cli::options::completion::written_formats;
+use crate::cli::options::filters::FilterArgs;
+use crate::cli::options::many::ManyArgs;
+use crate::cli::terminal::clock::Clock;
+use crate::cli::terminal::failure::hinted;
+
+use crate::cli::terminal::target::Target;
 use crate::format::{self, Part, WRITERS, Writer, writer_for, writer_named};
 use crate::profile::Profile;
 use crate::transform::{TimePoint, compact, pick_metrics};

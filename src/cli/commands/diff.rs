@@ -9,20 +9,23 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum, ValueHint};
 use clap_complete::engine::ArgValueCompleter;
 
-use crate::cli::args::{InputArgs, LayoutArgs, NodeArgs, OutputFormat, WordingArgs, normalize, percent};
-use crate::cli::budget::{self, Checked};
-use crate::cli::clock::Clock;
-use crate::cli::completion::functions;
-use crate::cli::diff_inputs::{SideInputs, SideReader, Sides};
-use crate::cli::failure::hinted;
-use crate::cli::filters::FilterArgs;
-use crate::cli::many::SamplingArgs;
-use crate::cli::match_args::{MatchArgs, matched};
-use crate::cli::matching::Stages;
-use crate::cli::requirement::Requirement;
-use crate::cli::run::{Outcome, warn, write_timed};
-use crate::cli::target::Target;
-use crate::cli::terminal;
+use crate::cli::commands::outcome::Outcome;
+use crate::cli::commands::requirement::Requirement;
+use crate::cli::commands::show::write_timed;
+use crate::cli::input::budget::{self, Checked};
+use crate::cli::input::sides::{SideInputs, SideReader, Sides};
+use crate::cli::options::args::{
+    InputArgs, LayoutArgs, NodeArgs, OutputFormat, WordingArgs, normalize, percent, warn,
+};
+use crate::cli::options::completion::functions;
+use crate::cli::options::filters::FilterArgs;
+use crate::cli::options::many::SamplingArgs;
+use crate::cli::options::match_args::{MatchArgs, matched};
+use crate::cli::options::matching::Stages;
+use crate::cli::options::screen;
+use crate::cli::terminal::clock::Clock;
+use crate::cli::terminal::failure::hinted;
+use crate::cli::terminal::target::Target;
 use crate::output::{self, evidence_notes};
 use crate::profile::{LoadOptions, Profile};
 use crate::report::{Diff, DiffSide, Folded, Report};
@@ -270,10 +273,10 @@ impl DiffCommand {
 
     /// The report with as many rows as fit the screen, unless the number of rows was given. At least a few are kept.
     fn fitted(&self, mut report: Report, target: &Target) -> Result<Report> {
-        let Some(lines) = terminal::lines(&self.layout, target).filter(|_| self.limit.is_none()) else {
+        let Some(lines) = screen::lines(&self.layout, target).filter(|_| self.limit.is_none()) else {
             return Ok(report);
         };
-        let style = terminal::style(&self.layout, &self.wording, true);
+        let style = screen::style(&self.layout, &self.wording, true);
         loop {
             let mut text = Vec::new();
             output::text(&report, &style, &mut text)??;

@@ -6,18 +6,20 @@ use std::sync::Arc;
 use anyhow::Result;
 use clap::{Args, ValueEnum, ValueHint};
 
-use crate::cli::args::{IgnoredArgs, InputArgs, LayoutArgs, NodeArgs, UnitArgs, ViewArgs, WordingArgs};
-use crate::cli::base::BaseArgs;
-use crate::cli::clock::Clock;
-use crate::cli::color_by::ColorByArgs;
-use crate::cli::failure::hinted;
-use crate::cli::filters::{FilterArgs, FocusPart};
-use crate::cli::highlight::HighlightArgs;
-use crate::cli::many::ManyArgs;
-use crate::cli::pictures::{Drawing, has_ending};
-use crate::cli::requirement::Requirement;
-use crate::cli::run::report_of;
-use crate::cli::target::Target;
+use crate::cli::commands::requirement::Requirement;
+use crate::cli::commands::show::report_of;
+use crate::cli::options::args::{
+    IgnoredArgs, InputArgs, LayoutArgs, NodeArgs, UnitArgs, ViewArgs, WordingArgs,
+};
+use crate::cli::options::base::BaseArgs;
+use crate::cli::options::color_by::ColorByArgs;
+use crate::cli::options::filters::{FilterArgs, FocusPart};
+use crate::cli::options::highlight::HighlightArgs;
+use crate::cli::options::many::ManyArgs;
+use crate::cli::options::pictures::{Drawing, has_ending};
+use crate::cli::terminal::clock::Clock;
+use crate::cli::terminal::failure::hinted;
+use crate::cli::terminal::target::Target;
 use crate::output::{ColorBy, HtmlOptions, SvgOptions, html, svg};
 use crate::profile::{LoadOptions, Profile, Samples};
 use crate::report::{About, Direction, Report};

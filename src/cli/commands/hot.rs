@@ -3,12 +3,12 @@
 use anyhow::Result;
 use clap::Args;
 
-use crate::cli::args::{ViewArgs, percent};
-use crate::cli::base::BaseArgs;
-use crate::cli::chains::ChainArgs;
-use crate::cli::highlight::HighlightArgs;
-use crate::cli::requirement::Requirement;
-use crate::cli::run::{one_metric, show};
+use crate::cli::commands::requirement::Requirement;
+use crate::cli::commands::show::{one_metric, show};
+use crate::cli::options::args::{ViewArgs, percent};
+use crate::cli::options::base::BaseArgs;
+use crate::cli::options::chains::ChainArgs;
+use crate::cli::options::highlight::HighlightArgs;
 use crate::profile::LoadOptions;
 use crate::report::Report;
 use crate::view::{HotOptions, hot};

@@ -3,12 +3,12 @@
 use anyhow::Result;
 use clap::Args;
 
-use crate::cli::args::{InputArgs, LayoutArgs, OutputFormat, WordingArgs};
-use crate::cli::clock::Clock;
-use crate::cli::failure::hinted;
-use crate::cli::inputs::load;
-use crate::cli::many::ManyArgs;
-use crate::cli::run::write_report;
+use crate::cli::commands::show::write_report;
+use crate::cli::input::inputs::load;
+use crate::cli::options::args::{InputArgs, LayoutArgs, OutputFormat, WordingArgs};
+use crate::cli::options::many::ManyArgs;
+use crate::cli::terminal::clock::Clock;
+use crate::cli::terminal::failure::hinted;
 use crate::profile::LoadOptions;
 use crate::report::Report;
 use crate::view::info;

@@ -3,15 +3,15 @@
 use anyhow::Result;
 use clap::Args;
 
-use crate::cli::args::{
+use crate::cli::commands::requirement::Requirement;
+use crate::cli::commands::show::{one_metric, show};
+use crate::cli::options::args::{
     CutArgs, InputArgs, LayoutArgs, NamesChoice, NodeArgs, UnitArgs, ViewArgs, WordingArgs,
 };
-use crate::cli::base::BaseArgs;
-use crate::cli::filters::FilterArgs;
-use crate::cli::highlight::HighlightArgs;
-use crate::cli::many::ManyArgs;
-use crate::cli::requirement::Requirement;
-use crate::cli::run::{one_metric, show};
+use crate::cli::options::base::BaseArgs;
+use crate::cli::options::filters::FilterArgs;
+use crate::cli::options::highlight::HighlightArgs;
+use crate::cli::options::many::ManyArgs;
 use crate::profile::LoadOptions;
 use crate::report::Report;
 use crate::view::{LabelsOptions, labels};

@@ -5,12 +5,11 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use clap::{Args, Command, CommandFactory, ValueHint};
+use clap::{Args, Command, ValueHint};
 use clap_mangen::Man;
 
-use crate::cli::commands::Prof;
-use crate::cli::failure::hinted;
-use crate::cli::target::{Kind, Target, may_write};
+use crate::cli::terminal::failure::hinted;
+use crate::cli::terminal::target::{Kind, Target, may_write};
 use crate::name::nearest;
 
 /// Man pages, with the same contents as --help
@@ -32,8 +31,9 @@ pub(crate) struct ManCommand {
 }
 
 impl ManCommand {
-    pub(crate) fn run(self) -> Result<()> {
-        let mut prof = Prof::command().disable_help_subcommand(true);
+    /// Writes the page of `prof` or of one of its commands, or all of them.
+    pub(crate) fn run(self, prof: Command) -> Result<()> {
+        let mut prof = prof.disable_help_subcommand(true);
         prof.build();
         let commands: Vec<&Command> =
             prof.get_subcommands().filter(|command| !command.is_hide_set()).collect();

@@ -3,13 +3,13 @@
 use anyhow::Result;
 use clap::Args;
 
-use crate::cli::args::{RowArgs, ViewArgs};
-use crate::cli::base::BaseArgs;
-use crate::cli::columns::ColumnArgs;
-use crate::cli::failure::hinted;
-use crate::cli::highlight::HighlightArgs;
-use crate::cli::requirement::Requirement;
-use crate::cli::run::{one_metric, show};
+use crate::cli::commands::requirement::Requirement;
+use crate::cli::commands::show::{one_metric, show};
+use crate::cli::options::args::{RowArgs, ViewArgs};
+use crate::cli::options::base::BaseArgs;
+use crate::cli::options::columns::ColumnArgs;
+use crate::cli::options::highlight::HighlightArgs;
+use crate::cli::terminal::failure::hinted;
 use crate::profile::{LoadOptions, Profile};
 use crate::report::Report;
 use crate::view::{Scope, Sort, SortKey, TopOptions, companion, top_per_event, top_with_calls};

@@ -3,11 +3,11 @@
 use anyhow::Result;
 use clap::Args;
 
-use crate::cli::args::{CutArgs, ViewArgs};
-use crate::cli::base::BaseArgs;
-use crate::cli::highlight::HighlightArgs;
-use crate::cli::requirement::Requirement;
-use crate::cli::run::show;
+use crate::cli::commands::requirement::Requirement;
+use crate::cli::commands::show::show;
+use crate::cli::options::args::{CutArgs, ViewArgs};
+use crate::cli::options::base::BaseArgs;
+use crate::cli::options::highlight::HighlightArgs;
 use crate::profile::LoadOptions;
 use crate::report::Report;
 use crate::view::{TracesOptions, traces};

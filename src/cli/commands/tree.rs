@@ -3,17 +3,17 @@
 use anyhow::Result;
 use clap::Args;
 
-use crate::cli::args::{OutputFormat, RowArgs, ViewArgs};
-use crate::cli::base::BaseArgs;
-use crate::cli::chains::ChainArgs;
-use crate::cli::columns::ColumnArgs;
+use crate::cli::commands::requirement::Requirement;
+use crate::cli::commands::show::show;
 use crate::cli::commands::top::events_of;
-use crate::cli::failure::hinted;
-use crate::cli::filters::FocusPart;
-use crate::cli::highlight::HighlightArgs;
-use crate::cli::memory;
-use crate::cli::requirement::Requirement;
-use crate::cli::run::show;
+use crate::cli::options::args::{OutputFormat, RowArgs, ViewArgs};
+use crate::cli::options::base::BaseArgs;
+use crate::cli::options::chains::ChainArgs;
+use crate::cli::options::columns::ColumnArgs;
+use crate::cli::options::filters::FocusPart;
+use crate::cli::options::highlight::HighlightArgs;
+use crate::cli::options::memory;
+use crate::cli::terminal::failure::hinted;
 use crate::profile::LoadOptions;
 use crate::report::Report;
 use crate::view::{Sort, SortKey, TreeOptions, bottom_up, tree, tree_per_event, with_events};

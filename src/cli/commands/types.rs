@@ -3,9 +3,9 @@
 use anyhow::Result;
 use clap::Args;
 
-use crate::cli::args::{LayoutArgs, WordingArgs};
-use crate::cli::failure::{hinted, meant};
-use crate::cli::run::write_report;
+use crate::cli::commands::show::write_report;
+use crate::cli::options::args::{LayoutArgs, WordingArgs};
+use crate::cli::terminal::failure::{hinted, meant};
 use crate::kind::KINDS;
 use crate::report::Report;
 use crate::view::types;

@@ -21,7 +21,7 @@ fn current() -> MutexGuard<'static, Option<PathBuf>> {
 
 /// Creates a temporary file in `folder`, which is removed if the process is interrupted, terminated or hung
 /// up.
-pub(super) fn create(folder: &Path) -> io::Result<NamedTempFile> {
+pub(crate) fn create(folder: &Path) -> io::Result<NamedTempFile> {
     remove_when_interrupted();
     let mut current = current();
     let file = new_file(folder)?;
@@ -30,7 +30,7 @@ pub(super) fn create(folder: &Path) -> io::Result<NamedTempFile> {
 }
 
 /// Renames a finished file to `path`, replacing what was there.
-pub(super) fn persist(file: NamedTempFile, path: &Path) -> io::Result<()> {
+pub(crate) fn persist(file: NamedTempFile, path: &Path) -> io::Result<()> {
     let mut current = current();
     file.persist(path).map_err(|error| error.error)?;
     *current = None;

@@ -3,7 +3,7 @@
 
 use anyhow::Result;
 
-use crate::cli::failure::hinted;
+use crate::cli::terminal::failure::hinted;
 use crate::profile::Profile;
 use crate::tree::By;
 

@@ -2,16 +2,16 @@
 
 use anyhow::{Context, Result};
 
-use crate::cli::args::InputArgs;
-use crate::cli::clock::Clock;
-use crate::cli::failure::hinted;
-use crate::cli::loader::LoadedInputs;
-use crate::cli::many::ManyArgs;
-use crate::cli::metrics::{
+use crate::cli::input::loader::LoadedInputs;
+use crate::cli::input::metrics::{
     MetricKey, check_metrics, default_metric, metrics_wanted, note_of_default, refuse_too_large,
 };
-use crate::cli::paths::names;
-use crate::cli::reading::{MORE_MEMORY, Reading, skipped_text};
+use crate::cli::input::paths::names;
+use crate::cli::input::reading::{MORE_MEMORY, Reading, skipped_text};
+use crate::cli::options::args::InputArgs;
+use crate::cli::options::many::ManyArgs;
+use crate::cli::terminal::clock::Clock;
+use crate::cli::terminal::failure::hinted;
 use crate::profile::{LoadOptions, Meta, Metric, Profile};
 use crate::report::InfoInput;
 use crate::transform::{MergeError, note_idle};

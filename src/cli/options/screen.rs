@@ -5,8 +5,8 @@ use std::io::{self, IsTerminal};
 
 use terminal_size::{Height, Width, terminal_size};
 
-use crate::cli::args::{ColorChoice, LayoutArgs, NamesChoice, OutputFormat, WordingArgs};
-use crate::cli::target::Target;
+use crate::cli::options::args::{ColorChoice, LayoutArgs, NamesChoice, OutputFormat, WordingArgs};
+use crate::cli::terminal::target::Target;
 use crate::output::{Glyphs, Style};
 
 /// The style of the text. `to_stdout` is false if it is written to a file.

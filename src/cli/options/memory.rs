@@ -8,14 +8,14 @@ use crate::profile::Budget;
 use crate::unit::{Family, Quantity};
 
 /// Parses a size such as `512mb`, `2GiB` or a number of bytes.
-pub(super) fn size(text: &str) -> Result<u64, String> {
+pub(crate) fn size(text: &str) -> Result<u64, String> {
     let size = Quantity::parse_as(text, Family::Bytes).ok().and_then(|quantity| quantity.bytes());
     let size = size.and_then(|size| u64::try_from(size).ok()).filter(|&size| size > 0);
     size.ok_or_else(|| "expected a size such as 512mb, 2GiB or a number of bytes".to_string())
 }
 
 /// The memory limit of this process. Everything that is loaded shares one limit.
-pub(super) fn budget(asked: Option<u64>) -> Budget {
+pub(crate) fn budget(asked: Option<u64>) -> Budget {
     static BUDGET: OnceLock<Budget> = OnceLock::new();
     *BUDGET.get_or_init(|| asked.or_else(half_of_the_machine).map_or(Budget::UNLIMITED, Budget::of))
 }

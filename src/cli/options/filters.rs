@@ -4,9 +4,9 @@ use anyhow::Result;
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
-use crate::cli::completion::{formats_of_convert, functions, labels};
-use crate::cli::failure::hinted;
-use crate::cli::matching::Stages;
+use crate::cli::options::completion::{formats_of_convert, functions, labels};
+use crate::cli::options::matching::Stages;
+use crate::cli::terminal::failure::hinted;
 use crate::profile::{LoadOptions, Profile};
 use crate::transform::{
     Marks, anonymize, collapse_recursion, end_before, hide_frames, hide_stacks, prune_from, show_frames,

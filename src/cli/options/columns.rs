@@ -3,7 +3,7 @@
 use anyhow::Result;
 use clap::Args;
 
-use crate::cli::failure::hinted;
+use crate::cli::terminal::failure::hinted;
 use crate::output::TextColumn;
 
 /// The option that chooses the columns.

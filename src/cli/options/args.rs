@@ -7,15 +7,14 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum, ValueHint};
 use clap_complete::engine::ArgValueCompleter;
 
-use crate::cli::completion;
-use crate::cli::filters::FilterArgs;
-use crate::cli::many::ManyArgs;
-use crate::cli::memory;
-use crate::cli::paths;
-use crate::cli::pictures::{has_ending, refuse_picture};
-use crate::cli::run::print_messages;
-use crate::cli::symbols::SymbolArgs;
-use crate::cli::target::Target;
+use crate::cli::options::completion;
+use crate::cli::options::filters::FilterArgs;
+use crate::cli::options::many::ManyArgs;
+use crate::cli::options::memory;
+use crate::cli::options::pictures::{has_ending, refuse_picture};
+use crate::cli::options::symbols::SymbolArgs;
+use crate::cli::terminal::messages::print_messages;
+use crate::cli::terminal::target::Target;
 use crate::output::TextColumn;
 use crate::profile::LoadOptions;
 use crate::stats::Normalization;
@@ -72,16 +71,18 @@ pub(crate) struct InputArgs {
 }
 
 impl InputArgs {
-    /// All files that are read: the profiles, and the binaries that supply names for their addresses.
-    pub(crate) fn files(&self) -> anyhow::Result<Vec<PathBuf>> {
-        let profiles = paths::names(&self.profiles)?.into_iter().map(PathBuf::from);
-        Ok(profiles.chain(self.symbols.binaries().iter().cloned()).collect())
-    }
-
     /// Adds the memory limit to what a command needs to load.
     pub(crate) fn within_memory(&self, needs: LoadOptions) -> LoadOptions {
         LoadOptions { budget: memory::budget(self.max_memory), ..needs }
     }
+}
+
+/// Prints warnings or notes on standard error, unless `--quiet` was given.
+pub(crate) fn warn(kind: &str, texts: &[String], input: &InputArgs) {
+    if input.quiet {
+        return;
+    }
+    print_messages(kind, texts.iter());
 }
 
 /// Options that choose what a row or a node stands for.

@@ -16,7 +16,7 @@ const SYSTEM_DEBUG: &str = "/usr/lib/debug";
 const MOST_FILES: usize = 4096;
 
 /// The places to look for binaries, in order.
-pub(super) struct Binaries {
+pub(crate) struct Binaries {
     /// Files and folders from the command line, and the folders of `$PROF_BINARY_PATH`.
     places: Vec<PathBuf>,
     /// The build IDs of the files in each folder, filled in when needed.
@@ -25,7 +25,7 @@ pub(super) struct Binaries {
 
 /// The result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Search {
+pub(crate) enum Search {
     /// The binary.
     Found {
         files: Files,
@@ -49,17 +49,17 @@ pub(super) enum Search {
 
 /// A binary and the files with its debug information.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Files {
-    pub(super) binary: PathBuf,
+pub(crate) struct Files {
+    pub(crate) binary: PathBuf,
     /// The separate file with its debug information.
-    pub(super) debug: Option<PathBuf>,
+    pub(crate) debug: Option<PathBuf>,
     /// The file with debug information that several binaries share.
-    pub(super) common: Option<PathBuf>,
+    pub(crate) common: Option<PathBuf>,
 }
 
 impl Binaries {
     /// Looks in the `given` files and folders, then in the folders of `$PROF_BINARY_PATH`.
-    pub(super) fn new(given: &[PathBuf]) -> Self {
+    pub(crate) fn new(given: &[PathBuf]) -> Self {
         let mut places = given.to_vec();
         if let Some(path) = env::var_os("PROF_BINARY_PATH") {
             places.extend(env::split_paths(&path).filter(|folder| !folder.as_os_str().is_empty()));
@@ -69,7 +69,7 @@ impl Binaries {
 
     /// Finds the binary that a profile calls `file` and whose build ID is `claimed`, which is empty if the
     /// profile has none.
-    pub(super) fn find(&mut self, file: &str, claimed: &str) -> Search {
+    pub(crate) fn find(&mut self, file: &str, claimed: &str) -> Search {
         // Some recorders write something else into this field.
         let is_id =
             claimed.len() >= 8 && claimed.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
@@ -201,7 +201,7 @@ fn about(path: &Path) -> Option<About> {
 }
 
 /// Opens a file to be read in parts. Devices and pipes, which a profile may also name, are not opened.
-pub(super) fn open(path: &Path) -> Option<ReadCache<File>> {
+pub(crate) fn open(path: &Path) -> Option<ReadCache<File>> {
     let is_file = fs::metadata(path).ok()?.is_file();
     is_file.then(|| File::open(path).ok().map(ReadCache::new)).flatten()
 }
@@ -224,7 +224,7 @@ fn by_id(folder: &Path, id: &str) -> Vec<PathBuf> {
 }
 
 /// Whether the name of a mapping may be a file: `[vdso]`, `//anon` and `/dev/zero` are not.
-pub(super) fn is_file_path(file: &str) -> bool {
+pub(crate) fn is_file_path(file: &str) -> bool {
     let is_other = ["[", "//anon", "/anon_hugepage", "/dev/", "/memfd:", "/SYSV", "anon_inode:"];
     !file.is_empty() && !file.ends_with("(deleted)") && !is_other.iter().any(|start| file.starts_with(start))
 }
@@ -241,7 +241,7 @@ fn is_network_path(file: &str) -> bool {
 }
 
 /// The last component of a Unix or Windows path.
-pub(super) fn base_name(path: &str) -> &str {
+pub(crate) fn base_name(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use same_file::Handle;
 
-use crate::cli::failure::hinted;
-use crate::cli::temporary;
+use crate::cli::terminal::failure::hinted;
+use crate::cli::terminal::temporary;
 use crate::format::{self, Source};
 
 /// The destination of a report.

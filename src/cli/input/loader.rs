@@ -1,50 +1,53 @@
 //! Loads many inputs in parallel and adds them up as they arrive.
 
-use crate::cli::paths::InputPath;
-use crate::cli::progress::Progress;
-use crate::cli::reading::load_one;
-use crate::cli::symbols::SymbolArgs;
-use crate::format::{Format, Inflate, LoadError};
+use std::fs::File;
+use std::io::{self, Read};
+use std::time::Instant;
+
+use crate::cli::input::paths::InputPath;
+use crate::cli::options::symbols::SymbolArgs;
+use crate::cli::terminal::progress::Progress;
+use crate::format::{self, Format, Inflate, LoadError, Source};
 use crate::parallel;
 use crate::profile::{LoadOptions, Meta, Profile};
 use crate::transform::{MergeError, Sum, drop_frames};
 
 /// Loads inputs: what to read, and how.
-pub(super) struct Loader<'a> {
-    pub(super) paths: &'a [InputPath],
-    pub(super) options: LoadOptions,
-    pub(super) format: Option<&'a Format>,
-    pub(super) all_frames: bool,
-    pub(super) skip_broken: bool,
-    pub(super) symbols: &'a SymbolArgs,
+pub(crate) struct Loader<'a> {
+    pub(crate) paths: &'a [InputPath],
+    pub(crate) options: LoadOptions,
+    pub(crate) format: Option<&'a Format>,
+    pub(crate) all_frames: bool,
+    pub(crate) skip_broken: bool,
+    pub(crate) symbols: &'a SymbolArgs,
     /// Whether to keep every profile separate. Otherwise profiles are added up while they are read, so that
     /// memory holds only one per processor.
-    pub(super) each: bool,
-    pub(super) progress: &'a Progress,
+    pub(crate) each: bool,
+    pub(crate) progress: &'a Progress,
 }
 
 /// The inputs that were loaded.
 #[derive(Default)]
-pub(super) struct LoadedInputs {
+pub(crate) struct LoadedInputs {
     /// The metadata of each input, with its number.
-    pub(super) metas: Vec<(usize, Meta)>,
+    pub(crate) metas: Vec<(usize, Meta)>,
     /// The inputs that were skipped.
-    pub(super) skipped: Vec<Skipped>,
+    pub(crate) skipped: Vec<Skipped>,
     /// The profiles, in the order of the inputs.
-    pub(super) parts: Vec<LoadedPart>,
+    pub(crate) parts: Vec<LoadedPart>,
 }
 
 /// One profile as it was read, or the sum of several.
-pub(super) enum LoadedPart {
+pub(crate) enum LoadedPart {
     Single(Profile),
     Sum(Result<Profile, MergeError>),
 }
 
 /// The number of an input that could not be read, and why.
-pub(super) type Failed = (usize, LoadError);
+pub(crate) type Failed = (usize, LoadError);
 
 /// The number of an input that was skipped, and why.
-pub(super) type Skipped = Failed;
+pub(crate) type Skipped = Failed;
 
 impl LoadedPart {
     /// The profile, if it is not a sum: its addresses may still need names.
@@ -55,7 +58,7 @@ impl LoadedPart {
         }
     }
 
-    pub(super) fn into_profile(self) -> Result<Profile, MergeError> {
+    pub(crate) fn into_profile(self) -> Result<Profile, MergeError> {
         match self {
             LoadedPart::Single(profile) => Ok(profile),
             LoadedPart::Sum(sum) => sum,
@@ -65,7 +68,7 @@ impl LoadedPart {
 
 impl LoadedInputs {
     /// The profiles that are not sums.
-    pub(super) fn profiles(&mut self) -> impl Iterator<Item = &mut Profile> {
+    pub(crate) fn profiles(&mut self) -> impl Iterator<Item = &mut Profile> {
         self.parts.iter_mut().filter_map(LoadedPart::one)
     }
 
@@ -89,7 +92,7 @@ impl LoadedInputs {
 
 impl Loader<'_> {
     /// Reads inputs in the given order until `most` are read.
-    pub(super) fn load(&self, order: Vec<usize>, most: usize) -> Result<LoadedInputs, Failed> {
+    pub(crate) fn load(&self, order: Vec<usize>, most: usize) -> Result<LoadedInputs, Failed> {
         let mut order = order.into_iter();
         let mut all = LoadedInputs::default();
         loop {
@@ -164,4 +167,22 @@ impl Loader<'_> {
             Err(error) => Err((number, error)),
         }
     }
+}
+
+/// Reads one input.
+fn load_one(
+    name: &str,
+    inflate: Inflate,
+    options: LoadOptions,
+    format: Option<&Format>,
+    progress: &Progress,
+) -> Result<Profile, LoadError> {
+    let reader: Box<dyn Read + Send> =
+        if name == "-" { Box::new(io::stdin()) } else { Box::new(File::open(name)?) };
+    let start = Instant::now();
+    let mut source = Source::open_with(progress.watch(reader), inflate, options.budget)?;
+    source.set_name(name);
+    let profile = format::load(&mut source, options, format)?;
+    progress.loaded(source.times(start.elapsed()));
+    Ok(profile)
 }

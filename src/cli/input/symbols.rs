@@ -2,40 +2,19 @@
 
 use std::collections::BTreeMap;
 use std::iter;
-use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use clap::{Args, ValueEnum};
 use hashbrown::HashMap;
 
 use crate::binary::{self, Address, Binary, CodePlace};
-use crate::cli::binaries::{Binaries, Files, Search, base_name, is_file_path, open};
-use crate::cli::failure::hinted;
+use crate::cli::input::binaries::{Binaries, Files, Search, base_name, is_file_path, open};
+use crate::cli::options::symbols::{SymbolArgs, Symbolize};
+use crate::cli::terminal::failure::hinted;
 use crate::profile::{Mapping, MappingId, Profile};
 use crate::transform::{
     CodePlaces, Contradiction, NamedAddresses, Unresolved, address_in_file, contradiction, named_addresses,
     symbolize, unnamed_addresses, unresolved,
 };
-
-/// Options for looking up names that the profile lacks.
-#[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Symbols")]
-pub(crate) struct SymbolArgs {
-    /// Binary to look up names in, or a folder of binaries (repeatable)
-    #[arg(long, value_name = "PATH")]
-    binary: Vec<PathBuf>,
-    /// Look up names where the profile has only addresses: auto (if the binary is found) or never
-    #[arg(long, value_name = "WHEN", default_value = "auto", hide_possible_values = true)]
-    symbolize: Symbolize,
-}
-
-/// Values of `--symbolize`.
-#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
-enum Symbolize {
-    /// If names are missing and binaries are found.
-    Auto,
-    Never,
-}
 
 /// A binary as a profile identifies it: the path of its file and its build ID.
 type Key = (String, String);
@@ -44,14 +23,9 @@ type Key = (String, String);
 type Spot = (usize, MappingId, u64);
 
 impl SymbolArgs {
-    /// The binaries given, and folders of them.
-    pub(super) fn binaries(&self) -> &[PathBuf] {
-        &self.binary
-    }
-
     /// Adds the missing names to all `profiles`. Each binary is read only once, whatever the number of
     /// profiles.
-    pub(super) fn apply<'p>(&self, profiles: impl Iterator<Item = &'p mut Profile>) -> Result<()> {
+    pub(crate) fn apply<'p>(&self, profiles: impl Iterator<Item = &'p mut Profile>) -> Result<()> {
         if let Some(missing) = self.binary.iter().find(|path| !path.exists()) {
             return Err(hinted(
                 format!("--binary {}: no such file or folder", missing.display()),
@@ -102,13 +76,13 @@ impl SymbolArgs {
     }
 
     /// Whether a profile has code without names that a binary may have.
-    pub(super) fn concern(&self, profile: &Profile) -> bool {
+    pub(crate) fn concern(&self, profile: &Profile) -> bool {
         self.symbolize != Symbolize::Never && !spots(iter::once(profile)).is_empty()
     }
 
     /// A warning about the share of code without names, if it is large enough and something can be done about
     /// it. Each profile comes with the number of the metric that the share is of.
-    pub(super) fn warning<'p>(&self, profiles: impl Iterator<Item = (&'p Profile, usize)>) -> Option<String> {
+    pub(crate) fn warning<'p>(&self, profiles: impl Iterator<Item = (&'p Profile, usize)>) -> Option<String> {
         if self.symbolize == Symbolize::Never {
             return None;
         }

@@ -4,8 +4,8 @@ use anyhow::Result;
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
-use crate::cli::completion::functions;
-use crate::cli::matching::Stages;
+use crate::cli::options::completion::functions;
+use crate::cli::options::matching::Stages;
 use crate::profile::Profile;
 use crate::view::{Marking, Scope};
 

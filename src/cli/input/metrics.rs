@@ -2,13 +2,13 @@
 
 use anyhow::{Result, bail};
 
-use crate::cli::failure::{hinted, meant};
+use crate::cli::terminal::failure::{hinted, meant};
 use crate::kind;
 use crate::profile::{Meta, Profile};
 
 /// The metrics given, or the default one, for profiles with these `metas`. Each is the name of a metric of the
 /// first profile, the name of a profile type (`prof types`), or the number of a metric.
-pub(super) fn metrics_wanted(asked: &[String], metas: &[&Meta]) -> Result<Vec<MetricKey>> {
+pub(crate) fn metrics_wanted(asked: &[String], metas: &[&Meta]) -> Result<Vec<MetricKey>> {
     let Some(meta) = metas.first().filter(|meta| !meta.metrics.is_empty()) else {
         bail!("the profile has no metric");
     };
@@ -37,7 +37,7 @@ fn meant_by(asked: &str, meta: &Meta) -> Option<usize> {
 
 /// The metric to show by default: the default of the first profile, or the first metric with a value if that
 /// one is 0 in all profiles.
-pub(super) fn default_metric(metas: &[&Meta]) -> usize {
+pub(crate) fn default_metric(metas: &[&Meta]) -> usize {
     let Some(first) = metas.first() else { return 0 };
     let has_value = |&number: &usize| {
         let key = MetricKey::of(first, number);
@@ -52,7 +52,7 @@ pub(super) fn default_metric(metas: &[&Meta]) -> usize {
 }
 
 /// A note if the metric shown is not the default of the profile.
-pub(super) fn note_of_default(asked: &[String], metas: &[&Meta]) -> Option<String> {
+pub(crate) fn note_of_default(asked: &[String], metas: &[&Meta]) -> Option<String> {
     let first = metas.first().filter(|_| asked.is_empty())?;
     let shown = default_metric(metas);
     (shown != first.default_metric).then(|| {
@@ -77,18 +77,18 @@ pub(crate) struct MetricKey {
 }
 
 impl MetricKey {
-    pub(super) fn of(meta: &Meta, metric: usize) -> Self {
+    pub(crate) fn of(meta: &Meta, metric: usize) -> Self {
         MetricKey { name: meta.metrics[metric].name.clone(), place: metric }
     }
 
     /// The number of this metric in another profile.
-    pub(super) fn place_in(&self, meta: &Meta) -> Option<usize> {
+    pub(crate) fn place_in(&self, meta: &Meta) -> Option<usize> {
         let same_place = meta.metrics.get(self.place).is_some_and(|metric| metric.name == self.name);
         if same_place { Some(self.place) } else { meta.metric_named(&self.name) }
     }
 }
 
-pub(super) fn check_metrics(meta: &Meta, name: &str, wanted: &[MetricKey]) -> Result<()> {
+pub(crate) fn check_metrics(meta: &Meta, name: &str, wanted: &[MetricKey]) -> Result<()> {
     for key in wanted {
         if key.place_in(meta).is_none() {
             let names: Vec<&str> = meta.metrics.iter().map(|metric| metric.name.as_str()).collect();
@@ -102,7 +102,7 @@ pub(super) fn check_metrics(meta: &Meta, name: &str, wanted: &[MetricKey]) -> Re
     Ok(())
 }
 
-pub(super) fn refuse_too_large(profile: &Profile, metric: usize) -> Result<()> {
+pub(crate) fn refuse_too_large(profile: &Profile, metric: usize) -> Result<()> {
     let metric = &profile.meta.metrics[metric];
     if metric.too_large {
         let message = format!("the sum of the values of {} does not fit 64 bits", metric.name);

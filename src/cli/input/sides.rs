@@ -2,12 +2,14 @@
 
 use anyhow::{Context, Result};
 
-use crate::cli::args::InputArgs;
-use crate::cli::failure::hinted;
-use crate::cli::loader::LoadedInputs;
-use crate::cli::many::SamplingArgs;
-use crate::cli::metrics::{MetricKey, check_metrics, metrics_wanted, note_of_default, refuse_too_large};
-use crate::cli::reading::{Reading, skipped_text};
+use crate::cli::input::loader::LoadedInputs;
+use crate::cli::input::metrics::{
+    MetricKey, check_metrics, metrics_wanted, note_of_default, refuse_too_large,
+};
+use crate::cli::input::reading::{Reading, skipped_text};
+use crate::cli::options::args::InputArgs;
+use crate::cli::options::many::SamplingArgs;
+use crate::cli::terminal::failure::hinted;
 use crate::profile::{LoadOptions, Meta, Profile};
 use crate::transform::{AlignError, SideProfile};
 use crate::view::is_sampled_heap;

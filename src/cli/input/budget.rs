@@ -15,8 +15,8 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use serde::Deserialize;
 
-use crate::cli::failure::hinted;
-use crate::cli::matching::Stages;
+use crate::cli::options::matching::Stages;
+use crate::cli::terminal::failure::hinted;
 use crate::kind::KINDS;
 use crate::name::nearest;
 use crate::profile::Metric;

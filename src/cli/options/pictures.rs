@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-use crate::cli::failure::hinted;
+use crate::cli::terminal::failure::hinted;
 
 /// A command that draws a picture, and the file extensions it writes.
 pub(crate) struct Drawing {
@@ -120,7 +120,7 @@ pub(crate) fn has_ending(path: &Path, ending: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::failure::describe;
+    use crate::cli::terminal::failure::describe;
 
     const FLAME: Drawing = Drawing { command: "flame", endings: &["svg", "html"], dash: true };
     const GRAPH: Drawing = Drawing { command: "graph", endings: &["svg", "dot"], dash: false };

@@ -3,8 +3,8 @@
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
-use crate::cli::base::BaseArgs;
-use crate::cli::failure::hinted;
+use crate::cli::options::base::BaseArgs;
+use crate::cli::terminal::failure::hinted;
 use crate::output::ColorBy;
 
 /// The option for the meaning of colours.

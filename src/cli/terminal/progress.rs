@@ -37,11 +37,6 @@ struct Seen {
 }
 
 impl Progress {
-    /// Watches nothing and prints nothing.
-    pub(crate) fn none() -> Self {
-        Progress { seen: Arc::default(), line: None }
-    }
-
     /// Watches the inputs at `paths`, and shows the line if standard error is a terminal and not `quiet`.
     pub(crate) fn start<'p>(paths: impl IntoIterator<Item = &'p str>, quiet: bool) -> Self {
         let (mut inputs, mut bytes) = (0, Some(0));

@@ -3,11 +3,12 @@
 use std::env;
 use std::fs;
 use std::io::{self, IsTerminal};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use crate::cli::failure::hinted;
+use crate::cli::options::args::InputArgs;
+use crate::cli::terminal::failure::hinted;
 use crate::format::LoadError;
 
 /// The inputs given, or else `$PROF_PROFILE`, or else standard input.
@@ -31,42 +32,50 @@ pub(crate) fn names(given: &[String]) -> Result<Vec<String>> {
 }
 
 /// Whether there is a profile although none was named: in `$PROF_PROFILE` or on standard input.
-pub(super) fn is_available() -> bool {
+pub(crate) fn is_available() -> bool {
     env::var_os("PROF_PROFILE").is_some_and(|value| !value.is_empty()) || !io::stdin().is_terminal()
 }
 
+impl InputArgs {
+    /// All files that are read: the profiles, and the binaries that supply names for their addresses.
+    pub(crate) fn files(&self) -> Result<Vec<PathBuf>> {
+        let profiles = names(&self.profiles)?.into_iter().map(PathBuf::from);
+        Ok(profiles.chain(self.symbols.binaries().iter().cloned()).collect())
+    }
+}
+
 /// A path to load.
-pub(super) struct InputPath {
-    pub(super) name: String,
+pub(crate) struct InputPath {
+    pub(crate) name: String,
     /// Whether it was found in a folder, which may also hold other files.
-    pub(super) in_folder: bool,
+    pub(crate) in_folder: bool,
 }
 
 impl InputPath {
     /// Whether to skip an input that cannot be read. A folder may hold any files, so files of unknown formats
     /// in it are always skipped.
-    pub(super) fn is_skipped(&self, error: &LoadError, skip_broken: bool) -> bool {
+    pub(crate) fn is_skipped(&self, error: &LoadError, skip_broken: bool) -> bool {
         skip_broken || (self.in_folder && matches!(error, LoadError::Unrecognized { .. }))
     }
 
     /// The name of the input in messages.
-    pub(super) fn shown(&self) -> &str {
+    pub(crate) fn shown(&self) -> &str {
         shown(&self.name)
     }
 
     /// The size of the file, or 1 if it is not known.
-    pub(super) fn size(&self) -> u64 {
+    pub(crate) fn size(&self) -> u64 {
         fs::metadata(&self.name).map_or(1, |file| file.len().max(1))
     }
 }
 
 /// The name of an input in messages.
-pub(super) fn shown(name: &str) -> &str {
+pub(crate) fn shown(name: &str) -> &str {
     if name == "-" { "standard input" } else { name }
 }
 
 /// The files to load. Folders are replaced with the files in them.
-pub(super) fn expand_folders(names: &[String]) -> Result<Vec<InputPath>> {
+pub(crate) fn expand_folders(names: &[String]) -> Result<Vec<InputPath>> {
     let mut paths = Vec::new();
     for name in names {
         if name == "-" || !Path::new(name).is_dir() {
@@ -88,7 +97,7 @@ pub(super) fn expand_folders(names: &[String]) -> Result<Vec<InputPath>> {
 }
 
 /// The error if none of `names` is a profile.
-pub(super) fn no_profile(names: &[String]) -> anyhow::Error {
+pub(crate) fn no_profile(names: &[String]) -> anyhow::Error {
     let hint = "name a profile, or a folder that contains one";
     hinted(format!("{}: no profile found", names.join(", ")), hint)
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use clap::Args;
 
-use crate::cli::failure::hinted;
+use crate::cli::terminal::failure::hinted;
 use crate::profile::Profile;
 use crate::report::Matched;
 use crate::transform::{FunctionMatch, MatchMethod, MatchOptions, Matching, SideProfile};

@@ -1,38 +1,54 @@
 //! Reads the inputs, looks up names for their addresses, and explains why an input cannot be read.
 
-use std::fs::File;
-use std::io::{self, Read};
-use std::time::Instant;
+use std::fmt;
+use std::io;
 
 use anyhow::Result;
 
-use crate::cli::args::InputArgs;
-use crate::cli::clock::Clock;
-use crate::cli::failure::{hinted, meant, with_hint};
-use crate::cli::loader::{LoadedInputs, Loader};
-use crate::cli::paths::{self, InputPath, expand_folders, no_profile};
-use crate::cli::progress::Progress;
-use crate::cli::run::print_messages;
-use crate::format::{self, FORMATS, Format, Inflate, LoadError, Source};
-use crate::profile::{Budget, LoadOptions, Profile};
+use crate::cli::input::loader::{LoadedInputs, Loader};
+use crate::cli::input::paths::{self, InputPath, expand_folders, no_profile};
+use crate::cli::options::args::InputArgs;
+use crate::cli::terminal::clock::Clock;
+use crate::cli::terminal::failure::{hinted, meant};
+use crate::cli::terminal::messages::print_messages;
+use crate::cli::terminal::progress::Progress;
+use crate::format::{self, FORMATS, Format, LoadError};
+use crate::profile::{Budget, LoadOptions};
 use crate::transform::drop_frames;
 
+/// An input that does not exist.
+#[derive(Debug)]
+pub(crate) struct NoSuchFile {
+    /// Its name.
+    pub(crate) name: String,
+    /// All inputs given, this one included.
+    pub(crate) given: Vec<String>,
+}
+
+impl fmt::Display for NoSuchFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: no such file", paths::shown(&self.name))
+    }
+}
+
+impl std::error::Error for NoSuchFile {}
+
 /// Options for reading inputs.
-pub(super) struct Reading<'a> {
-    pub(super) args: &'a InputArgs,
+pub(crate) struct Reading<'a> {
+    pub(crate) args: &'a InputArgs,
     /// Paths and folders as given.
-    pub(super) names: &'a [String],
-    pub(super) options: LoadOptions,
+    pub(crate) names: &'a [String],
+    pub(crate) options: LoadOptions,
     /// Whether to keep the frames that a profile itself marks as to be dropped.
-    pub(super) all_frames: bool,
+    pub(crate) all_frames: bool,
     /// Whether to keep every profile separate.
-    pub(super) each: bool,
+    pub(crate) each: bool,
 }
 
 impl Reading<'_> {
     /// Reads the inputs that `order` chooses: given the number of inputs, it returns their order and how many
     /// to read. The result has at least one profile.
-    pub(super) fn read(
+    pub(crate) fn read(
         &self,
         order: impl FnOnce(usize) -> (Vec<usize>, usize),
     ) -> Result<(Vec<InputPath>, LoadedInputs)> {
@@ -78,33 +94,15 @@ impl Reading<'_> {
 }
 
 /// The warning that some inputs were skipped.
-pub(super) fn skipped_text(skipped: usize) -> String {
+pub(crate) fn skipped_text(skipped: usize) -> String {
     match skipped {
         1 => "1 input skipped: not a readable profile".to_string(),
         _ => format!("{skipped} inputs skipped: not readable profiles"),
     }
 }
 
-/// Reads one input.
-pub(crate) fn load_one(
-    name: &str,
-    inflate: Inflate,
-    options: LoadOptions,
-    format: Option<&Format>,
-    progress: &Progress,
-) -> Result<Profile, LoadError> {
-    let reader: Box<dyn Read + Send> =
-        if name == "-" { Box::new(io::stdin()) } else { Box::new(File::open(name)?) };
-    let start = Instant::now();
-    let mut source = Source::open_with(progress.watch(reader), inflate, options.budget)?;
-    source.set_name(name);
-    let profile = format::load(&mut source, options, format)?;
-    progress.loaded(source.times(start.elapsed()));
-    Ok(profile)
-}
-
 /// The hint for an exceeded memory limit.
-pub(super) const MORE_MEMORY: &str = "raise the memory limit, for example with --max-memory 8GiB";
+pub(crate) const MORE_MEMORY: &str = "raise the memory limit, for example with --max-memory 8GiB";
 
 /// Explains what is wrong with an input, and what may have been meant.
 fn explain(name: &str, error: LoadError, budget: Budget, given: &[String]) -> anyhow::Error {
@@ -114,7 +112,7 @@ fn explain(name: &str, error: LoadError, budget: Budget, given: &[String]) -> an
     }
     match error {
         LoadError::Io(error) if error.kind() == io::ErrorKind::NotFound => {
-            with_hint(format!("{shown}: no such file"), not_found_hint(name, given))
+            NoSuchFile { name: name.to_string(), given: given.to_vec() }.into()
         }
         LoadError::Unrecognized { hint } => {
             let known: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
@@ -124,22 +122,6 @@ fn explain(name: &str, error: LoadError, budget: Budget, given: &[String]) -> an
         }
         error => anyhow::Error::new(error).context(shown.to_string()),
     }
-}
-
-/// The hint for a missing file, which may be a command in the wrong place or a URL.
-fn not_found_hint(name: &str, given: &[String]) -> Option<String> {
-    let commands = crate::cli::commands::names();
-    if commands.iter().any(|command| command == name) {
-        let others: Vec<&str> = given.iter().map(String::as_str).filter(|other| *other != name).collect();
-        return Some(format!("the command comes first: prof {name} {}", others.join(" ")));
-    }
-    if name.contains("://") {
-        return Some(
-            "URLs are not fetched: download the profile first, or pipe it in (curl URL | prof top)"
-                .to_string(),
-        );
-    }
-    None
 }
 
 fn format_named(name: &str) -> Result<&'static Format> {

@@ -7,8 +7,8 @@ pub struct Kind {
     pub name: &'static str,
     /// The unit of its values.
     pub unit: &'static str,
-    /// The names of its metrics in profiles. The companion lists its names in the same order, as far as the
-    /// same profilers write both.
+    /// The names of its metrics in profiles. The companion's names are in the same order if the same
+    /// profilers write both.
     pub metrics: &'static [&'static str],
     /// The type that measures the same events in another way: their number, their size, or their other end.
     pub companion: Option<&'static str>,
@@ -18,7 +18,7 @@ pub struct Kind {
     pub measures: &'static str,
     /// When to read it, as a sentence.
     pub when: &'static str,
-    /// What a wide block did: the rest of a sentence that starts with "a wide block …".
+    /// What a wide block means; completes the sentence "a wide block …".
     pub width: &'static str,
 }
 
@@ -355,8 +355,8 @@ fn event(metric: &str) -> &str {
     event.split_once(':').map_or(event, |(event, _)| event)
 }
 
-/// Whether `asked` can refer to the metric called `metric`: it is its name without the modifiers of perf, or
-/// the profile type that it belongs to.
+/// Whether `asked` can refer to the metric called `metric`: it is the metric's name without perf's modifiers,
+/// or the name of its profile type.
 ///
 /// ```
 /// use prof::kind::may_mean;
@@ -396,15 +396,15 @@ pub fn idleness(metric: &str, with_cpu_time: bool) -> Idleness {
     }
 }
 
-/// Metrics that count the events of the metric called `metric`, the most likely first. The cost of one event
-/// is the one divided by the other.
+/// Metrics that count the events of the metric called `metric`, the most likely first. Dividing the metric by
+/// one of these gives the cost of one event.
 ///
 /// ```
 /// use prof::kind::counts_of;
 ///
 /// assert_eq!(counts_of("delay"), ["contentions"]);
 /// assert_eq!(counts_of("alloc-size")[0], "alloc-samples");
-/// assert!(counts_of("alloc_objects").is_empty(), "that counts itself");
+/// assert!(counts_of("alloc_objects").is_empty(), "it is a count itself");
 /// ```
 pub fn counts_of(metric: &str) -> Vec<&'static str> {
     let Some((kind, place)) = place_of(metric).filter(|(kind, _)| kind.unit != "count") else {
@@ -417,7 +417,7 @@ pub fn counts_of(metric: &str) -> Vec<&'static str> {
         counts.extend(companion.metrics);
     }
     match metric {
-        // Some profilers call the count of any kind of sample `samples`.
+        // Some profilers call every count of samples `samples`.
         _ if kind.name == "wall" => counts.extend(named("samples").into_iter().flat_map(|kind| kind.metrics)),
         "space" => counts.push("allocations"),
         _ => {}
@@ -445,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn what_counts_the_events_of_a_metric() {
+    fn counts_of_metrics() {
         for (metric, count) in [
             ("cpu", "samples"),
             ("inuse_space", "inuse_objects"),

@@ -1,7 +1,7 @@
-//! Reports: what a view found, as plain data with integers, ready to be printed in any form.
+//! Reports: the results of views, as plain data that every output format prints.
 //!
-//! Values are never rounded or scaled here. Field names are the keys of the JSON output, which is a
-//! promise to scripts: a change of meaning needs a new `schema`.
+//! Values are integers and are never rounded or scaled here. Field names are the keys of the JSON output, which
+//! scripts rely on: a change of meaning needs a new `schema`.
 
 mod diff;
 mod flame;
@@ -42,18 +42,18 @@ pub use values::{ByMetric, Pair, Values};
 
 use serde::Serialize;
 
-/// A name as the profile has it; shared, since a tree repeats names.
+/// A name as recorded in the profile; shared, because trees repeat names.
 pub type Name = Arc<str>;
 
-/// What a view found.
+/// The result of a view.
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
 pub enum Report {
     /// The flat view.
     Top(Top),
-    /// The call tree, from either end.
+    /// The call tree, top-down or bottom-up.
     Tree(Tree),
-    /// One function between its callers and its callees.
+    /// One function with its callers and callees.
     Focus(Focus),
     /// The heaviest path, and the repeated call sequences.
     Hot(Hot),
@@ -67,12 +67,12 @@ pub enum Report {
     Types(Types),
     /// The call graph.
     Graph(Graph),
-    /// What is in the input.
+    /// The contents of the input.
     Info(Info),
     /// The call tree to be drawn.
     #[serde(skip)]
     Flame(Flame),
-    /// Everything the interactive page needs.
+    /// The data of the interactive page.
     #[serde(skip)]
     Page(Page),
     /// Two sides compared.
@@ -80,7 +80,7 @@ pub enum Report {
 }
 
 impl Report {
-    /// What the report is about, where it is about one metric.
+    /// The header of a report on one metric; `None` for other reports.
     pub fn header(&self) -> Option<&Header> {
         match self {
             Report::Top(report) => Some(&report.header),
@@ -98,7 +98,7 @@ impl Report {
         }
     }
 
-    /// [`Report::header`], to complete it.
+    /// The same as [`Report::header`], to be modified.
     pub fn header_mut(&mut self) -> Option<&mut Header> {
         match self {
             Report::Top(report) => Some(&mut report.header),

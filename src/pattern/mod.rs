@@ -1,13 +1,13 @@
-//! Patterns: how a person names functions, files, mappings and packages on the command line.
+//! Patterns, which select functions, files, mappings and packages on the command line.
 //!
-//! A pattern is a regular expression that matches anywhere, in any of a frame's names. `file:` and
-//! its siblings narrow it, `…` stands for anything, so that a name can be pasted from the screen,
-//! and `@idle` is a set of known names.
+//! A pattern is a regular expression that may match anywhere in any of a frame's names. Prefixes such
+//! as `file:` restrict it to one kind of name. `…` matches any text, so that shortened names can be
+//! copied from the screen. `@idle` is a built-in set of functions.
 //!
 //! ```
 //! use prof::pattern::{FrameNames, Pattern};
 //! let (pattern, note) = Pattern::parse("gob.(*Decoder).Dec…", false)?;
-//! assert!(note.is_some(), "`(*` is no regular expression, so the text is taken as it is");
+//! assert!(note.is_some(), "`(*` is not a valid regular expression, so the text is matched literally");
 //! let names = FrameNames { function: "encoding/gob.(*Decoder).Decode", ..FrameNames::default() };
 //! assert!(pattern.matches(names));
 //! # Ok::<(), prof::pattern::PatternError>(())
@@ -33,11 +33,11 @@ pub struct FrameNames<'a> {
     pub file: &'a str,
     /// The file of the binary or library.
     pub mapping: &'a str,
-    /// The package; only a pattern with `package:` looks at it.
+    /// The package; only patterns with the prefix `package:` are compared with it.
     pub package: &'a str,
 }
 
-/// Which of a frame's names a pattern looks at.
+/// Which of a frame's names a pattern is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Aspect {
     /// Function (full or short), file and mapping.
@@ -58,7 +58,7 @@ pub struct Pattern {
     text: String,
     aspect: Aspect,
     test: Test,
-    /// Of a text that is taken literally, but for its prefix and `…`, the longest word.
+    /// The longest word of a literal pattern; `None` for other patterns.
     literal_word: Option<String>,
 }
 
@@ -71,12 +71,12 @@ enum Test {
 /// A pattern that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PatternError {
-    /// It is empty, or nothing follows its prefix: it would match everything.
+    /// It is empty, or has only a prefix, so it would match everything.
     Empty {
         /// What was typed.
         pattern: String,
     },
-    /// Compiled, it would take too much memory (`(a{999}){999}`).
+    /// It would take too much memory when compiled, such as `(a{999}){999}`.
     TooLarge {
         /// What was typed.
         pattern: String,
@@ -96,14 +96,14 @@ impl fmt::Display for PatternError {
 
 impl std::error::Error for PatternError {}
 
-/// What one regular expression may take, in bytes: far beyond what anybody types, and small enough
-/// for many of them.
+/// The memory limit for one compiled regular expression, in bytes: more than any sensible pattern needs,
+/// but small enough for many of them.
 const SIZE_LIMIT: usize = 4 << 20;
 
 impl Pattern {
-    /// Reads a pattern. `fixed` (`-F`) takes the whole text as it is, prefixes, `…` and `@` too. A
-    /// text that is no valid regular expression is taken literally, see [`Pattern::literal_of`],
-    /// and the note says so. Fails for an empty one, and for one that would take too much memory.
+    /// Parses a pattern. With `fixed` (`-F`), the whole text is literal, including prefixes, `…` and `@`.
+    /// A text that is not a valid regular expression is matched literally (see [`Pattern::literal_of`]),
+    /// and a note is returned as well. Fails if the pattern is empty or would take too much memory.
     pub fn parse(text: &str, fixed: bool) -> Result<(Pattern, Option<String>), PatternError> {
         if fixed {
             let regex = compile(text, &regex::escape(text))?.ok_or_else(|| too_large(text))?;
@@ -121,10 +121,10 @@ impl Pattern {
         Ok((Pattern::literal_of(text)?, Some(note)))
     }
 
-    /// The pattern that takes `text` literally but for its prefix and `…`: what to try when a text
-    /// matches nothing as a regular expression (`gpq.(*GPQ[…]).DeQueue` is valid as one and means
-    /// something else). The `..` of a terminal without `…` stands for anything too, and the number of
-    /// files after a name is not part of it: `__init__ (31 files)`. Fails as [`Pattern::parse`] does.
+    /// The pattern that matches `text` literally, except for its prefix and `…`. This is worth trying if
+    /// `text` matches nothing as a regular expression: `gpq.(*GPQ[…]).DeQueue` is a valid one, but does
+    /// not match itself. `..`, which terminals without `…` show instead, matches any text too. The number
+    /// of files in `__init__ (31 files)` is not part of the name. Fails like [`Pattern::parse`].
     pub fn literal_of(text: &str) -> Result<Pattern, PatternError> {
         let (aspect, body) = split_aspect(text);
         let name = without_file_count(body);
@@ -137,7 +137,7 @@ impl Pattern {
     }
 
     fn new(text: &str, aspect: Aspect, test: Test, literal: Option<&str>) -> Pattern {
-        // A backslash may be an escape that is shown for a character.
+        // A backslash may be part of an escaped character.
         let word_of = |text: &str| if text.contains('\\') { "" } else { longest_word(text) }.to_owned();
         Pattern { text: text.to_owned(), aspect, test, literal_word: literal.map(word_of) }
     }
@@ -147,24 +147,24 @@ impl Pattern {
         &self.text
     }
 
-    /// The pattern as typed, without its prefix: the name it would be if it is one.
+    /// The pattern as typed, without its prefix.
     pub fn body(&self) -> &str {
         split_aspect(&self.text).1
     }
 
-    /// Which names it looks at.
+    /// Which names it is compared with.
     pub fn aspect(&self) -> Aspect {
         self.aspect
     }
 
-    /// Whether a frame of these names is meant.
+    /// Whether the pattern matches a frame with these names.
     pub fn matches(&self, names: FrameNames<'_>) -> bool {
         let regex = match &self.test {
             Test::Set(set) => return set.contains(names.function, names.file),
             Test::Regex(regex) => regex,
         };
         let is = |name: &str| !name.is_empty() && regex.is_match(name);
-        // An empty function name is a name: `^$` finds it.
+        // An empty function name can be searched for: `^$` matches it.
         let function = || regex.is_match(names.function) || is(names.short);
         match self.aspect {
             Aspect::Any => function() || is(names.file) || is(names.mapping),
@@ -175,18 +175,19 @@ impl Pattern {
         }
     }
 
-    /// Whether a function that the screen shows as `name`, place included, is meant. Literal text is
-    /// also looked for in what `forms` gives: the shortened names, any of which may have been copied.
+    /// Whether the pattern matches a function that is displayed as `name`, which includes its place.
+    /// Literal patterns are also compared with the shortened names that `forms` returns, since any of
+    /// them may have been copied.
     pub fn matches_displayed(&self, name: &str, forms: fn(&str) -> Vec<String>) -> bool {
         let (Test::Regex(regex), Aspect::Any | Aspect::Function) = (&self.test, self.aspect) else {
             return false;
         };
-        // Shortening leaves whole words out and changes none: most names need not be shortened.
+        // Shortening removes whole words and changes none, so most names need not be shortened.
         let may_be_short = self.literal_word.as_ref().is_some_and(|word| name.contains(word));
         regex.is_match(name) || (may_be_short && forms(name).iter().any(|form| regex.is_match(form)))
     }
 
-    /// Whether all code of the binary or library `mapping` is meant, whatever its function.
+    /// Whether the pattern matches all code of the binary or library `mapping`.
     pub fn matches_mapping(&self, mapping: &str) -> bool {
         match (&self.test, self.aspect) {
             (Test::Regex(regex), Aspect::Any | Aspect::Mapping) => {
@@ -197,13 +198,13 @@ impl Pattern {
     }
 }
 
-/// Several patterns of one option, any of which may match.
+/// The patterns of one option; a frame matches if any of them does.
 #[derive(Clone, Debug, Default)]
 pub struct Patterns(Vec<Pattern>);
 
 impl Patterns {
-    /// Reads all of them; the notes are in the patterns' order. Fails for the first that
-    /// [`Pattern::parse`] refuses.
+    /// Parses all patterns; the notes are in the same order. Fails at the first one that
+    /// [`Pattern::parse`] rejects.
     pub fn parse<S: AsRef<str>>(texts: &[S], fixed: bool) -> Result<(Patterns, Vec<String>), PatternError> {
         let mut notes = Vec::new();
         let mut patterns = Vec::with_capacity(texts.len());
@@ -215,22 +216,22 @@ impl Patterns {
         Ok((Patterns(patterns), notes))
     }
 
-    /// Whether there are none, so that the option was not given.
+    /// Whether there are no patterns because the option was not given.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Each of them, as each that matches nothing has to be named.
+    /// The patterns one by one, for example to report those that match nothing.
     pub fn iter(&self) -> std::slice::Iter<'_, Pattern> {
         self.0.iter()
     }
 
-    /// Whether any of them means a frame of these names.
+    /// Whether any of them matches a frame with these names.
     pub fn matches(&self, names: FrameNames<'_>) -> bool {
         self.0.iter().any(|pattern| pattern.matches(names))
     }
 
-    /// Whether any of them means a function that the screen shows as `name`, see
+    /// Whether any of them matches a function that is displayed as `name`; see
     /// [`Pattern::matches_displayed`].
     pub fn match_displayed(&self, name: &str, forms: fn(&str) -> Vec<String>) -> bool {
         self.0.iter().any(|pattern| pattern.matches_displayed(name, forms))
@@ -252,7 +253,8 @@ impl<'a> IntoIterator for &'a Patterns {
     }
 }
 
-/// A name as the flat view shows it where it stands in several files, without their number.
+/// Removes the number of files that the flat view appends to a name: `__init__` for `__init__ (31 files)`.
+/// `None` if there is none.
 pub fn without_file_count(shown: &str) -> Option<&str> {
     let (name, count) = shown.strip_suffix(" files)")?.rsplit_once(" (")?;
     (!count.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit())).then_some(name)
@@ -262,13 +264,13 @@ fn longest_word(text: &str) -> &str {
     text.split(|c: char| !c.is_alphanumeric()).max_by_key(|word| word.len()).unwrap_or_default()
 }
 
-/// The expression for a text in which only ellipses are not literal.
+/// A regular expression that matches a text literally, except for ellipses.
 fn literally(text: &str) -> String {
     let text = text.replace("..", "…");
     text.split('…').map(regex::escape).collect::<Vec<String>>().join(".*")
 }
 
-/// Takes the prefix off. `file::open` is a C++ name and `file:///srv/app.mjs` a URL, not a file.
+/// Splits off the prefix. `file::open` is a C++ name and `file:///srv/app.mjs` a URL, so they have none.
 fn split_aspect(text: &str) -> (Aspect, &str) {
     let prefixes = [
         ("function:", Aspect::Function),
@@ -285,7 +287,7 @@ fn split_aspect(text: &str) -> (Aspect, &str) {
     (Aspect::Any, text)
 }
 
-/// `None` if `regex` is no valid regular expression.
+/// `None` if `regex` is not a valid regular expression.
 fn compile(text: &str, regex: &str) -> Result<Option<Regex>, PatternError> {
     if text.is_empty() {
         return Err(PatternError::Empty { pattern: text.to_owned() });

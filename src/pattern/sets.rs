@@ -1,15 +1,15 @@
-//! The named sets: frames in which a thread waits for work (`@idle`), and frames of the language's
-//! own machinery (`@runtime`).
+//! The named sets: frames in which a thread waits for work (`@idle`), and frames of the language
+//! runtime (`@runtime`).
 
 use std::sync::LazyLock;
 
 use regex::bytes::{Regex, RegexBuilder};
 
-/// A named set of frames: by the function's full name, or by its file.
+/// A named set of frames, defined by full function names and by files.
 #[derive(Debug)]
 pub(super) struct Set {
     name: &'static str,
-    /// A name so common (`wait`) that only the file beside it tells.
+    /// Functions and the ends of their files, for names as common as `wait`.
     functions_in_files: &'static [(&'static str, &'static str)],
     compiled: LazyLock<Compiled>,
 }
@@ -17,7 +17,7 @@ pub(super) struct Set {
 #[derive(Debug)]
 struct Compiled {
     functions: Option<Regex>,
-    /// Names of C functions, which mean others in files of other languages.
+    /// Names of C functions; in files of other languages, these are different functions.
     c_functions: Option<Regex>,
     files: Option<Regex>,
 }
@@ -31,7 +31,7 @@ pub(super) fn named(text: &str) -> Option<&'static Set> {
     [&IDLE, &RUNTIME].into_iter().find(|set| set.name == name)
 }
 
-/// Whether a function belongs to the machinery of its language: the set `@runtime`.
+/// Whether a function belongs to the runtime of its language: the set `@runtime`.
 pub fn is_runtime(function: &str, file: &str) -> bool {
     RUNTIME.contains(function, file)
 }
@@ -51,12 +51,12 @@ fn is_match(regex: Option<&Regex>, name: &str) -> bool {
     regex.is_some_and(|regex| regex.is_match(name.as_bytes()))
 }
 
-/// A name without what profilers add to it. Perf's scripts mark where a frame was found: `_[j]` compiled,
-/// `_[k]` kernel. Async-profiler puts the library in front: `libc.so.6.epoll_wait`.
+/// Removes what profilers add to a name. Scripts for perf append a mark: `_[j]` for compiled code, `_[k]`
+/// for the kernel. Async-profiler prepends the library: `libc.so.6.epoll_wait`.
 fn bare(function: &str) -> &str {
     let marks = ["_[j]", "_[k]", "_[i]", "_[w]"];
     let function = marks.iter().find_map(|mark| function.strip_suffix(mark)).unwrap_or(function);
-    // First the cheap question: few of a hundred thousand names begin like a library.
+    // The cheap test first: few names start with `lib`.
     if !function.starts_with("lib") {
         return function;
     }
@@ -67,7 +67,7 @@ fn bare(function: &str) -> &str {
     }
 }
 
-/// Whether a thread in this function, or below it, waits: the functions of `@idle`.
+/// Whether a thread with this function on its stack is waiting: the set `@idle`.
 pub fn waits(function: &str, file: &str) -> bool {
     IDLE.contains(function, file)
 }
@@ -78,9 +78,9 @@ pub fn is_idle_processor(function: &str) -> bool {
     is_match(IDLE_PROCESSOR.as_ref(), bare(function))
 }
 
-/// The list is a constant and a test compiles it: a regex that does not compile is a missing one. Most commands
-/// need one, so that compiling it must not take longer than reading a small profile: `\w` stands for ASCII
-/// only, since all of Unicode takes ten times as long and makes a regex above this limit.
+/// Compiles a list of alternatives; `None` for an empty list. A test makes sure that all lists compile. Most
+/// commands need one, so compiling must not take longer than reading a small profile. Therefore `\w` matches
+/// ASCII only: Unicode classes would take ten times as long and exceed the size limit.
 fn any_of(list: &[&str]) -> Option<Regex> {
     const MOST_BYTES: usize = 128 << 10;
     let text = format!("^(?:{})", list.join("|"));
@@ -110,14 +110,14 @@ static IDLE: Set = Set {
 
 static IDLE_PROCESSOR: LazyLock<Option<Regex>> = LazyLock::new(|| any_of(IDLE_PROCESSOR_FUNCTIONS));
 
-/// Each is matched from the beginning of a name. A stack through one of them waits, so that functions that
-/// call back into the program are not among them: `uv__io_poll`, `start_wqthread`, rayon's
-/// `wait_until_cold` and Python's `_worker` run all that there is to do.
+/// These match from the start of a name. Any stack through one of them is waiting, so functions that also
+/// run the program's own code must not be listed, such as `uv__io_poll`, `start_wqthread`, rayon's
+/// `wait_until_cold` and Python's `_worker`.
 const IDLE_FUNCTIONS: &[&str] = &[
-    // Go: the scheduler with nothing to run, and goroutines that wait.
+    // Go: the scheduler with nothing to run, and waiting goroutines.
     r"runtime\.(?:gopark|goparkunlock|stopm|mPark|findRunnable|findrunnable|netpoll|notesleep|notetsleep|notetsleepg|notetsleep_internal|semasleep|futexsleep|sigNoteSleep|usleep|osyield|sysmon)$",
     r"os/signal\.(?:signal_recv|loop)$",
-    // Java, with slashes or dots; the stars of epoll and kqueue are the selectors of java.nio.
+    // Java, with slashes or dots, including the selectors of java.nio.
     r"java[./]lang[./]Object\.wait0?(?:\(|$)",
     r"java[./]lang[./]Thread\.(?:sleep|sleep0|sleepNanos|sleepNanos0|yield|yield0|onSpinWait)(?:\(|$)",
     r"(?:jdk[./]internal[./]misc|sun[./]misc)[./]Unsafe\.park(?:\(|$)",
@@ -128,7 +128,7 @@ const IDLE_FUNCTIONS: &[&str] = &[
     r"io[./]netty[./]channel[./]epoll[./]Native\.epollWait",
     r"java[./]lang[./]ref[./]Reference\.waitForReferencePendingList",
     r"(?:Unsafe_Park|Parker::park|PlatformMonitor::wait|Monitor::wait|Monitor::IWait|os::PlatformEvent::park|PlatformEvent::park|ObjectMonitor::wait|JVM_Sleep|JVM_MonitorWait)",
-    // Python: what its C functions are called in a profile.
+    // Python: its C functions, as profiles name them.
     r"(?:<built-in method )?time\.sleep>?$",
     r"<method '(?:acquire|poll|accept|wait)' of '(?:_thread\.lock|_thread\.RLock|select\.\w+|_socket\.socket)' objects>$",
     r"(?:time_sleep|pysleep|select_epoll_poll|acquire_timed|PyThread_acquire_lock_timed|take_gil)$",
@@ -141,7 +141,7 @@ const IDLE_FUNCTIONS: &[&str] = &[
     r"mio::(?:poll::Poll|sys::.*Selector)::(?:poll|select)",
 ];
 
-/// The same of C libraries and kernels.
+/// The same for C libraries and kernels.
 const IDLE_C_FUNCTIONS: &[&str] = &[
     r"(?:_*(?:libc_|GI_)*(?:epoll_wait|epoll_pwait|epoll_pwait2|poll|ppoll|select|pselect|nanosleep|clock_nanosleep|sigtimedwait|sigwait|sigwaitinfo|sigsuspend|pause|accept|accept4|kevent|wait4|waitpid|semwait_signal|psynch_cvwait|ulock_wait|workq_kernreturn))$",
     r"(?:mach_msg_trap|mach_msg2_trap|mach_msg_overwrite|semaphore_wait_trap|semaphore_timedwait_trap)$",
@@ -149,7 +149,7 @@ const IDLE_C_FUNCTIONS: &[&str] = &[
     r"(?:NtWaitForSingleObject|NtWaitForMultipleObjects|NtDelayExecution|NtRemoveIoCompletion|NtWaitForWorkViaWorkerFactory|WaitForSingleObjectEx|GetQueuedCompletionStatus)$",
 ];
 
-/// The same where a processor has nothing to do: V8, and the idle loop of Linux.
+/// The same for idle processors: V8, and the idle loop of Linux.
 const IDLE_PROCESSOR_FUNCTIONS: &[&str] = &[
     r"\(idle\)$",
     r"(?:do_idle|cpu_idle|cpu_idle_loop|cpu_startup_entry|default_idle\w*|arch_cpu_idle|cpuidle_\w+|call_cpuidle|intel_idle\w*|acpi_idle\w*|acpi_safe_halt|native_safe_halt|mwait_idle\w*|poll_idle|pv_native_safe_halt|swapper(?:/\d+)?)$",
@@ -187,13 +187,13 @@ const RUNTIME_FUNCTIONS: &[&str] = &[
     r"_?Py[A-Z]\w*_\w+",
     r"_Py_\w+|Py_\w+|pymain_\w+|_?PyEval\w*|cfunction_\w+|method_vectorcall\w*|vectorcall_\w+|object_vacall|gc_collect_\w+|slot_tp_\w+|type_call|builtin_exec",
     r"(?:_find_and_load|_find_and_load_unlocked|_load_unlocked|_call_with_frames_removed|exec_module)(?: \(|$)",
-    // Rust: what starts a program or a thread, and what unwinds it.
+    // Rust: starting programs and threads, and unwinding.
     r"std::(?:rt|panicking|panic|sys|sys_common|thread)::",
     r"std::sys::backtrace::",
     r"core::ops::function::Fn(?:Once|Mut)?::call",
     r"<.*core::ops::function::Fn(?:Once|Mut)?<.*>>::call",
     r"(?:__rust_\w+|___rust_\w+|rust_begin_unwind|rust_panic|_Unwind_\w+|__rdl_\w+|__rg_\w+)",
-    // What every native program begins with.
+    // The start of every native program and thread.
     r"(?:_start|_?_?start_thread|start|_?_?clone3?|_?_?libc_start_(?:main|call_main)\w*|__libc_csu_init|_?_?pthread_start|_pthread_body|thread_start|BaseThreadInitThunk|RtlUserThreadStart|_dl_\w+|dyld_\w+)(?:@|$)",
 ];
 
@@ -264,7 +264,7 @@ mod tests {
             "java/lang/Object.waiter",
             "select_rows",
             "acceptable",
-            // These run work as well.
+            // These also run the program's own code.
             "uv__io_poll",
             "start_wqthread",
             "rayon_core::registry::WorkerThread::wait_until_cold",

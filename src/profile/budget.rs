@@ -27,7 +27,7 @@ struct Shared {
     limit: u64,
     used: AtomicU64,
     /// The most that was in use at once.
-    asked: AtomicU64,
+    peak: AtomicU64,
 }
 
 impl Budget {
@@ -37,7 +37,7 @@ impl Budget {
     /// A budget of `limit` bytes. It lives as long as the process, because options that are copied into every
     /// reader refer to it.
     pub fn of(limit: u64) -> Budget {
-        let shared = Shared { limit, used: AtomicU64::new(0), asked: AtomicU64::new(0) };
+        let shared = Shared { limit, used: AtomicU64::new(0), peak: AtomicU64::new(0) };
         Budget(Some(Box::leak(Box::new(shared))))
     }
 
@@ -54,7 +54,7 @@ impl Budget {
 
     /// Whether more was needed than the limit.
     pub fn is_exceeded(self) -> bool {
-        self.0.is_some_and(|shared| shared.asked.load(Ordering::Relaxed) > shared.limit)
+        self.0.is_some_and(|shared| shared.peak.load(Ordering::Relaxed) > shared.limit)
     }
 
     /// Fails if more was needed than the limit.
@@ -89,7 +89,7 @@ impl Reservation {
             // Wrapping, so that a smaller value can be added as well.
             let change = bytes.wrapping_sub(self.bytes);
             let used = shared.used.fetch_add(change, Ordering::Relaxed).wrapping_add(change);
-            shared.asked.fetch_max(used, Ordering::Relaxed);
+            shared.peak.fetch_max(used, Ordering::Relaxed);
         }
         self.bytes = bytes;
         self.budget.check()

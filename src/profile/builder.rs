@@ -1,4 +1,4 @@
-//! Building profiles: readers and transforms fill a [`ProfileBuilder`], which makes the [`Profile`].
+//! Building profiles: readers and transforms fill a [`ProfileBuilder`], which produces a [`Profile`].
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ pub struct ProfileBuilder {
     /// The memory that the tables have reserved.
     reservation: Reservation,
     /// The approximate number of bytes added since the size of the tables was last measured.
-    unweighed: usize,
+    unmeasured: usize,
 }
 
 impl ProfileBuilder {
@@ -52,7 +52,7 @@ impl ProfileBuilder {
             calls: None,
             too_large: None,
             reservation: options.budget.reservation(),
-            unweighed: 0,
+            unmeasured: 0,
         }
     }
 
@@ -79,8 +79,8 @@ impl ProfileBuilder {
         self.totals.len() - 1
     }
 
-    /// Multiplies all values of a metric, and its divisor, by `factor`: a reader of decimal weights
-    /// calls this when it finds a value with more digits than before.
+    /// Multiplies all values of a metric, and its divisor, by `factor`. Readers of decimal weights call this when a
+    /// value has more digits than all before.
     pub fn rescale(&mut self, metric: usize, factor: u64) {
         self.meta.metrics[metric].divisor *= factor;
         self.totals[metric] = self.totals[metric].saturating_mul(u128::from(factor));
@@ -90,13 +90,13 @@ impl ProfileBuilder {
         }
     }
 
-    /// Marks a metric as too large to be shown: one of its values does not fit an `i64`.
+    /// Marks a metric as too large to be shown, because one of its values does not fit in an `i64`.
     pub fn overflow(&mut self, metric: usize) {
         self.totals[metric] = u128::MAX;
     }
 
-    /// Makes room for functions, their names, and frames: growing tables step by step took 3 % of the
-    /// time of a fleet.
+    /// Reserves space for functions, their names, and frames. Growing the tables step by step took 3 % of the time
+    /// for a fleet.
     pub(crate) fn expect(&mut self, functions: usize, frames: usize) {
         self.symbols.reserve(functions, frames);
     }
@@ -135,14 +135,14 @@ impl ProfileBuilder {
         self.symbols.function(function)
     }
 
-    /// The id of a function that is known by its name, with its file if known.
+    /// The id of a function of which only the name, and perhaps the file, is known.
     pub fn named_function(&mut self, name: &str, file: &str) -> FunctionId {
         let (name, file) = (self.string(name), self.string(file));
         self.function(Function { name, file, line: 0, column: 0, by_place: false })
     }
 
-    /// The placeholder function for all unnamed code of a mapping: `[libc.so.6]`, or
-    /// `<unknown>` where the mapping has no file either.
+    /// The placeholder function for all unnamed code of a mapping: `[libc.so.6]`, or `<unknown>` if the mapping has
+    /// no file either.
     pub fn unnamed_function(&mut self, mapping: MappingId) -> FunctionId {
         let name = unnamed(self.mapping_file(mapping));
         self.named_function(&name, "")
@@ -188,13 +188,13 @@ impl ProfileBuilder {
         })
     }
 
-    /// The frames of a stack made before, root first.
+    /// The frames of a stack that was added before, root first.
     pub fn stack_frames(&self, stack: StackId) -> &[FrameId] {
         self.stacks.stacks.frames(stack)
     }
 
-    /// The id of a set of labels; their order does not matter. Readers may skip this where
-    /// [`LoadOptions::labels`] is not set.
+    /// The id of a set of labels; their order does not matter. Readers may skip this if [`LoadOptions::labels`] is
+    /// not set.
     pub fn label_set(&mut self, labels: &mut [Label]) -> LabelSetId {
         if self.is_full(size_of_val(labels)) {
             return LabelSetId::default();
@@ -205,9 +205,9 @@ impl ProfileBuilder {
         })
     }
 
-    /// Adds a sample: one value per metric. A value of `i64::MAX`, `-i64::MAX` or `i64::MIN` stands for one
-    /// that does not fit, and its metric cannot be shown. A sample whose values are all 0 does not exist for any
-    /// metric and is only counted. `time` is in nanoseconds.
+    /// Adds a sample with one value per metric. The values `i64::MAX`, `-i64::MAX` and `i64::MIN` stand for values
+    /// that do not fit, so that their metric cannot be shown. A sample whose values are all 0 is counted but not
+    /// stored. `time` is in nanoseconds.
     pub fn sample(&mut self, stack: StackId, labels: LabelSetId, time: Option<i64>, values: &[i64]) {
         debug_assert_eq!(values.len(), self.totals.len());
         self.meta.rows += 1;
@@ -227,60 +227,59 @@ impl ProfileBuilder {
         self.rows.stack.len()
     }
 
-    /// Declares that this profile holds calls instead of stacks, and which metric counts them. Then
-    /// come [`ProfileBuilder::call_node`] and [`ProfileBuilder::call_edge`], and no samples.
+    /// Declares that this profile holds calls instead of stacks, and which metric counts them. Afterwards, call
+    /// [`ProfileBuilder::call_node`] and [`ProfileBuilder::call_edge`], and add no samples.
     pub fn calls_metric(&mut self, metric: usize) {
         self.call_collector().calls_metric = Some(metric);
     }
 
-    /// Adds the self cost of a function, one value per metric. In the metric that counts calls this
-    /// is how often it was called.
+    /// Adds the self cost of a function, one value per metric. For the metric that counts calls, that is how often
+    /// it was called.
     pub fn call_node(&mut self, function: FunctionId, self_values: &[i64]) {
         debug_assert_eq!(self_values.len(), self.totals.len());
         self.count(self_values);
         let fits = self.call_collector().add_self(function, self_values);
-        self.refuse_unless(fits);
+        self.reject_overflow(fits);
     }
 
     /// Adds the values of a sample to the totals.
     fn count(&mut self, values: &[i64]) {
         for ((&value, total), metric) in values.iter().zip(&mut self.totals).zip(&mut self.meta.metrics) {
             let size = value.unsigned_abs();
-            // Where arithmetic or a fraction does not fit, readers hand in the largest value there is.
+            // Readers replace values that do not fit by the largest value.
             *total = if size >= SATURATED { u128::MAX } else { total.saturating_add(size.into()) };
             metric.rows += u64::from(value != 0);
         }
     }
 
     /// Marks the first metric that does not fit, if there is one.
-    fn refuse_unless(&mut self, fits: Result<(), usize>) {
+    fn reject_overflow(&mut self, fits: Result<(), usize>) {
         if let Err(metric) = fits {
             self.overflow(metric);
         }
     }
 
-    /// Adds the self cost of a line of a function; that is part of what the function cost, and
-    /// [`ProfileBuilder::call_node`] wants it too. Where the line was inlined from another file, `place`
-    /// is a frame of a function of the same name in that file, and is marked as inlined.
+    /// Adds the self cost of a line of a function, in addition to the function's own cost given to
+    /// [`ProfileBuilder::call_node`]. If the line was inlined from another file, `place` is a frame that is marked as
+    /// inlined, of a function with the same name in that file.
     pub fn call_line(&mut self, function: FunctionId, place: FrameId, self_values: &[i64]) {
         let fits = self.call_collector().add_line(function, place, self_values);
-        self.refuse_unless(fits);
+        self.reject_overflow(fits);
     }
 
-    /// Adds the total cost of a function, if the format has it. Elsewhere totals are
-    /// computed from the edges.
+    /// Adds the total cost of a function, if the format has it. Otherwise totals are computed from the edges.
     pub fn call_total(&mut self, function: FunctionId, totals: &[i64]) {
         let fits = self.call_collector().add_total(function, totals);
-        self.refuse_unless(fits);
+        self.reject_overflow(fits);
     }
 
-    /// Says which binary or library a function of a call table is in.
+    /// Sets the binary or library of a function of a call table.
     pub fn call_mapping(&mut self, function: FunctionId, mapping: MappingId) {
         self.call_collector().set_mapping(function, mapping);
     }
 
-    /// Adds what calls from `caller` to `callee` cost, one value per metric. `site` is the line that calls,
-    /// where that is known.
+    /// Adds the cost of calls from `caller` to `callee`, one value per metric. `site` is the line of the call, if
+    /// known.
     pub fn call_edge(
         &mut self,
         caller: FunctionId,
@@ -289,22 +288,22 @@ impl ProfileBuilder {
         values: &[i64],
     ) {
         let fits = self.call_collector().add_edge(caller, callee, site, values);
-        self.refuse_unless(fits);
+        self.reject_overflow(fits);
     }
 
-    /// Accounts for a new row of about `bytes` bytes, and returns whether the tables are too large for it. In
-    /// that case nothing more is stored, and finishing fails.
+    /// Accounts for a new row of about `bytes` bytes, and returns whether the tables are too large for it. In that
+    /// case, nothing more is stored and finishing fails.
     fn is_full(&mut self, bytes: usize) -> bool {
-        self.unweighed += bytes + ROW;
-        if self.unweighed > WEIGH_EVERY {
-            self.weigh();
+        self.unmeasured += bytes + ROW;
+        if self.unmeasured > MEASURE_EVERY {
+            self.measure();
         }
         self.too_large.is_some()
     }
 
     /// Updates the budget with the memory that the tables use.
-    fn weigh(&mut self) {
-        self.unweighed = 0;
+    fn measure(&mut self) {
+        self.unmeasured = 0;
         let calls = self.calls.as_ref().map_or(0, CallCollector::size);
         let size = self.symbols.size() + self.stacks.size() + self.labels.size() + self.rows.size() + calls;
         if let Err(error) = self.reservation.set(size as u64) {
@@ -316,20 +315,20 @@ impl ProfileBuilder {
         self.calls.get_or_insert_default()
     }
 
-    /// Notes that a sample carries labels that the reader skipped.
+    /// Counts a sample whose labels the reader skipped.
     pub fn skipped_labels(&mut self) {
         self.meta.labelled_rows += 1;
     }
 
-    /// Keeps a warning for people to read.
+    /// Adds a warning for the user.
     pub fn warn(&mut self, warning: String) {
         self.meta.warnings.push(warning);
     }
 
-    /// Ends a profile whose samples hold stacks made by [`ProfileBuilder::stack`]. Fails if a table
-    /// outgrew its ids.
+    /// Returns the profile, whose samples refer to stacks from [`ProfileBuilder::stack`]. Fails if a table outgrew
+    /// its ids.
     pub fn finish(mut self) -> Result<Profile, TooLarge> {
-        self.weigh();
+        self.measure();
         if let Some(error) = self.too_large {
             return Err(error);
         }
@@ -353,10 +352,9 @@ impl ProfileBuilder {
         })
     }
 
-    /// Ends a profile whose samples hold provisional stack numbers 0 … `count`−1, for formats whose
-    /// samples come before the tables that explain them. `expand` appends the frames of a number,
-    /// root first, to the vector it is given. Fails if a table outgrew its ids, or where `expand`
-    /// fails.
+    /// Returns the profile, whose samples refer to provisional stacks 0 … `count`−1, for formats in which samples
+    /// come before the tables that they refer to. `expand` appends the frames of a provisional stack, root first, to
+    /// the given vector. Fails if a table outgrew its ids, or if `expand` fails.
     pub fn finish_provisional<E>(
         mut self,
         count: usize,
@@ -375,8 +373,8 @@ impl ProfileBuilder {
         Ok(self.finish())
     }
 
-    /// Ends a profile whose samples hold the numbers of `stacks`, which are known to differ from each
-    /// other. Looking for equal ones among a million takes half a second.
+    /// Returns the profile, whose samples refer to `stacks`, which must be distinct. Searching a million stacks for
+    /// equal ones would take half a second.
     pub(crate) fn finish_with(mut self, stacks: Stacks) -> Result<Profile, TooLarge> {
         debug_assert!(self.stacks.stacks.is_empty(), "stacks come from one place");
         if !stacks.fit() {
@@ -392,22 +390,22 @@ impl ProfileBuilder {
     }
 }
 
-/// The absolute value that an out-of-range value is clamped to.
+/// The absolute value to which out-of-range values are clamped.
 const SATURATED: u64 = i64::MAX as u64;
 
-/// About how many bytes a row of any table takes.
+/// The approximate size of a table row in bytes.
 const ROW: usize = 32;
 
-/// After how many bytes the size of the tables is looked at again: often enough not to take much more
-/// than the budget, and so rarely that it costs nothing.
-const WEIGH_EVERY: usize = 1 << 20;
+/// The size of the tables is measured again after this many bytes: often enough not to exceed the budget by much,
+/// but rarely enough to cost nothing.
+const MEASURE_EVERY: usize = 1 << 20;
 
 /// The name for unnamed code of the binary at path `file`.
 pub(crate) fn unnamed(file: &str) -> String {
     let base = file.rsplit(['/', '\\']).next().unwrap_or_default();
     match base {
         "" => "<unknown>".to_string(),
-        // Names such as `[vdso]` and `[kernel.kallsyms]` have their brackets already.
+        // Names such as `[vdso]` and `[kernel.kallsyms]` already have brackets.
         _ if base.starts_with('[') => base.to_string(),
         _ => format!("[{base}]"),
     }

@@ -20,10 +20,10 @@ pub struct CallTable {
     pub calls_metric: Option<usize>,
     /// The self cost of each function.
     pub self_values: Vec<Column<FunctionId, i64>>,
-    /// The total cost of each function, including its callees. Never more than the metric's total.
+    /// The total cost of each function, including its callees; at most the metric's total.
     pub totals: Vec<Column<FunctionId, i64>>,
-    /// The frame that stands for each function as a whole: it has no line, and the binary where that is
-    /// known. `None` for a function that is here only to name the file of inlined lines.
+    /// The frame of each function as a whole: it has no line, and the binary if known. `None` for a function that
+    /// exists only to name the file of inlined lines.
     pub frame: Column<FunctionId, Option<FrameId>>,
     /// The caller of each edge.
     pub caller: Vec<FunctionId>,
@@ -31,8 +31,8 @@ pub struct CallTable {
     pub callee: Vec<FunctionId>,
     /// The line that each edge is called from, if the format has that.
     pub site: Vec<Option<FrameId>>,
-    /// What each edge cost: the callee including its callees, when called by the caller. Calls within a
-    /// recursion contain each other, so that these may add up to more than the callee's total.
+    /// The cost of each edge: that of the callee, including its own callees, when called by the caller. Recursive
+    /// calls contain each other, so these can add up to more than the callee's total.
     pub edge_values: Vec<Vec<i64>>,
     /// The self cost of lines, if the format has it.
     pub lines: CallLines,
@@ -43,15 +43,15 @@ pub struct CallTable {
 pub struct CallLines {
     /// The function that is charged.
     pub function: Vec<FunctionId>,
-    /// The line. Where it was inlined from another file, this is the frame of another row of functions,
-    /// of the same name and in that file.
+    /// The line. If it was inlined from another file, this is a frame of another function, with the same name and in
+    /// that file.
     pub place: Vec<FrameId>,
-    /// What it cost, one column per metric.
+    /// The cost, one column per metric.
     pub self_values: Vec<Vec<i64>>,
 }
 
 impl CallTable {
-    /// Number of edges. There is one per caller, line and callee.
+    /// Number of edges: one per caller, line and callee.
     pub fn edge_count(&self) -> usize {
         self.caller.len()
     }
@@ -74,7 +74,7 @@ impl CallTable {
         }
     }
 
-    /// The functions that cost something, call, or are called, with the frame of each.
+    /// The functions that have a cost, call, or are called, each with its frame.
     pub fn functions(&self) -> impl Iterator<Item = (FunctionId, FrameId)> + '_ {
         self.frame.enumerate().filter_map(|(function, &frame)| Some((function, frame?)))
     }
@@ -92,7 +92,7 @@ pub(crate) struct CallCollector {
     totals: CallSums,
     edges: Vec<Edge>,
     edge_values: CallSums,
-    /// The number of each edge, without the edge itself: that is a third of the size.
+    /// The number of each edge. It does not store the edges themselves, which would take three times as much memory.
     edge_index: HashIndex<u32>,
     lines: Vec<CallLine>,
     line_values: CallSums,
@@ -102,7 +102,7 @@ pub(crate) struct CallCollector {
 
 #[derive(Clone, Debug, Default)]
 struct CallNode {
-    is_there: bool,
+    is_used: bool,
     has_total: bool,
     mapping: MappingId,
 }
@@ -128,8 +128,8 @@ struct CallLine {
     place: FrameId,
 }
 
-/// Sums, one per metric in every row. They are in one vector: a vector per row would take three times as much,
-/// for its pointer, its length, and the allocator's part.
+/// Sums, one per row and metric. They are in one vector, because a vector per row would take three times as much
+/// memory.
 #[derive(Clone, Debug, Default)]
 struct CallSums {
     metrics: usize,
@@ -158,7 +158,7 @@ impl CallSums {
         }
     }
 
-    /// Makes room for more metrics; those that are new are 0.
+    /// Adds metrics; their sums are 0.
     fn widen(&mut self, metrics: usize) {
         let narrow = std::mem::take(&mut self.sums);
         for row in narrow.chunks_exact(self.metrics.max(1)) {
@@ -201,7 +201,7 @@ impl CallCollector {
             self.nodes.resize_with(function.index() + 1, CallNode::default);
         }
         let node = &mut self.nodes[function.index()];
-        node.is_there = true;
+        node.is_used = true;
         node
     }
 
@@ -256,19 +256,19 @@ impl CallCollector {
         self.edge_values.add(index as usize, values)
     }
 
-    /// The finished table. `wholes` are the metrics' totals, which bound those of functions; the frames
-    /// that stand for functions are added to `symbols`.
+    /// The finished table. `wholes` are the totals of the metrics, which limit the totals of functions. The frames of
+    /// the functions are added to `symbols`.
     pub(crate) fn finish(mut self, symbols: &mut SymbolTable, wholes: &[i64]) -> CallTable {
         self.edge_index = HashIndex::default();
         self.nodes.resize_with(symbols.symbols.functions.len(), CallNode::default);
-        // Where there are no frames yet, those of different functions need not be looked for.
+        // If there are no frames yet, there is no need to search for equal ones.
         let is_first = symbols.symbols.frames.is_empty();
         let frame = |(function, node): (usize, &CallNode)| {
             let frame =
                 Frame { function: FunctionId::new(function), mapping: node.mapping, ..Frame::default() };
             let add =
                 |frame| if is_first { symbols.symbols.frames.push(frame) } else { symbols.frame(frame) };
-            node.is_there.then_some(frame).map(add)
+            node.is_used.then_some(frame).map(add)
         };
         let mut table = CallTable {
             calls_metric: self.calls_metric,

@@ -14,7 +14,7 @@ use std::ops::{Index, IndexMut};
 
 /// A row number of one particular table.
 pub trait Id: Copy {
-    /// The id of row `index`. Tables refuse to grow past `u32::MAX` rows before an id is made.
+    /// The id of row `index`. Tables never have more than `u32::MAX` rows.
     fn new(index: usize) -> Self;
     /// The row number.
     fn index(self) -> usize;
@@ -68,12 +68,12 @@ impl<I: Id, T> Column<I, T> {
         Column { rows: Vec::new(), id: PhantomData }
     }
 
-    /// A column without rows that has room for some.
+    /// An empty column with reserved space for `rows` rows.
     pub(crate) fn with_capacity(rows: usize) -> Self {
         Column { rows: Vec::with_capacity(rows), id: PhantomData }
     }
 
-    /// A column of `len` rows that all hold `value`.
+    /// A column with `len` rows, all equal to `value`.
     pub fn filled(value: T, len: usize) -> Self
     where
         T: Clone,
@@ -117,7 +117,7 @@ impl<I: Id, T> Column<I, T> {
         &self.rows
     }
 
-    /// A column of the same rows, each passed through `map`.
+    /// A column with the results of calling `map` on every row.
     pub fn map<U>(&self, map: impl FnMut(&T) -> U) -> Column<I, U> {
         self.rows.iter().map(map).collect()
     }

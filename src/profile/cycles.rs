@@ -1,20 +1,20 @@
-//! Which nodes of a graph call each other in cycles, and what a node costs including its callees.
+//! Cycles in a call graph, and the total cost of its nodes.
 
 /// The cycles of a call graph: its strongly connected components.
 ///
-/// Outside of cycles a node's total is its self and what its calls cost. Within one, a call's cost
-/// may contain the caller's own, and adding it up would count that many times. A node that only calls
-/// itself needs no such care: the calls to itself are left out.
+/// Outside of cycles, a node's total is its self plus the cost of its calls. Within a cycle, the cost of a call may
+/// contain that of its caller, which must not be counted again. For a node that only calls itself, it is enough to
+/// ignore the calls to itself.
 pub(crate) struct Cycles {
-    /// The cycle of each node. A node in no cycle has one of its own.
+    /// The cycle of each node. A node that is in no cycle has one of its own.
     of: Vec<usize>,
     /// Number of nodes in each cycle.
     size: Vec<usize>,
 }
 
 impl Cycles {
-    /// Finds the cycles among `nodes` nodes; an edge is a caller and a callee. (Tarjan's algorithm, with
-    /// a stack of its own instead of recursion.)
+    /// Finds the cycles among `nodes` nodes; an edge is a caller and a callee. This is Tarjan's algorithm with an
+    /// explicit stack instead of recursion.
     pub(crate) fn find(nodes: usize, edges: impl Iterator<Item = (usize, usize)> + Clone) -> Cycles {
         const NEW: usize = usize::MAX;
         let (starts, callees) = by_caller(nodes, edges);
@@ -25,7 +25,7 @@ impl Cycles {
             if order[root] != NEW {
                 continue;
             }
-            // Nodes being visited, each with the edge it goes on with.
+            // Nodes being visited, each with its next edge.
             let mut visits = vec![(root, starts[root])];
             while let Some((node, edge)) = visits.pop() {
                 if order[node] == NEW {
@@ -70,14 +70,14 @@ impl Cycles {
         self.size[self.of[node]] > 1
     }
 
-    /// The total of every node, from what it cost itself, what its calls cost, and what its callers
-    /// say that it cost them. Within a cycle that is what the callers say, but at least the node's self
-    /// and its calls out of the cycle, and at most what the cycle costs as a whole: an upper bound.
+    /// The total of every node, given its self, the cost of calls, and `charged`, the cost charged to it otherwise.
+    /// Within a cycle, the result is an upper bound: the cost charged by callers, but at least the node's self and
+    /// its calls out of the cycle, and at most the cost of the whole cycle.
     pub(crate) fn totals(
         &self,
         self_values: &[i64],
         edges: impl Iterator<Item = (usize, usize, i64)>,
-        mut said_by_callers: Vec<i64>,
+        mut charged: Vec<i64>,
     ) -> Vec<i64> {
         let mut own = self_values.to_vec();
         let mut of_cycle = vec![0_i64; self.size.len()];
@@ -90,20 +90,20 @@ impl Cycles {
                 of_cycle[self.of[caller]] = of_cycle[self.of[caller]].saturating_add(value);
             }
             if caller != callee {
-                said_by_callers[callee] = said_by_callers[callee].saturating_add(value);
+                charged[callee] = charged[callee].saturating_add(value);
             }
         }
         let total = |node: usize| {
             if !self.holds(node) {
                 return own[node];
             }
-            said_by_callers[node].max(own[node]).min(of_cycle[self.of[node]])
+            charged[node].max(own[node]).min(of_cycle[self.of[node]])
         };
         (0..own.len()).map(total).collect()
     }
 }
 
-/// The callees of every node in one list, and where each node's begin.
+/// The callees of all nodes in one list, and where those of each node start.
 fn by_caller(nodes: usize, edges: impl Iterator<Item = (usize, usize)> + Clone) -> (Vec<usize>, Vec<usize>) {
     let mut starts = vec![0; nodes + 1];
     for (caller, _) in edges.clone() {

@@ -6,9 +6,9 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 
 /// The ids of the rows of a table, by the hashes of their content.
 ///
-/// Hashes are stored next to the ids, so that a growing index need not go back to the rows, which are in no cache:
-/// that took 7 % of the time of reading 300,000 collapsed stacks. They are seeded anew in every process, so that
-/// no input can aim at collisions. Nothing iterates over an index, so the seed never shows in the output.
+/// Hashes are stored next to the ids, so that growing the index need not access the rows, which are not in the
+/// cache: that took 7 % of the time of reading 300,000 collapsed stacks. Every process uses a random seed, so that no
+/// input can provoke collisions. Nothing iterates over an index, so the seed does not affect the output.
 #[derive(Clone, Debug)]
 pub(crate) struct HashIndex<I> {
     entries: HashTable<(u32, I)>,
@@ -22,13 +22,13 @@ impl<I> Default for HashIndex<I> {
 }
 
 impl<I: Copy> HashIndex<I> {
-    /// The hash of what a row holds.
+    /// The hash of a row's content.
     #[inline]
     pub(crate) fn hash<T: Hash + ?Sized>(&self, row: &T) -> u32 {
         self.hasher.hash_one(row) as u32
     }
 
-    /// The row of this hash that is the one looked for.
+    /// The row with this hash for which `is_row` is true.
     #[inline]
     pub(crate) fn find(&self, hash: u32, is_row: impl Fn(I) -> bool) -> Option<I> {
         self.entries.find(spread(hash), |&(known, id)| known == hash && is_row(id)).map(|&(_, id)| id)
@@ -39,7 +39,7 @@ impl<I: Copy> HashIndex<I> {
         self.entries.reserve(more, |&(hash, _)| spread(hash));
     }
 
-    /// Adds a row, which is not there.
+    /// Adds a row that is not in the index yet.
     #[inline]
     pub(crate) fn insert(&mut self, hash: u32, id: I) {
         self.entries.insert_unique(spread(hash), (hash, id), |&(hash, _)| spread(hash));
@@ -51,7 +51,7 @@ impl<I: Copy> HashIndex<I> {
     }
 }
 
-/// The table takes the place from the low bits of a hash, and a tag from the high ones.
+/// Fills 64 bits, because the table uses the low bits of a hash as the position and the high bits as a tag.
 #[inline]
 fn spread(hash: u32) -> u64 {
     u64::from(hash) << 32 | u64::from(hash)

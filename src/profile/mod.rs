@@ -1,8 +1,8 @@
 //! The model: tables of integers that every part of `prof` shares.
 //!
-//! A [`Profile`] is a table of distinct [`Stacks`] and the columns of its [`Samples`]; names live in
-//! [`Symbols`] and are referred to by typed ids. Only a [`ProfileBuilder`] fills these tables, and
-//! nothing changes a profile after that: a filter makes a new one that shares the parts it keeps.
+//! A [`Profile`] is a table of distinct [`Stacks`] and the columns of its [`Samples`]; names are stored in
+//! [`Symbols`] and referred to by typed ids. Only a [`ProfileBuilder`] fills these tables, and they do not change
+//! afterwards: a filter creates a new profile that shares the unchanged tables.
 //!
 //! ```
 //! use prof::profile::{Frame, LabelSetId, LoadOptions, ProfileBuilder};
@@ -68,10 +68,10 @@ pub struct Profile {
     pub label_sets: Arc<LabelSets>,
     /// The samples.
     pub samples: Arc<Samples>,
-    /// Functions and calls, for formats that record these instead of stacks; then there are no
-    /// stacks and no samples.
+    /// Functions and calls, for formats that record these instead of stacks. Such a profile has no stacks and no
+    /// samples.
     pub calls: Option<Arc<CallTable>>,
-    /// What the tables take of the budget of loading; given back with the last profile made of them.
+    /// The memory reserved for the tables; released with the last profile that uses them.
     #[expect(dead_code, reason = "it is there to be dropped")]
     pub(crate) memory: Arc<Reservation>,
 }
@@ -106,7 +106,7 @@ impl Profile {
         used
     }
 
-    /// Σ |value| of metric number `metric` over the samples that are here now: what a filter left.
+    /// Σ |value| of metric number `metric` over the samples that filters have left.
     pub fn shown_total(&self, metric: usize) -> i64 {
         if let Some(calls) = &self.calls {
             return calls.self_values[metric].iter().map(|value| value.abs()).sum();
@@ -135,21 +135,21 @@ pub struct Meta {
     pub time_ns: Option<i64>,
     /// How long it took, in nanoseconds.
     pub duration_ns: Option<i64>,
-    /// How many processors the machine has, where the recording says.
+    /// The number of processors of the machine, if recorded.
     pub processors: Option<i64>,
     /// The sampling period.
     pub period: Option<Period>,
     /// Free text that the recorder left.
     pub comments: Vec<String>,
-    /// Regular expression of functions to drop including their callees; empty for none.
+    /// A regular expression for functions to drop, including their callees; empty for none.
     pub drop_frames: String,
-    /// Regular expression of exceptions from `drop_frames`; empty for none.
+    /// A regular expression for exceptions from `drop_frames`; empty for none.
     pub keep_frames: String,
     /// How many profiles were summed in this one.
     pub profiles: u32,
     /// Samples read, before equal ones were merged.
     pub rows: u64,
-    /// Of those, the ones that carry labels.
+    /// How many of them carry labels.
     pub labelled_rows: u64,
     /// Warnings about the input, for the user.
     pub warnings: Vec<String>,
@@ -169,16 +169,16 @@ pub struct Metric {
     pub name: String,
     /// Unit as the format wrote it, such as `nanoseconds`; empty if it has none.
     pub unit: String,
-    /// A value in this unit is the stored integer divided by this number: 1 for most profiles, a
-    /// power of ten for formats with fractional weights.
+    /// A value in this unit is the stored integer divided by this number: 1 for most profiles, a power of ten for
+    /// formats with fractional weights.
     pub divisor: u64,
-    /// Σ |value| over all samples as loaded, those without a stack included: the whole that
-    /// percentages refer to. `i64::MAX` stands where [`Metric::too_large`] is set.
+    /// Σ |value| over all samples as loaded, including those without a stack. Percentages refer to it. It is
+    /// `i64::MAX` if [`Metric::too_large`] is set.
     pub total: i64,
-    /// How much of the total was spent waiting, as far as the names of functions tell; 0 until
-    /// `transform::note_idle` has counted it.
+    /// The part of the total that was spent waiting, judged by function names; 0 until `transform::note_idle` has
+    /// computed it.
     pub idle: i64,
-    /// Whether Σ |value| exceeds what an `i64` holds; such a metric cannot be shown.
+    /// Whether Σ |value| does not fit in an `i64`; such a metric cannot be shown.
     pub too_large: bool,
     /// Number of samples, as read, whose value is not 0.
     pub rows: u64,
@@ -191,6 +191,6 @@ pub struct Period {
     pub name: String,
     /// Its unit, such as `nanoseconds`.
     pub unit: String,
-    /// How much of it; never 0.
+    /// The amount between two samples; never 0.
     pub value: i64,
 }

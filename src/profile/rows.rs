@@ -4,8 +4,8 @@ use hashbrown::HashMap;
 
 use crate::profile::{Id, LabelSetId, Samples, StackId};
 
-/// Samples while they are being collected. Rows of one stack and one set of labels become one row,
-/// unless their times are kept or their values have opposite signs.
+/// Samples while they are being collected. Rows with the same stack and the same labels are merged, unless times are
+/// kept or values have opposite signs.
 #[derive(Debug, Default)]
 pub(crate) struct RowTable {
     /// The stack of every row.
@@ -15,16 +15,16 @@ pub(crate) struct RowTable {
     /// Whether the time of any sample is known.
     is_timed: bool,
     metrics: usize,
-    /// The values of all metrics, row after row: those of a row that is added to are in one place of
-    /// memory, where columns would be fetched from as many as there are metrics.
+    /// The values of all metrics, row by row, so that merging a row accesses one place in memory rather than one per
+    /// metric.
     values: Vec<i64>,
-    /// The latest row of each stack without labels; the fast way to the row to merge with.
+    /// The latest row of each stack without labels. Looking it up is faster than in `labelled_row`.
     plain_row: Vec<u32>,
     /// The latest row of each stack with labels.
     labelled_row: HashMap<(StackId, LabelSetId), u32>,
 }
 
-/// Marks a stack that has no row yet in `plain_row`.
+/// The entry in `plain_row` of a stack that has no row yet.
 const NO_ROW: u32 = u32::MAX;
 
 impl RowTable {
@@ -33,7 +33,7 @@ impl RowTable {
         RowTable { metrics, time: times.then(Vec::new), ..RowTable::default() }
     }
 
-    /// Adds a metric; rows that are there already have the value 0.
+    /// Adds a metric; its value in existing rows is 0.
     pub(crate) fn add_metric(&mut self) {
         let narrow = std::mem::take(&mut self.values);
         self.values = Vec::with_capacity(self.stack.len() * (self.metrics + 1));
@@ -49,8 +49,7 @@ impl RowTable {
         self.values.iter_mut().skip(metric).step_by(self.metrics)
     }
 
-    /// Adds a row, or adds its values to an equal row. False if the table is full: it
-    /// holds at most 2³² rows.
+    /// Adds a row, or adds its values to an equal row. Returns false if the table is full; it holds at most 2³² rows.
     pub(crate) fn add(
         &mut self,
         stack: StackId,

@@ -6,19 +6,18 @@ use crate::profile::{Column, Id, LabelSetId, StackId, StringId};
 
 /// The samples of a profile: row `i` of every column belongs to sample `i`.
 ///
-/// Rows with the same stack and the same labels are merged while loading, unless times are kept and
-/// unless their values have opposite signs: the profile's total is the sum of absolute values, which
-/// merging +3 and −2 would change.
+/// Rows with the same stack and the same labels are merged while loading, unless times are kept or their values have
+/// opposite signs: the profile's total is the sum of absolute values, and merging +3 and −2 would change it.
 #[derive(Clone, Debug, Default)]
 pub struct Samples {
     /// The stack of each sample.
     pub stack: Vec<StackId>,
     /// The labels of each sample.
     pub labels: Vec<LabelSetId>,
-    /// When each sample was taken, in nanoseconds since 1970 (or since the start of the recording,
-    /// where the format knows no date); `None` unless times were asked for and are known.
+    /// When each sample was taken, in nanoseconds since 1970, or since the start of the recording if the format has no
+    /// date. `None` unless times were requested and are known.
     pub time: Option<Vec<i64>>,
-    /// One column a metric.
+    /// One column per metric.
     pub values: Vec<Vec<i64>>,
 }
 
@@ -81,7 +80,7 @@ impl LabelSets {
         self.end.ids()
     }
 
-    /// Replaces the value of every label. Sets that become equal stay apart.
+    /// Replaces the value of every label. Sets that become equal are not merged.
     pub(crate) fn map_values(&mut self, mut map: impl FnMut(LabelValue) -> LabelValue) {
         for label in &mut self.labels {
             label.value = map(label.value);
@@ -116,7 +115,7 @@ pub(crate) struct LabelTable {
 impl LabelTable {
     /// The approximate memory use in bytes.
     pub(crate) fn size(&self) -> usize {
-        // The labels of a set stand twice, once in an allocation of their own.
+        // The labels of a set are stored twice: in `sets` and as a key of `ids`.
         2 * self.sets.labels.capacity() * size_of::<Label>()
             + self.sets.end.len() * size_of::<u32>()
             + self.ids.allocation_size()

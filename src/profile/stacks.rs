@@ -7,11 +7,11 @@ use crate::profile::{Column, FrameId, HashIndex, Id, StackId};
 
 /// Distinct stacks, root first, as one ragged table.
 ///
-/// A ragged table rather than a prefix tree: counting needs only the frames of a stack, and filling
-/// a tree while loading a million distinct stacks took seven times as long as filling this.
+/// This is not a prefix tree, because counting needs only the frames of a stack, and filling a tree with a million
+/// distinct stacks took seven times as long.
 #[derive(Clone, Debug, Default)]
 pub struct Stacks {
-    /// Where each stack ends in `frames`; it starts where the one before it ends.
+    /// Where each stack ends in `frames`; it starts where the previous one ends.
     end: Column<StackId, u32>,
     frames: Vec<FrameId>,
 }
@@ -22,7 +22,7 @@ impl Stacks {
         Stacks::default()
     }
 
-    /// A table without stacks that has room for some.
+    /// An empty table with reserved space.
     pub(crate) fn with_capacity(stacks: usize, frames: usize) -> Self {
         Stacks { end: Column::with_capacity(stacks), frames: Vec::with_capacity(frames) }
     }
@@ -53,20 +53,20 @@ impl Stacks {
         self.ids().map(|id| self.frames(id))
     }
 
-    /// The frames of all stacks together, for work that does not care where a stack ends.
+    /// The frames of all stacks, one stack after the other.
     pub fn all_frames(&self) -> &[FrameId] {
         &self.frames
     }
 
-    /// Appends a stack without looking whether it is there already. `None` if the table is full:
-    /// it holds at most 2³² frames.
+    /// Appends a stack without checking whether the table already has it. Returns `None` if the table is full; it
+    /// holds at most 2³² frames.
     pub(crate) fn push(&mut self, frames: &[FrameId]) -> Option<StackId> {
         let end = u32::try_from(self.frames.len() + frames.len()).ok()?;
         self.frames.extend_from_slice(frames);
         Some(self.end.push(end))
     }
 
-    /// Appends the stacks of another table after those of this one.
+    /// Appends the stacks of another table.
     pub(crate) fn append(&mut self, other: &Stacks) {
         let before = self.frames.len() as u32;
         self.frames.extend_from_slice(&other.frames);
@@ -75,8 +75,8 @@ impl Stacks {
         }
     }
 
-    /// Appends the stack that `write` appends to the vector it is given, without looking whether it is
-    /// there already. Past 2³² frames ends are cut off: [`Stacks::fit`] says whether that happened.
+    /// Appends the stack that `write` adds to the given vector, without checking whether the table already has it. With
+    /// more than 2³² frames, the table becomes invalid; check with [`Stacks::fit`].
     pub(crate) fn push_with<E>(
         &mut self,
         write: impl FnOnce(&mut Vec<FrameId>) -> Result<(), E>,
@@ -85,12 +85,12 @@ impl Stacks {
         Ok(self.end.push(self.frames.len() as u32))
     }
 
-    /// Whether there are no more frames than ids can count: 2³².
+    /// Whether the number of frames is within the limit of 2³².
     pub(crate) fn fit(&self) -> bool {
         u32::try_from(self.frames.len()).is_ok()
     }
 
-    /// Where the frames of `stack` stand among [`Stacks::all_frames`].
+    /// The range of the frames of `stack` in [`Stacks::all_frames`].
     #[inline]
     pub(crate) fn range(&self, stack: StackId) -> Range<u32> {
         self.start(stack) as u32..self.end[stack]
@@ -116,8 +116,7 @@ impl StackTable {
         frames.capacity() * size_of::<FrameId>() + end.len() * size_of::<u32>() + self.index.size()
     }
 
-    /// The id of the stack of `frames` (root first), stored if it is new. `None` if the table is
-    /// full.
+    /// The id of the stack with these frames, root first; it is added if it is new. `None` if the table is full.
     pub(crate) fn intern(&mut self, frames: &[FrameId]) -> Option<StackId> {
         let hash = self.index.hash(&FramePairs(frames));
         if let Some(stack) = self.index.find(hash, |stack| self.stacks.frames(stack) == frames) {
@@ -129,7 +128,7 @@ impl StackTable {
     }
 }
 
-/// Frames that are hashed two at a time: one by one, looking stacks up took a quarter longer.
+/// Frames that are hashed in pairs: hashing them one by one made looking up stacks a quarter slower.
 struct FramePairs<'f>(&'f [FrameId]);
 
 impl Hash for FramePairs<'_> {

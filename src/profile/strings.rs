@@ -6,16 +6,16 @@ use crate::profile::{Column, HashIndex, Id, StringId};
 #[derive(Clone, Debug)]
 pub struct Strings {
     text: String,
-    /// Where each string ends in `text`; it starts where the one before it ends.
+    /// Where each string ends in `text`; it starts where the previous one ends.
     end: Column<StringId, usize>,
     index: HashIndex<StringId>,
-    /// The string after the one found last, which is the next more often than not where tables of the
-    /// same order are summed.
+    /// The string after the one that was found last. When tables in the same order are summed, it usually is the next
+    /// one to be found.
     next: usize,
 }
 
 impl Strings {
-    /// A table that holds the empty string only.
+    /// A table with only the empty string.
     pub fn new() -> Self {
         let mut strings =
             Strings { text: String::new(), end: Column::new(), index: HashIndex::default(), next: 0 };
@@ -28,7 +28,7 @@ impl Strings {
         self.index.reserve(more);
     }
 
-    /// The id of `text`, which is stored if it is new.
+    /// The id of `text`, which is added if it is new.
     pub fn intern(&mut self, text: &str) -> StringId {
         let next = StringId::new(self.next);
         let id = if self.next < self.len() && self.get(next) == text { next } else { self.look_up(text) };
@@ -47,7 +47,7 @@ impl Strings {
         id
     }
 
-    /// The id of `text`, where the table holds it.
+    /// The id of `text`, if the table contains it.
     pub fn find(&self, text: &str) -> Option<StringId> {
         self.index.find(self.index.hash(text), |id| self.get(id) == text)
     }

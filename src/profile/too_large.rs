@@ -7,7 +7,7 @@ use crate::unit::{self, Unit};
 /// A profile exceeds a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TooLarge {
-    /// A table outgrew its ids: more than 2³² frames on distinct stacks, or labels on distinct sets.
+    /// A table outgrew its ids: there are more than 2³² frames in distinct stacks, or labels in distinct sets.
     Ids,
     /// There are too many metrics. Every sample has a value for each of them.
     Metrics,
@@ -21,7 +21,7 @@ pub enum TooLarge {
 impl fmt::Display for TooLarge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            TooLarge::Ids => f.write_str("more than 2^32 frames or labels, which is more than fits"),
+            TooLarge::Ids => f.write_str("more than the maximum of 2^32 frames or labels"),
             TooLarge::Metrics => write!(f, "more than {MOST_METRICS} metrics"),
             TooLarge::Memory { limit } => {
                 write!(

@@ -1,4 +1,4 @@
-//! The report of `diff`: two sides compared, and what could be told apart from noise.
+//! The report of `diff`: two sides compared, and which changes are more than noise.
 
 use std::fmt;
 
@@ -11,36 +11,35 @@ use crate::report::{Header, Name, Pair};
 /// Two sides compared.
 #[derive(Clone, Debug, Serialize)]
 pub struct Diff {
-    /// What it is about: the metric, the totals of the new side, warnings, how the sides were made
-    /// comparable.
+    /// The header: the metric, the totals of the new side, warnings, and how the sides were normalised.
     #[serde(flatten)]
     pub header: Header,
     /// The side before the change.
     pub old: DiffSide,
     /// The side after it.
     pub new: DiffSide,
-    /// How noisy the profiles are; null where nothing could be tested.
+    /// How noisy the profiles are; null if nothing could be tested.
     pub noise: Option<DiffNoise>,
-    /// How many questions were asked of the profiles.
+    /// The number of statistical tests.
     pub tested: usize,
-    /// What all rows together say, those that were cut included.
+    /// The verdict on all rows, including those that were cut.
     pub verdict: DiffVerdict,
-    /// How many functions became more expensive, those that were cut included.
+    /// How many functions became more expensive, including those that were cut.
     pub regressed: usize,
     /// How many became cheaper.
     pub improved: usize,
-    /// The cost ratios that these profiles would have shown four times out of five.
+    /// The cost ratios that would have been detected with 80 % power.
     pub detectable: Vec<Detectable>,
-    /// The self of artefacts of profilers that was added to their callers, the heaviest first.
+    /// Profiler artefacts whose self was added to their callers, the heaviest first.
     pub folded: Vec<Folded>,
     /// Functions that are matched although their names or places differ, the heaviest first.
     pub matched: Vec<Matched>,
-    /// Budgets that were to be kept.
+    /// The budgets that were checked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub budgets: Vec<BudgetCheck>,
-    /// What was tested, the most telling first; then what was not.
+    /// The tested functions, the most important first, followed by untested ones.
     pub rows: Vec<DiffRow>,
-    /// What the forms for people say besides.
+    /// Additional facts for output that people read.
     #[serde(skip)]
     pub about: DiffAbout,
 }
@@ -68,16 +67,16 @@ impl Diff {
     }
 }
 
-/// A function of the old side that is matched with one of another name or place on the new side.
+/// A function of the old side that was matched with one of a different name or place on the new side.
 #[derive(Clone, Debug, Serialize)]
 pub struct Matched {
     /// Its unique name on the old side.
     pub old: Name,
     /// Its unique name on the new side, which rows show.
     pub new: Name,
-    /// What says so: `given`, `shifted`, `relocated`, `normalised` or `renamed`.
+    /// How it was matched: `given`, `shifted`, `relocated`, `normalised` or `renamed`.
     pub how: &'static str,
-    /// How much the evidence agrees, from 0 to 1.
+    /// How similar the two are, from 0 to 1.
     pub similarity: f64,
 }
 
@@ -107,16 +106,16 @@ pub struct Folded {
 pub struct DiffSide {
     /// The inputs, as given.
     pub inputs: Vec<String>,
-    /// How many profiles they hold.
+    /// The number of profiles in them.
     pub profiles: usize,
-    /// For the text: how they were chosen, where not all were taken: `5 of 12 profiles, seed 42`.
+    /// For text output: how the profiles were chosen, if not all were used: `5 of 12 profiles, seed 42`.
     #[serde(skip)]
     pub chosen: Option<String>,
-    /// Σ |value| of the metric in all of them; shares of this side are of this.
+    /// Σ |value| of the metric in all of them; shares of this side refer to it.
     pub total: i64,
-    /// How many independent samples they are worth; null where that cannot be told.
+    /// The number of effective (independent) samples in them; null if unknown.
     pub samples: Option<i64>,
-    /// How long the recordings took together, in nanoseconds.
+    /// The total duration of the recordings, in nanoseconds.
     #[serde(skip)]
     pub duration_ns: Option<i64>,
 }
@@ -124,23 +123,23 @@ pub struct DiffSide {
 /// How noisy profiles are.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct DiffNoise {
-    /// How many times larger than that of independent samples the variance is.
+    /// How many times larger the variance is than that of independent samples.
     pub phi: f64,
     /// How much costs vary from run to run, as a coefficient of variation.
     pub tau: f64,
 }
 
-/// What a comparison says as a whole.
+/// The verdict on a comparison as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DiffVerdict {
     /// Something became more expensive.
     Regressed,
-    /// Nothing did, and something became cheaper.
+    /// Nothing became more expensive, and something became cheaper.
     Improved,
-    /// Nothing changed that would have been seen.
+    /// Nothing changed, although changes would have been detected.
     None,
-    /// Too little would have been seen to say so.
+    /// Nothing changed detectably, but there is too little evidence to rule changes out.
     Inconclusive,
 }
 
@@ -156,39 +155,39 @@ impl DiffVerdict {
     }
 }
 
-/// A cost ratio that would have been seen.
+/// A cost ratio that would have been detected.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Detectable {
-    /// At a function with this part of the old samples, 0 to 1.
+    /// The function's share of the old samples, from 0 to 1.
     pub share: f64,
-    /// The smallest ratio; null where none would have been seen.
+    /// The smallest detectable ratio; null if none is detectable.
     pub ratio: Option<f64>,
 }
 
-/// A budget, and whether it was kept.
+/// A budget, and whether the new side is within it.
 #[derive(Clone, Debug, Serialize)]
 pub struct BudgetCheck {
-    /// The rule in words, such as "total of `^serde` at most 12%".
+    /// The rule as text, such as "total of `^serde` at most 12%".
     pub rule: String,
-    /// Who answers for it.
+    /// The owner of the budget.
     pub owner: Option<String>,
-    /// What the new side has, on average of its profiles: percent of the total, or a value in the
+    /// The cost on the new side, averaged over its profiles: percent of the total, or a value in the
     /// metric's unit.
     pub value: f64,
-    /// What it may have at most, likewise.
+    /// The maximum, in the same form.
     pub limit: f64,
-    /// Whether it has more.
+    /// Whether `value` is greater than `limit`.
     pub exceeded: bool,
-    /// Whether value and limit are percent.
+    /// Whether `value` and `limit` are percentages.
     pub percent: bool,
-    /// Whether any function matches; only an optional budget may do without.
+    /// Whether any function matches. Only optional budgets may match none.
     pub matched: bool,
-    /// For the forms for people: the sum on the new side that `value` is made of.
+    /// For output that people read: the sum on the new side from which `value` is computed.
     #[serde(skip)]
     pub cost: i64,
 }
 
-/// Which of the two values of a function a row is about.
+/// Which value of a function a row tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RowTest {
@@ -199,12 +198,12 @@ pub enum RowTest {
     Total,
 }
 
-/// A function compared.
+/// A row of a comparison: a function.
 #[derive(Clone, Debug, Serialize)]
 pub struct DiffRow {
     /// The unique name.
     pub name: Name,
-    /// The source file, where there is one and only one.
+    /// The source file, if there is exactly one.
     pub file: Option<Name>,
     /// The sums of all old profiles.
     pub old: Pair,
@@ -212,30 +211,30 @@ pub struct DiffRow {
     pub new: Pair,
     /// New − old.
     pub delta: Pair,
-    /// Which of the two was compared.
+    /// Whether self or total was tested.
     pub test: RowTest,
-    /// The cost per unit of unchanged code, new by old; null where there was none before, or where
-    /// nothing was tested.
+    /// The cost per unit of unchanged code, new divided by old; null if the function is new or was not
+    /// tested.
     pub ratio: Option<f64>,
     /// The lower end of its 95 % interval.
     pub ratio_low: Option<f64>,
-    /// The upper end of its 95 % interval; null where it is infinite.
+    /// The upper end of its 95 % interval; null if it is infinite.
     pub ratio_high: Option<f64>,
-    /// The change in percentage points of the old total, unchanged code held equal.
+    /// The change in percentage points of the old total, after normalising unchanged code.
     pub points: f64,
-    /// How likely chance alone is to move one function so far this way.
+    /// The one-sided p-value of this test alone.
     pub p: Option<f64>,
-    /// The same, adjusted for all that was tested.
+    /// The p-value adjusted for the number of tests.
     pub q: Option<f64>,
-    /// What it says.
+    /// The verdict.
     pub verdict: RowVerdict,
-    /// What the forms for people say besides.
+    /// Additional facts for output that people read.
     #[serde(skip)]
     pub about: RowAbout,
 }
 
 impl DiffRow {
-    /// The values that the row is about, as recorded on the old and on the new side.
+    /// The tested values as recorded on the old and on the new side.
     pub fn tested_values(&self) -> (i64, i64) {
         match self.test {
             RowTest::SelfValue => (self.old.self_value, self.new.self_value),
@@ -244,62 +243,62 @@ impl DiffRow {
     }
 }
 
-/// What the forms for people say of a row besides.
+/// Facts about a row that only output for people shows.
 #[derive(Clone, Debug, Default)]
 pub struct RowAbout {
-    /// The line of the function, where known.
+    /// The line of the function, if known.
     pub line: Option<u32>,
-    /// Effective samples of both sides; `None` where that cannot be told.
+    /// Effective samples of both sides; `None` if unknown.
     pub samples: Option<(f64, f64)>,
-    /// Whether there were samples enough for any outcome to count.
+    /// Whether there were enough samples for any outcome to be significant.
     pub tested: bool,
-    /// Whether it stands under the row whose change it inherits.
+    /// Whether it is indented below the row whose change it inherits.
     pub indented: bool,
-    /// Why nothing became more expensive though samples appeared here.
+    /// Where the samples were before, if they only moved here.
     pub moved: Option<Moved>,
 }
 
 /// Where the samples of a moved function were before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Moved {
-    /// In a function that is gone.
+    /// In a function that was removed.
     From(Name),
-    /// Elsewhere under this caller, which did not grow.
+    /// Elsewhere below this caller, which did not grow.
     Below(Name),
     /// Elsewhere in the whole program.
     Elsewhere,
 }
 
-/// What the forms for people say of a comparison besides.
+/// Facts about a comparison that only output for people shows.
 #[derive(Clone, Debug, Default)]
 pub struct DiffAbout {
-    /// What the shares of the new side were divided by.
+    /// The factor by which the shares of the new side were divided.
     pub core_ratio: f64,
-    /// The options of the test.
+    /// The significance level.
     pub alpha: f64,
-    /// The least cost increase, such as 0.05.
+    /// The minimum cost increase of a regression, such as 0.05.
     pub min_effect: f64,
-    /// The least increase in percentage points.
+    /// The minimum increase in percentage points.
     pub min_points: f64,
-    /// Whether functions were named, which takes fewer samples.
+    /// Whether only named functions were tested, which takes fewer samples.
     pub named: bool,
-    /// Why nothing could be tested, where that is so.
+    /// Why nothing could be tested, if so.
     pub untestable: Option<String>,
-    /// The ratio that should be seen at a function of 10 %.
+    /// The ratio that should be detectable for a function with a 10 % share.
     pub wanted_ratio: f64,
-    /// How many samples a side must hold for that; `None` where more samples do not help.
+    /// How many samples per side that takes; `None` if more samples do not help.
     pub samples_needed: Option<f64>,
-    /// How many samples each of five runs a side must hold for it.
+    /// How many samples per run that takes with five runs per side.
     pub samples_needed_per_run: Option<f64>,
-    /// τ where functions of all sizes moved further than one program on one machine does.
+    /// τ, if functions of all sizes changed more than runs of one program on one machine do.
     pub too_noisy: Option<f64>,
-    /// How many functions are matched although their lines differ.
+    /// How many functions were matched although their lines differ.
     pub shifted: usize,
     /// How many tested rows were cut.
     pub cut: usize,
-    /// How many functions are on the new side only, too small to test.
+    /// How many functions exist only on the new side and are too small to test.
     pub appeared: usize,
-    /// How many are on the old side only.
+    /// The same for the old side.
     pub vanished: usize,
     /// The exit code.
     pub exit: u8,

@@ -5,7 +5,7 @@ use crate::report::{Direction, Header, Name, Pair};
 /// The call tree of a flame graph.
 #[derive(Clone, Debug)]
 pub struct Flame {
-    /// What the report is about.
+    /// The header.
     pub header: Header,
     /// The nodes in preorder; node 0 is the whole profile.
     pub nodes: Vec<FlameNode>,

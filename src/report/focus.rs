@@ -1,10 +1,10 @@
-//! One function between its callers and its callees.
+//! The report of `focus`: one function with its callers and callees.
 
 use serde::Serialize;
 
 use crate::report::{Header, Name, Pair};
 
-/// One function, or several counted as one, with callers above and callees below.
+/// One function, or several counted as one, with its callers and callees.
 #[derive(Clone, Debug, Serialize)]
 pub struct Focus {
     /// The header; `elided` is what was cut on both sides.
@@ -32,9 +32,9 @@ pub struct Focus {
     pub more_callers: CutRows,
     /// The callees that were cut.
     pub more_callees: CutRows,
-    /// By how much the rows add up to more than `total`.
+    /// How far the rows exceed `total`.
     pub overlap: Overlap,
-    /// The same of the old side of a comparison.
+    /// The same for the old side of a comparison.
     #[serde(skip)]
     pub old_overlap: Overlap,
     /// What the profile knows about stacks; this explains sums that differ from `total`.
@@ -86,18 +86,18 @@ impl NeighbourKind {
     }
 }
 
-/// By how much the rows on either side of a function add up to more than its total. A function that
-/// recurs through others may have several callers on one stack, and a sample counts once for each of
-/// them. Negative where a profile without stacks does not say what recursive calls cost.
+/// How far the rows on either side of a function exceed its total. A function that recurs through others
+/// may have several callers on one stack, and a sample counts once for each of them. Negative if a profile
+/// without stacks does not record the cost of recursive calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Overlap {
-    /// All callers, those that were cut included.
+    /// All callers, including those that were cut.
     pub callers: i64,
-    /// Self and all callees, those that were cut included.
+    /// Self and all callees, including those that were cut.
     pub callees: i64,
 }
 
-/// What the rows next to a function were counted from.
+/// What callers and callees were counted from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StackInfo {
     /// Whole stacks.

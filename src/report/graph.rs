@@ -1,22 +1,22 @@
-//! The call graph: one node per function.
+//! The report of `graph`: the call graph, one node per function.
 
 use serde::Serialize;
 
 use crate::report::{Header, Name, Pair};
 
-/// The call graph, or the part of it that matters.
+/// The call graph, or its heaviest part.
 #[derive(Clone, Debug, Serialize)]
 pub struct Graph {
-    /// What it is about. `elided_rows` are the nodes that were cut, `elided` is their self.
+    /// The header. `elided_rows` is the number of nodes that were cut, `elided` is their self.
     #[serde(flatten)]
     pub header: Header,
     /// The nodes, the heaviest first; in a comparison those that changed the most.
     pub nodes: Vec<GraphNode>,
     /// The edges between them, the heaviest first.
     pub edges: Vec<GraphEdge>,
-    /// How many edges between these nodes were too light to be shown.
+    /// The number of edges between these nodes that were too light to be shown.
     pub edges_elided: u64,
-    /// For people: the smallest share, in percent, that an edge had to have.
+    /// For output that people read: the minimum share of an edge, in percent.
     #[serde(skip)]
     pub min_edge: f64,
 }
@@ -37,11 +37,10 @@ pub struct GraphNode {
     /// New − old.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delta: Option<Pair>,
-    /// For pictures: the source file, where there is one and only one.
+    /// For pictures: the source file, if there is exactly one.
     #[serde(skip)]
     pub file: Option<Name>,
-    /// For pictures: what it belongs to: the package, else the binary, else the folder of the file; empty where none is
-    /// known.
+    /// For pictures: the package, else the binary, else the folder of the source file; empty if none is known.
     #[serde(skip)]
     pub package: Name,
 }
@@ -53,7 +52,7 @@ pub struct GraphEdge {
     pub caller: Name,
     /// The unique name of the callee.
     pub callee: Name,
-    /// The value of the samples in which the one calls the other, each once.
+    /// The value of the samples in which the caller calls the callee, each counted once.
     pub value: i64,
     /// The old side of a comparison.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,6 +60,6 @@ pub struct GraphEdge {
     /// New − old.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delta: Option<i64>,
-    /// Whether the one is never called by the other itself, only by way of functions that were cut.
+    /// Whether the caller never calls the callee directly, only through functions that were cut.
     pub bridged: bool,
 }

@@ -1,10 +1,10 @@
-//! The header of a report: what it is about, and what affects its numbers.
+//! The header of a report: its metric and totals, and everything that affects its numbers.
 
 use serde::Serialize;
 
 use crate::report::{Matched, Name};
 
-/// What a report is about: one metric of one or several profiles.
+/// The header of a report on one metric of one or several profiles.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Header {
     /// Kind and version of the document.
@@ -137,8 +137,7 @@ pub struct MetricName {
     pub unit: String,
     /// A value in this unit is the integer divided by this number.
     pub divisor: u64,
-    /// Every value is a multiple of this: 10,000,000 for nanoseconds counted in ticks of 10ms. Zero where
-    /// that is not known.
+    /// Every value is a multiple of this: 10,000,000 for nanoseconds counted in ticks of 10ms; 0 if unknown.
     #[serde(skip)]
     pub resolution: i64,
 }
@@ -172,6 +171,6 @@ pub struct Base {
 pub struct Normalize {
     /// `core`, `total`, `per` or `none`.
     pub method: &'static str,
-    /// What the sums of the old side are multiplied by to be comparable with those of the new side.
+    /// The factor that makes the sums of the old side comparable with those of the new side.
     pub ratio: f64,
 }

@@ -1,4 +1,4 @@
-//! The heaviest path, and the repeated call sequences.
+//! The report of `hot`: the heaviest path, and the repeated call sequences.
 
 use serde::Serialize;
 
@@ -7,19 +7,20 @@ use crate::report::{Header, Name, Neighbour, Pair};
 /// The heaviest path, and the repeated call sequences.
 #[derive(Clone, Debug, Serialize)]
 pub struct Hot {
-    /// What it is about. Sequences overlap, so there is nothing to sum: `elided` is 0, and
-    /// `elided_rows` are the sequences that were cut.
+    /// The header. Sequences overlap and cannot be summed, so `elided` is 0; `elided_rows` is the number of
+    /// sequences that were cut.
     #[serde(flatten)]
     pub header: Header,
-    /// On the new side of a comparison: from the heaviest root on, always the heaviest callee while it keeps half of its caller.
+    /// The heaviest root, its heaviest callee, and so on, as long as the callee has at least half of its
+    /// caller's total. In a comparison, this is the path of the new side.
     pub path: Vec<PathStep>,
-    /// Call sequences that recur in several contexts, the heaviest first; in a comparison those that
-    /// recur on either side, by how much they changed.
+    /// Call sequences that recur in several contexts, the heaviest first. In a comparison, those that recur
+    /// on either side, the largest change first.
     pub sequences: Vec<HotSequence>,
-    /// For the text: the callee with which the path would go on; it has less than half.
+    /// For text output: the heaviest callee of the last step, which has less than half of its total.
     #[serde(skip)]
     pub next: Option<PathStep>,
-    /// For the text: the smallest share, in percent, that a sequence had to have.
+    /// For text output: the minimum share of a sequence, in percent.
     #[serde(skip)]
     pub min_share: f64,
 }
@@ -32,7 +33,7 @@ pub struct PathStep {
     /// The value of the samples that end here.
     #[serde(rename = "self")]
     pub self_value: i64,
-    /// The value of the samples that begin like the path.
+    /// The value of the samples whose stacks start with the path up to here.
     pub total: i64,
     /// The old side of a comparison.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,11 +46,11 @@ pub struct PathStep {
 /// A repeated call sequence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct HotSequence {
-    /// The names, root-most first.
+    /// The names, starting at the end nearest to the root.
     pub frames: Vec<Name>,
-    /// The value of the samples whose stack holds it, each once.
+    /// The value of the samples whose stack contains it, each counted once.
     pub total: i64,
-    /// The part of it where the last function is the leaf.
+    /// The part of `total` in which the last function is the leaf.
     #[serde(rename = "self")]
     pub self_value: i64,
     /// The old side of a comparison.
@@ -58,10 +59,10 @@ pub struct HotSequence {
     /// New − old.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delta: Option<Pair>,
-    /// How many distinct stack prefixes stand in front of it; of a sequence that recurs on the old side
-    /// of a comparison only, there.
+    /// The number of distinct stack prefixes before it. In a comparison, these are counted on the new side,
+    /// or on the old side if the sequence recurs only there.
     pub contexts: u64,
-    /// Who calls the first function, `(root)` where it starts the stack, the heaviest first. A
-    /// sample in which the sequence recurs counts for each of its callers.
+    /// The callers of the first function, the heaviest first; `(root)` if it starts the stack. A sample in
+    /// which the sequence recurs counts for each of its callers.
     pub callers: Vec<Neighbour>,
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// What is in the input.
+/// The contents of the input.
 #[derive(Clone, Debug, Serialize)]
 pub struct Info {
     /// Kind and version of the document.
@@ -25,7 +25,7 @@ pub struct Info {
     pub idle: Option<f64>,
     /// Number of distinct stacks.
     pub stacks: u64,
-    /// Number of distinct calls from one function to another, where the format holds these, not stacks.
+    /// Number of distinct calls from one function to another, if the format holds calls instead of stacks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calls: Option<u64>,
     /// Number of distinct functions.
@@ -56,19 +56,19 @@ pub struct InfoAbout {
     pub rows: u64,
     /// Number of samples that carry labels.
     pub labelled_rows: u64,
-    /// How several inputs became one: `4 profiles, summed`; empty for one.
+    /// How several inputs were combined: `4 profiles, summed`; empty for one.
     pub combined: String,
-    /// The value of the samples without a stack, in the metric explained.
+    /// The value of the samples without a stack, in the shown metric.
     pub no_stack: i64,
     /// Number of distinct source files.
     pub files: u64,
     /// Number of functions without a name.
     pub unnamed: u64,
-    /// Self and total of the code of which only the address is known, in the metric explained.
+    /// Self and total of code of which only the address is known, in the shown metric.
     pub unresolved: (i64, i64),
     /// Whether any frame is marked as inlined.
     pub inlined: bool,
-    /// Number of the metric explained, which is the default one unless another is asked for.
+    /// Number of the shown metric: the default one unless another was requested.
     pub shown_metric: usize,
     /// The sampling period: the name of its metric, unit and amount.
     pub period: Option<(String, String, i64)>,
@@ -83,7 +83,7 @@ pub struct InfoInput {
     pub format: String,
     /// Size before decompression.
     pub bytes: u64,
-    /// Σ |value| of the metric explained.
+    /// Σ |value| of the shown metric.
     pub total: i64,
     /// The unit of `total`, which may differ between inputs, and its divisor.
     #[serde(skip)]
@@ -103,15 +103,15 @@ pub struct InfoMetric {
     pub unit: String,
     /// A value in this unit is the integer divided by this number.
     pub divisor: u64,
-    /// Σ |value|; null where it exceeds 64 bits.
+    /// Σ |value|; null if it exceeds 64 bits.
     pub total: Option<i64>,
     /// Number of samples whose value is not 0.
     pub samples: u64,
-    /// How much of the metric lies between two samples.
+    /// The amount of the metric between two samples.
     pub period: Option<i64>,
     /// Whether views show it by default.
     pub default: bool,
-    /// What all its values are multiples of, as in [`MetricName`](crate::report::MetricName).
+    /// All values are multiples of this, as in [`MetricName`](crate::report::MetricName).
     #[serde(skip)]
     pub resolution: i64,
 }
@@ -119,9 +119,9 @@ pub struct InfoMetric {
 /// Depths of the stacks, in frames.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Depth {
-    /// Half of the distinct stacks are no deeper.
+    /// The median over the distinct stacks.
     pub median: u32,
-    /// The deepest.
+    /// The maximum.
     pub max: u32,
 }
 

@@ -1,4 +1,4 @@
-//! What `labels` found.
+//! The report of `labels`.
 
 use serde::Serialize;
 
@@ -7,7 +7,7 @@ use crate::report::{CutRows, Header};
 /// Label keys and their values.
 #[derive(Clone, Debug, Serialize)]
 pub struct Labels {
-    /// What it is about.
+    /// The header.
     #[serde(flatten)]
     pub header: Header,
     /// The keys in alphabetical order.
@@ -21,13 +21,13 @@ pub struct LabelKey {
     pub key: String,
     /// Its values, the heaviest first.
     pub values: Vec<LabelShare>,
-    /// For the text: the value of the samples that carry the key.
+    /// For text output: the value of the samples that carry the key.
     #[serde(skip)]
     pub total: i64,
-    /// For the text: the same of the old side of a comparison.
+    /// For text output: the same for the old side of a comparison.
     #[serde(skip)]
     pub old: Option<i64>,
-    /// For the text: what was cut of the values.
+    /// For text output: the values that were cut.
     #[serde(skip)]
     pub cut: CutRows,
 }
@@ -37,7 +37,7 @@ pub struct LabelKey {
 pub struct LabelShare {
     /// The label's value.
     pub value: LabelText,
-    /// Its own unit, where it is a number that has one.
+    /// Its own unit, if it is a number with a unit.
     pub unit: Option<String>,
     /// The value of the samples that carry it.
     pub total: i64,

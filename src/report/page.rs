@@ -6,7 +6,7 @@ use crate::report::{About, Header, MetricName, Name};
 /// count them itself.
 #[derive(Clone, Debug)]
 pub struct Page {
-    /// What the page is about.
+    /// The header.
     pub header: Header,
     /// Title of the page.
     pub title: String,

@@ -1,4 +1,4 @@
-//! What `source` found.
+//! The report of `source`.
 
 use serde::Serialize;
 
@@ -7,7 +7,7 @@ use crate::report::{Header, Name, Pair};
 /// Source lines with their values.
 #[derive(Clone, Debug, Serialize)]
 pub struct AnnotatedSource {
-    /// What it is about.
+    /// The header.
     #[serde(flatten)]
     pub header: Header,
     /// The functions that match, the heaviest first.
@@ -19,12 +19,12 @@ pub struct AnnotatedSource {
 pub struct SourceFunction {
     /// The unique name.
     pub name: Name,
-    /// The source file as the profile names it; null where it names none.
+    /// The source file as named in the profile; null if unknown.
     pub file: Option<Name>,
     /// The value of the samples whose leaf the function is.
     #[serde(rename = "self")]
     pub self_value: i64,
-    /// The value of the samples on whose stack it stands.
+    /// The value of the samples with the function on their stack.
     pub total: i64,
     /// The old side of a comparison.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -32,9 +32,9 @@ pub struct SourceFunction {
     /// New − old.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delta: Option<Pair>,
-    /// Its lines in order: those with a value and, where the source was found, those around them.
+    /// Its lines in order: those with a value and, if the source was found, the lines around them.
     pub lines: Vec<SourceLine>,
-    /// For the text: the file that was read, or the places where it was looked for.
+    /// For text output: the file that was read, or the paths that were tried.
     #[serde(skip)]
     pub origin: Origin,
 }
@@ -44,7 +44,7 @@ pub struct SourceFunction {
 pub enum Origin {
     /// The file that was read.
     Found(String),
-    /// The first places that were looked at in vain.
+    /// The first paths that were tried without success.
     Missing(Vec<String>),
 }
 
@@ -53,17 +53,17 @@ pub enum Origin {
 pub struct SourceLine {
     /// Its number, from 1; 0 stands for samples whose line is unknown.
     pub line: u32,
-    /// The value of the samples whose leaf stands at this line.
+    /// The value of the samples whose leaf is at this line.
     #[serde(rename = "self")]
     pub self_value: i64,
-    /// The value of the samples on whose stack this line stands, once per sample.
+    /// The value of the samples with this line on their stack, each counted once.
     pub total: i64,
-    /// The old side of a comparison, whose lines are counted in its own source.
+    /// The old side of a comparison. Its line numbers refer to the old source.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub old: Option<Pair>,
     /// New − old.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delta: Option<Pair>,
-    /// The text; null where the source was not found.
+    /// The text; null if the source was not found.
     pub text: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! What `traces` found.
+//! The report of `traces`.
 
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
@@ -9,7 +9,7 @@ use crate::report::{Header, Name};
 /// Distinct stacks with their values.
 #[derive(Clone, Debug, Serialize)]
 pub struct Traces {
-    /// What it is about.
+    /// The header.
     #[serde(flatten)]
     pub header: Header,
     /// The stacks, the heaviest first.
@@ -19,12 +19,12 @@ pub struct Traces {
 /// A stack with its values and labels.
 #[derive(Clone, Debug, Serialize)]
 pub struct Trace {
-    /// The names of its frames, root-most first.
+    /// The names of its frames, root first.
     pub frames: Vec<Name>,
     /// Its value in each of the metrics shown.
     #[serde(serialize_with = "as_map")]
     pub values: Vec<(Name, i64)>,
-    /// The old side of a comparison, by metric too.
+    /// The same for the old side of a comparison.
     #[serde(serialize_with = "as_map", skip_serializing_if = "Vec::is_empty")]
     pub old: Vec<(Name, i64)>,
     /// New − old.

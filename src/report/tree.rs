@@ -1,10 +1,10 @@
-//! A call tree, from either end.
+//! The report of `tree`: a call tree, top-down or bottom-up.
 
 use serde::Serialize;
 
 use crate::report::{Header, Name, Pair, Values};
 
-/// Which way a tree is read.
+/// The direction of a call tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
@@ -17,23 +17,23 @@ pub enum Direction {
 /// A call tree.
 #[derive(Clone, Debug, Serialize)]
 pub struct Tree {
-    /// What it is about.
+    /// The header.
     #[serde(flatten)]
     pub header: Header,
-    /// Which way it is read.
+    /// Whether it is top-down or bottom-up.
     pub direction: Direction,
-    /// The nodes, depth first: flat, since real stacks are deeper than JSON readers nest.
+    /// The nodes in preorder. They are not nested, because stacks can be deeper than JSON readers allow.
     pub rows: Vec<TreeRow>,
-    /// For the text: how many top-level rows were cut.
+    /// For text output: how many top-level rows were cut.
     #[serde(skip)]
     pub cut: u64,
-    /// For the text: the smallest share, in percent, that a row had to have.
+    /// For text output: the minimum share of a row, in percent.
     #[serde(skip)]
     pub min_share: f64,
 }
 
 impl Tree {
-    /// Marks the rows that the header calls artefacts of the profiler.
+    /// Marks the rows that the header lists as profiler artefacts.
     pub(crate) fn mark_artefacts(&mut self) {
         for row in &mut self.rows {
             row.artefact = self.header.is_artefact(&row.name);
@@ -44,28 +44,28 @@ impl Tree {
 /// A node of a tree.
 #[derive(Clone, Debug, Serialize)]
 pub struct TreeRow {
-    /// The number of rows above it, up to the top-level row.
+    /// The depth of the row; top-level rows have depth 0.
     pub depth: u32,
-    /// Index of the row above it.
+    /// The index of its parent row; null for top-level rows.
     pub parent: Option<u32>,
     /// The unique name.
     pub name: Name,
-    /// The source file, where there is one and only one.
+    /// The source file, if there is exactly one.
     pub file: Option<Name>,
-    /// Its values. From the bottom up these are the top function's, as far as it is reached through
+    /// Its values. In a bottom-up tree, these are the values of the top-level function when called through
     /// this row.
     #[serde(flatten)]
     pub values: Values,
-    /// Whether the profiler itself put it there: its self is that of its callers.
+    /// Whether it is a profiler artefact, whose self belongs to its callers.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub artefact: bool,
-    /// How many events its values weigh, where that was asked for.
+    /// The number of events, with `--per-event`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub events: Option<Pair>,
-    /// For the text: how many rows directly below this one were cut.
+    /// For text output: how many children of this row were cut.
     #[serde(skip)]
     pub cut: u32,
-    /// For the text: whether this row shares a line with the one below it, whose numbers are the same.
+    /// For text output: whether this row shares a line with the next one, which has the same numbers.
     #[serde(skip)]
     pub joined: bool,
 }

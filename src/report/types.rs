@@ -1,4 +1,4 @@
-//! What `types` shows.
+//! The report of `types`.
 
 use serde::Serialize;
 
@@ -7,12 +7,12 @@ use serde::Serialize;
 pub struct Types {
     /// Kind and version of the document.
     pub schema: &'static str,
-    /// The types asked for.
+    /// The requested types.
     pub types: Vec<TypeRow>,
-    /// For the text: the language asked for.
+    /// For text output: the requested language.
     #[serde(skip)]
     pub language: Option<&'static str>,
-    /// For the text: whether one type was asked for, which is then explained at length.
+    /// For text output: whether a single type was requested, which is then explained in detail.
     #[serde(skip)]
     pub one: bool,
 }
@@ -24,15 +24,15 @@ pub struct TypeRow {
     pub name: &'static str,
     /// The unit of its values.
     pub unit: &'static str,
-    /// The type that counts or weighs the same events, or the other end of their life.
+    /// The type that measures the same events in another way: their number, their size, or their other end.
     pub companion: Option<&'static str>,
     /// The languages whose profilers record it.
     pub languages: &'static [&'static str],
     /// When to read it.
     pub when: &'static str,
-    /// What a wide block of it means.
+    /// What a wide block in its flame graph means.
     pub width: String,
-    /// For the text: what it measures.
+    /// For text output: what it measures.
     #[serde(skip)]
     pub measures: &'static str,
 }

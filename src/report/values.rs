@@ -16,7 +16,7 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// What changed since `old`.
+    /// The change since `old`.
     #[must_use]
     pub fn minus(self, old: Pair) -> Pair {
         Pair { self_value: self.self_value - old.self_value, total: self.total - old.total }
@@ -39,12 +39,12 @@ pub struct Values {
     /// New − old.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delta: Option<Pair>,
-    /// Every metric by its name, where several were asked for.
+    /// Every metric by name, if several were requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub values: Option<ByMetric>,
 }
 
-/// Values by metric, in the order asked for.
+/// Values by metric, in the requested order.
 #[derive(Clone, Debug, Default)]
 pub struct ByMetric(pub Vec<(Name, Pair)>);
 

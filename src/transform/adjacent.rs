@@ -19,7 +19,7 @@ pub fn collapse_recursion(profile: &Profile) -> Profile {
     collapse(profile, |a, b| group[a] == group[b])
 }
 
-/// Replaces every run of frames that are the `same` as the one before by its innermost frame.
+/// Replaces every run of adjacent frames that are the `same` by its innermost frame.
 pub fn collapse(profile: &Profile, same: impl Fn(FrameId, FrameId) -> bool) -> Profile {
     keep_frames(profile, |frames, kept| {
         for &frame in frames {

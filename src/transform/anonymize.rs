@@ -6,12 +6,12 @@ use sha2::{Digest, Sha256};
 
 use crate::profile::{Function, LabelSets, LabelValue, Mapping, Profile, StringId, Symbols};
 
-/// Replaces the names of functions, files and binaries, build ids and the text of labels by hashes
-/// of `salt` and the name. Equal names get equal hashes, in every profile, so profiles that were
-/// anonymised with the same salt can still be compared. Comments and the patterns of frames to drop are removed.
+/// Replaces the names of functions, files and binaries, build ids, and the text of labels by hashes of
+/// `salt` and the name. Equal names get equal hashes in every profile, so profiles that were anonymised with
+/// the same salt can still be compared. Comments and the patterns of frames to drop are removed.
 ///
-/// The keys of labels, numbers, units and metrics are kept. Without a secret salt, anyone who guesses a name
-/// can check the guess.
+/// Label keys, numbers, units and metrics are kept. Without a secret salt, anyone who guesses a name can check
+/// the guess.
 pub fn anonymize(profile: &Profile, salt: &str) -> Profile {
     let hasher = Hasher { salt };
     let mut symbols = Symbols::clone(&profile.symbols);
@@ -41,7 +41,7 @@ struct Hasher<'a> {
 }
 
 impl Hasher<'_> {
-    /// The replacement for the string `id`, which begins with `kind`. The empty string stays empty.
+    /// The replacement for the string `id`; it starts with `kind`. The empty string stays empty.
     fn replace(&self, symbols: &mut Symbols, id: StringId, kind: &str) -> StringId {
         if id == StringId::default() {
             return id;
@@ -50,9 +50,9 @@ impl Hasher<'_> {
         symbols.strings.intern(&new)
     }
 
-    /// The first 64 bits of the hash: two of a million names coincide once in 37 million profiles.
+    /// The first 64 bits of the hash. With a million names, a collision occurs in one of 37 million profiles.
     fn hash(&self, text: &str) -> String {
-        // The length in front keeps salt and text apart: "ab" + "c" is not "a" + "bc".
+        // The length prefix separates salt and text: "ab" + "c" must not equal "a" + "bc".
         let mut hash = Sha256::new();
         hash.update((self.salt.len() as u64).to_le_bytes());
         hash.update(self.salt.as_bytes());

@@ -2,9 +2,9 @@
 
 use crate::profile::Profile;
 
-/// The average of the profiles that were summed in `sum`, where a stack that one of them lacks
-/// counts 0. Values stay the integers they are; the divisor of every metric says how many profiles
-/// they are of. The duration is the mean duration.
+/// The average of the profiles that were summed in `sum`; a stack that is missing in a profile counts as 0
+/// there. Values remain integers, and the divisor of every metric is multiplied by the number of profiles. The
+/// duration is the mean duration.
 pub fn average(sum: &Profile) -> Profile {
     let count = sum.meta.profiles.max(1);
     let mut mean = sum.clone();

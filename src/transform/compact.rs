@@ -1,15 +1,14 @@
-//! Dropping the parts of a profile that nothing refers to any more.
+//! Dropping the parts of a profile that no sample uses.
 
 use crate::profile::{
     Column, Frame, FrameId, Function, FunctionId, Id, Label, LabelSetId, LabelValue, LoadOptions, Mapping,
     MappingId, Profile, ProfileBuilder, StackId, StringId, TooLarge,
 };
 
-/// Drops the stacks, frames, functions, mappings, labels and strings that no sample uses: filters
-/// do not remove them, and a profile written to a file should not contain the names of what was filtered
-/// out. The first mapping stays, since it stands for the program. What is left keeps its order, and
-/// the totals become those of what is left. A profile of calls instead of stacks is left as it is. Fails
-/// where a table outgrows its ids.
+/// Drops the stacks, frames, functions, mappings, labels and strings that no sample uses. Filters leave them in
+/// the tables, but a profile written to a file should not contain names that were filtered out. The first
+/// mapping is kept, because it represents the program. The rest keeps its order, and totals are recomputed. A
+/// profile of calls instead of stacks is returned unchanged. Fails if a table outgrows its ids.
 pub fn compact(profile: &Profile) -> Result<Profile, TooLarge> {
     if profile.calls.is_some() {
         return Ok(profile.clone());

@@ -1,5 +1,5 @@
-//! Whether a binary is the one that was recorded, judged by the names that a profile already has for some
-//! of its addresses.
+//! Checking whether a binary is the recorded one, using the names that the profile already has for some of its
+//! addresses.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,7 @@ use crate::binary::CodePlace;
 use crate::name::{identifiers, normalized};
 use crate::profile::{FunctionId, MappingId, Profile};
 
-/// The functions that a profile names at addresses, by mapping and address. An address has several where
-/// calls were inlined.
+/// The functions that a profile names, by mapping and address. An address has several if calls were inlined.
 pub type NamedAddresses = BTreeMap<MappingId, BTreeMap<u64, Vec<FunctionId>>>;
 
 /// The addresses for which the profile has names.
@@ -25,24 +24,24 @@ pub fn named_addresses(profile: &Profile) -> NamedAddresses {
     named
 }
 
-/// How a binary differs from what a profile says of it.
+/// How the names in a binary differ from those in a profile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contradiction {
-    /// How many addresses both have a name for.
+    /// The number of addresses that both have a name for.
     pub compared: usize,
-    /// At how many of these the names differ.
+    /// The number of these at which the names differ.
     pub different: usize,
-    /// The first of them.
+    /// The first such address.
     pub address: u64,
-    /// What the profile says is there.
+    /// The name in the profile.
     pub recorded: String,
-    /// What the binary has there.
+    /// The name in the binary.
     pub found: String,
 }
 
-/// Compares the names of a profile with what a binary has at the same addresses. `None` where at least half
-/// of them agree: a few may differ in the right binary too, for one function can have several names
-/// (`malloc`, `__libc_malloc`).
+/// Compares the names in a profile with those in a binary at the same addresses. `None` if at least half of them
+/// agree: a few may differ even in the right binary, because a function can have several names (`malloc`,
+/// `__libc_malloc`).
 pub fn contradiction<'a>(
     addresses: impl Iterator<Item = (u64, Vec<&'a str>, &'a [CodePlace])>,
 ) -> Option<Contradiction> {
@@ -62,10 +61,10 @@ pub fn contradiction<'a>(
     Some(Contradiction { compared, different, address, recorded, found })
 }
 
-/// Whether two names may be those of one function, written by different tools: `qsort` and
+/// Whether two names, written by different tools, can refer to the same function: `qsort` and
 /// `std::qsort(int*)`, `memcpy` and `__memcpy_avx`.
 fn is_same_function(a: &str, b: &str) -> bool {
-    /// Shorter words are found within others by chance.
+    /// Shorter words occur within others by chance.
     const TELLING: usize = 4;
     let [a, b] = [a, b].map(normalized);
     let last = |name: &str| identifiers(name).last().unwrap_or(name).trim_matches('_').to_string();

@@ -1,4 +1,4 @@
-//! Copying the rows of a profile into a builder, which may already have rows of other profiles.
+//! Copying a profile into a builder, which may already contain other profiles.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::profile::{
     MappingId, Profile, ProfileBuilder, StackId, StringId,
 };
 
-/// The column of a profile that holds a metric of the sum, and the factor for its values.
+/// The column of the copied profile that corresponds to a metric of the builder, and the factor for its values.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SourceMetric {
     pub(super) column: usize,
@@ -90,7 +90,7 @@ impl<'b, 'p> Copier<'b, 'p> {
         });
     }
 
-    /// Copies functions and calls. `taken` says, for each metric of the builder, which it is here.
+    /// Copies functions and calls. `taken` gives the source of each metric of the builder.
     pub(super) fn copy_calls(self, calls: &CallTable, taken: &[Option<SourceMetric>]) {
         let Copier { builder, functions, frames, .. } = self;
         let counts = |taken: &Option<SourceMetric>| {

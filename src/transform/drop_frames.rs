@@ -1,14 +1,13 @@
-//! `drop_frames` and `keep_frames`: frames that the profiler itself marks as uninteresting.
+//! `drop_frames` and `keep_frames`: frames that the profiler has marked as uninteresting.
 
 use regex::Regex;
 
 use crate::profile::{Column, FunctionId, Profile};
 use crate::transform::engine::{Change, map_stacks};
 
-/// Ends every stack above the first frame that the profile's own `drop_frames` names and
-/// `keep_frames` does not, frames before the first of interest aside: an allocator's internals go,
-/// and what they did is their caller's. A profile whose expressions are none keeps all frames, with
-/// a warning.
+/// Cuts every stack before the first frame that matches the profile's `drop_frames` but not its `keep_frames`,
+/// so that an allocator's internals count for their caller. Matching frames at the root are kept. If an
+/// expression is not valid, all frames are kept and a warning is added.
 ///
 /// ```text
 /// drop_frames malloc|tc_.*     main;malloc;tc_alloc;sbrk 7    →  main 7
@@ -25,7 +24,7 @@ pub fn drop_frames(profile: &Profile) -> Profile {
         [Err((text, _)), _] | [_, Err((text, _))] => {
             let mut all = profile.clone();
             all.meta.warnings.push(format!(
-                "all frames are kept: the profile's own `{text}` is no usable regular expression"
+                "all frames are kept: `{text}`, which the profile uses to drop frames, is not a valid regular expression"
             ));
             return all;
         }

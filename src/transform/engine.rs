@@ -1,25 +1,25 @@
-//! The building blocks of filters: a step from stack to stack, and a selection of rows.
+//! The building blocks of filters: changing stacks and selecting rows.
 //!
-//! A step sees every distinct stack once, never a sample. The results are interned again, so stacks that
-//! have become equal are stored once and samples that have become equal are merged.
+//! A step is called once per distinct stack, not per sample. Its results are interned again, so stacks that
+//! become equal are stored once, and samples that become equal are merged.
 
 use std::sync::Arc;
 
 use crate::profile::{Column, FrameId, Profile, RowTable, Samples, StackId, StackTable, Stacks};
 
-/// What becomes of a stack.
+/// What to do with a stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
-    /// It is kept unchanged.
+    /// Keep it unchanged.
     Keep,
-    /// It is replaced by the frames written; if there are none, its samples have no stack.
+    /// Replace it by the frames that were written. If there are none, its samples have no stack.
     Replace,
-    /// It is dropped with its samples.
+    /// Drop it and its samples.
     Drop,
 }
 
-/// Passes every stack that has samples through `step`, which may write the frames that take the
-/// place of those it is given. A step never makes a stack longer.
+/// Calls `step` with every stack that has samples; it may write the frames that replace the stack. A step never
+/// makes a stack longer.
 pub(super) fn map_stacks(
     profile: &Profile,
     mut step: impl FnMut(&[FrameId], &mut Vec<FrameId>) -> Change,
@@ -41,7 +41,7 @@ pub(super) fn map_stacks(
     replace_stacks(profile, &changes, &written)
 }
 
-/// Puts the stacks in `written`, one after the other, in the place of those to be replaced.
+/// Applies the changes. `written` holds the replacements, in the order of the replaced stacks.
 fn replace_stacks(profile: &Profile, changes: &Column<StackId, Change>, written: &Stacks) -> Profile {
     let mut table = StackTable::default();
     let mut written = written.iter();

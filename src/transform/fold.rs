@@ -1,4 +1,4 @@
-//! Leaves that the recorder made itself.
+//! `--fold`: removing leaf frames, such as profiler artefacts, so that their self counts for their callers.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use crate::profile::{Column, FrameId, FunctionId, Profile};
 use crate::transform::Marks;
 use crate::transform::engine::{Change, map_stacks};
 
-/// The frames of known artefacts of profilers.
+/// The frames of known profiler artefacts.
 pub fn artefacts(profile: &Profile) -> Marks {
     let symbols = &profile.symbols;
     let functions: Column<FunctionId, bool> =
@@ -16,8 +16,9 @@ pub fn artefacts(profile: &Profile) -> Marks {
     Marks::of(symbols.frames.map(|frame| functions[frame.function]))
 }
 
-/// Takes the frames of `marks` off the ends of stacks, so that their self is that of the function they interrupted.
-/// A stack of nothing else keeps its outermost frame. Returns how many stacks were changed, too.
+/// Removes marked frames from the leaf end of stacks, so that their self counts for the function they
+/// interrupted. A stack of marked frames only keeps its outermost frame. Also returns how many stacks were
+/// changed.
 ///
 /// ```
 /// use prof::profile::{from_notation, to_notation};
@@ -42,13 +43,13 @@ pub fn fold_leaves(profile: &Profile, marks: &Marks) -> (Profile, usize) {
     (profile, folded)
 }
 
-/// How many frames of a stack stay.
+/// How many frames of a stack are kept.
 fn kept(frames: &[FrameId], marks: &Marks) -> usize {
     let artefacts = frames.iter().rev().take_while(|frame| marks.contain(**frame)).count();
     (frames.len() - artefacts).max(1)
 }
 
-/// The functions whose self [`fold_leaves`] would move, heaviest first, with that self in each of `metrics`.
+/// The functions whose self [`fold_leaves`] would move, with that self in each of `metrics`; the heaviest first.
 pub fn foldable(profile: &Profile, marks: &Marks, metrics: &[usize]) -> Vec<(String, Vec<i64>)> {
     if !marks.any() {
         return Vec::new();
@@ -66,7 +67,7 @@ pub fn foldable(profile: &Profile, marks: &Marks, metrics: &[usize]) -> Vec<(Str
     }
     let mut found: Vec<(String, Vec<i64>)> = Vec::new();
     for (function, values) in sums {
-        // Functions of one name in several files are one for the reader.
+        // Functions with the same name in several files are reported as one.
         let name = profile.symbols.function_name(function);
         match found.iter_mut().find(|(known, _)| known == name) {
             Some((_, known)) => known.iter_mut().zip(values).for_each(|(sum, value)| *sum += value),

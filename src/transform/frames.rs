@@ -5,7 +5,7 @@ use crate::profile::{FrameId, Profile};
 use crate::transform::Marks;
 use crate::transform::engine::{Change, map_stacks};
 
-/// Removes the marked frames. Also returns how many stacks had one.
+/// Removes the marked frames. Also returns how many stacks had any.
 ///
 /// ```text
 /// --hide-frames qsort    main;sort;qsort;cmp 60    →  main;sort;cmp 60
@@ -20,8 +20,8 @@ pub fn hide_frames(profile: &Profile, marks: &Marks) -> (Profile, usize) {
     (shown, matched)
 }
 
-/// Removes all frames but the marked ones. Also says how many stacks hold one. Where none is left,
-/// the value stays as that of a sample without a stack.
+/// Removes all frames except the marked ones. Also returns how many stacks had any. If none is left, the value
+/// counts as a sample without a stack.
 ///
 /// ```text
 /// --show-frames sort     main;sort;qsort 30        →  sort;qsort 30
@@ -36,7 +36,7 @@ pub fn show_frames(profile: &Profile, marks: &Marks) -> (Profile, usize) {
     (shown, matched)
 }
 
-/// Leaves of every stack the frames that `keep` writes.
+/// Replaces every stack by the frames that `keep` writes.
 pub(super) fn keep_frames(profile: &Profile, mut keep: impl FnMut(&[FrameId], &mut Vec<FrameId>)) -> Profile {
     map_stacks(profile, |frames, kept| {
         keep(frames, kept);

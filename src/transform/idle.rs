@@ -1,12 +1,12 @@
-//! How much of a recording is known to be idle.
+//! Finding out how much of a recording was idle.
 
 use crate::kind::{self, Idleness};
 use crate::pattern::{is_idle_processor, waits};
 use crate::profile::{Column, FunctionId, Profile, StackId};
 
-/// Stores how much of the given metrics was spent waiting, as [`Metric::idle`]: the values of the stacks
-/// that `--hide-stacks @idle` would drop. CPU time is idle only where the processor was, as threads that wait
-/// take none; it is burnt, not waited, where a scheduler looks for work.
+/// Computes [`Metric::idle`] for the given metrics: the value of the stacks that `--hide-stacks @idle` would
+/// drop. For CPU time, only idle processors count: waiting threads use no CPU time, and a scheduler that looks
+/// for work is busy.
 ///
 /// ```
 /// use prof::profile::from_notation;
@@ -30,7 +30,7 @@ pub fn note_idle(profile: &mut Profile, metrics: &[usize]) {
     }
 }
 
-/// Which stacks are idle in a metric; `None` if that cannot be told.
+/// Which stacks are idle in a metric; `None` if that is unknown.
 pub fn idle_stacks(profile: &Profile, metric: usize) -> Option<Column<StackId, bool>> {
     let metrics = &profile.meta.metrics;
     let is_cpu_time = |name: &str| kind::of_metric(name).is_some_and(|kind| kind.name == "cpu");
@@ -42,7 +42,7 @@ pub fn idle_stacks(profile: &Profile, metric: usize) -> Option<Column<StackId, b
     }
 }
 
-/// Which stacks have a function that `is_meant` accepts, given its name and file.
+/// Which stacks contain a function for which `is_meant` is true, given its name and file.
 fn stacks_through(profile: &Profile, is_meant: impl Fn(&str, &str) -> bool) -> Column<StackId, bool> {
     let symbols = &profile.symbols;
     let meant: Column<FunctionId, bool> = symbols

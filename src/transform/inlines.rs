@@ -3,8 +3,8 @@
 use crate::profile::Profile;
 use crate::transform::frames::keep_frames;
 
-/// Removes the inlined frames, so that they count for the function they are inlined in. The
-/// outermost frame of a stack is always kept, because the frame it was inlined into is not on the stack.
+/// Removes inlined frames, so that they count for the function they were inlined into. The outermost frame of a
+/// stack is always kept: if it is inlined, the function it was inlined into is not on the stack.
 ///
 /// ```text
 /// main;work;+helper 3    →  main;work 3

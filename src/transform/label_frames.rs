@@ -10,36 +10,36 @@ use crate::profile::{
 use crate::transform::engine::restack;
 use crate::transform::labels::number_text;
 
-/// Where the frames of labels go.
+/// Where label frames are added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FramePosition {
     Root,
     Leaf,
-    /// Instead of the whole stack.
+    /// In place of the whole stack.
     ReplaceStack,
 }
 
-/// Adds the values of labels as root frames, the value of the first key outermost. A sample without
-/// the label gets no frame. Also says for each key how many samples carry it.
+/// Adds the values of labels as root frames, the value of the first key outermost. A sample without the label
+/// gets no frame. Also returns for each key how many samples carry it.
 ///
 /// ```text
 /// --label-root endpoint    main;work 3 {endpoint=/users}    →  /users;main;work 3 {endpoint=/users}
 ///                          main 1                              main 1
 /// ```
+///
 /// Fails if a table outgrows its ids.
 pub fn label_root<S: AsRef<str>>(profile: &Profile, keys: &[S]) -> Result<(Profile, Vec<usize>), TooLarge> {
     frames_of_labels(profile, keys, FramePosition::Root)
 }
 
-/// Appends the values of labels as leaf frames, the value of the last key innermost, so that the label
-/// gets the self of the function. Also says for each key how many samples carry it. Fails if a table
-/// outgrows its ids.
+/// Appends the values of labels as leaf frames, the value of the last key innermost, so that the function's self
+/// is counted by label. Also returns for each key how many samples carry it. Fails if a table outgrows its ids.
 pub fn label_leaf<S: AsRef<str>>(profile: &Profile, keys: &[S]) -> Result<(Profile, Vec<usize>), TooLarge> {
     frames_of_labels(profile, keys, FramePosition::Leaf)
 }
 
-/// Replaces every stack by the value of a label; samples without it are `(no KEY)`. Also
-/// says how many samples carry it. Fails if a table outgrows its ids.
+/// Replaces every stack by the value of a label, or by `(no KEY)` for samples without it. Also returns how many
+/// samples carry it. Fails if a table outgrows its ids.
 pub fn by_label(profile: &Profile, key: &str) -> Result<(Profile, usize), TooLarge> {
     let (labels, matched) = frames_of_labels(profile, &[key], FramePosition::ReplaceStack)?;
     Ok((labels, matched[0]))
@@ -93,7 +93,7 @@ fn value_text(profile: &Profile, set: LabelSetId, key: &str) -> Option<String> {
     (!texts.is_empty()).then(|| texts.join(","))
 }
 
-/// Makes the frames of labels, one per text.
+/// Creates label frames, one per distinct text.
 struct LabelFrames<'s> {
     symbols: &'s mut Symbols,
     of_name: HashMap<String, FrameId>,
@@ -113,7 +113,7 @@ impl LabelFrames<'_> {
     }
 }
 
-/// The distinct lists of frames that sets of labels stand for, and the list of every set.
+/// The distinct lists of frames to add, and which of them belongs to each label set.
 #[derive(Default)]
 struct FrameLists {
     distinct: Vec<Vec<FrameId>>,
@@ -132,7 +132,7 @@ impl FrameLists {
     }
 }
 
-/// Makes the new stacks: every stack with every list that it comes up with once.
+/// Builds the new stacks; each combination of a stack and a list is built once.
 struct StackBuilder<'p> {
     profile: &'p Profile,
     place: FramePosition,

@@ -7,7 +7,7 @@ use crate::profile::{Column, Label, LabelSetId, LabelValue, Profile, Strings};
 use crate::transform::engine::keep_rows;
 use crate::unit::{Quantity, Unit};
 
-/// Which labels match: `K=V`, `K=~RE`, `K=LO:HI`, or `K` alone.
+/// A filter for labels: `K=V`, `K=~RE`, `K=LO:HI`, or `K` alone.
 #[derive(Clone, Debug)]
 pub struct LabelFilter {
     text: String,
@@ -19,18 +19,18 @@ pub struct LabelFilter {
 enum WantedValue {
     /// The key is present.
     Any,
-    /// The whole value, as text or as a number with a unit.
+    /// The value equals this text, or this number with a unit.
     Whole(String, Option<Quantity>),
-    /// The value matches.
+    /// The value matches this pattern.
     Pattern(Pattern),
-    /// A number between two, both included, or a text that is the range as typed.
+    /// The value is a number in this range, ends included, or equals the text as typed.
     Range(String, Option<Quantity>, Option<Quantity>),
 }
 
 impl LabelFilter {
-    /// Reads a filter; a note says where a regular expression was taken literally. Either end of a
-    /// range may be left out: `latency=100ms:` is 100 ms or more. A number without a unit is in the
-    /// label's own. Fails for a pattern that cannot be used.
+    /// Parses a filter. A note is returned if an invalid regular expression is matched literally. Either end of a
+    /// range may be omitted: `latency=100ms:` is 100 ms or more. A number without a unit has the unit of the
+    /// label. Fails if the pattern cannot be used.
     pub fn parse(text: &str, fixed: bool) -> Result<(LabelFilter, Option<String>), PatternError> {
         let (key, value) = match text.split_once('=') {
             Some((key, value)) => (key, Some(value)),
@@ -83,7 +83,7 @@ impl LabelFilter {
     }
 
     fn wants_number(&self, value: i64, unit: &str) -> bool {
-        // Go writes the label `bytes` without a unit: its key says it.
+        // Go writes the label `bytes` without a unit; the key is the unit.
         let own = Unit::parse(if unit.is_empty() { &self.key } else { unit });
         let compare = |quantity: &Quantity| quantity.compare(value, &own);
         match &self.wanted {
@@ -124,13 +124,13 @@ fn matches_text(pattern: &Pattern, text: &str) -> bool {
     pattern.matches(FrameNames { function: text, ..FrameNames::default() })
 }
 
-/// A numeric label as it is shown where it stands for a frame: exact, with its own unit.
+/// The text of a numeric label when it is used as a frame: exact, with its own unit.
 pub(super) fn number_text(value: i64, unit: &str) -> String {
     if unit.is_empty() { value.to_string() } else { format!("{value} {unit}") }
 }
 
-/// Keeps the samples that match the filters: for every key, at least one filter of that key. Also
-/// says for each filter how many samples it matched.
+/// Keeps the samples that match, for every key, at least one of the filters with that key. Also returns how many
+/// samples each filter matched.
 ///
 /// ```text
 /// --label endpoint=/users    main;work 3 {endpoint=/users}    →  main;work 3 {endpoint=/users}
@@ -147,15 +147,14 @@ pub fn show_labels(profile: &Profile, filters: &[LabelFilter]) -> (Profile, Vec<
     (shown, sets.iter().map(|(_, matching)| count_rows(profile, matching)).collect())
 }
 
-/// Drops the samples that match any of the filters. Also says for each filter how many samples it
-/// matched.
+/// Drops the samples that match any of the filters. Also returns how many samples each filter matched.
 pub fn hide_labels(profile: &Profile, filters: &[LabelFilter]) -> (Profile, Vec<usize>) {
     let sets: Vec<_> = filters.iter().map(|filter| filter.matching_sets(profile)).collect();
     let shown = keep_rows(profile, |row| !sets.iter().any(|hidden| hidden[profile.samples.labels[row]]));
     (shown, sets.iter().map(|matching| count_rows(profile, matching)).collect())
 }
 
-/// The labels with the thread or process of a sample.
+/// The keys of labels that name the thread or process of a sample.
 pub const THREAD_KEYS: [&str; 3] = ["thread", "tid", "process"];
 
 /// Keeps the samples of the threads and processes that match the patterns. Also returns how many

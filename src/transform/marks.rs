@@ -4,7 +4,7 @@ use crate::name::{package, screen_forms, short_name};
 use crate::pattern::{Aspect, FrameNames, Patterns};
 use crate::profile::{Column, Frame, FrameId, FunctionId, MappingId, Profile, Symbols};
 
-/// The frames that match patterns. Every pattern is tried once per function and mapping, never per sample.
+/// The frames that match patterns. Patterns are tried once per function and mapping, not per sample.
 ///
 /// ```
 /// use prof::pattern::Patterns;
@@ -50,8 +50,8 @@ impl Marks {
         Marks(symbols.frames.map(is_meant))
     }
 
-    /// The same, and the frames of nodes that a view shows under a name that matches; `write_name`
-    /// appends the name of the node that a frame belongs to.
+    /// Like [`Marks::new`], plus the frames of nodes whose displayed name matches. `write_name` appends the name of
+    /// a frame's node.
     pub fn of_nodes(
         profile: &Profile,
         patterns: &Patterns,
@@ -69,7 +69,7 @@ impl Marks {
         marks
     }
 
-    /// The frames that a column says.
+    /// The frames whose entry in `frames` is true.
     pub(super) fn of(frames: Column<FrameId, bool>) -> Marks {
         Marks(frames)
     }
@@ -79,19 +79,19 @@ impl Marks {
         self.0.enumerate().any(|(_, is_meant)| *is_meant)
     }
 
-    /// Whether a frame matches. A frame made after the marks is not.
+    /// Whether a frame matches. Frames that were added later do not.
     #[inline]
     pub fn contain(&self, frame: FrameId) -> bool {
         self.0.as_slice().get(crate::profile::Id::index(frame)).copied().unwrap_or_default()
     }
 
-    /// Whether a stack has a frame that matches.
+    /// Whether any of these frames matches.
     pub fn match_any(&self, frames: &[FrameId]) -> bool {
         frames.iter().any(|&frame| self.contain(frame))
     }
 
-    /// Whether a stack that has samples holds a frame that is meant; or a function does, where the
-    /// profile holds calls.
+    /// Whether any sample of the profile has a matching frame, or, if the profile holds calls, whether any
+    /// function matches.
     pub fn match_profile(&self, profile: &Profile) -> bool {
         if let Some(calls) = &profile.calls {
             return calls.functions().any(|(_, frame)| self.contain(frame));
@@ -115,7 +115,7 @@ impl Marks {
 enum FunctionMark {
     Yes,
     No,
-    /// Nothing matches, but its package depends on where the frame is.
+    /// Its names do not match, but its package depends on the frame.
     Unknown,
 }
 

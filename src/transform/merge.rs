@@ -1,4 +1,4 @@
-//! Merging profiles: the sum of several.
+//! Merging profiles: summing several into one.
 
 use std::fmt;
 
@@ -11,11 +11,11 @@ use crate::unit::Unit;
 /// Why profiles cannot be summed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MergeError {
-    /// A metric of one name has units of different kinds.
+    /// A metric has units of different kinds.
     Units {
         /// The metric.
         metric: String,
-        /// Its units, the first profile's first.
+        /// Two of its units, starting with that of the first profile.
         units: (String, String),
     },
     /// The values of a metric do not fit in 64 bits in the finest of its units.
@@ -23,9 +23,9 @@ pub enum MergeError {
         /// The metric.
         metric: String,
     },
-    /// Some profiles hold stacks and others only calls: the formats of one of either.
+    /// Some profiles hold stacks and others only calls. The fields are the formats of one of each.
     Kinds(&'static str, &'static str),
-    /// The tables outgrow their ids.
+    /// A table exceeds a limit.
     TooLarge(TooLarge),
 }
 
@@ -36,10 +36,16 @@ impl fmt::Display for MergeError {
                 write!(f, "the metric {metric} is in {first} in one input and in {other} in another")
             }
             MergeError::Overflow { metric } => {
-                write!(f, "the values of {metric} do not fit 64 bits in a unit that suits all inputs")
+                write!(
+                    f,
+                    "the values of {metric} do not fit in 64 bits when converted to the unit common to all inputs"
+                )
             }
             MergeError::Kinds(stacks, calls) => {
-                write!(f, "{stacks} holds stacks and {calls} calls between functions, which do not add up")
+                write!(
+                    f,
+                    "{stacks} profiles hold stacks and {calls} profiles hold calls between functions; these cannot be combined"
+                )
             }
             MergeError::TooLarge(error) => write!(f, "{error}"),
         }
@@ -48,9 +54,9 @@ impl fmt::Display for MergeError {
 
 impl std::error::Error for MergeError {}
 
-/// Sums profiles. Metrics are matched by name, in the first profile's order; those that not all
-/// profiles have are left out, with a warning. Units of one kind become the finest of them. Fails if
-/// units of one metric are of different kinds, or a table outgrows its ids.
+/// Sums profiles. Metrics are matched by name, in the first profile's order; metrics that are missing in a
+/// profile are left out, with a warning. Units of one kind are converted to the finest of them. Fails if a metric
+/// has units of different kinds, or if a table outgrows its ids.
 pub fn merge(profiles: &[Profile]) -> Result<Profile, MergeError> {
     let Some(first) = profiles.first() else {
         let builder = ProfileBuilder::new("none", LoadOptions::default());
@@ -59,7 +65,7 @@ pub fn merge(profiles: &[Profile]) -> Result<Profile, MergeError> {
     same_kind(&profiles.iter().collect::<Vec<_>>())?;
     let times = profiles.iter().any(|profile| profile.samples.time.is_some());
     let mut sum = Sum::like(&first.meta, LoadOptions { labels: true, times, ..LoadOptions::LEAST });
-    // Rows are rescaled where a finer unit comes later; the values of calls cannot be.
+    // Find the finest units first: rows could be rescaled later, but the values of calls cannot.
     for profile in profiles {
         sum.refine(&profile.meta);
     }
@@ -81,8 +87,8 @@ pub(super) fn same_kind(profiles: &[&Profile]) -> Result<(), MergeError> {
     }
 }
 
-/// A sum of profiles that grows by one at a time, so that not all need to be in memory at once: for 100
-/// profiles of a fleet that is 25 MB instead of 388.
+/// A sum to which profiles are added one at a time, so that they need not all be in memory at once: 25 MB
+/// instead of 388 MB for 100 profiles of a fleet.
 ///
 /// ```
 /// use prof::profile::{LoadOptions, from_notation, to_notation};
@@ -105,19 +111,19 @@ pub struct Sum {
 
 /// A metric of the sum.
 struct SumMetric {
-    /// Its number in the profile that the sum is like.
+    /// Its number in the first profile.
     place: usize,
-    /// Samples of it, as read.
+    /// The number of samples with a value, as read.
     rows: u64,
-    /// Whether a profile lacks it: then it is left out.
+    /// Whether it is left out because a profile lacks it.
     left_out: bool,
-    /// Why its values do not add up, where they do not.
+    /// Why its values cannot be summed, if so.
     error: Option<MergeError>,
 }
 
 impl Sum {
-    /// A sum of no profile yet, with the metrics of `first`. Labels are always kept, the time of each
-    /// sample where `options` ask for it, and the sum reserves memory in their budget.
+    /// An empty sum with the metrics of `first`. Labels are always kept, times of samples only if `options` ask
+    /// for them. The sum reserves its memory in the budget of `options`.
     pub fn like(first: &Meta, options: LoadOptions) -> Self {
         let mut builder = ProfileBuilder::new(first.format, LoadOptions { labels: true, ..options });
         let declare = |(place, metric): (usize, &Metric)| {
@@ -130,7 +136,7 @@ impl Sum {
         Sum { builder, metrics, meta: None }
     }
 
-    /// Adds a profile: of stacks, or of calls where all are.
+    /// Adds a profile. All profiles must hold stacks, or all of them calls.
     pub fn add(&mut self, profile: &Profile) {
         let taken: Vec<Option<SourceMetric>> =
             (0..self.metrics.len()).map(|metric| self.take(metric, &profile.meta)).collect();
@@ -163,7 +169,7 @@ impl Sum {
         if same_place { Some(place) } else { other.metric_named(name) }
     }
 
-    /// Finds a metric of the sum in a profile that is added.
+    /// Finds a metric of the sum in a profile that is being added.
     fn take(&mut self, metric: usize, other: &Meta) -> Option<SourceMetric> {
         let Some(column) = self.find(metric, other) else {
             self.metrics[metric].left_out = true;
@@ -183,15 +189,15 @@ impl Sum {
         }
     }
 
-    /// Makes the unit of a metric the finer of its own and that of `taken`, and says what the values of
-    /// `taken` are multiplied by.
+    /// Changes the unit of a metric to that of `taken` if that is finer, and returns the factor for the values of
+    /// `taken`.
     fn finer(&mut self, metric: usize, taken: &Metric) -> Result<i64, MergeError> {
         let own = &self.builder.meta.metrics[metric];
         let Some((own_factor, factor)) = factors(&own.unit, &taken.unit) else {
             let units = (own.unit.clone(), taken.unit.clone());
             return Err(MergeError::Units { metric: own.name.clone(), units });
         };
-        // Divisors are powers of ten: the larger is a multiple of the smaller.
+        // Divisors are powers of ten, so the larger is a multiple of the smaller.
         let divisor = own.divisor.max(taken.divisor);
         let with_divisor = |factor: i64, of: u64| {
             let finer = i64::try_from(divisor / of.max(1)).ok();
@@ -202,7 +208,7 @@ impl Sum {
         let factor = with_divisor(factor, taken.divisor)?;
         let own_factor = with_divisor(own_factor, own.divisor)?;
         if own_factor > 1 {
-            // The divisor is set anew: a unit 1000 times as fine is no divisor of 1000.
+            // Rescaling multiplies the divisor, but a unit that is 1000 times finer is not a divisor of 1000.
             self.builder.meta.metrics[metric].divisor = 1;
             self.builder.rescale(metric, own_factor as u64);
             let own = &mut self.builder.meta.metrics[metric];
@@ -211,8 +217,8 @@ impl Sum {
         Ok(factor)
     }
 
-    /// The sum. Fails if units of one metric are of different kinds, where its values do not fit the
-    /// finest of them, or where a table outgrew its ids or the budget.
+    /// The sum. Fails if a metric has units of different kinds, if its values do not fit in 64 bits in the finest
+    /// unit, or if a table exceeds its ids or the budget.
     pub fn finish(self) -> Result<Profile, MergeError> {
         let Sum { builder, mut metrics, meta } = self;
         let mut sum = builder.finish().map_err(MergeError::TooLarge)?;
@@ -234,8 +240,7 @@ impl Sum {
     }
 }
 
-/// What values in two units are multiplied by to be in the finer of them; `None` if the units are of
-/// different kinds.
+/// The factors that convert values in two units to the finer one; `None` if the units are of different kinds.
 fn factors(a: &str, b: &str) -> Option<(i64, i64)> {
     if a == b {
         return Some((1, 1));
@@ -255,18 +260,18 @@ fn leave_out(mut sum: Profile, metrics: &[SumMetric]) -> Profile {
     }
     let left_out = sum.meta.metrics.iter().zip(metrics).filter(|(_, summed)| summed.left_out);
     let warnings: Vec<String> = left_out
-        .map(|(metric, _)| format!("the metric {} is left out: not all inputs have it", metric.name))
+        .map(|(metric, _)| format!("the metric {} is left out, because not all inputs have it", metric.name))
         .filter(|warning| !sum.meta.warnings.contains(warning))
         .collect();
     sum.meta.warnings.splice(0..0, warnings);
     let default = kept.iter().position(|&metric| metric == sum.meta.default_metric);
     let mut picked = pick_metrics(&sum, &kept);
     picked.meta.default_metric = default.unwrap_or(0);
-    // What is left of a sample may be nothing.
+    // Samples that had only the metrics left out are now empty.
     keep_rows(&picked, |row| picked.samples.values.iter().any(|column| column[row] != 0))
 }
 
-/// The metadata of a sum: the earliest start, all durations, and all that was counted.
+/// The metadata of a sum: the earliest start, and the sums of durations and counts.
 fn combined(sum: Meta, other: &Meta) -> Meta {
     let append = |mut all: Vec<String>, more: &[String]| {
         for text in more {
@@ -291,8 +296,8 @@ fn combined(sum: Meta, other: &Meta) -> Meta {
     }
 }
 
-/// The finest of the units that a metric has, and the largest divisor. A metric is known by what its
-/// profile says of itself, and its number.
+/// The finest unit of some metrics, and the largest divisor. Each metric is given as its profile's metadata and
+/// its number.
 pub(super) fn finest(metrics: &[(&Meta, usize)]) -> (String, u64) {
     let metrics = || metrics.iter().map(|&(meta, place)| &meta.metrics[place]);
     let mut finest = metrics().next().map(|metric| metric.unit.clone()).unwrap_or_default();
@@ -304,7 +309,7 @@ pub(super) fn finest(metrics: &[(&Meta, usize)]) -> (String, u64) {
     (finest, metrics().map(|metric| metric.divisor).max().unwrap_or(1))
 }
 
-/// What the values of each profile are multiplied by to be in the finest unit.
+/// For each profile, the factor that converts its values to the finest unit.
 pub(super) fn reconcile(metrics: &[(&Meta, usize)], name: &str) -> Result<Vec<i64>, MergeError> {
     let (finest, divisor) = finest(metrics);
     let target = Unit::parse(&finest);
@@ -316,7 +321,7 @@ pub(super) fn reconcile(metrics: &[(&Meta, usize)], name: &str) -> Result<Vec<i6
             metric: name.to_string(),
             units: (finest.clone(), metric.unit.clone()),
         })?;
-        // Divisors are powers of ten: the larger is a multiple of the smaller.
+        // Divisors are powers of ten, so the larger is a multiple of the smaller.
         let finer = i64::try_from(divisor / metric.divisor.max(1)).ok();
         let factor = finer.and_then(|finer| factor.checked_mul(finer));
         factor.ok_or_else(|| MergeError::Overflow { metric: name.to_string() })
@@ -372,7 +377,7 @@ mod tests {
         let halves = merge(&[a, b]).unwrap();
         assert_eq!((to_notation(&all), &all.meta), (to_notation(&halves), &halves.meta));
         assert_eq!(to_notation(&all), "b 8\nmain 1007\nmain;a 9003000\nmain;b 5000000");
-        assert_eq!(all.meta.warnings, ["the metric metric1 is left out: not all inputs have it"]);
+        assert_eq!(all.meta.warnings, ["the metric metric1 is left out, because not all inputs have it"]);
         assert_eq!((all.meta.rows, all.meta.metrics[0].rows, all.meta.duration_ns), (6, 6, Some(40)));
     }
 

@@ -1,10 +1,10 @@
-//! Some of a profile's metrics.
+//! Selecting metrics of a profile.
 
 use std::sync::Arc;
 
 use crate::profile::{Profile, Samples};
 
-/// The metrics of the given numbers, in that order; the first of them becomes the default.
+/// The profile with only the given metrics, in that order; the first one becomes the default.
 pub fn pick_metrics(profile: &Profile, metrics: &[usize]) -> Profile {
     let samples = Samples {
         values: metrics.iter().map(|&metric| profile.samples.values[metric].clone()).collect(),

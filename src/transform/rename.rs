@@ -12,13 +12,13 @@ pub struct Rename {
     text: String,
     regex: Regex,
     new: String,
-    /// Whether `$1` in the new name is no reference to a group.
+    /// Whether `$1` in the new name is literal text rather than a reference to a group.
     fixed: bool,
 }
 
 impl Rename {
-    /// Reads `RE=NEW`; the last `=` separates. `$1` in NEW is what the first group matched. `None`
-    /// where there is no `=` or no valid regular expression in front of it.
+    /// Parses `RE=NEW`, split at the last `=`. `$1` in NEW stands for the text that the first group matched.
+    /// `None` if there is no `=`, or no valid regular expression before it.
     pub fn parse(text: &str, fixed: bool) -> Option<Rename> {
         let (old, new) = text.rsplit_once('=').filter(|(old, _)| !old.is_empty())?;
         let regex =
@@ -33,7 +33,7 @@ impl Rename {
 }
 
 /// Replaces every match of `rename` in the names of functions. Functions that end up with the same name
-/// are counted as one. Also says how many functions it renamed.
+/// are counted as one. Also returns how many functions it renamed.
 ///
 /// ```text
 /// --rename '\[.*\]=[…]'    main;List[int].Len 3    →  main;List[…].Len 5

@@ -4,7 +4,7 @@ use crate::profile::Profile;
 use crate::transform::Marks;
 use crate::transform::engine::{Change, map_stacks};
 
-/// Keeps the stacks that hold a marked frame. Also returns how many there are.
+/// Keeps the stacks with a marked frame. Also returns how many there are.
 ///
 /// ```text
 /// --show-stacks qsort    main;sort;qsort 30    →  main;sort;qsort 30
@@ -20,7 +20,7 @@ pub fn show_stacks(profile: &Profile, marks: &Marks) -> (Profile, usize) {
     (shown, matched)
 }
 
-/// Drops the stacks that hold a marked frame. Also returns how many there were.
+/// Drops the stacks with a marked frame. Also returns how many there were.
 ///
 /// ```text
 /// --hide-stacks qsort    main;sort;qsort 30    →  main;render 8

@@ -1,4 +1,4 @@
-//! Finding names for code of which only the address is known.
+//! Replacing addresses by the functions at them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::transform::engine::restack;
 /// The functions at addresses of mappings, innermost first; all but the last were inlined.
 pub type CodePlaces = HashMap<(MappingId, u64), Vec<CodePlace>>;
 
-/// The addresses that lack a name, each once and in order, by the mapping they are in.
+/// The addresses without a name, by mapping, sorted and without duplicates.
 pub fn unnamed_addresses(profile: &Profile) -> BTreeMap<MappingId, Vec<u64>> {
     let symbols = &profile.symbols;
     let unnamed = symbols.unnamed_frames();
@@ -35,8 +35,8 @@ pub fn address_in_file(mapping: &Mapping, address: u64) -> Option<Address> {
     match mapping.addresses {
         Addresses::File => Some(Address::File(address)),
         Addresses::Image => Some(Address::Image(address)),
-        // Recorders that look up where a binary was themselves write what the linker counted, in a
-        // mapping of all memory.
+        // Recorders that resolve the position of a binary themselves write the linker's addresses, in a mapping that
+        // covers all memory.
         Addresses::Memory
             if mapping.start == 0 && mapping.offset == 0 && [0, u64::MAX].contains(&mapping.limit) =>
         {
@@ -48,7 +48,8 @@ pub fn address_in_file(mapping: &Mapping, address: u64) -> Option<Address> {
     }
 }
 
-/// Replaces frames without a name by the functions at their address, including inlined ones. An address that `places` does not have stays as it is, and so do profiles of calls.
+/// Replaces frames without a name by the functions at their address, including inlined ones. Addresses that are
+/// not in `places` are kept, and profiles of calls are returned unchanged.
 ///
 /// ```text
 /// [server]@1064 3    →    main;work;+helper 3
@@ -81,8 +82,8 @@ struct Replacements {
     frames: Vec<FrameId>,
 }
 
-/// The tables of a profile with names in them. Functions that stood for code without a name are gone
-/// where all of it has got names.
+/// The tables of a profile with the names filled in. A placeholder function for unnamed code disappears once all
+/// of that code has names.
 fn named(profile: &Profile, places: &CodePlaces) -> (crate::profile::Symbols, Replacements) {
     #[cfg(test)]
     FRAMES_REBUILT.with(|frames| frames.set(frames.get() + profile.symbols.frames.len()));

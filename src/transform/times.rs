@@ -1,4 +1,4 @@
-//! `--from`, `--to`: keeping samples by the time when they were taken.
+//! `--from`, `--to`: keeping the samples of a period of time.
 
 use std::fmt;
 
@@ -9,9 +9,9 @@ use crate::unit::{Quantity, QuantityError, parse_rfc3339};
 /// A point in time, as the user types it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimePoint {
-    /// Nanoseconds after the start of the recording: `1.5s`.
+    /// Nanoseconds after the start of the recording, such as `1.5s`.
     AfterStart(i64),
-    /// Nanoseconds before its end: `-1.5s`.
+    /// Nanoseconds before its end, such as `-1.5s`.
     BeforeEnd(i64),
     /// Nanoseconds since 1970: an RFC 3339 timestamp.
     At(i64),
@@ -24,14 +24,14 @@ pub enum TimeError {
     TimePoint(String),
     /// The profile does not say when its samples were taken.
     NoTimes,
-    /// Times are relative to the start of the recording only, and a date was requested.
+    /// Times are known only relative to the start of the recording, but a date was given.
     NoDate,
 }
 
 impl fmt::Display for TimeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            TimeError::TimePoint(text) => write!(f, "`{}` is no point in time", text.escape_debug()),
+            TimeError::TimePoint(text) => write!(f, "`{}` is not a point in time", text.escape_debug()),
             TimeError::NoTimes => f.write_str("the profile does not say when its samples were taken"),
             TimeError::NoDate => f.write_str("the profile does not say on which day it was recorded"),
         }
@@ -41,8 +41,7 @@ impl fmt::Display for TimeError {
 impl std::error::Error for TimeError {}
 
 impl TimePoint {
-    /// Reads `1.5s` from the start, `-1.5s` from the end, or `2024-02-26T18:40:37Z`. Fails for any other
-    /// text.
+    /// Parses `1.5s` (from the start), `-1.5s` (from the end) or `2024-02-26T18:40:37Z`. Fails for any other text.
     pub fn parse(text: &str) -> Result<TimePoint, TimeError> {
         if let Ok(time) = parse_rfc3339(text) {
             return Ok(TimePoint::At(time));
@@ -51,7 +50,7 @@ impl TimePoint {
             |quantity: Result<Quantity, QuantityError>| quantity.ok().and_then(|span| span.nanoseconds());
         let error = || TimeError::TimePoint(text.to_string());
         match text.trim().strip_prefix('-') {
-            // `-0s` is the end, so the sign is taken off first.
+            // `-0s` is the end, so the sign is removed first.
             Some(rest) if !rest.starts_with(['-', '+']) => {
                 span(Quantity::parse(rest)).map(TimePoint::BeforeEnd).ok_or_else(error)
             }
@@ -60,16 +59,16 @@ impl TimePoint {
     }
 }
 
-/// When a recording began and ended, in the time of its samples.
+/// The start and end of a recording, on the clock of its samples.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     start: i64,
     end: i64,
-    /// Whether times count from 1970.
+    /// Whether times are counted from 1970.
     is_dated: bool,
 }
 
-/// A sample may carry the time of a clock that was read a little before the recorder noted the start.
+/// A sample may be older than the noted start of the recording by at most this much, in nanoseconds.
 const SLACK: i64 = 3_600_000_000_000;
 
 impl Span {
@@ -80,7 +79,7 @@ impl Span {
         let noted = profile.meta.time_ns.filter(|&time| first >= time.saturating_sub(SLACK));
         let start = match noted {
             Some(time) => time.min(first),
-            // Times that count from the start fit into the duration.
+            // Times that are counted from the start do not exceed the duration.
             None if first >= 0 && last <= duration => 0,
             None => first,
         };
@@ -98,7 +97,7 @@ impl Span {
 }
 
 /// Keeps the samples taken at `from` or later, and before `to`. Also returns how many there are. Fails if
-/// samples have no times, or a date is asked for and the recording has none.
+/// samples have no times, or if a date is given and the recording has none.
 pub fn show_times(
     profile: &Profile,
     from: Option<TimePoint>,

@@ -4,8 +4,8 @@ use crate::profile::Profile;
 use crate::transform::Marks;
 use crate::transform::engine::{Change, map_stacks};
 
-/// Starts every stack at its outermost marked frame and drops those without one. Also says how many
-/// stacks hold one.
+/// Starts every stack at its outermost marked frame, and drops stacks without one. Also returns how many stacks
+/// have one.
 ///
 /// ```text
 /// --show-from sort     main;sort;qsort;sort 3    →  sort;qsort;sort 3
@@ -25,11 +25,11 @@ pub fn show_from(profile: &Profile, marks: &Marks) -> (Profile, usize) {
     (shown, matched)
 }
 
-/// Ends every stack above its outermost marked frame, so that its callers are left, and drops those
-/// without one: what [`show_from`] leaves out. Also says how many stacks hold one.
+/// Ends every stack before its outermost marked frame, so that only its callers remain, and drops stacks without
+/// one: the part that [`show_from`] leaves out. Also returns how many stacks have one.
 ///
 /// ```text
-/// before sort          main;sort;qsort;sort 3    →  main 3
+/// callers of sort      main;sort;qsort;sort 3    →  main 3
 ///                      main;render 8
 /// ```
 pub fn end_before(profile: &Profile, marks: &Marks) -> (Profile, usize) {
@@ -43,8 +43,8 @@ pub fn end_before(profile: &Profile, marks: &Marks) -> (Profile, usize) {
     (shown, matched)
 }
 
-/// Ends every stack at its innermost marked frame, which then has the value of its callees; stacks
-/// without one stay as they are. Also says how many stacks hold one.
+/// Ends every stack at its innermost marked frame, which thereby gets the value of its callees. Stacks without one
+/// are unchanged. Also returns how many stacks have one.
 ///
 /// ```text
 /// --prune-from sort    main;sort;qsort;sort;cmp 3    →  main;sort;qsort;sort 3

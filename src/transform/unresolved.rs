@@ -1,4 +1,4 @@
-//! How much of a profile is unnamed code.
+//! Measuring how much of a profile is unnamed code.
 
 use hashbrown::HashMap;
 
@@ -13,7 +13,7 @@ pub struct Unresolved {
     pub self_value: i64,
     /// Its total, including its callees.
     pub total: i64,
-    /// The binaries it is in, those that cost most themselves first.
+    /// The binaries that contain it, those with the greatest self first.
     pub binaries: Vec<UnresolvedBinary>,
 }
 
@@ -22,13 +22,13 @@ pub struct Unresolved {
 pub struct UnresolvedBinary {
     /// The path of its file; empty if unknown.
     pub file: String,
-    /// The self of that code.
+    /// The self of its unnamed code.
     pub self_value: i64,
     /// Its total, including its callees.
     pub total: i64,
 }
 
-/// Sums what code without names costs in metric number `metric` of each profile.
+/// Sums the cost of unnamed code over profiles, each given with the number of its metric.
 pub fn unresolved<'p>(profiles: impl Iterator<Item = (&'p Profile, usize)>) -> Unresolved {
     let mut sum = Unresolved::default();
     let mut binaries: HashMap<&str, (i64, i64)> = HashMap::new();

@@ -1,11 +1,11 @@
-//! Pairs that the user knows.
+//! Pairs given by the user.
 
 use std::fmt;
 
 use super::pool::{EntryId, Pool};
 use super::{MatchMethod, MatchingState};
 
-/// Why pairs that were given cannot be used.
+/// Why given pairs cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GivenError {
@@ -16,11 +16,11 @@ pub enum GivenError {
         /// Which side it was looked for on: `old` or `new`.
         side: &'static str,
     },
-    /// A function is in two pairs.
+    /// A function occurs in two pairs.
     Twice {
         /// The name as given.
         name: String,
-        /// The side that it is on: `old` or `new`.
+        /// Its side: `old` or `new`.
         side: &'static str,
     },
 }
@@ -43,7 +43,7 @@ impl fmt::Display for GivenError {
 
 impl std::error::Error for GivenError {}
 
-/// Pairs what was given.
+/// Matches the given pairs.
 pub(super) fn pair(pairs: &mut MatchingState<'_>, given: &[(String, String)]) -> Result<(), GivenError> {
     for (old, new) in given {
         let old_entry = named(pairs.old, old, "old")?;
@@ -59,7 +59,7 @@ pub(super) fn pair(pairs: &mut MatchingState<'_>, given: &[(String, String)]) ->
     Ok(())
 }
 
-/// The function of a name as views show it, or of a bare name that only one function has.
+/// The function that views display as `name`, or else the only one called `name`.
 fn named(pool: &Pool<'_>, name: &str, side: &'static str) -> Result<EntryId, GivenError> {
     let exact = (0..pool.len()).find(|&entry| pool.get(entry).display() == name);
     let bare = || {

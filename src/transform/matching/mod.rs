@@ -1,17 +1,17 @@
-//! Which function of an old build is which of a new one.
+//! Matching the functions of an old build with those of a new one.
 //!
-//! A function is told by its name, and in some languages by its file and line; builds change all of these. The
-//! functions of the old side are mapped to those of the new side, at most one to one, before anything is compared:
-//! the strongest evidence first, and what is matched leaves the pool.
+//! Functions are identified by their names, and in some languages by file and line; all of these may differ between
+//! builds. Before profiles are compared, each old function is matched with at most one new function. The strongest
+//! evidence is used first, and matched functions are not considered again.
 //!
-//! 1. *same*: the names agree, and so does the place where that distinguishes functions.
-//! 2. *shifted*: the name and the file agree, the line differs.
-//! 3. *relocated*: the name agrees and is unique among what is left; the file or the package differs.
-//! 4. *normalised*: the names agree but for what compilers add (see [`crate::name::normalized`]).
-//! 5. *renamed*: the names differ, while a whole class or namespace was renamed, or while callers, callees and cost agree.
+//! 1. *same*: the names agree, and so do the places if they are needed to distinguish functions.
+//! 2. *shifted*: name and file agree, but the line differs.
+//! 3. *relocated*: the name agrees and is unique among the remaining functions; the file or package differs.
+//! 4. *normalised*: the names agree except for what compilers add (see [`crate::name::normalized`]).
+//! 5. *renamed*: the names differ, but a whole class or namespace was renamed, or callers, callees and cost agree.
 //!
-//! Files and names decide first, in time that grows with the number of functions. Only what they leave open, and only
-//! what is heavy enough to be tested, is compared by callers and callees.
+//! Comparing names and files takes time proportional to the number of functions. Only functions that remain after
+//! that, and that are heavy enough to be tested, are compared by callers and callees.
 
 mod given;
 mod names;
@@ -28,15 +28,15 @@ pub use given::GivenError;
 use neighbours::NeighbourShares;
 use pool::{EntryId, Pool};
 
-/// How functions of two builds are matched.
+/// Options for matching the functions of two builds.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct MatchOptions {
-    /// The smallest share of its side, 0 to 1, that a function must have to be looked for under another name.
+    /// The minimum share of its side, from 0 to 1, for a function to be searched for under other names.
     pub least_share: f64,
-    /// Whether only names that agree to the letter, place included, are the same function.
+    /// Whether names and places must be identical.
     pub exact: bool,
-    /// Pairs that are known, as names of the old and the new side.
+    /// Known pairs: the name on the old side and the name on the new side.
     pub given: Vec<(String, String)>,
 }
 
@@ -46,25 +46,25 @@ impl Default for MatchOptions {
     }
 }
 
-/// What says that two functions are one.
+/// How two functions were matched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum MatchMethod {
-    /// The user said so.
+    /// The user gave the pair.
     Given,
     /// Name and place agree.
     Same,
-    /// Name and file agree, the line differs.
+    /// Name and file agree, but the line differs.
     Shifted,
-    /// The name agrees, the file or package differs.
+    /// The name agrees, but the file or package differs.
     Relocated,
-    /// The names agree but for what compilers add.
+    /// The names agree except for what compilers add.
     Normalised,
-    /// Callers, callees and cost agree, the names differ.
+    /// The names differ, but callers, callees and cost agree.
     Renamed,
 }
 
 impl MatchMethod {
-    /// The word in reports.
+    /// The word used in reports.
     pub fn word(self) -> &'static str {
         match self {
             MatchMethod::Given => "given",
@@ -77,38 +77,37 @@ impl MatchMethod {
     }
 }
 
-/// A function of the old side and the one that it is on the new side.
+/// A function of the old side and its match on the new side.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FunctionMatch {
     /// The unique name on the old side, as views show it.
     pub old: String,
     /// The unique name on the new side.
     pub new: String,
-    /// What says so.
+    /// How they were matched.
     pub how: MatchMethod,
-    /// How much the evidence agrees, from 0 to 1; 1 for all but renamed functions.
+    /// How similar they are, from 0 to 1; always 1 unless renamed.
     pub similarity: f64,
-    /// The larger of the shares that the two have of their sides, 0 to 1; 0 if nothing had to be counted.
+    /// The larger of their shares of their sides, from 0 to 1; 0 if shares were not counted.
     pub share: f64,
 }
 
-/// One profile of a side, and the number of the metric that says what is heavy.
+/// A profile of one side, and the number of the metric that determines which functions are heavy.
 pub type SideProfile<'p> = (&'p Profile, usize);
 
 /// A mapping from the functions of old profiles to those of new ones.
 #[derive(Clone, Debug, Default)]
 pub struct Matching {
-    /// What differs in name or place and is one function all the same, the heaviest first. What agrees in both is
-    /// not listed.
+    /// The matches whose names or places differ, the heaviest first.
     pub matches: Vec<FunctionMatch>,
-    /// For each profile of both sides, the functions that take the name and place of another.
+    /// For each profile of a side, the functions whose names and places are replaced.
     old: Vec<Replaced>,
     new: Vec<Replaced>,
 }
 
 type Replaced = Vec<(FunctionId, FunctionText)>;
 
-/// A function as text, for profiles have strings of their own.
+/// A function as text, because string ids differ between profiles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct FunctionText {
     name: Arc<str>,
@@ -119,7 +118,7 @@ struct FunctionText {
 }
 
 impl Matching {
-    /// Finds out which functions of the `old` profiles are which of the `new` ones.
+    /// Matches the functions of the `old` profiles with those of the `new` ones.
     ///
     /// ```
     /// use prof::profile::{from_notation, to_notation};
@@ -133,7 +132,7 @@ impl Matching {
     /// assert_eq!(to_notation(&matching.apply_old(0, &old)), "main;read;parseNumber 30\nmain;write 70");
     /// ```
     ///
-    /// Fails if the pairs that were given name functions that are not there, or one function twice.
+    /// Fails if the given pairs contain an unknown function, or a function twice.
     pub fn find(
         old: &[SideProfile<'_>],
         new: &[SideProfile<'_>],
@@ -152,13 +151,13 @@ impl Matching {
         Ok(pairs.finish())
     }
 
-    /// The old profile number `number` with the names and places that its functions have on the new side.
+    /// Old profile number `number` with the names and places that its functions have on the new side.
     #[must_use]
     pub fn apply_old(&self, number: usize, profile: &Profile) -> Profile {
         with_names(profile, self.old.get(number))
     }
 
-    /// The new profile number `number`, whose functions keep their names but for what differs from run to run.
+    /// New profile number `number`, with names from which parts that differ from run to run are removed.
     #[must_use]
     pub fn apply_new(&self, number: usize, profile: &Profile) -> Profile {
         with_names(profile, self.new.get(number))
@@ -178,7 +177,7 @@ fn with_names(profile: &Profile, replaced: Option<&Replaced>) -> Profile {
     Profile { symbols: Arc::new(symbols), ..profile.clone() }
 }
 
-/// Both sides, and what is matched so far.
+/// Both sides, and the matches so far.
 struct MatchingState<'a> {
     old: &'a Pool<'a>,
     new: &'a Pool<'a>,
@@ -186,11 +185,11 @@ struct MatchingState<'a> {
     of_old: Vec<Option<Paired>>,
     /// The old function of each new one.
     of_new: Vec<Option<EntryId>>,
-    /// Callers and callees on both sides, counted when names do not suffice.
+    /// Callers and callees on both sides, counted on first use.
     neighbours: OnceCell<(NeighbourShares, NeighbourShares)>,
 }
 
-/// Functions with a smaller share of their side, 0 to 1, are matched by names alone.
+/// Functions with a smaller share of their side, from 0 to 1, are matched by name only.
 const LEAST_SHARE: f64 = 0.0005;
 
 #[derive(Clone, Copy, Debug)]
@@ -217,8 +216,8 @@ impl<'a> MatchingState<'a> {
         self.of_new[new] = Some(old);
     }
 
-    /// Callers and callees of the functions that were open when they were first asked for. What is too light to be
-    /// looked at later is left out: in most comparisons that is nearly everything that is open.
+    /// Callers and callees of the functions that were unmatched on first use. Functions too light to be compared are
+    /// left out, which in most comparisons are nearly all of them.
     fn neighbours(&self) -> &(NeighbourShares, NeighbourShares) {
         self.neighbours.get_or_init(|| {
             let side = |pool: &Pool<'_>, left: Vec<EntryId>| {
@@ -232,12 +231,12 @@ impl<'a> MatchingState<'a> {
         })
     }
 
-    /// The old functions that are not matched.
+    /// The old functions that are not matched yet.
     fn old_left(&self) -> Vec<EntryId> {
         (0..self.old.len()).filter(|&entry| self.of_old[entry].is_none()).collect()
     }
 
-    /// The new functions that are not matched.
+    /// The new functions that are not matched yet.
     fn new_left(&self) -> Vec<EntryId> {
         (0..self.new.len()).filter(|&entry| self.of_new[entry].is_none()).collect()
     }
@@ -278,7 +277,7 @@ impl<'a> MatchingState<'a> {
     }
 }
 
-/// Gives a function the name that it has without what differs from run to run.
+/// Removes the parts of a function's name that differ from run to run.
 fn rename_runs(pool: &Pool<'_>, entry: EntryId, replaced: &mut [Replaced]) {
     for &(profile, function) in pool.functions(entry) {
         if pool.recorded_name(profile, function) != &*pool.get(entry).text().name {

@@ -1,4 +1,4 @@
-//! What names, files and lines say about which function is which.
+//! Matching functions by names, files and lines.
 
 use hashbrown::{HashMap, HashSet};
 
@@ -6,10 +6,10 @@ use super::pool::{EntryId, Groups, Pool, PoolEntry, grouped};
 use super::{MatchMethod, MatchingState};
 use crate::name::{identifiers, is_anonymous, normalized, without_numbers};
 
-/// Pairs the functions whose name agrees, and whose place agrees where that distinguishes functions.
+/// Pairs functions with the same name, and the same place if that is needed to distinguish functions.
 ///
-/// Names that a compiler counted (`rankHits.func2`), and several functions of one name in one file, are the same only
-/// where both sides have the same ones: another closure further up would shift all of them.
+/// Names numbered by a compiler (`rankHits.func2`), and several functions with one name in one file, are paired only
+/// if both sides have the same set of them: a new closure further up would shift all the others.
 pub(super) fn pair_same(pairs: &mut MatchingState<'_>, exact: bool) {
     let (old_side, new_side) = (pairs.old, pairs.new);
     let places = grouped(pairs.new_left(), |entry| new_side.get(entry).key());
@@ -30,7 +30,7 @@ pub(super) fn pair_same(pairs: &mut MatchingState<'_>, exact: bool) {
     }
 }
 
-/// What functions have in common that only a counter or a place tells apart.
+/// The name, and perhaps the file, that functions share if they differ only in a number or a place.
 type NameFamily = (String, String);
 
 fn family(entry: &PoolEntry<'_>) -> NameFamily {
@@ -45,7 +45,7 @@ fn families(pool: &Pool<'_>) -> Groups<NameFamily> {
     grouped(0..pool.len(), |entry| family(pool.get(entry)))
 }
 
-/// The names and places of some functions, to be compared as a set.
+/// The names and places of some functions, as a set.
 fn members<'p>(pool: &'p Pool<'_>, entries: &[EntryId]) -> HashSet<(&'p str, u32, u32)> {
     let member = |&entry: &EntryId| {
         let entry = pool.get(entry);
@@ -54,7 +54,7 @@ fn members<'p>(pool: &'p Pool<'_>, entries: &[EntryId]) -> HashSet<(&'p str, u32
     entries.iter().map(member).collect()
 }
 
-/// Pairs functions of one name in one file, whose lines differ.
+/// Pairs functions with the same name and file whose lines differ.
 pub(super) fn pair_by_place(pairs: &mut MatchingState<'_>) {
     let files = same_files(pairs);
     pair_within_files(pairs, &files);
@@ -87,7 +87,7 @@ fn pair_within_files(pairs: &mut MatchingState<'_>, files: &HashMap<String, Stri
     }
 }
 
-/// The new file of each old one: of the same path, else of the path that ends alike for the most folders.
+/// The new file for each old one: the same path, else the path with the most trailing folders in common.
 fn same_files(pairs: &MatchingState<'_>) -> HashMap<String, String> {
     let (old, new) = (files(pairs.old), files(pairs.new));
     let known: HashSet<&str> = new.iter().copied().collect();
@@ -104,7 +104,7 @@ fn same_files(pairs: &MatchingState<'_>) -> HashMap<String, String> {
     let mut candidates: Vec<(usize, &str, &str)> = Vec::new();
     for &file in old.iter().filter(|file| !mapped.contains_key(**file)) {
         let others = by_name.get(base(file)).map_or(&[][..], Vec::as_slice);
-        // A thousand files called index.js are distinguished by their folders, and not by trying all pairs.
+        // There may be a thousand files called index.js; do not try all pairs.
         for &other in others.iter().take(MOST_FILES_OF_A_NAME) {
             candidates.push((common_ending(file, other), file, other));
         }
@@ -118,7 +118,7 @@ fn same_files(pairs: &MatchingState<'_>) -> HashMap<String, String> {
     mapped
 }
 
-/// How many files of one name are compared by their folders.
+/// The maximum number of files with one name that are compared by their folders.
 const MOST_FILES_OF_A_NAME: usize = 64;
 
 fn files<'p>(pool: &Pool<'p>) -> Vec<&'p str> {
@@ -136,12 +136,12 @@ fn base(file: &str) -> &str {
     file.rsplit(['/', '\\']).next().unwrap_or(file)
 }
 
-/// How many folders and names two paths have in common at their end.
+/// The number of trailing components that two paths have in common.
 fn common_ending(a: &str, b: &str) -> usize {
     a.rsplit(['/', '\\']).zip(b.rsplit(['/', '\\'])).take_while(|(a, b)| a == b).count()
 }
 
-/// Pairs several functions of one name in one file, in the order of their lines: the order in which the most agrees.
+/// Pairs several functions with one name in one file, in the order of their lines, so that the pairs agree best.
 fn pair_in_order(pairs: &mut MatchingState<'_>, old: &[EntryId], new: &[EntryId]) {
     let by_place = |pool: &Pool<'_>, entries: &[EntryId]| {
         let mut entries = entries.to_vec();
@@ -161,10 +161,10 @@ fn pair_in_order(pairs: &mut MatchingState<'_>, old: &[EntryId], new: &[EntryId]
     }
 }
 
-/// How many pairs of functions of one name are compared; more are taken in their order.
+/// The maximum number of pairs to compare among functions with one name. With more, they are paired in order.
 const MOST_COMPARED: usize = 250_000;
 
-/// How well two functions of one name in one file go together, above 0.
+/// How well two functions with one name in one file match; greater than 0.
 fn agreement(pairs: &MatchingState<'_>, old: EntryId, new: EntryId) -> f64 {
     let (before, after) = (pairs.old.get(old), pairs.new.get(new));
     let place = match (before.line == after.line, before.column == after.column) {
@@ -175,10 +175,10 @@ fn agreement(pairs: &MatchingState<'_>, old: EntryId, new: EntryId) -> f64 {
     place + pairs.similarity(old, new)
 }
 
-/// Less than that, and two functions have nothing in common but their name and their file.
+/// Below this, two functions have nothing in common except name and file.
 const LEAST_AGREEMENT: f64 = 0.2;
 
-/// The pairs of two lists, in order, whose scores sum to the most: a longest common subsequence with weights.
+/// The pairs of two lists, in order, with the greatest sum of scores: a weighted longest common subsequence.
 fn best_in_order(
     old: &[EntryId],
     new: &[EntryId],
@@ -212,7 +212,7 @@ fn best_in_order(
     found
 }
 
-/// Pairs functions whose name is unique on both sides among what is left, in another file or package.
+/// Pairs functions in different files or packages whose name is unique among the remaining functions of both sides.
 pub(super) fn pair_relocated(pairs: &mut MatchingState<'_>) {
     let found = unique_on_both_sides(pairs, |pool, entry| {
         let entry = pool.get(entry);
@@ -223,7 +223,7 @@ pub(super) fn pair_relocated(pairs: &mut MatchingState<'_>) {
         let (_, local) = split_package(&name)?;
         Some((false, local))
     });
-    // What moved together, moved: one pair of packages or files for several functions.
+    // Several functions that moved between the same two packages or files support each other.
     let moves = |pairs: &MatchingState<'_>, (old, new): (EntryId, EntryId)| {
         (origin(pairs.old, old), origin(pairs.new, new))
     };
@@ -242,7 +242,7 @@ pub(super) fn pair_relocated(pairs: &mut MatchingState<'_>) {
         if !supported && pairs.similarity(old, new) < LEAST_SIMILARITY_OF_A_NAME {
             continue;
         }
-        // A namespace that is gone, and another of the same depth that is new in its place, has another name.
+        // If one namespace was removed and another of the same depth was added, it was renamed.
         let depth = |origin: &str| identifiers(origin).count();
         let is_renamed = !pairs.old.get(old).by_place
             && depth(&from) == depth(&to)
@@ -253,14 +253,14 @@ pub(super) fn pair_relocated(pairs: &mut MatchingState<'_>) {
             files.insert(from, to);
         }
     }
-    // The functions without a name went with the file they are in.
+    // Functions without a name moved with their file.
     pair_within_files(pairs, &files);
 }
 
-/// So many functions that moved from one place to another need no further evidence.
+/// This many functions that moved from one place to another need no further evidence.
 const SUPPORT: usize = 3;
 
-/// How much the neighbours of functions with a unique name have to agree: less than those of renamed ones.
+/// The minimum similarity of functions with a unique name; renamed functions need more.
 const LEAST_SIMILARITY_OF_A_NAME: f64 = 0.4;
 
 /// The file or package that a function is in.
@@ -276,8 +276,8 @@ fn origins(pool: &Pool<'_>) -> HashSet<String> {
     (0..pool.len()).map(|entry| origin(pool, entry)).collect()
 }
 
-/// The package of a normalised name, and the rest, with the type that a method belongs to: `depot.text.Json.value` is
-/// `Json.value` of `depot.text`, and `main.(*server).report` is `server.report` of `main`.
+/// Splits a normalised name into its package and the rest, which includes the type of a method:
+/// `depot.text.Json.value` is `Json.value` in `depot.text`, and `main.(*server).report` is `server.report` in `main`.
 fn split_package(name: &str) -> Option<(String, String)> {
     let words: Vec<&str> = identifiers(name).collect();
     let is_type = |word: &str| word.starts_with(char::is_uppercase) || name.contains(&format!("(*{word})"));
@@ -287,7 +287,7 @@ fn split_package(name: &str) -> Option<(String, String)> {
     (!package.is_empty()).then(|| (package.join("."), local.join(".")))
 }
 
-/// Pairs functions whose names agree but for what compilers add.
+/// Pairs functions whose names agree except for what compilers add.
 pub(super) fn pair_normalised(pairs: &mut MatchingState<'_>) {
     let (old, new) = (pairs.old, pairs.new);
     let named = |pool: &Pool<'_>, entry: EntryId| !is_anonymous(&pool.get(entry).name);
@@ -305,7 +305,7 @@ pub(super) fn pair_normalised(pairs: &mut MatchingState<'_>) {
     }
 }
 
-/// Pairs functions of one normalised name, best first, as far as one is clearly better than the others.
+/// Pairs functions with the same normalised name, the best pairs first, as long as they agree well enough.
 fn pair_best(pairs: &mut MatchingState<'_>, old: &[EntryId], new: &[EntryId]) {
     if old.len() * new.len() > MOST_COMPARED {
         return;
@@ -330,7 +330,7 @@ fn pair_best(pairs: &mut MatchingState<'_>, old: &[EntryId], new: &[EntryId]) {
     }
 }
 
-/// How much neighbours and the words of the names have to agree together, of 2.
+/// The minimum sum of the similarity of neighbours and of names, of at most 2.
 const LEAST_OF_BOTH: f64 = 0.8;
 
 fn pair_alike(pairs: &mut MatchingState<'_>, old: EntryId, new: EntryId) {
@@ -338,7 +338,7 @@ fn pair_alike(pairs: &mut MatchingState<'_>, old: EntryId, new: EntryId) {
     pairs.pair(old, new, if is_same { MatchMethod::Same } else { MatchMethod::Normalised }, 1.0);
 }
 
-/// How many of the identifiers of two names are the same, from 0 to 1.
+/// The fraction of identifiers that two names have in common, from 0 to 1.
 pub(super) fn word_overlap(a: &str, b: &str) -> f64 {
     let words = |name| {
         let mut counts: HashMap<&str, usize> = HashMap::new();
@@ -351,7 +351,7 @@ pub(super) fn word_overlap(a: &str, b: &str) -> f64 {
     if most == 0 { 0.0 } else { common as f64 / most as f64 }
 }
 
-/// The open functions whose key no other open function of their side has, where both sides have it.
+/// Pairs of unmatched functions with the same key, if the key is unique on both sides.
 pub(super) fn unique_on_both_sides<K: Eq + std::hash::Hash>(
     pairs: &MatchingState<'_>,
     key: impl Fn(&Pool<'_>, EntryId) -> Option<K>,

@@ -1,22 +1,22 @@
-//! Who calls a function and what it calls, for the functions that names leave open.
+//! Comparing functions by their callers and callees.
 
 use hashbrown::HashMap;
 
 use super::MatchingState;
 use super::pool::{EntryId, Pool};
 
-/// What stands next to the functions that are open, as shares of their totals.
+/// Callers and callees of the unmatched functions of one side.
 pub(super) struct NeighbourShares {
     callers: HashMap<EntryId, NeighbourWeights>,
     callees: HashMap<EntryId, NeighbourWeights>,
 }
 
-/// Neighbours with the part of a function's total that each has, from 0 to 1.
+/// The share of a function's total that each caller or callee has, from 0 to 1.
 type NeighbourWeights = HashMap<EntryId, f64>;
 
-/// Stands for the caller of a function that starts the stack.
+/// The caller of a function that starts the stack.
 const ROOT: EntryId = EntryId::MAX;
-/// Stands for the callee of a function that is the leaf.
+/// The callee of a function that is the leaf.
 const LEAF: EntryId = EntryId::MAX - 1;
 
 impl NeighbourShares {
@@ -103,11 +103,11 @@ impl Edges<'_> {
     }
 }
 
-/// What unmatched neighbours on both sides count for: they may be the same functions, or not.
+/// The weight of unmatched neighbours that both sides have: they may be the same functions, or not.
 const UNKNOWN: f64 = 0.5;
 
 impl MatchingState<'_> {
-    /// How much two functions agree in who calls them, what they call and what they cost, from 0 to 1.
+    /// How similar two functions are in callers, callees and cost, from 0 to 1.
     pub(super) fn similarity(&self, old: EntryId, new: EntryId) -> f64 {
         let (old_side, new_side) = self.neighbours();
         let callers = self.overlap((old, old_side.callers.get(&old)), (new, new_side.callers.get(&new)));
@@ -115,14 +115,14 @@ impl MatchingState<'_> {
         (callers + callees + self.size_ratio(old, new)) / 3.0
     }
 
-    /// The smaller of the shares of two functions, as a part of the larger one.
+    /// The smaller share of the two functions divided by the larger one.
     pub(super) fn size_ratio(&self, old: EntryId, new: EntryId) -> f64 {
         let (old, new) = (self.old.shares()[old], self.new.shares()[new]);
         let larger = old.max(new);
         if larger > 0.0 { old.min(new) / larger } else { 0.0 }
     }
 
-    /// Σ of the smaller share of each neighbour that both have.
+    /// For each neighbour that both have, the smaller of the two shares; summed.
     fn overlap(
         &self,
         old: (EntryId, Option<&NeighbourWeights>),

@@ -1,4 +1,4 @@
-//! All functions of one side, each once, however many profiles it has.
+//! All distinct functions of one side, which may have several profiles.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -17,25 +17,25 @@ pub(super) type EntryId = usize;
 pub(super) struct Pool<'p> {
     profiles: Vec<SideProfile<'p>>,
     entries: Vec<PoolEntry<'p>>,
-    /// Where each function comes from: the number of the profile, and its row there.
+    /// For each entry, its functions in the profiles: the number of the profile, and the id there.
     functions: Vec<Vec<(usize, FunctionId)>>,
     /// The entry of each function of each profile.
     of_function: Vec<Column<FunctionId, EntryId>>,
     shares: OnceCell<Vec<f64>>,
 }
 
-/// A function as its side distinguishes it from others.
+/// A distinct function of a side.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PoolEntry<'p> {
-    /// Its name, without a place and without what differs from run to run.
+    /// Its name without its place and without parts that differ from run to run.
     pub(super) name: Cow<'p, str>,
     /// Its file; empty if unknown.
     pub(super) file: &'p str,
     pub(super) line: u32,
     pub(super) column: u32,
-    /// Whether functions of one name are distinguished by file, line and column.
+    /// Whether functions with the same name are distinguished by file, line and column.
     pub(super) by_place: bool,
-    /// The end of the recorded name that says the place, as in py-spy's `total (shop.py:12)`; mostly empty.
+    /// The place at the end of the recorded name, as in py-spy's `total (shop.py:12)`; usually empty.
     place_in_name: &'p str,
 }
 
@@ -48,12 +48,12 @@ impl<'p> PoolEntry<'p> {
         PoolEntry { name, file, line: function.line, column: function.column, by_place, place_in_name: place }
     }
 
-    /// Whether views show the two as one row, without any help.
+    /// Whether views show the two as one row without matching.
     pub(super) fn is_same_row(&self, other: &PoolEntry<'_>) -> bool {
         self.key() == other.key() && self.place_in_name == other.place_in_name
     }
 
-    /// All that tells a function apart within its side.
+    /// Everything that distinguishes a function within its side.
     pub(super) fn key(&self) -> (Cow<'p, str>, &'p str, u32, u32, bool) {
         let (file, line, column) =
             if self.by_place { (self.file, self.line, self.column) } else { ("", 0, 0) };
@@ -82,7 +82,7 @@ impl<'p> PoolEntry<'p> {
     }
 }
 
-/// The end of a name that repeats the place of its function: ` (shop.py:12)`.
+/// The end of a name if it repeats the place of the function: ` (shop.py:12)`.
 fn place_in_name<'n>(name: &'n str, file: &str, line: u32) -> &'n str {
     if file.is_empty() || line == 0 || !name.ends_with(')') {
         return "";
@@ -131,13 +131,13 @@ impl<'p> Pool<'p> {
         &self.functions[entry]
     }
 
-    /// The name that a function has in its profile.
+    /// The name of a function in its profile.
     pub(super) fn recorded_name(&self, profile: usize, function: FunctionId) -> &'p str {
         let symbols = &self.profiles[profile].0.symbols;
         symbols.strings.get(symbols.functions[function].name)
     }
 
-    /// How many profiles the side has.
+    /// The number of profiles of the side.
     pub(super) fn profiles(&self) -> usize {
         self.profiles.len()
     }
@@ -152,12 +152,12 @@ impl<'p> Pool<'p> {
         self.profiles.iter().enumerate().map(|(number, &(profile, metric))| (number, profile, metric))
     }
 
-    /// The share of the side on whose stacks the function stands, each sample once; 0 before [`Pool::shares`] was asked for.
+    /// The function's total as a share of the side; 0 if [`Pool::shares`] has not been called yet.
     pub(super) fn share(&self, entry: EntryId) -> f64 {
         self.shares.get().map_or(0.0, |shares| shares[entry])
     }
 
-    /// The share of every function, counted when it is first asked for.
+    /// The share of every function, counted on first use.
     pub(super) fn shares(&self) -> &[f64] {
         self.shares.get_or_init(|| {
             let mut totals = vec![0.0; self.len()];
@@ -192,7 +192,7 @@ impl<'p> Pool<'p> {
     }
 }
 
-/// The entries of a list by something that they have in common, each group in the order of its first entry.
+/// Groups entries by a key; groups are in the order of their first entries.
 pub(super) fn grouped<K: Eq + Hash>(
     entries: impl IntoIterator<Item = EntryId>,
     key: impl Fn(EntryId) -> K,
@@ -208,14 +208,14 @@ pub(super) fn grouped<K: Eq + Hash>(
     groups
 }
 
-/// Entries by something that they have in common.
+/// Entries grouped by a key.
 pub(super) struct Groups<K> {
     places: HashMap<K, usize>,
     lists: Vec<Vec<EntryId>>,
 }
 
 impl<K: Eq + Hash> Groups<K> {
-    /// The entries that have `key` in common.
+    /// The entries with this key.
     pub(super) fn get(&self, key: &K) -> &[EntryId] {
         self.places.get(key).map_or(&[], |&place| &self.lists[place])
     }

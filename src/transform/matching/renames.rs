@@ -1,4 +1,4 @@
-//! Functions that have another name: told by what the whole program calls otherwise, and by callers, callees and cost.
+//! Matching renamed functions: by words that were replaced throughout the program, and by callers, callees and cost.
 
 use hashbrown::{HashMap, HashSet};
 
@@ -7,23 +7,23 @@ use super::pool::{EntryId, grouped};
 use super::{MatchMethod, MatchingState};
 use crate::name::{identifiers, normalized};
 
-/// A renamed function agrees at least so much in callers, callees and cost.
+/// The minimum similarity of renamed functions in callers, callees and cost.
 const LEAST_SIMILARITY: f64 = 0.7;
-/// And is so much ahead of the second best.
+/// How much better the best match must be than the second best.
 const LEAD: f64 = 0.15;
-/// How much names that resemble each other count beside that, for who is ahead.
+/// How much similar names raise the rank of a match.
 const NAME: f64 = 0.4;
-/// No more functions of a side than these are compared with each other, the heaviest.
+/// The maximum number of functions per side that are compared with each other; the heaviest are used.
 const MOST: usize = 600;
 
-/// Pairs what has another name on the new side.
+/// Pairs renamed functions.
 pub(super) fn pair_renamed(pairs: &mut MatchingState<'_>, least_share: f64) {
     pair_by_new_words(pairs);
     pair_by_neighbours(pairs, least_share);
 }
 
-/// Pairs the functions of a class or namespace that has another name: `Rounds.plan` and `Rounds.gain` became
-/// `Tours.plan` and `Tours.gain`, and nothing is called `Rounds` any more.
+/// Pairs the functions of a renamed class or namespace: `Rounds.plan` and `Rounds.gain` became `Tours.plan` and
+/// `Tours.gain`, and no name contains `Rounds` any more.
 fn pair_by_new_words(pairs: &mut MatchingState<'_>) {
     let last_word = |name: &str| identifiers(name).last().map(str::to_string);
     let found = unique_on_both_sides(pairs, |pool, entry| last_word(&normalized(&pool.get(entry).name)));
@@ -41,7 +41,7 @@ fn pair_by_new_words(pairs: &mut MatchingState<'_>) {
             *support.entry(((*old).to_string(), (*new).to_string())).or_default() += 1;
         }
     }
-    // One old word becomes one new word, and the other way round.
+    // Each old word is replaced by one new word, and each new word replaces one old word.
     let mut renamed: Vec<((String, String), usize)> =
         support.into_iter().filter(|(_, count)| *count >= 2).collect();
     renamed.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
@@ -66,14 +66,14 @@ fn pair_by_new_words(pairs: &mut MatchingState<'_>) {
     }
 }
 
-/// A name with all its words replaced that have become others.
+/// A name in which renamed words are replaced.
 fn translated(name: &str, new_word: &HashMap<String, String>) -> String {
     let mut out = String::with_capacity(name.len());
     let mut rest = name;
     while !rest.is_empty() {
         let word = identifiers(rest).next().unwrap_or_default();
         let start = rest.find(word).unwrap_or(0);
-        // Brackets belong to a word such as `<init>`; those of `Smaller<double>` do not.
+        // Brackets are part of words such as `<init>`, but separate the words of `Smaller<double>`.
         out.push_str(&rest[..start]);
         if word.is_empty() {
             out.push_str(rest);
@@ -102,8 +102,8 @@ fn words(pairs: &MatchingState<'_>, old: bool) -> HashSet<String> {
     names.flat_map(|name| identifiers(&name).map(str::to_string).collect::<Vec<_>>()).collect()
 }
 
-/// Pairs the heavy functions that are left by callers, callees and cost: the best first, and again, since each pair
-/// says more about its neighbours.
+/// Pairs the remaining heavy functions by callers, callees and cost. This is repeated, because each pair gives more
+/// evidence about its neighbours.
 fn pair_by_neighbours(pairs: &mut MatchingState<'_>, least_share: f64) {
     loop {
         let old = heavy(pairs.old_left(), pairs.old.shares(), least_share);
@@ -129,7 +129,7 @@ fn heavy(mut entries: Vec<EntryId>, shares: &[f64], least_share: f64) -> Vec<Ent
     entries
 }
 
-/// The pairs that are each other's best, and ahead of all others.
+/// The pairs that are each other's best match by a clear margin.
 fn clear_winners(
     pairs: &MatchingState<'_>,
     old: &[EntryId],
@@ -139,7 +139,7 @@ fn clear_winners(
     let mut ranks = Vec::with_capacity(old.len() * new.len());
     for &one in old {
         for &other in new {
-            // Two functions of which one costs many times as much cannot reach the least similarity.
+            // If one function costs many times as much as the other, they cannot reach the minimum similarity.
             let similarity = if pairs.size_ratio(one, other) < LEAST_SIZE_RATIO {
                 0.0
             } else {
@@ -167,10 +167,10 @@ fn clear_winners(
     found
 }
 
-/// Below this, the sizes of two functions alone say that they are not the same.
+/// Functions whose costs differ more than this are not the same.
 const LEAST_SIZE_RATIO: f64 = 0.1;
 
-/// The largest value, its place, and the second largest; 0 if there is none.
+/// The largest value, its index, and the second largest value; 0 if there is none.
 fn two_best(values: impl Iterator<Item = f64>) -> (f64, usize, f64) {
     let (mut best, mut place, mut second) = (0.0, 0, 0.0);
     for (number, value) in values.enumerate() {

@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranges_cover_all_in_order() {
+    fn ranges_cover_all_rows_in_order() {
         for count in [0, 1, 7, 1000] {
             let rows: Vec<usize> = ranges(count, 3, Iterator::collect::<Vec<usize>>).concat();
             assert_eq!(rows, (0..count).collect::<Vec<usize>>());

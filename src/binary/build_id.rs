@@ -12,7 +12,7 @@ impl BuildId {
         bytes.iter().any(|&byte| byte != 0).then(|| BuildId(bytes.to_vec()))
     }
 
-    /// Its first half as Breakpad writes it: a GUID, whose first three parts are little-endian.
+    /// Its first half in Breakpad's form: a GUID, whose first three parts are little-endian.
     fn breakpad(&self) -> String {
         let mut guid = self.0.clone();
         guid.resize(16, 0);
@@ -23,7 +23,7 @@ impl BuildId {
     }
 }
 
-/// In hexadecimal, lower case.
+/// Lower-case hexadecimal.
 impl fmt::Display for BuildId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))

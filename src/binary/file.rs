@@ -17,7 +17,7 @@ pub struct Binary<'data, R: ReadRef<'data>> {
 #[derive(Clone, Copy, Debug)]
 struct Segment {
     address: u64,
-    /// Where it is in the file, and how much of it is there.
+    /// Its offset and size in the file.
     offset: u64,
     size: u64,
     is_code: bool,
@@ -35,7 +35,7 @@ impl<'data, R: ReadRef<'data>> Binary<'data, R> {
         let segments = segments.collect();
         let mut binary = Binary { file, segments };
         if !binary.has_code() {
-            // The headers of debug information are those of the real file, but its offsets are not.
+            // A file with separate debug information has the headers of the original, but different offsets.
             binary.segments.clear();
         }
         Ok(binary)
@@ -48,8 +48,8 @@ impl<'data, R: ReadRef<'data>> Binary<'data, R> {
         elf().or_else(mach)
     }
 
-    /// Whether it has the code itself. Files that hold debug information only have its sections, but
-    /// not their bytes.
+    /// Whether the file contains the code. Separate debug information has the headers of code sections, but not their
+    /// bytes.
     pub fn has_code(&self) -> bool {
         let is_here = |section: object::Section<'data, '_, R>| {
             section.kind() == object::SectionKind::Text
@@ -63,13 +63,13 @@ impl<'data, R: ReadRef<'data>> Binary<'data, R> {
         [".debug_info", ".zdebug_info"].iter().any(|name| self.section_named(name).is_some())
     }
 
-    /// The name of the file that debug information was moved to, as the binary has it.
+    /// The name of the file that debug information was moved to (`.gnu_debuglink`).
     pub fn debug_link(&self) -> Option<String> {
         let (name, _checksum) = self.file.gnu_debuglink().ok().flatten()?;
         Some(String::from_utf8_lossy(name).into_owned())
     }
 
-    /// The path of the file that holds what this debug information shares with others, and its id.
+    /// The path and build id of the file with debug information that several files share (`.gnu_debugaltlink`).
     pub fn common_link(&self) -> Option<(String, BuildId)> {
         let (path, id) = self.file.gnu_debugaltlink().ok().flatten()?;
         Some((String::from_utf8_lossy(path).into_owned(), BuildId::new(id)?))
@@ -93,26 +93,26 @@ impl<'data, R: ReadRef<'data>> Binary<'data, R> {
                 segment.address.checked_add(offset - segment.offset)?
             }
         };
-        // The lowest bit says which instruction set a function is in, not where it is.
+        // The lowest bit is the instruction set of the function, not part of the address.
         let is_marked = matches!(self.file.architecture(), Architecture::Arm);
         Some(if is_marked { linked & !1 } else { linked })
     }
 
-    /// The address that profiles of Firefox count from: the start of the code in Mach-O, the preferred
-    /// address of PE, and 0 in ELF, wherever its first segment may be.
+    /// The address that addresses in Firefox profiles are relative to: the start of the code in Mach-O, the preferred
+    /// base address in PE, and 0 in ELF regardless of its first segment.
     fn image_base(&self) -> u64 {
         let is_text = |segment: &object::Segment<'data, '_, R>| segment.name() == Ok(Some("__TEXT"));
         let text = self.file.segments().find(is_text).map(|segment| segment.address());
         text.unwrap_or_else(|| self.file.relative_address_base())
     }
 
-    /// The contents of a section, decompressed; nothing where it is not there or is broken.
+    /// The decompressed contents of a section; empty if it is missing or corrupt.
     pub(super) fn section(&self, name: &str) -> Cow<'data, [u8]> {
         let compressed = self.section_named(name).and_then(|section| section.compressed_data().ok());
         let Some(compressed) = compressed else { return Cow::Borrowed(&[]) };
         let inflate = |reader: &mut dyn Read| {
             let mut bytes = Vec::new();
-            // No further than announced, and no memory before there is something to put into it.
+            // Decompress at most the size in the header, and allocate memory only as data arrives.
             let read = reader.take(compressed.uncompressed_size).read_to_end(&mut bytes);
             Cow::Owned(if read.is_ok() { bytes } else { Vec::new() })
         };

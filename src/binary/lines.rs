@@ -13,18 +13,18 @@ use object::ReadRef;
 use crate::binary::{Binary, CodePlace};
 use crate::name::demangle;
 
-/// More functions than this inlined into each other do not occur in real code.
-const MOST_INLINED: usize = 128;
+/// The maximum depth of functions inlined into each other; real code has fewer.
+const MAX_INLINED: usize = 128;
 
-/// Entries nested deeper than this are not read: reading them takes stack.
-const MOST_NESTED: isize = 512;
+/// The maximum nesting of entries, because reading them recurses.
+const MAX_NESTED: isize = 512;
 
-/// How often to go from a function to the one it is an instance of.
-const MOST_ORIGINS: usize = 16;
+/// The maximum length of a chain of abstract origins.
+const MAX_ORIGINS: usize = 16;
 
 type Bytes<'s> = EndianSlice<'s, RunTimeEndian>;
 
-/// The sections of one file, and those of the file that several share.
+/// The debug sections of a file, and those of the file that it shares with others.
 pub(super) struct Sections<'data> {
     own: DwarfSections<Cow<'data, [u8]>>,
     common: Option<DwarfSections<Cow<'data, [u8]>>>,
@@ -45,8 +45,8 @@ pub(super) fn sections<'data, R: ReadRef<'data>>(
     Some(Sections { own: load(debug)?, common: common.and_then(load) })
 }
 
-/// A section, if looking up lines needs it; the others may be as large. The units themselves say what
-/// their addresses are, so `.debug_aranges` would only say it again.
+/// The contents of a section if it is needed to look up lines; others, which may be large, are not loaded.
+/// `.debug_aranges` is not needed because the units contain their addresses.
 fn wanted<'data, R: ReadRef<'data>>(binary: &Binary<'data, R>, id: SectionId) -> Cow<'data, [u8]> {
     match id {
         SectionId::DebugAbbrev
@@ -67,22 +67,22 @@ pub(super) struct LineTable<'s> {
     context: Context<Bytes<'s>>,
     /// Compilation units, in the order of the file.
     units: Vec<Unit<Bytes<'s>>>,
-    /// Which addresses belong to which unit, by their first.
+    /// The address ranges of units, sorted by start.
     ranges: Vec<UnitRange>,
-    /// Which units can be read without taking too much stack, as far as looked at.
+    /// Whether a unit can be read without recursing too deeply, for units checked so far.
     sound: RefCell<HashMap<usize, bool>>,
 }
 
 struct UnitRange {
     begin: u64,
     end: u64,
-    /// The last address of this range and of all before it: beyond, there is no need to go back.
+    /// The last address of this range and all previous ones, where a backward search can stop.
     reach: u64,
     unit: usize,
 }
 
 impl<'s> LineTable<'s> {
-    /// `None` if the sections are broken.
+    /// `None` if the sections are corrupt.
     pub(super) fn new(sections: &'s Sections<'_>, is_little_endian: bool) -> Option<Self> {
         let endian = if is_little_endian { RunTimeEndian::Little } else { RunTimeEndian::Big };
         let slice = |section: &'s Cow<'_, [u8]>| EndianSlice::new(section, endian);
@@ -120,7 +120,7 @@ impl<'s> LineTable<'s> {
         Some(LineTable { context, units, ranges, sound: RefCell::default() })
     }
 
-    /// The functions at an address, innermost first. The name of one that has none is empty.
+    /// The functions at an address, innermost first. Missing names are empty.
     pub(super) fn at(&self, address: u64) -> Vec<CodePlace> {
         let units = self.units_at(address);
         // The highest address would overflow.
@@ -135,13 +135,13 @@ impl<'s> LineTable<'s> {
         let mut places = Vec::new();
         let mut frames = self.context.find_frames(address).skip_all_loads()?;
         while let Some(frame) = frames.next()? {
-            if places.len() > MOST_INLINED {
+            if places.len() > MAX_INLINED {
                 return Ok(Vec::new());
             }
             let mut place = place(&frame);
             if let (Some(entry), [unit]) = (frame.dw_die_offset, units) {
                 let start = self.start_line(*unit, entry).unwrap_or(0);
-                // A line before the start is that of a macro, which may be in another file.
+                // A line before the start belongs to a macro, which may be in another file.
                 place.start_line = if start <= place.line { start } else { 0 };
             }
             places.push(place);
@@ -149,7 +149,7 @@ impl<'s> LineTable<'s> {
         Ok(places)
     }
 
-    /// The units that may have code at an address.
+    /// The units that may contain an address.
     fn units_at(&self, address: u64) -> Vec<usize> {
         let behind = self.ranges.partition_point(|range| range.begin <= address);
         let near = self.ranges[..behind].iter().rev().take_while(|range| address < range.reach);
@@ -166,7 +166,7 @@ impl<'s> LineTable<'s> {
             let walk = || -> Result<bool, gimli::Error> {
                 let mut entries = unit.entries_raw(None)?;
                 while !entries.is_empty() {
-                    if entries.next_depth() > MOST_NESTED {
+                    if entries.next_depth() > MAX_NESTED {
                         return Ok(false);
                     }
                     if let Some(abbreviation) = entries.read_abbreviation()? {
@@ -179,10 +179,10 @@ impl<'s> LineTable<'s> {
         })
     }
 
-    /// The line a function starts at: its own entry, or the one it is an instance of, has it.
+    /// The line at which a function starts, from its entry or that entry's abstract origin.
     fn start_line(&self, unit: usize, entry: UnitOffset) -> Option<u32> {
         let (mut unit, mut entry) = (&self.units[unit], entry);
-        for _ in 0..MOST_ORIGINS {
+        for _ in 0..MAX_ORIGINS {
             let row = unit.entry(entry).ok()?;
             if let Some(line) = row.attr_value(gimli::DW_AT_decl_line) {
                 return u32::try_from(line.udata_value()?).ok();
@@ -218,7 +218,7 @@ fn place(frame: &Frame<'_, Bytes<'_>>) -> CodePlace {
 mod tests {
     use super::*;
 
-    /// Debug information of one unit with one function, and `depth` functions inlined into each other.
+    /// Debug information of one unit with a function and `depth` functions inlined into each other.
     fn nested(depth: usize) -> Sections<'static> {
         // Codes 1 to 3: tag, children, attributes in pairs with their forms, and 0, 0.
         let abbreviations = [
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn no_depth_of_nesting_is_too_much() {
+    fn any_nesting_is_read_without_overflowing_the_stack() {
         let names = |depth: usize, address: u64| {
             let sections = nested(depth);
             let places = LineTable::new(&sections, true).unwrap().at(address);

@@ -1,11 +1,10 @@
-//! Binaries: which functions are at an address of a program or a library.
+//! Binaries: looks up the functions at an address of a program or a library.
 //!
-//! A profile often holds addresses only. [`Binary`] reads an ELF, Mach-O or PE file, says where in its
-//! own address space a profile's address is, and [`functions`] looks it up: in the debug information,
-//! which knows lines and inlined functions, or else in the table of symbols, which knows names.
+//! Profiles often contain only addresses. [`Binary`] reads an ELF, Mach-O or PE file and converts a profile's address
+//! to the file's address space. [`functions`] looks it up in the debug information, which has lines and inlined
+//! functions, or else in the symbol table, which only has names.
 //!
-//! Nothing here opens a file: bytes come in as an [`object::ReadRef`], of which only the parts that
-//! are needed get read.
+//! Nothing here opens a file: bytes come in as an [`object::ReadRef`], and only the parts that are needed are read.
 
 mod build_id;
 mod file;
@@ -20,12 +19,12 @@ use object::ReadRef;
 use crate::binary::lines::LineTable;
 use crate::binary::symbols::FunctionTable;
 
-/// An address in a binary, relative to what the profile uses.
+/// An address in a binary; profiles use different base addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Address {
-    /// From the first byte of the file.
+    /// Relative to the first byte of the file.
     File(u64),
-    /// From the address the binary was linked to start at.
+    /// Relative to the address at which the binary was linked to start.
     Image(u64),
     /// In the linker's address space: the addresses that `nm` and `addr2line` use.
     Linked(u64),
@@ -38,20 +37,20 @@ pub struct CodePlace {
     pub function: String,
     /// The source file that `line` is in; empty if unknown.
     pub file: String,
-    /// The line it starts at, from 1; 0 if unknown.
+    /// The line at which it starts, counted from 1; 0 if unknown.
     pub start_line: u32,
-    /// The line of the address, or of the call that was inlined there, from 1; 0 if unknown.
+    /// The line of the address, or of the call that was inlined there, counted from 1; 0 if unknown.
     pub line: u32,
 }
 
-/// The name for jumps to functions of other libraries: the section of the procedure linkage table.
+/// The name for jumps to functions of other libraries, after the section of the procedure linkage table.
 const JUMP: &str = ".plt";
 
-/// Looks up the functions at each of `addresses`, innermost first: all but the last were inlined.
-/// None at all where the binary does not know the address.
+/// Looks up the functions at each of `addresses`, innermost first: all but the last were inlined. Empty for
+/// unknown addresses.
 ///
-/// `debug` is the file that debug information was moved to, if it was, and `common` the one that this
-/// shares with others (`.gnu_debugaltlink`).
+/// `debug` is the file that debug information was moved to, if any, and `common` the one that it shares with others
+/// (`.gnu_debugaltlink`).
 pub fn functions<'data, R: ReadRef<'data>>(
     binary: &Binary<'data, R>,
     debug: Option<&Binary<'data, R>>,
@@ -84,15 +83,15 @@ pub fn functions<'data, R: ReadRef<'data>>(
     addresses.iter().map(find).collect()
 }
 
-/// Whether a name from debug information lacks the module or class the function is in. Where the
-/// compiler was asked for lines only, Rust functions are called `new` and `parse<u32>` there.
+/// Whether a name from debug information lacks the module or class of the function. With `debug = "line-tables-only"`,
+/// Rust functions have names such as `new` and `parse<u32>`.
 fn is_bare(name: &str) -> bool {
     let head = name.split('<').next().unwrap_or_default();
     !head.contains("::") && !head.contains('(')
 }
 
-/// Whether `symbol` is the same name in full. One that is not belongs to another function, of which the
-/// linker found out that its code is the same. Code written in assembly has lines but no functions.
+/// Whether `symbol` is the qualified form of the name `bare`. If it is not, it is a different function with identical
+/// code, which the linker merged. Assembly code has lines but no functions, so `bare` may be empty.
 fn is_fuller(symbol: &str, bare: &str) -> bool {
     let head = bare.split('<').next().unwrap_or_default();
     bare.is_empty() || symbol.contains("::") && (head.starts_with('{') || symbol.contains(head))
@@ -103,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_completed_by_the_same_name_only() {
+    fn names_are_qualified_only_by_the_same_name() {
         for (bare, symbol, want) in [
             ("parse<u32>", "server::parse::<u32>", true),
             ("{closure#0}", "server::main::{{closure}}", true),

@@ -13,30 +13,30 @@ use crate::name::demangle;
 pub(super) struct FunctionTable<'b, 'data, R: ReadRef<'data>> {
     symbols: Vec<Symbol>,
     binaries: &'b [&'b Binary<'data, R>],
-    /// Where sections with code start and end: no function goes beyond.
+    /// The address ranges of code sections, beyond which no function extends.
     sections: Vec<(u64, u64)>,
-    /// Those of them that hold jumps into other libraries. They have no symbols.
+    /// The sections that contain jumps into other libraries, which have no symbols.
     jumps: Vec<(u64, u64)>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Symbol {
     start: u64,
-    /// 0 if the table does not say, as in Mach-O and of code written in assembly.
+    /// 0 if unknown, as in Mach-O and for assembly code.
     size: u64,
     is_global: bool,
     is_weak: bool,
-    /// Where its name is: which binary, which of its tables, which row.
+    /// Where its name is: the binary, the table, the row.
     binary: usize,
     is_dynamic: bool,
     index: SymbolIndex,
 }
 
-/// How far back to look for a function that goes on behind others that start after it.
-const MOST_NESTED: usize = 16;
+/// How many symbols to search backwards for a function that contains others.
+const MAX_NESTED: usize = 16;
 
 impl<'b, 'data, R: ReadRef<'data>> FunctionTable<'b, 'data, R> {
-    /// The functions of all `binaries`, which are parts of one: debug information and the code itself.
+    /// The functions of all `binaries`, which belong together: the code and its debug information.
     pub(super) fn of(binaries: &'b [&'b Binary<'data, R>]) -> Self {
         let mut table =
             FunctionTable { symbols: Vec::new(), binaries, sections: Vec::new(), jumps: Vec::new() };
@@ -64,7 +64,7 @@ impl<'b, 'data, R: ReadRef<'data>> FunctionTable<'b, 'data, R> {
             };
             match symbol.kind() {
                 SymbolKind::Text => true,
-                // Functions of assembly whose author did not say that they are.
+                // Assembly functions whose symbols were not declared as functions.
                 SymbolKind::Unknown | SymbolKind::Label => symbol.is_global() && in_code(),
                 _ => false,
             }
@@ -84,13 +84,12 @@ impl<'b, 'data, R: ReadRef<'data>> FunctionTable<'b, 'data, R> {
         }
     }
 
-    /// The name of the function at `address`. An address past the end of a function has none: the
-    /// functions of a stripped library that it does not export stay unknown rather than going by the
-    /// name of the one before.
+    /// The name of the function at `address`. An address after the end of a function has none, so internal functions of a
+    /// stripped library do not get the name of the preceding function.
     pub(super) fn at(&self, address: u64) -> Option<String> {
         let behind = self.symbols.partition_point(|symbol| symbol.start <= address);
         let mut end = behind;
-        for _ in 0..MOST_NESTED {
+        for _ in 0..MAX_NESTED {
             let start = self.symbols.get(end.checked_sub(1)?)?.start;
             let first = self.symbols[..end].partition_point(|symbol| symbol.start < start);
             let here = self.symbols[first..end].iter().filter(|symbol| match symbol.size {
@@ -115,8 +114,8 @@ impl<'b, 'data, R: ReadRef<'data>> FunctionTable<'b, 'data, R> {
         behind.checked_sub(1).is_some_and(|at| address < self.sections[at].1)
     }
 
-    /// Of several names for one place, the smallest is the best known: global ones before local ones,
-    /// these before weak ones, few underscores, short.
+    /// A key by which to choose among several names for the same address; the smallest is preferred: global before local
+    /// before weak ones, then few underscores, then short ones.
     fn ranked(&self, symbol: &Symbol) -> Option<(impl Ord + use<R>, String)> {
         let name = self.name(symbol)?;
         let underscores = name.bytes().take_while(|&byte| byte == b'_').count();
@@ -130,7 +129,7 @@ impl<'b, 'data, R: ReadRef<'data>> FunctionTable<'b, 'data, R> {
         let table = if symbol.is_dynamic { file.dynamic_symbol_table() } else { file.symbol_table() };
         let row = table?.symbol_by_index(symbol.index).ok()?;
         let name = String::from_utf8_lossy(row.name_bytes().ok()?).into_owned();
-        // Marks of the instruction set, such as `$x`, are not names.
+        // Mapping symbols, such as `$x`, mark the instruction set and are not names.
         if name.is_empty() || name.starts_with('$') {
             return None;
         }

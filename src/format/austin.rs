@@ -183,7 +183,7 @@ impl Reader {
         let (rest, line) = place.unwrap_or((text, 0));
         let (file, name) = match rest.rsplit_once(':') {
             Some((file, name)) if place.is_some() => (file, name),
-            // A state such as `:GC:`, or something unknown: keep the text unchanged.
+            // A state such as `:GC:`, or something unknown, is used as the name without the colons.
             _ => ("", text.trim_matches(':')),
         };
         let function = self.builder.named_function(name, file);

@@ -19,7 +19,7 @@ use crate::name::demangle;
 use crate::profile::{
     Frame, FrameId, Label, LabelSetId, LabelValue, LoadOptions, Mapping, MappingId, Profile, ProfileBuilder,
 };
-use crate::unit::{Family, Unit};
+use crate::unit::{Family, Unit, plural};
 
 /// The entry in the list of readable formats.
 pub(super) static BPFTRACE: Format = Format { name: NAME, title: "bpftrace", sniff, read };
@@ -27,7 +27,7 @@ pub(super) static BPFTRACE: Format = Format { name: NAME, title: "bpftrace", sni
 const NAME: &str = "bpftrace";
 
 /// A limit on the number of maps, because each one costs a column of values. Real programs have a few.
-const MOST_MAPS: usize = 64;
+const MAX_MAPS: usize = 64;
 
 fn sniff(head: &[u8]) -> Confidence {
     if is_binary(head) {
@@ -36,7 +36,7 @@ fn sniff(head: &[u8]) -> Confidence {
     let mut lines = head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
     let is_stack = |line: &[u8]| line.starts_with(b" ") || line.starts_with(b"\t");
     // An entry whose keys continue on the next line with a frame.
-    let any = lines.any(|line| Entry::open(line).is_some_and(|(_, rest)| value_behind(rest).is_none()));
+    let any = lines.any(|line| Entry::open(line).is_some_and(|(_, rest)| split_value(rest).is_none()));
     if any && lines.next().is_some_and(is_stack) { Confidence::Likely } else { Confidence::No }
 }
 
@@ -52,7 +52,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     while lines.advance()? {
         let line = lines.line().trim_ascii_end();
         let Some((map, rest)) = Entry::open(line) else {
-            if !is_chatter(line) {
+            if !is_status_line(line) {
                 reader.bad.add(lines.number());
             }
             continue;
@@ -77,7 +77,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
 }
 
 /// Whether a line is bpftrace's own output around the maps.
-fn is_chatter(line: &[u8]) -> bool {
+fn is_status_line(line: &[u8]) -> bool {
     let said = [&b"Attach"[..], b"Detach", b"WARNING", b"Lost ", b"Tracing "];
     line.is_empty() || line == b"^C" || said.iter().any(|start| line.starts_with(start))
 }
@@ -115,7 +115,7 @@ impl Entry {
 
     /// Parses the keys in `text`, such as `, nginx]: 12`; returns the text after them.
     fn keys(&mut self, text: &[u8]) -> Option<Vec<u8>> {
-        let (keys, value) = match value_behind(text) {
+        let (keys, value) = match split_value(text) {
             Some((keys, value)) => (keys, Some(value.to_vec())),
             None => (text, None),
         };
@@ -129,7 +129,7 @@ impl Entry {
 }
 
 /// Splits `, nginx]: 12` after the keys.
-fn value_behind(text: &[u8]) -> Option<(&[u8], &[u8])> {
+fn split_value(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let at = memchr::memmem::rfind(text, b"]:")?;
     Some((&text[..at], text[at + 2..].trim_ascii()))
 }
@@ -159,7 +159,12 @@ impl Reader {
         }
         self.bad.settle(&mut self.builder, self.good, "not a map entry with a number")?;
         if self.without_stack > 0 {
-            let warning = format!("{} map entries have no stack and were skipped", self.without_stack);
+            let entries = plural(
+                self.without_stack,
+                "map entry without a stack was",
+                "map entries without stacks were",
+            );
+            let warning = format!("{} {entries} skipped", self.without_stack);
             self.builder.warn(warning);
         }
         let mut maps: Vec<Vec<u8>> = Vec::new();
@@ -167,8 +172,8 @@ impl Reader {
             if !maps.contains(&entry.map) {
                 maps.push(entry.map.clone());
             }
-            if maps.len() > MOST_MAPS {
-                return Err(ParseError::whole(NAME, format!("more than {MOST_MAPS} maps")));
+            if maps.len() > MAX_MAPS {
+                return Err(ParseError::whole(NAME, format!("more than {MAX_MAPS} maps")));
             }
         }
         for map in &maps {
@@ -203,18 +208,18 @@ fn unit(name: &str) -> &str {
 }
 
 /// A parsed frame line.
-struct Place<'a> {
+struct Location<'a> {
     address: Option<u64>,
     name: &'a str,
     /// The binary.
     file: &'a str,
 }
 
-impl Place<'_> {
+impl Location<'_> {
     /// Splits `malloc+45`, in perf's form `7f21 malloc+45 (/lib/libc.so.6)`, or a bare address.
-    fn parse(text: &str) -> Place<'_> {
+    fn parse(text: &str) -> Location<'_> {
         if let Some(address) = address(text) {
-            return Place { address: Some(address), name: "", file: "" };
+            return Location { address: Some(address), name: "", file: "" };
         }
         let (address, name) = match text.split_once(' ') {
             Some((first, rest)) if address(first).is_some() => (address(first), rest),
@@ -228,13 +233,13 @@ impl Place<'_> {
             name.rsplit_once('+').filter(|(_, offset)| is_offset(offset)).map_or(name, |(name, _)| name);
         // bpftrace repeats the address if it has no symbol for it.
         let name = if name.starts_with("0x") { "" } else { name };
-        Place { address, name, file: if file == "[unknown]" { "" } else { file } }
+        Location { address, name, file: if file == "[unknown]" { "" } else { file } }
     }
 }
 
 fn frame(builder: &mut ProfileBuilder, text: &[u8]) -> FrameId {
     let text = String::from_utf8_lossy(text);
-    let Place { address, name, file } = Place::parse(&text);
+    let Location { address, name, file } = Location::parse(&text);
     let mapping = if file.is_empty() {
         MappingId::default()
     } else {
@@ -300,11 +305,11 @@ mod tests {
         let metrics: Vec<_> = profile.meta.metrics.iter().map(|m| (&*m.name, &*m.unit, m.total)).collect();
         assert_eq!(metrics, [("bytes", "bytes", 4096), ("n", "count", 2)]);
         assert_eq!(to_notation(&profile), "g 0 2\nmalloc 4096 0 {key2=7 key=a}");
-        assert_eq!(profile.meta.warnings, ["1 map entries have no stack and were skipped"]);
+        assert_eq!(profile.meta.warnings, ["1 map entry without a stack was skipped"]);
     }
 
     #[test]
-    fn what_has_no_stacks_is_refused() {
+    fn files_without_stacks_are_rejected() {
         let message = |text| load(text).unwrap_err().to_string();
         assert!(message("@[sh]: 4\n").contains("none of the maps"));
         assert!(message("@[\n    f+1\n").contains("(line 1)"));

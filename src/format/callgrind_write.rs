@@ -53,11 +53,11 @@ fn write(profile: &Profile, metric: usize, out: &mut dyn Write) -> io::Result<Ve
         names.function(function, node.mapping, "", out)?;
         let mut file = profile.symbols.functions[function].file;
         for (&(place, line), costs) in &node.costs {
-            names.go_on_in(&mut file, place, out)?;
+            names.switch_file(&mut file, place, out)?;
             writeln!(out, "{line} {}", joined(costs))?;
         }
         for (&(place, line, callee), call) in &node.calls {
-            names.go_on_in(&mut file, place, out)?;
+            names.switch_file(&mut file, place, out)?;
             names.function(callee, graph.nodes[callee].mapping, "c", out)?;
             let start = profile.symbols.functions[callee].line;
             writeln!(out, "calls={} {start}\n{line} {}", call.count.max(1), joined(&call.costs))?;
@@ -76,7 +76,7 @@ fn write(profile: &Profile, metric: usize, out: &mut dyn Write) -> io::Result<Ve
         None => {
             changes.push("callgrind: stacks are lost; the format only stores functions and their calls".to_string());
         }
-        Some(calls) if has_circles(calls) => changes.push(
+        Some(calls) if has_cycles(calls) => changes.push(
             "callgrind: some functions are mutually recursive; the format does not store their totals, and totals \
              computed from the calls may be larger"
                 .to_string(),
@@ -87,7 +87,7 @@ fn write(profile: &Profile, metric: usize, out: &mut dyn Write) -> io::Result<Ve
 }
 
 /// Whether the call graph has cycles of several functions, so that totals cannot be derived from the calls.
-fn has_circles(calls: &CallTable) -> bool {
+fn has_cycles(calls: &CallTable) -> bool {
     let ends = |(caller, callee): (&FunctionId, &FunctionId)| (caller.index(), callee.index());
     let edges = calls.caller.iter().zip(&calls.callee).map(ends);
     let cycles = Cycles::find(calls.frame.len(), edges);
@@ -183,7 +183,7 @@ impl Graph {
             for (value, sums) in values.iter_mut().zip(&sums) {
                 *value = sums[stack];
             }
-            // Stacks that cost nothing in these metrics: those of allocations that are no longer in use.
+            // Skip stacks without costs in these metrics, such as those of freed allocations.
             if values.iter().all(|&value| value == 0) {
                 continue;
             }
@@ -247,7 +247,7 @@ impl Names<'_> {
     }
 
     /// Switches to another file for inlined code, if needed.
-    fn go_on_in(&mut self, file: &mut StringId, next: StringId, out: &mut dyn Write) -> io::Result<()> {
+    fn switch_file(&mut self, file: &mut StringId, next: StringId, out: &mut dyn Write) -> io::Result<()> {
         if std::mem::replace(file, next) == next {
             return Ok(());
         }
@@ -300,16 +300,16 @@ mod tests {
     }
 
     #[test]
-    fn what_costs_nothing_is_left_out() {
+    fn stacks_without_costs_are_omitted() {
         let profile = load(&written(&from_notation("main;work 5 0\nmain;gone 0 0")));
         let functions = profile.symbols.functions.ids();
         let names: Vec<_> = functions.map(|id| profile.symbols.function_name(id)).collect();
         assert_eq!(names, ["main", "work"]);
     }
 
-    /// What is read back shows the metric and the functions that the profile written shows.
+    /// A written profile reads back with the same metric and functions.
     #[test]
-    fn the_metric_shown_comes_first() {
+    fn the_selected_metric_comes_first() {
         let profile = from_notation("main;work 5 0\nmain;old 0 7");
         let mut bytes = Vec::new();
         write(&profile, 1, &mut bytes).unwrap();
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_stay_where_they_are() {
+    fn lines_survive_a_round_trip() {
         let text = "events: Ir\nfl=a.c\nfn=f\n1 10\nfi=b.h\n7 20\ncfi=a.c\ncfn=g\ncalls=2 1\n8 5\nfe=a.c\n2 30\nfn=g\n4 5\n";
         let (first, again) = (load(text), load(&written(&load(text))));
         let lines = |profile: &Profile| {
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_stay_what_they_are() {
+    fn calls_survive_a_round_trip() {
         let text = "events: Ir Time_(ns)\nob=lib.so\nfl=a.c\nfn=f\n1 1 10\ncfi=b.c\ncfn=g\ncalls=2 1\n1 5 50\nfl=b.c\nfn=g\n1 5 50\n";
         let (first, again) = (load(text), load(&written(&load(text))));
         let (a, b) = (first.calls.as_ref().unwrap(), again.calls.as_ref().unwrap());

@@ -31,7 +31,7 @@ pub(super) static WRITER: Writer = Writer {
 fn write(profile: &Profile, metric: usize, out: &mut dyn Write) -> io::Result<Vec<String>> {
     let metric_row = &profile.meta.metrics[metric];
     let lines = Lines::of(profile, metric);
-    let mut spelling = Spelling::default();
+    let mut escaper = Escaper::default();
     let mut line = String::new();
     for (stack, sums) in lines.sums.enumerate() {
         line.clear();
@@ -39,16 +39,16 @@ fn write(profile: &Profile, metric: usize, out: &mut dyn Write) -> io::Result<Ve
             if depth > 0 {
                 line.push(';');
             }
-            line.push_str(&spelling.of_name(&text(&profile.symbols, frame)));
+            line.push_str(&escaper.of_name(&text(&profile.symbols, frame)));
         }
         let has_frames = !lines.stacks.stacks.frames(stack).is_empty();
-        let stack = spelling.of_line(&line, has_frames);
+        let stack = escaper.of_line(&line, has_frames);
         // Positive and negative values must not cancel: the total is the sum of absolute values.
         for sum in sums.iter().filter(|&&sum| sum != 0) {
             writeln!(out, "{stack} {}", decimal(i128::from(*sum), metric_row.divisor))?;
         }
     }
-    let mut changes = spelling.changes();
+    let mut changes = escaper.changes();
     if !1_000_000u64.is_multiple_of(metric_row.divisor.max(1)) {
         changes.push("collapsed: values are rounded to 6 decimals".to_string());
     }
@@ -112,13 +112,13 @@ impl Lines {
 
 /// Escapes names, and counts the changes.
 #[derive(Default)]
-struct Spelling {
+struct Escaper {
     semicolons: bool,
     controls: bool,
     ends: bool,
 }
 
-impl Spelling {
+impl Escaper {
     /// Escapes a name for use between two `;`.
     fn of_name<'a>(&mut self, name: &'a str) -> Cow<'a, str> {
         if !name.contains(|c: char| c == ';' || c.is_ascii_control()) {
@@ -218,13 +218,13 @@ mod tests {
     }
 
     #[test]
-    fn a_line_a_stack_of_names() {
+    fn one_line_per_distinct_stack_of_names() {
         let profile = from_notation("main;a@a.c:1 3\nmain;a@a.c:2 4\nmain;a -2\n 5");
         assert_eq!(written(&profile), ("main;a 7\nmain;a -2\n 5\n".to_string(), vec![]));
     }
 
     #[test]
-    fn names_that_lines_cannot_hold_are_spelled_otherwise() {
+    fn names_that_would_break_a_line_are_escaped() {
         for (names, line) in [
             (&["a;b", "c\nd"][..], "a:b;c d 3\n"),
             (&["main", "worker 12"], "main;worker_12 3\n"),
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_read_is_written() {
+    fn stacks_survive_a_round_trip() {
         let text = "main;a;b 2.5\nmain;a 3\n 7\nx;;y 1\n";
         let load = |text: &str| {
             let options = LoadOptions::default();

@@ -99,7 +99,7 @@ fn read_head(json: &mut Json, builder: &mut ProfileBuilder) -> Result<(Tables, M
             ("bkacc", Kind::Bool) => accesses = json.is_true()?,
             ("cmd", Kind::String) => {
                 let command = json.string()?;
-                // The first mapping of a profile is taken for the program. Most frames of the program have a
+                // The first mapping of a profile is assumed to be the program. Most frames of the program have a
                 // source file instead of a binary, so the first frame that names a binary belongs to
                 // Valgrind's own library.
                 let program = builder.string(command.split(' ').next().unwrap_or_default());
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn points_are_stacks_from_the_leaf() {
+    fn program_points_are_stacks_listed_from_the_leaf() {
         let profile = load(
             r#"{"dhatFileVersion": 2, "mode": "rust-heap", "verb": "Allocated", "bklt": true, "bkacc": false, "tu": "µs", "te": 5,
             "cmd": "./maze", "pps": [{"tb": 10, "tbk": 2, "tl": 9, "mb": 8, "mbk": 1, "gb": 6, "gbk": 1, "eb": 0, "ebk": 0, "fs": [1, 2, 3, 3, 0]},
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_broken_is_refused() {
+    fn malformed_files_are_rejected() {
         let error = load(r#"{"dhatFileVersion": 3}"#).unwrap_err().to_string();
         assert_eq!(error, "dhat: unsupported version 3; only version 2 is supported (byte 21)");
         let error = load(r#"{"dhatFileVersion": 2, "pps": [{"fs": [7]}]}"#).unwrap_err().to_string();

@@ -94,16 +94,16 @@ impl ParseError {
 
 /// Shortens a message: messages quote the input, where a single line may be a megabyte long.
 fn short(message: String) -> String {
-    if message.len() <= MOST {
+    if message.len() <= MAX_LENGTH {
         return message;
     }
-    let start = message.floor_char_boundary(MOST / 2);
-    let end = message.ceil_char_boundary(message.len() - MOST / 4);
+    let start = message.floor_char_boundary(MAX_LENGTH / 2);
+    let end = message.ceil_char_boundary(message.len() - MAX_LENGTH / 4);
     format!("{}…{}", &message[..start], &message[end..])
 }
 
 /// Maximum length of a message in bytes.
-const MOST: usize = 400;
+const MAX_LENGTH: usize = 400;
 
 impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -123,9 +123,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_are_short_whatever_they_quote() {
-        let error = ParseError::at_line("x", 3, format!("`{}` is no number", "ä".repeat(1000)));
-        assert!(error.message.len() < 320 && error.message.ends_with("ä` is no number"), "{error}");
+    fn messages_that_quote_long_input_are_shortened() {
+        let error = ParseError::at_line("x", 3, format!("`{}` is not a number", "ä".repeat(1000)));
+        assert!(error.message.len() < 320 && error.message.ends_with("ä` is not a number"), "{error}");
         assert_eq!(ParseError::whole("x", "no").message, "no");
     }
 }

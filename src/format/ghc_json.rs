@@ -90,7 +90,7 @@ fn frame(builder: &mut ProfileBuilder, centre: &CostCentre) -> FrameId {
     builder.frame(Frame { function, ..Frame::default() })
 }
 
-/// File and first line of `Main.hs:(20,1)-(33,3)`, `Main.hs:20:1-5`, or neither in `<built-in>`.
+/// The file and first line in `Main.hs:(20,1)-(33,3)` or `Main.hs:20:1-5`. `<built-in>` has neither.
 fn place(location: &str) -> (&str, u32) {
     match location.split_once(':') {
         Some((file, rest)) if !location.starts_with('<') => {
@@ -108,7 +108,7 @@ mod tests {
     use crate::profile::to_notation;
 
     #[test]
-    fn nodes_hold_what_they_cost_themselves() {
+    fn the_costs_of_nodes_are_self_costs() {
         let text = br#"{"program": "p", "tick_interval": 1000, "total_ticks": 5, "cost_centres": [
             {"id": 1, "label": "MAIN", "module": "MAIN", "src_loc": "<built-in>"},
             {"id": 2, "label": "go", "module": "Main", "src_loc": "p.hs:(20,1)-(33,3)"}],

@@ -63,7 +63,7 @@ fn sniff_vsprof(head: &[u8]) -> Confidence {
     when(head.starts_with(b"Level,Function Name,Number of Calls,"), Confidence::Certain)
 }
 
-/// A blank line, lines of which each is ``module`function`` or an address, and a count.
+/// Requires a blank line, lines that are ``module`function`` or an address, and a count.
 fn sniff_dtrace(head: &[u8]) -> Confidence {
     let mut lines =
         head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).skip_while(|line| !line.is_empty());
@@ -98,7 +98,7 @@ fn read_vsprof(source: &mut Source, options: LoadOptions) -> Result<Profile, Loa
     collected.finish()
 }
 
-/// With `-P` a report has ticks and bytes; with `-p` only per cents of the time.
+/// With `-P`, a report has ticks and bytes; with `-p`, only percentages of the time.
 fn read_ghc(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
     let mut collected = Collected::new("ghc", options);
     let text = source.read_all()?;
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn dtrace_counts_without_a_stack_stay() {
+    fn dtrace_counts_without_a_stack_are_kept() {
         let text = "CPU ID\n\n  5\n\n  unix`trap+0x2c7\n  unix`main->inner\n  3\n  4\n";
         assert_eq!(sniff_dtrace(b"x\n\n a`b\n 1\n"), Confidence::Likely);
         let profile = read_dtrace(&mut source(text), LoadOptions::ALL).unwrap();
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_found_is_an_error() {
+    fn a_file_without_stacks_is_an_error() {
         let error = read_dtrace(&mut source("no stacks\n"), LoadOptions::ALL).unwrap_err();
         assert_eq!(error.to_string(), "dtrace: the file contains no stacks (line 1)");
     }
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_name_the_line() {
+    fn errors_report_the_line() {
         let text = "Level,Function Name,Number of Calls,Elapsed Inclusive Time %,Elapsed Exclusive Time %,\
                     Avg Elapsed Inclusive Time,Avg Elapsed Exclusive Time,Module Name,\n\
                     0,\"a.exe\",1,1.0,1.0,1.0,1.0,\"\",\n0\n";

@@ -1,4 +1,4 @@
-//! Reads the report of `sample` on macOS, which Activity Monitor saves too: a call tree, root first.
+//! Reads the report of `sample` on macOS, which Activity Monitor can also save: a call tree, root first.
 //!
 //! ```text
 //! Call graph:
@@ -7,7 +7,7 @@
 //!     +   500 main  (in rg) + 41  [0x10384b549]
 //! ```
 //!
-//! A node's count contains that of its children; two columns of indentation are one level.
+//! A node's count includes those of its children. Each level is indented by two columns.
 
 use crate::format::text::{Lines, Scan, decimal};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
@@ -115,7 +115,7 @@ impl Tree {
         let count = decimal(scan.word()).filter(|&count| count >= 0).ok_or("count is not a number")?;
         self.close(depth);
         if let Some(parent) = self.path.last_mut() {
-            // Below zero nothing is its own, however far below.
+            // If the children add up to more than the node, its self count is zero.
             parent.own = parent.own.saturating_sub(count);
         }
         let node = scan.0.trim_ascii();
@@ -178,7 +178,7 @@ impl Tree {
     }
 }
 
-/// Number and name of `Thread_1086631: PortServerThread`.
+/// Parses the id and name in `Thread_1086631: PortServerThread`.
 fn thread(node: &[u8]) -> Option<(i64, String)> {
     let mut scan = Scan(node.strip_prefix(b"Thread_")?);
     let tid = scan.integer()?;
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_children_do_not_take_is_a_nodes_own() {
+    fn self_counts_are_what_the_children_leave() {
         let profile = load(
             "    10 Thread_1: worker\n    + 10 start  (in libdyld.dylib) + 1  [0x10]\n\
              \x20   +   6 _ZN3foo3barEv  (in rg) + 1  [0x20]\n    +   ! 2 read  (in libc) + 1  [0x30,0x34]\n\
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_indentation_is_refused() {
+    fn wrong_indentation_is_rejected() {
         let message = |graph| load(graph).unwrap_err().to_string();
         assert!(message("    1 Thread_1\n     1 f\n").contains("not a multiple"));
         assert!(message("    1 Thread_1\n        1 f\n").contains("more than one level"));

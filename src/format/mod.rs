@@ -1,8 +1,8 @@
 //! Reading and writing profiles: format detection, and one file per format.
 //!
-//! [`load`] takes compression off, asks every row of [`FORMATS`] how sure it is, and lets the surest
-//! read. Names of files do not count: real files called `.pb.gz` are not compressed, and `.prof` has five
-//! meanings. Only where the content speaks for nothing, `.folded` says what a list of names and numbers is.
+//! [`load`] decompresses the input, asks every entry of [`FORMATS`] how well it matches, and reads it with the best match.
+//! File names are ignored, because real files named `.pb.gz` may not be compressed, and `.prof` has five meanings. The
+//! only exception is `.folded` for a list of names and numbers, whose content is ambiguous.
 
 mod allocators;
 mod austin;
@@ -164,7 +164,7 @@ pub fn recognize_source(source: &mut Source) -> Result<Option<(&'static Format, 
         return Ok(Some(found));
     }
     if is_json {
-        // What tells JSON is its keys, and the one that does may come after a long list.
+        // JSON formats are recognized by their keys, and the decisive one may come after a long list.
         return Ok(recognize(source.head(usize::MAX)?));
     }
     let is_folded = source.is_called(collapsed::ENDINGS) && collapsed::has_weights(source.bytes());
@@ -199,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_after_a_long_list_still_tells() {
+    fn a_key_after_a_long_list_is_found() {
         let long = "x".repeat(HEAD + 10);
         let text = format!(
             r#"{{"notes": ["{long}"], "profile": {{"meta": {{}}, "threads": [{{"stringArray": ["f"],
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ending_breaks_a_tie() {
+    fn the_file_extension_breaks_a_tie() {
         let load_as = |name: &str, text: &str| {
             let mut source = Source::from_bytes(text.into());
             source.set_name(name);
@@ -225,7 +225,7 @@ mod tests {
             assert_eq!(load_as(name, frames).unwrap(), 7, "{name}");
         }
         assert!(load_as("x.folded", "no numbers\n").is_err());
-        // What looks like code needs no ending.
+        // Names that look like code need no extension.
         assert_eq!(load_as("", "operator new(unsigned long)+0x131 3\nmain+0x2 4\n").unwrap(), 7);
     }
 }

@@ -19,25 +19,25 @@ use ruzstd::decoding::StreamingDecoder;
 use crate::format::{LoadError, ParseError};
 use crate::profile::{Budget, Reservation};
 
-/// Number of bytes read or inflated at a time. Large enough to make handing over a block cheap, small enough
-/// for the block to stay in the second-level cache while it is decoded.
+/// Number of bytes read or decompressed at a time: large enough to make passing blocks between threads cheap, small
+/// enough for a block to stay in the L2 cache while it is decoded.
 const BLOCK: usize = 512 << 10;
 
-/// Bytes inflated at a time at the start of an input, so that decoding starts early, and where no thread
-/// has to be woken for them: the less memory is touched, the better, for a fresh page costs as much as what
-/// is read into it. Many profiles take a third of the page faults that they take with blocks of 512 KiB.
+/// Size of blocks at the start of an input, so that decoding starts early, and of all blocks that are decompressed on the
+/// reader's thread. Small blocks touch less memory, and a fresh page costs as much as reading data into it: many
+/// profiles cause only a third of the page faults that they cause with 512 KiB blocks.
 const SMALL_BLOCK: usize = 128 << 10;
 
-/// How many blocks at the start are small.
+/// The number of small blocks at the start of an input.
 const SMALL_BLOCKS: usize = 16;
 
-/// Room before the bytes of each block for the unread tail of the block before it. A field or line
-/// that crosses the border becomes contiguous by copying its first part here.
+/// Free space before each block for the unread end of the previous one. A field or line that crosses the boundary is made
+/// contiguous by copying its first part here.
 const HEADROOM: usize = 64 << 10;
 
-/// What an input that is held as a whole takes, in its own size: its bytes, and what the reader makes of
-/// them before a profile's tables take it.
-const HELD: u64 = 2;
+/// The memory needed for an input that is read as a whole, as a multiple of its size: for its bytes, and for what the
+/// reader builds from them before the profile's tables do.
+const WHOLE_INPUT: u64 = 2;
 
 /// Maximum number of nested compressions.
 const MAX_LAYERS: usize = 4;
@@ -45,7 +45,7 @@ const MAX_LAYERS: usize = 4;
 /// A window over the bytes of an input.
 pub struct Source {
     window: Vec<u8>,
-    /// What the file is called; empty where that is not known.
+    /// The file name; empty if unknown.
     name: String,
     /// Start of the unread bytes in `window`.
     start: usize,
@@ -58,7 +58,7 @@ pub struct Source {
     /// Time spent waiting for blocks.
     waited: Duration,
     budget: Budget,
-    /// What the window takes of the budget, or took before it was handed to the reader as a whole.
+    /// The memory used by the window, even after it was passed to the reader as a whole.
     reservation: Reservation,
 }
 
@@ -66,9 +66,9 @@ pub struct Source {
 #[derive(Default)]
 struct Counters {
     bytes: AtomicU64,
-    /// Nanoseconds spent in reading the input itself.
+    /// Nanoseconds spent reading the input.
     reading: AtomicU64,
-    /// Nanoseconds spent on inflating, reading included.
+    /// Nanoseconds spent on decompression, including reading.
     inflating: AtomicU64,
 }
 
@@ -89,7 +89,7 @@ enum Blocks {
     /// Uncompressed input, read on demand. The last emptied block is reused, because fresh memory costs as
     /// much as reading into it.
     Here { reader: Box<dyn Read + Send>, empty: Vec<u8>, size: usize },
-    /// Inflated on another thread; emptied blocks are returned to it.
+    /// Decompressed on another thread; emptied blocks are returned to it.
     Thread { full: Receiver<io::Result<Vec<u8>>>, empty: Sender<Vec<u8>> },
     /// No more blocks.
     End,
@@ -107,8 +107,8 @@ impl Lines {
         &self.bytes[self.range.clone()]
     }
 
-    /// The memory, for [`Source::take_lines`].
-    pub(super) fn into_memory(self) -> Vec<u8> {
+    /// The buffer, to be reused by [`Source::take_lines`].
+    pub(super) fn into_buffer(self) -> Vec<u8> {
         self.bytes
     }
 }
@@ -153,7 +153,7 @@ impl Source {
         };
         let source = Source::new(Vec::new(), blocks, counters, budget);
         let mut source = Source { encoding, may_use_threads, ..source };
-        source.take_off_byte_order_mark()?;
+        source.strip_byte_order_mark()?;
         Ok(source)
     }
 
@@ -180,7 +180,7 @@ impl Source {
         }
     }
 
-    /// Limits what is read from now on, unless it is limited already.
+    /// Limits further reading, unless it is already limited.
     pub(super) fn limit(&mut self, budget: Budget) {
         if self.budget == Budget::UNLIMITED {
             self.budget = budget;
@@ -222,26 +222,26 @@ impl Source {
             self.start = 0;
             self.window.extend_from_slice(&block[HEADROOM..]);
             self.recycle(block);
-            self.reservation.set(self.window.len() as u64 * HELD)?;
+            self.reservation.set(self.window.len() as u64 * WHOLE_INPUT)?;
         }
         // The tables built from the input use the same budget.
         self.budget.check()?;
         Ok(true)
     }
 
-    /// Fills the window up to at least `count` bytes, unless the input is shorter, and returns it. Fails
-    /// as [`Source::more`] does.
+    /// Fills the window with at least `count` bytes, unless the input is shorter, and returns it. Fails like
+    /// [`Source::more`].
     pub fn head(&mut self, count: usize) -> Result<&[u8], LoadError> {
         while self.bytes().len() < count && self.more()? {}
         Ok(self.bytes())
     }
 
-    /// Says what the file is called, which may break a tie between formats.
+    /// Sets the file name, which may break a tie between formats.
     pub fn set_name(&mut self, name: &str) {
         self.name = name.to_ascii_lowercase();
     }
 
-    /// Whether the file's name has one of `endings`, before what compression adds to it.
+    /// Whether the file name has one of `endings`, ignoring an extension for compression.
     pub(crate) fn is_called(&self, endings: &[&str]) -> bool {
         let name = [".gz", ".zst"].iter().find_map(|packed| self.name.strip_suffix(packed));
         let name = name.unwrap_or(&self.name);
@@ -251,7 +251,7 @@ impl Source {
     /// All remaining bytes, for formats that cannot be streamed.
     pub fn read_all(&mut self) -> Result<Vec<u8>, LoadError> {
         while self.more()? {}
-        self.reservation.set(self.window.len() as u64 * HELD)?;
+        self.reservation.set(self.window.len() as u64 * WHOLE_INPUT)?;
         let mut all = std::mem::take(&mut self.window);
         all.drain(..self.start);
         self.position += all.len() as u64;
@@ -259,8 +259,8 @@ impl Source {
         Ok(all)
     }
 
-    /// How many unread bytes there are up to and with the line end that `find` finds first; all of them
-    /// where the input ends without one.
+    /// The number of unread bytes up to and including the line end that `find` returns; all of them if the input ends
+    /// without one.
     fn line_end(&mut self, find: fn(u8, &[u8]) -> Option<usize>) -> Result<usize, LoadError> {
         let mut searched = 0;
         loop {
@@ -275,8 +275,7 @@ impl Source {
         }
     }
 
-    /// The next line without its line end, or `None` at the end of the input. Fails as [`Source::more`]
-    /// does.
+    /// The next line without its line end, or `None` at the end of the input. Fails like [`Source::more`].
     pub fn line(&mut self) -> Result<Option<&[u8]>, LoadError> {
         let length = self.line_end(memchr::memchr)?;
         if length == 0 {
@@ -289,8 +288,8 @@ impl Source {
         Ok(Some(line.strip_suffix(b"\r").unwrap_or(line)))
     }
 
-    /// Takes the unread lines at hand, at least one, or `None` at the end of the input. `emptied` is
-    /// memory that may be used for what comes after them. Fails as [`Source::more`] does.
+    /// Takes the unread whole lines in the window, at least one, or `None` at the end of the input. `emptied` is a buffer to
+    /// reuse for the rest. Fails like [`Source::more`].
     pub(super) fn take_lines(&mut self, mut emptied: Vec<u8>) -> Result<Option<Lines>, LoadError> {
         let length = self.line_end(memchr::memrchr)?;
         if length == 0 {
@@ -305,8 +304,7 @@ impl Source {
         Ok(Some(Lines { bytes: window, range }))
     }
 
-    /// Whether more threads may be used for this input. Not if as many inputs are read as there are
-    /// processors.
+    /// Whether more threads may be used for this input: not if as many inputs are read in parallel as there are processors.
     pub(super) fn may_use_threads(&self) -> bool {
         self.may_use_threads
     }
@@ -368,7 +366,7 @@ impl Source {
         }
     }
 
-    fn take_off_byte_order_mark(&mut self) -> Result<(), LoadError> {
+    fn strip_byte_order_mark(&mut self) -> Result<(), LoadError> {
         let head = self.head(4)?;
         let decode: fn([u8; 2]) -> u16 = match head {
             [0xEF, 0xBB, 0xBF, ..] => {
@@ -490,7 +488,7 @@ fn read_block(reader: &mut dyn Read, mut block: Vec<u8>, size: usize) -> io::Res
     Ok(block)
 }
 
-/// Reads blocks ahead on a thread, so that inflating overlaps with decoding.
+/// Reads blocks ahead on a thread, so that decompression overlaps with decoding.
 fn on_a_thread(mut reader: Box<dyn Read + Send>, counters: Arc<Counters>) -> io::Result<Blocks> {
     let (full_in, full): (SyncSender<io::Result<Vec<u8>>>, _) = sync_channel(2);
     let (empty, empty_out) = channel::<Vec<u8>>();
@@ -545,7 +543,7 @@ mod tests {
     }
 
     #[test]
-    fn compressions_come_off_in_layers() {
+    fn nested_compression_is_removed() {
         let mut source = open(gzip(&gzip(b"text")));
         assert_eq!(source.read_all().unwrap(), b"text");
         assert_eq!(source.encoding(), ["gzip", "gzip"]);
@@ -554,7 +552,7 @@ mod tests {
     }
 
     #[test]
-    fn utf16_becomes_utf8() {
+    fn utf16_is_converted_to_utf8() {
         let text = "main;größe 3\n";
         let mut bytes = vec![0xFE, 0xFF];
         bytes.extend(text.encode_utf16().flat_map(u16::to_be_bytes));
@@ -562,7 +560,7 @@ mod tests {
     }
 
     #[test]
-    fn a_truncated_stream_is_an_error_that_says_so() {
+    fn a_truncated_stream_is_reported_as_such() {
         let bytes = gzip(&vec![7; 100_000]);
         for length in [5, 15, bytes.len() / 2, bytes.len() - 1] {
             let opened = Source::open(Box::new(io::Cursor::new(bytes[..length].to_vec())));

@@ -103,14 +103,14 @@ struct Parts {
     samples: Option<usize>,
     weights: Option<usize>,
     events: Option<usize>,
-    /// Whether the events are read already.
+    /// Whether the events have already been read.
     is_read: bool,
 }
 
 impl Parts {
     /// Whether everything needed to read events is known, so that they can be read at once instead of being
     /// skipped first.
-    fn tells_events(&self) -> bool {
+    fn can_read_events(&self) -> bool {
         self.kind.as_deref() == Some("evented") && self.unit.is_some() && self.name.is_some()
     }
 }
@@ -121,7 +121,7 @@ struct Scale {
     /// Nanoseconds per unit; `None` if the unit is not a time.
     nanoseconds: Option<f64>,
     labels: LabelSetId,
-    /// Whether samples have labels that were not asked for.
+    /// Whether samples have labels that are not loaded.
     skipped_labels: bool,
 }
 
@@ -189,7 +189,7 @@ impl Reader {
                 ("unit", Kind::String) => parts.unit = text(json)?,
                 ("name", Kind::String) => parts.name = text(json)?,
                 ("startValue", Kind::Number) => parts.start = json.number()?,
-                ("events", Kind::Array) if parts.tells_events() => {
+                ("events", Kind::Array) if parts.can_read_events() => {
                     let scale = self.scale(&parts);
                     self.read_evented(json, &scale)?;
                     parts.is_read = true;
@@ -276,8 +276,8 @@ impl Reader {
     /// The frames that are open between two events make a sample; time without open frames is ignored.
     fn read_evented(&mut self, events: &mut Json, scale: &Scale) -> Result<(), ParseError> {
         self.stack.clear();
-        // The stack of the innermost frames that are open, and of those around it, as far as it was
-        // needed: what a frame is closed to was looked up before.
+        // The stacks of the open frames at each depth, as far as they were needed: closing a frame returns to a stack that
+        // was looked up before.
         let mut stacks: Vec<Option<StackId>> = Vec::new();
         let mut last: Option<f64> = None;
         events.array()?;
@@ -285,7 +285,7 @@ impl Reader {
             let mut place = events.clone();
             let (opens, frame, at) = self.read_event(events)?;
             let since = last.replace(at).unwrap_or(at);
-            // Before any value is made of it: both ends of a stretch of time must have one scale.
+            // Before converting any value: both ends of an interval must have the same scale.
             self.value(scale, at);
             if at < since {
                 place.position();
@@ -342,9 +342,9 @@ impl Reader {
         }
     }
 
-    /// An event whose members come in the order in which speedscope writes them:
-    /// `{"type": "O", "frame": 12, "at": 34}`. `None` for any other. Not looking for the end of every
-    /// key, and then which key it is, saves a quarter of the time that a file takes.
+    /// Reads an event whose members are in the order in which speedscope writes them: `{"type": "O", "frame": 12, "at": 34}`.
+    /// `None` for any other. Not having to search for the end of each key and to compare it saves a quarter of the
+    /// time for a file.
     fn usual_event(&self, json: &mut Json) -> Option<(bool, FrameId, f64)> {
         let all = |json: &mut Json, tokens: &[&str]| tokens.iter().all(|token| json.token(token));
         if !all(json, &["{", "\"type\"", ":"]) {
@@ -368,7 +368,7 @@ impl Reader {
         frame.ok_or_else(|| json.error("frame number is out of range of `shared.frames`"))
     }
 
-    /// A weight, or a moment, in the unit of the metric.
+    /// Converts a weight or a timestamp to the unit of the metric.
     fn value(&mut self, scale: &Scale, value: f64) -> i64 {
         match scale.nanoseconds {
             Some(nanoseconds) => (value * nanoseconds).round() as i64,
@@ -419,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn events_give_the_time_between_them_to_the_open_frames() {
+    fn the_time_between_events_belongs_to_the_open_frames() {
         let profile = load(
             r#"{"type": "evented", "name": "", "unit": "milliseconds", "startValue": 0, "endValue": 9, "events": [
                 {"type": "O", "frame": 0, "at": 0.5}, {"type": "O", "frame": 1, "at": 2}, {"type": "C", "frame": 1, "at": 2},
@@ -431,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_may_be_written_in_any_way() {
+    fn the_members_of_an_event_may_be_in_any_order() {
         for open in [
             r#"{"type":"O","frame":0,"at":4}"#,
             r#"{ "type" : "O" , "frame" : 0 , "at" : 4.0 }"#,
@@ -448,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_events_are_refused() {
+    fn malformed_events_are_rejected() {
         let evented = |events: &str| {
             load(&format!(r#"{{"type": "evented", "name": "p", "unit": "none", "startValue": 0, "endValue": 9, "events": [{events}]}}"#))
                 .unwrap_err()

@@ -146,7 +146,7 @@ mod tests {
     use crate::profile::{from_notation, to_notation};
 
     #[test]
-    fn threads_become_profiles_and_stay_threads() {
+    fn threads_survive_a_round_trip() {
         let picture = " 4 {thread=two}\nmain 3 {thread=one}\nmain;work 2 {thread=two}\nmain;work 7";
         let mut profile = from_notation(picture);
         profile.meta.metrics[0].divisor = 10;

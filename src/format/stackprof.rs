@@ -125,7 +125,7 @@ impl Parts {
         Ok(())
     }
 
-    /// Declares the metrics of the mode, the one that is shown by default last.
+    /// Declares the metrics of the mode, with the default metric last.
     fn declare_metrics(&self, builder: &mut ProfileBuilder) -> Worth {
         builder.metric("samples", "count");
         let (worth, name, unit) = match &*self.mode {
@@ -175,7 +175,7 @@ impl Raw<'_> {
         let stack = builder.stack(&frames);
         let mut left = count;
         while left > 0 && (self.deltas.is_some() || self.stamps.is_some()) {
-            // stackprof knows µs of the monotonic clock.
+            // stackprof's timestamps are µs of the monotonic clock.
             let time = next(&mut self.stamps)?.map(|stamp| stamp.saturating_mul(1000));
             let passed = next(&mut self.deltas)?;
             self.check_time(passed)?;
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn stacks_come_with_how_many_samples_had_them() {
+    fn stacks_are_followed_by_their_sample_counts() {
         let profile = load(TEXT).unwrap();
         assert_eq!(to_notation(&profile), "main@a.rb:5;<unknown> 2 2000\nmain@a.rb:6 1 1001");
         assert_eq!(profile.meta.default_metric, 1);
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_stacks_is_refused_with_what_to_do() {
+    fn files_without_stacks_are_rejected_with_advice() {
         let error = load(&TEXT.replace("\"raw\"", "\"other\"")).unwrap_err().to_string();
         assert!(error.contains("record with `raw: true`"), "{error}");
         let error = load("\u{4}\u{8}{\u{e}:\u{c}version:\u{f}gc_samples").unwrap_err().to_string();

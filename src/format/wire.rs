@@ -1,5 +1,4 @@
-//! The protobuf wire format: tags, varints and length-delimited fields, walked without decoding
-//! into messages.
+//! The protobuf wire format: reads tags, varints and length-delimited fields without decoding messages.
 
 /// One field of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -8,7 +7,7 @@ pub(crate) struct Field<'a> {
     pub(crate) value: Value<'a>,
 }
 
-/// What a field holds on the wire.
+/// The encoded value of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Value<'a> {
     Varint(u64),
@@ -20,7 +19,7 @@ pub(crate) enum Value<'a> {
 /// Why the bytes are not a sequence of fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WireError {
-    /// The bytes end within a field, which more bytes may complete.
+    /// The bytes end within a field; more bytes may complete it.
     Truncated,
     /// A varint of more than 64 bits, a group, field number 0, or a length past the address space.
     Malformed,
@@ -28,8 +27,8 @@ pub(crate) enum WireError {
 
 /// Reads fields from the front of a byte slice.
 ///
-/// Reading is inlined, and what is not inlined takes the rest by value, so that a loop over fields keeps its
-/// place in registers: expanding stacks takes a fifth fewer instructions than with the place in memory.
+/// Reading is inlined, and functions that are not inlined take the remaining bytes by value, so that a loop over fields
+/// keeps its position in registers: this saves a fifth of the instructions for expanding stacks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wire<'a> {
     rest: &'a [u8],
@@ -140,7 +139,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn varints_survive(number: u64) {
+        fn varints_round_trip(number: u64) {
             let mut bytes = Vec::new();
             push_varint(&mut bytes, number);
             prop_assert_eq!(Wire::new(&bytes).varint(), Ok(number));

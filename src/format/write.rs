@@ -207,7 +207,7 @@ fn has(profile: &Profile, metric: usize, part: Part) -> bool {
     }
 }
 
-/// Where the function of a frame begins.
+/// The line at which the function of a frame starts.
 fn function_line(profile: &Profile, frame: &Frame) -> u32 {
     profile.symbols.functions[frame.function].line
 }
@@ -272,7 +272,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_ending_says_the_format_and_whether_it_is_compressed() {
+    fn the_extension_determines_the_format_and_compression() {
         for (file, expected) in [
             ("cpu.pb.gz", Some(("pprof", true))),
             ("cpu.pb", Some(("pprof", false))),

@@ -3,16 +3,16 @@
 //! `std::vector<int, std::allocator<int> >::push_back(int const&)` has three parts; a `::` inside angle
 //! brackets is not a separator. Nesting is counted, without recursion.
 
-/// Operators whose name holds a bracket; the longer ones first.
+/// Operators whose name contains a bracket; longer ones first.
 const OPERATORS: [&str; 11] = ["()", "[]", "<=>", "<<=", ">>=", "->*", "<<", ">>", "<=", ">=", "->"];
 
-/// The parts between the `::` of a name. Inside brackets that stay, as in `<alloc::vec::Vec<T> as
-/// core::iter::Extend<T>>`, paths are cut to their last part: `<Vec as Extend>`. Generic arguments
-/// and parameters stay only if `arguments` says so.
+/// Splits a name at each `::` outside brackets. Inside brackets that are kept, as in `<alloc::vec::Vec<T> as
+/// core::iter::Extend<T>>`, paths are shortened to their last part: `<Vec as Extend>`. Generic arguments and
+/// parameters are kept only if `arguments` is true.
 pub(super) fn segments(name: &str, arguments: bool) -> Vec<String> {
     let mut scan =
         Scan { name, at: 0, arguments, depth: 0, closed: true, part: String::new(), parts: Vec::new() };
-    // `std::pair<A, B> std::make_pair<A, B>(A, B)`: template functions alone carry their return type.
+    // `std::pair<A, B> std::make_pair<A, B>(A, B)`: only the names of template functions include the return type.
     let return_type_before = name.rfind(">(").unwrap_or(0);
     while scan.at < name.len() {
         if scan.rest().starts_with(' ') && scan.depth == 0 && scan.at < return_type_before {
@@ -24,7 +24,7 @@ pub(super) fn segments(name: &str, arguments: bool) -> Vec<String> {
     scan.finish()
 }
 
-/// Whether a byte can belong to an identifier; everything beyond ASCII can.
+/// Whether a byte can be part of an identifier; all non-ASCII bytes can.
 pub(super) fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'~' | 0x80..)
 }
@@ -33,9 +33,9 @@ struct Scan<'a> {
     name: &'a str,
     at: usize,
     arguments: bool,
-    /// How many brackets that stay are open.
+    /// The number of open brackets that are kept.
     depth: usize,
-    /// False once an unclosed bracket was found; the rest is then kept unchanged.
+    /// False once an unclosed bracket has been found; the rest is then kept unchanged.
     closed: bool,
     part: String,
     parts: Vec<String>,
@@ -92,8 +92,8 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// The length of the generic arguments or parameters that begin here, brackets included, if
-    /// they are to be dropped or belong to the part before them.
+    /// The length of the generic arguments or parameters that start here, including the brackets, if they are to be
+    /// dropped or belong to the previous part.
     fn argument_list(&mut self) -> Option<usize> {
         let rest = self.rest();
         let before = self.previous();
@@ -112,8 +112,8 @@ impl<'a> Scan<'a> {
         length
     }
 
-    /// Drops an argument list, or keeps it, behind the name it belongs to even if that is
-    /// already complete (`drop_in_place::<String>`).
+    /// Drops an argument list, or appends it to the name that it belongs to, even if that is already complete
+    /// (`drop_in_place::<String>`).
     fn arguments_end(&mut self, length: usize) {
         if self.part.is_empty()
             && let Some(part) = self.parts.pop()
@@ -157,8 +157,8 @@ fn drop_qualifiers(part: &mut String) {
     }
 }
 
-/// The length of `operator<<` and the like at the beginning, with the blank that keeps template
-/// arguments apart from it (`operator< <int>`).
+/// The length of an operator's name at the start (`operator<<`), including a space that separates it from template
+/// arguments (`operator< <int>`).
 fn operator(rest: &str) -> Option<usize> {
     let symbol = rest.strip_prefix("operator")?;
     let length = match OPERATORS.iter().find(|op| symbol.starts_with(**op)) {
@@ -170,14 +170,14 @@ fn operator(rest: &str) -> Option<usize> {
     Some("operator".len() + length + blank)
 }
 
-/// Whether a text ends in an operator's name, so that an argument list may follow.
+/// Whether a text ends with an operator's name, so that an argument list may follow.
 fn operator_ends(part: &str) -> bool {
     let part = part.strip_suffix(' ').unwrap_or(part);
     let symbols = OPERATORS.iter().chain(&["<", ">"]);
     symbols.filter_map(|symbol| part.strip_suffix(*symbol)).any(|before| before.ends_with("operator"))
 }
 
-/// The length of the bracketed text at the beginning, both brackets included.
+/// The length of the bracketed text at the start, including both brackets.
 fn matching(rest: &str) -> Option<usize> {
     let mut depth = 0_usize;
     let mut at = 0;
@@ -253,14 +253,14 @@ mod tests {
     }
 
     #[test]
-    fn unclosed_brackets_do_not_cost_more() {
+    fn unclosed_brackets_take_linear_time() {
         let name = "f<".repeat(200_000);
         assert_eq!(segments(&name, false), [name]);
     }
 
     proptest! {
         #[test]
-        fn any_name_is_taken_apart(name in "([a-c]|::|<|>|\\(|\\)|\\[|->| |é|operator|operator<|, ){0,30}", arguments: bool) {
+        fn any_name_can_be_split(name in "([a-c]|::|<|>|\\(|\\)|\\[|->| |é|operator|operator<|, ){0,30}", arguments: bool) {
             segments(&name, arguments);
         }
     }

@@ -47,7 +47,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_unprintable_is_left(name: String) {
+        fn no_unprintable_character_is_left(name: String) {
             prop_assert!(!clean(&name).contains(is_unprintable));
         }
     }

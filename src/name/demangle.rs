@@ -5,8 +5,7 @@ use std::fmt::Write;
 
 use cpp_demangle::{DemangleOptions, ParseOptions, Symbol};
 
-/// How deeply types may be nested within each other: real names stay far below, and deeper ones
-/// would cost stack.
+/// The maximum nesting of types. Real names stay far below it, and demangling recurses.
 const MAX_DEPTH: u32 = 192;
 
 /// The demangled name of a Rust or C++ symbol; any other name unchanged.
@@ -15,7 +14,7 @@ const MAX_DEPTH: u32 = 192;
 pub fn demangle(name: &str) -> Cow<'_, str> {
     let is_mangled = ["_Z", "__Z", "_R", "__R"].iter().any(|prefix| name.starts_with(prefix));
     if !is_mangled {
-        return half_demangled(name).map_or(Cow::Borrowed(name), Cow::Owned);
+        return demangle_rest(name).map_or(Cow::Borrowed(name), Cow::Owned);
     }
     if let Ok(rust) = rustc_demangle::try_demangle(name) {
         return Cow::Owned(format!("{rust:#}"));
@@ -25,10 +24,9 @@ pub fn demangle(name: &str) -> Cow<'_, str> {
     cpp_name(cpp).map_or(Cow::Borrowed(name), Cow::Owned)
 }
 
-/// Tools that know C++ only leave Rust's own escapes in place:
-/// `_$LT$alloc..vec..Vec$LT$T$GT$$GT$::push::h0123456789abcdef`. Put back into mangled form, the name
-/// can be demangled properly.
-fn half_demangled(name: &str) -> Option<String> {
+/// Demangles a legacy Rust symbol that was demangled as C++, which leaves Rust's escapes in place:
+/// `_$LT$alloc..vec..Vec$LT$T$GT$$GT$::push::h0123456789abcdef`. The name is mangled again for `rustc_demangle`.
+fn demangle_rest(name: &str) -> Option<String> {
     let (path, hash) = name.rsplit_once("::h")?;
     if hash.len() != 16 || !hash.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return None;
@@ -52,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rust_and_cpp_names_are_told_by_their_prefix() {
+    fn mangled_names_are_recognized_by_their_prefix() {
         assert_eq!(demangle("_ZN4core3fmt5write17h0123456789abcdefE"), "core::fmt::write");
         assert_eq!(
             demangle("_RINvNtCse0yjq9ZQveU_3std2rt10lang_startuECs8K9WJNlS7Dz_5trace"),

@@ -4,68 +4,66 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::place::{end_of_place, needs_place, position, split_shown};
 
-/// With fewer columns than this a name is useless, and the whole row is cut instead.
+/// The minimum width of a name. With fewer columns it would be useless, so the whole row is truncated instead.
 const SHORTEST: usize = 3;
 
-/// How many columns of a terminal a text takes.
+/// The number of terminal columns that a text takes.
 pub fn display_width(text: &str) -> usize {
     text.width()
 }
 
-/// Shortens a name to `width` columns by putting `ellipsis` (`…`, or `..` where there is no UTF-8) in place
-/// of its middle, because both ends of a name distinguish it: `skl.(*Skiplist)…dSpliceForLevel`. A name that
-/// ends with a place keeps its function, and as much of the end of the place as still fits: `waysToPay
-/// …app.mjs:52:19`.
+/// Shortens a name to `width` columns by replacing its middle with `ellipsis` (`…`, or `..` without UTF-8),
+/// because both ends distinguish it: `skl.(*Skiplist)…dSpliceForLevel`. A name that ends with a location keeps the
+/// function and as much of the end of the location as fits: `waysToPay …app.mjs:52:19`.
 pub fn fit(name: &str, width: usize, ellipsis: &str) -> String {
     if name.width() <= width {
         return name.to_owned();
     }
-    let placed = split_shown(name).and_then(|parts| fit_placed(parts, width, ellipsis));
-    placed.unwrap_or_else(|| fit_middle(name, width, ellipsis))
+    let with_short_location = split_shown(name).and_then(|parts| fit_placed(parts, width, ellipsis));
+    with_short_location.unwrap_or_else(|| fit_middle(name, width, ellipsis))
 }
 
 fn fit_middle(name: &str, width: usize, ellipsis: &str) -> String {
-    let Some(room) = width.checked_sub(ellipsis.width()) else {
+    let Some(available) = width.checked_sub(ellipsis.width()) else {
         return head(name, width).to_owned();
     };
-    let tail_room = room / 2;
-    let (head, tail) = (head(name, room - tail_room), tail(name, tail_room));
+    let tail_room = available / 2;
+    let (head, tail) = (head(name, available - tail_room), tail(name, tail_room));
     format!("{head}{ellipsis}{tail}")
 }
 
-/// Shortens a name to `width` columns like [`fit`], but never in the part that distinguishes it: the last
-/// parts of a qualified name, or the function and the line of one that ends with its place. `None` where
-/// these do not fit.
+/// Shortens a name to `width` columns like [`fit`], but never the part that distinguishes it: the last parts of a
+/// qualified name, or the function and the line of a name that ends with a location. `None` if these do not fit.
 ///
 /// ```
-/// use prof::name::fit_telling;
+/// use prof::name::fit_distinct;
 ///
-/// let fit = |name, width| fit_telling(name, width, "…");
+/// let fit = |name, width| fit_distinct(name, width, "…");
 /// assert_eq!(fit("shop/matching.(*Engine).matchInstance", 22).unwrap(), "…matchInstance");
 /// assert_eq!(fit("waysToPay file:///srv/app.mjs:52:19", 24).unwrap(), "waysToPay …app.mjs:52:19");
 /// assert_eq!(fit("shop/matching.(*Engine).matchInstance", 12), None);
 /// ```
-pub fn fit_telling(name: &str, width: usize, ellipsis: &str) -> Option<String> {
+pub fn fit_distinct(name: &str, width: usize, ellipsis: &str) -> Option<String> {
     if name.width() <= width {
         return Some(name.to_owned());
     }
-    let room = width.checked_sub(ellipsis.width())?;
+    let available = width.checked_sub(ellipsis.width())?;
     if let Some((function, place)) = split_shown(name) {
-        let room = room.checked_sub(function.width() + 1)?;
-        return (position(place).width() <= room)
-            .then(|| format!("{function} {ellipsis}{}", tail(place, room)));
+        let available = available.checked_sub(function.width() + 1)?;
+        return (position(place).width() <= available)
+            .then(|| format!("{function} {ellipsis}{}", tail(place, available)));
     }
     let starts = part_starts(name);
-    let fits = |at: &usize| name[*at..].width() <= room;
-    let is_telling = |at: &usize| name[*at..].width() >= LEAST_TELLING;
+    let fits = |at: &usize| name[*at..].width() <= available;
+    let is_telling = |at: &usize| name[*at..].width() >= MIN_DISTINCT;
     let from = starts.into_iter().take_while(fits).last().filter(is_telling)?;
     Some(format!("{ellipsis}{}", &name[from..]))
 }
 
-/// The minimum number of columns for the end of a name to distinguish it: `func1` alone does not.
-const LEAST_TELLING: usize = 12;
+/// The minimum width of the end of a name to distinguish it: `func1` alone does not.
+const MIN_DISTINCT: usize = 12;
 
-/// Where the parts of a qualified name start, the last one first. What is in brackets is no part.
+/// Where the parts of a qualified name start, last one first. Text in brackets is not split.
 fn part_starts(name: &str) -> Vec<usize> {
     let mut starts = Vec::new();
     let mut depth = 0_usize;
@@ -82,35 +80,37 @@ fn part_starts(name: &str) -> Vec<usize> {
     starts
 }
 
-/// A function and its place in fewer columns than both take: the place gives way to the function, down to its
-/// line, and is dropped where not even that fits. Names such as `<lambda>` mean nothing without
-/// their place and keep the line. `None` where there are too few columns for that.
+/// Fits a function and its location into fewer columns than both need. First the location is shortened down to its
+/// line, then it is dropped. Names such as `<lambda>` mean nothing without their location and keep the line.
+/// `None` if there are too few columns for that.
 fn fit_placed((function, place): (&str, &str), width: usize, ellipsis: &str) -> Option<String> {
     let end = end_of_place(place);
     let open = if place.starts_with('(') { "(" } else { "" };
     let between = 1 + open.width() + ellipsis.width();
     let least = between + position(end).width();
     let function = match width.checked_sub(least) {
-        Some(room) if function.width() <= room => function.to_owned(),
-        Some(room) if needs_place(function) && room >= LEAST_FUNCTION => fit_middle(function, room, ellipsis),
+        Some(available) if function.width() <= available => function.to_owned(),
+        Some(available) if needs_place(function) && available >= MIN_FUNCTION => {
+            fit_middle(function, available, ellipsis)
+        }
         _ if needs_place(function) => return None,
         _ => return Some(fit(function, width, ellipsis)),
     };
-    let room = width.saturating_sub(function.width() + between);
-    Some(format!("{function} {open}{ellipsis}{}", tail(end, room)))
+    let available = width.saturating_sub(function.width() + between);
+    Some(format!("{function} {open}{ellipsis}{}", tail(end, available)))
 }
 
-/// A function that keeps its place has at least this many columns.
-const LEAST_FUNCTION: usize = 6;
+/// The minimum width of a function's name next to its location.
+const MIN_FUNCTION: usize = 6;
 
-/// The longest beginning that takes at most `width` columns.
+/// The longest prefix that takes at most `width` columns.
 fn head(name: &str, width: usize) -> &str {
     let mut left = width;
     let end = name.char_indices().find(|&(_, c)| !take(&mut left, c)).map_or(name.len(), |(at, _)| at);
     &name[..end]
 }
 
-/// The longest end that takes at most `width` columns.
+/// The longest suffix that takes at most `width` columns.
 fn tail(name: &str, width: usize) -> &str {
     let mut left = width;
     let cut = name.char_indices().rev().find(|&(_, c)| !take(&mut left, c));
@@ -123,20 +123,20 @@ fn take(left: &mut usize, c: char) -> bool {
     rest.is_some()
 }
 
-/// The end of a joined row at which the function stands that the row is about.
+/// The end of a chain at which the function is that the row is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
-    /// Callers follow the function that they lead to.
+    /// Callers follow the function that they call.
     First,
-    /// Callees follow their callers, and the numbers are those of the last.
+    /// Callees follow their callers, and the numbers are those of the last name.
     Last,
 }
 
-/// The names of a joined row.
+/// The names of a chain of frames that are shown in one row.
 pub struct Chain<'a, S> {
     /// The names as they are shown.
     pub names: &'a [S],
-    /// Whether a name, given by its place, is of the program's own code rather than of a library or the runtime.
+    /// Whether the name at an index belongs to the program's own code rather than to a library or the runtime.
     pub is_own: &'a dyn Fn(usize) -> bool,
     /// The separator between two names, such as ` → `.
     pub arrow: &'a str,
@@ -147,7 +147,7 @@ pub struct Chain<'a, S> {
 }
 
 impl<S: AsRef<str>> Chain<'_, S> {
-    /// All names, however long the row becomes.
+    /// All names, regardless of the width.
     pub fn whole(&self) -> String {
         self.names.iter().map(AsRef::as_ref).collect::<Vec<&str>>().join(self.arrow)
     }
@@ -157,11 +157,10 @@ impl<S: AsRef<str>> Chain<'_, S> {
         self.fits(self.names.iter().map(AsRef::as_ref), width)
     }
 
-    /// Joins the names so that they fit `width` columns; `None` is as wide as needed. A row that is too long
-    /// first drops repeated prefixes (`gob.(*Decoder).Decode → .DecodeValue`), then names, and says how many
-    /// (`a → … 3 … → z`), then letters of its longest names. The names nearest to the anchor stay longest, and
-    /// the program's own code longer than libraries: of the callers of a lock the nearest that is no library
-    /// tells who holds it, `main` and what called that do not.
+    /// Joins the names so that they fit `width` columns; `None` means as wide as needed. If the row is too long,
+    /// repeated prefixes are dropped first (`gob.(*Decoder).Decode → .DecodeValue`), then names, with their number
+    /// (`a → … 3 … → z`), then letters of the longest names. Names near the anchor are kept longest, and the program's
+    /// own code longer than libraries: what matters about a lock is its nearest caller in the program, not `main`.
     pub fn fit(&self, width: Option<usize>) -> String {
         let Some(width) = width else { return self.whole() };
         if self.is_within(width) {
@@ -169,22 +168,22 @@ impl<S: AsRef<str>> Chain<'_, S> {
         }
         let ranked = self.by_importance(width / (1 + self.arrow.width()) + 1);
         let parts = self.parts(&ranked, width);
-        let shortened = self.shorten(&parts, width, SHORTEST_OF_SEVERAL);
+        let shortened = self.shorten(&parts, width, MIN_OF_SEVERAL);
         let alone = || self.shorten(&self.shown(&ranked[..ranked.len().min(1)]), width, SHORTEST);
         let anchored = || fit(ranked.first().map_or("", |&i| self.name(i)), width, self.ellipsis);
         shortened.or_else(alone).unwrap_or_else(anchored)
     }
 
-    /// Joins parts, and cuts letters of the longest where they are too long. `None` where these would have
-    /// fewer than `shortest` columns.
+    /// Joins parts, and shortens the longest if they do not fit. `None` if these would have fewer than `shortest`
+    /// columns.
     fn shorten(&self, parts: &[String], width: usize, shortest: usize) -> Option<String> {
         let arrows = parts.len().saturating_sub(1) * self.arrow.width();
-        let cap = cap(parts, width.checked_sub(arrows)?);
-        let is_cut = parts.iter().any(|part| part.width() > cap);
-        if is_cut && cap < shortest {
+        let max_part_width = max_part_width(parts, width.checked_sub(arrows)?);
+        let is_cut = parts.iter().any(|part| part.width() > max_part_width);
+        if is_cut && max_part_width < shortest {
             return None;
         }
-        let parts: Vec<String> = parts.iter().map(|part| fit(part, cap, self.ellipsis)).collect();
+        let parts: Vec<String> = parts.iter().map(|part| fit(part, max_part_width, self.ellipsis)).collect();
         Some(parts.join(self.arrow))
     }
 
@@ -192,7 +191,7 @@ impl<S: AsRef<str>> Chain<'_, S> {
         self.names[i].as_ref()
     }
 
-    /// Stops at the first part beyond the width: a stack may be 100,000 names deep.
+    /// Whether the joined parts fit. Stops at the first part beyond the width, because a stack can have 100,000 frames.
     fn fits<'b>(&self, parts: impl Iterator<Item = &'b str>, width: usize) -> bool {
         let mut used = 0;
         for (i, part) in parts.enumerate() {
@@ -204,21 +203,21 @@ impl<S: AsRef<str>> Chain<'_, S> {
         true
     }
 
-    /// The parts to show: all names without repeated prefixes and with the ends of their places, else as many
-    /// as fit, but at least the anchor and the name that says most about it.
+    /// The parts to show: all names without repeated prefixes and with shortened locations if they fit, otherwise as many
+    /// as fit, but at least the two most important names.
     fn parts(&self, ranked: &[usize], width: usize) -> Vec<String> {
         let mut kept: Vec<usize> = Vec::new();
         if self.names.len() <= ranked.len() {
             let all: Vec<usize> = (0..self.names.len()).collect();
             let parts = self.shown(&all);
-            if all.len() <= LEAST_NAMES || self.fits(parts.iter().map(String::as_str), width) {
+            if all.len() <= MIN_NAMES || self.fits(parts.iter().map(String::as_str), width) {
                 return parts;
             }
         }
         for (rank, &candidate) in ranked.iter().enumerate() {
             let at = kept.partition_point(|&i| i < candidate);
             kept.insert(at, candidate);
-            let is_needed = rank < LEAST_NAMES;
+            let is_needed = rank < MIN_NAMES;
             if !is_needed && !self.fits(self.shown(&kept).iter().map(String::as_str), width) {
                 kept.remove(at);
             }
@@ -226,8 +225,8 @@ impl<S: AsRef<str>> Chain<'_, S> {
         self.shown(&kept)
     }
 
-    /// The places of the names in the order in which they are worth showing, at most `most` of each kind: the
-    /// anchor, the program's own code, the rest, the nearest to the anchor first.
+    /// The indexes of the names, most important first: the anchor, then at most `most` names of the program's own code,
+    /// then at most `most` others, each nearest to the anchor first.
     fn by_importance(&self, most: usize) -> Vec<usize> {
         let count = self.names.len();
         let at = |distance: usize| if self.anchor == Anchor::First { distance } else { count - 1 - distance };
@@ -235,27 +234,29 @@ impl<S: AsRef<str>> Chain<'_, S> {
             |is_own: bool| (1..count).map(at).filter(move |&i| (self.is_own)(i) == is_own).take(most);
         (0..count.min(1)).map(at).chain(nearest(true)).chain(nearest(false)).collect()
     }
-    /// The names at these places, and between them how many are hidden.
-    fn shown(&self, places: &[usize]) -> Vec<String> {
+    /// The names at these indexes, and between them the numbers of hidden ones.
+    fn shown(&self, indexes: &[usize]) -> Vec<String> {
         let mut parts: Vec<String> = Vec::new();
         let mut before: Option<usize> = None;
-        for &place in places {
-            parts.extend(self.hidden(before.map_or(0, |before| before + 1), place));
-            // A prefix must be repeated from what stands on the line, not from a name left out.
-            parts.push(before.map_or_else(|| self.placed(place), |before| self.after(place, before)));
-            before = Some(place);
+        for &index in indexes {
+            parts.extend(self.hidden(before.map_or(0, |before| before + 1), index));
+            // A prefix may only be dropped if it is repeated from a name that is shown.
+            parts.push(
+                before.map_or_else(|| self.with_short_location(index), |before| self.after(index, before)),
+            );
+            before = Some(index);
         }
         parts.extend(self.hidden(before.map_or(0, |before| before + 1), self.names.len()));
         parts
     }
 
-    /// `… 3 …` in the place of the names from one place up to another.
+    /// The part that replaces names `from..to`: `… 3 …`. `None` if there are none.
     fn hidden(&self, from: usize, to: usize) -> Option<String> {
         (from < to).then(|| format!("{0} {1} {0}", self.ellipsis, to - from))
     }
 
-    /// A name with only as much of its location as distinguishes it.
-    fn placed(&self, i: usize) -> String {
+    /// A name whose location is shortened to what distinguishes it.
+    fn with_short_location(&self, i: usize) -> String {
         let name = self.name(i);
         match split_shown(name) {
             Some((function, place)) => {
@@ -266,11 +267,11 @@ impl<S: AsRef<str>> Chain<'_, S> {
         }
     }
 
-    /// Name `i` without what it has in common with name `before`, up to that one's last part:
-    /// after `gob.(*Decoder).Decode`, `gob.(*Decoder).DecodeValue` is `.DecodeValue`.
+    /// Name `i` without the qualifier that it shares with name `before`: after `gob.(*Decoder).Decode`,
+    /// `gob.(*Decoder).DecodeValue` is `.DecodeValue`.
     fn after(&self, i: usize, before: usize) -> String {
         if split_shown(self.name(i)).is_some() {
-            return self.placed(i);
+            return self.with_short_location(i);
         }
         let (name, before) = (self.name(i), self.name(before));
         let Some(at) = before.rfind(['.', ':']) else { return name.to_owned() };
@@ -283,17 +284,17 @@ impl<S: AsRef<str>> Chain<'_, S> {
     }
 }
 
-/// The anchor and the name that says most about it are shown before any letters of them.
-const LEAST_NAMES: usize = 2;
+/// At least this many names are shown, even if they have to be shortened.
+const MIN_NAMES: usize = 2;
 
-/// Where several names would have fewer columns than this, one is shown.
-const SHORTEST_OF_SEVERAL: usize = 12;
+/// If several names would have fewer columns than this, only one is shown.
+const MIN_OF_SEVERAL: usize = 12;
 
-/// The width to which the longest parts must shrink so that all of them take at most `room`.
-fn cap(parts: &[String], room: usize) -> usize {
+/// The width to which the longest parts must shrink so that all of them take at most `available` columns.
+fn max_part_width(parts: &[String], available: usize) -> usize {
     let mut widths: Vec<usize> = parts.iter().map(|part| part.width()).collect();
     widths.sort_unstable();
-    let mut left = room;
+    let mut left = available;
     for (i, width) in widths.iter().enumerate() {
         let each = left / (widths.len() - i);
         if *width > each {
@@ -301,7 +302,7 @@ fn cap(parts: &[String], room: usize) -> usize {
         }
         left -= width;
     }
-    room
+    available
 }
 
 #[cfg(test)]
@@ -328,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn what_tells_a_name_apart_stays() {
+    fn the_distinguishing_part_stays() {
         for (name, width, want) in [
             ("matching.Engine.matchInstance", 29, Some("matching.Engine.matchInstance")),
             ("matching.Engine.matchInstance", 21, Some("…Engine.matchInstance")),
@@ -342,17 +343,17 @@ mod tests {
             ("waysToPay file:///srv/app.mjs:52:19", 17, Some("waysToPay …:52:19")),
             ("waysToPay file:///srv/app.mjs:52:19", 16, None),
             ("total (shop/my cart.py:7)", 13, Some("total ….py:7)")),
-            // The place ends in a line of a file, not in any number.
+            // A location ends with the line of a file, not with just any number.
             ("shop.restock worker:7", 17, Some("…restock worker:7")),
             ("a_single_long_word", 17, None),
             ("関数関数", 1, None),
         ] {
-            assert_eq!(fit_telling(name, width, "…").as_deref(), want, "{name} {width}");
+            assert_eq!(fit_distinct(name, width, "…").as_deref(), want, "{name} {width}");
         }
     }
 
     #[test]
-    fn functions_are_kept_rather_than_their_places() {
+    fn functions_are_kept_rather_than_their_locations() {
         let (pay, anonymous) =
             ("waysToPay file:///srv/app.mjs:52:19", "(anonymous) file:///srv/app.mjs:7:15");
         for (name, width, want) in [
@@ -440,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn a_very_long_row_is_cheap() {
+    fn a_very_long_row_takes_little_time() {
         let names = vec!["runtime.f"; 100_000];
         assert_eq!(chain(&names, &[], Anchor::Last, 30), "… 99998 … → runtime.f → .f");
         assert_eq!(chain(&names, &["runtime.f"], Anchor::First, 30), "runtime.f ← .f ← … 99998 …");
@@ -448,14 +449,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_telling_name_keeps_the_width(name in "[a-c関.:() 1]{0,30}", width in 0..40_usize) {
-            if let Some(fitted) = fit_telling(&name, width, "…") {
+        fn a_distinct_name_fits_the_width(name in "[a-c関.:() 1]{0,30}", width in 0..40_usize) {
+            if let Some(fitted) = fit_distinct(&name, width, "…") {
                 prop_assert!(fitted.width() <= width, "{}", fitted);
             }
         }
 
         #[test]
-        fn the_width_is_kept(
+        fn chains_fit_the_width(
             names in proptest::collection::vec("[a-c関.]{0,12}", 0..8),
             own in proptest::collection::vec(any::<bool>(), 8),
             last: bool,

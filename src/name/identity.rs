@@ -17,8 +17,8 @@ pub fn normalized(name: &str) -> String {
     without_versions(&without_numbers(&without_arguments(without_suffixes(name))))
 }
 
-/// A name without what the Java virtual machine makes up in every run: the numbers and addresses of its hidden
-/// classes. `Shop$$Lambda$105+0x00c8.run` → `Shop$$Lambda.run`, `LambdaForm$MH/0x00f4.invoke` → `LambdaForm$MH.invoke`.
+/// A name without the numbers and addresses of hidden classes, which the Java virtual machine generates anew in every
+/// run. `Shop$$Lambda$105+0x00c8.run` → `Shop$$Lambda.run`, `LambdaForm$MH/0x00f4.invoke` → `LambdaForm$MH.invoke`.
 pub fn without_run(name: &str) -> Cow<'_, str> {
     let Some(at) = name.find("+0x").or_else(|| name.find("/0x")) else { return Cow::Borrowed(name) };
     let hex = &name[at + 3..];
@@ -29,8 +29,8 @@ pub fn without_run(name: &str) -> Cow<'_, str> {
     if is_hidden_class { Cow::Owned(format!("{class}{}", &hex[digits..])) } else { Cow::Borrowed(name) }
 }
 
-/// A name without the numbers that a compiler gave to closures and lambdas in the order in which it met them:
-/// `rankHits.func2` → `rankHits.func`. Another closure further up in the source moves all of them.
+/// A name without the numbers that compilers assign to closures and lambdas in source order: `rankHits.func2` →
+/// `rankHits.func`. Adding a closure earlier in the source changes all of them.
 pub fn without_numbers(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     let mut rest = name;
@@ -70,7 +70,7 @@ fn ends_word(rest: &str) -> bool {
     !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_')
 }
 
-/// Drops what compilers and linkers put after a name.
+/// Drops suffixes that compilers and linkers add to a name.
 fn without_suffixes(name: &str) -> &str {
     const CLONES: [&str; 8] =
         [".cold", ".isra", ".part", ".constprop", ".llvm", ".lto_priv", ".localalias", ".warm"];
@@ -117,7 +117,7 @@ fn without_arguments(name: &str) -> String {
         let is_argument = follows_word || (c == '<' && out.ends_with("::"));
         if matches!(c, '<' | '[' | '(') && is_argument {
             let Some(length) = bracketed(rest) else {
-                // Looking for the end of each of a million open brackets would take forever.
+                // Searching for the end of each of a million open brackets would take quadratic time.
                 out.push_str(rest);
                 break;
             };
@@ -125,7 +125,7 @@ fn without_arguments(name: &str) -> String {
                 out.truncate(out.len() - 2);
             }
             rest = &rest[length..];
-            // What follows the parameters of a C++ function: ` const`, ` &&`.
+            // Qualifiers after the parameters of a C++ function: ` const`, ` &&`.
             if c == '(' && rest.starts_with(' ') {
                 break;
             }
@@ -138,7 +138,7 @@ fn without_arguments(name: &str) -> String {
     out
 }
 
-/// The length of the bracket that `text` starts with, to where it closes.
+/// The length of the bracketed text that `text` starts with.
 fn bracketed(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
     let mut previous = b' ';
@@ -184,8 +184,7 @@ fn without_versions(name: &str) -> String {
     out
 }
 
-/// The identifiers of a name from the outermost on: package, type, function. `shop.(*Cart).Add` →
-/// `shop`, `Cart`, `Add`.
+/// The identifiers in a name, outermost first: package, type, function. `shop.(*Cart).Add` → `shop`, `Cart`, `Add`.
 pub fn identifiers(name: &str) -> impl Iterator<Item = &str> {
     let separators = |c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '~' | '<' | '>'));
     name.split(separators).filter(|part| !part.is_empty())
@@ -216,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_builds_differ_in_goes() {
+    fn differences_between_builds_are_removed() {
         for (name, expected) in [
             ("main.rankHits.func1", "main.rankHits.func"),
             ("main.rankHits.func12.3", "main.rankHits.func"),
@@ -257,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn only_counted_names_lose_numbers() {
+    fn only_generated_numbers_are_removed() {
         for (name, expected) in [
             ("rankHits.func2", "rankHits.func"),
             ("outer.func1.2", "outer.func"),
@@ -271,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn hidden_classes_have_no_number_of_the_run() {
+    fn hidden_classes_lose_run_specific_numbers() {
         for (name, expected) in [
             ("depot.Main$$Lambda$106+0x00007ff4e5007a08.run", "depot.Main$$Lambda.run"),
             ("depot.Main$$Lambda/0x00007ff4e5007a08.run", "depot.Main$$Lambda.run"),
@@ -296,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn some_names_say_nothing() {
+    fn names_shared_by_many_functions_are_anonymous() {
         for name in ["(anonymous)", "<lambda>", "Shop.total.<locals>.<listcomp>"] {
             assert!(is_anonymous(name), "{name}");
         }

@@ -11,7 +11,7 @@ pub fn is_library(function: &str, file: &str) -> bool {
     is_no_code || is_library_file(file) || package(function, file).is_some_and(|p| is_library_package(&p))
 }
 
-/// Folders with libraries, installed by package managers or by the system.
+/// Folders in which package managers and systems install libraries.
 const FOLDERS: [&str; 12] = [
     "/pkg/mod/",
     "/vendor/",
@@ -34,7 +34,7 @@ fn is_library_file(file: &str) -> bool {
         || FOLDERS.iter().any(|folder| file.contains(folder))
 }
 
-/// Packages that come with a language, and those below them: `encoding` is that of `encoding/gob` too.
+/// Packages that come with a language. They include the packages below them: `encoding` includes `encoding/gob`.
 const PACKAGES: [&str; 64] = [
     // Go
     "archive",

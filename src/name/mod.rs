@@ -18,7 +18,7 @@ pub use artefact::is_artefact;
 pub use clean::clean;
 pub(crate) use clean::is_unprintable;
 pub use demangle::demangle;
-pub use fit::{Anchor, Chain, display_width, fit, fit_telling};
+pub use fit::{Anchor, Chain, display_width, fit, fit_distinct};
 pub use identity::{identifiers, is_anonymous, normalized, without_numbers, without_run};
 pub use library::is_library;
 pub use nearest::nearest;

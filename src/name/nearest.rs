@@ -1,13 +1,13 @@
-//! The names nearest to a pattern that matched nothing, for "did you mean".
+//! Finds the names nearest to a pattern that matched nothing, for "did you mean".
 
 use std::collections::BTreeSet;
 
-/// How many bytes of a pattern are compared: one machine word of them.
+/// The maximum number of bytes of a pattern that are compared: one bit of a machine word each.
 const LONGEST: usize = 64;
 
-/// The up to `count` distinct names that hold something most like `pattern`, best first: fewest
-/// edits between the pattern and a part of the name, case aside, then the shorter name. Names that
-/// differ in more than a third of the pattern are not offered. Linear in the length of all names.
+/// Up to `count` distinct names that contain something similar to `pattern`, best first: with the fewest edits
+/// between the pattern and a part of the name, ignoring case; of equal ones, the shortest. Names that differ in more
+/// than a third of the pattern are left out. Linear in the total length of all names.
 pub fn nearest<'a>(pattern: &str, names: impl IntoIterator<Item = &'a str>, count: usize) -> Vec<&'a str> {
     let wanted = significant(pattern);
     let Some(matcher) = Matcher::new(&wanted) else { return Vec::new() };
@@ -33,11 +33,11 @@ fn significant(pattern: &str) -> Vec<u8> {
     bytes[bytes.len().saturating_sub(LONGEST)..].to_vec()
 }
 
-/// Myers' bit-parallel search: one column of the edit-distance matrix in two machine words, bit i
-/// telling whether row i is one more (`plus`) or one less (`minus`) than row i − 1.
+/// Myers' bit-parallel search: a column of the edit-distance matrix in two machine words. Bit i is set if row i is
+/// one more (`plus`) or one less (`minus`) than row i − 1.
 struct Matcher {
-    /// For each byte, the places of the pattern that hold it.
-    places: [u64; 256],
+    /// For each byte, its positions in the pattern as a bit mask.
+    positions: [u64; 256],
     length: u32,
 }
 
@@ -46,20 +46,20 @@ impl Matcher {
         if pattern.is_empty() {
             return None;
         }
-        let mut places = [0; 256];
+        let mut positions = [0; 256];
         for (i, &byte) in pattern.iter().enumerate() {
-            places[usize::from(byte)] |= 1 << i;
+            positions[usize::from(byte)] |= 1 << i;
         }
-        Some(Matcher { places, length: pattern.len() as u32 })
+        Some(Matcher { positions, length: pattern.len() as u32 })
     }
 
-    /// The fewest edits that turn the pattern into some part of `name`.
+    /// The minimum number of edits that turn the pattern into some part of `name`.
     fn edits(&self, name: &str) -> u32 {
         let last = 1_u64 << (self.length - 1);
         let (mut plus, mut minus) = (u64::MAX, 0_u64);
         let (mut edits, mut fewest) = (self.length, self.length);
         for byte in name.bytes() {
-            let equal = self.places[usize::from(byte.to_ascii_lowercase())];
+            let equal = self.positions[usize::from(byte.to_ascii_lowercase())];
             let diagonal = (((equal & plus).wrapping_add(plus)) ^ plus) | equal | minus;
             let across_plus = minus | !(diagonal | plus);
             let across_minus = plus & diagonal;
@@ -68,7 +68,7 @@ impl Matcher {
             } else if across_minus & last != 0 {
                 edits -= 1;
             }
-            // No 1 is shifted in: a match may begin anywhere in the name at no cost.
+            // No 1 is shifted in, because a match may start anywhere in the name at no cost.
             let across_plus = across_plus << 1;
             plus = (across_minus << 1) | !(diagonal | across_plus);
             minus = across_plus & diagonal;
@@ -112,7 +112,7 @@ mod tests {
         assert_eq!(nearest("m", NAMES, 0), [""; 0]);
     }
 
-    /// The textbook matrix, whose first row is zero as a match may begin anywhere.
+    /// The textbook algorithm. The first row of the matrix is zero because a match may start anywhere.
     fn slow(pattern: &[u8], name: &[u8]) -> u32 {
         let mut column: Vec<u32> = (0..=pattern.len() as u32).collect();
         let mut fewest = pattern.len() as u32;

@@ -4,14 +4,14 @@ use std::borrow::Cow;
 
 use super::rust_escapes;
 
-/// The package of a function, from its name and its source file (empty if unknown). `None` where
-/// neither tells; a caller then has the file and the mapping left.
+/// The package of a function, from its name and its source file (empty if unknown). `None` if it cannot be
+/// determined from these.
 ///
 /// | language | name, file | package |
 /// |---|---|---|
 /// | Go | `encoding/gob.(*Decoder).Decode` | `encoding/gob` |
 /// | Rust | `<alloc::vec::Vec<T> as core::iter::Extend<T>>::extend` | `alloc`, the crate of the type |
-/// | C++ | `std::vector<int>::push_back` | `std`, the outermost namespace; a class alone is none |
+/// | C++ | `std::vector<int>::push_back` | `std`, the outermost namespace; a class is not a package |
 /// | Java | `java/util/HashMap.put`, `java.util.HashMap.put` | `java.util` |
 /// | .NET | `System.Threading!Thread.Run` | `System.Threading` |
 /// | Python | file `/usr/lib/python3.11/json/encoder.py` | `json.encoder` |
@@ -36,10 +36,10 @@ pub fn package<'a>(function: &'a str, file: &'a str) -> Option<Cow<'a, str>> {
         .or_else(|| go_assembly(file))
 }
 
-/// Languages in which the file, not the name, tells the package.
+/// The package from the file, for languages in which names do not contain it.
 fn from_file(file: &str) -> Option<Cow<'_, str>> {
     if let Some(builtin) = file.strip_prefix("node:") {
-        // `node:internal/streams/readable` and its siblings together.
+        // `node:internal/streams/readable` and other internal modules count as one package.
         let second = builtin.match_indices('/').nth(1).map_or(file.len(), |(at, _)| at + "node:".len());
         return Some(Cow::Borrowed(&file[..second]));
     }
@@ -69,8 +69,8 @@ fn gem(file: &str) -> Option<&str> {
     (version.starts_with(|c: char| c.is_ascii_digit()) && !name.is_empty()).then_some(name)
 }
 
-/// The module of a Python file: the folders below the library it lies in. Where no library shows in
-/// the path, a relative path is taken to begin at the top package and an absolute one ends in it.
+/// The module of a Python file: its path within the library. If no library can be recognized, a relative path is
+/// assumed to start at the top-level package, and an absolute path to end with it.
 fn python_module(file: &str) -> Option<String> {
     if let Some(frozen) = file.strip_prefix("<frozen ").and_then(|rest| rest.strip_suffix('>')) {
         return Some(frozen.to_owned());
@@ -89,19 +89,18 @@ fn python_module(file: &str) -> Option<String> {
     (!module.is_empty()).then(|| module.replace('/', "."))
 }
 
-/// What follows `…/lib/python3.11/`, or `…/Python311/Lib/` on Windows.
+/// The rest of the path after `…/lib/python3.11/`, or `…/Python311/Lib/` on Windows.
 fn standard_library(path: &str) -> Option<&str> {
     let after_version = path.rsplit_once("lib/python").and_then(|(_, rest)| rest.split_once('/'));
     let (_, rest) = after_version.or_else(|| path.rsplit_once("/Lib/"))?;
     Some(rest.strip_prefix("lib-dynload/").unwrap_or(rest))
 }
 
-/// The part of a name in which a `/` separates folders, as in Go's, Java's and some profilers'
-/// names that begin with a file; `None` if it has none there. `kworker/0:1H` is a thread,
-/// `operator/(a::B)` an operator, `GET /x` a request.
+/// The part of a name that is a path with slashes, as in Go, Java, and names that start with a file. `None` if there
+/// is none: `kworker/0:1H` is a thread, `operator/(a::B)` an operator, `GET /x` a request.
 pub(super) fn slash_path(name: &str) -> Option<&str> {
     let code_end = name.find(['(', '[', '<', '{', ' ', '"']).unwrap_or(name.len());
-    // Java's lambda classes have a slash of their own: `a/b/C$$Lambda$12/0x0801.run`.
+    // Java's lambda classes contain another slash: `a/b/C$$Lambda$12/0x0801.run`.
     let end = name[..code_end].find("$$Lambda").unwrap_or(code_end);
     let path = &name[..end];
     let last = path.rfind('/')?;
@@ -111,13 +110,13 @@ pub(super) fn slash_path(name: &str) -> Option<&str> {
     (is_code && !in_segments && !path[..last].ends_with("operator")).then_some(path)
 }
 
-/// The package of a name with slashes: an import path of Go or the class path of Java.
+/// The package of a name with slashes: Go's import path or Java's package.
 fn from_path(name: &str) -> Option<Cow<'_, str>> {
     let path = slash_path(name)?;
     let last = path.rfind('/')? + 1;
     let folders = &path[..last - 1];
     if folders.starts_with(['.', '/']) || folders.contains(':') {
-        // `./src/index.ts:main:24`: a file, which the caller shows as such.
+        // `./src/index.ts:main:24` starts with a file, not a package.
         return None;
     }
     if let Some((_, class)) = name.split_once('@').filter(|_| folders.contains('@')) {
@@ -135,7 +134,7 @@ fn from_path(name: &str) -> Option<Cow<'_, str>> {
     Some(unescape(own.or_else(|| import.strip_prefix("vendor/")).unwrap_or(import)))
 }
 
-/// The length of what stands before the type's name in the functions that Go's compiler makes:
+/// The length of the prefix before the type in names of functions generated by the Go compiler:
 /// `type:.eq.golbat/geo.AreaName`.
 pub(super) fn go_type_prefix(name: &str) -> Option<usize> {
     let rest = name.strip_prefix("type:.").or_else(|| name.strip_prefix("type.."))?;
@@ -143,8 +142,8 @@ pub(super) fn go_type_prefix(name: &str) -> Option<usize> {
     Some(name.len() - rest.len() + dot + 1)
 }
 
-/// The length of the package in the last part of a Go name, `yaml.v3` in `yaml.v3.(*Decoder).Decode`
-/// where some tool has undone the escape that normally tells its dot from the one behind it.
+/// The length of the package in the last part of a Go name: `yaml.v3` in `yaml.v3.(*Decoder).Decode`. Some tools undo
+/// the escape (`%2e`) of the dot within it.
 fn go_package_end(last: &str, versions: bool) -> Option<usize> {
     let dot = last.find('.')?;
     let version = last[dot + 1..].split('.').next().and_then(|part| part.strip_prefix('v'));
@@ -170,8 +169,8 @@ fn unescape(import: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The package of a dotted Java name: two or more names in lower case, a class, a method. (Go's
-/// `time.Time.String` has one before its type.)
+/// The package of a dotted Java name: at least two lower-case names, followed by a class and a method. (In Go, as in
+/// `time.Time.String`, only one precedes the type.)
 pub(super) fn java_package(name: &str) -> Option<&str> {
     let name = name.split(['(', ' ', '/', '[', ':']).next()?;
     let lower = |part: &str| part.starts_with(|c: char| c.is_lowercase()) && !part.contains('-');
@@ -201,8 +200,8 @@ const GO_STANDARD: [&str; 36] = [
     "testing", "time",
 ];
 
-/// `runtime` of `runtime.mallocgc`. A dot alone makes no Go name (`Module._load`, `libc.so.6.read`):
-/// the file, a receiver in brackets or a known package must confirm it.
+/// The package of a Go name without slashes: `runtime` of `runtime.mallocgc`. A dot alone does not make a Go name
+/// (`Module._load`, `libc.so.6.read`): the file, a receiver in brackets or a known package must confirm it.
 fn go_package<'a>(name: &'a str, file: &str) -> Option<&'a str> {
     let (package, rest) = name.split_once('.')?;
     let plain = package.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
@@ -214,14 +213,14 @@ fn go_package<'a>(name: &'a str, file: &str) -> Option<&'a str> {
     (plain && confirmed && !package.is_empty() && !rest.is_empty()).then_some(package)
 }
 
-/// The package of Go's assembly, whose local functions (`memeqbody`) do not name it: the folder below
-/// the root of all sources, `internal/bytealg` of `/usr/local/go/src/internal/bytealg/equal_amd64.s`.
+/// The package of a Go assembly file, since local functions in assembly (`memeqbody`) do not name it: the folder
+/// relative to the source root, `internal/bytealg` for `/usr/local/go/src/internal/bytealg/equal_amd64.s`.
 fn go_assembly(file: &str) -> Option<Cow<'_, str>> {
     let (folder, _) = file.strip_suffix(".s")?.rsplit_once('/')?;
     let roots = ["/go/src/", "/pkg/mod/", "/src/"];
     let below = roots.iter().find_map(|root| folder.split_once(root).map(|(_, below)| below));
     let path = below.or_else(|| (!folder.starts_with(['/', '.'])).then_some(folder))?;
-    // `golang.org/x/crypto@v0.31.0/sha3`: the version of a module is not part of its path.
+    // `golang.org/x/crypto@v0.31.0/sha3`: a module's version is not part of the import path.
     match path.split_once('@') {
         Some((module, rest)) => {
             let below = rest.find('/').map_or("", |at| &rest[at..]);
@@ -235,8 +234,8 @@ fn go_assembly(file: &str) -> Option<Cow<'_, str>> {
 fn outermost(name: &str) -> Option<&str> {
     let name = without_return_type(name);
     let mut rest = name;
-    // `<&mut alloc::vec::Vec<T> as core::fmt::Debug>::fmt` belongs to what is implemented. Where
-    // that is no path (`<usize as …>`, `<[T] as …>`), the crate of the trait is the one to name.
+    // `<&mut alloc::vec::Vec<T> as core::fmt::Debug>::fmt` belongs to the crate of the type. If the type has
+    // no path (`<usize as …>`, `<[T] as …>`), it belongs to the crate of the trait.
     while let Some(inner) = rest.strip_prefix('<').or_else(|| rest.strip_prefix("_<")) {
         let subject = without_sigils(inner);
         if subject.starts_with('<') || path_head(subject).is_some() {
@@ -268,7 +267,7 @@ fn without_return_type(name: &str) -> &str {
     &name[start..]
 }
 
-/// Drops what precedes the name of a type: `&`, `mut`, `dyn`, `[`, a lifetime …
+/// Drops prefixes of a type: `&`, `mut`, `dyn`, `[`, a lifetime …
 fn without_sigils(mut text: &str) -> &str {
     const SIGILS: [&str; 12] =
         ["&", "*const ", "*mut ", "mut ", "dyn ", "impl ", "[", "(", " ", "unsafe ", "extern \"C\" ", ","];
@@ -288,12 +287,12 @@ fn without_sigils(mut text: &str) -> &str {
     }
 }
 
-/// `core::fmt::Debug>::fmt` of `T as core::fmt::Debug>::fmt`.
+/// The text from the trait on: `core::fmt::Debug>::fmt` of `T as core::fmt::Debug>::fmt`.
 fn trait_of(subject: &str) -> Option<&str> {
     subject.split_once(" as ").map(|(_, rest)| rest)
 }
 
-/// The identifier at the beginning of a path, if a `::` follows it.
+/// The identifier at the start of a path, if a `::` follows it.
 fn path_head(text: &str) -> Option<&str> {
     let length = text.bytes().take_while(|&byte| super::brackets::is_word(byte)).count();
     (length > 0 && text[length..].starts_with("::")).then(|| &text[..length])

@@ -12,8 +12,8 @@ pub struct BlockLabel {
     pub place: String,
 }
 
-/// A unique name as the function and its place; the place is empty where the name holds none.
-/// `function` is what the profile says the function is called.
+/// Splits a unique name into the function and its place, which is empty if the name contains none. `function` is the
+/// function's name in the profile.
 pub fn split_place<'n>(name: &'n str, function: &str) -> (&'n str, &'n str) {
     if let Some(place) = name.strip_prefix(function).and_then(|rest| rest.strip_prefix(' ')) {
         return (&name[..function.len()], place);
@@ -21,7 +21,7 @@ pub fn split_place<'n>(name: &'n str, function: &str) -> (&'n str, &'n str) {
     in_parentheses(name).unwrap_or((name, ""))
 }
 
-/// The labels of all blocks of a picture, in the order of `names`: unique names with their functions.
+/// The labels of all blocks of a picture. `names` are pairs of a unique name and its function.
 pub fn block_labels(names: &[(&str, &str)]) -> Vec<BlockLabel> {
     let split: Vec<(&str, &str)> = names.iter().map(|(name, function)| split_place(name, function)).collect();
     let functions: Vec<&str> = split.iter().map(|&(function, _)| function).collect();
@@ -32,11 +32,11 @@ pub fn block_labels(names: &[(&str, &str)]) -> Vec<BlockLabel> {
     short_names(&functions).into_iter().zip(&split).map(label).collect()
 }
 
-/// The name of a function and the place after it, as far as a name alone tells: `waysToPay` and `file:///srv/app.mjs:52:19`, `f` and
-/// `(x.py:82)`. `None` where the name has no place.
+/// Splits a name into the function and its place without knowing the function: `waysToPay` and
+/// `file:///srv/app.mjs:52:19`, or `f` and `(x.py:82)`. `None` if the name has no place.
 pub fn split_shown(name: &str) -> Option<(&str, &str)> {
     let (function, place) = match name.strip_suffix(')') {
-        // The parenthesis belongs to the place, so that the two put together are the name.
+        // The parenthesis belongs to the place, so that nothing is lost.
         Some(_) => name.rfind(" (").map(|at| (&name[..at], &name[at + 1..]))?,
         None => name.rsplit_once(' ')?,
     };
@@ -46,8 +46,8 @@ pub fn split_shown(name: &str) -> Option<(&str, &str)> {
     (is_file && !function.is_empty()).then_some((function, place))
 }
 
-/// The end of a place that tells files apart: `app.mjs:52:19` of `file:///srv/app.mjs:52:19`, and
-/// `x.py:82)` of `(lib/x.py:82)`.
+/// The part of a place that usually distinguishes it: `app.mjs:52:19` of `file:///srv/app.mjs:52:19`, and `x.py:82)`
+/// of `(lib/x.py:82)`.
 pub(super) fn end_of_place(place: &str) -> &str {
     place.trim_start_matches('(').rsplit(['/', '\\']).next().unwrap_or(place)
 }
@@ -59,14 +59,14 @@ pub(super) fn position(place: &str) -> &str {
     &inside[file.len()..]
 }
 
-/// The file of a place: `app.mjs` of `app.mjs:52:19`. `None` where no line follows it.
+/// The file of a place: `app.mjs` of `app.mjs:52:19`. `None` if the place has no line.
 fn without_position(place: &str) -> Option<&str> {
     let (file, _) = place.rsplit_once(':').filter(|(_, number)| is_number(number))?;
     let shorter = file.rsplit_once(':').filter(|(_, number)| is_number(number));
     Some(shorter.map_or(file, |(file, _)| file))
 }
 
-/// `serve (app.py:82)`, as py-spy writes it.
+/// Splits `serve (app.py:82)`, as py-spy writes it.
 fn in_parentheses(name: &str) -> Option<(&str, &str)> {
     let (function, place) = name.strip_suffix(')')?.rsplit_once(" (")?;
     let (file, line) = place.rsplit_once(':')?;
@@ -74,8 +74,8 @@ fn in_parentheses(name: &str) -> Option<(&str, &str)> {
     is_place.then_some((function, place))
 }
 
-/// Whether a name means little without its place: any in brackets (`(anonymous)`, `<module>`, `<class:Cart>`), or none.
-/// Names that merely cannot identify a function in another build are [`super::is_anonymous`].
+/// Whether a name is meaningless without its place: an empty name, or one in brackets (`(anonymous)`, `<module>`,
+/// `<class:Cart>`). [`super::is_anonymous`] is about identifying a function in another build.
 pub(super) fn needs_place(function: &str) -> bool {
     let is_in = |open, close| function.starts_with(open) && function.ends_with(close);
     function.is_empty() || is_in('(', ')') || is_in('<', '>')
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_name_the_function_and_where_there_is_none_the_place() {
+    fn anonymous_functions_are_labelled_with_their_place() {
         let names = [
             ("pay file:///srv/app.mjs:52:19", "pay"),
             ("pay file:///srv/old.mjs:7:1", "pay"),
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn places_that_names_show() {
+    fn names_are_split_without_knowing_the_function() {
         for (name, want) in [
             ("waysToPay file:///srv/app.mjs:52:19", Some(("waysToPay", "file:///srv/app.mjs:52:19"))),
             ("(anonymous) /srv/a b.js:5:1", Some(("(anonymous) /srv/a", "b.js:5:1"))),

@@ -1,11 +1,11 @@
-//! Names of old Rust programs as linkers keep them: `_$LT$T$u20$as$u20$core..fmt..Debug$GT$::fmt` is
-//! `<T as core::fmt::Debug>::fmt`. Profilers that undo the mangling only half leave these behind.
+//! Decodes the escapes in legacy Rust symbols: `_$LT$T$u20$as$u20$core..fmt..Debug$GT$::fmt` is
+//! `<T as core::fmt::Debug>::fmt`. Profilers that demangle such symbols as C++ leave the escapes in place.
 
 use std::borrow::Cow;
 
-/// Undoes the escapes of a legacy Rust symbol; any other name is borrowed.
+/// Decodes the escapes of a legacy Rust symbol; other names are returned unchanged.
 pub(super) fn decode(name: &str) -> Cow<'_, str> {
-    // A name of dots alone may be any language's; `(...)` is C's.
+    // `..` without `::` occurs in other languages, too, and `(...)` in C.
     let has_dots = name.contains("..") && name.contains("::") && !name.contains("...");
     if !has_dots && !["$LT$", "$u7b$", "$u20$"].iter().any(|escape| name.contains(escape)) {
         return Cow::Borrowed(name);
@@ -13,7 +13,7 @@ pub(super) fn decode(name: &str) -> Cow<'_, str> {
     let mut out = String::with_capacity(name.len());
     let mut rest = name;
     while let Some(c) = rest.chars().next() {
-        // A name must not begin with `$`, so the linker's name got an underscore before it.
+        // Symbols must not start with `$`, so rustc puts an underscore before it.
         let starts_segment = out.is_empty() || out.ends_with("::");
         if c == '_' && rest[1..].starts_with('$') && starts_segment {
             rest = &rest[1..];
@@ -31,7 +31,7 @@ pub(super) fn decode(name: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The character that `$LT$` or `$u7b$` at the beginning stands for, and what follows.
+/// Decodes an escape such as `$LT$` or `$u7b$` at the start. Returns the character and the rest.
 fn escape(text: &str) -> Option<(char, &str)> {
     let (code, after) = text.strip_prefix('$')?.split_once('$')?;
     let c = match code {

@@ -1,5 +1,4 @@
-//! `--names short`: import paths, generic arguments and parameters go, as long as names stay
-//! distinct.
+//! `--names short`: drops import paths, generic arguments and parameters as long as names stay distinct.
 
 use std::borrow::Cow;
 
@@ -8,14 +7,14 @@ use hashbrown::HashMap;
 use super::brackets::{is_word, segments};
 use super::rust_escapes;
 
-/// How much of a name is kept.
+/// Which parts of a name are kept.
 #[derive(Clone, Copy)]
 struct Detail {
-    /// Parts of the path kept beyond the one that a short name has anyway.
+    /// The number of path segments kept in addition to the last.
     path: usize,
-    /// Whether generic arguments and parameters stay, without the paths in them.
+    /// Whether generic arguments and parameters are kept, without the paths in them.
     arguments: bool,
-    /// Whether the hash of a Rust symbol stays, all that tells two instances of a function apart.
+    /// Whether the hash of a Rust symbol is kept, which may be all that distinguishes two instances of a function.
     hash: bool,
 }
 
@@ -23,7 +22,8 @@ const fn detail(path: usize, arguments: bool, hash: bool) -> Detail {
     Detail { path, arguments, hash }
 }
 
-/// Names that become equal at one level are tried at the next; behind the last is the full name.
+/// The levels of detail, shortest first. Names that are equal at one level are tried at the next; after the last one,
+/// the full name is used.
 const LEVELS: [Detail; 6] = [
     detail(0, false, false),
     detail(1, false, false),
@@ -36,25 +36,24 @@ const LEVELS: [Detail; 6] = [
 /// How a function without a name is shown.
 pub const NAMELESS: &str = "\"\"";
 
-/// Collisions between the levels of different names end after a few rounds; a list made to go on
-/// for long gets full names instead.
-const MOST_ROUNDS: usize = 2 * LEVELS.len();
+/// The maximum number of rounds. Collisions between names normally end after a few; for a list that was made to
+/// collide for longer, the remaining names are shown in full.
+const MAX_ROUNDS: usize = 2 * LEVELS.len();
 
 /// The short form of one name: `encoding/gob.(*Decoder).Decode` → `gob.(*Decoder).Decode`,
 /// `gpq.(*GPQ[go.shape.int]).Len` → `gpq.(*GPQ[…]).Len`, `std::vector<int>::size() const` →
-/// `vector::size`, `java.util.HashMap.put(Object)` → `HashMap.put`. A name that follows no
-/// convention known here stays as it is.
+/// `vector::size`, `java.util.HashMap.put(Object)` → `HashMap.put`. A name that follows no known convention is not
+/// shortened.
 pub fn short_name(name: &str) -> String {
     at_level(name, 0)
 }
 
-/// The short forms of all names that stand on one screen, in their order. Where two different names
-/// would look the same, these keep more: a longer path, their arguments, in the end everything.
-/// The result does not depend on the order of the names.
+/// The short forms of all names on a screen, in the same order. Names that would look the same keep more: a longer
+/// path, their arguments, and in the end everything. The short form of a name does not depend on the order.
 pub fn short_names<S: AsRef<str>>(names: &[S]) -> Vec<String> {
     let mut levels = vec![0; names.len()];
     let mut short: Vec<String> = names.iter().map(|name| short_name(name.as_ref())).collect();
-    for _ in 0..MOST_ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         let ambiguous = ambiguous(names, &short);
         if ambiguous.is_empty() {
             return short;
@@ -67,8 +66,8 @@ pub fn short_names<S: AsRef<str>>(names: &[S]) -> Vec<String> {
     names.iter().map(|name| name.as_ref().to_owned()).collect()
 }
 
-/// All the ways in which a name may stand on the screen: in full, shortened as far as its neighbours
-/// allow, and with escapes for what cannot be printed. A name without text is shown as `""`.
+/// All forms in which a name can appear on the screen: in full, shortened to any level, and with escapes for
+/// unprintable characters. An empty name is shown as `""`.
 pub fn screen_forms(name: &str) -> Vec<String> {
     if name.is_empty() {
         return vec![NAMELESS.to_owned()];
@@ -80,15 +79,14 @@ pub fn screen_forms(name: &str) -> Vec<String> {
     forms
 }
 
-/// Whether `name` may stand on the screen as `form`.
+/// Whether `name` can appear on the screen as `form`.
 pub fn is_screen_form(name: &str, form: &str) -> bool {
-    // Shortening leaves whole words out and changes none: most names need not be shortened to see
-    // that they are others.
+    // Shortening only omits words and changes none, so most names can be ruled out without shortening them.
     let word = form.split(|c: char| !c.is_alphanumeric()).max_by_key(|word| word.len()).unwrap_or_default();
     (name.contains(word) || form.contains('\\')) && screen_forms(name).iter().any(|own| own == form)
 }
 
-/// The places of all names whose short form another, different name has too.
+/// The indexes of all names whose short form is also that of a different name.
 fn ambiguous<S: AsRef<str>>(names: &[S], short: &[String]) -> Vec<usize> {
     let mut owner: HashMap<&str, Option<&str>> = HashMap::new();
     for (name, short) in names.iter().zip(short) {
@@ -120,18 +118,18 @@ fn shorten_name(name: &str, detail: Detail) -> String {
     }
     let has_parameters = name.ends_with(')') && parameters(name).is_some();
     if (name.contains("::") && !name.contains(":::")) || (has_parameters && name.contains('<')) {
-        return path_of_segments(name, detail);
+        return last_segments(name, detail);
     }
     dotted(name, detail)
 }
 
-/// What follows the import path of a Go name, the package path of a Java name
-/// (`java/util/HashMap.put`) or the folders of a file (`werkzeug/serving.py:-1 - execute`), with
-/// `extra` more of the folders. All of `name` where its slashes are something else.
+/// The name without the import path (Go), package path (Java, `java/util/HashMap.put`) or folders of a file
+/// (`werkzeug/serving.py:-1 - execute`), except for the last `extra` folders. The whole name if its slashes mean
+/// something else.
 fn after_path(name: &str, extra: usize) -> &str {
     let Some(path) = super::package::slash_path(name) else { return name };
     let last = path.rsplit('/').next().unwrap_or_default();
-    // A major version is no name by itself: `badger/v4.(*DB).View`.
+    // A major version needs the name before it: `badger/v4.(*DB).View`.
     let is_version = last.strip_prefix('v').and_then(|v| v.split('.').next()).is_some_and(is_number);
     let keep = extra.saturating_add(usize::from(is_version)).saturating_add(1);
     let start = path.rmatch_indices('/').nth(keep - 1).map_or(0, |(at, _)| at + 1);
@@ -142,12 +140,12 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// Undoes the escape of a dot in the last part of a Go import path: `yaml%2ev3`.
+/// Decodes escaped dots in the last part of a Go import path: `yaml%2ev3`.
 fn unescape(name: &str) -> Cow<'_, str> {
     if name.contains("%2e") { Cow::Owned(name.replace("%2e", ".")) } else { Cow::Borrowed(name) }
 }
 
-/// A name whose parts are joined by dots.
+/// Shortens a name whose parts are separated by dots.
 fn dotted(name: &str, detail: Detail) -> String {
     let name = match name.split_once('!') {
         // .NET: `System.Threading!Thread.Run` names the namespace first.
@@ -175,8 +173,8 @@ fn is_dotted_word(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| is_word(b) || b == b'.')
 }
 
-/// Where the parameters of `HashMap.put(Object)` or `main(int, char**)` begin. Not in
-/// `gob.(*Decoder).Decode`, not in `Minor GC (young)`.
+/// Where the parameters of `HashMap.put(Object)` or `main(int, char**)` start. The brackets in
+/// `gob.(*Decoder).Decode` and `Minor GC (young)` are not parameters.
 fn parameters(name: &str) -> Option<usize> {
     let open = name.find('(')?;
     let before = name[..open].bytes().last()?;
@@ -184,10 +182,10 @@ fn parameters(name: &str) -> Option<usize> {
         .then_some(open)
 }
 
-/// Go's type arguments, `(*GPQ[go.shape.int])`: `[…]`, or without the paths in them.
+/// Replaces Go's type arguments, as in `(*GPQ[go.shape.int])`, with `[…]`, or drops only the paths in them if `keep`.
 fn go_arguments(name: &str, keep: bool) -> String {
     let mut out = String::with_capacity(name.len());
-    // What is before the first dot is a package, or a name that is not Go's.
+    // The text before the first dot is a package, or the name is not Go's.
     let mut rest = name.find('.').map_or("", |dot| &name[dot..]);
     out.push_str(&name[..name.len() - rest.len()]);
     while let Some(open) = rest.find('[') {
@@ -205,7 +203,8 @@ fn go_arguments(name: &str, keep: bool) -> String {
     out + rest
 }
 
-/// Tells `Map[go.shape.int]).Get` from `operator new[]`, `_[j]` and `a [clone .isra.0]`.
+/// Whether brackets are type arguments, as in `Map[go.shape.int]).Get`, but not in `operator new[]`, `_[j]` and
+/// `a [clone .isra.0]`.
 fn is_type_argument_list(before: &str, arguments: &str, after: &str) -> bool {
     before.ends_with(|c: char| c.is_alphanumeric())
         && arguments.len() > 2
@@ -225,7 +224,7 @@ fn matching_square(text: &str) -> Option<usize> {
     None
 }
 
-/// `[github.com/a/b.T,map[string]c/d.U]` → `[b.T,map[string]d.U]`.
+/// Drops paths in type arguments: `[github.com/a/b.T,map[string]c/d.U]` → `[b.T,map[string]d.U]`.
 fn without_paths(arguments: &str) -> String {
     let mut out = String::with_capacity(arguments.len());
     for word in arguments.split_inclusive([' ', '[', ']', '*', ',', ';', '{', '}', '"']) {
@@ -234,14 +233,14 @@ fn without_paths(arguments: &str) -> String {
     out
 }
 
-/// Rust and C++: the last two parts, and what is unnamed behind them.
-fn path_of_segments(name: &str, detail: Detail) -> String {
+/// Shortens a Rust or C++ name to its last two named parts, and unnamed parts after them.
+fn last_segments(name: &str, detail: Detail) -> String {
     let name = name.split(" [clone ").next().unwrap_or(name);
     let mut parts = segments(name, detail.arguments);
     let hash = (parts.len() > 1).then(|| parts.pop_if(|part| is_rust_hash(part))).flatten();
     let only = parts.len() == 1;
     for part in &mut parts {
-        // `<alloc::vec::Vec<T>>::push` in the newer Rust names: the type itself, not a trait's.
+        // `<alloc::vec::Vec<T>>::push`: the v0 mangling of Rust writes inherent methods like this.
         let inherent = part.starts_with('<') && part.ends_with('>') && !part.contains(' ');
         if inherent && !only && !part.starts_with("<lambda") {
             *part = part[1..part.len() - 1].to_owned();
@@ -260,14 +259,14 @@ fn path_of_segments(name: &str, detail: Detail) -> String {
     }
 }
 
-/// Closures and lambdas have no name, nor has the call of a lambda.
+/// Whether part `i` is a name. Closures and lambdas have none, nor has the call of a lambda.
 fn is_named(parts: &[String], i: usize) -> bool {
     let unnamed = |part: &str| part.starts_with('{') || part.starts_with("<lambda");
     let call_of_lambda = parts[i].starts_with("operator()") && i > 0 && unnamed(&parts[i - 1]);
     !unnamed(&parts[i]) && !call_of_lambda
 }
 
-/// `h0123456789abcdef`, which keeps Rust's symbols apart, not its functions.
+/// Whether a part is a hash such as `h0123456789abcdef`, which distinguishes Rust's symbols, but not its functions.
 fn is_rust_hash(part: &str) -> bool {
     part.strip_prefix('h').is_some_and(|hash| hash.len() == 16 && hash.bytes().all(|b| b.is_ascii_hexdigit()))
 }

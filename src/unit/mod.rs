@@ -55,8 +55,7 @@ struct KnownUnit {
     family: Family,
     name: &'static str,
     factor: i64,
-    /// A column uses this unit by default if its largest value is at least this many of it; 0: only on
-    /// request.
+    /// A column uses this unit by default if its largest value is at least this many of it; 0 means only on request.
     automatic_from: i64,
     /// Other spellings, in lower case, with `u` for `µ`; a plural `s` is always accepted.
     aliases: &'static [&'static str],

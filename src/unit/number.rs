@@ -163,7 +163,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_zero_has_a_sign(value: i64, small in -3_000_i64..3_000, whole in 1..=i64::MAX, decimals in 0_u32..=9) {
+        fn zero_has_no_sign(value: i64, small in -3_000_i64..3_000, whole in 1..=i64::MAX, decimals in 0_u32..=9) {
             for value in [value, small, 0] {
                 for text in [share(value, whole), signed_share(value, whole), fixed(value, whole, decimals)] {
                     let number = text.trim_end_matches('%').replace(',', "");

@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals() {
+    fn invalid_quantities_are_rejected() {
         for text in ["", "s", "-", "1.2.3s", "abc", ".", "\u{1b}[0m"] {
             assert!(Quantity::parse(text).is_err(), "{text}");
         }
@@ -205,13 +205,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whole_numbers_come_back(value: i64) {
+        fn whole_numbers_round_trip(value: i64) {
             prop_assert_eq!(quantity(&format!("{value}ns")).nanoseconds(), Some(value));
             prop_assert_eq!(quantity(&value.to_string()).compare(value, &Unit::COUNT), Some(Ordering::Equal));
         }
 
         #[test]
-        fn any_text_is_read_or_refused(text in "\\PC*") {
+        fn any_text_is_parsed_or_rejected(text in "\\PC*") {
             if let Ok(read) = Quantity::parse(&text) {
                 read.nanoseconds();
                 read.compare(i64::MIN, &Unit::NANOSECONDS);

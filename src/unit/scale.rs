@@ -118,11 +118,11 @@ impl Scale {
         }
         // No smaller unit exists, or a unit was requested: use more decimals.
         let last = &self.steps[self.steps.len() - 1];
-        let enough = (last.decimals..=MOST_DECIMALS).find_map(|decimals| {
+        let enough = (last.decimals..=MAX_DECIMALS).find_map(|decimals| {
             let (number, is_exact) = last.checked_digits(value, decimals)?;
             (number.abs() >= TWO_DIGITS || is_exact).then_some((last, number, decimals))
         });
-        enough.unwrap_or((last, 0, MOST_DECIMALS))
+        enough.unwrap_or((last, 0, MAX_DECIMALS))
     }
 
     /// Formats a value: `85.99s`, `8,599`, `1,234 steps`. Zero is `0`; a nonzero value far below the
@@ -196,15 +196,15 @@ impl Step {
         round_div(i128::from(value) * self.numerator * 10_i128.pow(decimals), self.denominator)
     }
 
-    /// The same for any number of decimals, and whether the result is exact; `None` if the numbers
-    /// become too large.
+    /// Like [`digits`](Self::digits) for any number of decimals. Also returns whether the result is exact. `None` if the
+    /// numbers become too large.
     fn checked_digits(&self, value: i64, decimals: u32) -> Option<(i128, bool)> {
         let scaled = (i128::from(value) * self.numerator).checked_mul(10_i128.pow(decimals))?;
         Some((round_div(scaled, self.denominator), scaled % self.denominator == 0))
     }
 
-    /// A stored value times the first number, divided by the second, is the number in this unit; the
-    /// third is the number of decimals.
+    /// Numerator, denominator and decimals: a stored value times the numerator, divided by the denominator, is the number
+    /// in this unit.
     pub fn factor(&self) -> (i128, i128, u32) {
         (self.numerator, self.denominator, self.decimals)
     }
@@ -227,8 +227,8 @@ const DECIMALS: u32 = 2;
 /// The smallest number with two digits: one digit is too few to judge the size of a value.
 const TWO_DIGITS: i128 = 10;
 
-/// The most decimals of a value below the smallest unit.
-const MOST_DECIMALS: u32 = 9;
+/// The maximum number of decimals, for values below the smallest unit.
+const MAX_DECIMALS: u32 = 9;
 
 impl Unit {
     /// The name of a unit for use in a sentence, where a count needs a word.
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn no_digits_that_the_data_do_not_have() {
+    fn digits_beyond_the_resolution_are_not_shown() {
         let column = |unit: &str, divisor, largest, resolution| {
             Scale::automatic(&Unit::parse(unit), divisor, largest).with_resolution(resolution)
         };
@@ -416,7 +416,7 @@ mod tests {
         }
 
         #[test]
-        fn no_zero_has_a_sign(value in -2_000_i64..2_000, unit in any_unit(), to in any_unit(), divisor in 1..5000_u64) {
+        fn zero_has_no_sign(value in -2_000_i64..2_000, unit in any_unit(), to in any_unit(), divisor in 1..5000_u64) {
             let scales = [Some(Scale::automatic(&unit, divisor, i64::MAX)), Scale::for_column(&unit, divisor, value, Some(&to)).ok()];
             for scale in scales.into_iter().flatten() {
                 for text in [scale.format(value), scale.format_signed(value), scale.format_short(value)] {
@@ -428,13 +428,13 @@ mod tests {
         }
 
         #[test]
-        fn larger_values_never_read_smaller(a: i64, b: i64, unit in any_unit(), divisor in 1..5000_u64) {
+        fn larger_values_are_never_shown_as_smaller(a: i64, b: i64, unit in any_unit(), divisor in 1..5000_u64) {
             let scale = Scale::automatic(&unit, divisor, a);
             // In the smallest unit, so that numbers of different units compare.
             let size = |value: i64| {
                 let (step, number, decimals) = scale.written(value);
                 let last = i128::from(step.unit.factor / scale.steps[scale.steps.len() - 1].unit.factor);
-                number.checked_mul(last * 10_i128.pow(MOST_DECIMALS - decimals))
+                number.checked_mul(last * 10_i128.pow(MAX_DECIMALS - decimals))
             };
             if let (Some(smaller), Some(larger)) = (size(a.min(b)), size(a.max(b))) {
                 prop_assert!(smaller <= larger);

@@ -5,13 +5,13 @@ use std::fmt;
 const SECOND: i64 = 1_000_000_000;
 const DAY: i64 = 86_400 * SECOND;
 
-/// `2024-02-26 18:40 UTC`.
+/// Formats a time to the minute: `2024-02-26 18:40 UTC`.
 pub fn timestamp_minutes(nanoseconds: i64) -> String {
     let (date, seconds) = split(nanoseconds);
     format!("{date} {:02}:{:02} UTC", seconds / 3600, seconds / 60 % 60)
 }
 
-/// `2024-02-26 18:40:37 UTC`; fractions of a second are dropped.
+/// Formats a time to the second: `2024-02-26 18:40:37 UTC`; fractions of a second are dropped.
 pub fn timestamp_seconds(nanoseconds: i64) -> String {
     let (date, seconds) = split(nanoseconds);
     format!("{date} {:02}:{:02}:{:02} UTC", seconds / 3600, seconds / 60 % 60, seconds % 60)
@@ -136,7 +136,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn written() {
+    fn times_are_formatted() {
         for (ns, want) in [
             (0, "1970-01-01 00:00:00 UTC"),
             (1_708_972_837_999_999_999, "2024-02-26 18:40:37 UTC"),
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn read_back() {
+    fn times_are_parsed() {
         for (text, want) in [
             ("1970-01-01T00:00:00Z", Some(0)),
             ("2024-02-26T18:40:37.25Z", Some(1_708_972_837_250_000_000)),
@@ -187,7 +187,7 @@ mod tests {
         }
 
         #[test]
-        fn times_come_back(ns: i64) {
+        fn times_round_trip(ns: i64) {
             let seconds = ns.div_euclid(SECOND);
             let text = timestamp_seconds(ns).replace(" UTC", "Z");
             // Near the two ends, the whole second may lie outside.
@@ -195,7 +195,7 @@ mod tests {
         }
 
         #[test]
-        fn any_text_is_read_or_refused(text in "\\PC*") {
+        fn any_text_is_parsed_or_rejected(text in "\\PC*") {
             let _ = parse_rfc3339(&text);
         }
     }

@@ -1,4 +1,4 @@
-//! `--match`: which functions of two builds are the same.
+//! `--match`: how functions of two builds are matched.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::report::Matched;
 use crate::transform::{FunctionMatch, MatchMethod, MatchOptions, Matching, SideProfile};
 use crate::tree::By;
 
-/// How functions of two builds are matched.
+/// The option `--match`.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = None)]
 pub(crate) struct MatchArgs {
@@ -23,14 +23,14 @@ pub(crate) struct MatchArgs {
 }
 
 impl MatchArgs {
-    /// Whether functions are matched at all when rows are what `by` says: labels, addresses and binaries have no
-    /// names that a build changes.
+    /// Whether functions are matched with this grouping. Labels, addresses and binaries need no matching, because
+    /// builds do not rename them.
     fn concerns(by: &By) -> bool {
         !matches!(by, By::Label(_) | By::Address | By::Mapping)
     }
 
-    /// Finds out which functions of the `old` profiles are which of the `new` ones. `least_share` is the smallest
-    /// share, 0 to 1, that a function must have to be looked for under another name.
+    /// Matches the functions of the `old` profiles with those of the `new` ones. `least_share` is the minimum share,
+    /// 0 to 1, of a function for which to search for a match under a different name.
     pub(crate) fn find(
         &self,
         old: &[SideProfile<'_>],
@@ -53,7 +53,7 @@ impl MatchArgs {
         })
     }
 
-    /// [`MatchArgs::find`] for one profile on each side, renamed at once.
+    /// [`MatchArgs::find`] for one profile per side; renames the old functions accordingly.
     pub(crate) fn apply(
         &self,
         old: (&Profile, usize),
@@ -65,7 +65,7 @@ impl MatchArgs {
     }
 }
 
-/// What a report says of a matching. Functions whose line alone differs are listed only if `verbose`.
+/// The matches to report. Functions that only moved to another line are listed only if `verbose`.
 pub(crate) fn matched(matching: &Matching, verbose: bool) -> Vec<Matched> {
     let is_listed = |found: &&FunctionMatch| verbose || found.how != MatchMethod::Shifted;
     let listed = |found: &FunctionMatch| Matched {
@@ -77,20 +77,20 @@ pub(crate) fn matched(matching: &Matching, verbose: bool) -> Vec<Matched> {
     matching.matches.iter().filter(is_listed).map(listed).collect()
 }
 
-/// A sentence on what was matched, so that a person can disagree.
+/// A sentence that lists the matches, so that the user can check them.
 pub(crate) fn matched_note(matched: &[Matched]) -> Option<String> {
-    let first: Vec<String> = matched.iter().take(MOST_NAMED).map(Matched::to_string).collect();
-    let more = match matched.len().saturating_sub(MOST_NAMED) {
+    let first: Vec<String> = matched.iter().take(MAX_LISTED).map(Matched::to_string).collect();
+    let more = match matched.len().saturating_sub(MAX_LISTED) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
     (!first.is_empty()).then(|| format!("matched: {}{more}", first.join(" · ")))
 }
 
-/// How many matches a note names.
-const MOST_NAMED: usize = 3;
+/// The maximum number of matches listed in a note.
+const MAX_LISTED: usize = 3;
 
-/// Reads lines `old = new`; empty lines and those that start with `#` are skipped.
+/// Reads a file of lines `old = new`; empty lines and lines that start with `#` are skipped.
 fn read_pairs(path: &Path) -> Result<Vec<(String, String)>> {
     let text = fs::read_to_string(path).with_context(|| format!("--match {}", path.display()))?;
     let mut pairs = Vec::new();

@@ -58,14 +58,14 @@ fn sniff(head: &[u8]) -> Confidence {
     if has_events && !is_cachegrind { Confidence::Likely } else { Confidence::No }
 }
 
-/// `key: value`
+/// Splits `key: value`.
 fn header(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let at = memchr::memchr2(b':', b'=', line).filter(|&at| line[at] == b':')?;
     let key = &line[..at];
     (!key.is_empty() && key.iter().all(u8::is_ascii_alphabetic)).then(|| (key, line[at + 1..].trim_ascii()))
 }
 
-/// `fn=value`
+/// Splits `fn=value`.
 fn spec(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let at = memchr::memchr(b'=', line)?;
     let key = &line[..at];
@@ -308,7 +308,7 @@ impl Reader {
     }
 
     fn start_function(&mut self, name: Name) {
-        // Code inlined from another file (`fi=`) says nothing about where the next function is.
+        // Code inlined from another file (`fi=`) does not change the file of the next function.
         self.file = self.function_file.unwrap_or(self.file);
         let function = self.function_of(name.text, self.file, self.object);
         self.is_nested = name.is_nested;
@@ -399,14 +399,14 @@ impl Reader {
         Ok(compare_with_summary(profile, &self.summaries, &self.factors))
     }
 
-    /// Hands functions and calls to the builder.
+    /// Passes functions and calls to the builder.
     fn fill(&mut self) {
         let events = self.factors.len();
         let calls = self.builder.metric("calls", "count");
         self.builder.calls_metric(calls);
         let callee_of = self.defined_callees();
         let mut called: HashMap<FunctionId, i64> = HashMap::new();
-        // A callee without a section of its own costs what its callers say.
+        // The cost of a callee without a section is the cost of its calls.
         let mut said_by_callers = Sums::default();
         for call in std::mem::take(&mut self.edges) {
             let callee = callee_of.get(&call.callee).copied().unwrap_or(call.callee);
@@ -449,9 +449,9 @@ impl Reader {
         }
     }
 
-    /// Callees without a section of their own that stand for a function which has one. Some writers omit the file
-    /// of a callee; pprof numbers the callees in a call tree (`lex [1/2]`), but not their sections (`lex`).
-    /// Such a callee is the function with that name and file, or the only one with that name.
+    /// Maps callees without a section to the functions with a section that they refer to. Some writers omit the file of a
+    /// callee; pprof numbers the callees in a call tree (`lex [1/2]`), but not their sections (`lex`). Such a callee is
+    /// the function with that name and file, or the only one with that name.
     fn defined_callees(&self) -> HashMap<FunctionId, FunctionId> {
         let mut by_place: HashMap<(&str, StringId), FunctionId> = HashMap::new();
         let mut by_name: HashMap<&str, Option<FunctionId>> = HashMap::new();
@@ -476,7 +476,7 @@ impl Reader {
     }
 }
 
-/// `lex` of `lex [1/2]`, which is the first of two nodes in a call tree.
+/// The name `lex` of `lex [1/2]`, the first of two nodes for `lex` in a call tree.
 fn without_number(name: &str) -> Option<&str> {
     let (name, number) = name.strip_suffix(']')?.rsplit_once(" [")?;
     let (which, of) = number.split_once('/')?;
@@ -511,7 +511,7 @@ mod tests {
     }
 
     /// `name self total calls`, and `caller>callee cost calls`.
-    fn drawn(profile: &Profile) -> Vec<String> {
+    fn summary(profile: &Profile) -> Vec<String> {
         let calls = profile.calls.as_ref().unwrap();
         let last = profile.meta.metrics.len() - 1;
         let name = |function| profile.symbols.function_name(function);
@@ -540,7 +540,7 @@ mod tests {
              fl=(2)\nfn=(3)\n20 400\n+1 300\n",
         );
         assert_eq!(
-            drawn(&profile),
+            summary(&profile),
             [
                 "main 20 820 0",
                 "func1 100 400 1",
@@ -554,22 +554,22 @@ mod tests {
     }
 
     #[test]
-    fn recursion_is_one_function() {
+    fn recursive_calls_are_merged_into_one_function() {
         let profile = load(
             "events: Ir\nfn=main\n1 1\ncfn=dig\ncalls=1 2\n1 30\nfn=dig\n2 10\ncfn=dig'2\ncalls=1 2\n2 20\n\
              fn=dig'2\n2 20\ncfn=dig'2\ncalls=4 2\n2 15\n",
         );
-        assert_eq!(drawn(&profile), ["main 1 31 0", "dig 30 30 6", "main>dig 30 1", "dig>dig 35 5"]);
+        assert_eq!(summary(&profile), ["main 1 31 0", "dig 30 30 6", "main>dig 30 1", "dig>dig 35 5"]);
     }
 
     #[test]
-    fn mutual_recursion_costs_what_its_outermost_calls_do() {
+    fn the_total_of_mutual_recursion_is_that_of_its_outermost_calls() {
         // main calls a, a calls b, b calls a again, and that b.
         let profile = load(
             "events: Ir\nfn=main\n1 1\ncfn=a\ncalls=1 2\n1 30\nfn=a\n2 4\ncfn=b\ncalls=1 3\n2 26\nfn=b\n3 5\n\
              cfn=a'2\ncalls=1 2\n3 21\nfn=a'2\n2 6\ncfn=b'2\ncalls=1 3\n2 15\nfn=b'2\n3 15\n",
         );
-        assert_eq!(drawn(&profile)[..3], ["main 1 31 0", "a 10 30 2", "b 20 26 2"]);
+        assert_eq!(summary(&profile)[..3], ["main 1 31 0", "a 10 30 2", "b 20 26 2"]);
     }
 
     #[test]
@@ -595,7 +595,7 @@ mod tests {
     }
 
     #[test]
-    fn units_stand_behind_names() {
+    fn units_follow_names() {
         let profile = load("events: Time_(10ns) Memory_(bytes)\nfl=a\nfn=f\n1 3 7\n2 1\n");
         let metrics: Vec<_> = profile
             .meta
@@ -612,14 +612,14 @@ mod tests {
         assert_eq!(profile.calls.as_ref().unwrap().totals[0].iter().sum::<i64>(), 6 + 5);
     }
 
-    /// As pprof writes a call tree: callees have numbers, the parts of the functions have none.
+    /// In call trees written by pprof, callees have numbers, but the sections of functions do not.
     #[test]
-    fn callees_with_a_number_are_the_functions_without() {
+    fn numbered_callees_are_the_functions_of_the_same_name() {
         let profile = load(
             "events: cpu(ms)\nfl=a\nfn=main\n1 0\ncfn=lex [1/2]\ncalls=0 1\n1 10\ncfn=lex [2/2]\ncalls=0 1\n2 5\n\
              fn=lex\n1 10\n2 5\n",
         );
-        let lines = drawn(&profile);
+        let lines = summary(&profile);
         assert!(
             lines.contains(&"lex 15 15 0".to_string()) && lines.contains(&"main 0 15 0".to_string()),
             "{lines:?}"
@@ -632,22 +632,22 @@ mod tests {
     }
 
     #[test]
-    fn a_callee_without_a_part_costs_what_its_callers_say() {
+    fn a_callee_without_a_section_costs_as_much_as_its_calls() {
         let profile = load(
             "events: Ir\nfl=a\nfn=f\n1 10\ncfn=gone\ncalls=2 1\n1 4\nfn=g\n1 10\ncfn=gone\ncalls=1 1\n1 3\n",
         );
-        assert_eq!(drawn(&profile)[..3], ["f 10 14 0", "gone 0 7 3", "g 10 13 0"]);
+        assert_eq!(summary(&profile)[..3], ["f 10 14 0", "gone 0 7 3", "g 10 13 0"]);
     }
 
     #[test]
-    fn cachegrind_is_something_else() {
+    fn cachegrind_output_is_not_recognized() {
         assert_eq!(
             sniff(b"desc: I1 cache: 32768 B\ncmd: ./maze\nevents: Ir\nfl=a\nfn=b\n1 2\n"),
             Confidence::No
         );
     }
 
-    /// The totals are those of `callgrind_annotate`.
+    /// The expected totals are those of `callgrind_annotate`.
     #[test]
     fn costs_may_have_a_sign() {
         let text = "positions: line\nevents: Ir Dr\nfl=a.c\nfn=main\n16 20 5\n+3 +7 -2\n* 4\n";

@@ -258,14 +258,14 @@ mod tests {
     }
 
     #[test]
-    fn complete_spans_keep_their_time_where_they_overlap() {
+    fn overlapping_complete_spans_keep_their_duration() {
         let profile = spans(&["X a 0 10", "X b 5 10"]);
         assert_eq!(to_notation(&profile), "a 5000\na;b 5000\nb 5000");
-        assert_eq!(profile.meta.warnings, ["1 spans overlap without being nested"]);
+        assert_eq!(profile.meta.warnings, ["1 span overlaps another without being nested in it"]);
     }
 
     #[test]
-    fn ends_without_a_beginning_are_counted() {
+    fn unmatched_end_events_are_counted() {
         let profile = spans(&["E x 0", "B a 1", "B b 2", "E a 3", "E b 5", "B c 6"]);
         assert_eq!(to_notation(&profile), "a 2000\na;b 3000");
         assert_eq!(
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_may_be_open() {
+    fn a_list_may_lack_its_end() {
         let event = r#"{"ph": "X", "name": "a", "ts": "1", "dur": 2, "pid": 1, "tid": 1}"#;
         for end in ["", ",", "\n,\n", "]", " , {\"ph\": \"X\", \"na"] {
             let profile = load(&format!("[{event}{end}")).unwrap();
@@ -301,7 +301,7 @@ mod tests {
                 {"id": 2, "parent": 1, "callFrame": {"functionName": "f", "url": "a.js", "lineNumber": 0, "columnNumber": 0}},
                 {"id": 3, "parent": 2, "callFrame": {"functionName": 800492, "url": "a.js", "lineNumber": 1, "columnNumber": 0}}], "samples": [2, 3]}}}}]}"#;
         let profile = load(text).unwrap();
-        // Moments 11, 13, 20, 25, end 40.
+        // Timestamps 11, 13, 20, 25, end 40.
         assert_eq!(to_notation(&profile), "f@a.js:0 2 17\nf@a.js:0;800492@a.js:0 2 12");
         let source = &mut Source::from_bytes(text.into());
         let labelled =
@@ -309,21 +309,21 @@ mod tests {
         assert!(to_notation(&labelled).ends_with("{process=1 thread=main tid=7}"));
     }
 
-    /// 119 hours after the machine started, and without the event `Profile`.
+    /// A chunk written 119 hours after boot, without the event `Profile`.
     #[test]
-    fn a_profile_without_its_beginning_does_not_last_since_the_machine_started() {
+    fn a_profile_without_its_start_does_not_begin_at_boot() {
         let text = r#"{"traceEvents": [
             {"ph": "P", "name": "ProfileChunk", "pid": 1, "tid": 9, "id": "0x2", "ts": 428400000040, "args": {"data": {"cpuProfile": {"samples": [1]}, "timeDeltas": [8], "endTime": 428400000050}}},
             {"ph": "P", "name": "ProfileChunk", "pid": 1, "tid": 9, "id": "0x2", "ts": 428400000030, "args": {"data": {"timeDeltas": [5, 7, 9], "cpuProfile": {"nodes": [
                 {"id": 1, "callFrame": {"functionName": "f", "url": "a.js", "lineNumber": 0, "columnNumber": 0}}], "samples": [1, 1, 1]}}}}]}"#;
         let profile = load(text).unwrap();
-        // Moments …014, …021, …030 and …038; the end …050.
+        // Timestamps …014, …021, …030 and …038; the end …050.
         assert_eq!(to_notation(&profile), "f@a.js:0 4 36");
         assert!(profile.meta.warnings[0].starts_with("the start of 1 CPU profile"));
     }
 
     #[test]
-    fn samples_may_stand_beside_the_events() {
+    fn samples_may_be_next_to_the_events() {
         let text = r#"{"traceEvents": [], "samples": [{"ts": "5", "pid": 1, "tid": "2", "sf": 2, "weight": "1"}, {"ts": "9", "pid": 1, "tid": "2", "sf": 1}],
             "stackFrames": {"2": {"name": "f(http://a/b.js:3:4)", "category": "JavaScript", "parent": 1}, "1": {"name": "[root]", "category": "root"}}}"#;
         assert_eq!(to_notation(&load(text).unwrap()), "[root] 1 0\n[root];f@http://a/b.js:0 1 4");

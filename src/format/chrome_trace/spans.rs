@@ -1,4 +1,4 @@
-//! Spans: the spans that are open at a given time form the stack at that time.
+//! Spans. The spans that are open at a given time form the stack at that time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,6 +9,7 @@ use hashbrown::HashMap;
 use crate::format::chrome_trace::Threads;
 use crate::format::chrome_trace::event::Event;
 use crate::profile::{FrameId, LabelSetId, ProfileBuilder, StringId};
+use crate::unit::plural;
 
 /// The spans of all threads. Times are in ns.
 #[derive(Default)]
@@ -86,16 +87,29 @@ impl Spans {
         }
         builder.meta.duration_ns = last.checked_sub(first).filter(|&duration| duration > 0);
         let warnings = [
-            (self.incomplete as usize, "spans have no timestamp or no duration and were skipped"),
-            (unmatched, "end events have no matching begin event and were skipped"),
+            (
+                self.incomplete as usize,
+                "span without a timestamp or duration was skipped",
+                "spans without a timestamp or duration were skipped",
+            ),
+            (
+                unmatched,
+                "end event has no matching begin event and was skipped",
+                "end events have no matching begin event and were skipped",
+            ),
             (
                 unended,
+                "span has no end event; it is assumed to last until the last event of its thread",
                 "spans have no end event; they are assumed to last until the last event of their thread",
             ),
-            (overlapping, "spans overlap without being nested"),
+            (
+                overlapping,
+                "span overlaps another without being nested in it",
+                "spans overlap others without being nested in them",
+            ),
         ];
-        for (count, what) in warnings.into_iter().filter(|(count, _)| *count > 0) {
-            builder.warn(format!("{count} {what}"));
+        for (count, one, several) in warnings.into_iter().filter(|(count, ..)| *count > 0) {
+            builder.warn(format!("{count} {}", plural(count as u64, one, several)));
         }
     }
 }
@@ -126,13 +140,13 @@ struct Open {
 
 /// End events with the same timestamp that have not been matched to a span yet.
 #[derive(Default)]
-struct Moment {
+struct PendingEnds {
     time: i64,
     count: usize,
     by_name: HashMap<StringId, usize>,
 }
 
-impl Moment {
+impl PendingEnds {
     /// Collects the events with the next timestamp.
     fn fill<'e>(&mut self, ends: &mut Peekable<impl Iterator<Item = &'e End>>) {
         self.by_name.clear();
@@ -168,7 +182,7 @@ impl Sweep {
         let mut ends = ends.iter().peekable();
         // End events with the same timestamp come in any order, and one may even end a span that begins at
         // that time.
-        let mut moment = Moment::default();
+        let mut moment = PendingEnds::default();
         loop {
             let begin = begins.peek().map_or(i64::MAX, |begin| begin.time);
             if moment.count == 0 {

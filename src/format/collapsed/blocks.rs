@@ -40,7 +40,7 @@ impl<'a> Blocks<'a> {
     pub(super) fn put_back(&self, block: Block, lines: u64) -> Vec<u8> {
         let mut unread = self.unread.lock().unwrap_or_else(PoisonError::into_inner);
         unread.lines[block.number as usize] = lines;
-        block.lines.into_memory()
+        block.lines.into_buffer()
     }
 
     /// The line number in the input (from 1) of a line of a block. All blocks must have been put back.

@@ -29,19 +29,19 @@ pub(super) static COLLAPSED: Format = Format { name: NAME, title: "collapsed sta
 
 const NAME: &str = "collapsed";
 
-/// Endings of files that say what a list of names and numbers is.
+/// File extensions that resolve the ambiguity of a list of names and numbers.
 pub(super) const ENDINGS: &[&str] = &[".folded", ".collapsed"];
 
 /// Number of blocks that are read before more threads are started: a megabyte.
-const ALONE: usize = 8;
+const SERIAL_BLOCKS: usize = 8;
 
-/// A line of this length may be a deep stack.
-const LONG: usize = 32 << 10;
+/// The minimum length of a line that may be a deep stack.
+const LONG_LINE: usize = 32 << 10;
 
-/// Names in a deep stack are not longer than this on average.
-const LONGEST_NAME: usize = 256;
+/// The maximum average length of names in a deep stack.
+const MAX_NAME: usize = 256;
 
-/// More than half of the lines at the front must end in a weight.
+/// More than half of the lines in the head must end with a weight.
 fn sniff(head: &[u8]) -> Confidence {
     if is_binary(head) || memchr::memchr(0, head).is_some() {
         return Confidence::No;
@@ -53,8 +53,8 @@ fn sniff(head: &[u8]) -> Confidence {
     let (good, all, _) = survey(head);
     // A stack of 10,000 frames is a line that extends past the head, so its weight is not visible.
     let is_long_stack = memchr::memchr(b'\n', head).is_none()
-        && head.len() >= LONG
-        && memchr::memchr_iter(b';', head).count() > LONG / LONGEST_NAME;
+        && head.len() >= LONG_LINE
+        && memchr::memchr_iter(b';', head).count() > LONG_LINE / MAX_NAME;
     // Many tables have numbers at the ends of lines, so input without any stack of two frames must pass a
     // stricter test.
     let is_likely =
@@ -75,8 +75,8 @@ fn has_separator(head: &[u8]) -> bool {
         .any(|(stack, _)| stack.contains(&b';'))
 }
 
-/// Whether every line is a name and its weight, or its two weights. Lines of nothing but numbers are some
-/// other table, and so are names with blanks unless they are those of code: `operator new(long)+0x131`.
+/// Whether every line is a name and one or two weights. Lines of numbers only belong to some other table, and so do
+/// names with spaces unless they look like code: `operator new(long)+0x131`.
 fn are_pairs(head: &[u8]) -> bool {
     let whole = memchr::memrchr(b'\n', head).map_or(head, |end| &head[..end]);
     let lines = whole.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
@@ -117,7 +117,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     let mut reader = Reader::new(options, two_weights);
     // With two weights of different signs, the order of rows matches the order of lines only with a single
     // reader.
-    let alone = if two_weights { usize::MAX } else { ALONE };
+    let alone = if two_weights { usize::MAX } else { SERIAL_BLOCKS };
     if reader.read(&blocks, alone)? {
         return Ok(reader.finish(&|block, line| blocks.line_number(block, line))?);
     }
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_of_other_things_are_no_stacks() {
+    fn other_tables_are_not_recognized() {
         for table in
             ["123 456 789", "1 2\n3 4\n", "/dev/sda1 / ext4 defaults 0 1\n", "total 12\nfile one 3\n"]
         {
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn stacks_that_begin_alike_are_told_apart() {
+    fn stacks_with_a_common_prefix_are_distinguished() {
         let profile = load("a;b 1\na 2\na;b;c 4\na;bb 8\n;a 16\na; 32\n").unwrap();
         assert_eq!(profile.stacks.len(), 6);
         assert_eq!(profile.meta.metrics[0].total, 63);
@@ -174,11 +174,11 @@ mod tests {
         assert_eq!(profile.meta.metrics[0].divisor, 100);
         let profile = load("a 0.1234567\n").unwrap();
         assert_eq!(profile.samples.values[0], [123_457]);
-        assert_eq!(profile.meta.warnings, ["1 sample counts were rounded to 6 decimals"]);
+        assert_eq!(profile.meta.warnings, ["1 sample count was rounded to 6 decimals"]);
     }
 
     #[test]
-    fn two_weights_a_line_are_old_and_new() {
+    fn two_weights_per_line_are_old_and_new() {
         let profile = load("a;b 1 2\na 3 0.5\n").unwrap();
         let names: Vec<_> = profile.meta.metrics.iter().map(|metric| metric.name.as_str()).collect();
         assert_eq!((names, profile.meta.default_metric), (vec!["old", "new"], 1));
@@ -191,7 +191,7 @@ mod tests {
         assert!(profile.meta.metrics[0].too_large);
     }
 
-    /// What was read, as text, and what it says of itself.
+    /// The samples as text, with the metrics and warnings.
     fn loaded(profile: &Profile) -> String {
         let stacks = profile.stacks.iter().map(|stack| {
             stack.iter().map(|&frame| profile.symbols.frame_name(frame)).collect::<Vec<_>>().join(";")
@@ -222,14 +222,14 @@ mod tests {
         };
         let (alone, together) = (read_with(true), read_with(false));
         assert_eq!(alone.meta, together.meta);
-        assert_eq!(alone.meta.warnings, ["skipped 1 lines without a sample count, the first at line 150001"]);
+        assert_eq!(alone.meta.warnings, ["skipped 1 line without a sample count, the first at line 150001"]);
         assert!(loaded(&alone) == loaded(&together), "stacks and rows come in the same order");
     }
 
     #[test]
-    fn bad_lines_are_counted_unless_most_are_bad() {
+    fn bad_lines_are_skipped_unless_most_are_bad() {
         let profile = load("a 1\nb 2\nno weight here\n").unwrap();
-        assert_eq!(profile.meta.warnings, ["skipped 1 lines without a sample count, the first at line 3"]);
+        assert_eq!(profile.meta.warnings, ["skipped 1 line without a sample count, the first at line 3"]);
         let error = load("a 1\nbad\nworse\n").unwrap_err();
         assert_eq!(error.to_string(), "collapsed: no sample count at the end of the line (line 2)");
     }

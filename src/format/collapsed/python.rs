@@ -1,4 +1,4 @@
-//! Stacks from py-spy, whose frames contain a source location: `load (shop/orders.py:31)`.
+//! Stacks written by py-spy, whose frames contain a source location: `load (shop/orders.py:31)`.
 //!
 //! The line is the one that was executing, or with `--function` the first line of the function. Executing
 //! lines are removed from the name, so that each function is one row, and `--by line` still distinguishes the
@@ -12,7 +12,7 @@ use crate::profile::{Column, Frame, FrameId, Function, FunctionId, Profile, Stri
 
 /// A frame as py-spy writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Place<'a> {
+struct Location<'a> {
     function: &'a str,
     file: &'a str,
     /// 0 if there is none.
@@ -26,25 +26,25 @@ pub(in crate::format) fn is_python(file: &str) -> bool {
 }
 
 /// The parts of `load (shop/orders.py:31)` or `load (shop/orders.py)`.
-fn place(text: &str) -> Option<Place<'_>> {
+fn place(text: &str) -> Option<Location<'_>> {
     let (function, place) = text.strip_suffix(')')?.split_once(" (")?;
     let (file, line) = match place.rsplit_once(':') {
         Some((file, line)) if line.bytes().all(|byte| byte.is_ascii_digit()) => (file, line.parse().ok()?),
         _ => (place, 0),
     };
     let is_name = !function.is_empty() && !function.contains(' ');
-    (is_name && is_python(file)).then_some(Place { function, file, line })
+    (is_name && is_python(file)).then_some(Location { function, file, line })
 }
 
 /// Moves files and lines out of function names if the input is from py-spy; leaves other input unchanged.
-pub(super) fn take_places(profile: &mut Profile) {
+pub(super) fn move_locations(profile: &mut Profile) {
     let before = profile.symbols.clone();
     let texts: Column<FunctionId, &str> = before.functions.ids().map(|id| before.function_name(id)).collect();
-    let places: Column<FunctionId, Option<Place<'_>>> = texts.iter().map(|text| place(text)).collect();
+    let places: Column<FunctionId, Option<Location<'_>>> = texts.iter().map(|text| place(text)).collect();
     if !is_by_py_spy(&texts, &places) {
         return;
     }
-    let lines_run = are_running_lines(&places);
+    let lines_run = are_executing_lines(&places);
     let symbols = Arc::make_mut(&mut profile.symbols);
     let mut kept: HashMap<(StringId, StringId), FunctionId> = HashMap::new();
     let mut moved: Column<FunctionId, FunctionId> = symbols.functions.ids().collect();
@@ -71,7 +71,7 @@ pub(super) fn take_places(profile: &mut Profile) {
 
 /// Nearly all frames must look like py-spy's, and most must be Python; with `--native` the others look like
 /// `PyObject_Call (libpython3.11.so)`.
-fn is_by_py_spy(texts: &Column<FunctionId, &str>, places: &Column<FunctionId, Option<Place<'_>>>) -> bool {
+fn is_by_py_spy(texts: &Column<FunctionId, &str>, places: &Column<FunctionId, Option<Location<'_>>>) -> bool {
     // `--subprocesses` puts `process 812:"python shop.py"` above the stacks.
     let frames = || texts.enumerate().filter(|(_, text)| !text.starts_with("process "));
     let all = frames().count();
@@ -82,7 +82,7 @@ fn is_by_py_spy(texts: &Column<FunctionId, &str>, places: &Column<FunctionId, Op
 }
 
 /// Whether the lines are executing lines rather than first lines of functions.
-fn are_running_lines(places: &Column<FunctionId, Option<Place<'_>>>) -> bool {
+fn are_executing_lines(places: &Column<FunctionId, Option<Location<'_>>>) -> bool {
     let mut lines: HashMap<(&str, &str), (u32, bool)> = HashMap::new();
     let mut has_module = false;
     for place in places.iter().flatten() {
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_a_frame() {
+    fn frames_are_split_into_their_parts() {
         for (text, want) in [
             ("f (x.py:6)", Some(("f", "x.py", 6))),
             ("f (x.py)", Some(("f", "x.py", 0))),
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn running_lines_of_a_function_are_one_row() {
+    fn executing_lines_of_a_function_are_one_row() {
         let profile = load(
             "<module> (x.py:20);f (x.py:6) 3\n<module> (x.py:20);f (x.py:7) 4\n<module> (x.py:21);f (y.py:7) 5\n",
         );
@@ -155,9 +155,9 @@ mod tests {
         let lines = ["<module> x.py:20", "<module> x.py:21", "f x.py:6", "f x.py:7", "f y.py:7"];
         assert_eq!(names(&profile, &By::Line), lines);
         assert_eq!(to_notation(&profile).lines().count(), 3);
-        // Without a module several lines of one function tell.
+        // Without a module, several lines of one function are sufficient evidence.
         assert_eq!(names(&load("f (x.py:6) 3\nf (x.py:7) 4\n"), &By::Function), ["f x.py"]);
-        // A module of one line says nothing about the others.
+        // A module with a single line is no evidence about other functions.
         let command = load("<module> (<string>:1);f (x.py:6) 3\n<module> (<string>:1);f (x.py:7) 4\n");
         assert_eq!(names(&command, &By::Function), ["<module> <string>", "f x.py"]);
     }
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_are_left_alone() {
+    fn other_input_is_left_unchanged() {
         for text in ["main;f (x.py:6) 3\nmain;g;h 2\n", "a (b.c:3);d (e.c:4) 1\n", "f (x.py);g (x.py) 1\n"] {
             let profile = load(text);
             assert!(
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_read_is_written() {
+    fn stacks_survive_a_round_trip() {
         for text in [
             "<module> (x.py:20);f (x.py:6) 3\n<module> (x.py:20);f (x.py:7) 4\n",
             "<module> (x.py:1);f (x.py:6) 3\n<module> (x.py:1);g (x.py:9) 4\n",

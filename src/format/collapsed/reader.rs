@@ -1,4 +1,4 @@
-//! From lines to stacks and sums.
+//! Converts lines to stacks and sums.
 
 use std::borrow::Cow;
 use std::hash::BuildHasher;
@@ -6,12 +6,13 @@ use std::hash::BuildHasher;
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::format::collapsed::blocks::Blocks;
-use crate::format::collapsed::python::take_places;
+use crate::format::collapsed::python::move_locations;
 use crate::format::collapsed::weight::{Weight, split_weight};
 use crate::format::collapsed::{NAME, is_blank_or_comment};
 use crate::format::text::lossy;
 use crate::format::{LoadError, ParseError, finished};
 use crate::profile::{Column, Frame, FrameId, Id, LabelSetId, LoadOptions, Profile, ProfileBuilder, StackId};
+use crate::unit::plural;
 
 /// Number of decimals kept of fractional weights.
 const MAX_DECIMALS: u32 = 6;
@@ -35,7 +36,7 @@ pub(super) struct Reader {
     /// The first line of each row. A row adds up the weights of a stack that have the same sign.
     pub(super) first_of_row: Vec<Position>,
     hasher: DefaultHashBuilder,
-    /// The frame of each name, as far as names are frames.
+    /// The frame of each name that has one.
     frame_of: Vec<Option<FrameId>>,
     frames: Vec<FrameId>,
     two_weights: bool,
@@ -109,7 +110,7 @@ impl Reader {
         match split_weight(rest) {
             Some((stack, weight)) => {
                 let first = self.value(weight);
-                // The first weight may have brought more decimals than the second.
+                // The second weight may have raised the number of decimals after the first was converted.
                 let last = self.value(split_weight(line).map_or(weight, |(_, weight)| weight));
                 self.sample(stack, &[first, last], at);
             }
@@ -207,19 +208,23 @@ impl Reader {
             return Err(ParseError::at_line(NAME, first_bad, "no sample count at the end of the line"));
         }
         if self.bad > 0 {
-            let warning =
-                format!("skipped {} lines without a sample count, the first at line {first_bad}", self.bad);
+            let warning = format!(
+                "skipped {} {} without a sample count, the first at line {first_bad}",
+                self.bad,
+                plural(self.bad, "line", "lines")
+            );
             self.builder.warn(warning);
         }
         if self.not_utf8 > 0 {
             self.builder.warn("some names are not valid UTF-8; invalid bytes are shown as \u{fffd}".into());
         }
         if self.rounded > 0 {
-            let warning = format!("{} sample counts were rounded to {MAX_DECIMALS} decimals", self.rounded);
+            let counts = plural(self.rounded, "sample count was", "sample counts were");
+            let warning = format!("{} {counts} rounded to {MAX_DECIMALS} decimals", self.rounded);
             self.builder.warn(warning);
         }
         let mut profile = finished(self.builder)?;
-        take_places(&mut profile);
+        move_locations(&mut profile);
         Ok(profile)
     }
 }

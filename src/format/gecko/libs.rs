@@ -8,21 +8,21 @@ use crate::profile::{Addresses, Mapping, MappingId, ProfileBuilder};
 #[derive(Default)]
 pub(super) struct Libs {
     libs: Vec<Lib>,
-    /// Numbers of the libraries whose addresses are known, by their first address.
+    /// Indexes of the libraries whose addresses are known, by start address.
     by_start: Vec<usize>,
 }
 
 #[derive(Default)]
 struct Lib {
     mapping: MappingId,
-    /// Where it was in memory, in profiles that Firefox did not process.
+    /// Its start address in memory; only raw profiles have it.
     start: u64,
     end: u64,
     offset: u64,
 }
 
 impl Libs {
-    /// Reads a list of libraries; the oldest profiles have it as text within the text.
+    /// Reads a list of libraries; in the oldest profiles, it is a string that contains JSON.
     pub(super) fn read(json: &mut Json, builder: &mut ProfileBuilder) -> Result<Libs, ParseError> {
         if json.kind()? == Kind::String {
             let text = json.string()?;
@@ -43,8 +43,8 @@ impl Libs {
         self.libs.get(lib).map_or(MappingId::default(), |lib| lib.mapping)
     }
 
-    /// The mapping that holds `address`, and the address relative to its start. An address of no
-    /// known library stays as it is.
+    /// The mapping that contains `address`, and the address relative to its start. An address outside all known libraries
+    /// is returned unchanged.
     pub(super) fn find(&self, address: u64) -> (MappingId, u64) {
         let after = self.by_start.partition_point(|&lib| self.libs[lib].start <= address);
         let lib = after.checked_sub(1).map(|at| &self.libs[self.by_start[at]]);
@@ -72,7 +72,7 @@ fn read_lib(json: &mut Json, builder: &mut ProfileBuilder) -> Result<Lib, ParseE
             _ => json.skip()?,
         }
     }
-    // A breakpad id is the build id with a digit for its age; on Linux it holds half of it only.
+    // A Breakpad id is the build id followed by a digit for its age. On Linux, it contains only half of the build id.
     let build_id = if code_id.is_empty() {
         breakpad_id.get(..breakpad_id.len().saturating_sub(1)).unwrap_or_default()
     } else {

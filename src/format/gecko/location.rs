@@ -3,9 +3,9 @@
 use crate::format::gecko::libs::Libs;
 use crate::profile::{Frame, Function, ProfileBuilder};
 
-/// The frame that `text` describes: an address (`0x10bc5e3b4`), a JavaScript function
-/// (`emit (loader.js -> http://a/b.js:150:13)`), a function of a library (`malloc (in libc.so)`), or
-/// just a name. `None` for `(root)`, which every stack has and which says nothing.
+/// Parses a frame: an address (`0x10bc5e3b4`), a JavaScript function (`emit (loader.js -> http://a/b.js:150:13)`), a
+/// function of a library (`malloc (in libc.so)`), or just a name. `None` for `(root)`, which is on every stack and
+/// carries no information.
 pub(super) fn frame(text: &str, libs: &Libs, builder: &mut ProfileBuilder) -> Option<Frame> {
     if text == "(root)" {
         return None;

@@ -31,7 +31,7 @@ use crate::profile::{LoadOptions, Period, Profile, ProfileBuilder};
 
 use libs::Libs;
 use parts::{Meta, ProfileParts};
-use samples::Writer;
+use samples::SampleWriter;
 use stacks::{StackTable, strings};
 pub(super) use write::WRITER;
 
@@ -47,7 +47,7 @@ fn sniff(head: &[u8]) -> Confidence {
     if has(&["meta", "threads"]) || has(&["fileType", "profile"]) {
         return Confidence::Certain;
     }
-    // One of the two keys may be behind a long list of libraries or threads.
+    // One of the two keys may come after a long list of libraries or threads.
     let one = has(&["meta"]) || has(&["threads"]) || has(&["libs"]) || has(&["profile"]);
     if one && mentions(&["\"stackTable\"", "\"breakpadId\"", "\"preprocessedProfileVersion\""]) {
         return Confidence::Certain;
@@ -57,7 +57,8 @@ fn sniff(head: &[u8]) -> Confidence {
 
 fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
     let text = source.read_all()?;
-    let mut reader = Reader { writer: Writer::new(ProfileBuilder::new(NAME, options)), any_thread: false };
+    let mut reader =
+        Reader { writer: SampleWriter::new(ProfileBuilder::new(NAME, options)), any_thread: false };
     let mut embedded = vec![text];
     let mut next = 0;
     while next < embedded.len() {
@@ -72,13 +73,13 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
 }
 
 struct Reader {
-    writer: Writer,
+    writer: SampleWriter,
     any_thread: bool,
 }
 
 impl Reader {
-    /// Reads a profile and those of its child processes, but for those that are text within the
-    /// text: these are left in `embedded`.
+    /// Reads a profile and those of its child processes. Profiles that are strings containing JSON are appended to
+    /// `embedded` instead.
     fn read_text(&mut self, text: &[u8], embedded: &mut Vec<Vec<u8>>) -> Result<(), ParseError> {
         let mut json = Json::new(NAME, text);
         let outermost = ProfileParts::find(&mut json)?;
@@ -106,7 +107,7 @@ impl Reader {
             return Ok(());
         }
         let meta = parts.meta.map_or(Ok(Meta::default()), |at| Meta::read(&mut json.at(at)))?;
-        refuse_newer(&meta)?;
+        check_version(&meta)?;
         self.take_meta(&meta);
         self.any_thread = true;
         let builder = &mut self.writer.builder;
@@ -157,11 +158,11 @@ impl Reader {
     }
 }
 
-/// The newest version of the processed format whose tables are read. The next one stores how far back a
-/// stack's caller is instead of its number.
+/// The newest supported version of the processed format. The next one stores the distance to a stack's caller instead
+/// of its index.
 const NEWEST_PROCESSED: f64 = 65.0;
 
-fn refuse_newer(meta: &Meta) -> Result<(), ParseError> {
+fn check_version(meta: &Meta) -> Result<(), ParseError> {
     match meta.processed_version {
         Some(version) if version > NEWEST_PROCESSED => Err(ParseError::whole(
             NAME,
@@ -174,8 +175,8 @@ fn refuse_newer(meta: &Meta) -> Result<(), ParseError> {
     }
 }
 
-/// Milliseconds as nanoseconds. What is behind the point is converted apart: as a number with a
-/// fraction, a moment of today is exact to 256 ns only.
+/// Converts milliseconds to nanoseconds. The fraction is converted separately, because a current time in nanoseconds as
+/// a float is exact only to 256 ns.
 fn nanoseconds(milliseconds: f64) -> i64 {
     let whole = (milliseconds.trunc() as i64).saturating_mul(1_000_000);
     whole.saturating_add((milliseconds.fract() * 1e6).round() as i64)
@@ -257,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_broken_is_refused() {
+    fn malformed_files_are_rejected() {
         let text = r#"{"meta": {}, "threads": [{"stringArray": ["f"], "funcTable": {"name": [0]}, "frameTable": {"func": [0]}, "stackTable": {"prefix": [1, 0], "frame": [0, 0]}, "samples": {"stack": [STACK]}}]}"#;
         let error = |stack: &str| load(&text.replace("STACK", stack)).unwrap_err().to_string();
         assert_eq!(error("0"), "gecko: the stack table contains a cycle");

@@ -5,16 +5,16 @@ use crate::format::gecko::table::Table;
 use crate::format::json::{Json, Kind};
 use crate::format::threads::Thread;
 
-/// The parts of a profile, or of what is wrapped around one.
+/// The parts of a profile, or of an object that wraps one.
 #[derive(Default)]
 pub(super) struct ProfileParts {
     pub(super) meta: Option<usize>,
     pub(super) libs: Option<usize>,
     pub(super) threads: Vec<ThreadParts>,
     pub(super) shared: Tables,
-    /// Profiles within: those of child processes, and the one that the developer tools wrap.
+    /// Nested profiles: those of child processes, and the one that the developer tools wrap.
     pub(super) children: Vec<usize>,
-    /// Profiles of child processes that are text within the text.
+    /// Profiles of child processes that are strings containing JSON.
     pub(super) embedded: Vec<String>,
 }
 
@@ -104,7 +104,7 @@ impl Tables {
         Ok(true)
     }
 
-    /// These tables, and the shared ones where there are none.
+    /// These tables, or the shared ones for those that are missing.
     pub(super) fn or(&self, shared: &Tables) -> Tables {
         Tables {
             strings: self.strings.or(shared.strings),

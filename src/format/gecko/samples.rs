@@ -9,35 +9,35 @@ use crate::format::gecko::table::{Table, row, table};
 use crate::format::json::Json;
 use crate::profile::{LabelSetId, Profile, ProfileBuilder, TooLarge};
 
-/// Writes samples, declaring each metric when the first thread has it.
-pub(super) struct Writer {
+/// Adds samples to a profile, declaring each metric when it first occurs.
+pub(super) struct SampleWriter {
     pub(super) builder: ProfileBuilder,
     values: Vec<i64>,
     decimals: Decimals,
-    /// The metric of CPU time and whether any sample has some.
+    /// The metric of CPU time, and whether any sample has CPU time.
     cpu: Option<(usize, bool)>,
 }
 
-/// The metrics that the columns of a table are added to.
+/// The metrics to which the columns of a table are added.
 struct Target {
-    /// The metric of the weights, and what a weight is multiplied by; without a factor it keeps its
+    /// The metric of the weights, and the factor from a weight to its value; without a factor, weights keep their
     /// decimals.
     metric: usize,
     factor: Option<f64>,
-    /// The weight of a sample that has none.
+    /// The weight of a sample without one.
     unweighted: f64,
-    /// The same of `threadCPUDelta`.
+    /// The metric and factor of `threadCPUDelta`.
     cpu: Option<usize>,
     cpu_factor: f64,
     labels: LabelSetId,
     skipped_labels: bool,
-    /// When times count from, in ns since 1970.
+    /// The origin of timestamps, in ns since 1970.
     start: i64,
 }
 
-impl Writer {
+impl SampleWriter {
     pub(super) fn new(builder: ProfileBuilder) -> Self {
-        Writer { builder, values: Vec::new(), decimals: Decimals::default(), cpu: None }
+        SampleWriter { builder, values: Vec::new(), decimals: Decimals::default(), cpu: None }
     }
 
     /// Adds the samples and the sampled allocations of a thread.

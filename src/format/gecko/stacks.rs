@@ -10,7 +10,7 @@ use crate::format::gecko::{NAME, location};
 use crate::format::json::{Json, Kind};
 use crate::profile::{Frame, FrameId, Function, FunctionId, MappingId, ProfileBuilder, StackId};
 
-/// Strings that other tables refer to by number.
+/// Strings that other tables refer to by index.
 pub(super) type StringList<'a> = Vec<Cow<'a, str>>;
 
 /// Reads a list of strings: an array, or in old profiles an object around one.
@@ -44,8 +44,8 @@ struct Stack {
     made: Option<StackId>,
 }
 
-/// A frame where the thread was interrupted, and the same where it called. Profiles that Firefox did not
-/// process have the addresses that calls return to.
+/// A frame in two forms: as a leaf, where the thread was interrupted, and as a caller. In raw profiles, the addresses of
+/// callers are return addresses.
 #[derive(Clone, Copy)]
 struct Interrupted {
     here: FrameId,
@@ -103,7 +103,7 @@ impl StackTable {
         Ok(StackTable { stacks, frames, path: Vec::new() })
     }
 
-    /// Stack number `number`.
+    /// The stack with index `number`.
     pub(super) fn stack(
         &mut self,
         builder: &mut ProfileBuilder,

@@ -104,7 +104,7 @@ impl Columns {
         std::iter::once(self.weight).chain(self.cpu).collect()
     }
 
-    /// The other one of the two metrics.
+    /// The other one of the two metrics, if there are two.
     fn second_metric(&self, metric: usize) -> Option<usize> {
         self.all().into_iter().find(|&other| other != metric)
     }
@@ -144,7 +144,7 @@ impl Start {
         Start { milliseconds: profile.meta.time_ns.unwrap_or(0).div_euclid(1_000_000) }
     }
 
-    /// When the recording began and ended, where it is known how long it took.
+    /// The start and end of the recording, if its duration is known.
     fn recording(&self, profile: &Profile) -> Option<(f64, f64)> {
         let first = || profile.samples.time.as_ref().and_then(|times| times.iter().min().copied());
         let begin = profile.meta.time_ns.or_else(first).unwrap_or(0);
@@ -165,7 +165,7 @@ fn milliseconds(nanoseconds: i128) -> f64 {
     nanoseconds as f64 / 1e6
 }
 
-/// The sampling period in nanoseconds, where it is a time.
+/// The sampling period in nanoseconds, if it is a time.
 fn interval(profile: &Profile) -> Option<i128> {
     let period = profile.meta.period.as_ref()?;
     let unit = Unit::parse(&period.unit);
@@ -349,7 +349,7 @@ impl SampleTable {
         let weight = column(profile, rows, columns.weight, &target);
         let time = match &profile.samples.time {
             Some(times) => rows.iter().map(|&row| start.until(times[row])).collect(),
-            None => end_to_end(&weight, weight_type == "tracing-ms", start.recording(profile)),
+            None => consecutive_times(&weight, weight_type == "tracing-ms", start.recording(profile)),
         };
         let cpu = columns.cpu.map(|cpu| column(profile, rows, cpu, &Unit::NANOSECONDS));
         SampleTable { length: rows.len(), stack, time, weight, weight_type, cpu }
@@ -372,7 +372,7 @@ fn column(profile: &Profile, rows: &[usize], metric: usize, target: &Unit) -> Ve
 
 /// Timestamps for samples without: each sample lasts as long as its weight if that is a time, else 1 ms. If
 /// the recording's start and duration are known, they are scaled to fill it.
-fn end_to_end(weights: &[Weight], are_times: bool, recording: Option<(f64, f64)>) -> Vec<f64> {
+fn consecutive_times(weights: &[Weight], are_times: bool, recording: Option<(f64, f64)>) -> Vec<f64> {
     let mut passed = 0.0;
     let before = |weight: &Weight| {
         let before = passed;
@@ -418,7 +418,7 @@ mod tests {
     #[test]
     fn all_samples_are_within_the_recording() {
         let mut profile = from_notation("main 1\nmain;work 2\nmain;rest 3");
-        // Times count from a whole millisecond: the recording begins 0.25 ms and ends 1.25 ms behind it.
+        // Times are relative to a whole millisecond: the recording starts 0.25 ms and ends 1.25 ms after it.
         (profile.meta.time_ns, profile.meta.duration_ns) = (Some(7_250_000), Some(1_000_000));
         let mut bytes = Vec::new();
         write(&profile, 0, &mut bytes).unwrap();
@@ -430,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_says_when_a_recording_began_its_first_sample_does() {
+    fn a_recording_without_a_start_starts_at_its_first_sample() {
         let mut builder = ProfileBuilder::new("test", LoadOptions::ALL);
         builder.metric("samples", "count");
         for time in [5_000_000, 6_000_000] {
@@ -447,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn what_reads_as_something_else_is_said() {
+    fn changes_are_reported() {
         let mut profile = from_notation("main 2");
         (profile.meta.metrics[0].name, profile.meta.metrics[0].unit) = ("cpu".into(), "seconds".into());
         let mut bytes = Vec::new();

@@ -35,7 +35,7 @@ impl Libs {
         Libs { of_mapping: of_mapping.collect(), mappings }
     }
 
-    /// The list of libraries as it is written.
+    /// The rows of the list of libraries.
     pub(super) fn rows(&self, profile: &Profile) -> Vec<Value> {
         let text = |id| profile.symbols.strings.get(id);
         let row = |mapping: &Mapping| {
@@ -55,9 +55,9 @@ fn base_name(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or_default()
 }
 
-/// The two names of a build: Breakpad's, which is 32 digits and an age, and the linker's where it is
-/// another one. Breakpad takes the first half of an ELF build id for a GUID, whose first three
-/// numbers it writes with their bytes the other way round; 32 digits are a GUID already.
+/// The two ids of a build: Breakpad's, with 32 digits and an age, and the linker's if it is different. Breakpad treats
+/// the first half of an ELF build id as a GUID, in which the bytes of the first three numbers are reversed. An id
+/// with 32 digits is already a GUID.
 fn ids(build_id: &str) -> (String, Option<&str>) {
     if build_id.is_empty() || !build_id.is_ascii() {
         return (String::new(), Some(build_id).filter(|id| !id.is_empty()));
@@ -71,7 +71,7 @@ fn ids(build_id: &str) -> (String, Option<&str>) {
     (format!("{guid}{}0", &padded[16..32]), Some(build_id))
 }
 
-/// Numbers keys in order of first appearance.
+/// Assigns numbers to keys in order of first appearance.
 struct Numbering<K> {
     numbers: HashMap<K, u32>,
 }
@@ -83,7 +83,7 @@ impl<K> Default for Numbering<K> {
 }
 
 impl<K: Hash + Eq> Numbering<K> {
-    /// The number of `key`; `add` is called for a key that is new, to write its row.
+    /// The number of `key`. Calls `add` for a new key, to add its row.
     fn number(&mut self, key: K, add: impl FnOnce()) -> u32 {
         let next = self.numbers.len() as u32;
         *self.numbers.entry(key).or_insert_with(|| {
@@ -183,9 +183,9 @@ const KERNEL: u8 = 2;
 const IDLE: u8 = 3;
 
 impl<'p> Tables<'p> {
-    /// The tables of the stacks of `rows`, and for each row the number of its stack.
+    /// The tables of the stacks of `rows`, and the index of each row's stack.
     pub(super) fn of(profile: &'p Profile, libs: &Libs, rows: &[usize]) -> (Tables<'p>, Vec<Option<u32>>) {
-        let mut maker = Maker::new(profile, libs);
+        let mut maker = TablesBuilder::new(profile, libs);
         let mut stacks: HashMap<StackId, Option<u32>> = HashMap::new();
         let stack = |&row: &usize| {
             let stack = profile.samples.stack[row];
@@ -196,8 +196,8 @@ impl<'p> Tables<'p> {
     }
 }
 
-/// Tables while they are filled.
-struct Maker<'a, 'p> {
+/// Tables that are being filled.
+struct TablesBuilder<'a, 'p> {
     profile: &'p Profile,
     libs: &'a Libs,
     tables: Tables<'p>,
@@ -209,9 +209,9 @@ struct Maker<'a, 'p> {
     resources: Numbering<u32>,
 }
 
-impl<'a, 'p> Maker<'a, 'p> {
+impl<'a, 'p> TablesBuilder<'a, 'p> {
     fn new(profile: &'p Profile, libs: &'a Libs) -> Self {
-        Maker {
+        TablesBuilder {
             profile,
             libs,
             tables: Tables { is_symbolicated: true, ..Tables::default() },
@@ -241,7 +241,7 @@ impl<'a, 'p> Maker<'a, 'p> {
         self.strings.number(text.clone(), || strings.push(text))
     }
 
-    /// The number of a stack; none where it has no frames.
+    /// The index of a stack; `None` if it has no frames.
     fn stack(&mut self, stack: StackId) -> Option<u32> {
         let mut prefix = None;
         let mut depth = 0;
@@ -334,13 +334,12 @@ impl<'a, 'p> Maker<'a, 'p> {
     }
 }
 
-/// A line or column, where it is known.
+/// A line or column, if known.
 fn known(number: u32) -> Option<u32> {
     Some(number).filter(|&number| number > 0)
 }
 
-/// An address relative to the start of its library; none where it is not known, or larger than a
-/// number in JSON can be.
+/// An address relative to the start of its library; `None` if it is unknown or too large for a number in JSON.
 fn relative_address(address: u64, mapping: &Mapping) -> Option<i64> {
     let is_inside = (mapping.start..mapping.limit).contains(&address);
     let relative = if is_inside { (address - mapping.start).saturating_add(mapping.offset) } else { address };
@@ -353,7 +352,7 @@ mod tests {
 
     #[test]
     fn a_breakpad_id_is_made_of_a_build_id() {
-        // As samply wrote it beside the build id.
+        // samply wrote this Breakpad id next to the build id.
         let (breakpad, code) = ids("7544444e7eeafbb5a7ecaf94fc3ebebd2b986846");
         assert_eq!(breakpad, "4E444475EA7EB5FBA7ECAF94FC3EBEBD0");
         assert_eq!(code, Some("7544444e7eeafbb5a7ecaf94fc3ebebd2b986846"));

@@ -4,7 +4,7 @@
 use crate::format::wire::{Value, Wire, WireError};
 
 /// Number of fields of a message that are examined.
-const LOOKED_AT: usize = 16;
+const MAX_FIELDS: usize = 16;
 
 /// OpenTelemetry profiles: resources (field 1) and a dictionary of tables (field 2), in any order.
 pub(super) fn is_otlp(head: &[u8]) -> bool {
@@ -46,7 +46,7 @@ fn first_message(bytes: &[u8]) -> Option<(u32, &[u8])> {
 /// Whether there are several fields and the first ones are length-delimited with a number in `numbers`.
 fn consists_of_messages(bytes: &[u8], numbers: std::ops::RangeInclusive<u32>) -> bool {
     let mut wire = Wire::new(bytes);
-    for count in 0..LOOKED_AT {
+    for count in 0..MAX_FIELDS {
         match wire.field() {
             Ok(Some(field)) if numbers.contains(&field.number) && matches!(field.value, Value::Bytes(_)) => {}
             Ok(None) | Err(WireError::Truncated) => return count > 1,

@@ -5,7 +5,7 @@ use serde_json::{Map, Number, Value};
 
 use super::*;
 
-/// Reads any value, without regard to depth: what the cursor says must be what `serde_json` says.
+/// Reads any value recursively, to compare the cursor with `serde_json`.
 fn value(json: &mut Json) -> Result<Value, ParseError> {
     Ok(match json.kind()? {
         Kind::Object => {
@@ -64,7 +64,7 @@ fn any_value() -> impl Strategy<Value = Value> {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read(written in any_value(), pretty in any::<bool>()) {
+    fn values_are_read_as_serde_json_wrote_them(written in any_value(), pretty in any::<bool>()) {
         let text = if pretty { serde_json::to_string_pretty(&written) } else { serde_json::to_string(&written) };
         let text = text.unwrap();
         prop_assert_eq!(&read(&text).unwrap(), &written);
@@ -74,7 +74,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_makes_it_panic_and_what_it_reads_others_read_alike(text in "[\\[\\]{}:,\"\\\\ueE0-9a.+ntrf-]{0,24}") {
+    fn any_text_is_read_as_serde_json_reads_it_or_rejected(text in "[\\[\\]{}:,\"\\\\ueE0-9a.+ntrf-]{0,24}") {
         if let Ok(read) = read(&text)
             && let Ok(expected) = serde_json::from_str::<Value>(&text)
         {
@@ -85,7 +85,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_broken_is_refused_with_its_place() {
+fn malformed_text_is_rejected_with_its_position() {
     let refusals = [
         ("", "unexpected end of JSON; the file is truncated (byte 0)"),
         ("[1, 2", "unexpected end of JSON; the file is truncated (byte 5)"),
@@ -105,7 +105,7 @@ fn what_is_broken_is_refused_with_its_place() {
 }
 
 #[test]
-fn strings_are_resolved() {
+fn escapes_in_strings_are_resolved() {
     let string = |text: &str| Json::new("test", text.as_bytes()).string().unwrap().into_owned();
     assert_eq!(string(r#""a\"\\\/\n\u00e9\ud83d\ude00""#), "a\"\\/\né😀");
     assert_eq!(string(r#""\ud83d \ude00""#), "\u{fffd} \u{fffd}");
@@ -113,7 +113,7 @@ fn strings_are_resolved() {
 }
 
 #[test]
-fn depth_is_no_matter() {
+fn nesting_may_be_deep() {
     let text = "[".repeat(1_000_000) + &"]".repeat(1_000_000);
     let mut json = Json::new("test", text.as_bytes());
     json.skip().unwrap();
@@ -121,7 +121,7 @@ fn depth_is_no_matter() {
 }
 
 #[test]
-fn numbers_are_exact_where_they_fit() {
+fn integers_that_fit_are_exact() {
     let integer = |text: &str| Json::new("test", text.as_bytes()).integer();
     assert_eq!(integer("9223372036854775807"), Ok(i64::MAX));
     assert_eq!(integer("-12345678901234567"), Ok(-12_345_678_901_234_567));

@@ -30,7 +30,7 @@ pub(super) fn keys(head: &[u8]) -> Vec<(String, Option<Kind>)> {
     keys
 }
 
-/// Whether `keys` holds all of `wanted`.
+/// Whether `keys` contains all of `wanted`.
 pub(super) fn has(keys: &[(String, Option<Kind>)], wanted: &[&str]) -> bool {
     wanted.iter().all(|wanted| keys.iter().any(|(key, _)| key == wanted))
 }
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_seen_up_to_where_the_front_ends() {
+    fn keys_are_found_up_to_the_end_of_the_head() {
         let names =
             |head: &str| -> Vec<String> { keys(head.as_bytes()).into_iter().map(|(key, _)| key).collect() };
         assert_eq!(names(" {\"a\": [{\"x\": 1}], \"b\": {\"y\": \"}\"}, \"c\": [1, 2"), ["a", "b", "c"]);

@@ -1,7 +1,7 @@
 //! Numbers and strings in headers and records.
 
-/// Bytes to be read from the front, in the byte order of the machine that recorded. `None` stands for
-/// the end of the data.
+/// Reads fields from the front of a byte slice, in the byte order of the recording machine. Methods return `None` at the
+/// end of the data.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fields<'a> {
     bytes: &'a [u8],
@@ -35,7 +35,7 @@ impl<'a> Fields<'a> {
         Some(taken)
     }
 
-    /// Passes over `count` numbers of 64 bits.
+    /// Skips `count` 64-bit numbers.
     pub(super) fn skip_longs(&mut self, count: u64) -> Option<()> {
         self.take(usize::try_from(count.checked_mul(8)?).ok()?).map(|_| ())
     }

@@ -22,11 +22,11 @@ const FEATURE_EVENTS: u32 = 12;
 /// Metadata of a file.
 pub(super) struct Header<'a> {
     pub(super) events: Vec<Event>,
-    /// Which event an id belongs to.
+    /// The event of each id.
     pub(super) event_of_id: HashMap<u64, usize>,
-    /// Build ids in hexadecimal, by path of the file.
+    /// Build ids in hexadecimal, by file path.
     pub(super) build_ids: HashMap<&'a [u8], String>,
-    /// The command that recorded.
+    /// The command line of the recording.
     pub(super) command: String,
     pub(super) records: Fields<'a>,
     /// Offset of the records in the file.
@@ -39,16 +39,16 @@ pub(super) struct Header<'a> {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Event {
     pub(super) name: String,
-    /// Which fields its samples have.
+    /// The fields of its samples, as bits.
     pub(super) fields: u64,
-    /// Which values of counters its samples have.
+    /// The counter values of its samples, as bits.
     pub(super) read_format: u64,
-    /// Which branches its samples have.
+    /// The kinds of branches in its samples, as bits.
     pub(super) branches: u64,
-    /// The period of samples that do not state it; 0 if only a frequency was set.
+    /// The period of samples that do not contain it; 0 if only a frequency was set.
     pub(super) period: u64,
-    /// Whether other records end with some of the fields of samples.
-    pub(super) marks_all: bool,
+    /// Whether other records also end with an id and a time (`sample_id_all`).
+    pub(super) has_id_in_all: bool,
 }
 
 impl<'a> Header<'a> {
@@ -150,7 +150,7 @@ impl<'a> Header<'a> {
         Some(())
     }
 
-    /// The table of events. Each row ends with the place of the ids of its counters.
+    /// Reads the table of events. Each row ends with the position of the ids of its counters.
     fn attributes(&mut self, file: Fields<'a>, mut table: Fields<'a>, row_size: u64) -> Option<()> {
         let row_size = usize::try_from(row_size).ok().filter(|&size| size >= 64)?;
         while table.len() >= row_size {
@@ -195,7 +195,7 @@ impl<'a> Header<'a> {
         Some(())
     }
 
-    /// The names, in the order of the table of events.
+    /// Reads the names, which are in the order of the table of events.
     fn event_names(&mut self, section: &mut Fields<'a>) -> Option<()> {
         let (count, attribute_size) = (section.u32()?, section.u32()?);
         for index in 0..count as usize {
@@ -223,7 +223,7 @@ fn command(section: &mut Fields<'_>) -> Option<String> {
 /// Reads a `perf_event_attr`.
 fn event(mut row: Fields<'_>) -> Option<Event> {
     const IS_FREQUENCY: u64 = 1 << 10;
-    const MARKS_ALL: u64 = 1 << 18;
+    const SAMPLE_ID_ALL: u64 = 1 << 18;
     let kind = row.u32()?;
     row.u32()?; // its own size
     let config = row.u64()?;
@@ -238,7 +238,7 @@ fn event(mut row: Fields<'_>) -> Option<Event> {
         fields,
         read_format,
         period: if flags & IS_FREQUENCY == 0 { period } else { 0 },
-        marks_all: flags & MARKS_ALL != 0,
+        has_id_in_all: flags & SAMPLE_ID_ALL != 0,
     })
 }
 

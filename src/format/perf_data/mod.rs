@@ -21,6 +21,7 @@ use crate::profile::{
     Addresses, Frame, FrameId, FunctionId, Label, LabelSetId, LabelValue, LoadOptions, Mapping, MappingId,
     Profile, ProfileBuilder, StringId,
 };
+use crate::unit::plural;
 
 /// The entry in the list of readable formats.
 pub(super) static PERF_DATA: Format = Format { name: NAME, title: "perf.data", sniff, read };
@@ -146,7 +147,7 @@ impl<'a> Reader<'a> {
         Some(())
     }
 
-    /// Code that came to the kernel later, such as a BPF program.
+    /// Adds code that was loaded into the kernel during the recording, such as a BPF program.
     fn kernel_symbol(&mut self, record: &Record<'a>) -> Option<()> {
         let mut body = record.body;
         let (start, length) = (body.u64()?, body.u32()?);
@@ -265,12 +266,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The program's frames, from the calls that the processor keeps: where the last one led, and
-    /// where each came from.
+    /// Adds the program's frames from the call stack that the processor recorded (LBR): the target of the last call, and
+    /// the source of each.
     fn calls(&mut self, sample: &Sample<'a>) {
         let Some(mut branches) = sample.branches else { return };
         let mut is_leaf = true;
-        while let Some(mut branch) = record::all_there(&mut branches, record::BRANCH) {
+        while let Some(mut branch) = record::take_fields(&mut branches, record::BRANCH) {
             let (Some(from), Some(to)) = (branch.u64(), branch.u64()) else { return };
             if is_leaf {
                 let leaf = if self.stack.is_empty() { sample.ip } else { to };
@@ -289,7 +290,7 @@ impl<'a> Reader<'a> {
         };
         let found = space.and_then(|space| space.at(address));
         let (mapping, address, function) = match found {
-            // The kernel's own code keeps its addresses: there is no file they could lead into.
+            // Kernel code keeps its addresses, because there is no file that they could be relative to.
             Some((_, map)) if map.mapping == self.kernel => (map.mapping, address, map.function),
             Some((start, map)) => (map.mapping, (address - start).wrapping_add(map.offset), map.function),
             None if mode == CpuMode::Kernel => (self.kernel, address, None),
@@ -349,12 +350,16 @@ impl<'a> Reader<'a> {
             builder.warn(format!("file is truncated: the last record ({left} bytes) is incomplete"));
         }
         if self.broken > 0 {
-            builder.warn(format!("skipped {} truncated records", self.broken));
+            builder.warn(format!(
+                "skipped {} truncated {}",
+                self.broken,
+                plural(self.broken, "record", "records")
+            ));
         }
         let has = |field: u64| self.header.events.iter().any(|event| event.fields & field != 0);
         if has(record::BRANCHES) && !has(record::CALLCHAIN) {
             builder.warn(
-                "branches were recorded and no callers: a sample has the function that was running; record with \
+                "branches were recorded, but no call stacks, so each sample has only the running function; record with \
                  `perf record -g` for stacks"
                     .into(),
             );

@@ -11,7 +11,7 @@ pub(super) const FORK: u32 = 7;
 pub(super) const SAMPLE: u32 = 9;
 pub(super) const MMAP2: u32 = 10;
 pub(super) const KSYMBOL: u32 = 17;
-/// Records of `perf` itself start here.
+/// Types from here on are records of `perf` itself.
 const USER: u32 = 64;
 const TRACING_DATA: u32 = 66;
 const AUXTRACE: u32 = 71;
@@ -30,21 +30,21 @@ const CPU: u64 = 1 << 7;
 const PERIOD: u64 = 1 << 8;
 const STREAM_ID: u64 = 1 << 9;
 const RAW: u64 = 1 << 10;
-/// The last branches that the processor took.
+/// The last branches taken by the processor.
 pub(super) const BRANCHES: u64 = 1 << 11;
 /// The thread's stack as raw memory, to be unwound later.
 pub(super) const STACK_USER: u64 = 1 << 13;
 const IDENTIFIER: u64 = 1 << 16;
 
-/// A record of the kernel.
+/// A record written by the kernel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Record<'a> {
     pub(super) kind: u32,
     pub(super) misc: u16,
     pub(super) body: Fields<'a>,
-    /// 0 where it has none: such records come before the program starts.
+    /// 0 if it has none: such records precede the start of the program.
     pub(super) time: u64,
-    /// Which event it belongs to.
+    /// The index of its event.
     pub(super) event: usize,
 }
 
@@ -59,7 +59,7 @@ pub(super) struct Sample<'a> {
     pub(super) callchain: Option<Fields<'a>>,
     /// Counter values with the ids of the counters.
     pub(super) counters: Vec<(u64, u64)>,
-    /// Branches, the last first: from, to, and what is known of each.
+    /// Branches, most recent first: source, target and flags.
     pub(super) branches: Option<Fields<'a>>,
 }
 
@@ -68,7 +68,7 @@ pub(super) struct Raw<'a> {
     pub(super) kind: u32,
     misc: u16,
     pub(super) body: Fields<'a>,
-    /// The body, and the kind and size before it.
+    /// The body, preceded by the kind and size.
     pub(super) whole: Fields<'a>,
 }
 
@@ -79,7 +79,7 @@ pub(super) fn split<'a>(records: &mut Fields<'a>) -> Option<Raw<'a>> {
     let body = rest.part(0, u64::from(size).checked_sub(8)?);
     rest.take(usize::from(size) - 8)?;
     let mut announced = body;
-    // Two kinds of records are followed by data that their size leaves out.
+    // Two kinds of records are followed by data that their size does not include.
     let more = match kind {
         TRACING_DATA => u64::from(announced.u32()?),
         AUXTRACE => announced.u64()?,
@@ -98,7 +98,7 @@ pub(super) fn sorted<'a>(header: &Header<'a>, unpacked: Fields<'a>) -> (Vec<Reco
     for mut records in [header.records, unpacked] {
         while let Some(raw) = split(&mut records) {
             if raw.kind < USER {
-                let (time, event) = place(header, &raw);
+                let (time, event) = time_and_event(header, &raw);
                 sorted.push(Record { kind: raw.kind, misc: raw.misc, body: raw.body, time, event });
             }
         }
@@ -137,24 +137,24 @@ pub(super) fn unpack(header: &Header<'_>, budget: Budget) -> Result<Vec<u8>, Par
     })
 }
 
-/// Time and event of a record.
-fn place(header: &Header<'_>, raw: &Raw<'_>) -> (u64, usize) {
+/// The time and event of a record.
+fn time_and_event(header: &Header<'_>, raw: &Raw<'_>) -> (u64, usize) {
     if raw.kind == SAMPLE {
         let event = event_of(header, raw.body);
         let time = sample(&header.events[event], raw.body).and_then(|sample| sample.time);
         return (time.unwrap_or(0), event);
     }
     let event = &header.events[0];
-    if !event.marks_all {
+    if !event.has_id_in_all {
         return (0, 0);
     }
-    // The last fields, all of 64 bits: thread, time, id, stream, processor, identifier.
+    // The trailing fields, all of 64 bits: thread, time, id, stream, processor, identifier.
     let behind = [ID, STREAM_ID, CPU, IDENTIFIER].iter().filter(|&&field| event.fields & field != 0).count();
     let at = (event.fields & TIME != 0).then(|| raw.body.len().checked_sub(8 * (behind + 1))).flatten();
     (at.and_then(|at| raw.body.part(at as u64, 8).u64()).unwrap_or(0), 0)
 }
 
-/// The event of a sample: of several, its id says which.
+/// The event of a sample. If there are several, the sample's id determines it.
 fn event_of(header: &Header<'_>, mut body: Fields<'_>) -> usize {
     let fields = header.events[0].fields;
     let before = match fields {
@@ -166,7 +166,7 @@ fn event_of(header: &Header<'_>, mut body: Fields<'_>) -> usize {
     id.and_then(|id| header.event_of_id.get(&id).copied()).unwrap_or(0)
 }
 
-/// Reads a sample's fields, up to the callers.
+/// Reads a sample's fields up to the call chain and branches.
 pub(super) fn sample<'a>(event: &Event, mut body: Fields<'a>) -> Option<Sample<'a>> {
     let has = |field: u64| event.fields & field != 0;
     let mut sample = Sample { period: event.period.max(1), ..Sample::default() };
@@ -196,7 +196,7 @@ pub(super) fn sample<'a>(event: &Event, mut body: Fields<'a>) -> Option<Sample<'
     }
     if has(CALLCHAIN) {
         let size = body.u64()?.checked_mul(8)?;
-        sample.callchain = Some(all_there(&mut body, size)?);
+        sample.callchain = Some(take_fields(&mut body, size)?);
     }
     if has(RAW) {
         let size = body.u32()? as usize;
@@ -207,17 +207,17 @@ pub(super) fn sample<'a>(event: &Event, mut body: Fields<'a>) -> Option<Sample<'
         if event.branches & BRANCH_INDEX != 0 {
             body.u64()?;
         }
-        sample.branches = Some(all_there(&mut body, count.checked_mul(BRANCH)?)?);
+        sample.branches = Some(take_fields(&mut body, count.checked_mul(BRANCH)?)?);
     }
     Some(sample)
 }
 
-/// Size of a branch.
+/// Size of a branch in bytes.
 pub(super) const BRANCH: u64 = 24;
-/// Whether the place of the last branch in the processor's buffer stands before the branches.
+/// Whether the branches are preceded by the index of the last one in the processor's buffer.
 const BRANCH_INDEX: u64 = 1 << 17;
 
-pub(super) fn all_there<'a>(body: &mut Fields<'a>, size: u64) -> Option<Fields<'a>> {
+pub(super) fn take_fields<'a>(body: &mut Fields<'a>, size: u64) -> Option<Fields<'a>> {
     let part = body.part(0, size);
     body.take(usize::try_from(size).ok()?)?;
     Some(part)

@@ -1,45 +1,45 @@
-//! Python's `marshal` data, as far as profiles need it: numbers, text, tuples, lists, dicts.
+//! Reads the types of Python's `marshal` format that profiles use: numbers, strings, tuples, lists, dicts.
 //!
-//! Version 3 and later mark objects that will be referred to again (bit 7 of the type); Python 2
-//! numbers the strings it writes as interned. Both kinds of reference are resolved here.
+//! In version 3 and later, objects that will be referred to again are marked (bit 7 of the type). Python 2 numbers
+//! interned strings. Both kinds of reference are resolved here.
 //!
 //! No objects are built: a tuple is the position of its items, and a referenced object is read again.
 
-/// A Python object, or where its parts begin.
+/// A Python object; for a collection, the position of its items.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Object<'a> {
-    /// `None`, `...`, and the like: nothing a profile needs.
+    /// `None`, `...`, and others that profiles do not need.
     Nothing,
     Integer(i64),
     Float(f64),
     Text(Text<'a>),
-    /// A tuple or a list of this length.
-    Sequence(Place, usize),
-    Dict(Place),
+    /// A tuple or a list: the position of its items, and its length.
+    Sequence(Items, usize),
+    Dict(Items),
     /// Not an object, but the marker that ends a dict.
     End,
 }
 
-/// UTF-8, but for what Python 2 and file systems hold.
+/// A string. It may not be valid UTF-8, because Python 2 and file systems allow any bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Text<'a> {
     pub(super) bytes: &'a [u8],
-    /// Its number among the marked objects, where it is one: the same wherever it is referred to.
+    /// Its number among the marked objects, if it is one. All references to it have the same number.
     pub(super) mark: Option<u32>,
 }
 
-/// Where the parts of an object begin.
+/// The position of the items of a collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place(usize);
+pub(super) struct Items(usize);
 
-/// Where to go on behind the parts of an object, as [`Reader::enter`] found it.
+/// The position to return to after the items of an object, from [`Reader::enter`].
 #[derive(Clone, Copy)]
 pub(super) struct Outside {
     at: usize,
     is_again: bool,
 }
 
-/// What is malformed, and where.
+/// A malformed object, with its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Broken {
     pub(super) at: usize,
@@ -51,11 +51,11 @@ const REFERRED_TO: u8 = 0x80;
 pub(super) struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// Where the objects are that can be referred to.
+    /// The positions of objects that can be referred to.
     marked: Vec<usize>,
-    /// Where the strings are that Python 2 refers to.
+    /// The positions of strings that Python 2 can refer to.
     interned: Vec<usize>,
-    /// Whether this is read for the second time, because something refers to it: then its marks are known.
+    /// Whether this object is being read again because of a reference, so that its marks are already known.
     is_again: bool,
 }
 
@@ -64,8 +64,7 @@ impl<'a> Reader<'a> {
         Reader { bytes, at: 0, marked: Vec::new(), interned: Vec::new(), is_again: false }
     }
 
-    /// The next object. The parts of a tuple or a dict are read behind [`Reader::enter`], and before anything
-    /// else.
+    /// The next object. Items of a collection must be read next, after [`Reader::enter`].
     pub(super) fn next(&mut self) -> Result<Object<'a>, Broken> {
         let start = self.at;
         let kind = self.byte()?;
@@ -84,8 +83,8 @@ impl<'a> Reader<'a> {
         self.object(kind, mark)
     }
 
-    /// Moves to the parts of an object.
-    pub(super) fn enter(&mut self, Place(start): Place) -> Option<Outside> {
+    /// Moves to the items of an object.
+    pub(super) fn enter(&mut self, Items(start): Items) -> Option<Outside> {
         if self.at == start {
             return None;
         }
@@ -94,7 +93,7 @@ impl<'a> Reader<'a> {
         Some(outside)
     }
 
-    /// Moves past an object whose parts have all been read.
+    /// Moves past an object whose items have all been read.
     pub(super) fn leave(&mut self, outside: Option<Outside>) {
         if let Some(Outside { at, is_again }) = outside {
             (self.at, self.is_again) = (at, is_again);
@@ -141,18 +140,18 @@ impl<'a> Reader<'a> {
             }
             b'(' | b'[' => {
                 let length = self.count()?;
-                Object::Sequence(Place(self.at), length)
+                Object::Sequence(Items(self.at), length)
             }
             b')' => {
                 let length = self.byte()?;
-                Object::Sequence(Place(self.at), length.into())
+                Object::Sequence(Items(self.at), length.into())
             }
-            b'{' => Object::Dict(Place(self.at)),
+            b'{' => Object::Dict(Items(self.at)),
             _ => return Err(self.broken("unexpected object type")),
         })
     }
 
-    /// An integer of any size, in digits of 15 bits.
+    /// Reads an integer of any size, in digits of 15 bits.
     fn long(&mut self) -> Result<Object<'a>, Broken> {
         let size = i32::from_le_bytes(self.array()?);
         let mut value: i64 = 0;
@@ -208,7 +207,7 @@ mod tests {
         Object::Text(Text { bytes, mark })
     }
 
-    /// The items of the tuple that comes next.
+    /// Reads the items of the next tuple.
     fn items<'a>(reader: &mut Reader<'a>) -> Result<Vec<Object<'a>>, Broken> {
         let Object::Sequence(place, length) = reader.next()? else {
             return Err(reader.broken("no tuple"));
@@ -229,18 +228,18 @@ mod tests {
     }
 
     #[test]
-    fn what_is_referred_to_is_read_again_and_numbered_once() {
+    fn referenced_objects_are_read_again_but_numbered_once() {
         // a = (7, "x"); [a, a, "x"], where a is object 0 and "x" is object 2.
         let bytes = b"\xa9\x02\xe9\x07\x00\x00\x00\xda\x01xr\x00\x00\x00\x00r\x02\x00\x00\x00";
         let mut reader = Reader::new(bytes);
         assert_eq!(items(&mut reader).unwrap(), [Object::Integer(7), text(b"x", Some(2))]);
-        // Read for the second time, the text has its number only where it is referred to.
+        // The string inside the object that is read again has no mark, but a reference to it does.
         assert_eq!(items(&mut reader).unwrap(), [Object::Integer(7), text(b"x", None)]);
         assert_eq!(reader.next(), Ok(text(b"x", Some(2))));
     }
 
     #[test]
-    fn numbers_have_many_forms() {
+    fn all_encodings_of_numbers_are_read() {
         let read = |bytes: &'static [u8]| object(bytes).unwrap();
         assert_eq!(read(b"i\xfe\xff\xff\xff"), Object::Integer(-2));
         assert_eq!(read(b"l\x03\x00\x00\x00\x01\x00\x00\x00\x04\x00"), Object::Integer(1 + (4 << 30)));
@@ -250,16 +249,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_broken_is_said() {
+    fn malformed_objects_are_errors() {
         let broken: [&[u8]; 6] =
             [b"z\xffab", b"r\x00\x00\x00\x00", b"\xf2\x00\x00\x00\x00", b"(\xff\xff\xff\xff", b"\xff", b""];
         for bytes in broken {
             assert!(object(bytes).is_err(), "{bytes:?}");
         }
         assert!(object(b"l\xff\xff\xff\x7f\x01\x00").is_err());
-        // A tuple that holds itself.
+        // A tuple that contains itself.
         let mut reader = Reader::new(b"\xa9\x01r\x00\x00\x00\x00");
         let Ok(itself) = items(&mut reader) else { panic!("a tuple") };
-        assert_eq!(itself, [Object::Sequence(Place(2), 1)]);
+        assert_eq!(itself, [Object::Sequence(Items(2), 1)]);
     }
 }

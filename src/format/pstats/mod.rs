@@ -18,7 +18,7 @@ pub(super) static PSTATS: Format = Format { name: NAME, title: "Python pstats", 
 
 const NAME: &str = "pstats";
 
-/// A dict whose first key is a tuple of three.
+/// Requires a dict whose first key is a tuple of three.
 fn sniff(head: &[u8]) -> Confidence {
     let kind = |byte: u8| byte & 0x7F;
     match head {
@@ -38,7 +38,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     let mut stats = Stats { reader: Reader::new(&bytes), builder, strings: Vec::new() };
     stats.read().map_err(|Broken { at, what }| ParseError::at_byte(NAME, at as u64, what))?;
     let builder = stats.builder;
-    // The finished table takes the place of the input.
+    // Free the input before the tables are finished.
     drop(bytes);
     Ok(finished(builder)?)
 }
@@ -46,8 +46,8 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
 struct Stats<'a> {
     reader: Reader<'a>,
     builder: ProfileBuilder,
-    /// The strings of marked texts, by their marks: names come up as often as functions are called, and
-    /// looking them up takes a third of the time.
+    /// The strings of marked texts, by mark. Names occur as often as functions are called, and interning each occurrence
+    /// took a third of the time.
     strings: Vec<StringId>,
 }
 
@@ -65,7 +65,7 @@ impl<'a> Stats<'a> {
         }
     }
 
-    /// Adds what one function cost and the calls it received.
+    /// Reads a function with its cost and callers.
     fn read_function(&mut self, key: Object) -> Result<(), Broken> {
         let callee = self.function(key)?;
         let outside = self.enter_tuple(5)?;
@@ -137,7 +137,7 @@ impl<'a> Stats<'a> {
         string
     }
 
-    /// Goes into a tuple of this length.
+    /// Enters a tuple of this length.
     fn enter(&mut self, tuple: Object, length: usize) -> Result<Option<Outside>, Broken> {
         match tuple {
             Object::Sequence(place, found) if found == length => Ok(self.reader.enter(place)),
@@ -195,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn other_shapes_are_refused() {
+    fn other_objects_are_rejected() {
         let read = |bytes: &[u8]| read(&mut Source::from_bytes(bytes.to_vec()), LoadOptions::ALL);
         // {("a", 1, "f"): (1, 1)}
         let odd = b"{)\x03z\x01ai\x01\x00\x00\x00z\x01f)\x02i\x01\x00\x00\x00i\x01\x00\x00\x000";

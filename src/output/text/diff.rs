@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::name::{display_width, fit_telling};
+use crate::name::{display_width, fit_distinct};
 use crate::output::diff::words;
 use crate::output::text::Style;
 use crate::output::text::header::{scale, shorten};
@@ -274,7 +274,7 @@ fn fit_all(names: &[FullName], room: Option<usize>, ellipsis: &str) -> Vec<Optio
     let Some(room) = room else { return names.iter().map(|name| Some(name.text())).collect() };
     let fitted = |name: &FullName| {
         let for_name = room.checked_sub(display_width(&name.after))?;
-        Some(format!("{}{}", fit_telling(&name.name, for_name, ellipsis)?, name.after))
+        Some(format!("{}{}", fit_distinct(&name.name, for_name, ellipsis)?, name.after))
     };
     let shown: Vec<Option<String>> = names.iter().map(fitted).collect();
     let mut meant: HashMap<&str, HashSet<&str>> = HashMap::new();

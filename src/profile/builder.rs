@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::profile::budget::Reservation;
-use crate::profile::calls::CallCollector;
+use crate::profile::call_collector::CallCollector;
 use crate::profile::rows::RowTable;
 use crate::profile::samples::LabelTable;
 use crate::profile::too_large::{MOST_METRICS, TooLarge};

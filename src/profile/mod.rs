@@ -21,6 +21,7 @@
 
 mod budget;
 mod builder;
+mod call_collector;
 mod calls;
 mod column;
 mod cycles;

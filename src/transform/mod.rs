@@ -22,6 +22,7 @@ mod labels;
 mod marks;
 mod matching;
 mod merge;
+mod metric_units;
 mod metrics;
 mod rename;
 mod stacks;

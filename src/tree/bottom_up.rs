@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 use crate::profile::{Column, FrameId, StackId};
 use crate::tree::partition::{Partition, Paths, partition};
 use crate::tree::split::PathTail;
-use crate::tree::{KeyId, NodeId, SeenKeys, Shape, Subject, shares};
+use crate::tree::{KeyId, NodeId, SeenKeys, Shape, Subject, approximate};
 
 /// The occurrence of a key on a stack that is nearest to the leaf. Counting callers there makes the
 /// callers of a recursive function add up to the function.
@@ -66,7 +66,7 @@ pub fn caller_tree(
     shape: &Shape<'_>,
 ) -> CallerTree {
     if let Some(calls) = &subject.calls {
-        return shares::caller_tree(calls, key, shape);
+        return approximate::caller_tree(calls, key, shape);
     }
     let paths = TowardsRoot { subject, occurrences };
     let mut tree = partition(&paths, subject.keys.len(), shape);

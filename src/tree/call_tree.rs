@@ -3,7 +3,7 @@
 use crate::profile::{Column, FrameId, Id, StackId};
 use crate::tree::partition::{Partition, Paths, partition};
 use crate::tree::split::PathTail;
-use crate::tree::{KeyId, NodeId, Shape, Subject, shares};
+use crate::tree::{KeyId, NodeId, Shape, Subject, approximate};
 
 /// A call tree in preorder. Node 0 stands for the whole profile and is its own parent; its self is
 /// the value of the samples without a stack.
@@ -27,7 +27,7 @@ pub struct CallTree {
 /// Builds the call tree of all stacks, limited by `shape`.
 pub fn call_tree(subject: &Subject<'_>, shape: &Shape<'_>) -> CallTree {
     match &subject.calls {
-        Some(calls) => shares::call_tree(calls, shape),
+        Some(calls) => approximate::call_tree(calls, shape),
         None => build(subject, shape, false),
     }
 }
@@ -36,7 +36,7 @@ pub fn call_tree(subject: &Subject<'_>, shape: &Shape<'_>) -> CallTree {
 /// then the value of the samples whose stack starts at the node.
 pub fn inverted_tree(subject: &Subject<'_>, shape: &Shape<'_>) -> CallTree {
     match &subject.calls {
-        Some(calls) => shares::inverted_tree(calls, shape),
+        Some(calls) => approximate::inverted_tree(calls, shape),
         None => build(subject, shape, true),
     }
 }

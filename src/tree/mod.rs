@@ -6,9 +6,10 @@
 //!
 //! For a profile that holds calls between functions instead of stacks, the same functions return exact
 //! values where the calls determine them (`calls.rs`), and trees that divide costs among callers
-//! (`shares.rs`).
+//! (`shares.rs`, `approximate.rs`).
 
 mod adjacent;
+mod approximate;
 mod bottom_up;
 mod call_graph;
 mod call_tree;

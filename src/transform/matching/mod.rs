@@ -16,6 +16,7 @@
 mod given;
 mod names;
 mod neighbours;
+mod places;
 mod pool;
 mod renames;
 
@@ -143,7 +144,7 @@ impl Matching {
         given::pair(&mut pairs, &options.given)?;
         names::pair_same(&mut pairs, options.exact);
         if !options.exact {
-            names::pair_by_place(&mut pairs);
+            places::pair_by_place(&mut pairs);
             names::pair_relocated(&mut pairs);
             names::pair_normalised(&mut pairs);
             renames::pair_renamed(&mut pairs, options.least_share);

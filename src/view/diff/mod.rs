@@ -3,21 +3,22 @@
 mod budget;
 mod rows;
 mod sample_size;
+mod significance;
 mod stacks;
+mod totals;
 
-use crate::profile::{Column, Id, LoadOptions, Profile};
+use crate::profile::{LoadOptions, Profile};
 use crate::report::{
     About, Detectable, Diff, DiffAbout, DiffNoise, DiffSide, DiffVerdict, Header, Normalize,
 };
-use crate::stats::attribution::attribute;
-use crate::stats::compare::{Comparison, compare};
+use crate::stats::compare::Comparison;
 use crate::stats::detect::{Sensitivity, detectable_ratio, samples_needed, samples_needed_per_run};
-use crate::stats::effective::heap_unit;
-use crate::stats::{Incomparable, ProfileCounts, SampleCounts, SampleUnit, TestOptions};
+use crate::stats::{Incomparable, TestOptions};
 use crate::transform::{AlignError, Marks, ProfileMetric, align};
-use crate::tree::{By, Flat, KeyId, Subject, flat};
+use crate::tree::{By, Subject, flat};
 use crate::view::diff::rows::{COUNTLESS, RowBuilder};
-use crate::view::diff::stacks::CountedStacks;
+use crate::view::diff::significance::test;
+use crate::view::diff::totals::{SideTotals, check_common};
 use crate::view::metric_name;
 
 pub use budget::{BudgetLimit, BudgetRule};
@@ -206,134 +207,6 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
     })
 }
 
-/// Runs the tests, or returns the reason why there are none.
-fn test(
-    subject: &Subject<'_>,
-    counted: &Flat,
-    sides: &DiffSides,
-    options: &DiffOptions,
-) -> Result<(Option<Comparison>, Option<String>), Incomparable> {
-    let size = match sides.size {
-        SampleSize::Known(size) => size as f64,
-        SampleSize::ByVariance(_) | SampleSize::Unknown => 1.0,
-    };
-    let count = sides.old.profiles + sides.new.profiles;
-    let mut sampled: Vec<ProfileCounts> = (0..count)
-        .map(|series| ProfileCounts {
-            self_counts: counted.self_value[series].iter().map(|&value| value as f64 / size).collect(),
-            total_counts: counted.total[series].iter().map(|&value| value as f64 / size).collect(),
-        })
-        .collect();
-    let sample_unit = match sides.size {
-        SampleSize::Known(_) => SampleUnit::Samples,
-        SampleSize::ByVariance(scale) => units(&sampled, counted, count, scale),
-        SampleSize::Unknown => SampleUnit::Unknown,
-    };
-    let functions = options.functions.as_ref().map(|marks| {
-        let frames = subject.profile.symbols.frames.ids().filter(|&frame| marks.contain(frame));
-        let mut keys: Vec<usize> = frames.map(|frame| subject.keys.of_frame(frame).index()).collect();
-        keys.sort_unstable();
-        keys.dedup();
-        keys
-    });
-    let new = sampled.split_off(sides.old.profiles);
-    let counts = SampleCounts { old: sampled, new, sample_unit };
-    match compare(&counts, &TestOptions { functions, ..options.test.clone() }) {
-        Ok(mut comparison) => {
-            attribute(&mut comparison, &CountedStacks::new(subject, sides.old.profiles, count, size));
-            Ok((Some(comparison), None))
-        }
-        Err(error @ (Incomparable::NeedsReplicates | Incomparable::Count(_))) => {
-            let values = match error {
-                Incomparable::Count(_) => "negative values cannot be tested".to_string(),
-                _ => error.to_string(),
-            };
-            Ok((None, Some(values)))
-        }
-        Err(error) => Err(error),
-    }
-}
-
-/// The size of a sample for each function, from the variances in the columns after the profiles.
-fn units(sampled: &[ProfileCounts], counted: &Flat, variances: usize, scale: f64) -> SampleUnit {
-    let units = |of: fn(&ProfileCounts) -> &[f64], variance: &[i64]| -> Vec<f64> {
-        let total = |function: usize| sampled.iter().map(|profile| of(profile)[function]).sum::<f64>();
-        let unit = |(function, &variance): (usize, &i64)| heap_unit(total(function), variance as f64 * scale);
-        variance.iter().enumerate().map(unit).collect()
-    };
-    SampleUnit::PerFunction {
-        self_units: units(|profile| &profile.self_counts, counted.self_value[variances].as_slice()),
-        total_units: units(|profile| &profile.total_counts, counted.total[variances].as_slice()),
-    }
-}
-
-/// The sums over all profiles of a side.
-struct SideTotals {
-    /// The self of every function.
-    self_value: Vec<i64>,
-    /// The total of every function.
-    total: Vec<i64>,
-    /// Σ |value| of all samples, before filters: displayed shares are relative to this.
-    recorded: i64,
-    /// The sum of `self_value`: the statistics compare fractions of this.
-    compared: f64,
-}
-
-impl SideTotals {
-    fn new(profile: &Profile, counted: &Flat, series: std::ops::Range<usize>) -> Self {
-        let sum = |columns: &[Column<KeyId, i64>]| {
-            let mut sums = vec![0; columns.first().map_or(0, Column::len)];
-            for column in columns {
-                for (sum, value) in sums.iter_mut().zip(column) {
-                    *sum += value;
-                }
-            }
-            sums
-        };
-        let self_value = sum(&counted.self_value[series.clone()]);
-        SideTotals {
-            compared: add_up(&self_value),
-            self_value,
-            total: sum(&counted.total[series.clone()]),
-            recorded: profile.meta.metrics[series].iter().map(|metric| metric.total).sum(),
-        }
-    }
-}
-
-/// Refuses to compare different programs: nearly all of their code would be gone on the one side and new on the other,
-/// and what little has the same name would pass for the unchanged code that costs are relative to.
-fn check_common(old: &SideTotals, new: &SideTotals, by: &By) -> Result<(), Incomparable> {
-    let has_names = matches!(by, By::Function | By::Name);
-    let functions = |side: &SideTotals| side.self_value.iter().filter(|&&value| value > 0).count();
-    if !has_names || functions(old).min(functions(new)) < FEWEST_TO_COMPARE {
-        return Ok(());
-    }
-    let common = |side: &SideTotals| {
-        let both = side.self_value.iter().zip(&old.self_value).zip(&new.self_value);
-        let both = both.filter(|((_, old), new)| **old > 0 && **new > 0).map(|((value, _), _)| *value as f64);
-        both.fold(0.0, |sum, value| sum + value) / side.compared
-    };
-    let (of_old, of_new) = (common(old), common(new));
-    if of_old.min(of_new) < LEAST_COMMON {
-        Err(Incomparable::NothingInCommon(of_old, of_new))
-    } else {
-        Ok(())
-    }
-}
-
-/// Sides with fewer functions than this may have nothing in common.
-const FEWEST_TO_COMPARE: usize = 20;
-/// The part of each side, from 0 to 1, that must be in functions that both sides have.
-const LEAST_COMMON: f64 = 0.05;
-
-/// The sum of the values of all functions. With a hundred thousand functions it must be computed once,
-/// not once per row.
-fn add_up(values: &[i64]) -> f64 {
-    #[cfg(test)]
-    tests::ADDED.with(|added| added.set(added.get() + values.len()));
-    values.iter().map(|&value| value as f64).fold(0.0, |sum, value| sum + value)
-}
-
 fn overall(made: &rows::DiffRows, suffices: bool) -> DiffVerdict {
     match (made.regressed, made.improved) {
         (1.., _) => DiffVerdict::Regressed,
@@ -391,16 +264,10 @@ fn method(normalize: &crate::stats::Normalization) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use std::cell::Cell;
     use std::fmt::Write;
 
     use super::*;
     use crate::profile::from_notation;
-
-    thread_local! {
-        /// The number of values that [`add_up`] has added up.
-        pub(super) static ADDED: Cell<usize> = const { Cell::new(0) };
-    }
 
     #[test]
     fn the_sum_of_a_side_is_made_once_however_many_functions_there_are() {
@@ -416,10 +283,10 @@ mod tests {
         let (whole, size) = align_sides(&[(&old, 0), (&new, 0)], LoadOptions::default()).unwrap();
         let one = DiffSide { profiles: 1, ..DiffSide::default() };
         let sides = DiffSides { old: one.clone(), new: one, size };
-        ADDED.set(0);
+        totals::ADDED.set(0);
         let diff = diff(&whole, sides, &DiffOptions::new(By::Function)).unwrap();
         assert!(diff.rows.len() > FUNCTIONS, "{}", diff.rows.len());
         // Both sides, each including `main` and the function without a name.
-        assert_eq!(ADDED.get(), 2 * (FUNCTIONS + 2));
+        assert_eq!(totals::ADDED.get(), 2 * (FUNCTIONS + 2));
     }
 }

@@ -10,7 +10,8 @@ use crate::stats::attribution::Cause;
 use crate::stats::compare::{Comparison, Hypothesis, untested_verdict};
 use crate::stats::{CountKind, Verdict};
 use crate::tree::{KeyId, Subject};
-use crate::view::diff::{DiffOptions, SideTotals};
+use crate::view::diff::DiffOptions;
+use crate::view::diff::totals::SideTotals;
 
 /// Identical runs, such as counted instructions, are worth any number of samples; from this many on, the
 /// number has no meaning.

@@ -1,0 +1,293 @@
+//! Collecting the calls of a profile: equal edges and lines are stored once, and their values are summed.
+
+use std::hash::{Hash, Hasher};
+
+use hashbrown::HashMap;
+
+use crate::profile::cycles::Cycles;
+use crate::profile::{
+    CallLines, CallTable, Column, Frame, FrameId, FunctionId, HashIndex, Id, MappingId, SymbolTable,
+};
+
+/// A call table while it is being collected.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CallCollector {
+    nodes: Vec<CallNode>,
+    self_values: CallSums,
+    totals: CallSums,
+    edges: Vec<Edge>,
+    edge_values: CallSums,
+    /// The number of each edge. It does not store the edges themselves, which would take three times as much memory.
+    edge_index: HashIndex<u32>,
+    lines: Vec<CallLine>,
+    line_values: CallSums,
+    line_index: HashMap<CallLine, usize>,
+    pub(crate) calls_metric: Option<usize>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct CallNode {
+    is_used: bool,
+    has_total: bool,
+    mapping: MappingId,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Edge {
+    caller: FunctionId,
+    callee: FunctionId,
+    site: Option<FrameId>,
+}
+
+// Implemented by hand to hash two words instead of four fields.
+impl Hash for Edge {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64((self.caller.index() as u64) << 32 | self.callee.index() as u64);
+        state.write_u64(self.site.map_or(0, |site| site.index() as u64 + 1));
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct CallLine {
+    function: FunctionId,
+    place: FrameId,
+}
+
+/// Sums, one per row and metric. They are in one vector, because a vector per row would take three times as much
+/// memory.
+#[derive(Clone, Debug, Default)]
+struct CallSums {
+    metrics: usize,
+    sums: Vec<i64>,
+}
+
+impl CallSums {
+    /// Adds values to those of a row. The error is the metric whose sum does not fit in 64 bits.
+    fn add(&mut self, row: usize, values: &[i64]) -> Result<(), usize> {
+        if values.len() > self.metrics {
+            self.widen(values.len());
+        }
+        let start = row * self.metrics;
+        if self.sums.len() <= start {
+            self.sums.resize(start, 0);
+            self.sums.extend_from_slice(values);
+            self.sums.resize(start + self.metrics, 0);
+        } else {
+            for (sum, &value) in self.sums[start..].iter_mut().zip(values) {
+                *sum = sum.saturating_add(value);
+            }
+        }
+        match self.sums[start..][..values.len()].iter().position(|sum| matches!(*sum, i64::MIN | i64::MAX)) {
+            None => Ok(()),
+            Some(metric) => Err(metric),
+        }
+    }
+
+    /// Adds metrics; their sums are 0.
+    fn widen(&mut self, metrics: usize) {
+        let narrow = std::mem::take(&mut self.sums);
+        for row in narrow.chunks_exact(self.metrics.max(1)) {
+            self.sums.extend_from_slice(row);
+            self.sums.resize(self.sums.len() + metrics - self.metrics, 0);
+        }
+        self.metrics = metrics;
+    }
+
+    /// The sum of a row; 0 if nothing was added.
+    fn at(&self, row: usize, metric: usize) -> i64 {
+        let sum = (metric < self.metrics).then(|| self.sums.get(row * self.metrics + metric));
+        sum.flatten().copied().unwrap_or(0)
+    }
+
+    /// The sums of the first `rows` rows.
+    fn column(&self, rows: usize, metric: usize) -> Vec<i64> {
+        (0..rows).map(|row| self.at(row, metric)).collect()
+    }
+
+    fn size(&self) -> usize {
+        self.sums.capacity() * size_of::<i64>()
+    }
+}
+
+impl CallCollector {
+    /// The approximate memory use in bytes.
+    pub(crate) fn size(&self) -> usize {
+        let sums = [&self.self_values, &self.totals, &self.edge_values, &self.line_values];
+        self.nodes.capacity() * size_of::<CallNode>()
+            + self.edges.capacity() * size_of::<Edge>()
+            + self.edge_index.size()
+            + self.lines.capacity() * size_of::<CallLine>()
+            + self.line_index.allocation_size()
+            + sums.into_iter().map(CallSums::size).sum::<usize>()
+    }
+
+    fn node(&mut self, function: FunctionId) -> &mut CallNode {
+        if self.nodes.len() <= function.index() {
+            self.nodes.resize_with(function.index() + 1, CallNode::default);
+        }
+        let node = &mut self.nodes[function.index()];
+        node.is_used = true;
+        node
+    }
+
+    pub(crate) fn add_self(&mut self, function: FunctionId, values: &[i64]) -> Result<(), usize> {
+        self.node(function);
+        self.self_values.add(function.index(), values)
+    }
+
+    pub(crate) fn add_line(
+        &mut self,
+        function: FunctionId,
+        place: FrameId,
+        values: &[i64],
+    ) -> Result<(), usize> {
+        let lines = &mut self.lines;
+        let line = CallLine { function, place };
+        let index = *self.line_index.entry(line).or_insert_with(|| {
+            lines.push(line);
+            lines.len() - 1
+        });
+        self.line_values.add(index, values)
+    }
+
+    pub(crate) fn add_total(&mut self, function: FunctionId, values: &[i64]) -> Result<(), usize> {
+        self.node(function).has_total = true;
+        self.totals.add(function.index(), values)
+    }
+
+    pub(crate) fn set_mapping(&mut self, function: FunctionId, mapping: MappingId) {
+        self.node(function).mapping = mapping;
+    }
+
+    pub(crate) fn add_edge(
+        &mut self,
+        caller: FunctionId,
+        callee: FunctionId,
+        site: Option<FrameId>,
+        values: &[i64],
+    ) -> Result<(), usize> {
+        self.node(caller);
+        self.node(callee);
+        let edge = Edge { caller, callee, site };
+        let hash = self.edge_index.hash(&edge);
+        let known = self.edge_index.find(hash, |index| self.edges[index as usize] == edge);
+        let index = known.unwrap_or_else(|| {
+            // More than 2³² edges do not fit in memory.
+            let index = self.edges.len() as u32;
+            self.edges.push(edge);
+            self.edge_index.insert(hash, index);
+            index
+        });
+        self.edge_values.add(index as usize, values)
+    }
+
+    /// The finished table. `wholes` are the totals of the metrics, which limit the totals of functions. The frames of
+    /// the functions are added to `symbols`.
+    pub(crate) fn finish(mut self, symbols: &mut SymbolTable, wholes: &[i64]) -> CallTable {
+        self.edge_index = HashIndex::default();
+        self.nodes.resize_with(symbols.symbols.functions.len(), CallNode::default);
+        // If there are no frames yet, there is no need to search for equal ones.
+        let is_first = symbols.symbols.frames.is_empty();
+        let frame = |(function, node): (usize, &CallNode)| {
+            let frame =
+                Frame { function: FunctionId::new(function), mapping: node.mapping, ..Frame::default() };
+            let add =
+                |frame| if is_first { symbols.symbols.frames.push(frame) } else { symbols.frame(frame) };
+            node.is_used.then_some(frame).map(add)
+        };
+        let mut table = CallTable {
+            calls_metric: self.calls_metric,
+            frame: self.nodes.iter().enumerate().map(frame).collect(),
+            caller: self.edges.iter().map(|edge| edge.caller).collect(),
+            callee: self.edges.iter().map(|edge| edge.callee).collect(),
+            site: self.edges.iter().map(|edge| edge.site).collect(),
+            lines: CallLines {
+                function: self.lines.iter().map(|line| line.function).collect(),
+                place: self.lines.iter().map(|line| line.place).collect(),
+                self_values: Vec::new(),
+            },
+            ..CallTable::default()
+        };
+        let pair = |edge: &Edge| (edge.caller.index(), edge.callee.index());
+        let cycles = Cycles::find(self.nodes.len(), self.edges.iter().map(pair));
+        for (metric, &whole) in wholes.iter().enumerate() {
+            let (self_values, totals) = self.sums(metric, whole, &cycles);
+            table.self_values.push(self_values);
+            table.totals.push(totals);
+            table.edge_values.push(self.edge_values.column(self.edges.len(), metric));
+            table.lines.self_values.push(self.line_values.column(self.lines.len(), metric));
+        }
+        table
+    }
+
+    /// Self and total of every function.
+    fn sums(
+        &self,
+        metric: usize,
+        whole: i64,
+        cycles: &Cycles,
+    ) -> (Column<FunctionId, i64>, Column<FunctionId, i64>) {
+        let own = self.self_values.column(self.nodes.len(), metric);
+        let totals = if Some(metric) == self.calls_metric {
+            own.clone()
+        } else {
+            let edge = |(index, edge): (usize, &Edge)| {
+                (edge.caller.index(), edge.callee.index(), self.edge_values.at(index, metric))
+            };
+            cycles.totals(&own, self.edges.iter().enumerate().map(edge), vec![0; own.len()])
+        };
+        let total = |(index, counted): (usize, i64)| {
+            let total = if self.nodes[index].has_total { self.totals.at(index, metric) } else { counted };
+            total.min(whole)
+        };
+        (own.into_iter().collect(), totals.into_iter().enumerate().map(total).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::Function;
+
+    /// Totals of functions 0, 1, 2 … from their self values and their calls.
+    fn totals(self_values: &[i64], calls: &[(usize, usize, i64)]) -> Vec<i64> {
+        let mut calls_by = CallCollector { calls_metric: Some(1), ..CallCollector::default() };
+        for (function, &value) in self_values.iter().enumerate() {
+            calls_by.add_self(FunctionId::new(function), &[value, 0]).unwrap();
+        }
+        for &(caller, callee, value) in calls {
+            calls_by.add_edge(FunctionId::new(caller), FunctionId::new(callee), None, &[value, 1]).unwrap();
+        }
+        let mut symbols = SymbolTable::default();
+        for function in 0..self_values.len() {
+            let name = symbols.symbols.strings.intern(&function.to_string());
+            symbols.function(Function { name, file: name, line: 0, column: 0, by_place: false });
+        }
+        let table = calls_by.finish(&mut symbols, &[self_values.iter().sum(), 0]);
+        table.totals[0].iter().copied().collect()
+    }
+
+    #[test]
+    fn without_recursion_a_total_is_self_and_calls() {
+        assert_eq!(totals(&[1, 2, 4], &[(0, 1, 4), (0, 2, 2), (1, 2, 2)]), [7, 4, 4]);
+    }
+
+    #[test]
+    fn calls_to_oneself_are_left_out() {
+        assert_eq!(totals(&[1, 10, 5], &[(0, 1, 15), (1, 1, 40), (1, 2, 5)]), [16, 15, 5]);
+    }
+
+    #[test]
+    fn in_a_circle_no_total_exceeds_the_circle() {
+        // 0 calls 1, 1 and 2 call each other, 2 calls 3.
+        let calls = [(0, 1, 18), (1, 2, 30), (2, 1, 25), (2, 3, 8)];
+        assert_eq!(totals(&[2, 6, 4, 8], &calls), [20, 18, 18, 8]);
+    }
+
+    #[test]
+    fn deep_chains_need_no_deep_stack() {
+        let count = 200_000;
+        let calls: Vec<_> = (1..count).map(|callee| (callee - 1, callee, (count - callee) as i64)).collect();
+        assert_eq!(totals(&vec![1; count], &calls)[0], count as i64);
+    }
+}

@@ -1,0 +1,71 @@
+//! Running the statistical tests on the counted values.
+
+use crate::profile::Id;
+use crate::stats::attribution::attribute;
+use crate::stats::compare::{Comparison, compare};
+use crate::stats::effective::heap_unit;
+use crate::stats::{Incomparable, ProfileCounts, SampleCounts, SampleUnit, TestOptions};
+use crate::tree::{Flat, Subject};
+use crate::view::diff::stacks::CountedStacks;
+use crate::view::diff::{DiffOptions, DiffSides, SampleSize};
+
+/// Runs the tests, or returns the reason why there are none.
+pub(super) fn test(
+    subject: &Subject<'_>,
+    counted: &Flat,
+    sides: &DiffSides,
+    options: &DiffOptions,
+) -> Result<(Option<Comparison>, Option<String>), Incomparable> {
+    let size = match sides.size {
+        SampleSize::Known(size) => size as f64,
+        SampleSize::ByVariance(_) | SampleSize::Unknown => 1.0,
+    };
+    let count = sides.old.profiles + sides.new.profiles;
+    let mut sampled: Vec<ProfileCounts> = (0..count)
+        .map(|series| ProfileCounts {
+            self_counts: counted.self_value[series].iter().map(|&value| value as f64 / size).collect(),
+            total_counts: counted.total[series].iter().map(|&value| value as f64 / size).collect(),
+        })
+        .collect();
+    let sample_unit = match sides.size {
+        SampleSize::Known(_) => SampleUnit::Samples,
+        SampleSize::ByVariance(scale) => units(&sampled, counted, count, scale),
+        SampleSize::Unknown => SampleUnit::Unknown,
+    };
+    let functions = options.functions.as_ref().map(|marks| {
+        let frames = subject.profile.symbols.frames.ids().filter(|&frame| marks.contain(frame));
+        let mut keys: Vec<usize> = frames.map(|frame| subject.keys.of_frame(frame).index()).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        keys
+    });
+    let new = sampled.split_off(sides.old.profiles);
+    let counts = SampleCounts { old: sampled, new, sample_unit };
+    match compare(&counts, &TestOptions { functions, ..options.test.clone() }) {
+        Ok(mut comparison) => {
+            attribute(&mut comparison, &CountedStacks::new(subject, sides.old.profiles, count, size));
+            Ok((Some(comparison), None))
+        }
+        Err(error @ (Incomparable::NeedsReplicates | Incomparable::Count(_))) => {
+            let values = match error {
+                Incomparable::Count(_) => "negative values cannot be tested".to_string(),
+                _ => error.to_string(),
+            };
+            Ok((None, Some(values)))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// The size of a sample for each function, from the variances in the columns after the profiles.
+fn units(sampled: &[ProfileCounts], counted: &Flat, variances: usize, scale: f64) -> SampleUnit {
+    let units = |of: fn(&ProfileCounts) -> &[f64], variance: &[i64]| -> Vec<f64> {
+        let total = |function: usize| sampled.iter().map(|profile| of(profile)[function]).sum::<f64>();
+        let unit = |(function, &variance): (usize, &i64)| heap_unit(total(function), variance as f64 * scale);
+        variance.iter().enumerate().map(unit).collect()
+    };
+    SampleUnit::PerFunction {
+        self_units: units(|profile| &profile.self_counts, counted.self_value[variances].as_slice()),
+        total_units: units(|profile| &profile.total_counts, counted.total[variances].as_slice()),
+    }
+}

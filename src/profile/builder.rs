@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use hashbrown::HashMap;
+
 use crate::profile::budget::Reservation;
 use crate::profile::call_collector::CallCollector;
 use crate::profile::rows::RowTable;
@@ -27,6 +29,8 @@ pub struct ProfileBuilder {
     stacks: StackTable,
     labels: LabelTable,
     rows: RowTable,
+    /// The stacks that are to be divided, with their parts and the weights of these.
+    parts: HashMap<StackId, Vec<(StackId, u64)>>,
     /// Σ |value| of each metric, wide enough never to wrap.
     totals: Vec<u128>,
     /// Functions and calls, if the format has these instead of stacks.
@@ -48,6 +52,7 @@ impl ProfileBuilder {
             stacks: StackTable::default(),
             labels: LabelTable::default(),
             rows: RowTable::new(0, options.times),
+            parts: HashMap::new(),
             totals: Vec::new(),
             calls: None,
             too_large: None,
@@ -222,6 +227,16 @@ impl ProfileBuilder {
         }
     }
 
+    /// Declares that `part` has `weight` of the samples of `whole`, which may be a part of itself. When the profile is
+    /// finished, the values of `whole` are divided among its parts in proportion to their weights; sums stay exact, and
+    /// the number of samples stays the same.
+    pub(crate) fn divide(&mut self, whole: StackId, part: StackId, weight: u64) {
+        if self.is_full(size_of::<(StackId, u64)>()) {
+            return;
+        }
+        self.parts.entry(whole).or_default().push((part, weight));
+    }
+
     /// The number of sample rows so far.
     pub(crate) fn row_count(&self) -> usize {
         self.rows.stack.len()
@@ -328,6 +343,9 @@ impl ProfileBuilder {
     /// Returns the profile, whose samples refer to stacks from [`ProfileBuilder::stack`]. Fails if a table outgrew
     /// its ids.
     pub fn finish(mut self) -> Result<Profile, TooLarge> {
+        if !self.rows.divide(&std::mem::take(&mut self.parts)) {
+            self.too_large = Some(TooLarge::Ids);
+        }
         self.measure();
         if let Some(error) = self.too_large {
             return Err(error);

@@ -82,6 +82,35 @@ impl RowTable {
         true
     }
 
+    /// Divides the values of the rows of a stack among its parts, in proportion to the weights of these. False if the
+    /// table is full.
+    pub(crate) fn divide(&mut self, parts: &HashMap<StackId, Vec<(StackId, u64)>>) -> bool {
+        if parts.is_empty() {
+            return true;
+        }
+        let whole = std::mem::replace(self, RowTable::new(self.metrics, self.time.is_some()));
+        let width = whole.metrics;
+        for (row, (&stack, &labels)) in whole.stack.iter().zip(&whole.labels).enumerate() {
+            let time = whole.time.as_ref().map(|times| times[row]);
+            let values = &whole.values[row * width..][..width];
+            let itself = [(stack, 1)];
+            let parts = parts.get(&stack).map_or(&itself[..], Vec::as_slice);
+            let all: u64 = parts.iter().map(|&(_, weight)| weight).sum();
+            let mut before = 0;
+            for &(part, weight) in parts {
+                let after = before + weight;
+                // The difference of two rounded sums: the parts add up to the value.
+                let share = |&value: &i64| portion(value, after, all) - portion(value, before, all);
+                let values: Vec<i64> = values.iter().map(share).collect();
+                before = after;
+                if values.iter().any(|&value| value != 0) && !self.add(part, labels, time, &values) {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
     /// The approximate memory use in bytes.
     pub(crate) fn size(&self) -> usize {
         self.stack.capacity() * size_of::<StackId>()
@@ -120,6 +149,29 @@ impl RowTable {
     }
 }
 
+/// `value` × `weight` ÷ `all`, rounded towards 0.
+fn portion(value: i64, weight: u64, all: u64) -> i64 {
+    (i128::from(value) * i128::from(weight) / i128::from(all)) as i64
+}
+
 fn signs_agree(kept: &[i64], values: &[i64]) -> bool {
     kept.iter().zip(values).all(|(&kept, &value)| kept == 0 || value == 0 || (kept < 0) == (value < 0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parts_of_a_row_add_up_to_it() {
+        let [whole, one, two, other] = [0, 1, 2, 3].map(StackId::new);
+        let mut rows = RowTable::new(2, false);
+        rows.add(whole, LabelSetId::default(), None, &[4, 101]);
+        rows.add(other, LabelSetId::default(), None, &[1, 7]);
+        let parts = HashMap::from_iter([(whole, vec![(one, 1), (two, 2), (whole, 1)])]);
+        assert!(rows.divide(&parts));
+        // 101 ÷ 4 = 25.25: up to each part 25, 75 and 101.
+        assert_eq!(rows.stack, [one, two, whole, other]);
+        assert_eq!(rows.values, [1, 25, 2, 50, 1, 26, 1, 7]);
+    }
 }

@@ -23,6 +23,7 @@ pub fn info(profile: &Profile, metric: usize, inputs: Vec<InfoSource>, combined:
     let unresolved = unresolved([(profile, metric)].into_iter());
     let names: HashSet<_> = symbols.functions.iter().map(|function| function.name).collect();
     let activity = Activity::of(profile, metric);
+    let distinct = distinct_stacks(profile);
     Info {
         schema: "prof.info.v1",
         inputs,
@@ -33,13 +34,13 @@ pub fn info(profile: &Profile, metric: usize, inputs: Vec<InfoSource>, combined:
         duration_ns: activity.duration_ns,
         busy: activity.busy_hundredths.map(|hundredths| hundredths as f64 / 100.0),
         idle: activity.idle_percent.map(|percent| f64::from(percent) / 100.0),
-        stacks: distinct_stacks(profile),
+        stacks: distinct.len() as u64,
         calls: profile.calls.as_ref().map(|calls| {
             let pairs: HashSet<_> = calls.caller.iter().zip(&calls.callee).collect();
             pairs.len() as u64
         }),
         functions: names.len() as u64,
-        depth: depth(profile),
+        depth: depth(profile, &distinct),
         labels: labels(profile),
         threads: threads(profile),
         comments: meta.comments.clone(),
@@ -126,17 +127,13 @@ fn metrics(profile: &Profile) -> Vec<InfoMetric> {
     meta.metrics.iter().enumerate().map(metric).collect()
 }
 
-/// The number of stacks that differ in their functions. The stacks of a profile can also differ in lines and
-/// addresses only.
-fn distinct_stacks(profile: &Profile) -> u64 {
+/// Stacks that differ in their functions. The stacks of a profile can also differ in lines and addresses only.
+fn distinct_stacks(profile: &Profile) -> Vec<StackId> {
     let stacks = &profile.stacks;
-    if stacks.len() < 2 {
-        return stacks.len() as u64;
-    }
     let keys = Keys::new(profile, &By::Function);
     // If every frame is a different function, stacks differ in their functions whenever they differ at all.
     if keys.ids().count() == profile.symbols.frames.len() {
-        return stacks.len() as u64;
+        return stacks.ids().collect();
     }
     let of = |stack: StackId| stacks.frames(stack).iter().map(|&frame| keys.of_frame(frame));
     let hasher = DefaultHashBuilder::default();
@@ -149,12 +146,12 @@ fn distinct_stacks(profile: &Profile) -> u64 {
     for stack in stacks.ids() {
         distinct.entry(hash(stack), |&known| of(known).eq(of(stack)), |&known| hash(known)).or_insert(stack);
     }
-    distinct.len() as u64
+    distinct.into_iter().collect()
 }
 
-fn depth(profile: &Profile) -> Depth {
-    let mut depths: Vec<u32> =
-        profile.stacks.iter().map(|frames| frames.len() as u32).filter(|&d| d > 0).collect();
+fn depth(profile: &Profile, distinct: &[StackId]) -> Depth {
+    let depths = distinct.iter().map(|&stack| profile.stacks.frames(stack).len() as u32);
+    let mut depths: Vec<u32> = depths.filter(|&depth| depth > 0).collect();
     depths.sort_unstable();
     let median = depths.get(depths.len().saturating_sub(1) / 2).copied().unwrap_or(0);
     Depth { median, max: depths.last().copied().unwrap_or(0) }

@@ -171,10 +171,32 @@ fn a_budget_whose_metric_has_no_value_is_an_error() {
     let (code, said) = status(&budget("unknown.toml", "metric = 'smaples'"), &full, &full);
     assert_eq!(code, Some(2), "{said}");
     assert!(said.contains("did you mean samples"), "{said}");
-    // Known, but not what is compared: one file may hold budgets for several metrics.
+    // A metric of other profiles: the budget would never be checked.
     let (code, said) = status(&budget("other.toml", "metric = 'inuse_space'"), &full, &full);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("the metrics of the inputs are samples"), "{said}");
+    let (code, said) = status(&budget("both.toml", "metric = 'inuse_space'\noptional = true"), &full, &full);
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("1 of 1 budgets not checked: not for the metric samples"), "{said}");
+}
+
+#[test]
+fn a_limit_without_a_unit_is_an_error_where_units_differ() {
+    let folder = TempDir::new().unwrap();
+    let v8 = fixture("cpuprofile/node.cpuprofile").to_string_lossy().into_owned();
+    let status = |limit: &str| {
+        let budget = folded(
+            &folder,
+            "budget.toml",
+            &format!("[[budget]]\nfunction = 'waysToPay'\nself = '{limit}'\n"),
+        );
+        let output = run(&["diff", "--budget", &budget, &v8, &v8]);
+        (output.status.code(), text_of(&output.stderr))
+    };
+    let (code, said) = status("250");
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("the unit is missing") && said.contains(r#"self = "250 ms""#), "{said}");
+    assert_eq!(status("250 s").0, Some(0));
 }
 
 /// Whether a JSON document holds a zero with a sign.

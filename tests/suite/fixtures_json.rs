@@ -48,8 +48,18 @@ fn a_cpu_profile_of_node() {
     let meta = &profile.meta;
     assert_eq!((meta.format, meta.rows, meta.duration_ns), ("cpuprofile", 486, Some(1_159_110_000)));
     assert_eq!((meta.metrics[0].total, meta.metrics[1].total), (486, 1_151_457));
-    assert_eq!(profile.stacks.len(), 70);
+    // 70 nodes were sampled, and `positionTicks` has 102 lines of nodes.
+    assert_eq!(profile.stacks.len(), 70 + 102);
     assert!(meta.warnings.is_empty());
+    let mut lines = BTreeMap::new();
+    for (stack, samples) in profile.value_by_stack(0).enumerate() {
+        let leaf = profile.stacks.frames(stack).last().map(|&frame| profile.symbols.frames[frame]);
+        if let Some(leaf) = leaf.filter(|leaf| profile.symbols.function_name(leaf.function) == "waysToPay") {
+            *lines.entry(leaf.line).or_default() += samples;
+        }
+    }
+    // Every one of its samples has a line.
+    assert_eq!(lines, BTreeMap::from([(0, 0), (52, 51), (53, 1), (54, 12), (55, 218)]));
     let functions = functions(&profile, "cpu");
     assert_eq!(of(&functions, "waysToPay", 52), (671_066, 671_066));
     assert_eq!(of(&functions, "handle", 58), (179_277, 990_640));

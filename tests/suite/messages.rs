@@ -395,12 +395,13 @@ fn only_diff_offers_the_formats_of_checks() {
     assert!(github.status.code() != Some(2), "{}", stderr(&github));
 }
 
-/// V8 says where a function starts, not which of its lines were sampled.
+/// Without `positionTicks`, V8 says where a function starts, not which of its lines were sampled.
 #[test]
 fn profiles_without_lines_say_so() {
     let folder = folder();
-    let v8 = fixture("cpuprofile/node.cpuprofile");
-    let v8 = v8.to_str().unwrap();
+    let text = std::fs::read_to_string(fixture("cpuprofile/node.cpuprofile")).unwrap();
+    std::fs::write(folder.path().join("v8.cpuprofile"), text.replace("positionTicks", "ticks")).unwrap();
+    let v8 = "v8.cpuprofile";
     let note = "note: this cpuprofile profile does not say what lines cost, only what functions cost";
     let source = run(&folder, &["source", "waysToPay", v8]);
     assert!(source.status.success() && stderr(&source).contains(note), "{}", stderr(&source));
@@ -412,4 +413,8 @@ fn profiles_without_lines_say_so() {
     }
     let go = run(&folder, &["source", "Discounted", "cpu.pb.gz"]);
     assert_eq!((go.status.success(), &*stderr(&go)), (true, ""));
+    let diff = run(&folder, &["diff", "--by", "line", v8, v8]);
+    assert_eq!(stderr(&diff).matches(note).count(), 1, "{}", stderr(&diff));
+    let go = run(&folder, &["diff", "--by", "line", "old.pb.gz", "old.pb.gz"]);
+    assert_eq!(stderr(&go), "");
 }

@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum, ValueHint};
 use clap_complete::engine::ArgValueCompleter;
 
 use crate::cli::commands::outcome::Outcome;
-use crate::cli::commands::requirement::Requirement;
+use crate::cli::commands::requirement::{Requirement, note_of_lines};
 use crate::cli::commands::show::write_timed;
 use crate::cli::input::budget::{self, Checked};
 use crate::cli::input::sides::{SideInputs, SideReader, Sides};
@@ -153,6 +153,10 @@ impl DiffCommand {
                 return Err(hinted(message, "prof top -f json has the numbers to check"));
             }
         }
+        if by == By::Line {
+            let note = note_of_lines(sides.all().map(|input| &input.profile));
+            warn("note", note.as_slice(), &self.input);
+        }
         let mut clock = Clock::new(self.input.verbose);
         // One file that holds both sides has one name for each function.
         let matching = if new.is_empty() { Matching::default() } else { self.matched(&mut sides, &by)? };
@@ -212,10 +216,8 @@ impl DiffCommand {
                 Err(hinted(format!("diff: {missing} is missing"), "prof diff --old OLD... --new NEW..."))
             }
             (several, true, true) => {
-                let half = several.len() / 2;
-                let (old, new) = (several[..half].join(" "), several[half..].join(" "));
-                let hint = format!("name the sides: prof diff --old {old} --new {new}");
-                Err(hinted(format!("diff: {} profiles given for two sides", several.len()), hint))
+                let message = format!("diff: {} profiles given for two sides", several.len());
+                Err(hinted(message, hint_at_sides(several)))
             }
             (extra, ..) => {
                 let message = format!("diff: {} is on neither side", extra.join(" "));
@@ -343,6 +345,30 @@ fn side(side: &SideInputs, given: Vec<String>) -> DiffSide {
     }
 }
 
+/// How to say which profiles are on which side. Where their names fall into two groups, as those of `old*.pb.gz new*.pb.gz`
+/// and `old/1 old/2 new/1` do, these are the sides; nothing else tells.
+fn hint_at_sides(profiles: &[String]) -> String {
+    let group = |name: &String| name.replace(|c: char| c.is_ascii_digit(), "");
+    let is_old = |group: &str| ["old", "before", "base", "main"].iter().any(|word| group.contains(word));
+    let mut groups: Vec<String> = Vec::new();
+    for name in profiles.iter().map(group) {
+        if !groups.contains(&name) {
+            groups.push(name);
+        }
+    }
+    let [first, second] = &groups[..] else {
+        return "say which side each profile is on: prof diff --old OLD... --new NEW...; \
+                or put each side in a folder: prof diff OLD_FOLDER NEW_FOLDER"
+            .to_string();
+    };
+    // A shell sorts names: `new1 new2 old1 old2`.
+    let swapped = is_old(second) && !is_old(first);
+    let (old, new): (Vec<&String>, Vec<&String>) =
+        profiles.iter().partition(|name| (group(name) == *first) != swapped);
+    let list = |side: &[&String]| side.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(" ");
+    format!("if these are the sides: prof diff --old {} --new {}", list(&old), list(&new))
+}
+
 /// Adds what to do about profiles that cannot be compared.
 fn explain(error: Incomparable) -> anyhow::Error {
     let hint = "are both sides profiles of the same program? prof top --base OLD NEW compares any two";
@@ -400,6 +426,23 @@ fn ratio(text: &str) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sides_are_guessed_from_names_only() {
+        let hint = |names: &str| hint_at_sides(&names.split(' ').map(String::from).collect::<Vec<_>>());
+        let sides =
+            |old: &str, new: &str| format!("if these are the sides: prof diff --old {old} --new {new}");
+        assert_eq!(hint("old1.gz old2.gz new1.gz"), sides("old1.gz old2.gz", "new1.gz"));
+        assert_eq!(hint("new1.gz new2.gz old1.gz"), sides("old1.gz", "new1.gz new2.gz"));
+        assert_eq!(hint("A-001.gz B-002.gz A-003.gz"), sides("A-001.gz A-003.gz", "B-002.gz"));
+        assert_eq!(hint("a/1.gz b/1.gz b/2.gz b/3.gz"), sides("a/1.gz", "b/1.gz b/2.gz b/3.gz"));
+        for unclear in ["a b c", "a b c d", "cpu1.gz cpu2.gz cpu3.gz"] {
+            assert!(
+                hint(unclear).starts_with("say which side each profile is on: prof diff --old"),
+                "{unclear}"
+            );
+        }
+    }
 
     #[test]
     fn options_are_read_as_documented() {

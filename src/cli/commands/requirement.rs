@@ -71,9 +71,12 @@ impl Requirement {
     }
 }
 
-/// Whether a profile of stacks has samples but not the line of any frame, as in V8's CPU profiles, which name only
-/// the line where a function starts.
-pub(crate) fn lacks_lines(profile: &Profile) -> bool {
-    let has_line = || profile.symbols.frames.iter().any(|frame| frame.line > 0);
-    profile.calls.is_none() && !profile.samples.is_empty() && !has_line()
+/// A note about the first profile that has samples but not the line of any frame, as in CPU profiles of V8 without
+/// `positionTicks`, which name only the line where a function starts.
+pub(crate) fn note_of_lines<'p>(mut profiles: impl Iterator<Item = &'p Profile>) -> Option<String> {
+    let has_line = |profile: &Profile| profile.symbols.frames.iter().any(|frame| frame.line > 0);
+    let lacks_lines =
+        |profile: &&Profile| profile.calls.is_none() && !profile.samples.is_empty() && !has_line(profile);
+    let format = profiles.find(lacks_lines)?.meta.format;
+    Some(format!("this {format} profile does not say what lines cost, only what functions cost"))
 }

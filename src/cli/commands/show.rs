@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::Result;
 
-use crate::cli::commands::requirement::{Requirement, lacks_lines};
+use crate::cli::commands::requirement::{Requirement, note_of_lines};
 use crate::cli::input::inputs::load;
 use crate::cli::options::args::{InputArgs, LayoutArgs, OutputFormat, ViewArgs, WordingArgs, warn};
 use crate::cli::options::base::BaseArgs;
@@ -65,10 +65,8 @@ pub(crate) fn report_of(
     target.check(&[args.input.files()?, base.files()].concat(), args.layout.force)?;
     let mut loaded = load(&args.input, &args.many, needs, args.filters.all_frames)?;
     requirement.check(&loaded.profile, &by, &loaded.metrics)?;
-    if (by == By::Line || requirement == Requirement::Lines) && lacks_lines(&loaded.profile) {
-        let format = loaded.profile.meta.format;
-        let note = format!("this {format} profile does not say what lines cost, only what functions cost");
-        warn("note", &[note], &args.input);
+    if by == By::Line || requirement == Requirement::Lines {
+        warn("note", note_of_lines([&loaded.profile].into_iter()).as_slice(), &args.input);
     }
     let mut clock = Clock::new(args.input.verbose);
     let base = base.add_old_side(&mut loaded, args, needs)?;

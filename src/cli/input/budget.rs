@@ -5,8 +5,8 @@
 //! function = "^serde"    # a pattern, as everywhere
 //! total = "12 %"         # or self; percent, or a value such as "250 ms"
 //! owner = "parsing"      # printed if the limit is exceeded
-//! metric = "cpu"         # checked only where this metric is compared
-//! optional = true        # fine if no function matches
+//! metric = "cpu"         # checked only where this metric is compared; an input must have it
+//! optional = true        # fine if no function matches, or if no input has the metric
 //! ```
 
 use std::fs;
@@ -16,12 +16,11 @@ use anyhow::{Context, Result};
 use serde::Deserialize;
 
 use crate::cli::options::matching::Stages;
-use crate::cli::terminal::failure::hinted;
-use crate::kind::KINDS;
-use crate::name::nearest;
+use crate::cli::terminal::failure::{hinted, meant};
+use crate::kind::may_mean;
 use crate::profile::Metric;
 use crate::report::RowTest;
-use crate::unit::{Quantity, Unit};
+use crate::unit::{Family, Quantity, Unit};
 use crate::view::{BudgetLimit, BudgetRule};
 
 /// The file. It may have other tables, which are ignored.
@@ -72,11 +71,10 @@ pub(crate) fn rules(path: &Path, on: &mut Checked<'_>) -> Result<Vec<BudgetRule>
     let mut rules = Vec::new();
     let mut others = 0;
     for rule in file.budget {
-        if let Some(name) = rule.metric.as_ref().filter(|name| **name != metric.name) {
-            check_metric(name, &rule, &place, on.metrics)?;
-            others += 1;
-        } else {
+        if is_for(&rule, &metric.name, &place, on.metrics)? {
             rules.extend(read_rule(&rule, &place, &metric, on)?);
+        } else {
+            others += 1;
         }
     }
     if others > 0 {
@@ -88,20 +86,25 @@ pub(crate) fn rules(path: &Path, on: &mut Checked<'_>) -> Result<Vec<BudgetRule>
     Ok(rules)
 }
 
-/// Fails for a budget with an unknown metric.
-fn check_metric(name: &str, rule: &Rule, place: &str, of_inputs: &[String]) -> Result<()> {
-    let known = KINDS.iter().flat_map(|kind| kind.metrics.iter().copied().chain([kind.name]));
-    let known: Vec<&str> = of_inputs.iter().map(String::as_str).chain(known).collect();
-    if rule.optional || known.contains(&name) {
-        return Ok(());
+/// Whether a rule is for the metric `compared`. Metrics have the names that `--metric` accepts. Fails for a name that no
+/// input has, unless the rule is optional.
+fn is_for(rule: &Rule, compared: &str, place: &str, of_inputs: &[String]) -> Result<bool> {
+    let Some(name) = &rule.metric else { return Ok(true) };
+    if of_inputs.contains(name) {
+        return Ok(name == compared);
     }
+    let is_meant = |metric: &str| metric.eq_ignore_ascii_case(name) || may_mean(name, metric);
+    if rule.optional || of_inputs.iter().any(|metric| is_meant(metric)) {
+        return Ok(is_meant(compared));
+    }
+    let names: Vec<&str> = of_inputs.iter().map(String::as_str).collect();
     let message =
         format!("{place}: the budget of `{}` is for the metric {name}, which no input has", rule.function);
-    let near = nearest(name, known, 3);
-    let hint = match &near[..] {
-        [] => format!("the metrics of the inputs are {}", of_inputs.join(", ")),
-        near => format!("did you mean {}?", near.join(", ")),
-    };
+    let hint = format!(
+        "{}the metrics of the inputs are {}; add `optional = true` if the file is for other profiles, too",
+        meant(name, &names),
+        names.join(", ")
+    );
     Err(hinted(message, hint))
 }
 
@@ -129,6 +132,13 @@ fn read_rule(rule: &Rule, place: &str, metric: &Metric, on: &mut Checked<'_>) ->
             let message = format!("{place}: {word} = \"{limit}\": not a valid limit for {}", metric.name);
             hinted(message, format!("use a percentage (12 %) or a value in {}", unit_word(metric)))
         })?;
+        if let (BudgetLimit::Value(_), Some(example)) = (&parsed, missing_unit(limit, metric)) {
+            let message = format!("{place}: {word} = \"{limit}\": the unit is missing");
+            return Err(hinted(
+                message,
+                format!("write a value of {} like this: {word} = \"{example}\"", metric.name),
+            ));
+        }
         rules.push(BudgetRule {
             functions: functions.clone(),
             measure,
@@ -146,6 +156,20 @@ fn read_rule(rule: &Rule, place: &str, metric: &Metric, on: &mut Checked<'_>) ->
 
 fn unit_word(metric: &Metric) -> &str {
     if metric.unit.is_empty() { "plain numbers" } else { &metric.unit }
+}
+
+/// An example of a limit with its unit, if `limit` has none and people would not agree on what it means: 250 of a metric in
+/// nanoseconds reads like milliseconds. Zero needs no unit.
+fn missing_unit(limit: &str, metric: &Metric) -> Option<&'static str> {
+    let example = match Unit::parse(&metric.unit).family() {
+        Family::Time => "250 ms",
+        Family::Bytes => "64 MiB",
+        Family::Gcu => "2 GCU",
+        Family::Count | Family::Other => return None,
+    };
+    let number = limit.trim();
+    let is_zero = number.parse() == Ok(0.0);
+    (!is_zero && number.ends_with(|c: char| c.is_ascii_digit() || c == '.')).then_some(example)
 }
 
 /// Parses `12 %`, or a value in a unit of the metric's kind.
@@ -192,5 +216,40 @@ mod tests {
         let Some(BudgetLimit::Percent(zero)) = read("-0 %", "bytes") else { panic!("0 is a limit") };
         assert!(zero.is_sign_positive());
         assert_eq!(read("lots", "bytes"), None);
+    }
+
+    #[test]
+    fn a_number_alone_is_refused_where_it_could_be_of_any_unit() {
+        let missing =
+            |text: &str, unit: &str| missing_unit(text, &Metric { unit: unit.into(), ..Metric::default() });
+        assert_eq!(missing("250", "nanoseconds"), Some("250 ms"));
+        assert_eq!(missing("1.5 ", "bytes"), Some("64 MiB"));
+        for (text, unit) in
+            [("250 ms", "nanoseconds"), ("0", "bytes"), ("100", "count"), ("100", ""), ("7", "pages")]
+        {
+            assert_eq!(missing(text, unit), None, "{text} {unit}");
+        }
+    }
+
+    #[test]
+    fn a_budget_is_for_a_metric_that_an_input_has() {
+        let inputs = ["samples", "cpu", "delay"].map(String::from);
+        let check = |name: &str, optional: bool| {
+            let rule = Rule {
+                function: "f".into(),
+                total: None,
+                self_value: None,
+                owner: None,
+                metric: Some(name.into()),
+                optional,
+            };
+            is_for(&rule, "cpu", "prof.toml", &inputs).map_err(|error| error.to_string())
+        };
+        assert_eq!(check("cpu", false), Ok(true));
+        assert_eq!(check("samples", false), Ok(false));
+        // What `prof types` calls the metric `delay`.
+        assert_eq!(check("mutex_duration", false), Ok(false));
+        assert!(check("alloc_space", false).unwrap_err().contains("alloc_space, which no input has"));
+        assert_eq!(check("alloc_space", true), Ok(false));
     }
 }

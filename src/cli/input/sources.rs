@@ -1,5 +1,6 @@
 //! Finds source files. The paths in a profile are those of the machine the program was built on.
 
+use std::borrow::Cow;
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -49,19 +50,48 @@ impl Sources {
 
     /// The paths to try, the most likely first: the path itself, unless a prefix was removed, then its ends
     /// below each root, the longest first. `/build/shop/orders/ledger.go` becomes
-    /// `ROOT/build/shop/orders/ledger.go`, `ROOT/shop/orders/ledger.go`, and so on.
+    /// `ROOT/build/shop/orders/ledger.go`, `ROOT/shop/orders/ledger.go`, and so on. Node.js names scripts by their URL,
+    /// `file:///srv/app.mjs`.
     fn candidates<'s>(&'s self, file: &str) -> impl Iterator<Item = PathBuf> + use<'s> {
-        let trimmed = self.trimmed.iter().find_map(|prefix| file.strip_prefix(prefix.as_str()));
-        let relative = trimmed.unwrap_or(file).trim_start_matches(['/', '\\']).to_string();
+        let path = path_of_url(file);
+        let trim = |text: &str| {
+            self.trimmed.iter().find_map(|prefix| text.strip_prefix(prefix.as_str())).map(str::to_string)
+        };
+        let trimmed = trim(file).or_else(|| trim(&path));
+        let relative = trimmed.as_deref().unwrap_or(&path).trim_start_matches(['/', '\\']);
         let parts: Vec<String> =
             relative.split(['/', '\\']).filter(|part| is_plain(part)).map(String::from).collect();
-        let as_it_is = trimmed.is_none().then(|| PathBuf::from(file)).into_iter();
+        let as_it_is = trimmed.is_none().then(|| PathBuf::from(&*path)).into_iter();
         let under_roots = (0..parts.len()).flat_map(move |start| {
             let end: PathBuf = parts[start..].iter().collect();
             self.roots.iter().map(move |root| root.join(&end))
         });
         as_it_is.chain(under_roots)
     }
+}
+
+/// The path of a `file:` URL (`file:///srv/my%20app.mjs` → `/srv/my app.mjs`, `file:///C:/app.mjs` → `C:/app.mjs`); any other
+/// text as it is.
+fn path_of_url(file: &str) -> Cow<'_, str> {
+    let Some(rest) = file.strip_prefix("file://") else { return Cow::Borrowed(file) };
+    // A host may come first: `file://localhost/srv/app.mjs`.
+    let path = rest.find('/').map_or(rest, |at| &rest[at..]);
+    let has_drive = path.as_bytes().get(1).is_some_and(u8::is_ascii_alphabetic) && path[2..].starts_with(':');
+    let path = if has_drive { &path[1..] } else { path };
+    Cow::Owned(percent_decoded(path))
+}
+
+/// A text with each `%20` replaced by the byte that it stands for.
+fn percent_decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        let digits = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
+        let code = digits.filter(|_| first == b'%').and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        bytes.push(code.unwrap_or(first));
+        rest = if code.is_some() { &after[2..] } else { after };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// Whether a path component stays below its folder.
@@ -139,5 +169,32 @@ mod tests {
             };
         assert_eq!(found(&[]), "the old text");
         assert_eq!(found(&[old.display().to_string()]), "the new text");
+    }
+
+    #[test]
+    fn scripts_are_named_by_urls() {
+        for (url, path) in [
+            ("file:///srv/my%20app/a%C3%A9.mjs", "/srv/my app/aé.mjs"),
+            ("file://localhost/srv/app.mjs", "/srv/app.mjs"),
+            ("file:///C:/app.mjs", "C:/app.mjs"),
+            ("/srv/100%25.mjs", "/srv/100%25.mjs"),
+            ("file:///srv/100%.mjs", "/srv/100%.mjs"),
+            ("node:fs", "node:fs"),
+        ] {
+            assert_eq!(path_of_url(url), path);
+        }
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("app.mjs"), "serve();\n").unwrap();
+        let recorded = format!("file://{}/app.mjs", folder.path().display());
+        let text = |sources: Sources, file: &str| match sources.text_of(file) {
+            SourceText::Found(_, lines) => lines.concat(),
+            SourceText::Missing(places) => panic!("looked for {places:?}"),
+        };
+        assert_eq!(text(Sources::new(&[], &[]), &recorded), "serve();");
+        // The prefix of the path may be given, or that of the URL.
+        for prefix in ["/build", "file:///build"] {
+            let sources = Sources::new(&[folder.path().to_path_buf()], &[prefix.to_string()]);
+            assert_eq!(text(sources, "file:///build/app.mjs"), "serve();");
+        }
     }
 }

@@ -307,6 +307,12 @@ mod tests {
         let labelled =
             read(source, LoadOptions { labels: true, times: false, ..LoadOptions::LEAST }).unwrap();
         assert!(to_notation(&labelled).ends_with("{process=1 thread=main tid=7}"));
+        // The line of each sample; 0 where unknown, and the last sample has none.
+        let with_lines = text
+            .replace(r#""timeDeltas": [7, 5], "#, r#""timeDeltas": [7, 5], "lines": [3], "#)
+            .replace(r#""timeDeltas": [1, 2], "#, r#""timeDeltas": [1, 2], "lines": [1, 0], "#);
+        let expected = "f@a.js:0 1 15\nf@a.js:0;800492@a.js:0 1 7\nf@a.js:0;800492@a.js:3 1 5\nf@a.js:1 1 2";
+        assert_eq!(to_notation(&load(&with_lines).unwrap()), expected);
     }
 
     /// A chunk written 119 hours after boot, without the event `Profile`.

@@ -42,7 +42,7 @@ pub(super) fn write(
         of_thread.sort_by_key(|&(moment, _)| moment);
         let mut writer = SampleWriter::new(0).labelled(&threads.thread_of(&key), builder);
         for (moment, node) in of_thread {
-            writer.sample(builder, &mut tree, node, moment)?;
+            writer.sample(builder, &mut tree, (node, 0), moment)?;
         }
         writer.finish(builder, None);
     }

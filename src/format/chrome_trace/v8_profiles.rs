@@ -42,6 +42,8 @@ struct Chunk {
     nodes: Option<usize>,
     samples: Option<usize>,
     deltas: Option<usize>,
+    /// The line that was running in each sample.
+    lines: Option<usize>,
 }
 
 impl<'a> V8Profiles<'a> {
@@ -122,6 +124,10 @@ impl V8Profile {
                     chunk.deltas = Some(json.position());
                     json.skip()?;
                 }
+                ("lines", Kind::Array) => {
+                    chunk.lines = Some(json.position());
+                    json.skip()?;
+                }
                 ("cpuProfile", Kind::Object) => {
                     json.object()?;
                     while let Some(key) = json.key()? {
@@ -156,20 +162,13 @@ impl V8Profile {
         for chunk in &self.chunks {
             let Some(samples) = chunk.samples else { continue };
             let mut samples = json.at(samples);
-            let mut deltas = chunk.deltas.map(|at| json.at(at));
-            if let Some(deltas) = &mut deltas {
-                deltas.array()?;
-            }
+            let mut deltas = Numbers::new(json, chunk.deltas)?;
+            let mut lines = Numbers::new(json, chunk.lines)?;
             samples.array()?;
             while samples.element()? {
-                if let Some(json) = &mut deltas {
-                    if json.element()? {
-                        moment = moment.saturating_add(json.integer()?);
-                    } else {
-                        deltas = None;
-                    }
-                }
-                writer.sample(builder, &mut tree, samples.integer()?, moment)?;
+                moment = moment.saturating_add(deltas.next()?.unwrap_or(0));
+                let line = u32::try_from(lines.next()?.unwrap_or(0)).unwrap_or(0);
+                writer.sample(builder, &mut tree, (samples.integer()?, line), moment)?;
             }
         }
         writer.finish(builder, self.end);
@@ -190,6 +189,29 @@ impl V8Profile {
             }
         }
         Ok((first.written as i64).saturating_sub(passed))
+    }
+}
+
+/// An array of numbers that a chunk may have next to its samples, and that may be shorter.
+struct Numbers<'a>(Option<Json<'a>>);
+
+impl<'a> Numbers<'a> {
+    fn new(json: &Json<'a>, at: Option<usize>) -> Result<Self, ParseError> {
+        let mut array = at.map(|at| json.at(at));
+        if let Some(array) = &mut array {
+            array.array()?;
+        }
+        Ok(Numbers(array))
+    }
+
+    /// The next number; `None` after the last.
+    fn next(&mut self) -> Result<Option<i64>, ParseError> {
+        let Some(array) = &mut self.0 else { return Ok(None) };
+        if array.element()? {
+            return array.integer().map(Some);
+        }
+        self.0 = None;
+        Ok(None)
     }
 }
 

@@ -8,6 +8,10 @@
 //! Times are in µs. The format before Chrome 58 nests nodes in a `head`, counts lines from 1, has start and end in
 //! seconds, and may have no timestamps; samples are then evenly spaced. Node.js 10 and older, and profilers made
 //! for them, write it.
+//!
+//! The `positionTicks` of a node say how often each line of its function was running, but not when. So the values
+//! of a node are divided among its lines in proportion, and only where the times of samples are not kept. Callers
+//! have no lines.
 
 use crate::format::json::{self, Json, Kind};
 use crate::format::threads::Thread;
@@ -99,9 +103,10 @@ impl Parts {
         builder.meta.duration_ns = self.duration().map(|duration| duration.saturating_mul(1000));
         builder.meta.comments.extend((!self.title.is_empty()).then(|| self.title.clone()));
         match self.samples {
-            Some(at) => self.read_samples(json.at(at), builder, &mut tree, thread),
-            None => self.read_hits(builder, &mut tree, &hits),
+            Some(at) => self.read_samples(json.at(at), builder, &mut tree, thread)?,
+            None => self.read_hits(builder, &mut tree, &hits)?,
         }
+        tree.divide_among_lines(builder, &hits)
     }
 
     /// Start and end in µs.
@@ -133,7 +138,7 @@ impl Parts {
             let moment = timestamps.next()?;
             without_time += u64::from(moment.is_none());
             latest = moment.unwrap_or(latest);
-            writer.sample(builder, tree, samples.integer()?, latest)?;
+            writer.sample(builder, tree, (samples.integer()?, 0), latest)?;
         }
         // Some profilers write one more timestamp, the end, which is more precise than the seconds.
         if let Timestamps::Stamps(_) = timestamps {
@@ -265,6 +270,45 @@ mod tests {
             to_notation(&load(&text.replace("SAMPLES", "")).unwrap()),
             "f@a.js:0 1 1\nf@a.js:0;g@a.js:0 3 3"
         );
+    }
+
+    /// `f` was hit 4 times: once at line 7, twice at line 9, and once at a line that V8 did not know.
+    const TICKS: &str = r#"{"nodes": [
+        {"id": 1, "callFrame": {"functionName": "(root)", "url": "", "lineNumber": -1}, "children": [2, 3]},
+        {"id": 2, "hitCount": 4, "positionTicks": [{"line": 7, "ticks": 1}, {"line": 9, "ticks": 2}, {"line": 8, "ticks": 0}],
+         "callFrame": {"functionName": "f", "url": "a.js", "lineNumber": 6}, "children": [4]},
+        {"id": 3, "hitCount": 1, "positionTicks": [{"line": 1, "ticks": 1}], "callFrame": {"functionName": "(program)", "url": "", "lineNumber": -1}},
+        {"id": 4, "hitCount": 1, "callFrame": {"functionName": "g", "url": "a.js", "lineNumber": 2}}],
+        "startTime": 0, "endTime": 106SAMPLES}"#;
+    const TICKS_SAMPLES: &str =
+        r#", "samples": [2, 4, 2, 2, 2, 3, 2], "timeDeltas": [0, 10, 20, 30, 10, 20, 6]"#;
+
+    #[test]
+    fn a_node_is_divided_among_the_lines_that_were_running() {
+        let text = TICKS.replace("SAMPLES", TICKS_SAMPLES);
+        let options = LoadOptions { times: false, ..LoadOptions::ALL };
+        let profile = read(&mut Source::from_bytes(text.clone().into()), options).unwrap();
+        // `f` lasted 10 + 30 + 10 + 20 + 10 = 80 µs in 5 samples, which its 4 ticks divide 1 : 2 : 1.
+        let expected = "(program) 1 6\nf@a.js:0 2 20\nf@a.js:0;g@a.js:0 1 20\nf@a.js:7 1 20\nf@a.js:9 2 40";
+        assert_eq!(to_notation(&profile), expected);
+        // It is still 7 samples, of which none is more than one.
+        assert_eq!(
+            (profile.meta.rows, profile.meta.metrics[1].rows, profile.meta.metrics[1].total),
+            (7, 7, 106)
+        );
+        // Samples whose times are kept are not divided.
+        let timed = load(&text).unwrap();
+        assert!(timed.symbols.frames.iter().all(|frame| frame.line == 0));
+        assert_eq!(timed.samples.len(), 7);
+    }
+
+    #[test]
+    fn hits_are_divided_among_lines_exactly() {
+        let options = LoadOptions { times: false, ..LoadOptions::ALL };
+        let profile = read(&mut Source::from_bytes(TICKS.replace("SAMPLES", "").into()), options).unwrap();
+        // 106 µs in 6 hits: 70 of `f`, 17 of `(program)` and of `g`.
+        let expected = "(program) 1 17\nf@a.js:0 1 18\nf@a.js:0;g@a.js:0 1 17\nf@a.js:7 1 17\nf@a.js:9 2 35";
+        assert_eq!(to_notation(&profile), expected);
     }
 
     #[test]

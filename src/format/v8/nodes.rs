@@ -96,12 +96,35 @@ fn member<'a>(
         "id" => tree.number(draft.node, json.integer()?),
         "callFrame" => draft.frame = CallFrame::read(json)?,
         "hitCount" | "selfSize" => own[draft.node] = json.integer()?,
+        "positionTicks" if json.kind()? == Kind::Array => {
+            json.array()?;
+            while json.element()? {
+                read_ticks(json, draft.node, tree)?;
+            }
+        }
         _ => {
             // The format without `callFrame` counts lines from 1.
             if !draft.frame.member(key, json, 0)? {
                 json.skip()?;
             }
         }
+    }
+    Ok(())
+}
+
+/// Reads how often one line of a node's function was running: `{"line": 12, "ticks": 3}`.
+fn read_ticks(json: &mut Json, node: NodeId, tree: &mut Tree) -> Result<(), ParseError> {
+    let (mut line, mut ticks) = (0, 0);
+    json.object()?;
+    while let Some(key) = json.key()? {
+        match &*key {
+            "line" => line = json.integer()?,
+            "ticks" => ticks = json.integer()?,
+            _ => json.skip()?,
+        }
+    }
+    if let (Ok(line @ 1..), Ok(ticks @ 1..)) = (u32::try_from(line), u32::try_from(ticks)) {
+        tree.line_ticks(node, line, ticks.into());
     }
     Ok(())
 }

@@ -54,16 +54,17 @@ impl SampleWriter {
         self
     }
 
-    /// Adds the sample of the node with the id `node` at `timestamp` µs.
+    /// Adds the sample of the node with the id `node` at `timestamp` µs, when `line` of its function was running; 0 if
+    /// unknown.
     pub(in crate::format) fn sample(
         &mut self,
         builder: &mut ProfileBuilder,
         tree: &mut Tree,
-        node: i64,
+        (node, line): (i64, u32),
         timestamp: i64,
     ) -> Result<(), ParseError> {
         let stack = if let Some(node) = tree.find(node) {
-            tree.stack(builder, node)?
+            tree.stack_at_line(builder, node, line)?
         } else {
             self.unknown += 1;
             builder.stack(&[])

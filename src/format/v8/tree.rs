@@ -3,10 +3,11 @@
 use hashbrown::HashMap;
 
 use crate::format::ParseError;
-use crate::profile::{Column, FrameId, Id, ProfileBuilder, StackId};
+use crate::format::v8::nodes::OwnValues;
+use crate::profile::{Column, Frame, FrameId, Id, ProfileBuilder, StackId};
 
 /// A node of a [`Tree`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::format) struct NodeId(u32);
 
 impl Id for NodeId {
@@ -30,6 +31,10 @@ pub(in crate::format) struct Tree {
     children: Vec<(NodeId, i64)>,
     /// Nodes and the ids of their parents, likewise.
     parents: Vec<(NodeId, i64)>,
+    /// Nodes, lines of their functions, and how often each line was running.
+    ticks: Vec<(NodeId, u32, u64)>,
+    /// Stacks whose leaf has a line.
+    at_lines: HashMap<(NodeId, u32), StackId>,
     frames: Vec<FrameId>,
 }
 
@@ -63,6 +68,11 @@ impl Tree {
     /// Records that the node with the id `parent` is the parent of `node`.
     pub(in crate::format) fn parent(&mut self, node: NodeId, parent: i64) {
         self.parents.push((node, parent));
+    }
+
+    /// Records that `line` of the function of `node` was running `ticks` times.
+    pub(in crate::format) fn line_ticks(&mut self, node: NodeId, line: u32, ticks: u64) {
+        self.ticks.push((node, line, ticks));
     }
 
     /// Links children and parents by the ids recorded so far.
@@ -107,5 +117,55 @@ impl Tree {
         let stack = builder.stack(&self.frames);
         self.nodes[node].stack = Some(stack);
         Ok(stack)
+    }
+
+    /// The stack that ends in `node`, with the line that was running. Without a file a line means nothing.
+    pub(in crate::format) fn stack_at_line(
+        &mut self,
+        builder: &mut ProfileBuilder,
+        node: NodeId,
+        line: u32,
+    ) -> Result<StackId, ParseError> {
+        let stack = self.stack(builder, node)?;
+        let Some(leaf) = self.nodes[node].frame.map(|frame| builder.frame_row(frame)) else {
+            return Ok(stack);
+        };
+        if line == 0 || builder.text(builder.function_row(leaf.function).file).is_empty() {
+            return Ok(stack);
+        }
+        if let Some(&known) = self.at_lines.get(&(node, line)) {
+            return Ok(known);
+        }
+        let mut frames = builder.stack_frames(stack).to_vec();
+        if let Some(last) = frames.last_mut() {
+            *last = builder.frame(Frame { line, ..leaf });
+        }
+        let stack = builder.stack(&frames);
+        self.at_lines.insert((node, line), stack);
+        Ok(stack)
+    }
+
+    /// Divides the values of each node among the lines that were running, in proportion to their ticks. `hits` says
+    /// how often the node was running in all: where the lines have fewer ticks, the line of the rest is unknown.
+    pub(in crate::format) fn divide_among_lines(
+        &mut self,
+        builder: &mut ProfileBuilder,
+        hits: &OwnValues,
+    ) -> Result<(), ParseError> {
+        // Nobody knows which sample was at which line.
+        if builder.options().times {
+            return Ok(());
+        }
+        let mut unknown = hits.map(|&hits| u64::try_from(hits).unwrap_or(0));
+        for (node, line, ticks) in std::mem::take(&mut self.ticks) {
+            unknown[node] = unknown[node].saturating_sub(ticks);
+            let (whole, part) = (self.stack(builder, node)?, self.stack_at_line(builder, node, line)?);
+            builder.divide(whole, part, ticks);
+        }
+        for (node, &ticks) in unknown.enumerate().filter(|(_, ticks)| **ticks > 0) {
+            let whole = self.stack(builder, node)?;
+            builder.divide(whole, whole, ticks);
+        }
+        Ok(())
     }
 }

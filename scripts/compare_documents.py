@@ -4,8 +4,8 @@
     scripts/compare_documents.py OLD_PROF NEW_PROF FOLDER...
 
 Runs the commands below with both builds on each readable file and compares standard output and the exit code byte by byte.
-Prints one line per difference and a final count; the exit code is 1 if anything differs. Keys that only the new build
-has may be named with `--new-key KEY`: they are removed from its JSON before the comparison.
+Prints one line per difference and a final count; the exit code is 1 if anything differs. With `--new-key KEY`, objects of
+the new build may have this key where those of the old build do not; all other keys must be the same, in the same order.
 """
 
 import argparse
@@ -52,12 +52,15 @@ def run(prof, arguments):
     return ran.returncode, ran.stdout
 
 
-def without(document, keys):
-    if isinstance(document, dict):
-        return {key: without(value, keys) for key, value in document.items() if key not in keys}
-    if isinstance(document, list):
-        return [without(value, keys) for value in document]
-    return document
+def extends(old, new, keys):
+    """Whether two documents are the same except for additional keys."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        common = [key for key in new if key in old]
+        added = [key for key in new if key not in old]
+        return common == list(old) and set(added) <= keys and all(extends(old[key], new[key], keys) for key in common)
+    if isinstance(old, list) and isinstance(new, list):
+        return len(old) == len(new) and all(extends(*both, keys) for both in zip(old, new))
+    return type(old) is type(new) and old == new
 
 
 def same(old, new, keys):
@@ -66,7 +69,7 @@ def same(old, new, keys):
     if not keys or old[0] != new[0]:
         return False
     try:
-        return json.loads(old[1]) == without(json.loads(new[1]), keys)
+        return extends(json.loads(old[1]), json.loads(new[1]), set(keys))
     except ValueError:
         return False
 

@@ -28,7 +28,10 @@ pub use diff::{
 pub use flame::{Flame, FlameNode};
 pub use focus::{CutRows, Focus, FocusMatch, Neighbour, NeighbourKind, Overlap, StackInfo};
 pub use graph::{Graph, GraphEdge, GraphNode};
-pub use header::{About, Artefact, Base, BaseAbout, Header, Highlight, MetricName, MetricTotal, Normalize};
+pub use header::{
+    Artefact, Base, Combined, Grouping, Header, Highlight, MetricName, MetricTotal, PerEvent, Recording,
+    Rescaling, Selection,
+};
 pub use hot::{Hot, HotSequence, PathStep};
 pub use info::{Depth, Info, InfoAbout, InfoInput, InfoLabel, InfoMetric};
 pub use labels::{LabelKey, LabelShare, LabelText, Labels};

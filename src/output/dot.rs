@@ -78,11 +78,10 @@ impl Drawing<'_> {
     /// The legend: what the graph shows, in left-aligned lines.
     fn legend(&self) -> String {
         let header = &self.graph.header;
-        let about = &header.about;
-        let mut lines = vec![headline::inputs(about)];
+        let mut lines = vec![headline::inputs(header)];
         let total = format!("{} {}", header.metric.name, self.scale.format(header.total));
-        lines.extend(headline::recording(total.trim_start(), about, true));
-        if !about.filters.is_empty() {
+        lines.extend(headline::recording(total.trim_start(), &header.recording, true));
+        if !header.filters.is_empty() {
             lines.push(headline::shown(header, &self.scale.format(header.shown)).join(" · "));
         }
         lines.extend(left_out(self.graph));

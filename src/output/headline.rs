@@ -2,50 +2,77 @@
 //! page choose how much of it they have space for.
 
 use crate::name::clean;
-use crate::report::{About, Header};
+use crate::report::{Combined, Header, Recording, Selection};
 use crate::unit;
 
 /// The inputs: the name of a single one (`cpu.pb.gz`), how several were combined (`4 profiles, averaged`), or
 /// empty if neither is known.
-pub(super) fn inputs(about: &About) -> String {
-    match &about.inputs[..] {
-        [] => String::new(),
-        [one] if about.combined.is_empty() && one == "-" => "standard input".to_string(),
-        [one] if about.combined.is_empty() => clean(one).into_owned(),
-        _ => about.combined.clone(),
+pub(super) fn inputs(header: &Header) -> String {
+    match (&header.combined, &header.inputs[..]) {
+        (_, []) => String::new(),
+        (Some(combined), _) => self::combined(combined),
+        (None, [one]) if one == "-" => "standard input".to_string(),
+        (None, several) => clean(&several.join(", ")).into_owned(),
     }
+}
+
+/// How several profiles were combined: `250 of 1,312 profiles, seed 42, averaged`.
+pub(crate) fn combined(combined: &Combined) -> String {
+    let Combined { method, selection, heaviest_percent, skipped } = combined;
+    let mut parts = vec![profiles(selection)];
+    parts.extend(heaviest_percent.map(|percent| format!("the top {percent}%")));
+    parts.extend(selection.seed.map(|seed| format!("seed {seed}")));
+    parts.push(if *method == "mean" { "averaged" } else { "summed" }.to_string());
+    parts.extend((*skipped > 0).then(|| format!("{skipped} skipped")));
+    parts.join(", ")
+}
+
+/// Which profiles were used: `5 of 12 profiles, seed 42`.
+pub(super) fn selection(selection: &Selection) -> String {
+    let seed = selection.seed.map(|seed| format!(", seed {seed}"));
+    profiles(selection) + &seed.unwrap_or_default()
+}
+
+/// `4 profiles`, `5 of 12 profiles`.
+fn profiles(selection: &Selection) -> String {
+    let count = |count: usize| unit::group_thousands(count as i128);
+    let of = (selection.used < selection.found).then(|| format!(" of {}", count(selection.found)));
+    let noun = if selection.found == 1 { "profile" } else { "profiles" };
+    format!("{}{} {noun}", count(selection.used), of.unwrap_or_default())
 }
 
 /// A metric with its recording, the most important first: `cpu 85.99s in 40.73s, 2.11 CPUs busy, 5% idle`,
 /// `8,599 samples at 100 Hz`, `2024-02-26 18:40 UTC`. The rate and the date are left out unless `is_wide`.
-pub(super) fn recording(metric: &str, about: &About, is_wide: bool) -> Vec<String> {
-    let first = match activity(about) {
-        Some(activity) if about.duration_ns.is_some() => format!("{metric} {activity}"),
+pub(super) fn recording(metric: &str, recording: &Recording, is_wide: bool) -> Vec<String> {
+    let first = match activity(recording) {
+        Some(activity) if recording.duration_ns.is_some() => format!("{metric} {activity}"),
         Some(activity) => format!("{metric}, {activity}"),
         None => metric.to_string(),
     };
     let mut parts = vec![first];
-    if let Some(samples) = about.samples {
-        let rate = about.period_ns.and_then(unit::rate).filter(|_| is_wide);
+    if let Some(samples) = recording.samples {
+        let rate = recording.period_ns.and_then(unit::rate).filter(|_| is_wide);
         let at = rate.map(|rate| format!(" at {rate}")).unwrap_or_default();
         parts.push(format!("{} samples{at}", unit::group_thousands(samples.into())));
     }
-    parts.extend(about.time_ns.filter(|_| is_wide).map(unit::timestamp_minutes));
+    parts.extend(recording.time_ns.filter(|_| is_wide).map(unit::timestamp_minutes));
     parts
 }
 
 /// How long the recording took, and how busy it was: `in 40.73s, 2.11 CPUs busy, 78% idle`.
-pub(super) fn activity(about: &About) -> Option<String> {
+pub(super) fn activity(recording: &Recording) -> Option<String> {
     let mut parts = Vec::new();
-    parts.extend(about.duration_ns.map(|duration| format!("in {}", unit::duration(duration))));
-    parts.extend(about.busy_hundredths.map(|busy| format!("{} CPUs busy", unit::fixed(busy, 100, 2))));
-    parts.extend(about.idle_percent.map(|percent| format!("{percent}% idle")));
+    parts.extend(recording.duration_ns.map(|duration| format!("in {}", unit::duration(duration))));
+    let hundredths = |value: f64| (value * 100.0).round() as i64;
+    let busy = recording.busy.map(|busy| unit::fixed(hundredths(busy), 100, 2));
+    parts.extend(busy.map(|busy| format!("{busy} CPUs busy")));
+    parts.extend(recording.idle.map(|idle| format!("{}% idle", hundredths(idle))));
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 /// ` in 40.73s`
-pub(super) fn duration(about: &About) -> String {
-    about.duration_ns.map(|duration| format!(" in {}", unit::duration(duration))).unwrap_or_default()
+pub(super) fn duration(recording: &Recording) -> String {
+    recording.duration_ns.map(|duration| format!(" in {}", unit::duration(duration))).unwrap_or_default()
 }
 
 /// The factor by which the values of the old side were multiplied: `rescaled × 1.050 (core)`.
@@ -56,7 +83,7 @@ pub(super) fn rescaled(header: &Header) -> Option<String> {
 
 /// The filters, and the value that is left after filtering: `--show-stacks DeQueue`, `shown 30.51s, 35.5% of all`.
 pub(super) fn shown(header: &Header, shown: &str) -> Vec<String> {
-    let filters = header.about.filters.join(" ");
+    let filters = header.filters.join(" ");
     let share = unit::share(header.shown, header.total);
     let shown = format!("shown {shown}, {share} of all");
     [clean(&filters).into_owned(), shown].into_iter().filter(|part| !part.is_empty()).collect()
@@ -65,16 +92,16 @@ pub(super) fn shown(header: &Header, shown: &str) -> Vec<String> {
 /// The old side of a comparison: `cpu 82.10s in 40.70s`, `rescaled × 1.050 (core)`.
 pub(super) fn base(header: &Header, total: &str) -> Vec<String> {
     let name = clean(&header.metric.name);
-    let duration = header.about.base.recording.as_deref().map(duration).unwrap_or_default();
+    let duration = header.base.as_ref().map(|base| duration(&base.recording)).unwrap_or_default();
     let first = format!("{name} {total}{duration}").trim_start().to_string();
     [first].into_iter().chain(rescaled(header)).collect()
 }
 
 /// The inputs of the old side, like [`inputs`]; a list of all if it is not known how they were combined.
 pub(super) fn base_inputs(header: &Header) -> String {
-    let given = header.base.as_ref().map(|base| base.inputs.join(", ")).unwrap_or_default();
-    let combined = header.about.base.recording.as_deref().map(|about| about.combined.clone());
-    combined.filter(|combined| !combined.is_empty()).unwrap_or_else(|| clean(&given).into_owned())
+    let Some(base) = &header.base else { return String::new() };
+    let given = || clean(&base.inputs.join(", ")).into_owned();
+    base.combined.as_ref().map_or_else(given, combined)
 }
 
 /// The file name of a path.

@@ -101,8 +101,7 @@ fn readable(
     let mut columns: Vec<(String, Vec<String>)> = Vec::new();
     let column = |index: usize| cells.iter().map(move |row| row[index].as_str());
     for (index, title) in titles.iter().enumerate() {
-        let is_of_function =
-            title == "line" && header.schema == "prof.top.v1" && header.about.noun.0 == "function";
+        let is_of_function = title == "line" && header.schema == "prof.top.v1" && header.by.is_function();
         if let Some(cells) = without_repeated_places(header, titles, cells, index) {
             columns.extend(cells.iter().any(|cell| !cell.is_empty()).then(|| (title.clone(), cells)));
             continue;
@@ -159,7 +158,7 @@ fn without_repeated_places(
 ) -> Option<Vec<String>> {
     let [name, file] = ["name", "file"].map(|title| titles.iter().position(|other| other == title));
     let (name, file) = (name?, file?);
-    let text = |row: &Vec<String>| match header.about.noun.0 {
+    let text = |row: &Vec<String>| match header.by.one {
         _ if column == name => {
             split_shown(&row[name]).map_or(&*row[name], |(function, _)| function).to_string()
         }

@@ -16,6 +16,7 @@ pub use color::ColorBy;
 pub use csv::csv;
 pub use diff::{evidence_notes, github, junit};
 pub use dot::dot;
+pub(crate) use headline::combined;
 pub use html::{HtmlOptions, html};
 pub use json::json;
 pub use markdown::markdown;

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 pub use crate::stats::Verdict as RowVerdict;
 
-use crate::report::{Header, Name, Pair};
+use crate::report::{Header, Name, Pair, Selection};
 
 /// Two sides compared.
 #[derive(Clone, Debug, Serialize)]
@@ -108,15 +108,13 @@ pub struct DiffSide {
     pub inputs: Vec<String>,
     /// The number of profiles in them.
     pub profiles: usize,
-    /// For text output: how the profiles were chosen, if not all were used: `5 of 12 profiles, seed 42`.
-    #[serde(skip)]
-    pub chosen: Option<String>,
     /// Σ |value| of the metric in all of them; shares of this side refer to it.
     pub total: i64,
     /// The number of effective (independent) samples in them; null if unknown.
     pub samples: Option<i64>,
+    /// How the profiles were chosen; null if all were used.
+    pub chosen: Option<Selection>,
     /// The total duration of the recordings, in nanoseconds.
-    #[serde(skip)]
     pub duration_ns: Option<i64>,
 }
 

@@ -1,6 +1,8 @@
 //! The header of a report: its metric and totals, and everything that affects its numbers.
 
-use serde::Serialize;
+use std::borrow::Cow;
+
+use serde::{Serialize, Serializer};
 
 use crate::report::{Matched, Name};
 
@@ -30,7 +32,7 @@ pub struct Header {
     pub base: Option<Base>,
     /// How the sides of a comparison were normalised.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub normalize: Option<Normalize>,
+    pub normalize: Option<Rescaling>,
     /// Further metrics, shown next to the first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub metrics: Vec<MetricTotal>,
@@ -41,9 +43,27 @@ pub struct Header {
     /// to their callers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub artefacts: Vec<Artefact>,
-    /// Additional facts for the text header.
-    #[serde(skip)]
-    pub about: About,
+    /// What a row or a node stands for.
+    pub by: Grouping,
+    /// The inputs, as given; empty for `diff`, whose sides have inputs of their own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<String>,
+    /// How several inputs were combined.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub combined: Option<Combined>,
+    /// What is known about the recording.
+    #[serde(skip_serializing_if = "Recording::is_unknown")]
+    pub recording: Recording,
+    /// The filters, as typed.
+    pub filters: Vec<String>,
+    /// The value of the stacks that lost all their frames to filters; a part of `no_stack`.
+    pub emptied: i64,
+    /// The events by which values are divided (`--per-event`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub per_event: Option<PerEvent>,
+    /// How the tree is approximated, if it is; this is also one of the warnings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approximation: Option<String>,
 }
 
 /// A function that the profiler itself added at the leaf of stacks.
@@ -65,6 +85,16 @@ impl Header {
         self.artefacts.iter().any(is)
     }
 
+    /// Σ value of the old side of a comparison after filtering, rescaled to the new side; 0 without an old side.
+    pub fn old_sum(&self) -> i64 {
+        self.base.as_ref().map_or(0, |base| base.sum)
+    }
+
+    /// The part of [`Header::old_sum`] from samples without a stack.
+    pub fn old_no_stack(&self) -> i64 {
+        self.base.as_ref().map_or(0, |base| base.no_stack)
+    }
+
     /// Whether to highlight the row with this name.
     pub fn is_highlighted(&self, name: &Name) -> bool {
         self.highlight.as_ref().is_some_and(|highlight| highlight.names.binary_search(name).is_ok())
@@ -82,50 +112,90 @@ pub struct Highlight {
     pub names: Vec<Name>,
 }
 
-/// Facts for the header line of the text output, in addition to the numbers of [`Header`].
-#[derive(Clone, Debug, Default)]
-pub struct About {
-    /// The inputs, as given.
-    pub inputs: Vec<String>,
-    /// How several inputs were combined: `4 profiles, summed`; empty for one.
-    pub combined: String,
-    /// How long the recording took, in nanoseconds.
-    pub duration_ns: Option<i64>,
+/// What a row or a node stands for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Grouping {
+    /// The value of `--by`, such as `function` or `label:endpoint`.
+    pub by: Cow<'static, str>,
+    /// The noun for one node, such as `function`.
+    pub one: &'static str,
+    /// The noun for several, such as `functions`.
+    pub several: &'static str,
+}
+
+impl Grouping {
+    /// The noun for `count` nodes.
+    pub fn noun(&self, count: u64) -> &'static str {
+        if count == 1 { self.one } else { self.several }
+    }
+
+    /// Whether nodes are functions.
+    pub fn is_function(&self) -> bool {
+        self.one == "function"
+    }
+}
+
+impl Serialize for Grouping {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.by)
+    }
+}
+
+/// What is known about a recording.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Recording {
     /// When it started, in nanoseconds since 1970.
     pub time_ns: Option<i64>,
-    /// The value of the stacks that lost all their frames to filters; a part of `no_stack`.
-    pub emptied: i64,
-    /// How many processors were busy on average, in hundredths.
-    pub busy_hundredths: Option<i64>,
-    /// The share of the metric that was spent waiting, in percent, as far as it is known.
-    pub idle_percent: Option<u8>,
+    /// How long it took, in nanoseconds.
+    pub duration_ns: Option<i64>,
     /// How many samples the recorder took.
     pub samples: Option<i64>,
     /// Nanoseconds of the metric between two samples.
     pub period_ns: Option<i64>,
-    /// The filters, as typed.
-    pub filters: Vec<String>,
-    /// Facts about the old side of a comparison.
-    pub base: BaseAbout,
-    /// The metric that counts the events by which values are divided (`--per-event`).
-    pub per_event: Option<String>,
-    /// The number of events after filtering.
-    pub events: i64,
-    /// How the tree is approximated, if it is; this is also one of the warnings.
-    pub approximation: Option<String>,
-    /// The noun for one node and for several: `function`, `functions`.
-    pub noun: (&'static str, &'static str),
+    /// How many processors were busy on average, in steps of 0.01, without time that is known to be idle.
+    pub busy: Option<f64>,
+    /// The share of the metric that was spent waiting, from 0 to 1 in steps of 0.01, as far as it is known.
+    pub idle: Option<f64>,
 }
 
-/// Facts about the old side of a comparison that only text shows, in addition to [`Base`].
-#[derive(Clone, Debug, Default)]
-pub struct BaseAbout {
-    /// Facts about its recording.
-    pub recording: Option<Box<About>>,
-    /// Σ value after filtering, normalised to the new side.
-    pub sum: i64,
-    /// The part of it from samples without a stack.
-    pub no_stack: i64,
+impl Recording {
+    fn is_unknown(&self) -> bool {
+        *self == Recording::default()
+    }
+}
+
+/// Which of several profiles were used.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Selection {
+    /// How many were used.
+    pub used: usize,
+    /// How many there were, without those that could not be read.
+    pub found: usize,
+    /// The seed of the choice, if they were chosen at random.
+    pub seed: Option<u64>,
+}
+
+/// How several profiles were combined into one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Combined {
+    /// `sum` or `mean`.
+    pub method: &'static str,
+    /// Which of them were used.
+    #[serde(flatten)]
+    pub selection: Selection,
+    /// If only those with the highest total were used: how many percent of all.
+    pub heaviest_percent: Option<usize>,
+    /// How many could not be read.
+    pub skipped: usize,
+}
+
+/// The events by which values are divided.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PerEvent {
+    /// The metric that counts them.
+    pub metric: String,
+    /// Their number after filtering.
+    pub events: i64,
 }
 
 /// A metric's name and unit.
@@ -155,7 +225,7 @@ pub struct MetricTotal {
 }
 
 /// The old side of a comparison.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Base {
     /// The inputs, as given.
     pub inputs: Vec<String>,
@@ -164,13 +234,29 @@ pub struct Base {
     /// Functions that are matched although their names or places differ, the heaviest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub matched: Vec<Matched>,
+    /// How several inputs were combined.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub combined: Option<Combined>,
+    /// What is known about the recording.
+    #[serde(skip_serializing_if = "Recording::is_unknown")]
+    pub recording: Recording,
+    /// Σ value after filtering, rescaled to the new side.
+    pub sum: i64,
+    /// The part of `sum` from samples without a stack.
+    pub no_stack: i64,
 }
 
-/// How the sides of a comparison were normalised.
+/// How the sides of a comparison were made comparable.
 #[derive(Clone, Debug, Serialize)]
-pub struct Normalize {
+pub struct Rescaling {
     /// `core`, `total`, `per` or `none`.
     pub method: &'static str,
     /// The factor that makes the sums of the old side comparable with those of the new side.
     pub ratio: f64,
+}
+
+impl Default for Rescaling {
+    fn default() -> Self {
+        Rescaling { method: "none", ratio: 1.0 }
+    }
 }

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::report::Combined;
+
 /// The contents of the input.
 #[derive(Clone, Debug, Serialize)]
 pub struct Info {
@@ -40,6 +42,9 @@ pub struct Info {
     pub comments: Vec<String>,
     /// Warnings about the input.
     pub warnings: Vec<String>,
+    /// How several inputs were combined.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub combined: Option<Combined>,
     /// Additional facts for text output.
     #[serde(skip)]
     pub about: InfoAbout,
@@ -56,8 +61,6 @@ pub struct InfoAbout {
     pub rows: u64,
     /// Number of samples that carry labels.
     pub labelled_rows: u64,
-    /// How several inputs were combined: `4 profiles, summed`; empty for one.
-    pub combined: String,
     /// The value of the samples without a stack, in the shown metric.
     pub no_stack: i64,
     /// Number of distinct source files.

@@ -1,6 +1,6 @@
 //! The data of the interactive page.
 
-use crate::report::{About, Header, MetricName, Name};
+use crate::report::{Header, MetricName, Name, Recording};
 
 /// The data of the interactive page. It holds stacks instead of a tree, so that the page can filter and
 /// count them itself.
@@ -40,8 +40,8 @@ pub struct PageMetric {
     pub total: i64,
     /// Σ |value| of the old side as loaded; 0 if there is none.
     pub old_total: i64,
-    /// Metadata of its recording.
-    pub recording: About,
+    /// What is known about its recording.
+    pub recording: Recording,
 }
 
 /// A name that is counted.

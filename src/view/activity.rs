@@ -23,6 +23,16 @@ const LONGEST: i64 = 366 * 24 * 3600 * 1_000_000_000;
 const MOST_PROCESSORS: i64 = 10_000;
 
 impl Activity {
+    /// How many processors were busy on average.
+    pub(super) fn busy(&self) -> Option<f64> {
+        self.busy_hundredths.map(|hundredths| hundredths as f64 / 100.0)
+    }
+
+    /// The share of the metric that was spent waiting, from 0 to 1.
+    pub(super) fn idle(&self) -> Option<f64> {
+        self.idle_percent.map(|percent| f64::from(percent) / 100.0)
+    }
+
     /// The activity of the whole recording according to metric number `metric`, regardless of filters.
     pub(super) fn of(profile: &Profile, metric: usize) -> Activity {
         let meta = &profile.meta;

@@ -300,14 +300,7 @@ mod tests {
     #[test]
     fn a_comparison_has_old_values_and_lists_removed_functions() {
         let mut options = FlameOptions::new(Scope::metric(0), String::new());
-        let normalize = crate::report::Normalize { method: "none", ratio: 1.0 };
-        let base = crate::view::BaseSide {
-            inputs: Vec::new(),
-            metric: 1,
-            recording: crate::report::About::default(),
-            normalize,
-            matched: Vec::new(),
-        };
+        let base = crate::view::BaseSide { metric: 1, ..Default::default() };
         options.scope.base = Some(base);
         let flame = flame(&from_notation("main;a 3 1\nmain;b 2 5\nmain;gone 0 4"), &options);
         let olds: Vec<(i64, i64)> =

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, Hash, Hasher};
 use hashbrown::{DefaultHashBuilder, HashMap, HashSet, HashTable};
 
 use crate::profile::{Column, LabelSetId, LabelValue, Profile, StackId};
-use crate::report::{Depth, Info, InfoAbout, InfoInput, InfoLabel, InfoMetric};
+use crate::report::{Combined, Depth, Info, InfoAbout, InfoInput, InfoLabel, InfoMetric};
 use crate::transform::unresolved;
 use crate::tree::{By, Keys};
 use crate::view::activity::Activity;
@@ -16,7 +16,7 @@ pub type InfoSource = InfoInput;
 
 /// Describes a profile that was loaded with its labels, and its metric number `metric`; `combined` says how
 /// several inputs were combined.
-pub fn info(profile: &Profile, metric: usize, inputs: Vec<InfoSource>, combined: String) -> Info {
+pub fn info(profile: &Profile, metric: usize, inputs: Vec<InfoSource>, combined: Option<Combined>) -> Info {
     let meta = &profile.meta;
     let symbols = &profile.symbols;
     let files: HashSet<_> = symbols.functions.iter().map(|function| function.file).collect();
@@ -32,8 +32,8 @@ pub fn info(profile: &Profile, metric: usize, inputs: Vec<InfoSource>, combined:
         metrics: metrics(profile),
         time_ns: meta.time_ns,
         duration_ns: activity.duration_ns,
-        busy: activity.busy_hundredths.map(|hundredths| hundredths as f64 / 100.0),
-        idle: activity.idle_percent.map(|percent| f64::from(percent) / 100.0),
+        busy: activity.busy(),
+        idle: activity.idle(),
         stacks: distinct.len() as u64,
         calls: profile.calls.as_ref().map(|calls| {
             let pairs: HashSet<_> = calls.caller.iter().zip(&calls.callee).collect();
@@ -45,6 +45,7 @@ pub fn info(profile: &Profile, metric: usize, inputs: Vec<InfoSource>, combined:
         threads: threads(profile),
         comments: meta.comments.clone(),
         warnings: meta.warnings.iter().cloned().chain(activity.warning).collect(),
+        combined,
         about: InfoAbout {
             encoding: meta.encoding.clone(),
             program: program(profile),
@@ -56,7 +57,6 @@ pub fn info(profile: &Profile, metric: usize, inputs: Vec<InfoSource>, combined:
             unresolved: (unresolved.self_value, unresolved.total),
             inlined: profile.calls.is_none() && symbols.frames.iter().any(|frame| frame.inlined),
             shown_metric: metric,
-            combined,
             period: meta.period.as_ref().map(|p| (p.name.clone(), p.unit.clone(), p.value)),
         },
     }

@@ -41,7 +41,8 @@ pub use types::types;
 use self::activity::{Activity, nanoseconds};
 use crate::profile::{Column, Metric, Profile};
 use crate::report::{
-    About, Artefact, Base, BaseAbout, Header, Highlight, Matched, MetricName, MetricTotal, Name, Normalize,
+    Artefact, Base, Combined, Grouping, Header, Highlight, Matched, MetricName, MetricTotal, Name, Recording,
+    Rescaling,
 };
 use crate::transform::{Marks, artefacts, foldable};
 use crate::tree::{By, KeyCalls, KeyId, Subject, neighbours};
@@ -74,16 +75,18 @@ pub struct Marking {
 }
 
 /// The old side of a comparison, as an additional metric of the profile.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct BaseSide {
     /// Its inputs, as given.
     pub inputs: Vec<String>,
+    /// How several inputs were combined.
+    pub combined: Option<Combined>,
     /// The number of the metric that holds the values of the old side.
     pub metric: usize,
     /// What is known about its recording.
-    pub recording: About,
+    pub recording: Recording,
     /// How its values are rescaled for the comparison.
-    pub normalize: Normalize,
+    pub normalize: Rescaling,
     /// Functions that are matched although their names or places differ.
     pub matched: Vec<Matched>,
 }
@@ -170,18 +173,11 @@ impl Scope {
             profiles: profile.meta.profiles,
             warnings: profile.meta.warnings.iter().cloned().chain(impossible).collect(),
             metrics: if several { self.metrics.iter().map(total).collect() } else { Vec::new() },
-            base: base.map(|base| Base {
-                inputs: base.inputs.clone(),
-                total: profile.meta.metrics[base.metric].total,
-                matched: base.matched.clone(),
-            }),
+            base: base.map(|base| base_of(profile, base)),
             normalize: base.map(|base| base.normalize.clone()),
             artefacts: self.artefacts(profile),
-            about: About {
-                noun: self.by.noun(),
-                base: base.map(|base| base_about(profile, base)).unwrap_or_default(),
-                ..about(profile, self.metrics[0])
-            },
+            by: grouping(&self.by),
+            recording: recording(profile, self.metrics[0]),
             ..Header::default()
         }
     }
@@ -191,9 +187,7 @@ impl Scope {
 impl Scope {
     /// The first metric, compared with the second as its old side.
     pub(crate) fn compared() -> Self {
-        let normalize = Normalize { method: "none", ratio: 1.0 };
-        let (inputs, matched) = (Vec::new(), Vec::new());
-        let base = BaseSide { inputs, metric: 1, recording: About::default(), normalize, matched };
+        let base = BaseSide { metric: 1, ..BaseSide::default() };
         Scope { base: Some(base), ..Scope::metric(0) }
     }
 }
@@ -205,24 +199,37 @@ fn approximate(header: &mut Header, profile: &Profile) {
     }
     let text = "approximated from calls: a function's cost is divided among its callers in proportion to what each call cost".to_string();
     header.warnings.push(text.clone());
-    header.about.approximation = Some(text);
+    header.approximation = Some(text);
 }
 
-/// What text output says about the old side.
-fn base_about(profile: &Profile, base: &BaseSide) -> BaseAbout {
-    let scaled = |value| values::scaled(value, base.normalize.ratio);
-    let recording = Some(Box::new(base.recording.clone()));
-    if profile.calls.is_some() {
-        let sum = scaled(profile.shown_total(base.metric));
-        return BaseAbout { recording, sum, no_stack: 0 };
+/// What a row or a node of a view by `by` stands for.
+fn grouping(by: &By) -> Grouping {
+    let (one, several) = by.noun();
+    let by = match by {
+        By::Label(key) => format!("label:{key}").into(),
+        By::Name => "name".into(),
+        _ => one.into(),
+    };
+    Grouping { by, one, several }
+}
+
+/// What a report says about the old side.
+fn base_of(profile: &Profile, side: &BaseSide) -> Base {
+    let scaled = |value| values::scaled(value, side.normalize.ratio);
+    let (mut sum, mut no_stack) = (profile.shown_total(side.metric), 0);
+    if profile.calls.is_none() {
+        sum = profile.samples.values[side.metric].iter().sum();
+        no_stack = profile.no_stack(side.metric);
     }
-    let rows = profile.samples.stack.iter().zip(&profile.samples.values[base.metric]);
-    let (mut sum, mut no_stack) = (0, 0);
-    for (&stack, value) in rows {
-        sum += value;
-        no_stack += if profile.stacks.frames(stack).is_empty() { *value } else { 0 };
+    Base {
+        inputs: side.inputs.clone(),
+        total: profile.meta.metrics[side.metric].total,
+        matched: side.matched.clone(),
+        combined: side.combined.clone(),
+        recording: side.recording.clone(),
+        sum: scaled(sum),
+        no_stack: scaled(no_stack),
     }
-    BaseAbout { recording, sum: scaled(sum), no_stack: scaled(no_stack) }
 }
 
 fn metric_name(profile: &Profile, number: usize) -> MetricName {
@@ -267,21 +274,20 @@ fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
-/// What the header line says about the recording, as far as it is known.
-pub fn about(profile: &Profile, metric: usize) -> About {
+/// What is known about the recording of a metric.
+pub fn recording(profile: &Profile, metric: usize) -> Recording {
     let meta = &profile.meta;
     let shown = &meta.metrics[metric];
     let is_time = Unit::parse(&shown.unit).family() == Family::Time;
     let period = meta.period.as_ref().filter(|period| period.name == shown.name && period.unit == shown.unit);
-    let Activity { busy_hundredths, idle_percent, duration_ns, .. } = Activity::of(profile, metric);
-    About {
-        duration_ns,
+    let activity = Activity::of(profile, metric);
+    Recording {
         time_ns: meta.time_ns,
-        busy_hundredths,
-        idle_percent,
+        duration_ns: activity.duration_ns,
         samples: samples(profile, metric),
         period_ns: period.filter(|_| is_time).and_then(|period| nanoseconds(period.value, &period.unit, 1)),
-        ..About::default()
+        busy: activity.busy(),
+        idle: activity.idle(),
     }
 }
 

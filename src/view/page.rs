@@ -5,10 +5,10 @@ use hashbrown::HashMap;
 
 use crate::pattern::{FrameNames, Pattern};
 use crate::profile::{Column, FrameId, Profile, StackId};
-use crate::report::{Base, Name, Page, PageMetric, PageName, PagePlace};
+use crate::report::{Name, Page, PageMetric, PageName, PagePlace};
 use crate::tree::{By, KeyId, Subject};
 use crate::view::flame::packages;
-use crate::view::{Scope, about, metric_name};
+use crate::view::{Scope, base_of, metric_name, recording};
 
 /// Options for the page.
 #[derive(Clone, Debug)]
@@ -26,11 +26,8 @@ pub fn page(profile: &Profile, base: Option<&Profile>, options: &PageOptions) ->
     let mut header = scope.header(profile, "prof.page.v1");
     header.highlight = scope.highlight(&scope.subject(profile));
     if let (Some(profile), Some(side)) = (base, &options.scope.base) {
-        let total = profile.meta.metrics[side.metric].total;
-        let (inputs, matched) = (side.inputs.clone(), side.matched.clone());
-        header.base = Some(Base { inputs, total, matched });
+        header.base = Some(base_of(profile, side));
         header.normalize = Some(side.normalize.clone());
-        header.about.base.recording = Some(Box::new(side.recording.clone()));
     }
     let chosen: Vec<usize> =
         (0..profile.meta.metrics.len()).filter(|&metric| !profile.meta.metrics[metric].too_large).collect();
@@ -48,7 +45,7 @@ pub fn page(profile: &Profile, base: Option<&Profile>, options: &PageOptions) ->
                 metric: metric_name(profile, metric),
                 total: shown.total,
                 old_total: old.unwrap_or(0),
-                recording: about(profile, metric),
+                recording: recording(profile, metric),
             }
         })
         .collect();

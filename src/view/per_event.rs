@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 
 use crate::kind::counts_of;
 use crate::profile::Profile;
-use crate::report::{Name, Pair, Top, TopRow, Tree, Values};
+use crate::report::{Name, Pair, PerEvent, Top, TopRow, Tree, Values};
 use crate::unit;
 use crate::view::{Scope, TopOptions, top};
 
@@ -27,7 +27,7 @@ pub fn top_per_event(profile: &Profile, options: &TopOptions, events: usize) -> 
     let scope = with_events(options.scope.clone(), events);
     let mut found = top(profile, &TopOptions { scope, limit: None, ..options.clone() });
     found.header.metrics.clear();
-    found.header.about.per_event = Some(profile.meta.metrics[events].name.clone());
+    found.header.per_event = Some(per_event(profile, events));
     for row in &mut found.rows {
         row.events = Some(take_events(&mut row.values));
         row.candidate = false;
@@ -71,12 +71,15 @@ pub fn with_events(scope: Scope, events: usize) -> Scope {
 #[must_use]
 pub fn tree_per_event(mut found: Tree, profile: &Profile, events: usize) -> Tree {
     found.header.metrics.clear();
-    found.header.about.per_event = Some(profile.meta.metrics[events].name.clone());
-    found.header.about.events = profile.shown_total(events);
+    found.header.per_event = Some(per_event(profile, events));
     for row in &mut found.rows {
         row.events = Some(take_events(&mut row.values));
     }
     found
+}
+
+fn per_event(profile: &Profile, events: usize) -> PerEvent {
+    PerEvent { metric: profile.meta.metrics[events].name.clone(), events: profile.shown_total(events) }
 }
 
 /// Removes the second of two metrics from the values of a row.
@@ -124,6 +127,6 @@ mod tests {
         let drawn: Vec<_> = found.rows.iter().map(|row| (&*row.name, row.events.unwrap())).collect();
         let pair = |self_value, total| Pair { self_value, total };
         assert_eq!(drawn, [("main", pair(5, 18)), ("a", pair(10, 10)), ("b", pair(3, 3))]);
-        assert_eq!((found.header.about.events, found.header.metrics.len()), (18, 0));
+        assert_eq!((found.header.per_event.unwrap().events, found.header.metrics.len()), (18, 0));
     }
 }

@@ -57,7 +57,7 @@ pub fn show(profile: &Profile, view: usize) -> Result<(), String> {
         }
         6 => Report::Traces(traces(profile, &TracesOptions { scope, limit: None, min_share: 0.0 })),
         7 => Report::Labels(labels(profile, &LabelsOptions { scope, limit: None, min_share: 0.0 })),
-        8 => Report::Info(info(profile, metric, Vec::new(), String::new())),
+        8 => Report::Info(info(profile, metric, Vec::new(), None)),
         _ => return pictures(profile, scope),
     };
     forms(&report)

@@ -216,7 +216,7 @@ fn every_row_has_the_promised_keys_and_nothing_is_infinite() {
     let fresh = document["rows"].as_array().unwrap().iter().find(|row| row["name"] == "fresh").unwrap();
     assert!(fresh["ratio"].is_null() && fresh["p"].is_number());
     assert_eq!(document["schema"], "prof.diff.v1");
-    assert_eq!(keys(&document["old"]), ["inputs", "profiles", "total", "samples"]);
+    assert_eq!(keys(&document["old"]), ["inputs", "profiles", "total", "samples", "chosen", "duration_ns"]);
     assert_eq!(keys(&document["normalize"]), ["method", "ratio"]);
     assert_eq!(keys(&document["noise"]), ["phi", "tau"]);
     assert_eq!(keys(&document["detectable"][0]), ["share", "ratio"]);

@@ -13,7 +13,7 @@ use crate::support::edges::{Node, Stacks, nodes, stacks};
 use prof::output::{HtmlOptions, SvgOptions, html, svg};
 use prof::pattern::{Pattern, Patterns};
 use prof::profile::{LabelSetId, LoadOptions, Mapping, Profile, ProfileBuilder, from_notation};
-use prof::report::{About, Normalize, Page};
+use prof::report::{Page, Recording, Rescaling};
 use prof::transform::{self, Marks};
 use prof::unit::{Scale, Unit};
 use prof::view::{self, BaseSide, FlameOptions, PageOptions, Scope, TopOptions};
@@ -604,9 +604,9 @@ fn the_old_side_has_its_own_header_and_is_rescaled() {
     options.scope.base = Some(BaseSide {
         inputs: vec!["old.folded".into()],
         metric: 0,
-        recording: About { duration_ns: Some(3_000_000_000), ..About::default() },
-        normalize: Normalize { method: "total", ratio: 2.0 },
-        matched: Vec::new(),
+        recording: Recording { duration_ns: Some(3_000_000_000), ..Recording::default() },
+        normalize: Rescaling { method: "total", ratio: 2.0 },
+        ..BaseSide::default()
     });
     let page = write(&view::page(&new, Some(&old), &options));
     let check = "

@@ -185,7 +185,7 @@ impl DiffCommand {
         let new = if new.is_empty() { old.clone() } else { new };
         let both = DiffSides { old: side(&sides.old, old), new: side(&sides.new, new), size };
         let mut diff = diff(&filtered.profile, both, &options).map_err(explain)?;
-        diff.header.about.filters = filtered.typed;
+        diff.header.filters = filtered.typed;
         diff.folded = folded;
         diff.matched = matched(&matching, self.input.verbose);
         diff.about.shifted =

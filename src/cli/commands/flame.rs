@@ -20,9 +20,9 @@ use crate::cli::options::pictures::{Drawing, has_ending};
 use crate::cli::terminal::clock::Clock;
 use crate::cli::terminal::failure::hinted;
 use crate::cli::terminal::target::Target;
-use crate::output::{ColorBy, HtmlOptions, SvgOptions, html, svg};
+use crate::output::{self, ColorBy, HtmlOptions, SvgOptions, html, svg};
 use crate::profile::{LoadOptions, Profile, Samples};
-use crate::report::{About, Direction, Report};
+use crate::report::{Direction, Header, Report};
 use crate::tree::By;
 use crate::view::{BaseSide, FlameOptions, PageOptions, Scope, SiblingOrder, flame, page};
 
@@ -150,11 +150,11 @@ impl FlameCommand {
         let mut clock = Clock::new(self.input.verbose);
         match report {
             Report::Flame(mut flame) => {
-                name_it(&mut flame.title, &flame.header.about);
+                name_it(&mut flame.title, &flame.header);
                 target.write(|out| Ok(svg(&flame, &svg_options, out)??))?;
             }
             Report::Page(mut page) => {
-                name_it(&mut page.title, &page.header.about);
+                name_it(&mut page.title, &page.header);
                 let by_weight = order == SiblingOrder::Weight;
                 let focus = focus_of_page(&view.filters);
                 let options = HtmlOptions { icicle, by_weight, direction, color_by, focus, unit };
@@ -249,13 +249,13 @@ fn sides(both: &Profile, old: usize) -> (Profile, Profile) {
 }
 
 /// Sets the title of a picture, unless it has one, to the name of its input or how several were combined.
-fn name_it(title: &mut String, about: &About) {
+fn name_it(title: &mut String, header: &Header) {
     if !title.is_empty() {
         return;
     }
-    *title = match &about.inputs[..] {
-        _ if !about.combined.is_empty() => about.combined.clone(),
-        [one] if one != "-" => {
+    *title = match (&header.combined, &header.inputs[..]) {
+        (Some(combined), _) => output::combined(combined),
+        (None, [one]) if one != "-" => {
             Path::new(one).file_name().map_or(one.clone(), |name| name.to_string_lossy().into_owned())
         }
         _ => "Flame graph".to_string(),

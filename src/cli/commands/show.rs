@@ -87,12 +87,12 @@ pub(crate) fn report_of(
         let mut notes = Vec::new();
         if let Some(header) = report.header_mut() {
             let is_said =
-                usize::from(header.about.approximation.is_some() && args.layout.format == OutputFormat::Text);
+                usize::from(header.approximation.is_some() && args.layout.format == OutputFormat::Text);
             notes = header.warnings[said + is_said..].to_vec();
-            header.about.inputs.clone_from(&loaded.names);
-            header.about.combined.clone_from(&loaded.combined);
-            header.about.filters.clone_from(&typed);
-            header.about.emptied = emptied.get(scope.metrics[0]).copied().unwrap_or_default();
+            header.inputs.clone_from(&loaded.names);
+            header.combined.clone_from(&loaded.combined);
+            header.filters.clone_from(&typed);
+            header.emptied = emptied.get(scope.metrics[0]).copied().unwrap_or_default();
         }
         Ok((report, notes))
     };

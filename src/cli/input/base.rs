@@ -8,11 +8,11 @@ use crate::cli::options::base::BaseArgs;
 use crate::cli::options::match_args::{matched, matched_note};
 use crate::cli::terminal::failure::hinted;
 use crate::profile::{LoadOptions, Profile};
-use crate::report::{self, About, DiffSide};
+use crate::report::{DiffSide, Rescaling};
 use crate::stats::Normalization;
 use crate::transform::{ProfileMetric, align, artefacts, fold_leaves};
 use crate::tree::By;
-use crate::view::{BaseSide, DiffOptions, DiffSides, about, align_sides, diff};
+use crate::view::{BaseSide, DiffOptions, DiffSides, align_sides, diff, recording};
 
 impl BaseArgs {
     /// Loads the old side and adds it to the loaded profile as its second metric.
@@ -40,7 +40,7 @@ impl BaseArgs {
         let new = &loaded.profile;
         let parts = [(new, metric), (&old.profile, old_metric)];
         let parts = parts.map(|(profile, metric)| ProfileMetric { profile, metric, extra: None });
-        let recording = About { combined: old.combined, ..about(&old.profile, old_metric) };
+        let recording = recording(&old.profile, old_metric);
         let mut whole = align(&parts, needs).map_err(|error| {
             hinted(
                 error.to_string(),
@@ -63,9 +63,10 @@ impl BaseArgs {
         whole.meta.profiles = new.meta.profiles;
         let base = BaseSide {
             inputs: old.names,
+            combined: old.combined,
             metric: 1,
             recording,
-            normalize: report::Normalize { method: self.method(), ratio },
+            normalize: Rescaling { method: self.method(), ratio },
             matched,
         };
         (loaded.profile, loaded.metrics) = (whole, vec![0]);

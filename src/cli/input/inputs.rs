@@ -13,7 +13,7 @@ use crate::cli::options::many::ManyArgs;
 use crate::cli::terminal::clock::Clock;
 use crate::cli::terminal::failure::hinted;
 use crate::profile::{LoadOptions, Meta, Metric, Profile};
-use crate::report::InfoInput;
+use crate::report::{Combined, InfoInput};
 use crate::transform::{MergeError, note_idle};
 
 /// The profile to show, and the inputs it was made from.
@@ -24,8 +24,8 @@ pub(crate) struct Loaded {
     pub(crate) names: Vec<String>,
     /// A description of each loaded input.
     pub(crate) inputs: Vec<InfoInput>,
-    /// How several inputs were combined, as the header prints it; empty for one input.
-    pub(crate) combined: String,
+    /// How several inputs were combined.
+    pub(crate) combined: Option<Combined>,
     /// Numbers of the metrics to show.
     pub(crate) metrics: Vec<usize>,
     /// The number of the metric that is shown by default.
@@ -55,11 +55,7 @@ pub(crate) fn load(
     let input = |&place: &usize| describe(&paths[metas[place].0].name, &metas[place].1, &wanted[0]);
     let inputs: Vec<InfoInput> = chosen.iter().map(input).collect();
     let (skipped, found) = (skipped.len(), paths.len() - skipped.len());
-    let mut combined =
-        if found > 1 || names.len() > 1 { many.describe(chosen.len(), found) } else { String::new() };
-    if skipped > 0 && !combined.is_empty() {
-        combined.push_str(&format!(", {skipped} skipped"));
-    }
+    let combined = (found > 1 || names.len() > 1).then(|| many.describe(chosen.len(), found, skipped));
     let mut clock = Clock::new(args.verbose);
     let refused = |error: MergeError| {
         if options.budget.is_exceeded() { hinted(error.to_string(), MORE_MEMORY) } else { error.into() }

@@ -11,6 +11,7 @@ use crate::cli::options::args::InputArgs;
 use crate::cli::options::many::SamplingArgs;
 use crate::cli::terminal::failure::hinted;
 use crate::profile::{LoadOptions, Meta, Profile};
+use crate::report::Selection;
 use crate::transform::{AlignError, SideProfile};
 use crate::view::is_sampled_heap;
 
@@ -26,8 +27,8 @@ pub(crate) struct Sides {
 pub(crate) struct SideInputs {
     /// The profiles, never added up.
     pub(crate) inputs: Vec<SideInput>,
-    /// How they were chosen, if not all were used: `5 of 12 profiles, seed 42`.
-    pub(crate) chosen: Option<String>,
+    /// How they were chosen, if not all were used.
+    pub(crate) chosen: Option<Selection>,
 }
 
 /// One profile of a side.
@@ -108,7 +109,7 @@ impl SideReader<'_> {
 /// The profiles of a side before their metric is found; at least one.
 struct ReadSide {
     profiles: Vec<(String, Profile)>,
-    chosen: Option<String>,
+    chosen: Option<Selection>,
 }
 
 impl ReadSide {

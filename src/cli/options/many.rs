@@ -6,8 +6,9 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 
 use crate::profile::{Metric, Profile};
+use crate::report::{Combined, Selection};
 use crate::transform::{average, merge};
-use crate::unit::{Unit, group_thousands};
+use crate::unit::Unit;
 
 /// Options for combining several profiles into one.
 #[derive(Args, Clone, Debug)]
@@ -41,12 +42,9 @@ impl SamplingArgs {
         self.sample((0..count).collect(), None)
     }
 
-    /// Describes a choice of `chosen` from `found` profiles: `5 of 1,312 profiles, seed 42`. `None` if all
-    /// were used.
-    pub(crate) fn describe(&self, chosen: usize, found: usize) -> Option<String> {
-        let count = |count: usize| group_thousands(count as i128);
-        (chosen < found)
-            .then(|| format!("{} of {} profiles, seed {}", count(chosen), count(found), self.seed))
+    /// The choice of `used` of `found` profiles; `None` if all were used.
+    pub(crate) fn describe(&self, used: usize, found: usize) -> Option<Selection> {
+        (used < found).then_some(Selection { used, found, seed: Some(self.seed) })
     }
 
     /// Shuffles `all` if there are more than the limit, which is `default` unless one was given. Returns the
@@ -133,27 +131,18 @@ impl ManyArgs {
         })
     }
 
-    /// Describes for the header how `chosen` of `found` profiles were combined:
-    /// `250 of 1,312 profiles, seed 42, averaged`.
-    pub(crate) fn describe(&self, chosen: usize, found: usize) -> String {
-        let count = |count: usize| group_thousands(count as i128);
-        let mut text = count(chosen);
-        if chosen < found {
-            text.push_str(&format!(" of {}", count(found)));
-        }
-        text.push_str(if found == 1 { " profile, " } else { " profiles, " });
-        if self.weight != Weight::All {
-            text.push_str(&format!("the top {}%, ", self.weight.percent()));
-        }
+    /// How `used` of `found` profiles were combined, after `skipped` others could not be read.
+    pub(crate) fn describe(&self, used: usize, found: usize, skipped: usize) -> Combined {
         let weighted = heaviest_count(found, self.weight.percent());
-        if chosen < weighted {
-            text.push_str(&format!("seed {}, ", self.sampling.seed));
+        Combined {
+            method: match self.merge {
+                Merge::Sum => "sum",
+                Merge::Mean => "mean",
+            },
+            selection: Selection { used, found, seed: (used < weighted).then_some(self.sampling.seed) },
+            heaviest_percent: self.chooses().then(|| self.weight.percent()),
+            skipped,
         }
-        text.push_str(match self.merge {
-            Merge::Sum => "summed",
-            Merge::Mean => "averaged",
-        });
-        text
     }
 }
 
@@ -210,6 +199,7 @@ impl Random {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::output::combined;
 
     fn args(merge: Merge, max_profiles: Option<usize>, weight: Weight) -> ManyArgs {
         ManyArgs { merge, sampling: SamplingArgs { max_profiles, seed: 42 }, weight }
@@ -249,13 +239,14 @@ mod tests {
 
     #[test]
     fn described() {
+        let of = |args: ManyArgs, used, found, skipped| combined(&args.describe(used, found, skipped));
         let mean = args(Merge::Mean, None, Weight::All);
-        assert_eq!(mean.describe(250, 1312), "250 of 1,312 profiles, seed 42, averaged");
-        assert_eq!(mean.describe(4, 4), "4 profiles, averaged");
+        assert_eq!(of(mean.clone(), 250, 1312, 0), "250 of 1,312 profiles, seed 42, averaged");
+        assert_eq!(of(mean, 4, 4, 1), "4 profiles, averaged, 1 skipped");
         let heavy = args(Merge::Sum, None, Weight::Top25);
-        assert_eq!(heavy.describe(328, 1312), "328 of 1,312 profiles, the top 25%, summed");
+        assert_eq!(of(heavy, 328, 1312, 0), "328 of 1,312 profiles, the top 25%, summed");
         let few = args(Merge::Mean, None, Weight::Top25);
-        assert_eq!(few.describe(250, 1312), "250 of 1,312 profiles, the top 25%, seed 42, averaged");
+        assert_eq!(of(few, 250, 1312, 0), "250 of 1,312 profiles, the top 25%, seed 42, averaged");
     }
 
     #[test]

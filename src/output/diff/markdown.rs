@@ -49,8 +49,7 @@ fn has_verdict(row: &DiffRow) -> bool {
 
 /// The verdict in one line.
 fn headline(diff: &Diff) -> String {
-    let (one, several) = diff.header.about.noun;
-    let number = |count: usize| format!("{count} {}", if count == 1 { one } else { several });
+    let number = |count: usize| format!("{count} {}", diff.header.by.noun(count as u64));
     let said = match diff.verdict {
         DiffVerdict::Regressed => format!("{} regressed", number(diff.regressed)),
         DiffVerdict::Improved => format!("{} improved, none regressed", number(diff.improved)),

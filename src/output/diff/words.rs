@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use crate::name::clean;
+use crate::output::headline;
 use crate::report::{BudgetCheck, Diff, DiffRow, DiffSide, DiffVerdict, Folded, Moved, RowTest, RowVerdict};
 use crate::unit::{self, Unit, group_thousands, human};
 
@@ -117,7 +118,7 @@ pub(in crate::output) fn after_name(row: &DiffRow, shown: impl Fn(&str) -> Strin
 
 /// The filters as typed; the lines of the sides show what they leave.
 pub(in crate::output) fn filters(diff: &Diff) -> Option<String> {
-    let filters = &diff.header.about.filters;
+    let filters = &diff.header.filters;
     (!filters.is_empty()).then(|| clean(&filters.join(" ")).into_owned())
 }
 
@@ -138,7 +139,7 @@ pub(in crate::output) fn folded(diff: &Diff) -> Option<String> {
 /// `5 profiles, 22,164 samples, cpu 88.66s in 99.99s`
 pub(in crate::output) fn side(diff: &Diff, side: &DiffSide, total: &str) -> String {
     let mut text = match &side.chosen {
-        Some(chosen) => chosen.clone(),
+        Some(chosen) => headline::selection(chosen),
         None => format!("{} profile{}", group_thousands(side.profiles as i128), plural(side.profiles)),
     };
     let metric = &diff.header.metric;
@@ -183,7 +184,7 @@ pub(in crate::output) fn scales(diff: &Diff) -> String {
         "none" => "both sides have the same number of runs",
         _ => return format!("{shares}; COST is their ratio, Δ their difference"),
     };
-    let of = if diff.header.about.filters.is_empty() { "the old total" } else { "the filtered old total" };
+    let of = if diff.header.filters.is_empty() { "the old total" } else { "the filtered old total" };
     let rescaled = if (ratio - 1.0).abs() < 0.0005 {
         "the values are compared as recorded".to_string()
     } else {
@@ -346,7 +347,7 @@ pub(in crate::output) fn too_noisy(diff: &Diff) -> Option<String> {
 /// Functions on one side only that were not tested.
 pub(in crate::output) fn on_one_side(diff: &Diff) -> Option<String> {
     let (new, removed) = (diff.about.appeared, diff.about.vanished);
-    let (_, several) = diff.header.about.noun;
+    let several = diff.header.by.several;
     (new + removed > 0).then(|| format!("{new} new and {removed} removed {several}, too small to test"))
 }
 

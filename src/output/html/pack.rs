@@ -23,7 +23,7 @@ use crate::name::{block_labels, clean, short_name, short_names, split_place};
 use crate::output::color::{self, ColorBy};
 use crate::output::headline;
 use crate::output::html::HtmlOptions;
-use crate::report::{About, Direction, Page, PageMetric};
+use crate::report::{Direction, Page, PageMetric, Recording};
 use crate::unit::{IncompatibleUnits, Step, Unit};
 
 /// The JSON part.
@@ -184,9 +184,9 @@ fn head<'p>(page: &'p Page, options: &'p HtmlOptions) -> Result<Head<'p>, Incomp
     Ok(Head {
         title: clean(&page.title).into_owned(),
         inputs: inputs(page),
-        filters: &header.about.filters,
+        filters: &header.filters,
         warnings: header.warnings.iter().map(|warning| clean(warning).into_owned()).collect(),
-        noun: header.about.noun,
+        noun: (header.by.one, header.by.several),
         icicle: options.icicle,
         weight: options.by_weight,
         inverted: options.direction == Direction::BottomUp,
@@ -261,20 +261,25 @@ fn metric_head(
         old_total: metric.old_total.to_string(),
         big: both > EXACT,
         recording: recording(&metric.recording),
-        old_recording: page.header.about.base.recording.as_deref().map(recording).unwrap_or_default(),
+        old_recording: page
+            .header
+            .base
+            .as_ref()
+            .map(|base| self::recording(&base.recording))
+            .unwrap_or_default(),
         wide: kind.map_or("", |kind| kind.width),
         measures: kind.map_or("", |kind| kind.measures),
     })
 }
 
 /// The text after a metric's total: ` in 40.73s, 2.11 CPUs busy · 8,599 samples · 2024-02-26 18:40 UTC`.
-fn recording(about: &About) -> String {
-    headline::recording("", about, true).join(" · ")
+fn recording(recording: &Recording) -> String {
+    headline::recording("", recording, true).join(" · ")
 }
 
 /// What was loaded, or empty if that is the title.
 fn inputs(page: &Page) -> String {
-    let inputs = headline::inputs(&page.header.about);
+    let inputs = headline::inputs(&page.header);
     if [&*inputs, headline::file_name(&inputs)].contains(&&*page.title) { String::new() } else { inputs }
 }
 

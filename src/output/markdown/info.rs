@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use crate::kind;
+use crate::output::headline;
 use crate::output::markdown::{escape, table};
 use crate::output::text::{input_cells, input_titles, total_of_metric};
 use crate::report::Info;
@@ -12,7 +13,8 @@ use crate::unit;
 pub(super) fn write(info: &Info, out: &mut dyn Write) -> io::Result<()> {
     if info.inputs.len() > 1 {
         inputs(info, out)?;
-        writeln!(out, "\n{}\n", escape(&info.about.combined))?;
+        let combined = info.combined.as_ref().map(headline::combined).unwrap_or_default();
+        writeln!(out, "\n{}\n", escape(&combined))?;
     }
     metrics(info, out)
 }

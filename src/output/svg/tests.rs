@@ -5,7 +5,7 @@ use quick_xml::events::Event;
 
 use super::*;
 use crate::profile::{LabelSetId, LoadOptions, Profile, ProfileBuilder, from_notation};
-use crate::report::{About, Direction, Normalize};
+use crate::report::{Combined, Direction, Recording, Rescaling, Selection};
 use crate::view::{self, BaseSide, FlameOptions, Scope};
 
 fn draw_with(profile: &Profile, flame: &FlameOptions, options: &SvgOptions) -> String {
@@ -176,14 +176,7 @@ fn a_bottom_up_graph_shows_self() {
 #[test]
 fn a_comparison_is_red_and_blue() {
     let mut options = FlameOptions::new(Scope::metric(0), String::new());
-    let normalize = Normalize { method: "none", ratio: 1.0 };
-    options.scope.base = Some(BaseSide {
-        inputs: Vec::new(),
-        metric: 1,
-        recording: About::default(),
-        normalize,
-        matched: Vec::new(),
-    });
+    options.scope.base = Some(BaseSide { metric: 1, ..BaseSide::default() });
     let profile = from_notation("grew 6 2\nshrank 4 8\nsame 5 5\ngone 0 3");
     let by_delta = SvgOptions { color_by: ColorBy::Delta, ..SvgOptions::default() };
     let (blocks, texts) = read(&draw_with(&profile, &options, &by_delta));
@@ -230,10 +223,13 @@ fn a_focus_has_callers_above_and_callees_below() {
 #[test]
 fn the_subtitle_states_that_the_old_side_is_rescaled() {
     let mut options = FlameOptions::new(Scope::metric(0), "title".into());
-    let normalize = Normalize { method: "total", ratio: 2.0 };
-    let recording = About { duration_ns: Some(3_000_000_000), ..About::default() };
-    let inputs = vec!["runs/old.pb.gz".to_string()];
-    options.scope.base = Some(BaseSide { inputs, metric: 1, recording, normalize, matched: Vec::new() });
+    options.scope.base = Some(BaseSide {
+        inputs: vec!["runs/old.pb.gz".to_string()],
+        metric: 1,
+        recording: Recording { duration_ns: Some(3_000_000_000), ..Recording::default() },
+        normalize: Rescaling { method: "total", ratio: 2.0 },
+        ..BaseSide::default()
+    });
     let (blocks, texts) = read(&draw_with(&from_notation("a 6 2\nb 4 3"), &options, &SvgOptions::default()));
     // The old values 2 and 3 are doubled.
     assert!(blocks.contains_key("a (total 6 60.0%, self 6 60.0%, old 4, change +2)"), "{blocks:?}");
@@ -244,14 +240,15 @@ fn the_subtitle_states_that_the_old_side_is_rescaled() {
 #[test]
 fn the_subtitle_states_averaging_and_the_rest_of_the_headline_becomes_notes() {
     let mut flame = view::flame(&from_notation("a 6"), &FlameOptions::new(Scope::metric(0), "Shop".into()));
-    flame.header.about.inputs = vec!["1.pb.gz".into(), "2.pb.gz".into()];
-    flame.header.about.combined = "2 profiles, averaged".into();
-    flame.header.about.filters = vec![format!("--show-stacks {}", "x".repeat(80))];
+    flame.header.inputs = vec!["1.pb.gz".into(), "2.pb.gz".into()];
+    let selection = Selection { used: 2, found: 2, seed: None };
+    flame.header.combined = Some(Combined { method: "mean", selection, heaviest_percent: None, skipped: 0 });
+    flame.header.filters = vec![format!("--show-stacks {}", "x".repeat(80))];
     let mut out = Vec::new();
     svg(&flame, &SvgOptions::default(), &mut out).unwrap().unwrap();
     let (_, texts) = read(&String::from_utf8(out).unwrap());
     assert!(texts.contains(&"samples 6 · 2 profiles, averaged".to_string()), "{texts:?}");
-    for note in [&*flame.header.about.filters[0], "shown 6, 100.0% of all"] {
+    for note in [&*flame.header.filters[0], "shown 6, 100.0% of all"] {
         assert!(texts.iter().any(|text| text == note), "{note}: {texts:?}");
     }
 }

@@ -40,7 +40,7 @@ impl<'f> Wording<'f> {
         names.sort_unstable();
         names.dedup();
         let labels = names.iter().map(|&(name, _)| name).zip(block_labels(&names)).collect();
-        let filtered = header.shown != header.total || !header.about.filters.is_empty();
+        let filtered = header.shown != header.total || !header.filters.is_empty();
         Ok(Wording { flame, scale, labels, filtered })
     }
 
@@ -69,11 +69,10 @@ impl<'f> Wording<'f> {
     /// The parts of the headline, the most important first.
     fn parts(&self) -> Vec<String> {
         let header = &self.flame.header;
-        let about = &header.about;
         let total = format!("{} {}", header.metric.name, self.scale.format(header.total));
-        let mut recording = headline::recording(total.trim_start(), about, true).into_iter();
+        let mut recording = headline::recording(total.trim_start(), &header.recording, true).into_iter();
         let mut parts: Vec<String> = recording.next().into_iter().collect();
-        let inputs = headline::inputs(about);
+        let inputs = headline::inputs(header);
         if ![inputs.as_str(), headline::file_name(&inputs)].contains(&self.flame.title.as_str()) {
             parts.push(inputs);
         }

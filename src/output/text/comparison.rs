@@ -54,7 +54,7 @@ pub(super) fn top(top: &Top, base: &Base, style: &Style) -> Result<Vec<TextLine>
     let scale = header::scale(&header.metric, header.shown.max(base.total), style)?;
     let names = DisplayNames::of(&top.header, top.rows.iter().map(|row| &row.name), style);
     let titles: Vec<String> = [titles("SELF", style), titles("TOTAL", style)].concat();
-    let noun = header.about.noun.0.to_uppercase();
+    let noun = header.by.one.to_uppercase();
     let mut rows: Vec<(Vec<String>, String, &str, Emphasis)> = Vec::new();
     for row in &top.rows {
         let old = old(&row.values);
@@ -122,21 +122,20 @@ fn name(row: &TopRow, names: &DisplayNames) -> String {
 /// What was cut, the samples without a stack, and the sum of all: new and old.
 fn closing(top: &Top, style: &Style) -> Vec<(i64, i64, String)> {
     let header = &top.header;
-    let base = &header.about.base;
+    let old_no_stack = header.old_no_stack();
     let shown_new: i64 = top.rows.iter().map(|row| row.values.self_value).sum();
     let shown_old: i64 = top.rows.iter().map(|row| old(&row.values).self_value).sum();
     let mut rows = Vec::new();
     if header.elided_rows > 0 {
-        let (one, several) = header.about.noun;
-        let noun = if header.elided_rows == 1 { one } else { several };
+        let noun = header.by.noun(header.elided_rows);
         let count = unit::group_thousands(header.elided_rows.into());
         let label = format!("{} {count} more {noun}", style.glyphs.ellipsis);
-        rows.push((header.elided, base.sum - shown_old - base.no_stack, label));
+        rows.push((header.elided, header.old_sum() - shown_old - old_no_stack, label));
     }
-    if header.no_stack != 0 || base.no_stack != 0 {
-        rows.push((header.no_stack, base.no_stack, "(no stack)".to_string()));
+    if header.no_stack != 0 || old_no_stack != 0 {
+        rows.push((header.no_stack, old_no_stack, "(no stack)".to_string()));
     }
-    let label = if header.about.filters.is_empty() { "all" } else { "all shown" };
-    rows.push((shown_new + header.elided + header.no_stack, base.sum, label.to_string()));
+    let label = if header.filters.is_empty() { "all" } else { "all shown" };
+    rows.push((shown_new + header.elided + header.no_stack, header.old_sum(), label.to_string()));
     rows
 }

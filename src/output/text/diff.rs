@@ -217,7 +217,7 @@ impl DiffTable {
     fn new(diff: &Diff, rows: &[&DiffRow], columns: &[Number], style: &Style) -> Self {
         let plain = |text: &str| style.glyphs.plain(text).into_owned();
         let mut titles: Vec<String> = columns.iter().map(|column| plain(column.title())).collect();
-        titles.push(diff.header.about.noun.0.to_uppercase());
+        titles.push(diff.header.by.one.to_uppercase());
         let cells = |row: &&DiffRow| columns.iter().map(|column| plain(&column.cell(diff, row))).collect();
         DiffTable { titles, numbers: rows.iter().map(cells).collect() }
     }

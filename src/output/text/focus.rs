@@ -7,7 +7,9 @@ use crate::output::text::header;
 use crate::output::text::layout::Layout;
 use crate::output::text::names::{DisplayNames, short_file};
 use crate::output::text::table::{Emphasis, Grid, TextLine, TextTable, wrap};
-use crate::report::{CutRows, Focus, FocusMatch, Neighbour, NeighbourKind, Overlap, Pair, StackInfo};
+use crate::report::{
+    CutRows, Focus, FocusMatch, Grouping, Neighbour, NeighbourKind, Overlap, Pair, StackInfo,
+};
 use crate::unit::{self, IncompatibleUnits, Scale};
 
 /// The header, the function between callers and callees, and the list of matching functions if there are
@@ -134,7 +136,7 @@ impl FocusText<'_> {
     }
 
     fn is_filtered(&self) -> bool {
-        !self.focus.header.about.filters.is_empty()
+        !self.focus.header.filters.is_empty()
     }
 
     fn numbers(&self, value: i64, old: i64) -> Vec<String> {
@@ -183,8 +185,7 @@ impl FocusText<'_> {
             [one] => self.names.get(&one.name).to_string(),
             several => {
                 let count = unit::group_thousands(several.len() as i128);
-                let (_, noun) = focus.header.about.noun;
-                format!("{count} {noun} matching {}, combined", clean(&focus.name))
+                format!("{count} {} matching {}, combined", focus.header.by.several, clean(&focus.name))
             }
         };
         // A name such as `pay app.mjs:52:19` shows the file already.
@@ -230,7 +231,7 @@ impl FocusText<'_> {
                 self.scale.format(row.self_value),
             ]
         };
-        let (one, several) = self.focus.header.about.noun;
+        let Grouping { one, several, .. } = self.focus.header.by;
         let title = format!("MATCHING {}", several.to_uppercase());
         let titles = ["TOTAL", "%ALL", "SELF"];
         let numbers: Vec<Vec<String>> = matches[..shown].iter().map(row).collect();

@@ -15,7 +15,7 @@ use crate::unit::{self, IncompatibleUnits, Scale};
 /// The header, the nodes with their edges, and what was left out.
 pub(super) fn lines(graph: &Graph, style: &Style) -> Result<Vec<TextLine>, IncompatibleUnits> {
     let mut lines = header::lines(&graph.header, style)?;
-    let largest = graph.header.shown.max(graph.header.about.base.sum);
+    let largest = graph.header.shown.max(graph.header.old_sum());
     let scale = header::scale(&graph.header.metric, largest, style)?;
     let names = DisplayNames::of(&graph.header, graph.nodes.iter().map(|node| &node.name), style);
     let drawing = GraphText { graph, style, scale, names };
@@ -82,7 +82,7 @@ impl GraphText<'_> {
     }
 
     fn is_filtered(&self) -> bool {
-        !self.graph.header.about.filters.is_empty()
+        !self.graph.header.filters.is_empty()
     }
 
     fn value_titles(&self) -> Vec<String> {
@@ -146,7 +146,7 @@ pub(in crate::output) fn left_out(graph: &Graph) -> Option<String> {
     }
     let count = |count: u64| unit::group_thousands(count.into());
     let nodes = graph.nodes.len() as u64;
-    let (_, noun) = header.about.noun;
+    let noun = header.by.several;
     let which = if header.base.is_some() { "most changed" } else { "heaviest" };
     let mut parts = vec![format!("{} {noun}", count(nodes))];
     if header.elided_rows > 0 {

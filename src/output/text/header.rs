@@ -10,21 +10,21 @@ use crate::unit::{self, IncompatibleUnits, Scale};
 
 /// `gpq.pprof · cpu 85.99s in 40.73s, 2.11 CPUs busy · 8,599 samples`
 pub(super) fn lines(header: &Header, style: &Style) -> Result<Vec<TextLine>, IncompatibleUnits> {
-    let about = &header.about;
-    let rest = headline::recording(&metrics(header, style)?, about, style.is_wide()).join(style.glyphs.dot);
+    let rest = headline::recording(&metrics(header, style)?, &header.recording, style.is_wide());
+    let rest = rest.join(style.glyphs.dot);
     let mut lines = vec![TextLine::new(with_inputs(header, &rest, style), Emphasis::None)];
     lines.extend(comparison::base_line(header, style)?);
     if let Some(filters) = filter_line(header, style)? {
         lines.push(TextLine::new(filters, Emphasis::Faint));
     }
-    if header.no_stack != 0 && about.emptied != 0 {
-        let emptied = scale(&header.metric, header.shown, style)?.format(about.emptied);
+    if header.no_stack != 0 && header.emptied != 0 {
+        let emptied = scale(&header.metric, header.shown, style)?.format(header.emptied);
         let text = format!("(no stack) includes {emptied} of stacks whose frames are all hidden");
         lines.push(TextLine::new(text, Emphasis::Faint));
     }
     lines.extend(idle_note(header).map(|text| TextLine::new(text, Emphasis::Faint)));
     lines.extend(
-        about.approximation.as_ref().map(|text| TextLine::new(clean(text).into_owned(), Emphasis::Faint)),
+        header.approximation.as_ref().map(|text| TextLine::new(clean(text).into_owned(), Emphasis::Faint)),
     );
     Ok(lines)
 }
@@ -42,7 +42,7 @@ fn metrics(header: &Header, style: &Style) -> Result<String, IncompatibleUnits> 
 
 /// Puts the inputs before `rest`: the name of one, the number of several.
 fn with_inputs(header: &Header, rest: &str, style: &Style) -> String {
-    let inputs = headline::inputs(&header.about);
+    let inputs = headline::inputs(header);
     if inputs.is_empty() {
         return rest.to_string();
     }
@@ -65,7 +65,7 @@ const LEAST_INPUT: usize = 12;
 
 /// `--show-stacks DeQueue · shown 30.51s, 35.5% of all`
 fn filter_line(header: &Header, style: &Style) -> Result<Option<String>, IncompatibleUnits> {
-    if header.about.filters.is_empty() {
+    if header.filters.is_empty() {
         return Ok(None);
     }
     let shown = scale(&header.metric, header.shown, style)?.format(header.shown);
@@ -74,8 +74,8 @@ fn filter_line(header: &Header, style: &Style) -> Result<Option<String>, Incompa
 
 /// How to exclude idle time, if part of the recording is known to be idle.
 fn idle_note(header: &Header) -> Option<String> {
-    let idle = header.about.idle_percent?;
-    let is_told = header.about.filters.iter().any(|filter| filter.contains("@idle"));
+    let idle = (header.recording.idle? * 100.0).round();
+    let is_told = header.filters.iter().any(|filter| filter.contains("@idle"));
     (!is_told).then(|| {
         format!("{idle}% of {} is idle; --hide-stacks @idle excludes it", clean(&header.metric.name))
     })

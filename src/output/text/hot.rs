@@ -20,7 +20,7 @@ pub(super) fn lines(hot: &Hot, style: &Style) -> Result<Vec<TextLine>, Incompati
     let drawing = HotText {
         hot,
         style,
-        scale: header::scale(&hot.header.metric, hot.header.shown.max(hot.header.about.base.sum), style)?,
+        scale: header::scale(&hot.header.metric, hot.header.shown.max(hot.header.old_sum()), style)?,
         names: DisplayNames::of(&hot.header, path.chain(frames).chain(callers), style),
     };
     lines.extend(drawing.path());
@@ -79,7 +79,7 @@ impl HotText<'_> {
     }
 
     fn is_filtered(&self) -> bool {
-        !self.hot.header.about.filters.is_empty()
+        !self.hot.header.filters.is_empty()
     }
 
     fn value_titles(&self) -> Vec<String> {

@@ -2,6 +2,7 @@
 
 use crate::kind;
 use crate::name::{clean, display_width};
+use crate::output::headline;
 use crate::output::text::Style;
 use crate::output::text::inputs;
 use crate::output::text::table::{Emphasis, TextLine, TextTable, wrap};
@@ -30,11 +31,10 @@ pub(super) fn lines(info: &Info, style: &Style) -> Vec<TextLine> {
     facts.extend(info.comments.iter().map(|comment| ("comment", clean(comment).into_owned())));
     facts.extend(info.warnings.iter().map(|warning| ("warning", clean(warning).into_owned())));
 
-    let name = match &info.inputs[..] {
-        [one] if info.about.combined.is_empty() => one.name.as_str(),
-        _ => &info.about.combined,
+    let name = match (&info.combined, &info.inputs[..]) {
+        (None, [one]) => clean(&one.name).into_owned(),
+        (combined, _) => combined.as_ref().map(headline::combined).unwrap_or_default(),
     };
-    let name = clean(name);
     let width = Some(display_width(&name)).filter(|&width| width <= MOST_NAME).unwrap_or(0).max(TITLE);
     let mut lines = Vec::new();
     if info.inputs.len() > 1 {

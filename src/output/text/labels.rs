@@ -17,7 +17,7 @@ pub(super) fn lines(labels: &Labels, style: &Style) -> Result<Vec<TextLine>, Inc
         return Ok(lines);
     }
     let header = &labels.header;
-    let scale = header::scale(&header.metric, header.shown.max(header.about.base.sum), style)?;
+    let scale = header::scale(&header.metric, header.shown.max(header.old_sum()), style)?;
     let titles = match &header.base {
         Some(_) => comparison::titles("TOTAL", style),
         None => ["TOTAL", "%"].map(str::to_string).to_vec(),

@@ -27,7 +27,7 @@ impl<'t> NameColumns<'t> {
         let is_text =
             |column: &TextColumn| matches!(column, TextColumn::File | TextColumn::Line | TextColumn::Package);
         let mut wanted: Vec<TextColumn> = style.columns.iter().copied().filter(is_text).collect();
-        if style.columns.is_empty() && style.is_wide() && header.about.noun.0 == "function" {
+        if style.columns.is_empty() && style.is_wide() && header.by.is_function() {
             wanted.push(TextColumn::File);
         }
         let width = |&column: &TextColumn| {
@@ -81,7 +81,7 @@ impl<'t> NameColumns<'t> {
     }
 
     pub(super) fn title(&self) -> String {
-        let title = format!("  {}", self.header.about.noun.0.to_uppercase());
+        let title = format!("  {}", self.header.by.one.to_uppercase());
         if self.columns.is_empty() {
             return title;
         }

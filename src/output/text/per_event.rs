@@ -24,7 +24,7 @@ pub(super) fn lines(top: &Top, counts: &str, style: &Style) -> Result<Vec<TextLi
     };
     let numbers: Vec<Vec<String>> = top.rows.iter().zip(&rows).map(numbers).collect();
     let layout = Layout::new(&titles, &Grid::new(&titles, &numbers), &[], style);
-    let noun = top.header.about.noun.0.to_uppercase();
+    let noun = top.header.by.one.to_uppercase();
     let mut columns =
         TextTable::new(layout.keep(titles.map(String::from).to_vec()).into_iter().chain([noun]));
     for (row, numbers) in top.rows.iter().zip(numbers) {

@@ -13,7 +13,7 @@ use crate::unit::{self, IncompatibleUnits, Scale};
 /// The header, and each function with its lines.
 pub(super) fn lines(source: &AnnotatedSource, style: &Style) -> Result<Vec<TextLine>, IncompatibleUnits> {
     let mut lines = header::lines(&source.header, style)?;
-    let largest = source.header.shown.max(source.header.about.base.sum);
+    let largest = source.header.shown.max(source.header.old_sum());
     let scale = header::scale(&source.header.metric, largest, style)?;
     let names =
         DisplayNames::of(&source.header, source.functions.iter().map(|function| &function.name), style);

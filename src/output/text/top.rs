@@ -8,7 +8,7 @@ use crate::output::text::names::DisplayNames;
 use crate::output::text::table::{Emphasis, Grid, TextLine, TextTable};
 use crate::output::text::{PIPE_WIDTH, Style, TextColumn, ValueExtras};
 use crate::output::text::{comparison, per_event};
-use crate::report::{Header, MetricName, Pair, Top, TopRow};
+use crate::report::{Header, MetricName, Pair, PerEvent, Top, TopRow};
 use crate::unit::{self, IncompatibleUnits, Scale};
 
 /// The header, the rows, a row for all that were cut, and the sum.
@@ -18,8 +18,8 @@ pub(super) fn lines(top: &Top, style: &Style) -> Result<Vec<TextLine>, Incompati
         lines.extend(comparison::top(top, base, style)?);
         return Ok(lines);
     }
-    if let Some(counts) = &top.header.about.per_event {
-        lines.extend(per_event::lines(top, counts, style)?);
+    if let Some(PerEvent { metric, .. }) = &top.header.per_event {
+        lines.extend(per_event::lines(top, metric, style)?);
         return Ok(lines);
     }
     let table = FlatText::new(top, style)?;
@@ -79,7 +79,7 @@ impl<'t> FlatText<'t> {
             style,
             extras: style.extras_of_values(metrics.len()),
             metrics,
-            filtered: !header.about.filters.is_empty(),
+            filtered: !header.filters.is_empty(),
             per_call: per_call(top, style)?,
             names: DisplayNames::of(&top.header, top.rows.iter().map(|row| &row.name), style),
         })
@@ -249,9 +249,8 @@ impl<'t> FlatText<'t> {
         };
         let mut rows = Vec::new();
         if header.elided_rows > 0 {
-            let (one, several) = header.about.noun;
             let count = unit::group_thousands(header.elided_rows.into());
-            let noun = if header.elided_rows == 1 { one } else { several };
+            let noun = header.by.noun(header.elided_rows);
             rows.push(row(header.elided, format!("{} {count} more {noun}", self.style.glyphs.ellipsis)));
         }
         if header.no_stack != 0 {

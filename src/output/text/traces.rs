@@ -80,7 +80,7 @@ impl<'t> TracesText<'t> {
         let header = self.header;
         if let Some(base) = &header.base {
             let shown: i64 = traces.traces.iter().flat_map(|trace| &trace.old).map(|(_, old)| old).sum();
-            let old = header.about.base.sum - shown;
+            let old = header.old_sum() - shown;
             return comparison::cells(&self.scales[0], base, header.elided, old, self.style);
         }
         let mut numbers = vec![String::new(); self.scales.len() + 1];
@@ -151,7 +151,7 @@ fn scales_and_titles(header: &Header, style: &Style) -> Result<(Vec<Scale>, Vec<
         titles.push(clean(&metric.metric.name).to_uppercase());
     }
     if scales.is_empty() {
-        scales.push(header::scale(&header.metric, header.shown.max(header.about.base.sum), style)?);
+        scales.push(header::scale(&header.metric, header.shown.max(header.old_sum()), style)?);
         titles.push("VALUE".to_string());
     }
     if header.base.is_some() {

@@ -23,7 +23,7 @@ pub(super) fn lines(tree: &Tree, style: &Style) -> Result<Vec<TextLine>, Incompa
     let mut lines = header::lines(&tree.header, style)?;
     let old = tree.header.base.as_ref().map_or(0, |base| base.total);
     let whole = header::scale(&tree.header.metric, tree.header.shown.max(old), style)?;
-    let scale = match tree.header.about.per_event {
+    let scale = match tree.header.per_event {
         Some(_) => header::scale_of_means(&tree.header.metric, per_event::largest_mean(&tree.rows), style)?,
         None => whole.clone(),
     };
@@ -263,9 +263,9 @@ impl TreeText<'_> {
     fn remainder(&self, group: usize) -> Option<TreeEntry> {
         let below_top = |total: i64| Pair { self_value: 0, total };
         let (mut new, mut old, count) = if group == 0 {
-            let about = &self.tree.header.about.base;
-            let new = self.whole() - self.tree.header.no_stack;
-            (below_top(new), below_top(about.sum - about.no_stack), self.tree.cut)
+            let header = &self.tree.header;
+            let new = self.whole() - header.no_stack;
+            (below_top(new), below_top(header.old_sum() - header.old_no_stack()), self.tree.cut)
         } else {
             let row = &self.tree.rows[self.groups[group].last];
             let (values, old) = (&row.values, comparison::old(&row.values));

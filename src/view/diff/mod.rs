@@ -8,9 +8,7 @@ mod stacks;
 mod totals;
 
 use crate::profile::{LoadOptions, Profile};
-use crate::report::{
-    About, Detectable, Diff, DiffAbout, DiffNoise, DiffSide, DiffVerdict, Header, Normalize,
-};
+use crate::report::{Detectable, Diff, DiffAbout, DiffNoise, DiffSide, DiffVerdict, Header, Rescaling};
 use crate::stats::compare::Comparison;
 use crate::stats::detect::{Sensitivity, detectable_ratio, samples_needed, samples_needed_per_run};
 use crate::stats::{Incomparable, TestOptions};
@@ -19,7 +17,7 @@ use crate::tree::{By, Subject, flat};
 use crate::view::diff::rows::{COUNTLESS, RowBuilder};
 use crate::view::diff::significance::test;
 use crate::view::diff::totals::{SideTotals, check_common};
-use crate::view::metric_name;
+use crate::view::{grouping, metric_name};
 
 pub use budget::{BudgetLimit, BudgetRule};
 pub use sample_size::{SampleSize, is_sampled_heap};
@@ -244,11 +242,11 @@ fn header(
         elided: made.cut_value,
         elided_rows: made.cut,
         warnings: profile.meta.warnings.clone(),
-        normalize: Some(Normalize {
+        normalize: Some(Rescaling {
             method: method(&options.test.normalize),
             ratio: if ratio.is_finite() && ratio > 0.0 { ratio } else { 1.0 },
         }),
-        about: About { noun: options.by.noun(), ..About::default() },
+        by: grouping(&options.by),
         ..Header::default()
     }
 }

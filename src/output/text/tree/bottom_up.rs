@@ -68,8 +68,7 @@ impl TreeText<'_> {
 
     fn more_functions(&self) -> Option<TreeLine> {
         let header = &self.tree.header;
-        let (one, several) = header.about.noun;
-        let noun = if self.tree.cut == 1 { one } else { several };
+        let noun = header.by.noun(self.tree.cut);
         let count = match (&header.base, self.further.is_empty()) {
             (Some(_), _) => 6,
             (None, true) => 5,

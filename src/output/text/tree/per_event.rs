@@ -8,7 +8,7 @@ use crate::unit;
 impl TreeText<'_> {
     /// Whether values are divided by their events.
     pub(super) fn is_per_event(&self) -> bool {
-        self.tree.header.about.per_event.is_some()
+        self.tree.header.per_event.is_some()
     }
 
     pub(super) fn titles_per_event(&self) -> Vec<String> {
@@ -33,7 +33,8 @@ impl TreeText<'_> {
 
     /// The numbers of the line `(all)`.
     pub(super) fn whole_per_event(&self, whole: Pair) -> Vec<String> {
-        let mut numbers = self.mean(whole.total, self.tree.header.about.events);
+        let events = self.tree.header.per_event.as_ref().map_or(0, |per_event| per_event.events);
+        let mut numbers = self.mean(whole.total, events);
         numbers.extend([String::new(), String::new()]);
         numbers
     }
@@ -44,7 +45,7 @@ impl TreeText<'_> {
     }
 
     pub(super) fn note_per_event(&self) -> Option<TextLine> {
-        let counts = self.tree.header.about.per_event.as_ref()?;
+        let counts = &self.tree.header.per_event.as_ref()?.metric;
         let metric = &self.tree.header.metric.name;
         let text = format!("SELF and TOTAL are the average {metric} per event; EVENTS counts {counts}");
         Some(TextLine::new(text, Emphasis::Faint))

@@ -10,8 +10,8 @@ impl TreeText<'_> {
     pub(super) fn top_down(&self) -> Vec<TextLine> {
         let whole: i64 = self.whole();
         let no_stack = self.tree.header.no_stack;
-        let about = &self.tree.header.about.base;
-        let old = Pair { self_value: about.no_stack, total: about.sum };
+        let header = &self.tree.header;
+        let old = Pair { self_value: header.old_no_stack(), total: header.old_sum() };
         let new = Pair { self_value: no_stack, total: whole };
         let numbers = if self.is_per_event() {
             self.whole_per_event(new)

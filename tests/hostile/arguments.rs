@@ -5,27 +5,31 @@ use std::path::PathBuf;
 /// The arguments.
 #[derive(Clone, Debug, Default)]
 pub struct Arguments {
-    /// How long to mutate for each reader; none for a fixed number of cases.
+    /// How long to mutate for each reader; without it, the number of cases is fixed.
     pub seconds: Option<u64>,
-    /// How many cases for each reader, where no time is given.
+    /// How many cases per reader, if no time is given.
     pub cases: u64,
-    /// The reader to test; none for all.
+    /// The reader to test; `None` for all.
     pub only: Option<String>,
     /// What the cases are made from.
     pub seed: u64,
+    /// Start from the files of the corpus instead of our own.
+    pub real: bool,
     /// Files to read instead.
     pub replay: Vec<PathBuf>,
-    /// Folders whose files to read instead: most are no profiles.
+    /// Folders whose files to read instead: most are not profiles.
     pub scan: Vec<PathBuf>,
 }
 
+/// Cases per reader.
+pub const CASES: u64 = 250;
+
 impl Arguments {
-    /// Reads the arguments; `None` where a test runner only asks for the list of tests. Its other
-    /// options are accepted and mean nothing here.
+    /// Reads the arguments; `None` if they are those of a test runner.
     pub fn parse(words: impl Iterator<Item = String>) -> Result<Option<Arguments>, String> {
-        let mut arguments = Arguments { cases: 250, seed: 1, ..Arguments::default() };
+        let mut arguments = Arguments { cases: CASES, seed: 1, ..Arguments::default() };
         let mut words = words.peekable();
-        let (mut list, mut ignored) = (false, false);
+        let mut is_own = false;
         while let Some(word) = words.next() {
             let mut number = || -> Result<u64, String> {
                 let text = words.next().unwrap_or_default();
@@ -36,16 +40,13 @@ impl Arguments {
                 "--cases" => arguments.cases = number()?,
                 "--seed" => arguments.seed = number()?,
                 "--only" => arguments.only = words.next(),
+                "--real" => arguments.real = true,
                 "--replay" => arguments.replay.extend(words.by_ref().map(PathBuf::from)),
                 "--scan" => arguments.scan.extend(words.by_ref().map(PathBuf::from)),
-                "--list" => list = true,
-                "--ignored" => ignored = true,
-                _ => {}
+                _ => continue,
             }
+            is_own = true;
         }
-        if list && !ignored {
-            println!("readers_withstand_hostile_inputs: test");
-        }
-        Ok((!list && !ignored).then_some(arguments))
+        Ok(is_own.then_some(arguments))
     }
 }

@@ -9,9 +9,9 @@
 //! cargo test --profile fuzz --test hostile -- --scan FOLDER...
 //! ```
 //!
-//! A program of its own, since it counts what the process allocates, which tests beside it would blur.
-//! What it finds is made small and kept in the folder `hostile` of the target directory; such files
-//! belong into `tests/hostile/findings/FORMAT/`, which every run replays.
+//! It is a separate program because it counts what the process allocates. What it finds is made small and kept in the
+//! folder `hostile` of the target directory; such files belong in `tests/hostile/findings/FORMAT/`, which every run
+//! replays.
 
 #![allow(unreachable_pub, reason = "a test program exports nothing")]
 
@@ -22,11 +22,17 @@ mod dictionary;
 mod json;
 mod lines;
 mod mutate;
+#[allow(dead_code, reason = "tests/suite needs more")]
+#[path = "../suite/support/needs.rs"]
+mod needs;
 mod protobuf;
 mod random;
 mod scan;
 mod seeds;
 mod shrink;
+#[path = "../suite/support/trial.rs"]
+mod trial;
+mod trials;
 mod truncate;
 mod views;
 mod watch;
@@ -41,7 +47,7 @@ use prof::format::Format;
 use crate::arguments::Arguments;
 use crate::check::{Outcome, check};
 use crate::random::Random;
-use crate::seeds::{Seed, files, formats, seeds};
+use crate::seeds::{Seed, files, formats, real_seeds, seeds};
 
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
@@ -52,7 +58,7 @@ const STACK: usize = 2 << 20;
 fn main() -> ExitCode {
     let arguments = match Arguments::parse(std::env::args().skip(1)) {
         Ok(Some(arguments)) => arguments,
-        Ok(None) => return ExitCode::SUCCESS,
+        Ok(None) => return trials::run(),
         Err(message) => {
             eprintln!("error: {message}");
             return ExitCode::from(2);
@@ -83,6 +89,9 @@ fn run(arguments: &Arguments) -> usize {
     for format in formats(arguments.only.as_deref()) {
         let start = Instant::now();
         let tally = fuzz(format, arguments);
+        if tally.seeds == 0 {
+            continue;
+        }
         println!(
             "{:<14}{:>6}{:>10}{:>10}{:>10}{:>9.1}  {}",
             format.name,
@@ -131,8 +140,15 @@ fn fuzz(format: &'static Format, arguments: &Arguments) -> Tally {
     let found = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hostile/findings").join(format.name);
     tally.findings += files(&found).iter().filter(|path| !replay(Some(format), path)).count();
     let long = arguments.seconds.is_some();
-    let seeds = seeds(format, if long { 400 << 10 } else { 12 << 10 }, if long { 12 } else { 2 });
+    let (longest, most) = if long { (400 << 10, 12) } else { (12 << 10, 2) };
+    let mut seeds = if arguments.real { Vec::new() } else { seeds(format, longest) };
+    if arguments.real || long {
+        seeds.extend(real_seeds(format, longest, most));
+    }
     tally.seeds = seeds.len();
+    if arguments.real && seeds.is_empty() {
+        return tally;
+    }
     assert!(!seeds.is_empty(), "{}: no seeds", format.name);
     let mut known = Vec::new();
     for seed in &seeds {

@@ -1,10 +1,12 @@
-//! What mutation starts from: small inputs of each format, recorded ones, and real ones where they are.
+//! What mutation starts from: small inputs of each format, recorded ones, and real ones if there is a corpus.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use prof::format::{FORMATS, Format, Source, WRITERS, load, recognize};
 use prof::profile::LoadOptions;
+
+use crate::needs::shared;
 
 /// An input that a reader accepts.
 pub struct Seed {
@@ -14,38 +16,37 @@ pub struct Seed {
     pub bytes: Vec<u8>,
 }
 
-/// The inputs of `format` up to `longest` bytes. `corpus` says how many real files to add at most, where
-/// the corpus stands beside the checkout.
-pub fn seeds(format: &Format, longest: usize, corpus: usize) -> Vec<Seed> {
+/// The inputs of `format` up to `longest` bytes: written by hand, written by us, or recorded.
+pub fn seeds(format: &Format, longest: usize) -> Vec<Seed> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let own = root.join("tests/hostile/seeds").join(format.name);
     let mut seeds: Vec<Seed> = files(&own).iter().filter_map(|path| seed(path)).collect();
-    let is_of_format = |seed: &Seed| {
-        let found = recognize(&seed.bytes[..seed.bytes.len().min(64 << 10)]);
-        found.is_some_and(|(found, _)| found.name == format.name)
-    };
-    let of_format = |seed: &Seed| seed.bytes.len() <= longest && is_of_format(seed);
+    let of_format = |seed: &Seed| seed.bytes.len() <= longest && is_of_format(format, seed);
     seeds.extend(written().into_iter().filter(of_format));
     let recorded = files(&root.join("fixtures"));
     let recorded = || recorded.iter().filter_map(|path| seed(path));
     seeds.extend(recorded().filter(of_format));
     if seeds.is_empty() {
-        seeds.extend(recorded().filter(is_of_format).min_by_key(|seed| seed.bytes.len()));
-    }
-    let real = root.join("../shared/corpus");
-    let of_corpus = files(&real).into_iter().filter(|path| path.to_string_lossy().contains(format.name));
-    let mut taken = 0;
-    for path in of_corpus {
-        if taken == corpus {
-            break;
-        }
-        // Some real files are broken: nothing starts from them.
-        if let Some(seed) = seed(&path).filter(of_format).filter(|seed| is_readable(format, seed)) {
-            seeds.push(seed);
-            taken += 1;
-        }
+        seeds
+            .extend(recorded().filter(|seed| is_of_format(format, seed)).min_by_key(|seed| seed.bytes.len()));
     }
     seeds
+}
+
+/// At most `most` readable inputs of `format` from the corpus, up to `longest` bytes each; none if there is no corpus.
+pub fn real_seeds(format: &Format, longest: usize, most: usize) -> Vec<Seed> {
+    let of_corpus =
+        files(&shared("corpus")).into_iter().filter(|path| path.to_string_lossy().contains(format.name));
+    // Some real files are broken: nothing starts from them.
+    let readable = of_corpus.filter_map(|path| seed(&path)).filter(|seed| {
+        seed.bytes.len() <= longest && is_of_format(format, seed) && is_readable(format, seed)
+    });
+    readable.take(most).collect()
+}
+
+fn is_of_format(format: &Format, seed: &Seed) -> bool {
+    let found = recognize(&seed.bytes[..seed.bytes.len().min(64 << 10)]);
+    found.is_some_and(|(found, _)| found.name == format.name)
 }
 
 fn is_readable(format: &Format, seed: &Seed) -> bool {

@@ -17,8 +17,9 @@ fn totals(profile: &Profile) -> Vec<(&str, i64)> {
 
 /// Counts of events are those of `jfr summary`.
 #[test]
+#[needs(Corpus)]
 fn recordings_of_java() {
-    let Some(corpus) = corpus_root() else { return };
+    let corpus = corpus_root();
     let readable = files(&corpus.join("jfr")).into_iter().filter(|path| load_file(path).is_ok()).count();
     assert_eq!(readable, JFR.len());
     for &(name, expected) in JFR {
@@ -32,12 +33,9 @@ fn recordings_of_java() {
 
 /// Every recording that is read, compared with what the JDK's `jfr print` lists of it, event by event.
 #[test]
+#[needs(Corpus, Jdk)]
 fn recordings_of_java_hold_what_the_jdk_prints() {
-    let Some(corpus) = corpus_root() else { return };
-    if Command::new("jfr").arg("version").output().is_err() {
-        println!("skipped: there is no `jfr` of a JDK");
-        return;
-    }
+    let corpus = corpus_root();
     let folder = tempfile::tempdir().unwrap();
     let mut compared = 0;
     for path in files(&corpus.join("jfr")) {
@@ -191,8 +189,9 @@ fn plain(name: &str) -> String {
 }
 
 #[test]
+#[needs(Corpus)]
 fn stacks_are_those_of_pyroscope() {
-    let Some(corpus) = corpus_root() else { return };
+    let corpus = corpus_root();
     let compare = |recording: &str, metric: &str, made: &[&str]| {
         let ours = load_well(&corpus.join(format!("jfr/grafana__jfr-parser__{recording}.jfr.gz")));
         let ours = by_stack(&ours, metric);
@@ -244,8 +243,9 @@ const PERF_DATA: &[(&str, i64)] = &[
 ];
 
 #[test]
+#[needs(Corpus)]
 fn perf_data() {
-    let Some(corpus) = corpus_root() else { return };
+    let corpus = corpus_root();
     let folder = corpus.join("perf-data");
     for &(name, samples) in PERF_DATA {
         let profile = load_well(&folder.join(name));
@@ -272,8 +272,9 @@ fn perf_data() {
 }
 
 #[test]
+#[needs(Corpus)]
 fn perf_data_agree_with_perf_script() {
-    let Some(corpus) = corpus_root() else { return };
+    let corpus = corpus_root();
     for (data, text) in [
         ("hardliner66__abps__perf.data", "perf-script/hardliner66__abps__out.perf"),
         ("SeanTater__copyforward__perf.data", "perf-script/SeanTater__copyforward__perf.script"),
@@ -288,8 +289,9 @@ fn perf_data_agree_with_perf_script() {
 }
 
 #[test]
+#[needs(Corpus)]
 fn perf_data_of_old_versions() {
-    let Some(corpus) = corpus_root() else { return };
+    let corpus = corpus_root();
     let first = load_file(&corpus.join("malformed/KDAB__hotspot__perf.data.true.v1")).unwrap_err();
     let LoadError::Unrecognized { hint: Some(hint) } = first else { panic!("{first}") };
     assert!(hint.starts_with("this is a version 1 perf.data file"), "{hint}");

@@ -10,7 +10,7 @@ use prof::report::{Top, Tree};
 use prof::tree::By;
 use prof::view::{FlameOptions, Scope, TopOptions, TreeOptions, bottom_up, flame, top, tree};
 
-use crate::support::{corpus, fixture, load_well};
+use crate::support::{corpus, corpus_root, fixture, load_well};
 
 fn flat(profile: &Profile, metric: usize, by: By) -> Top {
     top(profile, &TopOptions::new(Scope { by, ..Scope::metric(metric) }))
@@ -22,9 +22,9 @@ fn rows(top: &Top) -> BTreeMap<String, (i64, i64)> {
 }
 
 #[test]
+#[needs(Corpus)]
 fn every_view_adds_up() {
-    let (Some(callgrind), Some(pstats)) = (corpus("callgrind"), corpus("pstats")) else { return };
-    for path in callgrind.iter().chain(&pstats) {
+    for path in corpus("callgrind").iter().chain(&corpus("pstats")) {
         let profile = load_well(path);
         let name = path.display();
         for by in [By::Function, By::Name, By::File, By::Package, By::Mapping] {
@@ -51,24 +51,21 @@ fn roots(tree: &Tree) -> i64 {
     tree.rows.iter().filter(|row| row.depth == 0).map(|row| row.values.total).sum()
 }
 
-/// Runs a tool; `None` where it is not installed.
-fn said_by(program: &str, arguments: &[&str], path: &Path) -> Option<String> {
-    let Ok(output) = Command::new(program).args(arguments).arg(path).output() else {
-        println!("skipped: {program} is not installed");
-        return None;
-    };
+/// The output of a tool.
+fn said_by(program: &str, arguments: &[&str], path: &Path) -> String {
+    let output = Command::new(program).args(arguments).arg(path).output().unwrap();
     assert!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr));
-    Some(String::from_utf8_lossy(&output.stdout).into_owned())
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 /// What `callgrind_annotate` says each function costs, by itself or with all it calls, in one event. Of a
 /// recursive function, `dig` stands for the outermost calls and `dig'2` for those within.
-fn annotated(path: &Path, event: &str, inclusive: &str) -> Option<Vec<(String, i64)>> {
+fn annotated(path: &Path, event: &str, inclusive: &str) -> Vec<(String, i64)> {
     let arguments =
         [format!("--inclusive={inclusive}"), format!("--show={event}"), format!("--sort={event}")];
     let mut arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     arguments.extend(["--threshold=100", "--auto=no", "--show-percs=no"]);
-    let text = said_by("callgrind_annotate", &arguments, path)?;
+    let text = said_by("callgrind_annotate", &arguments, path);
     let (_, table) = text.split_once("file:function\n").unwrap();
     let row = |line: &str| {
         let (value, function) = line.trim().split_once("  ")?;
@@ -76,7 +73,7 @@ fn annotated(path: &Path, event: &str, inclusive: &str) -> Option<Vec<(String, i
         let function = function.rsplit_once(" [").map_or(function, |(function, _)| function);
         Some((function.split_once(':')?.1.to_string(), value))
     };
-    Some(table.lines().filter_map(row).collect())
+    table.lines().filter_map(row).collect()
 }
 
 /// `dig` of `dig'2`.
@@ -92,19 +89,29 @@ fn events(path: &Path) -> Vec<String> {
 }
 
 #[test]
+#[needs(Valgrind)]
 fn callgrind_annotate_agrees() {
-    let mut files = vec![fixture("callgrind/c.callgrind"), fixture("callgrind/c-instr.callgrind")];
-    // One of C++ and one of C, with recursion; names in Rust are written otherwise.
-    let real =
-        ["googlecode-issue98", "issue35"].map(|name| format!("jrfonseca__gprof2dot__{name}.callgrind"));
-    let known = |path: &std::path::PathBuf| real.iter().any(|name| path.ends_with(name));
-    files.extend(corpus("callgrind").into_iter().flatten().filter(known));
-    for path in files {
-        let event = &events(&path)[0];
-        let (Some(own), Some(total)) = (annotated(&path, event, "no"), annotated(&path, event, "yes")) else {
-            return;
-        };
-        let counted = rows(&flat(&load_well(&path), 0, By::Function));
+    callgrind_annotate_agrees_on(
+        &["c", "c-instr"].map(|name| fixture(&format!("callgrind/{name}.callgrind"))),
+    );
+}
+
+/// A program in C++ and one in C, with recursion; `callgrind_annotate` writes names of Rust in another way.
+#[test]
+#[needs(Corpus, Valgrind)]
+fn callgrind_annotate_agrees_on_real_profiles() {
+    callgrind_annotate_agrees_on(&["googlecode-issue98", "issue35"].map(real_callgrind));
+}
+
+fn real_callgrind(name: &str) -> PathBuf {
+    corpus_root().join(format!("callgrind/jrfonseca__gprof2dot__{name}.callgrind"))
+}
+
+fn callgrind_annotate_agrees_on(paths: &[PathBuf]) {
+    for path in paths {
+        let event = &events(path)[0];
+        let (own, total) = (annotated(path, event, "no"), annotated(path, event, "yes"));
+        let counted = rows(&flat(&load_well(path), 0, By::Function));
         let mut selfs: BTreeMap<String, i64> = BTreeMap::new();
         for (name, value) in own {
             *selfs.entry(outermost(&name).to_string()).or_default() += value;
@@ -163,6 +170,7 @@ fn not_added_up(profile: &Profile) -> BTreeSet<&str> {
 }
 
 #[test]
+#[needs(Valgrind)]
 fn callgrind_annotate_reads_what_we_write_of_stacks() {
     let mut compared = 0;
     for file in [
@@ -176,11 +184,7 @@ fn callgrind_annotate_reads_what_we_write_of_stacks() {
         let (_folder, written) = as_callgrind(&profile);
         let not_added_up = not_added_up(&profile);
         for (metric, event) in events(&written).iter().enumerate() {
-            let (Some(own), Some(total)) =
-                (annotated(&written, event, "no"), annotated(&written, event, "yes"))
-            else {
-                return;
-            };
+            let (own, total) = (annotated(&written, event, "no"), annotated(&written, event, "yes"));
             let top = flat(&profile, metric, By::Name);
             let counted = rows(&top);
             assert_eq!(own.iter().map(|row| row.1).sum::<i64>(), top.header.total, "{file}: {event}");
@@ -217,34 +221,36 @@ fn nested(text: &str) -> impl Iterator<Item = &str> {
 
 /// What is read of callgrind and written again is the same to the program.
 #[test]
+#[needs(Valgrind)]
 fn callgrind_annotate_reads_what_we_write_of_calls() {
-    let mut files = vec![fixture("callgrind/c.callgrind"), fixture("callgrind/c-cache.callgrind")];
-    files.extend(
-        corpus("callgrind")
-            .into_iter()
-            .flatten()
-            .filter(|path| path.ends_with("jrfonseca__gprof2dot__issue35.callgrind")),
-    );
-    for path in files {
-        let (_folder, written) = as_callgrind(&load_well(&path));
-        let text = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
+    written_calls_agree(&["c", "c-cache"].map(|name| fixture(&format!("callgrind/{name}.callgrind"))));
+}
+
+#[test]
+#[needs(Corpus, Valgrind)]
+fn callgrind_annotate_reads_what_we_write_of_a_real_profile() {
+    written_calls_agree(&[real_callgrind("issue35")]);
+}
+
+fn written_calls_agree(paths: &[PathBuf]) {
+    for path in paths {
+        let (_folder, written) = as_callgrind(&load_well(path));
+        let text = String::from_utf8_lossy(&std::fs::read(path).unwrap()).into_owned();
         let recursive: BTreeSet<String> = nested(&text).map(str::to_string).collect();
-        for (event, ours) in events(&path).iter().zip(events(&written)) {
+        for (event, ours) in events(path).iter().zip(events(&written)) {
             for inclusive in ["no", "yes"] {
                 let sums = |path: &Path, event: &str| {
                     let mut sums: BTreeMap<String, i64> = BTreeMap::new();
-                    for (name, value) in annotated(path, event, inclusive)? {
+                    for (name, value) in annotated(path, event, inclusive) {
                         *sums.entry(outermost(&name).to_string()).or_default() += value;
                     }
                     // What is called within itself has no total that adds up.
                     sums.retain(|name, value| {
                         *value != 0 && (inclusive == "no" || !recursive.contains(name))
                     });
-                    Some(sums)
+                    sums
                 };
-                let (Some(expected), Some(found)) = (sums(&path, event), sums(&written, &ours)) else {
-                    return;
-                };
+                let (expected, found) = (sums(path, event), sums(&written, &ours));
                 assert!(expected == found, "{}: {event}, inclusive: {inclusive}", path.display());
             }
         }
@@ -260,11 +266,21 @@ for (file, line, name), (_, calls, own, total, _) in pstats.Stats(sys.argv[1]).s
 ";
 
 #[test]
+#[needs(Python)]
 fn pythons_pstats_agrees() {
-    let files = corpus("pstats").into_iter().flatten().chain([fixture("pstats/python.pstats")]);
-    for path in files {
-        let Some(text) = said_by("python3", &["-c", PSTATS], &path) else { return };
-        let profile = load_well(&path);
+    pythons_pstats_agrees_on(&[fixture("pstats/python.pstats")]);
+}
+
+#[test]
+#[needs(Corpus, Python)]
+fn pythons_pstats_agrees_on_real_profiles() {
+    pythons_pstats_agrees_on(&corpus("pstats"));
+}
+
+fn pythons_pstats_agrees_on(paths: &[PathBuf]) {
+    for path in paths {
+        let text = said_by("python3", &["-c", PSTATS], path);
+        let profile = load_well(path);
         let whole = profile.meta.metrics[0].total;
         let (counted, calls) =
             (rows(&flat(&profile, 0, By::Function)), rows(&flat(&profile, 1, By::Function)));

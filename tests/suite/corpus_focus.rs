@@ -19,10 +19,11 @@ const MOST_FRAMES: usize = 1_000_000;
 const MOST_FRAMES_OF_A_FILE: usize = 400_000;
 
 #[test]
+#[needs(Corpus)]
 fn focus_and_graph_of_real_profiles_agree_with_brute_force() {
     let (mut files, mut functions, mut edges) = (0, 0, 0);
     for folder in FOLDERS {
-        let Some(paths) = corpus(folder) else { return };
+        let paths = corpus(folder);
         for path in paths {
             // Some of the corpus is broken on purpose, or is too large to be read for a test.
             if path.metadata().unwrap().len() > 2_000_000 {

@@ -1,8 +1,7 @@
 //! The JSON readers on profiles that other people recorded, compared with what other programs say of
 //! the same files: snapshots of the tests of speedscope and of the Firefox Profiler.
 //!
-//! These profiles belong to their repositories and are looked for in `../shared/corpus`; where that
-//! is absent, these tests say so and pass.
+//! These profiles belong to their repositories and are part of the corpus, not of the checkout.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -14,17 +13,17 @@ use prof::profile::{LoadOptions, Profile};
 /// Values by stack, the names of a stack joined by `;`.
 type ByStack = BTreeMap<String, f64>;
 
-fn open(path: &str) -> Option<Source> {
-    let file = File::open(corpus_root()?.join(path)).unwrap();
-    Some(Source::open(Box::new(file)).unwrap())
+fn open(path: &str) -> Source {
+    let file = File::open(corpus_root().join(path)).unwrap();
+    Source::open(Box::new(file)).unwrap()
 }
 
-fn try_load(path: &str, options: LoadOptions) -> Option<Result<Profile, LoadError>> {
-    Some(format::load(&mut open(path)?, options, None))
+fn try_load(path: &str, options: LoadOptions) -> Result<Profile, LoadError> {
+    format::load(&mut open(path), options, None)
 }
 
-fn load(path: &str) -> Option<Profile> {
-    Some(try_load(path, LoadOptions::default())?.unwrap())
+fn load(path: &str) -> Profile {
+    try_load(path, LoadOptions::default()).unwrap()
 }
 
 /// The values of a metric by stack.
@@ -53,7 +52,7 @@ struct Snapshot {
 }
 
 fn snapshot(file: &str, title: &str, unit: &str) -> Snapshot {
-    let path = corpus_root().unwrap().join("_snapshots").join(file);
+    let path = corpus_root().join("_snapshots").join(file);
     let text = fs::read_to_string(path).unwrap();
     let mut snapshot = Snapshot { stacks: BTreeMap::new(), own: ByStack::new() };
     let mut found = false;
@@ -161,6 +160,7 @@ fn compare_own(ours: &ByStack, snapshot: &Snapshot, skip: &[&str]) {
 }
 
 #[test]
+#[needs(Corpus)]
 fn chrome_traces_with_v8_profiles_agree_with_speedscope() {
     let cases = [
         ("chrome116_Trace-20230603T221323.json", "importFromChromeTimeline Chrome 116"),
@@ -168,7 +168,7 @@ fn chrome_traces_with_v8_profiles_agree_with_speedscope() {
         ("chrome141_no-arg-data.json", "importTraceEvents Chrome 141 profile with missing arg data"),
     ];
     for (file, title) in cases {
-        let Some(profile) = load(&format!("chrome-trace/jlfwong__speedscope__{file}")) else { return };
+        let profile = load(&format!("chrome-trace/jlfwong__speedscope__{file}"));
         let snapshot = snapshot("speedscope/jlfwong__speedscope__chrome.test.ts.snap", title, "µs");
         let mut ours = by_stack(&profile, "cpu", plain_name);
         if file.starts_with("chrome141") {
@@ -189,6 +189,7 @@ fn chrome_traces_with_v8_profiles_agree_with_speedscope() {
 }
 
 #[test]
+#[needs(Corpus)]
 fn spans_agree_with_speedscope() {
     let cases = [
         ("bex-interaction", "BEX interaction"),
@@ -210,9 +211,7 @@ fn spans_agree_with_speedscope() {
         ("zero-duration-events", "zero duration events"),
     ];
     for (file, title) in cases {
-        let Some(profile) = load(&format!("chrome-trace/jlfwong__speedscope__te_{file}.json")) else {
-            return;
-        };
+        let profile = load(&format!("chrome-trace/jlfwong__speedscope__te_{file}.json"));
         let snapshot = trace_event_snapshot(title);
         let mut ours = by_stack(&profile, "wall", plain_name);
         for value in ours.values_mut() {
@@ -225,8 +224,9 @@ fn spans_agree_with_speedscope() {
 }
 
 #[test]
+#[needs(Corpus)]
 fn samples_beside_events_agree_with_speedscope() {
-    let Some(profile) = load("chrome-trace/jlfwong__speedscope__te_simple-with-samples.json") else { return };
+    let profile = load("chrome-trace/jlfwong__speedscope__te_simple-with-samples.json");
     let snapshot = trace_event_snapshot("simple profile with samples");
     let ours = by_stack(&profile, "cpu", plain_name);
     compare(&ours, &snapshot, &[]);
@@ -239,12 +239,11 @@ fn trace_event_snapshot(title: &str) -> Snapshot {
 }
 
 #[test]
+#[needs(Corpus)]
 fn heap_profiles_agree_with_speedscope() {
     let cases = [("Heap-20181005T144546", "Chrome"), ("Heap-20181003T105432", "NodeJS")];
     for (file, from) in cases {
-        let Some(profile) = load(&format!("heapprofile/jlfwong__speedscope__{file}.heapprofile")) else {
-            return;
-        };
+        let profile = load(&format!("heapprofile/jlfwong__speedscope__{file}.heapprofile"));
         let title = format!("importV8HeapAlloc from {from}");
         let snapshot = snapshot("speedscope/jlfwong__speedscope__v8heapalloc.test.ts.snap", &title, "B");
         let ours = by_stack(&profile, "inuse_space", plain_name);
@@ -254,6 +253,7 @@ fn heap_profiles_agree_with_speedscope() {
 }
 
 #[test]
+#[needs(Corpus)]
 fn stackprof_agrees_with_speedscope() {
     let cases = [
         ("simple-stackprof", "importFromStackprof", "wall"),
@@ -265,7 +265,7 @@ fn stackprof_agrees_with_speedscope() {
         ),
     ];
     for (file, title, metric) in cases {
-        let Some(profile) = load(&format!("stackprof/jlfwong__speedscope__{file}.json")) else { return };
+        let profile = load(&format!("stackprof/jlfwong__speedscope__{file}.json"));
         let snapshot = snapshot("speedscope/jlfwong__speedscope__stackprof.test.ts.snap", title, "µs");
         let unnamed = |name: &str| plain_name(if name == "<unknown>" { "(unknown)" } else { name });
         let ours = by_stack(&profile, metric, unnamed);
@@ -277,6 +277,7 @@ fn stackprof_agrees_with_speedscope() {
 /// Profiles that the Firefox Profiler and samply's writer made of one recording in several versions of
 /// the format: the tables move from the threads to the profile, and hold the same.
 #[test]
+#[needs(Corpus)]
 fn versions_of_one_firefox_profile_hold_the_same() {
     let pairs = [
         ("firefox-devtools__profiler__processed-1.v60", "firefox-devtools__profiler__processed-1.v57"),
@@ -286,8 +287,8 @@ fn versions_of_one_firefox_profile_hold_the_same() {
         ("mstange__samply__profile_without_js.v64", "mstange__samply__profile_without_js.v61"),
     ];
     for (newer, older) in pairs {
-        let Some(newer) = load(&format!("gecko/{newer}.json")) else { return };
-        let older = load(&format!("gecko/golden/{older}.json")).unwrap();
+        let newer = load(&format!("gecko/{newer}.json"));
+        let older = load(&format!("gecko/golden/{older}.json"));
         let [newer, older] = [newer, older].map(|profile| by_stack(&profile, "samples", str::to_string));
         assert!(!newer.is_empty());
         assert_eq!(newer, older);
@@ -296,9 +297,10 @@ fn versions_of_one_firefox_profile_hold_the_same() {
 
 /// speedscope gives a sample the time until the next one, and leaves out Firefox's own scripts.
 #[test]
+#[needs(Corpus)]
 fn a_raw_firefox_profile_agrees_with_speedscope() {
     let path = "gecko/jlfwong__speedscope__ff63_simple-firefox.json";
-    let Some(profile) = try_load(path, LoadOptions::ALL) else { return };
+    let profile = try_load(path, LoadOptions::ALL);
     let profile = profile.unwrap();
     let snapshot = snapshot(
         "speedscope/jlfwong__speedscope__firefox.test.ts.snap",
@@ -329,7 +331,7 @@ fn a_raw_firefox_profile_agrees_with_speedscope() {
 /// The heaviest stacks that the Firefox Profiler's tests list of `thread`: weight and stack.
 fn heaviest(title: &str, thread: &str) -> Vec<(f64, String)> {
     let name = "_snapshots/firefox-profiler/firefox-devtools__profiler__profile-conversion.test.ts.snap";
-    let text = fs::read_to_string(corpus_root().unwrap().join(name)).unwrap();
+    let text = fs::read_to_string(corpus_root().join(name)).unwrap();
     let (_, body) = text.split_once(&format!("{title} 1`] = `")).unwrap();
     let body = body.split("\n`;").next().unwrap();
     let (_, threads) = body.split_once("\"topStacksPerThread\"").unwrap();
@@ -353,9 +355,10 @@ fn heaviest(title: &str, thread: &str) -> Vec<(f64, String)> {
 }
 
 #[test]
+#[needs(Corpus)]
 fn v8_profiles_agree_with_the_firefox_profiler() {
     let file = "cpuprofile/firefox-devtools__profiler__hello.cjs-20231120T211435.cpuprofile";
-    let Some(profile) = load(file) else { return };
+    let profile = load(file);
     let ours = by_stack(&profile, "samples", str::to_string);
     for (expected, stack) in
         heaviest("imports a profile with DevTools timestamp in filename", "Chrome Thread")
@@ -363,7 +366,7 @@ fn v8_profiles_agree_with_the_firefox_profiler() {
         assert_eq!(ours.get(&stack), Some(&expected), "{stack}");
     }
     // Of a trace it keeps a sample every 0.5 ms, so that only the stacks can be compared.
-    let Some(profile) = load("chrome-trace/firefox-devtools__profiler__test.chrome.gz") else { return };
+    let profile = load("chrome-trace/firefox-devtools__profiler__test.chrome.gz");
     let ours = by_stack(&profile, "samples", str::to_string);
     let title = "imports a chunked profile (one that uses Profile + ProfileChunk trace events)";
     for (expected, stack) in heaviest(title, "CrRendererMain") {
@@ -372,8 +375,9 @@ fn v8_profiles_agree_with_the_firefox_profiler() {
 }
 
 #[test]
+#[needs(Corpus)]
 fn dhat_agrees_with_the_firefox_profiler() {
-    let Some(profile) = load("dhat/firefox-devtools__profiler__dhat.json.gz") else { return };
+    let profile = load("dhat/firefox-devtools__profiler__dhat.json.gz");
     let metrics = [
         ("alloc_space", "Total Bytes", 21_642),
         ("max_space", "Maximum Bytes", 19_016),

@@ -128,8 +128,9 @@ fn drawn_like_go(profile: &Profile) -> Printed {
 }
 
 #[test]
+#[needs(Corpus)]
 fn legacy_pprof_is_read_as_go_reads_it() {
-    let Some(corpus) = corpus_root() else { return };
+    let corpus = corpus_root();
     let mut compared = 0;
     for path in files(&corpus.join("pprof-legacy")) {
         let profile = load_well(&path);
@@ -174,8 +175,9 @@ fn tidied(profile: &Profile, id: FrameId) -> String {
 }
 
 #[test]
+#[needs(Corpus)]
 fn perf_script_gives_the_stacks_of_the_flame_graph_scripts() {
-    let Some(corpus) = corpus_root() else { return };
+    let corpus = corpus_root();
     let folder = corpus.join("perf-script");
     for (file, golden, metric) in [
         ("githedgehog__dataplane__perf.script", "githedgehog__dataplane__stacks.folded", 1),
@@ -233,8 +235,9 @@ fn snapshot(corpus: &Path, file: &str, name: &str) -> Vec<Vec<(String, String)>>
 }
 
 #[test]
+#[needs(Corpus)]
 fn perf_script_gives_the_stacks_of_speedscope() {
-    let Some(corpus) = corpus_root() else { return };
+    let corpus = corpus_root();
     for file in ["forks", "simple", "simple-with-header", "system-wide"] {
         let path = corpus.join(format!("perf-script/jlfwong__speedscope__{file}.linux-perf.txt"));
         let profile = load_well(&path);
@@ -265,8 +268,9 @@ fn perf_script_gives_the_stacks_of_speedscope() {
 }
 
 #[test]
+#[needs(Corpus)]
 fn dtrace_gives_the_stacks_of_inferno() {
-    let Some(corpus) = corpus_root() else { return };
+    let corpus = corpus_root();
     for path in files(&corpus.join("dtrace")) {
         let profile = load_well(&path);
         assert_eq!(profile.meta.format, "dtrace", "{}", path.display());
@@ -297,8 +301,9 @@ fn dtrace_gives_the_stacks_of_inferno() {
 }
 
 #[test]
+#[needs(Corpus)]
 fn ghc_gives_the_stacks_of_speedscope() {
-    let Some(corpus) = corpus_root() else { return };
+    let corpus = corpus_root();
     let profile = load_well(&corpus.join("ghcprof/jlfwong__speedscope__simple.prof"));
     assert_eq!(profile.meta.format, "ghc-json");
     let got: BTreeMap<String, String> = sums_by(&profile, |id| profile.symbols.frame_name(id).into())
@@ -313,8 +318,9 @@ fn ghc_gives_the_stacks_of_speedscope() {
 }
 
 #[test]
+#[needs(Corpus)]
 fn collapsed_gives_the_stacks_of_speedscope() {
-    let Some(corpus) = corpus_root() else { return };
+    let corpus = corpus_root();
     for (file, export) in [
         ("simple-crlf.txt", "importFromBGFlameGraph with CRLF"),
         ("simple-utf16-be.txt", "importFromBGFlameGraph with UTF-16, Big Endian"),
@@ -348,8 +354,9 @@ fn snapshot_frames(corpus: &Path, file: &str, export: &str) -> BTreeMap<String, 
 }
 
 #[test]
+#[needs(Corpus)]
 fn callgrind_gives_the_sums_of_speedscope() {
-    let Some(corpus) = corpus_root() else { return };
+    let corpus = corpus_root();
     let file = "callgrind/jlfwong__speedscope__callgrind.multiple-event-types.log";
     let profile = load_well(&corpus.join(file));
     let calls = profile.calls.as_ref().unwrap();
@@ -373,8 +380,9 @@ fn callgrind_gives_the_sums_of_speedscope() {
 }
 
 #[test]
+#[needs(Corpus)]
 fn call_tables_add_up() {
-    let Some(corpus) = corpus_root() else { return };
+    let corpus = corpus_root();
     let folders = ["callgrind", "pstats"].map(|folder| files(&corpus.join(folder)));
     for path in folders.concat() {
         let profile = load_well(&path);
@@ -392,8 +400,9 @@ fn call_tables_add_up() {
 }
 
 #[test]
+#[needs(Corpus)]
 fn labels_become_frames_as_pprofutils_makes_them() {
-    let Some(corpus) = corpus_root() else { return };
+    let corpus = corpus_root();
     let recorded = load_well(&corpus.join("pprof/felixge__pprofutils__labelframes.in.pprof"));
     let theirs =
         load_well(&corpus.join("pprof/golden-pprofutils/felixge__pprofutils__labelframes.out.pprof"));

@@ -1,10 +1,11 @@
 //! Comparisons of recorded runs, and of every profile of the corpus with itself. The runs and the corpus
-//! stand beside the checkout and do not belong to it: where they are absent, a line says so.
+//! are in folders next to the checkout.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
+use crate::support::needs::shared;
 use crate::support::sides::{compare, usual, verdicts};
 use crate::support::{corpus_root, files, load_file};
 use prof::profile::Profile;
@@ -19,22 +20,16 @@ fn draws() -> usize {
 struct Runs(BTreeMap<String, Vec<Profile>>);
 
 impl Runs {
-    fn load(folder: &str) -> Option<Runs> {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/ab").join(folder);
-        let Ok(entries) = std::fs::read_dir(root) else {
-            println!("skipped: no recorded runs at ../shared/ab/{folder}");
-            return None;
-        };
-        let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    fn load(folder: &str) -> Runs {
+        let mut files = files(&shared("ab").join(folder));
         files.retain(|file| file.to_string_lossy().ends_with(".pb.gz"));
-        files.sort();
         let mut runs: BTreeMap<String, Vec<Profile>> = BTreeMap::new();
         for file in files {
             let name = file.file_name().unwrap().to_string_lossy().into_owned();
             let variant = name.rsplit_once('-').unwrap().0.to_string();
             runs.entry(variant).or_default().push(load_file(&file).unwrap());
         }
-        Some(Runs(runs))
+        Runs(runs)
     }
 
     /// Compares `count` random runs of each variant, `draws` times.
@@ -85,9 +80,10 @@ fn regressed(diffs: &[Diff]) -> usize {
 }
 
 #[test]
+#[needs(Runs)]
 fn identical_builds_raise_no_alarm() {
     for folder in ["long250", "steady250", "aa-steady", "heap-allocs"] {
-        let Some(runs) = Runs::load(folder) else { return };
+        let runs = Runs::load(folder);
         for count in [1, 5] {
             let draws = draws();
             let alarms = regressed(&runs.draw("A", "A", count, draws));
@@ -98,8 +94,9 @@ fn identical_builds_raise_no_alarm() {
 }
 
 #[test]
+#[needs(Runs)]
 fn a_regression_is_found_at_its_origin() {
-    let Some(runs) = Runs::load("long250") else { return };
+    let runs = Runs::load("long250");
     let diffs = runs.draw("A", "B20", 5, draws());
     for diff in &diffs {
         assert!(verdicts(diff).contains(&"regressed main.fnv (self)".to_string()), "{:?}", verdicts(diff));
@@ -114,8 +111,9 @@ fn a_regression_is_found_at_its_origin() {
 }
 
 #[test]
+#[needs(Runs)]
 fn a_faster_function_is_an_improvement_and_nothing_else() {
-    let Some(runs) = Runs::load("steady250") else { return };
+    let runs = Runs::load("steady250");
     let diffs = runs.draw("A", "FAST50", 5, draws());
     assert_eq!(regressed(&diffs), 0);
     let improved = diffs.iter().filter(|diff| diff.verdict == DiffVerdict::Improved).count();
@@ -124,8 +122,9 @@ fn a_faster_function_is_an_improvement_and_nothing_else() {
 }
 
 #[test]
+#[needs(Runs)]
 fn one_pair_says_what_it_could_have_seen() {
-    let Some(runs) = Runs::load("steady250") else { return };
+    let runs = Runs::load("steady250");
     for diff in runs.draw("A", "A", 1, 5) {
         assert_eq!((diff.verdict, diff.about.exit), (DiffVerdict::Inconclusive, 0));
         assert!(diff.detectable.iter().any(|at| at.ratio.is_some_and(|ratio| ratio > 1.2)));
@@ -133,8 +132,9 @@ fn one_pair_says_what_it_could_have_seen() {
 }
 
 #[test]
+#[needs(Corpus)]
 fn every_profile_equals_itself() {
-    let Some(root) = corpus_root() else { return };
+    let root = corpus_root();
     let mut compared = 0;
     let entries = std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path());
     for folder in entries.filter(|path| path.is_dir()) {
@@ -156,14 +156,11 @@ fn every_profile_equals_itself() {
 }
 
 #[test]
+#[needs(Runs, Python)]
 fn the_reference_agrees() {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/compare_diff_reference.py");
-    let runs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/ab");
     let program = env!("CARGO_BIN_EXE_prof");
-    let Ok(done) = Command::new("python3").arg(script).arg(program).arg(runs).output() else {
-        println!("skipped: no python3");
-        return;
-    };
+    let done = Command::new("python3").arg(script).arg(program).arg(shared("ab")).output().unwrap();
     println!("{}{}", String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
     assert!(done.status.success());
 }

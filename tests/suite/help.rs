@@ -51,6 +51,17 @@ fn examples_in_help_run_and_answer() {
     }
 }
 
+/// The snapshots name these pictures but cannot show them.
+#[test]
+#[needs(Graphviz)]
+fn examples_with_graphviz_run_and_answer() {
+    let folder = folder();
+    let examples = examples(folder.path(), "graph");
+    let examples = examples.iter().filter(|example| needs_graphviz(&words(&example.line)));
+    let count = examples.inspect(|example| _ = run_example(folder.path(), "graph", example)).count();
+    assert!(count > 0);
+}
+
 /// An example: the command line, and the remark next to it.
 struct Example {
     line: String,
@@ -101,10 +112,12 @@ fn examples(folder: &Path, command: &str) -> Vec<Example> {
 /// The output of an example, or the name of the picture it draws.
 fn answer(folder: &Path, command: &str, example: &Example) -> String {
     let words = words(&example.line);
-    if needs_graphviz(command, &words) && Command::new("dot").arg("-V").output().is_err() {
-        eprintln!("{}: not run, because Graphviz is not installed", example.line);
-        return drawn(&words[2]);
-    }
+    // `examples_with_graphviz_run_and_answer` draws it.
+    if needs_graphviz(&words) { drawn(&words[2]) } else { run_example(folder, command, example) }
+}
+
+fn run_example(folder: &Path, command: &str, example: &Example) -> String {
+    let words = words(&example.line);
     let output = prof(folder, &words[1..]);
     let (code, stderr) = (output.status.code(), text(output.stderr));
     // A comparison that finds a regression exits with 1.
@@ -171,8 +184,8 @@ fn has_ending(word: &str, ending: &str) -> bool {
     Path::new(word).extension().is_some_and(|extension| extension == ending)
 }
 
-fn needs_graphviz(command: &str, words: &[String]) -> bool {
-    command == "graph" && words.iter().any(|word| has_ending(word, "svg"))
+fn needs_graphviz(words: &[String]) -> bool {
+    words[1] == "graph" && words.iter().any(|word| has_ending(word, "svg"))
 }
 
 /// Checks that a picture is well-formed XML with text, and that a page is complete.

@@ -39,10 +39,17 @@ const FREE_FORM: &[&str] = &[
 /// map names are excluded.
 #[test]
 fn types_are_known_for_what_readers_produce() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
-    let mut files: Vec<PathBuf> = below(&root).iter().map(|file| root.join(file)).collect();
-    let corpus = corpus_root();
-    files.extend(corpus.iter().flat_map(|root| below(root).into_iter().map(|file| root.join(file))));
+    types_are_known_below(&fixture(""));
+}
+
+#[test]
+#[needs(Corpus)]
+fn types_are_known_for_real_profiles() {
+    types_are_known_below(&corpus_root());
+}
+
+fn types_are_known_below(root: &Path) {
+    let mut files: Vec<PathBuf> = below(root).iter().map(|file| root.join(file)).collect();
     files.retain(|file| file.metadata().is_ok_and(|file| file.len() < 2_000_000));
     let (mut known, mut unknown) = (0, Vec::new());
     for file in &files {

@@ -1,5 +1,9 @@
 //! All integration tests, in one program, because linking one is much faster than linking many.
 
+/// `#[test]` means the attribute of `tests/macros` in all modules below.
+#[macro_use]
+extern crate test_macros;
+
 mod calls;
 mod cli;
 mod completion;
@@ -38,6 +42,7 @@ mod page;
 mod pictures;
 mod recipes;
 mod roundtrip;
+mod runner;
 mod stats_attribution;
 mod stats_properties;
 mod stats_vectors;
@@ -47,3 +52,7 @@ mod unread;
 mod widths;
 mod writing;
 mod written_json;
+
+fn main() -> std::process::ExitCode {
+    runner::main()
+}

@@ -1,12 +1,13 @@
 //! Comparisons of two builds: functions are matched although their names, files and lines differ.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::Value;
 
 use tempfile::tempdir;
 
+use crate::support::needs::shared;
 use crate::support::prof;
 
 /// The report of `prof diff` on two texts of collapsed stacks, and the exit code.
@@ -106,15 +107,11 @@ const NOT_YET: &[(&str, &str)] = &[
 /// Recorded pairs of builds in six languages: the exit code is right, and no function whose code did not change is
 /// called regressed.
 #[test]
+#[needs(Builds)]
 fn recorded_pairs_of_builds_get_the_right_verdict() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/changes");
-    let Ok(entries) = fs::read_dir(&root) else {
-        println!("skipped: no recorded pairs of builds at ../shared/changes");
-        return;
-    };
     let mut wrong = Vec::new();
     let mut compared = 0;
-    for entry in entries {
+    for entry in fs::read_dir(shared("changes")).unwrap() {
         let folder = entry.unwrap().path();
         let Ok(truth) = fs::read(folder.join("truth.json")) else { continue };
         let truth: Value = serde_json::from_slice(&truth).unwrap();

@@ -5,6 +5,8 @@ use std::process::{Output, Stdio};
 
 use tempfile::TempDir;
 
+#[cfg(target_os = "linux")]
+use crate::support::in_terminal;
 use crate::support::{fixture, prof};
 
 fn folder() -> TempDir {
@@ -207,14 +209,14 @@ fn sequences_in_markdown_have_no_raw_values() {
 
 /// On a terminal of 80x24, every view fits the screen, so that no pager opens.
 #[test]
+#[needs(Script)]
 #[cfg(target_os = "linux")]
 fn views_fit_the_screen() {
     let folder = folder();
-    let program = env!("CARGO_BIN_EXE_prof");
-    if std::process::Command::new("script").arg("--version").output().is_err() {
-        println!("skipped: `script` is not installed");
-        return;
-    }
+    let lines = |columns: usize, arguments: &str| {
+        let shown = in_terminal(folder.path(), columns, &format!("{arguments} --pager never"));
+        (shown.lines().count(), shown)
+    };
     for view in [
         "top",
         "tree",
@@ -225,49 +227,24 @@ fn views_fit_the_screen() {
         "labels",
         "top --base old.pb.gz",
     ] {
-        let line = format!("stty rows 24 cols 80; {program} {view} cpu.pb.gz --pager never");
-        let output = std::process::Command::new("script")
-            .args(["-qec", &line, "/dev/null"])
-            .current_dir(folder.path())
-            .env_remove("PROF_PROFILE")
-            .stdin(Stdio::null())
-            .output()
-            .unwrap();
-        let lines = stdout(&output).lines().count();
-        assert!((2..24).contains(&lines), "{view}: {lines} lines\n{}", stdout(&output));
+        let (count, shown) = lines(80, &format!("{view} cpu.pb.gz"));
+        assert!((2..24).contains(&count), "{view}: {count} lines\n{shown}");
     }
-    let line = format!("stty rows 24 cols 120; {program} diff old.pb.gz cpu.pb.gz -q --pager never");
-    let output = std::process::Command::new("script")
-        .args(["-qec", &line, "/dev/null"])
-        .current_dir(folder.path())
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
-    let lines = stdout(&output).lines().count();
-    assert!((10..24).contains(&lines), "diff: {lines} lines\n{}", stdout(&output));
+    let (count, shown) = lines(120, "diff old.pb.gz cpu.pb.gz -q");
+    assert!((10..24).contains(&count), "diff: {count} lines\n{shown}");
     // A limit given on the command line is kept.
-    let line = format!("stty rows 24 cols 80; {program} top -n 40 cpu.pb.gz --pager never");
-    let output = std::process::Command::new("script")
-        .args(["-qec", &line, "/dev/null"])
-        .current_dir(folder.path())
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
-    assert!(stdout(&output).lines().count() > 40, "{}", stdout(&output));
+    let (count, shown) = lines(80, "top -n 40 cpu.pb.gz");
+    assert!(count > 40, "{shown}");
 }
 
 /// Messages on a terminal are wrapped at its width between words; elsewhere they are not wrapped.
 #[test]
+#[needs(Script)]
 #[cfg(target_os = "linux")]
 fn messages_are_wrapped_on_a_terminal_only() {
     const WIDTH: usize = 40;
     let folder = folder();
     fs::write(folder.path().join("two.folded"), "main;a 3 0\n").unwrap();
-    let program = env!("CARGO_BIN_EXE_prof");
-    if std::process::Command::new("script").arg("--version").output().is_err() {
-        println!("skipped: `script` is not installed");
-        return;
-    }
     for arguments in [
         "diff --strict --columns self old.pb.gz cpu.pb.gz", // a hint
         "top --nodecount 5 cpu.pb.gz",
@@ -278,18 +255,7 @@ fn messages_are_wrapped_on_a_terminal_only() {
         "tree --hide-stacks nothing_is_called_like_this_name cpu.pb.gz -o report", // a warning
         "top --show-stacks '[' --show-frames 'gob.(*Decoder' cpu.pb.gz", // notes
     ] {
-        let run = |redirect: &str| {
-            let line = format!("stty rows 24 cols {WIDTH}; {program} {arguments} {redirect}");
-            let output = std::process::Command::new("script")
-                .args(["-qec", &line, "/dev/null"])
-                .current_dir(folder.path())
-                .env_remove("PROF_PROFILE")
-                .env("NO_COLOR", "1")
-                .stdin(Stdio::null())
-                .output()
-                .unwrap();
-            stdout(&output).replace('\r', "")
-        };
+        let run = |redirect: &str| in_terminal(folder.path(), WIDTH, &format!("{arguments} {redirect}"));
         let wrapped = run(">/dev/null");
         run(">/dev/null 2>redirected");
         let whole = fs::read_to_string(folder.path().join("redirected")).unwrap();

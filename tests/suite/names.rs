@@ -8,7 +8,7 @@ use prof::profile::{Profile, from_notation};
 use prof::tree::{self, By};
 use prof::view::{FocusOptions, Scope, TopOptions, focus, top};
 
-use crate::support::{corpus, fixture, load_well, prof};
+use crate::support::{corpus, fixture, load_file, load_well, prof};
 
 const RECORDED: &[&str] = &[
     "austin/python.austin",
@@ -87,12 +87,13 @@ fn names_of_recorded_profiles_are_found() {
 }
 
 #[test]
+#[needs(Corpus)]
 fn names_of_the_corpus_are_found() {
     for folder in ["cpuprofile", "collapsed", "callgrind", "speedscope", "dtrace"] {
-        let Some(files) = corpus(folder) else { return };
+        let files = corpus(folder);
         for path in files {
             let is_small = path.metadata().unwrap().len() < 1 << 20;
-            if let (true, Ok(profile)) = (is_small, crate::support::load_file(&path)) {
+            if let (true, Ok(profile)) = (is_small, load_file(&path)) {
                 check(&profile, &By::Function, 3, &path.display().to_string());
             }
         }

@@ -1,15 +1,17 @@
 //! Tests of the interactive page, and of the script in the SVG, in a real browser: what they count, and
 //! how they react to clicks and keys.
 //!
-//! They need Chromium (package `chromium` in Debian). Without it they print that they are skipped.
+//! They need Chromium (package `chromium` in Debian).
 
 #[path = "page/browser.rs"]
 pub(crate) mod browser;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use browser::{run, run_svg, write};
 
 use crate::support::edges::{Node, Stacks, nodes, stacks};
+use crate::support::{corpus, fixture, load_file, load_well};
 use prof::output::{HtmlOptions, SvgOptions, html, svg};
 use prof::pattern::{Pattern, Patterns};
 use prof::profile::{LabelSetId, LoadOptions, Mapping, Profile, ProfileBuilder, from_notation};
@@ -82,8 +84,9 @@ fn filter_literally(profile: &Profile, kind: &str, pattern: &str) -> Profile {
 }
 
 #[test]
+#[needs(Browser)]
 fn names_copied_from_the_screen_are_found() {
-    let profile = crate::support::load_well(&crate::support::fixture("cpuprofile/node.cpuprofile"));
+    let profile = load_well(&fixture("cpuprofile/node.cpuprofile"));
     let names = [
         "waysToPay file:///srv/invoices/invoices.mjs:52:19",
         "waysToPay file:///srv/in…invoices.mjs:52:19",
@@ -99,7 +102,7 @@ fn names_copied_from_the_screen_are_found() {
          }});",
         json!(names)
     );
-    let Some(result) = run(&write(&page_of(&profile, 1)), "", &check) else { return };
+    let result = run(&write(&page_of(&profile, 1)), "", &check);
     for (name, counted) in names.into_iter().zip(result.as_array().unwrap()) {
         let expected = count(&stacks(&filter_literally(&profile, "show-stacks", name), 1));
         assert_ne!(expected["shown"], "0", "{name}");
@@ -137,6 +140,7 @@ fn profile_of_places() -> Profile {
 }
 
 #[test]
+#[needs(Browser)]
 fn patterns_work_as_on_the_command_line() {
     let profile = profile_of_places();
     let patterns = [
@@ -161,7 +165,7 @@ fn patterns_work_as_on_the_command_line() {
          }});",
         json!(cases)
     );
-    let Some(result) = run(&write(&page_of(&profile, 0)), "", &check) else { return };
+    let result = run(&write(&page_of(&profile, 0)), "", &check);
     for ((kind, pattern), counted) in cases.into_iter().zip(result.as_array().unwrap()) {
         let expected = count(&stacks(&filter_by(&profile, kind, pattern), 0));
         assert_eq!(by_name(counted.clone()), expected, "{kind} {pattern}");
@@ -169,11 +173,12 @@ fn patterns_work_as_on_the_command_line() {
 }
 
 #[test]
+#[needs(Browser)]
 fn a_block_is_inlined_if_it_is_in_all_of_its_stacks() {
     let check = "
         const slanted = page.graph.rows.flat().filter((block) => page.look(block).slanted);
         return slanted.map(({ layer: { tree }, node }) => [page.data.names[tree.name[node]], tree.total[node]]);";
-    let Some(result) = run(&write(&page_of(&profile_of_places(), 0)), "", check) else { return };
+    let result = run(&write(&page_of(&profile_of_places(), 0)), "", check);
     let mut found = result.as_array().unwrap().clone();
     found.sort_by_key(Value::to_string);
     // `work` below `main.main` is inlined in samples worth 2 of 7; `work` below `work` in all 4.
@@ -181,6 +186,7 @@ fn a_block_is_inlined_if_it_is_in_all_of_its_stacks() {
 }
 
 #[test]
+#[needs(Browser)]
 fn a_page_opens_with_a_focus_and_can_leave_it() {
     let profile = from_notation("main;a;a;x 4\nmain;b;a 2\nmain;b 1");
     let mut page = Vec::new();
@@ -194,7 +200,7 @@ fn a_page_opens_with_a_focus_and_can_leave_it() {
         location.hash = '';
         await moment();
         return { opened, left, again: counted().shown };";
-    let Some(result) = run(&page, "", check) else { return };
+    let result = run(&page, "", check);
     let expected = json!([
         [0, "main", "2", "2"],
         [1, "b", "2", "0"],
@@ -216,11 +222,12 @@ fn by_name(mut counted: Value) -> Value {
 
 /// The page formats numbers with its own code; this covers small values and coarse resolutions too.
 #[test]
+#[needs(Browser)]
 fn numbers_are_written_as_on_the_command_line() {
     let values: Vec<i64> =
         (0..16).flat_map(|power| [1, 5, 31, 95, 949].map(|n: i64| n * 10_i64.pow(power) / 10)).collect();
     for file in ["pprof/go-cpu.pb.gz", "pprof/go-heap.pb.gz", "collapsed/python.folded"] {
-        let profile = crate::support::load_file(&crate::support::fixture(file)).unwrap();
+        let profile = load_file(&fixture(file)).unwrap();
         let metric = profile.meta.default_metric;
         let header = view::top(&profile, &TopOptions::new(Scope::metric(metric))).header;
         let unit = Unit::parse(&header.metric.unit);
@@ -229,7 +236,7 @@ fn numbers_are_written_as_on_the_command_line() {
         let values: Vec<i64> = values.iter().filter_map(|value| value.checked_mul(step)).collect();
         let values: Vec<i64> = values.into_iter().filter(|&value| value <= header.total).collect();
         let check = format!("return {}.map((value) => page.format.value(value));", json!(values));
-        let Some(result) = run(&write(&page_of(&profile, metric)), "", &check) else { return };
+        let result = run(&write(&page_of(&profile, metric)), "", &check);
         let expected: Vec<String> = values.iter().map(|&value| scale.format(value)).collect();
         assert!(expected.len() > 5, "{file}");
         assert_eq!(result, json!(expected), "{file}");
@@ -239,12 +246,10 @@ fn numbers_are_written_as_on_the_command_line() {
 const KINDS: [&str; 6] = ["show-stacks", "hide-stacks", "hide-frames", "show-frames", "show-from", "focus"];
 
 #[test]
+#[needs(Browser)]
 fn the_table_equals_top_and_filters_equal_their_rules() {
-    let mut files = vec!["pprof/go-cpu.pb.gz", "pprof/go-heap.pb.gz", "collapsed/python.folded"];
-    files.retain(|file| crate::support::fixture(file).exists());
-    assert!(!files.is_empty());
-    for file in files {
-        let profile = crate::support::load_file(&crate::support::fixture(file)).unwrap();
+    for file in ["pprof/go-cpu.pb.gz", "pprof/go-heap.pb.gz", "collapsed/python.folded"] {
+        let profile = load_file(&fixture(file)).unwrap();
         let metric = profile.meta.default_metric;
         let top = view::top(&profile, &TopOptions::new(Scope::metric(metric)));
         // A heavy function in the middle of stacks, and the lightest one.
@@ -263,7 +268,7 @@ fn the_table_equals_top_and_filters_equal_their_rules() {
              return {{ plain, shown, filtered }};",
             json!(cases)
         );
-        let Some(result) = run(&write(&page_of(&profile, metric)), "", &check) else { return };
+        let result = run(&write(&page_of(&profile, metric)), "", &check);
 
         let shown = &top.header.metric;
         let scale = Scale::automatic(&Unit::parse(&shown.unit), 1, top.header.total);
@@ -288,6 +293,7 @@ fn the_table_equals_top_and_filters_equal_their_rules() {
 }
 
 #[test]
+#[needs(Browser)]
 fn click_zooms_escape_restores_and_the_address_keeps_the_state() {
     let profile = from_notation("main;a;b 6\nmain;a;c 3\nmain;d 1");
     let check = "
@@ -310,7 +316,7 @@ fn click_zooms_escape_restores_and_the_address_keeps_the_state() {
         for (const key of ['ArrowUp', 'ArrowUp', 'Enter']) press(key, page.graph.canvas);
         const keyed = page.state.zoom.map((id) => page.data.names[id]);
         return { before, zoomed, hash, after, ancestor, root, again, keyed };";
-    let Some(result) = run(&write(&page_of(&profile, 0)), "", check) else { return };
+    let result = run(&write(&page_of(&profile, 0)), "", check);
     let whole = json!([
         [0, "b", "6", "6"],
         [0, "c", "3", "3"],
@@ -339,7 +345,7 @@ fn click_zooms_escape_restores_and_the_address_keeps_the_state() {
 
     let check = "return [blocks(), page.state.filters.length, page.state.query, counted()];";
     let hash = "show-stacks=a&hide-frames=c&query=b&icicle=1";
-    let Some(result) = run(&write(&page_of(&profile, 0)), hash, check) else { return };
+    let result = run(&write(&page_of(&profile, 0)), hash, check);
     let expected =
         json!([[0, "(all)", "9", "0"], [1, "main", "9", "0"], [2, "a", "9", "3"], [3, "b", "6", "6"]]);
     assert_eq!(result[0], expected);
@@ -348,6 +354,7 @@ fn click_zooms_escape_restores_and_the_address_keeps_the_state() {
 }
 
 #[test]
+#[needs(Browser)]
 fn focus_puts_callers_above_and_callees_below() {
     let profile = from_notation("main;a;a;x 4\nmain;a;b;a 3\nmain;b;a 2\nmain;b 1");
     let check = "
@@ -360,7 +367,7 @@ fn focus_puts_callers_above_and_callees_below() {
         const shares = cells()[0];
         click(blockOf('a'));
         return { labels, focused, chips, shares, restored: page.state.filters.length };";
-    let Some(result) = run(&write(&page_of(&profile, 0)), "", check) else { return };
+    let result = run(&write(&page_of(&profile, 0)), "", check);
     assert_eq!(result["labels"], json!(["Focus", "Show from", "Show stacks", "Hide frames", "Highlight"]));
     // Callers of the outermost `a`. They grow upwards, so their self is the value of stacks that start there.
     let expected = json!([
@@ -380,6 +387,7 @@ fn focus_puts_callers_above_and_callees_below() {
 }
 
 #[test]
+#[needs(Browser)]
 fn a_zoom_on_one_side_of_a_focus_narrows_the_other() {
     let profile = from_notation("main;http;f;x 6\nmain;http;f;y 1\nmain;cli;f;x 2\ncli;f 1\nmain;z 5");
     let check = "
@@ -396,7 +404,7 @@ fn a_zoom_on_one_side_of_a_focus_narrows_the_other() {
         press('Escape');
         click(blockOf('cli'));
         return { whole, http, scales, y, cli: [sizes(), narrowing()], edges: document.getElementById('edges').innerText };";
-    let Some(result) = run(&write(&page_of(&profile, 0)), "", check) else { return };
+    let result = run(&write(&page_of(&profile, 0)), "", check);
     let whole = ["0 main 2", "0 main 7", "1 cli 3", "1 http 7", "2 f 10", "3 x 8", "3 y 1"];
     assert_eq!(result["whole"], json!([whole, ""]));
     let http = ["0 main 7", "1 http 7", "2 f 7", "3 x 6", "3 y 1"];
@@ -433,17 +441,28 @@ fn recursive_picture() -> String {
 }
 
 #[test]
+#[needs(Browser)]
 fn callers_and_callees_in_the_page_equal_brute_force() {
     let mut profiles = vec![("recursive".to_string(), from_notation(&recursive_picture()))];
     for file in ["pprof/go-cpu.pb.gz", "pprof/go-heap.pb.gz", "collapsed/python.folded"] {
-        profiles.push((file.to_string(), crate::support::load_well(&crate::support::fixture(file))));
+        profiles.push((file.to_string(), load_well(&fixture(file))));
     }
-    let real = crate::support::corpus("pprof").unwrap_or_default();
+    neighbours_equal_brute_force(profiles);
+}
+
+#[test]
+#[needs(Browser, Corpus)]
+fn callers_and_callees_of_real_profiles_equal_brute_force() {
+    let real = corpus("pprof");
     let real = real.iter().filter(|path| path.metadata().unwrap().len() < 60_000).step_by(8).take(4);
-    for path in real {
-        // Some files in the corpus are broken on purpose.
-        profiles.extend(crate::support::load_file(path).map(|profile| (path.display().to_string(), profile)));
-    }
+    // Some files in the corpus are broken on purpose.
+    let load = |path: &PathBuf| Some((path.display().to_string(), load_file(path).ok()?));
+    let profiles: Vec<(String, Profile)> = real.filter_map(load).collect();
+    assert!(profiles.len() > 1);
+    neighbours_equal_brute_force(profiles);
+}
+
+fn neighbours_equal_brute_force(profiles: Vec<(String, Profile)>) {
     for (file, profile) in profiles {
         let metric = profile.meta.default_metric;
         let check = "
@@ -456,7 +475,7 @@ fn callers_and_callees_in_the_page_equal_brute_force() {
                 const { callers, callees, itself, root, self, total, overlaps } = countNeighbours(data, paths, values, marks, zero);
                 return [name, [rows(callers), rows(callees)], [itself, root, self, total].map(String), overlaps];
             });";
-        let Some(result) = run(&write(&page_of(&profile, metric)), "", check) else { return };
+        let result = run(&write(&page_of(&profile, metric)), "", check);
         let expected = nodes(&stacks(&profile, metric));
         let mut compared = 0;
         for row in result.as_array().unwrap() {
@@ -487,6 +506,7 @@ fn callers_and_callees_in_the_page_equal_brute_force() {
 }
 
 #[test]
+#[needs(Browser)]
 fn search_and_highlight_report_their_share() {
     let profile = from_notation("main;json.Encode[];json.write 3\nmain;json.write 2\nmain;idle 5\n 2");
     let check = "
@@ -508,7 +528,7 @@ fn search_and_highlight_report_their_share() {
         const applied = [counted().shown, location.hash];
         page.change({ filters: [{ kind: 'highlight', text: 'idle', exact: true }] });
         return { found, narrowed, literal, applied, lit: document.getElementById('filters').textContent };";
-    let Some(result) = run(&write(&page_of(&profile, 0)), "", check) else { return };
+    let result = run(&write(&page_of(&profile, 0)), "", check);
     assert_eq!(result["found"][0], "matched 5, 41.7% of all");
     assert_eq!(result["found"][1], json!([["json.write", "5", "5"], ["json.Encode[]", "0", "3"]]));
     assert_eq!(result["narrowed"], "matched 3, 25.0% of all");
@@ -518,6 +538,7 @@ fn search_and_highlight_report_their_share() {
 }
 
 #[test]
+#[needs(Browser)]
 fn a_hostile_profile_shows_as_text() {
     let long = "<b>".repeat(4_000);
     let names = [
@@ -553,7 +574,7 @@ fn a_hostile_profile_shows_as_text() {
         const names = counted().rows.map((row) => row[0]).sort();
         const first = Array.from(document.querySelectorAll('td .name'), (name) => name.textContent.slice(0, 60));
         return { scripts, strange, hacked: typeof hacked, title: document.title, names, first };";
-    let Some(result) = run(&page, "", check) else { return };
+    let result = run(&page, "", check);
     let mut expected = names.to_vec();
     expected.sort_unstable();
     let mut found: Vec<&str> =
@@ -569,14 +590,16 @@ fn a_hostile_profile_shows_as_text() {
 }
 
 #[test]
+#[needs(Browser)]
 fn values_too_large_for_doubles_are_exact() {
     let profile = from_notation("main;a 4611686018427387903\nmain;b 4611686018427387001\nmain;b -3");
     let check = "page.change({ sort: 'name' }); return counted();";
-    let Some(result) = run(&write(&page_of(&profile, 0)), "", check) else { return };
+    let result = run(&write(&page_of(&profile, 0)), "", check);
     assert_eq!(by_name(result), count(&stacks(&profile, 0)));
 }
 
 #[test]
+#[needs(Browser)]
 fn two_profiles_are_compared() {
     let (new, old) = (from_notation("main;a 5\nmain;b 1"), from_notation("main;a 3\nmain;gone 2"));
     let options = PageOptions { scope: Scope::metric(0), title: String::new() };
@@ -588,7 +611,7 @@ fn two_profiles_are_compared() {
         const notes = document.getElementById('notes').textContent;
         page.change({ side: 'old' });
         return { delta, notes, old: counted() };";
-    let Some(result) = run(&page, "", check) else { return };
+    let result = run(&page, "", check);
     let delta = json!([["a", 5, 5, 2], ["b", 1, 1, 1], ["gone", 0, 0, -2], ["main", 0, 6, 1]]);
     let mut found = result["delta"].clone();
     found.as_array_mut().unwrap().sort_by_key(|row| row[0].as_str().unwrap().to_owned());
@@ -598,6 +621,7 @@ fn two_profiles_are_compared() {
 }
 
 #[test]
+#[needs(Browser)]
 fn the_old_side_has_its_own_header_and_is_rescaled() {
     let (new, old) = (from_notation("main;a 6"), from_notation("main;a 1\nmain;gone 2"));
     let mut options = PageOptions { scope: Scope::metric(0), title: "new.folded".into() };
@@ -616,7 +640,7 @@ fn the_old_side_has_its_own_header_and_is_rescaled() {
         const deltas = page.table().map((row) => [row.name, row.delta]);
         page.change({ side: 'old' });
         return { opened, deltas, old: side(), options: Array.from(element('side').options, (o) => o.value) };";
-    let Some(result) = run(&page, "", check) else { return };
+    let result = run(&page, "", check);
     let base = "base old.folded · samples 3 in 3.00s · rescaled × 2.000 (total)";
     assert_eq!(result["opened"][0], format!("samples 6 · {base}"));
     assert_eq!(result["deltas"], json!([["a", 4], ["main", 0], ["gone", -4]]));
@@ -632,17 +656,19 @@ fn the_old_side_has_its_own_header_and_is_rescaled() {
 }
 
 #[test]
+#[needs(Browser)]
 fn labels_show_functions_and_tooltips_show_places() {
     let profile = from_notation("<module> (x.py:3);serve (app.py:82) 6");
     let check = "
         const blocks = page.graph.rows.flat().filter(({ node }) => node > 0);
         return blocks.map((block) => [fitLabel(page.look(block).label, 40), page.describe(block).slice(0, 2)]);";
-    let Some(result) = run(&write(&page_of(&profile, 0)), "", check) else { return };
+    let result = run(&write(&page_of(&profile, 0)), "", check);
     let expected = json!([["serve", ["serve", "app.py:82"]], ["<module> x.py:3", ["<module>", "x.py:3"]]]);
     assert_eq!(result, expected);
 }
 
 #[test]
+#[needs(Browser)]
 fn the_picture_zooms_and_searches() {
     let profile = from_notation("main;x/a.(*T).f;b 6\nmain;x/a.(*T).f;c 3\nmain;d 1");
     let mut picture = Vec::new();
@@ -670,7 +696,7 @@ fn the_picture_zooms_and_searches() {
         const query = Object.keys(get_params());
         search_prompt();
         return { labels, zoomed, restored, matched, dim, literal, query, still: frames.querySelectorAll('.dim').length };";
-    let Some(result) = run_svg(&picture, check) else { return };
+    let result = run_svg(&picture, check);
     assert_eq!(result["labels"], json!(["a.(*T).f", "b"]));
     let zoomed =
         ["all — 10 (100.0%) 100.0%", "b 66.6667%", "c 33.3333%", "main 100.0%", "x/a.(*T).f 100.0000%"];
@@ -692,6 +718,7 @@ fn the_picture_zooms_and_searches() {
 }
 
 #[test]
+#[needs(Browser)]
 fn a_zoom_in_the_picture_of_a_focus_affects_one_side_and_says_so() {
     let profile = from_notation("main;a;x;y 3\nz;main;a;a 2\nb;a 1");
     let (patterns, _) = Patterns::parse(&["^a$"], false).unwrap();
@@ -722,7 +749,7 @@ fn a_zoom_in_the_picture_of_a_focus_affects_one_side_and_says_so() {
         const reset = focusRow();
         search('^(main|x)$');
         return { whole, callers, callees, restored, reset, matched: matchedtxt.textContent };";
-    let Some(result) = run_svg(&picture, check) else { return };
+    let result = run_svg(&picture, check);
     let label = "callers above, callees below — 6 (100.0%)";
     let whole = json!([["a 100", "a 33", "b 16", "main 83", "x 50", "y 50", "z 33"], label]);
     assert_eq!(result["whole"], whole);

@@ -1,6 +1,6 @@
 //! No line of any view is wider than the terminal, from 60 columns up.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use prof::name::display_width;
 
@@ -75,30 +75,46 @@ const FIXTURES: &[&str] = &[
 const CORPUS: &[&str] =
     &["pprof/JustinTimperio__gpq__profile.pprof", "pprof/Distortions81__GD-DOOM__mem.pprof"];
 
-/// Checks every view at one width, each with some of the files. Together, the widths cover all files.
+/// Checks every view at one width, each with some of the fixtures. Together, the widths cover all of them.
 fn check(width: usize) {
-    let mut files: Vec<PathBuf> = FIXTURES.iter().map(|file| fixture(file)).collect();
-    if let Some(root) = corpus_root() {
-        files.extend(CORPUS.iter().map(|file| root.join(file)));
-    }
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut rows = 0;
     for (number, view) in VIEWS.iter().enumerate() {
         for turn in 0..3 {
-            let file = files[(number + width / 20 + 3 * turn) % files.len()].to_str().unwrap();
-            let words = view.split(' ').map(|word| if word == "SELF" { file } else { word });
-            let width_text = width.to_string();
-            let mut words: Vec<&str> = words.chain(["--width", &width_text]).collect();
-            if !view.starts_with("types") {
-                words.push(file);
-            }
-            let output = prof(folder, &words).output().unwrap();
-            // Exit code 2: some files have no second metric, no stacks, or no function of that name.
-            assert!(matches!(output.status.code(), Some(0 | 2)), "{words:?}");
-            for line in String::from_utf8(output.stdout).unwrap().lines() {
-                rows += 1;
-                let wide = display_width(line);
-                assert!(wide <= width, "{} ({wide} columns):\n{line}", words.join(" "));
+            let file = FIXTURES[(number + width / 20 + 3 * turn) % FIXTURES.len()];
+            rows += rows_that_fit(view, &fixture(file), width);
+        }
+    }
+    assert!(rows > 1000, "{rows} rows");
+}
+
+/// Checks that no line of a view is wider than `width`, and returns how many lines it has.
+fn rows_that_fit(view: &str, file: &Path, width: usize) -> usize {
+    let file = file.to_str().unwrap();
+    let words = view.split(' ').map(|word| if word == "SELF" { file } else { word });
+    let width_text = width.to_string();
+    let mut words: Vec<&str> = words.chain(["--width", &width_text]).collect();
+    if !view.starts_with("types") {
+        words.push(file);
+    }
+    let output = prof(Path::new(env!("CARGO_MANIFEST_DIR")), &words).output().unwrap();
+    // Exit code 2: some files have no second metric, no stacks, or no function of that name.
+    assert!(matches!(output.status.code(), Some(0 | 2)), "{words:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    for line in text.lines() {
+        let wide = display_width(line);
+        assert!(wide <= width, "{} ({wide} columns):\n{line}", words.join(" "));
+    }
+    text.lines().count()
+}
+
+#[test]
+#[needs(Corpus)]
+fn no_view_of_a_real_profile_is_wider_than_the_terminal() {
+    let mut rows = 0;
+    for (number, view) in VIEWS.iter().enumerate() {
+        for (turn, file) in CORPUS.iter().enumerate() {
+            for width in [60, [80, 100, 120, 200][(number + turn) % 4]] {
+                rows += rows_that_fit(view, &corpus_root().join(file), width);
             }
         }
     }

@@ -379,12 +379,9 @@ fn firefox_markers(thread: &Value, sizes: &Sizes, categories: usize) -> Checked 
     Ok(())
 }
 
-/// All fixtures that are profiles, and the files of the corpus that are not too large.
-fn profiles() -> Vec<PathBuf> {
-    let mut roots = vec![fixture("")];
-    roots.extend(corpus_root());
-    let of = |root: &Path| below(root).into_iter().map(|file| root.join(file)).collect::<Vec<_>>();
-    let mut files: Vec<PathBuf> = roots.iter().flat_map(|root| of(root)).collect();
+/// All files below a folder that are not too large.
+fn files_below(root: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = below(root).into_iter().map(|file| root.join(file)).collect();
     files.retain(|file| std::fs::metadata(file).is_ok_and(|about| about.len() <= LARGEST));
     files
 }
@@ -394,11 +391,11 @@ fn loaded(path: &Path, options: prof::profile::LoadOptions) -> Option<Profile> {
     load(&mut Source::open(Box::new(file)).ok()?, options, None).ok()
 }
 
-/// Writes everything as `format`, in each metric, and checks it.
-fn everything_keeps_the_rules(format: &str, check: fn(&Value) -> Checked) {
+/// Writes every profile below `root` as `format`, in each metric, and checks it.
+fn everything_keeps_the_rules(root: &Path, format: &str, check: fn(&Value) -> Checked) {
     let writer = writer_named(format).unwrap();
     let (mut checked, mut wrong) = (0, Vec::new());
-    for path in profiles() {
+    for path in files_below(root) {
         let Some(profile) = loaded(&path, writer.needs).filter(|profile| profile.calls.is_none()) else {
             continue;
         };
@@ -423,17 +420,35 @@ fn everything_keeps_the_rules(format: &str, check: fn(&Value) -> Checked) {
 
 #[test]
 fn speedscope_keeps_the_rules_of_its_schema() {
-    everything_keeps_the_rules("speedscope", speedscope);
+    everything_keeps_the_rules(&fixture(""), "speedscope", speedscope);
+}
+
+#[test]
+#[needs(Corpus)]
+fn real_profiles_as_speedscope_keep_the_rules_of_its_schema() {
+    everything_keeps_the_rules(&corpus_root(), "speedscope", speedscope);
 }
 
 #[test]
 fn cpuprofile_keeps_the_rules_of_the_devtools_protocol() {
-    everything_keeps_the_rules("cpuprofile", cpuprofile);
+    everything_keeps_the_rules(&fixture(""), "cpuprofile", cpuprofile);
+}
+
+#[test]
+#[needs(Corpus)]
+fn real_profiles_as_cpuprofile_keep_the_rules_of_the_devtools_protocol() {
+    everything_keeps_the_rules(&corpus_root(), "cpuprofile", cpuprofile);
 }
 
 #[test]
 fn gecko_keeps_the_rules_of_the_firefox_profiler() {
-    everything_keeps_the_rules("gecko", firefox);
+    everything_keeps_the_rules(&fixture(""), "gecko", firefox);
+}
+
+#[test]
+#[needs(Corpus)]
+fn real_profiles_as_gecko_keep_the_rules_of_the_firefox_profiler() {
+    everything_keeps_the_rules(&corpus_root(), "gecko", firefox);
 }
 
 /// The checks find what is wrong: each of these files breaks one rule.

@@ -1,7 +1,6 @@
 //! Runs headless Chromium for the tests of the page: it loads a page from disk, runs a script in it, and
 //! returns the script's result as JSON.
 
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -10,6 +9,8 @@ use prof::output::{HtmlOptions, html};
 use prof::report::Page;
 use serde_json::Value;
 
+use crate::support::needs;
+
 /// Writes the page to a string.
 pub(crate) fn write(page: &Page) -> String {
     let mut out = Vec::new();
@@ -17,10 +18,9 @@ pub(crate) fn write(page: &Page) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// Loads a page and runs `check`, the body of an asynchronous JavaScript function. Without Chromium, prints
-/// that the test is skipped and returns `None`. Panics if the page or the script reports an error, or if
-/// the page makes a network request.
-pub(crate) fn run(page: &str, hash: &str, check: &str) -> Option<Value> {
+/// Loads a page and runs `check`, the body of an asynchronous JavaScript function. Panics
+/// if the page or the script reports an error, or if the page makes a network request.
+pub(crate) fn run(page: &str, hash: &str, check: &str) -> Value {
     let before = include_str!("before.js");
     let after = include_str!("after.js");
     let page = page.replacen("<head>", &format!("<head><script>{before}</script>"), 1);
@@ -30,7 +30,7 @@ pub(crate) fn run(page: &str, hash: &str, check: &str) -> Option<Value> {
 }
 
 /// Like [`run`], for an SVG.
-pub(crate) fn run_svg(picture: &str, check: &str) -> Option<Value> {
+pub(crate) fn run_svg(picture: &str, check: &str) -> Value {
     let before = include_str!("before.js");
     let after = include_str!("after.js");
     let script =
@@ -39,18 +39,14 @@ pub(crate) fn run_svg(picture: &str, check: &str) -> Option<Value> {
     load("picture.svg", &format!("{head}{script}"), "")
 }
 
-fn load(name: &str, text: &str, hash: &str) -> Option<Value> {
-    let Some(program) = chromium() else {
-        println!("skipped: no chromium in PATH");
-        return None;
-    };
+fn load(name: &str, text: &str, hash: &str) -> Value {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join(name);
     std::fs::write(&file, text).unwrap();
 
     let log = folder.path().join("log");
     let dump = folder.path().join("dump");
-    let mut command = Command::new(program);
+    let mut command = Command::new(needs::browser());
     command.args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]);
     command.args(["--disable-background-networking", "--disable-component-update", "--disable-sync"]);
     command.args(["--window-size=1400,900", "--virtual-time-budget=60000", "--dump-dom"]);
@@ -74,13 +70,5 @@ fn load(name: &str, text: &str, hash: &str) -> Option<Value> {
     let mut results: Value = serde_json::from_slice(&bytes).unwrap();
     assert_eq!(results["faults"], serde_json::json!([]));
     assert_eq!(results["requests"], serde_json::json!([]));
-    Some(results["result"].take())
-}
-
-fn chromium() -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    let names = ["chromium", "chromium-browser", "google-chrome"];
-    std::env::split_paths(&path)
-        .flat_map(|folder| names.map(|name| folder.join(name)))
-        .find(|program| program.is_file())
+    results["result"].take()
 }

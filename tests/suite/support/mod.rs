@@ -4,11 +4,13 @@
 
 pub mod edges;
 pub mod naive;
+pub mod needs;
 pub mod sides;
+pub mod trial;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use prof::format::{LoadError, Source, load};
 use prof::profile::{LoadOptions, Profile};
@@ -23,6 +25,18 @@ pub fn prof(folder: &std::path::Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_prof"));
     command.args(arguments).current_dir(folder).env_remove("PROF_PROFILE");
     command
+}
+
+/// What `prof` shows in a terminal of 24 lines, given its arguments as a line of shell. A test that calls this is
+/// marked with `#[needs(Script)]`.
+#[cfg(target_os = "linux")]
+pub fn in_terminal(folder: &std::path::Path, columns: usize, arguments: &str) -> String {
+    let program = env!("CARGO_BIN_EXE_prof");
+    let line = format!("stty rows 24 cols {columns}; {program} {arguments}");
+    let mut script = Command::new("script");
+    script.args(["-qec", &line, "/dev/null"]).current_dir(folder).stdin(Stdio::null());
+    let output = script.env_remove("PROF_PROFILE").env("NO_COLOR", "1").output().unwrap();
+    String::from_utf8(output.stdout).unwrap().replace('\r', "")
 }
 
 /// Loads a file with everything in it.
@@ -43,20 +57,14 @@ pub fn load_well(path: &std::path::Path) -> Profile {
     load_file(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The corpus of real profiles, which stands beside the checkout and does not belong to it. `None`,
-/// and a line that says so, where it is absent.
-pub fn corpus_root() -> Option<PathBuf> {
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus");
-    if root.is_dir() {
-        return Some(root);
-    }
-    println!("skipped: ../shared/corpus is absent");
-    None
+/// The corpus of real profiles. A test that calls this is marked with `#[needs(Corpus)]`.
+pub fn corpus_root() -> PathBuf {
+    needs::shared("corpus")
 }
 
-/// The files of a folder of the corpus, in order; `None` where the corpus is absent.
-pub fn corpus(folder: &str) -> Option<Vec<PathBuf>> {
-    Some(files(&corpus_root()?.join(folder)))
+/// The files of a folder of the corpus, in order.
+pub fn corpus(folder: &str) -> Vec<PathBuf> {
+    files(&corpus_root().join(folder))
 }
 
 /// The files directly in a folder, in order.

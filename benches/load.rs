@@ -1,7 +1,7 @@
-//! How many bytes a second each reader takes, after decompression.
+//! The throughput of each reader, in decompressed bytes per second.
 //!
-//! `cargo bench --bench load -- speedscope` measures one. The inputs are the fixtures repeated, and a
-//! generated profile in each format that can be written.
+//! `cargo bench --bench load -- speedscope` measures one reader. The inputs are repeated fixtures, and a generated
+//! profile in each format that can be written.
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -17,10 +17,10 @@ use serde_json::Value;
 #[path = "support/generated.rs"]
 mod generated;
 
-/// Size of an input where it can be chosen.
+/// The size of inputs whose size can be chosen.
 const SIZE: usize = 8 << 20;
 
-/// Formats whose files can be repeated as they are, and how many lines stand before what is repeated.
+/// Formats whose lines can be repeated, with a fixture and the number of header lines, which are not.
 const REPEATED: &[(&str, &str, usize)] = &[
     ("austin", "austin/python.austin", 0),
     ("bpftrace", "bpftrace/c.bpftrace.txt", 0),
@@ -32,7 +32,7 @@ const REPEATED: &[(&str, &str, usize)] = &[
     ("callgrind-recorded", "callgrind/c.callgrind", usize::MAX),
 ];
 
-/// Formats in JSON, and the lists in their files that are repeated.
+/// JSON formats, with a fixture and the lists in it that are repeated.
 const LISTS: &[(&str, &str, &[&str])] = &[
     ("cpuprofile-recorded", "cpuprofile/node.cpuprofile", &["/samples", "/timeDeltas"]),
     ("heapprofile", "heapprofile/node.heapprofile", &["/head/children"]),
@@ -48,7 +48,7 @@ fn fixture(path: &str) -> Vec<u8> {
     std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(path)).unwrap()
 }
 
-/// The inputs by name; the name up to the first `-` that no format has says the format.
+/// The inputs by name, which starts with the name of the format.
 fn inputs() -> BTreeMap<&'static str, Vec<u8>> {
     let mut inputs = BTreeMap::new();
     for &(name, path, keep) in REPEATED {
@@ -58,7 +58,7 @@ fn inputs() -> BTreeMap<&'static str, Vec<u8>> {
     }
     for &(name, path, lists) in LISTS {
         let mut json: Value = serde_json::from_slice(&fixture(path)).unwrap();
-        // Columns of one table stay of one length.
+        // All columns of a table must keep the same length.
         let size: usize = lists.iter().map(|list| json.pointer(list).unwrap().to_string().len()).sum();
         for list in lists {
             let list = json.pointer_mut(list).and_then(Value::as_array_mut).unwrap();

@@ -1,4 +1,4 @@
-//! How long each view takes on a profile that is loaded already.
+//! The time that each view takes on a loaded profile.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -21,7 +21,7 @@ fn views(criterion: &mut Criterion) {
         let options = TopOptions::new(scope());
         bench.iter(|| black_box(top(&profile, &options)));
     });
-    // As the terminal shows them: what is below half a per cent is not looked into.
+    // As on a terminal: nodes below 0.5% are not expanded.
     let shown = || TreeOptions { min_share: 0.5, limit: Some(40), ..TreeOptions::new(scope()) };
     group.bench_function("tree", |bench| bench.iter(|| black_box(tree(&profile, &shown()))));
     group.bench_function("tree, whole", |bench| {

@@ -3,8 +3,8 @@
     python3 scripts/compare_diff_reference.py PROF RUNS [DRAWS]
 
 PROF is the binary. RUNS is a folder of recorded runs: Go CPU profiles, in the folders `long250`, `steady250` and
-`aa-steady`, called VARIANT-NUMBER.pb.gz (A-00.pb.gz, B20-01.pb.gz). numpy and scipy are needed. Where one is
-missing, a line says so and nothing is compared.
+`aa-steady`, called VARIANT-NUMBER.pb.gz (A-00.pb.gz, B20-01.pb.gz). numpy and scipy are needed. If any of these is
+missing, the script says so and compares nothing.
 """
 import gzip, json, pathlib, random, subprocess, sys
 

@@ -3,25 +3,24 @@
 
     scripts/compare_go_pprof.py [--peek N] [--prof PATH] [--go COMMAND] [--metric N] FILE...
 
-Every file is a pprof profile. Patterns are taken from each profile's own functions: the names of a
-heavy, a middling and a light one, whole and by their last word. For every pattern and every pair of
-options, self and total of every function have to be equal:
+Every file is a pprof profile. The patterns are the full names of a heavy, a middling and a light function of the
+profile, and the last words of these names. For every pattern and every pair of options, self and total of every
+function must be equal:
 
     --show-stacks  -focus      --hide-stacks  -ignore
     --show-frames  -show       --hide-frames  -hide       --show-from  -show_from
 
-With --peek N, callers and callees of N functions of each profile are compared instead, from the heaviest
-to the lightest: `prof focus NAME` and `-peek '^NAME$'`. The rows (itself), (root) and (self) are prof's
-own. Where Go prints several functions of one name, nothing is compared, because edges cannot be added up.
+With --peek N, callers and callees of N functions of each profile are compared instead, from the heaviest to the
+lightest: `prof focus NAME` and `-peek '^NAME$'`. Only prof has the rows (itself), (root) and (self). If Go prints
+several functions with the same name, nothing is compared, because edges cannot be added up.
 
-COMMAND is what runs pprof: by default `go tool pprof`. It is told not to symbolise. Where Go prints
-several rows of one name (functions of one name in several files), their selfs are added up, and
-totals, which cannot be added, are not compared.
+COMMAND runs pprof, by default `go tool pprof`, without symbolization. If Go prints several rows with the same name
+(functions in different files), their self values are added up; totals, which cannot be added, are not compared.
 
-One difference is known: -show_from takes what a matching function was inlined in off its location,
-and so also off the stacks that start further out; prof keeps it there.
+One difference is known: -show_from removes the functions that a matching function was inlined into from its location,
+and therefore also from stacks that start further out; prof keeps them there.
 
-Exit code: 0 where all agree, 1 where some differ, 2 where nothing could be compared.
+Exit code: 0 if all agree, 1 if some differ, 2 if nothing could be compared.
 """
 
 import argparse
@@ -41,17 +40,17 @@ PAIRS = [
     ("--hide-frames", "-hide"),
     ("--show-from", "-show_from"),
 ]
-# flat flat% sum% cum cum% name; a unit may hold blanks ("9946mem holes").
+# flat flat% sum% cum cum% name; a unit may contain spaces ("9946mem holes").
 ROW = re.compile(r"^\s*(-?[0-9.]+)\D*?\s+\S+%\s+\S+%\s+(-?[0-9.]+)\D*?\s+\S+%\s+ ?(.*)$")
 
 
-# The function between its callers and callees, and one of these.
+# The row of the function, and a row of a caller or callee.
 PEEKED = re.compile(r"^\s*(-?[0-9.]+)\D*?\s+\S+%\s+\S+%\s+(-?[0-9.]+)\D*?\s+\S+%\s+\| (.*)$")
 CONTEXT = re.compile(r"^\s*(-?[0-9.]+)\D*?\s+\S+%\s+\|   (.*)$")
 
 
 class CannotRun(Exception):
-    """A program that ended with an error; the text says which and why."""
+    """A program that failed; the text says which one and why."""
 
 
 def run(command):
@@ -70,7 +69,7 @@ def ours(prof, path, metric, filters):
 
 
 def theirs(go, path, metric, filters):
-    """For every name the (self, total) of each of Go's rows."""
+    """The (self, total) of each of Go's rows, by name."""
     name, unit = metric
     command = [*go, "-symbolize=none", "-top", "-nodecount=0", "-nodefraction=0", "-edgefraction=0",
                f"-sample_index={name}", f"-unit={unit}", *filters, path]
@@ -101,7 +100,7 @@ def escape(text):
 
 
 def patterns(rows):
-    """Whole names and last words of a heavy, a middling and a light function with a name."""
+    """Full names and last words of a heavy, a middling and a light function that have names."""
     named = sorted((-abs(total), name) for name, (_, total) in rows.items() if name and name[0] not in "[<")
     chosen = [named[len(named) * part // 10][1] for part in (1, 5, 9)] if named else []
     found = []
@@ -114,7 +113,7 @@ def patterns(rows):
 
 
 def differences(mine, other):
-    """Where the rows differ, as text."""
+    """The rows that differ, as text."""
     for name in sorted(set(mine) | set(other)):
         own = mine.get(name, (0, 0))
         rows = other.get(name, [(0, 0)])
@@ -146,7 +145,7 @@ def compare(options, path):
 
 
 def focused(prof, path, metric, name):
-    """What `prof focus` says of a function: self, total, callers, callees."""
+    """The result of `prof focus` for a function: self, total, callers, callees."""
     arguments = [] if metric is None else ["--metric", metric]
     document = json.loads(run([prof, "focus", "--format", "json", "--by", "name", "-F", *arguments, name, path]))
 
@@ -157,7 +156,7 @@ def focused(prof, path, metric, name):
 
 
 def peeked(go, path, metric, name):
-    """The same of -peek; None where it is of several functions."""
+    """The result of -peek; None if it contains several functions."""
     metric_name, unit = metric
     command = [*go, "-symbolize=none", f"-peek=^{escape(name)}$", f"-sample_index={metric_name}", f"-unit={unit}", path]
     own, sides, several = None, ({}, {}), False
@@ -202,7 +201,7 @@ def compare_peek(options, path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--prof", default="target/release/prof", help="the program to check")
-    parser.add_argument("--go", default="go tool pprof", help="what runs pprof")
+    parser.add_argument("--go", default="go tool pprof", help="the command that runs pprof")
     parser.add_argument("--peek", type=int, default=0, metavar="N", help="compare focus of N functions per file")
     parser.add_argument("--metric", help="name or number of the metric (default: the profile's own)")
     parser.add_argument("--show", type=int, default=5, help="how many rows to print of each difference")
@@ -211,7 +210,7 @@ def main():
     options.go = shlex.split(options.go)
     files = agreed = differed = 0
     with tempfile.TemporaryDirectory() as folder:
-        # Go keeps what it fetched; nothing of it is to stay.
+        # Go caches what it fetches; the cache goes to a temporary folder.
         os.environ["PPROF_TMPDIR"] = folder
         for path in options.files:
             try:

@@ -1,4 +1,4 @@
-//! Inputs that are made up: the same in every run.
+//! Generated inputs, which are the same in every run.
 
 #![allow(dead_code, reason = "each bench uses some of it")]
 
@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use prof::profile::{FrameId, LabelSetId, LoadOptions, Profile, ProfileBuilder};
 
-/// Numbers without a pattern (xorshift).
+/// Pseudo-random numbers (xorshift).
 pub(crate) struct Numbers(u64);
 
 impl Numbers {
@@ -22,7 +22,7 @@ impl Numbers {
     }
 }
 
-/// The functions that function `number` calls: few, so that stacks come up again and again.
+/// A callee of function `number`. There are few, so that stacks recur.
 fn callee(number: usize, choice: usize) -> usize {
     (number * 3 + choice + 1) % 2_000
 }
@@ -43,7 +43,7 @@ fn name(number: usize) -> String {
     format!("company::module{}::Type{}::function_{number}", number % 40, number % 300)
 }
 
-/// A profile of so many samples.
+/// A profile with the given number of samples.
 pub(crate) fn profile(samples: usize) -> Profile {
     let mut builder = ProfileBuilder::new("generated", LoadOptions::ALL);
     builder.metric("samples", "count");
@@ -75,7 +75,7 @@ pub(crate) fn legacy_heap(size: usize) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// Functions that open and close, in speedscope's form.
+/// A speedscope profile with events.
 pub(crate) fn evented(size: usize) -> Vec<u8> {
     let frames: Vec<String> = (0..2_000).map(|number| format!("{{\"name\":\"{}\"}}", name(number))).collect();
     let mut text = format!(
@@ -93,7 +93,7 @@ pub(crate) fn evented(size: usize) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// Spans that begin and end, as Chrome's traces have them.
+/// A Chrome trace with begin and end events.
 pub(crate) fn spans(size: usize) -> Vec<u8> {
     let mut text = "{\"traceEvents\":[".to_string();
     spans_of(size, |kind, function, at| {
@@ -110,7 +110,7 @@ pub(crate) fn spans(size: usize) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// Walks from stack to stack, until `event` (`B`egin or `E`nd, function, time) says that `size` is
+/// Generates events (`B`egin or `E`nd, function, time) that go from stack to stack, until `event` returns that `size` is
 /// reached.
 fn spans_of(size: usize, mut event: impl FnMut(char, usize, usize) -> usize) {
     let (mut numbers, mut open, mut at) = (Numbers::new(), Vec::new(), 0);
@@ -134,7 +134,7 @@ fn spans_of(size: usize, mut event: impl FnMut(char, usize, usize) -> usize) {
     }
 }
 
-/// What Ruby's stackprof writes with `raw: true`.
+/// A stackprof profile recorded with `raw: true`.
 pub(crate) fn stackprof(size: usize) -> Vec<u8> {
     let mut numbers = Numbers::new();
     let frames: Vec<String> = (0..2_000)
@@ -157,7 +157,7 @@ pub(crate) fn stackprof(size: usize) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// What DTrace prints of `@[ustack()] = count()`.
+/// The output of DTrace's `@[ustack()] = count()`.
 pub(crate) fn dtrace(size: usize) -> Vec<u8> {
     let mut numbers = Numbers::new();
     let mut text = "CPU     ID                    FUNCTION:NAME\n\n".to_string();

@@ -69,9 +69,9 @@ impl Scale {
     /// minutes and hours are used only from 10 on (85.99s compares better with 4.82s than 1.43min), and
     /// counts are written in full (2,759,229).
     pub fn automatic(unit: &Unit, divisor: u64, largest: i64) -> Scale {
-        let ladder = KNOWN.iter().filter(|k| k.family == unit.family && k.automatic_from > 0);
+        let automatic = KNOWN.iter().filter(|k| k.family == unit.family && k.automatic_from > 0);
         let mut steps: Vec<Step> = Vec::new();
-        for next in ladder {
+        for next in automatic {
             if steps.last().is_none_or(|step| step.reaches(largest, next)) {
                 steps.push(Step::new(unit, divisor, &next.unit(), next.automatic_from));
             }

@@ -1,4 +1,4 @@
-//! What must hold whatever the input: no panic, no hang, memory in proportion, and sums that are true.
+//! Checks what must hold for all inputs: no panic, no hang, memory proportional to the size, and correct sums.
 
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,27 +11,27 @@ use crate::MEMORY;
 use crate::clock;
 use crate::views;
 
-/// What became of an input.
+/// The outcome of reading an input.
 pub enum Outcome {
-    /// It was read.
+    /// It was loaded.
     Read(Box<Profile>),
-    /// It was refused, with this message.
-    Refused(String),
+    /// It was rejected with this message.
+    Rejected(String),
 }
 
-/// Memory that an input may take: this much, and so much a byte of it.
-const MEMORY_AT_LEAST: usize = 48 << 20;
-const MEMORY_A_BYTE: usize = 400;
+/// The memory that an input may use: a fixed amount, and an amount per byte.
+const MEMORY_FIXED: usize = 48 << 20;
+const MEMORY_PER_BYTE: usize = 400;
 
-/// How much processor time an input may take, and as much for each mebibyte of it more.
-const TIME_AT_LEAST: Duration = Duration::from_secs(20);
+/// The CPU time that an input may take, plus as much again for each MiB of its size.
+const TIME_PER_MIB: Duration = Duration::from_secs(20);
 
 thread_local! {
     static PANIC: RefCell<String> = const { RefCell::new(String::new()) };
     static IS_CHECKING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Keeps what a panic says instead of printing it, where an input is being checked.
+/// Stores the message of a panic instead of printing it while an input is being checked.
 pub fn keep_panics() {
     let print = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
@@ -43,8 +43,8 @@ pub fn keep_panics() {
     }));
 }
 
-/// Reads an input, and shows what was read in view number `view` (of [`views::VIEWS`]). The error is
-/// what must not happen, in words.
+/// Reads an input, and shows the profile in the view with index `view` of [`views::VIEWS`]. An error describes a
+/// violation.
 pub fn check(format: Option<&Format>, bytes: &[u8], view: Option<usize>) -> Result<Outcome, String> {
     MEMORY.reset_peak_usage();
     let before = MEMORY.current_usage();
@@ -52,7 +52,7 @@ pub fn check(format: Option<&Format>, bytes: &[u8], view: Option<usize>) -> Resu
     let work = || -> Result<Outcome, String> {
         let mut source = match Source::open(Box::new(std::io::Cursor::new(bytes.to_vec()))) {
             Ok(source) => source,
-            Err(error) => return refused(&error),
+            Err(error) => return rejected(&error),
         };
         match load(&mut source, LoadOptions::ALL, format) {
             Ok(profile) => {
@@ -60,7 +60,7 @@ pub fn check(format: Option<&Format>, bytes: &[u8], view: Option<usize>) -> Resu
                 view.map_or(Ok(()), |view| views::show(&profile, view))?;
                 Ok(Outcome::Read(Box::new(profile)))
             }
-            Err(error) => refused(&error),
+            Err(error) => rejected(&error),
         }
     };
     IS_CHECKING.set(true);
@@ -68,26 +68,26 @@ pub fn check(format: Option<&Format>, bytes: &[u8], view: Option<usize>) -> Resu
     IS_CHECKING.set(false);
     let outcome = outcome.unwrap_or_else(|_| Err(format!("panic: {}", PANIC.with_borrow(Clone::clone))))?;
     let (peak, time) = (MEMORY.peak_usage().saturating_sub(before), clock::spent().saturating_sub(start));
-    if peak > MEMORY_AT_LEAST + bytes.len() * MEMORY_A_BYTE {
+    if peak > MEMORY_FIXED + bytes.len() * MEMORY_PER_BYTE {
         let shown = view.map_or(String::new(), |view| format!(" in {}", views::VIEWS[view]));
         return Err(format!("memory: {} MB{shown} for {} bytes", peak >> 20, bytes.len()));
     }
-    if time > TIME_AT_LEAST * (1 + (bytes.len() >> 20) as u32) {
+    if time > TIME_PER_MIB * (1 + (bytes.len() >> 20) as u32) {
         return Err(format!("time: {time:.1?} for {} bytes", bytes.len()));
     }
     Ok(outcome)
 }
 
-/// A refusal names what is wrong in a line that can be read.
-fn refused(error: &LoadError) -> Result<Outcome, String> {
+/// Checks that an error message is a short, readable line.
+fn rejected(error: &LoadError) -> Result<Outcome, String> {
     let message = error.to_string();
     if message.is_empty() || message.len() > 1000 {
         return Err(format!("message: {} bytes: {message:.200}", message.len()));
     }
-    Ok(Outcome::Refused(message))
+    Ok(Outcome::Rejected(message))
 }
 
-/// Ids lie within their tables, and totals are the sums of what is there.
+/// Checks that ids are within their tables, and that totals are the sums of the values.
 fn is_sound(profile: &Profile) -> Result<(), String> {
     let (symbols, samples) = (&profile.symbols, &profile.samples);
     let frames = profile.stacks.all_frames().iter().all(|frame| frame.index() < symbols.frames.len());

@@ -1,18 +1,18 @@
-//! How much time an input takes: of the processor, since others may want the machine too.
+//! Measures the time that an input takes, as CPU time because other programs may be running.
 
 use std::fs;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-/// The time that this process had of the processors so far, to a hundredth of a second; where the system
-/// does not say it, the time on the wall.
+/// The CPU time of this process so far, to a hundredth of a second, or the wall-clock time if the system does not
+/// provide it.
 pub fn spent() -> Duration {
     static START: LazyLock<Instant> = LazyLock::new(Instant::now);
     of_processors().unwrap_or_else(|| START.elapsed())
 }
 
-/// Of the numbers behind the program's name, the 12th and 13th are the hundredths of seconds in the program
-/// and in the system.
+/// CPU time from `/proc/self/stat`: of the numbers after the program's name, the 12th and 13th are the user and system
+/// time in hundredths of a second.
 fn of_processors() -> Option<Duration> {
     let stat = fs::read_to_string("/proc/self/stat").ok()?;
     let numbers = stat.rsplit_once(')')?.1;

@@ -1,8 +1,8 @@
-//! The words of each format, and what its inputs are made of.
+//! The keywords of each format, and the structure of its inputs.
 
 use crate::mutate::Shape;
 
-/// What an input of `format` is made of.
+/// The structure of inputs of `format`.
 pub fn shape(format: &str) -> Shape {
     match format {
         "pprof" => Shape::Protobuf,
@@ -13,7 +13,7 @@ pub fn shape(format: &str) -> Shape {
     }
 }
 
-/// Words and byte sequences that mean something to the reader of `format`.
+/// Words and byte sequences that have a meaning in `format`.
 #[rustfmt::skip] // One row a format.
 pub fn words(format: &str) -> &'static [&'static str] {
     match format {

@@ -1,10 +1,10 @@
-//! Changes to JSON that mostly keep it JSON: other numbers, values swapped, doubled, nested deeply.
+//! Mutations of JSON that mostly keep it valid: other numbers, and values swapped, duplicated or nested deeply.
 
 use std::ops::Range;
 
 use crate::random::Random;
 
-/// Values that a number of a profile does not expect.
+/// Unexpected values to replace numbers with.
 const VALUES: &[&str] = &[
     "0",
     "-1",
@@ -71,7 +71,7 @@ pub fn mutate(bytes: &mut Vec<u8>, dictionary: &[&str], random: &mut Random) {
     }
 }
 
-/// Where strings, numbers and words stand. Enough of a scanner for this: what is broken is left so.
+/// The ranges of strings, numbers and words. A simple scanner is sufficient, because the input may be malformed.
 fn values(bytes: &[u8]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut at = 0;

@@ -1,10 +1,10 @@
-//! Changes to text that keep its lines: doubled, moved, dropped, and other numbers in them.
+//! Mutations of text by line: lines are duplicated, moved or dropped, and numbers in them replaced.
 
 use std::ops::Range;
 
 use crate::random::Random;
 
-/// Numbers that a line does not expect.
+/// Unexpected numbers.
 const NUMBERS: &[&str] = &[
     "0",
     "-1",

@@ -175,7 +175,7 @@ fn fuzz(format: &'static Format, arguments: &Arguments) -> Tally {
         tally.mutated += 1;
         match check(named, &bytes, view) {
             Ok(Outcome::Read(_)) => tally.read += 1,
-            Ok(Outcome::Refused(_)) => {}
+            Ok(Outcome::Rejected(_)) => {}
             Err(wrong) => tally.findings += report(format, &bytes, &wrong, &mut known),
         }
         number += 1;

@@ -1,9 +1,9 @@
-//! Changes to an input: of its bytes, and of what the bytes mean in its format.
+//! Mutations of an input: of its bytes, and of the structure of its format.
 
 use crate::random::Random;
 use crate::{json, lines, protobuf};
 
-/// What an input is made of, which says how it can be changed in ways that go deeper than its bytes.
+/// The structure of an input, which determines how it can be mutated beyond its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// Bytes with lengths and offsets in them.
@@ -16,7 +16,7 @@ pub enum Shape {
     Lines,
 }
 
-/// Changes `input` in one to six ways. `other` is another input of the format, to take parts from.
+/// Applies one to six mutations to `input`. `other` is another input of the format, from which parts can be taken.
 pub fn mutate(shape: Shape, input: &[u8], other: &[u8], dictionary: &[&str], random: &mut Random) -> Vec<u8> {
     let mut bytes = input.to_vec();
     let changes = 1 + random.below(3) + if random.once_in(8) { 3 } else { 0 };
@@ -33,10 +33,10 @@ pub fn mutate(shape: Shape, input: &[u8], other: &[u8], dictionary: &[&str], ran
     bytes
 }
 
-/// Inputs do not grow past this: more would test patience only.
+/// The maximum size of a mutated input. Larger ones would only take longer.
 const LONGEST: usize = 1 << 20;
 
-/// Integers at which code breaks.
+/// Integers at which code tends to break.
 const EDGES: &[u64] = &[
     0,
     1,
@@ -57,7 +57,7 @@ const EDGES: &[u64] = &[
     0xffff_ffff_ffff_ffff,
 ];
 
-/// An integer at which code breaks, or any.
+/// An edge case, or any integer.
 pub fn edge(random: &mut Random) -> u64 {
     match random.below(8) {
         0 => random.number(),
@@ -100,7 +100,7 @@ fn change_bytes(bytes: &mut Vec<u8>, other: &[u8], dictionary: &[&str], random: 
     }
 }
 
-/// Writes an integer of 2, 4 or 8 bytes over what is there: a claimed length, an offset, a count.
+/// Overwrites bytes with an integer of 2, 4 or 8 bytes, which may be a length, an offset or a count.
 fn overwrite_integer(bytes: &mut [u8], at: usize, random: &mut Random) {
     let width = *random.pick(&[2, 4, 8]);
     let value = edge(random);
@@ -110,7 +110,7 @@ fn overwrite_integer(bytes: &mut [u8], at: usize, random: &mut Random) {
     }
 }
 
-/// Puts a variable-length integer where another may stand.
+/// Replaces what may be a varint with another one.
 fn overwrite_varint(bytes: &mut Vec<u8>, at: usize, random: &mut Random) {
     let length = bytes[at..].iter().take(10).position(|byte| byte & 0x80 == 0).map_or(0, |last| last + 1);
     let mut new = Vec::new();

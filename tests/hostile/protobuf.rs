@@ -1,10 +1,10 @@
-//! Changes to protobuf messages that keep them messages: fields doubled, moved, dropped, renumbered,
-//! and other values in them.
+//! Mutations of protobuf messages that keep them well-formed: fields are duplicated, moved, dropped or renumbered, and
+//! values replaced.
 
 use crate::mutate::edge;
 use crate::random::Random;
 
-/// A field as it stands in a message.
+/// A field of a message.
 #[derive(Clone, Debug)]
 enum Value {
     Varint(u64),
@@ -18,7 +18,7 @@ struct Field {
     value: Value,
 }
 
-/// Changes a message, or one within it.
+/// Mutates a message, or one nested in it.
 pub fn mutate(bytes: &mut Vec<u8>, random: &mut Random) {
     let Some(mut fields) = parse(bytes) else { return };
     if fields.is_empty() {
@@ -31,7 +31,7 @@ pub fn mutate(bytes: &mut Vec<u8>, random: &mut Random) {
         2 => drop(fields.remove(at)),
         3 => fields[at].number = 1 + random.below(16) as u64,
         4 => fields.swap_remove(at).write_with_wrong_length(&mut fields, random),
-        // All fields of one number: without a table, or with each of its rows twice.
+        // All fields with one number: drops a table, or duplicates each of its rows.
         5 => {
             let number = fields[at].number;
             fields.retain(|field| field.number != number);
@@ -54,7 +54,7 @@ fn change(value: &mut Value, random: &mut Random) {
         Value::Varint(number) => *number = edge(random),
         Value::Fixed(bytes) => bytes.iter_mut().for_each(|byte| *byte = random.number() as u8),
         Value::Bytes(bytes) if random.once_in(8) => {
-            // A list of packed integers: one of them, or one more.
+            // A list of packed integers: replaces one of them, or adds one.
             let mut packed = Vec::new();
             put_varint(&mut packed, edge(random));
             let at = random.below(bytes.len());
@@ -83,18 +83,18 @@ impl Field {
         }
     }
 
-    /// Puts the field at the end, where it claims a length that it does not have.
+    /// Moves the field to the end with a wrong length.
     fn write_with_wrong_length(self, fields: &mut Vec<Field>, random: &mut Random) {
         let Value::Bytes(bytes) = &self.value else { return fields.push(self) };
         let mut raw = Vec::new();
         put_varint(&mut raw, edge(random));
         raw.extend_from_slice(bytes);
-        // Fields of the numbers that follow carry the bytes as they are.
+        // The raw bytes are appended after all fields.
         fields.push(Field { number: self.number, value: Value::Bytes(raw) });
     }
 }
 
-/// The fields of a message; `None` where the bytes are none.
+/// The fields of a message; `None` if the bytes are not a message.
 fn parse(mut bytes: &[u8]) -> Option<Vec<Field>> {
     let mut fields = Vec::new();
     while !bytes.is_empty() {
@@ -132,7 +132,7 @@ fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// Appends an integer of variable length.
+/// Appends a varint.
 pub fn put_varint(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);

@@ -1,4 +1,4 @@
-//! Numbers that look random and are the same on every machine: a case is known by its seed.
+//! A random number generator that gives the same numbers on every machine, so that a seed identifies a case.
 
 /// A small generator (SplitMix64).
 #[derive(Clone, Debug)]
@@ -13,12 +13,12 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `end`; 0 where there is none.
+    /// A number below `end`; 0 if `end` is 0.
     pub fn below(&mut self, end: usize) -> usize {
         if end == 0 { 0 } else { (self.number() % end as u64) as usize }
     }
 
-    /// True once in `times`.
+    /// True with probability 1 / `times`.
     pub fn once_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }
@@ -28,7 +28,7 @@ impl Random {
         &items[self.below(items.len())]
     }
 
-    /// A range within `0..length`, short more often than long.
+    /// A range within `0..length`; short ranges are more likely.
     pub fn range(&mut self, length: usize) -> std::ops::Range<usize> {
         let start = self.below(length);
         let most = if self.once_in(4) { length - start } else { 16.min(length - start) };

@@ -1,4 +1,4 @@
-//! Files that mostly are no profiles: told so in a few words, and soon.
+//! Reads files most of which are not profiles: they must be rejected quickly, with a short message.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,10 +8,10 @@ use crate::check::{Outcome, check};
 use crate::seeds::files;
 use crate::watch;
 
-/// Larger files are left out.
+/// The maximum size of a file.
 const LARGEST: u64 = 1 << 20;
 
-/// No file takes longer.
+/// The maximum time for a file.
 const LONGEST: Duration = Duration::from_secs(1);
 
 /// Reads every file below the folders and returns the number of findings.
@@ -34,7 +34,7 @@ pub fn scan(folders: &[PathBuf]) -> usize {
                 read += 1;
                 None
             }
-            Ok(Outcome::Refused(_)) => {
+            Ok(Outcome::Rejected(_)) => {
                 refused += 1;
                 None
             }

@@ -1,4 +1,4 @@
-//! Makes a finding small.
+//! Minimizes findings.
 
 use std::time::{Duration, Instant};
 
@@ -7,13 +7,13 @@ use prof::format::Format;
 use crate::check::check;
 use crate::views;
 
-/// What tells findings apart: the place of a panic, or the first word.
+/// What identifies a finding: the location of a panic, or the first word.
 pub fn kind(wrong: &str) -> String {
     let place = wrong.split_whitespace().find(|word| word.contains(".rs:"));
     place.unwrap_or_else(|| wrong.split(':').next().unwrap_or_default()).to_string()
 }
 
-/// Reads an input by its content and as `format`, and shows it in every view; what goes wrong first.
+/// Reads an input with the detected format and as `format`, and shows it in every view. Returns the first violation.
 pub fn every_way(format: Option<&'static Format>, bytes: &[u8]) -> Option<String> {
     let readers = [format, None];
     let readers = if format.is_some() { &readers[..] } else { &readers[1..] };
@@ -22,7 +22,7 @@ pub fn every_way(format: Option<&'static Format>, bytes: &[u8]) -> Option<String
         .find_map(|reader| (0..views::VIEWS.len()).find_map(|view| check(*reader, bytes, Some(view)).err()))
 }
 
-/// Drops parts of a finding, ever smaller ones, as long as it stays the same finding.
+/// Removes parts of a finding, of decreasing size, as long as it remains the same finding.
 pub fn shrink(format: &'static Format, bytes: &[u8], wanted: &str) -> Vec<u8> {
     let end = Instant::now() + Duration::from_secs(20);
     let is_same = |bytes: &[u8]| every_way(Some(format), bytes).is_some_and(|wrong| kind(&wrong) == wanted);

@@ -1,4 +1,4 @@
-//! Inputs that end too early: what is missing must not be missing silently.
+//! Truncated inputs: missing data must be reported.
 
 use prof::format::Format;
 use prof::profile::Profile;
@@ -7,8 +7,8 @@ use crate::check::{Outcome, check};
 use crate::seeds::Seed;
 use crate::watch;
 
-/// Formats that are lists without an end: what is cut off at the end of a line (or a record) looks like
-/// a shorter recording, so nobody can know.
+/// Formats that are lists without an end marker: truncated after a line (or a record), a file looks like a shorter
+/// recording, so truncation cannot be detected.
 const OPEN_ENDED: &[&str] = &[
     "collapsed",
     "perf-script",
@@ -20,17 +20,17 @@ const OPEN_ENDED: &[&str] = &[
     "vsprof",
     "pprof-legacy",
     "callgrind",
-    // Chrome leaves its lists of events open.
+    // Chrome's lists of events may lack their closing bracket.
     "chrome-trace",
 ];
 
-/// Cuts an input at every length where it is short, and at `most` lengths where it is long, and hands each
-/// to `done` with what went wrong.
+/// Truncates a short input at every length, and a long one at `most` lengths. Calls `done` with each result and its
+/// violation, if any.
 pub fn every(format: &'static Format, seed: &Seed, most: usize, done: &mut dyn FnMut(&[u8], Option<String>)) {
     let whole = match check(Some(format), &seed.bytes, None) {
         Ok(Outcome::Read(profile)) => profile,
-        Ok(Outcome::Refused(message)) => {
-            panic!("{}: the seed {} is refused: {message}", format.name, seed.name)
+        Ok(Outcome::Rejected(message)) => {
+            panic!("{}: the seed {} is rejected: {message}", format.name, seed.name)
         }
         Err(wrong) => return done(&seed.bytes, Some(wrong)),
     };
@@ -49,12 +49,13 @@ pub fn every(format: &'static Format, seed: &Seed, most: usize, done: &mut dyn F
     }
 }
 
-/// What `perf record` writes into a pipe is a list too: its files say how long they are, pipes do not.
+/// Whether truncation cannot be detected. This includes `perf record` through a pipe: files contain their length, piped
+/// output does not.
 fn is_open_ended(format: &Format, seed: &Seed) -> bool {
     OPEN_ENDED.contains(&format.name) || (format.name == "perf-data" && seed.name.contains("pipe"))
 }
 
-/// What a part has less of than the whole, without a warning more.
+/// Describes what a truncated input has less of than the whole one, if there is no additional warning.
 fn silent_loss(whole: &Profile, part: &Profile) -> Option<String> {
     if part.meta.warnings.len() > whole.meta.warnings.len() || part.meta.warnings != whole.meta.warnings {
         return None;

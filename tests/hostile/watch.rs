@@ -1,4 +1,4 @@
-//! Notices an input that a reader does not come back from.
+//! A watchdog for inputs that hang a reader.
 
 use std::path::Path;
 use std::process::exit;
@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use crate::clock;
 
-/// No input takes more time of the processors.
+/// The maximum CPU time for an input.
 const LONGEST: Duration = Duration::from_mins(1);
 
-/// Nor longer where the processors do nothing.
+/// The maximum wall-clock time for an input.
 const LONGEST_WAIT: Duration = Duration::from_mins(20);
 
 static CURRENT: Mutex<Option<Case>> = Mutex::new(None);
@@ -23,8 +23,8 @@ struct Case {
     bytes: Vec<u8>,
 }
 
-/// Notes the input that is read next. Where `HOSTILE_TRACE` is set it is written to a file first, for
-/// inputs that end the process.
+/// Records the input that is read next. If `HOSTILE_TRACE` is set, it is written to a file first, to find inputs that
+/// abort the process.
 pub fn case(format: &'static str, bytes: &[u8]) {
     if let Some(folder) = std::env::var_os("HOSTILE_TRACE") {
         std::fs::write(Path::new(&folder).join(format), bytes).expect("a folder to write to");
@@ -33,7 +33,7 @@ pub fn case(format: &'static str, bytes: &[u8]) {
     *CURRENT.lock().unwrap() = Some(case);
 }
 
-/// Ends the program where an input takes too long, and keeps the input.
+/// Starts a thread that ends the program and saves the input if it takes too long.
 pub fn start() {
     thread::spawn(|| {
         loop {
@@ -42,7 +42,7 @@ pub fn start() {
             let Some(Case { since, spent, format, bytes }) = &*current else { continue };
             if clock::spent().saturating_sub(*spent) > LONGEST || since.elapsed() > LONGEST_WAIT {
                 let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("hang-{format}"));
-                println!("{format}: does not come back from {} bytes: {}", bytes.len(), path.display());
+                println!("{format}: hangs on an input of {} bytes: {}", bytes.len(), path.display());
                 if let Err(error) = std::fs::write(&path, bytes) {
                     println!("{}: {error}", path.display());
                 }

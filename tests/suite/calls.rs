@@ -1,5 +1,5 @@
-//! Profiles that hold calls between functions, against the same as stacks: what can be known of calls is
-//! exact, and trees are right where every function has one caller.
+//! Compares profiles of calls between functions with the same profiles as stacks: flat values and edges are exact, and
+//! trees are exact if every function has one caller.
 
 use prof::profile::{FunctionId, LabelSetId, LoadOptions, Profile, ProfileBuilder};
 use prof::report::{Direction, Focus, Overlap, StackInfo, Tree};
@@ -23,7 +23,7 @@ fn as_stacks(drawn: &Drawn) -> Profile {
     builder.finish().unwrap()
 }
 
-/// The calls on the same stacks. No function stands twice on a stack.
+/// The calls on the same stacks, in which no function occurs twice.
 fn as_calls(drawn: &Drawn) -> Profile {
     let (mut selfs, mut edges) = (Vec::new(), Vec::new());
     for (stack, value) in drawn {
@@ -50,7 +50,7 @@ fn calls(selfs: &[(usize, i64)], edges: &[(usize, usize, i64)]) -> Profile {
     builder.finish().unwrap()
 }
 
-/// A report without what it warns of.
+/// A report as JSON, without its warnings.
 fn json(report: &impl serde::Serialize) -> serde_json::Value {
     let mut value = serde_json::to_value(report).unwrap();
     value["warnings"] = serde_json::Value::Null;
@@ -72,7 +72,7 @@ fn without_recursion() -> impl Strategy<Value = Drawn> {
     prop::collection::vec((stack, 1..100_i64), 1..20)
 }
 
-/// Stacks of a program in which every function has one caller, and the first is the root of all.
+/// Stacks of a program in which every function has one caller and the first one is the root of all stacks.
 fn with_one_caller() -> impl Strategy<Value = Drawn> {
     prop::collection::vec((any::<prop::sample::Index>(), 1..100_000_i64), 1..30).prop_map(|functions| {
         let mut stacks: Drawn = Vec::new();
@@ -89,13 +89,13 @@ fn with_one_caller() -> impl Strategy<Value = Drawn> {
 }
 
 #[test]
-fn calls_of_a_function_to_itself_are_a_row_of_their_own() {
+fn direct_recursion_is_a_separate_row() {
     // f0 calls f1, which calls itself and f2. Of f1's cost of 8, 3 are its own and 5 are f2's.
     let profile = calls(&[(0, 2), (1, 3), (2, 5)], &[(0, 1, 8), (1, 1, 20), (1, 2, 5)]);
     let found = focus(&profile, &FocusOptions::new(scope(), "f1")).unwrap();
     assert_eq!((found.total, found.self_value), (8, 3));
     let callers: Vec<_> = found.callers.iter().map(|row| (row.name.to_string(), row.value)).collect();
-    // Inner calls contain each other; together they cost no more than the function.
+    // Inner calls include each other; together they cost no more than the function.
     assert_eq!(callers, [("f0".to_string(), 8), ("(itself)".to_string(), 8)]);
     assert_eq!(callees(&found), [("f2".to_string(), 5), ("(itself)".to_string(), 8)]);
     assert_eq!(
@@ -119,7 +119,7 @@ proptest! {
         for function in 0..8 {
             let options = FocusOptions::new(scope(), &format!("f{function}"));
             match (focus(&calls, &options), focus(&stacks, &options)) {
-                // A difference of one a caller is taken for rounding.
+                // A difference of one per caller is accepted as rounding.
                 (Ok(calls), Ok(stacks)) if stacks.callers.iter().all(|row| &*row.name != "(root)" || row.value > 8) => {
                     prop_assert_eq!(json(&calls), json(&stacks));
                 }
@@ -130,7 +130,7 @@ proptest! {
     }
 
     #[test]
-    fn trees_are_right_where_every_function_has_one_caller(drawn in with_one_caller()) {
+    fn trees_are_exact_if_every_function_has_one_caller(drawn in with_one_caller()) {
         let (stacks, calls) = (as_stacks(&drawn), as_calls(&drawn));
         let options = TreeOptions { min_share: 2.0, ..TreeOptions::new(scope()) };
         prop_assert_eq!(json(&tree(&calls, &options)), json(&tree(&stacks, &options)));
@@ -148,7 +148,7 @@ proptest! {
         }
     }
 
-    /// Whatever the calls say, and however they go round in circles.
+    /// Even if the calls are inconsistent or contain cycles.
     #[test]
     fn trees_of_any_calls_add_up(
         selfs in prop::collection::vec((0..9_usize, 0..1_000_000_i64), 1..12),
@@ -176,7 +176,7 @@ proptest! {
     }
 }
 
-/// No row has less than what hangs on it.
+/// Checks that no row has a smaller total than its children together.
 fn callees_fit(tree: &Tree) -> Result<(), TestCaseError> {
     let mut below = vec![0; tree.rows.len()];
     for row in &tree.rows {
@@ -194,7 +194,7 @@ fn callees_fit(tree: &Tree) -> Result<(), TestCaseError> {
 }
 
 #[test]
-fn a_recursion_is_shown_once() {
+fn recursive_calls_are_shown_once() {
     // main calls a, a and b call each other.
     let profile = calls(&[(0, 1), (1, 10), (2, 20)], &[(0, 1, 30), (1, 2, 28), (2, 1, 15)]);
     let rows = tree(&profile, &TreeOptions::new(scope())).rows;
@@ -204,7 +204,7 @@ fn a_recursion_is_shown_once() {
 }
 
 #[test]
-fn a_shared_callee_is_split_as_its_callers_are_charged() {
+fn a_shared_callee_is_divided_by_the_cost_of_its_calls() {
     let profile =
         calls(&[(1, 1), (2, 1), (3, 40)], &[(0, 1, 31), (0, 2, 11), (1, 3, 30), (2, 3, 10), (3, 4, 8)]);
     let tree = tree(&profile, &TreeOptions::new(scope()));

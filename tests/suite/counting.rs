@@ -1,4 +1,4 @@
-//! Counting of random profiles against naive counting, and the sums that must hold.
+//! Compares counting of random profiles with naive counting, and checks that sums are consistent.
 
 use std::collections::BTreeMap;
 
@@ -44,7 +44,7 @@ fn rows(profile: &Profile) -> BTreeMap<String, (i64, i64)> {
     top.rows.iter().map(|row| (row.name.to_string(), (row.values.self_value, row.values.total))).collect()
 }
 
-/// Sums a tree by function: what its rows say of self, and of total once a path.
+/// Sums the self values of a tree's rows by function.
 fn self_by_name(tree: &Tree) -> BTreeMap<String, i64> {
     let mut sums = BTreeMap::new();
     for row in &tree.rows {
@@ -69,7 +69,7 @@ proptest! {
     }
 
     #[test]
-    fn selfs_sum_to_what_is_shown(drawn in samples(0..20)) {
+    fn self_values_sum_to_the_shown_total(drawn in samples(0..20)) {
         let shown = top(&profile(&drawn), &TopOptions::new(Scope::metric(0)));
         let own: i64 = shown.rows.iter().map(|row| row.values.self_value).sum();
         prop_assert_eq!(own + shown.header.no_stack, shown.header.shown);
@@ -92,7 +92,7 @@ proptest! {
     }
 
     #[test]
-    fn a_whole_tree_has_the_selfs_of_the_flat_view(drawn in samples(0..20)) {
+    fn a_complete_tree_has_the_self_values_of_the_flat_view(drawn in samples(0..20)) {
         let profile = profile(&drawn);
         let expected: BTreeMap<String, i64> =
             rows(&profile).into_iter().map(|(name, (own, _))| (name, own)).filter(|&(_, own)| own != 0).collect();
@@ -117,7 +117,7 @@ proptest! {
     }
 
     #[test]
-    fn adding_profiles_is_adding_samples(a in samples(0..20), b in samples(0..20)) {
+    fn merging_profiles_is_concatenating_samples(a in samples(0..20), b in samples(0..20)) {
         let merged = merge(&[profile(&a), profile(&b)]).unwrap();
         let together = profile(&[a, b].concat());
         prop_assert_eq!(rows(&merged), rows(&together));
@@ -126,7 +126,7 @@ proptest! {
 }
 
 #[test]
-fn a_stack_of_a_hundred_thousand_frames_is_fine() {
+fn stacks_may_have_a_hundred_thousand_frames() {
     let deep: Vec<u8> = (0..100_000u32).map(|depth| (depth % 200) as u8).collect();
     let profile = profile(&vec![(deep, 7)]);
     assert_eq!(rows(&profile).len(), 200);

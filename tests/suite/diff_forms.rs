@@ -1,4 +1,4 @@
-//! The forms of a comparison that others read: a comment, annotations, a test report.
+//! The output formats of a comparison for CI: a comment, annotations, a test report.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ use prof::report::{Diff, DiffVerdict, Report, RowTest};
 use prof::transform::Marks;
 use prof::view::{BudgetLimit, BudgetRule};
 
-/// Ten functions of which `parse` has the given count, and whose others differ between runs like samples.
+/// Ten functions, of which `parse` has the given count and the others vary between runs like samples.
 fn run(wobble: i64, parse: i64) -> String {
     let steady = [
         ("main;parse@src/parse.rs:12", parse),
@@ -30,7 +30,7 @@ fn run(wobble: i64, parse: i64) -> String {
     steady.iter().enumerate().map(line).collect::<Vec<String>>().join("\n")
 }
 
-/// Three runs a side; `parse` costs half as much again on the new one.
+/// Three runs per side; `parse` costs 1.5 times as much on the new side.
 fn regressed() -> Diff {
     let runs = |first: i64, parse: i64| -> Vec<Profile> {
         (first..first + 3).map(|wobble| from_notation(&run(wobble, parse))).collect()
@@ -60,7 +60,7 @@ fn markdown(diff: Diff) -> String {
 }
 
 #[test]
-fn a_comment_says_what_regressed_first() {
+fn a_comment_starts_with_the_regressions() {
     assert_snapshot!(markdown(regressed()), @r#"
     ### ❌ samples: 1 function regressed
 
@@ -98,7 +98,7 @@ fn a_comment_says_what_regressed_first() {
 }
 
 #[test]
-fn a_comment_without_a_verdict_says_what_would_take_one() {
+fn a_comment_without_a_verdict_says_what_is_needed_for_one() {
     assert_snapshot!(markdown(undecided()), @r#"
     ### ⚠️ samples: no verdict
 
@@ -128,7 +128,7 @@ fn a_comment_without_a_verdict_says_what_would_take_one() {
 }
 
 #[test]
-fn annotations_stand_beside_the_function() {
+fn annotations_are_placed_at_the_function() {
     assert_snapshot!(written(|out| output::github(&regressed(), out).unwrap()), @r#"
     ::error file=src/parse.rs,line=12,title=performance regression::parse costs 1.50× as much relative to unchanged code (self; 95%25 CI 1.44–1.57; +13.0pt); 25.8%25 of the old total, 34.3%25 of the new
     ::notice title=prof diff::1 regressed, 0 improved of 10 tested · alpha 1%25, thresholds 1.05× and 1.0pt%0Adetectable with 80%25 power: 1.15× for a function with a 10%25 share, 1.32× with a 2%25 share
@@ -144,7 +144,7 @@ fn annotations_without_a_verdict_warn() {
 }
 
 #[test]
-fn build_servers_get_a_test_a_function() {
+fn junit_reports_have_one_test_per_function() {
     let report = written(|out| output::junit(&regressed(), out).unwrap());
     assert_snapshot!(report, @r#"
     <?xml version="1.0" encoding="UTF-8"?>
@@ -167,7 +167,7 @@ fn build_servers_get_a_test_a_function() {
       </testsuite>
     </testsuites>
     "#);
-    // What is escaped is read back as it was.
+    // Escaped names are read back unchanged.
     let mut reader = quick_xml::Reader::from_str(&report);
     let mut names = HashSet::new();
     loop {
@@ -188,7 +188,7 @@ fn build_servers_get_a_test_a_function() {
 }
 
 #[test]
-fn every_row_has_the_promised_keys_and_nothing_is_infinite() {
+fn every_row_has_the_documented_keys_and_finite_numbers() {
     let new = run(1, 0).replace("main;parse@src/parse.rs:12 0", "main;fresh 2000");
     let diff = compare_drawn(&[&run(0, 2000)], &[&new], &usual());
     let json = written(|out| output::json(&Report::Diff(Box::new(diff)), out).unwrap());
@@ -227,7 +227,7 @@ fn budgets_are_checked_on_the_new_side() {
     let (old, new) = (run(0, 2003), run(1, 2003));
     let profile = from_notation(&format!("{old}\n{new}"));
     let rule = |measure: RowTest, limit: BudgetLimit| BudgetRule {
-        // Frames of the drawings are numbered alike in all profiles made of them.
+        // All profiles built from these drawings have the same frame ids.
         functions: Some(Marks::new(
             &profile,
             &prof::pattern::Patterns::parse(&["^parse$"], false).unwrap().0,

@@ -1,11 +1,11 @@
-//! Comparisons of drawn stacks: what is removed, new, renamed, moved, and what a side without it does.
+//! Comparisons of drawn stacks: functions that are removed, new, renamed or moved, and empty sides.
 
 use std::fmt::Write;
 
 use crate::support::sides::{compare_drawn, usual, verdicts};
 use prof::report::{DiffRow, DiffVerdict, Moved, RowTest, RowVerdict};
 
-/// Code that does not change, so that there is something for costs to be relative to.
+/// Unchanged code, which costs are compared relative to.
 const STEADY: &[(&str, i64)] = &[
     ("main;parse", 2003),
     ("main;plan", 1501),
@@ -19,7 +19,7 @@ const STEADY: &[(&str, i64)] = &[
     ("main;idle", 211),
 ];
 
-/// A run of the steady code and of `more`; `wobble` makes runs differ as samples do.
+/// A run of the steady code and of `more`; `wobble` makes runs vary as samples do.
 fn run(wobble: i64, more: &[(&str, i64)]) -> String {
     let mut picture = String::new();
     for (number, (stack, count)) in STEADY.iter().chain(more).enumerate() {
@@ -97,7 +97,7 @@ fn a_renamed_function_has_moved() {
 }
 
 #[test]
-fn code_moved_into_a_function_of_its_own_has_moved() {
+fn code_extracted_into_a_new_function_has_moved() {
     let (found, _, rows) =
         verdicts_of(&[("main;serve", 2000)], &[("main;serve", 1000), ("main;serve;extracted", 1000)]);
     assert!(found.contains(&"moved extracted (self)".to_string()), "{found:?}");
@@ -125,7 +125,7 @@ fn artefact_leaves_count_for_the_function_they_interrupt() {
 }
 
 #[test]
-fn swapped_sides_mirror() {
+fn swapping_the_sides_mirrors_the_result() {
     let (old, new) = (run(0, &[("main;render", 1000)]), run(1, &[("main;render", 1700), ("main;extra", 30)]));
     let there = compare_drawn(&[&old], &[&new], &usual());
     let back = compare_drawn(&[&new], &[&old], &usual());
@@ -148,7 +148,7 @@ fn the_same_profile_twice_has_no_change() {
 }
 
 #[test]
-fn one_pair_of_few_samples_gives_no_verdict_and_strict_says_so() {
+fn one_pair_with_few_samples_gives_no_verdict_and_fails_with_strict() {
     let (old, new) = ("main;a 30\nmain;b 21", "main;a 20\nmain;b 33");
     let diff = compare_drawn(&[old], &[new], &usual());
     assert_eq!((diff.verdict, diff.about.exit), (DiffVerdict::Inconclusive, 0));
@@ -157,7 +157,7 @@ fn one_pair_of_few_samples_gives_no_verdict_and_strict_says_so() {
 }
 
 #[test]
-fn empty_sides_are_no_verdict() {
+fn empty_sides_give_no_verdict() {
     for (old, new) in [("main 0", "main 0"), ("main 5", "main 0"), ("main 0", "main 5")] {
         let diff = compare_drawn(&[old], &[new], &usual());
         assert_eq!((diff.verdict, diff.about.exit), (DiffVerdict::Inconclusive, 0), "{old} {new}");

@@ -1,4 +1,4 @@
-//! Every filter, with the stacks before and after drawn, one table a filter.
+//! Every filter, with drawings of the stacks before and after it, in one table per filter.
 
 use prof::pattern::Patterns;
 use prof::profile::{Profile, from_notation, to_notation};
@@ -25,7 +25,7 @@ fn check(name: &str, filter: fn(&Profile, &Marks) -> (Profile, usize), table: &[
         assert_eq!(matched, matches, "{name} {texts:?}:\n{before}");
         assert_eq!(
             filtered.meta.metrics[0].total, profile.meta.metrics[0].total,
-            "the whole stays the whole"
+            "the overall total does not change"
         );
     }
 }

@@ -1,5 +1,5 @@
-//! Filters on the command line: their order, what they are called, what is said where one matches
-//! nothing, and how many profiles become one.
+//! Filters on the command line: their order and names, messages for filters that match nothing, and how many profiles
+//! are merged.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -65,22 +65,22 @@ fn stacks() -> Folder {
 }
 
 #[test]
-fn the_order_typed_does_not_matter() {
+fn the_order_of_options_does_not_matter() {
     let folder = stacks();
-    // sort is hidden first, so that qsort's stacks start at main; read in the other order, the
-    // stacks would start at sort and lose it afterwards.
+    // sort is hidden first, so the stacks of qsort start at main. In the other order, they would start at sort, which
+    // would then be hidden.
     let one = folder.rows(&["top", "a.folded", "--show-from", "main", "--hide-frames", "^sort$"]);
     let other = folder.rows(&["top", "--hide-frames", "^sort$", "a.folded", "--show-from", "main"]);
     assert_eq!(one, other);
     let rows = ["cmp 50/50", "read 30/30", "qsort 10/60", "main 6/96", "parse 0/30"];
     assert_eq!(one, (rows.map(String::from).to_vec(), 96));
-    // Whole stacks are chosen before frames go.
+    // Stacks are selected before frames are hidden.
     let (rows, shown) = folder.rows(&["top", "a.folded", "--hide-frames", "sort", "--show-stacks", "sort"]);
     assert_eq!((rows, shown), (vec!["cmp 50/50".into(), "main 16/66".into()], 66));
 }
 
 #[test]
-fn hidden_frames_leave_their_value() {
+fn hidden_frames_keep_their_value_in_the_stack() {
     let document = stacks().stdout(&["top", "a.folded", "--show-frames", "sort", "--format", "json"]);
     let document: serde_json::Value = serde_json::from_str(&document).unwrap();
     assert_eq!(
@@ -90,7 +90,7 @@ fn hidden_frames_leave_their_value() {
 }
 
 #[test]
-fn names_that_hands_know() {
+fn familiar_option_names_are_accepted() {
     let folder = stacks();
     for (known, own) in [
         (&["--ignore", "idle"][..], &["--hide-stacks", "idle"][..]),
@@ -118,7 +118,7 @@ fn the_header_repeats_the_filters() {
 }
 
 #[test]
-fn what_matches_nothing() {
+fn filters_that_match_nothing_are_reported() {
     let folder = stacks();
     for option in ["--show-stacks", "--show-frames", "--show-from", "--focus"] {
         let errors = folder.stderr(&["top", "a.folded", option, "parze"], 2);
@@ -144,7 +144,7 @@ fn what_matches_nothing() {
 }
 
 #[test]
-fn patterns_that_are_no_regular_expressions() {
+fn invalid_regular_expressions_are_matched_literally() {
     let folder = Folder::new(&[("go.folded", "main;gob.(*Decoder).Decode 3\nmain;f[int] 2\n")]);
     let noted = |pattern: &str| {
         let output = folder.run(&["top", "go.folded", "--show-stacks", pattern]);
@@ -168,7 +168,7 @@ fn focus_in_trees() {
     let (rows, _) = folder.rows(&["tree", "--bottom-up", "a.folded", "--focus", "^qsort$"]);
     assert_eq!(rows, ["qsort 10/60", "sort 10/60", "main 10/60", "(root) 10/60"]);
 
-    // What recurs is shown once, below its outermost call.
+    // A recursive function is shown once, below its outermost call.
     let stacks =
         "main;http;parse;object;parse;object;parse;lex 90\nmain;http;parse 10\nmain;cli;parse;lex 20\n";
     let folder = Folder::new(&[("parse.folded", stacks)]);
@@ -206,7 +206,7 @@ fn many_profiles() {
     assert_eq!(rows, ["y 30/30", "main 0/30"]);
 }
 
-/// A row `(no stack)` that filters made is explained, with the part of it that they made.
+/// If filters add to the row `(no stack)`, a line says how much.
 #[test]
 fn stacks_that_lose_all_their_frames_are_explained() {
     let folder = Folder::new(&[("a.folded", STACKS)]);

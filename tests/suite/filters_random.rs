@@ -1,5 +1,5 @@
-//! Every filter, and all of them in the order the command line promises, on random profiles against
-//! a naive implementation that goes through the samples one by one.
+//! Compares every filter, and sequences of them in the documented order, with a naive implementation that goes through
+//! samples one by one, on random profiles.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use prof::transform::{
 use prof::view::{Scope, TopOptions, top};
 use proptest::prelude::*;
 
-/// A sample: its frames root first, each with whether it is inlined, its labels, and its value.
+/// A sample: its frames, root first, each with whether it is inlined, its labels, and its value.
 #[derive(Clone, Debug, PartialEq)]
 struct Sample {
     frames: Vec<(String, bool)>,
@@ -21,7 +21,7 @@ struct Sample {
     value: i64,
 }
 
-/// One filter with what it is told; functions are numbers.
+/// A filter with its arguments; functions are numbers.
 #[derive(Clone, Debug)]
 enum Filter {
     LabelRoot,
@@ -133,7 +133,7 @@ fn filtered(profile: &Profile, filter: &Filter) -> Profile {
     }
 }
 
-/// The same for one sample, slowly; `None` where it goes.
+/// Applies a filter to one sample; `None` if the sample is dropped.
 fn naively(mut sample: Sample, filter: &Filter) -> Option<Sample> {
     let has = |functions: &[u8], name: &str| functions.iter().any(|number| name == format!("f{number}"));
     let label = |key: &str| sample.labels.iter().find(|(own, _)| *own == key).map(|(_, value)| value.clone());
@@ -192,8 +192,8 @@ fn naively(mut sample: Sample, filter: &Filter) -> Option<Sample> {
     Some(sample)
 }
 
-/// The values of all samples by stack and labels, positive and negative ones apart, as they may
-/// never cancel each other.
+/// The values of all samples by stack and labels. Positive and negative values are summed separately, because they must
+/// not cancel.
 fn summed(samples: &[Sample]) -> BTreeMap<String, (i64, i64)> {
     let mut sums: BTreeMap<String, (i64, i64)> = BTreeMap::new();
     for sample in samples.iter().filter(|sample| sample.value != 0) {
@@ -204,7 +204,7 @@ fn summed(samples: &[Sample]) -> BTreeMap<String, (i64, i64)> {
     sums
 }
 
-/// The samples of a profile as they are drawn here.
+/// The samples of a profile, converted back.
 fn read_back(profile: &Profile) -> Vec<Sample> {
     let (symbols, samples) = (&profile.symbols, &profile.samples);
     let text = |id| symbols.strings.get(id).to_string();
@@ -233,7 +233,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
 
     #[test]
-    fn filters_do_what_the_naive_ones_do(samples in samples(), filters in filters()) {
+    fn filters_agree_with_the_naive_implementation(samples in samples(), filters in filters()) {
         let whole: i64 = samples.iter().map(|sample| sample.value.abs()).sum();
         let mut fast = profile(&samples);
         let mut slow = samples;

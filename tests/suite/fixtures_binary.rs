@@ -1,6 +1,5 @@
-//! The readers of binary formats on the recorded profiles in `fixtures/`. What JFR's numbers should be
-//! was counted from the output of `jfr print --json`; what `perf.data` should hold is what `perf
-//! script` printed of the same files.
+//! Readers of binary formats on the recorded profiles in `fixtures/`. The expected numbers for JFR were counted in the
+//! output of `jfr print --json`; those for `perf.data` come from the output of `perf script` for the same files.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,7 +19,7 @@ fn load(name: &str) -> Profile {
     load_bytes(bytes(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// Own value and total of every function.
+/// Self and total of every function.
 fn functions(profile: &Profile, metric: &str) -> BTreeMap<String, (i64, i64)> {
     let values = profile.value_by_stack(profile.meta.metric_named(metric).unwrap());
     let mut sums: BTreeMap<String, (i64, i64)> = BTreeMap::new();
@@ -102,7 +101,7 @@ fn a_recording_of_java() {
 }
 
 #[test]
-fn jfr_0_9_is_refused() {
+fn jfr_0_9_is_rejected() {
     let mut old = bytes("jfr/java.jfr");
     old[4..8].copy_from_slice(&[0, 0, 0, 9]);
     let error = load_bytes(old).unwrap_err().to_string();
@@ -113,7 +112,7 @@ fn jfr_0_9_is_refused() {
 }
 
 #[test]
-fn chunks_add_up() {
+fn chunks_are_added_up() {
     let whole = bytes("jfr/java.jfr");
     let mut twice = whole.repeat(2);
     assert_eq!(load_bytes(twice.clone()).unwrap().meta.metrics[0].total, 638);
@@ -123,8 +122,8 @@ fn chunks_add_up() {
     assert!(cut.meta.warnings[0].starts_with("the last chunk (at byte"), "{:?}", cut.meta.warnings);
 }
 
-/// Whatever is cut off or overwritten, loading ends with a profile or an error.
-fn endures(name: &str) {
+/// Checks that loading truncated or overwritten bytes gives a profile or an error.
+fn survives_corruption(name: &str) {
     let whole = bytes(name);
     for length in (0..whole.len()).step_by(1_000) {
         let _ = load_bytes(whole[..length].to_vec());
@@ -135,13 +134,13 @@ fn endures(name: &str) {
 }
 
 #[test]
-fn a_broken_recording_of_java_is_endured() {
-    endures("jfr/java.jfr");
+fn corrupt_java_recordings_do_not_panic() {
+    survives_corruption("jfr/java.jfr");
 }
 
-/// What of a frame is the same in the text of `perf script`, which has names that `perf.data` lacks. The
-/// text has the addresses that calls `return_to`, which are one behind the calls here: all but those of
-/// the leaf and of where the kernel was entered.
+/// The stacks as far as they can be compared with the text of `perf script`, which has names that `perf.data` lacks.
+/// With `return_to`, addresses are return addresses, as in the text, which are one larger than the addresses here
+/// except for the leaf and where the kernel was entered.
 fn places(profile: &Profile, metric: &str, return_to: bool) -> BTreeMap<String, i64> {
     let values = profile.value_by_stack(profile.meta.metric_named(metric).unwrap());
     let mut sums = BTreeMap::new();
@@ -162,7 +161,7 @@ fn places(profile: &Profile, metric: &str, return_to: bool) -> BTreeMap<String, 
 }
 
 #[test]
-fn perf_data_holds_what_perf_script_prints() {
+fn perf_data_agrees_with_perf_script() {
     for name in ["rust", "rust-two-events"] {
         let data = load(&format!("perf-data/{name}.perf.data"));
         let text = load(&format!("perf-script/{name}.perf.txt"));
@@ -187,32 +186,32 @@ fn perf_data_holds_what_perf_script_prints() {
 }
 
 #[test]
-fn code_is_called_by_its_file() {
+fn code_without_names_is_named_after_its_file() {
     let functions = functions(&load("perf-data/rust.perf.data"), "cpu-clock");
     assert!(functions.contains_key("[words]") && functions.contains_key("[kernel.kallsyms]"));
 }
 
 #[test]
-fn broken_perf_data_are_endured() {
-    endures("perf-data/rust.perf.data");
-    endures("perf-data/rust-two-events.perf.data");
+fn corrupt_perf_data_does_not_panic() {
+    survives_corruption("perf-data/rust.perf.data");
+    survives_corruption("perf-data/rust-two-events.perf.data");
 }
 
 /// The sums are those of `perf script -F event,period`.
 #[test]
-fn recordings_through_a_pipe_have_their_attributes_among_the_records() {
+fn recordings_through_a_pipe_are_read() {
     let profile = load_bytes(bytes("perf-data/sh-pipe.perf.data")).unwrap();
     let totals: Vec<_> = profile.meta.metrics.iter().map(|metric| (&*metric.name, metric.total)).collect();
     assert_eq!(totals, [("samples", 48), ("task-clock:u", 48_000_000)]);
     assert_eq!(profile.meta.warnings, [""; 0]);
-    endures("perf-data/sh-pipe.perf.data");
+    survives_corruption("perf-data/sh-pipe.perf.data");
 }
 
-/// `perf script` prints 49,036,800 and 61 as well, in 49 lines: one for each event that a sample counts.
+/// `perf script` prints the same 49,036,800 and 61, in 49 lines: one for each event that a sample counts.
 #[test]
 fn groups_of_events_are_read_together() {
     let profile = load_bytes(bytes("perf-data/sh-group.perf.data")).unwrap();
     let totals: Vec<_> = profile.meta.metrics.iter().map(|metric| (&*metric.name, metric.total)).collect();
     assert_eq!(totals, [("samples", 48), ("task-clock:u", 49_036_800), ("page-faults:u", 61)]);
-    endures("perf-data/sh-group.perf.data");
+    survives_corruption("perf-data/sh-group.perf.data");
 }

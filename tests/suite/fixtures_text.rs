@@ -1,5 +1,5 @@
-//! Reads the fixtures of the text formats, and compares numbers with those that other programs
-//! (`callgrind_annotate`, Python's `pstats`, a few lines of Python) got from the same files.
+//! Reads the fixtures of text formats, and compares numbers with those that other programs (`callgrind_annotate`,
+//! Python's `pstats`, short Python scripts) get from the same files.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -33,7 +33,7 @@ fn counted(profile: &Profile, metric: usize, name: &str) -> (i64, i64) {
     (own, total)
 }
 
-/// Self, total and calls of the function called `name`, of which there must be one.
+/// Self, total and calls of the only function called `name`.
 fn node(profile: &Profile, metric: usize, name: &str) -> (i64, i64, i64) {
     let calls = profile.calls.as_ref().unwrap();
     let named = |&id: &FunctionId| profile.symbols.function_name(id) == name;
@@ -78,7 +78,7 @@ fn bpftrace() {
     assert_eq!(metrics, [("samples", 20), ("nsecs", 408_163_260)]);
     assert_eq!(counted(&profile, 0, "visit"), (10, 10));
     assert_eq!(counted(&profile, 0, "solve"), (2, 2));
-    // Below `dig`, which calls itself deeper than bpftrace looks, `main` is not seen.
+    // `dig` recurses deeper than bpftrace's limit on stack depth, so `main` is missing from its stacks.
     assert_eq!(counted(&profile, 0, "main"), (0, 14));
     assert_eq!(counted(&profile, 1, "dig").1, 6 * 20_408_163);
 }
@@ -88,7 +88,7 @@ fn callgrind() {
     for file in ["c.callgrind", "c-instr.callgrind", "c-cache.callgrind"] {
         let profile = load(&format!("callgrind/{file}"));
         assert_eq!(profile.meta.metrics[0].total, 10_973_927, "{file}");
-        // `dig` appears as `dig` (3,300) and `dig'2` (3,407,175); its total is what `new_maze` pays.
+        // `dig` appears as `dig` (3,300) and `dig'2` (3,407,175); its total is the cost of the calls from `new_maze`.
         assert_eq!(node(&profile, 0, "dig"), (3_410_475, 3_590_475, 22_500), "{file}");
         assert_eq!(node(&profile, 0, "visit"), (4_273_025, 4_273_025, 179_925), "{file}");
         assert_eq!(node(&profile, 0, "solve"), (1_531_115, 7_226_131, 25), "{file}");
@@ -164,7 +164,7 @@ fn collapsed() {
     assert_eq!(profile.meta.format, "collapsed");
     assert_eq!(profile.meta.metrics[0].total, 10);
     assert_eq!((counted(&profile, 0, "a"), counted(&profile, 0, "b")), ((7, 9), (3, 6)));
-    // The same recording, collapsed by inferno: frames of the kernel have marks there.
+    // The same recording, collapsed by inferno, which marks kernel frames.
     let folded = load("collapsed/rust.folded");
     assert_eq!(folded.meta.metrics[0].total, 2_666_666_640);
     assert_eq!(counted(&folded, 0, "words::run").0, 383_838_380);

@@ -51,10 +51,10 @@ fn fold_gives_the_self_of_artefacts_to_their_callers() {
     };
     let plain = self_values(&top(&["a.folded"]));
     assert_eq!((plain["work"], plain["runtime.asyncPreempt"], plain["runtime.asyncPreempt2"]), (3, 2, 4));
-    // The profile stands right after the option and is not taken for its value.
+    // The profile directly after the option is not taken for its value.
     let folded = self_values(&top(&["--fold", "a.folded"]));
     assert_eq!((folded["work"], folded["runtime.schedule"], folded["main"], folded["tick"]), (9, 5, 0, 6));
-    // In the middle of a stack it holds no self, and stays.
+    // In the middle of a stack it has no self value, and is kept.
     assert_eq!(folded["runtime.asyncPreempt"], 0);
     let named = self_values(&top(&["--fold=^tick$", "a.folded"]));
     assert_eq!((named["work"], named["main"]), (9, 6));
@@ -67,7 +67,7 @@ fn fold_gives_the_self_of_artefacts_to_their_callers() {
 }
 
 #[test]
-fn every_view_folds_and_converting_does() {
+fn every_view_and_convert_fold_artefacts() {
     let folder = folder();
     for view in ["tree", "hot", "graph", "traces", "labels", "info", "top"] {
         let (code, out, error) = run(folder.path(), &[view, "--fold", "-f", "json", "a.folded"]);
@@ -87,7 +87,7 @@ fn every_view_folds_and_converting_does() {
 }
 
 #[test]
-fn views_mark_artefacts_and_say_whose_self_it_is() {
+fn views_mark_artefacts_and_name_the_functions_they_interrupted() {
     let folder = folder();
     let document = json(folder.path(), &["top", "-f", "json", "a.folded"]);
     let artefacts = document["artefacts"].to_string();
@@ -121,7 +121,7 @@ fn views_mark_artefacts_and_say_whose_self_it_is() {
 }
 
 #[test]
-fn diff_says_what_it_folded_and_agrees_with_top() {
+fn diff_reports_what_it_folded_and_agrees_with_top() {
     let folder = folder();
     for (name, format) in [("go-cpu-old", "json"), ("go-cpu-new", "json")] {
         let profile = fixture(&format!("pprof/{name}.pb.gz")).display().to_string();

@@ -139,7 +139,7 @@ fn a_default_metric_of_0_gives_way_to_the_first_with_a_value() {
 
 /// 100 ms, of which 78 are idle: the header, `info`, pictures and the page agree.
 #[test]
-fn waiting_is_not_busy_in_any_view() {
+fn waiting_does_not_count_as_busy_in_any_view() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let nodes = ["(root)", "work", "(idle)"].iter().enumerate().map(|(number, name)| {
@@ -179,7 +179,7 @@ fn waiting_is_not_busy_in_any_view() {
 
 /// As Go 1.27 writes goroutines with `debug=1`: `gopark`, `chanrecv` and `goexit` have no names.
 #[test]
-fn goroutines_as_text_end_in_what_called_the_runtime() {
+fn goroutines_as_text_end_with_the_caller_of_the_runtime() {
     let profile = load_text(
         "goroutine profile: total 43\n40 @ 0x11 0x21 0x31 0x41\n#\t0x30\tmain.waiter+0x18\t/m.go:14\n\n\
          3 @ 0x11 0x51 0x41\n#\t0x50\ttime.Sleep+0x164\t/go/time.go:368\n",
@@ -192,7 +192,7 @@ fn goroutines_as_text_end_in_what_called_the_runtime() {
 
 /// Go's heap profiles as text leave out the names of the allocator in the same way.
 #[test]
-fn a_heap_profile_of_go_as_text_ends_in_the_function_that_allocates() {
+fn go_heap_profiles_as_text_end_with_the_allocating_function() {
     let profile = load_text(
         "heap profile: 1: 8 [1: 8] @ heap/2\n1: 8 [1: 8] @ 0x11 0x31 0x41\n#\t0x30\tmain.alloc+0x18\t/m.go:14\n",
     );
@@ -200,7 +200,7 @@ fn a_heap_profile_of_go_as_text_ends_in_the_function_that_allocates() {
 }
 
 #[test]
-fn allocators_give_what_they_allocate_to_their_caller() {
+fn allocations_are_attributed_to_the_caller_of_the_allocator() {
     let leaf = |stack: &[&str]| -> String {
         let table: Vec<String> = stack.iter().map(|name| format!("\"0x10: {name} (a.c:1)\"")).collect();
         let numbers: Vec<String> = (0..stack.len()).map(|number| number.to_string()).collect();
@@ -235,7 +235,7 @@ fn allocators_give_what_they_allocate_to_their_caller() {
             "alloc::vec::Vec<T>::push",
         ),
         (&["<alloc::alloc::Global as core::alloc::Allocator>::allocate", "main::work", "main"], "main::work"),
-        // A container calls closures of the program, so that it has to stay.
+        // Containers are kept, because they call closures of the program.
         (&["malloc", "main::{{closure}}", "alloc::vec::Vec<T>::retain", "main"], "main::{{closure}}"),
         (&["my_malloc", "main"], "my_malloc"),
     ] {

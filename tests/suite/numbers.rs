@@ -1,4 +1,4 @@
-//! Values at the ends of what 64 bits hold: exact, or refused in words; never wrapped.
+//! Values near the limits of 64 bits are exact or rejected with a message; they never wrap around.
 
 use std::fs;
 use std::path::Path;
@@ -33,7 +33,7 @@ const VIEWS: &[&[&str]] = &[
     &["convert", "-o", "out.callgrind"],
 ];
 
-/// Collapsed stacks of these values, one a stack.
+/// Collapsed stacks with these values, one per stack.
 fn folded(folder: &Path, name: &str, values: &[&str]) {
     let line = |(number, value): (usize, &&str)| format!("main;f{number} {value}\n");
     fs::write(folder.join(name), values.iter().enumerate().map(line).collect::<String>()).unwrap();
@@ -42,7 +42,7 @@ fn folded(folder: &Path, name: &str, values: &[&str]) {
 #[test]
 fn the_largest_values_are_exact_in_every_view() {
     let folder = tempfile::tempdir().unwrap();
-    // Together 2⁶³ − 2, the most that is told from what was cut off.
+    // Together 2⁶³ − 2, the largest total that can be distinguished from a saturated one.
     let values = ["4611686018427387903", "4611686018427387902", "1"];
     folded(folder.path(), "large.folded", &values);
     folded(folder.path(), "small.folded", &["1", "0", "-1"]);
@@ -77,7 +77,7 @@ fn the_largest_values_are_exact_in_every_view() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused_in_every_view() {
+fn totals_beyond_64_bits_are_rejected_in_every_view() {
     let folder = tempfile::tempdir().unwrap();
     let cases: &[&[&str]] = &[
         &["9223372036854775807"],
@@ -124,7 +124,7 @@ fn totals_of_zero_and_values_of_both_signs_are_shown() {
 }
 
 #[test]
-fn weights_in_json_are_numbers_or_refused() {
+fn invalid_weights_in_json_are_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let speedscope = |weight: &str| {
         format!(

@@ -1,4 +1,4 @@
-//! Origins, inherited changes and moved code, drawn as stacks.
+//! Origins, inherited changes and moved code, in drawings of stacks.
 
 use crate::support::has_regression;
 use prof::stats::attribution::{Caller, Cause, ExcludedStacks, Side, StackCounts, attribute};
@@ -12,11 +12,11 @@ struct Drawing {
     profiles: usize,
 }
 
-/// Slight differences between the runs of a side, in turns.
+/// Small differences between the runs of a side, applied in rotation.
 const WOBBLE: [f64; 3] = [1.0, 1.01, 0.99];
 
 impl Drawing {
-    /// Draws `"main;run;leaf 100 120"`, one stack a line; all profiles of a side hold nearly the same.
+    /// Parses lines such as `main;run;leaf 100 120`. All profiles of a side are nearly the same.
     fn new(text: &'static str, profiles: usize) -> Self {
         let mut drawing = Self { names: Vec::new(), stacks: Vec::new(), profiles };
         for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
@@ -123,8 +123,8 @@ impl StackCounts for Drawing {
     }
 }
 
-/// Work that does not change, so that there is a bulk to compare with.
-macro_rules! beside {
+/// Adds unchanged work to a drawing, which costs are compared relative to.
+macro_rules! with_unchanged_work {
     ($text:literal) => {
         concat!(
             $text,
@@ -144,7 +144,7 @@ macro_rules! beside {
 #[test]
 fn callers_inherit_the_change_of_their_callee() {
     let drawing = Drawing::new(
-        beside!(
+        with_unchanged_work!(
             "main;run;stage;fnv 900 1300
              main;run;stage;copy 300 300
              main;run;other 400 400"
@@ -163,9 +163,9 @@ fn callers_inherit_the_change_of_their_callee() {
 }
 
 #[test]
-fn a_caller_with_a_change_of_its_own_keeps_its_verdict() {
+fn a_caller_that_changed_itself_keeps_its_verdict() {
     let drawing = Drawing::new(
-        beside!(
+        with_unchanged_work!(
             "main;run;fnv 900 1300
              main;run;x1 110 160
              main;run;x2 110 160
@@ -175,7 +175,7 @@ fn a_caller_with_a_change_of_its_own_keeps_its_verdict() {
         ),
         5,
     );
-    // Too small each: only together do they show.
+    // Each change is too small on its own; only together are they significant.
     let options = TestOptions { min_points: 0.02, ..TestOptions::default() };
     let comparison = drawing.compare(&options);
     assert_ne!(drawing.row(&comparison, "x1", CountKind::SelfCount).verdict, Verdict::Regressed);
@@ -184,15 +184,15 @@ fn a_caller_with_a_change_of_its_own_keeps_its_verdict() {
 
 #[test]
 fn the_total_of_a_function_inherits_from_its_own_code() {
-    let drawing = Drawing::new(beside!("main;run 900 1300\n main;run;leaf 600 600"), 5);
+    let drawing = Drawing::new(with_unchanged_work!("main;run 900 1300\n main;run;leaf 600 600"), 5);
     let comparison = drawing.compare(&TestOptions::default());
     assert_eq!(drawing.row(&comparison, "run", CountKind::SelfCount).verdict, Verdict::Regressed);
     assert_eq!(drawing.row(&comparison, "run", CountKind::Total).verdict, Verdict::Inherits);
 }
 
 #[test]
-fn an_improvement_is_inherited_as_well() {
-    let drawing = Drawing::new(beside!("main;run;fnv 1300 900\n main;run;leaf 600 600"), 5);
+fn improvements_are_inherited_too() {
+    let drawing = Drawing::new(with_unchanged_work!("main;run;fnv 1300 900\n main;run;leaf 600 600"), 5);
     let comparison = drawing.compare(&TestOptions::default());
     assert_eq!(drawing.row(&comparison, "fnv", CountKind::SelfCount).verdict, Verdict::Improved);
     assert_eq!(drawing.row(&comparison, "run", CountKind::Total).verdict, Verdict::Inherits);
@@ -201,7 +201,10 @@ fn an_improvement_is_inherited_as_well() {
 
 #[test]
 fn a_renamed_function_has_moved() {
-    let drawing = Drawing::new(beside!("main;run;parse 900 0\n main;run;decode 0 905\n main;run 100 100"), 5);
+    let drawing = Drawing::new(
+        with_unchanged_work!("main;run;parse 900 0\n main;run;decode 0 905\n main;run 100 100"),
+        5,
+    );
     let comparison = drawing.compare(&TestOptions::default());
     let row = drawing.row(&comparison, "decode", CountKind::SelfCount);
     assert_eq!(row.verdict, Verdict::Moved);
@@ -213,8 +216,11 @@ fn a_renamed_function_has_moved() {
 }
 
 #[test]
-fn a_rename_is_seen_among_shares_and_in_one_pair() {
-    let drawing = Drawing::new(beside!("main;run;parse 900 0\n main;run;decode 0 905\n main;run 100 100"), 1);
+fn renames_are_found_with_shares_and_with_one_pair() {
+    let drawing = Drawing::new(
+        with_unchanged_work!("main;run;parse 900 0\n main;run;decode 0 905\n main;run 100 100"),
+        1,
+    );
     let options = TestOptions {
         normalize: Normalization::Total,
         noise: prof::stats::Noise::Steady,
@@ -226,23 +232,25 @@ fn a_rename_is_seen_among_shares_and_in_one_pair() {
 
 #[test]
 fn a_renamed_function_that_grew_is_a_regression() {
-    let drawing =
-        Drawing::new(beside!("main;run;parse 500 0\n main;run;decode 0 1500\n main;run 100 100"), 5);
+    let drawing = Drawing::new(
+        with_unchanged_work!("main;run;parse 500 0\n main;run;decode 0 1500\n main;run 100 100"),
+        5,
+    );
     let comparison = drawing.compare(&TestOptions::default());
     assert_eq!(drawing.row(&comparison, "decode", CountKind::SelfCount).verdict, Verdict::Regressed);
 }
 
 #[test]
 fn code_extracted_from_its_caller_has_moved() {
-    let drawing = Drawing::new(beside!("main;run;step 900 450\n main;run;step;helper 0 450"), 5);
+    let drawing = Drawing::new(with_unchanged_work!("main;run;step 900 450\n main;run;step;helper 0 450"), 5);
     let comparison = drawing.compare(&TestOptions::default());
     assert_eq!(drawing.row(&comparison, "helper", CountKind::SelfCount).verdict, Verdict::Moved);
     assert!(!has_regression(&comparison));
 }
 
 #[test]
-fn a_new_function_is_a_regression_and_a_tiny_one_new() {
-    let drawing = Drawing::new(beside!("main;run;check 0 400\n main;run;step 900 900"), 5);
+fn a_large_new_function_is_a_regression_and_a_small_one_is_new() {
+    let drawing = Drawing::new(with_unchanged_work!("main;run;check 0 400\n main;run;step 900 900"), 5);
     let comparison = drawing.compare(&TestOptions::default());
     assert_eq!(drawing.row(&comparison, "check", CountKind::SelfCount).verdict, Verdict::Regressed);
     // Three samples cannot show anything.
@@ -253,8 +261,9 @@ fn a_new_function_is_a_regression_and_a_tiny_one_new() {
 }
 
 #[test]
-fn a_chain_is_named_by_its_leaf() {
-    let drawing = Drawing::new(beside!("main;outer;inner;x 300 500\n main;outer;inner;y 300 300"), 5);
+fn a_chain_is_named_after_its_leaf() {
+    let drawing =
+        Drawing::new(with_unchanged_work!("main;outer;inner;x 300 500\n main;outer;inner;y 300 300"), 5);
     let comparison = drawing.compare(&TestOptions::default());
     let row = drawing.row(&comparison, "inner", CountKind::Total);
     assert_eq!(row.same_counts, [drawing.find("outer"), drawing.find("inner")]);

@@ -1,4 +1,4 @@
-//! What must hold of every comparison, whatever the counts.
+//! Properties of all comparisons, with random counts.
 
 use crate::support::has_regression;
 use prof::stats::compare::{Comparison, compare};
@@ -57,7 +57,7 @@ fn any_options() -> impl Strategy<Value = TestOptions> {
     })
 }
 
-/// Nothing that is shown may be infinite or not a number.
+/// Checks that all results are finite numbers.
 fn is_sound(comparison: &Comparison) -> Result<(), TestCaseError> {
     for row in &comparison.hypotheses {
         let shown = [row.old, row.new, row.old_share, row.new_share, row.log_ratio, row.standard_error];
@@ -103,7 +103,7 @@ proptest! {
     }
 
     #[test]
-    fn an_unknown_unit_is_found_or_refused(counts in any_counts(), options in any_options()) {
+    fn an_unknown_unit_is_estimated_or_rejected(counts in any_counts(), options in any_options()) {
         let one_pair = counts.old.len() + counts.new.len() == 2;
         match compare(&SampleCounts { sample_unit: SampleUnit::Unknown, ..counts }, &options) {
             Ok(comparison) => is_sound(&comparison)?,
@@ -114,7 +114,7 @@ proptest! {
     #[test]
     fn equal_sides_do_not_differ(counts in any_counts(), options in any_options()) {
         let counts = SampleCounts { new: counts.old.clone(), ..counts };
-        // Telling it that the same profiles did different work is a difference.
+        // With explicit amounts of work that differ, equal profiles do differ.
         let normalize = match options.normalize {
             Normalization::Per { old, .. } => Normalization::Per { old, new: old },
             other => other,
@@ -127,8 +127,8 @@ proptest! {
     }
 
     #[test]
-    fn swapped_sides_mirror(counts in any_counts(), options in any_options()) {
-        // The bulk of equal counts is not found from both ends alike; shares have no bulk.
+    fn swapping_the_sides_mirrors_the_result(counts in any_counts(), options in any_options()) {
+        // With ties, the bulk found is not symmetric in the sides; shares do not use a bulk.
         let options = TestOptions { normalize: Normalization::Total, ..options };
         let there = compare(&counts, &options).unwrap();
         let back = compare(&SampleCounts { old: counts.new, new: counts.old, sample_unit: SampleUnit::Samples }, &options).unwrap();
@@ -141,13 +141,13 @@ proptest! {
     }
 
     #[test]
-    fn a_tail_is_a_probability_and_falls(
+    fn a_tail_is_a_decreasing_probability(
         new in count(), old in count(), more in 0.0..1e4_f64, share in 0.0..=1.0_f64,
     ) {
         let p = binomial_mid_p(new, old, share);
         prop_assert!((0.0..=1.0).contains(&p));
         if new + old > 0.0 {
-            // The saddle point is good to a percent where one side holds a sample or so; so allow for that.
+            // The saddle-point approximation is accurate to 1% if one side has only about one sample, so allow for that.
             prop_assert!(binomial_mid_p(new + more, old, share) <= p * 1.03 + 1e-6);
         }
     }
@@ -175,7 +175,7 @@ fn leaves(counts: &[f64]) -> Vec<ProfileCounts> {
 }
 
 #[test]
-fn unusable_input_is_refused() {
+fn unusable_input_is_rejected() {
     let compare = |old: &[f64], new: &[f64], options: TestOptions| {
         compare(
             &SampleCounts { old: leaves(old), new: leaves(new), sample_unit: SampleUnit::Samples },
@@ -195,7 +195,7 @@ fn unusable_input_is_refused() {
 }
 
 #[test]
-fn only_the_named_functions_share_alpha() {
+fn alpha_is_divided_among_the_selected_functions_only() {
     let old = leaves(&[300.0, 220.0, 150.0, 120.0, 80.0, 60.0, 45.0, 30.0, 25.0, 20.0]);
     let new = leaves(&[290.0, 320.0, 160.0, 110.0, 85.0, 55.0, 50.0, 28.0, 27.0, 18.0]);
     let counts = SampleCounts { old, new, sample_unit: SampleUnit::Samples };
@@ -226,7 +226,7 @@ fn exact_work_shows_a_uniform_slow_down() {
 }
 
 #[test]
-fn an_unknown_unit_is_that_of_independent_samples() {
+fn an_estimated_unit_is_that_of_independent_samples() {
     // Samples of 10 ms, drawn with a fixed generator, in nanoseconds.
     let mut state = 1_u64;
     let mut noise = || {
@@ -256,7 +256,7 @@ fn sample_sizes_from_weights() {
     let weights: Vec<i64> = (1..30).map(|i| i * ten_ms).collect();
     let common = CommonDivisor::of(weights.iter().copied().chain([0]));
     assert_eq!((common.divisor(), common.is_sample_size()), (Some(10_000_000), true));
-    // Eighteen samples in one row look like one of 180 ms.
+    // Eighteen samples that were merged into one row look like a single sample of 180 ms.
     let one = CommonDivisor::of([18 * ten_ms]);
     assert_eq!((one.divisor(), one.is_sample_size()), (Some(180_000_000), false));
     assert_eq!(CommonDivisor::of([]).divisor(), None);
@@ -265,13 +265,13 @@ fn sample_sizes_from_weights() {
 }
 
 #[test]
-fn samples_needed_undoes_the_detectable_ratio() {
+fn samples_needed_is_the_inverse_of_the_detectable_ratio() {
     let sensitivity = Sensitivity { tests: 60, ..Sensitivity::pure_sampling(10_000.0, 10_000.0) };
     let ratio = detectable_ratio(0.1, &sensitivity).unwrap();
     assert!((samples_needed(0.1, ratio, &sensitivity).unwrap() - 10_000.0).abs() < 0.01);
     // ×1.2 at 10 %: about 12,300 samples in one pair of profiles, or five runs of 3,300.
     assert!((samples_needed(0.1, 1.2, &sensitivity).unwrap() - 12_300.0).abs() < 100.0);
     assert!((samples_needed_per_run(0.1, 1.2, 5, &sensitivity).unwrap() - 3_300.0).abs() < 100.0);
-    // Where costs differ by 10 % from run to run, longer runs never show a change of 20 %.
+    // If costs vary by 10% from run to run, longer runs do not make a change of 20% detectable.
     assert_eq!(samples_needed(0.1, 1.2, &Sensitivity { run_to_run: 0.1, ..sensitivity }), None);
 }

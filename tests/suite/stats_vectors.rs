@@ -1,5 +1,5 @@
-//! The statistics against known answers: `fixtures/diff/vectors.json`, and the random comparisons that
-//! `fixtures/diff/random_cases.py` wrote down together with what the Python reference says of them.
+//! Compares the statistics with known results: `fixtures/diff/vectors.json`, and random comparisons that
+//! `fixtures/diff/random_cases.py` generated together with the results of the Python reference.
 
 use prof::stats::bulk::{Prior, core_location, fit_bulk};
 use prof::stats::compare::{Comparison, Hypothesis, compare};
@@ -16,7 +16,7 @@ use prof::stats::{
 use serde_json::Value;
 use statrs::function::beta::checked_beta_reg;
 
-/// The tolerance of the study, relative.
+/// The relative tolerance.
 const TOLERANCE: f64 = 1e-9;
 
 fn vectors() -> Value {
@@ -38,7 +38,7 @@ fn matrix(value: &Value) -> Vec<Vec<f64>> {
     }
 }
 
-/// The relative difference, taken as absolute below 1e-250, where doubles run out.
+/// The relative difference; below 1e-250, near the limit of doubles, the absolute one.
 fn difference(got: f64, want: f64) -> f64 {
     if got.to_bits() == want.to_bits() { 0.0 } else { (got - want).abs() / want.abs().max(1e-250) }
 }
@@ -153,7 +153,7 @@ fn sampled(self_counts: &Value, total_counts: &Value) -> Vec<ProfileCounts> {
         .collect()
 }
 
-/// The verdicts of the reference know increases only.
+/// The verdict in the words of the reference, which only has increases.
 fn word(row: &Hypothesis) -> &'static str {
     match row.verdict {
         Verdict::Regressed => "REGRESSED",
@@ -233,7 +233,7 @@ fn heap_rows() {
 }
 
 #[test]
-fn what_could_be_seen() {
+fn detectable_ratios() {
     for v in each(&vectors(), "mde") {
         let sensitivity = Sensitivity {
             tests: number(v, "k") as usize,
@@ -294,7 +294,7 @@ fn options_of(options: &Value) -> TestOptions {
 }
 
 #[test]
-fn random_comparisons_as_the_reference_has_them() {
+fn random_comparisons_agree_with_the_reference() {
     let mut files = vec!["fixtures/diff/random.json".to_owned()];
     files.extend(std::env::var("PROF_DIFF_CASES"));
     for file in files {

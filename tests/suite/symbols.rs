@@ -1,5 +1,4 @@
-//! Names for addresses: against what GNU addr2line says, from binaries in several places, and from broken
-//! ones.
+//! Symbolization: compared with GNU addr2line, with binaries in several places, and with corrupt ones.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +9,7 @@ use prof::name::demangle;
 
 use crate::support::fixture;
 
-/// The fixtures: a binary, and the file its debug information was moved to.
+/// The fixtures: a binary, and the file to which its debug information was moved.
 const BINARIES: &[(&str, Option<&str>)] =
     &[("sorting", Some("sorting.debug")), ("shapes", None), ("libprices.so", None)];
 
@@ -18,7 +17,7 @@ fn bytes(name: &str) -> Vec<u8> {
     fs::read(fixture("symbols").join(name)).unwrap()
 }
 
-/// A function, the file its line is in, and the line (0 where unknown).
+/// A function, its source file, and the line (0 if unknown).
 type Line = (String, String, u32);
 
 /// What `addr2line -a -f -i` printed: for each address, functions innermost first.
@@ -34,7 +33,7 @@ fn addr2line(name: &str) -> Vec<(u64, Vec<Line>)> {
         let place = lines.next().unwrap().split(" (discriminator").next().unwrap();
         let (file, number) = place.rsplit_once(':').unwrap();
         let file = if file == "??" { "" } else { file };
-        // Where debug information has no linker's name, it prints the symbol's, copies and all.
+        // If debug information has no linkage name, addr2line prints the symbol, including suffixes of copies.
         let name = demangle(line).into_owned();
         let name = name.split("(int) [clone").next().unwrap().to_string();
         let line = (name, file.to_string(), number.parse().unwrap_or(0));
@@ -50,7 +49,7 @@ fn look_up(binary: &[u8], debug: Option<&[u8]>, addresses: &[Address]) -> Vec<Ve
 }
 
 #[test]
-fn functions_and_lines_are_those_of_addr2line() {
+fn functions_and_lines_agree_with_addr2line() {
     for &(name, debug) in BINARIES {
         let expected = addr2line(name);
         let addresses: Vec<Address> = expected.iter().map(|&(address, _)| Address::Linked(address)).collect();
@@ -64,7 +63,7 @@ fn functions_and_lines_are_those_of_addr2line() {
 }
 
 #[test]
-fn functions_start_where_the_source_says() {
+fn functions_start_at_their_line_in_the_source() {
     let at = |name: &str, debug: Option<&str>, address| {
         let found = look_up(&bytes(name), debug.map(bytes).as_deref(), &[Address::Linked(address)]);
         found[0].iter().map(|place| (place.function.clone(), place.start_line)).collect::<Vec<_>>()
@@ -78,24 +77,24 @@ fn functions_start_where_the_source_says() {
 }
 
 #[test]
-fn offsets_in_the_file_become_addresses() {
-    // The linker of this library put code at other addresses than it has in the file.
+fn file_offsets_are_converted_to_addresses() {
+    // In this library, addresses of code differ from its offsets in the file.
     let library = bytes("libprices.so");
     let found =
         look_up(&library, None, &[Address::File(0x400), Address::Image(0x1400), Address::Linked(0x1400)]);
     assert!(found[0].iter().any(|place| place.function == "basket_total"), "{found:?}");
     assert!(found.iter().all(|places| *places == found[0]), "{found:?}");
-    // Behind the last segment there is nothing.
+    // There is nothing after the last segment.
     assert_eq!(look_up(&library, None, &[Address::File(1 << 40)]), [[]]);
 }
 
 #[test]
-fn a_stripped_binary_knows_what_it_exports_and_no_more() {
+fn a_stripped_binary_only_has_its_exported_functions() {
     let found = look_up(&bytes("sorting"), None, &[Address::Linked(0x1100), Address::Linked(u64::MAX)]);
     assert_eq!(found, [[], []]);
 }
 
-/// A generator of random numbers: the same broken binaries on every machine.
+/// A random number generator that produces the same corrupt binaries on every machine.
 struct Random(u64);
 
 impl Random {
@@ -106,7 +105,7 @@ impl Random {
 }
 
 #[test]
-fn broken_binaries_are_no_harm() {
+fn corrupt_binaries_do_not_panic_or_hang() {
     let mut random = Random(1);
     for &(name, debug) in BINARIES {
         let (whole, debug) = (bytes(name), debug.map(bytes));
@@ -129,7 +128,7 @@ fn broken_binaries_are_no_harm() {
             if random.below(8) == 0 {
                 binary.truncate(random.below(whole.len()));
             }
-            // Whatever comes of it: it comes, and soon.
+            // Any result is fine, if it comes soon.
             look_up(&binary, debug.as_deref(), &addresses);
         }
     }
@@ -144,7 +143,7 @@ fn prof(arguments: &[&str], search: Option<&Path>) -> Output {
     command.output().unwrap()
 }
 
-/// Name and own value of each function that `top` shows.
+/// The name and self value of each function that `top` shows.
 fn top(profile: &str, options: &[&str], search: Option<&Path>) -> (Vec<(String, i64)>, String) {
     let profile = fixture("symbols").join(profile).to_string_lossy().into_owned();
     let output = prof(&[&["top", "-f", "json", &profile], options].concat(), search);
@@ -161,7 +160,7 @@ fn names(rows: &[(String, i64)]) -> Vec<&str> {
     rows.iter().map(|(name, _)| name.as_str()).collect()
 }
 
-/// An empty folder that goes away with the test.
+/// An empty folder that is removed after the test.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -204,7 +203,7 @@ fn binaries_are_found_by_name_build_id_and_path() {
     }
     assert!(found("sorting.pb.gz", &[], Some(&fixtures)));
     assert!(!found("sorting.pb.gz", &["--symbolize", "never"], Some(&fixtures)));
-    // Under another name it is known by its build id only, which the perf.data file has.
+    // Under another name, it can only be found by its build id, which the perf.data file has.
     let by_id = Folder::new("by-id");
     let renamed = by_id.copy("sorting", "renamed");
     by_id.copy("sorting.debug", &format!(".build-id/{}/{}.debug", &BUILD_ID[..2], &BUILD_ID[2..]));
@@ -212,7 +211,7 @@ fn binaries_are_found_by_name_build_id_and_path() {
         assert!(found("sorting.perf.data", &["--binary", place.to_str().unwrap()], Some(&by_id.0)));
         assert!(!found("sorting.pb.gz", &["--binary", place.to_str().unwrap()], None));
     }
-    // A folder may hold the files of another machine under the paths they had there.
+    // A folder may contain files of another machine under their original paths.
     let root = Folder::new("root");
     root.copy("sorting", "srv/sorting/sorting");
     root.copy("sorting.debug", "srv/sorting/.debug/sorting.debug");
@@ -220,7 +219,7 @@ fn binaries_are_found_by_name_build_id_and_path() {
 }
 
 #[test]
-fn firefox_profiles_count_from_the_start_of_the_image() {
+fn addresses_in_firefox_profiles_are_relative_to_the_image() {
     // The address of `order` as nm has it; the library's own start is 0.
     let folder = Folder::new("firefox");
     let text = r#"{"meta": {"preprocessedProfileVersion": 49, "interval": 1},
@@ -239,10 +238,10 @@ fn firefox_profiles_count_from_the_start_of_the_image() {
     assert_eq!((names(&rows), errors.as_str()), (vec!["order"], ""));
 }
 
-/// What `perf script` printed elsewhere names paths that are here too, and nothing says that the files are
+/// Output of `perf script` from another machine contains paths that also exist here, without evidence that the files are
 /// the same.
 #[test]
-fn a_file_of_the_same_path_needs_proof() {
+fn a_file_with_the_same_path_is_not_trusted_without_evidence() {
     let folder = Folder::new("unproven");
     let here = folder.copy("sorting", "sorting");
     folder.copy("sorting.debug", "sorting.debug");
@@ -257,10 +256,10 @@ fn a_file_of_the_same_path_needs_proof() {
     assert_eq!((names(&rows), errors.as_str()), (vec!["order"], ""));
 }
 
-/// A file that the user names is not taken at its word either, where the profile names functions that the
-/// file has at other addresses. (`nm`: `order` is at 11b0, `main` at 1070.)
+/// A binary given by the user is not used either if the profile names functions that it has at other addresses. (`nm`:
+/// `order` is at 11b0, `main` at 1070.)
 #[test]
-fn a_binary_that_contradicts_the_names_of_the_profile_gives_none() {
+fn a_binary_that_contradicts_the_names_of_the_profile_is_not_used() {
     let folder = Folder::new("contradicted");
     let here = folder.copy("sorting", "sorting");
     folder.copy("sorting.debug", "sorting.debug");
@@ -282,7 +281,7 @@ fn a_binary_that_contradicts_the_names_of_the_profile_gives_none() {
 }
 
 #[test]
-fn another_build_is_refused() {
+fn another_build_is_rejected() {
     let other = Folder::new("other-build");
     let path = other.copy("shapes", "sorting");
     let (rows, errors) = top("sorting.perf.data", &["--binary", path.to_str().unwrap()], None);
@@ -293,7 +292,7 @@ fn another_build_is_refused() {
 }
 
 #[test]
-fn names_do_not_change_what_is_counted() {
+fn symbolization_does_not_change_values() {
     let fixtures = fixture("symbols");
     for profile in ["sorting.perf.data", "sorting.prof", "sorting.pb.gz"] {
         let sum = |rows: &[(String, i64)]| rows.iter().map(|(_, value)| value).sum::<i64>();

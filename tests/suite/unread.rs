@@ -1,8 +1,8 @@
-//! Files that people have and that are no profile `prof` reads: the program says what they are, and what to do.
+//! Files that people may pass but that `prof` does not read: the error says what they are and what to do.
 
 use crate::support::prof;
 
-/// The front of a file, and what is said of it.
+/// The start of a file, and a part of the expected error.
 const FILES: &[(&[u8], &str)] = &[
     (b"gmon\x01\0\0\0\0\0\0\0", "this is gprof's gmon.out; record with `perf record -g` instead"),
     (b"Nettrace\x14\0\0\0!FastSerialization.1", "convert it with `dotnet-trace convert --format speedscope`"),
@@ -32,7 +32,7 @@ const FILES: &[(&[u8], &str)] = &[
 ];
 
 #[test]
-fn what_cannot_be_read_is_named() {
+fn unsupported_files_are_identified() {
     let folder = tempfile::tempdir().unwrap();
     for (number, (front, said)) in FILES.iter().enumerate() {
         let name = format!("file-{number}");
@@ -47,9 +47,9 @@ fn what_cannot_be_read_is_named() {
     }
 }
 
-/// `info` says as what a file is read and, where that is less than certain, how sure that is.
+/// `info` names the format and, if it is not certain, how confident the detection is.
 #[test]
-fn info_says_how_sure_it_is() {
+fn info_reports_the_confidence_of_the_format() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("stacks"), "main;work 3\nmain 1\n").unwrap();
     let said = |arguments: &[&str]| {

@@ -1,4 +1,4 @@
-//! Who calls whom by brute force: every stack for itself, all functions of a profile at once.
+//! Callers and callees by brute force: goes through all stacks one by one, for all functions at once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use prof::tree::{By, Subject};
 /// Stacks of names, root first, with their values.
 pub type Stacks = Vec<(Vec<String>, i64)>;
 
-/// A function with all that stands directly above and below it; what has no value is left out.
+/// A function with all direct callers and callees that have a value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Node {
     pub total: i64,
@@ -19,7 +19,7 @@ pub struct Node {
     pub root: i64,
 }
 
-/// The samples of a profile by the names that rows have.
+/// The samples of a profile, with the names that rows have.
 pub fn stacks(profile: &Profile, metric: usize) -> Stacks {
     let subject = Subject::new(profile, &By::Function, &[metric]);
     let name = |key| subject.keys.name(key).to_string();
@@ -28,7 +28,7 @@ pub fn stacks(profile: &Profile, metric: usize) -> Stacks {
     rows.map(|(&stack, &value)| (subject.stack_keys(stack).map(name).collect(), value)).collect()
 }
 
-/// All functions. For every sample it takes the set of its pairs of neighbours, and counts each pair once.
+/// All functions. Each pair of neighbours counts once per sample.
 pub fn nodes(stacks: &Stacks) -> BTreeMap<String, Node> {
     let mut nodes: BTreeMap<String, Node> = BTreeMap::new();
     for (stack, value) in stacks {

@@ -1,4 +1,4 @@
-//! A second, slow and simple way to count: every sample for itself, with maps of names.
+//! Naive counting: goes through samples one by one, with maps of names.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
@@ -35,7 +35,7 @@ pub fn flat(profile: &Profile, metric: usize) -> (i64, BTreeMap<String, (i64, i6
     (whole, rows)
 }
 
-/// Reads a pprof profile by decoding it whole.
+/// Reads a pprof profile by decoding all of it with prost.
 pub fn read_pprof(bytes: &[u8]) -> Result<Profile, String> {
     let mut bytes = bytes.to_vec();
     while bytes.starts_with(&[0x1F, 0x8B]) {
@@ -74,7 +74,7 @@ pub fn read_pprof(bytes: &[u8]) -> Result<Profile, String> {
     })
 }
 
-/// Reads collapsed stacks with whole weights, one a line.
+/// Reads collapsed stacks with one integer weight per line.
 pub fn read_collapsed(text: &str) -> Result<Profile, String> {
     let mut samples = Vec::new();
     for line in text.lines().filter(|line| !line.trim().is_empty()) {

@@ -1,4 +1,4 @@
-//! Two sides compared, for tests.
+//! Comparisons of two sides, for tests.
 
 use prof::profile::{LoadOptions, Profile, from_notation};
 use prof::report::{Diff, DiffRow, DiffSide, RowTest};
@@ -6,7 +6,7 @@ use prof::transform::{artefacts, fold_leaves};
 use prof::tree::By;
 use prof::view::{DiffOptions, DiffSides, align_sides, diff};
 
-/// Compares profiles, each with the number of its metric, as the command does.
+/// Compares profiles, each with the index of its metric, like `prof diff`.
 pub fn compare(old: &[(&Profile, usize)], new: &[(&Profile, usize)], options: &DiffOptions) -> Diff {
     let all: Vec<(&Profile, usize)> = old.iter().chain(new).copied().collect();
     let (whole, size) = align_sides(&all, LoadOptions::default()).expect("profiles that fit each other");
@@ -20,7 +20,7 @@ pub fn compare(old: &[(&Profile, usize)], new: &[(&Profile, usize)], options: &D
     diff(&fold_leaves(&whole, &artefacts(&whole)).0, sides, options).expect("options in their ranges")
 }
 
-/// Compares drawings of stacks; several drawings a side are repeated runs.
+/// Compares drawings of stacks; several drawings per side are repeated runs.
 pub fn compare_drawn(old: &[&str], new: &[&str], options: &DiffOptions) -> Diff {
     let draw =
         |pictures: &[&str]| -> Vec<Profile> { pictures.iter().map(|text| from_notation(text)).collect() };
@@ -39,7 +39,7 @@ pub fn verdicts(diff: &Diff) -> Vec<String> {
     diff.rows.iter().filter(|row| !row.verdict.word().is_empty()).map(word).collect()
 }
 
-/// All functions, as strictly as usual.
+/// The default options, but for all functions.
 pub fn usual() -> DiffOptions {
     DiffOptions::new(By::Function)
 }

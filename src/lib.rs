@@ -8,7 +8,8 @@
 //!       may fail            total             total, pure         may fail
 //! ```
 //!
-//! - [`format::load`] detects the format of the bytes and reads them into a [`profile::Profile`].
+//! - [`format::load`] detects the format of the bytes and reads them into a [`profile::Profile`]; [`load()`] does so for
+//!   files and folders, and adds them up.
 //! - [`transform`] makes new profiles from profiles: it filters, renames, merges and aligns them.
 //! - [`view`] counts: options and a profile become a [`report::Report`], plain data with raw integers.
 //! - [`output`] writes a report as text, JSON, CSV, Markdown, or a picture.
@@ -60,6 +61,7 @@ pub mod binary;
 pub mod cli;
 pub mod format;
 pub mod kind;
+pub mod load;
 pub mod name;
 pub mod output;
 pub mod parallel;
@@ -71,3 +73,5 @@ pub mod transform;
 pub mod tree;
 pub mod unit;
 pub mod view;
+
+pub use load::load;

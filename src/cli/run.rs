@@ -14,7 +14,7 @@ use crate::cli::commands::{self, Command, Prof};
 use crate::cli::completion;
 use crate::cli::go_pprof;
 use crate::cli::input::paths;
-use crate::cli::input::reading::NoSuchFile;
+use crate::cli::input::request::NoSuchFile;
 use crate::cli::short_help;
 use crate::cli::terminal::failure::{describe, hinted, is_closed_pipe, with_hint, wrapped};
 use crate::cli::usage;

@@ -10,6 +10,7 @@ const LAYERS: &[&[&str]] = &[
     &["format", "transform"],
     &["tree"],
     &["view", "output"],
+    &["load"],
     &["cli"],
 ];
 

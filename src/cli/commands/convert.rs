@@ -6,7 +6,6 @@ use anyhow::{Context, Result};
 use clap::{Args, ValueHint};
 use clap_complete::engine::ArgValueCompleter;
 
-use crate::cli::input::inputs::load;
 use crate::cli::options::args::{InputArgs, warn};
 use crate::cli::options::completion::written_formats;
 use crate::cli::options::filters::FilterArgs;
@@ -60,7 +59,7 @@ impl ConvertCommand {
         let keeps_frames = writer.holds.contains(&Part::DropFrames) && !is_filtered;
         let needs = writer.needs.or(self.filters.needs());
         target.check(&self.input.files()?, self.force)?;
-        let loaded = load(&self.input, &self.many, needs, keeps_frames || self.filters.all_frames)?;
+        let loaded = self.input.load(&self.many, needs, keeps_frames || self.filters.all_frames)?;
         let mut clock = Clock::new(self.input.verbose);
         let mut filtered = self.filters.apply(loaded.profile, &By::Function)?;
         clock.step("filter");

@@ -13,7 +13,7 @@ use crate::cli::commands::outcome::Outcome;
 use crate::cli::commands::requirement::{Requirement, note_of_lines};
 use crate::cli::commands::show::write_timed;
 use crate::cli::input::budget::{self, Checked};
-use crate::cli::input::sides::{SideInputs, SideReader, Sides};
+use crate::cli::input::request::explain;
 use crate::cli::options::args::{
     InputArgs, LayoutArgs, NodeArgs, OutputFormat, WordingArgs, normalize, percent, warn,
 };
@@ -26,11 +26,12 @@ use crate::cli::options::screen;
 use crate::cli::terminal::clock::Clock;
 use crate::cli::terminal::failure::hinted;
 use crate::cli::terminal::target::Target;
+use crate::load::{Combine, Request, Side, Sides, sides};
 use crate::output::{self, evidence_notes};
 use crate::profile::{LoadOptions, Profile};
 use crate::report::{Diff, DiffSide, Folded, Report};
 use crate::stats::{Incomparable, Noise, Normalization, TestOptions};
-use crate::transform::{Marks, MatchMethod, Matching, fold_leaves, foldable};
+use crate::transform::{AlignError, Marks, MatchMethod, Matching, fold_leaves, foldable};
 use crate::tree::By;
 use crate::view::{BudgetRule, DiffOptions, DiffSides, align_sides, diff};
 
@@ -143,8 +144,7 @@ impl DiffCommand {
         });
         let (old, new) = self.given()?;
         target.check(&self.files(&old, &new), self.layout.force)?;
-        let (args, choice, all_frames) = (&self.input, &self.choice, self.filters.all_frames);
-        let mut sides = SideReader { args, choice, all_frames }.read(&old, &new, needs)?;
+        let mut sides = self.load(&old, &new, needs)?;
         for input in sides.all() {
             Requirement::Costs.check(&input.profile, &by, &[input.metric])?;
             if input.profile.calls.is_some() && self.test.budget.is_some() {
@@ -163,7 +163,7 @@ impl DiffCommand {
         clock.step("match functions");
         let profiles: Vec<(&Profile, usize)> =
             sides.all().map(|input| (&input.profile, input.metric)).collect();
-        let (whole, size) = align_sides(&profiles, needs).map_err(|error| sides.explain(&error))?;
+        let (whole, size) = align_sides(&profiles, needs).map_err(|error| not_aligned(&sides, &error))?;
         let (Stages { profile: whole, mut notes, .. }, folded) =
             self.fold(whole, &by, sides.old.inputs.len(), sides.new.inputs.len())?;
         clock.step("combine the sides");
@@ -184,7 +184,7 @@ impl DiffCommand {
         // A single file may hold both sides.
         let new = if new.is_empty() { old.clone() } else { new };
         let both = DiffSides { old: side(&sides.old, old), new: side(&sides.new, new), size };
-        let mut diff = diff(&filtered.profile, both, &options).map_err(explain)?;
+        let mut diff = diff(&filtered.profile, both, &options).map_err(incomparable)?;
         diff.header.filters = filtered.typed;
         diff.folded = folded;
         diff.matched = matched(&matching, self.input.verbose);
@@ -196,6 +196,17 @@ impl DiffCommand {
         let report = self.fitted(Report::Diff(Box::new(diff)), &target)?;
         write_timed(&report, &self.input, &self.layout, &self.wording, &target)?;
         Ok(Outcome(exit))
+    }
+
+    /// Loads the profiles of both sides.
+    fn load(&self, old: &[String], new: &[String], needs: LoadOptions) -> Result<Sides> {
+        let combine = Combine { sampling: self.choice.sampling(), ..Combine::default() };
+        let all_frames = self.filters.all_frames;
+        let old = self.input.request(old.to_vec(), combine, needs, all_frames)?;
+        let new = self.input.request(new.to_vec(), combine, needs, all_frames)?;
+        let both = Request { inputs: [&old.inputs[..], &new.inputs].concat(), ..old.clone() };
+        let new = Some(&new).filter(|new| !new.inputs.is_empty());
+        sides(&old, new).map_err(|error| explain(error, &both))
     }
 
     /// The inputs of both sides as given.
@@ -330,7 +341,7 @@ impl DiffCommand {
     }
 }
 
-fn side(side: &SideInputs, given: Vec<String>) -> DiffSide {
+fn side(side: &Side, given: Vec<String>) -> DiffSide {
     let inputs = &side.inputs;
     DiffSide {
         inputs: given,
@@ -369,8 +380,25 @@ fn hint_at_sides(profiles: &[String]) -> String {
     format!("if these are the sides: prof diff --old {} --new {}", list(&old), list(&new))
 }
 
+/// Explains which profiles cannot be compared.
+fn not_aligned(sides: &Sides, error: &AlignError) -> anyhow::Error {
+    let hint = match error {
+        AlignError::Periods(_, _, number) => {
+            let names: Vec<&str> = sides.all().map(|input| input.name.as_str()).collect();
+            format!(
+                "record {} and {} with the same settings",
+                names.first().copied().unwrap_or_default(),
+                names.get(*number).copied().unwrap_or_default()
+            )
+        }
+        AlignError::Merge(_) => "choose another metric with --metric".to_string(),
+        AlignError::Overflow(_) => "choose another metric with --metric, or use fewer inputs".to_string(),
+    };
+    hinted(error.to_string(), hint)
+}
+
 /// Adds what to do about profiles that cannot be compared.
-fn explain(error: Incomparable) -> anyhow::Error {
+fn incomparable(error: Incomparable) -> anyhow::Error {
     let hint = "are both sides profiles of the same program? prof top --base OLD NEW compares any two";
     if matches!(error, Incomparable::NothingInCommon(..)) {
         hinted(error.to_string(), hint)

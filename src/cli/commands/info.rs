@@ -4,7 +4,6 @@ use anyhow::Result;
 use clap::Args;
 
 use crate::cli::commands::show::write_report;
-use crate::cli::input::inputs::load;
 use crate::cli::options::args::{InputArgs, LayoutArgs, OutputFormat, WordingArgs};
 use crate::cli::options::many::ManyArgs;
 use crate::cli::terminal::clock::Clock;
@@ -31,8 +30,7 @@ impl InfoCommand {
     pub(crate) fn run(self) -> Result<()> {
         let target = self.layout.target(&self.input.profiles, self.input.quiet)?;
         target.check(&self.input.files()?, self.layout.force)?;
-        let mut loaded = load(
-            &self.input,
+        let mut loaded = self.input.load(
             &self.many,
             LoadOptions { labels: true, times: false, ..LoadOptions::LEAST },
             true,

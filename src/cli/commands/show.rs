@@ -5,7 +5,6 @@ use std::io::Write;
 use anyhow::Result;
 
 use crate::cli::commands::requirement::{Requirement, note_of_lines};
-use crate::cli::input::inputs::load;
 use crate::cli::options::args::{InputArgs, LayoutArgs, OutputFormat, ViewArgs, WordingArgs, warn};
 use crate::cli::options::base::BaseArgs;
 use crate::cli::options::filters::Filtered;
@@ -63,7 +62,7 @@ pub(crate) fn report_of(
         ..LoadOptions::LEAST
     });
     target.check(&[args.input.files()?, base.files()].concat(), args.layout.force)?;
-    let mut loaded = load(&args.input, &args.many, needs, args.filters.all_frames)?;
+    let mut loaded = args.input.load(&args.many, needs, args.filters.all_frames)?;
     requirement.check(&loaded.profile, &by, &loaded.metrics)?;
     if by == By::Line || requirement == Requirement::Lines {
         warn("note", note_of_lines([&loaded.profile].into_iter()).as_slice(), &args.input);

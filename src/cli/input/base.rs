@@ -2,11 +2,11 @@
 
 use anyhow::{Result, bail};
 
-use crate::cli::input::inputs::{Loaded, load};
 use crate::cli::options::args::{InputArgs, ViewArgs, warn};
 use crate::cli::options::base::BaseArgs;
 use crate::cli::options::match_args::{matched, matched_note};
 use crate::cli::terminal::failure::hinted;
+use crate::load::Loaded;
 use crate::profile::{LoadOptions, Profile};
 use crate::report::{DiffSide, Rescaling};
 use crate::stats::Normalization;
@@ -30,7 +30,7 @@ impl BaseArgs {
         };
         let name = loaded.profile.meta.metrics[metric].name.clone();
         let input = InputArgs { profiles: self.base.clone(), metrics: vec![name], ..args.input.clone() };
-        let mut old = load(&input, &args.many, needs, args.filters.all_frames)?;
+        let mut old = input.load(&args.many, needs, args.filters.all_frames)?;
         let old_metric = old.metrics[0];
         let both = ((&old.profile, old_metric), (&loaded.profile, metric));
         let (renamed_old, renamed_new, matching) = self.matching.apply(both.0, both.1, &args.node.by())?;

@@ -1,14 +1,8 @@
-//! Combining several profiles: which of them are used, and whether they are summed or averaged.
+//! Options for combining several profiles into one.
 
-use std::cmp::Reverse;
-
-use anyhow::Result;
 use clap::{Args, ValueEnum};
 
-use crate::profile::{Metric, Profile};
-use crate::report::{Combined, Selection};
-use crate::transform::{average, merge};
-use crate::unit::Unit;
+use crate::load::{self, Combine, Sampling};
 
 /// Options for combining several profiles into one.
 #[derive(Args, Clone, Debug)]
@@ -36,228 +30,38 @@ pub(crate) struct SamplingArgs {
     seed: u64,
 }
 
-impl SamplingArgs {
-    /// The order in which to load `count` inputs, and how many of them to load.
-    pub(crate) fn order(&self, count: usize) -> (Vec<usize>, usize) {
-        self.sample((0..count).collect(), None)
-    }
-
-    /// The choice of `used` of `found` profiles; `None` if all were used.
-    pub(crate) fn describe(&self, used: usize, found: usize) -> Option<Selection> {
-        (used < found).then_some(Selection { used, found, seed: Some(self.seed) })
-    }
-
-    /// Shuffles `all` if there are more than the limit, which is `default` unless one was given. Returns the
-    /// order and how many to take from its front.
-    fn sample(&self, mut all: Vec<usize>, default: Option<usize>) -> (Vec<usize>, usize) {
-        let most = self.max_profiles.or(default).filter(|&most| most > 0).unwrap_or(usize::MAX);
-        if all.len() > most {
-            Random(self.seed).shuffle(&mut all);
-        }
-        let count = all.len().min(most);
-        (all, count)
-    }
-}
-
 /// Values of `--merge`.
-#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(ValueEnum, Clone, Copy, Debug)]
 enum Merge {
     Sum,
     Mean,
 }
 
 /// Values of `--weight`.
-#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(ValueEnum, Clone, Copy, Debug)]
 enum Weight {
-    All,
-    Top50,
-    Top25,
-    Top10,
-    Top5,
-    Top1,
+    All = 100,
+    Top50 = 50,
+    Top25 = 25,
+    Top10 = 10,
+    Top5 = 5,
+    Top1 = 1,
 }
 
-impl Weight {
-    fn percent(self) -> usize {
-        match self {
-            Weight::All => 100,
-            Weight::Top50 => 50,
-            Weight::Top25 => 25,
-            Weight::Top10 => 10,
-            Weight::Top5 => 5,
-            Weight::Top1 => 1,
-        }
+impl SamplingArgs {
+    /// What was asked for.
+    pub(crate) fn sampling(&self) -> Sampling {
+        Sampling { most: self.max_profiles, seed: self.seed }
     }
 }
-
-/// The default limit on averaged profiles: more of them hardly change a mean.
-const MOST_AVERAGED: usize = 250;
 
 impl ManyArgs {
-    /// The order in which to load `count` inputs, and how many of them to load: shuffled if only some are
-    /// used. To find the heaviest, all have to be loaded first.
-    pub(crate) fn order(&self, count: usize) -> (Vec<usize>, usize) {
-        if self.chooses() { ((0..count).collect(), count) } else { self.sample((0..count).collect()) }
-    }
-
-    /// Whether profiles are chosen by their weight, after loading.
-    pub(crate) fn chooses(&self) -> bool {
-        self.weight != Weight::All
-    }
-
-    /// Chooses which of the loaded profiles to combine: the heaviest if `--weight` was given, and a random
-    /// sample of these if there are too many. Their order is kept.
-    pub(crate) fn choose(&self, metrics: &[&Metric]) -> Vec<usize> {
-        let all = (0..metrics.len()).collect();
-        if !self.chooses() {
-            return all;
-        }
-        let (mut chosen, count) = self.sample(heaviest(metrics, self.weight.percent()));
-        chosen.truncate(count);
-        chosen.sort_unstable();
-        chosen
-    }
-
-    fn sample(&self, all: Vec<usize>) -> (Vec<usize>, usize) {
-        self.sampling.sample(all, (self.merge == Merge::Mean).then_some(MOST_AVERAGED))
-    }
-
-    /// Combines the chosen profiles, or sums of them, into one.
-    pub(crate) fn combine(&self, mut profiles: Vec<Profile>) -> Result<Profile> {
-        let sum = if profiles.len() == 1 { profiles.remove(0) } else { merge(&profiles)? };
-        Ok(match self.merge {
-            Merge::Sum => sum,
-            Merge::Mean => average(&sum),
-        })
-    }
-
-    /// How `used` of `found` profiles were combined, after `skipped` others could not be read.
-    pub(crate) fn describe(&self, used: usize, found: usize, skipped: usize) -> Combined {
-        let weighted = heaviest_count(found, self.weight.percent());
-        Combined {
-            method: match self.merge {
-                Merge::Sum => "sum",
-                Merge::Mean => "mean",
-            },
-            selection: Selection { used, found, seed: (used < weighted).then_some(self.sampling.seed) },
-            heaviest_percent: self.chooses().then(|| self.weight.percent()),
-            skipped,
-        }
-    }
-}
-
-/// `percent` of `count`, rounded up, but at least one.
-fn heaviest_count(count: usize, percent: usize) -> usize {
-    (count * percent).div_ceil(100).max(1).min(count)
-}
-
-/// The profiles with the highest totals, in their original order.
-fn heaviest(metrics: &[&Metric], percent: usize) -> Vec<usize> {
-    let weights = weights(metrics);
-    let mut order: Vec<usize> = (0..metrics.len()).collect();
-    order.sort_by_key(|&number| Reverse(weights[number]));
-    order.truncate(heaviest_count(metrics.len(), percent));
-    order.sort_unstable();
-    order
-}
-
-/// The total of each profile, all in the finest of their units.
-fn weights(metrics: &[&Metric]) -> Vec<i128> {
-    let units: Vec<Unit> = metrics.iter().map(|metric| Unit::parse(&metric.unit)).collect();
-    let Some(finest) = units.iter().reduce(|a, b| if a.factor_to(b).is_some() { b } else { a }) else {
-        return Vec::new();
-    };
-    let divisor = metrics.iter().map(|metric| metric.divisor).max().unwrap_or(1);
-    let weight = |(metric, unit): (&&Metric, &Unit)| {
-        let factor = unit.factor_to(finest).unwrap_or(1);
-        i128::from(metric.total) * i128::from(factor) * i128::from(divisor / metric.divisor.max(1))
-    };
-    metrics.iter().zip(&units).map(weight).collect()
-}
-
-/// A small random number generator (SplitMix64). Its sequence never changes, so a seed always means the
-/// same choice.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// All orders are equally likely, up to a bias of `items.len()` / 2⁶⁴.
-    fn shuffle(&mut self, items: &mut [usize]) {
-        for last in (1..items.len()).rev() {
-            let other = (self.next() % (last as u64 + 1)) as usize;
-            items.swap(last, other);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::output::combined;
-
-    fn args(merge: Merge, max_profiles: Option<usize>, weight: Weight) -> ManyArgs {
-        ManyArgs { merge, sampling: SamplingArgs { max_profiles, seed: 42 }, weight }
-    }
-
-    fn metric(total: i64, unit: &str) -> Metric {
-        Metric { total, unit: unit.to_string(), divisor: 1, ..Metric::default() }
-    }
-
-    #[test]
-    fn a_mean_is_of_250_at_most() {
-        let mean = args(Merge::Mean, None, Weight::All);
-        assert_eq!(mean.order(250), ((0..250).collect(), 250));
-        let (order, count) = mean.order(1312);
-        assert_eq!((order.len(), count), (1312, 250));
-        assert_ne!(order, (0..1312).collect::<Vec<_>>());
-        assert_eq!(mean.order(1312), (order, 250), "the same seed chooses the same profiles");
-        assert_eq!(args(Merge::Sum, None, Weight::All).order(1312).1, 1312);
-        assert_eq!(args(Merge::Sum, Some(10), Weight::All).order(1312).1, 10);
-        assert_eq!(args(Merge::Mean, Some(0), Weight::All).order(1312).1, 1312);
-    }
-
-    #[test]
-    fn the_heaviest_are_compared_in_one_unit() {
-        let metrics = [metric(1, "seconds"), metric(2000, "ms"), metric(3, "ms"), metric(900, "ms")];
-        let metrics: Vec<&Metric> = metrics.iter().collect();
-        for (weight, want) in [
-            (Weight::All, &[0, 1, 2, 3][..]),
-            (Weight::Top50, &[0, 1]),
-            (Weight::Top25, &[1]),
-            (Weight::Top1, &[1]),
-        ] {
-            assert_eq!(args(Merge::Sum, None, weight).choose(&metrics), want, "{weight:?}");
-        }
-        assert_eq!(args(Merge::Sum, Some(1), Weight::Top50).choose(&metrics).len(), 1);
-    }
-
-    #[test]
-    fn described() {
-        let of = |args: ManyArgs, used, found, skipped| combined(&args.describe(used, found, skipped));
-        let mean = args(Merge::Mean, None, Weight::All);
-        assert_eq!(of(mean.clone(), 250, 1312, 0), "250 of 1,312 profiles, seed 42, averaged");
-        assert_eq!(of(mean, 4, 4, 1), "4 profiles, averaged, 1 skipped");
-        let heavy = args(Merge::Sum, None, Weight::Top25);
-        assert_eq!(of(heavy, 328, 1312, 0), "328 of 1,312 profiles, the top 25%, summed");
-        let few = args(Merge::Mean, None, Weight::Top25);
-        assert_eq!(of(few, 250, 1312, 0), "250 of 1,312 profiles, the top 25%, seed 42, averaged");
-    }
-
-    #[test]
-    fn every_item_can_come_first() {
-        let mut random = Random(1);
-        let mut first = [0; 5];
-        for _ in 0..1000 {
-            let mut items = [0, 1, 2, 3, 4];
-            random.shuffle(&mut items);
-            first[items[0]] += 1;
-        }
-        assert!(first.iter().all(|count| (150..250).contains(count)), "{first:?}");
+    /// What was asked for.
+    pub(crate) fn combine(&self) -> Combine {
+        let merge = match self.merge {
+            Merge::Sum => load::Merge::Sum,
+            Merge::Mean => load::Merge::Mean,
+        };
+        Combine { merge, sampling: self.sampling.sampling(), heaviest: self.weight as usize }
     }
 }

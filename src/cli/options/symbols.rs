@@ -1,8 +1,11 @@
 //! `--binary` and `--symbolize`: looking up names for addresses.
 
+use std::env;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+
+use crate::load::Symbols;
 
 /// Options for looking up names that the profile lacks.
 #[derive(Args, Clone, Debug)]
@@ -10,15 +13,15 @@ use clap::{Args, ValueEnum};
 pub(crate) struct SymbolArgs {
     /// Binary to look up names in, or a folder of binaries (repeatable)
     #[arg(long, value_name = "PATH")]
-    pub(crate) binary: Vec<PathBuf>,
+    binary: Vec<PathBuf>,
     /// Look up names where the profile has only addresses: auto (if the binary is found) or never
     #[arg(long, value_name = "WHEN", default_value = "auto", hide_possible_values = true)]
-    pub(crate) symbolize: Symbolize,
+    symbolize: Symbolize,
 }
 
 /// Values of `--symbolize`.
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Symbolize {
+enum Symbolize {
     /// If names are missing and binaries are found.
     Auto,
     Never,
@@ -28,5 +31,16 @@ impl SymbolArgs {
     /// The binaries given, and folders of them.
     pub(crate) fn binaries(&self) -> &[PathBuf] {
         &self.binary
+    }
+
+    /// What was asked for, and the folders of `$PROF_BINARY_PATH`.
+    pub(crate) fn symbols(&self) -> Symbols {
+        let path = env::var_os("PROF_BINARY_PATH").unwrap_or_default();
+        let folders = env::split_paths(&path).filter(|folder| !folder.as_os_str().is_empty());
+        Symbols {
+            wanted: self.symbolize == Symbolize::Auto,
+            binaries: self.binary.clone(),
+            folders: folders.collect(),
+        }
     }
 }

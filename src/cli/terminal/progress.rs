@@ -2,13 +2,17 @@
 //! else is printed.
 
 use std::fs;
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, IsTerminal, Write};
+use std::iter;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use crate::format::Times;
+use crate::cli::terminal::clock::Clock;
+use crate::cli::terminal::messages::print_messages;
+use crate::format::{LoadError, Times};
+use crate::load::{Observer, shown};
 use crate::unit::{Scale, Unit, group_thousands};
 
 /// The line appears after this time.
@@ -17,19 +21,24 @@ const DELAY: Duration = Duration::from_millis(500);
 /// The time between updates of the line.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// Watches inputs while they load. Dropping it erases the line.
+/// Watches inputs while they load: shows the line, and prints how long the steps took.
 pub(crate) struct Progress {
     seen: Arc<Seen>,
-    line: Option<JoinHandle<()>>,
+    line: Mutex<Option<JoinHandle<()>>>,
+    /// Whether to show the line, which needs a terminal.
+    quiet: bool,
+    /// Whether to print times and what was skipped.
+    verbose: bool,
+    clock: Mutex<Clock>,
 }
 
 /// The progress so far.
 #[derive(Default)]
 struct Seen {
     /// The number of inputs.
-    inputs: u64,
+    inputs: AtomicU64,
     /// Their size in bytes; 0 if it is not known.
-    bytes: u64,
+    bytes: AtomicU64,
     inputs_loaded: AtomicU64,
     bytes_read: AtomicU64,
     times: Mutex<Times>,
@@ -37,68 +46,69 @@ struct Seen {
 }
 
 impl Progress {
-    /// Watches the inputs at `paths`, and shows the line if standard error is a terminal and not `quiet`.
-    pub(crate) fn start<'p>(paths: impl IntoIterator<Item = &'p str>, quiet: bool) -> Self {
-        let (mut inputs, mut bytes) = (0, Some(0));
-        for path in paths {
-            inputs += 1;
-            let size = fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|file| file.len());
-            bytes = bytes.zip(size).map(|(sum, size): (u64, u64)| sum.saturating_add(size));
+    /// Shows the line if standard error is a terminal and not `quiet`, and prints times if `verbose`.
+    pub(crate) fn new(quiet: bool, verbose: bool) -> Self {
+        let clock = Mutex::new(Clock::new(verbose));
+        Progress { seen: Arc::default(), line: Mutex::default(), quiet, verbose, clock }
+    }
+}
+
+impl Observer for Progress {
+    fn begin(&self, files: &[&str]) {
+        let size = |path: &&str| fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|file| file.len());
+        let bytes = files.iter().map(size).try_fold(0, |sum: u64, size| Some(sum.saturating_add(size?)));
+        self.seen.inputs.store(files.len() as u64, Ordering::Relaxed);
+        self.seen.bytes.store(bytes.unwrap_or(0), Ordering::Relaxed);
+        *locked(&self.clock) = Clock::new(self.verbose);
+        if !self.quiet && io::stderr().is_terminal() {
+            let watched = self.seen.clone();
+            // If no thread can be started, nothing is shown.
+            *locked(&self.line) =
+                thread::Builder::new().name("progress".into()).spawn(move || show(&watched)).ok();
         }
-        let seen = Arc::new(Seen { inputs, bytes: bytes.unwrap_or(0), ..Seen::default() });
-        let wanted = !quiet && io::stderr().is_terminal();
-        let watched = seen.clone();
-        // If no thread can be started, nothing is shown.
-        let line = wanted
-            .then(|| thread::Builder::new().name("progress".into()).spawn(move || show(&watched)).ok())
-            .flatten();
-        Progress { seen, line }
     }
 
-    /// Counts the bytes that are read from an input.
-    pub(crate) fn watch(&self, input: Box<dyn Read + Send>) -> Box<dyn Read + Send> {
-        Box::new(Watched { input, seen: self.seen.clone() })
+    fn bytes(&self, count: u64) {
+        self.seen.bytes_read.fetch_add(count, Ordering::Relaxed);
     }
 
-    /// Counts a loaded input and adds up how long its parts took.
-    pub(crate) fn loaded(&self, took: Times) {
+    fn input(&self, took: Times) {
         self.seen.inputs_loaded.fetch_add(1, Ordering::Relaxed);
-        let mut times = self.seen.times.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut times = locked(&self.seen.times);
         times.read += took.read;
         times.inflate += took.inflate;
         times.decode += took.decode;
     }
 
-    /// How long the parts of loading took, summed over all inputs.
-    pub(crate) fn parts(&self) -> [(&'static str, Duration); 3] {
-        let times = self.seen.times.lock().unwrap_or_else(PoisonError::into_inner);
-        [("read", times.read), ("inflate", times.inflate), ("decode", times.decode)]
+    fn skipped(&self, name: &str, why: &LoadError) {
+        if self.verbose {
+            print_messages("skipped", iter::once(format!("{}: {why}", shown(name))));
+        }
     }
-}
 
-impl Drop for Progress {
-    fn drop(&mut self) {
+    fn end(&self) {
         self.seen.is_over.store(true, Ordering::Relaxed);
-        if let Some(line) = self.line.take() {
+        if let Some(line) = locked(&self.line).take() {
             line.thread().unpark();
             // The thread returns nothing that could be lost.
             let _ = line.join();
         }
     }
-}
 
-/// An input that counts the bytes read from it.
-struct Watched {
-    input: Box<dyn Read + Send>,
-    seen: Arc<Seen>,
-}
-
-impl Read for Watched {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.input.read(buffer)?;
-        self.seen.bytes_read.fetch_add(count as u64, Ordering::Relaxed);
-        Ok(count)
+    fn step(&self, name: &'static str) {
+        let mut clock = locked(&self.clock);
+        if name == "load" {
+            let times = locked(&self.seen.times);
+            let parts = [("read", times.read), ("inflate", times.inflate), ("decode", times.decode)];
+            return clock.step_with(name, &parts);
+        }
+        clock.step(name);
     }
+}
+
+/// The value, even if a thread panicked while it held the lock.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Shows the line, after a first delay, until loading is over.
@@ -132,17 +142,18 @@ impl Seen {
             let scale = Scale::for_column(&Unit::parse("bytes"), 1, bytes, None);
             scale.map_or_else(|_| bytes.to_string(), |scale| scale.format(bytes))
         };
-        let bytes = match self.bytes {
+        let inputs = self.inputs.load(Ordering::Relaxed);
+        let bytes = match self.bytes.load(Ordering::Relaxed) {
             0 => size(read),
             all if read >= all => format!("{}, decoding", size(all)),
             all => format!("{} of {} ({}%)", size(read), size(all), u128::from(read) * 100 / u128::from(all)),
         };
-        if self.inputs < 2 {
+        if inputs < 2 {
             return format!("reading {bytes}");
         }
         let number = |count: u64| group_thousands(count.into());
         let loaded = number(self.inputs_loaded.load(Ordering::Relaxed));
-        format!("reading {loaded} of {} profiles, {bytes}", number(self.inputs))
+        format!("reading {loaded} of {} profiles, {bytes}", number(inputs))
     }
 }
 
@@ -152,12 +163,12 @@ mod tests {
 
     #[test]
     fn the_line_shows_the_progress() {
-        let seen = Seen { inputs: 1, bytes: 4 << 20, ..Seen::default() };
+        let seen = Seen { inputs: 1.into(), bytes: (4 << 20).into(), ..Seen::default() };
         seen.bytes_read.store(1 << 20, Ordering::Relaxed);
         assert_eq!(seen.line(), "reading 1.00MiB of 4.00MiB (25%)");
         seen.bytes_read.store(4 << 20, Ordering::Relaxed);
         assert_eq!(seen.line(), "reading 4.00MiB, decoding");
-        let piped = Seen { inputs: 2, ..Seen::default() };
+        let piped = Seen { inputs: 2.into(), ..Seen::default() };
         piped.bytes_read.store(3 << 10, Ordering::Relaxed);
         assert_eq!(piped.line(), "reading 0 of 2 profiles, 3.00KiB");
     }

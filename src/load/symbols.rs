@@ -2,19 +2,36 @@
 
 use std::collections::BTreeMap;
 use std::iter;
+use std::path::PathBuf;
 
-use anyhow::{Context, Result};
 use hashbrown::HashMap;
 
 use crate::binary::{self, Address, Binary, CodePlace};
-use crate::cli::input::binaries::{Binaries, Files, Search, base_name, is_file_path, open};
-use crate::cli::options::symbols::{SymbolArgs, Symbolize};
-use crate::cli::terminal::failure::hinted;
+use crate::load::Error;
+use crate::load::binaries::{Binaries, Files, Search, base_name, is_file_path, open};
 use crate::profile::{Mapping, MappingId, Profile};
 use crate::transform::{
     CodePlaces, Contradiction, NamedAddresses, Unresolved, address_in_file, contradiction, named_addresses,
     symbolize, unnamed_addresses, unresolved,
 };
+
+/// Where to look up names that profiles lack.
+#[derive(Clone, Debug)]
+pub struct Symbols {
+    /// Whether to look up names at all.
+    pub wanted: bool,
+    /// Binaries, and folders of them. They have to exist.
+    pub binaries: Vec<PathBuf>,
+    /// Further folders, which need not exist.
+    pub folders: Vec<PathBuf>,
+}
+
+/// Names are looked up where the profile says that the binary is, if it is the one recorded.
+impl Default for Symbols {
+    fn default() -> Self {
+        Symbols { wanted: true, binaries: Vec::new(), folders: Vec::new() }
+    }
+}
 
 /// A binary as a profile identifies it: the path of its file and its build ID.
 type Key = (String, String);
@@ -22,21 +39,18 @@ type Key = (String, String);
 /// An address in one of several profiles: the number of the profile, the mapping, the address.
 type Spot = (usize, MappingId, u64);
 
-impl SymbolArgs {
+impl Symbols {
     /// Adds the missing names to all `profiles`. Each binary is read only once, whatever the number of
     /// profiles.
-    pub(crate) fn apply<'p>(&self, profiles: impl Iterator<Item = &'p mut Profile>) -> Result<()> {
-        if let Some(missing) = self.binary.iter().find(|path| !path.exists()) {
-            return Err(hinted(
-                format!("--binary {}: no such file or folder", missing.display()),
-                "name a program, a library, or a folder that contains them",
-            ));
+    pub(super) fn apply<'p>(&self, profiles: impl Iterator<Item = &'p mut Profile>) -> Result<(), Error> {
+        if let Some(missing) = self.binaries.iter().find(|path| !path.exists()) {
+            return Err(Error::NoBinary(missing.clone()));
         }
-        if self.symbolize == Symbolize::Never {
+        if !self.wanted {
             return Ok(());
         }
         let mut profiles: Vec<&mut Profile> = profiles.collect();
-        let mut binaries = Binaries::new(&self.binary);
+        let mut binaries = Binaries::new(self.binaries.iter().chain(&self.folders).cloned().collect());
         // The tables of a profile are rebuilt only once, whatever the number of its binaries.
         let mut places: BTreeMap<usize, CodePlaces> = BTreeMap::new();
         let mut unproven: BTreeMap<usize, Vec<String>> = BTreeMap::new();
@@ -69,21 +83,21 @@ impl SymbolArgs {
             profiles[number].meta.warnings.push(describe_unproven(&files));
         }
         for (number, places) in places {
-            let named = symbolize(profiles[number], &places).context("names for addresses")?;
+            let named = symbolize(profiles[number], &places).map_err(Error::Names)?;
             *profiles[number] = named;
         }
         Ok(())
     }
 
     /// Whether a profile has code without names that a binary may have.
-    pub(crate) fn concern(&self, profile: &Profile) -> bool {
-        self.symbolize != Symbolize::Never && !spots(iter::once(profile)).is_empty()
+    pub(super) fn concern(&self, profile: &Profile) -> bool {
+        self.wanted && !spots(iter::once(profile)).is_empty()
     }
 
     /// A warning about the share of code without names, if it is large enough and something can be done about
     /// it. Each profile comes with the number of the metric that the share is of.
-    pub(crate) fn warning<'p>(&self, profiles: impl Iterator<Item = (&'p Profile, usize)>) -> Option<String> {
-        if self.symbolize == Symbolize::Never {
+    pub(super) fn warning<'p>(&self, profiles: impl Iterator<Item = (&'p Profile, usize)>) -> Option<String> {
+        if !self.wanted {
             return None;
         }
         let mut profiles = profiles.peekable();
@@ -284,7 +298,7 @@ mod tests {
         for number in 0..16 {
             std::fs::copy(&binary, folder.path().join(format!("lib{number}.so"))).unwrap();
         }
-        let arguments = SymbolArgs { binary: vec![folder.path().to_path_buf()], symbolize: Symbolize::Auto };
+        let arguments = Symbols { binaries: vec![folder.path().to_path_buf()], ..Symbols::default() };
         let steps = |count: usize| {
             let mut profile = profile(count);
             let before = FRAMES_REBUILT.get();

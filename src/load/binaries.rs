@@ -1,7 +1,6 @@
 //! Finds the binaries that a profile refers to, and their debug information.
 
 use std::collections::HashMap;
-use std::env;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
@@ -16,8 +15,8 @@ const SYSTEM_DEBUG: &str = "/usr/lib/debug";
 const MOST_FILES: usize = 4096;
 
 /// The places to look for binaries, in order.
-pub(crate) struct Binaries {
-    /// Files and folders from the command line, and the folders of `$PROF_BINARY_PATH`.
+pub(super) struct Binaries {
+    /// Files and folders.
     places: Vec<PathBuf>,
     /// The build IDs of the files in each folder, filled in when needed.
     ids: HashMap<PathBuf, Vec<(BuildId, PathBuf)>>,
@@ -25,7 +24,7 @@ pub(crate) struct Binaries {
 
 /// The result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Search {
+pub(super) enum Search {
     /// The binary.
     Found {
         files: Files,
@@ -49,27 +48,23 @@ pub(crate) enum Search {
 
 /// A binary and the files with its debug information.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Files {
-    pub(crate) binary: PathBuf,
+pub(super) struct Files {
+    pub(super) binary: PathBuf,
     /// The separate file with its debug information.
-    pub(crate) debug: Option<PathBuf>,
+    pub(super) debug: Option<PathBuf>,
     /// The file with debug information that several binaries share.
-    pub(crate) common: Option<PathBuf>,
+    pub(super) common: Option<PathBuf>,
 }
 
 impl Binaries {
-    /// Looks in the `given` files and folders, then in the folders of `$PROF_BINARY_PATH`.
-    pub(crate) fn new(given: &[PathBuf]) -> Self {
-        let mut places = given.to_vec();
-        if let Some(path) = env::var_os("PROF_BINARY_PATH") {
-            places.extend(env::split_paths(&path).filter(|folder| !folder.as_os_str().is_empty()));
-        }
+    /// Looks in these files and folders, in this order.
+    pub(super) fn new(places: Vec<PathBuf>) -> Self {
         Binaries { places, ids: HashMap::new() }
     }
 
     /// Finds the binary that a profile calls `file` and whose build ID is `claimed`, which is empty if the
     /// profile has none.
-    pub(crate) fn find(&mut self, file: &str, claimed: &str) -> Search {
+    pub(super) fn find(&mut self, file: &str, claimed: &str) -> Search {
         // Some recorders write something else into this field.
         let is_id =
             claimed.len() >= 8 && claimed.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
@@ -201,7 +196,7 @@ fn about(path: &Path) -> Option<About> {
 }
 
 /// Opens a file to be read in parts. Devices and pipes, which a profile may also name, are not opened.
-pub(crate) fn open(path: &Path) -> Option<ReadCache<File>> {
+pub(super) fn open(path: &Path) -> Option<ReadCache<File>> {
     let is_file = fs::metadata(path).ok()?.is_file();
     is_file.then(|| File::open(path).ok().map(ReadCache::new)).flatten()
 }
@@ -224,7 +219,7 @@ fn by_id(folder: &Path, id: &str) -> Vec<PathBuf> {
 }
 
 /// Whether the name of a mapping may be a file: `[vdso]`, `//anon` and `/dev/zero` are not.
-pub(crate) fn is_file_path(file: &str) -> bool {
+pub(super) fn is_file_path(file: &str) -> bool {
     let is_other = ["[", "//anon", "/anon_hugepage", "/dev/", "/memfd:", "/SYSV", "anon_inode:"];
     !file.is_empty() && !file.ends_with("(deleted)") && !is_other.iter().any(|start| file.starts_with(start))
 }
@@ -241,7 +236,7 @@ fn is_network_path(file: &str) -> bool {
 }
 
 /// The last component of a Unix or Windows path.
-pub(crate) fn base_name(path: &str) -> &str {
+pub(super) fn base_name(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 

@@ -1,16 +1,14 @@
 //! Finds the metrics to show, and the same metrics in other profiles.
 
-use anyhow::{Result, bail};
-
-use crate::cli::terminal::failure::{hinted, meant};
 use crate::kind;
+use crate::load::Error;
 use crate::profile::{Meta, Profile};
 
 /// The metrics given, or the default one, for profiles with these `metas`. Each is the name of a metric of the
 /// first profile, the name of a profile type (`prof types`), or the number of a metric.
-pub(crate) fn metrics_wanted(asked: &[String], metas: &[&Meta]) -> Result<Vec<MetricKey>> {
+pub(super) fn metrics_wanted(asked: &[String], metas: &[&Meta]) -> Result<Vec<MetricKey>, Error> {
     let Some(meta) = metas.first().filter(|meta| !meta.metrics.is_empty()) else {
-        bail!("the profile has no metric");
+        return Err(Error::NoMetric);
     };
     if asked.is_empty() {
         return Ok(vec![MetricKey::of(meta, default_metric(metas))]);
@@ -37,7 +35,7 @@ fn meant_by(asked: &str, meta: &Meta) -> Option<usize> {
 
 /// The metric to show by default: the default of the first profile, or the first metric with a value if that
 /// one is 0 in all profiles.
-pub(crate) fn default_metric(metas: &[&Meta]) -> usize {
+pub(super) fn default_metric(metas: &[&Meta]) -> usize {
     let Some(first) = metas.first() else { return 0 };
     let has_value = |&number: &usize| {
         let key = MetricKey::of(first, number);
@@ -52,7 +50,7 @@ pub(crate) fn default_metric(metas: &[&Meta]) -> usize {
 }
 
 /// A note if the metric shown is not the default of the profile.
-pub(crate) fn note_of_default(asked: &[String], metas: &[&Meta]) -> Option<String> {
+pub(super) fn note_of_default(asked: &[String], metas: &[&Meta]) -> Option<String> {
     let first = metas.first().filter(|_| asked.is_empty())?;
     let shown = default_metric(metas);
     (shown != first.default_metric).then(|| {
@@ -61,52 +59,47 @@ pub(crate) fn note_of_default(asked: &[String], metas: &[&Meta]) -> Option<Strin
     })
 }
 
-fn unknown_metric(name: &str, meta: &Meta) -> anyhow::Error {
-    let names: Vec<&str> = meta.metrics.iter().map(|metric| metric.name.as_str()).collect();
-    hinted(
-        format!("--metric {name}: no such metric"),
-        format!("{}the metrics of this profile are {}", meant(name, &names), names.join(", ")),
-    )
+fn unknown_metric(name: &str, meta: &Meta) -> Error {
+    Error::UnknownMetric { name: name.to_string(), known: names(meta) }
+}
+
+fn names(meta: &Meta) -> Vec<String> {
+    meta.metrics.iter().map(|metric| metric.name.clone()).collect()
 }
 
 /// Identifies a metric across profiles: by name, or by position if names repeat.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct MetricKey {
+pub struct MetricKey {
     name: String,
     place: usize,
 }
 
 impl MetricKey {
-    pub(crate) fn of(meta: &Meta, metric: usize) -> Self {
+    pub(super) fn of(meta: &Meta, metric: usize) -> Self {
         MetricKey { name: meta.metrics[metric].name.clone(), place: metric }
     }
 
     /// The number of this metric in another profile.
-    pub(crate) fn place_in(&self, meta: &Meta) -> Option<usize> {
+    pub(super) fn place_in(&self, meta: &Meta) -> Option<usize> {
         let same_place = meta.metrics.get(self.place).is_some_and(|metric| metric.name == self.name);
         if same_place { Some(self.place) } else { meta.metric_named(&self.name) }
     }
 }
 
-pub(crate) fn check_metrics(meta: &Meta, name: &str, wanted: &[MetricKey]) -> Result<()> {
-    for key in wanted {
-        if key.place_in(meta).is_none() {
-            let names: Vec<&str> = meta.metrics.iter().map(|metric| metric.name.as_str()).collect();
-            let hint = format!(
-                "its metrics are {}; use --metric to choose one that all inputs have",
-                names.join(", ")
-            );
-            return Err(hinted(format!("{name}: no metric named {}", key.name), hint));
-        }
+/// Fails if an input lacks one of the metrics.
+pub(super) fn check_metrics(meta: &Meta, input: &str, wanted: &[MetricKey]) -> Result<(), Error> {
+    match wanted.iter().find(|key| key.place_in(meta).is_none()) {
+        Some(key) => Err(Error::MissingMetric {
+            input: input.to_string(),
+            metric: key.name.clone(),
+            known: names(meta),
+        }),
+        None => Ok(()),
     }
-    Ok(())
 }
 
-pub(crate) fn refuse_too_large(profile: &Profile, metric: usize) -> Result<()> {
+/// Fails if the values of a metric do not fit in 64 bits.
+pub(super) fn refuse_too_large(profile: &Profile, metric: usize) -> Result<(), Error> {
     let metric = &profile.meta.metrics[metric];
-    if metric.too_large {
-        let message = format!("the sum of the values of {} does not fit 64 bits", metric.name);
-        return Err(hinted(message, "choose another metric with --metric, or use fewer inputs"));
-    }
-    Ok(())
+    if metric.too_large { Err(Error::MetricTooLarge(metric.name.clone())) } else { Ok(()) }
 }

@@ -1,0 +1,117 @@
+//! What the options ask to be read, and why it cannot be.
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+
+use anyhow::Result;
+
+use crate::cli::input::paths::names;
+use crate::cli::options::args::InputArgs;
+use crate::cli::options::many::ManyArgs;
+use crate::cli::terminal::failure::{hinted, meant};
+use crate::cli::terminal::progress::Progress;
+use crate::format::{self, FORMATS, Format, LoadError};
+use crate::load::{Combine, Error, Loaded, Request, shown};
+use crate::profile::LoadOptions;
+
+impl InputArgs {
+    /// Loads the inputs, combined into one profile.
+    pub(crate) fn load(&self, many: &ManyArgs, needs: LoadOptions, all_frames: bool) -> Result<Loaded> {
+        let request = self.request(names(&self.profiles)?, many.combine(), needs, all_frames)?;
+        request.load().map_err(|error| explain(error, &request))
+    }
+
+    /// The request to read `inputs`.
+    pub(crate) fn request(
+        &self,
+        inputs: Vec<String>,
+        combine: Combine,
+        needs: LoadOptions,
+        all_frames: bool,
+    ) -> Result<Request> {
+        Ok(Request {
+            inputs,
+            needs: self.within_memory(needs),
+            format: self.input_format.as_deref().map(format_named).transpose()?,
+            skip_broken: self.skip_broken,
+            all_frames,
+            symbols: self.symbols.symbols(),
+            metrics: self.metrics.clone(),
+            combine,
+            observer: Arc::new(Progress::new(self.quiet, self.verbose)),
+        })
+    }
+}
+
+fn format_named(name: &str) -> Result<&'static Format> {
+    format::named(name).ok_or_else(|| {
+        let known: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+        let hint = format!("{}the formats are {}", meant(name, &known), known.join(", "));
+        hinted(format!("--input-format {name}: no such format"), hint)
+    })
+}
+
+/// An input that does not exist.
+#[derive(Debug)]
+pub(crate) struct NoSuchFile {
+    /// Its name.
+    pub(crate) name: String,
+    /// All inputs given, this one included.
+    pub(crate) given: Vec<String>,
+}
+
+impl fmt::Display for NoSuchFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: no such file", shown(&self.name))
+    }
+}
+
+impl std::error::Error for NoSuchFile {}
+
+/// The hint for an exceeded memory limit.
+const MORE_MEMORY: &str = "raise the memory limit, for example with --max-memory 8GiB";
+
+/// Explains why a request failed, in the terms of the command line, and what may have been meant.
+pub(crate) fn explain(error: Error, request: &Request) -> anyhow::Error {
+    let message = error.to_string();
+    let is_full = request.needs.budget.is_exceeded();
+    match error {
+        Error::Input { .. } | Error::Merge(_) if is_full => hinted(message, MORE_MEMORY),
+        Error::Input { name, error: LoadError::Io(error) } if error.kind() == io::ErrorKind::NotFound => {
+            NoSuchFile { name, given: request.inputs.clone() }.into()
+        }
+        Error::Input { error: LoadError::Unrecognized { hint }, .. } => {
+            let known: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+            let otherwise = || format!("tried {}; use --input-format to choose one", known.join(", "));
+            hinted(message, hint.unwrap_or_else(otherwise))
+        }
+        Error::NoProfile(_) => hinted(message, "name a profile, or a folder that contains one"),
+        Error::NoBinary(_) => {
+            hinted(format!("--binary {message}"), "name a program, a library, or a folder that contains them")
+        }
+        Error::UnknownMetric { name, known } => {
+            let names: Vec<&str> = known.iter().map(String::as_str).collect();
+            let known = known.join(", ");
+            let hint = format!("{}the metrics of this profile are {known}", meant(&name, &names));
+            hinted(format!("--metric {message}"), hint)
+        }
+        Error::MissingMetric { known, .. } => {
+            let known = known.join(", ");
+            let hint = format!("its metrics are {known}; use --metric to choose one that all inputs have");
+            hinted(message, hint)
+        }
+        Error::MetricTooLarge(_) => {
+            hinted(message, "choose another metric with --metric, or use fewer inputs")
+        }
+        Error::SeveralMetrics => hinted(
+            "diff compares one metric, but --metric was given several times",
+            "run diff once for each metric",
+        ),
+        Error::OneSide(name) => {
+            let both = "a single file has to hold collapsed stacks with two values per line";
+            hinted(format!("diff: {message}"), format!("prof diff {name} NEW; {both}"))
+        }
+        error => anyhow::Error::msg(error.to_string()),
+    }
+}

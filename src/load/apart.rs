@@ -1,0 +1,139 @@
+//! Loads the profiles of the two sides of a comparison, each on its own, and finds the metric to compare.
+
+use crate::load::metrics::{MetricKey, check_metrics, metrics_wanted, note_of_default, refuse_too_large};
+use crate::load::read::Kept;
+use crate::load::together::skipped_text;
+use crate::load::{Error, Request};
+use crate::profile::{LoadOptions, Meta, Profile};
+use crate::report::Selection;
+use crate::transform::SideProfile;
+
+/// The profiles of both sides.
+#[derive(Clone, Debug)]
+pub struct Sides {
+    /// Those before the change.
+    pub old: Side,
+    /// Those after it.
+    pub new: Side,
+}
+
+/// The profiles of one side.
+#[derive(Clone, Debug)]
+pub struct Side {
+    /// The profiles, never added up; at least one.
+    pub inputs: Vec<SideInput>,
+    /// How they were chosen, if not all were used.
+    pub chosen: Option<Selection>,
+}
+
+/// One profile of a side.
+#[derive(Clone, Debug)]
+pub struct SideInput {
+    /// Its path.
+    pub name: String,
+    /// The profile.
+    pub profile: Profile,
+    /// The number of the metric that is compared.
+    pub metric: usize,
+}
+
+/// Loads both sides and finds the metric in all profiles. Without a new side, the old one has to hold both sides, as
+/// two values per line. The metrics that `old` asks for count.
+pub fn sides(old: &Request, new: Option<&Request>) -> Result<Sides, Error> {
+    // A pipe cannot be read a second time with labels.
+    let piped = [Some(old), new].into_iter().flatten().any(|side| side.inputs.iter().any(|name| name == "-"));
+    let labels = LoadOptions { labels: piped, ..LoadOptions::LEAST };
+    let mut needs = old.needs.or(labels);
+    let mut old_read = read_side(old, &mut needs)?;
+    let Some(new) = new else {
+        return two_metrics(&old_read.profiles);
+    };
+    let new_read = read_side(new, &mut needs)?;
+    let both = old_read.profiles.iter().chain(&new_read.profiles);
+    let metas: Vec<&Meta> = both.map(|(_, profile)| &profile.meta).collect();
+    let wanted = metrics_wanted(&old.metrics, &metas)?;
+    let note = note_of_default(&old.metrics, &metas);
+    old_read.profiles[0].1.meta.warnings.extend(note);
+    let [wanted] = &wanted[..] else { return Err(Error::SeveralMetrics) };
+    Ok(Sides { old: old_read.side(wanted)?, new: new_read.side(wanted)? })
+}
+
+/// The profiles of a side before their metric is found; at least one.
+struct ReadSide {
+    profiles: Vec<(String, Profile)>,
+    chosen: Option<Selection>,
+}
+
+/// Reads a side. What it turns out to need is added to `needs`.
+fn read_side(side: &Request, needs: &mut LoadOptions) -> Result<ReadSide, Error> {
+    let sampling = side.combine.sampling;
+    let request = Request { needs: *needs, ..side.clone() };
+    let read = request.read(Kept::WithSizes, |count| sampling.order(count))?;
+    *needs = read.needs;
+    let mut profiles = Vec::new();
+    for ((name, _), part) in read.metas.into_iter().zip(read.parts) {
+        profiles.push((name, part?));
+    }
+    let metric_of = |profile: &Profile| side.first_metric(&profile.meta);
+    let metrics = profiles.iter().filter_map(|(_, profile)| Some((profile, metric_of(profile)?)));
+    let unresolved = side.symbols.warning(metrics);
+    let warnings = &mut profiles[0].1.meta.warnings;
+    warnings.extend(unresolved);
+    warnings.extend(skipped_text(read.skipped));
+    let chosen = sampling.describe(profiles.len(), read.found);
+    Ok(ReadSide { profiles, chosen })
+}
+
+impl Request {
+    /// The first of the metrics asked for in a profile that is read alone.
+    pub(super) fn first_metric(&self, meta: &Meta) -> Option<usize> {
+        metrics_wanted(&self.metrics, &[meta]).ok()?.first()?.place_in(meta)
+    }
+}
+
+impl ReadSide {
+    fn side(self, wanted: &MetricKey) -> Result<Side, Error> {
+        let mut inputs = Vec::new();
+        for (name, profile) in self.profiles {
+            check_metrics(&profile.meta, &name, std::slice::from_ref(wanted))?;
+            let metric = wanted.place_in(&profile.meta).unwrap_or_default();
+            refuse_too_large(&profile, metric)?;
+            inputs.push(SideInput { name, profile, metric });
+        }
+        Ok(Side { inputs, chosen: self.chosen })
+    }
+}
+
+impl Side {
+    /// The profiles of the side, each with the number of its metric.
+    pub fn profiles(&self) -> Vec<SideProfile<'_>> {
+        self.inputs.iter().map(|input| (&input.profile, input.metric)).collect()
+    }
+}
+
+impl Sides {
+    /// All profiles, old ones first.
+    pub fn all(&self) -> impl Iterator<Item = &SideInput> {
+        self.old.inputs.iter().chain(&self.new.inputs)
+    }
+}
+
+/// Splits a file of collapsed stacks with two values per line into the two sides.
+fn two_metrics(read: &[(String, Profile)]) -> Result<Sides, Error> {
+    if let [(name, profile)] = read {
+        let metrics = &profile.meta.metrics;
+        if let (Some(old), Some(new)) = (profile.meta.metric_named("old"), profile.meta.metric_named("new"))
+            && metrics.len() == 2
+        {
+            let side = |metric: usize| -> Result<Side, Error> {
+                refuse_too_large(profile, metric)?;
+                let mut profile = profile.clone();
+                // The metric has to have the same name on both sides.
+                profile.meta.metrics[metric].name = "samples".to_string();
+                Ok(Side { inputs: vec![SideInput { name: name.clone(), profile, metric }], chosen: None })
+            };
+            return Ok(Sides { old: side(old)?, new: side(new)? });
+        }
+    }
+    Err(Error::OneSide(read.first().map(|(name, _)| name.clone()).unwrap_or_default()))
+}

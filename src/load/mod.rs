@@ -1,0 +1,93 @@
+//! Reading inputs: files and folders side by side, names for their addresses, and several added up or kept apart.
+//!
+//! ```text
+//! names ──expand──► files ──read, side by side──► profiles ──name addresses──► drop frames ──► one profile, or each
+//! ```
+//!
+//! Nothing is printed here: an [`Observer`] is told what happens, and what is to be said travels with the profiles.
+
+mod apart;
+mod binaries;
+mod combine;
+mod error;
+mod metrics;
+mod observer;
+mod paths;
+mod read;
+mod symbols;
+mod together;
+
+use std::sync::Arc;
+
+pub use apart::{Side, SideInput, Sides, sides};
+pub use combine::{Combine, Merge, Sampling};
+pub use error::Error;
+pub use metrics::MetricKey;
+pub use observer::{Observer, Unobserved};
+pub use paths::shown;
+pub use symbols::Symbols;
+pub use together::Loaded;
+
+use crate::format::Format;
+use crate::profile::{LoadOptions, Profile};
+
+/// What to read, and how.
+#[derive(Clone)]
+pub struct Request {
+    /// Paths of files and folders; `-` is standard input.
+    pub inputs: Vec<String>,
+    /// What to keep of each profile, and the memory limit.
+    pub needs: LoadOptions,
+    /// The format of the inputs; `None` to detect it.
+    pub format: Option<&'static Format>,
+    /// Whether to skip inputs that cannot be read. In folders, files of unknown formats are always skipped.
+    pub skip_broken: bool,
+    /// Whether to keep the frames that a profile itself marks as to be dropped.
+    pub all_frames: bool,
+    /// Where to look up names that the profiles lack.
+    pub symbols: Symbols,
+    /// The metrics to show, by name, by profile type or by number; none for the default of the profiles.
+    pub metrics: Vec<String>,
+    /// Which of several inputs are combined into one profile, and how.
+    pub combine: Combine,
+    /// Who is told what happens meanwhile.
+    pub observer: Arc<dyn Observer>,
+}
+
+impl Request {
+    /// Reads these inputs whole, and adds them up.
+    pub fn new(inputs: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Request {
+            inputs: inputs.into_iter().map(Into::into).collect(),
+            needs: LoadOptions::ALL,
+            format: None,
+            skip_broken: false,
+            all_frames: false,
+            symbols: Symbols::default(),
+            metrics: Vec::new(),
+            combine: Combine::default(),
+            observer: Arc::new(Unobserved),
+        }
+    }
+}
+
+/// Reads profiles from files and folders, and adds them up; see [`Request`] for everything else that can be
+/// asked for.
+///
+/// ```
+/// use prof::profile::LoadOptions;
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let [monday, tuesday] = ["monday.folded", "tuesday.folded"].map(|name| folder.path().join(name).display().to_string());
+/// # std::fs::write(&monday, "main;work 3\n").unwrap();
+/// # std::fs::write(&tuesday, "main;work 4\nmain;rest 1\n").unwrap();
+/// let profile = prof::load([monday, tuesday], LoadOptions::default())?;
+/// assert_eq!(profile.meta.metrics[0].total, 8);
+/// # Ok::<(), prof::load::Error>(())
+/// ```
+pub fn load(
+    inputs: impl IntoIterator<Item = impl Into<String>>,
+    needs: LoadOptions,
+) -> Result<Profile, Error> {
+    Ok(Request { needs, ..Request::new(inputs) }.load()?.profile)
+}

@@ -1,0 +1,261 @@
+//! Reads many inputs side by side and adds them up as they arrive.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::format::{self, Inflate, LoadError, Source};
+use crate::load::paths::{InputPath, expand_folders};
+use crate::load::{Error, Observer, Request};
+use crate::parallel;
+use crate::profile::{LoadOptions, Meta, Profile};
+use crate::transform::{MergeError, Sum, drop_frames};
+use crate::view::is_sampled_heap;
+
+/// The inputs that were read, with names for their addresses and without the frames that they drop.
+#[derive(Default)]
+pub(super) struct ReadInputs {
+    /// The metadata of each input, with its path.
+    pub(super) metas: Vec<(String, Meta)>,
+    /// How many inputs were skipped.
+    pub(super) skipped: usize,
+    /// How many inputs there are, not counting those skipped.
+    pub(super) found: usize,
+    /// The profiles or sums of them. Profiles that are kept apart are in the order of the inputs.
+    pub(super) parts: Vec<Result<Profile, MergeError>>,
+    /// What was kept of each profile.
+    pub(super) needs: LoadOptions,
+}
+
+/// What is kept of several inputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kept {
+    /// Their sum: they are added up while they are read, so that memory holds only one profile per processor.
+    Sum,
+    /// Every profile.
+    Each,
+    /// Every profile; those of heaps with the sizes of allocations, which are labels.
+    WithSizes,
+}
+
+impl Request {
+    /// Reads the inputs that `order` chooses: given the number of inputs, it returns their order and how many
+    /// to read. The result has at least one profile.
+    pub(super) fn read(
+        &self,
+        kept: Kept,
+        order: impl FnOnce(usize) -> (Vec<usize>, usize),
+    ) -> Result<ReadInputs, Error> {
+        let paths = expand_folders(&self.inputs)?;
+        let (order, most) = order(paths.len());
+        let files: Vec<&str> = order.iter().take(most).map(|&number| &*paths[number].name).collect();
+        self.observer.begin(&files);
+        let mut reader = Reader { request: self, paths: &paths, kept, needs: self.needs };
+        let read = reader.read_order(order, most);
+        let needs = reader.needs;
+        self.observer.end();
+        let mut read =
+            read.map_err(|(number, error)| Error::Input { name: paths[number].name.clone(), error })?;
+        self.observer.step("load");
+        for (number, error) in &read.skipped {
+            self.observer.skipped(&paths[*number].name, error);
+        }
+        if read.metas.is_empty() {
+            return Err(Error::NoProfile(self.inputs.clone()));
+        }
+        self.symbols.apply(read.profiles())?;
+        self.observer.step("symbols");
+        if !self.all_frames {
+            // Each profile has its own list of frames to drop, which matches names.
+            read.profiles().for_each(|profile| *profile = drop_frames(profile));
+        }
+        let (skipped, found) = (read.skipped.len(), paths.len() - read.skipped.len());
+        let metas = read.metas.into_iter().map(|(number, meta)| (paths[number].name.clone(), meta));
+        let parts = read.parts.into_iter().map(Part::into_profile);
+        Ok(ReadInputs { metas: metas.collect(), skipped, found, parts: parts.collect(), needs })
+    }
+}
+
+/// Reads the inputs of a request.
+struct Reader<'a> {
+    request: &'a Request,
+    paths: &'a [InputPath],
+    kept: Kept,
+    /// What is kept of each profile: what the request needs, and the sizes of allocations.
+    needs: LoadOptions,
+}
+
+/// What was read so far.
+#[derive(Default)]
+struct Progress {
+    /// The metadata of each input, with its number.
+    metas: Vec<(usize, Meta)>,
+    /// The inputs that were skipped.
+    skipped: Vec<Failed>,
+    /// The profiles and sums of profiles.
+    parts: Vec<Part>,
+}
+
+/// One profile as it was read, or the sum of several.
+enum Part {
+    Single(Profile),
+    Sum(Result<Profile, MergeError>),
+}
+
+/// The number of an input that could not be read, and why.
+type Failed = (usize, LoadError);
+
+impl Part {
+    /// The profile, if it is not a sum: its addresses may still need names.
+    fn one(&mut self) -> Option<&mut Profile> {
+        match self {
+            Part::Single(profile) => Some(profile),
+            Part::Sum(_) => None,
+        }
+    }
+
+    fn into_profile(self) -> Result<Profile, MergeError> {
+        match self {
+            Part::Single(profile) => Ok(profile),
+            Part::Sum(sum) => sum,
+        }
+    }
+}
+
+impl Progress {
+    /// The profiles that are not sums.
+    fn profiles(&mut self) -> impl Iterator<Item = &mut Profile> {
+        self.parts.iter_mut().filter_map(Part::one)
+    }
+
+    /// Sorts what was read in the order of the inputs.
+    fn sort(&mut self, apart: bool) {
+        if !apart {
+            return self.metas.sort_unstable_by_key(|(number, _)| *number);
+        }
+        // There is one part per input, in the same order.
+        let mut read: Vec<_> = self.metas.drain(..).zip(self.parts.drain(..)).collect();
+        read.sort_unstable_by_key(|((number, _), _)| *number);
+        (self.metas, self.parts) = read.into_iter().unzip();
+    }
+
+    fn add(&mut self, other: Progress) {
+        self.metas.extend(other.metas);
+        self.skipped.extend(other.skipped);
+        self.parts.extend(other.parts);
+    }
+}
+
+impl Reader<'_> {
+    /// Reads inputs in the given order until `most` are read.
+    fn read_order(&mut self, order: Vec<usize>, most: usize) -> Result<Progress, Failed> {
+        let mut order = order.into_iter();
+        let mut all = Progress::default();
+        loop {
+            // Other inputs replace those that were skipped.
+            let mut numbers: Vec<usize> = order.by_ref().take(most - all.metas.len()).collect();
+            if numbers.is_empty() {
+                all.sort(self.kept != Kept::Sum);
+                return Ok(all);
+            }
+            numbers.sort_unstable();
+            self.read(&numbers, &mut all)?;
+        }
+    }
+
+    fn read(&mut self, mut numbers: &[usize], all: &mut Progress) -> Result<(), Failed> {
+        // The first profile determines the metrics of a sum.
+        while let (None, Some((&number, others))) = (all.metas.first(), numbers.split_first()) {
+            numbers = others;
+            let mut first = self.run(&[number], Inflate::OnThread, None)?;
+            if first.profiles().any(|profile| self.lacks_sizes(profile)) {
+                // Whether the inputs are heaps is known only now. The others are read with labels at once.
+                self.needs.labels = true;
+                first = self.run(&[number], Inflate::OnThread, None)?;
+            }
+            all.add(first);
+        }
+        let Some((_, first)) = all.metas.first() else { return Ok(()) };
+        let sizes: Vec<u64> = numbers.iter().map(|&number| self.paths[number].size()).collect();
+        let runs = parallel::balanced(&sizes);
+        // If every processor already reads a file, a second thread per file would only slow things down.
+        let inflate = if runs.len() < parallel::processors() { Inflate::OnThread } else { Inflate::Here };
+        for run in parallel::each(runs, |run| self.run(&numbers[run], inflate, Some(first))) {
+            all.add(run?);
+        }
+        Ok(())
+    }
+
+    /// Reads some inputs one after the other. Those that are complete are added up to sums with the metrics
+    /// of `first`.
+    fn run(&self, numbers: &[usize], inflate: Inflate, first: Option<&Meta>) -> Result<Progress, Failed> {
+        let mut run = Progress::default();
+        let mut sum: Option<Sum> = None;
+        for &number in numbers {
+            let profile = match self.read_input(number, inflate) {
+                Ok(profile) => profile,
+                Err(error) if self.paths[number].is_skipped(&error, self.request.skip_broken) => {
+                    run.skipped.push((number, error));
+                    continue;
+                }
+                Err(error) => return Err((number, error)),
+            };
+            run.metas.push((number, profile.meta.clone()));
+            if let Some(first) = first.filter(|_| self.is_complete(&profile)) {
+                // Each profile has its own list of frames to drop.
+                let profile = if self.request.all_frames { profile } else { drop_frames(&profile) };
+                sum.get_or_insert_with(|| Sum::like(first, self.needs)).add(&profile);
+            } else {
+                run.parts.extend(sum.take().map(|sum| Part::Sum(sum.finish())));
+                run.parts.push(Part::Single(profile));
+            }
+        }
+        run.parts.extend(sum.map(|sum| Part::Sum(sum.finish())));
+        Ok(run)
+    }
+
+    /// Whether a profile is that of a heap whose sizes of allocations were not read.
+    fn lacks_sizes(&self, profile: &Profile) -> bool {
+        let is_heap = || {
+            let metric = self.request.first_metric(&profile.meta);
+            metric.is_some_and(|metric| is_sampled_heap(profile, metric))
+        };
+        self.kept == Kept::WithSizes && !self.needs.labels && is_heap()
+    }
+
+    /// Whether a profile can be added up right away. It cannot if names for its addresses are still to be
+    /// looked up (when all inputs are read, so that each binary is read once), or if it records calls, whose
+    /// values cannot be rescaled.
+    fn is_complete(&self, profile: &Profile) -> bool {
+        self.kept == Kept::Sum && profile.calls.is_none() && !self.request.symbols.concern(profile)
+    }
+
+    fn read_input(&self, number: usize, inflate: Inflate) -> Result<Profile, LoadError> {
+        let (needs, Request { format, observer, .. }) = (self.needs, self.request);
+        let name = &*self.paths[number].name;
+        let reader: Box<dyn Read + Send> =
+            if name == "-" { Box::new(io::stdin()) } else { Box::new(File::open(name)?) };
+        let start = Instant::now();
+        let watched = Watched { input: reader, observer: observer.clone() };
+        let mut source = Source::open_with(Box::new(watched), inflate, needs.budget)?;
+        source.set_name(name);
+        let profile = format::load(&mut source, needs, *format)?;
+        observer.input(source.times(start.elapsed()));
+        Ok(profile)
+    }
+}
+
+/// An input whose bytes are counted while they are read.
+struct Watched {
+    input: Box<dyn Read + Send>,
+    observer: Arc<dyn Observer>,
+}
+
+impl Read for Watched {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.input.read(buffer)?;
+        self.observer.bytes(count as u64);
+        Ok(count)
+    }
+}

@@ -1,0 +1,102 @@
+//! Loads the inputs and combines them into one profile.
+
+use crate::load::combine::Combine;
+use crate::load::metrics::{
+    MetricKey, check_metrics, default_metric, metrics_wanted, note_of_default, refuse_too_large,
+};
+use crate::load::read::{Kept, ReadInputs};
+use crate::load::{Error, Request};
+use crate::profile::{Meta, Metric, Profile};
+use crate::report::{Combined, InfoInput};
+use crate::transform::note_idle;
+
+#[derive(Clone, Debug)]
+/// The profile to show, and the inputs it was made from.
+pub struct Loaded {
+    /// All inputs combined.
+    pub profile: Profile,
+    /// The inputs as they were given.
+    pub names: Vec<String>,
+    /// A description of each loaded input.
+    pub inputs: Vec<InfoInput>,
+    /// How several inputs were combined.
+    pub combined: Option<Combined>,
+    /// Numbers of the metrics to show.
+    pub metrics: Vec<usize>,
+    /// The number of the metric that is shown by default.
+    pub default_metric: usize,
+}
+
+impl Request {
+    /// Loads the inputs, looks up names for their addresses, combines them, and finds the metrics to show.
+    pub fn load(&self) -> Result<Loaded, Error> {
+        let combine = &self.combine;
+        let kept = if combine.chooses() { Kept::Each } else { Kept::Sum };
+        let ReadInputs { metas, skipped, found, parts, .. } =
+            self.read(kept, |count| combine.order(count))?;
+        let read: Vec<&Meta> = metas.iter().map(|(_, meta)| meta).collect();
+        let wanted = metrics_wanted(&self.metrics, &read)?;
+        let note = note_of_default(&self.metrics, &read);
+        let default = MetricKey::of(&metas[0].1, default_metric(&read));
+        for (name, meta) in &metas {
+            check_metrics(meta, name, &wanted)?;
+        }
+        let chosen = chosen(combine, &metas, &wanted[0]);
+        let inputs = chosen.iter().map(|&place| describe(&metas[place].0, &metas[place].1, &wanted[0]));
+        let inputs: Vec<InfoInput> = inputs.collect();
+        let combined =
+            (found > 1 || self.inputs.len() > 1).then(|| combine.describe(chosen.len(), found, skipped));
+        let mut parts: Vec<Profile> = parts.into_iter().collect::<Result<_, _>>()?;
+        if combine.chooses() {
+            let mut place = 0..;
+            parts.retain(|_| place.next().is_some_and(|place| chosen.binary_search(&place).is_ok()));
+        }
+        let several = parts.len() > 1;
+        let mut profile = combine.combine(parts)?;
+        if several {
+            self.observer.step("merge");
+        }
+        profile.meta.warnings.extend(skipped_text(skipped));
+        let metrics: Vec<usize> = wanted.iter().filter_map(|key| key.place_in(&profile.meta)).collect();
+        for &metric in &metrics {
+            refuse_too_large(&profile, metric)?;
+        }
+        let unresolved = self.symbols.warning([(&profile, metrics[0])].into_iter());
+        profile.meta.warnings.extend(unresolved);
+        profile.meta.warnings.extend(note);
+        let all: Vec<usize> = (0..profile.meta.metrics.len()).collect();
+        note_idle(&mut profile, &all);
+        let default_metric = default.place_in(&profile.meta).unwrap_or(metrics[0]);
+        Ok(Loaded { profile, names: self.inputs.clone(), inputs, combined, metrics, default_metric })
+    }
+}
+
+/// The warning that some inputs were skipped.
+pub(super) fn skipped_text(skipped: usize) -> Option<String> {
+    match skipped {
+        0 => None,
+        1 => Some("1 input skipped: not a readable profile".to_string()),
+        _ => Some(format!("{skipped} inputs skipped: not readable profiles")),
+    }
+}
+
+/// The positions of the profiles to combine.
+fn chosen(combine: &Combine, metas: &[(String, Meta)], metric: &MetricKey) -> Vec<usize> {
+    let metrics: Vec<&Metric> =
+        metas.iter().filter_map(|(_, meta)| Some(&meta.metrics[metric.place_in(meta)?])).collect();
+    combine.choose(&metrics)
+}
+
+/// The description of an input for `info`.
+fn describe(name: &str, meta: &Meta, shown: &MetricKey) -> InfoInput {
+    let metric = shown.place_in(meta).map(|place| &meta.metrics[place]);
+    InfoInput {
+        name: name.to_string(),
+        format: meta.format.to_string(),
+        bytes: meta.bytes,
+        total: metric.map_or(0, |metric| metric.total),
+        unit: metric.map_or_else(Default::default, |metric| (metric.unit.clone(), metric.divisor)),
+        time_ns: meta.time_ns,
+        duration_ns: meta.duration_ns,
+    }
+}

@@ -129,7 +129,9 @@ fn readable(
             None => String::new(),
         };
         columns.push((title.clone(), values.iter().map(value).collect()));
-        if !is_change && !title.starts_with("old") && title != "children" {
+        // What one call costs is no part of a total.
+        let is_part = !is_change && !title.starts_with("old") && !title.starts_with("per_call");
+        if is_part && title != "children" {
             let share =
                 |value: &Option<i64>| value.map(|value| unit::share(value, total)).unwrap_or_default();
             columns.push(("%".to_string(), values.iter().map(share).collect()));

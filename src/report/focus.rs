@@ -46,6 +46,15 @@ pub struct Focus {
     pub file: Option<Name>,
 }
 
+impl Focus {
+    /// Marks the callers and callees that the header lists as profiler artefacts.
+    pub(crate) fn mark_artefacts(&mut self) {
+        for neighbour in self.callers.iter_mut().chain(&mut self.callees) {
+            neighbour.artefact = self.header.is_artefact(&neighbour.name);
+        }
+    }
+}
+
 /// A caller or a callee.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Neighbour {
@@ -62,6 +71,9 @@ pub struct Neighbour {
     /// New − old.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delta: Option<i64>,
+    /// Whether it is a profiler artefact, whose self belongs to its callers.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub artefact: bool,
 }
 
 /// What a row next to the function stands for.

@@ -21,6 +21,15 @@ pub struct Graph {
     pub min_edge: f64,
 }
 
+impl Graph {
+    /// Marks the nodes that the header lists as profiler artefacts.
+    pub(crate) fn mark_artefacts(&mut self) {
+        for node in &mut self.nodes {
+            node.artefact = self.header.is_artefact(&node.name);
+        }
+    }
+}
+
 /// A function.
 #[derive(Clone, Debug, Serialize)]
 pub struct GraphNode {
@@ -37,6 +46,9 @@ pub struct GraphNode {
     /// New − old.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delta: Option<Pair>,
+    /// Whether it is a profiler artefact, whose self belongs to its callers.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub artefact: bool,
     /// For pictures: the source file, if there is exactly one.
     #[serde(skip)]
     pub file: Option<Name>,

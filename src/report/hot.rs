@@ -25,6 +25,18 @@ pub struct Hot {
     pub min_share: f64,
 }
 
+impl Hot {
+    /// Marks the steps and callers that the header lists as profiler artefacts.
+    pub(crate) fn mark_artefacts(&mut self) {
+        for step in &mut self.path {
+            step.artefact = self.header.is_artefact(&step.name);
+        }
+        for caller in self.sequences.iter_mut().flat_map(|sequence| &mut sequence.callers) {
+            caller.artefact = self.header.is_artefact(&caller.name);
+        }
+    }
+}
+
 /// A node of the heaviest path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PathStep {
@@ -41,6 +53,9 @@ pub struct PathStep {
     /// New − old.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delta: Option<Pair>,
+    /// Whether it is a profiler artefact, whose self belongs to its callers.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub artefact: bool,
 }
 
 /// A repeated call sequence.

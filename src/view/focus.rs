@@ -78,7 +78,7 @@ pub fn focus(profile: &Profile, options: &FocusOptions) -> Result<Focus, NotFoun
         [one] => (subject.keys.name(one).clone(), subject.keys.get(one).file.clone()),
         _ => (Name::from(options.function.as_str()), None),
     };
-    Ok(Focus {
+    let mut focus = Focus {
         header,
         name,
         self_value: counted.self_value,
@@ -97,7 +97,9 @@ pub fn focus(profile: &Profile, options: &FocusOptions) -> Result<Focus, NotFoun
         stacks: stack_info(&subject, &counted),
         matches: matches(&subject, &keys),
         file,
-    })
+    };
+    focus.mark_artefacts();
+    Ok(focus)
 }
 
 /// What the lists of callers and callees have in common.
@@ -165,7 +167,7 @@ impl NeighbourLists<'_, '_> {
 
     fn row(&self, kind: NeighbourKind, name: Name, value: i64, old: Option<i64>) -> Neighbour {
         let old = old.map(|old| self.scaled_value(old));
-        Neighbour { name, kind, value, old, delta: old.map(|old| value - old) }
+        Neighbour { name, kind, value, old, delta: old.map(|old| value - old), artefact: false }
     }
 
     /// A value of the old side, rescaled for the comparison.

@@ -74,6 +74,7 @@ pub fn graph(profile: &Profile, options: &GraphOptions) -> Graph {
             self_value: pair(key).self_value - old(key).self_value,
             total: pair(key).total - old(key).total,
         }),
+        artefact: false,
     };
     let edge = |edge: &CallEdge| {
         let old = row_values.compares().then(|| row_values.old(Some(0), Some(edge.old)).total);
@@ -86,13 +87,15 @@ pub fn graph(profile: &Profile, options: &GraphOptions) -> Graph {
             bridged: edge.bridged,
         }
     };
-    Graph {
+    let mut graph = Graph {
         header,
         nodes: keys.iter().map(node).collect(),
         edges: edges.iter().map(edge).collect(),
         edges_elided,
         min_edge: options.min_edge,
-    }
+    };
+    graph.mark_artefacts();
+    graph
 }
 
 /// The edges between the kept nodes, the heaviest first.

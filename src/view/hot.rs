@@ -75,13 +75,15 @@ pub fn hot(profile: &Profile, options: &HotOptions) -> Hot {
     let steps: Vec<PathRow> = path.rows.iter().chain(&path.next).copied().collect();
     let mut steps = steps_of(&subject, &header, &steps);
     let next = path.next.and_then(|_| steps.pop());
-    Hot {
+    let mut hot = Hot {
         header,
         path: steps,
         next,
         sequences: found.into_iter().take(limit).map(|chain| chain.row).collect(),
         min_share: options.min_share,
-    }
+    };
+    hot.mark_artefacts();
+    hot
 }
 
 /// A sequence and its keys.
@@ -162,6 +164,7 @@ fn steps_of(subject: &Subject<'_>, header: &Header, rows: &[PathRow]) -> Vec<Pat
                 self_value: row.self_value - old.self_value,
                 total: row.total - old.total,
             }),
+            artefact: false,
         }
     };
     rows.iter().enumerate().map(step).collect()
@@ -170,7 +173,8 @@ fn steps_of(subject: &Subject<'_>, header: &Header, rows: &[PathRow]) -> Vec<Pat
 /// Who calls the first function of a sequence.
 fn caller(subject: &Subject<'_>, key: KeyId, value: i64, old: Option<i64>) -> Neighbour {
     let kind = if key == whole() { NeighbourKind::Root } else { NeighbourKind::Function };
-    Neighbour { name: name(subject, key), kind, value, old, delta: old.map(|old| value - old) }
+    let delta = old.map(|old| value - old);
+    Neighbour { name: name(subject, key), kind, value, old, delta, artefact: false }
 }
 
 fn name(subject: &Subject<'_>, key: KeyId) -> Name {

@@ -9,6 +9,8 @@ use prof::view::{
 };
 use proptest::prelude::*;
 
+use crate::support::{fixture, prof};
+
 /// Samples: a stack of functions, root first, and a value.
 type Drawn = Vec<(Vec<usize>, i64)>;
 
@@ -235,4 +237,20 @@ fn deep_and_wide_graphs_stay_small() {
     assert!(tree.rows.len() <= 50_000, "{}", tree.rows.len());
     assert!(tree.header.elided > 0);
     assert!(bottom_up(&profile, &TreeOptions::new(scope())).unwrap().rows.len() < 50_000);
+}
+
+/// The cost of one call is no part of a total.
+#[test]
+fn markdown_has_no_share_of_a_call() {
+    for file in ["pstats/python.pstats", "callgrind/c.callgrind"] {
+        let file = fixture(file).display().to_string();
+        let output =
+            prof(std::path::Path::new("."), &["top", "-n", "3", "-f", "markdown", &file]).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let titles: Vec<&str> =
+            text.lines().find(|line| line.starts_with("| name")).unwrap().split('|').map(str::trim).collect();
+        let after = |title: &str| titles[titles.iter().position(|other| *other == title).unwrap() + 1];
+        assert_eq!((after("self"), after("total")), ("%", "%"), "{text}");
+        assert_eq!((after("per\\_call.self"), after("per\\_call.total")), ("per\\_call.total", ""), "{text}");
+    }
 }

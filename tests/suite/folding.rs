@@ -121,6 +121,55 @@ fn views_mark_artefacts_and_name_the_functions_they_interrupted() {
 }
 
 #[test]
+fn json_of_every_view_marks_artefacts() {
+    let folder = folder();
+    // The name of each marked object, wherever it is in the document.
+    fn marked(value: &Value, names: &mut Vec<String>) {
+        match value {
+            Value::Array(values) => values.iter().for_each(|value| marked(value, names)),
+            Value::Object(fields) => {
+                if fields.get("artefact").is_some_and(|artefact| artefact == true) {
+                    names.push(fields["name"].as_str().unwrap().trim_start_matches("runtime.").to_string());
+                }
+                fields.values().for_each(|value| marked(value, names));
+            }
+            _ => {}
+        }
+    }
+    for (view, expected) in [
+        (&["graph"][..], &["asyncPreempt", "asyncPreempt2"][..]),
+        (&["focus", "^work$"], &["asyncPreempt"]),
+        (&["focus", "^runtime.asyncPreempt2$"], &["asyncPreempt"]),
+        // What holds no self of its own in these stacks is not marked.
+        (&["hot", "--show-stacks", "Preempt2"], &["asyncPreempt2"]),
+    ] {
+        let names = |more: &[&str]| {
+            let mut names = Vec::new();
+            marked(&json(folder.path(), &[view, more, &["-f", "json", "a.folded"]].concat()), &mut names);
+            names.sort();
+            names.dedup();
+            names
+        };
+        assert_eq!(names(&[]), expected, "{view:?}");
+    }
+}
+
+#[test]
+fn pictures_mark_artefacts_in_tooltips() {
+    let folder = folder();
+    let tooltips = |fold: &str| {
+        let arguments = ["flame", "a.svg", "a.folded", fold];
+        let arguments = &arguments[..if fold.is_empty() { 3 } else { 4 }];
+        assert_eq!(run(folder.path(), arguments).0, Some(0));
+        fs::read_to_string(folder.path().join("a.svg")).unwrap()
+    };
+    let words = "profiler artefact: its self belongs to the caller";
+    // Below `work`, below that, and below `main`.
+    assert_eq!(tooltips("").matches(words).count(), 3);
+    assert_eq!(tooltips("--fold").matches(words).count(), 0);
+}
+
+#[test]
 fn diff_reports_what_it_folded_and_agrees_with_top() {
     let folder = folder();
     for (name, format) in [("go-cpu-old", "json"), ("go-cpu-new", "json")] {

@@ -669,6 +669,18 @@ fn labels_show_functions_and_tooltips_show_places() {
 
 #[test]
 #[needs(Browser)]
+fn tooltips_mark_artefacts() {
+    let profile = from_notation("main;work;runtime.asyncPreempt 4\nmain;work 2");
+    let check = "
+        const blocks = page.graph.rows.flat().filter(({ node }) => node > 0);
+        return blocks.map((block) => page.describe(block).includes('profiler artefact: its self belongs to the caller'));";
+    let result = run(&write(&page_of(&profile, 0)), "", check);
+    let marked: Vec<bool> = result.as_array().unwrap().iter().map(|is| is.as_bool().unwrap()).collect();
+    assert_eq!(marked.iter().filter(|&&is| is).count(), 1, "{marked:?}");
+}
+
+#[test]
+#[needs(Browser)]
 fn the_picture_zooms_and_searches() {
     let profile = from_notation("main;x/a.(*T).f;b 6\nmain;x/a.(*T).f;c 3\nmain;d 1");
     let mut picture = Vec::new();

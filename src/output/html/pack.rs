@@ -34,6 +34,8 @@ struct Head<'p> {
     inputs: String,
     filters: &'p [String],
     warnings: Vec<String>,
+    /// Functions that the profiler itself added.
+    artefacts: Vec<&'p str>,
     noun: (&'static str, &'static str),
     icicle: bool,
     weight: bool,
@@ -186,6 +188,7 @@ fn head<'p>(page: &'p Page, options: &'p HtmlOptions) -> Result<Head<'p>, Incomp
         inputs: inputs(page),
         filters: &header.filters,
         warnings: header.warnings.iter().map(|warning| clean(warning).into_owned()).collect(),
+        artefacts: header.artefacts.iter().map(|artefact| artefact.name.as_str()).collect(),
         noun: (header.by.one, header.by.several),
         icicle: options.icicle,
         weight: options.by_weight,

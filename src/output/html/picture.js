@@ -110,6 +110,7 @@ class PageGraph extends PageState {
     if (place) lines.push(place);
     if (owner && owner !== data.files[file - 1]?.[0]) lines.push(`package ${visible(owner)}`);
     if (tree.inlined[node]) lines.push("inlined");
+    if (data.artefacts.some((artefact) => data.full[id] === artefact || data.full[id].startsWith(`${artefact} `))) lines.push("profiler artefact: its self belongs to the caller");
     if (tree.backward && !layer.isUp) {
       // The width is the part of the first function's self that was reached through these callers.
       const [first] = this.chain({ layer, node });

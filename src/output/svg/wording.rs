@@ -159,6 +159,9 @@ impl<'f> Wording<'f> {
         if node.inlined {
             parts.push("inlined".to_string());
         }
+        if self.flame.header.is_artefact(&node.name) {
+            parts.push("profiler artefact: its self belongs to the caller".to_string());
+        }
         match self.flame.direction {
             // The width is the part of the root function's self that was reached through these callers.
             Direction::BottomUp => {

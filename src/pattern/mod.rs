@@ -14,6 +14,7 @@
 //! ```
 
 mod sets;
+mod words;
 
 use std::fmt;
 

@@ -1,14 +1,19 @@
-//! The named sets: frames in which a thread waits for work (`@idle`), and frames of the language
-//! runtime (`@runtime`).
+//! The named sets: frames in which a thread waits for work (`@idle`), frames of the language runtime (`@runtime`), and
+//! frames of garbage collectors (`@gc`).
 
 use std::sync::LazyLock;
 
 use regex::bytes::{Regex, RegexBuilder};
 
+use crate::pattern::words::Words;
+
 /// A named set of frames, defined by full function names and by files.
 #[derive(Debug)]
 pub(super) struct Set {
     name: &'static str,
+    /// Every function that a regular expression of the set matches contains one of these words. Most profiles hold none,
+    /// and then nothing is compiled. `None` if such words would be too many.
+    words: Option<Words>,
     /// Functions and the ends of their files, for names as common as `wait`.
     functions_in_files: &'static [(&'static str, &'static str)],
     compiled: LazyLock<Compiled>,
@@ -23,12 +28,12 @@ struct Compiled {
 }
 
 /// The names of all sets.
-pub const SETS: &[&str] = &["idle", "runtime"];
+pub const SETS: &[&str] = &["idle", "runtime", "gc"];
 
 /// The set that a pattern names (`@idle`), if it names one.
 pub(super) fn named(text: &str) -> Option<&'static Set> {
     let name = text.strip_prefix('@')?;
-    [&IDLE, &RUNTIME].into_iter().find(|set| set.name == name)
+    [&IDLE, &RUNTIME, &GC].into_iter().find(|set| set.name == name)
 }
 
 /// Whether a function belongs to the runtime of its language: the set `@runtime`.
@@ -40,10 +45,15 @@ impl Set {
     pub(super) fn contains(&self, function: &str, file: &str) -> bool {
         let function = bare(function);
         let of_c = || file.is_empty() || [".c", ".h", ".S", ".s"].iter().any(|end| file.ends_with(end));
+        if self.functions_in_files.iter().any(|(f, end)| *f == function && file.ends_with(end)) {
+            return true;
+        }
+        if self.words.as_ref().is_some_and(|words| !words.any_in(function)) {
+            return false;
+        }
         is_match(self.compiled.functions.as_ref(), function)
             || is_match(self.compiled.files.as_ref(), file)
             || (is_match(self.compiled.c_functions.as_ref(), function) && of_c())
-            || self.functions_in_files.iter().any(|(f, end)| *f == function && file.ends_with(end))
     }
 }
 
@@ -75,7 +85,7 @@ pub fn waits(function: &str, file: &str) -> bool {
 /// Whether the processor itself has nothing to do in this function: `(idle)` of V8, the idle loop of
 /// Linux. Unlike other waiting, this is not CPU time of any thread, whatever recorded it.
 pub fn is_idle_processor(function: &str) -> bool {
-    is_match(IDLE_PROCESSOR.as_ref(), bare(function))
+    IDLE_PROCESSOR_WORDS.any_in(function) && is_match(IDLE_PROCESSOR.as_ref(), bare(function))
 }
 
 /// Compiles a list of alternatives; `None` for an empty list. A test makes sure that all lists compile. Most
@@ -88,8 +98,40 @@ fn any_of(list: &[&str]) -> Option<Regex> {
     compiled.ok().filter(|_| !list.is_empty())
 }
 
+/// The words of [`IDLE_FUNCTIONS`], [`IDLE_C_FUNCTIONS`] and [`IDLE_PROCESSOR_FUNCTIONS`].
+const IDLE_WORDS: &[&str] = &[
+    "park",
+    "stopm",
+    "runnable",
+    "poll",
+    "sleep",
+    "yield",
+    "sysmon",
+    "os/signal.",
+    "wait",
+    "kevent",
+    "accept",
+    "acquire",
+    "take_gil",
+    "no_work_found",
+    "select",
+    "suspend",
+    "pause",
+    "kernreturn",
+    "mach_msg",
+    "ntdelay",
+    "completion",
+    "idle",
+    "halt",
+    "swapper",
+    "cpu_startup",
+];
+
+static IDLE_PROCESSOR_WORDS: Words = Words::new(&["idle", "halt", "swapper", "cpu_startup"]);
+
 static IDLE: Set = Set {
     name: "idle",
+    words: Some(Words::new(IDLE_WORDS)),
     functions_in_files: &[
         ("wait", "threading.py"),
         ("_wait_for_tstate_lock", "threading.py"),
@@ -155,8 +197,74 @@ const IDLE_PROCESSOR_FUNCTIONS: &[&str] = &[
     r"(?:do_idle|cpu_idle|cpu_idle_loop|cpu_startup_entry|default_idle\w*|arch_cpu_idle|cpuidle_\w+|call_cpuidle|intel_idle\w*|acpi_idle\w*|acpi_safe_halt|native_safe_halt|mwait_idle\w*|poll_idle|pv_native_safe_halt|swapper(?:/\d+)?)$",
 ];
 
+static GC: Set = Set {
+    name: "gc",
+    words: Some(Words::new(GC_WORDS)),
+    functions_in_files: &[],
+    compiled: LazyLock::new(|| Compiled {
+        functions: any_of(GC_FUNCTIONS),
+        c_functions: any_of(GC_C_FUNCTIONS),
+        files: None,
+    }),
+};
+
+/// The words of [`GC_FUNCTIONS`] and [`GC_C_FUNCTIONS`].
+const GC_WORDS: &[&str] = &[
+    "gc",
+    "garbage",
+    "sweep",
+    "scan",
+    "mark",
+    "scaveng",
+    "grey",
+    "wbbuf",
+    "g1",
+    "psparallel",
+    "pspromotion",
+    "shenandoah",
+    "zrelocate",
+    "zdriver",
+    "reachable",
+    "decref",
+    "_refs",
+    "reclaim",
+    "vm_gencollect",
+    "gencollected",
+    "nursery",
+];
+
+/// Each is matched from the start of a name. Collectors also own what programs run when they allocate or write a pointer
+/// (`G1CollectedHeap::mem_allocate`, `runtime.mallocgc`): that is not collection, and not in the set.
+const GC_FUNCTIONS: &[&str] = &[
+    // Go: workers, assists, sweeping, returning memory, and what marks.
+    r"runtime\.(?:gc(?:Bg|Drain|Assist|Mark|Start|Sweep|Controller|Reset|Flush|BeginWork)\w*|GC\b|bgsweep|sweepone|bgscavenge|deductSweepCredit|finishsweep_m|scan(?:object|block|stack|frameworker|conservative|Object|ObjectsSmall|ObjectSmall|Span)\b|tryDeferToSpanScan|greyobject|markroot\w*|wbBufFlush\w*)",
+    r"internal/runtime/gc/",
+    r"runtime\.\(\*(?:gcWork|gcControllerState|sweepLocked|sweepLocker|scavengeIndex|scavengerState)\)\.",
+    r"runtime\.\(\*(?:mspan\)\.sweep|pageAlloc\)\.scaveng|mheap\)\.reclaim)",
+    // Java.
+    r"G1(?:CM|Concurrent|Par|Evacuat|RebuildRemSet|RemSet|Scan|Clear|Root|Primary|ReclaimEmpty|Prepare|BatchedGang|Policy|CollectionSet|YoungCollector|FullGC|CLDScan|ServiceThread)\w*::",
+    r"(?:GCTaskThread|GCTaskManager|VM_GC_\w+|VM_G1\w+|VM_ParallelGC\w*|VM_GenCollect\w*|PSParallelCompact\w*|PSPromotionManager|PSScavenge|ParallelScavengeHeap|ParMarkBitMap|GenMarkSweep|MarkSweep|GenCollectedHeap|ZRelocate\w*|ZMark\w*|ZDriver\w*|ShenandoahConcurrent\w*|ShenandoahMark\w*|ShenandoahControlThread)::",
+    r"GC_active$",
+    // Node.js and V8.
+    r"\(garbage collector\)$",
+    r"v8::internal::(?:Heap::(?:CollectGarbage|PerformGarbageCollection|Scavenge|MarkCompact)|Scaveng|MarkCompact|MinorMark|ConcurrentMark|IncrementalMark|Sweeper|NewSpaceScavenger)",
+    // Ruby.
+    r"\((?:garbage collection|marking|sweeping)\)$",
+    // .NET.
+    r"(?:.*!)?(?:SVR|WKS)::(?:gc_heap|GCHeap)::",
+    // Python, and Firefox.
+    r"<built-in method gc\.collect>$",
+    r"js::(?:gc::|GCMarker|Nursery::collect)",
+];
+
+const GC_C_FUNCTIONS: &[&str] = &[
+    // Python.
+    r"(?:gc_collect(?:_\w+)?|gc_mark_\w+|_?PyGC_Collect\w*|visit_decref|visit_reachable|move_unreachable|subtract_refs|update_refs|deduce_unreachable|delete_garbage)$",
+];
+
 static RUNTIME: Set = Set {
     name: "runtime",
+    words: None,
     functions_in_files: &[],
     compiled: LazyLock::new(|| Compiled {
         functions: any_of(RUNTIME_FUNCTIONS),
@@ -206,15 +314,16 @@ mod tests {
 
     #[test]
     fn every_set_is_named() {
-        assert_eq!(SETS, [IDLE.name, RUNTIME.name]);
+        assert_eq!(SETS, [IDLE.name, RUNTIME.name, GC.name]);
     }
 
     #[test]
     fn all_lists_compile() {
-        for set in [&IDLE, &RUNTIME] {
+        for set in [&IDLE, &RUNTIME, &GC] {
             assert!(set.compiled.functions.is_some(), "{}", set.name);
         }
         assert!(RUNTIME.compiled.files.is_some() && IDLE.compiled.c_functions.is_some());
+        assert!(GC.compiled.c_functions.is_some());
         assert!(IDLE_PROCESSOR.is_some());
         assert!(named("@idle").is_some() && named("@runtime").is_some());
         assert!(named("@plt").is_none() && named("idle").is_none());
@@ -317,5 +426,87 @@ mod tests {
         ] {
             check(&RUNTIME, function, "", false);
         }
+    }
+
+    #[test]
+    fn garbage_collection() {
+        for function in [
+            "runtime.gcBgMarkWorker",
+            "runtime.gcBgMarkWorker.func2",
+            "runtime.gcDrain",
+            "runtime.scanobject",
+            "runtime.(*sweepLocked).sweep",
+            "runtime.bgsweep",
+            "G1ParScanThreadState::trim_queue_to_threshold(unsigned int)",
+            "G1CMTask::do_marking_step(double, bool, bool)",
+            "(garbage collector)",
+            "v8::internal::MarkCompactCollector::CollectGarbage()",
+            "(garbage collection)",
+            "(sweeping)",
+            "coreclr!WKS::gc_heap::mark_phase",
+            "gc_collect_main",
+            "<built-in method gc.collect>",
+        ] {
+            check(&GC, function, "", true);
+        }
+        check(&GC, "subtract_refs", "Modules/gcmodule.c", true);
+        check(&GC, "subtract_refs", "/app/links.py", false);
+        for function in [
+            "runtime.mallocgc",
+            "runtime.mallocgcSmallNoscan",
+            "runtime.gcWriteBarrier1",
+            "runtime.gcTrigger.test",
+            "G1CollectedHeap::mem_allocate(unsigned long, bool*)",
+            "G1BarrierSet::invalidate",
+            "main.scanobject",
+            "main.gcDrain",
+            "js::LookupNameNoGC",
+            "gc_collector",
+            "sweeping",
+        ] {
+            check(&GC, function, "", false);
+        }
+    }
+
+    /// No name that a regular expression matches lacks all words, in any part of any list.
+    #[test]
+    fn words_are_in_all_names_of_a_set() {
+        let lists = [
+            (&IDLE, [IDLE_FUNCTIONS, IDLE_C_FUNCTIONS, IDLE_PROCESSOR_FUNCTIONS].concat()),
+            (&GC, [GC_FUNCTIONS, GC_C_FUNCTIONS].concat()),
+        ];
+        for (set, list) in lists {
+            for name in list.iter().flat_map(|pattern| alternatives(pattern)) {
+                let words = set.words.as_ref().unwrap();
+                assert!(words.any_in(&name), "@{}: {name}", set.name);
+            }
+        }
+        for name in IDLE_PROCESSOR_FUNCTIONS.iter().flat_map(|pattern| alternatives(pattern)) {
+            assert!(IDLE_PROCESSOR_WORDS.any_in(&name), "{name}");
+        }
+    }
+
+    /// The texts that a pattern is made of, one for each choice in its groups; other operators are left as they are, since
+    /// words have none of these characters.
+    fn alternatives(pattern: &str) -> Vec<String> {
+        let pattern = pattern
+            .replace("(?:\\(|$)", "")
+            .replace("(?:@|$)", "")
+            .replace("\\(", "\u{1}")
+            .replace("\\)", "\u{2}");
+        let mut texts = vec![pattern];
+        while let Some(at) = texts.iter().position(|text| text.contains('(')) {
+            let text = texts.swap_remove(at);
+            // The innermost group that ends first.
+            let end = text.find(')').unwrap();
+            let start = text[..end].rfind('(').unwrap();
+            let is_optional = text[end + 1..].starts_with(['?', '*']);
+            let inner = text[start + 1..end].trim_start_matches("?:");
+            let choices = inner.split('|').chain(is_optional.then_some(""));
+            texts.extend(choices.map(|choice| {
+                format!("{}{choice}{}", &text[..start], text[end + 1..].trim_start_matches(['?', '*', '+']))
+            }));
+        }
+        texts.iter().map(|text| text.replace('\u{1}', "(").replace('\u{2}', ")").replace('\\', "")).collect()
     }
 }

@@ -211,7 +211,7 @@ fn sets(places: &[PagePlace]) -> Vec<(&'static str, Vec<u32>)> {
 }
 
 /// The named sets of frames.
-const SETS: [&str; 2] = ["@idle", "@runtime"];
+const SETS: [&str; 3] = ["@idle", "@runtime", "@gc"];
 
 /// The stacks of all sides as places, with their values.
 #[derive(Default)]

@@ -242,3 +242,18 @@ fn allocations_are_attributed_to_the_caller_of_the_allocator() {
         assert_eq!(leaf(stack), want, "{stack:?}");
     }
 }
+
+/// Frames of garbage collectors in real recordings: the set has all of one, and nothing of a program without a collector.
+#[test]
+fn garbage_collection_is_found_in_real_profiles() {
+    let self_of =
+        |arguments: &[&str]| json(&fixture(""), &[&["top"], arguments].concat())["shown"].as_i64().unwrap();
+    // `(garbage collector)`, whose self another test counts in the file.
+    let node = "cpuprofile/node.cpuprofile";
+    assert_eq!(self_of(&["--show-stacks", "@gc", node]), 95_319);
+    let go = "pprof/go-cpu.pb.gz";
+    let workers = "runtime[.](gcBgMarkWorker|gcAssistAlloc|bgsweep|bgscavenge|gcStart|gcMarkTermination)";
+    let collected = self_of(&["--show-stacks", "@gc", go]);
+    assert!(collected >= self_of(&["--show-stacks", workers, go]) && collected > 0);
+    assert!(collected < self_of(&[go]) / 2);
+}

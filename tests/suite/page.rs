@@ -150,6 +150,7 @@ fn patterns_work_as_on_the_command_line() {
         "package:libc",
         "@idle",
         "@runtime",
+        "@gc",
         "function:^work$",
         "(?i)MAIN",
         "w…k",

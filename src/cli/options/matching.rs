@@ -283,7 +283,7 @@ impl Stages {
 fn sets_meant(text: &str) -> Option<String> {
     let looks = text.starts_with('@') && !pattern::SETS.contains(&&text[1..]);
     let sets: Vec<String> = pattern::SETS.iter().map(|name| format!("@{name}")).collect();
-    looks.then(|| format!("the named sets are {}", sets.join(" and ")))
+    looks.then(|| format!("the named sets are {}", sets.join(", ")))
 }
 
 /// The union of the matches of an option's patterns.

@@ -29,7 +29,7 @@ impl Words {
             let is_at = |word: &&str| {
                 bytes.get(at..at + word.len()).is_some_and(|part| part.eq_ignore_ascii_case(word.as_bytes()))
             };
-            self.words.iter().any(|word| is_at(&word))
+            self.words.iter().any(is_at)
         };
         bytes.windows(2).enumerate().any(|(at, two)| self.starts[pair(two[0], two[1])] && starts_here(at))
     }

@@ -120,22 +120,23 @@ fn views_mark_artefacts_and_name_the_functions_they_interrupted() {
     }
 }
 
+/// Collects the name of each marked object, wherever it is in a document.
+fn marked(value: &Value, names: &mut Vec<String>) {
+    match value {
+        Value::Array(values) => values.iter().for_each(|value| marked(value, names)),
+        Value::Object(fields) => {
+            if fields.get("artefact").is_some_and(|artefact| artefact == true) {
+                names.push(fields["name"].as_str().unwrap().trim_start_matches("runtime.").to_string());
+            }
+            fields.values().for_each(|value| marked(value, names));
+        }
+        _ => {}
+    }
+}
+
 #[test]
 fn json_of_every_view_marks_artefacts() {
     let folder = folder();
-    // The name of each marked object, wherever it is in the document.
-    fn marked(value: &Value, names: &mut Vec<String>) {
-        match value {
-            Value::Array(values) => values.iter().for_each(|value| marked(value, names)),
-            Value::Object(fields) => {
-                if fields.get("artefact").is_some_and(|artefact| artefact == true) {
-                    names.push(fields["name"].as_str().unwrap().trim_start_matches("runtime.").to_string());
-                }
-                fields.values().for_each(|value| marked(value, names));
-            }
-            _ => {}
-        }
-    }
     for (view, expected) in [
         (&["graph"][..], &["asyncPreempt", "asyncPreempt2"][..]),
         (&["focus", "^work$"], &["asyncPreempt"]),

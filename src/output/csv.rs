@@ -1,38 +1,66 @@
 //! CSV after RFC 4180, for spreadsheets.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use crate::name::clean;
 use crate::output::rows::ReportTable;
+use crate::output::table::{Cell, Form, Table};
+use crate::output::tables::tables;
+use crate::output::text::Style;
 use crate::report::Report;
 
 /// Writes the rows of a report, with a line of column names first. Fails where `out` does.
 pub fn csv(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    let rows = ReportTable::of(report);
-    line(out, &rows.columns)?;
-    rows.cells().try_for_each(|row| line(out, &row))
+    let style = Style::plain();
+    // Programs get integers, so no unit can be unsuitable.
+    match tables(report, Form::Csv, &style) {
+        Some(found) => found.unwrap_or_default().iter().try_for_each(|table| write(table, out)),
+        None => {
+            let rows = ReportTable::of(report);
+            line(out, rows.columns.iter().map(|name| escape(name)))?;
+            rows.cells().try_for_each(|row| line(out, row.iter().map(|cell| escape(cell))))
+        }
+    }
 }
 
-fn line(out: &mut dyn Write, cells: &[String]) -> io::Result<()> {
-    for (index, cell) in cells.iter().enumerate() {
+fn write(table: &Table, out: &mut dyn Write) -> io::Result<()> {
+    line(out, table.columns.iter().map(|column| escape(&column.key)))?;
+    table.rows().try_for_each(|row| line(out, row.cells.iter().map(cell)))
+}
+
+fn line<'c>(out: &mut dyn Write, cells: impl Iterator<Item = Cow<'c, str>>) -> io::Result<()> {
+    for (index, cell) in cells.enumerate() {
         if index > 0 {
             out.write_all(b",")?;
         }
-        out.write_all(escape(cell).as_bytes())?;
+        out.write_all(cell.as_bytes())?;
     }
     out.write_all(b"\r\n")
 }
 
+fn cell<'c>(cell: &'c Cell) -> Cow<'c, str> {
+    match cell {
+        Cell::Number(number) => number.to_string().into(),
+        Cell::Float(number) => serde_json::to_string(number).unwrap_or_default().into(),
+        Cell::Flag(flag) => flag.to_string().into(),
+        Cell::Text(text) => escape(text),
+        Cell::Empty | Cell::Share { .. } | Cell::Label(_) => "".into(),
+    }
+}
+
 /// Quotes a cell where needed. A cell that a spreadsheet would take for a formula gets an apostrophe
 /// in front: function names come from strangers. What a terminal would obey is written as an escape.
-fn escape(cell: &str) -> String {
-    let is_number = cell.parse::<f64>().is_ok();
+fn escape(cell: &str) -> Cow<'_, str> {
     // A blank in front does not keep a spreadsheet from calculating.
     let defused = match cell.trim_start().as_bytes().first() {
-        Some(b'=' | b'+' | b'-' | b'@') if !is_number => format!("'{}", clean(cell)),
-        _ => clean(cell).into_owned(),
+        Some(b'=' | b'+' | b'-' | b'@') if cell.parse::<f64>().is_err() => format!("'{}", clean(cell)).into(),
+        _ => clean(cell),
     };
-    if defused.contains([',', '"']) { format!("\"{}\"", defused.replace('"', "\"\"")) } else { defused }
+    if defused.contains([',', '"']) {
+        return format!("\"{}\"", defused.replace('"', "\"\"")).into();
+    }
+    defused
 }
 
 #[cfg(test)]

@@ -8,22 +8,32 @@ use std::io::{self, Write};
 use crate::name::{clean, display_width, split_shown};
 use crate::output::diff::comment;
 use crate::output::rows::ReportTable;
-use crate::output::text::{Style, artefact_words, file_cell, heading, overlap_note, short_file};
+use crate::output::table::{Cell, Column, Form, Kind, Note, Row, Table};
+use crate::output::tables::tables;
+use crate::output::text::{Style, artefact_words, cell_text, file_cell, heading, overlap_note, short_file};
 use crate::report::{Header, MetricName, Report};
 use crate::unit::{self, IncompatibleUnits, Unit};
 
-/// Writes a report as a table below its header; a `diff` becomes a comment ready to post. Fails if the
-/// requested `unit` does not fit the metric.
+/// Writes a report as a table below its header; a `diff` becomes a comment ready to post. Of the style, only the unit
+/// and the columns matter. Fails if the unit does not fit the metric.
 pub fn markdown(
     report: &Report,
-    unit: Option<&Unit>,
+    style: &Style,
     out: &mut dyn Write,
 ) -> io::Result<Result<(), IncompatibleUnits>> {
+    let unit = style.unit.as_ref();
     if let Report::Diff(diff) = report {
         return comment(diff, out).map(Ok);
     }
     if let Report::Info(found) = report {
         return info::write(found, out).map(Ok);
+    }
+    let style = Style { unit: unit.cloned(), columns: style.columns.clone(), ..Style::plain() };
+    if let Some(tables) = tables(report, Form::Markdown, &style) {
+        return match (report.header().map(|header| heading(header, &style)).transpose(), tables) {
+            (Ok(heading), Ok(tables)) => write(&heading.unwrap_or_default(), &tables, &style, out).map(Ok),
+            (Err(error), _) | (_, Err(error)) => Ok(Err(error)),
+        };
     }
     let rows = ReportTable::of(report);
     let (titles, mut cells) = (&rows.columns, rows.cells().collect::<Vec<_>>());
@@ -64,6 +74,53 @@ pub fn markdown(
         writeln!(out, "\n{}", escape(&note))?;
     }
     Ok(Ok(()))
+}
+
+/// Writes the header and the tables, each between the lines above and below it.
+fn write(heading: &[String], tables: &[Table], style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let mut is_first = true;
+    let mut paragraph = |text: String| {
+        let gap = if std::mem::take(&mut is_first) { "" } else { "\n" };
+        writeln!(out, "{gap}{}", text.trim_end())
+    };
+    if !heading.is_empty() {
+        // The backslash keeps the line break, which Markdown would drop.
+        paragraph(heading.iter().map(|line| escape(line)).collect::<Vec<_>>().join("\\\n"))?;
+    }
+    for table in tables {
+        let notes = |notes: &[Note]| notes.iter().map(|note| escape(&note.text)).collect::<Vec<_>>();
+        notes(&table.above).into_iter().try_for_each(&mut paragraph)?;
+        if !table.columns.is_empty() {
+            let mut rows = Vec::new();
+            write_rows(table, style, &mut rows)?;
+            paragraph(String::from_utf8_lossy(&rows).into_owned())?;
+        }
+        notes(&table.below).into_iter().try_for_each(&mut paragraph)?;
+    }
+    Ok(())
+}
+
+/// Writes rows and columns, but no columns without any text.
+fn write_rows(typed: &Table, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let has_places = typed.columns.iter().any(|column| matches!(column.kind, Kind::File));
+    let text = |(cell, column): (&Cell, &Column)| match cell {
+        Cell::Label(label) => label.lines(None, has_places, style.glyphs.ellipsis).join(" "),
+        cell => cell_text(cell, &column.kind, style.glyphs),
+    };
+    let cells = |row: &Row| -> Vec<String> {
+        let texts = row.cells.iter().zip(&typed.columns).map(text);
+        texts.map(|text| escape(text.trim())).collect()
+    };
+    let rows: Vec<Vec<String>> =
+        typed.rows().map(|row| cells(&row)).chain(typed.closing.iter().map(cells)).collect();
+    let shown: Vec<usize> =
+        (0..typed.columns.len()).filter(|&index| rows.iter().any(|row| !row[index].is_empty())).collect();
+    let titles: Vec<String> = shown.iter().map(|&index| escape(typed.columns[index].title.trim())).collect();
+    let rows: Vec<Vec<String>> =
+        rows.iter().map(|row| shown.iter().map(|&index| row[index].clone()).collect()).collect();
+    let right: Vec<usize> =
+        (0..shown.len()).filter(|&place| typed.columns[shown[place]].kind.is_number()).collect();
+    table(&titles, &rows, &right, out)
 }
 
 fn write_table(titles: &[String], cells: &[Vec<String>], out: &mut dyn Write) -> io::Result<()> {

@@ -10,6 +10,9 @@ mod json;
 mod markdown;
 mod rows;
 mod svg;
+#[allow(dead_code)] // until the other views are described as tables
+mod table;
+mod tables;
 mod text;
 
 pub use color::ColorBy;

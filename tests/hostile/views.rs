@@ -74,7 +74,7 @@ pub fn forms(report: &Report) -> Result<(), String> {
     }
     json(report, &mut out).map_err(|error| error.to_string())?;
     csv(report, &mut out).map_err(|error| error.to_string())?;
-    markdown(report, None, &mut out)
+    markdown(report, &Style::plain(), &mut out)
         .map_err(|error| error.to_string())?
         .map_err(|error| error.to_string())?;
     if let Report::Graph(graph) = report {

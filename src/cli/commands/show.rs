@@ -159,7 +159,7 @@ pub(crate) fn write_report(
             OutputFormat::Text => output::text(report, &style, out)??,
             OutputFormat::Json => output::json(report, out)?,
             OutputFormat::Csv => output::csv(report, out)?,
-            OutputFormat::Markdown => output::markdown(report, style.unit.as_ref(), out)??,
+            OutputFormat::Markdown => output::markdown(report, &style, out)??,
             OutputFormat::Github | OutputFormat::Junit => write_check(report, layout.format, out)?,
         }
         Ok(())

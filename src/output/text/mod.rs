@@ -4,6 +4,7 @@
 //! one unit per column, written on each number; no boxes. Names are never shortened in a pipe.
 
 mod chains;
+mod columns;
 mod comparison;
 mod diff;
 mod focus;
@@ -14,12 +15,9 @@ mod info;
 mod inputs;
 mod labels;
 mod layout;
-mod name_columns;
 mod names;
-mod per_event;
 mod source;
 mod table;
-mod top;
 mod traces;
 mod tree;
 mod types;
@@ -33,10 +31,13 @@ pub(super) use hot::shares_of_callers;
 pub(super) use info::total_of_metric;
 pub(super) use inputs::{cells as input_cells, titles as input_titles};
 
-pub(super) use names::{file_cell, short_file};
+pub(super) use columns::cell_text;
+pub(super) use names::{DisplayNames, file_cell, short_file};
 pub(crate) use table::wrap;
 
 use crate::name::clean;
+use crate::output::table::Form;
+use crate::output::tables::tables;
 use crate::output::text::table::TextLine;
 use crate::report::{Artefact, Header, Report};
 use crate::unit::{IncompatibleUnits, Unit, share};
@@ -109,7 +110,7 @@ impl Style {
     }
 
     /// Whether optional facts fit: files, rates and dates.
-    fn is_wide(&self) -> bool {
+    pub(super) fn is_wide(&self) -> bool {
         self.layout_width() >= WIDE
     }
 }
@@ -138,10 +139,10 @@ const WIDE: usize = 100;
 /// The characters that text is drawn with.
 #[derive(Debug)]
 pub struct Glyphs {
-    candidate: &'static str,
-    artefact: &'static str,
-    marked: &'static str,
-    ellipsis: &'static str,
+    pub(super) candidate: &'static str,
+    pub(super) artefact: &'static str,
+    pub(super) marked: &'static str,
+    pub(super) ellipsis: &'static str,
     calls: &'static str,
     called_by: &'static str,
     dot: &'static str,
@@ -188,7 +189,7 @@ impl Glyphs {
     };
 
     /// A signed number with a minus sign that is as wide as the plus.
-    fn signed(&self, number: String) -> String {
+    pub(super) fn signed(&self, number: String) -> String {
         match number.strip_prefix('-') {
             Some(rest) if !self.ellipsis.is_ascii() => format!("−{rest}"),
             _ => number,
@@ -196,7 +197,7 @@ impl Glyphs {
     }
 
     /// A text of our own, in ASCII if the terminal shows nothing else.
-    fn plain<'t>(&self, words: &'t str) -> Cow<'t, str> {
+    pub(super) fn plain<'t>(&self, words: &'t str) -> Cow<'t, str> {
         if !self.ellipsis.is_ascii() {
             return Cow::Borrowed(words);
         }
@@ -248,12 +249,20 @@ pub fn text(
     style: &Style,
     out: &mut dyn Write,
 ) -> io::Result<Result<(), IncompatibleUnits>> {
+    if let Some(tables) = tables(report, Form::Text, style) {
+        let heading = report.header().map_or_else(|| Ok(Vec::new()), |header| header::lines(header, style));
+        let (heading, tables) = match (heading, tables) {
+            (Ok(heading), Ok(tables)) => (heading, tables),
+            (Err(error), _) | (_, Err(error)) => return Ok(Err(error)),
+        };
+        let rows = tables.into_iter().flat_map(|table| columns::lines(table, style));
+        return write(Ok(heading.into_iter().chain(rows)), None, style, out);
+    }
     let lines = match report {
         Report::Traces(report) => {
             let note = artefact_note(&report.header, style);
             return write(traces::lines(report, style), note, style, out);
         }
-        Report::Top(report) => top::lines(report, style),
         Report::Tree(report) => tree::lines(report, style),
         Report::Focus(report) => focus::lines(report, style),
         Report::Hot(report) => hot::lines(report, style),
@@ -262,7 +271,7 @@ pub fn text(
         Report::Types(report) => Ok(types::lines(report, style)),
         Report::Graph(report) => graph::lines(report, style),
         Report::Info(report) => Ok(info::lines(report, style)),
-        Report::Flame(_) | Report::Page(_) => Ok(Vec::new()),
+        Report::Top(_) | Report::Flame(_) | Report::Page(_) => Ok(Vec::new()),
         Report::Diff(report) => diff::lines(report, style),
     };
     let note = report.header().and_then(|header| artefact_note(header, style));

@@ -10,14 +10,14 @@ use crate::pattern::is_runtime;
 use crate::report::{Header, Name};
 
 /// The names of one report: short where the style says so, cleaned of control characters.
-pub(super) struct DisplayNames {
+pub(in crate::output) struct DisplayNames {
     shown: HashMap<Name, String>,
     /// Whether names belong to the program's own code, for those looked up so far.
     own: RefCell<HashMap<Name, bool>>,
 }
 
 impl DisplayNames {
-    pub(super) fn new<'n>(names: impl Iterator<Item = &'n Name>, style: &Style) -> Self {
+    pub(in crate::output) fn new<'n>(names: impl Iterator<Item = &'n Name>, style: &Style) -> Self {
         // A million stacks have far more frames than names, so only distinct names are sorted.
         let mut distinct: Vec<&Name> = names.collect::<HashSet<_>>().into_iter().collect();
         distinct.sort_unstable();
@@ -33,7 +33,11 @@ impl DisplayNames {
     }
 
     /// The names of a report, with a mark after the profiler artefacts that its header lists.
-    pub(super) fn of<'n>(header: &Header, names: impl Iterator<Item = &'n Name>, style: &Style) -> Self {
+    pub(in crate::output) fn of<'n>(
+        header: &Header,
+        names: impl Iterator<Item = &'n Name>,
+        style: &Style,
+    ) -> Self {
         let mut all = DisplayNames::new(names, style);
         if !header.artefacts.is_empty() {
             for (_, shown) in all.shown.iter_mut().filter(|(name, _)| header.is_artefact(name)) {
@@ -43,13 +47,13 @@ impl DisplayNames {
         all
     }
 
-    pub(super) fn get<'s>(&'s self, name: &'s str) -> &'s str {
+    pub(in crate::output) fn get<'s>(&'s self, name: &'s str) -> &'s str {
         self.shown.get(name).map_or(name, String::as_str)
     }
 
     /// Whether a function belongs to the program's own code rather than to a library or the runtime, judging by its
     /// name and, where it is known, its file.
-    pub(super) fn is_own(&self, name: &Name, file: Option<&str>) -> bool {
+    pub(in crate::output) fn is_own(&self, name: &Name, file: Option<&str>) -> bool {
         *self.own.borrow_mut().entry(name.clone()).or_insert_with(|| {
             let (function, place) = split_shown(name).unwrap_or((name, ""));
             let file = file.unwrap_or_else(|| place.trim_start_matches('('));

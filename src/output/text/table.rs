@@ -3,21 +3,7 @@
 use std::io::{self, Write};
 
 use crate::name::{clean, display_width};
-
-/// How a line stands out where colour is on. Colour only repeats what the text says.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Emphasis {
-    #[default]
-    None,
-    /// Titles.
-    Bold,
-    /// Leaf-heavy functions, and other rows that stand out.
-    Strong,
-    /// Rows with a highlighted name.
-    Marked,
-    /// Remainders and notes.
-    Faint,
-}
+pub(super) use crate::output::table::Emphasis;
 
 /// A line of text.
 #[derive(Clone, Debug, Default)]

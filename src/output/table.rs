@@ -1,0 +1,562 @@
+//! Tables: what a report looks like as rows and columns.
+//!
+//! A view describes its table once, in `output/tables/<view>.rs`; text, Markdown and CSV print it, and nothing else
+//! lays out cells. This is the path of one number of `prof top`:
+//!
+//! ```text
+//! report::TopRow ──column("calls", …)──► Cell::Number(1024) ──► CSV   calls     1024
+//!    (one row)       (tables/top.rs)         (typed)        ├─► text  CALLS    1,024
+//!                                                           └─► Markdown | CALLS | … | 1,024 |
+//! ```
+//!
+//! # Describing a table
+//!
+//! [`Columns`] is a list of entries in the order in which programs get them, which is that of the keys in JSON. An entry
+//! is a key, a kind, and the function from a row to its cell; it may have a title, and then people see it too:
+//!
+//! ```text
+//! let mut columns = Columns::new();
+//! columns.add("name", Kind::Name, move |row: &&TopRow| label(row)).titled("FUNCTION");
+//! columns.add("self", Kind::Value(scale), |row| row.values.self_value).titled("SELF");
+//! columns.show("%", Kind::Share, |row| Cell::Share { part: row.values.self_value, whole }).rank(Rank::Share);
+//! columns.add("candidate", Kind::Flag, |row| row.candidate);
+//! let table = columns.table(form, &[], move || top.rows.iter(), []);
+//! ```
+//!
+//! - [`Columns::add`] takes a key, so the column is in CSV. [`Columns::show`] takes none: it follows from other columns, such as a share, and is only
+//!   for people. A key without a title is only for programs.
+//! - The rows may be of any type `R`: rows of the report, or lines that a view makes of them (a tree joins rows on one
+//!   line). Whatever ends a table (`… 12 more functions`, `all`) is of the same type, see [`Table::closing`]; cells that
+//!   mean nothing in it are [`Cell::Empty`], to which `None` converts.
+//! - The rows are made again each time they are asked for, one by one: a tree has millions of them, and CSV writes them
+//!   as they come. Text asks twice: for the widths, then to write.
+//! - [`Form`] says for whom the table is. [`Columns::table`] keeps the entries for programs as they are listed; for people
+//!   it puts numbers first, then the name, then texts, so that a long name never moves a number. [`Group`]s are what
+//!   people choose from with `--columns`: a value and its shares are one group, and the order of the groups is that of
+//!   the request.
+//! - A view with several tables (`hot`, `source`) returns several; each may have lines above and below ([`Note`]). A
+//!   table without columns is nothing but these lines.
+//!
+//! # What the kinds mean
+//!
+//! The [`Kind`] of a column decides how its cells are printed: a [`Cell::Number`] of [`Kind::Value`] is `86.03s` for people
+//! and `86030000000` in CSV. Scales are chosen by the view, from the largest value of the report, and not from the cells
+//! of the column, so that a filtered table has the unit of the whole. Programs always get the integers.
+//!
+//! # Names
+//!
+//! Every table for people has one [`Kind::Name`], with a [`Label`] in each row: branches and marks before it, one or
+//! several names that a narrow terminal shortens, and what stands behind them (`suffix`, such as ` (new)`). For CSV the cell
+//! is the name as it is: see `Names::cell` in `names.rs`.
+//!
+//! # Narrow terminals
+//!
+//! Text drops the columns of numbers that fit least: the lowest [`Rank`] first, all columns of one rank together, then
+//! from right to left. The first column stays, and requested ones ([`Entry::asked`]) go last. A note names the titles.
+
+use std::borrow::Cow;
+use std::rc::Rc;
+
+use crate::name::{Anchor, Chain, display_width, fit};
+use crate::output::text::TextColumn;
+use crate::unit::Scale;
+
+/// For whom a table is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// A terminal or a pipe.
+    Text,
+    /// A document or a comment.
+    Markdown,
+    /// A program.
+    Csv,
+}
+
+/// Rows and columns, and the lines above and below them.
+#[derive(Default)]
+pub(super) struct Table<'r> {
+    /// The lines above: what the table is about.
+    pub(super) above: Vec<Note>,
+    /// The columns; none if the lines are all there is.
+    pub(super) columns: Vec<Column>,
+    /// The lines below: remarks on what the rows show.
+    pub(super) below: Vec<Note>,
+    /// Makes the rows; `None` where there are none.
+    rows: Option<Box<dyn Fn() -> Rows<'r> + 'r>>,
+    /// The last rows: what was cut, and sums.
+    pub(super) closing: Vec<Row<'r>>,
+}
+
+/// The rows of a table, made one by one.
+pub(super) type Rows<'r> = Box<dyn Iterator<Item = Row<'r>> + 'r>;
+
+impl<'r> Table<'r> {
+    /// Lines without a table.
+    pub(super) fn of_notes(above: Vec<Note>) -> Self {
+        Table { above, ..Table::default() }
+    }
+
+    /// The rows, without the closing ones.
+    pub(super) fn rows(&self) -> Rows<'r> {
+        self.rows.as_ref().map_or_else(|| Box::new(std::iter::empty()) as Rows, |rows| rows())
+    }
+}
+
+/// A line above or below a table.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Note {
+    pub(super) text: String,
+    pub(super) emphasis: Emphasis,
+}
+
+impl Note {
+    /// A remark.
+    pub(super) fn faint(text: impl Into<String>) -> Self {
+        Note { text: text.into(), emphasis: Emphasis::Faint }
+    }
+
+    /// The title of a table.
+    pub(super) fn title(text: impl Into<String>) -> Self {
+        Note { text: text.into(), emphasis: Emphasis::Bold }
+    }
+}
+
+/// How a line stands out where colour is on. Colour only repeats what the text says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Emphasis {
+    #[default]
+    None,
+    /// Titles.
+    Bold,
+    /// Leaf-heavy functions, and other rows that stand out.
+    Strong,
+    /// Rows with a highlighted name.
+    Marked,
+    /// Remainders and notes.
+    Faint,
+}
+
+/// A column, without its cells.
+#[derive(Clone, Debug)]
+pub(super) struct Column {
+    /// The path of the value in a row of the JSON document, which is also the title in CSV: `old.self`. Empty for
+    /// columns that only people see.
+    pub(super) key: Cow<'static, str>,
+    /// The title in text and Markdown; blanks in front of it leave space for the marks of names.
+    pub(super) title: Cow<'static, str>,
+    /// How its cells are printed.
+    pub(super) kind: Kind,
+    /// How early it is dropped on a narrow terminal.
+    pub(super) rank: Rank,
+    /// Whether it was requested: then it is dropped last.
+    pub(super) asked: bool,
+}
+
+/// How the cells of a column are printed, and where the column stands.
+#[derive(Clone, Debug)]
+pub(super) enum Kind {
+    /// A value of a metric, in the unit of the scale.
+    Value(Scale),
+    /// A change of such a value, with its sign.
+    Change(Scale),
+    /// A percentage; the cells are [`Cell::Share`].
+    Share,
+    /// A percentage with its sign.
+    ChangeShare,
+    /// A number of things, in groups of three digits.
+    Count,
+    /// A number that names something, such as a line.
+    Number,
+    /// Yes or no, for programs.
+    Flag,
+    /// A word aligned with the numbers, such as a unit.
+    Word,
+    /// The name that a row is about.
+    Name,
+    /// The file of the name: while it is shown, names do not repeat their place.
+    File,
+    /// Any other text, after the name.
+    Text,
+}
+
+impl Kind {
+    /// Numbers come first and are aligned to the right, then the name, then texts.
+    fn place(&self) -> usize {
+        match self {
+            Kind::Name => 1,
+            Kind::File | Kind::Text => 2,
+            _ => 0,
+        }
+    }
+
+    /// Whether the column stands before the names, aligned to the right.
+    pub(super) fn is_number(&self) -> bool {
+        self.place() == 0
+    }
+
+    /// Whether the column holds the names.
+    pub(super) fn is_name(&self) -> bool {
+        matches!(self, Kind::Name)
+    }
+
+    /// Whether the column stands after the names.
+    pub(super) fn is_text(&self) -> bool {
+        self.place() == 2
+    }
+}
+
+/// Which columns a narrow terminal drops first: shares follow from values, an old value from the new one and the
+/// change.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Rank {
+    /// `%SHOWN`
+    ShareOfShown,
+    /// `OLD`
+    Old,
+    /// `Δ%`
+    ChangeShare,
+    /// `RECORDED`
+    Recorded,
+    /// `%FUNC` and `%TOP`
+    ShareOfFunction,
+    /// `%` and `%ALL`
+    Share,
+    /// `BYTES`
+    Bytes,
+    /// `FORMAT`
+    Format,
+    /// `DURATION`
+    Duration,
+    /// `SUM%`
+    Sum,
+    /// `CHILDREN`
+    Children,
+    /// `CONTEXTS`
+    Contexts,
+    /// `EVENTS`
+    Events,
+    /// `PER CALL`
+    PerCall,
+    /// The second value of each of several metrics.
+    SecondValue,
+    /// What the table is about.
+    #[default]
+    Essential,
+}
+
+/// Columns that are requested together: a value and what follows from it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Group {
+    /// Not one of those to choose from.
+    #[default]
+    Always,
+    /// One of those that `--columns` knows.
+    Of(TextColumn),
+    /// The number of calls, and what one costs.
+    Calls,
+}
+
+/// One row.
+pub(super) struct Row<'r> {
+    /// A cell for each column.
+    pub(super) cells: Vec<Cell<'r>>,
+    /// How it stands out.
+    pub(super) emphasis: Emphasis,
+}
+
+/// What a row has in a column. How it looks depends on the [`Kind`] of the column.
+pub(super) enum Cell<'r> {
+    /// Nothing.
+    Empty,
+    /// An integer: a value, a count, a line.
+    Number(i64),
+    /// A number of a statistic.
+    Float(f64),
+    /// A part of a whole.
+    Share { part: i64, whole: i64 },
+    /// Yes or no.
+    Flag(bool),
+    /// A text.
+    Text(Cow<'r, str>),
+    /// A name for people.
+    Label(Box<Label<'r>>),
+}
+
+impl From<i64> for Cell<'_> {
+    fn from(number: i64) -> Self {
+        Cell::Number(number)
+    }
+}
+
+impl From<bool> for Cell<'_> {
+    fn from(flag: bool) -> Self {
+        Cell::Flag(flag)
+    }
+}
+
+impl<'r> From<Label<'r>> for Cell<'r> {
+    fn from(label: Label<'r>) -> Self {
+        Cell::Label(Box::new(label))
+    }
+}
+
+impl<'r> From<&'r str> for Cell<'r> {
+    fn from(text: &'r str) -> Self {
+        Cell::Text(Cow::Borrowed(text))
+    }
+}
+
+impl From<String> for Cell<'_> {
+    fn from(text: String) -> Self {
+        Cell::Text(Cow::Owned(text))
+    }
+}
+
+impl<'r, C: Into<Cell<'r>>> From<Option<C>> for Cell<'r> {
+    fn from(cell: Option<C>) -> Self {
+        cell.map_or(Cell::Empty, Into::into)
+    }
+}
+
+/// The name of a row for people.
+#[derive(Default)]
+pub(super) struct Label<'r> {
+    /// The branches of a tree; of very deep ones only the innermost are shown.
+    pub(super) branches: String,
+    /// The branches of the lines on which the names continue, if they need several.
+    pub(super) below: String,
+    /// Marks and arrows before the name.
+    pub(super) prefix: String,
+    /// The name, or the names that share the row.
+    pub(super) names: Vec<String>,
+    /// The name without its place, for tables with a [`Kind::File`].
+    pub(super) placeless: Option<String>,
+    /// What follows the names, such as ` (new)`.
+    pub(super) suffix: String,
+    /// What follows if there is space, such as a file.
+    pub(super) aside: String,
+    /// How several names are joined.
+    pub(super) chain: Option<Joined<'r>>,
+}
+
+/// How the names that share a row are joined.
+pub(super) struct Joined<'r> {
+    /// The separator, such as ` → `.
+    pub(super) arrow: &'static str,
+    /// Which name the numbers belong to.
+    pub(super) anchor: Anchor,
+    /// Whether a name is of the program's own code, which is worth more space.
+    pub(super) is_own: Box<dyn Fn(usize) -> bool + 'r>,
+    /// Whether names that do not fit on one line of this width have one line each (`--chains full`).
+    pub(super) full: Option<usize>,
+}
+
+impl Label<'_> {
+    /// A name by itself.
+    pub(super) fn new(name: impl Into<String>) -> Self {
+        Label { names: vec![name.into()], ..Label::default() }
+    }
+
+    /// With marks or arrows before it.
+    pub(super) fn prefix(mut self, prefix: impl Into<String>) -> Self {
+        self.prefix = prefix.into();
+        self
+    }
+
+    /// With a text after it.
+    pub(super) fn suffix(mut self, suffix: impl Into<String>) -> Self {
+        self.suffix = suffix.into();
+        self
+    }
+
+    /// The width of the whole label in a table that shows places, or that does not.
+    pub(super) fn width(&self, has_places: bool) -> usize {
+        let name = match (&self.placeless, &self.names[..]) {
+            (Some(name), _) if has_places => display_width(name),
+            (_, [name]) => display_width(name),
+            _ => 0,
+        };
+        display_width(&self.branches) + display_width(&self.prefix) + name + display_width(&self.suffix)
+    }
+
+    /// The lines of the label in `room` columns; as wide as needed if that is `None`.
+    pub(super) fn lines(&self, room: Option<usize>, has_places: bool, ellipsis: &str) -> Vec<String> {
+        let before = format!("{}{}", fit_branches(&self.branches, room, ellipsis), self.prefix);
+        let aside = fit_aside(&self.aside, display_width(&before), room, ellipsis);
+        let around = display_width(&before) + display_width(&self.suffix) + display_width(&aside);
+        let room = room.map(|room| room.saturating_sub(around));
+        let mut names = self.fit(room, around, has_places, ellipsis).into_iter();
+        let first = names.next().unwrap_or_default();
+        let first = format!("{before}{first}{}{aside}", self.suffix);
+        std::iter::once(first).chain(names.map(|name| format!("{}{name}", self.below))).collect()
+    }
+
+    fn fit(&self, room: Option<usize>, around: usize, has_places: bool, ellipsis: &str) -> Vec<String> {
+        let fitted = |name: &str| room.map_or_else(|| name.to_string(), |room| fit(name, room, ellipsis));
+        if let Some(name) = self.placeless.as_ref().filter(|_| has_places) {
+            return vec![fitted(name)];
+        }
+        let Some(Joined { arrow, anchor, is_own, full }) = &self.chain else {
+            return self.names.iter().map(|name| fitted(name)).collect();
+        };
+        let chain = Chain { names: &self.names, is_own, arrow, anchor: *anchor, ellipsis };
+        let Some(full) = full.map(|full| full.saturating_sub(around).max(LEAST_NAME)) else {
+            return vec![chain.fit(room)];
+        };
+        if chain.is_within(full) {
+            return vec![chain.fit(room)];
+        }
+        // One name per line, all but the first after an arrow.
+        let line = |(index, name): (usize, &String)| {
+            let arrow = if index == 0 { "" } else { arrow.trim_start() };
+            let room = room.map(|room| room.saturating_sub(display_width(arrow)));
+            format!("{arrow}{}", room.map_or_else(|| name.clone(), |room| fit(name, room, ellipsis)))
+        };
+        self.names.iter().enumerate().map(line).collect()
+    }
+}
+
+/// Shortens very deep branches to the innermost ones, so that the name keeps its minimum width.
+fn fit_branches<'b>(branches: &'b str, room: Option<usize>, ellipsis: &str) -> Cow<'b, str> {
+    let most = room.map_or(usize::MAX, |room| room.saturating_sub(LEAST_NAME));
+    if display_width(branches) <= most {
+        return branches.into();
+    }
+    // Every character is one column wide.
+    let kept = most.saturating_sub(display_width(ellipsis));
+    let inner: Vec<char> = branches.chars().rev().take(kept).collect();
+    ellipsis.chars().take(most).chain(inner.into_iter().rev()).collect::<String>().into()
+}
+
+/// Shortens the text after a name so that the name keeps its minimum width.
+fn fit_aside(aside: &str, branches: usize, room: Option<usize>, ellipsis: &str) -> String {
+    match room.map_or(usize::MAX, |room| room.saturating_sub(branches + LEAST_NAME)) {
+        _ if aside.is_empty() => String::new(),
+        0..LEAST_ASIDE => String::new(),
+        most => fit(aside, most, ellipsis),
+    }
+}
+
+/// The minimum width of names: that of the title `FUNCTION → CALLEES`.
+pub(super) const LEAST_NAME: usize = 18;
+
+/// The minimum width of the text after a name, including blanks.
+const LEAST_ASIDE: usize = 12;
+
+/// An entry in the list of columns: a column, who sees it, and the function that makes its cells.
+pub(super) struct Entry<'r, R> {
+    column: Column,
+    /// Whether people see it.
+    is_shown: bool,
+    group: Group,
+    cell: Box<dyn Fn(&R) -> Cell<'r> + 'r>,
+}
+
+impl<R> Entry<'_, R> {
+    /// Shows the column to people under this title.
+    pub(super) fn titled(&mut self, title: impl Into<Cow<'static, str>>) -> &mut Self {
+        self.column.title = title.into();
+        self.is_shown = true;
+        self
+    }
+
+    /// Drops the column before more important ones on narrow terminals.
+    pub(super) fn rank(&mut self, rank: Rank) -> &mut Self {
+        self.column.rank = rank;
+        self
+    }
+
+    /// Drops the column last if it was requested.
+    pub(super) fn asked(&mut self, is_asked: bool) -> &mut Self {
+        self.column.asked = is_asked;
+        self
+    }
+
+    /// Makes the column one of those to choose from.
+    pub(super) fn group(&mut self, group: Group) -> &mut Self {
+        self.group = group;
+        self
+    }
+}
+
+/// The columns of a table whose rows are made from an `R` each, in the order of the keys in JSON.
+pub(super) struct Columns<'r, R> {
+    entries: Vec<Entry<'r, R>>,
+    emphasis: Box<dyn Fn(&R) -> Emphasis + 'r>,
+}
+
+impl<'r, R: 'r> Columns<'r, R> {
+    pub(super) fn new() -> Self {
+        Columns { entries: Vec::new(), emphasis: Box::new(|_| Emphasis::None) }
+    }
+
+    /// Adds a column for programs, and with [`Entry::titled`] for people.
+    pub(super) fn add<C: Into<Cell<'r>>>(
+        &mut self,
+        key: impl Into<Cow<'static, str>>,
+        kind: Kind,
+        cell: impl Fn(&R) -> C + 'r,
+    ) -> &mut Entry<'r, R> {
+        let column = Column { key: key.into(), title: "".into(), kind, rank: Rank::default(), asked: false };
+        let cell = Box::new(move |row: &R| cell(row).into());
+        self.entries.push(Entry { column, is_shown: false, group: Group::default(), cell });
+        let last = self.entries.len() - 1;
+        &mut self.entries[last]
+    }
+
+    /// Adds a column for people only: it follows from others.
+    pub(super) fn show<C: Into<Cell<'r>>>(
+        &mut self,
+        title: impl Into<Cow<'static, str>>,
+        kind: Kind,
+        cell: impl Fn(&R) -> C + 'r,
+    ) -> &mut Entry<'r, R> {
+        self.add("", kind, cell).titled(title)
+    }
+
+    /// Says how rows stand out.
+    pub(super) fn emphasis(&mut self, emphasis: impl Fn(&R) -> Emphasis + 'r) {
+        self.emphasis = Box::new(emphasis);
+    }
+
+    /// The table for a form. People see the columns of the given groups, in that order, and those of no group; all if
+    /// no groups are given.
+    pub(super) fn table<I: Iterator<Item = R> + 'r>(
+        self,
+        form: Form,
+        groups: &[Group],
+        rows: impl Fn() -> I + 'r,
+        closing: impl IntoIterator<Item = R>,
+    ) -> Table<'r> {
+        let Columns { mut entries, emphasis } = self;
+        if form == Form::Csv {
+            entries.retain(|entry| !entry.column.key.is_empty());
+        } else {
+            let place = |group: Group| groups.iter().position(|other| *other == group);
+            entries.retain(|entry| {
+                let is_chosen =
+                    groups.is_empty() || entry.group == Group::Always || place(entry.group).is_some();
+                is_chosen && entry.is_shown
+            });
+            entries
+                .sort_by_key(|entry| (entry.column.kind.place(), place(entry.group).unwrap_or(groups.len())));
+        }
+        let mut columns = Vec::with_capacity(entries.len());
+        let mut cells = Vec::with_capacity(entries.len());
+        for entry in entries {
+            columns.push(entry.column);
+            cells.push(entry.cell);
+        }
+        let make = Rc::new(move |row: R| Row {
+            cells: cells.iter().map(|cell| cell(&row)).collect(),
+            emphasis: emphasis(&row),
+        });
+        // Programs get the rows alone.
+        let closing = closing.into_iter().filter(|_| form != Form::Csv).map(|row| make(row)).collect();
+        let rows = Box::new(move || {
+            let make = make.clone();
+            Box::new(rows().map(move |row| make(row))) as Rows
+        });
+        Table { columns, rows: Some(rows), closing, ..Table::default() }
+    }
+}

@@ -1,0 +1,313 @@
+//! The flat view.
+
+use crate::name::{clean, package, split_shown};
+use crate::output::scale;
+use crate::output::table::{Cell, Columns, Emphasis, Entry, Form, Group, Kind, Label, Note, Rank, Table};
+use crate::output::tables::values::{
+    HasValues, Measured, ValueColumns, Which, Wholes, add_shares, artefact_note, more, per_event_note,
+    scale_of_means, side_only,
+};
+use crate::output::text::{DisplayNames, Style, TextColumn, file_cell, short_file};
+use crate::report::{Header, Pair, Top, TopRow};
+use crate::unit::{self, IncompatibleUnits};
+
+/// A row, or one of those at the end.
+enum TopLine<'r> {
+    /// A function, with the sum of self of this row and all rows above it.
+    Row { row: &'r TopRow, above: i64 },
+    /// What was cut, the samples without a stack, or the sum of all: only self adds up.
+    Closing { new: i64, old: i64, label: String },
+}
+
+impl<'r> TopLine<'r> {
+    fn row(&self) -> Option<&'r TopRow> {
+        match self {
+            TopLine::Row { row, .. } => Some(row),
+            TopLine::Closing { .. } => None,
+        }
+    }
+
+    /// The values of one of several metrics; only the first adds up.
+    fn metric(&self, index: usize) -> Measured {
+        match self {
+            TopLine::Row { row, .. } => {
+                let values = row.values.values.as_ref().and_then(|values| values.0.get(index));
+                values.map_or_else(Measured::default, |(_, pair)| (*pair).into())
+            }
+            TopLine::Closing { .. } if index > 0 => Measured::default(),
+            TopLine::Closing { .. } => self.values(),
+        }
+    }
+}
+
+impl HasValues for TopLine<'_> {
+    fn values(&self) -> Measured {
+        match *self {
+            TopLine::Row { row, .. } => new(row).into(),
+            TopLine::Closing { new, .. } => Measured { own: Some(new), total: None },
+        }
+    }
+
+    fn old_values(&self) -> Measured {
+        match *self {
+            TopLine::Row { row, .. } => row.values.old.unwrap_or_default().into(),
+            TopLine::Closing { old, .. } => Measured { own: Some(old), total: None },
+        }
+    }
+}
+
+fn new(row: &TopRow) -> Pair {
+    Pair { self_value: row.values.self_value, total: row.values.total }
+}
+
+/// One row per function, a row for all that were cut, and the sum.
+pub(super) fn table<'r>(top: &'r Top, form: Form, style: &'r Style) -> Result<Table<'r>, IncompatibleUnits> {
+    let header = &top.header;
+    let base = header.base.as_ref().map_or(0, |base| base.total);
+    let values = ValueColumns::new(header, header.shown.max(base), style)?;
+    let mut columns = Columns::new();
+    add_names(&mut columns, top, form, style);
+    add_places(&mut columns, form, style);
+    match &header.metrics[..] {
+        [] if header.per_event.is_none() => add_values(&mut columns, header, &values, style),
+        _ => {
+            values.raw(&mut columns, Which::Own);
+            values.raw(&mut columns, Which::Total);
+            add_children(&mut columns, &values);
+            add_metrics(&mut columns, header, style)?;
+        }
+    }
+    columns.add("candidate", Kind::Flag, |line| line.row().map(|row| row.candidate));
+    if header.per_event.is_some() {
+        add_means(&mut columns, top, style)?;
+    }
+    add_calls(&mut columns, top, style)?;
+    let has_artefacts = top.rows.iter().any(|row| row.artefact);
+    if has_artefacts {
+        columns.add("artefact", Kind::Flag, |line| line.row().filter(|row| row.artefact).map(|_| true));
+    }
+    let is_plain = is_plain(header);
+    columns.emphasis(move |line| match line {
+        TopLine::Closing { .. } => Emphasis::Faint,
+        TopLine::Row { row, .. } if header.is_highlighted(&row.name) => Emphasis::Marked,
+        TopLine::Row { row, .. } if row.candidate && is_plain => Emphasis::Strong,
+        TopLine::Row { .. } => Emphasis::None,
+    });
+    let rows = || {
+        top.rows.iter().scan(0, |above, row| {
+            *above += row.values.self_value;
+            Some(TopLine::Row { row, above: *above })
+        })
+    };
+    let mut table = columns.table(form, &groups(header, form, style), rows, closing(top, style));
+    table.below = notes(top, style);
+    table.below.extend(values.highlight_note(style));
+    table.below.extend(artefact_note(header, style).filter(|_| has_artefacts));
+    Ok(table)
+}
+
+/// Whether rows have marks and places: neither a comparison nor averages leave space for them.
+fn is_plain(header: &Header) -> bool {
+    header.base.is_none() && header.per_event.is_none()
+}
+
+/// The groups of columns that people see: those requested, else self, total and calls.
+fn groups(header: &Header, form: Form, style: &Style) -> Vec<Group> {
+    if !style.columns.is_empty() {
+        return style.columns.iter().map(|&column| Group::Of(column)).collect();
+    }
+    let mut groups = vec![Group::Of(TextColumn::SelfValue), Group::Of(TextColumn::Total), Group::Calls];
+    let is_wide = form == Form::Markdown || style.is_wide();
+    if is_wide && is_plain(header) && header.by.is_function() {
+        groups.push(Group::Of(TextColumn::File));
+    }
+    groups
+}
+
+fn add_names<'r>(columns: &mut Columns<'r, TopLine<'r>>, top: &'r Top, form: Form, style: &'r Style) {
+    let header = &top.header;
+    if form == Form::Csv {
+        columns.add("name", Kind::Name, |line| line.row().map(|row| &*row.name));
+        return;
+    }
+    let names = DisplayNames::of(header, top.rows.iter().map(|row| &row.name), style);
+    let is_plain = is_plain(header);
+    let indent = if is_plain { "  " } else { "" };
+    let label = move |line: &TopLine| match line {
+        TopLine::Closing { label, .. } => Label::new(label).prefix(indent),
+        TopLine::Row { row, .. } => {
+            let marked = if header.is_highlighted(&row.name) { style.glyphs.marked } else { "" };
+            let files = if row.files > 1 { format!(" ({} files)", row.files) } else { String::new() };
+            let name = names.get(&row.name);
+            let prefix = if row.candidate && is_plain {
+                format!("{} ", style.glyphs.candidate)
+            } else {
+                indent.into()
+            };
+            let side = row.values.old.map_or("", |old| side_only(new(row), old));
+            let placeless = split_shown(name).filter(|_| !style.full_names);
+            let placeless = placeless.map(|(function, _)| format!("{marked}{function}{files}"));
+            Label { placeless, ..Label::new(format!("{marked}{name}{files}")).prefix(prefix).suffix(side) }
+        }
+    };
+    let noun = header.by.one.to_uppercase();
+    columns.add("name", Kind::Name, label).titled(format!("{indent}{noun}"));
+}
+
+/// Where the function is: file, line and package.
+fn add_places<'r>(columns: &mut Columns<'r, TopLine<'r>>, form: Form, style: &'r Style) {
+    let is_asked = !style.columns.is_empty();
+    let file = move |line: &TopLine<'r>| {
+        let row = line.row()?;
+        Some(match row.file.as_deref().unwrap_or_default() {
+            file if form == Form::Csv => Cell::from(file),
+            file if style.full_names => short_file(file).into(),
+            file => file_cell(&row.name, file).into(),
+        })
+    };
+    let package = |line: &TopLine| {
+        let row = line.row()?;
+        Some(package(&row.function, row.file.as_deref().unwrap_or_default())?.into_owned())
+    };
+    columns.add("function", Kind::Text, |line| line.row().map(|row| &*row.function));
+    let file = columns.add("file", Kind::File, file).titled("FILE");
+    file.group(Group::Of(TextColumn::File)).asked(is_asked);
+    let line = columns.add("line", Kind::Text, |line| line.row()?.line.map(i64::from)).titled("LINE");
+    line.group(Group::Of(TextColumn::Line)).asked(is_asked);
+    let package = columns.show("PACKAGE", Kind::Text, package);
+    package.group(Group::Of(TextColumn::Package)).asked(is_asked);
+}
+
+/// The values of one metric, or of both sides of a comparison.
+fn add_values<'r>(
+    columns: &mut Columns<'r, TopLine<'r>>,
+    header: &'r Header,
+    values: &ValueColumns<'r>,
+    style: &Style,
+) {
+    let is_asked = !style.columns.is_empty();
+    values.value(columns, Which::Own, is_asked);
+    values.value(columns, Which::Total, is_asked);
+    let children = add_children(columns, values).titled("CHILDREN").rank(Rank::Children);
+    children.group(Group::Of(TextColumn::Children)).asked(is_asked);
+    let whole = header.total;
+    let sum = columns.show("SUM%", Kind::Share, move |line| match *line {
+        TopLine::Row { above, .. } => Cell::Share { part: above, whole },
+        TopLine::Closing { .. } => Cell::Empty,
+    });
+    sum.rank(Rank::Sum).group(Group::Of(TextColumn::Sum)).asked(is_asked);
+    values.sides(columns, &[Which::Own, Which::Total]);
+}
+
+fn add_children<'c, 'r>(
+    columns: &'c mut Columns<'r, TopLine<'r>>,
+    values: &ValueColumns,
+) -> &'c mut Entry<'r, TopLine<'r>> {
+    let kind = Kind::Value(values.scale.clone());
+    columns.add("children", kind, |line| line.row().map(|row| row.values.children))
+}
+
+/// Several metrics side by side.
+fn add_metrics<'r>(
+    columns: &mut Columns<'r, TopLine<'r>>,
+    header: &Header,
+    style: &Style,
+) -> Result<(), IncompatibleUnits> {
+    let is_filtered = !header.filters.is_empty();
+    for (index, metric) in header.metrics.iter().enumerate() {
+        let scale = scale(&metric.metric, metric.shown, style.unit.as_ref())?;
+        let wholes = Wholes { total: metric.total, shown: is_filtered.then_some(metric.shown) };
+        for which in [Which::Own, Which::Total] {
+            let key = format!("values.{}.{}", metric.metric.name, which.key());
+            let value = move |line: &TopLine| which.of(line.metric(index));
+            let entry = columns.add(key, Kind::Value(scale.clone()), value);
+            match which {
+                Which::Own => entry.titled(clean(&metric.metric.name).to_uppercase()),
+                Which::Total => entry.titled(which.title()).rank(Rank::SecondValue),
+            };
+            add_shares(columns, wholes, Group::Always, value);
+        }
+    }
+    Ok(())
+}
+
+/// How many events the values weigh, and what one weighs on average (`--per-event`).
+fn add_means<'r>(
+    columns: &mut Columns<'r, TopLine<'r>>,
+    top: &Top,
+    style: &Style,
+) -> Result<(), IncompatibleUnits> {
+    let largest = top.rows.iter().flat_map(|row| [mean(row, Which::Own), mean(row, Which::Total)]);
+    let largest = largest.flatten().map(i64::saturating_abs).max().unwrap_or(0);
+    let scale = scale_of_means(&top.header.metric, largest, style)?;
+    for which in [Which::Own, Which::Total] {
+        columns.show(which.title(), Kind::Value(scale.clone()), move |line| mean(line.row()?, which));
+        let key = format!("events.{}", which.key());
+        let events = columns.add(key, Kind::Count, move |line| which.of(line.row()?.events?.into()));
+        events.titled("EVENTS").rank(Rank::Events);
+    }
+    Ok(())
+}
+
+fn mean(row: &TopRow, which: Which) -> Option<i64> {
+    unit::mean(which.of(new(row).into())?, which.of(row.events?.into())?)
+}
+
+/// How often functions were called, and what one call costs on average, where the profile holds calls.
+fn add_calls<'r>(
+    columns: &mut Columns<'r, TopLine<'r>>,
+    top: &Top,
+    style: &Style,
+) -> Result<(), IncompatibleUnits> {
+    if top.rows.iter().all(|row| row.calls.is_none()) {
+        return Ok(());
+    }
+    let calls = columns.add("calls", Kind::Count, |line| line.row()?.calls);
+    let costs = top.rows.iter().filter_map(|row| row.per_call).map(|cost| cost.total.saturating_abs());
+    let Some(largest) = costs.max() else { return Ok(()) };
+    calls.titled("CALLS").group(Group::Calls);
+    let kind = Kind::Value(scale_of_means(&top.header.metric, largest, style)?);
+    columns.add("per_call.self", kind.clone(), |line| Some(line.row()?.per_call?.self_value));
+    let cost = columns.add("per_call.total", kind, |line| Some(line.row()?.per_call?.total));
+    cost.titled("PER CALL").rank(Rank::PerCall).group(Group::Calls);
+    Ok(())
+}
+
+/// The last rows: the rows that were cut, the samples without a stack, and the sum. Averages do not add up.
+fn closing<'r>(top: &'r Top, style: &Style) -> Vec<TopLine<'r>> {
+    let header = &top.header;
+    if header.per_event.is_some() {
+        return Vec::new();
+    }
+    let shown: i64 = top.rows.iter().map(|row| row.values.self_value).sum();
+    let shown_old: i64 = top.rows.iter().map(|row| row.values.old.unwrap_or_default().self_value).sum();
+    let mut lines = Vec::new();
+    let mut line = |new, old, label| lines.push(TopLine::Closing { new, old, label });
+    if header.elided_rows > 0 {
+        let old = header.old_sum() - shown_old - header.old_no_stack();
+        line(header.elided, old, more(header.elided_rows, &header.by, style));
+    }
+    if header.no_stack != 0 || header.old_no_stack() != 0 {
+        line(header.no_stack, header.old_no_stack(), "(no stack)".to_string());
+    }
+    let label = if header.filters.is_empty() { "all" } else { "all shown" };
+    line(shown + header.elided + header.no_stack, header.old_sum(), label.to_string());
+    lines
+}
+
+/// The legend.
+fn notes(top: &Top, style: &Style) -> Vec<Note> {
+    let header = &top.header;
+    if header.per_event.is_some() {
+        return per_event_note(header).into_iter().collect();
+    }
+    let mut notes = Vec::new();
+    if is_plain(header) && top.rows.iter().any(|row| row.candidate) {
+        let mark = style.glyphs.candidate;
+        notes.push(Note::faint(format!("{mark} leaf-heavy: self is at least 90% of total")));
+    }
+    if top.rows.iter().any(|row| row.per_call.is_some()) && style.columns.is_empty() {
+        notes.push(Note::faint("PER CALL: average total of one call"));
+    }
+    notes
+}

@@ -1,0 +1,193 @@
+//! Columns that several views have: values with their shares, or both sides of a comparison.
+
+use crate::name::clean;
+use crate::output::scale;
+use crate::output::table::{Cell, Columns, Entry, Group, Kind, Note, Rank};
+use crate::output::text::{Style, TextColumn, artefact_words};
+use crate::report::{Grouping, Header, MetricName, Pair};
+use crate::unit::{self, IncompatibleUnits, Scale};
+
+/// What a row has of a metric. A row that closes a table may have only one of the values.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Measured {
+    pub(super) own: Option<i64>,
+    pub(super) total: Option<i64>,
+}
+
+impl From<Pair> for Measured {
+    fn from(pair: Pair) -> Self {
+        Measured { own: Some(pair.self_value), total: Some(pair.total) }
+    }
+}
+
+/// A row with values.
+pub(super) trait HasValues {
+    /// Its values, on the new side of a comparison.
+    fn values(&self) -> Measured;
+    /// Its values on the old side.
+    fn old_values(&self) -> Measured;
+}
+
+/// One of the two values of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Which {
+    Own,
+    Total,
+}
+
+impl Which {
+    /// Its key in JSON.
+    pub(super) fn key(self) -> &'static str {
+        match self {
+            Which::Own => "self",
+            Which::Total => "total",
+        }
+    }
+
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            Which::Own => "SELF",
+            Which::Total => "TOTAL",
+        }
+    }
+
+    fn group(self) -> Group {
+        match self {
+            Which::Own => Group::Of(TextColumn::SelfValue),
+            Which::Total => Group::Of(TextColumn::Total),
+        }
+    }
+
+    pub(super) fn of(self, measured: Measured) -> Option<i64> {
+        match self {
+            Which::Own => measured.own,
+            Which::Total => measured.total,
+        }
+    }
+}
+
+/// The columns of a metric's values in one report.
+pub(super) struct ValueColumns<'r> {
+    header: &'r Header,
+    pub(super) scale: Scale,
+}
+
+impl<'r> ValueColumns<'r> {
+    /// For values up to `largest`, in the unit that the style asks for.
+    pub(super) fn new(header: &'r Header, largest: i64, style: &Style) -> Result<Self, IncompatibleUnits> {
+        Ok(ValueColumns { header, scale: scale(&header.metric, largest, style.unit.as_ref())? })
+    }
+
+    /// A value, for programs.
+    pub(super) fn raw<'c, R: HasValues + 'r>(
+        &self,
+        columns: &'c mut Columns<'r, R>,
+        which: Which,
+    ) -> &'c mut Entry<'r, R> {
+        columns.add(which.key(), Kind::Value(self.scale.clone()), move |row| which.of(row.values()))
+    }
+
+    /// A value, and unless two sides are compared its shares.
+    pub(super) fn value<R: HasValues + 'r>(&self, columns: &mut Columns<'r, R>, which: Which, asked: bool) {
+        self.raw(columns, which).titled(which.title()).group(which.group()).asked(asked);
+        if self.header.base.is_none() {
+            let wholes = Wholes::of(self.header);
+            add_shares(columns, wholes, which.group(), move |row| which.of(row.values()));
+        }
+    }
+
+    /// The old values and the changes of the rows of a comparison.
+    pub(super) fn sides<R: HasValues + 'r>(&self, columns: &mut Columns<'r, R>, values: &[Which]) {
+        let Some(base) = &self.header.base else { return };
+        let whole = base.total;
+        for &which in values {
+            let (key, kind) = (format!("old.{}", which.key()), Kind::Value(self.scale.clone()));
+            let old = columns.add(key, kind, move |row| which.of(row.old_values()));
+            old.titled("OLD").rank(Rank::Old).group(which.group());
+        }
+        for &which in values {
+            let delta = move |row: &R| Some(which.of(row.values())? - which.of(row.old_values())?);
+            let (key, kind) = (format!("delta.{}", which.key()), Kind::Change(self.scale.clone()));
+            columns.add(key, kind, delta).titled("Δ").group(which.group());
+            let share = move |row: &R| delta(row).map(|part| Cell::Share { part, whole });
+            columns.show("Δ%", Kind::ChangeShare, share).rank(Rank::ChangeShare).group(which.group());
+        }
+    }
+
+    /// `» matches runtime: 9.29s, 10.8% of all`
+    pub(super) fn highlight_note(&self, style: &Style) -> Option<Note> {
+        let highlight = self.header.highlight.as_ref()?;
+        let (value, share) =
+            (self.scale.format(highlight.total), unit::share(highlight.total, self.header.total));
+        let pattern = clean(&highlight.pattern);
+        Some(Note::faint(format!("{}matches {pattern}: {value}, {share} of all", style.glyphs.marked)))
+    }
+}
+
+/// The note that explains the mark of profiler artefacts.
+pub(super) fn artefact_note(header: &Header, style: &Style) -> Option<Note> {
+    let text = artefact_words(header, style)?;
+    let text = format!("{} {text}", style.glyphs.artefact.trim_start());
+    Some(Note::faint(style.glyphs.plain(&text)))
+}
+
+/// What the averages of `--per-event` are.
+pub(super) fn per_event_note(header: &Header) -> Option<Note> {
+    let (metric, counts) = (&header.metric.name, &header.per_event.as_ref()?.metric);
+    Some(Note::faint(format!("SELF and TOTAL are the average {metric} per event; EVENTS counts {counts}")))
+}
+
+/// What the shares of a metric refer to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wholes {
+    pub(super) total: i64,
+    /// What filters leave; `None` without filters.
+    pub(super) shown: Option<i64>,
+}
+
+impl Wholes {
+    /// Those of the first metric.
+    pub(super) fn of(header: &Header) -> Self {
+        let is_filtered = !header.filters.is_empty();
+        Wholes { total: header.total, shown: is_filtered.then_some(header.shown) }
+    }
+}
+
+/// What a value is of all, and of what filters leave.
+pub(super) fn add_shares<'r, R: 'r>(
+    columns: &mut Columns<'r, R>,
+    wholes: Wholes,
+    group: Group,
+    value: impl Fn(&R) -> Option<i64> + Copy + 'r,
+) {
+    let of = |whole: i64| move |row: &R| value(row).map(|part| Cell::Share { part, whole });
+    let title = if wholes.shown.is_some() { "%ALL" } else { "%" };
+    columns.show(title, Kind::Share, of(wholes.total)).rank(Rank::Share).group(group);
+    if let Some(left) = wholes.shown {
+        columns.show("%SHOWN", Kind::Share, of(left)).rank(Rank::ShareOfShown).group(group);
+    }
+}
+
+/// The scale of a column of means. Means are finer than the resolution of the values.
+pub(super) fn scale_of_means(
+    metric: &MetricName,
+    largest: i64,
+    style: &Style,
+) -> Result<Scale, IncompatibleUnits> {
+    scale(&MetricName { resolution: 0, ..metric.clone() }, largest, style.unit.as_ref())
+}
+
+/// `… 1,064 more functions`
+pub(super) fn more(count: u64, by: &Grouping, style: &Style) -> String {
+    let (ellipsis, noun) = (style.glyphs.ellipsis, by.noun(count));
+    format!("{ellipsis} {} more {noun}", unit::group_thousands(count.into()))
+}
+
+/// The suffix of a name that is on one side of a comparison only: ` (new)` or ` (removed)`.
+pub(super) fn side_only(new: Pair, old: Pair) -> &'static str {
+    match ((new.self_value, new.total), (old.self_value, old.total)) {
+        ((0, 0), _) => " (removed)",
+        (_, (0, 0)) => " (new)",
+        _ => "",
+    }
+}

@@ -1,0 +1,284 @@
+//! Tables as text: right-aligned numbers, the name, then texts such as files.
+//!
+//! The rows are made twice: once to find the widths of the columns, once to be written, so that a table of any length
+//! takes no memory.
+
+use crate::name::{clean, display_width, fit};
+use crate::output::table::{Cell, Column, Emphasis, Kind, LEAST_NAME, Note, Rank, Row, Table};
+use crate::output::text::table::{TextLine, pad};
+use crate::output::text::{Glyphs, PIPE_WIDTH, Style};
+use crate::unit;
+
+/// The lines of a table, with those above and below it.
+pub(super) fn lines<'t>(table: Table<'t>, style: &'t Style) -> Box<dyn Iterator<Item = TextLine> + 't> {
+    let note = |note: Note| TextLine::new(note.text, note.emphasis);
+    let Table { above, below, columns, .. } = &table;
+    let (above, below) = (above.clone().into_iter().map(note), below.clone().into_iter().map(note));
+    if columns.is_empty() {
+        return Box::new(above.chain(below));
+    }
+    let layout = ColumnLayout::new(&table, style);
+    let title = TextLine::row(layout.title(), Emphasis::Bold);
+    let notes = layout.notes();
+    let rows = table.rows().map(|row| (row, true)).chain(table.closing.into_iter().map(|row| (row, false)));
+    let rows = rows.flat_map(move |(row, is_fitted)| layout.lines(&row, is_fitted));
+    Box::new(above.chain([title]).chain(rows).chain(notes).chain(below))
+}
+
+/// A cell of a column, for people.
+pub(in crate::output) fn cell_text(cell: &Cell, kind: &Kind, glyphs: &Glyphs) -> String {
+    match (cell, kind) {
+        (Cell::Number(value), Kind::Value(scale)) => scale.format(*value),
+        (Cell::Number(value), Kind::Change(scale)) => glyphs.signed(scale.format_signed(*value)),
+        (Cell::Number(count), Kind::Count) => unit::group_thousands((*count).into()),
+        (Cell::Number(number), _) => number.to_string(),
+        (Cell::Share { part, whole }, Kind::ChangeShare) => glyphs.signed(unit::signed_share(*part, *whole)),
+        (Cell::Share { part, whole }, _) => unit::share(*part, *whole),
+        (Cell::Text(text), _) => clean(text).into_owned(),
+        (Cell::Float(number), _) => number.to_string(),
+        (Cell::Empty | Cell::Flag(_) | Cell::Label(_), _) => String::new(),
+    }
+}
+
+/// Which columns fit, and how wide they are.
+struct ColumnLayout<'t> {
+    style: &'t Style,
+    columns: Vec<Column>,
+    /// The width of each column but that of the names; 0 if it is not shown.
+    widths: Vec<usize>,
+    /// The width available for names and the texts after them; `None` if unlimited.
+    room: Option<usize>,
+    /// The width of the names in rows with texts after them.
+    name: usize,
+    left_out: Vec<LeftOut>,
+}
+
+/// Columns that do not fit, and the width of the terminal that they need.
+struct LeftOut {
+    titles: Vec<String>,
+    wanted: usize,
+}
+
+impl<'t> ColumnLayout<'t> {
+    fn new(table: &Table, style: &'t Style) -> Self {
+        let widths = Widths::of(table, style);
+        let mut layout = ColumnLayout {
+            style,
+            columns: table.columns.clone(),
+            widths: widths.cells,
+            room: None,
+            name: 0,
+            left_out: Vec::new(),
+        };
+        layout.drop_numbers();
+        layout.fit_texts(widths.names);
+        layout
+    }
+
+    fn title_of(&self, index: usize) -> String {
+        self.style.glyphs.plain(&self.columns[index].title).into_owned()
+    }
+
+    /// The columns that are shown, of those of a kind.
+    fn shown(&self, is: impl Fn(&Kind) -> bool) -> impl DoubleEndedIterator<Item = usize> {
+        let shown = self.columns.iter().zip(&self.widths).enumerate();
+        let shown = shown.filter(|(_, (column, width))| **width > 0 && is(&column.kind));
+        shown.map(|(index, _)| index).collect::<Vec<_>>().into_iter()
+    }
+
+    /// The width of the columns of numbers, with their gaps.
+    fn taken(&self) -> usize {
+        self.shown(Kind::is_number).map(|index| self.widths[index] + GAP).sum()
+    }
+
+    /// Drops columns of numbers until the names have enough space.
+    fn drop_numbers(&mut self) {
+        let Some(width) = self.style.width else { return };
+        let wanted = self.taken() + LEAST_NAME;
+        let mut titles = Vec::new();
+        while self.taken() + LEAST_NAME > width {
+            let rank = |index: &usize| (self.columns[*index].asked, self.columns[*index].rank);
+            let droppable = self.columns.iter().enumerate().skip(1).rev();
+            let droppable =
+                droppable.filter(|(index, column)| self.widths[*index] > 0 && column.kind.is_number());
+            let Some(first) = droppable.map(|(index, _)| index).min_by_key(rank) else { break };
+            let rank = self.columns[first].rank;
+            titles.push(self.title_of(first));
+            // All columns of a rank go together, so that the note can refer to them by title.
+            for index in 1..self.columns.len() {
+                let is_alike = rank != Rank::Essential && self.columns[index].rank == rank;
+                if index == first || is_alike && self.columns[index].kind.is_number() {
+                    self.widths[index] = 0;
+                }
+            }
+        }
+        self.room = Some(width.saturating_sub(self.taken()).max(LEAST_NAME));
+        self.left_out.push(LeftOut { titles, wanted });
+    }
+}
+
+impl ColumnLayout<'_> {
+    /// Divides what the numbers leave among names and the texts after them. `names` are the widths of the longest
+    /// names, without and with a column that shows their places.
+    fn fit_texts(&mut self, [plain, placeless]: [usize; 2]) {
+        let room = self.room.unwrap_or_else(|| PIPE_WIDTH.saturating_sub(self.taken()).max(LEAST_NAME));
+        let title =
+            self.columns.iter().find(|column| column.kind.is_name()).map_or("", |column| &column.title);
+        let least_name = LEAST_NAME + title.len() - title.trim_start().len();
+        let least = |layout: &Self| -> usize {
+            let texts = layout.shown(Kind::is_text);
+            least_name + texts.map(|index| GAP + layout.widths[index].min(LEAST_TEXT)).sum::<usize>()
+        };
+        let wanted = self.style.width.unwrap_or_default() + least(self).saturating_sub(room);
+        let mut titles = Vec::new();
+        while self.style.width.is_some() && least(self) > room.max(least_name) {
+            let Some(last) = self.shown(Kind::is_text).next_back() else { break };
+            self.widths[last] = 0;
+            if self.columns[last].asked {
+                titles.insert(0, self.title_of(last));
+            }
+        }
+        self.left_out.push(LeftOut { titles, wanted });
+        // The name gets at least half of the width; the texts share the rest.
+        let texts: Vec<usize> = self.shown(Kind::is_text).collect();
+        let most = (room / 2 / texts.len().max(1)).saturating_sub(GAP).max(LEAST_TEXT);
+        for &index in &texts {
+            self.widths[index] = self.widths[index].min(most);
+        }
+        let after: usize = texts.iter().map(|&index| self.widths[index] + GAP).sum();
+        let longest = if self.has_places() { placeless } else { plain };
+        self.name = match self.style.width {
+            // In a pipe no name is shortened; the few that are longer than this push aside what follows.
+            None => longest.min(WIDEST_NAME),
+            Some(_) => longest.min(room.saturating_sub(after)).max(LEAST_NAME),
+        };
+    }
+
+    /// Whether a column shows the places of names, so that the names need not.
+    fn has_places(&self) -> bool {
+        self.shown(|kind| matches!(kind, Kind::File)).next().is_some()
+    }
+
+    /// The notes that list the columns that do not fit.
+    fn notes(&self) -> Vec<TextLine> {
+        let note = |LeftOut { titles, wanted }: &LeftOut| {
+            let text = format!("too narrow to show {}: {wanted} columns needed", titles.join(", "));
+            TextLine::new(text, Emphasis::Faint)
+        };
+        self.left_out.iter().filter(|left_out| !left_out.titles.is_empty()).map(note).collect()
+    }
+
+    fn title(&self) -> String {
+        let titles: Vec<String> = (0..self.columns.len()).map(|index| self.title_of(index)).collect();
+        let name = self.columns.iter().position(|column| column.kind.is_name());
+        let name = name.map_or("", |index| &titles[index]);
+        format!("{}{}", self.numbers(&titles), self.with_texts(name.to_string(), &titles))
+    }
+
+    /// The lines of a row. The names of closing rows are not fitted: if they are too long, their ends are cut.
+    fn lines(&self, row: &Row, is_fitted: bool) -> Vec<TextLine> {
+        let texts: Vec<String> =
+            row.cells
+                .iter()
+                .zip(&self.columns)
+                .zip(&self.widths)
+                .map(|((cell, column), width)| {
+                    if *width == 0 { String::new() } else { cell_text(cell, &column.kind, self.style.glyphs) }
+                })
+                .collect();
+        let has_texts = self.shown(Kind::is_text).any(|index| !texts[index].is_empty());
+        let room = self.room.filter(|_| is_fitted).map(|room| if has_texts { self.name } else { room });
+        let label = row.cells.iter().find_map(|cell| match cell {
+            Cell::Label(label) => Some(label),
+            _ => None,
+        });
+        let lines = label.map(|label| label.lines(room, self.has_places(), self.style.glyphs.ellipsis));
+        let mut names = lines.unwrap_or_default().into_iter();
+        let first = self.with_texts(names.next().unwrap_or_default(), &texts);
+        let first = TextLine::row(format!("{}{first}", self.numbers(&texts)), row.emphasis);
+        let blank = " ".repeat(self.taken());
+        let further = names.map(|name| TextLine::row(format!("{blank}{name}"), row.emphasis));
+        std::iter::once(first).chain(further).collect()
+    }
+
+    /// The numbers of a line, aligned to the right.
+    fn numbers(&self, cells: &[String]) -> String {
+        let mut line = String::new();
+        for index in self.shown(Kind::is_number) {
+            let blanks = self.widths[index].saturating_sub(display_width(&cells[index]));
+            line.extend(std::iter::repeat_n(' ', blanks));
+            line.push_str(&cells[index]);
+            line.extend([' '; GAP]);
+        }
+        line
+    }
+
+    /// A name with the texts after it.
+    fn with_texts(&self, name: String, cells: &[String]) -> String {
+        let (mut line, mut width) = (name, self.name);
+        for index in self.shown(Kind::is_text) {
+            line = pad(&line, width);
+            line.extend([' '; GAP]);
+            line.push_str(&fit(&cells[index], self.widths[index], self.style.glyphs.ellipsis));
+            width += GAP + self.widths[index];
+        }
+        line
+    }
+}
+
+/// How wide the cells of a table are.
+struct Widths {
+    /// The widest cell of each column.
+    cells: Vec<usize>,
+    /// The longest name before texts, without and with a column for places.
+    names: [usize; 2],
+}
+
+impl Widths {
+    fn of(table: &Table, style: &Style) -> Self {
+        // A column of texts without any text is not shown, unless it was requested.
+        let title = |column: &Column| match column.kind {
+            Kind::Name => 0,
+            ref kind if kind.is_text() && !column.asked => 0,
+            _ => display_width(&style.glyphs.plain(&column.title)),
+        };
+        let name = table.columns.iter().find(|column| column.kind.is_name());
+        let name = name.map_or(0, |column| display_width(&column.title));
+        let mut widths = Widths { cells: table.columns.iter().map(title).collect(), names: [name, name] };
+        let has_texts = table.columns.iter().any(|column| column.kind.is_text());
+        let mut add = |row: &Row, is_closing: bool| {
+            for ((cell, column), width) in row.cells.iter().zip(&table.columns).zip(&mut widths.cells) {
+                match cell {
+                    Cell::Label(label) if has_texts && !is_closing => {
+                        widths.names[0] = widths.names[0].max(label.width(false));
+                        widths.names[1] = widths.names[1].max(label.width(true));
+                    }
+                    Cell::Label(_) | Cell::Empty => {}
+                    cell => {
+                        *width = (*width).max(display_width(&cell_text(cell, &column.kind, style.glyphs)));
+                    }
+                }
+            }
+        };
+        table.rows().for_each(|row| add(&row, false));
+        table.closing.iter().for_each(|row| add(row, true));
+        for (width, column) in widths.cells.iter_mut().zip(&table.columns) {
+            if column.kind.is_text() {
+                *width = (*width).min(MOST_TEXT);
+            }
+        }
+        widths
+    }
+}
+
+/// Blanks between two columns.
+const GAP: usize = 2;
+
+/// In a pipe, longer names push the texts after them to the right instead of widening every row.
+const WIDEST_NAME: usize = 80;
+
+/// The maximum width of a column after the name.
+const MOST_TEXT: usize = 32;
+
+/// The minimum width of a column whose texts are at least this wide.
+const LEAST_TEXT: usize = 12;

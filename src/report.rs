@@ -26,14 +26,14 @@ pub use diff::{
     Moved, RowAbout, RowTest, RowVerdict,
 };
 pub use flame::{Flame, FlameNode};
-pub use focus::{CutRows, Focus, FocusMatch, Neighbour, NeighbourKind, Overlap, StackInfo};
+pub use focus::{CountedFrom, CutRows, Focus, FocusMatch, Neighbour, NeighbourKind, Overlap};
 pub use graph::{Graph, GraphEdge, GraphNode};
 pub use header::{
     Artefact, Base, Combined, Grouping, Header, Highlight, MetricName, MetricTotal, PerEvent, Recording,
     Rescaling, Selection,
 };
 pub use hot::{Hot, HotSequence, PathStep};
-pub use info::{Depth, Info, InfoAbout, InfoInput, InfoLabel, InfoMetric};
+pub use info::{Depth, Info, InfoInput, InfoLabel, InfoMetric, InfoPeriod};
 pub use labels::{LabelKey, LabelShare, LabelText, Labels};
 pub use page::{Page, PageMetric, PageName, PagePlace};
 pub use source::{AnnotatedSource, Origin, SourceFunction, SourceLine};
@@ -73,10 +73,8 @@ pub enum Report {
     /// The contents of the input.
     Info(Info),
     /// The call tree to be drawn.
-    #[serde(skip)]
     Flame(Flame),
     /// The data of the interactive page.
-    #[serde(skip)]
     Page(Page),
     /// Two sides compared.
     Diff(Box<Diff>),

@@ -95,8 +95,9 @@ fn describe(name: &str, meta: &Meta, shown: &MetricKey) -> InfoInput {
         format: meta.format.to_string(),
         bytes: meta.bytes,
         total: metric.map_or(0, |metric| metric.total),
-        unit: metric.map_or_else(Default::default, |metric| (metric.unit.clone(), metric.divisor)),
         time_ns: meta.time_ns,
         duration_ns: meta.duration_ns,
+        unit: metric.map_or_else(String::new, |metric| metric.unit.clone()),
+        divisor: metric.map_or(1, |metric| metric.divisor),
     }
 }

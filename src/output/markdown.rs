@@ -146,7 +146,8 @@ fn write_table(titles: &[String], cells: &[Vec<String>], out: &mut dyn Write) ->
 const MOST_DOTS: usize = 40;
 
 /// Columns that only programs need.
-const FOR_PROGRAMS: [&str; 6] = ["function", "candidate", "artefact", "parent", "depth", "bridged"];
+const FOR_PROGRAMS: [&str; 8] =
+    ["function", "candidate", "artefact", "parent", "depth", "bridged", "files", "elided_rows"];
 
 /// The table for people: values with units and shares, the names of a tree indented, and no empty columns.
 fn readable(

@@ -34,5 +34,5 @@ use crate::unit::{IncompatibleUnits, Scale, Unit};
 /// or in one that fits.
 fn scale(metric: &MetricName, largest: i64, requested: Option<&Unit>) -> Result<Scale, IncompatibleUnits> {
     let scale = Scale::for_column(&Unit::parse(&metric.unit), metric.divisor, largest, requested)?;
-    Ok(scale.with_resolution(metric.resolution))
+    Ok(scale.with_resolution(metric.resolution.unwrap_or(0)))
 }

@@ -1,11 +1,14 @@
 //! The report of `flame` as an SVG.
 
+use serde::Serialize;
+
 use crate::report::{Direction, Header, Name, Pair};
 
 /// The call tree of a flame graph.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Flame {
     /// The header.
+    #[serde(flatten)]
     pub header: Header,
     /// The nodes in preorder; node 0 is the whole profile.
     pub nodes: Vec<FlameNode>,
@@ -30,7 +33,7 @@ pub struct Flame {
 }
 
 /// A node of a flame graph.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct FlameNode {
     /// The parent; node 0 is its own parent.
     pub parent: u32,
@@ -52,6 +55,7 @@ pub struct FlameNode {
     /// Total.
     pub total: i64,
     /// Self.
+    #[serde(rename = "self")]
     pub self_value: i64,
     /// Self and total of the old side of a comparison.
     pub old: Option<Pair>,

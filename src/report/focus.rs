@@ -34,16 +34,15 @@ pub struct Focus {
     pub more_callees: CutRows,
     /// How far the rows exceed `total`.
     pub overlap: Overlap,
-    /// The same for the old side of a comparison.
-    #[serde(skip)]
-    pub old_overlap: Overlap,
-    /// What the profile knows about stacks; this explains sums that differ from `total`.
-    #[serde(skip)]
-    pub stacks: StackInfo,
     /// The matching functions, the heaviest first.
     pub matches: Vec<FocusMatch>,
     /// The source file, if there is exactly one.
     pub file: Option<Name>,
+    /// `overlap` of the old side of a comparison.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub old_overlap: Option<Overlap>,
+    /// What callers and callees were counted from, which explains sums that differ from `total`.
+    pub counted_from: CountedFrom,
 }
 
 impl Focus {
@@ -60,9 +59,6 @@ impl Focus {
 pub struct Neighbour {
     /// The unique name, `(root)` or `(itself)`.
     pub name: Name,
-    /// What the row stands for.
-    #[serde(skip)]
-    pub kind: NeighbourKind,
     /// The value of the samples in which it is next to the function, each counted once.
     pub value: i64,
     /// The old side of a comparison.
@@ -74,10 +70,13 @@ pub struct Neighbour {
     /// Whether it is a profiler artefact, whose self belongs to its callers.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub artefact: bool,
+    /// What the row stands for.
+    pub kind: NeighbourKind,
 }
 
 /// What a row next to the function stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum NeighbourKind {
     /// Another function.
     Function,
@@ -110,10 +109,11 @@ pub struct Overlap {
 }
 
 /// What callers and callees were counted from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StackInfo {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CountedFrom {
     /// Whole stacks.
-    Complete,
+    Stacks,
     /// Calls without their stacks.
     Calls,
     /// Calls without their stacks, some of which lead back to the function.

@@ -16,8 +16,7 @@ pub struct Graph {
     pub edges: Vec<GraphEdge>,
     /// The number of edges between these nodes that were too light to be shown.
     pub edges_elided: u64,
-    /// For output that people read: the minimum share of an edge, in percent.
-    #[serde(skip)]
+    /// The minimum share of an edge in `shown`, in percent.
     pub min_edge: f64,
 }
 
@@ -49,11 +48,9 @@ pub struct GraphNode {
     /// Whether it is a profiler artefact, whose self belongs to its callers.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub artefact: bool,
-    /// For pictures: the source file, if there is exactly one.
-    #[serde(skip)]
+    /// The source file, if there is exactly one.
     pub file: Option<Name>,
-    /// For pictures: the package, else the binary, else the folder of the source file; empty if none is known.
-    #[serde(skip)]
+    /// The package, else the binary, else the folder of the source file; empty if none is known.
     pub package: Name,
 }
 

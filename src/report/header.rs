@@ -207,9 +207,8 @@ pub struct MetricName {
     pub unit: String,
     /// A value in this unit is the integer divided by this number.
     pub divisor: u64,
-    /// Every value is a multiple of this: 10,000,000 for nanoseconds counted in ticks of 10ms; 0 if unknown.
-    #[serde(skip)]
-    pub resolution: i64,
+    /// Every value is a multiple of this: 10,000,000 for nanoseconds counted in ticks of 10ms. Null if unknown.
+    pub resolution: Option<i64>,
 }
 
 /// One of several metrics of a report.

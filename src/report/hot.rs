@@ -17,11 +17,9 @@ pub struct Hot {
     /// Call sequences that recur in several contexts, the heaviest first. In a comparison, those that recur
     /// on either side, the largest change first.
     pub sequences: Vec<HotSequence>,
-    /// For text output: the heaviest callee of the last step, which has less than half of its total.
-    #[serde(skip)]
+    /// The heaviest callee of the last step of the path, which has less than half of its total.
     pub next: Option<PathStep>,
-    /// For text output: the minimum share of a sequence, in percent.
-    #[serde(skip)]
+    /// The minimum share of a sequence, in percent.
     pub min_share: f64,
 }
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::report::Combined;
+use crate::report::{Combined, Pair};
 
 /// The contents of the input.
 #[derive(Clone, Debug, Serialize)]
@@ -45,14 +45,6 @@ pub struct Info {
     /// How several inputs were combined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub combined: Option<Combined>,
-    /// Additional facts for text output.
-    #[serde(skip)]
-    pub about: InfoAbout,
-}
-
-/// Facts that only the text of `info` shows.
-#[derive(Clone, Debug, Default)]
-pub struct InfoAbout {
     /// The compressions of the first input, outermost first.
     pub encoding: Vec<&'static str>,
     /// The recorded program and its language, if known.
@@ -68,13 +60,24 @@ pub struct InfoAbout {
     /// Number of functions without a name.
     pub unnamed: u64,
     /// Self and total of code of which only the address is known, in the shown metric.
-    pub unresolved: (i64, i64),
+    pub unresolved: Pair,
     /// Whether any frame is marked as inlined.
     pub inlined: bool,
-    /// Number of the shown metric: the default one unless another was requested.
+    /// The index of the shown metric in `metrics`: the default one unless another was requested.
     pub shown_metric: usize,
-    /// The sampling period: the name of its metric, unit and amount.
-    pub period: Option<(String, String, i64)>,
+    /// The sampling period.
+    pub period: Option<InfoPeriod>,
+}
+
+/// A sampling period.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct InfoPeriod {
+    /// The name of its metric, which the profile need not hold.
+    pub metric: String,
+    /// Its unit.
+    pub unit: String,
+    /// The amount of the metric between two samples.
+    pub value: i64,
 }
 
 /// One input of `info`.
@@ -88,13 +91,14 @@ pub struct InfoInput {
     pub bytes: u64,
     /// Σ |value| of the shown metric.
     pub total: i64,
-    /// The unit of `total`, which may differ between inputs, and its divisor.
-    #[serde(skip)]
-    pub unit: (String, u64),
     /// When its recording started.
     pub time_ns: Option<i64>,
     /// How long it took.
     pub duration_ns: Option<i64>,
+    /// The unit of `total`, which may differ between inputs.
+    pub unit: String,
+    /// A value in this unit is `total` divided by this number.
+    pub divisor: u64,
 }
 
 /// A metric of `info`.
@@ -115,8 +119,7 @@ pub struct InfoMetric {
     /// Whether views show it by default.
     pub default: bool,
     /// All values are multiples of this, as in [`MetricName`](crate::report::MetricName).
-    #[serde(skip)]
-    pub resolution: i64,
+    pub resolution: Option<i64>,
 }
 
 /// Depths of the stacks, in frames.

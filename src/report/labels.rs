@@ -21,14 +21,13 @@ pub struct LabelKey {
     pub key: String,
     /// Its values, the heaviest first.
     pub values: Vec<LabelShare>,
-    /// For text output: the value of the samples that carry the key.
-    #[serde(skip)]
+    /// The value of the samples that carry the key.
     pub total: i64,
-    /// For text output: the same for the old side of a comparison.
-    #[serde(skip)]
+    /// The same for the old side of a comparison.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub old: Option<i64>,
-    /// For text output: the values that were cut.
-    #[serde(skip)]
+    /// The values that were cut.
+    #[serde(rename = "more_values")]
     pub cut: CutRows,
 }
 

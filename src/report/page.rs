@@ -1,12 +1,15 @@
 //! The data of the interactive page.
 
+use serde::Serialize;
+
 use crate::report::{Header, MetricName, Name, Recording};
 
 /// The data of the interactive page. It holds stacks instead of a tree, so that the page can filter and
 /// count them itself.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Page {
     /// The header.
+    #[serde(flatten)]
     pub header: Header,
     /// Title of the page.
     pub title: String,
@@ -32,7 +35,7 @@ pub struct Page {
 }
 
 /// A metric of the page.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct PageMetric {
     /// Name and unit.
     pub metric: MetricName,
@@ -45,7 +48,7 @@ pub struct PageMetric {
 }
 
 /// A name that is counted.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct PageName {
     /// The unique name.
     pub name: Name,
@@ -61,7 +64,7 @@ pub struct PageName {
 
 /// A name together with one function, file and binary. Patterns match places instead of names, because
 /// functions with the same name may be in several files and binaries.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct PagePlace {
     /// The index of its name.
     pub name: u32,

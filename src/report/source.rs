@@ -34,13 +34,13 @@ pub struct SourceFunction {
     pub delta: Option<Pair>,
     /// Its lines in order: those with a value and, if the source was found, the lines around them.
     pub lines: Vec<SourceLine>,
-    /// For text output: the file that was read, or the paths that were tried.
-    #[serde(skip)]
+    /// The file that was read, or the paths that were tried.
     pub origin: Origin,
 }
 
 /// Where the text of a function's lines came from.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Origin {
     /// The file that was read.
     Found(String),

@@ -53,7 +53,7 @@ pub struct TopRow {
     /// The average cost of one call, rounded to a whole number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub per_call: Option<Pair>,
-    /// The number of files that define a function with this name.
-    #[serde(skip)]
-    pub files: u32,
+    /// The number of files that define a function with this name, if there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub files: Option<u32>,
 }

@@ -24,11 +24,10 @@ pub struct Tree {
     pub direction: Direction,
     /// The nodes in preorder. They are not nested, because stacks can be deeper than JSON readers allow.
     pub rows: Vec<TreeRow>,
-    /// For text output: how many top-level rows were cut.
-    #[serde(skip)]
+    /// How many top-level rows were cut.
+    #[serde(rename = "elided_roots")]
     pub cut: u64,
-    /// For text output: the minimum share of a row, in percent.
-    #[serde(skip)]
+    /// The minimum share of a row, in percent: of `shown`, or in the bottom-up tree of the top-level row.
     pub min_share: f64,
 }
 
@@ -62,10 +61,12 @@ pub struct TreeRow {
     /// The number of events, with `--per-event`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub events: Option<Pair>,
-    /// For text output: how many children of this row were cut.
-    #[serde(skip)]
+    /// How many children of this row were cut.
+    #[serde(rename = "elided_rows", skip_serializing_if = "is_zero")]
     pub cut: u32,
-    /// For text output: whether this row shares a line with the next one, which has the same numbers.
-    #[serde(skip)]
-    pub joined: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }

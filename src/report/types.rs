@@ -9,12 +9,10 @@ pub struct Types {
     pub schema: &'static str,
     /// The requested types.
     pub types: Vec<TypeRow>,
-    /// For text output: the requested language.
-    #[serde(skip)]
+    /// The type or metric asked for; null for all.
+    pub name: Option<String>,
+    /// The language asked for; null for all.
     pub language: Option<&'static str>,
-    /// For text output: whether a single type was requested, which is then explained in detail.
-    #[serde(skip)]
-    pub one: bool,
 }
 
 /// A profile type.
@@ -32,7 +30,6 @@ pub struct TypeRow {
     pub when: &'static str,
     /// What a wide block in its flame graph means.
     pub width: String,
-    /// For text output: what it measures.
-    #[serde(skip)]
+    /// What it measures.
     pub measures: &'static str,
 }

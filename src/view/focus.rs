@@ -1,7 +1,7 @@
 //! `focus`: one function, who calls it and what it calls.
 
 use crate::profile::{Column, Id, Profile};
-use crate::report::{CutRows, Focus, FocusMatch, Name, Neighbour, NeighbourKind, Overlap, Pair, StackInfo};
+use crate::report::{CountedFrom, CutRows, Focus, FocusMatch, Name, Neighbour, NeighbourKind, Overlap, Pair};
 use crate::tree::{KeyId, Neighbours, Subject, flat, neighbours};
 use crate::view::find::find;
 use crate::view::values::RowValues;
@@ -93,8 +93,8 @@ pub fn focus(profile: &Profile, options: &FocusOptions) -> Result<Focus, NotFoun
         more_callers,
         more_callees,
         overlap: overlap(&counted),
-        old_overlap: old.as_ref().map(|old| sides.scaled(overlap(old))).unwrap_or_default(),
-        stacks: stack_info(&subject, &counted),
+        old_overlap: old.as_ref().map(|old| sides.scaled(overlap(old))),
+        counted_from: counted_from(&subject, &counted),
         matches: matches(&subject, &keys),
         file,
     };
@@ -180,11 +180,11 @@ impl NeighbourLists<'_, '_> {
     }
 }
 
-fn stack_info(subject: &Subject<'_>, counted: &Neighbours) -> StackInfo {
+fn counted_from(subject: &Subject<'_>, counted: &Neighbours) -> CountedFrom {
     match subject.calls {
-        None => StackInfo::Complete,
-        Some(_) if counted.itself != 0 || counted.is_called_back => StackInfo::RecursiveCalls,
-        Some(_) => StackInfo::Calls,
+        None => CountedFrom::Stacks,
+        Some(_) if counted.itself != 0 || counted.is_called_back => CountedFrom::RecursiveCalls,
+        Some(_) => CountedFrom::Calls,
     }
 }
 
@@ -340,7 +340,7 @@ mod tests {
         let callees = ["h 3 Some(0) Some(3)", "g 1 Some(4) Some(-3)", "(itself) 0 Some(2) Some(-2)"];
         assert_eq!(side(&focus.callees), callees);
         assert_eq!(focus.overlap, Overlap { callers: 1, callees: 1 });
-        assert_eq!(focus.old_overlap, Overlap { callers: 6, callees: 6 });
+        assert_eq!(focus.old_overlap, Some(Overlap { callers: 6, callees: 6 }));
     }
 
     proptest! {

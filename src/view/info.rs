@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, Hash, Hasher};
 use hashbrown::{DefaultHashBuilder, HashMap, HashSet, HashTable};
 
 use crate::profile::{Column, LabelSetId, LabelValue, Profile, StackId};
-use crate::report::{Combined, Depth, Info, InfoAbout, InfoInput, InfoLabel, InfoMetric};
+use crate::report::{Combined, Depth, Info, InfoInput, InfoLabel, InfoMetric, InfoPeriod, Pair};
 use crate::transform::unresolved;
 use crate::tree::{By, Keys};
 use crate::view::activity::Activity;
@@ -46,19 +46,21 @@ pub fn info(profile: &Profile, metric: usize, inputs: Vec<InfoSource>, combined:
         comments: meta.comments.clone(),
         warnings: meta.warnings.iter().cloned().chain(activity.warning).collect(),
         combined,
-        about: InfoAbout {
-            encoding: meta.encoding.clone(),
-            program: program(profile),
-            rows: meta.rows,
-            labelled_rows: meta.labelled_rows,
-            no_stack: profile.no_stack(metric),
-            files: files.iter().filter(|file| !symbols.strings.get(**file).is_empty()).count() as u64,
-            unnamed: unnamed(profile),
-            unresolved: (unresolved.self_value, unresolved.total),
-            inlined: profile.calls.is_none() && symbols.frames.iter().any(|frame| frame.inlined),
-            shown_metric: metric,
-            period: meta.period.as_ref().map(|p| (p.name.clone(), p.unit.clone(), p.value)),
-        },
+        encoding: meta.encoding.clone(),
+        program: program(profile),
+        rows: meta.rows,
+        labelled_rows: meta.labelled_rows,
+        no_stack: profile.no_stack(metric),
+        files: files.iter().filter(|file| !symbols.strings.get(**file).is_empty()).count() as u64,
+        unnamed: unnamed(profile),
+        unresolved: Pair { self_value: unresolved.self_value, total: unresolved.total },
+        inlined: profile.calls.is_none() && symbols.frames.iter().any(|frame| frame.inlined),
+        shown_metric: metric,
+        period: meta.period.as_ref().map(|period| InfoPeriod {
+            metric: period.name.clone(),
+            unit: period.unit.clone(),
+            value: period.value,
+        }),
     }
 }
 

@@ -242,13 +242,13 @@ fn metric_name(profile: &Profile, number: usize) -> MetricName {
     }
 }
 
-/// The common divisor of all values of a metric; 0 if it does not matter. Time counted in ticks of 10.1ms is
+/// The common divisor of all values of a metric, if it matters. Time counted in ticks of 10.1ms is
 /// accurate to about 10ms, so further digits of the ticks are ignored.
-fn resolution(profile: &Profile, metric: usize) -> i64 {
+fn resolution(profile: &Profile, metric: usize) -> Option<i64> {
     let shown = &profile.meta.metrics[metric];
     let family = Unit::parse(&shown.unit).family();
     if !matches!(family, Family::Bytes | Family::Time) || profile.calls.is_some() || shown.too_large {
-        return 0;
+        return None;
     }
     let mut common = shown.total.unsigned_abs();
     for value in profile.samples.values[metric].iter().map(|value| value.unsigned_abs()) {
@@ -257,14 +257,11 @@ fn resolution(profile: &Profile, metric: usize) -> i64 {
         }
         common = greatest_common_divisor(value, common);
     }
-    let common = i64::try_from(common).unwrap_or(0);
-    match profile.meta.period.as_ref().filter(|period| period.name == shown.name && period.unit == shown.unit)
-    {
-        Some(period) if family == Family::Time && period.value > 0 && common % period.value == 0 => {
-            10_i64.pow(period.value.ilog10())
-        }
-        _ => common,
-    }
+    let common = i64::try_from(common).ok().filter(|&common| common > 0)?;
+    let same = |period: &&crate::profile::Period| period.name == shown.name && period.unit == shown.unit;
+    let period = profile.meta.period.as_ref().filter(same).map_or(0, |period| period.value);
+    let is_ticks = family == Family::Time && period > 0 && common % period == 0;
+    Some(if is_ticks { 10_i64.pow(period.ilog10()) } else { common })
 }
 
 fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {

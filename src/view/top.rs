@@ -107,7 +107,7 @@ fn report_row(
         events: None,
         calls: None,
         per_call: None,
-        files: this.files,
+        files: Some(this.files).filter(|&files| files > 1),
     }
 }
 

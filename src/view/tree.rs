@@ -104,7 +104,6 @@ pub fn tree(profile: &Profile, options: &TreeOptions) -> Tree {
             artefact: false,
             events: None,
             cut: tree.cut[node],
-            joined: joined[node],
         });
     }
     header.elided_rows = u64::from(cut_at_root) + rows.iter().map(|row| u64::from(row.cut)).sum::<u64>();
@@ -160,7 +159,7 @@ pub fn bottom_up(profile: &Profile, options: &TreeOptions) -> Result<Tree, TooLa
             max_depth: options.depth.unwrap_or(usize::MAX),
         };
         let tree = caller_tree(&subject, top, &places, &shape);
-        append_callers(&mut rows, &subject, &row_values, &tree, options.join);
+        append_callers(&mut rows, &subject, &row_values, &tree);
         reservation.set((rows.capacity() * size_of::<TreeRow>()) as u64)?;
     }
     let min_share = options.min_share;
@@ -175,7 +174,6 @@ fn append_callers(
     subject: &Subject<'_>,
     row_values: &RowValues,
     tree: &crate::tree::CallerTree,
-    join: bool,
 ) {
     let start = rows.len() as u32;
     let mut depth: Column<NodeId, u32> = Column::new();
@@ -196,26 +194,8 @@ fn append_callers(
             artefact: false,
             events: None,
             cut: tree.cut[node],
-            joined: false,
         });
     }
-    if join {
-        // A caller whose only caller has the same numbers shares its row.
-        for index in start as usize + 1..rows.len().saturating_sub(1) {
-            let (row, next) = (&rows[index], &rows[index + 1]);
-            let only = next.parent == Some(index as u32) && row.cut == 0;
-            rows[index].joined = only && same_numbers(&row.values, &next.values);
-        }
-    }
-}
-
-fn same_numbers(a: &crate::report::Values, b: &crate::report::Values) -> bool {
-    let pairs = |values: &crate::report::Values| -> Vec<Pair> {
-        let more = values.values.iter().flat_map(|values| values.0.iter().map(|(_, pair)| *pair));
-        let own = Pair { self_value: values.self_value, total: values.total };
-        std::iter::once(own).chain(values.old).chain(more).collect()
-    };
-    pairs(a) == pairs(b)
 }
 
 fn sort_row<'s>(subject: &'s Subject<'_>, row_values: &RowValues, node: Node<'_>) -> SortRow<'s> {
@@ -363,10 +343,12 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_pass_everything_on_are_joined() {
-        let options = TreeOptions { join: true, ..TreeOptions::new(Scope::metric(0)) };
-        let tree = tree(&from_notation("main;run;work 3\nmain;run;work;step 1"), &options);
-        let joined: Vec<bool> = tree.rows.iter().map(|row| row.joined).collect();
-        assert_eq!(joined, [true, true, false, false]);
+    fn rows_with_the_same_numbers_count_once_towards_the_limit() {
+        let profile = from_notation("main;run;work 3\nmain;run;work;step 1");
+        let rows = |join| {
+            let options = TreeOptions { limit: Some(2), join, ..TreeOptions::new(Scope::metric(0)) };
+            tree(&profile, &options).rows.len()
+        };
+        assert_eq!((rows(false), rows(true)), (2, 4));
     }
 }

@@ -26,5 +26,5 @@ pub fn types(name: Option<&str>, language: Option<&str>) -> Types {
     let language_asked =
         language.and_then(|name| all().find(|known| known.eq_ignore_ascii_case(name)).copied());
     let types = KINDS.iter().filter(named).filter(spoken).map(row).collect();
-    Types { schema: "prof.types.v1", types, language: language_asked, one: name.is_some() }
+    Types { schema: "prof.types.v1", types, name: name.map(str::to_string), language: language_asked }
 }

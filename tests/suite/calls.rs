@@ -2,7 +2,7 @@
 //! trees are exact if every function has one caller.
 
 use prof::profile::{FunctionId, LabelSetId, LoadOptions, Profile, ProfileBuilder};
-use prof::report::{Direction, Focus, Overlap, StackInfo, Tree};
+use prof::report::{CountedFrom, Direction, Focus, Overlap, Tree};
 use prof::view::{
     FlameOptions, FocusOptions, GraphOptions, Scope, TopOptions, TreeOptions, bottom_up, flame, focus, graph,
     top, tree,
@@ -56,7 +56,9 @@ fn calls(selfs: &[(usize, i64)], edges: &[(usize, usize, i64)]) -> Profile {
 fn json(report: &impl serde::Serialize) -> serde_json::Value {
     let mut value = serde_json::to_value(report).unwrap();
     value["warnings"] = serde_json::Value::Null;
-    value.as_object_mut().unwrap().remove("approximation");
+    for key in ["approximation", "counted_from"] {
+        value.as_object_mut().unwrap().remove(key);
+    }
     value
 }
 
@@ -101,8 +103,8 @@ fn direct_recursion_is_a_separate_row() {
     assert_eq!(callers, [("f0".to_string(), 8), ("(itself)".to_string(), 8)]);
     assert_eq!(callees(&found), [("f2".to_string(), 5), ("(itself)".to_string(), 8)]);
     assert_eq!(
-        (found.overlap, found.stacks),
-        (Overlap { callers: 8, callees: 8 }, StackInfo::RecursiveCalls)
+        (found.overlap, found.counted_from),
+        (Overlap { callers: 8, callees: 8 }, CountedFrom::RecursiveCalls)
     );
     let graph = graph(&profile, &GraphOptions::new(scope()));
     let edges: Vec<_> =

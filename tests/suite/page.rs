@@ -232,8 +232,9 @@ fn numbers_are_written_as_on_the_command_line() {
         let metric = profile.meta.default_metric;
         let header = view::top(&profile, &TopOptions::new(Scope::metric(metric))).header;
         let unit = Unit::parse(&header.metric.unit);
-        let scale = Scale::automatic(&unit, 1, header.total).with_resolution(header.metric.resolution);
-        let step = header.metric.resolution.max(1);
+        let scale =
+            Scale::automatic(&unit, 1, header.total).with_resolution(header.metric.resolution.unwrap_or(0));
+        let step = header.metric.resolution.unwrap_or(1);
         let values: Vec<i64> = values.iter().filter_map(|value| value.checked_mul(step)).collect();
         let values: Vec<i64> = values.into_iter().filter(|&value| value <= header.total).collect();
         let check = format!("return {}.map((value) => page.format.value(value));", json!(values));
@@ -273,7 +274,7 @@ fn the_table_equals_top_and_filters_equal_their_rules() {
 
         let shown = &top.header.metric;
         let scale = Scale::automatic(&Unit::parse(&shown.unit), 1, top.header.total);
-        let scale = scale.with_resolution(shown.resolution);
+        let scale = scale.with_resolution(shown.resolution.unwrap_or(0));
         for (row, expected) in result["plain"]["rows"].as_array().unwrap().iter().zip(&top.rows) {
             let values = &expected.values;
             let expected = json!([*expected.name, values.self_value.to_string(), values.total.to_string()]);

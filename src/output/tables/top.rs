@@ -86,6 +86,9 @@ pub(super) fn table<'r>(top: &'r Top, form: Form, style: &'r Style) -> Result<Ta
     if has_artefacts {
         columns.add("artefact", Kind::Flag, |line| line.row().filter(|row| row.artefact).map(|_| true));
     }
+    if top.rows.iter().any(|row| row.files.is_some()) {
+        columns.add("files", Kind::Count, |line| line.row()?.files.map(i64::from));
+    }
     let is_plain = is_plain(header);
     columns.emphasis(move |line| match line {
         TopLine::Closing { .. } => Emphasis::Faint,
@@ -137,7 +140,7 @@ fn add_names<'r>(columns: &mut Columns<'r, TopLine<'r>>, top: &'r Top, form: For
         TopLine::Closing { label, .. } => Label::new(label).prefix(indent),
         TopLine::Row { row, .. } => {
             let marked = if header.is_highlighted(&row.name) { style.glyphs.marked } else { "" };
-            let files = if row.files > 1 { format!(" ({} files)", row.files) } else { String::new() };
+            let files = row.files.map(|files| format!(" ({files} files)")).unwrap_or_default();
             let name = names.get(&row.name);
             let prefix = if row.candidate && is_plain {
                 format!("{} ", style.glyphs.candidate)

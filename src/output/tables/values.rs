@@ -174,7 +174,7 @@ pub(super) fn scale_of_means(
     largest: i64,
     style: &Style,
 ) -> Result<Scale, IncompatibleUnits> {
-    scale(&MetricName { resolution: 0, ..metric.clone() }, largest, style.unit.as_ref())
+    scale(&MetricName { resolution: None, ..metric.clone() }, largest, style.unit.as_ref())
 }
 
 /// `… 1,064 more functions`

@@ -8,7 +8,7 @@ use crate::output::text::layout::Layout;
 use crate::output::text::names::{DisplayNames, short_file};
 use crate::output::text::table::{Emphasis, Grid, TextLine, TextTable, wrap};
 use crate::report::{
-    CutRows, Focus, FocusMatch, Grouping, Neighbour, NeighbourKind, Overlap, Pair, StackInfo,
+    CountedFrom, CutRows, Focus, FocusMatch, Grouping, Neighbour, NeighbourKind, Overlap, Pair,
 };
 use crate::unit::{self, IncompatibleUnits, Scale};
 
@@ -41,7 +41,7 @@ pub(super) fn lines(focus: &Focus, style: &Style) -> Result<Vec<TextLine>, Incom
 pub(in crate::output) fn overlap_note(focus: &Focus) -> Option<String> {
     let is_of_old = focus.overlap == Overlap::default();
     let (overlap, total, of_old) = if is_of_old {
-        (focus.old_overlap, old(focus).total, " on the old side")
+        (focus.old_overlap.unwrap_or_default(), old(focus).total, " on the old side")
     } else {
         (focus.overlap, focus.total, "")
     };
@@ -53,12 +53,12 @@ pub(in crate::output) fn overlap_note(focus: &Focus) -> Option<String> {
             (_, share) => format!("{side} to {share}"),
         })
         .collect();
-    let why = match focus.stacks {
-        StackInfo::Complete => "rows overlap, because one sample can pass through several of them",
-        StackInfo::RecursiveCalls => {
+    let why = match focus.counted_from {
+        CountedFrom::Stacks => "rows overlap, because one sample can pass through several of them",
+        CountedFrom::RecursiveCalls => {
             "rows do not add up, because the cost of a recursive call is also part of the call around it"
         }
-        StackInfo::Calls => {
+        CountedFrom::Calls => {
             "rows do not add up, because the call costs in the profile do not match its totals"
         }
     };

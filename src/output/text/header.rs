@@ -94,7 +94,7 @@ pub(super) fn scale_of_means(
     largest: i64,
     style: &Style,
 ) -> Result<Scale, IncompatibleUnits> {
-    scale(&MetricName { resolution: 0, ..metric.clone() }, largest, style)
+    scale(&MetricName { resolution: None, ..metric.clone() }, largest, style)
 }
 
 /// The scale of a column of a metric's values.

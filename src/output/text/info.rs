@@ -6,7 +6,7 @@ use crate::output::headline;
 use crate::output::text::Style;
 use crate::output::text::inputs;
 use crate::output::text::table::{Emphasis, TextLine, TextTable, wrap};
-use crate::report::{Info, InfoMetric};
+use crate::report::{Info, InfoMetric, InfoPeriod, Pair};
 use crate::unit::{self, Scale, Unit};
 
 /// The facts about the input, and the table of metrics.
@@ -76,12 +76,12 @@ fn input(info: &Info, style: &Style) -> (&'static str, String) {
         "given" => text.push_str(" (set by --input-format)"),
         _ => {}
     }
-    for encoding in &info.about.encoding {
+    for encoding in &info.encoding {
         text.push_str(&format!(", {encoding}"));
     }
     let bytes: u64 = info.inputs.iter().map(|input| input.bytes).sum();
     text.push_str(&format!(", {} bytes", unit::group_thousands(bytes.into())));
-    if let Some(program) = &info.about.program {
+    if let Some(program) = &info.program {
         text.push_str(&format!("{}{}", style.glyphs.dot, clean(program)));
     }
     ("", text)
@@ -102,34 +102,35 @@ fn stacks(info: &Info) -> String {
     if info.stacks > 0 {
         text.push_str(&format!(", median depth {}, maximum {}", info.depth.median, info.depth.max));
     }
-    if info.about.no_stack != 0 {
-        let metric = &info.metrics[info.about.shown_metric];
+    if info.no_stack != 0 {
+        let metric = &info.metrics[info.shown_metric];
         let scale = scale(metric, metric.total.unwrap_or(i64::MAX));
-        text.push_str(&format!("; {} without a stack", scale.format(info.about.no_stack)));
+        text.push_str(&format!("; {} without a stack", scale.format(info.no_stack)));
     }
     text
 }
 
 fn functions(info: &Info) -> String {
     let mut text = unit::group_thousands(info.functions.into());
-    if info.about.files > 0 {
-        text.push_str(&format!(" in {} files", unit::group_thousands(info.about.files.into())));
+    if info.files > 0 {
+        text.push_str(&format!(" in {} files", unit::group_thousands(info.files.into())));
     }
-    match info.about.unnamed {
+    match info.unnamed {
         0 => text.push_str(", all named"),
         unnamed => text.push_str(&format!(
             ", {} of them placeholders for code without names",
             unit::group_thousands(unnamed.into())
         )),
     }
-    let metric = &info.metrics[info.about.shown_metric];
-    if let (Some(whole @ 1..), (own, total @ 1..)) = (metric.total, info.about.unresolved) {
+    let metric = &info.metrics[info.shown_metric];
+    if let (Some(whole @ 1..), Pair { self_value: own, total: total @ 1.. }) = (metric.total, info.unresolved)
+    {
         let percent = |value: i64| format!("{:.1}%", 100.0 * value as f64 / whole as f64);
         let [own, total] = [own, total].map(percent);
         let all = if own == total { own } else { format!("{own}, or {total} including callees,") };
         text.push_str(&format!(" ({all} of {})", clean(&metric.name)));
     }
-    if info.about.inlined {
+    if info.inlined {
         text.push_str(", with inlined frames");
     }
     text
@@ -141,15 +142,14 @@ fn labels(info: &Info) -> String {
         return "none".to_string();
     }
     let keys: Vec<String> = info.labels.iter().map(label).collect();
-    let [with, all] =
-        [info.about.labelled_rows, info.about.rows].map(|rows| unit::group_thousands(rows.into()));
+    let [with, all] = [info.labelled_rows, info.rows].map(|rows| unit::group_thousands(rows.into()));
     format!("{} (on {with} of {all} rows)", keys.join(", "))
 }
 
 /// The scale for values of a metric, the largest of which is `largest`.
 fn scale(metric: &InfoMetric, largest: i64) -> Scale {
     let scale = Scale::automatic(&Unit::parse(&metric.unit), metric.divisor, largest);
-    scale.with_resolution(metric.resolution)
+    scale.with_resolution(metric.resolution.unwrap_or(0))
 }
 
 /// The sum of all values of a metric.
@@ -185,7 +185,7 @@ fn metrics(info: &Info, style: &Style) -> Vec<TextLine> {
 
 /// `cpu: CPU time, sampled at a fixed rate. Read it to … One sample per 10ms of cpu (100 Hz). …`
 fn guidance(info: &Info, style: &Style) -> Vec<TextLine> {
-    let Some(metric) = info.metrics.get(info.about.shown_metric) else { return Vec::new() };
+    let Some(metric) = info.metrics.get(info.shown_metric) else { return Vec::new() };
     let mut sentences = Vec::new();
     if metric.name == "cpu" && ["cpuprofile", "chrome-trace"].contains(&&*info.format) {
         // V8 samples a thread whether it runs or waits.
@@ -197,7 +197,7 @@ fn guidance(info: &Info, style: &Style) -> Vec<TextLine> {
     } else if let Some(kind) = kind::of_metric(&metric.name) {
         sentences.extend([kind.measures.to_string(), kind.when.to_string()]);
     }
-    if let Some((name, unit, value)) = &info.about.period {
+    if let Some(InfoPeriod { metric: name, unit, value }) = &info.period {
         let parsed = Unit::parse(unit);
         let amount = unit::human_short(*value, &parsed, 1);
         let nanoseconds = parsed.factor_to(&Unit::parse("ns")).map(|factor| value.saturating_mul(factor));

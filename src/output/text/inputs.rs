@@ -27,7 +27,7 @@ pub(super) fn lines(info: &Info, style: &Style) -> Vec<TextLine> {
 
 /// What the columns are called, that of the names last. What no input says has no column.
 pub(in crate::output) fn titles(info: &Info) -> Vec<String> {
-    let metric = info.metrics.get(info.about.shown_metric).map_or("", |metric| &metric.name);
+    let metric = info.metrics.get(info.shown_metric).map_or("", |metric| &metric.name);
     let mut titles = vec![clean(metric).to_uppercase()];
     titles.extend(has_duration(info).then(|| "DURATION".to_string()));
     titles.extend(has_time(info).then(|| "RECORDED".to_string()));
@@ -38,13 +38,14 @@ pub(in crate::output) fn titles(info: &Info) -> Vec<String> {
 /// The cells of every input but its name.
 pub(in crate::output) fn cells(info: &Info) -> Vec<Vec<String>> {
     // Rows of one unit are shown in one unit.
-    let scale = |unit: &(String, u64)| {
-        let alike = info.inputs.iter().filter(|input| input.unit == *unit);
+    let scale = |one: &InfoInput| {
+        let alike =
+            info.inputs.iter().filter(|input| (&input.unit, input.divisor) == (&one.unit, one.divisor));
         let largest = alike.map(|input| input.total).max().unwrap_or(0);
-        Scale::automatic(&Unit::parse(&unit.0), unit.1, largest)
+        Scale::automatic(&Unit::parse(&one.unit), one.divisor, largest)
     };
     let row = |input: &InfoInput| {
-        let mut cells = vec![scale(&input.unit).format(input.total)];
+        let mut cells = vec![scale(input).format(input.total)];
         if has_duration(info) {
             cells.push(input.duration_ns.map(unit::duration).unwrap_or_default());
         }

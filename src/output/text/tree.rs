@@ -9,6 +9,8 @@ mod metrics;
 mod per_event;
 mod top_down;
 
+use std::iter;
+
 use crate::output::text::comparison;
 use crate::output::text::header;
 use crate::output::text::names::DisplayNames;
@@ -61,7 +63,7 @@ fn groups(tree: &Tree) -> Vec<RowGroup> {
     for (index, row) in tree.rows.iter().enumerate() {
         let parent = row.parent.map(|parent| parent as usize);
         let above = parent.map_or(0, |parent| group_of[parent]);
-        if parent.is_some_and(|parent| tree.rows[parent].joined) {
+        if parent.is_some_and(|parent| is_joined(tree, parent)) {
             groups[above].last = index;
             group_of[index] = above;
             continue;
@@ -72,6 +74,27 @@ fn groups(tree: &Tree) -> Vec<RowGroup> {
         groups.push(RowGroup { first: index, last: index, below: Vec::new() });
     }
     groups
+}
+
+/// Whether a row shares a line with the next one, its only child. From the top down it only passes on what its
+/// child costs; from the bottom up it is the only caller of a caller.
+fn is_joined(tree: &Tree, index: usize) -> bool {
+    let (row, Some(next)) = (&tree.rows[index], tree.rows.get(index + 1)) else { return false };
+    let mut numbers = pairs(row).zip(pairs(next));
+    next.parent == Some(index as u32)
+        && row.cut == 0
+        && match tree.direction {
+            Direction::TopDown => numbers.all(|(row, next)| row.self_value == 0 && row.total == next.total),
+            Direction::BottomUp => row.parent.is_some() && numbers.all(|(row, next)| row == next),
+        }
+}
+
+/// The values of a row in all metrics, on both sides.
+fn pairs(row: &TreeRow) -> impl Iterator<Item = Pair> {
+    let values = &row.values;
+    let further = values.values.iter().flat_map(|values| values.0.iter().map(|(_, pair)| *pair));
+    let first = Pair { self_value: values.self_value, total: values.total };
+    iter::once(first).chain(values.old).chain(row.events).chain(further)
 }
 
 /// The smallest total of any line that is shown, except for the functions at the top of a bottom-up tree.

@@ -6,7 +6,7 @@ use crate::report::{TypeRow, Types};
 
 /// The table, or what there is to say about the types asked for by name.
 pub(super) fn lines(types: &Types, style: &Style) -> Vec<TextLine> {
-    if types.one {
+    if types.name.is_some() {
         return types.types.iter().flat_map(|row| explained(row, style)).collect();
     }
     let mut lines = match types.language {

@@ -23,7 +23,7 @@ pub fn fit(name: &str, width: usize, ellipsis: &str) -> String {
     with_short_location.unwrap_or_else(|| fit_middle(name, width, ellipsis))
 }
 
-fn fit_middle(name: &str, width: usize, ellipsis: &str) -> String {
+pub(super) fn fit_middle(name: &str, width: usize, ellipsis: &str) -> String {
     let Some(available) = width.checked_sub(ellipsis.width()) else {
         return head(name, width).to_owned();
     };
@@ -47,16 +47,21 @@ pub fn fit_distinct(name: &str, width: usize, ellipsis: &str) -> Option<String> 
     if name.width() <= width {
         return Some(name.to_owned());
     }
-    let available = width.checked_sub(ellipsis.width())?;
     if let Some((function, place)) = split_shown(name) {
-        let available = available.checked_sub(function.width() + 1)?;
+        let available = width.checked_sub(ellipsis.width())?.checked_sub(function.width() + 1)?;
         return (position(place).width() <= available)
             .then(|| format!("{function} {ellipsis}{}", tail(place, available)));
     }
-    let starts = part_starts(name);
+    fit_end(name, width, ellipsis)
+}
+
+/// As many whole parts from the end of a qualified name as fit `width` columns after the ellipsis. `None` where these do
+/// not distinguish it.
+pub(super) fn fit_end(name: &str, width: usize, ellipsis: &str) -> Option<String> {
+    let available = width.checked_sub(ellipsis.width())?;
     let fits = |at: &usize| name[*at..].width() <= available;
-    let is_telling = |at: &usize| name[*at..].width() >= MIN_DISTINCT;
-    let from = starts.into_iter().take_while(fits).last().filter(is_telling)?;
+    let is_distinct = |at: &usize| name[*at..].width() >= MIN_DISTINCT;
+    let from = part_starts(name).into_iter().take_while(fits).last().filter(is_distinct)?;
     Some(format!("{ellipsis}{}", &name[from..]))
 }
 
@@ -64,7 +69,7 @@ pub fn fit_distinct(name: &str, width: usize, ellipsis: &str) -> Option<String> 
 const MIN_DISTINCT: usize = 12;
 
 /// Where the parts of a qualified name start, last one first. Text in brackets is not split.
-fn part_starts(name: &str) -> Vec<usize> {
+pub(super) fn part_starts(name: &str) -> Vec<usize> {
     let mut starts = Vec::new();
     let mut depth = 0_usize;
     for (at, c) in name.char_indices().rev() {
@@ -104,7 +109,7 @@ fn fit_placed((function, place): (&str, &str), width: usize, ellipsis: &str) -> 
 const MIN_FUNCTION: usize = 6;
 
 /// The longest prefix that takes at most `width` columns.
-fn head(name: &str, width: usize) -> &str {
+pub(super) fn head(name: &str, width: usize) -> &str {
     let mut left = width;
     let end = name.char_indices().find(|&(_, c)| !take(&mut left, c)).map_or(name.len(), |(at, _)| at);
     &name[..end]

@@ -7,6 +7,7 @@ mod clean;
 mod demangle;
 mod fit;
 mod identity;
+mod label;
 mod library;
 mod nearest;
 mod package;

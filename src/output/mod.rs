@@ -23,12 +23,15 @@ pub(crate) use headline::combined;
 pub use html::{HtmlOptions, html};
 pub use json::json;
 pub use markdown::markdown;
-pub use svg::{SvgOptions, svg};
+pub use svg::{CLASSIC_PIXELS, ClassicError, SvgOptions, classic, svg};
 pub(crate) use text::wrap;
 pub use text::{Glyphs, Style, TextColumn, text};
 
 use crate::report::MetricName;
 use crate::unit::{IncompatibleUnits, Scale, Unit};
+
+/// The script that fits labels into blocks, for the page and for pictures.
+const FIT_LABEL: &str = include_str!("fit.js");
 
 /// How a column of a metric's values is written, the largest of which is `largest`, in the unit asked for
 /// or in one that fits.

@@ -1,6 +1,8 @@
 //! Every view in every form, of a profile that may hold anything.
 
-use prof::output::{ColorBy, HtmlOptions, Style, SvgOptions, csv, dot, html, json, markdown, svg, text};
+use prof::output::{
+    ColorBy, HtmlOptions, Style, SvgOptions, classic, csv, dot, html, json, markdown, svg, text,
+};
 use prof::profile::{Budget, Profile};
 use prof::report::Report;
 use prof::tree::By;
@@ -87,6 +89,7 @@ fn pictures(profile: &Profile, scope: Scope) -> Result<(), String> {
     let mut out = Vec::new();
     let picture = flame(profile, &FlameOptions::new(scope.clone(), "title".to_string()));
     let _ = svg(&picture, &SvgOptions::default(), &mut out).map_err(|error| error.to_string())?;
+    let _ = classic(&picture, &SvgOptions::default(), &mut out).map_err(|error| error.to_string())?;
     let page = page(profile, None, &PageOptions { scope, title: "title".to_string() });
     let _ = html(&page, &HtmlOptions::default(), &mut out).map_err(|error| error.to_string())?;
     Ok(())

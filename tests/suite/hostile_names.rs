@@ -214,6 +214,12 @@ fn documents_are_well_formed() {
     let (svg, _) = printed(folder.path(), &["flame", "-o", "-", "--title", NAMES[9], "new.pb.gz"]);
     is_xml(&svg, "svg");
     assert!(!svg.contains("alert(1)</script>"));
+    for base in [&[][..], &["--base", "old.pb.gz"]] {
+        let words = ["flame", "-o", "-", "--style", "classic", "--title", NAMES[9], "new.pb.gz"];
+        let (classic, _) = printed(folder.path(), &with(&words, base));
+        is_xml(&classic, "classic svg");
+        assert!(!classic.contains("alert(1)</script>") && !classic.contains(is_obeyed));
+    }
     for out in ["out.svg", "out.html", "out.dot", "diff.svg", "diff.html"] {
         let command = if out == "out.dot" { "graph" } else { "flame" };
         let base: &[&str] = if out.starts_with("diff") { &["--base", "old.pb.gz"] } else { &[] };

@@ -126,6 +126,7 @@ fn deep_stacks_are_shown_in_every_view() {
         &["convert", "-o", "out.pb.gz", "deep.folded"],
         &["convert", "-o", "out.speedscope.json", "deep.folded"],
         &["flame", "out.svg", "deep.folded"],
+        &["flame", "classic.svg", "--style", "classic", "deep.folded"],
         &["flame", "out.html", "deep.folded"],
     ] {
         let output = run(folder.path(), arguments);

@@ -92,6 +92,7 @@ const OF_COMMANDS: &[(&str, &str, &str, &str)] = &[
     ("flame", "--bottom-up", "", "cpu.pb.gz"),
     ("flame", "--order", "weight", "cpu.pb.gz"),
     ("flame", "--title", "Shop", "cpu.pb.gz"),
+    ("flame", "--style", "classic", "cpu.pb.gz"),
     ("flame", "--color-by", "file", "cpu.pb.gz"),
     ("flame", "--width", "800", "cpu.pb.gz"),
     ("flame", "--force", "", "copy.svg cpu.pb.gz"),

@@ -12,10 +12,11 @@ use browser::{run, run_svg, write};
 
 use crate::support::edges::{Node, Stacks, nodes, stacks};
 use crate::support::{corpus, fixture, load_file, load_well};
+use prof::name::BlockLabel;
 use prof::output::{HtmlOptions, SvgOptions, html, svg};
 use prof::pattern::{Pattern, Patterns};
 use prof::profile::{LabelSetId, LoadOptions, Mapping, Profile, ProfileBuilder, from_notation};
-use prof::report::{Page, Recording, Rescaling};
+use prof::report::{Flame, Page, Recording, Rescaling};
 use prof::transform::{self, Marks};
 use prof::unit::{Scale, Unit};
 use prof::view::{self, BaseSide, FlameOptions, PageOptions, Scope, TopOptions};
@@ -669,6 +670,39 @@ fn labels_show_functions_and_tooltips_show_places() {
     assert_eq!(result, expected);
 }
 
+/// Functions for checks of a picture: they see and do what a reader can.
+const IN_PICTURE: &str = "
+    const svg = document.documentElement;
+    const nameOf = (rect) => rect.firstChild.textContent.replace(/ \\([^(]*\\)$/, '');
+    const all = () => Array.from(svg.querySelectorAll('.side rect'));
+    const block = (name) => all().find((rect) => nameOf(rect).startsWith(name));
+    const label = (name) => {
+        const next = block(name).nextElementSibling;
+        return next?.tagName === 'text' ? next.textContent : '';
+    };
+    const percent = (rect) => {
+        const drawn = Number(rect.getAttribute('width'));
+        const width = drawn < 2 ? drawn * 1.5 : drawn + 1;
+        return Math.round(100 * width / (svg.getBoundingClientRect().width - 20));
+    };
+    const seen = (left_out = ' ') => all()
+        .filter((rect) => getComputedStyle(rect).display !== 'none' && !nameOf(rect).includes(left_out))
+        .map((rect) => nameOf(rect) + ' ' + percent(rect)).sort();
+    const click = (element) => element.dispatchEvent(new MouseEvent('click', { bubbles: true }));
+    const text = (name) => svg.querySelector('.' + name).textContent;
+    const searchFor = (pattern) => {
+        window.prompt = () => pattern;
+        if (text('search') === 'Reset search') click(svg.querySelector('.search'));
+        click(svg.querySelector('.search'));
+    };
+    const marked = (name) => all().filter((rect) => rect.classList.contains(name)).map(nameOf).sort();";
+
+fn picture_of(flame: &Flame) -> String {
+    let mut picture = Vec::new();
+    svg(flame, &SvgOptions::default(), &mut picture).unwrap().unwrap();
+    String::from_utf8(picture).unwrap()
+}
+
 #[test]
 #[needs(Browser)]
 fn tooltips_mark_artefacts() {
@@ -685,50 +719,58 @@ fn tooltips_mark_artefacts() {
 #[needs(Browser)]
 fn the_picture_zooms_and_searches() {
     let profile = from_notation("main;x/a.(*T).f;b 6\nmain;x/a.(*T).f;c 3\nmain;d 1");
-    let mut picture = Vec::new();
     let flame = view::flame(&profile, &FlameOptions::new(Scope::metric(0), String::new()));
-    svg(&flame, &SvgOptions::default(), &mut picture).unwrap().unwrap();
-    let picture = String::from_utf8(picture).unwrap();
-    let check = "
-        const group = (name) => Array.from(frames.children).find((g) => g_to_func(g) === name);
-        const label = (name) => group(name).querySelector('text').textContent;
-        const seen = () => Array.from(frames.children)
-            .filter((g) => !g.classList.contains('hide'))
-            .map((g) => g_to_func(g) + ' ' + g.querySelector('rect').getAttribute('width')).sort();
+    let check = format!(
+        "{IN_PICTURE}
         const labels = [label('x/a.(*T).f'), label('b')];
-        group('x/a.(*T).f').querySelector('rect').dispatchEvent(new MouseEvent('click', { bubbles: true }));
-        const zoomed = seen();
+        click(block('x/a.(*T).f'));
+        const zoomed = [seen(), marked('ancestor')];
+        searchFor('^[bd]$');
+        const inside = text('matched');
         press('Escape');
         const restored = seen();
-        search('^[bd]$');
-        const matched = matchedtxt.textContent;
-        const dim = Array.from(frames.querySelectorAll('.dim'), g_to_func).length;
-        search('T).f');
-        const literal = matchedtxt.textContent;
-        group('x/a.(*T).f').querySelector('rect').dispatchEvent(new MouseEvent('click', { bubbles: true }));
+        const matched = [text('matched'), marked('found'), marked('other').length];
+        searchFor('T).f');
+        const literal = text('matched');
+        click(block('d'));
+        const query = Array.from(new URL(location.href).searchParams);
         press('Escape');
-        const query = Object.keys(get_params());
-        search_prompt();
-        return { labels, zoomed, restored, matched, dim, literal, query, still: frames.querySelectorAll('.dim').length };";
-    let result = run_svg(&picture, check);
+        click(svg.querySelector('.search'));
+        const still = [marked('found'), marked('other'), text('matched'), location.search];
+        block('b').dispatchEvent(new PointerEvent('pointerover', {{ bubbles: true }}));
+        const details = text('details');
+        svg.style.width = '30px';
+        dispatchEvent(new Event('resize'));
+        const narrow = [seen(), label('main')];
+        return {{ labels, zoomed, inside, restored, matched, literal, query, still, details, narrow }};"
+    );
+    let result = run_svg(&picture_of(&flame), &check);
     assert_eq!(result["labels"], json!(["a.(*T).f", "b"]));
-    let zoomed =
-        ["all — 10 (100.0%) 100.0%", "b 66.6667%", "c 33.3333%", "main 100.0%", "x/a.(*T).f 100.0000%"];
-    assert_eq!(result["zoomed"], json!(zoomed));
-    let restored = [
-        "all — 10 (100.0%) 100.0000%",
-        "b 60.0000%",
-        "c 30.0000%",
-        "d 10.0000%",
-        "main 100.0000%",
-        "x/a.(*T).f 90.0000%",
-    ];
-    assert_eq!(result["restored"], json!(restored));
-    assert_eq!(result["matched"], "Matched: 70.0%");
-    assert_eq!(result["literal"], "Matched: 90.0%");
+    let zoomed = ["b 67", "c 33", "main 100", "x/a.(*T).f 100"];
+    assert_eq!(result["zoomed"], json!([zoomed, ["all — 10 (100.0%)", "main"]]));
+    assert_eq!(result["inside"], "Matched: 66.7%");
+    let whole = json!(["b 60", "c 30", "d 10", "main 100", "x/a.(*T).f 90"]);
+    assert_eq!(result["restored"], whole);
     // Blocks other than `b` and `d` are dimmed until the search ends. Escape resets only the zoom.
-    assert_eq!((&result["dim"], &result["still"]), (&json!(4), &json!(0)));
-    assert_eq!(result["query"], json!(["s"]));
+    assert_eq!(result["matched"], json!(["Matched: 70.0%", ["b", "d"], 4]));
+    assert_eq!(result["literal"], "Matched: 90.0%");
+    assert_eq!(result["query"], json!([["search", "T).f"], ["zoom", "2"]]));
+    assert_eq!(result["still"], json!([[], [], "", ""]));
+    assert_eq!(result["details"], "b (total 6 60.0%, self 6 60.0%)");
+    assert_eq!(result["narrow"], json!([whole, ""]));
+}
+
+#[test]
+#[needs(Browser)]
+fn the_address_of_a_picture_keeps_zoom_and_search() {
+    let profile = from_notation("main;a;b 6\nmain;c 4");
+    let flame = view::flame(&profile, &FlameOptions::new(Scope::metric(0), String::new()));
+    // The address is set before the picture's own script runs.
+    let start = "<script>history.replaceState(null, '', '?zoom=2&amp;search=b');</script><script>";
+    let picture = picture_of(&flame).replacen("<script>", start, 1);
+    let check = format!("{IN_PICTURE} return [seen(), text('matched')];");
+    let result = run_svg(&picture, &check);
+    assert_eq!(result, json!([["a 100", "b 100", "main 100"], "Matched: 100.0%"]));
 }
 
 #[test]
@@ -740,40 +782,66 @@ fn a_zoom_in_the_picture_of_a_focus_affects_one_side_and_says_so() {
     let mut options = FlameOptions::new(Scope::metric(0), String::new());
     options.scope.callers = Some(transform::end_before(&profile, &marks).0);
     let flame = view::flame(&transform::show_from(&profile, &marks).0, &options);
-    let mut picture = Vec::new();
-    svg(&flame, &SvgOptions::default(), &mut picture).unwrap().unwrap();
-    let picture = String::from_utf8(picture).unwrap();
-    let check = "
-        const group = (name) => Array.from(frames.children).find((g) => g_to_func(g) === name);
-        const click = (name) => group(name).querySelector('rect').dispatchEvent(new MouseEvent('click', { bubbles: true }));
-        const seen = () => Array.from(frames.children)
-            .filter((g) => !g.classList.contains('hide') && !g_to_func(g).includes('—'))
-            .map((g) => g_to_func(g) + ' ' + parseInt(g.querySelector('rect').getAttribute('width'))).sort();
-        const focusRow = () => Array.from(frames.children)
-            .find((g) => g_to_func(g).includes('—')).querySelector('text').textContent;
-        const whole = [seen(), focusRow()];
-        click('main');
-        const callers = [seen(), focusRow()];
-        click('x');
-        const callees = [seen(), focusRow()];
+    let check = format!(
+        "{IN_PICTURE}
+        const shown = () => [seen('—'), label('callers above')];
+        const whole = shown();
+        click(block('main'));
+        const callers = shown();
+        click(block('x'));
+        const callees = shown();
         press('Escape');
-        const restored = [seen(), focusRow()];
-        click('x');
-        unzoombtn.dispatchEvent(new MouseEvent('click', { bubbles: true }));
-        const reset = focusRow();
-        search('^(main|x)$');
-        return { whole, callers, callees, restored, reset, matched: matchedtxt.textContent };";
-    let result = run_svg(&picture, check);
+        const restored = shown();
+        click(block('x'));
+        click(svg.querySelector('.reset'));
+        const reset = shown();
+        searchFor('^(main|x)$');
+        return {{ whole, callers, callees, restored, reset, matched: text('matched') }};"
+    );
+    let result = run_svg(&picture_of(&flame), &check);
     let label = "callers above, callees below — 6 (100.0%)";
-    let whole = json!([["a 100", "a 33", "b 16", "main 83", "x 50", "y 50", "z 33"], label]);
+    let whole = json!([["a 100", "a 33", "b 17", "main 83", "x 50", "y 50", "z 33"], label]);
     assert_eq!(result["whole"], whole);
     let callers = ["a 100", "a 33", "main 100", "x 50", "y 50", "z 40"];
     let note = "zoomed into callers only; callees still show the whole focus";
     assert_eq!(result["callers"], json!([callers, note]));
-    let callees = ["a 100", "b 16", "main 83", "x 100", "y 100", "z 33"];
+    let callees = ["a 100", "b 17", "main 83", "x 100", "y 100", "z 33"];
     let note = "zoomed into callees only; callers still show the whole focus";
     assert_eq!(result["callees"], json!([callees, note]));
     assert_eq!(result["restored"], whole);
-    assert_eq!(result["reset"], label);
+    assert_eq!(result["reset"], whole);
     assert_eq!(result["matched"], "Matched: callers 83.3%, callees 50.0%");
+}
+
+#[test]
+#[needs(Browser)]
+fn labels_are_the_same_before_and_after_the_script() {
+    let names = [
+        "runtime.mallocgc",
+        "flate.(*huffmanBitWriter).writeTokens",
+        "std::map<a::b, c::d>::insert(x::y const&)",
+        "waysToPayWithoutQualification",
+        "trailing.dot.",
+        "関数.関数関数",
+        "ключ::значение",
+        "emoji.🦀🦀🦀",
+        "e\u{301}te\u{301}.cafe\u{301}",
+        "f",
+        "",
+    ];
+    let rooms = 0..45;
+    let fitted = |name: &str, place: &str| {
+        let label = BlockLabel { name: name.into(), place: place.into() };
+        rooms.clone().map(|room| label.fit(room)).collect::<Vec<_>>()
+    };
+    let expected: Vec<_> =
+        names.iter().flat_map(|name| [fitted(name, ""), fitted(name, "app.mjs:52")]).collect();
+    let check = format!(
+        "const rooms = Array.from({{ length: 45 }}, (_, room) => room);
+        const fitted = (label) => rooms.map((room) => fitLabel(label, room));
+        return {}.flatMap((name) => [fitted([name, '']), fitted([name, 'app.mjs:52'])]);",
+        json!(names)
+    );
+    let result = run(&write(&page_of(&from_notation("main 1"), 0)), "", &check);
+    assert_eq!(result, json!(expected));
 }

@@ -51,6 +51,7 @@ const TRIALS: &[Trial] = &[
     shared("--bottom-up", "--bottom-up --base old.pb.gz --normalize total new.pb.gz"),
     look("--order", "--order weight"),
     look("--title", "--title Shop"),
+    look("--style", "--style prof"),
     look("--color-by", "--color-by file"),
     shared("--highlight", "--highlight Place cpu.pb.gz"),
     shared("--binary", "--binary bin/sorting sorting.pb.gz"),
@@ -157,9 +158,9 @@ fn the_call_graph_shows_the_numbers_of_the_command_line() {
 #[needs(Browser)]
 fn the_page_shows_the_numbers_of_the_command_line() {
     let folder = folder();
-    // A page is as wide as its window, so that `--width` does not apply to it.
+    // A page is as wide as its window and has one style.
     let trials: Vec<&Trial> =
-        TRIALS.iter().filter(|trial| !["--width", "--output"].contains(&trial.option)).collect();
+        TRIALS.iter().filter(|trial| !["--width", "--output", "--style"].contains(&trial.option)).collect();
     let pages: Vec<String> = trials.iter().map(|trial| draw(folder.path(), trial, "html")).collect();
     let data: Vec<&str> = pages.iter().map(|page| data_of(page)).collect();
     let check = format!(
@@ -461,18 +462,23 @@ struct Block {
 
 /// The blocks of a picture, without the root and the callers above a focus, which have no self.
 fn svg_blocks(picture: &str) -> Vec<Block> {
+    let (_, graph) = picture.split_once("<g class=\"side\">").unwrap();
+    let graph = graph.split("<g class=\"side\">").next().unwrap();
     let title = Regex::new(r"(?s)<title>([^<]*) \(([^<(]*)\)</title>").unwrap();
-    let blocks = title.captures_iter(picture).map(|found| Block {
-        name: unescape(&found[1]).unwrap().into_owned(),
-        details: unescape(&found[2]).unwrap().split(", ").map(str::to_string).collect(),
+    let blocks = title.captures_iter(graph).skip(1).map(|found| {
+        let mut details: Vec<String> = unescape(&found[2]).unwrap().split(", ").map(str::to_string).collect();
+        // A self of 0 is left out.
+        if !details.iter().any(|detail| detail.starts_with("self ")) {
+            details.push("self 0 0.0%".to_string());
+        }
+        Block { name: unescape(&found[1]).unwrap().into_owned(), details }
     });
-    let has_self = |block: &Block| block.details.iter().any(|detail| detail.starts_with("self "));
-    blocks.filter(|block| !block.name.contains(" — ") && has_self(block)).collect()
+    blocks.collect()
 }
 
 /// The subtitle and the notes of a picture.
 fn texts(picture: &str) -> Vec<String> {
-    let text = Regex::new(r#"(?s)<text (?:id="subtitle"|class="note")[^>]*>([^<]*)</text>"#).unwrap();
+    let text = Regex::new(r#"(?s)<text class="(?:subtitle|note)"[^>]*>([^<]*)</text>"#).unwrap();
     text.captures_iter(picture).map(|found| unescape(&found[1]).unwrap().into_owned()).collect()
 }
 

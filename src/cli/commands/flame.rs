@@ -20,7 +20,7 @@ use crate::cli::options::pictures::{Drawing, has_ending};
 use crate::cli::terminal::clock::Clock;
 use crate::cli::terminal::failure::hinted;
 use crate::cli::terminal::target::Target;
-use crate::output::{self, ColorBy, HtmlOptions, SvgOptions, html, svg};
+use crate::output::{self, CLASSIC_PIXELS, ColorBy, HtmlOptions, SvgOptions, classic, html, svg};
 use crate::profile::{LoadOptions, Profile, Samples};
 use crate::report::{Direction, Header, Report};
 use crate::tree::By;
@@ -67,6 +67,9 @@ pub(crate) struct FlameCommand {
     /// Order of frames with the same caller
     #[arg(long, value_name = "HOW", default_value = "alpha")]
     order: OrderChoice,
+    /// Style of an SVG
+    #[arg(long, value_name = "STYLE")]
+    style: Option<StyleChoice>,
     /// Title of the picture
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
@@ -87,6 +90,15 @@ enum OrderChoice {
     Alpha,
     /// The widest first
     Weight,
+}
+
+/// Values of `--style`.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+enum StyleChoice {
+    /// Colours with a meaning, a legend and notes (default)
+    Prof,
+    /// The picture that FlameGraph draws
+    Classic,
 }
 
 /// What a page needs from a profile.
@@ -111,6 +123,7 @@ impl FlameCommand {
             let hint = "omit --width, or write an .svg";
             return Err(hinted("flame --width: a page is as wide as the browser window", hint));
         }
+        let is_classic = self.is_classic(is_page)?;
         let direction = if self.bottom_up { Direction::BottomUp } else { Direction::TopDown };
         let focus_part = self.focus_part(is_page);
         let view = self.view(out, focus_part);
@@ -142,7 +155,7 @@ impl FlameCommand {
                     let scope = Scope { base: old_side, ..scope };
                     return Ok(Report::Page(page(profile, base, &PageOptions { scope, title })));
                 }
-                let pixels = svg_options.frames_width() as u32;
+                let pixels = if is_classic { CLASSIC_PIXELS } else { svg_options.frames_width() as u32 };
                 let options = FlameOptions { order, direction, pixels, ..FlameOptions::new(scope, title) };
                 Ok(Report::Flame(flame(profile, &options)))
             },
@@ -151,7 +164,10 @@ impl FlameCommand {
         match report {
             Report::Flame(mut flame) => {
                 name_it(&mut flame.title, &flame.header);
-                target.write(|out| Ok(svg(&flame, &svg_options, out)??))?;
+                target.write(|out| match is_classic {
+                    true => Ok(classic(&flame, &svg_options, out)??),
+                    false => Ok(svg(&flame, &svg_options, out)??),
+                })?;
             }
             Report::Page(mut page) => {
                 name_it(&mut page.title, &page.header);
@@ -164,6 +180,41 @@ impl FlameCommand {
         }
         clock.step("draw");
         Ok(())
+    }
+
+    /// Whether the picture is a classic one. Fails if another option does not apply to that.
+    fn is_classic(&self, is_page: bool) -> Result<bool> {
+        if self.style.is_some() && is_page {
+            return Err(hinted("flame --style: a page has only one style", "omit --style, or write an .svg"));
+        }
+        if self.style != Some(StyleChoice::Classic) {
+            return Ok(false);
+        }
+        let has_focus = !self.filters.focus.is_empty() && !self.bottom_up;
+        let refused = [
+            (
+                self.coloring.is_given(),
+                "--color-by",
+                "omit it: classic colours are random, or show the change with --base",
+            ),
+            (self.highlight.is_given(), "--highlight", "omit it, and search in the picture"),
+            (
+                self.unit.unit().is_some(),
+                "--unit",
+                "omit it: a classic picture shows values in the unit of the metric",
+            ),
+            (
+                has_focus,
+                "--focus",
+                "add --bottom-up to draw only callers, or use --show-from RE to draw only callees",
+            ),
+        ];
+        match refused.iter().find(|(is_given, ..)| *is_given) {
+            Some((_, option, hint)) => {
+                Err(hinted(format!("flame --style classic: {option} does not apply to this style"), *hint))
+            }
+            None => Ok(true),
+        }
     }
 
     /// A picture shows the callers and callees of `--focus`. A page has all stacks and applies the focus when it

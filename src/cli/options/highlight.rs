@@ -19,6 +19,11 @@ pub(crate) struct HighlightArgs {
 }
 
 impl HighlightArgs {
+    /// Whether the option was given.
+    pub(crate) fn is_given(&self) -> bool {
+        self.highlight.is_some()
+    }
+
     /// Adds the marked functions to the scope of a view. Fails if nothing matches.
     pub(crate) fn apply(&self, profile: &Profile, fixed: bool, scope: &mut Scope) -> Result<()> {
         let Some(pattern) = &self.highlight else { return Ok(()) };

@@ -11,17 +11,6 @@ function mix(from, to, part) {
   return `rgb(${channel(1)},${channel(3)},${channel(5)})`;
 }
 
-/** Fits a label into `room` characters: drops the place first, then truncates the name. */
-function fitLabel([label, place], room) {
-  if (place && label.length + 1 + place.length <= room) return `${label} ${place}`;
-  if (label.length <= room) return label;
-  if (room < 3) return "";
-  // The colour stands for the package, so the end of a qualified name says more. Other names keep their beginning.
-  if (room < 14 && !/[.:/]/.test(label)) return label.slice(0, room - 1) + "…";
-  const tail = room < 14 ? room - 1 : Math.floor((room - 1) / 2);
-  return label.slice(0, room - 1 - tail) + "…" + label.slice(label.length - tail);
-}
-
 class Graph {
   constructor(canvas, scroller, spacer) {
     Object.assign(this, { canvas, scroller, spacer, rows: [], layers: [], cursor: null });

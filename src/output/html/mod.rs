@@ -11,6 +11,7 @@ use std::io::{self, Write};
 use quick_xml::escape::escape;
 
 use crate::name::clean;
+use crate::output::FIT_LABEL;
 use crate::output::color::ColorBy;
 use crate::report::{Direction, Page};
 use crate::unit::{IncompatibleUnits, Unit};
@@ -51,9 +52,10 @@ const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
 
 /// The scripts, in the order in which they depend on each other.
-const SCRIPTS: [&str; 7] = [
+const SCRIPTS: [&str; 8] = [
     include_str!("data.js"),
     include_str!("count.js"),
+    FIT_LABEL,
     include_str!("draw.js"),
     include_str!("state.js"),
     include_str!("picture.js"),

@@ -1,27 +1,24 @@
-//! A flame graph as SVG, drawn by inferno.
+//! A flame graph as SVG: the project's own picture, or the classic one drawn by inferno.
 //!
-//! inferno reads lines of text (`main;work 3`) and would misread a name that contains a `;` or ends with
-//! a number. So it gets tokens instead, for example `n012` for node 12, and only computes the layout.
-//! Then one pass over its XML fills in names, numbers and colours and adds a legend.
-//!
-//! With a function in focus there are two layouts. The callees are drawn downwards from it. The callers
-//! are laid out the same way and then flipped upwards.
+//! The picture is written in one pass: `layout` says where the blocks are, `wording` and `legend` what the texts say, and
+//! `picture` writes them. With a function in focus there are two trees, whose roots are the same row: callees are drawn
+//! downwards from it, and callers upwards.
 
-mod blocks;
+mod classic;
+mod layout;
 mod legend;
-mod rewrite;
-mod tokens;
+mod picture;
 mod wording;
 
 use std::io::{self, Write};
 
-use inferno::flamegraph::color::{BackgroundColor, Color as Rgb};
-use inferno::flamegraph::{self, Options};
+pub use classic::{CLASSIC_PIXELS, ClassicError, classic};
 
-use crate::name::{clean, fit};
+use crate::name::clean;
 use crate::output::color::ColorBy;
+use crate::output::svg::picture::Picture;
 use crate::output::svg::wording::Wording;
-use crate::report::{Flame, FlameNode};
+use crate::report::Flame;
 use crate::unit::{IncompatibleUnits, Unit};
 
 /// Options for the SVG.
@@ -41,8 +38,8 @@ pub struct SvgOptions {
 /// Default width in pixels for viewers without scripts.
 const WIDTH: usize = 1200;
 
-/// Pixels to the left and right of the frames.
-const MARGINS: usize = 20;
+/// Pixels to the left and to the right of the frames.
+const MARGIN: usize = 10;
 
 /// Minimum width in pixels. A narrower picture has no space for its title.
 const NARROWEST: usize = 300;
@@ -50,7 +47,7 @@ const NARROWEST: usize = 300;
 impl SvgOptions {
     /// The width of the frames in pixels.
     pub fn frames_width(&self) -> usize {
-        self.width.unwrap_or(WIDTH).max(NARROWEST) - MARGINS
+        self.width.unwrap_or(WIDTH).max(NARROWEST) - 2 * MARGIN
     }
 }
 
@@ -67,35 +64,7 @@ pub fn svg(
         Ok(wording) => wording,
         Err(error) => return Ok(Err(error)),
     };
-    let mut layout = layout(flame, options, &wording);
-    let mut draw = |nodes: &[FlameNode]| {
-        let mut drawn = Vec::new();
-        let lines = tokens::lines(nodes);
-        flamegraph::from_lines(&mut layout, lines.iter().map(String::as_str), &mut drawn)?;
-        String::from_utf8(drawn).map_err(io::Error::other)
-    };
-    let drawn = draw(&flame.nodes)?;
-    let callers =
-        if flame.callers.is_empty() { Vec::new() } else { blocks::callers(&draw(&flame.callers)?)? };
-    rewrite::rewrite(&drawn, &callers, flame, options, &wording, out).map(Ok)
-}
-
-fn layout(flame: &Flame, options: &SvgOptions, wording: &Wording<'_>) -> Options<'static> {
-    let mut layout = Options::default();
-    layout.title = fit(&printable(&flame.title), TITLE, "…");
-    layout.subtitle = Some(wording.subtitle());
-    layout.image_width = options.width.map(|width| width.max(NARROWEST));
-    layout.bgcolors = Some(BackgroundColor::Flat(Rgb { r: 255, g: 255, b: 255 }));
-    layout.name_type = String::new();
-    layout.min_width = 0.0;
-    layout.no_sort = true;
-    layout.deterministic = true;
-    layout.text_truncate_direction = flamegraph::TextTruncateDirection::Right;
-    // The callees of a focus are drawn below it.
-    if options.icicle || !flame.callers.is_empty() {
-        layout.direction = flamegraph::Direction::Inverted;
-    }
-    layout
+    Picture::new(flame, options, wording, out).write().map(Ok)
 }
 
 /// Text that is valid in XML, with control characters made visible.

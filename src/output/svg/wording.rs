@@ -152,8 +152,8 @@ impl<'f> Wording<'f> {
         let mut parts = Vec::new();
         match (&node.file, node.line) {
             _ if !split_place(&node.name, &node.function).1.is_empty() => {}
-            (Some(file), Some(line)) => parts.push(format!("{file}:{line}")),
-            (Some(file), None) => parts.push(file.to_string()),
+            (Some(file), Some(line)) => parts.push(format!("{}:{line}", file_after(&node.name, file))),
+            (Some(file), None) => parts.push(file_after(&node.name, file).to_string()),
             (None, _) => {}
         }
         if node.inlined {
@@ -170,7 +170,8 @@ impl<'f> Wording<'f> {
             }
             Direction::TopDown => {
                 parts.push(format!("total {}", self.value(node.total)));
-                parts.extend((!is_caller).then(|| format!("self {}", self.value(node.self_value))));
+                let has_self = node.self_value != 0 && !is_caller;
+                parts.extend(has_self.then(|| format!("self {}", self.value(node.self_value))));
             }
         }
         if let Some(old) = node.old {
@@ -255,4 +256,33 @@ impl<'f> Wording<'f> {
 /// A printable name. An empty one is written as `""`, so that it can be seen and clicked.
 fn shown(name: &str) -> String {
     if name.is_empty() { "\"\"".to_string() } else { printable(name) }
+}
+
+/// As much of a path as identifies a file after the name of a function: `flask/app.py`, or `gzip.go` if the name has the
+/// folder, as `compress/gzip.(*Writer).Close`. Most of the bytes of a picture would be folders otherwise.
+fn file_after<'p>(name: &str, path: &'p str) -> &'p str {
+    let mut from_end = path.rmatch_indices(['/', '\\']).map(|(at, _)| at);
+    let Some(before_file) = from_end.next() else { return path };
+    let before_folder = from_end.next().map_or(0, |at| at + 1);
+    let is_in_name = name.contains(&path[before_folder..before_file]);
+    &path[if is_in_name { before_file + 1 } else { before_folder }..]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_identified_by_its_folder_or_the_name() {
+        for (name, path, want) in [
+            ("compress/gzip.(*Writer).Close", "/usr/local/go/src/compress/gzip/gzip.go", "gzip.go"),
+            ("serve", "/usr/lib/python3/flask/app.py", "flask/app.py"),
+            ("serve", "app.py", "app.py"),
+            ("serve", "/app.py", "app.py"),
+            ("serve", r"C:\src\shop\cart.cpp", r"shop\cart.cpp"),
+            ("serve", "src/", "src/"),
+        ] {
+            assert_eq!(file_after(name, path), want);
+        }
+    }
 }

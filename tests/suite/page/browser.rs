@@ -35,7 +35,7 @@ pub(crate) fn run_svg(picture: &str, check: &str) -> Value {
     let after = include_str!("after.js");
     let script =
         format!("<script><![CDATA[{before}\n{after}\nrun(async () => {{{check}}});]]></script></svg>");
-    let head = picture.strip_suffix("</svg>").unwrap();
+    let head = picture.trim_end().strip_suffix("</svg>").unwrap();
     load("picture.svg", &format!("{head}{script}"), "")
 }
 

@@ -1,0 +1,194 @@
+// The script of a flame graph as SVG: zoom, search, and labels that fit the window.
+//
+// What is on the screen follows from the block that is zoomed into, the search, and the width of the window. `draw` lays
+// out the picture from these three, and nothing else changes blocks.
+(() => {
+  const svg = document.currentScript.closest("svg");
+  const find = (name) => svg.querySelector(`.${name}`);
+  const MARGIN = 10;
+  const PADDING = 6;
+  // Positions are fractions of the root. They are rounded, and no block is narrower than ten times this.
+  const ROUNDING = 1e-6;
+
+  // The first side is the graph. With a focus it starts at the focus, and the second side has the callers above it.
+  const sides = Array.from(svg.querySelectorAll(".side"), (side) => Array.from(side.children));
+  const whole = Number(svg.getAttribute("width")) - 2 * MARGIN;
+  const blocks = sides.flatMap((rows, side) =>
+    rows.flatMap((row, above) => {
+      // The focus is the row under the first callers.
+      const depth = side ? above + 1 : above;
+      return Array.from(row.querySelectorAll("rect"), (rect) => block(rect, side, depth));
+    }),
+  );
+  const root = blocks[0];
+  const ofElement = new Map(blocks.map((block) => [block.rect, block]));
+  const letter = widthOfLetter();
+  let zoomed = null;
+  let search = null;
+
+  function block(rect, side, depth) {
+    const title = rect.firstChild.textContent;
+    // Details such as numbers are in the last parentheses.
+    const name = title.replace(/ \([^(]*\)$/, "");
+    const next = rect.nextElementSibling;
+    // Undo the gap to the next block.
+    const drawn = Number(rect.getAttribute("width"));
+    const width = (drawn < 2 ? drawn * 1.5 : drawn + 1) / whole;
+    const left = Number(rect.getAttribute("x")) / whole;
+    const label = [rect.dataset.label ?? name, rect.dataset.place];
+    return { rect, side, depth, title, name, label, left, width, text: next?.tagName === "text" ? next : null };
+  }
+
+  function widthOfLetter() {
+    const probe = find("subtitle");
+    const text = probe.textContent;
+    probe.textContent = "M".repeat(100);
+    const width = probe.getComputedTextLength() / 100;
+    probe.textContent = text;
+    return width || 7.2;
+  }
+
+  /** Where a block is, as fractions of the width of the picture; null if the zoom leaves it out. */
+  function place(block) {
+    const { side, depth, left, width } = block;
+    // The picture has no stacks, so a zoom into one side cannot narrow the other to the same samples.
+    if (!zoomed || side !== zoomed.side) return { left, width };
+    const [from, to] = [zoomed.left, zoomed.left + zoomed.width];
+    if (depth < zoomed.depth) {
+      const isAncestor = left <= from + ROUNDING && left + width >= to - ROUNDING;
+      return isAncestor ? { left: 0, width: 1, isAncestor } : null;
+    }
+    if (left < from - ROUNDING || left > to - ROUNDING) return null;
+    const inside = Math.max(0, (left - from) / zoomed.width);
+    return { left: inside, width: Math.min(width / zoomed.width, 1 - inside) };
+  }
+
+  function draw() {
+    const isFluid = svg.classList.contains("fluid");
+    const pixels = isFluid ? Math.max(1, svg.getBoundingClientRect().width - 2 * MARGIN) : whole;
+    for (const block of blocks) {
+      const { rect } = block;
+      const at = place(block);
+      block.at = at;
+      block.isFound = Boolean(search && at && !at.isAncestor && block !== root && search.test(block.name));
+      rect.classList.toggle("hidden", !at);
+      rect.classList.toggle("ancestor", Boolean(at?.isAncestor));
+      rect.classList.toggle("found", block.isFound);
+      rect.classList.toggle("other", Boolean(search) && !block.isFound);
+      const width = at ? at.width * pixels : 0;
+      if (at) {
+        rect.setAttribute("x", at.left * pixels);
+        rect.setAttribute("width", width - Math.min(1, width / 3));
+      }
+      write(block, fitLabel(labelOf(block), Math.floor((width - PADDING) / letter)), at && at.left * pixels + PADDING / 2);
+    }
+    find("reset").classList.toggle("hidden", !zoomed);
+    find("search").textContent = search ? "Reset search" : "Search";
+    find("matched").textContent = search ? matched() : "";
+  }
+
+  function labelOf(block) {
+    if (block !== root || sides.length === 1 || !zoomed || zoomed === root) return block.label;
+    const [inside, other] = zoomed.side ? ["callers", "callees"] : ["callees", "callers"];
+    return [`zoomed into ${inside} only; ${other} still show the whole focus`];
+  }
+
+  /** Puts a label on a block. Most blocks are too narrow for one and have no element for it. */
+  function write(block, label, left) {
+    if (!label && !block.text) return;
+    if (!block.text) {
+      block.text = document.createElementNS(svg.namespaceURI, "text");
+      block.text.setAttribute("y", 11);
+      block.rect.after(block.text);
+    }
+    block.text.textContent = label;
+    if (label) block.text.setAttribute("x", left);
+  }
+
+  /** The share of the width that blocks found cover, on each side. A block on top of another counts once. */
+  function matched() {
+    const shares = sides.map((_, side) => {
+      const found = blocks.filter((block) => block.side === side && block.isFound).map((block) => block.at);
+      found.sort((a, b) => a.left - b.left);
+      let [sum, reached] = [0, 0];
+      for (const { left, width } of found) {
+        sum += Math.max(0, left + width - Math.max(left, reached));
+        reached = Math.max(reached, left + width);
+      }
+      return `${(100 * sum).toFixed(1)}%`;
+    });
+    const [callees, callers] = shares;
+    return callers ? `Matched: callers ${callers}, callees ${callees}` : `Matched: ${callees}`;
+  }
+
+  function zoom(block) {
+    zoomed = block === root ? null : block;
+    remember("zoom", zoomed && blocks.indexOf(zoomed));
+    draw();
+  }
+
+  /** Marks the functions that a pattern matches. One that is not a regular expression is taken literally. */
+  function searchFor(pattern) {
+    try {
+      search = pattern ? new RegExp(pattern) : null;
+    } catch {
+      search = new RegExp(pattern.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+    }
+    remember("search", pattern);
+    draw();
+  }
+
+  function toggleSearch() {
+    const pattern = search ? "" : prompt("Search for functions (regular expression)");
+    if (pattern !== null) searchFor(pattern);
+  }
+
+  /** Keeps the state in the address, so that reloading the picture or sharing its address shows the same. */
+  function remember(key, value) {
+    const address = new URL(location.href);
+    if (value || value === 0) address.searchParams.set(key, value);
+    else address.searchParams.delete(key);
+    try {
+      history.replaceState(null, "", address);
+    } catch {
+      // An embedded picture may not change its address.
+    }
+  }
+
+  function press(target) {
+    if (target.classList.contains("reset")) zoom(root);
+    else if (target.classList.contains("search")) toggleSearch();
+    else return false;
+    return true;
+  }
+
+  svg.addEventListener("click", ({ target }) => {
+    if (!press(target) && ofElement.has(target)) zoom(ofElement.get(target));
+  });
+  svg.addEventListener("pointerover", ({ target }) => {
+    find("details").textContent = ofElement.get(target)?.title ?? "";
+  });
+  addEventListener("keydown", (event) => {
+    if (event.key === "F3" || (event.ctrlKey && event.key === "f")) {
+      event.preventDefault();
+      toggleSearch();
+    } else if (event.key === "Escape") zoom(root);
+    else if (event.key === "Enter" && svg.contains(event.target)) press(event.target);
+  });
+  addEventListener("resize", draw);
+  // Paper has another width than the window, so the whole picture is scaled to it.
+  const { width, height } = svg.viewBox.baseVal;
+  const scale = () => svg.setAttribute("viewBox", `0 0 ${svg.getBoundingClientRect().width} ${height}`);
+  const unscale = () => svg.removeAttribute("viewBox");
+  if (svg.classList.contains("fluid")) {
+    svg.removeAttribute("width");
+    unscale();
+    addEventListener("beforeprint", scale);
+    addEventListener("afterprint", unscale);
+  }
+
+  const state = new URL(location.href).searchParams;
+  zoomed = blocks[Number(state.get("zoom"))] ?? null;
+  if (zoomed === root) zoomed = null;
+  searchFor(state.get("search"));
+})();

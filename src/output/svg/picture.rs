@@ -1,0 +1,260 @@
+//! Writes the picture: the header, the blocks row by row, the legend, and the script.
+//!
+//! The picture is complete without its script, for viewers that run none. So the script gets no data of its own: it reads
+//! names and positions from the blocks.
+
+use std::fmt;
+use std::io::{self, Write};
+
+use quick_xml::escape::escape;
+
+use crate::name::fit;
+use crate::output::FIT_LABEL;
+use crate::output::color::{self, Color, WHITE};
+use crate::output::svg::layout::{Block, rows};
+use crate::output::svg::legend::Legend;
+use crate::output::svg::wording::Wording;
+use crate::output::svg::{MARGIN, NARROWEST, SvgOptions, TITLE, WIDTH, printable};
+use crate::report::Flame;
+
+const STYLE: &str = include_str!("picture.css");
+const SCRIPT: &str = include_str!("picture.js");
+
+/// Distance in pixels from one row of blocks to the next, and the height of a block.
+const ROW: usize = 16;
+const BLOCK: usize = ROW - 1;
+
+/// Height in pixels of a line of the legend or the notes.
+const LINE: usize = 18;
+
+/// Number of columns of the legend.
+const COLUMNS: usize = 3;
+
+/// Width of a character of a label in pixels. The script measures it.
+const CHARACTER: f64 = 7.2;
+
+/// Pixels between the edges of a block and its label, on both sides together.
+const PADDING: f64 = 6.0;
+
+/// Pixels for title and subtitle, and for the line that describes the block under the pointer.
+const HEADER: usize = 60;
+const DETAILS: usize = 18;
+
+/// A picture that is being written.
+pub(super) struct Picture<'p> {
+    flame: &'p Flame,
+    options: &'p SvgOptions,
+    wording: Wording<'p>,
+    legend: Legend,
+    out: &'p mut dyn Write,
+}
+
+/// Where things are, in pixels from the top.
+struct Places {
+    /// The root.
+    root: usize,
+    /// Whether callees are below their callers.
+    downwards: bool,
+    details: usize,
+    /// The legend.
+    legend: usize,
+    height: usize,
+}
+
+impl<'p> Picture<'p> {
+    pub(super) fn new(
+        flame: &'p Flame,
+        options: &'p SvgOptions,
+        wording: Wording<'p>,
+        out: &'p mut dyn Write,
+    ) -> Self {
+        let legend = Legend::new(flame, options.color_by, &wording);
+        Picture { flame, options, wording, legend, out }
+    }
+
+    pub(super) fn write(mut self) -> io::Result<()> {
+        let width = self.options.frames_width() as f64;
+        let below = rows(&self.flame.nodes, width);
+        let above = if self.flame.callers.is_empty() { Vec::new() } else { rows(&self.flame.callers, width) };
+        let mut notes = vec![self.legend.title().to_string()];
+        notes.extend(self.wording.notes());
+        let places = self.places(below.len(), above.len(), notes.len());
+
+        self.head(&places)?;
+        self.side(&below, 0, |row| {
+            if places.downwards { places.root + row * ROW } else { places.root - row * ROW }
+        })?;
+        if !above.is_empty() {
+            // The focus itself is the root of the other side.
+            let first_caller = self.flame.nodes.len();
+            self.side(&above[1..], first_caller, |row| places.root - (row + 1) * ROW)?;
+        }
+        self.below(&places, &notes)?;
+        self.script()?;
+        writeln!(self.out, "</svg>")?;
+        self.out.flush()
+    }
+
+    fn places(&self, rows: usize, rows_above: usize, notes: usize) -> Places {
+        let downwards = self.options.icicle || rows_above > 0;
+        let above = if downwards { rows_above.saturating_sub(1) } else { rows - 1 };
+        // The line of details is next to the root, where nothing else changes.
+        let root = HEADER + above * ROW + if downwards { DETAILS } else { 0 };
+        let end = root + ROW + if downwards { (rows - 1) * ROW } else { DETAILS };
+        let legend = end + LINE;
+        let lines = self.legend.entries.len().div_ceil(COLUMNS) + notes;
+        let details = if downwards { HEADER + 5 } else { root + ROW + DETAILS - 5 };
+        Places { root, downwards, details, legend, height: legend + lines * LINE + LINE / 2 }
+    }
+
+    fn head(&mut self, places: &Places) -> io::Result<()> {
+        let width = self.options.width.unwrap_or(WIDTH).max(NARROWEST);
+        let height = places.height;
+        let fluid = if self.options.width.is_none() { " fluid" } else { "" };
+        let title = printable(&self.flame.title);
+        let subtitle = self.wording.subtitle();
+        writeln!(
+            self.out,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"flame{fluid}\" width=\"{width}\" height=\"{height}\" \
+             viewBox=\"0 0 {width} {height}\">\n<title>{}</title>\n<desc>Flame graph: {}</desc>\n<style>\n{STYLE}</style>\n\
+             <rect class=\"background\" width=\"100%\" height=\"100%\"/>",
+            escape(&*title),
+            escape(&*subtitle)
+        )?;
+        let title = fit(&title, TITLE, "…");
+        self.text("class=\"title\" x=\"50%\" y=\"24\"", &title)?;
+        self.text("class=\"subtitle\" x=\"50%\" y=\"48\"", &subtitle)?;
+        self.text("class=\"reset hidden\" role=\"button\" tabindex=\"0\" x=\"10\" y=\"24\"", "Reset zoom")?;
+        self.text(
+            "class=\"search\" role=\"button\" tabindex=\"0\" x=\"100%\" dx=\"-10\" y=\"24\"",
+            "Search",
+        )?;
+        let y = places.details;
+        self.text(&format!("class=\"details\" x=\"10\" y=\"{y}\""), "")?;
+        self.text(&format!("class=\"matched\" x=\"100%\" dx=\"-10\" y=\"{y}\""), "")
+    }
+
+    /// Writes the blocks of one tree. The nodes of its first row start at `first`.
+    fn side(&mut self, rows: &[Vec<Block>], first: usize, top: impl Fn(usize) -> usize) -> io::Result<()> {
+        writeln!(self.out, "<g class=\"side\">")?;
+        for (row, blocks) in rows.iter().enumerate() {
+            // Many neighbours have the same colour, so only those that differ from the first name theirs.
+            let usual = self.fill(first + blocks[0].node);
+            writeln!(self.out, "<g transform=\"translate({MARGIN},{})\" fill=\"{usual}\">", top(row))?;
+            for block in blocks {
+                self.block(block, first + block.node, usual)?;
+            }
+            writeln!(self.out, "</g>")?;
+        }
+        writeln!(self.out, "</g>")
+    }
+
+    /// Writes a block with its tooltip and, if it is wide enough, its label.
+    fn block(&mut self, block: &Block, index: usize, usual_fill: Color) -> io::Result<()> {
+        let node = self.wording.node(index);
+        let label = self.wording.label(index);
+        let (left, width) = (Pixels(block.left), Pixels(without_gap(block.width)));
+        write!(self.out, "<rect x=\"{left}\" width=\"{width}\" height=\"{BLOCK}\"")?;
+        let fill = self.fill(index);
+        if fill != usual_fill {
+            write!(self.out, " fill=\"{fill}\"")?;
+        }
+        if label.name != self.wording.name(index) {
+            write!(self.out, " data-label=\"{}\"", escape(&*label.name))?;
+        }
+        if !label.place.is_empty() {
+            write!(self.out, " data-place=\"{}\"", escape(&*label.place))?;
+        }
+        if node.inlined {
+            write!(self.out, " class=\"inlined\"")?;
+        }
+        writeln!(self.out, "><title>{}</title></rect>", escape(&*self.wording.title(index)))?;
+        let room = ((block.width - PADDING) / CHARACTER).max(0.0) as usize;
+        let label = label.fit(room);
+        if label.is_empty() {
+            return Ok(());
+        }
+        self.text(&format!("x=\"{}\" y=\"11\"", Pixels(block.left + PADDING / 2.0)), &label)
+    }
+
+    fn fill(&self, index: usize) -> Color {
+        let node = self.wording.node(index);
+        match index {
+            0 => color::GREY,
+            _ if self.flame.header.is_highlighted(&node.name) => color::MATCHED,
+            _ => self.legend.color(node),
+        }
+    }
+
+    /// Writes the legend and the notes.
+    fn below(&mut self, places: &Places, notes: &[String]) -> io::Result<()> {
+        let entries = std::mem::take(&mut self.legend.entries);
+        for (index, (fill, name)) in entries.iter().enumerate() {
+            let top = places.legend + index / COLUMNS * LINE;
+            let left = index % COLUMNS * 100 / COLUMNS;
+            let fill = if *fill == WHITE { "none".to_string() } else { fill.to_string() };
+            writeln!(
+                self.out,
+                "<svg x=\"{left}%\" y=\"{top}\"><rect x=\"10\" y=\"2\" width=\"12\" height=\"12\" fill=\"{fill}\"/>"
+            )?;
+            self.text("class=\"note\" x=\"26\" y=\"12\"", name)?;
+            writeln!(self.out, "</svg>")?;
+        }
+        let top = places.legend + entries.len().div_ceil(COLUMNS) * LINE;
+        for (row, note) in notes.iter().enumerate() {
+            self.text(&format!("class=\"note\" x=\"10\" y=\"{}\"", top + row * LINE + 12), note)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the script without its comments and indentation.
+    fn script(&mut self) -> io::Result<()> {
+        writeln!(self.out, "<script><![CDATA[")?;
+        let lines = FIT_LABEL.lines().chain(SCRIPT.lines()).map(str::trim_start);
+        for line in lines.filter(|line| !line.is_empty() && !line.starts_with(['/', '*'])) {
+            writeln!(self.out, "{line}")?;
+        }
+        writeln!(self.out, "]]></script>")
+    }
+
+    fn text(&mut self, attributes: &str, content: &str) -> io::Result<()> {
+        writeln!(self.out, "<text {attributes}>{}</text>", escape(content))
+    }
+}
+
+/// The width of a block without the gap to the next: a pixel, or a third of a block narrower than three pixels, which would
+/// vanish otherwise. The script undoes this.
+fn without_gap(width: f64) -> f64 {
+    width - (width / 3.0).min(1.0)
+}
+
+/// A distance with three decimals: a zoom into the narrowest block enlarges it 3,600 times.
+struct Pixels(f64);
+
+impl fmt::Display for Pixels {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digits = format!("{:.3}", self.0);
+        f.write_str(digits.trim_end_matches('0').trim_end_matches('.'))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances_are_short() {
+        for (distance, text) in
+            [(0.0, "0"), (10.0, "10"), (0.333_3, "0.333"), (1180.5, "1180.5"), (0.000_1, "0")]
+        {
+            assert_eq!(Pixels(distance).to_string(), text);
+        }
+    }
+
+    #[test]
+    fn siblings_have_a_gap() {
+        for (width, drawn) in [(0.3, 0.2), (3.0, 2.0), (4.0, 3.0), (1180.0, 1179.0)] {
+            assert!((without_gap(width) - drawn).abs() < 1e-9, "{width}");
+        }
+    }
+}

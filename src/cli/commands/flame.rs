@@ -67,7 +67,7 @@ pub(crate) struct FlameCommand {
     /// Order of frames with the same caller
     #[arg(long, value_name = "HOW", default_value = "alpha")]
     order: OrderChoice,
-    /// Style of an SVG
+    /// Style of an SVG: prof, or classic as FlameGraph draws it [default: prof]
     #[arg(long, value_name = "STYLE")]
     style: Option<StyleChoice>,
     /// Title of the picture
@@ -95,7 +95,7 @@ enum OrderChoice {
 /// Values of `--style`.
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 enum StyleChoice {
-    /// Colours with a meaning, a legend and notes (default)
+    /// Colours with a meaning, a legend and notes
     Prof,
     /// The picture that FlameGraph draws
     Classic,

@@ -181,7 +181,7 @@
   const scale = () => svg.setAttribute("viewBox", `0 0 ${svg.getBoundingClientRect().width} ${height}`);
   const unscale = () => svg.removeAttribute("viewBox");
   if (svg.classList.contains("fluid")) {
-    svg.removeAttribute("width");
+    svg.setAttribute("width", "100%");
     unscale();
     addEventListener("beforeprint", scale);
     addEventListener("afterprint", unscale);

@@ -96,10 +96,34 @@ fn options_of_other_programs_get_a_hint() {
 }
 
 #[test]
+fn a_classic_flame_graph_refuses_what_it_cannot_show() {
+    let folder = folder();
+    for (arguments, hint) in [
+        (&["x.svg", "--color-by", "file"][..], "omit it"),
+        (&["x.svg", "--highlight", "main"], "search in the picture"),
+        (&["x.svg", "--unit", "ms"], "the unit of the metric"),
+        (&["x.svg", "--focus", "main"], "--show-from RE"),
+        (&["x.html"], "omit --style, or write an .svg"),
+    ] {
+        let arguments = [&["flame", "cpu.pb.gz", "--style", "classic"], arguments].concat();
+        let output = run(&folder, &arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(stderr(&output).contains(hint), "{arguments:?}: {}", stderr(&output));
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "nothing was written");
+    let with_options = ["flame", "-", "--style", "classic", "--icicle", "--order", "weight", "--title", "Shop", "cpu.pb.gz"];
+    let drawn = stdout(&run(&folder, &with_options));
+    // The script and the background of inferno.
+    assert!(drawn.contains("function init(evt)") && drawn.contains("url(#background)") && drawn.contains(">Shop<"));
+    let callers = ["flame", "-", "--style", "classic", "--bottom-up", "--focus", "main", "cpu.pb.gz"];
+    assert!(stdout(&run(&folder, &callers)).contains("function init(evt)"));
+}
+
+#[test]
 fn a_flame_graph_goes_to_standard_output() {
     let folder = folder();
     let by_option = stdout(&run(&folder, &["flame", "-o", "-", "cpu.pb.gz"]));
-    assert!(by_option.starts_with("<?xml") && by_option.trim_end().ends_with("</svg>"));
+    assert!(by_option.starts_with("<svg ") && by_option.trim_end().ends_with("</svg>"));
     assert!(stdout(&run(&folder, &["flame", "-", "cpu.pb.gz"])) == by_option);
     assert!(stdout(&run(&folder, &["flame", "cpu.pb.gz", "-"])) == by_option);
     // Without another argument, `-` is the output, and the profile comes from standard input.

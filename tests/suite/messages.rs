@@ -111,10 +111,15 @@ fn a_classic_flame_graph_refuses_what_it_cannot_show() {
         assert!(stderr(&output).contains(hint), "{arguments:?}: {}", stderr(&output));
     }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "nothing was written");
-    let with_options = ["flame", "-", "--style", "classic", "--icicle", "--order", "weight", "--title", "Shop", "cpu.pb.gz"];
+    let with_options =
+        ["flame", "-", "--style", "classic", "--icicle", "--order", "weight", "--title", "Shop", "cpu.pb.gz"];
     let drawn = stdout(&run(&folder, &with_options));
     // The script and the background of inferno.
-    assert!(drawn.contains("function init(evt)") && drawn.contains("url(#background)") && drawn.contains(">Shop<"));
+    assert!(
+        drawn.contains("function init(evt)")
+            && drawn.contains("url(#background)")
+            && drawn.contains(">Shop<")
+    );
     let callers = ["flame", "-", "--style", "classic", "--bottom-up", "--focus", "main", "cpu.pb.gz"];
     assert!(stdout(&run(&folder, &callers)).contains("function init(evt)"));
 }

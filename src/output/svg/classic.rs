@@ -202,7 +202,6 @@ fn frame(name: &str) -> String {
 mod tests {
     use super::*;
     use crate::profile::{Profile, from_notation};
-    use crate::report::{About, Normalize};
     use crate::view::{self, BaseSide, FlameOptions, Scope};
 
     fn flame(profile: &Profile, change: impl Fn(&mut FlameOptions)) -> Flame {
@@ -216,13 +215,7 @@ mod tests {
     }
 
     fn compare(options: &mut FlameOptions) {
-        options.scope.base = Some(BaseSide {
-            inputs: Vec::new(),
-            metric: 1,
-            recording: About::default(),
-            normalize: Normalize { method: "none", ratio: 1.0 },
-            matched: Vec::new(),
-        });
+        options.scope.base = Some(BaseSide { metric: 1, ..BaseSide::default() });
     }
 
     #[test]

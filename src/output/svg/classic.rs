@@ -237,12 +237,12 @@ mod tests {
         let mut out = Vec::new();
         classic(&flame, &SvgOptions::default(), &mut out).unwrap().unwrap();
         let picture = String::from_utf8(out).unwrap();
-        // The change is that of self, as in FlameGraph: red for growth and blue for shrinkage.
+        // The change is that of self: blue for main, which shrank most, red for new, which grew as much.
         let fill = |name: &str| {
             let (_, rest) = picture.split_once(&format!("<title>{name} (")).unwrap();
             rest.split_once("fill=\"rgb(").unwrap().1.split_once(')').unwrap().0.to_string()
         };
-        assert_eq!([fill("main"), fill("new")], ["0,0,255", "255,0,0"]);
+        assert_eq!([fill("main"), fill("new")], ["100,100,255", "255,100,100"]);
         assert!(picture.contains("<title>a (3 samples, 30.00%; +20.00%)</title>"));
     }
 

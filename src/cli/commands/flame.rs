@@ -164,9 +164,13 @@ impl FlameCommand {
         match report {
             Report::Flame(mut flame) => {
                 name_it(&mut flame.title, &flame.header);
-                target.write(|out| match is_classic {
-                    true => Ok(classic(&flame, &svg_options, out)??),
-                    false => Ok(svg(&flame, &svg_options, out)??),
+                target.write(|out| {
+                    if is_classic {
+                        classic(&flame, &svg_options, out)??;
+                    } else {
+                        svg(&flame, &svg_options, out)??;
+                    }
+                    Ok(())
                 })?;
             }
             Report::Page(mut page) => {

@@ -8,7 +8,7 @@ use crate::profile::{Column, FrameId, Profile, StackId};
 use crate::report::{Name, Page, PageMetric, PageName, PagePlace};
 use crate::tree::{By, KeyId, Subject};
 use crate::view::flame::packages;
-use crate::view::{Scope, base_of, metric_name, recording};
+use crate::view::{Scope, metric_name, recording};
 
 /// Options for the page.
 #[derive(Clone, Debug)]
@@ -19,51 +19,36 @@ pub struct PageOptions {
     pub title: String,
 }
 
-/// The page of a profile, compared with the old side `base` if that is given. Then `scope.base` has the
-/// details of the comparison, and its metric is an index in `base`.
-pub fn page(profile: &Profile, base: Option<&Profile>, options: &PageOptions) -> Page {
-    let scope = Scope { base: None, ..options.scope.clone() };
+/// The page of a profile: all of its metrics, or both sides of a comparison.
+pub fn page(profile: &Profile, options: &PageOptions) -> Page {
+    let scope = &options.scope;
+    let first = scope.metrics[0];
+    let fits = |&metric: &usize| !profile.meta.metrics[metric].too_large;
+    let old = scope.base.as_ref().map(|base| base.metric);
+    let shown: Vec<usize> = match old {
+        Some(_) => vec![first],
+        None => (0..profile.meta.metrics.len()).filter(fits).collect(),
+    };
+    let subject = Subject::new(profile, &scope.by, &shown);
     let mut header = scope.header(profile, "prof.page.v1");
     header.highlight = scope.highlight(&scope.subject(profile));
-    if let (Some(profile), Some(side)) = (base, &options.scope.base) {
-        header.base = Some(base_of(profile, side));
-        header.normalize = Some(side.normalize.clone());
-    }
-    let chosen: Vec<usize> =
-        (0..profile.meta.metrics.len()).filter(|&metric| !profile.meta.metrics[metric].too_large).collect();
-    let first = options.scope.metrics[0];
-    let metric_named = |name: &str, side: &Profile| {
-        let found = side.meta.metric_named(name)?;
-        (!side.meta.metrics[found].too_large).then_some(found)
+    let metric = |&metric: &usize| PageMetric {
+        metric: metric_name(profile, metric),
+        total: profile.meta.metrics[metric].total,
+        old_total: old.map_or(0, |old| profile.meta.metrics[old].total),
+        recording: recording(profile, metric),
     };
-    let metrics: Vec<PageMetric> = chosen
-        .iter()
-        .map(|&metric| {
-            let shown = &profile.meta.metrics[metric];
-            let old = base.and_then(|base| Some(base.meta.metrics[metric_named(&shown.name, base)?].total));
-            PageMetric {
-                metric: metric_name(profile, metric),
-                total: shown.total,
-                old_total: old.unwrap_or(0),
-                recording: recording(profile, metric),
-            }
-        })
-        .collect();
-
-    let mut sides =
-        vec![PageSide::new(profile, options, chosen.iter().map(|&metric| Some(metric)).collect())];
-    if let Some(base) = base {
-        let metrics = metrics.iter().map(|metric| metric_named(&metric.metric.name, base)).collect();
-        sides.push(PageSide::new(base, options, metrics));
-    }
-    let names = names(&sides);
-    let (places, place_of) = places(&sides, &names, &options.scope.by);
-    let (frames, ends, mut columns) = PageTable::of(&sides, &place_of).sorted(metrics.len());
-    let old = if base.is_some() { columns.split_off(metrics.len()) } else { Vec::new() };
+    let metrics: Vec<PageMetric> = shown.iter().map(metric).collect();
+    let names = names(&subject);
+    let (places, place_of) = places(&subject, &names, &scope.by);
+    let sides = [Some(shown.clone()), old.map(|old| vec![old])];
+    let sides: Vec<Vec<usize>> = sides.into_iter().flatten().collect();
+    let (frames, ends, mut columns) = PageTable::of(profile, &sides, &place_of).sorted(metrics.len());
+    let old = columns.split_off(metrics.len());
     Page {
         header,
         title: options.title.clone(),
-        default_metric: chosen.iter().position(|&metric| metric == first).unwrap_or(0),
+        default_metric: shown.iter().position(|&metric| metric == first).unwrap_or(0),
         metrics,
         names,
         sets: sets(&places),
@@ -75,114 +60,88 @@ pub fn page(profile: &Profile, base: Option<&Profile>, options: &PageOptions) ->
     }
 }
 
-/// One of the profiles of the page: the new side or the old side.
-struct PageSide<'p> {
-    subject: Subject<'p>,
-    /// For each metric of the page, its index in this profile.
-    metrics: Vec<Option<usize>>,
-}
-
-impl<'p> PageSide<'p> {
-    fn new(profile: &'p Profile, options: &PageOptions, metrics: Vec<Option<usize>>) -> Self {
-        let present: Vec<usize> = metrics.iter().flatten().copied().collect();
-        PageSide { subject: Subject::new(profile, &options.scope.by, &present), metrics }
-    }
-
-    /// For each metric, the sums of the positive values of every stack, then those of the negative
-    /// values, if there are any. They are separate because totals are sums of absolute values.
-    fn sums(&self) -> Vec<Vec<Column<StackId, i64>>> {
-        let profile = self.subject.profile;
-        let samples = &profile.samples;
-        let sum = |metric: Option<usize>, wanted: fn(&i64) -> bool| {
-            let mut sums = Column::filled(0, profile.stacks.len());
-            let values = metric.map_or(&[][..], |metric| &samples.values[metric]);
-            for (&stack, &value) in samples.stack.iter().zip(values).filter(|(_, value)| wanted(value)) {
-                sums[stack] += value;
-            }
-            sums
-        };
-        let mut signs: Vec<fn(&i64) -> bool> = vec![|value| *value > 0];
-        let mut values = self.metrics.iter().flatten().flat_map(|&metric| &samples.values[metric]);
-        if values.any(|&value| value < 0) {
-            signs.push(|value| *value < 0);
+/// For each metric, the sums of the positive values of every stack, then those of the negative
+/// values, if there are any. They are separate because totals are sums of absolute values.
+fn sums(profile: &Profile, metrics: &[usize]) -> Vec<Vec<Column<StackId, i64>>> {
+    let samples = &profile.samples;
+    let sum = |metric: usize, wanted: fn(&i64) -> bool| {
+        let mut sums = Column::filled(0, profile.stacks.len());
+        let values = samples.values[metric].iter();
+        for (&stack, &value) in samples.stack.iter().zip(values).filter(|(_, value)| wanted(value)) {
+            sums[stack] += value;
         }
-        signs.iter().map(|&sign| self.metrics.iter().map(|&metric| sum(metric, sign)).collect()).collect()
+        sums
+    };
+    let mut signs: Vec<fn(&i64) -> bool> = vec![|value| *value > 0];
+    if metrics.iter().flat_map(|&metric| &samples.values[metric]).any(|&value| value < 0) {
+        signs.push(|value| *value < 0);
     }
+    signs.iter().map(|&sign| metrics.iter().map(|&metric| sum(metric, sign)).collect()).collect()
 }
 
-/// The names on the stacks of all sides, sorted. For names on both sides, the facts are those of the new side.
-fn names(sides: &[PageSide<'_>]) -> Vec<PageName> {
+/// The names on the stacks, sorted. Where nodes of one name differ, the first counts.
+fn names(subject: &Subject<'_>) -> Vec<PageName> {
     let mut rows: HashMap<Name, PageName> = HashMap::new();
-    for side in sides {
-        let subject = &side.subject;
-        let mut used = Column::<KeyId, bool>::filled(false, subject.keys.len());
-        for &frame in subject.profile.stacks.all_frames() {
-            used[subject.keys.of_frame(frame)] = true;
-        }
-        let packages = packages(subject);
-        for key in subject.keys.ids().filter(|&key| used[key]) {
-            let row = subject.keys.get(key);
-            rows.entry(row.name.clone()).or_insert_with(|| PageName {
-                name: row.name.clone(),
-                function: row.function.clone(),
-                file: row.file.clone(),
-                line: row.line,
-                package: packages[key].clone(),
-            });
-        }
+    let mut used = Column::<KeyId, bool>::filled(false, subject.keys.len());
+    for &frame in subject.profile.stacks.all_frames() {
+        used[subject.keys.of_frame(frame)] = true;
+    }
+    let packages = packages(subject);
+    for key in subject.keys.ids().filter(|&key| used[key]) {
+        let row = subject.keys.get(key);
+        rows.entry(row.name.clone()).or_insert_with(|| PageName {
+            name: row.name.clone(),
+            function: row.function.clone(),
+            file: row.file.clone(),
+            line: row.line,
+            package: packages[key].clone(),
+        });
     }
     let mut rows: Vec<PageName> = rows.into_values().collect();
     rows.sort_by(|a, b| a.name.cmp(&b.name));
     rows
 }
 
-/// The places on the stacks of all sides, sorted, and for each side the place of every frame.
-fn places(
-    sides: &[PageSide<'_>],
-    names: &[PageName],
-    by: &By,
-) -> (Vec<PagePlace>, Vec<Column<FrameId, u32>>) {
+/// The places on the stacks, sorted, and the place of every frame.
+fn places(subject: &Subject<'_>, names: &[PageName], by: &By) -> (Vec<PagePlace>, Column<FrameId, u32>) {
     let ids: HashMap<&str, u32> = names.iter().zip(0..).map(|(row, id)| (&*row.name, id)).collect();
     // If nodes are coarser than functions, one frame represents several, so that patterns can only
     // match the name of the node.
     let is_narrow = matches!(by, By::Function | By::Name | By::Line | By::Address);
     let mut known: HashMap<PagePlace, u32> = HashMap::new();
-    let mut of_frames = Vec::new();
-    for side in sides {
-        let (subject, symbols) = (&side.subject, &side.subject.profile.symbols);
-        let mut used = Column::<FrameId, bool>::filled(false, symbols.frames.len());
-        for &frame in subject.profile.stacks.all_frames() {
-            used[frame] = true;
-        }
-        let mut texts = hashbrown::HashSet::<Name>::new();
-        let mut text = |text: &str| texts.get_or_insert_with(text, |text| text.into()).clone();
-        let of_frame = symbols.frames.enumerate().map(|(id, frame)| {
-            let key = subject.keys.get(subject.keys.of_frame(id));
-            let (true, Some(&name)) = (used[id], ids.get(&*key.name)) else { return 0 };
-            let place = if is_narrow {
-                PagePlace {
-                    name,
-                    function: text(symbols.function_name(frame.function)),
-                    file: text(symbols.function_file(frame.function)),
-                    mapping: text(symbols.mapping_file(frame.mapping)),
-                    package: text(&symbols.owner(frame)),
-                    inlined: frame.inlined,
-                }
-            } else {
-                PagePlace {
-                    name,
-                    function: key.name.clone(),
-                    file: key.file.clone().unwrap_or_default(),
-                    mapping: Name::default(),
-                    package: names[name as usize].package.clone(),
-                    inlined: false,
-                }
-            };
-            let next = known.len() as u32;
-            *known.entry(place).or_insert(next)
-        });
-        of_frames.push(of_frame.collect::<Column<FrameId, u32>>());
+    let symbols = &subject.profile.symbols;
+    let mut used = Column::<FrameId, bool>::filled(false, symbols.frames.len());
+    for &frame in subject.profile.stacks.all_frames() {
+        used[frame] = true;
     }
+    let mut texts = hashbrown::HashSet::<Name>::new();
+    let mut text = |text: &str| texts.get_or_insert_with(text, |text| text.into()).clone();
+    let of_frame = symbols.frames.enumerate().map(|(id, frame)| {
+        let key = subject.keys.get(subject.keys.of_frame(id));
+        let (true, Some(&name)) = (used[id], ids.get(&*key.name)) else { return 0 };
+        let place = if is_narrow {
+            PagePlace {
+                name,
+                function: text(symbols.function_name(frame.function)),
+                file: text(symbols.function_file(frame.function)),
+                mapping: text(symbols.mapping_file(frame.mapping)),
+                package: text(&symbols.owner(frame)),
+                inlined: frame.inlined,
+            }
+        } else {
+            PagePlace {
+                name,
+                function: key.name.clone(),
+                file: key.file.clone().unwrap_or_default(),
+                mapping: Name::default(),
+                package: names[name as usize].package.clone(),
+                inlined: false,
+            }
+        };
+        let next = known.len() as u32;
+        *known.entry(place).or_insert(next)
+    });
+    let of_frame: Column<FrameId, u32> = of_frame.collect();
     let mut places: Vec<(PagePlace, u32)> = known.into_iter().collect();
     places.sort();
     let mut sorted = vec![0; places.len()];
@@ -190,8 +149,7 @@ fn places(
         sorted[*met as usize] = index;
     }
     let in_order = |met: &u32| sorted.get(*met as usize).copied().unwrap_or(0);
-    let of_frames = of_frames.iter().map(|places| places.map(in_order)).collect();
-    (places.into_iter().map(|(place, _)| place).collect(), of_frames)
+    (places.iter().map(|(place, _)| place.clone()).collect(), of_frame.map(in_order))
 }
 
 /// For each named set of frames, the places in it.
@@ -233,17 +191,18 @@ struct PageRow {
 }
 
 impl PageTable {
-    fn of(sides: &[PageSide<'_>], place_of: &[Column<FrameId, u32>]) -> Self {
+    /// `sides` holds the metrics of each side.
+    fn of(profile: &Profile, sides: &[Vec<usize>], place_of: &Column<FrameId, u32>) -> Self {
         let mut table = PageTable { sides: sides.len(), ..PageTable::default() };
-        for (number, (side, place_of)) in sides.iter().zip(place_of).enumerate() {
-            table.add(number, side, place_of);
+        for (number, metrics) in sides.iter().enumerate() {
+            table.add(number, profile, metrics, place_of);
         }
         table
     }
 
-    fn add(&mut self, number: usize, side: &PageSide<'_>, place_of: &Column<FrameId, u32>) {
-        let stacks = &side.subject.profile.stacks;
-        let sums = side.sums();
+    fn add(&mut self, number: usize, profile: &Profile, metrics: &[usize], place_of: &Column<FrameId, u32>) {
+        let stacks = &profile.stacks;
+        let sums = sums(profile, metrics);
         for stack in stacks.ids() {
             let start = self.frames.len();
             for (sign, columns) in sums.iter().enumerate() {
@@ -317,22 +276,22 @@ mod tests {
     #[test]
     fn stacks_are_distinct_and_sorted() {
         let profile = from_notation("main@m:2;b 1 10\nmain@m:1;b 2 0\nmain@m:1;a 0 5\n 4 4");
-        let page = page(&profile, None, &options());
+        let page = page(&profile, &options());
         assert_eq!(drawn(&page), [" [4, 4]", "main;a [0, 5]", "main;b [3, 10]"]);
     }
 
     #[test]
     fn positive_and_negative_values_are_separate() {
-        let page = page(&from_notation("a 5\na -2\nb -1"), None, &options());
+        let page = page(&from_notation("a 5\na -2\nb -1"), &options());
         assert_eq!(drawn(&page), ["a [5]", "a [-2]", "b [-1]"]);
         assert_eq!(page.metrics[0].total, 8);
     }
 
     #[test]
-    fn two_profiles_share_one_table_of_stacks() {
-        let (new, old) = (from_notation("a;b 5\na;c 1"), from_notation("a;b 3\nd 2"));
-        let page = page(&new, Some(&old), &options());
+    fn both_sides_share_one_table_of_stacks() {
+        let both = from_notation("a;b 5 3\na;c 1 0\nd 0 2");
+        let page = page(&both, &PageOptions { scope: Scope::compared(), title: String::new() });
         assert_eq!(drawn(&page), ["a;b [5, 3]", "a;c [1, 0]", "d [0, 2]"]);
-        assert_eq!(page.metrics[0].old_total, 5);
+        assert_eq!((page.metrics[0].total, page.metrics[0].old_total), (6, 5));
     }
 }

@@ -90,7 +90,7 @@ fn pictures(profile: &Profile, scope: Scope) -> Result<(), String> {
     let picture = flame(profile, &FlameOptions::new(scope.clone(), "title".to_string()));
     let _ = svg(&picture, &SvgOptions::default(), &mut out).map_err(|error| error.to_string())?;
     let _ = classic(&picture, &SvgOptions::default(), &mut out).map_err(|error| error.to_string())?;
-    let page = page(profile, None, &PageOptions { scope, title: "title".to_string() });
+    let page = page(profile, &PageOptions { scope, title: "title".to_string() });
     let _ = html(&page, &HtmlOptions::default(), &mut out).map_err(|error| error.to_string())?;
     Ok(())
 }

@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 
 fn page_of(profile: &Profile, metric: usize) -> Page {
     let options = PageOptions { scope: Scope::metric(metric), title: "a title".into() };
-    view::page(profile, None, &options)
+    view::page(profile, &options)
 }
 
 /// The expected numbers of a page: self and total of every name, the value shown, and the value without a
@@ -566,7 +566,7 @@ fn a_hostile_profile_shows_as_text() {
     let profile = builder.finish().unwrap();
     let title = "</title><script>hacked = 1</script>{data}".to_string();
     let options = PageOptions { scope: Scope::metric(0), title: title.clone() };
-    let page = write(&view::page(&profile, None, &options));
+    let page = write(&view::page(&profile, &options));
     let check = "
         for (const { layer, node } of page.graph.rows.flat()) page.showSelection({ layer, node });
         page.openMenu(0, 0, 0);
@@ -604,9 +604,10 @@ fn values_too_large_for_doubles_are_exact() {
 #[test]
 #[needs(Browser)]
 fn two_profiles_are_compared() {
-    let (new, old) = (from_notation("main;a 5\nmain;b 1"), from_notation("main;a 3\nmain;gone 2"));
-    let options = PageOptions { scope: Scope::metric(0), title: String::new() };
-    let page = write(&view::page(&new, Some(&old), &options));
+    let both = from_notation("main;a 5 3\nmain;b 1 0\nmain;gone 0 2");
+    let base = BaseSide { metric: 1, ..BaseSide::default() };
+    let scope = Scope { base: Some(base), ..Scope::metric(0) };
+    let page = write(&view::page(&both, &PageOptions { scope, title: String::new() }));
     let check = "
         const rows = () => page.table().map((row) => [row.name, row.self, row.total, row.delta]);
         page.change({ color: 'delta', sort: 'name', reversed: true });
@@ -626,16 +627,16 @@ fn two_profiles_are_compared() {
 #[test]
 #[needs(Browser)]
 fn the_old_side_has_its_own_header_and_is_rescaled() {
-    let (new, old) = (from_notation("main;a 6"), from_notation("main;a 1\nmain;gone 2"));
+    let both = from_notation("main;a 6 1\nmain;gone 0 2");
     let mut options = PageOptions { scope: Scope::metric(0), title: "new.folded".into() };
     options.scope.base = Some(BaseSide {
         inputs: vec!["old.folded".into()],
-        metric: 0,
+        metric: 1,
         recording: Recording { duration_ns: Some(3_000_000_000), ..Recording::default() },
         normalize: Rescaling { method: "total", ratio: 2.0 },
         ..BaseSide::default()
     });
-    let page = write(&view::page(&new, Some(&old), &options));
+    let page = write(&view::page(&both, &options));
     let check = "
         const about = () => document.getElementById('about').textContent;
         const side = () => [about(), counted(), blocks()];

@@ -1,7 +1,6 @@
 //! `prof flame`.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum, ValueHint};
@@ -21,10 +20,10 @@ use crate::cli::terminal::clock::Clock;
 use crate::cli::terminal::failure::hinted;
 use crate::cli::terminal::target::Target;
 use crate::output::{self, CLASSIC_PIXELS, ColorBy, HtmlOptions, SvgOptions, classic, html, svg};
-use crate::profile::{LoadOptions, Profile, Samples};
+use crate::profile::LoadOptions;
 use crate::report::{Direction, Header, Report};
 use crate::tree::By;
-use crate::view::{BaseSide, FlameOptions, PageOptions, Scope, SiblingOrder, flame, page};
+use crate::view::{FlameOptions, PageOptions, SiblingOrder, flame, page};
 
 /// Flame graph of all stacks: a picture (OUT.svg) or an interactive page (OUT.html)
 ///
@@ -145,15 +144,7 @@ impl FlameCommand {
                 self.highlight.apply(profile, self.filters.fixed_strings, &mut scope)?;
                 let title = self.title.clone().unwrap_or_default();
                 if is_page {
-                    let sides = scope.base.as_ref().map(|base| sides(profile, base.metric));
-                    let (profile, base) = match &sides {
-                        Some((new, old)) => (new, Some(old)),
-                        None => (profile, None),
-                    };
-                    // Each side is a profile of its own, with one metric.
-                    let old_side = scope.base.take().map(|base| BaseSide { metric: 0, ..base });
-                    let scope = Scope { base: old_side, ..scope };
-                    return Ok(Report::Page(page(profile, base, &PageOptions { scope, title })));
+                    return Ok(Report::Page(page(profile, &PageOptions { scope, title })));
                 }
                 let pixels = if is_classic { CLASSIC_PIXELS } else { svg_options.frames_width() as u32 };
                 let options = FlameOptions { order, direction, pixels, ..FlameOptions::new(scope, title) };
@@ -288,19 +279,6 @@ fn focus_of_page(filters: &FilterArgs) -> Vec<String> {
     };
     let shown = |text: &String| if filters.fixed_strings { literal(text) } else { text.clone() };
     filters.focus.iter().map(shown).collect()
-}
-
-/// Splits a profile with both sides into the new and the old profile, with the same metric.
-fn sides(both: &Profile, old: usize) -> (Profile, Profile) {
-    let side = |metric: usize| {
-        let mut side = both.clone();
-        side.meta.metrics = vec![both.meta.metrics[metric].clone()];
-        side.meta.default_metric = 0;
-        let values = vec![both.samples.values[metric].clone()];
-        side.samples = Arc::new(Samples { values, ..(*both.samples).clone() });
-        side
-    };
-    (side(0), side(old))
 }
 
 /// Sets the title of a picture, unless it has one, to the name of its input or how several were combined.

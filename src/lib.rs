@@ -59,6 +59,7 @@
 
 pub mod binary;
 pub mod cli;
+pub mod filter;
 pub mod format;
 pub mod kind;
 pub mod load;
@@ -74,4 +75,5 @@ pub mod tree;
 pub mod unit;
 pub mod view;
 
+pub use filter::Filters;
 pub use load::load;

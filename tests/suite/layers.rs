@@ -9,6 +9,7 @@ const LAYERS: &[&[&str]] = &[
     &["profile", "binary"],
     &["format", "transform"],
     &["tree"],
+    &["filter"],
     &["view", "output"],
     &["load"],
     &["cli"],

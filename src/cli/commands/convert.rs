@@ -8,7 +8,7 @@ use clap_complete::engine::ArgValueCompleter;
 
 use crate::cli::options::args::{InputArgs, warn};
 use crate::cli::options::completion::written_formats;
-use crate::cli::options::filters::FilterArgs;
+use crate::cli::options::filters::{FilterArgs, explain};
 use crate::cli::options::many::ManyArgs;
 use crate::cli::terminal::clock::Clock;
 use crate::cli::terminal::failure::hinted;
@@ -55,13 +55,14 @@ impl ConvertCommand {
         let target = Target::new(Some(&out));
         // If the format can store which frames to drop, keep both these frames and that information. An
         // unfiltered conversion should change nothing.
-        let is_filtered = !self.filters.is_empty();
+        let filters = self.filters.filters();
+        let is_filtered = !filters.is_empty();
         let keeps_frames = writer.holds.contains(&Part::DropFrames) && !is_filtered;
-        let needs = writer.needs.or(self.filters.needs());
+        let needs = writer.needs.or(filters.needs());
         target.check(&self.input.files()?, self.force)?;
         let loaded = self.input.load(&self.many, needs, keeps_frames || self.filters.all_frames)?;
         let mut clock = Clock::new(self.input.verbose);
-        let mut filtered = self.filters.apply(loaded.profile, &By::Function)?;
+        let mut filtered = filters.apply_by(loaded.profile, &By::Function).map_err(explain)?;
         clock.step("filter");
         warn("warning", &filtered.profile.meta.warnings, &self.input);
         warn("note", &filtered.notes, &self.input);

@@ -18,14 +18,14 @@ use crate::cli::options::args::{
     InputArgs, LayoutArgs, NodeArgs, OutputFormat, WordingArgs, normalize, percent, warn,
 };
 use crate::cli::options::completion::functions;
-use crate::cli::options::filters::FilterArgs;
+use crate::cli::options::filters::{self, FilterArgs};
 use crate::cli::options::many::SamplingArgs;
 use crate::cli::options::match_args::{MatchArgs, matched};
-use crate::cli::options::matching::Stages;
 use crate::cli::options::screen;
 use crate::cli::terminal::clock::Clock;
 use crate::cli::terminal::failure::hinted;
 use crate::cli::terminal::target::Target;
+use crate::filter::{FilterKind, Stages};
 use crate::load::{Combine, Request, Side, Sides, sides};
 use crate::output::{self, evidence_notes};
 use crate::profile::{LoadOptions, Profile};
@@ -136,8 +136,8 @@ const FEWEST_ROWS: usize = 5;
 impl DiffCommand {
     pub(crate) fn run(self) -> Result<Outcome> {
         let target = self.layout.target(&["--base OLD NEW".to_string()], self.input.quiet)?;
-        let by = self.node.by();
-        let needs = self.filters.needs().or(LoadOptions {
+        let (by, filters) = (self.node.by(), self.filters.filters());
+        let needs = filters.needs().or(LoadOptions {
             labels: matches!(by, By::Label(_)),
             times: false,
             ..LoadOptions::LEAST
@@ -169,10 +169,9 @@ impl DiffCommand {
         clock.step("combine the sides");
 
         // Folding is done.
-        let filters = FilterArgs { fold: Vec::new(), ..self.filters.clone() };
-        let filtered = filters.apply(whole, &by)?;
+        let filtered = filters.without(FilterKind::Fold).apply_by(whole, &by).map_err(filters::explain)?;
         let mut stages = Stages::new(filtered.profile.clone(), self.filters.fixed_strings, &by);
-        let functions = stages.show("--function", &self.test.function, |profile, _| (profile.clone(), 0))?;
+        let functions = stages.matching("--function", &self.test.function).map_err(filters::explain)?;
         let budgets = self.budgets(&mut stages, &sides)?;
         notes.extend(stages.notes);
         notes.extend(filtered.notes);
@@ -185,7 +184,7 @@ impl DiffCommand {
         let new = if new.is_empty() { old.clone() } else { new };
         let both = DiffSides { old: side(&sides.old, old), new: side(&sides.new, new), size };
         let mut diff = diff(&filtered.profile, both, &options).map_err(incomparable)?;
-        diff.header.filters = filtered.typed;
+        diff.header.filters = filtered.filters;
         diff.folded = folded;
         diff.matched = matched(&matching, self.input.verbose);
         diff.about.shifted =
@@ -247,7 +246,7 @@ impl DiffCommand {
     /// Folds what the recorder itself left at the end of stacks, and says how much that was.
     fn fold(&self, whole: Profile, by: &By, old: usize, new: usize) -> Result<(Stages, Vec<Folded>)> {
         let mut stages = Stages::new(whole, self.filters.fixed_strings, by);
-        let marks = stages.folded(&self.filters.fold)?;
+        let marks = stages.folded(&self.filters.fold).map_err(filters::explain)?;
         let columns: Vec<usize> = (0..old + new).collect();
         let found = foldable(&stages.profile, &marks, &columns);
         let folded = found.into_iter().map(|(name, values)| Folded {

@@ -12,13 +12,14 @@ use crate::cli::options::args::{
 };
 use crate::cli::options::base::BaseArgs;
 use crate::cli::options::color_by::ColorByArgs;
-use crate::cli::options::filters::{FilterArgs, FocusPart};
+use crate::cli::options::filters::FilterArgs;
 use crate::cli::options::highlight::HighlightArgs;
 use crate::cli::options::many::ManyArgs;
 use crate::cli::options::pictures::{Drawing, has_ending};
 use crate::cli::terminal::clock::Clock;
 use crate::cli::terminal::failure::hinted;
 use crate::cli::terminal::target::Target;
+use crate::filter::FocusPart;
 use crate::output::{self, CLASSIC_PIXELS, ColorBy, HtmlOptions, SvgOptions, classic, html, svg};
 use crate::profile::LoadOptions;
 use crate::report::{Direction, Header, Report};

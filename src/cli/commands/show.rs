@@ -7,12 +7,13 @@ use anyhow::Result;
 use crate::cli::commands::requirement::{Requirement, note_of_lines};
 use crate::cli::options::args::{InputArgs, LayoutArgs, OutputFormat, ViewArgs, WordingArgs, warn};
 use crate::cli::options::base::BaseArgs;
-use crate::cli::options::filters::Filtered;
+use crate::cli::options::filters::explain;
 use crate::cli::options::screen;
 use crate::cli::terminal::clock::Clock;
 use crate::cli::terminal::failure::hinted;
 use crate::cli::terminal::pager;
 use crate::cli::terminal::target::Target;
+use crate::filter::Filtered;
 use crate::output;
 use crate::profile::{LoadOptions, Profile};
 use crate::report::Report;
@@ -55,8 +56,8 @@ pub(crate) fn report_of(
     target: &Target,
     view: impl Fn(&Profile, Scope) -> Result<Report>,
 ) -> Result<Report> {
-    let by = args.node.by();
-    let needs = needs.or(args.filters.needs()).or(LoadOptions {
+    let (by, filters) = (args.node.by(), args.filters.filters());
+    let needs = needs.or(filters.needs()).or(LoadOptions {
         labels: matches!(by, By::Label(_)),
         times: false,
         ..LoadOptions::LEAST
@@ -72,11 +73,11 @@ pub(crate) fn report_of(
     if base.is_some() {
         clock.step("load the old side");
     }
-    let filtered = args.filters.apply(loaded.profile, &by)?;
+    let filtered = filters.apply_by(loaded.profile, &by).map_err(explain)?;
     clock.step("filter");
     warn("warning", &filtered.profile.meta.warnings, &args.input);
     warn("note", &filtered.notes, &args.input);
-    let Filtered { profile, typed, focus, callers, notes: filter_notes, emptied } = filtered;
+    let Filtered { profile, filters, focus, callers, notes: filter_notes, emptied } = filtered;
     let scope = Scope { metrics: loaded.metrics, by, focus, callers, base, highlight: None };
     // Warnings of the profile are printed already, so only those of the view follow. Text reports mention an
     // approximation themselves.
@@ -90,7 +91,7 @@ pub(crate) fn report_of(
             notes = header.warnings[said + is_said..].to_vec();
             header.inputs.clone_from(&loaded.names);
             header.combined.clone_from(&loaded.combined);
-            header.filters.clone_from(&typed);
+            header.filters.clone_from(&filters);
             header.emptied = emptied.get(scope.metrics[0]).copied().unwrap_or_default();
         }
         Ok((report, notes))

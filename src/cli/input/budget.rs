@@ -15,8 +15,9 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use serde::Deserialize;
 
-use crate::cli::options::matching::Stages;
+use crate::cli::options::filters::explain;
 use crate::cli::terminal::failure::{hinted, meant};
+use crate::filter::Stages;
 use crate::kind::may_mean;
 use crate::profile::Metric;
 use crate::report::RowTest;
@@ -122,7 +123,7 @@ fn read_rule(rule: &Rule, place: &str, metric: &Metric, on: &mut Checked<'_>) ->
     let functions = if rule.optional {
         on.stages.marks(function).with_context(|| format!("{option} {function}"))?
     } else {
-        on.stages.show(&option, std::slice::from_ref(function), |profile, _| (profile.clone(), 0))?
+        on.stages.matching(&option, std::slice::from_ref(function)).map_err(explain)?
     };
     let limits = [("total", RowTest::Total, &rule.total), ("self", RowTest::SelfValue, &rule.self_value)];
     let mut rules = Vec::new();

@@ -1,11 +1,14 @@
 //! `--highlight`: rows that are marked, and the share of the stacks through them.
 
+use std::slice;
+
 use anyhow::Result;
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
 use crate::cli::options::completion::functions;
-use crate::cli::options::matching::Stages;
+use crate::cli::options::filters::explain;
+use crate::filter::Stages;
 use crate::profile::Profile;
 use crate::view::{Marking, Scope};
 
@@ -28,8 +31,7 @@ impl HighlightArgs {
     pub(crate) fn apply(&self, profile: &Profile, fixed: bool, scope: &mut Scope) -> Result<()> {
         let Some(pattern) = &self.highlight else { return Ok(()) };
         let mut stages = Stages::new(profile.clone(), fixed, &scope.by);
-        let as_it_is = |profile: &Profile, _: &_| (profile.clone(), 0);
-        let marks = stages.show("--highlight", std::slice::from_ref(pattern), as_it_is)?;
+        let marks = stages.matching("--highlight", slice::from_ref(pattern)).map_err(explain)?;
         scope.highlight = marks.map(|marks| Marking { pattern: pattern.clone(), marks });
         Ok(())
     }

@@ -10,7 +10,6 @@ pub(crate) mod filters;
 pub(crate) mod highlight;
 pub(crate) mod many;
 pub(crate) mod match_args;
-pub(crate) mod matching;
 pub(crate) mod memory;
 pub(crate) mod pictures;
 pub(crate) mod screen;

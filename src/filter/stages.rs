@@ -2,62 +2,120 @@
 
 use std::collections::BTreeSet;
 
-use anyhow::{Result, bail};
-
-use crate::cli::terminal::failure::{hinted, with_hint};
+use crate::filter::{FilterError, FilterKind};
 use crate::name::nearest;
 use crate::pattern::{self, Aspect, Pattern, Patterns};
-use crate::profile::{Column, FrameId, LabelValue, Profile};
+use crate::profile::{Column, FrameId, LabelValue, Profile, TooLarge};
 use crate::transform::{
-    LabelFilter, Marks, Rename, THREAD_KEYS, TimeError, TimePoint, artefacts, by_label, fold_leaves,
-    foldable, hide_labels, label_leaf, label_root, rename, show_labels, show_threads, show_times,
+    LabelFilter, Marks, Rename, THREAD_KEYS, TimeError, TimePoint, artefacts, by_label, collapse_recursion,
+    fold_leaves, foldable, hide_frames, hide_labels, hide_stacks, label_leaf, label_root, prune_from, rename,
+    show_frames, show_from, show_labels, show_stacks, show_threads, show_times, without_inlines,
 };
 use crate::tree::{By, marks};
 
 /// A profile in the middle of being filtered.
-pub(crate) struct Stages {
-    pub(crate) profile: Profile,
+#[derive(Clone, Debug)]
+pub struct Stages {
+    /// The profile.
+    pub profile: Profile,
     /// Notes on patterns that were not used as typed.
-    pub(crate) notes: Vec<String>,
+    pub notes: Vec<String>,
+    /// For each metric, the value of the stacks that lost all their frames.
+    pub(super) emptied: Vec<i64>,
     fixed: bool,
     /// What the view groups by: patterns match those names too.
     by: By,
 }
 
+/// Adds frames for the values of labels, and returns how many samples have each label.
+type AddFrames = fn(&Profile, &[String]) -> Result<(Profile, Vec<usize>), TooLarge>;
+
 /// The number of names or values that an error suggests.
 const OFFERED: usize = 3;
 
 impl Stages {
-    pub(crate) fn new(profile: Profile, fixed: bool, by: &By) -> Self {
-        Stages { profile, notes: Vec::new(), fixed, by: by.clone() }
+    /// Starts with a profile. Patterns are literal text if `fixed`, and match the names that `by` groups by, too.
+    pub fn new(profile: Profile, fixed: bool, by: &By) -> Self {
+        Stages { profile, notes: Vec::new(), emptied: Vec::new(), fixed, by: by.clone() }
     }
 
-    /// Applies a filter that keeps matches. Each pattern has to match something. Returns the matches, if
-    /// there are any patterns.
-    pub(crate) fn show(
+    /// Applies all filters of one kind. Times need both ends at once, and for the focus and for hashes a view may need the
+    /// stacks before: these are not applied here.
+    pub(super) fn apply(&mut self, kind: FilterKind, texts: &[String]) -> Result<(), FilterError> {
+        let option = kind.option();
+        match kind {
+            FilterKind::Fold => self.fold(texts),
+            FilterKind::Rename => self.rename(texts),
+            FilterKind::LabelRoot => self.label_frames(option, texts, label_root),
+            FilterKind::LabelLeaf => self.label_frames(option, texts, label_leaf),
+            FilterKind::Label => self.show_labels(texts),
+            FilterKind::HideLabel => self.hide_labels(texts),
+            FilterKind::Thread => self.show_threads(texts),
+            FilterKind::ShowStacks => self.show(option, texts, show_stacks),
+            FilterKind::HideStacks => self.hide(option, texts, hide_stacks),
+            FilterKind::HideFrames => self.counting_emptied(|stages| stages.hide(option, texts, hide_frames)),
+            FilterKind::ShowFrames => self.counting_emptied(|stages| stages.show(option, texts, show_frames)),
+            FilterKind::ShowFrom => self.show(option, texts, show_from),
+            FilterKind::PruneFrom => self.hide(option, texts, prune_from),
+            FilterKind::NoInlines => {
+                self.profile = without_inlines(&self.profile);
+                Ok(())
+            }
+            FilterKind::CollapseRecursion => {
+                self.profile = collapse_recursion(&self.profile);
+                Ok(())
+            }
+            FilterKind::From | FilterKind::To | FilterKind::Focus | FilterKind::Anonymize => Ok(()),
+        }
+    }
+
+    /// Applies a filter, and adds the value of the stacks that lose all their frames to it.
+    fn counting_emptied(
+        &mut self,
+        filter: impl FnOnce(&mut Self) -> Result<(), FilterError>,
+    ) -> Result<(), FilterError> {
+        let without_frames = |profile: &Profile| -> Vec<i64> {
+            (0..profile.meta.metrics.len()).map(|metric| profile.no_stack(metric)).collect()
+        };
+        let before = without_frames(&self.profile);
+        filter(self)?;
+        self.emptied.resize(before.len(), 0);
+        for (metric, after) in without_frames(&self.profile).into_iter().enumerate() {
+            self.emptied[metric] += after.saturating_sub(before[metric]);
+        }
+        Ok(())
+    }
+
+    /// Applies a filter that keeps matches. Each pattern has to match something.
+    fn show(
         &mut self,
         option: &str,
         patterns: &[String],
         filter: impl Fn(&Profile, &Marks) -> (Profile, usize),
-    ) -> Result<Option<Marks>> {
+    ) -> Result<(), FilterError> {
+        if let Some(marks) = self.matching(option, patterns)? {
+            self.profile = filter(&self.profile, &marks).0;
+        }
+        Ok(())
+    }
+
+    /// The frames that match any of the patterns of an option, if there are any patterns. Each has to match something.
+    pub fn matching(&mut self, option: &str, patterns: &[String]) -> Result<Option<Marks>, FilterError> {
         let mut all: Option<Marks> = None;
         for text in patterns {
             let marks = self.marks(text)?.ok_or_else(|| self.matched_nothing(option, text))?;
             all = Some(either(all, marks));
         }
-        if let Some(marks) = &all {
-            self.profile = filter(&self.profile, marks).0;
-        }
         Ok(all)
     }
 
     /// Applies a filter that removes matches. A pattern without a match is only a warning.
-    pub(crate) fn hide(
+    fn hide(
         &mut self,
         option: &str,
         patterns: &[String],
         filter: impl Fn(&Profile, &Marks) -> (Profile, usize),
-    ) -> Result<()> {
+    ) -> Result<(), FilterError> {
         let mut all: Option<Marks> = None;
         for text in patterns {
             match self.marks(text)? {
@@ -76,7 +134,7 @@ impl Stages {
 
     /// The frames that match a pattern, first as a regular expression, then literally. `None` if none of the
     /// remaining frames matches.
-    pub(crate) fn marks(&mut self, text: &str) -> Result<Option<Marks>> {
+    pub fn marks(&mut self, text: &str) -> Result<Option<Marks>, FilterError> {
         let (pattern, note) = Pattern::parse(text, self.fixed)?;
         let is_literal = self.fixed || note.is_some();
         self.notes.extend(note);
@@ -98,7 +156,7 @@ impl Stages {
 
     /// Folds artefacts of profilers, and functions that match a pattern, into their callers. An empty pattern
     /// stands for the artefacts alone. Does nothing without patterns.
-    pub(crate) fn fold(&mut self, patterns: &[String]) -> Result<()> {
+    fn fold(&mut self, patterns: &[String]) -> Result<(), FilterError> {
         if patterns.is_empty() {
             return Ok(());
         }
@@ -108,7 +166,7 @@ impl Stages {
     }
 
     /// The artefacts of profilers, and the frames that match a pattern.
-    pub(crate) fn folded(&mut self, patterns: &[String]) -> Result<Marks> {
+    pub fn folded(&mut self, patterns: &[String]) -> Result<Marks, FilterError> {
         let mut all = artefacts(&self.profile);
         for text in patterns.iter().filter(|text| !text.is_empty()) {
             match self.marks(text)? {
@@ -126,10 +184,10 @@ impl Stages {
         (0..self.profile.meta.metrics.len()).collect()
     }
 
-    pub(crate) fn rename(&mut self, renames: &[String]) -> Result<()> {
+    fn rename(&mut self, renames: &[String]) -> Result<(), FilterError> {
         for text in renames {
             let parsed = Rename::parse(text, self.fixed).ok_or_else(|| {
-                hinted(
+                FilterError::hinted(
                     format!("--rename {text}: expected RE=NEW"),
                     r"for example --rename '\[.*\]=[…]'; $1 in NEW stands for the first group of the match",
                 )
@@ -143,23 +201,17 @@ impl Stages {
         Ok(())
     }
 
-    pub(crate) fn label_frames(&mut self, root: &[String], leaf: &[String]) -> Result<()> {
-        for (option, keys) in [("--label-root", root), ("--label-leaf", leaf)] {
-            if keys.is_empty() {
-                continue;
-            }
-            let add = if option == "--label-root" { label_root } else { label_leaf };
-            let (profile, matched) = add(&self.profile, keys)?;
-            if let Some(missing) = matched.iter().position(|&matched| matched == 0) {
-                return Err(self.no_such_label(option, &keys[missing], &keys[missing]));
-            }
-            self.profile = profile;
+    fn label_frames(&mut self, option: &str, keys: &[String], add: AddFrames) -> Result<(), FilterError> {
+        let (profile, matched) = add(&self.profile, keys)?;
+        if let Some(missing) = matched.iter().position(|&matched| matched == 0) {
+            return Err(self.no_such_label(option, &keys[missing], &keys[missing]));
         }
+        self.profile = profile;
         Ok(())
     }
 
     /// Replaces each stack with the value of a label: `--by label:KEY`.
-    pub(crate) fn by_label(&mut self, key: &str) -> Result<()> {
+    pub(super) fn by_label(&mut self, key: &str) -> Result<(), FilterError> {
         let (profile, matched) = by_label(&self.profile, key)?;
         if matched == 0 {
             return Err(self.no_such_label("--by", &format!("label:{key}"), key));
@@ -168,7 +220,7 @@ impl Stages {
         Ok(())
     }
 
-    pub(crate) fn show_labels(&mut self, texts: &[String]) -> Result<()> {
+    fn show_labels(&mut self, texts: &[String]) -> Result<(), FilterError> {
         let filters = self.label_filters(texts)?;
         let (profile, matched) = show_labels(&self.profile, &filters);
         if let Some(missed) = matched.iter().position(|&matched| matched == 0) {
@@ -176,13 +228,16 @@ impl Stages {
             return Err(self.no_such_label("--label", filter.text(), filter.key()));
         }
         if !filters.is_empty() && profile.samples.is_empty() {
-            bail!("no sample has all of the labels --label {}", texts.join(" --label "));
+            return Err(FilterError::new(
+                format!("no sample has all of the labels --label {}", texts.join(" --label ")),
+                None,
+            ));
         }
         self.profile = profile;
         Ok(())
     }
 
-    pub(crate) fn hide_labels(&mut self, texts: &[String]) -> Result<()> {
+    fn hide_labels(&mut self, texts: &[String]) -> Result<(), FilterError> {
         let filters = self.label_filters(texts)?;
         let (profile, matched) = hide_labels(&self.profile, &filters);
         self.profile = profile;
@@ -192,7 +247,7 @@ impl Stages {
         Ok(())
     }
 
-    fn label_filters(&mut self, texts: &[String]) -> Result<Vec<LabelFilter>> {
+    fn label_filters(&mut self, texts: &[String]) -> Result<Vec<LabelFilter>, FilterError> {
         let mut filters = Vec::new();
         for text in texts {
             let (filter, note) = LabelFilter::parse(text, self.fixed)?;
@@ -202,7 +257,7 @@ impl Stages {
         Ok(filters)
     }
 
-    pub(crate) fn show_threads(&mut self, texts: &[String]) -> Result<()> {
+    fn show_threads(&mut self, texts: &[String]) -> Result<(), FilterError> {
         if texts.is_empty() {
             return Ok(());
         }
@@ -213,7 +268,7 @@ impl Stages {
                     THREAD_KEYS.iter().flat_map(|key| values(&self.profile, key)).collect();
                 let hint = offer(text, &names, "the threads are");
                 let hint = hint.unwrap_or_else(|| "the profile has no thread names".to_string());
-                return Err(hinted(format!("--thread {text}: nothing matches"), hint));
+                return Err(FilterError::hinted(format!("--thread {text}: nothing matches"), hint));
             }
         }
         let (patterns, notes) = Patterns::parse(texts, self.fixed)?;
@@ -222,7 +277,8 @@ impl Stages {
         Ok(())
     }
 
-    pub(crate) fn show_times(&mut self, from: Option<&str>, to: Option<&str>) -> Result<()> {
+    /// Keeps only samples taken in a range of time.
+    pub(super) fn show_times(&mut self, from: Option<&str>, to: Option<&str>) -> Result<(), FilterError> {
         if from.is_none() && to.is_none() {
             return Ok(());
         }
@@ -236,10 +292,10 @@ impl Stages {
                 }
                 TimeError::NoTimes => None,
             };
-            with_hint(format!("--from, --to: {error}"), hint.map(str::to_string))
+            FilterError::new(format!("--from, --to: {error}"), hint.map(str::to_string))
         })?;
         if matched == 0 {
-            bail!("--from, --to: no samples in that time range");
+            return Err(FilterError::new("--from, --to: no samples in that time range", None));
         }
         self.profile = profile;
         Ok(())
@@ -249,24 +305,24 @@ impl Stages {
         self.profile.meta.warnings.push(warning);
     }
 
-    fn matched_nothing(&self, option: &str, text: &str) -> anyhow::Error {
+    fn matched_nothing(&self, option: &str, text: &str) -> FilterError {
         let message = format!("{option} {text}: nothing matches");
         if self.profile.samples.is_empty() && self.profile.calls.is_none() {
-            return hinted(message, "the filters applied before it left no samples");
+            return FilterError::hinted(message, "the filters applied before it left no samples");
         }
         if let Some(sets) = sets_meant(text) {
-            return hinted(message, sets);
+            return FilterError::hinted(message, sets);
         }
         let names = names_in_use(&self.profile, text);
         let body = Pattern::literal_of(text).map_or(text.to_string(), |pattern| pattern.body().to_string());
         let near = nearest(&body, names.iter().map(String::as_str), OFFERED);
         match &near[..] {
-            [] => hinted(message, "prof top -n 0 lists all names"),
-            near => hinted(message, format!("did you mean {}?", near.join(", "))),
+            [] => FilterError::hinted(message, "prof top -n 0 lists all names"),
+            near => FilterError::hinted(message, format!("did you mean {}?", near.join(", "))),
         }
     }
 
-    fn no_such_label(&self, option: &str, text: &str, key: &str) -> anyhow::Error {
+    fn no_such_label(&self, option: &str, text: &str, key: &str) -> FilterError {
         let message = format!("{option} {text}: nothing matches");
         let of_key = values(&self.profile, key);
         let wanted = text.split_once('=').map_or(text, |(_, value)| value);
@@ -275,7 +331,7 @@ impl Stages {
         } else {
             offer(wanted, &of_key, &format!("values of {key} are"))
         };
-        with_hint(message, Some(hint.unwrap_or_else(|| "the profile has no labels".to_string())))
+        FilterError::new(message, Some(hint.unwrap_or_else(|| "the profile has no labels".to_string())))
     }
 }
 

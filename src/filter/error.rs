@@ -1,0 +1,54 @@
+//! Why filters cannot be applied.
+
+use std::error::Error;
+use std::fmt;
+
+use crate::pattern::PatternError;
+use crate::profile::TooLarge;
+
+/// Why a filter cannot be applied. The message names the filter as it is typed on the command line.
+#[derive(Debug)]
+pub struct FilterError {
+    message: String,
+    hint: Option<String>,
+    source: Option<Box<dyn Error + Send + Sync>>,
+}
+
+impl FilterError {
+    pub(super) fn new(message: impl Into<String>, hint: Option<String>) -> Self {
+        FilterError { message: message.into(), hint, source: None }
+    }
+
+    pub(super) fn hinted(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        FilterError::new(message, Some(hint.into()))
+    }
+
+    /// What may have been meant, or what to do instead.
+    pub fn hint(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+}
+
+impl fmt::Display for FilterError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl Error for FilterError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.source.as_deref().map(|source| source as _)
+    }
+}
+
+impl From<PatternError> for FilterError {
+    fn from(error: PatternError) -> Self {
+        FilterError { message: error.to_string(), hint: None, source: Some(Box::new(error)) }
+    }
+}
+
+impl From<TooLarge> for FilterError {
+    fn from(error: TooLarge) -> Self {
+        FilterError { message: error.to_string(), hint: None, source: Some(Box::new(error)) }
+    }
+}

@@ -3,6 +3,7 @@
 //! Values are integers and are never rounded or scaled here. Field names are the keys of the JSON output, which
 //! scripts rely on: a change of meaning needs a new `schema`.
 
+mod cause;
 mod diff;
 mod flame;
 mod focus;
@@ -21,6 +22,7 @@ mod values;
 
 use std::sync::Arc;
 
+pub use cause::{CauseKind, DiffCause, Growth, TotalGrowth};
 pub use diff::{
     BudgetCheck, Detectable, Diff, DiffAbout, DiffNoise, DiffRow, DiffSide, DiffVerdict, Folded, Matched,
     Moved, RowAbout, RowTest, RowVerdict,

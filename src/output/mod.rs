@@ -17,7 +17,7 @@ mod text;
 
 pub use color::ColorBy;
 pub use csv::csv;
-pub use diff::{evidence_notes, github, junit};
+pub use diff::{Explain, evidence_notes, github, junit};
 pub use dot::dot;
 pub(crate) use headline::combined;
 pub use html::{HtmlOptions, html};

@@ -13,6 +13,7 @@
 //! # Ok::<(), prof::pattern::PatternError>(())
 //! ```
 
+mod collector;
 mod sets;
 mod words;
 
@@ -20,6 +21,7 @@ use std::fmt;
 
 use regex::{Regex, RegexBuilder};
 
+pub use collector::collects;
 use sets::Set;
 pub use sets::{SETS, is_idle_processor, is_runtime, waits};
 

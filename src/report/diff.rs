@@ -6,7 +6,7 @@ use serde::Serialize;
 
 pub use crate::stats::Verdict as RowVerdict;
 
-use crate::report::{Header, Name, Pair, Selection};
+use crate::report::{DiffCause, Header, Name, Pair, Selection, TotalGrowth};
 
 /// Two sides compared.
 #[derive(Clone, Debug, Serialize)]
@@ -34,6 +34,10 @@ pub struct Diff {
     pub folded: Vec<Folded>,
     /// Functions that are matched although their names or places differ, the heaviest first.
     pub matched: Vec<Matched>,
+    /// Why costs changed: what explains the growth, the largest part first, then what only moved.
+    pub causes: Vec<DiffCause>,
+    /// How much more the new side costs; null if nothing could be tested.
+    pub growth: Option<TotalGrowth>,
     /// The budgets that were checked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub budgets: Vec<BudgetCheck>,

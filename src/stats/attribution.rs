@@ -198,7 +198,21 @@ fn moved(index: usize, comparison: &Comparison, model: &Model, stacks: &impl Sta
             let unit = comparison.hypotheses.iter().find(of_caller).map_or(row.unit, |other| other.unit);
             max_growth(model, &column(counts, unit), CountKind::Total) < row.points / 2.0
         });
-    (by_caller || from.is_some()).then_some(Cause::Moved { caller, from })
+    // The own code of a new function was that of its caller if the caller lost what it has.
+    let extracted = row.old <= 0.0
+        && row.measure == CountKind::SelfCount
+        && caller.is_some_and(|caller| is_traded(row, caller, model, stacks));
+    (by_caller || extracted || from.is_some()).then_some(Cause::Moved { caller, from })
+}
+
+/// Whether the own code of `caller` lost most of what the function of `row` gained, and both together did not grow.
+fn is_traded(row: &Hypothesis, caller: usize, model: &Model, stacks: &impl StackCounts) -> bool {
+    let own = |function: usize| stacks.counts(function, CountKind::SelfCount, ExcludedStacks::default());
+    let (gained, lost) = (own(row.function), own(caller));
+    let both = gained.iter().zip(&lost).map(|(gained, lost)| gained + lost).collect();
+    let (old, new) = model.comparable_shares(&column(lost, row.unit));
+    let tested = model.test(&column(both, row.unit), CountKind::SelfCount);
+    old - new >= row.points / 2.0 && tested.increase.0 > CHANCE
 }
 
 /// The nearest caller that covers the fraction `enough` of a function's count on one side.

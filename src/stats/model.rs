@@ -4,7 +4,7 @@
 use super::bulk::{Bulk, Prior, core_location, fit_bulk};
 use super::columns::FunctionColumns;
 use super::dispersion::{Design, RunCounts, Trend, dispersion_trend, pearson_dispersion};
-use super::distributions::{binomial_mid_p, normal_to_t};
+use super::distributions::{binomial_mid_p, normal_to_t, t_upper_quantile};
 use super::{CountKind, Noise, Normalization, TestOptions};
 
 /// With fewer residual degrees of freedom than this, replicates alone are too few to estimate the noise.
@@ -190,6 +190,21 @@ impl Model {
     /// The effective samples of all old profiles and of all new ones.
     pub fn samples(&self) -> (f64, f64) {
         (self.samples.old, self.samples.new)
+    }
+
+    /// The share of the old samples, and that of the new samples rescaled so that unchanged code has the same share on
+    /// both sides.
+    pub fn comparable_shares(&self, column: &RunCounts) -> (f64, f64) {
+        let sums = self.sums(column);
+        let new = sums.new * column.unit / self.new_total * (-self.location).exp();
+        (sums.old * column.unit / self.old_total, new)
+    }
+
+    /// How much more the new side costs per unit of unchanged code, as a fraction of the old total, and the ends of its
+    /// 95 % interval.
+    pub fn growth(&self) -> [f64; 3] {
+        let error = t_upper_quantile(0.025, self.freedom) * self.location_variance.sqrt();
+        [0.0, error, -error].map(|shift| (-self.location - shift).exp_m1())
     }
 
     pub(super) fn sums(&self, column: &RunCounts) -> SampleSums {

@@ -6,21 +6,19 @@ use crate::profile::Column;
 use crate::tree::{KeyId, Subject};
 
 /// An edge of the call graph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallEdge {
     /// The caller.
     pub caller: KeyId,
     /// The callee.
     pub callee: KeyId,
-    /// The value of the stacks on which `caller` is above `callee`; each stack counts once.
-    pub value: i64,
-    /// The same in the second series; 0 if there is only one series.
-    pub old: i64,
+    /// For each series, the value of the stacks on which `caller` is above `callee`; each stack counts once.
+    pub values: Vec<i64>,
     /// Whether omitted keys lie between caller and callee on all of these stacks.
     pub bridged: bool,
 }
 
-/// The edges between kept keys, in the first two series, in the order in which they first occur. An edge
+/// The edges between kept keys, in all series, in the order in which they first occur. An edge
 /// bridges any omitted keys between two kept ones. A key that calls itself has no edge.
 ///
 /// ```
@@ -30,7 +28,7 @@ pub struct CallEdge {
 /// let profile = from_notation("main;a;b;a;b 4");
 /// let subject = Subject::new(&profile, &By::Function, &[0]);
 /// let all = Column::filled(true, subject.keys.len());
-/// let values: Vec<i64> = call_edges(&subject, &all).iter().map(|edge| edge.value).collect();
+/// let values: Vec<i64> = call_edges(&subject, &all).iter().map(|edge| edge.values[0]).collect();
 /// assert_eq!(values, [4, 4, 4], "main → a, a → b once, b → a");
 /// ```
 pub fn call_edges(subject: &Subject<'_>, kept: &Column<KeyId, bool>) -> Vec<CallEdge> {
@@ -42,11 +40,6 @@ pub fn call_edges(subject: &Subject<'_>, kept: &Column<KeyId, bool>) -> Vec<Call
     let mut known: HashMap<(KeyId, KeyId), (usize, u32)> = HashMap::new();
     let mut number = 0;
     for stack in subject.stacks() {
-        let value = subject.series[0][stack];
-        let old = subject.series.get(1).map_or(0, |series| series[stack]);
-        if value == 0 && old == 0 {
-            continue;
-        }
         // There are at most 2³² stacks; numbering starts at 1.
         number += 1;
         let mut caller = None;
@@ -58,15 +51,17 @@ pub fn call_edges(subject: &Subject<'_>, kept: &Column<KeyId, bool>) -> Vec<Call
             }
             if let Some(caller) = caller.filter(|&caller| caller != key) {
                 let (index, last) = known.entry((caller, key)).or_insert_with(|| {
-                    edges.push(CallEdge { caller, callee: key, value: 0, old: 0, bridged: true });
+                    let values = vec![0; subject.series.len()];
+                    edges.push(CallEdge { caller, callee: key, values, bridged: true });
                     (edges.len() - 1, 0)
                 });
                 let edge = &mut edges[*index];
                 edge.bridged &= bridged;
                 if *last != number {
                     *last = number;
-                    edge.value += value;
-                    edge.old += old;
+                    for (sum, value) in edge.values.iter_mut().zip(subject.values(stack)) {
+                        *sum += value;
+                    }
                 }
             }
             caller = Some(key);
@@ -96,7 +91,7 @@ mod tests {
         let edges = call_edges(&subject, &kept);
         edges
             .iter()
-            .map(|edge| ((name(edge.caller), name(edge.callee)), (edge.value, edge.bridged)))
+            .map(|edge| ((name(edge.caller), name(edge.callee)), (edge.values[0], edge.bridged)))
             .collect()
     }
 

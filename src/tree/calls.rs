@@ -100,6 +100,11 @@ impl KeyCalls {
         self.counts_calls[0]
     }
 
+    /// The self of a key in the first series: how often it was called, if that counts calls.
+    pub fn self_value(&self, key: KeyId) -> i64 {
+        self.flat.self_value[0][key]
+    }
+
     /// How many keys have a total that is only an upper bound, because their callees call back into
     /// them.
     pub fn upper_bounds(&self) -> usize {
@@ -306,14 +311,12 @@ impl KeyCalls {
 
     /// The edges between the kept keys. Paths through omitted keys are not known.
     pub(super) fn call_edges(&self, kept: &Column<KeyId, bool>) -> Vec<CallEdge> {
-        let value =
-            |series: usize, edge: usize| self.edge_values.get(series).map_or(0, |values| values[edge]);
         let edges = self.edges.iter().enumerate();
         edges
             .filter(|(_, (caller, callee))| caller != callee && kept[*caller] && kept[*callee])
             .map(|(edge, &(caller, callee))| {
-                let (value, old) = (value(0, edge), value(1, edge));
-                CallEdge { caller, callee, value, old, bridged: false }
+                let values = self.edge_values.iter().map(|values| values[edge]).collect();
+                CallEdge { caller, callee, values, bridged: false }
             })
             .collect()
     }

@@ -77,13 +77,13 @@ pub fn graph(profile: &Profile, options: &GraphOptions) -> Graph {
         artefact: false,
     };
     let edge = |edge: &CallEdge| {
-        let old = row_values.compares().then(|| row_values.old(Some(0), Some(edge.old)).total);
+        let old = row_values.compares().then(|| row_values.old(Some(0), Some(old_value(edge))).total);
         GraphEdge {
             caller: subject.keys.name(edge.caller).clone(),
             callee: subject.keys.name(edge.callee).clone(),
-            value: edge.value,
+            value: edge.values[0],
             old,
-            delta: old.map(|old| edge.value - old),
+            delta: old.map(|old| edge.values[0] - old),
             bridged: edge.bridged,
         }
     };
@@ -101,10 +101,10 @@ pub fn graph(profile: &Profile, options: &GraphOptions) -> Graph {
 /// The edges between the kept nodes, the heaviest first.
 fn edges(subject: &Subject<'_>, kept: &Column<KeyId, bool>) -> Vec<CallEdge> {
     let mut edges = call_edges(subject, kept);
-    edges.retain(|edge| edge.value != 0 || edge.old != 0);
+    edges.retain(|edge| weight(edge) != 0);
     let name = |key: KeyId| subject.keys.name(key);
     edges.sort_by(|a, b| {
-        let heaviest = |edge: &CallEdge| Reverse((weight(edge), edge.value.unsigned_abs()));
+        let heaviest = |edge: &CallEdge| Reverse((weight(edge), edge.values[0].unsigned_abs()));
         heaviest(a)
             .cmp(&heaviest(b))
             .then_with(|| (name(a.caller), name(a.callee)).cmp(&(name(b.caller), name(b.callee))))
@@ -114,7 +114,12 @@ fn edges(subject: &Subject<'_>, kept: &Column<KeyId, bool>) -> Vec<CallEdge> {
 
 /// The value of an edge on the side where it is greater.
 fn weight(edge: &CallEdge) -> u64 {
-    edge.value.unsigned_abs().max(edge.old.unsigned_abs())
+    edge.values[0].unsigned_abs().max(old_value(edge).unsigned_abs())
+}
+
+/// The value of an edge on the old side; 0 without one.
+fn old_value(edge: &CallEdge) -> i64 {
+    edge.values.get(1).copied().unwrap_or(0)
 }
 
 /// Leaves out bridging edges whose ends are already connected by other edges, starting with the lightest:
@@ -125,9 +130,9 @@ fn without_detours(mut edges: Vec<CallEdge>, keys: usize) -> Vec<CallEdge> {
         callees[edge.caller].push(edge.callee);
     }
     for index in (0..edges.len()).rev() {
-        let edge = edges[index];
-        if edge.bridged && leads_by_others(&callees, edge.caller, edge.callee) {
-            callees[edge.caller].retain(|&callee| callee != edge.callee);
+        let (caller, callee) = (edges[index].caller, edges[index].callee);
+        if edges[index].bridged && leads_by_others(&callees, caller, callee) {
+            callees[caller].retain(|&other| other != callee);
             edges.remove(index);
         }
     }

@@ -20,7 +20,8 @@ mod types;
 mod values;
 
 pub use diff::{
-    BudgetLimit, BudgetRule, DiffOptions, DiffSides, SampleSize, align_sides, diff, is_sampled_heap,
+    BudgetLimit, BudgetRule, CallCounts, DiffOptions, DiffSides, SampleSize, align_sides, count_calls, diff,
+    is_sampled_heap,
 };
 pub use find::NotFound;
 pub use flame::{FlameOptions, SiblingOrder, flame};

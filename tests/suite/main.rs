@@ -5,6 +5,7 @@
 extern crate test_macros;
 
 mod calls;
+mod causes;
 mod cli;
 mod completion;
 mod corpus;

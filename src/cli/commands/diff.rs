@@ -27,13 +27,13 @@ use crate::cli::terminal::failure::hinted;
 use crate::cli::terminal::target::Target;
 use crate::filter::{FilterKind, Stages};
 use crate::load::{Combine, Request, Side, Sides, sides};
-use crate::output::{self, evidence_notes};
+use crate::output::{self, Explain, evidence_notes};
 use crate::profile::{LoadOptions, Profile};
-use crate::report::{Diff, DiffSide, Folded, Report};
+use crate::report::{Diff, DiffSide, Folded, Name, Report};
 use crate::stats::{Incomparable, Noise, Normalization, TestOptions};
 use crate::transform::{AlignError, Marks, MatchMethod, Matching, fold_leaves, foldable};
 use crate::tree::By;
-use crate::view::{BudgetRule, DiffOptions, DiffSides, align_sides, diff};
+use crate::view::{BudgetRule, DiffOptions, DiffSides, align_sides, count_calls, diff};
 
 /// What changed between two sides, and whether it is more than noise
 ///
@@ -79,6 +79,12 @@ pub(crate) struct DiffCommand {
     /// Hide rows below this share on both sides, in percent
     #[arg(long, value_name = "P", value_parser = percent)]
     min_share: Option<f64>,
+    /// List every cause of a change, not only those that explain most of it
+    #[arg(long, conflicts_with = "no_explain")]
+    explain: bool,
+    /// Do not look for the causes of a change
+    #[arg(long)]
+    no_explain: bool,
     #[command(flatten)]
     matching: MatchArgs,
     #[command(flatten)]
@@ -134,7 +140,12 @@ const ROWS: usize = 20;
 const FEWEST_ROWS: usize = 5;
 
 impl DiffCommand {
-    pub(crate) fn run(self) -> Result<Outcome> {
+    pub(crate) fn run(mut self) -> Result<Outcome> {
+        self.layout.explain = match (self.explain, self.no_explain) {
+            (true, _) => Explain::All,
+            (_, true) => Explain::Nothing,
+            _ => Explain::Most,
+        };
         let target = self.layout.target(&["--base OLD NEW".to_string()], self.input.quiet)?;
         let (by, filters) = (self.node.by(), self.filters.filters());
         let needs = filters.needs().or(LoadOptions {
@@ -182,11 +193,14 @@ impl DiffCommand {
         let options = self.options(by, functions, budgets);
         // A single file may hold both sides.
         let new = if new.is_empty() { old.clone() } else { new };
-        let both = DiffSides { old: side(&sides.old, old), new: side(&sides.new, new), size };
+        let both = DiffSides {
+            calls: count_calls(&profiles, sides.old.inputs.len(), &options.by),
+            matched: matched(&matching, self.input.verbose),
+            ..DiffSides::new(side(&sides.old, old), side(&sides.new, new), size)
+        };
         let mut diff = diff(&filtered.profile, both, &options).map_err(incomparable)?;
         diff.header.filters = filtered.filters;
         diff.folded = folded;
-        diff.matched = matched(&matching, self.input.verbose);
         diff.about.shifted =
             matching.matches.iter().filter(|found| found.how == MatchMethod::Shifted).count();
         let exit = diff.about.exit;
@@ -318,6 +332,7 @@ impl DiffCommand {
             functions,
             wanted_ratio: self.test.detect,
             strict: self.test.strict,
+            explain: !self.no_explain,
             limit: Some(self.limit.unwrap_or(rows)).filter(|&limit| limit > 0),
             min_share: self.min_share.unwrap_or(0.0),
             budgets,
@@ -410,15 +425,14 @@ fn incomparable(error: Incomparable) -> anyhow::Error {
 fn relative_files(diff: &mut Diff) {
     let root = env::var_os("GITHUB_WORKSPACE").map(PathBuf::from).or_else(|| env::current_dir().ok());
     let Some(root) = root.filter(|root| !root.as_os_str().is_empty()) else { return };
-    for row in &mut diff.rows {
-        let relative = row.file.as_ref().and_then(|file| {
-            let inner = std::path::Path::new(&**file).strip_prefix(&root).ok()?;
-            Some(inner.to_string_lossy().replace('\\', "/"))
-        });
-        if let Some(relative) = relative {
-            row.file = Some(relative.into());
+    let relative = |file: &mut Option<Name>| {
+        let inner = file.as_ref().and_then(|file| std::path::Path::new(&**file).strip_prefix(&root).ok());
+        if let Some(inner) = inner.map(|inner| inner.to_string_lossy().replace('\\', "/")) {
+            *file = Some(inner.into());
         }
-    }
+    };
+    diff.rows.iter_mut().for_each(|row| relative(&mut row.file));
+    diff.causes.iter_mut().for_each(|cause| relative(&mut cause.file));
 }
 
 /// Parses a probability: `0.01` or `1%`.

@@ -97,7 +97,7 @@ impl BaseArgs {
             Normalization::Core => {
                 let (whole, size) = align_sides(&[old, new], LoadOptions::default())?;
                 let side = |side| DiffSide { profiles: 1, total: total(side), ..DiffSide::default() };
-                let sides = DiffSides { old: side(old), new: side(new), size };
+                let sides = DiffSides::new(side(old), side(new), size);
                 let found =
                     diff(&fold_leaves(&whole, &artefacts(&whole)).0, sides, &DiffOptions::new(By::Function))?;
                 if let Some(why) = found.about.untestable {

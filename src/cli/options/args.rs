@@ -15,7 +15,7 @@ use crate::cli::options::pictures::{has_ending, refuse_picture};
 use crate::cli::options::symbols::SymbolArgs;
 use crate::cli::terminal::messages::print_messages;
 use crate::cli::terminal::target::Target;
-use crate::output::TextColumn;
+use crate::output::{Explain, TextColumn};
 use crate::profile::LoadOptions;
 use crate::stats::Normalization;
 use crate::tree::By;
@@ -243,6 +243,9 @@ pub(crate) struct LayoutArgs {
     /// Whether chains of calls are written in full, of commands that let this be chosen.
     #[arg(skip)]
     pub(crate) full_chains: bool,
+    /// Which causes are listed, of `diff`.
+    #[arg(skip)]
+    pub(crate) explain: Explain,
 }
 
 impl LayoutArgs {
@@ -291,6 +294,7 @@ impl LayoutArgs {
             rows: Cell::default(),
             columns: Vec::new(),
             full_chains: false,
+            explain: Explain::default(),
         }
     }
 

@@ -30,6 +30,7 @@ pub(crate) fn style(layout: &LayoutArgs, wording: &WordingArgs, to_stdout: bool)
         unit: wording.unit.unit(),
         columns: layout.columns.clone(),
         full_chains: layout.full_chains,
+        explain: layout.explain,
     }
 }
 

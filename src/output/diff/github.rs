@@ -3,43 +3,72 @@
 use std::io::{self, Write};
 
 use crate::name::clean;
+use crate::output::diff::causes::{self, Explain, Shown};
 use crate::output::diff::words;
 use crate::report::{Diff, DiffRow, DiffVerdict, RowVerdict};
 
-/// Writes one annotation per regression and per exceeded budget, and one with the summary and what was
+/// Writes one annotation per cause of a regression (per regression if none is known) and per exceeded budget, and one with the summary and what was
 /// detectable. Fails if `out` does.
 pub fn github(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
-    for row in diff.with_verdict(RowVerdict::Regressed) {
-        annotation(out, "error", Some(row), "performance regression", &words::sentence(diff, row))?;
+    let causes = Shown::of(diff, Explain::Most).filter(|_| diff.verdict == DiffVerdict::Regressed);
+    if let Some(shown) = causes {
+        for cause in shown.causes {
+            let place = Place { file: cause.file.as_deref(), line: cause.line };
+            annotation(out, "error", place, "performance regression", &causes::sentence(cause))?;
+        }
+    } else {
+        for row in diff.with_verdict(RowVerdict::Regressed) {
+            let text = words::sentence(diff, row);
+            annotation(out, "error", Place::of(row), "performance regression", &text)?;
+        }
     }
     for budget in diff.exceeded() {
-        annotation(out, "error", None, "performance budget exceeded", &words::budget(diff, budget))?;
+        annotation(
+            out,
+            "error",
+            Place::default(),
+            "performance budget exceeded",
+            &words::budget(diff, budget),
+        )?;
     }
     for row in diff.with_verdict(RowVerdict::Improved) {
-        annotation(out, "notice", Some(row), "performance improvement", &words::sentence(diff, row))?;
+        annotation(out, "notice", Place::of(row), "performance improvement", &words::sentence(diff, row))?;
     }
     for warning in &diff.header.warnings {
-        annotation(out, "warning", None, "prof diff", warning)?;
+        annotation(out, "warning", Place::default(), "prof diff", warning)?;
     }
     for text in words::too_noisy(diff).into_iter().chain(words::one_pair(diff)) {
-        annotation(out, "warning", None, "prof diff", &text)?;
+        annotation(out, "warning", Place::default(), "prof diff", &text)?;
     }
     let kind = if diff.verdict == DiffVerdict::Inconclusive { "warning" } else { "notice" };
     let text = format!("{}\n{}", words::summary(diff), words::evidence(diff));
-    annotation(out, kind, None, "prof diff", &text)
+    annotation(out, kind, Place::default(), "prof diff", &text)
+}
+
+/// The line that an annotation is shown next to.
+#[derive(Clone, Copy, Default)]
+struct Place<'d> {
+    file: Option<&'d str>,
+    line: Option<u32>,
+}
+
+impl<'d> Place<'d> {
+    fn of(row: &'d DiffRow) -> Self {
+        Place { file: row.file.as_deref(), line: row.about.line }
+    }
 }
 
 fn annotation(
     out: &mut dyn Write,
     kind: &str,
-    row: Option<&DiffRow>,
+    place: Place<'_>,
     title: &str,
     message: &str,
 ) -> io::Result<()> {
     write!(out, "::{kind} ")?;
-    if let Some(file) = row.and_then(|row| row.file.as_deref()) {
+    if let Some(file) = place.file {
         write!(out, "file={},", property(file))?;
-        if let Some(line) = row.and_then(|row| row.about.line) {
+        if let Some(line) = place.line {
             write!(out, "line={line},")?;
         }
     }

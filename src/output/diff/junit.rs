@@ -6,7 +6,7 @@ use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 
 use crate::name::clean;
-use crate::output::diff::words;
+use crate::output::diff::{causes, words};
 use crate::report::{Diff, DiffRow, DiffVerdict, RowTest, RowVerdict};
 
 /// Writes a test case for each tested row and for each budget: regressions and exceeded budgets are
@@ -37,7 +37,12 @@ pub fn junit(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
     for row in cases {
         let measure = if row.test == RowTest::SelfValue { "self" } else { "total" };
         let name = format!("{} of {}", measure, clean(&row.name));
-        let sentence = words::sentence(diff, row);
+        let mut sentence = words::sentence(diff, row);
+        if let Some(cause) =
+            diff.causes.iter().find(|cause| cause.function == row.name && cause.cause.explains_growth())
+        {
+            sentence.push_str(&format!("; {}", causes::evidence(cause, |name| clean(name).into_owned())));
+        }
         let failed = row.verdict == RowVerdict::Regressed;
         let outcome = if failed { Outcome::Failed(&sentence) } else { Outcome::Passed };
         case(&mut writer, &name, row.file.as_deref(), outcome)?;
@@ -48,7 +53,9 @@ pub fn junit(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
         case(&mut writer, &format!("budget: {}", clean(&budget.rule)), None, outcome)?;
     }
     writer.write_event(Event::Start(BytesStart::new("system-out")))?;
-    writer.write_event(Event::Text(BytesText::new(&printable(&summary))))?;
+    let causes = diff.causes.iter().filter(|cause| cause.cause.explains_growth()).map(causes::sentence);
+    let lines: Vec<String> = std::iter::once(summary.clone()).chain(causes).collect();
+    writer.write_event(Event::Text(BytesText::new(&printable(&lines.join("\n")))))?;
     writer.write_event(Event::End(BytesEnd::new("system-out")))?;
     writer.write_event(Event::End(BytesEnd::new("testsuite")))?;
     writer.write_event(Event::End(BytesEnd::new("testsuites")))?;

@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use crate::name::clean;
+use crate::output::diff::causes::{self, Explain, Shown};
 use crate::output::diff::words;
 use crate::output::markdown::{escape, table};
 use crate::report::{Diff, DiffRow, DiffVerdict, RowVerdict};
@@ -19,7 +21,8 @@ pub(in crate::output) fn comment(diff: &Diff, out: &mut dyn Write) -> io::Result
     }
     let (with_verdict, others): (Vec<&DiffRow>, Vec<&DiffRow>) =
         diff.rows.iter().filter(|row| row.p.is_some() || diff.tested == 0).partition(|row| has_verdict(row));
-    if !with_verdict.is_empty() {
+    let is_explained = causes(diff, out)?;
+    if !with_verdict.is_empty() && !is_explained {
         rows(diff, &with_verdict, out)?;
         writeln!(out)?;
     }
@@ -33,14 +36,39 @@ pub(in crate::output) fn comment(diff: &Diff, out: &mut dyn Write) -> io::Result
     for note in notes(diff) {
         writeln!(out, "- {}", escape(&note))?;
     }
-    if !others.is_empty() {
+    let listed = if is_explained { [with_verdict, others].concat() } else { others };
+    if !listed.is_empty() {
         writeln!(out)?;
-        rows(diff, &others, out)?;
+        rows(diff, &listed, out)?;
         if let Some(cut) = words::cut(diff) {
             writeln!(out, "\n… {cut}")?;
         }
     }
     writeln!(out, "\n</details>")
+}
+
+/// Writes a list of the causes and a sentence on what only moved. Returns whether there are causes.
+fn causes(diff: &Diff, out: &mut dyn Write) -> io::Result<bool> {
+    let shown = Shown::of(diff, Explain::Most);
+    if let Some(shown) = &shown {
+        writeln!(out, "{}:\n", escape(&shown.headline(diff)))?;
+        for cause in &shown.causes {
+            let (change, points) = (causes::change(cause), words::points(cause.points));
+            writeln!(out, "1. {} {}, {}", code(&cause.function), escape(&change), escape(&points))?;
+            writeln!(out, "   <br>{}", escape(&causes::evidence(cause, |name| clean(name).into_owned())))?;
+            if let Some(command) = causes::command(diff, cause) {
+                writeln!(out, "   <br>{}", code(&command))?;
+            }
+        }
+        writeln!(out)?;
+        if let Some(rest) = shown.rest() {
+            writeln!(out, "{}\n", escape(&rest))?;
+        }
+    }
+    if let Some(moves) = causes::moves(diff, Explain::Most, |name| clean(name).into_owned()) {
+        writeln!(out, "{}\n", escape(&moves))?;
+    }
+    Ok(shown.is_some())
 }
 
 fn has_verdict(row: &DiffRow) -> bool {

@@ -1,10 +1,12 @@
 //! Machine-readable reports of a comparison: comments, annotations, test reports.
 
+pub(super) mod causes;
 mod github;
 mod junit;
 mod markdown;
 pub(super) mod words;
 
+pub use causes::Explain;
 pub use github::github;
 pub use junit::junit;
 pub(super) use markdown::comment;

@@ -12,7 +12,7 @@ pub(in crate::output) fn ratio(ratio: f64) -> String {
     format!("×{}", plain_ratio(ratio))
 }
 
-fn plain_ratio(ratio: f64) -> String {
+pub(in crate::output) fn plain_ratio(ratio: f64) -> String {
     match ratio {
         ratio if ratio >= 1e6 => format!("{ratio:.0e}"),
         ratio if ratio >= 100.0 => format!("{ratio:.0}"),

@@ -2,7 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::name::{display_width, fit_distinct};
+use crate::name::{clean, display_width, fit, fit_distinct};
+use crate::output::diff::causes::{self, Shown};
 use crate::output::diff::words;
 use crate::output::text::Style;
 use crate::output::text::header::{scale, shorten};
@@ -23,6 +24,7 @@ pub(super) fn lines(diff: &Diff, style: &Style) -> Result<Vec<TextLine>, Incompa
     } else {
         lines.extend(table(diff, style));
     }
+    lines.extend(causes(diff, style));
     let mut notes: Vec<(String, Emphasis)> = Vec::new();
     let faint = |text: String| (text, Emphasis::Faint);
     notes.extend(words::legend(diff).map(faint));
@@ -53,6 +55,43 @@ pub(super) fn lines(diff: &Diff, style: &Style) -> Result<Vec<TextLine>, Incompa
         );
     }
     Ok(lines)
+}
+
+/// Why costs changed, with an empty line before and after it; nothing if that is not known.
+fn causes(diff: &Diff, style: &Style) -> Vec<TextLine> {
+    let names =
+        diff.causes.iter().flat_map(|cause| cause.path.iter().chain(&cause.of).chain([&cause.function]));
+    let names = DisplayNames::new(names, style);
+    let name = |name: &str| clean(names.get(name)).into_owned();
+    let prose = |indent: &str, text: &str, emphasis: Emphasis| -> Vec<TextLine> {
+        let text = style.glyphs.plain(text).into_owned();
+        let wrapped = broken(&text, style.layout_width().saturating_sub(indent.len()));
+        wrapped.into_iter().map(|line| TextLine::new(format!("{indent}{line}"), emphasis)).collect()
+    };
+    let mut lines = Vec::new();
+    if let Some(shown) = Shown::of(diff, style.explain) {
+        lines.extend(prose("", &shown.headline(diff), Emphasis::Bold));
+        let below = "   ";
+        for (number, cause) in shown.causes.iter().enumerate() {
+            let change = format!("{}  {}", causes::change(cause), words::points(cause.points));
+            let change = style.glyphs.plain(&change).into_owned();
+            let taken = below.len() + GAP + display_width(&change);
+            let width = style.width.map_or(usize::MAX, |width| width.saturating_sub(taken).max(LEAST_INPUTS));
+            let function = fit(&name(&cause.function), width, style.glyphs.ellipsis);
+            lines.push(TextLine::row(format!("{:<3}{function}  {change}", number + 1), Emphasis::Strong));
+            lines.extend(prose(below, &causes::evidence(cause, name), Emphasis::None));
+            let command = causes::command(diff, cause);
+            lines.extend(command.into_iter().flat_map(|command| prose(below, &command, Emphasis::Faint)));
+        }
+        lines.extend(shown.rest().into_iter().flat_map(|rest| prose(below, &rest, Emphasis::Faint)));
+    }
+    let moves = causes::moves(diff, style.explain, name);
+    lines.extend(moves.into_iter().flat_map(|moves| prose("", &moves, Emphasis::None)));
+    if !lines.is_empty() {
+        lines.insert(0, TextLine::default());
+        lines.push(TextLine::default());
+    }
+    lines
 }
 
 fn sides(diff: &Diff, style: &Style) -> Result<Vec<TextLine>, IncompatibleUnits> {

@@ -36,6 +36,7 @@ pub(super) use names::{DisplayNames, file_cell, short_file};
 pub(crate) use table::wrap;
 
 use crate::name::clean;
+use crate::output::diff::Explain;
 use crate::output::table::Form;
 use crate::output::tables::tables;
 use crate::output::text::table::TextLine;
@@ -62,6 +63,8 @@ pub struct Style {
     /// Whether a row that stands for a chain of calls names all its functions, instead of counting those that do
     /// not fit on the line.
     pub full_chains: bool,
+    /// Which causes a comparison lists.
+    pub explain: Explain,
 }
 
 /// A column of the text of `top` and `tree`.
@@ -95,6 +98,7 @@ impl Style {
             unit: None,
             columns: Vec::new(),
             full_chains: false,
+            explain: Explain::default(),
         }
     }
 

@@ -1,6 +1,8 @@
 //! `diff`: what changed between two sides, and whether it is noise.
 
 mod budget;
+mod calls;
+mod causes;
 mod rows;
 mod sample_size;
 mod significance;
@@ -8,7 +10,9 @@ mod stacks;
 mod totals;
 
 use crate::profile::{LoadOptions, Profile};
-use crate::report::{Detectable, Diff, DiffAbout, DiffNoise, DiffSide, DiffVerdict, Header, Rescaling};
+use crate::report::{
+    Detectable, Diff, DiffAbout, DiffNoise, DiffSide, DiffVerdict, Header, Matched, Rescaling,
+};
 use crate::stats::compare::Comparison;
 use crate::stats::detect::{Sensitivity, detectable_ratio, samples_needed, samples_needed_per_run};
 use crate::stats::{Incomparable, TestOptions};
@@ -20,6 +24,7 @@ use crate::view::diff::totals::{SideTotals, check_common};
 use crate::view::{grouping, metric_name};
 
 pub use budget::{BudgetLimit, BudgetRule};
+pub use calls::{CallCounts, count_calls};
 pub use sample_size::{SampleSize, is_sampled_heap};
 use sample_size::{heap_variances, sample_size};
 
@@ -37,6 +42,8 @@ pub struct DiffOptions {
     pub wanted_ratio: f64,
     /// Whether too little evidence has an exit code of its own.
     pub strict: bool,
+    /// Whether to look for the causes of changes.
+    pub explain: bool,
     /// The maximum number of rows; `None` for all.
     pub limit: Option<usize>,
     /// Rows with a smaller share on both sides are cut, in percent.
@@ -54,6 +61,17 @@ pub struct DiffSides {
     pub new: DiffSide,
     /// How much of the metric makes one sample.
     pub size: SampleSize,
+    /// How often functions were called, if the profiles say so.
+    pub calls: Option<CallCounts>,
+    /// Functions that are matched although their names or places differ, the heaviest first.
+    pub matched: Vec<Matched>,
+}
+
+impl DiffSides {
+    /// Sides whose functions have the same names, in profiles that count samples.
+    pub fn new(old: DiffSide, new: DiffSide, size: SampleSize) -> Self {
+        DiffSides { old, new, size, calls: None, matched: Vec::new() }
+    }
 }
 
 /// Exit code if a check failed.
@@ -76,6 +94,7 @@ impl DiffOptions {
             functions: None,
             wanted_ratio: 1.2,
             strict: false,
+            explain: true,
             limit: None,
             min_share: 0.0,
             budgets: Vec::new(),
@@ -180,6 +199,8 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
         let samples = model.map(|model| side(model.samples()).round());
         samples.filter(|&samples| samples < COUNTLESS).map(|samples| samples as i64)
     };
+    let explained =
+        causes::explain(&subject, &counted, comparison.as_ref().filter(|_| options.explain), &sides);
     Ok(Diff {
         header: header(&subject, &sides, comparison.as_ref(), options, &made),
         noise: comparison.as_ref().and_then(|comparison| comparison.model.as_ref()).map(|model| {
@@ -196,7 +217,9 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
             Vec::new()
         },
         folded: Vec::new(),
-        matched: Vec::new(),
+        matched: sides.matched,
+        causes: explained.causes,
+        growth: explained.growth,
         budgets,
         old: DiffSide { samples: samples(|both| both.0), ..sides.old },
         new: DiffSide { samples: samples(|both| both.1), ..sides.new },

@@ -16,6 +16,16 @@ pub enum SampleSize {
     Unknown,
 }
 
+impl SampleSize {
+    /// How much of the metric makes one sample; 1 if that is not the same for all functions.
+    pub(super) fn of_sample(self) -> f64 {
+        match self {
+            SampleSize::Known(size) => size as f64,
+            SampleSize::ByVariance(_) | SampleSize::Unknown => 1.0,
+        }
+    }
+}
+
 /// Metrics that count samples.
 const SAMPLES: &[&str] = &["samples", "sample", "events", "hits"];
 

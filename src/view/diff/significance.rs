@@ -16,10 +16,7 @@ pub(super) fn test(
     sides: &DiffSides,
     options: &DiffOptions,
 ) -> Result<(Option<Comparison>, Option<String>), Incomparable> {
-    let size = match sides.size {
-        SampleSize::Known(size) => size as f64,
-        SampleSize::ByVariance(_) | SampleSize::Unknown => 1.0,
-    };
+    let size = sides.size.of_sample();
     let count = sides.old.profiles + sides.new.profiles;
     let mut sampled: Vec<ProfileCounts> = (0..count)
         .map(|series| ProfileCounts {

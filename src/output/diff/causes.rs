@@ -1,0 +1,213 @@
+//! The causes of a comparison in words: what explains the growth, and what only moved.
+
+use crate::name::clean;
+use crate::output::diff::words;
+use crate::report::{CauseKind, Diff, DiffCause, Growth, RowTest, TotalGrowth};
+use crate::unit::group_thousands;
+
+/// Which causes to show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Explain {
+    /// The fewest that explain most of the growth.
+    #[default]
+    Most,
+    /// All of them.
+    All,
+    /// None.
+    Nothing,
+}
+
+/// The causes shown explain this part of the growth, from 0 to 1, unless all are asked for.
+const MOST: f64 = 0.8;
+/// No more causes than this are shown, unless all are asked for.
+const MOST_SHOWN: usize = 5;
+/// No more moved functions than this are named, unless all are asked for.
+const MOST_MOVED: usize = 4;
+
+/// The causes to show, and what the others explain together.
+pub(in crate::output) struct Shown<'d> {
+    pub(in crate::output) causes: Vec<&'d DiffCause>,
+    others: Vec<&'d DiffCause>,
+}
+
+impl<'d> Shown<'d> {
+    /// `None` if nothing is asked for, or nothing grew.
+    pub(in crate::output) fn of(diff: &'d Diff, explain: Explain) -> Option<Self> {
+        let growing: Vec<&DiffCause> =
+            diff.causes.iter().filter(|cause| cause.cause.explains_growth()).collect();
+        if growing.is_empty() || explain == Explain::Nothing {
+            return None;
+        }
+        let mut explained = 0.0;
+        let mut count = 0;
+        while count < growing.len() && (explain == Explain::All || (explained < MOST && count < MOST_SHOWN)) {
+            explained += growing[count].explains;
+            count += 1;
+        }
+        let (causes, others) = growing.split_at(count);
+        Some(Shown { causes: causes.to_vec(), others: others.to_vec() })
+    }
+
+    /// `+9.8% (7.1 to 12.6) per unit of unchanged code: 2 causes explain 92% of it`
+    pub(in crate::output) fn headline(&self, diff: &Diff) -> String {
+        let explained: f64 = self.causes.iter().map(|cause| cause.explains).sum();
+        let explained = format!("{:.0}%", (explained * 100.0).min(100.0));
+        let count = self.causes.len();
+        let causes =
+            if count == 1 { "1 cause explains".to_string() } else { format!("{count} causes explain") };
+        match diff.growth {
+            Some(TotalGrowth { percent, low, high }) if low > 0.0 => {
+                format!("+{percent:.1}% ({low:.1} to {high:.1}) in total: {causes} {explained} of it")
+            }
+            _ => format!("{causes} {explained} of what became more expensive"),
+        }
+    }
+
+    /// `3 smaller causes add 2.1pt (--explain lists them)`
+    pub(in crate::output) fn rest(&self) -> Option<String> {
+        let points: f64 = self.others.iter().map(|cause| cause.points).sum();
+        let (causes, add) = match self.others.len() {
+            0 => return None,
+            1 => ("1 smaller cause".to_string(), "adds"),
+            several => (format!("{several} smaller causes"), "add"),
+        };
+        Some(format!("{causes} {add} {} (--explain lists them)", words::points(points)))
+    }
+}
+
+/// What happened to the function: `dearer ×1.21 (1.15–1.27)`.
+pub(in crate::output) fn change(cause: &DiffCause) -> String {
+    let word = match (cause.cause, cause.calls) {
+        (CauseKind::Dearer, _) => "dearer",
+        (CauseKind::CalledMore, Some(_)) => "called more",
+        (CauseKind::CalledMore, None) => "more work",
+        (CauseKind::NewPath, _) => return "new call path".to_string(),
+        (CauseKind::Mix, _) => return "another mix".to_string(),
+        (CauseKind::Gc, _) => return "garbage collection".to_string(),
+        (CauseKind::Renamed, _) => return "renamed".to_string(),
+        (CauseKind::Moved, _) => return "moved".to_string(),
+        (CauseKind::Extracted, _) => return "extracted".to_string(),
+        (CauseKind::Inlined, _) => return "inlined".to_string(),
+    };
+    match (cause.ratio, cause.ratio_low, cause.ratio_high) {
+        (Some(ratio), Some(low), Some(high)) => {
+            format!(
+                "{word} {} ({}–{})",
+                words::ratio(ratio),
+                words::plain_ratio(low),
+                words::plain_ratio(high)
+            )
+        }
+        _ => word.to_string(),
+    }
+}
+
+/// What shows that it is so: `in all 3 callers alike, so the function itself`. Names are shortened by `name`.
+pub(in crate::output) fn evidence(cause: &DiffCause, name: impl Fn(&str) -> String) -> String {
+    let path = || cause.path.iter().map(|function| name(function)).collect::<Vec<_>>().join(" → ");
+    let first = || cause.path.first().map(|function| name(function)).unwrap_or_default();
+    let last = || cause.path.last().map(|function| name(function)).unwrap_or_default();
+    match (cause.cause, cause.growth) {
+        (CauseKind::NewPath, _) => path(),
+        (CauseKind::Gc, _) => match &cause.of {
+            Some(collector) if *collector != cause.function => {
+                format!(
+                    "the collector ({}) has more work; this function's allocations grew most",
+                    name(collector)
+                )
+            }
+            _ => "the collector has more work".to_string(),
+        },
+        (_, growth) => match (cause.calls.filter(|_| cause.cause == CauseKind::CalledMore), growth) {
+            (Some([old, new]), Growth::OneCaller) => {
+                format!(
+                    "called {} times per run, was {}; only {} calls it more",
+                    calls(new),
+                    calls(old),
+                    first()
+                )
+            }
+            (Some([old, new]), _) => format!("called {} times per run, was {}", calls(new), calls(old)),
+            (None, Growth::Itself) if cause.test == RowTest::SelfValue => "in its own code".to_string(),
+            (None, Growth::Itself) => "in its own code and in what it calls".to_string(),
+            (None, Growth::AllCallers(count)) => {
+                format!("in all {count} callers alike, so the function itself")
+            }
+            (None, Growth::OneCaller) => format!("only when called from {}", first()),
+            (None, Growth::Whole) => {
+                "its own code and all that it calls grew alike: more calls, or more work per call".to_string()
+            }
+            (None, Growth::NewCallee) => format!("it calls {}, which is new", last()),
+            (None, Growth::OneCallee) => format!("in {}, which it calls", last()),
+        },
+    }
+}
+
+/// `main.fnv: dearer ×1.21 (1.15–1.27), +2.9pt: in all 3 callers alike, so the function itself`
+pub(in crate::output) fn sentence(cause: &DiffCause) -> String {
+    let evidence = evidence(cause, |name| clean(name).into_owned());
+    format!("{}: {}, {}: {evidence}", clean(&cause.function), change(cause), words::points(cause.points))
+}
+
+fn calls(count: f64) -> String {
+    group_thousands(count.round() as i128)
+}
+
+/// The command that shows it; `None` if a side has several inputs.
+pub(in crate::output) fn command(diff: &Diff, cause: &DiffCause) -> Option<String> {
+    let ([old], [new]) = (&diff.old.inputs[..], &diff.new.inputs[..]) else { return None };
+    let function = match cause.cause {
+        CauseKind::NewPath => cause.path.first().unwrap_or(&cause.function),
+        _ => &cause.function,
+    };
+    let view = if cause.cause == CauseKind::NewPath { "tree --focus" } else { "focus" };
+    let literal = if function.chars().any(|c| "()[]{}*+?^$|\\".contains(c)) { " -F" } else { "" };
+    let [function, old, new] = [&**function, old, new].map(quoted);
+    let command = match view {
+        "focus" => format!("prof focus{literal} {function} --base {old} {new}"),
+        _ => format!("prof tree{literal} --focus {function} --base {old} {new}"),
+    };
+    Some(clean(&command).into_owned())
+}
+
+/// Quotes a word for a shell.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "_-./:=@%+,".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_string();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// `not slower, only moved: tokenise inlined into parse · readHeader extracted from parse`. Functions that were matched
+/// under another name are listed elsewhere.
+pub(in crate::output) fn moves(
+    diff: &Diff,
+    explain: Explain,
+    name: impl Fn(&str) -> String,
+) -> Option<String> {
+    if explain == Explain::Nothing {
+        return None;
+    }
+    let part = |cause: &DiffCause| {
+        let function = name(&cause.function);
+        let of = cause.of.as_deref().map(&name);
+        Some(match (cause.cause, of) {
+            (CauseKind::Inlined, Some(callee)) => format!("{callee} inlined into {function}"),
+            (CauseKind::Extracted, Some(caller)) => format!("{function} extracted from {caller}"),
+            (CauseKind::Extracted | CauseKind::Moved, None) => format!("{function} was elsewhere"),
+            (CauseKind::Moved, Some(caller)) => format!("{function} was elsewhere below {caller}"),
+            (CauseKind::Renamed, Some(old)) => format!("{old} → {function} (renamed)"),
+            _ => return None,
+        })
+    };
+    let is_matched = |cause: &DiffCause| diff.matched.iter().any(|matched| matched.new == cause.function);
+    let mut parts: Vec<String> =
+        diff.causes.iter().filter(|cause| !is_matched(cause)).filter_map(part).collect();
+    if explain != Explain::All && parts.len() > MOST_MOVED {
+        let more = parts.len() - MOST_MOVED;
+        parts.truncate(MOST_MOVED);
+        parts.push(format!("{more} more"));
+    }
+    (!parts.is_empty()).then(|| format!("not slower, only moved: {}", parts.join(" · ")))
+}

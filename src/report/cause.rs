@@ -1,0 +1,101 @@
+//! Why costs changed between two sides.
+
+use serde::Serialize;
+
+use crate::report::{Name, RowTest};
+
+/// Why costs changed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DiffCause {
+    /// The kind of change.
+    pub cause: CauseKind,
+    /// The function to look at.
+    pub function: Name,
+    /// The source file to look at: that of the function, or that of the caller which calls it more.
+    pub file: Option<Name>,
+    /// The line of that file that grew most.
+    pub line: Option<u32>,
+    /// Whether the change is in its own code or in all of it, callees included.
+    pub test: RowTest,
+    /// The change in percentage points of the old total.
+    pub points: f64,
+    /// The part of the growth that it explains, from 0 to 1; 0 for what only moved.
+    pub explains: f64,
+    /// The cost ratio; null for new code.
+    pub ratio: Option<f64>,
+    /// The lower end of its 95 % interval.
+    pub ratio_low: Option<f64>,
+    /// The upper end of its 95 % interval.
+    pub ratio_high: Option<f64>,
+    /// Where the growth is.
+    #[serde(flatten)]
+    pub growth: Growth,
+    /// The calls that lead to it, from the caller to the function; empty if no caller stands out.
+    pub path: Vec<Name>,
+    /// The function that it was before, that it was extracted from, or that was inlined into it; for the garbage
+    /// collector, the function that collects.
+    pub of: Option<Name>,
+    /// How often the function was called per run on the old and on the new side, where calls are counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calls: Option<[f64; 2]>,
+}
+
+/// A kind of change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CauseKind {
+    /// A function costs more.
+    Dearer,
+    /// A function has more work: it is called more often, or with more to do.
+    CalledMore,
+    /// A function is called from where it was not called before.
+    NewPath,
+    /// The mix of requests changed.
+    Mix,
+    /// The garbage collector has more work.
+    Gc,
+    /// A function has another name.
+    Renamed,
+    /// A function is in another file or package, or its cost was elsewhere before.
+    Moved,
+    /// A function was taken out of another one.
+    Extracted,
+    /// A function was put into its caller.
+    Inlined,
+}
+
+impl CauseKind {
+    /// Whether it explains growth, rather than what only moved.
+    pub fn explains_growth(self) -> bool {
+        self <= CauseKind::Gc
+    }
+}
+
+/// Where the growth of a function is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "grew", content = "callers", rename_all = "kebab-case")]
+pub enum Growth {
+    /// In the function; its callers do not say more.
+    Itself,
+    /// In the calls of all its callers alike; how many there are.
+    AllCallers(usize),
+    /// Only when called from one of its callers.
+    OneCaller,
+    /// In its own code and in all that it calls alike.
+    Whole,
+    /// In a function that it calls and that the old side did not have.
+    NewCallee,
+    /// In a function of a library that it calls.
+    OneCallee,
+}
+
+/// How much more the new side costs per unit of unchanged code.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct TotalGrowth {
+    /// In percent of the old total.
+    pub percent: f64,
+    /// The lower end of its 95 % interval.
+    pub low: f64,
+    /// The upper end of its 95 % interval.
+    pub high: f64,
+}

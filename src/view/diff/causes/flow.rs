@@ -1,0 +1,248 @@
+//! Functions and the calls between them with their counts in every run, so that any part of the program can be tested
+//! for a change: a function, its own code, or what one caller spends in it.
+
+use hashbrown::HashMap;
+
+use crate::profile::{Column, Id};
+use crate::report::{Name, TotalGrowth};
+use crate::stats::compare::Comparison;
+use crate::stats::dispersion::RunCounts;
+use crate::stats::model::Model;
+use crate::stats::{CountKind, Verdict};
+use crate::tree::{Flat, KeyId, Subject, call_edges};
+use crate::view::diff::CallCounts;
+
+/// A call: how much of a function's total is spent below one of its callers.
+pub(super) struct Call {
+    pub(super) caller: usize,
+    pub(super) callee: usize,
+    counts: Vec<f64>,
+}
+
+/// What changed between the two sides in some part of the program.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Change {
+    /// The growth as a fraction of the old total.
+    pub(super) points: f64,
+    /// The share of the old side, 0 to 1.
+    pub(super) old_share: f64,
+    /// The share of the new side, rescaled so that unchanged code has the same share on both sides.
+    pub(super) new_share: f64,
+    /// ln of the cost ratio.
+    pub(super) log_ratio: f64,
+    /// The standard error of `log_ratio`.
+    pub(super) standard_error: f64,
+    /// How likely chance alone makes it grow as much.
+    pub(super) p: f64,
+}
+
+impl Change {
+    /// Whether the old side hardly has it: less than a tenth of what the new side has.
+    pub(super) fn is_new(&self) -> bool {
+        self.old_share < NEW * self.new_share
+    }
+
+    /// Whether it certainly grew.
+    pub(super) fn grew(&self) -> bool {
+        self.points > 0.0 && self.p < CERTAIN
+    }
+
+    /// Whether it grew about as much as `other`, as a ratio.
+    pub(super) fn grew_like(&self, other: &Change) -> bool {
+        self.grew() && self.log_ratio >= ALIKE * other.log_ratio
+    }
+}
+
+/// What the old side has less of than this fraction of the new side is new.
+const NEW: f64 = 0.1;
+/// The p-value below which a part of a function that is known to have grown is taken to have grown itself.
+const CERTAIN: f64 = 0.01;
+/// Parts have grown alike if each has at least this fraction of the growth of the whole, on a logarithmic scale.
+const ALIKE: f64 = 0.7;
+
+/// The counts of a comparison, indexed by function.
+pub(super) struct Flow<'a, 'p> {
+    pub(super) subject: &'a Subject<'p>,
+    pub(super) comparison: &'a Comparison,
+    model: &'a Model,
+    counted: &'a Flat,
+    /// How many series are profiles.
+    profiles: usize,
+    /// How much of the metric makes one sample.
+    size: f64,
+    calls: Vec<Call>,
+    calls_of: HashMap<usize, Vec<usize>>,
+    calls_to: HashMap<usize, Vec<usize>>,
+    /// The size of an effective sample of a function, where it differs between functions.
+    units: HashMap<usize, f64>,
+    /// How often functions were called, if that is known.
+    call_counts: Option<&'a CallCounts>,
+}
+
+impl<'a, 'p> Flow<'a, 'p> {
+    /// The flow of a comparison; `None` if nothing was tested.
+    pub(super) fn new(
+        subject: &'a Subject<'p>,
+        counted: &'a Flat,
+        comparison: &'a Comparison,
+        size: f64,
+        call_counts: Option<&'a CallCounts>,
+    ) -> Option<Self> {
+        let model = comparison.model.as_ref()?;
+        let profiles = comparison.profiles.0 + comparison.profiles.1;
+        let units = comparison.hypotheses.iter().map(|row| (row.function, row.unit)).collect();
+        let mut flow = Flow {
+            subject,
+            comparison,
+            model,
+            counted,
+            profiles,
+            size,
+            calls: Vec::new(),
+            calls_of: HashMap::new(),
+            calls_to: HashMap::new(),
+            units,
+            call_counts,
+        };
+        flow.add_calls();
+        Some(flow)
+    }
+
+    /// Adds the calls between functions that are heavy enough to matter.
+    fn add_calls(&mut self) {
+        let mut heavy = Column::filled(false, self.subject.keys.len());
+        let least = self.comparison.options.min_tested / 2.0;
+        for key in self.subject.keys.ids() {
+            let change = self.total(key.index());
+            heavy[key] = change.old_share.max(change.new_share) >= least;
+        }
+        for edge in call_edges(self.subject, &heavy) {
+            let counts = edge.values[..self.profiles].iter().map(|&value| value as f64 / self.size).collect();
+            let call = Call { caller: edge.caller.index(), callee: edge.callee.index(), counts };
+            self.calls_of.entry(call.caller).or_default().push(self.calls.len());
+            self.calls_to.entry(call.callee).or_default().push(self.calls.len());
+            self.calls.push(call);
+        }
+    }
+
+    /// The functions whose own code or total certainly grew, with what was tested, and by enough to matter.
+    pub(super) fn grown(&self) -> impl Iterator<Item = (usize, CountKind)> + '_ {
+        let options = &self.comparison.options;
+        let rows = self.comparison.hypotheses.iter().filter(|row| {
+            let is_change = matches!(row.verdict, Verdict::Regressed | Verdict::Small);
+            is_change && row.increase.q < options.alpha && row.points >= options.min_points / 2.0
+        });
+        rows.map(|row| (row.function, row.measure))
+    }
+
+    /// What `callers` spend in it: the calls of a function, the largest growth first.
+    pub(super) fn callees(&self, function: usize) -> Vec<(usize, Change)> {
+        self.changes(self.calls_of.get(&function), |call| call.callee)
+    }
+
+    /// The callers of a function and what they spend in it, the largest growth first.
+    pub(super) fn callers(&self, function: usize) -> Vec<(usize, Change)> {
+        self.changes(self.calls_to.get(&function), |call| call.caller)
+    }
+
+    fn changes(&self, calls: Option<&Vec<usize>>, end: fn(&Call) -> usize) -> Vec<(usize, Change)> {
+        let calls = calls.into_iter().flatten().map(|&index| &self.calls[index]);
+        let mut changes: Vec<(usize, Change)> =
+            calls.map(|call| (end(call), self.change(&call.counts, call.callee, CountKind::Total))).collect();
+        changes.sort_by(|(a, of_a), (b, of_b)| of_b.points.total_cmp(&of_a.points).then(a.cmp(b)));
+        changes
+    }
+
+    /// The change of the self or the total of a function.
+    pub(super) fn of(&self, function: usize, kind: CountKind) -> Change {
+        self.change(&self.counts(function, kind), function, kind)
+    }
+
+    pub(super) fn own(&self, function: usize) -> Change {
+        self.of(function, CountKind::SelfCount)
+    }
+
+    pub(super) fn total(&self, function: usize) -> Change {
+        self.of(function, CountKind::Total)
+    }
+
+    /// The change of a function's total without what it spends in one callee, or without its own code.
+    pub(super) fn rest(&self, function: usize, without: Option<usize>) -> Change {
+        let mut counts = self.counts(function, CountKind::Total);
+        let part = match without {
+            Some(callee) => {
+                let calls = self.calls_of.get(&function).into_iter().flatten();
+                let call = calls.map(|&index| &self.calls[index]).find(|call| call.callee == callee);
+                call.map_or_else(|| vec![0.0; counts.len()], |call| call.counts.clone())
+            }
+            None => self.counts(function, CountKind::SelfCount),
+        };
+        // Calls of a recursive function contain each other, so a part may exceed the whole.
+        counts.iter_mut().zip(part).for_each(|(count, part)| *count = (*count - part).max(0.0));
+        self.change(&counts, function, CountKind::Total)
+    }
+
+    /// The change of a function's total without what the caller `without` spends in it.
+    pub(super) fn from_others(&self, function: usize, without: usize) -> Change {
+        let mut counts = self.counts(function, CountKind::Total);
+        let calls = self.calls_to.get(&function).into_iter().flatten();
+        for call in calls.map(|&index| &self.calls[index]).filter(|call| call.caller == without) {
+            counts.iter_mut().zip(&call.counts).for_each(|(count, part)| *count = (*count - part).max(0.0));
+        }
+        self.change(&counts, function, CountKind::Total)
+    }
+
+    fn counts(&self, function: usize, kind: CountKind) -> Vec<f64> {
+        let columns = match kind {
+            CountKind::SelfCount => &self.counted.self_value,
+            CountKind::Total => &self.counted.total,
+        };
+        columns[..self.profiles]
+            .iter()
+            .map(|column| column[KeyId::new(function)] as f64 / self.size)
+            .collect()
+    }
+
+    fn change(&self, counts: &[f64], function: usize, kind: CountKind) -> Change {
+        let unit = self.units.get(&function).copied().unwrap_or(self.comparison.unit);
+        let column = RunCounts { counts: counts.iter().map(|count| count / unit).collect(), unit };
+        let tested = self.model.test(&column, kind);
+        let (old_share, new_share) = self.model.comparable_shares(&column);
+        Change {
+            points: new_share - old_share,
+            old_share,
+            new_share,
+            log_ratio: tested.log_ratio,
+            standard_error: tested.standard_error,
+            p: tested.increase.0,
+        }
+    }
+
+    /// The name of a function.
+    pub(super) fn name(&self, function: usize) -> &Name {
+        self.subject.keys.name(KeyId::new(function))
+    }
+
+    /// How often a function was called on the old and on the new side, if that is known.
+    pub(super) fn call_counts(&self, function: usize) -> Option<[f64; 2]> {
+        self.call_counts?.of(self.name(function))
+    }
+
+    /// How often `caller` called `callee`.
+    pub(super) fn edge_counts(&self, caller: usize, callee: usize) -> Option<[f64; 2]> {
+        self.call_counts?.of_edge(self.name(caller), self.name(callee))
+    }
+
+    /// The growth of a value, given for every profile, as a fraction of the old total.
+    pub(super) fn growth_of(&self, values: &[i64]) -> f64 {
+        let counts = values[..self.profiles].iter().map(|&value| value as f64 / self.size).collect();
+        let (old, new) = self.model.comparable_shares(&RunCounts { counts, unit: 1.0 });
+        new - old
+    }
+
+    /// How much more the whole program costs per unit of unchanged code.
+    pub(super) fn growth(&self) -> TotalGrowth {
+        let [percent, low, high] = self.model.growth().map(|growth| growth * 100.0);
+        TotalGrowth { percent, low, high }
+    }
+}

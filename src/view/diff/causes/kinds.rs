@@ -1,0 +1,221 @@
+//! What kind of change an origin is, by its callers and callees.
+
+use std::collections::HashSet;
+
+use crate::name::is_library;
+use crate::pattern::is_runtime;
+use crate::profile::Id;
+use crate::report::{CauseKind, DiffCause, Growth, Name, RowTest};
+use crate::stats::CountKind;
+use crate::tree::KeyId;
+use crate::view::diff::causes::flow::{Change, Flow};
+use crate::view::diff::causes::origins::{CALLED_MORE, Origin, grew_as_a_whole};
+
+/// A caller with this fraction of a function's growth is the only one from which it grew.
+const NEARLY_ALL: f64 = 0.8;
+/// Callers with less than this fraction of a function are not looked at.
+const LEAST_CALLER: f64 = 0.1;
+/// A caller that has none of the growth shows that the function itself did not change, if it has this fraction of it.
+const LEAST_WITNESS: f64 = 0.2;
+
+/// The cause that an origin stands for.
+pub(super) fn cause(flow: &Flow<'_, '_>, origin: Origin) -> DiffCause {
+    let change = flow.of(origin.function, origin.kind);
+    if flow.total(origin.function).is_new() {
+        return of_new_code(flow, origin, change);
+    }
+    let callers = flow.callers(origin.function);
+    let total = flow.total(origin.function);
+    if let Some(calls) = flow.call_counts(origin.function) {
+        return of_counted_calls(flow, origin, change, calls);
+    }
+    if let Some(&(caller, call)) = callers.first()
+        && call.points >= NEARLY_ALL * total.points
+    {
+        let path = vec![name(flow, caller), name(flow, origin.function)];
+        if is_own(flow, caller)
+            && !is_own(flow, origin.function)
+            && is_of_one_module(flow, caller, origin.function)
+        {
+            return of_library_call(flow, caller, path, call);
+        }
+        let whole = Origin { kind: CountKind::Total, ..origin };
+        if call.is_new() {
+            return DiffCause { path, ..made(flow, CauseKind::NewPath, whole, call) };
+        }
+        let others = flow.from_others(origin.function, caller);
+        if others.old_share >= LEAST_WITNESS * total.old_share && !others.grew_like(&call) {
+            let found = made(flow, CauseKind::CalledMore, whole, call);
+            return DiffCause { path, growth: Growth::OneCaller, ..found };
+        }
+    }
+    if origin.kind == CountKind::Total && grew_as_a_whole(flow, origin.function) {
+        return DiffCause { growth: Growth::Whole, ..made(flow, CauseKind::CalledMore, origin, change) };
+    }
+    let heavy = callers.iter().filter(|(_, call)| call.new_share >= LEAST_CALLER * total.new_share);
+    let alike =
+        heavy.clone().filter(|(_, call)| call.points > 0.0 && call.log_ratio >= change.log_ratio / 4.0);
+    let growth = match heavy.count() {
+        0 | 1 => Growth::Itself,
+        count if alike.count() == count => Growth::AllCallers(count),
+        _ => Growth::Itself,
+    };
+    DiffCause { growth, ..made(flow, CauseKind::Dearer, origin, change) }
+}
+
+/// A library did not change by itself: the caller makes it do more.
+fn of_library_call(flow: &Flow<'_, '_>, caller: usize, path: Vec<Name>, call: Change) -> DiffCause {
+    let caller = Origin { function: caller, kind: CountKind::Total };
+    let found = made(flow, CauseKind::Dearer, caller, flow.total(caller.function));
+    DiffCause { path, growth: Growth::OneCallee, points: call.points * 100.0, ..found }
+}
+
+/// Whether a function belongs to the program rather than to a library or the runtime.
+fn is_own(flow: &Flow<'_, '_>, function: usize) -> bool {
+    let key = flow.subject.keys.get(KeyId::new(function));
+    let file = key.file.as_deref().unwrap_or_default();
+    !is_library(&key.function, file) && !is_runtime(&key.function, file)
+}
+
+/// Exact, where calls are counted: what more calls cost, and what each of them costs more.
+fn of_counted_calls(flow: &Flow<'_, '_>, origin: Origin, change: Change, calls: [f64; 2]) -> DiffCause {
+    let [old, new] = calls;
+    let per_call = [change.old_share / old, change.new_share / new];
+    let by_calls = (new - old) * (per_call[0] + per_call[1]) / 2.0;
+    if old <= 0.0 || by_calls < change.points / 2.0 {
+        return DiffCause { calls: Some(calls), ..made(flow, CauseKind::Dearer, origin, change) };
+    }
+    let calls_of = |caller: usize| flow.edge_counts(caller, origin.function).unwrap_or_default();
+    let callers: Vec<usize> = flow.callers(origin.function).into_iter().map(|(caller, _)| caller).collect();
+    let grew = |caller: &usize| calls_of(*caller)[1] - calls_of(*caller)[0] >= NEARLY_ALL * (new - old);
+    let Some(&caller) = callers.iter().find(|caller| grew(caller)) else {
+        let found = made(flow, CauseKind::CalledMore, origin, change);
+        return DiffCause { calls: Some(calls), growth: Growth::AllCallers(callers.len()), ..found };
+    };
+    let kind = if calls_of(caller)[0] > 0.0 { CauseKind::CalledMore } else { CauseKind::NewPath };
+    let path = vec![name(flow, caller), name(flow, origin.function)];
+    DiffCause { calls: Some(calls), growth: Growth::OneCaller, path, ..made(flow, kind, origin, change) }
+}
+
+/// Calling costs something itself: a caller whose own code grew because it calls more often is no cause of its own.
+pub(super) fn merge_callers(flow: &Flow<'_, '_>, causes: &mut Vec<DiffCause>) {
+    let is_merged = |cause: &DiffCause, other: &DiffCause| {
+        cause.test == RowTest::SelfValue
+            && cause.cause == CauseKind::Dearer
+            && other.calls.is_some()
+            && matches!(other.cause, CauseKind::CalledMore | CauseKind::NewPath)
+            && other.path.first() == Some(&cause.function)
+            && makes_more_calls(flow, cause)
+    };
+    for cause in causes.clone() {
+        if let Some(callee) = causes.iter().position(|other| is_merged(&cause, other)) {
+            causes[callee].points += cause.points;
+            causes.retain(|other| other != &cause);
+        }
+    }
+}
+
+/// Whether the function of a cause calls others more often while it is not called more often itself.
+fn makes_more_calls(flow: &Flow<'_, '_>, cause: &DiffCause) -> bool {
+    let key = flow.subject.keys.ids().find(|&key| flow.subject.keys.name(key) == &cause.function);
+    let Some(function) = key.map(Id::index) else { return false };
+    let calls =
+        flow.callees(function).into_iter().filter_map(|(callee, _)| flow.edge_counts(function, callee));
+    let [old, new] = calls.fold([0.0, 0.0], |sum, calls| [sum[0] + calls[0], sum[1] + calls[1]]);
+    new > CALLED_MORE * old
+}
+
+/// Code that the old side did not have: it makes its caller dearer, unless it leads to code that was there before.
+fn of_new_code(flow: &Flow<'_, '_>, origin: Origin, change: Change) -> DiffCause {
+    let above = nearest_old_caller(flow, origin.function);
+    let mut path = vec![name(flow, origin.function)];
+    if let Some(old) = old_code_below(flow, origin.function, change.points, &mut path) {
+        path.splice(0..0, above.map(|caller| name(flow, caller)));
+        let old = Origin { function: old, kind: CountKind::Total };
+        return DiffCause { path, ..made(flow, CauseKind::NewPath, old, change) };
+    }
+    let Some(caller) = above.filter(|&caller| is_of_one_module(flow, caller, origin.function)) else {
+        return made(flow, CauseKind::Dearer, origin, change);
+    };
+    path.insert(0, name(flow, caller));
+    let caller = Origin { function: caller, kind: CountKind::Total };
+    let of_caller = flow.total(caller.function);
+    let points = change.points.min(of_caller.points.max(0.0));
+    let found = made(flow, CauseKind::Dearer, caller, Change { points, ..of_caller });
+    DiffCause { path, growth: Growth::NewCallee, ..found }
+}
+
+/// The nearest caller, direct or not, that the old side has.
+fn nearest_old_caller(flow: &Flow<'_, '_>, function: usize) -> Option<usize> {
+    let mut seen = HashSet::from([function]);
+    let mut at = function;
+    loop {
+        at = flow.callers(at).iter().map(|(caller, _)| *caller).find(|caller| seen.insert(*caller))?;
+        if !flow.total(at).is_new() {
+            return Some(at);
+        }
+    }
+}
+
+/// The code of the old side that has most of the cost of new code; `path` gets the way to it.
+fn old_code_below(flow: &Flow<'_, '_>, function: usize, points: f64, path: &mut Vec<Name>) -> Option<usize> {
+    let start = path.len();
+    let mut seen = HashSet::from([function]);
+    let mut at = function;
+    loop {
+        let callees = flow.callees(at);
+        let next = callees.first().filter(|(_, call)| call.points >= NEARLY_ALL * points);
+        let Some(&(callee, _)) = next.filter(|(callee, _)| seen.insert(*callee)) else {
+            path.truncate(start);
+            return None;
+        };
+        path.push(name(flow, callee));
+        if !flow.total(callee).is_new() {
+            return Some(callee);
+        }
+        at = callee;
+    }
+}
+
+/// Whether two functions are in one binary. A function of a library that is called for the first time is named itself:
+/// without frame pointers its direct caller may be missing.
+fn is_of_one_module(flow: &Flow<'_, '_>, one: usize, other: usize) -> bool {
+    let symbols = &flow.subject.profile.symbols;
+    // By file: two builds of a program are two binaries of one name.
+    let module = |function: usize| {
+        let key = KeyId::new(function);
+        let frame = symbols.frames.ids().find(|&frame| flow.subject.keys.of_frame(frame) == key)?;
+        Some(symbols.strings.get(symbols.mappings[symbols.frames[frame].mapping].file))
+    };
+    module(one) == module(other)
+}
+
+fn made(flow: &Flow<'_, '_>, kind: CauseKind, origin: Origin, change: Change) -> DiffCause {
+    let ratio = |shift: f64| {
+        let ratio = (change.log_ratio + shift * 1.96 * change.standard_error).exp();
+        Some(ratio).filter(|ratio| ratio.is_finite() && change.old_share > 0.0)
+    };
+    DiffCause {
+        cause: kind,
+        function: name(flow, origin.function),
+        test: match origin.kind {
+            CountKind::SelfCount => RowTest::SelfValue,
+            CountKind::Total => RowTest::Total,
+        },
+        points: change.points * 100.0,
+        explains: 0.0,
+        ratio: ratio(0.0),
+        ratio_low: ratio(-1.0),
+        ratio_high: ratio(1.0),
+        growth: Growth::Itself,
+        path: Vec::new(),
+        of: None,
+        file: None,
+        line: None,
+        calls: None,
+    }
+}
+
+pub(super) fn name(flow: &Flow<'_, '_>, function: usize) -> Name {
+    flow.name(function).clone()
+}

@@ -1,0 +1,60 @@
+//! Why costs changed: the causes behind the rows of a comparison.
+//!
+//! Rows say which functions cost more; a change of one line can make ten of them cost more. So their growth is led back
+//! to where it began ([`origins`]), each origin is told apart by its callers and callees ([`kinds`]), and what only moved
+//! is listed for itself ([`moves`]). The causes share out the growth of self, so nothing is counted twice.
+
+mod collector;
+mod flow;
+mod kinds;
+mod moves;
+mod origins;
+mod site;
+
+use crate::report::{DiffCause, TotalGrowth};
+use crate::stats::compare::Comparison;
+use crate::tree::{Flat, Subject};
+use crate::view::diff::DiffSides;
+
+use collector::merge_collection;
+use flow::Flow;
+use kinds::{cause, merge_callers};
+use moves::moves;
+use origins::origins;
+use site::locate;
+
+/// The causes of a comparison, and how much more the new side costs.
+pub(super) struct Causes {
+    /// The largest first; then what only moved.
+    pub(super) causes: Vec<DiffCause>,
+    /// How much more the new side costs.
+    pub(super) growth: Option<TotalGrowth>,
+}
+
+/// Explains a comparison.
+pub(super) fn explain(
+    subject: &Subject<'_>,
+    counted: &Flat,
+    comparison: Option<&Comparison>,
+    sides: &DiffSides,
+) -> Causes {
+    let size = sides.size.of_sample();
+    let flow = comparison.and_then(|found| Flow::new(subject, counted, found, size, sides.calls.as_ref()));
+    let Some(flow) = flow else {
+        return Causes { causes: Vec::new(), growth: None };
+    };
+    let mut causes: Vec<DiffCause> = origins(&flow).into_iter().map(|origin| cause(&flow, origin)).collect();
+    merge_callers(&flow, &mut causes);
+    merge_collection(&flow, &mut causes);
+    causes.sort_by(|a, b| b.points.total_cmp(&a.points));
+    let growth = flow.growth();
+    let explained: f64 = causes.iter().map(|cause| cause.points).sum();
+    // If other code became cheaper, the causes add up to more than the growth of the whole.
+    let whole = growth.percent.max(explained);
+    for cause in &mut causes {
+        cause.explains = cause.points / whole;
+        locate(&flow, cause);
+    }
+    causes.extend(moves(&flow, &sides.matched));
+    Causes { causes, growth: Some(growth) }
+}

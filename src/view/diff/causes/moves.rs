@@ -1,0 +1,87 @@
+//! What did not become slower but only moved: extracted and inlined functions, and those of another name or place.
+
+use hashbrown::HashMap;
+
+use crate::profile::Id;
+use crate::report::{CauseKind, DiffCause, Growth, Matched, Name, RowTest};
+use crate::stats::attribution::Cause;
+use crate::stats::{CountKind, Verdict};
+use crate::tree::KeyId;
+use crate::view::diff::causes::flow::Flow;
+
+/// The functions whose cost was elsewhere before, and those that are matched under another name or place.
+pub(super) fn moves(flow: &Flow<'_, '_>, matched: &[Matched]) -> Vec<DiffCause> {
+    let mut moves: Vec<DiffCause> = matched_moves(flow, matched);
+    let name = |function: usize| flow.subject.keys.name(KeyId::new(function)).clone();
+    let mut rows: Vec<_> =
+        flow.comparison.hypotheses.iter().filter(|row| row.verdict == Verdict::Moved).collect();
+    rows.sort_by(|a, b| b.points.total_cmp(&a.points));
+    for row in rows {
+        let function = name(row.function);
+        if moves.iter().any(|made| made.function == function) {
+            continue;
+        }
+        let Some(Cause::Moved { caller, from }) = row.cause else { continue };
+        let (cause, of) = match (from, row.old > 0.0) {
+            (Some(from), _) => (CauseKind::Renamed, Some(from)),
+            (None, false) => (CauseKind::Extracted, caller),
+            (None, true) => match inlined(flow, row.function, row.points) {
+                Some(callee) => (CauseKind::Inlined, Some(callee)),
+                None => (CauseKind::Moved, caller),
+            },
+        };
+        moves.push(moved(cause, function, of.map(name), row.measure));
+    }
+    moves
+}
+
+/// The function that is gone and that this one called, if its own code is what this one's own code grew by.
+fn inlined(flow: &Flow<'_, '_>, function: usize, points: f64) -> Option<usize> {
+    let gone = flow.comparison.removed.iter().filter(|gone| gone.measure == CountKind::SelfCount);
+    let called =
+        gone.filter(|gone| flow.callers(gone.function).iter().any(|(caller, _)| *caller == function));
+    called
+        .filter(|gone| gone.share >= points / 2.0)
+        .max_by(|a, b| a.share.total_cmp(&b.share))
+        .map(|gone| gone.function)
+}
+
+fn moved(cause: CauseKind, function: Name, of: Option<Name>, kind: CountKind) -> DiffCause {
+    DiffCause {
+        cause,
+        function,
+        test: if kind == CountKind::SelfCount { RowTest::SelfValue } else { RowTest::Total },
+        points: 0.0,
+        explains: 0.0,
+        ratio: None,
+        ratio_low: None,
+        ratio_high: None,
+        growth: Growth::Itself,
+        path: Vec::new(),
+        of,
+        file: None,
+        line: None,
+        calls: None,
+    }
+}
+
+/// What the matching of functions says: those of another name, and those in another place, the heaviest first.
+fn matched_moves(flow: &Flow<'_, '_>, matched: &[Matched]) -> Vec<DiffCause> {
+    let of_name: HashMap<&Name, usize> =
+        flow.subject.keys.ids().map(|key| (flow.subject.keys.name(key), key.index())).collect();
+    let cause = |matched: &Matched| {
+        let kind = match matched.how {
+            "renamed" | "normalised" | "given" => CauseKind::Renamed,
+            "relocated" => CauseKind::Moved,
+            _ => return None,
+        };
+        let function = *of_name.get(&matched.new)?;
+        let (own, total) = (flow.own(function), flow.total(function));
+        let least = flow.comparison.options.min_tested;
+        let made = moved(kind, matched.new.clone(), Some(matched.old.clone()), CountKind::Total);
+        (total.old_share.max(total.new_share) >= least).then_some((own.old_share + own.new_share, made))
+    };
+    let mut moves: Vec<(f64, DiffCause)> = matched.iter().filter_map(cause).collect();
+    moves.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    moves.into_iter().map(|(_, cause)| cause).collect()
+}

@@ -1,0 +1,155 @@
+//! Where growth began: the functions to which all rows that grew lead back.
+//!
+//! A row that grew is followed down to the callee that has most of its growth, and then up as long as a caller grew as
+//! a whole: if `aggregate` is called twice as often, its own code and all it calls cost twice as much, and `aggregate`
+//! is the answer rather than ten functions below it or `main` above it.
+
+use std::collections::HashSet;
+
+use crate::stats::CountKind;
+use crate::view::diff::causes::flow::Flow;
+
+/// A function in which growth began: in its own code, or in all of it, callees included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Origin {
+    pub(super) function: usize,
+    pub(super) kind: CountKind,
+}
+
+/// A part with this fraction of a function's growth explains it.
+const MOST: f64 = 0.7;
+/// A caller with this fraction of a function's growth is where the growth comes from.
+const NEARLY_ALL: f64 = 0.8;
+/// What is left of a function without its largest part must be at least this fraction of it to say anything.
+const LEAST_REST: f64 = 0.15;
+/// A function that is called at least so many times as often is called more.
+pub(super) const CALLED_MORE: f64 = 1.1;
+/// A function whose callees explain this fraction of its growth needs no mention of its own.
+const EXPLAINED: f64 = 0.6;
+
+/// The origins of all growth, the largest first.
+pub(super) fn origins(flow: &Flow<'_, '_>) -> Vec<Origin> {
+    let mut found: Vec<Origin> = Vec::new();
+    for (function, kind) in flow.grown() {
+        let origin = climb(flow, descend(flow, Origin { function, kind }));
+        if !found.contains(&origin) {
+            found.push(origin);
+        }
+    }
+    let growth = |origin: &Origin| flow.of(origin.function, origin.kind).points;
+    found.sort_by(|a, b| growth(b).total_cmp(&growth(a)).then(a.function.cmp(&b.function)));
+    without_duplicates(flow, &found)
+}
+
+/// Follows the growth of a function down to the part that has most of it.
+fn descend(flow: &Flow<'_, '_>, mut origin: Origin) -> Origin {
+    let mut seen = HashSet::from([origin.function]);
+    while origin.kind == CountKind::Total && !grew_as_a_whole(flow, origin.function) {
+        let whole = flow.total(origin.function);
+        if flow.own(origin.function).points >= MOST * whole.points {
+            return Origin { kind: CountKind::SelfCount, ..origin };
+        }
+        match flow.callees(origin.function).first() {
+            Some(&(callee, change)) if change.points >= MOST * whole.points && seen.insert(callee) => {
+                origin.function = callee;
+            }
+            _ => return origin,
+        }
+    }
+    origin
+}
+
+/// Follows the growth of a function up through callers that grew as a whole.
+fn climb(flow: &Flow<'_, '_>, mut origin: Origin) -> Origin {
+    let mut seen = HashSet::from([origin.function]);
+    loop {
+        if origin.kind == CountKind::SelfCount {
+            if !grew_as_a_whole(flow, origin.function) {
+                return origin;
+            }
+            origin.kind = CountKind::Total;
+        }
+        let whole = flow.total(origin.function);
+        match flow.callers(origin.function).first() {
+            Some(&(caller, change))
+                if change.points >= NEARLY_ALL * whole.points
+                    && grew_as_a_whole(flow, caller)
+                    && seen.insert(caller) =>
+            {
+                origin.function = caller;
+            }
+            _ => return origin,
+        }
+    }
+}
+
+/// Whether all parts of a function grew alike, rather than one of them: what is left without the part that grew most
+/// is not negligible, and grew about as much.
+pub(super) fn grew_as_a_whole(flow: &Flow<'_, '_>, function: usize) -> bool {
+    let whole = flow.total(function);
+    let own = flow.own(function);
+    let (largest, part) = match flow.callees(function).first() {
+        Some(&(callee, change)) if change.points > own.points => (Some(callee), change),
+        _ => (None, own),
+    };
+    let rest = flow.rest(function, largest);
+    // Where calls are counted, a function has more work only if it is called more often.
+    let is_called_more = flow.call_counts(function).is_none_or(|[old, new]| new > CALLED_MORE * old);
+    whole.points > 0.0
+        && is_called_more
+        && rest.new_share >= LEAST_REST * whole.new_share
+        && rest.grew_like(&whole)
+        && part.grew_like(&whole)
+}
+
+/// Leaves out origins whose growth is part of that of another one.
+fn without_duplicates(flow: &Flow<'_, '_>, found: &[Origin]) -> Vec<Origin> {
+    let is_alike: Vec<bool> = found
+        .iter()
+        .map(|origin| origin.kind == CountKind::Total && grew_as_a_whole(flow, origin.function))
+        .collect();
+    let below: Vec<HashSet<usize>> = found.iter().map(|origin| functions_below(flow, origin)).collect();
+    let growth = |index: usize| flow.of(found[index].function, found[index].kind).points;
+    let is_part = |part: usize, whole: usize| {
+        part != whole && below[whole].contains(&found[part].function) && {
+            let callers = flow.callers(found[part].function);
+            let inside = callers
+                .iter()
+                .filter(|(caller, _)| *caller == found[whole].function || below[whole].contains(caller));
+            let inside: f64 = inside.map(|(_, change)| change.points).sum();
+            found[part].function == found[whole].function
+                || inside >= MOST * flow.total(found[part].function).points
+        }
+    };
+    let mut kept: Vec<usize> = Vec::new();
+    for index in 0..found.len() {
+        // What grew as a whole needs no list of its parts.
+        let is_in_whole = (0..found.len()).any(|whole| is_alike[whole] && is_part(index, whole));
+        // What merely calls several origins needs no mention of its own.
+        let parts = (0..found.len()).filter(|&part| growth(part) < growth(index) && is_part(part, index));
+        let explained: f64 = parts.filter(|_| !is_alike[index]).map(growth).sum();
+        let is_explained = found[index].kind == CountKind::Total && explained >= EXPLAINED * growth(index);
+        if !is_in_whole && !is_explained {
+            kept.push(index);
+        }
+    }
+    kept.into_iter().map(|index| found[index]).collect()
+}
+
+/// The functions that are called, directly or not, by the function of an origin. Its own code has none.
+fn functions_below(flow: &Flow<'_, '_>, origin: &Origin) -> HashSet<usize> {
+    let mut below = HashSet::new();
+    if origin.kind == CountKind::SelfCount {
+        return below;
+    }
+    below.insert(origin.function);
+    let mut open = vec![origin.function];
+    while let Some(function) = open.pop() {
+        for (callee, change) in flow.callees(function) {
+            if change.points > 0.0 && below.insert(callee) {
+                open.push(callee);
+            }
+        }
+    }
+    below
+}

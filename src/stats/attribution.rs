@@ -202,7 +202,12 @@ fn moved(index: usize, comparison: &Comparison, model: &Model, stacks: &impl Sta
     let extracted = row.old <= 0.0
         && row.measure == CountKind::SelfCount
         && caller.is_some_and(|caller| is_traded(row, caller, model, stacks));
-    (by_caller || extracted || from.is_some()).then_some(Cause::Moved { caller, from })
+    // Nor did a function become more expensive if all of it, callees included, did not: it has inlined one of them.
+    let inlined = row.measure == CountKind::SelfCount && {
+        let total = stacks.counts(row.function, CountKind::Total, ExcludedStacks::default());
+        max_growth(model, &column(total, row.unit), CountKind::Total) < row.points / 2.0
+    };
+    (by_caller || extracted || inlined || from.is_some()).then_some(Cause::Moved { caller, from })
 }
 
 /// Whether the own code of `caller` lost most of what the function of `row` gained, and both together did not grow.

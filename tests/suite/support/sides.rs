@@ -16,7 +16,7 @@ pub fn compare(old: &[(&Profile, usize)], new: &[(&Profile, usize)], options: &D
         total: profiles.iter().map(|(profile, metric)| profile.meta.metrics[*metric].total).sum(),
         ..DiffSide::default()
     };
-    let sides = DiffSides { old: side(old), new: side(new), size };
+    let sides = DiffSides::new(side(old), side(new), size);
     diff(&fold_leaves(&whole, &artefacts(&whole)).0, sides, options).expect("options in their ranges")
 }
 

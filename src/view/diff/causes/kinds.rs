@@ -32,7 +32,7 @@ pub(super) fn cause(flow: &Flow<'_, '_>, origin: Origin) -> DiffCause {
     if let Some(&(caller, call)) = callers.first()
         && call.points >= NEARLY_ALL * total.points
     {
-        let path = vec![name(flow, caller), name(flow, origin.function)];
+        let mut path = vec![name(flow, caller), name(flow, origin.function)];
         if is_own(flow, caller)
             && !is_own(flow, origin.function)
             && is_of_one_module(flow, caller, origin.function)
@@ -41,6 +41,8 @@ pub(super) fn cause(flow: &Flow<'_, '_>, origin: Origin) -> DiffCause {
         }
         let whole = Origin { kind: CountKind::Total, ..origin };
         if call.is_new() {
+            let above = nearest_old_caller(flow, caller).filter(|_| flow.total(caller).is_new());
+            path.splice(0..0, above.map(|above| name(flow, above)));
             return DiffCause { path, ..made(flow, CauseKind::NewPath, whole, call) };
         }
         let others = flow.from_others(origin.function, caller);

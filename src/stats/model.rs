@@ -203,8 +203,13 @@ impl Model {
     /// How much more the new side costs per unit of unchanged code, as a fraction of the old total, and the ends of its
     /// 95 % interval.
     pub fn growth(&self) -> [f64; 3] {
-        let error = t_upper_quantile(0.025, self.freedom) * self.location_variance.sqrt();
+        let error = self.half_width(self.location_variance.sqrt());
         [0.0, error, -error].map(|shift| (-self.location - shift).exp_m1())
+    }
+
+    /// Half the width of the 95 % interval of something with this standard error.
+    pub fn half_width(&self, standard_error: f64) -> f64 {
+        t_upper_quantile(0.025, self.freedom) * standard_error
     }
 
     pub(super) fn sums(&self, column: &RunCounts) -> SampleSums {

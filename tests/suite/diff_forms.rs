@@ -66,10 +66,11 @@ fn a_comment_starts_with_the_regressions() {
     assert_snapshot!(markdown(regressed()), @r#"
     ### ❌ samples: 1 function regressed
 
-    |               |  COST |    95% CI |    OLD |    NEW |       Δ |          q | FUNCTION       |
-    |---------------|------:|----------:|-------:|-------:|--------:|-----------:|----------------|
-    | **REGRESSED** | ×1.50 | 1.44–1.57 |  25.8% |  34.3% | +13.0pt | &lt;0.0001 | `parse` (self) |
-    | inherits      | ×1.13 | 1.09–1.17 | 100.0% | 100.0% | +12.9pt | &lt;0.0001 | `main`         |
+    +12.9% (10.1 to 15.9) in total: 1 cause explains 100% of it:
+
+    1. `parse` dearer ×1.50 (1.44–1.57), +13.0pt
+       <br>in its own code
+       <br>`prof focus parse --base main/ pr/`
 
     detectable with 80% power: 1.15× for a function with a 10% share, 1.32× with a 2% share
 
@@ -84,16 +85,18 @@ fn a_comment_starts_with_the_regressions() {
     - OLD and NEW are shares of each side's own total; for COST and Δ (in points of the old total) the old side is rescaled × 1.001, so that unchanged code costs the same on both sides
     - REGRESSED: costs more than noise explains · inherits: changed only because of a function that it calls · \~: not significant · (self): own code only, other rows include callees
 
-    |    |  COST |    95% CI |   OLD |   NEW |      Δ | q | FUNCTION                |
-    |----|------:|----------:|------:|------:|-------:|--:|-------------------------|
-    | \~ | ×1.03 | 0.91–1.17 |  2.7% |  2.4% | +0.1pt | 1 | `idle` (self)           |
-    | \~ | ×1.02 | 0.95–1.10 |  7.8% |  7.1% | +0.1pt | 1 | `read` (self)           |
-    | \~ | ×0.99 | 0.92–1.05 | 10.5% |  9.2% | −0.2pt | 1 | `hash` (self)           |
-    | \~ | ×0.98 | 0.90–1.07 |  5.3% |  4.6% | −0.1pt | 1 | `log` (self)            |
-    | \~ | ×1.00 | 0.90–1.11 |  4.0% |  3.5% |  0.0pt | 1 | `flush` (self)          |
-    | \~ | ×1.00 | 0.95–1.05 | 19.3% | 17.1% |  0.0pt | 1 | `plan` (self)           |
-    | \~ | ×1.00 | 0.93–1.07 |  9.2% |  8.1% |  0.0pt | 1 | `write` (self)          |
-    | \~ | ×1.00 | 0.95–1.06 | 15.5% | 13.7% |  0.0pt | 1 | sort&lt;a\|b&gt; (self) |
+    |               |  COST |    95% CI |    OLD |    NEW |       Δ |          q | FUNCTION                |
+    |---------------|------:|----------:|-------:|-------:|--------:|-----------:|-------------------------|
+    | **REGRESSED** | ×1.50 | 1.44–1.57 |  25.8% |  34.3% | +13.0pt | &lt;0.0001 | `parse` (self)          |
+    | inherits      | ×1.13 | 1.09–1.17 | 100.0% | 100.0% | +12.9pt | &lt;0.0001 | `main`                  |
+    | \~            | ×1.03 | 0.91–1.17 |   2.7% |   2.4% |  +0.1pt |          1 | `idle` (self)           |
+    | \~            | ×1.02 | 0.95–1.10 |   7.8% |   7.1% |  +0.1pt |          1 | `read` (self)           |
+    | \~            | ×0.99 | 0.92–1.05 |  10.5% |   9.2% |  −0.2pt |          1 | `hash` (self)           |
+    | \~            | ×0.98 | 0.90–1.07 |   5.3% |   4.6% |  −0.1pt |          1 | `log` (self)            |
+    | \~            | ×1.00 | 0.90–1.11 |   4.0% |   3.5% |   0.0pt |          1 | `flush` (self)          |
+    | \~            | ×1.00 | 0.95–1.05 |  19.3% |  17.1% |   0.0pt |          1 | `plan` (self)           |
+    | \~            | ×1.00 | 0.93–1.07 |   9.2% |   8.1% |   0.0pt |          1 | `write` (self)          |
+    | \~            | ×1.00 | 0.95–1.06 |  15.5% |  13.7% |   0.0pt |          1 | sort&lt;a\|b&gt; (self) |
 
     </details>
     "#);
@@ -132,7 +135,7 @@ fn a_comment_without_a_verdict_says_what_is_needed_for_one() {
 #[test]
 fn annotations_are_placed_at_the_function() {
     assert_snapshot!(written(|out| output::github(&regressed(), out).unwrap()), @r#"
-    ::error file=src/parse.rs,line=12,title=performance regression::parse costs 1.50× as much relative to unchanged code (self; 95%25 CI 1.44–1.57; +13.0pt); 25.8%25 of the old total, 34.3%25 of the new
+    ::error file=src/parse.rs,line=12,title=performance regression::parse costs 1.50× as much relative to unchanged code (self; 95%25 CI 1.44–1.57; +13.0pt); 25.8%25 of the old total, 34.3%25 of the new; in its own code
     ::notice title=prof diff::1 regressed, 0 improved of 10 tested · alpha 1%25, thresholds 1.05× and 1.0pt%0Adetectable with 80%25 power: 1.15× for a function with a 10%25 share, 1.32× with a 2%25 share
     "#);
 }
@@ -154,7 +157,7 @@ fn junit_reports_have_one_test_per_function() {
       <testsuite name="prof diff" tests="11" failures="1" skipped="0">
         <testcase classname="prof diff" name="evidence"/>
         <testcase classname="prof diff" name="self of parse" file="src/parse.rs">
-          <failure message="parse costs 1.50× as much relative to unchanged code (self; 95% CI 1.44–1.57; +13.0pt); 25.8% of the old total, 34.3% of the new"/>
+          <failure message="parse costs 1.50× as much relative to unchanged code (self; 95% CI 1.44–1.57; +13.0pt); 25.8% of the old total, 34.3% of the new; in its own code"/>
         </testcase>
         <testcase classname="prof diff" name="total of main"/>
         <testcase classname="prof diff" name="self of idle"/>
@@ -165,7 +168,7 @@ fn junit_reports_have_one_test_per_function() {
         <testcase classname="prof diff" name="self of plan" file="src/plan.rs"/>
         <testcase classname="prof diff" name="self of write"/>
         <testcase classname="prof diff" name="self of sort&lt;a|b&gt;" file="src/sort.rs"/>
-        <system-out>1 regressed, 0 improved of 10 tested · alpha 1%, thresholds 1.05× and 1.0pt; detectable with 80% power: 1.15× for a function with a 10% share, 1.32× with a 2% share</system-out>
+        <system-out>1 regressed, 0 improved of 10 tested · alpha 1%, thresholds 1.05× and 1.0pt; detectable with 80% power: 1.15× for a function with a 10% share, 1.32× with a 2% share; parse costs 1.50× as much relative to unchanged code (self; 95% CI 1.44–1.57; +13.0pt); 25.8% of the old total, 34.3% of the new; in its own code</system-out>
       </testsuite>
     </testsuites>
     "#);

@@ -98,10 +98,6 @@ fn a_base_is_matched_as_well() {
 const NOT_YET: &[(&str, &str)] = &[
     ("java-called-more", "100 to 300 samples a run are too few to see the change"),
     ("java-new-path", "100 to 300 samples a run are too few to see the change"),
-    (
-        "python-extracted",
-        "an extracted function that takes a little of the program's own time counts as new cost",
-    ),
 ];
 
 /// Recorded pairs of builds in six languages: the exit code is right, and no function whose code did not change is

@@ -130,6 +130,8 @@ const OF_COMMANDS: &[(&str, &str, &str, &str)] = &[
     ("diff", "--old", "old.pb.gz", "--new new.pb.gz"),
     ("diff", "--new", "new.pb.gz", "--old old.pb.gz"),
     ("diff", "--match", "exact", "before.folded after.folded"),
+    ("diff", "--explain", "", "--noise steady --normalize per=1,1 two-causes-old.folded two-causes-new.folded"),
+    ("diff", "--no-explain", "", "--noise steady --normalize per=1,1 two-causes-old.folded two-causes-new.folded"),
     ("diff", "--function", "Discounted", "old.pb.gz new.pb.gz"),
     ("diff", "--alpha", "0.5", "old.pb.gz new.pb.gz"),
     ("diff", "--min-effect", "90", "--normalize per=1000,1000 --function Discounted old.pb.gz new.pb.gz"),
@@ -333,6 +335,10 @@ fn folder() -> TempDir {
     // In the newer build one function has another name.
     write("before.folded", b"main;run;parse 400\nmain;print 600\n");
     write("after.folded", b"main;run;parseLine 410\nmain;print 590\n");
+    // One function explains more than 80% of the growth, another one the rest.
+    let code = "main;read 5000\nmain;print 6000\nmain;sort 7000\nmain;find 8000\nmain;wait 9000\n";
+    write("two-causes-old.folded", format!("{code}main;hash 1000\nmain;pack 1000\n").as_bytes());
+    write("two-causes-new.folded", format!("{code}main;hash 8000\nmain;pack 2500\n").as_bytes());
     write("mixed/notes.md", b"# Notes\n\nNo profile.\n");
     let whole = fs::read(fixture("pprof/go-cpu.pb.gz")).unwrap();
     write("broken.pb.gz", &whole[..whole.len() / 2]);

@@ -57,7 +57,9 @@ impl<'d> Shown<'d> {
             if count == 1 { "1 cause explains".to_string() } else { format!("{count} causes explain") };
         match diff.growth {
             Some(TotalGrowth { percent, low, high }) if low > 0.0 => {
-                format!("+{percent:.1}% ({low:.1} to {high:.1}) in total: {causes} {explained} of it")
+                // Nothing is uncertain about a ratio that was given.
+                let interval = if low < high { format!(" ({low:.1} to {high:.1})") } else { String::new() };
+                format!("+{percent:.1}%{interval} in total: {causes} {explained} of it")
             }
             _ => format!("{causes} {explained} of what became more expensive"),
         }
@@ -143,19 +145,28 @@ pub(in crate::output) fn evidence(cause: &DiffCause, name: impl Fn(&str) -> Stri
     }
 }
 
-/// `main.fnv: dearer ×1.21 (1.15–1.27), +2.9pt: in all 3 callers alike, so the function itself`
-pub(in crate::output) fn sentence(cause: &DiffCause) -> String {
+/// A sentence on the row of the function, if there is one, and on what shows the cause.
+pub(in crate::output) fn sentence(diff: &Diff, cause: &DiffCause) -> String {
     let evidence = evidence(cause, |name| clean(name).into_owned());
-    format!("{}: {}, {}: {evidence}", clean(&cause.function), change(cause), words::points(cause.points))
+    let row = diff.rows.iter().find(|row| row.name == cause.function && row.test == cause.test);
+    let cost = row.map_or_else(
+        || format!("{}: {}, {}", clean(&cause.function), change(cause), words::points(cause.points)),
+        |row| words::sentence(diff, row),
+    );
+    format!("{cost}; {evidence}")
 }
 
 fn calls(count: f64) -> String {
     group_thousands(count.round() as i128)
 }
 
-/// The command that shows it; `None` if a side has several inputs.
+/// The command that shows it; `None` if a side has several inputs, or both are in one file.
 pub(in crate::output) fn command(diff: &Diff, cause: &DiffCause) -> Option<String> {
     let ([old], [new]) = (&diff.old.inputs[..], &diff.new.inputs[..]) else { return None };
+    if old == new {
+        // One file holds both sides, which other commands cannot compare.
+        return None;
+    }
     let function = match cause.cause {
         CauseKind::NewPath => cause.path.first().unwrap_or(&cause.function),
         _ => &cause.function,

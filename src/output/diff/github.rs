@@ -14,7 +14,7 @@ pub fn github(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
     if let Some(shown) = causes {
         for cause in shown.causes {
             let place = Place { file: cause.file.as_deref(), line: cause.line };
-            annotation(out, "error", place, "performance regression", &causes::sentence(cause))?;
+            annotation(out, "error", place, "performance regression", &causes::sentence(diff, cause))?;
         }
     } else {
         for row in diff.with_verdict(RowVerdict::Regressed) {

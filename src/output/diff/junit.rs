@@ -53,7 +53,11 @@ pub fn junit(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
         case(&mut writer, &format!("budget: {}", clean(&budget.rule)), None, outcome)?;
     }
     writer.write_event(Event::Start(BytesStart::new("system-out")))?;
-    let causes = diff.causes.iter().filter(|cause| cause.cause.explains_growth()).map(causes::sentence);
+    let causes = diff
+        .causes
+        .iter()
+        .filter(|cause| cause.cause.explains_growth())
+        .map(|cause| causes::sentence(diff, cause));
     let lines: Vec<String> = std::iter::once(summary.clone()).chain(causes).collect();
     writer.write_event(Event::Text(BytesText::new(&printable(&lines.join("\n")))))?;
     writer.write_event(Event::End(BytesEnd::new("system-out")))?;

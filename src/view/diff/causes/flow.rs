@@ -240,9 +240,15 @@ impl<'a, 'p> Flow<'a, 'p> {
         new - old
     }
 
+    /// A ratio, and the ends of its 95 % interval.
+    pub(super) fn ratio(&self, change: &Change) -> [f64; 3] {
+        let half_width = self.model.half_width(change.standard_error);
+        [0.0, -half_width, half_width].map(|shift| (change.log_ratio + shift).exp())
+    }
+
     /// How much more the whole program costs per unit of unchanged code.
     pub(super) fn growth(&self) -> TotalGrowth {
-        let [percent, low, high] = self.model.growth().map(|growth| growth * 100.0);
+        let [percent, low, high] = self.model.growth().map(|growth| growth * 100.0 + 0.0);
         TotalGrowth { percent, low, high }
     }
 }

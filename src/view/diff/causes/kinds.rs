@@ -193,10 +193,8 @@ fn is_of_one_module(flow: &Flow<'_, '_>, one: usize, other: usize) -> bool {
 }
 
 fn made(flow: &Flow<'_, '_>, kind: CauseKind, origin: Origin, change: Change) -> DiffCause {
-    let ratio = |shift: f64| {
-        let ratio = (change.log_ratio + shift * 1.96 * change.standard_error).exp();
-        Some(ratio).filter(|ratio| ratio.is_finite() && change.old_share > 0.0)
-    };
+    let ratio = flow.ratio(&change).map(|ratio| Some(ratio).filter(|_| change.old_share > 0.0));
+    let [ratio, ratio_low, ratio_high] = ratio.map(|ratio| ratio.filter(|ratio| ratio.is_finite()));
     DiffCause {
         cause: kind,
         function: name(flow, origin.function),
@@ -206,9 +204,9 @@ fn made(flow: &Flow<'_, '_>, kind: CauseKind, origin: Origin, change: Change) ->
         },
         points: change.points * 100.0,
         explains: 0.0,
-        ratio: ratio(0.0),
-        ratio_low: ratio(-1.0),
-        ratio_high: ratio(1.0),
+        ratio,
+        ratio_low,
+        ratio_high,
         growth: Growth::Itself,
         path: Vec::new(),
         of: None,

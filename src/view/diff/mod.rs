@@ -303,7 +303,7 @@ mod tests {
         let (old, new) = (side(0), side(1));
         let (whole, size) = align_sides(&[(&old, 0), (&new, 0)], LoadOptions::default()).unwrap();
         let one = DiffSide { profiles: 1, ..DiffSide::default() };
-        let sides = DiffSides { old: one.clone(), new: one, size };
+        let sides = DiffSides::new(one.clone(), one, size);
         totals::ADDED.set(0);
         let diff = diff(&whole, sides, &DiffOptions::new(By::Function)).unwrap();
         assert!(diff.rows.len() > FUNCTIONS, "{}", diff.rows.len());

@@ -183,7 +183,7 @@ impl<'a, 'p> Flow<'a, 'p> {
     }
 
     /// The change of a function's total without what the caller `without` spends in it.
-    pub(super) fn from_others(&self, function: usize, without: usize) -> Change {
+    pub(super) fn of_other_callers(&self, function: usize, without: usize) -> Change {
         let mut counts = self.counts(function, CountKind::Total);
         let calls = self.calls_to.get(&function).into_iter().flatten();
         for call in calls.map(|&index| &self.calls[index]).filter(|call| call.caller == without) {

@@ -45,7 +45,7 @@ pub(super) fn cause(flow: &Flow<'_, '_>, origin: Origin) -> DiffCause {
             path.splice(0..0, above.map(|above| name(flow, above)));
             return DiffCause { path, ..made(flow, CauseKind::NewPath, whole, call) };
         }
-        let others = flow.from_others(origin.function, caller);
+        let others = flow.of_other_callers(origin.function, caller);
         if others.old_share >= LEAST_WITNESS * total.old_share && !others.grew_like(&call) {
             let found = made(flow, CauseKind::CalledMore, whole, call);
             return DiffCause { path, growth: Growth::OneCaller, ..found };

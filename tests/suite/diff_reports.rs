@@ -110,7 +110,7 @@ fn one_total_has_one_value_in_all_forms_of_a_report() {
         let report = text_of(&output.stdout).replace("%25", "%");
         let lines: Vec<&str> = report.lines().filter(|line| line.contains("hash")).collect();
         assert!(lines.len() >= 2, "{form}: {report}");
-        for line in lines.iter().filter(|line| line.contains("%") && !line.contains("testcase")) {
+        for line in lines.iter().filter(|line| line.contains('%') && !line.contains("testcase")) {
             assert!(line.contains("15.9%"), "{form}: {line}");
             assert!(!line.contains("17.3%"), "{form}: {line}");
         }

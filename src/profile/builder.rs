@@ -481,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn rescaling_keeps_what_was_counted() {
+    fn rescaling_keeps_counts() {
         let mut builder = builder(&["weight"]);
         let stack = builder.stack(&[]);
         builder.sample(stack, LabelSetId::default(), None, &[3]);

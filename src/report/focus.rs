@@ -74,7 +74,7 @@ pub struct Neighbour {
     pub kind: NeighbourKind,
 }
 
-/// What a row next to the function stands for.
+/// The kind of a row in the lists of callers and callees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum NeighbourKind {

@@ -50,7 +50,7 @@ pub struct Caller {
 
 /// The stacks that the counts were made from. Functions have the same numbers, and counts the same unit,
 /// as in the [`SampleCounts`](super::SampleCounts) that were compared.
-pub trait StackCounts {
+pub trait StackSource {
     /// The count of `function` in every profile, old ones first, without the stacks that `cut` leaves
     /// out.
     fn counts(&self, function: usize, measure: CountKind, cut: ExcludedStacks<'_>) -> Vec<f64>;
@@ -89,7 +89,7 @@ pub enum Cause {
 /// it, could be chance (p > 5 %). A regression has moved if, at 95 % confidence, the nearest caller of
 /// nearly all its samples grew by less than half as many points: then the samples were already below
 /// that caller before.
-pub fn attribute(comparison: &mut Comparison, stacks: &impl StackCounts) {
+pub fn attribute(comparison: &mut Comparison, stacks: &impl StackSource) {
     let Some(model) = comparison.model.take() else { return };
     for row in comparison.hypotheses.iter_mut().filter(|row| row.same_counts.len() > 1) {
         row.function = stacks.leafmost(&row.same_counts);
@@ -140,7 +140,7 @@ fn inherited_from(
     index: usize,
     comparison: &Comparison,
     model: &Model,
-    stacks: &impl StackCounts,
+    stacks: &impl StackSource,
 ) -> Option<usize> {
     let rows = &comparison.hypotheses;
     let row = &rows[index];
@@ -183,7 +183,7 @@ fn is_own_code(other: &Hypothesis, row: &Hypothesis) -> bool {
 
 /// Whether the function at `index` grew at the expense of its siblings: either its nearest caller cannot
 /// have grown by half as much, or a function of similar size was removed from below that caller.
-fn moved(index: usize, comparison: &Comparison, model: &Model, stacks: &impl StackCounts) -> Option<Cause> {
+fn moved(index: usize, comparison: &Comparison, model: &Model, stacks: &impl StackSource) -> Option<Cause> {
     let row = &comparison.hypotheses[index];
     let enough = COVERS * row.new * row.unit;
     let caller = nearest_caller(row.function, row.measure, Side::New, enough, stacks);
@@ -226,7 +226,7 @@ fn nearest_caller(
     measure: CountKind,
     side: Side,
     enough: f64,
-    stacks: &impl StackCounts,
+    stacks: &impl StackSource,
 ) -> Option<usize> {
     let callers = stacks.callers(function, measure, side);
     callers.into_iter().find(|caller| caller.count >= enough).map(|caller| caller.function)
@@ -239,7 +239,7 @@ fn replaced(
     caller: Option<usize>,
     removed: &[RemovedCount],
     model: &Model,
-    stacks: &impl StackCounts,
+    stacks: &impl StackSource,
 ) -> Option<usize> {
     if row.old > 0.0 {
         return None;

@@ -15,7 +15,7 @@ use super::distributions::{trigamma, trigamma_inverse};
 pub struct RunCounts {
     /// Effective samples, one value per profile.
     pub counts: Vec<f64>,
-    /// What one effective sample stands for, in the unit of the profiles' totals: 1 for plain samples, bytes for a heap.
+    /// The size of one effective sample, in the unit of the profiles' totals: 1 for plain samples, bytes for a heap.
     pub unit: f64,
 }
 

@@ -158,7 +158,7 @@ mod tests {
     use crate::transform::engine::keep_rows;
 
     #[test]
-    fn nothing_is_left_of_what_was_filtered_out() {
+    fn filtered_names_are_removed() {
         let profile = from_notation("main;a@a.c:1 3 {k=v}\nmain;secret@s.c:2 4 {password=x}");
         let kept = keep_rows(&profile, |row| row == 0);
         let compacted = compact(&kept).unwrap();

@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unusable_expression_is_said() {
+    fn an_invalid_expression_gives_a_warning() {
         let mut profile = from_notation("main;malloc 2");
         profile.meta.drop_frames = "(".into();
         let kept = drop_frames(&profile);

@@ -42,19 +42,19 @@ pub fn idle_stacks(profile: &Profile, metric: usize) -> Option<Column<StackId, b
     }
 }
 
-/// Which stacks contain a function for which `is_meant` is true, given its name and file.
-fn stacks_through(profile: &Profile, is_meant: impl Fn(&str, &str) -> bool) -> Column<StackId, bool> {
+/// Which stacks contain a function for which `is_match` is true, given its name and file.
+fn stacks_through(profile: &Profile, is_match: impl Fn(&str, &str) -> bool) -> Column<StackId, bool> {
     let symbols = &profile.symbols;
-    let meant: Column<FunctionId, bool> = symbols
+    let matching: Column<FunctionId, bool> = symbols
         .functions
         .ids()
-        .map(|function| is_meant(symbols.function_name(function), symbols.function_file(function)))
+        .map(|function| is_match(symbols.function_name(function), symbols.function_file(function)))
         .collect();
-    if !meant.iter().any(|&meant| meant) {
+    if !matching.iter().any(|&matching| matching) {
         return Column::filled(false, profile.stacks.len());
     }
     let holds =
-        |stack| profile.stacks.frames(stack).iter().any(|&frame| meant[symbols.frames[frame].function]);
+        |stack| profile.stacks.frames(stack).iter().any(|&frame| matching[symbols.frames[frame].function]);
     profile.stacks.ids().map(holds).collect()
 }
 

@@ -161,19 +161,19 @@ pub const THREAD_KEYS: [&str; 3] = ["thread", "tid", "process"];
 /// there are.
 pub fn show_threads(profile: &Profile, patterns: &Patterns) -> (Profile, usize) {
     let strings = &profile.symbols.strings;
-    let is_meant = |label: &Label| {
+    let is_match = |label: &Label| {
         if !THREAD_KEYS.contains(&strings.get(label.key)) {
             return false;
         }
-        let meant = |text: &str| patterns.iter().any(|pattern| matches_text(pattern, text));
+        let matching = |text: &str| patterns.iter().any(|pattern| matches_text(pattern, text));
         match label.value {
-            LabelValue::Text(text) => meant(strings.get(text)),
-            LabelValue::Number(number, _) => meant(&number.to_string()),
+            LabelValue::Text(text) => matching(strings.get(text)),
+            LabelValue::Number(number, _) => matching(&number.to_string()),
         }
     };
     let sets = &profile.label_sets;
     let kept: Column<LabelSetId, bool> =
-        sets.ids().map(|set| sets.labels(set).iter().any(is_meant)).collect();
+        sets.ids().map(|set| sets.labels(set).iter().any(is_match)).collect();
     let shown = keep_rows(profile, |row| kept[profile.samples.labels[row]]);
     (shown, count_rows(profile, &kept))
 }

@@ -36,7 +36,7 @@ impl Marks {
         });
         let by_package: Patterns =
             patterns.iter().filter(|one| one.aspect() == Aspect::Package).cloned().collect();
-        let is_meant = |frame: &Frame| match functions[frame.function] {
+        let is_match = |frame: &Frame| match functions[frame.function] {
             FunctionMark::Yes => true,
             FunctionMark::No => mappings[frame.mapping],
             FunctionMark::Unknown => {
@@ -47,7 +47,7 @@ impl Marks {
                 }
             }
         };
-        Marks(symbols.frames.map(is_meant))
+        Marks(symbols.frames.map(is_match))
     }
 
     /// Like [`Marks::new`], plus the frames of nodes whose displayed name matches. `write_name` appends the name of
@@ -76,7 +76,7 @@ impl Marks {
 
     /// Whether any frame matches.
     pub(super) fn any(&self) -> bool {
-        self.0.enumerate().any(|(_, is_meant)| *is_meant)
+        self.0.enumerate().any(|(_, is_match)| *is_match)
     }
 
     /// Whether a frame matches. Frames that were added later do not.
@@ -103,7 +103,7 @@ impl Marks {
     /// The frames in either set.
     #[must_use]
     pub fn or(mut self, other: &Marks) -> Marks {
-        for (frame, _) in other.0.enumerate().filter(|(_, is_meant)| **is_meant) {
+        for (frame, _) in other.0.enumerate().filter(|(_, is_match)| **is_match) {
             self.0[frame] = true;
         }
         self

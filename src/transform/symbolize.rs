@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_become_what_is_at_their_address() {
+    fn frames_are_replaced_by_functions_at_their_addresses() {
         let profile = profile();
         let addresses = unnamed_addresses(&profile);
         let mapping = *addresses.keys().next().unwrap();

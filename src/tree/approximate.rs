@@ -5,7 +5,7 @@ use crate::profile::Column;
 use crate::tree::calls::KeyCalls;
 use crate::tree::partition::Partition;
 use crate::tree::shares::{part, split};
-use crate::tree::{CallTree, CallerTree, KeyId, Node, NodeId, Shape, whole};
+use crate::tree::{CallTree, CallerTree, KeyId, NodeId, Shape, TreeNode, whole};
 
 /// Builds the call tree.
 pub(super) fn call_tree(calls: &KeyCalls, shape: &Shape<'_>) -> CallTree {
@@ -180,7 +180,7 @@ fn build_down_to(
 }
 
 impl NodeDraft {
-    fn node(&self) -> Node<'_> {
-        Node { key: self.key, total: &self.total, ended: &self.ended }
+    fn node(&self) -> TreeNode<'_> {
+        TreeNode { key: self.key, total: &self.total, ended: &self.ended }
     }
 }

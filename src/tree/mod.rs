@@ -35,7 +35,7 @@ pub use chains::{ChainCount, count_chains};
 pub use flat::{Flat, flat};
 pub use granularity::{By, Key, KeyId, Keys, marks, whole};
 pub use neighbours::{Neighbours, neighbours};
-pub use partition::{Node, NodeId, Shape};
+pub use partition::{NodeId, Shape, TreeNode};
 pub use path::{HeaviestPath, PathRow, along_path, heaviest_path};
 pub use sequences::{Fraction, Sequence, SequenceSearch, Sequences, sequences};
 

@@ -38,7 +38,7 @@ pub(super) trait Paths: Sync {
 
 /// A node as `Shape` sees it while the tree is built.
 #[derive(Clone, Copy, Debug)]
-pub struct Node<'t> {
+pub struct TreeNode<'t> {
     /// Its key.
     pub key: KeyId,
     /// The values of the paths through it, one per series.
@@ -50,9 +50,9 @@ pub struct Node<'t> {
 /// Which part of a tree to build, and in which order.
 pub struct Shape<'f> {
     /// Which nodes to build. Omitting a node omits its descendants.
-    pub keep: &'f dyn Fn(Node<'_>) -> bool,
+    pub keep: &'f dyn Fn(TreeNode<'_>) -> bool,
     /// The order of siblings.
-    pub order: &'f dyn Fn(Node<'_>, Node<'_>) -> Ordering,
+    pub order: &'f dyn Fn(TreeNode<'_>, TreeNode<'_>) -> Ordering,
     /// The greatest depth to build; the root has depth 0.
     pub max_depth: usize,
 }
@@ -100,7 +100,7 @@ pub(super) fn partition<P: Paths>(paths: &P, keys: usize, shape: &Shape<'_>) -> 
 
 impl Partition {
     /// Adds a node; `cut` is set later.
-    pub(crate) fn push(&mut self, parent: NodeId, node: Node<'_>, inlined: bool) -> NodeId {
+    pub(crate) fn push(&mut self, parent: NodeId, node: TreeNode<'_>, inlined: bool) -> NodeId {
         for (column, &value) in self.total.iter_mut().zip(node.total) {
             column.push(value);
         }

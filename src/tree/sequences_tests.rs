@@ -173,7 +173,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_search_finds_what_the_definition_says(
+    fn the_search_agrees_with_the_definition(
         stacks in proptest::collection::vec(
             (proptest::collection::vec(0..3_usize, 0..12), prop_oneof![9 => 1..9_i64, 1 => -5..0_i64]),
             1..10,

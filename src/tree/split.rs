@@ -6,7 +6,7 @@ use crate::parallel;
 use crate::profile::{Column, Id};
 use crate::tree::KeyId;
 use crate::tree::granularity::whole;
-use crate::tree::partition::{Node, NodeId, Paths};
+use crate::tree::partition::{NodeId, Paths, TreeNode};
 
 /// The rest of a path, and its value. Paths of a group are adjacent and carry everything that splitting
 /// needs: looking it up by number, in tables that are in no cache, took twice as long.
@@ -34,8 +34,8 @@ pub(super) struct PathGroup {
 }
 
 impl PathGroup {
-    pub(super) fn node(&self) -> Node<'_> {
-        Node { key: self.key, total: &self.total, ended: &self.ended }
+    pub(super) fn node(&self) -> TreeNode<'_> {
+        TreeNode { key: self.key, total: &self.total, ended: &self.ended }
     }
 }
 
@@ -310,7 +310,8 @@ mod tests {
                 }
             }
         }
-        let order = |a: crate::tree::Node<'_>, b: crate::tree::Node<'_>| a.key.index().cmp(&b.key.index());
+        let order =
+            |a: crate::tree::TreeNode<'_>, b: crate::tree::TreeNode<'_>| a.key.index().cmp(&b.key.index());
         let shape = Shape { keep: &|node| node.total[0] > 2, order: &order, max_depth: 4 };
         let tree = call_tree(&subject, &shape);
         sums.retain(|keys, sum| keys.is_empty() || (sum[0] > 2 && keys.len() <= 4));

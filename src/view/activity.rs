@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_true_is_a_warning() {
+    fn implausible_values_give_a_warning() {
         let mut profile = cpu(3300, 0);
         assert_eq!(Activity::of(&profile, 0).busy_hundredths, Some(3300));
         profile.meta.processors = Some(32);

@@ -78,24 +78,24 @@ impl<'s> Candidates<'s> {
     fn new(subject: &'s Subject<'s>, by: &'s By) -> Self {
         let profile = subject.profile;
         let mut valued = Column::filled(false, subject.keys.len());
-        let mut stands = Column::<FrameId, bool>::filled(false, profile.symbols.frames.len());
+        let mut occurs = Column::<FrameId, bool>::filled(false, profile.symbols.frames.len());
         if let (Some(calls), Some(counted)) = (&profile.calls, subject.calls.as_ref()) {
             for (_, frame) in calls.functions() {
                 let key = subject.keys.of_frame(frame);
-                stands[frame] = true;
+                occurs[frame] = true;
                 valued[key] = counted.has_value(key);
             }
         }
         for stack in profile.stacks.ids() {
             let has_value = subject.values(stack).any(|value| value != 0);
             for &frame in profile.stacks.frames(stack) {
-                stands[frame] = true;
+                occurs[frame] = true;
                 if has_value {
                     valued[subject.keys.of_frame(frame)] = true;
                 }
             }
         }
-        let frames: Vec<FrameId> = stands.ids().filter(|&frame| stands[frame]).collect();
+        let frames: Vec<FrameId> = occurs.ids().filter(|&frame| occurs[frame]).collect();
         let mut keys: Vec<KeyId> = frames.iter().map(|&frame| subject.keys.of_frame(frame)).collect();
         keys.sort_unstable();
         keys.dedup();
@@ -136,8 +136,8 @@ impl<'s> Candidates<'s> {
     /// The keys of the frames that match.
     fn matching_frames(&self, pattern: &Pattern) -> Vec<KeyId> {
         let marks = marks(self.subject.profile, &std::iter::once(pattern.clone()).collect(), self.by);
-        let meant = self.frames.iter().filter(|&&frame| marks.contain(frame));
-        let mut keys: Vec<KeyId> = meant.map(|&frame| self.subject.keys.of_frame(frame)).collect();
+        let matching = self.frames.iter().filter(|&&frame| marks.contain(frame));
+        let mut keys: Vec<KeyId> = matching.map(|&frame| self.subject.keys.of_frame(frame)).collect();
         keys.sort_unstable();
         keys.dedup();
         keys

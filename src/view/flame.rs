@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use crate::profile::{Column, FrameId, Id, Profile};
 use crate::report::{Direction, Flame, FlameNode, Name};
-use crate::tree::{KeyId, Node, NodeId, Shape, Subject, call_tree, flat, inverted_tree};
+use crate::tree::{KeyId, NodeId, Shape, Subject, TreeNode, call_tree, flat, inverted_tree};
 use crate::view::values::RowValues;
 use crate::view::{Scope, approximate};
 
@@ -131,7 +131,7 @@ impl FlameBuilder<'_> {
         let FlameSubject { subject, width } = widths;
         // A node that only the old side has is removed, not too narrow.
         let gone = Cell::new(0);
-        let keep = |node: Node<'_>| {
+        let keep = |node: TreeNode<'_>| {
             gone.set(gone.get() + u64::from(node.total[*width] == 0));
             node.total[*width].unsigned_abs() >= self.smallest
         };
@@ -139,7 +139,7 @@ impl FlameBuilder<'_> {
             keep: &keep,
             order: &|a, b| {
                 let by_name = subject.keys.name(a.key).cmp(subject.keys.name(b.key));
-                let weight = |node: Node<'_>| std::cmp::Reverse(node.total[*width]);
+                let weight = |node: TreeNode<'_>| std::cmp::Reverse(node.total[*width]);
                 match self.options.order {
                     SiblingOrder::Alphabetical => by_name,
                     SiblingOrder::Weight => weight(a).cmp(&weight(b)).then(by_name),

@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_is_said() {
+    fn truncation_is_reported() {
         let picture = "a;f 5\nb;f 4\nc;f;x 3\nd;f;y 2";
         let options = FocusOptions { limit: Some(2), ..FocusOptions::new(Scope::metric(0), "f") };
         let focus = focus(&from_notation(picture), &options).unwrap();

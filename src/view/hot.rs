@@ -202,7 +202,7 @@ mod tests {
         assert_eq!(callers, [("a", 60), ("b", 30)]);
     }
 
-    fn beside(picture: &str, change: impl Fn(&mut HotOptions)) -> Hot {
+    fn compared_hot(picture: &str, change: impl Fn(&mut HotOptions)) -> Hot {
         let mut options = HotOptions::new(Scope::compared());
         change(&mut options);
         hot(&from_notation(picture), &options)
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn sequences_of_either_side_have_the_values_of_both() {
-        let hot = beside(
+        let hot = compared_hot(
             "main;a;x;y 60 40\nmain;b;x;y 30 30\nmain;n;m 10 0\nmain;b;n;m 5 0\nmain;o;p 0 20\nmain;b;o;p 0 9",
             |_| (),
         );
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn recursion_counts_once_on_both_sides() {
-        let hot = beside("a;f;g;f;g 4 1\nb;f;g 3 2\nc;f;g;h 5 5", |options| options.tolerance = 0.0);
+        let hot = compared_hot("a;f;g;f;g 4 1\nb;f;g 3 2\nc;f;g;h 5 5", |options| options.tolerance = 0.0);
         let row = hot.sequences.iter().find(|row| row.frames.join(";") == "f;g").unwrap();
         assert_eq!((row.total, row.self_value), (12, 7));
         assert_eq!(row.old, Some(Pair { self_value: 3, total: 8 }));

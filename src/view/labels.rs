@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn values_of_both_sides_and_what_is_cut_of_both() {
+    fn values_and_cut_rows_of_both_sides() {
         let profile = from_notation("a 5 1 {k=x}\na 3 9 {k=y}\nb 0 2 {k=z}\nb 1 1 {k=w}\nb 2 2");
         let options = LabelsOptions { scope: Scope::compared(), limit: Some(2), min_share: 0.0 };
         let labels = labels(&profile, &options);

@@ -118,9 +118,9 @@ impl Scope {
         }
         for (stack, &value) in subject.series[0].enumerate().filter(|(_, value)| **value != 0) {
             let frames = subject.profile.stacks.frames(stack);
-            let meant = frames.iter().filter(|&&frame| marks.contain(frame));
+            let matching = frames.iter().filter(|&&frame| marks.contain(frame));
             let mut is_touched = false;
-            for &frame in meant {
+            for &frame in matching {
                 marked[subject.keys.of_frame(frame)] = true;
                 is_touched = true;
             }

@@ -109,7 +109,7 @@ mod tests {
     use crate::view::{TreeOptions, tree};
 
     #[test]
-    fn the_dearest_event_comes_first() {
+    fn rows_are_sorted_by_cost_per_event() {
         let profile = from_notation("main;a 100 10\nmain;b 90 3\nmain 5 5");
         let mut options = TopOptions::new(Scope::metric(0));
         options.limit = Some(2);

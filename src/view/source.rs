@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_have_the_values_of_both_sides_and_what_changed_the_most_comes_first() {
+    fn lines_have_values_of_both_sides_and_are_sorted_by_change() {
         let profile = from_notation(
             "main@m.go:9;f@f.go:2 4 1\nmain@m.go:9;f@f.go:3;f@f.go:3 0 5\nmain@m.go:9;fast@g.go:7 9 8",
         );
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_function_that_is_gone_is_found_on_the_old_side() {
+    fn a_removed_function_is_found_on_the_old_side() {
         let profile = from_notation("main@m.go:9;f@f.go:2 0 3\nmain@m.go:9 1 1");
         let options =
             SourceOptions { scope: Scope::compared(), function: "f".into(), fixed: false, limit: None };

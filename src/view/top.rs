@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_is_no_candidate() {
+    fn waiting_functions_are_not_candidates() {
         let picture = "main;work 4\n(idle) 8\n(program) 2\nmain;runtime.gopark 3\nmain;wait@threading.py 3\nswapper;cpuidle_enter;hypercall 2";
         let expected = [
             "(idle) 8/8",
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_is_counted() {
+    fn cut_rows_are_counted() {
         let mut options = TopOptions::new(Scope::metric(0));
         options.limit = Some(1);
         let top = top(&from_notation("a 5\nb 3\nc 2\n 1"), &options);

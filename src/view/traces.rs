@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changed_the_most_comes_first_and_what_is_gone_stays() {
+    fn stacks_are_sorted_by_change_and_removed_ones_are_kept() {
         let profile = from_notation("main;a 9 8\nmain;b 0 3\nmain;c 4 0\nmain 1 1");
         let options = TracesOptions { scope: Scope::compared(), limit: Some(3), min_share: 0.0 };
         let traces = traces(&profile, &options);

@@ -3,7 +3,7 @@
 use crate::profile::{Budget, Column, Id, Profile, TooLarge};
 use crate::report::{Direction, Name, Pair, Tree, TreeRow};
 use crate::tree::{
-    CallTree, KeyId, Node, NodeId, Shape, Subject, call_tree, caller_tree, flat, occurrences, whole,
+    CallTree, KeyId, NodeId, Shape, Subject, TreeNode, call_tree, caller_tree, flat, occurrences, whole,
 };
 use crate::view::values::RowValues;
 use crate::view::{Scope, Sort, SortKey, SortRow, approximate, threshold};
@@ -129,11 +129,11 @@ pub fn bottom_up(profile: &Profile, options: &TreeOptions) -> Result<Tree, TooLa
     let has_value = |key: &KeyId| counted.total.iter().any(|column| column[*key] != 0);
     let mut tops: Vec<KeyId> = subject.keys.ids().filter(has_value).collect();
     if let Some(focus) = &options.scope.focus {
-        let mut is_meant = Column::<KeyId, bool>::filled(false, subject.keys.len());
+        let mut is_match = Column::<KeyId, bool>::filled(false, subject.keys.len());
         for frame in profile.symbols.frames.ids().filter(|&frame| focus.contain(frame)) {
-            is_meant[subject.keys.of_frame(frame)] = true;
+            is_match[subject.keys.of_frame(frame)] = true;
         }
-        tops.retain(|&key| is_meant[key]);
+        tops.retain(|&key| is_match[key]);
     }
     tops.sort_by(|&a, &b| options.sort.compare(row(a), row(b)));
     let cut = tops.split_off(tops.len().min(options.limit.unwrap_or(usize::MAX)));
@@ -198,14 +198,14 @@ fn append_callers(
     }
 }
 
-fn sort_row<'s>(subject: &'s Subject<'_>, row_values: &RowValues, node: Node<'_>) -> SortRow<'s> {
+fn sort_row<'s>(subject: &'s Subject<'_>, row_values: &RowValues, node: TreeNode<'_>) -> SortRow<'s> {
     let new = Pair { self_value: node.ended[0], total: node.total[0] };
     let old = row_values.old(node.ended.last().copied(), node.total.last().copied());
     SortRow { new, old, name: subject.keys.name(node.key) }
 }
 
 /// The weight of a caller: the function's total and self are the two halves of its values.
-fn caller_row<'s>(subject: &'s Subject<'_>, row_values: &RowValues, node: Node<'_>) -> SortRow<'s> {
+fn caller_row<'s>(subject: &'s Subject<'_>, row_values: &RowValues, node: TreeNode<'_>) -> SortRow<'s> {
     let series = subject.series.len();
     let new = Pair { self_value: node.total[series], total: node.total[0] };
     let old = row_values.old(node.total.last().copied(), node.total.get(series - 1).copied());

@@ -1,7 +1,7 @@
 //! Origins, inherited changes and moved code, in drawings of stacks.
 
 use crate::support::has_regression;
-use prof::stats::attribution::{Caller, Cause, ExcludedStacks, Side, StackCounts, attribute};
+use prof::stats::attribution::{Caller, Cause, ExcludedStacks, Side, StackSource, attribute};
 use prof::stats::compare::{Comparison, Hypothesis, compare};
 use prof::stats::{CountKind, Normalization, ProfileCounts, SampleCounts, SampleUnit, TestOptions, Verdict};
 
@@ -54,9 +54,9 @@ impl Drawing {
 
     fn counts(&self) -> SampleCounts {
         let own = (0..self.names.len())
-            .map(|f| StackCounts::counts(self, f, CountKind::SelfCount, ExcludedStacks::default()));
+            .map(|f| StackSource::counts(self, f, CountKind::SelfCount, ExcludedStacks::default()));
         let total = (0..self.names.len())
-            .map(|f| StackCounts::counts(self, f, CountKind::Total, ExcludedStacks::default()));
+            .map(|f| StackSource::counts(self, f, CountKind::Total, ExcludedStacks::default()));
         let (own, total): (Vec<_>, Vec<_>) = (own.collect(), total.collect());
         let profile = |i: usize| ProfileCounts {
             self_counts: own.iter().map(|counts| counts[i]).collect(),
@@ -83,7 +83,7 @@ impl Drawing {
     }
 }
 
-impl StackCounts for Drawing {
+impl StackSource for Drawing {
     fn counts(&self, function: usize, measure: CountKind, cut: ExcludedStacks<'_>) -> Vec<f64> {
         self.sum(|stack| {
             let Some(outermost) = stack.iter().position(|frame| *frame == function) else { return false };

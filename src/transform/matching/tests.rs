@@ -74,7 +74,7 @@ fn another_folder_is_the_same_place() {
 }
 
 #[test]
-fn an_anonymous_function_is_told_by_its_neighbours() {
+fn anonymous_functions_are_matched_by_neighbours() {
     let old =
         "main@a.js:1;(anonymous)@a.js:20;parse@b.js:1 50\nmain@a.js:1;(anonymous)@a.js:30;print@b.js:9 50";
     let new = "main@a.js:1;(anonymous)@a.js:20;log@b.js:5 2\nmain@a.js:1;(anonymous)@a.js:30;parse@b.js:1 50\nmain@a.js:1;(anonymous)@a.js:40;print@b.js:9 50";
@@ -100,7 +100,7 @@ fn functions_move_to_other_files_and_packages() {
 }
 
 #[test]
-fn what_compilers_add_is_no_difference() {
+fn additions_of_compilers_are_ignored() {
     let old = "main;vec::push::h0123456789abcdef 30\nmain;parse.constprop.0 20\nmain;sort<int> 50";
     let new = "main;vec::push::hfedcba9876543210 30\nmain;parse 20\nmain;sort<long> 50";
     let mut all = found(old, new);
@@ -116,7 +116,7 @@ fn what_compilers_add_is_no_difference() {
 }
 
 #[test]
-fn closures_are_told_by_what_calls_them() {
+fn closures_are_matched_by_callers() {
     let old = "main;rank;sort;rank.func1 30\nmain;rank 10\nmain;other 60";
     let new = "main;rank;sort;rank.func2 31\nmain;rank 10\nmain;rank;rank.func1 1\nmain;other 60";
     assert_eq!(found(old, new), ["rank.func1 = rank.func2 (normalised)"]);

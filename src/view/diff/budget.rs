@@ -63,7 +63,7 @@ pub(super) fn check(
 /// of Σ |value|.
 fn cost(functions: &Marks, measure: RowTest, subject: &Subject<'_>, series: std::ops::Range<usize>) -> i64 {
     let stacks = &subject.profile.stacks;
-    let is_meant = |stack: &StackId| {
+    let is_match = |stack: &StackId| {
         let frames = stacks.frames(*stack);
         match measure {
             RowTest::SelfValue => frames.last().is_some_and(|&leaf| functions.contain(leaf)),
@@ -71,5 +71,5 @@ fn cost(functions: &Marks, measure: RowTest, subject: &Subject<'_>, series: std:
         }
     };
     let series = &subject.series[series];
-    subject.stacks().filter(is_meant).flat_map(|stack| series.iter().map(move |series| series[stack])).sum()
+    subject.stacks().filter(is_match).flat_map(|stack| series.iter().map(move |series| series[stack])).sum()
 }

@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 
 use crate::profile::{Column, Id, StackId};
 use crate::stats::CountKind;
-use crate::stats::attribution::{Caller, ExcludedStacks, Side, StackCounts};
+use crate::stats::attribution::{Caller, ExcludedStacks, Side, StackSource};
 use crate::tree::{KeyId, SeenKeys, Subject};
 
 /// The stacks of a subject whose series are profiles, the old ones first, indexed by key. Functions have
@@ -119,7 +119,7 @@ impl<'s, 'p> CountedStacks<'s, 'p> {
     }
 }
 
-impl StackCounts for CountedStacks<'_, '_> {
+impl StackSource for CountedStacks<'_, '_> {
     fn counts(&self, function: usize, measure: CountKind, cut: ExcludedStacks<'_>) -> Vec<f64> {
         if measure == CountKind::Total && !cut.ending {
             let known = self.known(function);

@@ -211,7 +211,7 @@ fn moved(index: usize, comparison: &Comparison, model: &Model, stacks: &impl Sta
 }
 
 /// Whether the own code of `caller` lost most of what the function of `row` gained, and both together did not grow.
-fn is_traded(row: &Hypothesis, caller: usize, model: &Model, stacks: &impl StackCounts) -> bool {
+fn is_traded(row: &Hypothesis, caller: usize, model: &Model, stacks: &impl StackSource) -> bool {
     let own = |function: usize| stacks.counts(function, CountKind::SelfCount, ExcludedStacks::default());
     let (gained, lost) = (own(row.function), own(caller));
     let both = gained.iter().zip(&lost).map(|(gained, lost)| gained + lost).collect();

@@ -337,9 +337,8 @@ impl Stages {
 
 /// Lists the named sets, for a pattern that looks like one.
 fn sets_meant(text: &str) -> Option<String> {
-    let looks = text.starts_with('@') && !pattern::SETS.contains(&&text[1..]);
-    let sets: Vec<String> = pattern::SETS.iter().map(|name| format!("@{name}")).collect();
-    looks.then(|| format!("the named sets are {}", sets.join(", ")))
+    let looks_like_one = text.starts_with('@') && !pattern::SETS.contains(&text);
+    looks_like_one.then(|| format!("the named sets are {}", pattern::SETS.join(", ")))
 }
 
 /// The union of the matches of an option's patterns.

@@ -7,11 +7,10 @@
 //!
 //! The number is in microseconds, or in bytes in memory mode; full mode has all three, as `cpu,idle,bytes`.
 
+use crate::format::labels::sample_labels;
 use crate::format::text::{BadLines, decimal};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
-use crate::profile::{
-    Frame, FrameId, Label, LabelSetId, LabelValue, LoadOptions, Period, Profile, ProfileBuilder,
-};
+use crate::profile::{Frame, FrameId, LabelSetId, LoadOptions, Period, Profile, ProfileBuilder};
 
 /// The entry in the list of readable formats.
 pub(super) static AUSTIN: Format = Format { name: NAME, title: "austin", sniff, read };
@@ -191,23 +190,16 @@ impl Reader {
     }
 
     fn labels(&mut self, sample: &Sample<'_>) -> LabelSetId {
-        let builder = &mut self.builder;
-        if !builder.options().labels {
-            builder.skipped_labels();
-            return LabelSetId::default();
-        }
-        // `T0:8374` is thread 8374 of interpreter 0.
-        let thread = sample.thread.rsplit(|&byte| byte == b':').next().unwrap_or_default();
-        let no_unit = builder.string("");
-        let mut labels = Vec::new();
-        for (key, text) in [("process", sample.process), ("tid", thread)] {
-            let value = match decimal(text) {
-                Some(number) => LabelValue::Number(number, no_unit),
-                None => LabelValue::Text(builder.string(&String::from_utf8_lossy(text))),
-            };
-            labels.push(Label { key: builder.string(key), value });
-        }
-        builder.label_set(&mut labels)
+        sample_labels(&mut self.builder, |labels| {
+            // `T0:8374` is thread 8374 of interpreter 0.
+            let thread = sample.thread.rsplit(|&byte| byte == b':').next().unwrap_or_default();
+            for (key, text) in [("process", sample.process), ("tid", thread)] {
+                match decimal(text) {
+                    Some(number) => labels.number(key, number),
+                    None => labels.text(key, &String::from_utf8_lossy(text)),
+                }
+            }
+        })
     }
 
     fn finish(mut self) -> Result<Profile, ParseError> {

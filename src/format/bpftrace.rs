@@ -13,12 +13,11 @@
 //! that it continues. Each map becomes a metric with the map's name, or `samples` if it has none. Keys that
 //! are not stacks become labels: `key`, `key2` and so on.
 
+use crate::format::labels::label_set;
 use crate::format::text::{BadLines, Lines, decimal, hex, is_binary};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::name::demangle;
-use crate::profile::{
-    Frame, FrameId, Label, LabelSetId, LabelValue, LoadOptions, Mapping, MappingId, Profile, ProfileBuilder,
-};
+use crate::profile::{Frame, FrameId, LabelSetId, LoadOptions, Mapping, MappingId, Profile, ProfileBuilder};
 use crate::unit::{Family, Unit, plural};
 
 /// The entry in the list of readable formats.
@@ -265,16 +264,12 @@ fn is_offset(text: &str) -> bool {
 }
 
 fn labels(builder: &mut ProfileBuilder, keys: &[String]) -> LabelSetId {
-    if !builder.options().labels {
-        return LabelSetId::default();
-    }
-    let mut labels = Vec::with_capacity(keys.len());
-    for (number, value) in keys.iter().enumerate() {
-        let key = if number == 0 { "key".to_string() } else { format!("key{}", number + 1) };
-        let (key, value) = (builder.string(&key), builder.string(value));
-        labels.push(Label { key, value: LabelValue::Text(value) });
-    }
-    builder.label_set(&mut labels)
+    label_set(builder, |labels| {
+        for (number, value) in keys.iter().enumerate() {
+            let key = if number == 0 { "key".to_string() } else { format!("key{}", number + 1) };
+            labels.text(&key, value);
+        }
+    })
 }
 
 #[cfg(test)]

@@ -9,12 +9,12 @@
 //!
 //! A node's count includes those of its children. Each level is indented by two columns.
 
+use crate::format::labels::label_set;
 use crate::format::text::{Lines, Scan, decimal};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::name::demangle;
 use crate::profile::{
-    Frame, FrameId, Label, LabelSetId, LabelValue, LoadOptions, Mapping, MappingId, Period, Profile,
-    ProfileBuilder,
+    Frame, FrameId, LabelSetId, LoadOptions, Mapping, MappingId, Period, Profile, ProfileBuilder,
 };
 
 /// The entry in the list of readable formats.
@@ -144,14 +144,10 @@ impl Tree {
     }
 
     fn thread_labels(&mut self, tid: i64, name: &str) -> LabelSetId {
-        let builder = &mut self.builder;
-        if !builder.options().labels {
-            return LabelSetId::default();
-        }
-        let name = LabelValue::Text(builder.string(name));
-        let tid = LabelValue::Number(tid, builder.string(""));
-        let (thread, id) = (builder.string("thread"), builder.string("tid"));
-        builder.label_set(&mut [Label { key: thread, value: name }, Label { key: id, value: tid }])
+        label_set(&mut self.builder, |labels| {
+            labels.text("thread", name);
+            labels.number("tid", tid);
+        })
     }
 
     /// `start  (in libdyld.dylib) + 1  [0x7fff737cf3d5]`

@@ -22,6 +22,7 @@ mod hints;
 mod inferno;
 mod jfr;
 mod json;
+mod labels;
 mod macos_sample;
 mod perf_data;
 mod perf_script;

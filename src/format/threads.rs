@@ -5,7 +5,8 @@ use std::hash::Hash;
 
 use hashbrown::HashMap;
 
-use crate::profile::{Label, LabelSetId, LabelValue, Profile, ProfileBuilder};
+use crate::format::labels::label_set;
+use crate::profile::{LabelSetId, LabelValue, Profile, ProfileBuilder};
 
 /// A thread as described by a format; unknown fields are empty.
 #[derive(Clone, Debug, Default)]
@@ -22,12 +23,9 @@ impl Thread {
     /// The labels of samples of this thread.
     pub(super) fn labels(&self, builder: &mut ProfileBuilder) -> LabelSetId {
         let known = [("process", &self.process), ("thread", &self.name), ("tid", &self.tid)];
-        let mut labels = Vec::with_capacity(known.len());
-        for (key, value) in known.into_iter().filter(|(_, value)| !value.is_empty()) {
-            let (key, value) = (builder.string(key), builder.string(value));
-            labels.push(Label { key, value: LabelValue::Text(value) });
-        }
-        if builder.options().labels { builder.label_set(&mut labels) } else { LabelSetId::default() }
+        label_set(builder, |labels| {
+            known.into_iter().for_each(|(key, value)| labels.text_if_known(key, value))
+        })
     }
 
     /// Whether any field is known.

@@ -1,9 +1,10 @@
 //! Demangles symbol names.
 
 use std::borrow::Cow;
-use std::fmt::Write;
 
 use cpp_demangle::{DemangleOptions, ParseOptions, Symbol};
+
+use crate::name::rust_escapes;
 
 /// The maximum nesting of types. Real names stay far below it, and demangling recurses.
 const MAX_DEPTH: u32 = 192;
@@ -25,18 +26,14 @@ pub fn demangle(name: &str) -> Cow<'_, str> {
 }
 
 /// Demangles a legacy Rust symbol that was demangled as C++, which leaves Rust's escapes in place:
-/// `_$LT$alloc..vec..Vec$LT$T$GT$$GT$::push::h0123456789abcdef`. The name is mangled again for `rustc_demangle`.
+/// `_$LT$alloc..vec..Vec$LT$T$GT$$GT$::push::h0123456789abcdef`. Such names are recognized by their hash.
 fn demangle_rest(name: &str) -> Option<String> {
     let (path, hash) = name.rsplit_once("::h")?;
     if hash.len() != 16 || !hash.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return None;
     }
-    let mut mangled = String::from("_ZN");
-    for part in path.split("::") {
-        let _ = write!(mangled, "{}{part}", part.len());
-    }
-    let _ = write!(mangled, "17h{hash}E");
-    Some(format!("{:#}", rustc_demangle::try_demangle(&mangled).ok()?))
+    let hash = &name[path.len()..];
+    Some(rust_escapes::decode(name).strip_suffix(hash)?.to_string())
 }
 
 fn cpp_name(name: &str) -> Option<String> {

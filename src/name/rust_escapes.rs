@@ -43,7 +43,10 @@ fn escape(text: &str) -> Option<(char, &str)> {
         "BP" => '*',
         "SP" => '@',
         "C" => ',',
-        _ => char::from_u32(u32::from_str_radix(code.strip_prefix('u')?, 16).ok()?)?,
+        _ => {
+            let code = u32::from_str_radix(code.strip_prefix('u')?, 16).ok()?;
+            char::from_u32(code).filter(|c| !c.is_control())?
+        }
     };
     Some((c, after))
 }

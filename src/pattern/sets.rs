@@ -27,13 +27,12 @@ struct Compiled {
     files: Option<Regex>,
 }
 
-/// The names of all sets.
-pub const SETS: &[&str] = &["idle", "runtime", "gc"];
+/// The names of all sets, as written in patterns.
+pub const SETS: [&str; 3] = ["@idle", "@runtime", "@gc"];
 
 /// The set that a pattern names (`@idle`), if it names one.
 pub(super) fn named(text: &str) -> Option<&'static Set> {
-    let name = text.strip_prefix('@')?;
-    [&IDLE, &RUNTIME, &GC].into_iter().find(|set| set.name == name)
+    [&IDLE, &RUNTIME, &GC].into_iter().find(|set| set.name == text)
 }
 
 /// Whether a function belongs to the runtime of its language: the set `@runtime`.
@@ -130,7 +129,7 @@ const IDLE_WORDS: &[&str] = &[
 static IDLE_PROCESSOR_WORDS: Words = Words::new(&["idle", "halt", "swapper", "cpu_startup"]);
 
 static IDLE: Set = Set {
-    name: "idle",
+    name: "@idle",
     words: Some(Words::new(IDLE_WORDS)),
     functions_in_files: &[
         ("wait", "threading.py"),
@@ -198,7 +197,7 @@ const IDLE_PROCESSOR_FUNCTIONS: &[&str] = &[
 ];
 
 static GC: Set = Set {
-    name: "gc",
+    name: "@gc",
     words: Some(Words::new(GC_WORDS)),
     functions_in_files: &[],
     compiled: LazyLock::new(|| Compiled {
@@ -263,7 +262,7 @@ const GC_C_FUNCTIONS: &[&str] = &[
 ];
 
 static RUNTIME: Set = Set {
-    name: "runtime",
+    name: "@runtime",
     words: None,
     functions_in_files: &[],
     compiled: LazyLock::new(|| Compiled {
@@ -330,7 +329,7 @@ mod tests {
     }
 
     fn check(set: &Set, function: &str, file: &str, want: bool) {
-        assert_eq!(set.contains(function, file), want, "@{} {function} {file}", set.name);
+        assert_eq!(set.contains(function, file), want, "{} {function} {file}", set.name);
     }
 
     #[test]
@@ -478,7 +477,7 @@ mod tests {
         for (set, list) in lists {
             for name in list.iter().flat_map(|pattern| alternatives(pattern)) {
                 let words = set.words.as_ref().unwrap();
-                assert!(words.any_in(&name), "@{}: {name}", set.name);
+                assert!(words.any_in(&name), "{}: {name}", set.name);
             }
         }
         for name in IDLE_PROCESSOR_FUNCTIONS.iter().flat_map(|pattern| alternatives(pattern)) {

@@ -278,6 +278,9 @@ impl ProfileBuilder {
     /// [`ProfileBuilder::call_node`]. If the line was inlined from another file, `place` is a frame that is marked as
     /// inlined, of a function with the same name in that file.
     pub fn call_line(&mut self, function: FunctionId, place: FrameId, self_values: &[i64]) {
+        if self.is_full(size_of_val(self_values)) {
+            return;
+        }
         let fits = self.call_collector().add_line(function, place, self_values);
         self.reject_overflow(fits);
     }
@@ -302,8 +305,16 @@ impl ProfileBuilder {
         site: Option<FrameId>,
         values: &[i64],
     ) {
+        if self.is_full(size_of_val(values)) {
+            return;
+        }
         let fits = self.call_collector().add_edge(caller, callee, site, values);
         self.reject_overflow(fits);
+    }
+
+    /// Replaces callees in all calls so far. They must not be callers themselves.
+    pub(crate) fn redirect_callees(&mut self, target: &HashMap<FunctionId, FunctionId>) {
+        self.call_collector().redirect_callees(target);
     }
 
     /// Accounts for a new row of about `bytes` bytes, and returns whether the tables are too large for it. In that

@@ -7,20 +7,21 @@ use hashbrown::HashMap;
 use crate::profile::cycles::Cycles;
 use crate::profile::{
     CallLines, CallTable, Column, Frame, FrameId, FunctionId, HashIndex, Id, MappingId, SymbolTable,
+    ValueSums,
 };
 
 /// A call table while it is being collected.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CallCollector {
     nodes: Vec<CallNode>,
-    self_values: CallSums,
-    totals: CallSums,
+    self_values: ValueSums,
+    totals: ValueSums,
     edges: Vec<Edge>,
-    edge_values: CallSums,
+    edge_values: ValueSums,
     /// The number of each edge. It does not store the edges themselves, which would take three times as much memory.
     edge_index: HashIndex<u32>,
     lines: Vec<CallLine>,
-    line_values: CallSums,
+    line_values: ValueSums,
     line_index: HashMap<CallLine, usize>,
     pub(crate) calls_metric: Option<usize>,
 }
@@ -53,62 +54,6 @@ struct CallLine {
     place: FrameId,
 }
 
-/// Sums, one per row and metric. They are in one vector, because a vector per row would take three times as much
-/// memory.
-#[derive(Clone, Debug, Default)]
-struct CallSums {
-    metrics: usize,
-    sums: Vec<i64>,
-}
-
-impl CallSums {
-    /// Adds values to those of a row. The error is the metric whose sum does not fit in 64 bits.
-    fn add(&mut self, row: usize, values: &[i64]) -> Result<(), usize> {
-        if values.len() > self.metrics {
-            self.widen(values.len());
-        }
-        let start = row * self.metrics;
-        if self.sums.len() <= start {
-            self.sums.resize(start, 0);
-            self.sums.extend_from_slice(values);
-            self.sums.resize(start + self.metrics, 0);
-        } else {
-            for (sum, &value) in self.sums[start..].iter_mut().zip(values) {
-                *sum = sum.saturating_add(value);
-            }
-        }
-        match self.sums[start..][..values.len()].iter().position(|sum| matches!(*sum, i64::MIN | i64::MAX)) {
-            None => Ok(()),
-            Some(metric) => Err(metric),
-        }
-    }
-
-    /// Adds metrics; their sums are 0.
-    fn widen(&mut self, metrics: usize) {
-        let narrow = std::mem::take(&mut self.sums);
-        for row in narrow.chunks_exact(self.metrics.max(1)) {
-            self.sums.extend_from_slice(row);
-            self.sums.resize(self.sums.len() + metrics - self.metrics, 0);
-        }
-        self.metrics = metrics;
-    }
-
-    /// The sum of a row; 0 if nothing was added.
-    fn at(&self, row: usize, metric: usize) -> i64 {
-        let sum = (metric < self.metrics).then(|| self.sums.get(row * self.metrics + metric));
-        sum.flatten().copied().unwrap_or(0)
-    }
-
-    /// The sums of the first `rows` rows.
-    fn column(&self, rows: usize, metric: usize) -> Vec<i64> {
-        (0..rows).map(|row| self.at(row, metric)).collect()
-    }
-
-    fn size(&self) -> usize {
-        self.sums.capacity() * size_of::<i64>()
-    }
-}
-
 impl CallCollector {
     /// The approximate memory use in bytes.
     pub(crate) fn size(&self) -> usize {
@@ -118,7 +63,7 @@ impl CallCollector {
             + self.edge_index.size()
             + self.lines.capacity() * size_of::<CallLine>()
             + self.line_index.allocation_size()
-            + sums.into_iter().map(CallSums::size).sum::<usize>()
+            + sums.into_iter().map(ValueSums::size).sum::<usize>()
     }
 
     fn node(&mut self, function: FunctionId) -> &mut CallNode {
@@ -179,6 +124,23 @@ impl CallCollector {
             index
         });
         self.edge_values.add(index as usize, values)
+    }
+
+    /// Replaces callees, which must not be callers themselves. Edges that become equal are merged.
+    pub(crate) fn redirect_callees(&mut self, target: &HashMap<FunctionId, FunctionId>) {
+        if target.is_empty() {
+            return;
+        }
+        for &replaced in target.keys() {
+            self.node(replaced).is_used = false;
+        }
+        let (edges, values) = (std::mem::take(&mut self.edges), std::mem::take(&mut self.edge_values));
+        self.edge_index = HashIndex::default();
+        for (row, Edge { caller, callee, site }) in edges.into_iter().enumerate() {
+            let callee = target.get(&callee).copied().unwrap_or(callee);
+            // Sums that do not fit were reported when the edges were added.
+            let _ = self.add_edge(caller, callee, site, values.row(row));
+        }
     }
 
     /// The finished table. `wholes` are the totals of the metrics, which limit the totals of functions. The frames of

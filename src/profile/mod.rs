@@ -34,6 +34,7 @@ mod stacks;
 mod strings;
 mod symbols;
 mod too_large;
+mod value_sums;
 
 use std::sync::Arc;
 
@@ -55,6 +56,7 @@ pub use strings::Strings;
 pub(crate) use symbols::SymbolTable;
 pub use symbols::{Addresses, Frame, Function, Mapping, Symbols};
 pub use too_large::TooLarge;
+pub(crate) use value_sums::ValueSums;
 
 /// A loaded profile. Cloning is cheap: the tables are shared.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 
 use hashbrown::HashMap;
 
-use crate::pattern::{FrameNames, Pattern};
+use crate::pattern::{FrameNames, Pattern, SETS};
 use crate::profile::{Column, FrameId, Profile, StackId};
 use crate::report::{Name, Page, PageMetric, PageName, PagePlace};
 use crate::tree::{By, KeyId, Subject};
@@ -167,9 +167,6 @@ fn sets(places: &[PagePlace]) -> Vec<(&'static str, Vec<u32>)> {
     };
     SETS.iter().filter_map(set).collect()
 }
-
-/// The named sets of frames.
-const SETS: [&str; 3] = ["@idle", "@runtime", "@gc"];
 
 /// The stacks of all sides as places, with their values.
 #[derive(Default)]

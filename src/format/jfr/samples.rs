@@ -10,10 +10,9 @@ use crate::format::jfr::kinds::{
     BY_WALL_CLOCK, EVENT_KINDS, EXECUTION_SAMPLE, EventKind, Measure, Settings, Survey,
 };
 use crate::format::jfr::metadata::{Class, Plan};
+use crate::format::labels::label_set;
 use crate::name::demangle;
-use crate::profile::{
-    Frame, FrameId, FunctionId, Label, LabelSetId, LabelValue, ProfileBuilder, StackId, StringId,
-};
+use crate::profile::{Frame, FrameId, FunctionId, LabelSetId, ProfileBuilder, StackId};
 
 /// Sampled allocations, as opposed to one event per TLAB.
 pub(super) const ALLOCATION_SAMPLE: &str = "jdk.ObjectAllocationSample";
@@ -287,22 +286,15 @@ impl<'a> Adder<'a, '_> {
             return known;
         }
         let [thread, state, class] = keys;
-        let mut labels = Vec::new();
-        let mut add = |key: &str, text: &str| {
-            if !text.is_empty() {
-                let (key, value): (StringId, StringId) =
-                    (self.builder.string(key), self.builder.string(text));
-                labels.push(Label { key, value: LabelValue::Text(value) });
+        let set = label_set(self.builder, |labels| {
+            if let Some(thread) = self.constants.thread(thread) {
+                labels.text_if_known("thread", self.constants.thread_name(thread));
+                let tid = if thread.os_id > 0 { thread.os_id } else { thread.java_id };
+                labels.text("tid", &tid.to_string());
             }
-        };
-        if let Some(thread) = self.constants.thread(thread) {
-            add("thread", self.constants.thread_name(thread));
-            let tid = if thread.os_id > 0 { thread.os_id } else { thread.java_id };
-            add("tid", &tid.to_string());
-        }
-        add("state", self.constants.state(state));
-        add("class", &self.constants.class(class));
-        let set = self.builder.label_set(&mut labels);
+            labels.text_if_known("state", self.constants.state(state));
+            labels.text_if_known("class", &self.constants.class(class));
+        });
         self.label_sets.insert(keys, set);
         set
     }

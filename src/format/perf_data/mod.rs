@@ -12,14 +12,15 @@ mod record;
 use hashbrown::HashMap;
 
 use crate::format::event_metrics::EventMetrics;
+use crate::format::labels::label_set;
 use crate::format::perf_data::fields::Fields;
 use crate::format::perf_data::header::{Header, hex};
 use crate::format::perf_data::maps::{Map, Space, Spaces};
 use crate::format::perf_data::record::{Record, Sample};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{
-    Addresses, Frame, FrameId, FunctionId, Label, LabelSetId, LabelValue, LoadOptions, Mapping, MappingId,
-    Profile, ProfileBuilder, StringId,
+    Addresses, Frame, FrameId, FunctionId, LabelSetId, LoadOptions, Mapping, MappingId, Profile,
+    ProfileBuilder, StringId,
 };
 use crate::unit::plural;
 
@@ -321,18 +322,17 @@ impl<'a> Reader<'a> {
         if let Some(&known) = self.label_sets.get(&key) {
             return known;
         }
-        let no_unit = builder.string("");
-        let mut labels = Vec::new();
-        for (key, number) in [("tid", sample.tid), ("process", sample.pid)] {
-            if let Some(number) = number {
-                let value = LabelValue::Number(i64::from(number as i32), no_unit);
-                labels.push(Label { key: builder.string(key), value });
+        let is_named = !builder.text(name).is_empty();
+        let set = label_set(builder, |labels| {
+            for (key, number) in [("tid", sample.tid), ("process", sample.pid)] {
+                if let Some(number) = number {
+                    labels.number(key, i64::from(number as i32));
+                }
             }
-        }
-        if name != no_unit {
-            labels.push(Label { key: builder.string("thread"), value: LabelValue::Text(name) });
-        }
-        let set = builder.label_set(&mut labels);
+            if is_named {
+                labels.interned_text("thread", name);
+            }
+        });
         self.label_sets.insert(key, set);
         set
     }

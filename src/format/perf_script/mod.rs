@@ -12,11 +12,12 @@ mod frame;
 mod header;
 
 use crate::format::event_metrics::EventMetrics;
+use crate::format::labels::label_set;
 use crate::format::perf_script::frame::FrameTable;
 use crate::format::perf_script::header::Header;
 use crate::format::text::{BadLines, decimal};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
-use crate::profile::{FrameId, Label, LabelSetId, LabelValue, LoadOptions, Profile, ProfileBuilder};
+use crate::profile::{FrameId, LabelSetId, LoadOptions, Profile, ProfileBuilder};
 
 /// The entry in the list of readable formats.
 pub(super) static PERF_SCRIPT: Format = Format { name: NAME, title: "perf script", sniff, read };
@@ -183,20 +184,13 @@ impl Reader {
     }
 
     fn labels(&mut self, header: &Header<'_>) -> LabelSetId {
-        let builder = &mut self.builder;
-        if !builder.options().labels {
-            return LabelSetId::default();
-        }
-        let no_unit = builder.string("");
-        let thread = LabelValue::Text(builder.string(&String::from_utf8_lossy(header.comm)));
-        let mut labels = vec![Label { key: builder.string("thread"), value: thread }];
-        let numbers = [("tid", Some(header.tid)), ("process", header.pid)];
-        for (key, number) in numbers {
-            if let Some(number) = number {
-                labels.push(Label { key: builder.string(key), value: LabelValue::Number(number, no_unit) });
+        label_set(&mut self.builder, |labels| {
+            labels.text("thread", &String::from_utf8_lossy(header.comm));
+            labels.number("tid", header.tid);
+            if let Some(pid) = header.pid {
+                labels.number("process", pid);
             }
-        }
-        builder.label_set(&mut labels)
+        })
     }
 
     fn end_sample(&mut self) {

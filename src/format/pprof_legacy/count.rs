@@ -8,11 +8,12 @@
 //! ```
 
 use crate::format::LoadError;
+use crate::format::labels::sample_labels;
 use crate::format::pprof_legacy::maps::{self, MemoryMap};
 use crate::format::pprof_legacy::recorder::{Recorder, Symbol, UNNAMED_RUNTIME};
 use crate::format::pprof_legacy::{addresses, is_blank_or_comment, to_call_addresses};
 use crate::format::text::{BadLines, Lines, Scan};
-use crate::profile::{Label, LabelSetId, LabelValue, LoadOptions, Period, Profile};
+use crate::profile::{LabelSetId, LoadOptions, Period, Profile};
 
 /// Returns what is counted, if `line` is the header of such a profile.
 pub(super) fn header(line: &[u8]) -> Option<String> {
@@ -82,19 +83,11 @@ fn labels(line: &[u8]) -> Option<Vec<(String, String)>> {
 }
 
 fn label_set(recorder: &mut Recorder, labels: &[(String, String)]) -> LabelSetId {
-    let builder = &mut recorder.builder;
-    if !builder.options().labels {
-        builder.skipped_labels();
-        return LabelSetId::default();
-    }
-    let mut set: Vec<Label> = labels
-        .iter()
-        .map(|(key, value)| {
-            let (key, value) = (builder.string(key), LabelValue::Text(builder.string(value)));
-            Label { key, value }
-        })
-        .collect();
-    builder.label_set(&mut set)
+    sample_labels(&mut recorder.builder, |list| {
+        for (key, value) in labels {
+            list.text(key, value);
+        }
+    })
 }
 
 /// Comments in which Go names the functions of the preceding sample. Consecutive lines with the same address are

@@ -17,12 +17,13 @@
 //! ```
 
 use crate::format::allocators::MALLOC;
+use crate::format::labels::sample_labels;
 use crate::format::pprof_legacy::maps::{self, MemoryMap};
 use crate::format::pprof_legacy::recorder::Recorder;
 use crate::format::pprof_legacy::{NAME, addresses, count, is_blank_or_comment, to_call_addresses};
 use crate::format::text::{BadLines, Lines, Scan};
 use crate::format::{LoadError, ParseError};
-use crate::profile::{Label, LabelSetId, LabelValue, LoadOptions, Period, Profile};
+use crate::profile::{LabelSetId, LoadOptions, Period, Profile};
 
 pub(super) const HEADER: &[u8] = b"heap profile:";
 pub(super) const JEMALLOC_HEADER: &[u8] = b"heap_v2/";
@@ -208,13 +209,7 @@ impl Heap {
 
     /// The mean size of the objects, as the label `bytes`.
     fn size_label(&mut self, size: i64) -> LabelSetId {
-        let builder = &mut self.recorder.builder;
-        if !builder.options().labels {
-            builder.skipped_labels();
-            return LabelSetId::default();
-        }
-        let bytes = builder.string("bytes");
-        builder.label_set(&mut [Label { key: bytes, value: LabelValue::Number(size, bytes) }])
+        sample_labels(&mut self.recorder.builder, |labels| labels.number_in("bytes", size, "bytes"))
     }
 
     fn finish(mut self, mut lines: Lines<'_>, in_map: bool) -> Result<Profile, LoadError> {

@@ -6,13 +6,14 @@
 //! ```
 
 use crate::format::LoadError;
+use crate::format::labels::sample_labels;
 use crate::format::pprof_legacy::addresses;
 use crate::format::pprof_legacy::contention::Attributes;
 use crate::format::pprof_legacy::heap::unsample;
 use crate::format::pprof_legacy::maps::MemoryMap;
 use crate::format::pprof_legacy::recorder::{Recorder, Symbol};
 use crate::format::text::{BadLines, Lines, Scan};
-use crate::profile::{Label, LabelSetId, LabelValue, LoadOptions, Profile};
+use crate::profile::{LabelSetId, LoadOptions, Profile};
 
 /// The sampling interval of Java's heap profiler in bytes.
 const HEAP_RATE: i64 = 512 << 10;
@@ -26,14 +27,9 @@ pub(super) fn read_heap(mut lines: Lines<'_>, options: LoadOptions) -> Result<Pr
         if objects == 0 {
             return None;
         }
-        let builder = &mut recorder.builder;
-        let labels = if builder.options().labels {
-            let key = builder.string("bytes");
-            builder.label_set(&mut [Label { key, value: LabelValue::Number(bytes / objects, key) }])
-        } else {
-            builder.skipped_labels();
-            LabelSetId::default()
-        };
+        let labels = sample_labels(&mut recorder.builder, |labels| {
+            labels.number_in("bytes", bytes / objects, "bytes");
+        });
         let (objects, bytes) = unsample(objects, bytes, HEAP_RATE);
         Some((labels, [objects, bytes]))
     })

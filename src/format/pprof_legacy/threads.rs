@@ -17,13 +17,14 @@
 //!        0x0040be31: main
 //! ```
 
+use crate::format::labels::sample_labels;
 use crate::format::pprof_legacy::maps::{self, MemoryMap};
 use crate::format::pprof_legacy::recorder::{Recorder, Symbol};
 use crate::format::pprof_legacy::{NAME, callers, to_call_addresses};
 use crate::format::text::{Lines, Scan, decimal, hex};
 use crate::format::{LoadError, ParseError};
 use crate::name::demangle;
-use crate::profile::{Label, LabelSetId, LabelValue, LoadOptions, Period, Profile};
+use crate::profile::{LabelSetId, LoadOptions, Period, Profile};
 
 /// A thread whose lines are being read.
 #[derive(Default)]
@@ -99,15 +100,10 @@ fn header(line: &[u8]) -> Option<(String, i64)> {
 }
 
 fn labels(recorder: &mut Recorder, name: &str, tid: i64) -> LabelSetId {
-    let builder = &mut recorder.builder;
-    if !builder.options().labels {
-        builder.skipped_labels();
-        return LabelSetId::default();
-    }
-    let name = LabelValue::Text(builder.string(name));
-    let tid = LabelValue::Number(tid, builder.string(""));
-    let keys = [builder.string("thread"), builder.string("tid")];
-    builder.label_set(&mut [Label { key: keys[0], value: name }, Label { key: keys[1], value: tid }])
+    sample_labels(&mut recorder.builder, |labels| {
+        labels.text("thread", name);
+        labels.number("tid", tid);
+    })
 }
 
 impl Thread {

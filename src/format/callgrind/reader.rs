@@ -1,0 +1,273 @@
+//! Reads lines into functions, costs and calls.
+
+use crate::format::callgrind::NAME;
+use crate::format::callgrind::costs::Costs;
+use crate::format::callgrind::events::Event;
+use crate::format::callgrind::names::{Name, Names, clean_file, clean_function};
+use crate::format::callgrind::positions::Positions;
+use crate::format::callgrind::syntax::{header, signed, spec};
+use crate::format::callgrind_write::UNCOUNTED;
+use crate::format::text::{BadLines, Scan};
+use crate::format::{ParseError, finished};
+use crate::profile::{Frame, FrameId, Function, FunctionId, LoadOptions, Profile, ProfileBuilder, StringId};
+
+/// Reads a file line by line.
+pub(super) struct Reader {
+    builder: ProfileBuilder,
+    /// Factor from each event's unit to the metric's unit: 10 for `Time_(10ns)`.
+    factors: Vec<i64>,
+    positions: Positions,
+    files: Names,
+    objects: Names,
+    functions: Names,
+    /// The object and file of the current function, and the file of the current line (which differs in
+    /// inlined code).
+    object: StringId,
+    function_file: Option<StringId>,
+    file: StringId,
+    function: Option<FunctionId>,
+    /// Whether the current function is a recursive call, such as `dig'2`.
+    is_nested: bool,
+    callee: Callee,
+    /// Callee and count if the next cost line belongs to a call.
+    call: Option<(FunctionId, i64)>,
+    /// Whether the call counts are real.
+    counts_calls: bool,
+    sections: Costs,
+    /// The costs of the current line, followed by the number of calls.
+    costs: Vec<i64>,
+    summaries: Vec<i128>,
+    good: u64,
+    bad: BadLines,
+}
+
+/// The callee of the next `calls=` line.
+#[derive(Default)]
+struct Callee {
+    name: Option<StringId>,
+    file: Option<StringId>,
+    object: Option<StringId>,
+}
+
+impl Reader {
+    pub(super) fn new(options: LoadOptions) -> Reader {
+        Reader {
+            builder: ProfileBuilder::new(NAME, options),
+            factors: Vec::new(),
+            positions: Positions::declared(b"line"),
+            files: Names::default(),
+            objects: Names::default(),
+            functions: Names::default(),
+            object: StringId::default(),
+            function_file: None,
+            file: StringId::default(),
+            function: None,
+            is_nested: false,
+            callee: Callee::default(),
+            call: None,
+            counts_calls: true,
+            sections: Costs::default(),
+            costs: Vec::new(),
+            summaries: Vec::new(),
+            good: 0,
+            bad: BadLines::default(),
+        }
+    }
+
+    pub(super) fn line(&mut self, line: &[u8], number: u64) -> Result<(), ParseError> {
+        let understood = match line.first() {
+            None | Some(b'#') => return Ok(()),
+            Some(b'0'..=b'9' | b'+' | b'-' | b'*') => self.costs(line),
+            _ => match (spec(line), header(line)) {
+                (Some((key, value)), _) => self.spec(key, value),
+                (None, Some((key, value))) => self.header(key, value, number)?,
+                _ => false,
+            },
+        };
+        if understood {
+            self.good += 1;
+        } else {
+            self.bad.add(number);
+        }
+        Ok(())
+    }
+
+    fn header(&mut self, key: &[u8], value: &[u8], number: u64) -> Result<bool, ParseError> {
+        match key {
+            b"positions" => {
+                self.positions = Positions::declared(value);
+            }
+            b"events" => {
+                let events: Vec<Event> =
+                    String::from_utf8_lossy(value).split_whitespace().map(Event::parse).collect();
+                self.events(&events, number)?;
+            }
+            b"summary" => {
+                let mut scan = Scan(value);
+                for metric in 0..self.factors.len() {
+                    self.summaries.resize(self.factors.len(), 0);
+                    self.summaries[metric] += i128::from(signed(&mut scan).unwrap_or(0));
+                }
+            }
+            b"cmd" | b"creator" => {
+                let text = format!("{}: {}", String::from_utf8_lossy(key), String::from_utf8_lossy(value));
+                self.builder.meta.comments.push(text);
+            }
+            b"desc" if value == UNCOUNTED.as_bytes() => self.counts_calls = false,
+            _ => {}
+        }
+        Ok(true)
+    }
+
+    fn events(&mut self, events: &[Event], number: u64) -> Result<(), ParseError> {
+        if self.factors.is_empty() {
+            for event in events {
+                self.builder.metric(&event.name, &event.unit);
+                self.factors.push(event.factor);
+            }
+            let calls = self.builder.metric("calls", "count");
+            self.builder.calls_metric(calls);
+            return Ok(());
+        }
+        let same = events.len() == self.factors.len()
+            && events.iter().zip(&self.builder.meta.metrics).all(|(event, metric)| event.name == metric.name);
+        if same {
+            Ok(())
+        } else {
+            Err(ParseError::at_line(NAME, number, "the parts of this file count different events"))
+        }
+    }
+
+    fn spec(&mut self, key: &[u8], value: &[u8]) -> bool {
+        let builder = &mut self.builder;
+        match key {
+            b"ob" => match self.objects.get(builder, value, clean_file) {
+                Some(object) => self.object = object.text,
+                None => return false,
+            },
+            b"cob" => self.callee.object = self.objects.get(builder, value, clean_file).map(|name| name.text),
+            b"fl" | b"fi" | b"fe" => match self.files.get(builder, value, clean_file) {
+                Some(file) => {
+                    self.file = file.text;
+                    if key == b"fl" {
+                        self.function_file = Some(file.text);
+                    }
+                }
+                None => return false,
+            },
+            b"cfl" | b"cfi" => {
+                self.callee.file = self.files.get(builder, value, clean_file).map(|name| name.text);
+            }
+            b"fn" => match self.functions.get(builder, value, clean_function) {
+                Some(name) => self.start_function(name),
+                None => return false,
+            },
+            b"cfn" => {
+                self.callee.name = self.functions.get(builder, value, clean_function).map(|name| name.text);
+                return self.callee.name.is_some();
+            }
+            b"calls" => return self.start_call(value),
+            // Jumps within a function are not calls, but they may introduce a numbered name.
+            b"jfi" => return self.files.get(builder, value, clean_file).is_some(),
+            b"jfn" => return self.functions.get(builder, value, clean_function).is_some(),
+            _ => {}
+        }
+        true
+    }
+
+    fn start_function(&mut self, name: Name) {
+        // Code inlined from another file (`fi=`) does not change the file of the next function.
+        self.file = self.function_file.unwrap_or(self.file);
+        let function = self.function_of(name.text, self.file, self.object);
+        self.is_nested = name.is_nested;
+        self.sections.start(function, name.is_nested);
+        self.function = Some(function);
+        (self.call, self.callee) = (None, Callee::default());
+    }
+
+    fn start_call(&mut self, value: &[u8]) -> bool {
+        let callee = std::mem::take(&mut self.callee);
+        let (Some(name), Some(count)) = (callee.name, Scan(value).integer()) else { return false };
+        let file = callee.file.unwrap_or(self.file);
+        let object = callee.object.unwrap_or(self.object);
+        let count = if self.counts_calls { count } else { 0 };
+        self.call = Some((self.function_of(name, file, object), count));
+        true
+    }
+
+    fn function_of(&mut self, name: StringId, file: StringId, object: StringId) -> FunctionId {
+        let function = self.builder.function(Function { name, file, line: 0, column: 0, by_place: false });
+        self.sections.set_object(function, object);
+        function
+    }
+
+    /// Parses a position with costs: the self cost of the function, or the cost of the preceding `calls=`.
+    fn costs(&mut self, line: &[u8]) -> bool {
+        let mut scan = Scan(line);
+        self.positions.read(&mut scan);
+        self.costs.clear();
+        for &factor in &self.factors {
+            // Trailing zero costs may be omitted.
+            let cost = if scan.skip_blanks().0.is_empty() { Some(0) } else { signed(&mut scan) };
+            let Some(cost) = cost else { return false };
+            self.costs.push(cost.saturating_mul(factor));
+        }
+        let Some(function) = self.function.filter(|_| !self.factors.is_empty()) else { return false };
+        let place = self.place(function);
+        let call = self.call.take();
+        self.costs.push(call.map_or(0, |(_, count)| count));
+        if !self.is_nested {
+            self.sections.add_outermost(function, &self.costs);
+        }
+        if let Some((callee, _)) = call {
+            self.sections.add_received(callee, &self.costs);
+            self.builder.call_edge(function, callee, place, &self.costs);
+            return true;
+        }
+        self.sections.add_self(function, &self.costs);
+        if let Some(place) = place {
+            self.builder.call_line(function, place, &self.costs);
+        }
+        true
+    }
+
+    /// The source line of the current costs, if known. Code inlined from another file becomes a line of a
+    /// function with the same name in that file.
+    fn place(&mut self, function: FunctionId) -> Option<FrameId> {
+        self.positions.line?;
+        let line = self.positions.line();
+        let own = self.builder.function_row(function);
+        if own.file == self.file {
+            return Some(self.builder.frame(Frame { function, line, ..Frame::default() }));
+        }
+        let function = self.builder.function(Function { file: self.file, ..own });
+        Some(self.builder.frame(Frame { function, line, inlined: true, ..Frame::default() }))
+    }
+
+    pub(super) fn finish(mut self) -> Result<Profile, ParseError> {
+        if self.factors.is_empty() {
+            return Err(ParseError::whole(NAME, "no `events:` line"));
+        }
+        self.bad.settle(&mut self.builder, self.good, "not a callgrind line")?;
+        self.sections.finish(&mut self.builder);
+        let profile = finished(self.builder)?;
+        Ok(compare_with_summary(profile, &self.summaries, &self.factors))
+    }
+}
+
+/// Warns if the costs do not add up to the summary in the file. Valgrind itself is sometimes off by a few
+/// instructions; that is not worth a warning.
+fn compare_with_summary(mut profile: Profile, summaries: &[i128], factors: &[i64]) -> Profile {
+    for (metric, (&said, &factor)) in summaries.iter().zip(factors).enumerate() {
+        let said = said * i128::from(factor);
+        let found = i128::from(profile.meta.metrics[metric].total);
+        if (said - found).abs() > said.abs() / 1000 {
+            let name = &profile.meta.metrics[metric].name;
+            let warning = format!(
+                "costs do not add up: the summary line says {said} {name}, the functions sum to {found}"
+            );
+            profile.meta.warnings.push(warning);
+        }
+    }
+    profile
+}

@@ -1,0 +1,31 @@
+//! The syntax of lines.
+
+use crate::format::text::Scan;
+
+/// Splits `key: value`.
+pub(super) fn header(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let at = memchr::memchr2(b':', b'=', line).filter(|&at| line[at] == b':')?;
+    let key = &line[..at];
+    (!key.is_empty() && key.iter().all(u8::is_ascii_alphabetic)).then(|| (key, line[at + 1..].trim_ascii()))
+}
+
+/// Splits `fn=value`.
+pub(super) fn spec(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let at = memchr::memchr(b'=', line)?;
+    let key = &line[..at];
+    let known: [&[u8]; 14] = [
+        b"fl", b"fi", b"fe", b"fn", b"ob", b"cfl", b"cfi", b"cfn", b"cob", b"calls", b"jump", b"jcnd",
+        b"jfi", b"jfn",
+    ];
+    known.contains(&key).then(|| (key, line[at + 1..].trim_ascii()))
+}
+
+/// Parses a cost with or without a sign: `20`, `+7`, `-2`. Only positions are relative to the previous line.
+pub(super) fn signed(scan: &mut Scan<'_>) -> Option<i64> {
+    if let [b'+', rest @ ..] = scan.skip_blanks().0
+        && rest.first().is_some_and(u8::is_ascii_digit)
+    {
+        scan.0 = rest;
+    }
+    scan.integer()
+}

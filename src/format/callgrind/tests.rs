@@ -1,0 +1,153 @@
+//! Tests of the reader.
+
+use super::*;
+
+fn load(text: &str) -> Profile {
+    assert_ne!(sniff(text.as_bytes()), Confidence::No);
+    read(&mut Source::from_bytes(text.as_bytes().to_vec()), LoadOptions::ALL).unwrap()
+}
+
+/// `name self total calls`, and `caller>callee cost calls`.
+fn summary(profile: &Profile) -> Vec<String> {
+    let calls = profile.calls.as_ref().unwrap();
+    let last = profile.meta.metrics.len() - 1;
+    let name = |function| profile.symbols.function_name(function);
+    let mut lines: Vec<String> = profile
+        .symbols
+        .functions
+        .ids()
+        .map(|id| {
+            let (own, total) = (calls.self_values[0][id], calls.totals[0][id]);
+            format!("{} {own} {total} {}", name(id), calls.self_values[last][id])
+        })
+        .collect();
+    for edge in 0..calls.edge_count() {
+        let (caller, callee) = (name(calls.caller[edge]), name(calls.callee[edge]));
+        let values = (calls.edge_values[0][edge], calls.edge_values[last][edge]);
+        lines.push(format!("{caller}>{callee} {} {}", values.0, values.1));
+    }
+    lines
+}
+
+#[test]
+fn names_are_compressed_and_positions_relative() {
+    let profile = load(
+        "positions: line\nevents: Ir\nsummary: 820\n\nfl=(1) file1.c\nfn=(1) main\n16 20\ncfn=(2) func1\ncalls=1 50\n16 400\n\
+         cfi=(2) file2.c\ncfn=(3) func2\ncalls=3 20\n+0 400\n\nfn=(2)\n51 100\ncfi=(2)\ncfn=(3)\ncalls=2 20\n* 300\n\n\
+         fl=(2)\nfn=(3)\n20 400\n+1 300\n",
+    );
+    assert_eq!(
+        summary(&profile),
+        [
+            "main 20 820 0",
+            "func1 100 400 1",
+            "func2 700 700 5",
+            "main>func1 400 1",
+            "main>func2 400 3",
+            "func1>func2 300 2"
+        ]
+    );
+    assert_eq!(profile.meta.warnings, [""; 0]);
+}
+
+#[test]
+fn recursive_calls_are_merged_into_one_function() {
+    let profile = load(
+        "events: Ir\nfn=main\n1 1\ncfn=dig\ncalls=1 2\n1 30\nfn=dig\n2 10\ncfn=dig'2\ncalls=1 2\n2 20\n\
+         fn=dig'2\n2 20\ncfn=dig'2\ncalls=4 2\n2 15\n",
+    );
+    assert_eq!(summary(&profile), ["main 1 31 0", "dig 30 30 6", "main>dig 30 1", "dig>dig 35 5"]);
+}
+
+#[test]
+fn the_total_of_mutual_recursion_is_that_of_its_outermost_calls() {
+    // main calls a, a calls b, b calls a again, and that b.
+    let profile = load(
+        "events: Ir\nfn=main\n1 1\ncfn=a\ncalls=1 2\n1 30\nfn=a\n2 4\ncfn=b\ncalls=1 3\n2 26\nfn=b\n3 5\n\
+         cfn=a'2\ncalls=1 2\n3 21\nfn=a'2\n2 6\ncfn=b'2\ncalls=1 3\n2 15\nfn=b'2\n3 15\n",
+    );
+    assert_eq!(summary(&profile)[..3], ["main 1 31 0", "a 10 30 2", "b 20 26 2"]);
+}
+
+#[test]
+fn lines_and_their_files() {
+    let profile = load(
+        "positions: instr line\nevents: Ir\nfl=(1) a.c\nfn=(1) f\n0x10 7 1\n+3 +2 2\njfi=(2) b.h\njump=3 +1 +1\n* *\n\
+         fi=(2)\n+3 * 4\nfe=(1)\n* -3 8\ncfn=(2) g\ncalls=1 0x99 1\n* * 16\nfl=(1)\nfn=(2)\n0x99 1 16\n",
+    );
+    let calls = profile.calls.as_ref().unwrap();
+    let place = |frame| {
+        let frame = profile.symbols.frames[frame];
+        format!("{}:{}", profile.symbols.function_file(frame.function), frame.line)
+    };
+    let lines: Vec<String> = (0..calls.lines.place.len())
+        .map(|row| {
+            let function = profile.symbols.function_name(calls.lines.function[row]);
+            format!("{function} {} {}", place(calls.lines.place[row]), calls.lines.self_values[0][row])
+        })
+        .collect();
+    assert_eq!(lines, ["f a.c:7 1", "f a.c:9 2", "f b.h:9 4", "f a.c:6 8", "g a.c:1 16"]);
+    assert_eq!(place(calls.site[0].unwrap()), "a.c:6");
+    assert_eq!(profile.meta.warnings, [""; 0]);
+}
+
+#[test]
+fn units_follow_names() {
+    let profile = load("events: Time_(10ns) Memory_(bytes)\nfl=a\nfn=f\n1 3 7\n2 1\n");
+    let metrics: Vec<_> = profile
+        .meta
+        .metrics
+        .iter()
+        .map(|metric| (metric.name.as_str(), metric.unit.as_str(), metric.total))
+        .collect();
+    assert_eq!(metrics, [("Time", "ns", 40), ("Memory", "bytes", 7), ("calls", "count", 0)]);
+}
+
+#[test]
+fn a_callee_without_its_file_is_found_by_name() {
+    let profile = load("events: Ir\nfl=a\nfn=f\n1 1\ncfn=g\ncalls=2 1\n1 5\nfl=b\nfn=g\n1 5\n");
+    assert_eq!(profile.calls.as_ref().unwrap().totals[0].iter().sum::<i64>(), 6 + 5);
+}
+
+/// In call trees written by pprof, callees have numbers, but the sections of functions do not.
+#[test]
+fn numbered_callees_are_the_functions_of_the_same_name() {
+    let profile = load(
+        "events: cpu(ms)\nfl=a\nfn=main\n1 0\ncfn=lex [1/2]\ncalls=0 1\n1 10\ncfn=lex [2/2]\ncalls=0 1\n2 5\n\
+         fn=lex\n1 10\n2 5\n",
+    );
+    let lines = summary(&profile);
+    assert!(
+        lines.contains(&"lex 15 15 0".to_string()) && lines.contains(&"main 0 15 0".to_string()),
+        "{lines:?}"
+    );
+    let calls = profile.calls.as_ref().unwrap();
+    assert_eq!(
+        calls.callee.iter().map(|&callee| profile.symbols.function_name(callee)).collect::<Vec<_>>(),
+        ["lex"; 2]
+    );
+}
+
+#[test]
+fn a_callee_without_a_section_costs_as_much_as_its_calls() {
+    let profile = load(
+        "events: Ir\nfl=a\nfn=f\n1 10\ncfn=gone\ncalls=2 1\n1 4\nfn=g\n1 10\ncfn=gone\ncalls=1 1\n1 3\n",
+    );
+    assert_eq!(summary(&profile)[..3], ["f 10 14 0", "gone 0 7 3", "g 10 13 0"]);
+}
+
+#[test]
+fn cachegrind_output_is_not_recognized() {
+    assert_eq!(sniff(b"desc: I1 cache: 32768 B\ncmd: ./maze\nevents: Ir\nfl=a\nfn=b\n1 2\n"), Confidence::No);
+}
+
+/// The expected totals are those of `callgrind_annotate`.
+#[test]
+fn costs_may_have_a_sign() {
+    let text = "positions: line\nevents: Ir Dr\nfl=a.c\nfn=main\n16 20 5\n+3 +7 -2\n* 4\n";
+    let profile = load(text);
+    let calls = profile.calls.as_ref().unwrap();
+    let sum = |metric: usize| calls.self_values[metric].iter().sum::<i64>();
+    assert_eq!((sum(0), sum(1)), (31, 3));
+    assert!(profile.meta.warnings.is_empty(), "{:?}", profile.meta.warnings);
+}

@@ -1,12 +1,12 @@
-//! Blocks of whole lines, handed out to readers one at a time.
+//! SharedBlocks of whole lines, handed out to readers one at a time.
 
 use std::sync::{Mutex, PoisonError};
 
-use crate::format::source::Lines;
+use crate::format::source::WholeLines;
 use crate::format::{LoadError, Source};
 
 /// The blocks of an input, shared by its readers.
-pub(super) struct Blocks<'a> {
+pub(super) struct SharedBlocks<'a> {
     unread: Mutex<Unread<'a>>,
 }
 
@@ -17,27 +17,27 @@ struct Unread<'a> {
 }
 
 /// Some whole lines, and the index of the block.
-pub(super) struct Block {
+pub(super) struct LineBlock {
     pub(super) number: u64,
-    pub(super) lines: Lines,
+    pub(super) lines: WholeLines,
 }
 
-impl<'a> Blocks<'a> {
+impl<'a> SharedBlocks<'a> {
     pub(super) fn new(source: &'a mut Source) -> Self {
-        Blocks { unread: Mutex::new(Unread { source, lines: Vec::new() }) }
+        SharedBlocks { unread: Mutex::new(Unread { source, lines: Vec::new() }) }
     }
 
     /// The next block; `emptied` is memory that may be used for a later one.
-    pub(super) fn next(&self, emptied: Vec<u8>) -> Result<Option<Block>, LoadError> {
+    pub(super) fn next(&self, emptied: Vec<u8>) -> Result<Option<LineBlock>, LoadError> {
         let mut unread = self.unread.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(lines) = unread.source.take_lines(emptied)? else { return Ok(None) };
         let number = unread.lines.len() as u64;
         unread.lines.push(0);
-        Ok(Some(Block { number, lines }))
+        Ok(Some(LineBlock { number, lines }))
     }
 
     /// Records how many lines a block had, and returns its buffer for reuse.
-    pub(super) fn put_back(&self, block: Block, lines: u64) -> Vec<u8> {
+    pub(super) fn put_back(&self, block: LineBlock, lines: u64) -> Vec<u8> {
         let mut unread = self.unread.lock().unwrap_or_else(PoisonError::into_inner);
         unread.lines[block.number as usize] = lines;
         block.lines.into_buffer()

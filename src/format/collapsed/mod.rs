@@ -14,7 +14,7 @@ mod python;
 mod reader;
 mod weight;
 
-use crate::format::collapsed::blocks::Blocks;
+use crate::format::collapsed::blocks::SharedBlocks;
 use crate::format::collapsed::reader::Reader;
 use crate::format::collapsed::weight::split_weight;
 use crate::format::text::is_binary;
@@ -113,7 +113,7 @@ fn survey(head: &[u8]) -> (usize, usize, usize) {
 fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
     let (good, _, double) = survey(source.bytes());
     let two_weights = double * 2 > good;
-    let blocks = Blocks::new(source);
+    let blocks = SharedBlocks::new(source);
     let mut reader = Reader::new(options, two_weights);
     // With two weights of different signs, the order of rows matches the order of lines only with a single
     // reader.
@@ -215,7 +215,7 @@ mod tests {
             if !alone {
                 return read(&mut source, LoadOptions::default()).unwrap();
             }
-            let blocks = Blocks::new(&mut source);
+            let blocks = SharedBlocks::new(&mut source);
             let mut reader = Reader::new(LoadOptions::default(), false);
             assert!(reader.read(&blocks, usize::MAX).unwrap());
             reader.finish(&|block, line| blocks.line_number(block, line)).unwrap()

@@ -5,7 +5,7 @@ use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use crate::format::collapsed::blocks::Blocks;
+use crate::format::collapsed::blocks::SharedBlocks;
 use crate::format::collapsed::python::move_locations;
 use crate::format::collapsed::weight::{Weight, split_weight};
 use crate::format::collapsed::{NAME, is_blank_or_comment};
@@ -77,7 +77,7 @@ impl Reader {
     }
 
     /// Reads up to `most` blocks; returns true if there are no more.
-    pub(super) fn read(&mut self, blocks: &Blocks<'_>, most: usize) -> Result<bool, LoadError> {
+    pub(super) fn read(&mut self, blocks: &SharedBlocks<'_>, most: usize) -> Result<bool, LoadError> {
         let mut emptied = Vec::new();
         for _ in 0..most {
             let Some(block) = blocks.next(emptied)? else { return Ok(true) };

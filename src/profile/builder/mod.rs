@@ -1,8 +1,13 @@
 //! Building profiles: readers and transforms fill a [`ProfileBuilder`], which produces a [`Profile`].
 
+mod calls;
+mod symbols;
+
 use std::sync::Arc;
 
 use hashbrown::HashMap;
+
+pub(crate) use symbols::unnamed;
 
 use crate::profile::budget::Reservation;
 use crate::profile::call_collector::CallCollector;
@@ -10,8 +15,8 @@ use crate::profile::rows::RowTable;
 use crate::profile::samples::LabelTable;
 use crate::profile::too_large::{MOST_METRICS, TooLarge};
 use crate::profile::{
-    Column, Frame, FrameId, Function, FunctionId, Label, LabelSetId, LoadOptions, Mapping, MappingId, Meta,
-    Metric, Profile, StackId, StackTable, Stacks, StringId, SymbolTable,
+    Column, FrameId, Label, LabelSetId, LoadOptions, Meta, Metric, Profile, StackId, StackTable, Stacks,
+    StringId, SymbolTable,
 };
 
 /// Collects the parts of a profile, storing each distinct string, function, frame, stack and set of
@@ -100,88 +105,6 @@ impl ProfileBuilder {
         self.totals[metric] = u128::MAX;
     }
 
-    /// Reserves space for functions, their names, and frames. Growing the tables step by step took 3 % of the time
-    /// for a fleet.
-    pub(crate) fn expect(&mut self, functions: usize, frames: usize) {
-        self.symbols.reserve(functions, frames);
-    }
-
-    /// The id of `text`.
-    pub fn string(&mut self, text: &str) -> StringId {
-        if self.is_full(text.len()) {
-            return StringId::default();
-        }
-        self.symbols.symbols.strings.intern(text)
-    }
-
-    /// The text of `id`.
-    pub fn text(&self, id: StringId) -> &str {
-        self.symbols.symbols.strings.get(id)
-    }
-
-    /// The id of a mapping.
-    pub fn mapping(&mut self, mapping: Mapping) -> MappingId {
-        if self.is_full(0) {
-            return MappingId::default();
-        }
-        self.symbols.mapping(mapping)
-    }
-
-    /// The path of the file of a mapping; empty if unknown.
-    pub fn mapping_file(&self, mapping: MappingId) -> &str {
-        self.symbols.symbols.mapping_file(mapping)
-    }
-
-    /// The id of a function.
-    pub fn function(&mut self, function: Function) -> FunctionId {
-        if self.is_full(0) && !self.symbols.symbols.functions.is_empty() {
-            return FunctionId::default();
-        }
-        self.symbols.function(function)
-    }
-
-    /// The id of a function of which only the name, and perhaps the file, is known.
-    pub fn named_function(&mut self, name: &str, file: &str) -> FunctionId {
-        let (name, file) = (self.string(name), self.string(file));
-        self.function(Function { name, file, line: 0, column: 0, by_place: false })
-    }
-
-    /// The placeholder function for all unnamed code of a mapping: `[libc.so.6]`, or `<unknown>` if the mapping has
-    /// no file either.
-    pub fn unnamed_function(&mut self, mapping: MappingId) -> FunctionId {
-        let name = unnamed(self.mapping_file(mapping));
-        self.named_function(&name, "")
-    }
-
-    /// The id of a frame.
-    pub fn frame(&mut self, frame: Frame) -> FrameId {
-        if self.is_full(0) && !self.symbols.symbols.frames.is_empty() {
-            return FrameId::default();
-        }
-        self.symbols.frame(frame)
-    }
-
-    /// The id of a frame of which only the function's name is known.
-    pub fn named_frame(&mut self, name: &str) -> FrameId {
-        let function = self.named_function(name, "");
-        self.frame(Frame { function, ..Frame::default() })
-    }
-
-    /// The row of `function`.
-    pub fn function_row(&self, function: FunctionId) -> Function {
-        self.symbols.symbols.functions[function]
-    }
-
-    /// The row of `frame`.
-    pub fn frame_row(&self, frame: FrameId) -> Frame {
-        self.symbols.symbols.frames[frame]
-    }
-
-    /// The name of the function of `frame`.
-    pub fn frame_name(&self, frame: FrameId) -> &str {
-        self.symbols.symbols.frame_name(frame)
-    }
-
     /// The id of the stack of `frames`, root first; a stack without frames is allowed.
     pub fn stack(&mut self, frames: &[FrameId]) -> StackId {
         if self.is_full(size_of_val(frames)) && !self.stacks.stacks.is_empty() {
@@ -242,21 +165,6 @@ impl ProfileBuilder {
         self.rows.stack.len()
     }
 
-    /// Declares that this profile holds calls instead of stacks, and which metric counts them. Afterwards, call
-    /// [`ProfileBuilder::call_node`] and [`ProfileBuilder::call_edge`], and add no samples.
-    pub fn calls_metric(&mut self, metric: usize) {
-        self.call_collector().calls_metric = Some(metric);
-    }
-
-    /// Adds the self cost of a function, one value per metric. For the metric that counts calls, that is how often
-    /// it was called.
-    pub fn call_node(&mut self, function: FunctionId, self_values: &[i64]) {
-        debug_assert_eq!(self_values.len(), self.totals.len());
-        self.count(self_values);
-        let fits = self.call_collector().add_self(function, self_values);
-        self.reject_overflow(fits);
-    }
-
     /// Adds the values of a sample to the totals.
     fn count(&mut self, values: &[i64]) {
         for ((&value, total), metric) in values.iter().zip(&mut self.totals).zip(&mut self.meta.metrics) {
@@ -265,56 +173,6 @@ impl ProfileBuilder {
             *total = if size >= SATURATED { u128::MAX } else { total.saturating_add(size.into()) };
             metric.rows += u64::from(value != 0);
         }
-    }
-
-    /// Marks the first metric that does not fit, if there is one.
-    fn reject_overflow(&mut self, fits: Result<(), usize>) {
-        if let Err(metric) = fits {
-            self.overflow(metric);
-        }
-    }
-
-    /// Adds the self cost of a line of a function, in addition to the function's own cost given to
-    /// [`ProfileBuilder::call_node`]. If the line was inlined from another file, `place` is a frame that is marked as
-    /// inlined, of a function with the same name in that file.
-    pub fn call_line(&mut self, function: FunctionId, place: FrameId, self_values: &[i64]) {
-        if self.is_full(size_of_val(self_values)) {
-            return;
-        }
-        let fits = self.call_collector().add_line(function, place, self_values);
-        self.reject_overflow(fits);
-    }
-
-    /// Adds the total cost of a function, if the format has it. Otherwise totals are computed from the edges.
-    pub fn call_total(&mut self, function: FunctionId, totals: &[i64]) {
-        let fits = self.call_collector().add_total(function, totals);
-        self.reject_overflow(fits);
-    }
-
-    /// Sets the binary or library of a function of a call table.
-    pub fn call_mapping(&mut self, function: FunctionId, mapping: MappingId) {
-        self.call_collector().set_mapping(function, mapping);
-    }
-
-    /// Adds the cost of calls from `caller` to `callee`, one value per metric. `site` is the line of the call, if
-    /// known.
-    pub fn call_edge(
-        &mut self,
-        caller: FunctionId,
-        callee: FunctionId,
-        site: Option<FrameId>,
-        values: &[i64],
-    ) {
-        if self.is_full(size_of_val(values)) {
-            return;
-        }
-        let fits = self.call_collector().add_edge(caller, callee, site, values);
-        self.reject_overflow(fits);
-    }
-
-    /// Replaces callees in all calls so far. They must not be callers themselves.
-    pub(crate) fn redirect_callees(&mut self, target: &HashMap<FunctionId, FunctionId>) {
-        self.call_collector().redirect_callees(target);
     }
 
     /// Accounts for a new row of about `bytes` bytes, and returns whether the tables are too large for it. In that
@@ -335,10 +193,6 @@ impl ProfileBuilder {
         if let Err(error) = self.reservation.set(size as u64) {
             self.too_large.get_or_insert(error);
         }
-    }
-
-    fn call_collector(&mut self) -> &mut CallCollector {
-        self.calls.get_or_insert_default()
     }
 
     /// Counts a sample whose labels the reader skipped.
@@ -428,17 +282,6 @@ const ROW: usize = 32;
 /// The size of the tables is measured again after this many bytes: often enough not to exceed the budget by much,
 /// but rarely enough to cost nothing.
 const MEASURE_EVERY: usize = 1 << 20;
-
-/// The name for unnamed code of the binary at path `file`.
-pub(crate) fn unnamed(file: &str) -> String {
-    let base = file.rsplit(['/', '\\']).next().unwrap_or_default();
-    match base {
-        "" => "<unknown>".to_string(),
-        // Names such as `[vdso]` and `[kernel.kallsyms]` already have brackets.
-        _ if base.starts_with('[') => base.to_string(),
-        _ => format!("[{base}]"),
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -5,42 +5,27 @@
 //! 20 MB can decompress to 20 GB of zeros. Decompression runs on a separate thread, one block ahead of the
 //! reader, unless several inputs are read in parallel.
 
-use std::io::{self, BufRead, BufReader, Read};
+mod blocks;
+mod compression;
+mod counters;
+
+use std::io::Read;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
-use std::thread;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use flate2::bufread::MultiGzDecoder;
-use ruzstd::decoding::StreamingDecoder;
-
-use crate::format::{LoadError, ParseError};
+use crate::format::LoadError;
 use crate::profile::{Budget, Reservation};
+use blocks::{Blocks, HEADROOM};
+use compression::{broken, unwrap_layers};
+use counters::{Counters, Counting, add};
 
-/// Number of bytes read or decompressed at a time: large enough to make passing blocks between threads cheap, small
-/// enough for a block to stay in the L2 cache while it is decoded.
-const BLOCK: usize = 512 << 10;
-
-/// Size of blocks at the start of an input, so that decoding starts early, and of all blocks that are decompressed on the
-/// reader's thread. Small blocks touch less memory, and a fresh page costs as much as reading data into it: many
-/// profiles cause only a third of the page faults that they cause with 512 KiB blocks.
-const SMALL_BLOCK: usize = 128 << 10;
-
-/// The number of small blocks at the start of an input.
-const SMALL_BLOCKS: usize = 16;
-
-/// Free space before each block for the unread end of the previous one. A field or line that crosses the boundary is made
-/// contiguous by copying its first part here.
-const HEADROOM: usize = 64 << 10;
+pub use counters::Times;
 
 /// The memory needed for an input that is read as a whole, as a multiple of its size: for its bytes, and for what the
 /// reader builds from them before the profile's tables do.
 const WHOLE_INPUT: u64 = 2;
-
-/// Maximum number of nested compressions.
-const MAX_LAYERS: usize = 4;
 
 /// A window over the bytes of an input.
 pub struct Source {
@@ -62,46 +47,13 @@ pub struct Source {
     reservation: Reservation,
 }
 
-/// Counters of bytes and time, shared between threads.
-#[derive(Default)]
-struct Counters {
-    bytes: AtomicU64,
-    /// Nanoseconds spent reading the input.
-    reading: AtomicU64,
-    /// Nanoseconds spent on decompression, including reading.
-    inflating: AtomicU64,
-}
-
-/// Durations of the phases of loading an input. Decompression and decoding run in parallel, so the sum may
-/// exceed the total.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Times {
-    /// Reading the bytes of the input.
-    pub read: Duration,
-    /// Decompressing them.
-    pub inflate: Duration,
-    /// Decoding them into a profile.
-    pub decode: Duration,
-}
-
-/// The source of further blocks.
-enum Blocks {
-    /// Uncompressed input, read on demand. The last emptied block is reused, because fresh memory costs as
-    /// much as reading into it.
-    Here { reader: Box<dyn Read + Send>, empty: Vec<u8>, size: usize },
-    /// Decompressed on another thread; emptied blocks are returned to it.
-    Thread { full: Receiver<io::Result<Vec<u8>>>, empty: Sender<Vec<u8>> },
-    /// No more blocks.
-    End,
-}
-
 /// Whole lines taken from a source, together with their buffer.
-pub(super) struct Lines {
+pub(super) struct WholeLines {
     bytes: Vec<u8>,
     range: Range<usize>,
 }
 
-impl Lines {
+impl WholeLines {
     /// The lines.
     pub(super) fn text(&self) -> &[u8] {
         &self.bytes[self.range.clone()]
@@ -146,10 +98,9 @@ impl Source {
         let (reader, encoding) = unwrap_layers(Box::new(counting), &counters)?;
         let may_use_threads = inflate == Inflate::OnThread;
         let blocks = if may_use_threads && !encoding.is_empty() {
-            on_a_thread(reader, counters.clone())?
+            Blocks::on_thread(reader, counters.clone())?
         } else {
-            let size = if may_use_threads { BLOCK } else { SMALL_BLOCK };
-            Blocks::Here { reader, empty: Vec::new(), size }
+            Blocks::here(reader, may_use_threads)
         };
         let source = Source::new(Vec::new(), blocks, counters, budget);
         let mut source = Source { encoding, may_use_threads, ..source };
@@ -216,12 +167,12 @@ impl Source {
             block[start..HEADROOM].copy_from_slice(&self.window[self.start..]);
             let emptied = std::mem::replace(&mut self.window, block);
             self.start = start;
-            self.recycle(emptied);
+            self.blocks.recycle(emptied);
         } else {
             self.window.drain(..self.start);
             self.start = 0;
             self.window.extend_from_slice(&block[HEADROOM..]);
-            self.recycle(block);
+            self.blocks.recycle(block);
             self.reservation.set(self.window.len() as u64 * WHOLE_INPUT)?;
         }
         // The tables built from the input use the same budget.
@@ -290,7 +241,7 @@ impl Source {
 
     /// Takes the unread whole lines in the window, at least one, or `None` at the end of the input. `emptied` is a buffer to
     /// reuse for the rest. Fails like [`Source::more`].
-    pub(super) fn take_lines(&mut self, mut emptied: Vec<u8>) -> Result<Option<Lines>, LoadError> {
+    pub(super) fn take_lines(&mut self, mut emptied: Vec<u8>) -> Result<Option<WholeLines>, LoadError> {
         let length = self.line_end(memchr::memrchr)?;
         if length == 0 {
             return Ok(None);
@@ -301,7 +252,7 @@ impl Source {
         let window = std::mem::replace(&mut self.window, emptied);
         self.start = 0;
         self.position += length as u64;
-        Ok(Some(Lines { bytes: window, range }))
+        Ok(Some(WholeLines { bytes: window, range }))
     }
 
     /// Whether more threads may be used for this input: not if as many inputs are read in parallel as there are processors.
@@ -321,21 +272,12 @@ impl Source {
 
     /// Durations of the phases of loading, given the total.
     pub fn times(&self, whole: Duration) -> Times {
-        let spent = |counter: &AtomicU64| Duration::from_nanos(counter.load(Ordering::Relaxed));
-        let read = spent(&self.counters.reading);
-        let inflate = spent(&self.counters.inflating).saturating_sub(read);
-        Times { read, inflate, decode: whole.saturating_sub(self.waited) }
+        self.counters.times(whole.saturating_sub(self.waited))
     }
 
     fn next_block(&mut self) -> Result<Option<Vec<u8>>, LoadError> {
         let start = Instant::now();
-        let block = match &mut self.blocks {
-            Blocks::End => return Ok(None),
-            Blocks::Here { reader, empty, size } => {
-                Some(read_block(reader.as_mut(), std::mem::take(empty), *size))
-            }
-            Blocks::Thread { full, .. } => full.recv().ok(),
-        };
+        let block = self.blocks.next();
         self.waited += start.elapsed();
         if matches!(self.blocks, Blocks::Here { .. }) && !self.encoding.is_empty() {
             add(&self.counters.inflating, start.elapsed());
@@ -354,15 +296,6 @@ impl Source {
                 self.blocks = Blocks::End;
                 Ok(None)
             }
-        }
-    }
-
-    fn recycle(&mut self, block: Vec<u8>) {
-        match &mut self.blocks {
-            Blocks::Here { empty, .. } => *empty = block,
-            // If the thread has ended, the block is not needed.
-            Blocks::Thread { empty, .. } => drop(empty.send(block)),
-            Blocks::End => {}
         }
     }
 
@@ -388,132 +321,14 @@ impl Source {
     }
 }
 
-/// The error for failed decompression, after `byte` decompressed bytes and `read` bytes of the input.
-fn broken(format: &'static str, byte: u64, read: u64, error: &io::Error) -> ParseError {
-    if error.kind() == io::ErrorKind::UnexpectedEof {
-        return ParseError::at_byte(format, read, "file is truncated: the compressed stream is incomplete");
-    }
-    ParseError::at_byte(format, byte, format!("corrupt compressed data: {error}"))
-}
-
-/// Detects compressions by their magic numbers and decompresses them.
-fn unwrap_layers(
-    mut reader: Box<dyn Read + Send>,
-    counters: &Counters,
-) -> Result<(Box<dyn Read + Send>, Vec<&'static str>), LoadError> {
-    let mut layers: Vec<&'static str> = Vec::new();
-    loop {
-        let mut magic = Vec::with_capacity(4);
-        let read = reader.by_ref().take(4).read_to_end(&mut magic);
-        if let (Err(error), Some(format)) = (&read, layers.last()) {
-            let read = counters.bytes.load(Ordering::Relaxed);
-            return Err(broken(format, magic.len() as u64, read, error).into());
-        }
-        read?;
-        let whole = BufReader::with_capacity(64 << 10, io::Cursor::new(magic.clone()).chain(reader));
-        let layer = match magic[..] {
-            [0x1F, 0x8B, ..] => "gzip",
-            [0x28, 0xB5, 0x2F, 0xFD] => "zstd",
-            _ => return Ok((Box::new(whole), layers)),
-        };
-        if layers.len() == MAX_LAYERS {
-            return Err(ParseError::whole(layer, format!("compressed more than {MAX_LAYERS} times")).into());
-        }
-        reader = match layer {
-            "gzip" => Box::new(MultiGzDecoder::new(whole)),
-            _ => Box::new(Zstd { frame: None, rest: Some(Box::new(whole)) }),
-        };
-        layers.push(layer);
-    }
-}
-
-/// Decodes consecutive zstd frames; the library's decoder stops at the end of each.
-struct Zstd {
-    frame: Option<StreamingDecoder<Box<dyn BufRead + Send>, ruzstd::decoding::FrameDecoder>>,
-    rest: Option<Box<dyn BufRead + Send>>,
-}
-
-impl Read for Zstd {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
-            if let Some(frame) = &mut self.frame {
-                let count = frame.read(buffer)?;
-                if count > 0 || buffer.is_empty() {
-                    return Ok(count);
-                }
-                self.rest = self.frame.take().map(StreamingDecoder::into_inner);
-            }
-            let Some(mut rest) = self.rest.take() else { return Ok(0) };
-            if rest.fill_buf()?.is_empty() {
-                return Ok(0);
-            }
-            self.frame = Some(StreamingDecoder::new(rest).map_err(io::Error::other)?);
-        }
-    }
-}
-
-/// Counts the bytes read and the time it takes.
-struct Counting {
-    inner: Box<dyn Read + Send>,
-    counters: Arc<Counters>,
-}
-
-impl Read for Counting {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let start = Instant::now();
-        let count = self.inner.read(buffer)?;
-        self.counters.bytes.fetch_add(count as u64, Ordering::Relaxed);
-        add(&self.counters.reading, start.elapsed());
-        Ok(count)
-    }
-}
-
-fn add(counter: &AtomicU64, spent: Duration) {
-    counter.fetch_add(spent.as_nanos() as u64, Ordering::Relaxed);
-}
-
-/// Reads one block after its headroom; an empty block marks the end.
-fn read_block(reader: &mut dyn Read, mut block: Vec<u8>, size: usize) -> io::Result<Vec<u8>> {
-    block.resize(HEADROOM + size, 0);
-    let mut filled = HEADROOM;
-    while filled < block.len() {
-        match reader.read(&mut block[filled..]) {
-            Ok(0) => break,
-            Ok(count) => filled += count,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    block.truncate(filled);
-    Ok(block)
-}
-
-/// Reads blocks ahead on a thread, so that decompression overlaps with decoding.
-fn on_a_thread(mut reader: Box<dyn Read + Send>, counters: Arc<Counters>) -> io::Result<Blocks> {
-    let (full_in, full): (SyncSender<io::Result<Vec<u8>>>, _) = sync_channel(2);
-    let (empty, empty_out) = channel::<Vec<u8>>();
-    thread::Builder::new().name("inflate".into()).spawn(move || {
-        for number in 0.. {
-            let start = Instant::now();
-            let size = if number < SMALL_BLOCKS { SMALL_BLOCK } else { BLOCK };
-            let block = read_block(reader.as_mut(), empty_out.try_recv().unwrap_or_default(), size);
-            add(&counters.inflating, start.elapsed());
-            let last = block.as_ref().map_or(true, |block| block.len() == HEADROOM);
-            if full_in.send(block).is_err() || last {
-                return;
-            }
-        }
-    })?;
-    Ok(Blocks::Thread { full, empty })
-}
-
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
+    use std::io::{self, Write};
 
     use flate2::Compression;
     use flate2::write::GzEncoder;
 
+    use super::blocks::BLOCK;
     use super::*;
 
     fn gzip(bytes: &[u8]) -> Vec<u8> {

@@ -1,0 +1,77 @@
+//! Detects and removes compression.
+
+use std::io::{self, BufRead, BufReader, Read};
+use std::sync::atomic::Ordering;
+
+use flate2::bufread::MultiGzDecoder;
+use ruzstd::decoding::StreamingDecoder;
+
+use crate::format::source::counters::Counters;
+use crate::format::{LoadError, ParseError};
+
+/// Maximum number of nested compressions.
+const MAX_LAYERS: usize = 4;
+
+/// The error for failed decompression, after `byte` decompressed bytes and `read` bytes of the input.
+pub(super) fn broken(format: &'static str, byte: u64, read: u64, error: &io::Error) -> ParseError {
+    if error.kind() == io::ErrorKind::UnexpectedEof {
+        return ParseError::at_byte(format, read, "file is truncated: the compressed stream is incomplete");
+    }
+    ParseError::at_byte(format, byte, format!("corrupt compressed data: {error}"))
+}
+
+/// Detects compressions by their magic numbers and decompresses them.
+pub(super) fn unwrap_layers(
+    mut reader: Box<dyn Read + Send>,
+    counters: &Counters,
+) -> Result<(Box<dyn Read + Send>, Vec<&'static str>), LoadError> {
+    let mut layers: Vec<&'static str> = Vec::new();
+    loop {
+        let mut magic = Vec::with_capacity(4);
+        let read = reader.by_ref().take(4).read_to_end(&mut magic);
+        if let (Err(error), Some(format)) = (&read, layers.last()) {
+            let read = counters.bytes.load(Ordering::Relaxed);
+            return Err(broken(format, magic.len() as u64, read, error).into());
+        }
+        read?;
+        let whole = BufReader::with_capacity(64 << 10, io::Cursor::new(magic.clone()).chain(reader));
+        let layer = match magic[..] {
+            [0x1F, 0x8B, ..] => "gzip",
+            [0x28, 0xB5, 0x2F, 0xFD] => "zstd",
+            _ => return Ok((Box::new(whole), layers)),
+        };
+        if layers.len() == MAX_LAYERS {
+            return Err(ParseError::whole(layer, format!("compressed more than {MAX_LAYERS} times")).into());
+        }
+        reader = match layer {
+            "gzip" => Box::new(MultiGzDecoder::new(whole)),
+            _ => Box::new(Zstd { frame: None, rest: Some(Box::new(whole)) }),
+        };
+        layers.push(layer);
+    }
+}
+
+/// Decodes consecutive zstd frames; the library's decoder stops at the end of each.
+struct Zstd {
+    frame: Option<StreamingDecoder<Box<dyn BufRead + Send>, ruzstd::decoding::FrameDecoder>>,
+    rest: Option<Box<dyn BufRead + Send>>,
+}
+
+impl Read for Zstd {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if let Some(frame) = &mut self.frame {
+                let count = frame.read(buffer)?;
+                if count > 0 || buffer.is_empty() {
+                    return Ok(count);
+                }
+                self.rest = self.frame.take().map(StreamingDecoder::into_inner);
+            }
+            let Some(mut rest) = self.rest.take() else { return Ok(0) };
+            if rest.fill_buf()?.is_empty() {
+                return Ok(0);
+            }
+            self.frame = Some(StreamingDecoder::new(rest).map_err(io::Error::other)?);
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Building the symbols of a profile.
+
+use crate::profile::builder::ProfileBuilder;
+use crate::profile::{Frame, FrameId, Function, FunctionId, Mapping, MappingId, StringId};
+
+impl ProfileBuilder {
+    /// Reserves space for functions, their names, and frames. Growing the tables step by step took 3 % of the time
+    /// for a fleet.
+    pub(crate) fn expect(&mut self, functions: usize, frames: usize) {
+        self.symbols.reserve(functions, frames);
+    }
+
+    /// The id of `text`.
+    pub fn string(&mut self, text: &str) -> StringId {
+        if self.is_full(text.len()) {
+            return StringId::default();
+        }
+        self.symbols.symbols.strings.intern(text)
+    }
+
+    /// The text of `id`.
+    pub fn text(&self, id: StringId) -> &str {
+        self.symbols.symbols.strings.get(id)
+    }
+
+    /// The id of a mapping.
+    pub fn mapping(&mut self, mapping: Mapping) -> MappingId {
+        if self.is_full(0) {
+            return MappingId::default();
+        }
+        self.symbols.mapping(mapping)
+    }
+
+    /// The path of the file of a mapping; empty if unknown.
+    pub fn mapping_file(&self, mapping: MappingId) -> &str {
+        self.symbols.symbols.mapping_file(mapping)
+    }
+
+    /// The id of a function.
+    pub fn function(&mut self, function: Function) -> FunctionId {
+        if self.is_full(0) && !self.symbols.symbols.functions.is_empty() {
+            return FunctionId::default();
+        }
+        self.symbols.function(function)
+    }
+
+    /// The id of a function of which only the name, and perhaps the file, is known.
+    pub fn named_function(&mut self, name: &str, file: &str) -> FunctionId {
+        let (name, file) = (self.string(name), self.string(file));
+        self.function(Function { name, file, line: 0, column: 0, by_place: false })
+    }
+
+    /// The placeholder function for all unnamed code of a mapping: `[libc.so.6]`, or `<unknown>` if the mapping has
+    /// no file either.
+    pub fn unnamed_function(&mut self, mapping: MappingId) -> FunctionId {
+        let name = unnamed(self.mapping_file(mapping));
+        self.named_function(&name, "")
+    }
+
+    /// The id of a frame.
+    pub fn frame(&mut self, frame: Frame) -> FrameId {
+        if self.is_full(0) && !self.symbols.symbols.frames.is_empty() {
+            return FrameId::default();
+        }
+        self.symbols.frame(frame)
+    }
+
+    /// The id of a frame of which only the function's name is known.
+    pub fn named_frame(&mut self, name: &str) -> FrameId {
+        let function = self.named_function(name, "");
+        self.frame(Frame { function, ..Frame::default() })
+    }
+
+    /// The row of `function`.
+    pub fn function_row(&self, function: FunctionId) -> Function {
+        self.symbols.symbols.functions[function]
+    }
+
+    /// The row of `frame`.
+    pub fn frame_row(&self, frame: FrameId) -> Frame {
+        self.symbols.symbols.frames[frame]
+    }
+
+    /// The name of the function of `frame`.
+    pub fn frame_name(&self, frame: FrameId) -> &str {
+        self.symbols.symbols.frame_name(frame)
+    }
+}
+
+/// The name for unnamed code of the binary at path `file`.
+pub(crate) fn unnamed(file: &str) -> String {
+    let base = file.rsplit(['/', '\\']).next().unwrap_or_default();
+    match base {
+        "" => "<unknown>".to_string(),
+        // Names such as `[vdso]` and `[kernel.kallsyms]` already have brackets.
+        _ if base.starts_with('[') => base.to_string(),
+        _ => format!("[{base}]"),
+    }
+}

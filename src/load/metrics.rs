@@ -81,8 +81,7 @@ impl MetricKey {
 
     /// The number of this metric in another profile.
     pub(super) fn place_in(&self, meta: &Meta) -> Option<usize> {
-        let same_place = meta.metrics.get(self.place).is_some_and(|metric| metric.name == self.name);
-        if same_place { Some(self.place) } else { meta.metric_named(&self.name) }
+        meta.metric_named_at(&self.name, self.place)
     }
 }
 

@@ -163,6 +163,12 @@ impl Meta {
     pub fn metric_named(&self, name: &str) -> Option<usize> {
         self.metrics.iter().position(|metric| metric.name == name)
     }
+
+    /// The number of the metric called `name`, preferably `expected`: names need not be unique.
+    pub fn metric_named_at(&self, name: &str, expected: usize) -> Option<usize> {
+        let is_there = self.metrics.get(expected).is_some_and(|metric| metric.name == name);
+        if is_there { Some(expected) } else { self.metric_named(name) }
+    }
 }
 
 /// One kind of value that samples carry.

@@ -165,8 +165,7 @@ impl Sum {
     /// The number of a metric of the sum in another profile.
     fn find(&self, metric: usize, other: &Meta) -> Option<usize> {
         let (name, place) = (&self.builder.meta.metrics[metric].name, self.metrics[metric].place);
-        let same_place = other.metrics.get(place).is_some_and(|metric| metric.name == *name);
-        if same_place { Some(place) } else { other.metric_named(name) }
+        other.metric_named_at(name, place)
     }
 
     /// Finds a metric of the sum in a profile that is being added.

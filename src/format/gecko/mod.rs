@@ -23,6 +23,7 @@ mod samples;
 mod stacks;
 mod table;
 mod write;
+mod write_samples;
 mod write_tables;
 
 use crate::format::json::{self, Json};

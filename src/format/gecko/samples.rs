@@ -125,10 +125,9 @@ impl SampleWriter {
     }
 
     fn metric(&mut self, name: &str, unit: &str) -> usize {
-        self.builder.meta.metric_named(name).unwrap_or_else(|| {
-            self.values.push(0);
-            self.builder.metric(name, unit)
-        })
+        let metric = self.builder.metric_once(name, unit);
+        self.values.resize(self.builder.meta.metrics.len(), 0);
+        metric
     }
 
     fn cpu_metric(&mut self, meta: &Meta) -> (Option<usize>, f64) {

@@ -12,10 +12,11 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::format::gecko::NAME;
+use crate::format::gecko::write_samples::{NANOSECOND, SampleMetrics, SampleTable, Start, milliseconds};
 use crate::format::gecko::write_tables::{Libs, Tables};
 use crate::format::threads::{LabelledThread, rows_by};
 use crate::format::write::{Part, Writer, rows_in_time};
-use crate::profile::{Id, LoadOptions, Metric, Profile};
+use crate::profile::{Id, LoadOptions, Profile};
 use crate::unit::{Family, Unit};
 
 /// The entry in the list of writable formats.
@@ -38,7 +39,7 @@ pub(in crate::format) static WRITER: Writer = Writer {
         Part::Negatives,
     ],
     holds_calls: false,
-    second_metric: |profile, metric| Columns::of(profile, metric).second_metric(metric),
+    second_metric: |profile, metric| SampleMetrics::of(profile, metric).second_metric(metric),
     read_as: &[("samples", "count"), ("wall", "nanoseconds"), ("bytes", "bytes"), ("cpu", "nanoseconds")],
     needs: LoadOptions::ALL,
     write,
@@ -47,7 +48,7 @@ pub(in crate::format) static WRITER: Writer = Writer {
 const VERSION: u32 = 49;
 
 fn write(profile: &Profile, metric: usize, out: &mut dyn Write) -> io::Result<Vec<String>> {
-    let columns = Columns::of(profile, metric);
+    let columns = SampleMetrics::of(profile, metric);
     let start = Start::of(profile);
     let libs = Libs::of(profile);
     let labelled: Vec<LabelledThread> =
@@ -81,40 +82,11 @@ fn write(profile: &Profile, metric: usize, out: &mut dyn Write) -> io::Result<Ve
     Ok(changes(profile, metric, &columns))
 }
 
-/// The metrics written as sample weight and as CPU time.
-struct Columns {
-    weight: usize,
-    cpu: Option<usize>,
-}
-
-impl Columns {
-    fn of(profile: &Profile, metric: usize) -> Columns {
-        let metrics = &profile.meta.metrics;
-        let cpu = profile.meta.metric_named("cpu").filter(|&cpu| {
-            let is_time = Unit::parse(&metrics[cpu].unit).family() == Family::Time;
-            is_time && profile.samples.values[cpu].iter().all(|&value| value >= 0)
-        });
-        let samples =
-            profile.meta.metric_named("samples").filter(|&samples| metrics[samples].unit == "count");
-        let weight = if cpu == Some(metric) { samples.unwrap_or(metric) } else { metric };
-        Columns { weight, cpu: cpu.filter(|&cpu| cpu != weight) }
-    }
-
-    fn all(&self) -> Vec<usize> {
-        std::iter::once(self.weight).chain(self.cpu).collect()
-    }
-
-    /// The other one of the two metrics, if there are two.
-    fn second_metric(&self, metric: usize) -> Option<usize> {
-        self.all().into_iter().find(|&other| other != metric)
-    }
-}
-
 /// Integers up to this one are exact in JSON readers.
 const EXACT: u64 = 1 << f64::MANTISSA_DIGITS;
 
 /// Messages about unexpected changes.
-fn changes(profile: &Profile, metric: usize, columns: &Columns) -> Vec<String> {
+fn changes(profile: &Profile, metric: usize, columns: &SampleMetrics) -> Vec<String> {
     let mut changes = Vec::new();
     let metrics = &profile.meta.metrics;
     if columns.weight == metric && metrics[metric].name == "cpu" {
@@ -132,37 +104,6 @@ fn changes(profile: &Profile, metric: usize, columns: &Columns) -> Vec<String> {
         changes.push(format!("gecko: values above 2^{} are rounded", f64::MANTISSA_DIGITS));
     }
     changes
-}
-
-/// The origin of times: a whole millisecond, because a fraction would be rounded.
-struct Start {
-    milliseconds: i64,
-}
-
-impl Start {
-    fn of(profile: &Profile) -> Start {
-        Start { milliseconds: profile.meta.time_ns.unwrap_or(0).div_euclid(1_000_000) }
-    }
-
-    /// The start and end of the recording, if its duration is known.
-    fn recording(&self, profile: &Profile) -> Option<(f64, f64)> {
-        let first = || profile.samples.time.as_ref().and_then(|times| times.iter().min().copied());
-        let begin = profile.meta.time_ns.or_else(first).unwrap_or(0);
-        let end = begin.saturating_add(profile.meta.duration_ns?);
-        Some((self.until(begin), self.until(end)))
-    }
-
-    /// Milliseconds from the start to `time`.
-    fn until(&self, time: i64) -> f64 {
-        milliseconds(i128::from(time) - i128::from(self.milliseconds) * 1_000_000)
-    }
-}
-
-/// In milliseconds.
-const NANOSECOND: f64 = 1e-6;
-
-fn milliseconds(nanoseconds: i128) -> f64 {
-    nanoseconds as f64 / 1e6
 }
 
 /// The sampling period in nanoseconds, if it is a time.
@@ -195,7 +136,7 @@ fn categories() -> Value {
 
 fn meta(
     profile: &Profile,
-    columns: &Columns,
+    columns: &SampleMetrics,
     start: &Start,
     threads: &[Thread],
     is_symbolicated: bool,
@@ -309,89 +250,6 @@ impl<'p> Thread<'p> {
             tables,
         }
     }
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct SampleTable {
-    length: usize,
-    stack: Vec<Option<u32>>,
-    time: Vec<f64>,
-    weight: Vec<Weight>,
-    weight_type: &'static str,
-    #[serde(rename = "threadCPUDelta", skip_serializing_if = "Option::is_none")]
-    cpu: Option<Vec<Weight>>,
-}
-
-/// A value, written as an integer if it is one.
-#[derive(Clone, Copy, Serialize)]
-#[serde(untagged)]
-enum Weight {
-    Whole(i64),
-    Fraction(f64),
-}
-
-impl SampleTable {
-    fn of(
-        profile: &Profile,
-        columns: &Columns,
-        start: &Start,
-        rows: &[usize],
-        stack: Vec<Option<u32>>,
-    ) -> SampleTable {
-        let metric = &profile.meta.metrics[columns.weight];
-        let unit = Unit::parse(&metric.unit);
-        let (weight_type, target) = match unit.family() {
-            Family::Time => ("tracing-ms", Unit::parse("ms")),
-            Family::Bytes => ("bytes", Unit::BYTES),
-            _ => ("samples", unit.clone()),
-        };
-        let weight = column(profile, rows, columns.weight, &target);
-        let time = match &profile.samples.time {
-            Some(times) => rows.iter().map(|&row| start.until(times[row])).collect(),
-            None => consecutive_times(&weight, weight_type == "tracing-ms", start.recording(profile)),
-        };
-        let cpu = columns.cpu.map(|cpu| column(profile, rows, cpu, &Unit::NANOSECONDS));
-        SampleTable { length: rows.len(), stack, time, weight, weight_type, cpu }
-    }
-}
-
-/// The values of a metric in a unit of the same kind.
-fn column(profile: &Profile, rows: &[usize], metric: usize, target: &Unit) -> Vec<Weight> {
-    let Metric { unit, divisor, .. } = &profile.meta.metrics[metric];
-    let unit = Unit::parse(unit);
-    let factor = i128::from(unit.factor_to(target).unwrap_or(1));
-    let divisor = i128::from(*divisor) * i128::from(target.factor_to(&unit).unwrap_or(1));
-    let weight = |&row: &usize| {
-        let value = i128::from(profile.samples.values[metric][row]).saturating_mul(factor);
-        let whole = i64::try_from(value / divisor).ok().filter(|_| value % divisor == 0);
-        whole.map_or_else(|| Weight::Fraction(value as f64 / divisor as f64), Weight::Whole)
-    };
-    rows.iter().map(weight).collect()
-}
-
-/// Timestamps for samples without: each sample lasts as long as its weight if that is a time, else 1 ms. If
-/// the recording's start and duration are known, they are scaled to fill it.
-fn consecutive_times(weights: &[Weight], are_times: bool, recording: Option<(f64, f64)>) -> Vec<f64> {
-    let mut passed = 0.0;
-    let before = |weight: &Weight| {
-        let before = passed;
-        passed += match *weight {
-            Weight::Whole(value) if are_times => value.abs() as f64,
-            Weight::Fraction(value) if are_times => value.abs(),
-            _ => 1.0,
-        };
-        before
-    };
-    let mut times: Vec<f64> = weights.iter().map(before).collect();
-    if let Some((begin, end)) = recording {
-        // The last sample may have no duration, and still must not be at the end.
-        let scale = (end - begin) / (passed + 1.0);
-        for time in &mut times {
-            *time = begin + *time * scale;
-        }
-    }
-    times
 }
 
 #[cfg(test)]

@@ -4,12 +4,15 @@
 mod by_id;
 mod collect;
 mod expand;
+mod integers;
 mod locations;
+mod mapping_order;
 mod messages;
 mod raw_stacks;
 mod read;
 mod tables;
 mod write;
+mod write_locations;
 
 use crate::format::wire::{Value, Wire, WireError};
 use crate::format::write::{Part, Writer, no_second_metric};

@@ -89,6 +89,11 @@ impl ProfileBuilder {
         self.totals.len() - 1
     }
 
+    /// The number of the metric called `name`, which is declared if it is new.
+    pub fn metric_once(&mut self, name: &str, unit: &str) -> usize {
+        self.meta.metric_named(name).unwrap_or_else(|| self.metric(name, unit))
+    }
+
     /// Multiplies all values of a metric, and its divisor, by `factor`. Readers of decimal weights call this when a
     /// value has more digits than all before.
     pub fn rescale(&mut self, metric: usize, factor: u64) {

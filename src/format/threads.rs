@@ -24,7 +24,9 @@ impl Thread {
     pub(super) fn labels(&self, builder: &mut ProfileBuilder) -> LabelSetId {
         let known = [("process", &self.process), ("thread", &self.name), ("tid", &self.tid)];
         label_set(builder, |labels| {
-            known.into_iter().for_each(|(key, value)| labels.text_if_known(key, value))
+            for (key, value) in known {
+                labels.text_if_known(key, value);
+            }
         })
     }
 

@@ -63,10 +63,7 @@ pub fn check(format: Option<&Format>, bytes: &[u8], view: Option<usize>) -> Resu
             Err(error) => rejected(&error),
         }
     };
-    IS_CHECKING.set(true);
-    let outcome = catch_unwind(AssertUnwindSafe(work));
-    IS_CHECKING.set(false);
-    let outcome = outcome.unwrap_or_else(|_| Err(format!("panic: {}", PANIC.with_borrow(Clone::clone))))?;
+    let outcome = guarded(work)?;
     let (peak, time) = (MEMORY.peak_usage().saturating_sub(before), clock::spent().saturating_sub(start));
     if peak > MEMORY_FIXED + bytes.len() * MEMORY_PER_BYTE {
         let shown = view.map_or(String::new(), |view| format!(" in {}", views::VIEWS[view]));
@@ -78,6 +75,14 @@ pub fn check(format: Option<&Format>, bytes: &[u8], view: Option<usize>) -> Resu
     Ok(outcome)
 }
 
+/// Does some work; the error says where it panicked.
+pub fn guarded<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    IS_CHECKING.set(true);
+    let outcome = catch_unwind(AssertUnwindSafe(work));
+    IS_CHECKING.set(false);
+    outcome.unwrap_or_else(|_| Err(format!("panic: {}", PANIC.with_borrow(Clone::clone))))
+}
+
 /// Checks that an error message is a short, readable line.
 fn rejected(error: &LoadError) -> Result<Outcome, String> {
     let message = error.to_string();
@@ -87,8 +92,8 @@ fn rejected(error: &LoadError) -> Result<Outcome, String> {
     Ok(Outcome::Rejected(message))
 }
 
-/// Checks that ids are within their tables, and that totals are the sums of the values.
-fn is_sound(profile: &Profile) -> Result<(), String> {
+/// Checks that ids are within their tables.
+pub fn ids_are_sound(profile: &Profile) -> Result<(), String> {
     let (symbols, samples) = (&profile.symbols, &profile.samples);
     let frames = profile.stacks.all_frames().iter().all(|frame| frame.index() < symbols.frames.len());
     let functions = symbols.frames.iter().all(|frame| {
@@ -96,9 +101,16 @@ fn is_sound(profile: &Profile) -> Result<(), String> {
     });
     let rows = samples.stack.iter().all(|stack| stack.index() < profile.stacks.len())
         && samples.labels.iter().all(|set| set.index() < profile.label_sets.len());
-    if !(frames && functions && rows && profile.meta.default_metric <= profile.meta.metrics.len()) {
+    if !(frames && functions && rows && profile.meta.default_metric < profile.meta.metrics.len().max(1)) {
         return Err("ids point outside their tables".to_string());
     }
+    Ok(())
+}
+
+/// Checks that ids are within their tables, and that totals are the sums of the values.
+fn is_sound(profile: &Profile) -> Result<(), String> {
+    ids_are_sound(profile)?;
+    let samples = &profile.samples;
     for (metric, values) in profile.meta.metrics.iter().zip(&samples.values) {
         let sum: i128 = values.iter().map(|&value| i128::from(value).abs()).sum();
         if !metric.too_large && profile.calls.is_none() && sum != i128::from(metric.total) {

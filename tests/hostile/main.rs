@@ -19,6 +19,7 @@ mod arguments;
 mod check;
 mod clock;
 mod dictionary;
+mod filters;
 mod json;
 mod lines;
 mod mutate;
@@ -104,6 +105,9 @@ fn run(arguments: &Arguments) -> usize {
         );
         total.add(&tally);
     }
+    if !arguments.real && arguments.only.as_deref().is_none_or(|only| only == FILTERS) {
+        total.add(&fuzz_filters(arguments));
+    }
     println!(
         "hostile: {} inputs executed ({} cut, {} mutated), {} read, {} findings",
         total.cut + total.mutated,
@@ -180,6 +184,41 @@ fn fuzz(format: &'static Format, arguments: &Arguments) -> Tally {
         }
         number += 1;
     }
+    tally
+}
+
+/// The name of the filters where readers have theirs.
+const FILTERS: &str = "filters";
+
+/// Mutates lists of filters with stacks; the findings among them are replayed first.
+fn fuzz_filters(arguments: &Arguments) -> Tally {
+    let read = |folder: &str| -> Vec<Vec<u8>> {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let paths = files(&root.join("tests/hostile").join(folder).join(FILTERS));
+        paths.iter().map(|path| std::fs::read(path).unwrap()).collect()
+    };
+    let seeds = read("seeds");
+    assert!(!seeds.is_empty(), "{FILTERS}: no seeds");
+    let mut tally = Tally { seeds: seeds.len(), ..Tally::default() };
+    let wrong = |bytes: &[u8], view: usize| {
+        watch::case(FILTERS, bytes);
+        let Err(wrong) = filters::check(bytes, view) else { return 0 };
+        println!("{FILTERS}: {wrong}\n  {}", keep(FILTERS, view, bytes).display());
+        1
+    };
+    for bytes in read("findings").iter().chain(&seeds) {
+        tally.findings += (0..views::VIEWS.len()).map(|view| wrong(bytes, view)).sum::<usize>();
+    }
+    let end = arguments.seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
+    let mut random = Random(arguments.seed);
+    while end.map_or(tally.mutated < 4 * arguments.cases as usize, |end| Instant::now() < end) {
+        let (start, other) = (random.pick(&seeds), random.pick(&seeds));
+        let bytes = mutate::mutate(mutate::Shape::Lines, start, other, filters::WORDS, &mut random);
+        tally.findings += wrong(&bytes, tally.mutated % views::VIEWS.len());
+        tally.mutated += 1;
+        tally.read += 1;
+    }
+    println!("{FILTERS:<14}{:>6}{:>10}{:>10}  {}", tally.seeds, 0, tally.mutated, tally.findings);
     tally
 }
 

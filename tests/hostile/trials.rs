@@ -21,6 +21,8 @@ pub fn run() -> ExitCode {
         let run = || _ = in_process(&["--only", format.name]);
         trials.push(trial(format!("readers::{}", format.name), &[], &arguments, run));
     }
+    let run = || _ = in_process(&["--only", "filters"]);
+    trials.push(trial("filters".to_string(), &[], &arguments, run));
     trials.push(trial("real_files".to_string(), &[Need::Corpus], &arguments, || {
         let said = in_process(&["--real", "--cases", &REAL_CASES.to_string()]);
         let readers =

@@ -25,21 +25,28 @@ const ROWS: u64 = 8 << 20;
 /// Shows a profile in view number `view` of [`VIEWS`], in every form; the error says which sum is wrong.
 pub fn show(profile: &Profile, view: usize) -> Result<(), String> {
     let metric = profile.meta.default_metric;
-    let Some(shown) = profile.meta.metrics.get(metric).filter(|shown| !shown.too_large) else {
-        return Ok(());
-    };
-    if profile.calls.is_some() || profile.stacks.all_frames().len() > MOST_FRAMES {
+    if profile.meta.metrics.get(metric).is_none_or(|shown| shown.too_large) {
         return Ok(());
     }
-    let by = [By::Function, By::Line, By::File, By::Package, By::Address][view / 2 % 5].clone();
+    // The command line refuses these views, and `--by line` and `--by address`, for profiles that hold calls.
+    let needs_stacks = ["hot", "traces", "labels"].contains(&VIEWS[view]);
+    if profile.calls.is_some() && needs_stacks || profile.stacks.all_frames().len() > MOST_FRAMES {
+        return Ok(());
+    }
+    let keys = if profile.calls.is_some() {
+        [By::Function, By::Name, By::File, By::Package, By::Mapping]
+    } else {
+        [By::Function, By::Line, By::File, By::Package, By::Address]
+    };
+    let by = keys[view / 2 % 5].clone();
     let scope = Scope { by, ..Scope::metric(metric) };
     let report = match view {
         0 => {
             let top = top(profile, &TopOptions::new(scope));
             let sum: i128 = top.rows.iter().map(|row| i128::from(row.values.self_value)).sum();
             let same_sign = profile.samples.values[metric].iter().all(|&value| value >= 0);
-            if same_sign && sum + i128::from(top.header.no_stack) != i128::from(shown.total) {
-                return Err(format!("top: the rows sum to {sum}, the total is {}", shown.total));
+            if same_sign && sum + i128::from(top.header.no_stack) != i128::from(top.header.shown) {
+                return Err(format!("top: the rows sum to {sum} of {}", top.header.shown));
             }
             Report::Top(top)
         }
@@ -90,6 +97,10 @@ fn pictures(profile: &Profile, scope: Scope) -> Result<(), String> {
     let picture = flame(profile, &FlameOptions::new(scope.clone(), "title".to_string()));
     let _ = svg(&picture, &SvgOptions::default(), &mut out).map_err(|error| error.to_string())?;
     let _ = classic(&picture, &SvgOptions::default(), &mut out).map_err(|error| error.to_string())?;
+    // A page holds stacks.
+    if profile.calls.is_some() {
+        return Ok(());
+    }
     let page = page(profile, &PageOptions { scope, title: "title".to_string() });
     let _ = html(&page, &HtmlOptions::default(), &mut out).map_err(|error| error.to_string())?;
     Ok(())

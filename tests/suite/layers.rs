@@ -1,18 +1,40 @@
-//! Imports go in one direction: each layer may use those above it in this list, never those below.
+//! Imports go in one direction: each layer may use those above it in its list, never those below; and no files use one
+//! another in a circle.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
 
-/// The modules of the crate, layer by layer. Modules of one layer may use each other only if `ALLOWED` says so.
-const LAYERS: &[&[&str]] = &[
-    &["unit", "name", "pattern", "report", "stats", "kind", "parallel"],
-    &["profile", "binary"],
-    &["format", "transform"],
-    &["tree"],
-    &["filter"],
-    &["view", "output"],
-    &["load"],
-    &["cli"],
+use crate::support::imports::{Module, Sources, cycles};
+
+/// Folders and the modules in them, layer by layer. Modules of one layer may use each other only if `ALLOWED` says so.
+/// The first folder is the crate.
+const LAYERS: &[(&str, &[&[&str]])] = &[
+    (
+        "",
+        &[
+            &["unit", "name", "pattern", "report", "stats", "kind", "parallel"],
+            &["profile", "binary"],
+            &["format", "transform"],
+            &["tree"],
+            &["filter"],
+            &["view", "output"],
+            &["load"],
+            &["cli"],
+        ],
+    ),
+    (
+        "cli",
+        &[
+            &["terminal"],
+            &["options"],
+            &["input"],
+            &["commands"],
+            &["completion", "go_pprof", "short_help"],
+            &["other_tools"],
+            &["usage"],
+            &["run"],
+        ],
+    ),
 ];
 
 /// Exceptions: the user, and the module it may use.
@@ -21,18 +43,88 @@ const ALLOWED: &[(&str, &str)] = &[
     ("report", "stats"),
 ];
 
+/// Files that use one another in a circle. The list may only become shorter.
+const CIRCLES: &[&[&str]] = &[
+    &["binary", "binary::file", "binary::lines", "binary::symbols"],
+    &[
+        "format::callgrind_write",
+        "format::collapsed_write",
+        "format::pprof",
+        "format::speedscope_write",
+        "format::write",
+    ],
+    &["format::collapsed", "format::collapsed::reader"],
+    &[
+        "format::jfr",
+        "format::jfr::chunk",
+        "format::jfr::constants",
+        "format::jfr::cursor",
+        "format::jfr::kinds",
+        "format::jfr::metadata",
+        "format::jfr::samples",
+    ],
+    &["format::perf_data", "format::perf_data::header", "format::perf_data::record"],
+    &[
+        "format::pprof::collect",
+        "format::pprof::expand",
+        "format::pprof::locations",
+        "format::pprof::read",
+        "format::pprof::tables",
+    ],
+    &["format::pprof_legacy::contention", "format::pprof_legacy::java"],
+    &["output::diff::markdown", "output::markdown"],
+    &["output::svg", "output::svg::wording"],
+    &["output::text::comparison", "output::text::header"],
+    &["output::text::tree", "output::text::tree::metrics"],
+    &["profile::builder", "profile::call_collector", "profile::symbols"],
+    &["report::diff", "report::header"],
+    &["stats::attribution", "stats::compare"],
+    &["transform::matching::names", "transform::matching::places"],
+    &["transform::merge", "transform::metric_units"],
+    &["tree::approximate", "tree::bottom_up", "tree::call_tree"],
+    &["tree::calls", "tree::shares"],
+    &["tree::partition", "tree::split"],
+    &["tree::sequences", "tree::sequences::extensions", "tree::sequences::miner"],
+    &["view::diff", "view::diff::rows", "view::diff::significance"],
+];
+
+/// The layer of a module in its folder, and the module's name there; `None` for what is not in the list.
+fn layer_of(folder: &str, layers: &[&[&str]], module: &[String]) -> Option<(usize, String)> {
+    let name = if folder.is_empty() {
+        module.first()?
+    } else {
+        let (first, rest) = module.split_first()?;
+        rest.first().filter(|_| first == folder)?
+    };
+    let layer = layers.iter().position(|modules| modules.contains(&name.as_str()))?;
+    Some((layer, name.clone()))
+}
+
+/// Uses against the direction: the file, its module in the folder, and the module that it uses.
+fn against_the_direction(folder: &str, layers: &[&[&str]]) -> Vec<(Module, String, String)> {
+    let sources = Sources::read();
+    let mut found = Vec::new();
+    for module in sources.modules() {
+        let Some((layer, name)) = layer_of(folder, layers, module) else { continue };
+        for used in sources.named(module) {
+            if let Some((used_layer, used)) = layer_of(folder, layers, &used)
+                && used != name
+                && used_layer >= layer
+            {
+                found.push((module.clone(), name.clone(), used));
+            }
+        }
+    }
+    found
+}
+
 #[test]
 fn imports_go_one_way() {
     let mut wrong = Vec::new();
-    for file in rust_files(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src"))) {
-        let module = module_of(&file);
-        let Some(layer) = layer_of(&module) else { continue };
-        let text = fs::read_to_string(&file).unwrap();
-        for used in used_modules(&text) {
-            let Some(used_layer) = layer_of(&used) else { continue };
-            let meant = ALLOWED.contains(&(module.as_str(), used.as_str()));
-            if used != module && used_layer >= layer && !meant {
-                wrong.push(format!("{} uses crate::{used}", file.display()));
+    for (folder, layers) in LAYERS {
+        for (file, module, used) in against_the_direction(folder, layers) {
+            if !ALLOWED.contains(&(module.as_str(), used.as_str())) {
+                wrong.push(format!("{} uses {used}", file.join("::")));
             }
         }
     }
@@ -41,70 +133,59 @@ fn imports_go_one_way() {
 
 #[test]
 fn every_module_has_a_layer() {
-    let lib = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/src/lib.rs")).unwrap();
-    let modules = lib.lines().filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';'));
-    let without_layer: Vec<&str> = modules.filter(|module| layer_of(module).is_none()).collect();
-    assert!(without_layer.is_empty(), "not in the list of layers: {without_layer:?}");
+    for (folder, layers) in LAYERS {
+        let file = if folder.is_empty() { "lib.rs".to_string() } else { format!("{folder}/mod.rs") };
+        let text = fs::read_to_string(format!("{}/src/{file}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+        let words =
+            text.lines().map(|line| line.trim_start_matches("pub(crate) ").trim_start_matches("pub "));
+        let modules = words.filter_map(|line| line.strip_prefix("mod ")?.strip_suffix(';'));
+        let without_layer: Vec<&str> =
+            modules.filter(|name| !layers.iter().any(|modules| modules.contains(name))).collect();
+        assert!(without_layer.is_empty(), "not in the list of layers of {file}: {without_layer:?}");
+    }
 }
 
 /// Exceptions that are no longer needed must be removed.
 #[test]
 fn every_exception_is_used() {
-    let files = rust_files(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src")));
+    let found: Vec<(Module, String, String)> =
+        LAYERS.iter().flat_map(|(folder, layers)| against_the_direction(folder, layers)).collect();
     for (module, used) in ALLOWED {
-        let uses = |file: &&PathBuf| {
-            module_of(file) == *module
-                && used_modules(&fs::read_to_string(file).unwrap()).iter().any(|name| name == used)
-        };
-        assert!(files.iter().any(|file| uses(&file)), "{module} does not use {used}");
+        assert!(
+            found.iter().any(|use_| use_.1 == *module && use_.2 == *used),
+            "{module} does not use {used}"
+        );
     }
 }
 
 /// Outputs see only reports and what these consist of.
 #[test]
 fn outputs_do_not_use_profiles() {
-    for file in rust_files(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src/output"))) {
-        for used in used_modules(&fs::read_to_string(&file).unwrap()) {
-            let is_hidden = ["profile", "binary", "format", "transform", "tree", "view", "cli"];
-            assert!(!is_hidden.contains(&used.as_str()), "{} sees crate::{used}", file.display());
+    let sources = Sources::read();
+    for module in sources.modules().filter(|module| module[0] == "output") {
+        for used in sources.named(module) {
+            let is_hidden = ["profile", "binary", "format", "transform", "tree", "filter", "view", "load", "cli"];
+            assert!(!is_hidden.contains(&used[0].as_str()), "{} uses {}", module.join("::"), used.join("::"));
         }
     }
 }
 
-fn layer_of(module: &str) -> Option<usize> {
-    LAYERS.iter().position(|modules| modules.contains(&module))
-}
-
-fn module_of(file: &Path) -> String {
-    let below = file.strip_prefix(concat!(env!("CARGO_MANIFEST_DIR"), "/src")).unwrap();
-    let first = below.components().next().unwrap().as_os_str().to_string_lossy().into_owned();
-    first.trim_end_matches(".rs").to_string()
-}
-
-/// The modules that a file names as `crate::module`, not counting its tests.
-fn used_modules(text: &str) -> Vec<String> {
-    let production = text.split("#[cfg(test)]").next().unwrap_or_default();
-    let after = production.split("crate::").skip(1);
-    after.map(|rest| rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()).collect()
-}
-
-/// Whether a file holds only the tests of another file.
-fn is_test(path: &Path) -> bool {
-    path.file_stem().is_some_and(|stem| stem == "tests" || stem.to_string_lossy().ends_with("_tests"))
-}
-
-fn rust_files(folder: &Path) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    let mut folders = vec![folder.to_path_buf()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") && !is_test(&path) {
-                files.push(path);
-            }
-        }
-    }
-    files
+#[test]
+fn files_do_not_use_one_another_in_circles() {
+    let sources = Sources::read();
+    let edges: BTreeMap<Module, BTreeSet<Module>> =
+        sources.modules().map(|module| (module.clone(), sources.used(module))).collect();
+    assert!(edges.values().map(BTreeSet::len).sum::<usize>() > 1000, "the imports are found");
+    let found: Vec<Vec<String>> = cycles(&edges)
+        .into_iter()
+        .map(|circle| circle.iter().map(|module| module.join("::")).collect())
+        .collect();
+    let is_part =
+        |circle: &[String], known: &[&str]| circle.iter().all(|file| known.contains(&file.as_str()));
+    let new: Vec<_> =
+        found.iter().filter(|circle| !CIRCLES.iter().any(|known| is_part(circle, known))).collect();
+    assert!(new.is_empty(), "new, or with other files than listed: {new:#?}");
+    let gone: Vec<_> =
+        CIRCLES.iter().filter(|known| !found.iter().any(|circle| is_part(circle, known))).collect();
+    assert!(gone.is_empty(), "remove from the list: {gone:?}");
 }

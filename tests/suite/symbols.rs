@@ -106,7 +106,7 @@ impl Random {
 
 #[test]
 fn corrupt_binaries_do_not_panic_or_hang() {
-    let mut random = Random(1);
+    let (mut random, mut found) = (Random(1), 0);
     for &(name, debug) in BINARIES {
         let (whole, debug) = (bytes(name), debug.map(bytes));
         let mut addresses: Vec<Address> = addr2line(name)
@@ -128,10 +128,12 @@ fn corrupt_binaries_do_not_panic_or_hang() {
             if random.below(8) == 0 {
                 binary.truncate(random.below(whole.len()));
             }
-            // Any result is fine, if it comes soon.
-            look_up(&binary, debug.as_deref(), &addresses);
+            let places = look_up(&binary, debug.as_deref(), &addresses);
+            assert!(places.is_empty() || places.len() == addresses.len(), "{name}");
+            found += places.iter().flatten().count();
         }
     }
+    assert!(found > 1000, "most of the binary is still readable: {found}");
 }
 
 fn prof(arguments: &[&str], search: Option<&Path>) -> Output {

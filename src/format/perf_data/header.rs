@@ -33,6 +33,8 @@ pub(super) struct Header<'a> {
     pub(super) records_at: u64,
     /// Number of bytes missing from the records.
     pub(super) missing: u64,
+    /// Whether feature sections are missing, which hold the names of events and the build ids.
+    pub(super) lacks_features: bool,
 }
 
 /// An event that was counted, and the fields of its samples.
@@ -93,8 +95,13 @@ impl<'a> Header<'a> {
         header.attributes(file, file.part(attributes_at, attributes_size), attribute_size)?;
         let mut index = file.part(records_at.checked_add(records_size)?, u64::MAX);
         for feature in (0..256).filter(|&bit| features[bit / 64] >> (bit % 64) & 1 == 1) {
-            let (Some(at), Some(size)) = (index.u64(), index.u64()) else { break };
-            header.feature(feature as u32, file.part(at, size));
+            let (Some(at), Some(size)) = (index.u64(), index.u64()) else {
+                header.lacks_features = true;
+                break;
+            };
+            let section = file.part(at, size);
+            header.lacks_features |= (section.len() as u64) < size;
+            header.feature(feature as u32, section);
         }
         Some(header)
     }
@@ -108,6 +115,7 @@ impl<'a> Header<'a> {
             records,
             records_at,
             missing: 0,
+            lacks_features: false,
         }
     }
 

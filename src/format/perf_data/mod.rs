@@ -349,6 +349,11 @@ impl<'a> Reader<'a> {
         } else if left > 0 {
             builder.warn(format!("file is truncated: the last record ({left} bytes) is incomplete"));
         }
+        if missing == 0 && self.header.lacks_features {
+            builder.warn(
+                "file is truncated: names of events and build IDs after the records may be missing".into(),
+            );
+        }
         if self.broken > 0 {
             builder.warn(format!(
                 "skipped {} truncated {}",

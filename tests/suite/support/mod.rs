@@ -3,6 +3,7 @@
 #![allow(dead_code, unreachable_pub, reason = "every test binary uses its own part")]
 
 pub mod edges;
+pub mod imports;
 pub mod naive;
 pub mod needs;
 pub mod sides;

@@ -74,6 +74,8 @@ const CIRCLES: &[&[&str]] = &[
     &["format::pprof_legacy::contention", "format::pprof_legacy::java"],
     &["output::diff::markdown", "output::markdown"],
     &["output::svg", "output::svg::wording"],
+    &["load::error", "load::paths"],
+    &["output::table", "output::tables", "output::text", "output::text::table"],
     &["output::text::comparison", "output::text::header"],
     &["output::text::tree", "output::text::tree::metrics"],
     &["profile::builder", "profile::call_collector", "profile::symbols"],

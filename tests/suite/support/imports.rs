@@ -183,7 +183,9 @@ fn reachable<'e>(start: &'e Module, edges: &'e BTreeMap<Module, BTreeSet<Module>
 }
 
 mod tests {
-    use super::*;
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use super::{Module, cycles, expanded, without_tests};
 
     #[test]
     fn groups_of_paths_are_expanded() {

@@ -73,13 +73,13 @@ const CIRCLES: &[&[&str]] = &[
     ],
     &["format::pprof_legacy::contention", "format::pprof_legacy::java"],
     &["output::diff::markdown", "output::markdown"],
-    &["output::svg", "output::svg::wording"],
+    &["output::svg", "output::svg::legend", "output::svg::picture", "output::svg::wording"],
     &["load::error", "load::paths"],
     &["output::table", "output::tables", "output::text", "output::text::table"],
     &["output::text::comparison", "output::text::header"],
     &["output::text::tree", "output::text::tree::metrics"],
     &["profile::builder", "profile::call_collector", "profile::symbols"],
-    &["report::diff", "report::header"],
+    &["report::cause", "report::diff", "report::header"],
     &["stats::attribution", "stats::compare"],
     &["transform::matching::names", "transform::matching::places"],
     &["transform::merge", "transform::metric_units"],
@@ -166,7 +166,8 @@ fn outputs_do_not_use_profiles() {
     let sources = Sources::read();
     for module in sources.modules().filter(|module| module[0] == "output") {
         for used in sources.named(module) {
-            let is_hidden = ["profile", "binary", "format", "transform", "tree", "filter", "view", "load", "cli"];
+            let is_hidden =
+                ["profile", "binary", "format", "transform", "tree", "filter", "view", "load", "cli"];
             assert!(!is_hidden.contains(&used[0].as_str()), "{} uses {}", module.join("::"), used.join("::"));
         }
     }

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use crate::name::{clean, display_width, split_shown};
 use crate::output::diff::comment;
 use crate::output::rows::ReportTable;
-use crate::output::table::{Cell, Column, Form, Kind, Note, Row, Table};
+use crate::output::table::{Cell, Column, Form, Kind, NameSpace, Note, Row, Table};
 use crate::output::tables::tables;
 use crate::output::text::{Style, artefact_words, cell_text, file_cell, heading, overlap_note, short_file};
 use crate::report::{Header, MetricName, Report};
@@ -103,8 +103,9 @@ fn write(heading: &[String], tables: &[Table], style: &Style, out: &mut dyn Writ
 /// Writes rows and columns, but no columns without any text.
 fn write_rows(typed: &Table, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let has_places = typed.columns.iter().any(|column| matches!(column.kind, Kind::File));
+    let space = NameSpace { room: None, line: usize::MAX, has_places };
     let text = |(cell, column): (&Cell, &Column)| match cell {
-        Cell::Label(label) => label.lines(None, has_places, style.glyphs.ellipsis).join(" "),
+        Cell::Label(label) => label.lines(space, style.glyphs.ellipsis).join(" "),
         cell => cell_text(cell, &column.kind, style.glyphs),
     };
     let cells = |row: &Row| -> Vec<String> {

@@ -47,7 +47,7 @@
 //!
 //! Every table for people has one [`Kind::Name`], with a [`Label`] in each row: branches and marks before it, one or
 //! several names that a narrow terminal shortens, and what stands behind them (`suffix`, such as ` (new)`). For CSV the cell
-//! is the name as it is: see `Names::cell` in `names.rs`.
+//! is the name as it is.
 //!
 //! # Narrow terminals
 //!
@@ -347,8 +347,8 @@ pub(super) struct Joined<'r> {
     pub(super) anchor: Anchor,
     /// Whether a name is of the program's own code, which is worth more space.
     pub(super) is_own: Box<dyn Fn(usize) -> bool + 'r>,
-    /// Whether names that do not fit on one line of this width have one line each (`--chains full`).
-    pub(super) full: Option<usize>,
+    /// Whether names that do not fit on one line have one line each (`--chains full`).
+    pub(super) full: bool,
 }
 
 impl Label<'_> {
@@ -360,6 +360,12 @@ impl Label<'_> {
     /// With marks or arrows before it.
     pub(super) fn prefix(mut self, prefix: impl Into<String>) -> Self {
         self.prefix = prefix.into();
+        self
+    }
+
+    /// With a text after it if there is space.
+    pub(super) fn aside(mut self, aside: impl Into<String>) -> Self {
+        self.aside = aside.into();
         self
     }
 
@@ -379,41 +385,56 @@ impl Label<'_> {
         display_width(&self.branches) + display_width(&self.prefix) + name + display_width(&self.suffix)
     }
 
-    /// The lines of the label in `room` columns; as wide as needed if that is `None`.
-    pub(super) fn lines(&self, room: Option<usize>, has_places: bool, ellipsis: &str) -> Vec<String> {
-        let before = format!("{}{}", fit_branches(&self.branches, room, ellipsis), self.prefix);
-        let aside = fit_aside(&self.aside, display_width(&before), room, ellipsis);
+    /// The lines of the label, fitted to the space for names.
+    pub(super) fn lines(&self, space: NameSpace, ellipsis: &str) -> Vec<String> {
+        let before = format!("{}{}", fit_branches(&self.branches, space.room, ellipsis), self.prefix);
+        let aside = fit_aside(&self.aside, display_width(&before), space.room, ellipsis);
         let around = display_width(&before) + display_width(&self.suffix) + display_width(&aside);
-        let room = room.map(|room| room.saturating_sub(around));
-        let mut names = self.fit(room, around, has_places, ellipsis).into_iter();
+        let left = NameSpace {
+            room: space.room.map(|room| room.saturating_sub(around)),
+            line: space.line.saturating_sub(around).max(LEAST_NAME),
+            ..space
+        };
+        let mut names = self.fit(left, ellipsis).into_iter();
         let first = names.next().unwrap_or_default();
         let first = format!("{before}{first}{}{aside}", self.suffix);
         std::iter::once(first).chain(names.map(|name| format!("{}{name}", self.below))).collect()
     }
 
-    fn fit(&self, room: Option<usize>, around: usize, has_places: bool, ellipsis: &str) -> Vec<String> {
-        let fitted = |name: &str| room.map_or_else(|| name.to_string(), |room| fit(name, room, ellipsis));
-        if let Some(name) = self.placeless.as_ref().filter(|_| has_places) {
-            return vec![fitted(name)];
+    fn fit(&self, space: NameSpace, ellipsis: &str) -> Vec<String> {
+        let fitted = |name: &str, taken: usize| match space.room {
+            Some(room) => fit(name, room.saturating_sub(taken), ellipsis),
+            None => name.to_string(),
+        };
+        if let Some(name) = self.placeless.as_ref().filter(|_| space.has_places) {
+            return vec![fitted(name, 0)];
         }
         let Some(Joined { arrow, anchor, is_own, full }) = &self.chain else {
-            return self.names.iter().map(|name| fitted(name)).collect();
+            return self.names.iter().map(|name| fitted(name, 0)).collect();
         };
         let chain = Chain { names: &self.names, is_own, arrow, anchor: *anchor, ellipsis };
-        let Some(full) = full.map(|full| full.saturating_sub(around).max(LEAST_NAME)) else {
-            return vec![chain.fit(room)];
-        };
-        if chain.is_within(full) {
-            return vec![chain.fit(room)];
+        if !full || chain.is_within(space.line) {
+            return vec![chain.fit(space.room)];
         }
         // One name per line, all but the first after an arrow.
-        let line = |(index, name): (usize, &String)| {
-            let arrow = if index == 0 { "" } else { arrow.trim_start() };
-            let room = room.map(|room| room.saturating_sub(display_width(arrow)));
-            format!("{arrow}{}", room.map_or_else(|| name.clone(), |room| fit(name, room, ellipsis)))
+        let arrow = arrow.trim_start();
+        let line = |(index, name): (usize, &String)| match index {
+            0 => fitted(name, 0),
+            _ => format!("{arrow}{}", fitted(name, display_width(arrow))),
         };
         self.names.iter().enumerate().map(line).collect()
     }
+}
+
+/// The space for the names of a table.
+#[derive(Clone, Copy)]
+pub(super) struct NameSpace {
+    /// The columns of the terminal; `None` in a pipe, where nothing is shortened.
+    pub(super) room: Option<usize>,
+    /// The length of a line, in a pipe too.
+    pub(super) line: usize,
+    /// Whether a column shows the places of the names.
+    pub(super) has_places: bool,
 }
 
 /// Shortens very deep branches to the innermost ones, so that the name keeps its minimum width.

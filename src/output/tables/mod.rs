@@ -1,6 +1,7 @@
 //! The tables of each view: the only place that knows its columns. `output/table.rs` explains how to describe one.
 
 mod top;
+mod tree;
 mod values;
 
 use crate::output::table::{Form, Table};
@@ -16,6 +17,7 @@ pub(super) fn tables<'r>(
 ) -> Option<Result<Vec<Table<'r>>, IncompatibleUnits>> {
     match report {
         Report::Top(report) => Some(top::table(report, form, style).map(|table| vec![table])),
+        Report::Tree(report) => Some(tree::table(report, form, style).map(|table| vec![table])),
         _ => None,
     }
 }

@@ -199,7 +199,8 @@ fn add_values<'r>(
         TopLine::Closing { .. } => Cell::Empty,
     });
     sum.rank(Rank::Sum).group(Group::Of(TextColumn::Sum)).asked(is_asked);
-    values.sides(columns, &[Which::Own, Which::Total]);
+    let both = [Which::Own, Which::Total];
+    values.sides(columns, &both, &both);
 }
 
 fn add_children<'c, 'r>(

@@ -51,7 +51,7 @@ impl Which {
         }
     }
 
-    fn group(self) -> Group {
+    pub(super) fn group(self) -> Group {
         match self {
             Which::Own => Group::Of(TextColumn::SelfValue),
             Which::Total => Group::Of(TextColumn::Total),
@@ -96,21 +96,36 @@ impl<'r> ValueColumns<'r> {
         }
     }
 
-    /// The old values and the changes of the rows of a comparison.
-    pub(super) fn sides<R: HasValues + 'r>(&self, columns: &mut Columns<'r, R>, values: &[Which]) {
-        let Some(base) = &self.header.base else { return };
-        let whole = base.total;
-        for &which in values {
+    /// The old values of a comparison and the changes. Of the values in `full`, people see all; of those in
+    /// `changes`, the change.
+    pub(super) fn sides<R: HasValues + 'r>(
+        &self,
+        columns: &mut Columns<'r, R>,
+        full: &[Which],
+        changes: &[Which],
+    ) {
+        let both = [Which::Own, Which::Total];
+        for which in both.into_iter().filter(|_| self.header.base.is_some()) {
             let (key, kind) = (format!("old.{}", which.key()), Kind::Value(self.scale.clone()));
             let old = columns.add(key, kind, move |row| which.of(row.old_values()));
-            old.titled("OLD").rank(Rank::Old).group(which.group());
+            if full.contains(&which) {
+                old.titled("OLD").rank(Rank::Old).group(which.group());
+            }
         }
-        for &which in values {
+        for which in both {
+            let Some(base) = &self.header.base else { return };
+            let whole = base.total;
             let delta = move |row: &R| Some(which.of(row.values())? - which.of(row.old_values())?);
             let (key, kind) = (format!("delta.{}", which.key()), Kind::Change(self.scale.clone()));
-            columns.add(key, kind, delta).titled("Δ").group(which.group());
-            let share = move |row: &R| delta(row).map(|part| Cell::Share { part, whole });
-            columns.show("Δ%", Kind::ChangeShare, share).rank(Rank::ChangeShare).group(which.group());
+            let change = columns.add(key, kind, delta);
+            if changes.contains(&which) {
+                change.titled("Δ").group(which.group());
+            }
+            if full.contains(&which) {
+                let share = move |row: &R| delta(row).map(|part| Cell::Share { part, whole });
+                let share = columns.show("Δ%", Kind::ChangeShare, share);
+                share.rank(Rank::ChangeShare).group(which.group());
+            }
         }
     }
 

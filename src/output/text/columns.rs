@@ -4,7 +4,7 @@
 //! takes no memory.
 
 use crate::name::{clean, display_width, fit};
-use crate::output::table::{Cell, Column, Emphasis, Kind, LEAST_NAME, Note, Rank, Row, Table};
+use crate::output::table::{Cell, Column, Emphasis, Kind, LEAST_NAME, NameSpace, Note, Rank, Row, Table};
 use crate::output::text::table::{TextLine, pad};
 use crate::output::text::{Glyphs, PIPE_WIDTH, Style};
 use crate::unit;
@@ -187,12 +187,17 @@ impl ColumnLayout<'_> {
                 })
                 .collect();
         let has_texts = self.shown(Kind::is_text).any(|index| !texts[index].is_empty());
-        let room = self.room.filter(|_| is_fitted).map(|room| if has_texts { self.name } else { room });
+        let line = self.room.unwrap_or_else(|| PIPE_WIDTH.saturating_sub(self.taken()).max(LEAST_NAME));
+        let space = NameSpace {
+            room: self.room.filter(|_| is_fitted).map(|room| if has_texts { self.name } else { room }),
+            line,
+            has_places: self.has_places(),
+        };
         let label = row.cells.iter().find_map(|cell| match cell {
             Cell::Label(label) => Some(label),
             _ => None,
         });
-        let lines = label.map(|label| label.lines(room, self.has_places(), self.style.glyphs.ellipsis));
+        let lines = label.map(|label| label.lines(space, self.style.glyphs.ellipsis));
         let mut names = lines.unwrap_or_default().into_iter();
         let first = self.with_texts(names.next().unwrap_or_default(), &texts);
         let first = TextLine::row(format!("{}{first}", self.numbers(&texts)), row.emphasis);

@@ -6,7 +6,7 @@ use crate::output::text::Style;
 use crate::output::text::header;
 use crate::output::text::layout::LEAST_NAME;
 use crate::output::text::table::{Emphasis, TextLine};
-use crate::report::{Base, Header, Pair, Values};
+use crate::report::{Base, Header, Pair};
 use crate::unit::{self, IncompatibleUnits, Scale};
 
 /// The line of the old side: `base main.pb.gz · cpu 82.10s in 40.70s · rescaled × 1.050 (core)`.
@@ -45,16 +45,6 @@ pub(super) fn cells(scale: &Scale, base: &Base, new: i64, old: i64, style: &Styl
         style.glyphs.signed(scale.format_signed(delta)),
         style.glyphs.signed(unit::signed_share(delta, base.total)),
     ]
-}
-
-/// The old side of a row.
-pub(super) fn old(values: &Values) -> Pair {
-    values.old.unwrap_or_default()
-}
-
-/// The suffix of a name that is on one side only: ` (new)` or ` (removed)`.
-pub(super) fn side_only(values: &Values) -> &'static str {
-    on_one_side(Pair { self_value: values.self_value, total: values.total }, old(values))
 }
 
 /// The suffix of a name with these values on the new and the old side.

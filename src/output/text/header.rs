@@ -88,15 +88,6 @@ pub(super) fn highlight_note(header: &Header, scale: &Scale, style: &Style) -> O
     Some(format!("{}matches {}: {value}, {share} of all", style.glyphs.marked, clean(&highlight.pattern)))
 }
 
-/// The scale of a column of means. Means are finer than the resolution of the values.
-pub(super) fn scale_of_means(
-    metric: &MetricName,
-    largest: i64,
-    style: &Style,
-) -> Result<Scale, IncompatibleUnits> {
-    scale(&MetricName { resolution: None, ..metric.clone() }, largest, style)
-}
-
 /// The scale of a column of a metric's values.
 pub(super) fn scale(metric: &MetricName, largest: i64, style: &Style) -> Result<Scale, IncompatibleUnits> {
     crate::output::scale(metric, largest, style.unit.as_ref())

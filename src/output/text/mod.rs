@@ -19,7 +19,6 @@ mod names;
 mod source;
 mod table;
 mod traces;
-mod tree;
 mod types;
 
 use std::borrow::Cow;
@@ -107,32 +106,11 @@ impl Style {
         self.width.unwrap_or(PIPE_WIDTH)
     }
 
-    /// What else fits next to the values of several metrics.
-    fn extras_of_values(&self, metrics: usize) -> ValueExtras {
-        let room = self.width.filter(|_| metrics > 1).unwrap_or(usize::MAX).saturating_sub(NAMES) / metrics;
-        ValueExtras { other: room >= 2 * VALUE, share: room >= 3 * VALUE }
-    }
-
     /// Whether optional facts fit: files, rates and dates.
     pub(super) fn is_wide(&self) -> bool {
         self.layout_width() >= WIDE
     }
 }
-
-/// What is shown next to the value of a metric.
-#[derive(Clone, Copy, Debug)]
-struct ValueExtras {
-    /// The other value: total next to self, or self next to total.
-    other: bool,
-    /// The shares.
-    share: bool,
-}
-
-/// The width reserved for names next to several metrics.
-const NAMES: usize = 24;
-
-/// The width of a column with values or shares.
-const VALUE: usize = 12;
 
 /// The width to lay out for in a pipe.
 const PIPE_WIDTH: usize = 120;
@@ -147,15 +125,15 @@ pub struct Glyphs {
     pub(super) artefact: &'static str,
     pub(super) marked: &'static str,
     pub(super) ellipsis: &'static str,
-    calls: &'static str,
-    called_by: &'static str,
-    dot: &'static str,
-    default: &'static str,
-    branch: &'static str,
-    first: &'static str,
-    focus: &'static str,
-    last: &'static str,
-    bar: &'static str,
+    pub(super) calls: &'static str,
+    pub(super) called_by: &'static str,
+    pub(super) dot: &'static str,
+    pub(super) default: &'static str,
+    pub(super) branch: &'static str,
+    pub(super) first: &'static str,
+    pub(super) focus: &'static str,
+    pub(super) last: &'static str,
+    pub(super) bar: &'static str,
 }
 
 impl Glyphs {
@@ -267,7 +245,6 @@ pub fn text(
             let note = artefact_note(&report.header, style);
             return write(traces::lines(report, style), note, style, out);
         }
-        Report::Tree(report) => tree::lines(report, style),
         Report::Focus(report) => focus::lines(report, style),
         Report::Hot(report) => hot::lines(report, style),
         Report::Source(report) => source::lines(report, style),
@@ -275,7 +252,7 @@ pub fn text(
         Report::Types(report) => Ok(types::lines(report, style)),
         Report::Graph(report) => graph::lines(report, style),
         Report::Info(report) => Ok(info::lines(report, style)),
-        Report::Top(_) | Report::Flame(_) | Report::Page(_) => Ok(Vec::new()),
+        Report::Top(_) | Report::Tree(_) | Report::Flame(_) | Report::Page(_) => Ok(Vec::new()),
         Report::Diff(report) => diff::lines(report, style),
     };
     let note = report.header().and_then(|header| artefact_note(header, style));

@@ -1,0 +1,210 @@
+//! Trees, from either end.
+//!
+//! People get lines: rows with the same numbers share one, and branches are drawn only if a row has several children,
+//! so that depth takes no width. Programs and documents get the rows.
+
+mod drawing;
+
+use std::rc::Rc;
+
+use crate::name::clean;
+use crate::output::scale;
+use crate::output::table::{Cell, Columns, Form, Group, Kind, Note, Rank, Table};
+use crate::output::tables::tree::drawing::{Drawing, TreeLine};
+use crate::output::tables::values::{
+    ValueColumns, Which, Wholes, add_shares, artefact_note, more, per_event_note, scale_of_means,
+};
+use crate::output::text::{Style, TextColumn};
+use crate::report::{Direction, Grouping, Header, Pair, Tree, TreeRow};
+use crate::unit::{self, IncompatibleUnits};
+
+/// The rows, or the lines that people see.
+pub(super) fn table<'r>(
+    tree: &'r Tree,
+    form: Form,
+    style: &'r Style,
+) -> Result<Table<'r>, IncompatibleUnits> {
+    let header = &tree.header;
+    let base = header.base.as_ref().map_or(0, |base| base.total);
+    let values = ValueColumns::new(header, header.shown.max(base), style)?;
+    let drawing = Rc::new(Drawing::new(tree, form, style));
+    let mut columns = Columns::new();
+    columns.add("depth", Kind::Count, |line: &TreeLine| Some(i64::from(line.row?.depth)));
+    columns.add("parent", Kind::Count, |line| Some(i64::from(line.row?.parent?)));
+    add_names(&mut columns, &drawing);
+    columns.add("file", Kind::Text, |line| line.row?.file.as_deref());
+    add_values(&mut columns, tree, &values, style)?;
+    let has_artefacts = tree.rows.iter().any(|row| row.artefact);
+    if has_artefacts {
+        columns.add("artefact", Kind::Flag, |line| line.row?.artefact.then_some(true));
+    }
+    if header.per_event.is_some() {
+        columns.add("events.self", Kind::Count, |line| Some(line.row?.events?.self_value));
+        columns.add("events.total", Kind::Count, |line| Some(line.row?.events?.total));
+    }
+    let emphasis = drawing.clone();
+    columns.emphasis(move |line| emphasis.emphasis(line));
+    let closing = drawing.closing();
+    let notes = notes(&drawing, form);
+    let rows = move || drawing.lines();
+    let mut table = columns.table(form, &groups(tree, style), rows, closing);
+    table.below = notes;
+    table.below.extend(values.highlight_note(style));
+    table.below.extend(artefact_note(header, style).filter(|_| has_artefacts));
+    Ok(table)
+}
+
+/// The groups of columns that people see. A tree is read by total from the top down, and by self from the bottom up.
+fn groups(tree: &Tree, style: &Style) -> Vec<Group> {
+    let usual = match (tree.direction, &tree.header.base) {
+        (Direction::TopDown, _) | (_, Some(_)) => {
+            [TextColumn::Total, TextColumn::SelfValue, TextColumn::Children]
+        }
+        (Direction::BottomUp, None) => [TextColumn::SelfValue, TextColumn::Children, TextColumn::Total],
+    };
+    let columns = if style.columns.is_empty() { &usual[..] } else { &style.columns };
+    columns.iter().map(|&column| Group::Of(column)).collect()
+}
+
+fn add_names<'r>(columns: &mut Columns<'r, TreeLine<'r>>, drawing: &Rc<Drawing<'r>>) {
+    if drawing.form == Form::Csv {
+        columns.add("name", Kind::Name, |line| line.row.map(|row| &*row.name));
+        return;
+    }
+    let title = match drawing.tree.direction {
+        Direction::TopDown => format!("FUNCTION{}CALLEES", drawing.style.glyphs.calls),
+        Direction::BottomUp => format!("FUNCTION{}CALLERS", drawing.style.glyphs.called_by),
+    };
+    let drawing = drawing.clone();
+    columns.add("name", Kind::Name, move |line: &TreeLine<'r>| drawing.label(line)).titled(title);
+}
+
+/// Whether the values are those of one metric.
+fn is_one(header: &Header) -> bool {
+    header.per_event.is_none() && header.metrics.is_empty()
+}
+
+fn add_values<'r>(
+    columns: &mut Columns<'r, TreeLine<'r>>,
+    tree: &'r Tree,
+    values: &ValueColumns<'r>,
+    style: &Style,
+) -> Result<(), IncompatibleUnits> {
+    let header = &tree.header;
+    let is_asked = !style.columns.is_empty();
+    let is_one = is_one(header);
+    for which in [Which::Own, Which::Total] {
+        let value = values.raw(columns, which);
+        if is_one {
+            value.titled(which.title()).group(which.group()).asked(is_asked);
+        }
+    }
+    if is_one && header.base.is_none() {
+        add_shares_of_total(columns, tree);
+    }
+    let children = |line: &TreeLine| Some(line.new.total? - line.new.own?);
+    let children = columns.add("children", Kind::Value(values.scale.clone()), children);
+    if is_one && header.base.is_none() {
+        let group = Group::Of(TextColumn::Children);
+        children.titled("CHILDREN").rank(Rank::Children).group(group).asked(is_asked);
+    }
+    values.sides(columns, &[Which::Total], &[Which::Own, Which::Total]);
+    if header.per_event.is_some() {
+        return add_means(columns, tree, style);
+    }
+    add_metrics(columns, tree, style)
+}
+
+/// What a total is of the function at the top, and of all.
+fn add_shares_of_total<'r>(columns: &mut Columns<'r, TreeLine<'r>>, tree: &'r Tree) {
+    let whole = tree.header.total;
+    let group = Which::Total.group();
+    let of_all = move |line: &TreeLine| Some(Cell::Share { part: line.new.total?, whole });
+    if tree.direction == Direction::TopDown {
+        columns.show("%", Kind::Share, of_all).rank(Rank::Share).group(group);
+        return;
+    }
+    let of_top = |line: &TreeLine| Some(Cell::Share { part: line.new.total?, whole: line.top?.values.total });
+    columns.show("%TOP", Kind::Share, of_top).rank(Rank::ShareOfFunction).group(group);
+    columns.show("%ALL", Kind::Share, of_all).rank(Rank::Share).group(group);
+}
+
+/// The value that a tree is read by, and the other one.
+fn both(tree: &Tree) -> [Which; 2] {
+    match tree.direction {
+        Direction::TopDown => [Which::Total, Which::Own],
+        Direction::BottomUp => [Which::Own, Which::Total],
+    }
+}
+
+/// Several metrics side by side.
+fn add_metrics<'r>(
+    columns: &mut Columns<'r, TreeLine<'r>>,
+    tree: &'r Tree,
+    style: &Style,
+) -> Result<(), IncompatibleUnits> {
+    for (index, metric) in tree.header.metrics.iter().enumerate() {
+        let kind = Kind::Value(scale(&metric.metric, metric.shown, style.unit.as_ref())?);
+        for which in [Which::Own, Which::Total] {
+            let key = format!("values.{}.{}", metric.metric.name, which.key());
+            columns.add(key, kind.clone(), move |line| which.of(line.metric(index, tree)));
+        }
+        let [main, other] = both(tree);
+        let value = move |line: &TreeLine| main.of(line.metric(index, tree));
+        columns.show(clean(&metric.metric.name).to_uppercase(), kind.clone(), value);
+        add_shares(columns, Wholes { total: metric.total, shown: None }, Group::Always, value);
+        let value = move |line: &TreeLine| other.of(line.metric(index, tree));
+        columns.show(other.title(), kind, value).rank(Rank::SecondValue);
+    }
+    Ok(())
+}
+
+/// What an event weighs on average, and how many there are (`--per-event`).
+fn add_means<'r>(
+    columns: &mut Columns<'r, TreeLine<'r>>,
+    tree: &'r Tree,
+    style: &Style,
+) -> Result<(), IncompatibleUnits> {
+    let mean = |row: &TreeRow, which: Which| {
+        let new = Pair { self_value: row.values.self_value, total: row.values.total };
+        unit::mean(which.of(new.into())?, which.of(row.events?.into())?)
+    };
+    let means = tree.rows.iter().flat_map(|row| [mean(row, Which::Own), mean(row, Which::Total)]);
+    let largest = means.flatten().map(i64::saturating_abs).max().unwrap_or(0);
+    let kind = Kind::Value(scale_of_means(&tree.header.metric, largest, style)?);
+    for which in both(tree) {
+        let mean = move |line: &TreeLine| unit::mean(which.of(line.new)?, which.of(line.events)?);
+        columns.show(which.title(), kind.clone(), mean);
+        let events = columns.show("EVENTS", Kind::Count, move |line| which.of(line.events));
+        events.rank(Rank::Events);
+    }
+    Ok(())
+}
+
+fn notes(drawing: &Drawing, form: Form) -> Vec<Note> {
+    let header = &drawing.tree.header;
+    let mut notes = Vec::new();
+    notes.extend(match drawing.tree.direction {
+        Direction::TopDown if form == Form::Markdown => note_of_cut(drawing),
+        Direction::TopDown => drawing.note_of_rows(),
+        Direction::BottomUp => note_of_callers(drawing),
+    });
+    notes.extend(per_event_note(header));
+    notes
+}
+
+/// `… 1,064 more rows`
+fn note_of_cut(drawing: &Drawing) -> Option<Note> {
+    let count = drawing.tree.header.elided_rows;
+    let rows = Grouping { one: "row", several: "rows", ..Grouping::default() };
+    (count > 0).then(|| Note::faint(more(count, &rows, drawing.style)))
+}
+
+fn note_of_callers(drawing: &Drawing) -> Option<Note> {
+    let (tree, header) = (drawing.tree, &drawing.tree.header);
+    let mut note = format!("showing callers with at least {}% of the function at the top", tree.min_share);
+    if header.base.is_none() && is_one(header) {
+        note.push_str(&format!("{}%TOP: share of it", drawing.style.glyphs.dot));
+    }
+    (tree.min_share > 0.0).then(|| Note::faint(note))
+}

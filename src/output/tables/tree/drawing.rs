@@ -1,0 +1,425 @@
+//! The lines of a tree: which rows share one, which branches are drawn, and what is said about rows that were cut.
+
+use std::rc::Rc;
+
+use crate::name::{Anchor, clean, package, split_shown};
+use crate::output::table::{Emphasis, Form, Joined, Label, Note};
+use crate::output::tables::values::{HasValues, Measured, more, side_only};
+use crate::output::text::{DisplayNames, Style, TextColumn, short_file};
+use crate::report::{Direction, Pair, Tree, TreeRow};
+use crate::unit;
+
+/// A line of a tree, or a row of it.
+#[derive(Clone, Default)]
+pub(super) struct TreeLine<'r> {
+    pub(super) what: What,
+    /// The row with the numbers.
+    pub(super) row: Option<&'r TreeRow>,
+    /// The function at the top, for its callers.
+    pub(super) top: Option<&'r TreeRow>,
+    /// The values; on the new side of a comparison.
+    pub(super) new: Measured,
+    /// The values on the old side.
+    pub(super) old: Measured,
+    /// How many events the values weigh.
+    pub(super) events: Measured,
+    /// The branches before the names.
+    branches: String,
+    /// The branches of what stands below.
+    below: String,
+}
+
+/// What a line is about.
+#[derive(Clone, Copy, Default)]
+pub(super) enum What {
+    /// A single row.
+    #[default]
+    Row,
+    /// The whole tree.
+    All,
+    /// The rows of a group, which have the same numbers.
+    Group(usize),
+    /// How many rows were cut below the line above.
+    Rest(u64),
+    /// How many functions were cut.
+    More,
+}
+
+impl TreeLine<'_> {
+    /// The values of one of several metrics.
+    pub(super) fn metric(&self, index: usize, tree: &Tree) -> Measured {
+        if index == 0 {
+            return self.new;
+        }
+        match (self.what, self.row) {
+            // The value without a stack is shown for the first metric only.
+            (What::All, _) => Measured { own: None, total: Some(tree.header.metrics[index].shown) },
+            (_, Some(row)) => {
+                let values = row.values.values.as_ref().and_then(|values| values.0.get(index));
+                values.map_or_else(Measured::default, |(_, pair)| (*pair).into())
+            }
+            _ => Measured::default(),
+        }
+    }
+}
+
+impl HasValues for TreeLine<'_> {
+    fn values(&self) -> Measured {
+        self.new
+    }
+
+    fn old_values(&self) -> Measured {
+        self.old
+    }
+}
+
+/// Rows that share a line, and the lines directly below.
+#[derive(Default)]
+struct RowGroup {
+    /// Index of the first row that shares the line.
+    first: usize,
+    /// Index of the last row, whose numbers the line shows.
+    last: usize,
+    /// Indexes of the groups directly below.
+    below: Vec<usize>,
+}
+
+/// A tree with what is needed to draw it.
+pub(super) struct Drawing<'r> {
+    pub(super) tree: &'r Tree,
+    pub(super) form: Form,
+    pub(super) style: &'r Style,
+    names: DisplayNames,
+    /// The groups in depth-first order. Group 0 stands for the whole tree.
+    groups: Vec<RowGroup>,
+    /// The smallest total of any line, except for the functions at the top of a bottom-up tree.
+    lightest: u64,
+    /// The signed sum of all values after filtering.
+    whole: i64,
+}
+
+impl<'r> Drawing<'r> {
+    pub(super) fn new(tree: &'r Tree, form: Form, style: &'r Style) -> Self {
+        let (names, groups) = match form {
+            Form::Csv => (Vec::new(), Vec::new()),
+            Form::Markdown => (tree.rows.iter().collect(), Vec::new()),
+            Form::Text => (tree.rows.iter().collect::<Vec<_>>(), groups(tree)),
+        };
+        let names = DisplayNames::of(&tree.header, names.iter().map(|row| &row.name), style);
+        let own: i64 = tree.rows.iter().map(|row| row.values.self_value).sum();
+        let whole = own + tree.header.elided + tree.header.no_stack;
+        let mut drawing = Drawing { tree, form, style, names, groups, lightest: u64::MAX, whole };
+        drawing.lightest = drawing.lightest();
+        drawing
+    }
+
+    /// The lines, made one by one.
+    pub(super) fn lines(self: &Rc<Self>) -> Box<dyn Iterator<Item = TreeLine<'r>> + 'r> {
+        if self.form == Form::Text {
+            return Box::new(Lines::new(self.clone()));
+        }
+        let drawing = self.clone();
+        Box::new(self.tree.rows.iter().map(move |row| drawing.line(row)))
+    }
+
+    /// The lines at the end.
+    pub(super) fn closing(&self) -> Option<TreeLine<'r>> {
+        let is_needed =
+            self.form == Form::Text && self.tree.direction == Direction::BottomUp && self.tree.cut > 0;
+        // Only self adds up, and averages do not.
+        let own = Some(self.tree.header.elided).filter(|_| self.tree.header.per_event.is_none());
+        let new = Measured { own, total: None };
+        is_needed.then(|| TreeLine { what: What::More, new, ..TreeLine::default() })
+    }
+
+    /// A line with the numbers of a row.
+    fn line(&self, row: &'r TreeRow) -> TreeLine<'r> {
+        TreeLine {
+            row: Some(row),
+            new: new(row).into(),
+            old: old(row).into(),
+            events: row.events.map_or_else(Measured::default, Measured::from),
+            ..TreeLine::default()
+        }
+    }
+
+    /// The line of a group.
+    fn group(&self, group: usize) -> TreeLine<'r> {
+        let row = &self.tree.rows[self.groups[group].last];
+        TreeLine { what: What::Group(group), ..self.line(row) }
+    }
+
+    /// The line for the whole tree.
+    fn all(&self) -> TreeLine<'r> {
+        let header = &self.tree.header;
+        // An average has no part without a stack.
+        let own = Some(header.no_stack).filter(|_| header.per_event.is_none());
+        TreeLine {
+            what: What::All,
+            new: Measured { own, total: Some(self.whole) },
+            old: Measured { own: Some(header.old_no_stack()), total: Some(header.old_sum()) },
+            events: Measured { own: None, total: header.per_event.as_ref().map(|counts| counts.events) },
+            ..TreeLine::default()
+        }
+    }
+
+    /// The smallest total of any line, except for the functions at the top of a bottom-up tree.
+    fn lightest(&self) -> u64 {
+        let on_top = |group: &&RowGroup| {
+            self.tree.direction == Direction::BottomUp && self.tree.rows[group.first].parent.is_none()
+        };
+        let below = self.groups.iter().skip(1).filter(|group| !on_top(group));
+        let heavier = |group: &RowGroup| {
+            let row = &self.tree.rows[group.last];
+            row.values.total.unsigned_abs().max(old(row).total.unsigned_abs())
+        };
+        below.map(heavier).min().unwrap_or(u64::MAX)
+    }
+
+    pub(super) fn emphasis(&self, line: &TreeLine) -> Emphasis {
+        let is_marked = |row: &TreeRow| self.tree.header.is_highlighted(&row.name);
+        match line.what {
+            What::Row if line.row.is_some_and(is_marked) => Emphasis::Marked,
+            What::Row | What::All => Emphasis::None,
+            What::Rest(_) | What::More => Emphasis::Faint,
+            What::Group(group) if self.rows_of(group).iter().any(is_marked) => Emphasis::Marked,
+            What::Group(_) if self.tree.direction == Direction::BottomUp && line.top.is_none() => {
+                Emphasis::Strong
+            }
+            What::Group(_) => Emphasis::None,
+        }
+    }
+
+    /// The rows that share a line are consecutive: each is the only child of the previous one.
+    fn rows_of(&self, group: usize) -> &'r [TreeRow] {
+        let RowGroup { first, last, .. } = self.groups[group];
+        &self.tree.rows[first..=last]
+    }
+
+    pub(super) fn label(self: &Rc<Self>, line: &TreeLine<'r>) -> Label<'r> {
+        let is_bottom_up = self.tree.direction == Direction::BottomUp;
+        let label = match (line.what, line.row) {
+            (What::All, _) => Label::new("(all)"),
+            (What::More, _) => Label::new(more(self.tree.cut, &self.tree.header.by, self.style)),
+            (What::Rest(count), _) => {
+                let noun = match (is_bottom_up, count) {
+                    (false, _) => "",
+                    (true, 1) => " caller",
+                    (true, _) => " callers",
+                };
+                let count = unit::group_thousands(count.into());
+                Label::new(format!("{} {count} more{noun}", self.style.glyphs.ellipsis))
+            }
+            (What::Group(group), Some(row)) => self.chain(group).aside(self.aside(row)),
+            (_, Some(row)) => {
+                Label::new(self.shown_name(row)).prefix(indent(row.depth)).aside(self.aside(row))
+            }
+            (_, None) => Label::default(),
+        };
+        let below = self.below(&line.branches);
+        Label { branches: line.branches.clone(), below, ..label }
+    }
+
+    /// The names of the rows that share a line.
+    fn chain(self: &Rc<Self>, group: usize) -> Label<'r> {
+        let rows = self.rows_of(group);
+        let mut names: Vec<String> = rows.iter().map(|row| self.shown_name(row)).collect();
+        let is_bottom_up = self.tree.direction == Direction::BottomUp;
+        let cut = rows.last().map_or(0, |row| row.cut);
+        if is_bottom_up && self.groups[group].below.is_empty() && cut > 0 {
+            let noun = if cut == 1 { "caller" } else { "callers" };
+            names.push(format!("{} {noun}", unit::group_thousands(cut.into())));
+        }
+        if let (Some(name), Some(row)) = (names.last_mut(), rows.last())
+            && self.tree.header.base.is_some()
+        {
+            name.push_str(side_only(new(row), old(row)));
+        }
+        let glyphs = self.style.glyphs;
+        let (arrow, anchor) =
+            if is_bottom_up { (glyphs.called_by, Anchor::First) } else { (glyphs.calls, Anchor::Last) };
+        let drawing = self.clone();
+        let is_own = move |index: usize| {
+            rows.get(index).is_some_and(|row| drawing.names.is_own(&row.name, row.file.as_deref()))
+        };
+        let chain = Joined { arrow, anchor, is_own: Box::new(is_own), full: self.style.full_chains };
+        Label { names, chain: Some(chain), ..Label::default() }
+    }
+
+    fn shown_name(&self, row: &TreeRow) -> String {
+        let mark = if self.tree.header.is_highlighted(&row.name) { self.style.glyphs.marked } else { "" };
+        format!("{mark}{}", self.names.get(&row.name))
+    }
+
+    /// The file or package after a name, if requested.
+    fn aside(&self, row: &TreeRow) -> String {
+        let file = row.file.as_deref().unwrap_or_default();
+        let text = |column: &TextColumn| match column {
+            // A name such as `pay app.mjs:52:19` shows the file already.
+            TextColumn::File if split_shown(&row.name).is_some() => None,
+            TextColumn::File => Some(short_file(file)),
+            TextColumn::Package => {
+                Some(package(&row.name, file).map_or_else(String::new, |package| clean(&package).into()))
+            }
+            _ => None,
+        };
+        let texts = self.style.columns.iter().filter_map(text).filter(|text| !text.is_empty());
+        texts.flat_map(|text| ["   ".to_string(), text]).collect()
+    }
+
+    /// The branches of the lines on which a row with these branches continues.
+    fn below(&self, branches: &str) -> String {
+        let glyphs = self.style.glyphs;
+        if let Some(before) = branches.strip_suffix(glyphs.branch) {
+            return format!("{before}{}", glyphs.bar);
+        }
+        branches
+            .strip_suffix(glyphs.last)
+            .map_or_else(|| branches.to_string(), |before| format!("{before}  "))
+    }
+
+    /// The rows cut directly below a group, if their sum is at least that of the lightest row shown.
+    fn remainder(&self, group: usize) -> Option<TreeLine<'r>> {
+        let header = &self.tree.header;
+        let is_top_down = self.tree.direction == Direction::TopDown;
+        let (mut left, mut was, count) = if group == 0 {
+            let (new, old) = (self.whole - header.no_stack, header.old_sum() - header.old_no_stack());
+            (Pair { self_value: 0, total: new }, Pair { self_value: 0, total: old }, self.tree.cut)
+        } else {
+            let row = &self.tree.rows[self.groups[group].last];
+            // From the bottom up, the values are those of the function at the top.
+            let without = |pair: Pair| match self.tree.direction {
+                Direction::TopDown => Pair { self_value: 0, total: pair.total - pair.self_value },
+                Direction::BottomUp => pair,
+            };
+            (without(new(row)), without(old(row)), u64::from(row.cut))
+        };
+        let below = &self.groups[group].below;
+        for row in below.iter().map(|&below| &self.tree.rows[self.groups[below].last]) {
+            (left, was) = (left.minus(new(row)), was.minus(old(row)));
+        }
+        let heavier = left.total.unsigned_abs().max(was.total.unsigned_abs());
+        let named = !is_top_down && below.is_empty();
+        // Self and children mean nothing for many callees together.
+        let measured = |pair: Pair| Measured {
+            own: Some(pair.self_value).filter(|_| !is_top_down),
+            total: Some(pair.total),
+        };
+        (count > 0 && !named && heavier != 0 && heavier >= self.lightest).then(|| TreeLine {
+            what: What::Rest(count),
+            new: measured(left),
+            old: measured(was),
+            ..TreeLine::default()
+        })
+    }
+
+    /// `showing the 40 heaviest rows, down to 0.5%`
+    pub(super) fn note_of_rows(&self) -> Option<Note> {
+        let header = &self.tree.header;
+        let note = match self.groups.len().saturating_sub(1) {
+            0 => "no row is heavy enough to show".to_string(),
+            rows => {
+                let share = unit::share(self.lightest as i64, header.total);
+                format!("showing the {} heaviest rows, down to {share}", unit::group_thousands(rows as i128))
+            }
+        };
+        (header.elided_rows > 0).then(|| Note::faint(note))
+    }
+}
+
+/// Draws lines without recursion: stacks can be very deep.
+struct Lines<'r> {
+    drawing: Rc<Drawing<'r>>,
+    /// The lines to draw next, the last one first, and the group at the top of each.
+    work: Vec<(TreeLine<'r>, usize)>,
+}
+
+impl<'r> Lines<'r> {
+    fn new(drawing: Rc<Drawing<'r>>) -> Self {
+        let mut lines = Lines { work: Vec::new(), drawing };
+        match lines.drawing.tree.direction {
+            Direction::TopDown => lines.work.push((lines.drawing.all(), 0)),
+            Direction::BottomUp => {
+                for &top in lines.drawing.groups[0].below.iter().rev() {
+                    let line = lines.drawing.group(top);
+                    lines.work.push((line, top));
+                }
+            }
+        }
+        lines
+    }
+
+    /// Adds the lines directly below a group.
+    fn add_below(&mut self, group: usize, top: usize, before: &str) {
+        let drawing = &self.drawing;
+        let is_bottom_up = drawing.tree.direction == Direction::BottomUp;
+        let root = is_bottom_up.then(|| &drawing.tree.rows[drawing.groups[top].last]);
+        let mut lines: Vec<TreeLine> =
+            drawing.groups[group].below.iter().map(|&below| drawing.group(below)).collect();
+        lines.extend(drawing.remainder(group));
+        let is_rest = matches!(lines[..], [TreeLine { what: What::Rest(_), .. }]);
+        let is_choice = lines.len() > 1 || is_rest || is_bottom_up && group == top;
+        let (glyphs, count) = (drawing.style.glyphs, lines.len());
+        for (index, mut line) in lines.into_iter().enumerate().rev() {
+            let (own, below) = match (is_choice, index + 1 == count) {
+                (false, _) => ("", ""),
+                (true, false) => (glyphs.branch, glyphs.bar),
+                (true, true) => (glyphs.last, "  "),
+            };
+            (line.branches, line.below) = (format!("{before}{own}"), format!("{before}{below}"));
+            line.top = root;
+            self.work.push((line, top));
+        }
+    }
+}
+
+impl<'r> Iterator for Lines<'r> {
+    type Item = TreeLine<'r>;
+
+    fn next(&mut self) -> Option<TreeLine<'r>> {
+        let (line, top) = self.work.pop()?;
+        match line.what {
+            What::All => self.add_below(0, 0, ""),
+            What::Group(group) => self.add_below(group, top, &line.below),
+            What::Row | What::Rest(_) | What::More => {}
+        }
+        Some(line)
+    }
+}
+
+/// One dot per level. Deeper levels are numbered: a chain of 20,000 calls would be a gigabyte of dots.
+fn indent(depth: u32) -> String {
+    let dots = "· ".repeat(depth.min(MOST_DOTS) as usize);
+    if depth > MOST_DOTS { format!("{dots}… {depth} · ") } else { dots }
+}
+
+/// The deepest level that is drawn as dots; deeper ones are numbered.
+const MOST_DOTS: u32 = 40;
+
+fn new(row: &TreeRow) -> Pair {
+    Pair { self_value: row.values.self_value, total: row.values.total }
+}
+
+fn old(row: &TreeRow) -> Pair {
+    row.values.old.unwrap_or_default()
+}
+
+/// The groups of a tree in depth-first order. Group 0 stands for the whole tree.
+fn groups(tree: &Tree) -> Vec<RowGroup> {
+    let mut groups: Vec<RowGroup> = vec![RowGroup::default()];
+    let mut group_of = vec![0; tree.rows.len()];
+    for (index, row) in tree.rows.iter().enumerate() {
+        let parent = row.parent.map(|parent| parent as usize);
+        let above = parent.map_or(0, |parent| group_of[parent]);
+        if parent.is_some_and(|parent| tree.rows[parent].joined) {
+            groups[above].last = index;
+            group_of[index] = above;
+            continue;
+        }
+        group_of[index] = groups.len();
+        let this = groups.len();
+        groups[above].below.push(this);
+        groups.push(RowGroup { first: index, last: index, below: Vec::new() });
+    }
+    groups
+}

@@ -118,8 +118,7 @@ impl<'r> Drawing<'r> {
         if self.form == Form::Text {
             return Box::new(Lines::new(self.clone()));
         }
-        let drawing = self.clone();
-        Box::new(self.tree.rows.iter().map(move |row| drawing.line(row)))
+        Box::new(self.tree.rows.iter().map(line_of))
     }
 
     /// The lines at the end.
@@ -132,21 +131,10 @@ impl<'r> Drawing<'r> {
         is_needed.then(|| TreeLine { what: What::More, new, ..TreeLine::default() })
     }
 
-    /// A line with the numbers of a row.
-    fn line(&self, row: &'r TreeRow) -> TreeLine<'r> {
-        TreeLine {
-            row: Some(row),
-            new: new(row).into(),
-            old: old(row).into(),
-            events: row.events.map_or_else(Measured::default, Measured::from),
-            ..TreeLine::default()
-        }
-    }
-
     /// The line of a group.
     fn group(&self, group: usize) -> TreeLine<'r> {
         let row = &self.tree.rows[self.groups[group].last];
-        TreeLine { what: What::Group(group), ..self.line(row) }
+        TreeLine { what: What::Group(group), ..line_of(row) }
     }
 
     /// The line for the whole tree.
@@ -180,13 +168,12 @@ impl<'r> Drawing<'r> {
         let is_marked = |row: &TreeRow| self.tree.header.is_highlighted(&row.name);
         match line.what {
             What::Row if line.row.is_some_and(is_marked) => Emphasis::Marked,
-            What::Row | What::All => Emphasis::None,
             What::Rest(_) | What::More => Emphasis::Faint,
             What::Group(group) if self.rows_of(group).iter().any(is_marked) => Emphasis::Marked,
             What::Group(_) if self.tree.direction == Direction::BottomUp && line.top.is_none() => {
                 Emphasis::Strong
             }
-            What::Group(_) => Emphasis::None,
+            What::Row | What::All | What::Group(_) => Emphasis::None,
         }
     }
 
@@ -395,6 +382,17 @@ fn indent(depth: u32) -> String {
 
 /// The deepest level that is drawn as dots; deeper ones are numbered.
 const MOST_DOTS: u32 = 40;
+
+/// A line with the numbers of a row.
+fn line_of(row: &TreeRow) -> TreeLine<'_> {
+    TreeLine {
+        row: Some(row),
+        new: new(row).into(),
+        old: old(row).into(),
+        events: row.events.map_or_else(Measured::default, Measured::from),
+        ..TreeLine::default()
+    }
+}
 
 fn new(row: &TreeRow) -> Pair {
     Pair { self_value: row.values.self_value, total: row.values.total }

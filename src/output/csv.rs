@@ -42,10 +42,11 @@ fn line<'c>(out: &mut dyn Write, cells: impl Iterator<Item = Cow<'c, str>>) -> i
 fn cell<'c>(cell: &'c Cell) -> Cow<'c, str> {
     match cell {
         Cell::Number(number) => number.to_string().into(),
-        Cell::Float(number) => serde_json::to_string(number).unwrap_or_default().into(),
+        // As in JSON.
+        Cell::Float(number) if number.is_finite() => serde_json::to_string(number).unwrap_or_default().into(),
         Cell::Flag(flag) => flag.to_string().into(),
         Cell::Text(text) => escape(text),
-        Cell::Empty | Cell::Share { .. } | Cell::Label(_) => "".into(),
+        Cell::Empty | Cell::Float(_) | Cell::Share { .. } | Cell::Label(_) => "".into(),
     }
 }
 

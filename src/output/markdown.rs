@@ -1,7 +1,6 @@
 //! Markdown tables, for comments and documents: written for people, as the text is.
 
 mod hot;
-mod info;
 
 use std::io::{self, Write};
 
@@ -24,9 +23,6 @@ pub fn markdown(
     let unit = style.unit.as_ref();
     if let Report::Diff(diff) = report {
         return comment(diff, out).map(Ok);
-    }
-    if let Report::Info(found) = report {
-        return info::write(found, out).map(Ok);
     }
     let style = Style { unit: unit.cloned(), columns: style.columns.clone(), ..Style::plain() };
     if let Some(tables) = tables(report, Form::Markdown, &style) {
@@ -92,7 +88,7 @@ fn write(heading: &[String], tables: &[Table], style: &Style, out: &mut dyn Writ
         notes(&table.above).into_iter().try_for_each(&mut paragraph)?;
         if !table.columns.is_empty() {
             let mut rows = Vec::new();
-            write_rows(table, style, &mut rows)?;
+            Cells::of(table, style).write(&mut rows)?;
             paragraph(String::from_utf8_lossy(&rows).into_owned())?;
         }
         notes(&table.below).into_iter().try_for_each(&mut paragraph)?;
@@ -100,28 +96,45 @@ fn write(heading: &[String], tables: &[Table], style: &Style, out: &mut dyn Writ
     Ok(())
 }
 
-/// Writes rows and columns, but no columns without any text.
-fn write_rows(typed: &Table, style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    let has_places = typed.columns.iter().any(|column| matches!(column.kind, Kind::File));
-    let space = NameSpace { room: None, line: usize::MAX, has_places };
-    let text = |(cell, column): (&Cell, &Column)| match cell {
-        Cell::Label(label) => label.lines(space, style.glyphs.ellipsis).join(" "),
-        cell => cell_text(cell, &column.kind, style.glyphs),
-    };
-    let cells = |row: &Row| -> Vec<String> {
-        let texts = row.cells.iter().zip(&typed.columns).map(text);
-        texts.map(|text| escape(text.trim())).collect()
-    };
-    let rows: Vec<Vec<String>> =
-        typed.rows().map(|row| cells(&row)).chain(typed.closing.iter().map(cells)).collect();
-    let shown: Vec<usize> =
-        (0..typed.columns.len()).filter(|&index| rows.iter().any(|row| !row[index].is_empty())).collect();
-    let titles: Vec<String> = shown.iter().map(|&index| escape(typed.columns[index].title.trim())).collect();
-    let rows: Vec<Vec<String>> =
-        rows.iter().map(|row| shown.iter().map(|&index| row[index].clone()).collect()).collect();
-    let right: Vec<usize> =
-        (0..shown.len()).filter(|&place| typed.columns[shown[place]].kind.is_number()).collect();
-    table(&titles, &rows, &right, out)
+/// The titles and cells of a table in Markdown.
+pub(super) struct Cells {
+    pub(super) titles: Vec<String>,
+    pub(super) rows: Vec<Vec<String>>,
+    /// The columns that are aligned to the right.
+    right: Vec<usize>,
+}
+
+impl Cells {
+    /// Those of a table, but no columns without any text.
+    pub(super) fn of(table: &Table, style: &Style) -> Self {
+        let has_places = table.columns.iter().any(|column| matches!(column.kind, Kind::File));
+        let space = NameSpace { room: None, line: usize::MAX, has_places };
+        let text = |(cell, column): (&Cell, &Column)| match cell {
+            Cell::Label(label) => label.lines(space, style.glyphs.ellipsis).join(" "),
+            cell => cell_text(cell, &column.kind, style.glyphs),
+        };
+        let cells = |row: &Row| -> Vec<String> {
+            let texts = row.cells.iter().zip(&table.columns).map(text);
+            texts.map(|text| escape(text.trim())).collect()
+        };
+        let mut rows: Vec<Vec<String>> = table.rows().map(|row| cells(&row)).collect();
+        rows.extend(table.closing.iter().map(cells));
+        let shown: Vec<usize> =
+            (0..table.columns.len()).filter(|&index| rows.iter().any(|row| !row[index].is_empty())).collect();
+        let columns: Vec<&Column> = shown.iter().map(|&index| &table.columns[index]).collect();
+        let is_right = |kind: &Kind| kind.is_number() && !matches!(kind, Kind::Key);
+        let keep = |row: Vec<String>| shown.iter().map(|&index| row[index].clone()).collect();
+        Cells {
+            titles: columns.iter().map(|column| escape(column.title.trim())).collect(),
+            right: (0..columns.len()).filter(|&index| is_right(&columns[index].kind)).collect(),
+            rows: rows.into_iter().map(keep).collect(),
+        }
+    }
+
+    /// Writes the table.
+    pub(super) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        table(&self.titles, &self.rows, &self.right, out)
+    }
 }
 
 fn write_table(titles: &[String], cells: &[Vec<String>], out: &mut dyn Write) -> io::Result<()> {

@@ -110,6 +110,11 @@ pub(super) struct Note {
 }
 
 impl Note {
+    /// A sentence.
+    pub(super) fn plain(text: impl Into<String>) -> Self {
+        Note { text: text.into(), emphasis: Emphasis::None }
+    }
+
     /// A remark.
     pub(super) fn faint(text: impl Into<String>) -> Self {
         Note { text: text.into(), emphasis: Emphasis::Faint }
@@ -171,6 +176,10 @@ pub(super) enum Kind {
     Flag,
     /// A word aligned with the numbers, such as a unit.
     Word,
+    /// What a row is about in a table without names: the first column, aligned to the left.
+    Key,
+    /// Sentences: the last column of a table without names, wrapped on narrow terminals.
+    Prose,
     /// The name that a row is about.
     Name,
     /// The file of the name: while it is shown, names do not repeat their place.
@@ -184,7 +193,7 @@ impl Kind {
     fn place(&self) -> usize {
         match self {
             Kind::Name => 1,
-            Kind::File | Kind::Text => 2,
+            Kind::File | Kind::Text | Kind::Prose => 2,
             _ => 0,
         }
     }
@@ -209,6 +218,14 @@ impl Kind {
 /// change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Rank {
+    /// `SAMPLES`
+    Samples,
+    /// `q`
+    Probability,
+    /// `95% CI`
+    Interval,
+    /// `Δ` in points
+    Points,
     /// `%SHOWN`
     ShareOfShown,
     /// `OLD`
@@ -285,6 +302,12 @@ pub(super) enum Cell<'r> {
 impl From<i64> for Cell<'_> {
     fn from(number: i64) -> Self {
         Cell::Number(number)
+    }
+}
+
+impl From<f64> for Cell<'_> {
+    fn from(number: f64) -> Self {
+        Cell::Float(number)
     }
 }
 

@@ -5,7 +5,10 @@ use std::io::{self, Write};
 use crate::name::clean;
 use crate::output::diff::causes::{self, Explain, Shown};
 use crate::output::diff::words;
-use crate::output::markdown::{escape, table};
+use crate::output::markdown::{Cells, escape, table};
+use crate::output::table::Form;
+use crate::output::tables;
+use crate::output::text::Style;
 use crate::report::{Diff, DiffRow, DiffVerdict, RowVerdict};
 use crate::unit::{Unit, human};
 
@@ -99,24 +102,15 @@ fn headline(diff: &Diff) -> String {
 }
 
 fn rows(diff: &Diff, rows: &[&DiffRow], out: &mut dyn Write) -> io::Result<()> {
-    let titles = ["", "COST", "95% CI", "OLD", "NEW", "Δ", "q", "FUNCTION"];
-    let cells = rows.iter().map(|row| {
-        let mut name = code(&row.name);
-        name.push_str(&escape(&words::after_name(row, str::to_string)));
-        let word = words::verdict(row);
-        let word = if row.verdict == RowVerdict::Regressed { format!("**{word}**") } else { escape(word) };
-        vec![
-            word,
-            words::cost(row),
-            words::interval(row),
-            words::old_share(diff, row),
-            words::new_share(diff, row),
-            words::points(row.points),
-            row.q.map(words::probability).map(|q| escape(&q)).unwrap_or_default(),
-            name,
-        ]
-    });
-    table(&titles.map(str::to_string), &cells.collect::<Vec<_>>(), &[1, 2, 3, 4, 5, 6], out)
+    let mut cells = Cells::of(&tables::diff::table(diff, rows.to_vec(), Form::Markdown), &Style::plain());
+    cells.titles.push(escape(&diff.header.by.one.to_uppercase()));
+    for (cells, row) in cells.rows.iter_mut().zip(rows) {
+        if row.verdict == RowVerdict::Regressed {
+            cells[0] = format!("**{}**", cells[0]);
+        }
+        cells.push(format!("{}{}", code(&row.name), escape(&words::after_name(row, str::to_string))));
+    }
+    cells.write(out)
 }
 
 /// A name as inline code, unless it contains characters that would end the code or the table cell.

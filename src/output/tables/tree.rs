@@ -42,6 +42,9 @@ pub(super) fn table<'r>(
         columns.add("events.self", Kind::Count, |line| Some(line.row?.events?.self_value));
         columns.add("events.total", Kind::Count, |line| Some(line.row?.events?.total));
     }
+    if tree.rows.iter().any(|row| row.cut > 0) {
+        columns.add("elided_rows", Kind::Count, |line| Some(line.row?.cut).filter(|cut| *cut > 0).map(i64::from));
+    }
     let emphasis = drawing.clone();
     columns.emphasis(move |line| emphasis.emphasis(line));
     let closing = drawing.closing();

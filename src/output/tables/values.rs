@@ -129,6 +129,18 @@ impl<'r> ValueColumns<'r> {
         }
     }
 
+    /// The old value and the change of rows that have one value.
+    pub(super) fn side<R: HasValues + 'r>(&self, columns: &mut Columns<'r, R>, which: Which) {
+        let Some(base) = &self.header.base else { return };
+        let whole = base.total;
+        let kind = Kind::Value(self.scale.clone());
+        columns.add("old", kind, move |row| which.of(row.old_values())).titled("OLD").rank(Rank::Old);
+        let delta = move |row: &R| Some(which.of(row.values())? - which.of(row.old_values())?);
+        columns.add("delta", Kind::Change(self.scale.clone()), delta).titled("Δ");
+        let share = move |row: &R| delta(row).map(|part| Cell::Share { part, whole });
+        columns.show("Δ%", Kind::ChangeShare, share).rank(Rank::ChangeShare);
+    }
+
     /// `» matches runtime: 9.29s, 10.8% of all`
     pub(super) fn highlight_note(&self, style: &Style) -> Option<Note> {
         let highlight = self.header.highlight.as_ref()?;

@@ -5,6 +5,7 @@
 
 use crate::name::{clean, display_width, fit};
 use crate::output::table::{Cell, Column, Emphasis, Kind, LEAST_NAME, NameSpace, Note, Rank, Row, Table};
+use crate::output::text::grid;
 use crate::output::text::table::{TextLine, pad};
 use crate::output::text::{Glyphs, PIPE_WIDTH, Style};
 use crate::unit;
@@ -16,6 +17,10 @@ pub(super) fn lines<'t>(table: Table<'t>, style: &'t Style) -> Box<dyn Iterator<
     let (above, below) = (above.clone().into_iter().map(note), below.clone().into_iter().map(note));
     if columns.is_empty() {
         return Box::new(above.chain(below));
+    }
+    if !columns.iter().any(|column| column.kind.is_name()) {
+        let rows = grid::lines(&table, style);
+        return Box::new(above.chain(rows).chain(below));
     }
     let layout = ColumnLayout::new(&table, style);
     let title = TextLine::row(layout.title(), Emphasis::Bold);

@@ -5,12 +5,15 @@ use std::collections::{HashMap, HashSet};
 use crate::name::{clean, display_width, fit, fit_distinct};
 use crate::output::diff::causes::{self, Shown};
 use crate::output::diff::words;
+use crate::output::table::{Form, Kind, Rank, Table};
+use crate::output::tables;
 use crate::output::text::Style;
+use crate::output::text::grid::{self, GAP};
 use crate::output::text::header::{scale, shorten};
 use crate::output::text::names::DisplayNames;
-use crate::output::text::table::{Emphasis, TextLine, TextTable, pad, wrap};
-use crate::report::{Diff, DiffRow, DiffSide, DiffVerdict, RowVerdict};
-use crate::unit::{self, IncompatibleUnits};
+use crate::output::text::table::{Emphasis, TextLine, pad, wrap};
+use crate::report::{Diff, DiffRow, DiffSide, DiffVerdict};
+use crate::unit::IncompatibleUnits;
 
 /// The two sides, the rows, what was detectable, and the verdict with the exit code.
 pub(super) fn lines(diff: &Diff, style: &Style) -> Result<Vec<TextLine>, IncompatibleUnits> {
@@ -128,8 +131,6 @@ fn sides(diff: &Diff, style: &Style) -> Result<Vec<TextLine>, IncompatibleUnits>
 
 /// The width of `old` and the gap after it.
 const BEFORE_INPUTS: usize = 5;
-/// The gap between inputs and numbers.
-const GAP: usize = 2;
 /// If the inputs would get fewer columns than this, the numbers get a line of their own.
 const LEAST_INPUTS: usize = 12;
 
@@ -137,38 +138,30 @@ fn table(diff: &Diff, style: &Style) -> Vec<TextLine> {
     let names = DisplayNames::new(diff.rows.iter().map(|row| &row.name), style);
     let rows: Vec<&DiffRow> = diff.rows.iter().filter(|row| is_shown(row, diff)).collect();
     let full: Vec<FullName> = rows.iter().map(|row| FullName::new(row, &names)).collect();
-    let (table, room) = layout(diff, &rows, &full, style);
-    let shown = fit_all(&full, room, style.glyphs.ellipsis);
+    let table = tables::diff::table(diff, rows, Form::Text);
+    let widest = full.iter().map(|name| display_width(&name.text())).max().unwrap_or(0);
+    let Fitting { mut rows, is_left, room } = fitting(&table, widest.min(LEAST_NAME), style);
+    let mut names = vec![Some(diff.header.by.one.to_uppercase())];
+    names.extend(fit_all(&full, room, style.glyphs.ellipsis));
 
-    let blank = vec![String::new(); table.titles.len() - 1];
-    let mut columns = TextTable::new(table.titles).first_left();
-    for ((row, numbers), name) in rows.iter().zip(table.numbers).zip(&shown) {
-        columns.row(numbers, name.clone().unwrap_or_default(), emphasis(row));
-    }
     if let Some(cut) = words::cut(diff) {
-        let rest = format!("{} {cut}", style.glyphs.ellipsis);
-        columns.row(blank, rest, Emphasis::Faint);
+        let blank = vec![String::new(); is_left.len()];
+        rows.push((blank, Emphasis::Faint));
+        names.push(Some(format!("{} {cut}", style.glyphs.ellipsis)));
     }
     let mut lines = Vec::new();
-    for (number, line) in columns.lines().into_iter().enumerate() {
+    for (number, mut line) in grid::laid_out(&rows, &is_left).into_iter().enumerate() {
+        let emphasis = line.emphasis;
+        line.text.push_str(names[number].as_deref().unwrap_or_default());
         lines.push(line);
-        // Line 0 has the titles.
-        let Some(row) = number.checked_sub(1).filter(|&row| row < rows.len()) else { continue };
-        if shown[row].is_none() {
+        if names[number].is_none() {
             let width = style.layout_width().saturating_sub(INDENT.len());
-            let parts = broken(&full[row].text(), width).into_iter();
-            lines.extend(parts.map(|part| TextLine::new(format!("{INDENT}{part}"), emphasis(rows[row]))));
+            // The titles come first.
+            let parts = broken(&full[number - 1].text(), width).into_iter();
+            lines.extend(parts.map(|part| TextLine::new(format!("{INDENT}{part}"), emphasis)));
         }
     }
     lines
-}
-
-fn emphasis(row: &DiffRow) -> Emphasis {
-    match row.verdict {
-        RowVerdict::Regressed => Emphasis::Strong,
-        RowVerdict::Unchanged => Emphasis::Faint,
-        _ => Emphasis::None,
-    }
 }
 
 /// Names get at least this many columns, as long as there is a column of numbers to drop for them.
@@ -182,111 +175,43 @@ fn is_shown(row: &DiffRow, diff: &Diff) -> bool {
     row.p.is_some() || diff.tested == 0
 }
 
-/// A column of numbers.
-#[derive(Clone, Copy, PartialEq)]
-enum Number {
-    Verdict,
-    Cost,
-    Interval,
-    Old,
-    New,
-    Points,
-    Probability,
-    Samples,
+/// The columns that fit.
+struct Fitting {
+    /// The titles and the cells of the rows.
+    rows: Vec<(Vec<String>, Emphasis)>,
+    /// Whether a column is aligned to the left.
+    is_left: Vec<bool>,
+    /// The width left for names; `None` if it is unlimited.
+    room: Option<usize>,
 }
 
-impl Number {
-    /// From left to right.
-    const ALL: [Number; 8] = [
-        Number::Verdict,
-        Number::Cost,
-        Number::Interval,
-        Number::Old,
-        Number::New,
-        Number::Points,
-        Number::Probability,
-        Number::Samples,
-    ];
-
-    /// The columns that are dropped to make space for names, the first one first: evidence goes before
-    /// results.
-    const GIVING_WAY: [Number; 4] = [Number::Samples, Number::Probability, Number::Interval, Number::Points];
-
-    fn title(self) -> &'static str {
-        match self {
-            Number::Verdict => "",
-            Number::Cost => "COST",
-            Number::Interval => "95% CI",
-            Number::Old => "OLD",
-            Number::New => "NEW",
-            Number::Points => "Δ",
-            Number::Probability => "q",
-            Number::Samples => "SAMPLES",
-        }
+/// As many columns as leave enough space for names. Evidence is dropped before results.
+fn fitting(table: &Table, wanted: usize, style: &Style) -> Fitting {
+    let rows = grid::rows(table, style);
+    let widest = |index: usize| rows.iter().map(|(cells, _)| display_width(&cells[index])).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..table.columns.len()).map(widest).collect();
+    // The number of samples is shown only on wide terminals.
+    let is_wide = |index: &usize| style.is_wide() || table.columns[*index].rank != Rank::Samples;
+    let mut shown: Vec<usize> =
+        (0..widths.len()).filter(|&index| widths[index] > 0).filter(is_wide).collect();
+    let room = |shown: &[usize]| {
+        let taken: usize = shown.iter().map(|&index| widths[index] + GAP).sum();
+        style.width.map(|width| width.saturating_sub(taken))
+    };
+    while room(&shown).is_some_and(|room| room < wanted) {
+        let rank = |index: &usize| table.columns[*index].rank;
+        let Some(&first) =
+            shown.iter().filter(|index| rank(index) != Rank::Essential).min_by_key(|index| rank(index))
+        else {
+            break;
+        };
+        shown.retain(|&index| index != first);
     }
-
-    fn cell(self, diff: &Diff, row: &DiffRow) -> String {
-        match self {
-            Number::Verdict => {
-                format!("{}{}", if row.about.indented { "  " } else { "" }, words::verdict(row))
-            }
-            Number::Cost => words::cost(row),
-            Number::Interval => words::interval(row),
-            Number::Old => words::old_share(diff, row),
-            Number::New => words::new_share(diff, row),
-            Number::Points => words::points(row.points),
-            Number::Probability => row.q.map(words::probability).unwrap_or_default(),
-            Number::Samples => {
-                let count = |value: f64| unit::group_thousands(value.round() as i128);
-                let both = row.about.samples.map(|(old, new)| format!("{} → {}", count(old), count(new)));
-                both.unwrap_or_default()
-            }
-        }
-    }
-}
-
-/// The columns of numbers.
-struct DiffTable {
-    /// One title per column, including that of the names.
-    titles: Vec<String>,
-    numbers: Vec<Vec<String>>,
-}
-
-impl DiffTable {
-    fn new(diff: &Diff, rows: &[&DiffRow], columns: &[Number], style: &Style) -> Self {
-        let plain = |text: &str| style.glyphs.plain(text).into_owned();
-        let mut titles: Vec<String> = columns.iter().map(|column| plain(column.title())).collect();
-        titles.push(diff.header.by.one.to_uppercase());
-        let cells = |row: &&DiffRow| columns.iter().map(|column| plain(&column.cell(diff, row))).collect();
-        DiffTable { titles, numbers: rows.iter().map(cells).collect() }
-    }
-
-    /// The width of the numbers in a line.
-    fn width(&self) -> usize {
-        let titles: Vec<&str> = self.titles.iter().map(String::as_str).collect();
-        TextTable::width_of_numbers(&titles, &self.numbers)
-    }
-}
-
-/// As many columns as leave enough space for names, and that space; `None` if the width is unlimited.
-fn layout(diff: &Diff, rows: &[&DiffRow], names: &[FullName], style: &Style) -> (DiffTable, Option<usize>) {
-    let widest = names.iter().map(|name| display_width(&name.text())).max().unwrap_or(0);
-    let wanted = widest.min(LEAST_NAME);
-    let mut columns = Number::ALL.to_vec();
-    // The number of samples is shown only on wide terminals, and only if it is known.
-    if !style.is_wide() || rows.iter().all(|row| row.about.samples.is_none()) {
-        columns.retain(|&column| column != Number::Samples);
-    }
-    let mut giving_way = Number::GIVING_WAY.into_iter();
-    loop {
-        let table = DiffTable::new(diff, rows, &columns, style);
-        let Some(width) = style.width else { return (table, None) };
-        let room = width.saturating_sub(table.width());
-        let next = giving_way.next();
-        if room >= wanted || next.is_none() {
-            return (table, Some(room));
-        }
-        columns.retain(|&column| Some(column) != next);
+    let cells = |cells: &[String]| shown.iter().map(|&index| cells[index].clone()).collect();
+    Fitting {
+        rows: rows.iter().map(|(all, emphasis)| (cells(all), *emphasis)).collect(),
+        is_left: shown.iter().map(|&index| matches!(table.columns[index].kind, Kind::Key)).collect(),
+        room: room(&shown),
     }
 }
 

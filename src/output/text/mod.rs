@@ -9,17 +9,14 @@ mod comparison;
 mod diff;
 mod focus;
 mod graph;
+mod grid;
 mod header;
 mod hot;
-mod info;
-mod inputs;
-mod labels;
 mod layout;
 mod names;
 mod source;
 mod table;
 mod traces;
-mod types;
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -27,11 +24,10 @@ use std::io::{self, Write};
 pub(super) use focus::overlap_note;
 pub(super) use graph::left_out;
 pub(super) use hot::shares_of_callers;
-pub(super) use info::total_of_metric;
-pub(super) use inputs::{cells as input_cells, titles as input_titles};
 
 pub(super) use columns::cell_text;
 pub(super) use names::{DisplayNames, file_cell, short_file};
+pub(super) use table::pad;
 pub(crate) use table::wrap;
 
 use crate::name::clean;
@@ -102,7 +98,7 @@ impl Style {
     }
 
     /// The width to lay out for: that of the terminal, or a fixed one in a pipe.
-    fn layout_width(&self) -> usize {
+    pub(super) fn layout_width(&self) -> usize {
         self.width.unwrap_or(PIPE_WIDTH)
     }
 
@@ -248,11 +244,14 @@ pub fn text(
         Report::Focus(report) => focus::lines(report, style),
         Report::Hot(report) => hot::lines(report, style),
         Report::Source(report) => source::lines(report, style),
-        Report::Labels(report) => labels::lines(report, style),
-        Report::Types(report) => Ok(types::lines(report, style)),
         Report::Graph(report) => graph::lines(report, style),
-        Report::Info(report) => Ok(info::lines(report, style)),
-        Report::Top(_) | Report::Tree(_) | Report::Flame(_) | Report::Page(_) => Ok(Vec::new()),
+        Report::Top(_)
+        | Report::Tree(_)
+        | Report::Labels(_)
+        | Report::Types(_)
+        | Report::Info(_)
+        | Report::Flame(_)
+        | Report::Page(_) => Ok(Vec::new()),
         Report::Diff(report) => diff::lines(report, style),
     };
     let note = report.header().and_then(|header| artefact_note(header, style));

@@ -46,38 +46,12 @@ impl TextLine {
 pub(super) struct TextTable {
     titles: Vec<String>,
     rows: Vec<(Vec<String>, String, Emphasis)>,
-    first_left: bool,
 }
 
 impl TextTable {
     /// A table with these column titles; the last is the title of the text after the numbers.
     pub(super) fn new<T: Into<String>>(titles: impl IntoIterator<Item = T>) -> Self {
-        TextTable {
-            titles: titles.into_iter().map(Into::into).collect(),
-            rows: Vec::new(),
-            first_left: false,
-        }
-    }
-
-    /// Aligns the first column to the left: it holds names.
-    pub(super) fn first_left(mut self) -> Self {
-        self.first_left = true;
-        self
-    }
-
-    /// A table whose rows start with a name and end with prose, which is wrapped at `width`.
-    pub(super) fn explained(titles: &[&str], rows: Vec<(Vec<String>, &str)>, width: Option<usize>) -> Self {
-        let numbers: Vec<Vec<String>> = rows.iter().map(|(cells, _)| cells.clone()).collect();
-        let taken = Self::width_of_numbers(titles, &numbers);
-        let room = width.map_or(usize::MAX, |width| width.saturating_sub(taken).max(LEAST_WORDS));
-        let mut columns = TextTable::new(titles.iter().copied()).first_left();
-        for (mut cells, words) in rows {
-            for line in wrap(words, room) {
-                let blank = vec![String::new(); cells.len()];
-                columns.row(std::mem::replace(&mut cells, blank), line, Emphasis::None);
-            }
-        }
-        columns
+        TextTable { titles: titles.into_iter().map(Into::into).collect(), rows: Vec::new() }
     }
 
     /// Adds a row: one cell per column of numbers, and the text after them.
@@ -86,17 +60,11 @@ impl TextTable {
         self.rows.push((numbers, rest, emphasis));
     }
 
-    /// The width of the columns of numbers with their gaps, which is where the text after them starts.
-    pub(super) fn width_of_numbers(titles: &[&str], rows: &[Vec<String>]) -> usize {
-        Grid::new(&titles[..titles.len() - 1], rows).width()
-    }
-
     /// The lines, titles first.
     pub(super) fn lines(mut self) -> Vec<TextLine> {
         let last_title = self.titles.pop().unwrap_or_default();
         self.rows.insert(0, (self.titles, last_title, Emphasis::Bold));
-        let mut grid = Grid::new(&self.rows[0].0, self.rows.iter().map(|(numbers, ..)| numbers));
-        grid.first_left = self.first_left;
+        let grid = Grid::new(&self.rows[0].0, self.rows.iter().map(|(numbers, ..)| numbers));
         let line = |(numbers, rest, emphasis): &(Vec<String>, String, Emphasis)| {
             TextLine::row(grid.line(numbers, rest), *emphasis)
         };
@@ -107,7 +75,6 @@ impl TextTable {
 /// The widths of columns of numbers, for rows that are laid out one by one.
 pub(super) struct Grid {
     widths: Vec<usize>,
-    first_left: bool,
 }
 
 impl Grid {
@@ -117,7 +84,7 @@ impl Grid {
         rows: impl IntoIterator<Item = &'r Vec<String>>,
     ) -> Self {
         let widths = titles.iter().map(|title| display_width(title.as_ref())).collect();
-        let mut grid = Grid { widths, first_left: false };
+        let mut grid = Grid { widths };
         rows.into_iter().for_each(|row| grid.widen(row));
         grid
     }
@@ -137,7 +104,7 @@ impl Grid {
     /// The columns for which `keeps` is true.
     pub(super) fn of(&self, keeps: &[bool]) -> Grid {
         let kept = self.widths.iter().zip(keeps).filter(|(_, keeps)| **keeps);
-        Grid { widths: kept.map(|(width, _)| *width).collect(), first_left: self.first_left }
+        Grid { widths: kept.map(|(width, _)| *width).collect() }
     }
 
     /// The width of the columns for which `keeps` is true.
@@ -152,10 +119,9 @@ impl Grid {
         for (index, &width) in self.widths.iter().enumerate().filter(|&(_, &width)| width > 0) {
             let cell = numbers.get(index).map_or("", String::as_str);
             let blanks = width.saturating_sub(display_width(cell));
-            let (before, after) = if self.first_left && index == 0 { (0, blanks) } else { (blanks, 0) };
-            line.extend(std::iter::repeat_n(' ', before));
+            line.extend(std::iter::repeat_n(' ', blanks));
             line.push_str(cell);
-            line.extend(std::iter::repeat_n(' ', after + GAP));
+            line.extend([' '; GAP]);
         }
         line.push_str(rest);
         line
@@ -164,9 +130,6 @@ impl Grid {
 
 /// Blanks between two columns.
 const GAP: usize = 2;
-
-/// The minimum width of prose, even if the terminal is narrower.
-const LEAST_WORDS: usize = 16;
 
 /// Wraps a text at `width` columns, between words. A longer word gets a line of its own.
 pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
@@ -186,7 +149,7 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
 }
 
 /// Pads a text with blanks to a width.
-pub(super) fn pad(text: &str, width: usize) -> String {
+pub(in crate::output) fn pad(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(display_width(text))))
 }
 

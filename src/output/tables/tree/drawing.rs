@@ -1,5 +1,6 @@
 //! The lines of a tree: which rows share one, which branches are drawn, and what is said about rows that were cut.
 
+use std::iter;
 use std::rc::Rc;
 
 use crate::name::{Anchor, clean, package, split_shown};
@@ -409,7 +410,7 @@ fn groups(tree: &Tree) -> Vec<RowGroup> {
     for (index, row) in tree.rows.iter().enumerate() {
         let parent = row.parent.map(|parent| parent as usize);
         let above = parent.map_or(0, |parent| group_of[parent]);
-        if parent.is_some_and(|parent| tree.rows[parent].joined) {
+        if parent.is_some_and(|parent| is_joined(tree, parent)) {
             groups[above].last = index;
             group_of[index] = above;
             continue;
@@ -420,4 +421,24 @@ fn groups(tree: &Tree) -> Vec<RowGroup> {
         groups.push(RowGroup { first: index, last: index, below: Vec::new() });
     }
     groups
+}
+
+/// Whether a row shares a line with the next one, its only child. From the top down it only passes on what its
+/// child costs; from the bottom up it is the only caller of a caller.
+fn is_joined(tree: &Tree, index: usize) -> bool {
+    let (row, Some(next)) = (&tree.rows[index], tree.rows.get(index + 1)) else { return false };
+    let mut numbers = pairs(row).zip(pairs(next));
+    next.parent == Some(index as u32)
+        && row.cut == 0
+        && match tree.direction {
+            Direction::TopDown => numbers.all(|(row, next)| row.self_value == 0 && row.total == next.total),
+            Direction::BottomUp => row.parent.is_some() && numbers.all(|(row, next)| row == next),
+        }
+}
+
+/// The values of a row in all metrics, on both sides.
+fn pairs(row: &TreeRow) -> impl Iterator<Item = Pair> {
+    let values = &row.values;
+    let further = values.values.iter().flat_map(|values| values.0.iter().map(|(_, pair)| *pair));
+    iter::once(new(row)).chain(values.old).chain(row.events).chain(further)
 }

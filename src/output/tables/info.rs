@@ -1,16 +1,90 @@
-//! `info` as text.
+//! What is in the input: the inputs if there are several, facts, and the metrics.
 
 use crate::kind;
 use crate::name::{clean, display_width};
 use crate::output::headline;
-use crate::output::text::Style;
-use crate::output::text::inputs;
-use crate::output::text::table::{Emphasis, TextLine, TextTable, wrap};
-use crate::report::{Info, InfoMetric, InfoPeriod, Pair};
+use crate::output::table::{Columns, Form, Kind, Label, Note, Rank, Table};
+use crate::output::text::{Style, pad, wrap};
+use crate::report::{Info, InfoInput, InfoMetric, InfoPeriod, Pair};
 use crate::unit::{self, Scale, Unit};
 
-/// The facts about the input, and the table of metrics.
-pub(super) fn lines(info: &Info, style: &Style) -> Vec<TextLine> {
+/// A table of the inputs if there are several, and one of the metrics.
+pub(super) fn tables<'r>(info: &'r Info, form: Form, style: &'r Style) -> Vec<Table<'r>> {
+    let mut tables = Vec::new();
+    if info.inputs.len() > 1 && form != Form::Csv {
+        let mut inputs = inputs(info, form);
+        // A blank line before the facts.
+        let combined = info.combined.as_ref().map(headline::combined);
+        inputs.below.extend(match form {
+            Form::Text => Some(Note::default()),
+            _ => combined.map(Note::plain),
+        });
+        tables.push(inputs);
+    }
+    let mut metrics = metrics(info, form, style);
+    if form == Form::Text {
+        metrics.above = facts(info, style);
+        metrics.below = guidance(info, style);
+    }
+    tables.push(metrics);
+    tables
+}
+
+/// One row per input: its total of the explained metric, its duration, and when it was recorded. What no input says has
+/// no column.
+fn inputs(info: &Info, form: Form) -> Table<'_> {
+    // Rows of one unit are shown in one unit.
+    let total = |input: &&InfoInput| {
+        let alike = info.inputs.iter();
+        let alike = alike.filter(|other| (&other.unit, other.divisor) == (&input.unit, input.divisor));
+        let largest = alike.map(|input| input.total).max().unwrap_or(0);
+        Scale::automatic(&Unit::parse(&input.unit), input.divisor, largest).format(input.total)
+    };
+    let metric = info.metrics.get(info.shown_metric).map_or("", |metric| &metric.name);
+    let mut columns = Columns::new();
+    columns.show(clean(metric).to_uppercase(), Kind::Word, total);
+    if info.inputs.iter().any(|input| input.duration_ns.is_some()) {
+        let duration = |input: &&InfoInput| input.duration_ns.map(unit::duration);
+        columns.show("DURATION", Kind::Word, duration).rank(Rank::Duration);
+    }
+    if info.inputs.iter().any(|input| input.time_ns.is_some()) {
+        let time = |input: &&InfoInput| input.time_ns.map(unit::timestamp_seconds);
+        columns.show("RECORDED", Kind::Word, time).rank(Rank::Recorded);
+    }
+    columns.show("BYTES", Kind::Count, |input| input.bytes as i64).rank(Rank::Bytes);
+    columns.show("FORMAT", Kind::Word, |input| input.format.as_str()).rank(Rank::Format);
+    columns.show("INPUT", Kind::Name, |input| Label::new(clean(&input.name)));
+    columns.table(form, &[], || info.inputs.iter(), [])
+}
+
+/// One row per metric, with what a wide block in a flame graph means.
+fn metrics<'r>(info: &'r Info, form: Form, style: &'r Style) -> Table<'r> {
+    let mut columns = Columns::new();
+    let name = move |metric: &&InfoMetric| match form {
+        Form::Csv => metric.name.clone(),
+        _ if metric.default => format!("{} {}", metric.name, style.glyphs.default),
+        _ => metric.name.clone(),
+    };
+    columns.add("name", Kind::Key, name).titled("METRIC");
+    columns.add("unit", Kind::Word, |metric| metric.unit.as_str()).titled("UNIT");
+    columns.add("divisor", Kind::Count, |metric| metric.divisor as i64);
+    columns.add("total", Kind::Number, |metric| metric.total);
+    columns.show("TOTAL", Kind::Word, |metric| total_of_metric(metric));
+    columns.add("samples", Kind::Count, |metric| metric.samples as i64).titled("ROWS");
+    columns.add("period", Kind::Number, |metric| metric.period);
+    columns.add("default", Kind::Flag, |metric| metric.default);
+    columns.add("resolution", Kind::Number, |metric| metric.resolution);
+    if style.is_wide() && info.metrics.len() > 2 {
+        let companion = |metric: &&InfoMetric| kind::of_metric(&metric.name)?.companion;
+        columns.show("COMPANION", Kind::Word, companion);
+    }
+    let width = |metric: &&InfoMetric| Some(kind::of_metric(&metric.name)?.width);
+    columns.show("A WIDE BLOCK (FLAME GRAPH)", Kind::Prose, width);
+    columns.table(form, &[], || info.metrics.iter(), [])
+}
+
+/// The facts about the input, each after its title.
+fn facts(info: &Info, style: &Style) -> Vec<Note> {
     let mut facts = vec![input(info, style)];
     facts.extend(recorded(info).map(|text| ("recorded", text)));
     facts.push(match info.calls {
@@ -37,26 +111,20 @@ pub(super) fn lines(info: &Info, style: &Style) -> Vec<TextLine> {
     };
     let width = Some(display_width(&name)).filter(|&width| width <= MOST_NAME).unwrap_or(0).max(TITLE);
     let mut lines = Vec::new();
-    if info.inputs.len() > 1 {
-        lines.extend(inputs::lines(info, style));
-        lines.push(TextLine::default());
-    }
     let room = style.width.map_or(usize::MAX, |columns| columns.saturating_sub(width + 2).max(LEAST_FACT));
     for (title, text) in facts {
         let mut title = if title.is_empty() { &*name } else { title };
         // A long name whose facts do not fit after it has a line of its own.
         let overhang = display_width(title).saturating_sub(width);
         if overhang > 0 && overhang + display_width(&text) > room {
-            lines.push(TextLine::new(title, Emphasis::None));
+            lines.push(Note::plain(title));
             title = "";
         }
         for line in wrap(&text, room) {
-            let line = format!("{}  {line}", super::table::pad(title, width));
-            lines.push(TextLine::new(line, Emphasis::None));
+            lines.push(Note::plain(format!("{}  {line}", pad(title, width))));
             title = "";
         }
     }
-    lines.extend(metrics(info, style));
     lines
 }
 
@@ -153,38 +221,12 @@ fn scale(metric: &InfoMetric, largest: i64) -> Scale {
 }
 
 /// The sum of all values of a metric.
-pub(in crate::output) fn total_of_metric(metric: &InfoMetric) -> String {
+fn total_of_metric(metric: &InfoMetric) -> String {
     metric.total.map_or_else(|| "too large".to_string(), |total| scale(metric, total).format(total))
 }
 
-/// The table of metrics, and how to read the default one.
-fn metrics(info: &Info, style: &Style) -> Vec<TextLine> {
-    let companions = style.is_wide() && info.metrics.len() > 2;
-    let mut titles = vec!["METRIC", "UNIT", "TOTAL", "ROWS"];
-    if companions {
-        titles.push("COMPANION");
-    }
-    titles.push("A WIDE BLOCK (FLAME GRAPH)");
-    let mut rows: Vec<(Vec<String>, &str)> = Vec::new();
-    for metric in &info.metrics {
-        let mark = if metric.default { format!(" {}", style.glyphs.default) } else { String::new() };
-        let total = total_of_metric(metric);
-        let samples = unit::group_thousands(metric.samples.into());
-        let name = format!("{}{mark}", clean(&metric.name));
-        let mut cells = vec![name, clean(&metric.unit).into_owned(), total, samples];
-        let kind = kind::of_metric(&metric.name);
-        if companions {
-            cells.push(kind.and_then(|kind| kind.companion).unwrap_or_default().to_string());
-        }
-        rows.push((cells, kind.map_or("", |kind| kind.width)));
-    }
-    let mut lines = TextTable::explained(&titles, rows, style.width).lines();
-    lines.extend(guidance(info, style));
-    lines
-}
-
 /// `cpu: CPU time, sampled at a fixed rate. Read it to … One sample per 10ms of cpu (100 Hz). …`
-fn guidance(info: &Info, style: &Style) -> Vec<TextLine> {
+fn guidance(info: &Info, style: &Style) -> Vec<Note> {
     let Some(metric) = info.metrics.get(info.shown_metric) else { return Vec::new() };
     let mut sentences = Vec::new();
     if metric.name == "cpu" && ["cpuprofile", "chrome-trace"].contains(&&*info.format) {
@@ -206,5 +248,5 @@ fn guidance(info: &Info, style: &Style) -> Vec<TextLine> {
     }
     sentences.push(format!("{} marks the default metric.", style.glyphs.default));
     let text = format!("{}: {}", clean(&metric.name), sentences.join(" "));
-    wrap(&text, style.layout_width()).into_iter().map(|line| TextLine::new(line, Emphasis::Faint)).collect()
+    wrap(&text, style.layout_width()).into_iter().map(Note::faint).collect()
 }

@@ -1,0 +1,57 @@
+//! The rows of a comparison.
+
+use crate::output::diff::words;
+use crate::output::table::{Columns, Emphasis, Form, Kind, Rank, Table};
+use crate::report::{Diff, DiffRow, RowTest, RowVerdict};
+use crate::unit;
+
+/// One row per function: how much more it costs, and the evidence. Names for people are not in it: text gives those that
+/// do not fit a line of their own, and Markdown shows them as code.
+pub(in crate::output) fn table<'r>(diff: &'r Diff, rows: Vec<&'r DiffRow>, form: Form) -> Table<'r> {
+    let mut columns = Columns::new();
+    columns.add("name", Kind::Name, |row: &&DiffRow| &*row.name);
+    columns.add("file", Kind::Text, |row| row.file.as_deref());
+    columns.add("old.self", Kind::Number, |row| row.old.self_value);
+    columns.add("old.total", Kind::Number, |row| row.old.total);
+    columns.add("new.self", Kind::Number, |row| row.new.self_value);
+    columns.add("new.total", Kind::Number, |row| row.new.total);
+    columns.add("delta.self", Kind::Number, |row| row.delta.self_value);
+    columns.add("delta.total", Kind::Number, |row| row.delta.total);
+    columns.add("test", Kind::Word, |row| match row.test {
+        RowTest::SelfValue => "self",
+        RowTest::Total => "total",
+    });
+    let word = |row: &&DiffRow| {
+        let indent = if row.about.indented { "  " } else { "" };
+        format!("{indent}{}", words::verdict(row))
+    };
+    columns.show("", Kind::Key, word);
+    columns.add("ratio", Kind::Number, |row| row.ratio);
+    columns.show("COST", Kind::Word, |row| words::cost(row));
+    columns.add("ratio_low", Kind::Number, |row| row.ratio_low);
+    columns.add("ratio_high", Kind::Number, |row| row.ratio_high);
+    columns.show("95% CI", Kind::Word, |row| words::interval(row)).rank(Rank::Interval);
+    columns.show("OLD", Kind::Word, |row| words::old_share(diff, row));
+    columns.show("NEW", Kind::Word, |row| words::new_share(diff, row));
+    columns.add("points", Kind::Number, |row| row.points);
+    columns.show("Δ", Kind::Word, |row| words::points(row.points)).rank(Rank::Points);
+    columns.add("p", Kind::Number, |row| row.p);
+    columns.add("q", Kind::Number, |row| row.q);
+    columns.show("q", Kind::Word, |row| row.q.map(words::probability)).rank(Rank::Probability);
+    if form == Form::Text && rows.iter().any(|row| row.about.samples.is_some()) {
+        columns.show("SAMPLES", Kind::Word, |row| samples(row)).rank(Rank::Samples);
+    }
+    columns.add("verdict", Kind::Word, |row| row.verdict.word());
+    columns.emphasis(|row| match row.verdict {
+        RowVerdict::Regressed => Emphasis::Strong,
+        RowVerdict::Unchanged => Emphasis::Faint,
+        _ => Emphasis::None,
+    });
+    columns.table(form, &[], move || rows.clone().into_iter(), [])
+}
+
+/// `1,204 → 1,377`
+fn samples(row: &DiffRow) -> Option<String> {
+    let count = |value: f64| unit::group_thousands(value.round() as i128);
+    row.about.samples.map(|(old, new)| format!("{} → {}", count(old), count(new)))
+}

@@ -42,6 +42,7 @@ pub(super) fn table<'r>(types: &'r Types, form: Form, style: &'r Style) -> Table
     if form == Form::Markdown || types.language.is_some() {
         width.titled("A WIDE BLOCK (FLAME GRAPH)");
     }
+    columns.add("measures", Kind::Prose, |row| row.measures);
     let mut table = columns.table(form, &[], || types.types.iter(), []);
     if form == Form::Text {
         table.below.push(Note::faint(

@@ -43,7 +43,9 @@ pub(super) fn table<'r>(
         columns.add("events.total", Kind::Count, |line| Some(line.row?.events?.total));
     }
     if tree.rows.iter().any(|row| row.cut > 0) {
-        columns.add("elided_rows", Kind::Count, |line| Some(line.row?.cut).filter(|cut| *cut > 0).map(i64::from));
+        columns.add("elided_rows", Kind::Count, |line| {
+            Some(line.row?.cut).filter(|cut| *cut > 0).map(i64::from)
+        });
     }
     let emphasis = drawing.clone();
     columns.emphasis(move |line| emphasis.emphasis(line));

@@ -17,6 +17,7 @@ pub(super) struct Call {
     pub(super) caller: usize,
     pub(super) callee: usize,
     counts: Vec<f64>,
+    change: Change,
 }
 
 /// What changed between the two sides in some part of the program.
@@ -104,7 +105,10 @@ impl<'a, 'p> Flow<'a, 'p> {
             units,
             call_counts,
         };
-        flow.add_calls();
+        // If nothing changed, there is nothing to follow.
+        if comparison.hypotheses.iter().any(|row| row.verdict != Verdict::Unchanged) {
+            flow.add_calls();
+        }
         Some(flow)
     }
 
@@ -112,13 +116,18 @@ impl<'a, 'p> Flow<'a, 'p> {
     fn add_calls(&mut self) {
         let mut heavy = Column::filled(false, self.subject.keys.len());
         let least = self.comparison.options.min_tested / 2.0;
+        // Most of a hundred thousand functions are light, and a test takes longer than a share.
         for key in self.subject.keys.ids() {
-            let change = self.total(key.index());
-            heavy[key] = change.old_share.max(change.new_share) >= least;
+            let counts = self.counts(key.index(), CountKind::Total);
+            let (old, new) = self.model.comparable_shares(&self.column(&counts, key.index()));
+            heavy[key] = old.max(new) >= least;
         }
         for edge in call_edges(self.subject, &heavy) {
-            let counts = edge.values[..self.profiles].iter().map(|&value| value as f64 / self.size).collect();
-            let call = Call { caller: edge.caller.index(), callee: edge.callee.index(), counts };
+            let counts: Vec<f64> =
+                edge.values[..self.profiles].iter().map(|&value| value as f64 / self.size).collect();
+            let (caller, callee) = (edge.caller.index(), edge.callee.index());
+            let change = self.change(&counts, callee, CountKind::Total);
+            let call = Call { caller, callee, counts, change };
             self.calls_of.entry(call.caller).or_default().push(self.calls.len());
             self.calls_to.entry(call.callee).or_default().push(self.calls.len());
             self.calls.push(call);
@@ -135,7 +144,7 @@ impl<'a, 'p> Flow<'a, 'p> {
         rows.map(|row| (row.function, row.measure))
     }
 
-    /// What `callers` spend in it: the calls of a function, the largest growth first.
+    /// The callees of a function and what it spends in them, the largest growth first.
     pub(super) fn callees(&self, function: usize) -> Vec<(usize, Change)> {
         self.changes(self.calls_of.get(&function), |call| call.callee)
     }
@@ -147,8 +156,7 @@ impl<'a, 'p> Flow<'a, 'p> {
 
     fn changes(&self, calls: Option<&Vec<usize>>, end: fn(&Call) -> usize) -> Vec<(usize, Change)> {
         let calls = calls.into_iter().flatten().map(|&index| &self.calls[index]);
-        let mut changes: Vec<(usize, Change)> =
-            calls.map(|call| (end(call), self.change(&call.counts, call.callee, CountKind::Total))).collect();
+        let mut changes: Vec<(usize, Change)> = calls.map(|call| (end(call), call.change)).collect();
         changes.sort_by(|(a, of_a), (b, of_b)| of_b.points.total_cmp(&of_a.points).then(a.cmp(b)));
         changes
     }
@@ -204,8 +212,7 @@ impl<'a, 'p> Flow<'a, 'p> {
     }
 
     fn change(&self, counts: &[f64], function: usize, kind: CountKind) -> Change {
-        let unit = self.units.get(&function).copied().unwrap_or(self.comparison.unit);
-        let column = RunCounts { counts: counts.iter().map(|count| count / unit).collect(), unit };
+        let column = self.column(counts, function);
         let tested = self.model.test(&column, kind);
         let (old_share, new_share) = self.model.comparable_shares(&column);
         Change {
@@ -231,6 +238,11 @@ impl<'a, 'p> Flow<'a, 'p> {
     /// How often `caller` called `callee`.
     pub(super) fn edge_counts(&self, caller: usize, callee: usize) -> Option<[f64; 2]> {
         self.call_counts?.of_edge(self.name(caller), self.name(callee))
+    }
+
+    fn column(&self, counts: &[f64], function: usize) -> RunCounts {
+        let unit = self.units.get(&function).copied().unwrap_or(self.comparison.unit);
+        RunCounts { counts: counts.iter().map(|count| count / unit).collect(), unit }
     }
 
     /// The growth of a value, given for every profile, as a fraction of the old total.

@@ -78,7 +78,7 @@ const CIRCLES: &[&[&str]] = &[
     &["output::table", "output::tables", "output::text", "output::text::table"],
     &["output::text::comparison", "output::text::header"],
     &["output::text::tree", "output::text::tree::metrics"],
-    &["profile::builder", "profile::call_collector", "profile::symbols"],
+    &["profile::builder", "profile::builder::symbols", "profile::call_collector", "profile::symbols"],
     &["report::cause", "report::diff", "report::header"],
     &["stats::attribution", "stats::compare"],
     &["transform::matching::names", "transform::matching::places"],

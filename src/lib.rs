@@ -59,6 +59,7 @@
 
 pub mod binary;
 pub mod cli;
+pub mod compare;
 pub mod filter;
 pub mod format;
 pub mod kind;

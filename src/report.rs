@@ -12,6 +12,7 @@ mod header;
 mod hot;
 mod info;
 mod labels;
+mod message;
 mod page;
 mod source;
 mod top;
@@ -37,6 +38,7 @@ pub use header::{
 pub use hot::{Hot, HotSequence, PathStep};
 pub use info::{Depth, Info, InfoInput, InfoLabel, InfoMetric, InfoPeriod};
 pub use labels::{LabelKey, LabelShare, LabelText, Labels};
+pub use message::{Message, MessageKind};
 pub use page::{Page, PageMetric, PageName, PagePlace};
 pub use source::{AnnotatedSource, Origin, SourceFunction, SourceLine};
 pub use top::{Top, TopRow};

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Serialize, Serializer};
 
-use crate::report::{Matched, Name};
+use crate::report::{Matched, Message, Name};
 
 /// The header of a report on one metric of one or several profiles.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -26,7 +26,7 @@ pub struct Header {
     /// How many rows were cut.
     pub elided_rows: u64,
     /// Warnings about the input.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Message>,
     /// The old side of a comparison.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base: Option<Base>,

@@ -1,7 +1,9 @@
 //! `focus`: one function, who calls it and what it calls.
 
 use crate::profile::{Column, Id, Profile};
-use crate::report::{CountedFrom, CutRows, Focus, FocusMatch, Name, Neighbour, NeighbourKind, Overlap, Pair};
+use crate::report::{
+    CountedFrom, CutRows, Focus, FocusMatch, Message, Name, Neighbour, NeighbourKind, Overlap, Pair,
+};
 use crate::tree::{KeyId, Neighbours, Subject, flat, neighbours};
 use crate::view::find::find;
 use crate::view::values::RowValues;
@@ -47,15 +49,15 @@ pub fn focus(profile: &Profile, options: &FocusOptions) -> Result<Focus, NotFoun
     let mut header = options.scope.header(profile, "prof.focus.v1");
     header.no_stack = subject.no_stack()[0];
     header.highlight = options.scope.highlight(&subject);
-    header.warnings.extend(found.note);
+    header.warnings.extend(found.note.map(Message::note));
 
     let counted = neighbours(&subject, &found.wanted, 0);
     let is_set = found.wanted.iter().filter(|&&wanted| wanted).count() > 1;
     if counted.is_called_back && is_set {
         let name = options.function.escape_debug();
-        header.warnings.push(format!(
+        header.warnings.push(Message::note(format!(
             "{name}: the total is an upper bound, because these functions are called back by functions that they call"
-        ));
+        )));
     }
     let row_values = RowValues::new(&header);
     let last = subject.series.len() - 1;

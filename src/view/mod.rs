@@ -42,8 +42,8 @@ pub use types::types;
 use self::activity::{Activity, nanoseconds};
 use crate::profile::{Column, Metric, Profile};
 use crate::report::{
-    Artefact, Base, Combined, Grouping, Header, Highlight, Matched, MetricName, MetricTotal, Name, Recording,
-    Rescaling,
+    Artefact, Base, Combined, Grouping, Header, Highlight, Matched, Message, MetricName, MetricTotal, Name,
+    Recording, Rescaling,
 };
 use crate::transform::{Marks, artefacts, foldable};
 use crate::tree::{By, KeyCalls, KeyId, Subject, neighbours};
@@ -139,14 +139,14 @@ impl Scope {
     }
 
     /// A note on rows whose total is only an upper bound, for profiles of calls.
-    fn note_of_bounds(&self, subject: &Subject<'_>) -> Option<String> {
+    fn note_of_bounds(&self, subject: &Subject<'_>) -> Option<Message> {
         let bounds = subject.calls.as_ref().map_or(0, KeyCalls::upper_bounds);
         let (one, several) = self.by.noun();
         let rows = if bounds == 1 { one } else { several };
         (bounds > 0).then(|| {
-            format!(
+            Message::note(format!(
                 "the totals of {bounds} {rows} are upper bounds, because they are called back by functions that they call"
-            )
+            ))
         })
     }
 
@@ -172,7 +172,7 @@ impl Scope {
             total: first.total,
             shown: first.shown,
             profiles: profile.meta.profiles,
-            warnings: profile.meta.warnings.iter().cloned().chain(impossible).collect(),
+            warnings: warnings_of(profile).chain(impossible.map(Message::note)).collect(),
             metrics: if several { self.metrics.iter().map(total).collect() } else { Vec::new() },
             base: base.map(|base| base_of(profile, base)),
             normalize: base.map(|base| base.normalize.clone()),
@@ -193,13 +193,18 @@ impl Scope {
     }
 }
 
-/// Adds the warning that a tree is an approximation, if the profile holds calls instead of stacks.
+/// What is wrong with a profile.
+fn warnings_of(profile: &Profile) -> impl Iterator<Item = Message> + '_ {
+    profile.meta.warnings.iter().map(Message::warning)
+}
+
+/// Adds the note that a tree is an approximation, if the profile holds calls instead of stacks.
 fn approximate(header: &mut Header, profile: &Profile) {
     if profile.calls.is_none() {
         return;
     }
     let text = "approximated from calls: a function's cost is divided among its callers in proportion to what each call cost".to_string();
-    header.warnings.push(text.clone());
+    header.warnings.push(Message::note(text.clone()));
     header.approximation = Some(text);
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hashbrown::HashMap;
 
 use crate::profile::{CallTable, FrameId, FunctionId, Profile};
-use crate::report::{AnnotatedSource, Name, Origin, Pair, SourceFunction, SourceLine};
+use crate::report::{AnnotatedSource, Message, Name, Origin, Pair, SourceFunction, SourceLine};
 use crate::tree::{By, Flat, KeyId, Subject, flat};
 use crate::view::find::find;
 use crate::view::values::RowValues;
@@ -51,7 +51,7 @@ pub fn source(
     let found = find(&subject, &By::Function, &options.function, options.fixed)?;
     let mut header = scope.header(profile, "prof.source.v1");
     header.highlight = scope.highlight(&subject);
-    header.warnings.extend(found.note);
+    header.warnings.extend(found.note.map(Message::note));
     let wanted = |key| found.wanted[key];
     let metrics: Vec<usize> =
         scope.metrics[..1].iter().copied().chain(scope.base.iter().map(|base| base.metric)).collect();

@@ -19,6 +19,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
             &["filter"],
             &["view", "output"],
             &["load"],
+            &["compare"],
             &["cli"],
         ],
     ),

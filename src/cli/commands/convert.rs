@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use clap::{Args, ValueHint};
 use clap_complete::engine::ArgValueCompleter;
 
-use crate::cli::options::args::{InputArgs, warn};
+use crate::cli::options::args::{InputArgs, note, warn};
 use crate::cli::options::completion::written_formats;
 use crate::cli::options::filters::{FilterArgs, explain};
 use crate::cli::options::many::ManyArgs;
@@ -64,8 +64,8 @@ impl ConvertCommand {
         let mut clock = Clock::new(self.input.verbose);
         let mut filtered = filters.apply_by(loaded.profile, &By::Function).map_err(explain)?;
         clock.step("filter");
-        warn("warning", &filtered.profile.meta.warnings, &self.input);
-        warn("note", &filtered.notes, &self.input);
+        warn(&filtered.profile.meta.warnings, &self.input);
+        note(&filtered.notes, &self.input);
         if filtered.profile.calls.is_some() && !writer.holds_calls {
             return Err(holds_calls(&filtered.profile, writer));
         }
@@ -90,14 +90,14 @@ impl ConvertCommand {
         };
         refuse_overflow(&profile, writer)?;
         let profile = compact(&profile)?;
-        warn("warning", &losses(&profile, metric, writer), &self.input);
+        warn(&losses(&profile, metric, writer), &self.input);
         let mut changes = Vec::new();
         target.write(|out| {
             changes = writer.write_to(&profile, metric, packed, out)?;
             Ok(())
         })?;
         clock.step("write");
-        warn("warning", &changes, &self.input);
+        warn(&changes, &self.input);
         Ok(())
     }
 

@@ -9,29 +9,31 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum, ValueHint};
 use clap_complete::engine::ArgValueCompleter;
 
+use crate::cli::commands::fit::{Attempt, fitted};
 use crate::cli::commands::outcome::Outcome;
 use crate::cli::commands::requirement::{Requirement, note_of_lines};
 use crate::cli::commands::show::write_timed;
 use crate::cli::input::budget::{self, Checked};
 use crate::cli::input::request::explain;
 use crate::cli::options::args::{
-    InputArgs, LayoutArgs, NodeArgs, OutputFormat, WordingArgs, normalize, percent, warn,
+    InputArgs, LayoutArgs, NodeArgs, OutputFormat, WordingArgs, normalize, note, percent, warn,
 };
 use crate::cli::options::completion::functions;
 use crate::cli::options::filters::{self, FilterArgs};
 use crate::cli::options::many::SamplingArgs;
-use crate::cli::options::match_args::{MatchArgs, matched};
+use crate::cli::options::match_args::MatchArgs;
 use crate::cli::options::screen;
 use crate::cli::terminal::clock::Clock;
 use crate::cli::terminal::failure::hinted;
 use crate::cli::terminal::target::Target;
+use crate::compare::{fold, match_functions, matched};
 use crate::filter::{FilterKind, Stages};
 use crate::load::{Combine, Request, Side, Sides, sides};
-use crate::output::{self, Explain, evidence_notes};
+use crate::output::{Explain, evidence_notes};
 use crate::profile::{LoadOptions, Profile};
-use crate::report::{Diff, DiffSide, Folded, Name, Report};
+use crate::report::{Diff, DiffSide, Message, Name, Report};
 use crate::stats::{Incomparable, Noise, Normalization, TestOptions};
-use crate::transform::{AlignError, Marks, MatchMethod, Matching, fold_leaves, foldable};
+use crate::transform::{AlignError, Marks, MatchMethod, Matching};
 use crate::tree::By;
 use crate::view::{BudgetRule, DiffOptions, DiffSides, align_sides, count_calls, diff};
 
@@ -165,21 +167,27 @@ impl DiffCommand {
             }
         }
         if by == By::Line {
-            let note = note_of_lines(sides.all().map(|input| &input.profile));
-            warn("note", note.as_slice(), &self.input);
+            note(note_of_lines(sides.all().map(|input| &input.profile)).as_slice(), &self.input);
         }
         let mut clock = Clock::new(self.input.verbose);
         // One file that holds both sides has one name for each function.
-        let matching = if new.is_empty() { Matching::default() } else { self.matched(&mut sides, &by)? };
+        let matching = if new.is_empty() {
+            Matching::default()
+        } else {
+            let options = self.matching.options(self.test.min_tested / 100.0)?;
+            match_functions(&mut sides, &by, &options).map_err(|error| self.matching.explain(&error))?
+        };
         clock.step("match functions");
         let profiles: Vec<(&Profile, usize)> =
             sides.all().map(|input| (&input.profile, input.metric)).collect();
         let (whole, size) = align_sides(&profiles, needs).map_err(|error| not_aligned(&sides, &error))?;
-        let (Stages { profile: whole, mut notes, .. }, folded) =
-            self.fold(whole, &by, sides.old.inputs.len(), sides.new.inputs.len())?;
+        // What the recorder itself left at the end of stacks is always folded, so that is not one of the filters.
+        let mut stages = Stages::new(whole, self.filters.fixed_strings, &by);
+        let leaves = stages.folded(&self.filters.fold).map_err(filters::explain)?;
+        let Stages { profile: whole, mut notes, .. } = stages;
+        let (whole, folded) = fold(&whole, &leaves, sides.old.inputs.len(), sides.new.inputs.len());
         clock.step("combine the sides");
 
-        // Folding is done.
         let filtered = filters.without(FilterKind::Fold).apply_by(whole, &by).map_err(filters::explain)?;
         let mut stages = Stages::new(filtered.profile.clone(), self.filters.fixed_strings, &by);
         let functions = stages.matching("--function", &self.test.function).map_err(filters::explain)?;
@@ -187,8 +195,8 @@ impl DiffCommand {
         notes.extend(stages.notes);
         notes.extend(filtered.notes);
         clock.step("filter");
-        warn("warning", &filtered.profile.meta.warnings, &self.input);
-        warn("note", &notes, &self.input);
+        warn(&filtered.profile.meta.warnings, &self.input);
+        note(&notes, &self.input);
 
         let options = self.options(by, functions, budgets);
         // A single file may hold both sides.
@@ -257,35 +265,6 @@ impl DiffCommand {
         profiles.chain(others).collect()
     }
 
-    /// Folds what the recorder itself left at the end of stacks, and says how much that was.
-    fn fold(&self, whole: Profile, by: &By, old: usize, new: usize) -> Result<(Stages, Vec<Folded>)> {
-        let mut stages = Stages::new(whole, self.filters.fixed_strings, by);
-        let marks = stages.folded(&self.filters.fold).map_err(filters::explain)?;
-        let columns: Vec<usize> = (0..old + new).collect();
-        let found = foldable(&stages.profile, &marks, &columns);
-        let folded = found.into_iter().map(|(name, values)| Folded {
-            name: name.into(),
-            old: values[..old].iter().sum(),
-            new: values[old..].iter().sum(),
-        });
-        let folded = folded.collect();
-        stages.profile = fold_leaves(&stages.profile, &marks).0;
-        Ok((stages, folded))
-    }
-
-    /// Matches the functions of both sides and gives those of the old side the names of the new one.
-    fn matched(&self, sides: &mut Sides, by: &By) -> Result<Matching> {
-        let (old, new) = (sides.old.profiles(), sides.new.profiles());
-        let matching = self.matching.find(&old, &new, by, self.test.min_tested / 100.0)?;
-        for (number, input) in sides.old.inputs.iter_mut().enumerate() {
-            input.profile = matching.apply_old(number, &input.profile);
-        }
-        for (number, input) in sides.new.inputs.iter_mut().enumerate() {
-            input.profile = matching.apply_new(number, &input.profile);
-        }
-        Ok(matching)
-    }
-
     /// Reads the budgets to check.
     fn budgets(&self, stages: &mut Stages, sides: &Sides) -> Result<Vec<BudgetRule>> {
         let Some(path) = &self.test.budget else { return Ok(Vec::new()) };
@@ -302,18 +281,13 @@ impl DiffCommand {
         let Some(lines) = screen::lines(&self.layout, target).filter(|_| self.limit.is_none()) else {
             return Ok(report);
         };
+        let Report::Diff(diff) = &mut report else { return Ok(report) };
         let style = screen::style(&self.layout, &self.wording, true);
-        loop {
-            let mut text = Vec::new();
-            output::text(&report, &style, &mut text)??;
-            let excess = memchr::memchr_iter(b'\n', &text).count().saturating_sub(lines);
-            let Report::Diff(diff) = &mut report else { return Ok(report) };
-            let rows = diff.rows.len();
-            if excess == 0 || rows <= FEWEST_ROWS {
-                return Ok(report);
-            }
-            diff.keep(rows.saturating_sub(excess).max(FEWEST_ROWS));
-        }
+        let fitted = fitted(&style, lines, diff.rows.len(), FEWEST_ROWS, |rows| {
+            diff.keep(rows);
+            Ok(Attempt { report: Report::Diff(diff.clone()), notes: Vec::new(), is_fixed: false })
+        })?;
+        Ok(fitted.report)
     }
 
     fn options(&self, by: By, functions: Option<Marks>, budgets: Vec<BudgetRule>) -> DiffOptions {
@@ -345,10 +319,10 @@ impl DiffCommand {
         let format = self.layout.format;
         let notes = evidence_notes(diff);
         if format != OutputFormat::Text || *target != Target::Stdout {
-            warn("warning", &notes, &self.input);
+            warn(&notes, &self.input);
         }
         match format {
-            OutputFormat::Json => diff.header.warnings.extend(notes),
+            OutputFormat::Json => diff.header.warnings.extend(notes.into_iter().map(Message::warning)),
             OutputFormat::Github => relative_files(diff),
             _ => {}
         }

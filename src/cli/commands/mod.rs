@@ -3,6 +3,7 @@
 pub(crate) mod completions;
 pub(crate) mod convert;
 pub(crate) mod diff;
+pub(crate) mod fit;
 pub(crate) mod flame;
 pub(crate) mod focus;
 pub(crate) mod graph;

@@ -4,8 +4,11 @@ use std::io::Write;
 
 use anyhow::Result;
 
+use crate::cli::commands::fit::{Attempt, fitted};
 use crate::cli::commands::requirement::{Requirement, note_of_lines};
-use crate::cli::options::args::{InputArgs, LayoutArgs, OutputFormat, ViewArgs, WordingArgs, warn};
+use crate::cli::options::args::{
+    InputArgs, LayoutArgs, OutputFormat, ViewArgs, WordingArgs, note, say, warn,
+};
 use crate::cli::options::base::BaseArgs;
 use crate::cli::options::filters::explain;
 use crate::cli::options::screen;
@@ -16,7 +19,7 @@ use crate::cli::terminal::target::Target;
 use crate::filter::Filtered;
 use crate::output;
 use crate::profile::{LoadOptions, Profile};
-use crate::report::Report;
+use crate::report::{Message, MessageKind, Report};
 use crate::tree::By;
 use crate::view::Scope;
 
@@ -63,71 +66,54 @@ pub(crate) fn report_of(
         ..LoadOptions::LEAST
     });
     target.check(&[args.input.files()?, base.files()].concat(), args.layout.force)?;
-    let mut loaded = args.input.load(&args.many, needs, args.filters.all_frames)?;
+    let loaded = args.input.load(&args.many, needs, args.filters.all_frames)?;
     requirement.check(&loaded.profile, &by, &loaded.metrics)?;
     if by == By::Line || requirement == Requirement::Lines {
-        warn("note", note_of_lines([&loaded.profile].into_iter()).as_slice(), &args.input);
+        note(note_of_lines([&loaded.profile].into_iter()).as_slice(), &args.input);
     }
     let mut clock = Clock::new(args.input.verbose);
-    let base = base.add_old_side(&mut loaded, args, needs)?;
+    let (loaded, base) = base.add_old_side(loaded, args, needs)?;
     if base.is_some() {
         clock.step("load the old side");
     }
     let filtered = filters.apply_by(loaded.profile, &by).map_err(explain)?;
     clock.step("filter");
-    warn("warning", &filtered.profile.meta.warnings, &args.input);
-    warn("note", &filtered.notes, &args.input);
+    warn(&filtered.profile.meta.warnings, &args.input);
+    note(&filtered.notes, &args.input);
     let Filtered { profile, filters, focus, callers, notes: filter_notes, emptied } = filtered;
     let scope = Scope { metrics: loaded.metrics, by, focus, callers, base, highlight: None };
-    // Warnings of the profile are printed already, so only those of the view follow. Text reports mention an
-    // approximation themselves.
-    let said = profile.meta.warnings.len();
-    let make = || {
+    let printed = profile.meta.warnings.len() + filter_notes.len();
+    let make = |rows: Option<usize>| {
+        args.layout.rows.set(rows);
         let mut report = view(&profile, scope.clone())?;
+        // The view takes the number unless a limit was given.
+        let is_fixed = args.layout.rows.take().is_some();
         let mut notes = Vec::new();
         if let Some(header) = report.header_mut() {
+            // The warnings are printed already, and text mentions an approximation itself.
+            let is_text = args.layout.format == OutputFormat::Text;
             let is_said =
-                usize::from(header.approximation.is_some() && args.layout.format == OutputFormat::Text);
-            notes = header.warnings[said + is_said..].to_vec();
+                |message: &&Message| is_text && header.approximation.as_ref() == Some(&message.text);
+            let of_view = header.warnings.iter().filter(|message| message.kind == MessageKind::Note);
+            notes = of_view.filter(|message| !is_said(message)).cloned().collect();
             header.inputs.clone_from(&loaded.names);
             header.combined.clone_from(&loaded.combined);
             header.filters.clone_from(&filters);
             header.emptied = emptied.get(scope.metrics[0]).copied().unwrap_or_default();
         }
-        Ok((report, notes))
+        Ok(Attempt { report, notes, is_fixed })
     };
-    let (report, notes) = match screen::lines(&args.layout, target) {
-        Some(lines) => fitted(args, lines.saturating_sub(said + filter_notes.len()), make)?,
-        None => make()?,
+    let Attempt { report, notes, .. } = match screen::lines(&args.layout, target) {
+        Some(lines) => {
+            let lines = lines.saturating_sub(printed);
+            let style = screen::style(&args.layout, &args.wording, true);
+            fitted(&style, lines, lines.max(1), 1, |rows| make(Some(rows)))?
+        }
+        None => make(None)?,
     };
     clock.step("view");
-    warn("note", &notes, &args.input);
+    say(notes, &args.input);
     Ok(report)
-}
-
-/// The report with as many rows as fit on `lines` lines of the screen, unless the number of rows was given.
-fn fitted(
-    args: &ViewArgs,
-    lines: usize,
-    make: impl Fn() -> Result<(Report, Vec<String>)>,
-) -> Result<(Report, Vec<String>)> {
-    let style = screen::style(&args.layout, &args.wording, true);
-    let mut rows = lines.max(1);
-    loop {
-        args.layout.rows.set(Some(rows));
-        let (report, notes) = make()?;
-        let mut text = Vec::new();
-        output::text(&report, &style, &mut text)??;
-        let printed = memchr::memchr_iter(b'\n', &text).count() + notes.len();
-        // The view takes the number unless a limit was given.
-        let is_given = args.layout.rows.take().is_some();
-        if printed <= lines || rows == 1 || is_given {
-            return Ok((report, notes));
-        }
-        // A row takes several lines in trees where only the roots are counted.
-        let lines_of_row = (printed / rows).max(1);
-        rows = rows.saturating_sub((printed - lines).div_ceil(lines_of_row)).max(1);
-    }
 }
 
 /// Fails if several metrics were given to a command that shows only one.

@@ -17,6 +17,7 @@ use crate::cli::terminal::messages::print_messages;
 use crate::cli::terminal::target::Target;
 use crate::output::{Explain, TextColumn};
 use crate::profile::LoadOptions;
+use crate::report::Message;
 use crate::stats::Normalization;
 use crate::tree::By;
 use crate::unit::Unit;
@@ -77,12 +78,21 @@ impl InputArgs {
     }
 }
 
-/// Prints warnings or notes on standard error, unless `--quiet` was given.
-pub(crate) fn warn(kind: &str, texts: &[String], input: &InputArgs) {
-    if input.quiet {
-        return;
+/// Prints messages on standard error, unless `--quiet` was given.
+pub(crate) fn say(messages: impl IntoIterator<Item = Message>, input: &InputArgs) {
+    if !input.quiet {
+        print_messages(messages);
     }
-    print_messages(kind, texts.iter());
+}
+
+/// [`say`] for warnings.
+pub(crate) fn warn(texts: &[String], input: &InputArgs) {
+    say(texts.iter().map(Message::warning), input);
+}
+
+/// [`say`] for notes.
+pub(crate) fn note(texts: &[String], input: &InputArgs) {
+    say(texts.iter().map(Message::note), input);
 }
 
 /// Options that choose what a row or a node stands for.
@@ -277,7 +287,7 @@ impl LayoutArgs {
         if let Some((_, _, name)) = other {
             let shown = out.display();
             let note = format!("-o {shown} does not choose the format: add --format {name}");
-            print_messages("note", std::iter::once(note));
+            print_messages([Message::note(note)]);
         }
     }
 

@@ -7,10 +7,8 @@ use anyhow::{Context, Result};
 use clap::Args;
 
 use crate::cli::terminal::failure::hinted;
-use crate::profile::Profile;
 use crate::report::Matched;
-use crate::transform::{FunctionMatch, MatchMethod, MatchOptions, Matching, SideProfile};
-use crate::tree::By;
+use crate::transform::{GivenError, MatchOptions};
 
 /// The option `--match`.
 #[derive(Args, Clone, Debug)]
@@ -23,58 +21,23 @@ pub(crate) struct MatchArgs {
 }
 
 impl MatchArgs {
-    /// Whether functions are matched with this grouping. Labels, addresses and binaries need no matching, because
-    /// builds do not rename them.
-    fn concerns(by: &By) -> bool {
-        !matches!(by, By::Label(_) | By::Address | By::Mapping)
-    }
-
-    /// Matches the functions of the `old` profiles with those of the `new` ones. `least_share` is the minimum share,
-    /// 0 to 1, of a function for which to search for a match under a different name.
-    pub(crate) fn find(
-        &self,
-        old: &[SideProfile<'_>],
-        new: &[SideProfile<'_>],
-        by: &By,
-        least_share: f64,
-    ) -> Result<Matching> {
-        if !Self::concerns(by) {
-            return Ok(Matching::default());
-        }
+    /// What was asked for. `least_share` is the minimum share, 0 to 1, of a function for which to search for a match under a
+    /// different name.
+    pub(crate) fn options(&self, least_share: f64) -> Result<MatchOptions> {
         let mut options = MatchOptions { least_share, ..MatchOptions::default() };
         match self.how.as_str() {
             "auto" => {}
             "exact" => options.exact = true,
             file => options.given = read_pairs(Path::new(file))?,
         }
-        Matching::find(old, new, &options).map_err(|error| {
-            let hint = "prof top -n 0 --names full lists the names of a profile";
-            hinted(format!("--match {}: {error}", self.how), hint)
-        })
+        Ok(options)
     }
 
-    /// [`MatchArgs::find`] for one profile per side; renames the old functions accordingly.
-    pub(crate) fn apply(
-        &self,
-        old: (&Profile, usize),
-        new: (&Profile, usize),
-        by: &By,
-    ) -> Result<(Profile, Profile, Matching)> {
-        let matching = self.find(&[old], &[new], by, MatchOptions::default().least_share)?;
-        Ok((matching.apply_old(0, old.0), matching.apply_new(0, new.0), matching))
+    /// Explains why pairs of functions cannot be matched.
+    pub(crate) fn explain(&self, error: &GivenError) -> anyhow::Error {
+        let hint = "prof top -n 0 --names full lists the names of a profile";
+        hinted(format!("--match {}: {error}", self.how), hint)
     }
-}
-
-/// The matches to report. Functions that only moved to another line are listed only if `verbose`.
-pub(crate) fn matched(matching: &Matching, verbose: bool) -> Vec<Matched> {
-    let is_listed = |found: &&FunctionMatch| verbose || found.how != MatchMethod::Shifted;
-    let listed = |found: &FunctionMatch| Matched {
-        old: found.old.as_str().into(),
-        new: found.new.as_str().into(),
-        how: found.how.word(),
-        similarity: found.similarity,
-    };
-    matching.matches.iter().filter(is_listed).map(listed).collect()
 }
 
 /// A sentence that lists the matches, so that the user can check them.

@@ -3,12 +3,19 @@
 use std::io::Write;
 
 use crate::cli::terminal::failure::wrapped;
+use crate::name::clean;
+use crate::report::Message;
 
-/// Prints messages of one kind (`warning`, `note`) on standard error.
-pub(crate) fn print_messages(kind: &str, texts: impl Iterator<Item = impl AsRef<str>>) {
-    for text in texts {
-        // If standard error is closed, there is nowhere to report it.
-        let message = format!("{kind}: {}", crate::name::clean(text.as_ref()));
-        let _ = writeln!(std::io::stderr(), "{}", wrapped(&message));
+/// Prints messages on standard error.
+pub(crate) fn print_messages(messages: impl IntoIterator<Item = Message>) {
+    for Message { kind, text } in messages {
+        print_line(kind.word(), &text);
     }
+}
+
+/// Prints a line on standard error that starts with a word, such as `note`.
+pub(crate) fn print_line(word: &str, text: &str) {
+    let message = format!("{word}: {}", clean(text));
+    // If standard error is closed, there is nowhere to report it.
+    let _ = writeln!(std::io::stderr(), "{}", wrapped(&message));
 }

@@ -3,14 +3,13 @@
 
 use std::fs;
 use std::io::{self, IsTerminal, Write};
-use std::iter;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use crate::cli::terminal::clock::Clock;
-use crate::cli::terminal::messages::print_messages;
+use crate::cli::terminal::messages::print_line;
 use crate::format::{LoadError, Times};
 use crate::load::{Observer, shown};
 use crate::unit::{Scale, Unit, group_thousands};
@@ -82,7 +81,7 @@ impl Observer for Progress {
 
     fn skipped(&self, name: &str, why: &LoadError) {
         if self.verbose {
-            print_messages("skipped", iter::once(format!("{}: {why}", shown(name))));
+            print_line("skipped", &format!("{}: {why}", shown(name)));
         }
     }
 

@@ -35,7 +35,7 @@ pub fn github(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
         annotation(out, "notice", Place::of(row), "performance improvement", &words::sentence(diff, row))?;
     }
     for warning in &diff.header.warnings {
-        annotation(out, "warning", Place::default(), "prof diff", warning)?;
+        annotation(out, "warning", Place::default(), "prof diff", &warning.text)?;
     }
     for text in words::too_noisy(diff).into_iter().chain(words::one_pair(diff)) {
         annotation(out, "warning", Place::default(), "prof diff", &text)?;

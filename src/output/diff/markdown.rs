@@ -138,6 +138,6 @@ fn notes(diff: &Diff) -> Vec<String> {
     notes.extend(words::legend(diff));
     notes.extend(words::on_one_side(diff));
     notes.extend(diff.budgets.iter().map(|budget| words::budget(diff, budget)));
-    notes.extend(diff.header.warnings.iter().cloned());
+    notes.extend(diff.header.warnings.iter().map(ToString::to_string));
     notes
 }

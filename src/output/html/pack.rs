@@ -187,7 +187,7 @@ fn head<'p>(page: &'p Page, options: &'p HtmlOptions) -> Result<Head<'p>, Incomp
         title: clean(&page.title).into_owned(),
         inputs: inputs(page),
         filters: &header.filters,
-        warnings: header.warnings.iter().map(|warning| clean(warning).into_owned()).collect(),
+        warnings: header.warnings.iter().map(|warning| clean(&warning.text).into_owned()).collect(),
         artefacts: header.artefacts.iter().map(|artefact| artefact.name.as_str()).collect(),
         noun: (header.by.one, header.by.several),
         icicle: options.icicle,

@@ -21,7 +21,7 @@ use crate::tree::{By, Subject, flat};
 use crate::view::diff::rows::{COUNTLESS, RowBuilder};
 use crate::view::diff::significance::test;
 use crate::view::diff::totals::{SideTotals, check_common};
-use crate::view::{grouping, metric_name};
+use crate::view::{grouping, metric_name, warnings_of};
 
 pub use budget::{BudgetLimit, BudgetRule};
 pub use calls::{CallCounts, count_calls};
@@ -264,7 +264,7 @@ fn header(
         profiles: (sides.old.profiles + sides.new.profiles) as u32,
         elided: made.cut_value,
         elided_rows: made.cut,
-        warnings: profile.meta.warnings.clone(),
+        warnings: warnings_of(profile).collect(),
         normalize: Some(Rescaling {
             method: method(&options.test.normalize),
             ratio: if ratio.is_finite() && ratio > 0.0 { ratio } else { 1.0 },

@@ -1,0 +1,155 @@
+//! The old side of a view, as a second column of its profile.
+
+use std::fmt;
+
+use crate::compare::{match_functions, matched};
+use crate::load::{Loaded, Side, SideInput, Sides};
+use crate::profile::{LoadOptions, Profile};
+use crate::report::{DiffSide, Rescaling};
+use crate::stats::{Incomparable, Normalization};
+use crate::transform::{AlignError, GivenError, MatchOptions, ProfileMetric, align, artefacts, fold_leaves};
+use crate::tree::By;
+use crate::view::{BaseSide, DiffOptions, DiffSides, align_sides, diff, recording};
+
+/// How an old side is compared with.
+#[derive(Clone, Debug)]
+pub struct BaseOptions {
+    /// What the view groups by.
+    pub by: By,
+    /// How functions are matched.
+    pub matching: MatchOptions,
+    /// Whether functions that only moved to another line are listed among the matches.
+    pub all_matches: bool,
+    /// How the old side is rescaled.
+    pub normalize: Normalization,
+    /// The labels and times that filters and the view need.
+    pub keep: LoadOptions,
+}
+
+/// Why an old side cannot be compared with.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum BaseError {
+    /// A pair of functions that was given does not exist.
+    Given(GivenError),
+    /// The sides record different kinds of values.
+    Align(AlignError),
+    /// Unchanged code can only be found in stacks.
+    NeedsStacks,
+    /// Unchanged code cannot be found.
+    NoCore(String),
+    /// The comparison that looks for unchanged code failed.
+    Incomparable(Incomparable),
+    /// The rescaled values do not fit in 64 bits. The number is the factor.
+    TooLarge(f64),
+    /// A side has no samples.
+    NoSamples,
+}
+
+impl fmt::Display for BaseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BaseError::Given(error) => write!(f, "{error}"),
+            BaseError::Align(error) => write!(f, "{error}"),
+            BaseError::NeedsStacks => {
+                f.write_str("--normalize core needs samples of stacks to find the unchanged code")
+            }
+            BaseError::NoCore(why) => {
+                write!(f, "--normalize core cannot find the unchanged code: {why}")
+            }
+            BaseError::Incomparable(error) => write!(f, "{error}"),
+            BaseError::TooLarge(ratio) => {
+                write!(f, "the old side does not fit 64 bits when rescaled by {ratio:e}")
+            }
+            BaseError::NoSamples => f.write_str("a side without samples cannot be rescaled"),
+        }
+    }
+}
+
+impl std::error::Error for BaseError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            BaseError::Given(error) => Some(error),
+            BaseError::Align(error) => Some(error),
+            BaseError::Incomparable(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<AlignError> for BaseError {
+    fn from(error: AlignError) -> Self {
+        BaseError::Align(error)
+    }
+}
+
+/// Adds the first metric of an old side to a loaded profile as its second column, next to the first of the metrics to
+/// show, which stays the only one.
+pub fn add_base(loaded: Loaded, old: Loaded, options: &BaseOptions) -> Result<(Loaded, BaseSide), BaseError> {
+    let side = |profile: Profile, metric| Side {
+        inputs: vec![SideInput { name: String::new(), profile, metric }],
+        chosen: None,
+    };
+    let (metric, old_metric) = (loaded.metrics[0], old.metrics[0]);
+    let mut sides = Sides { old: side(old.profile, old_metric), new: side(loaded.profile, metric) };
+    let matching = match_functions(&mut sides, &options.by, &options.matching).map_err(BaseError::Given)?;
+    let (old_profile, new) = (&sides.old.inputs[0].profile, &sides.new.inputs[0].profile);
+    let parts = [(new, metric), (old_profile, old_metric)];
+    let parts = parts.map(|(profile, metric)| ProfileMetric { profile, metric, extra: None });
+    let mut whole = align(&parts, options.keep)?;
+    let ratio = ratio(options.normalize, (old_profile, old_metric), (new, metric))?;
+    // Differences of scaled sums have to fit 64 bits too.
+    let scaled = old_profile.meta.metrics[old_metric].total as f64 * ratio;
+    if scaled + new.meta.metrics[metric].total as f64 >= i64::MAX as f64 {
+        return Err(BaseError::TooLarge(ratio));
+    }
+    // The unit may have become finer, which multiplies all values by the same integer.
+    let (made, recorded) = (&mut whole.meta.metrics[0], &new.meta.metrics[metric]);
+    made.idle = recorded.idle * made.total.checked_div(recorded.total).unwrap_or(1);
+    whole.meta.processors = new.meta.processors;
+    whole.meta.duration_ns = new.meta.duration_ns;
+    whole.meta.time_ns = new.meta.time_ns;
+    whole.meta.profiles = new.meta.profiles;
+    let base = BaseSide {
+        inputs: old.names,
+        combined: old.combined,
+        metric: 1,
+        recording: recording(old_profile, old_metric),
+        normalize: Rescaling { method: method(options.normalize), ratio },
+        matched: matched(&matching, options.all_matches),
+    };
+    Ok((Loaded { profile: whole, metrics: vec![0], ..loaded }, base))
+}
+
+fn method(normalize: Normalization) -> &'static str {
+    match normalize {
+        Normalization::Core => "core",
+        Normalization::Total => "total",
+        Normalization::Per { .. } => "per",
+        Normalization::Run => "none",
+    }
+}
+
+/// The factor that rescales sums of the old side.
+fn ratio(normalize: Normalization, old: (&Profile, usize), new: (&Profile, usize)) -> Result<f64, BaseError> {
+    let total = |(profile, metric): (&Profile, usize)| profile.meta.metrics[metric].total;
+    let ratio = match normalize {
+        Normalization::Run => 1.0,
+        Normalization::Per { old, new } => new / old,
+        Normalization::Total => total(new) as f64 / total(old) as f64,
+        Normalization::Core if new.0.calls.is_some() => return Err(BaseError::NeedsStacks),
+        Normalization::Core => {
+            let (whole, size) = align_sides(&[old, new], LoadOptions::default())?;
+            let side = |side| DiffSide { profiles: 1, total: total(side), ..DiffSide::default() };
+            let sides = DiffSides::new(side(old), side(new), size);
+            let folded = fold_leaves(&whole, &artefacts(&whole)).0;
+            let found =
+                diff(&folded, sides, &DiffOptions::new(By::Function)).map_err(BaseError::Incomparable)?;
+            if let Some(why) = found.about.untestable {
+                return Err(BaseError::NoCore(why));
+            }
+            found.header.normalize.map_or(1.0, |normalize| normalize.ratio)
+        }
+    };
+    if ratio.is_finite() && ratio > 0.0 { Ok(ratio) } else { Err(BaseError::NoSamples) }
+}

@@ -25,8 +25,8 @@ use std::sync::Arc;
 
 pub use cause::{CauseKind, DiffCause, Growth, TotalGrowth};
 pub use diff::{
-    BudgetCheck, Detectable, Diff, DiffAbout, DiffNoise, DiffRow, DiffSide, DiffVerdict, Folded, Matched,
-    Moved, RowAbout, RowTest, RowVerdict,
+    BudgetCheck, Detectable, Diff, DiffNoise, DiffOutcome, DiffRow, DiffSide, DiffVerdict, EffectiveSamples,
+    Folded, Matched, Moved, RowTest, RowVerdict, Strictness, TYPICAL_SHARE,
 };
 pub use flame::{Flame, FlameNode};
 pub use focus::{CountedFrom, CutRows, Focus, FocusMatch, Neighbour, NeighbourKind, Overlap};

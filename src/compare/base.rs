@@ -145,7 +145,7 @@ fn ratio(normalize: Normalization, old: (&Profile, usize), new: (&Profile, usize
             let folded = fold_leaves(&whole, &artefacts(&whole)).0;
             let found =
                 diff(&folded, sides, &DiffOptions::new(By::Function)).map_err(BaseError::Incomparable)?;
-            if let Some(why) = found.about.untestable {
+            if let Some(why) = found.untestable {
                 return Err(BaseError::NoCore(why));
             }
             found.header.normalize.map_or(1.0, |normalize| normalize.ratio)

@@ -43,26 +43,54 @@ pub struct Diff {
     pub budgets: Vec<BudgetCheck>,
     /// The tested functions, the most important first, followed by untested ones.
     pub rows: Vec<DiffRow>,
-    /// Additional facts for output that people read.
-    #[serde(skip)]
-    pub about: DiffAbout,
+    /// How strict the tests were.
+    pub strictness: Strictness,
+    /// The factor by which the shares of the new side were divided.
+    pub core_ratio: f64,
+    /// Why nothing could be tested; null if it could.
+    pub untestable: Option<String>,
+    /// How many samples per side it takes to detect `strictness.detect` for a function with a 10 % share; null if more
+    /// samples do not help.
+    pub samples_needed: Option<f64>,
+    /// How many samples per run that takes with five runs per side.
+    pub samples_needed_per_run: Option<f64>,
+    /// τ, if functions of all sizes changed more than runs of one program on one machine do.
+    pub too_noisy: Option<f64>,
+    /// How many functions were matched although their lines differ.
+    pub shifted: usize,
+    /// How many tested rows were cut.
+    pub elided_tested: usize,
+    /// How many functions exist only on the new side and are too small to test.
+    pub appeared: usize,
+    /// The same for the old side.
+    pub vanished: usize,
 }
 
 impl Diff {
+    /// What the comparison means for a check.
+    pub fn outcome(&self) -> DiffOutcome {
+        if self.verdict == DiffVerdict::Regressed || self.exceeded().next().is_some() {
+            DiffOutcome::Failed
+        } else if self.strictness.strict && !self.is_sensitive() {
+            DiffOutcome::Undecided
+        } else {
+            DiffOutcome::Passed
+        }
+    }
+
+    /// Whether the ratio `strictness.detect` would have been detected for a function with a 10 % share.
+    pub fn is_sensitive(&self) -> bool {
+        self.detectable_ratio(TYPICAL_SHARE).is_some_and(|ratio| ratio <= self.strictness.detect)
+    }
+
+    /// The smallest ratio that would have been detected for a function with one of the shares of `detectable`.
+    pub fn detectable_ratio(&self, share: f64) -> Option<f64> {
+        self.detectable.iter().find(|at| (at.share - share).abs() < 1e-9)?.ratio
+    }
+
     /// The rows with a verdict.
     pub fn with_verdict(&self, verdict: RowVerdict) -> impl Iterator<Item = &DiffRow> {
         self.rows.iter().filter(move |row| row.verdict == verdict)
-    }
-
-    /// Keeps the first `rows` rows and counts the others as cut.
-    pub fn keep(&mut self, rows: usize) {
-        for row in self.rows.drain(rows.min(self.rows.len())..) {
-            self.header.elided_rows += 1;
-            self.about.cut += usize::from(row.about.tested);
-            if row.test == RowTest::SelfValue {
-                self.header.elided += row.new.self_value;
-            }
-        }
     }
 
     /// The budgets that were exceeded.
@@ -184,8 +212,7 @@ pub struct BudgetCheck {
     pub percent: bool,
     /// Whether any function matches. Only optional budgets may match none.
     pub matched: bool,
-    /// For output that people read: the sum on the new side from which `value` is computed.
-    #[serde(skip)]
+    /// The sum on the new side that `value` was computed from.
     pub cost: i64,
 }
 
@@ -230,9 +257,14 @@ pub struct DiffRow {
     pub q: Option<f64>,
     /// The verdict.
     pub verdict: RowVerdict,
-    /// Additional facts for output that people read.
-    #[serde(skip)]
-    pub about: RowAbout,
+    /// The line of the function, if known.
+    pub line: Option<u32>,
+    /// Effective samples of both sides; null if unknown.
+    pub samples: Option<EffectiveSamples>,
+    /// Whether there were enough samples for any outcome to be significant.
+    pub tested: bool,
+    /// Where the samples were before, if they only moved here; otherwise null.
+    pub moved: Option<Moved>,
 }
 
 impl DiffRow {
@@ -245,23 +277,18 @@ impl DiffRow {
     }
 }
 
-/// Facts about a row that only output for people shows.
-#[derive(Clone, Debug, Default)]
-pub struct RowAbout {
-    /// The line of the function, if known.
-    pub line: Option<u32>,
-    /// Effective samples of both sides; `None` if unknown.
-    pub samples: Option<(f64, f64)>,
-    /// Whether there were enough samples for any outcome to be significant.
-    pub tested: bool,
-    /// Whether it is indented below the row whose change it inherits.
-    pub indented: bool,
-    /// Where the samples were before, if they only moved here.
-    pub moved: Option<Moved>,
+/// How many independent samples a function is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct EffectiveSamples {
+    /// In all old profiles.
+    pub old: f64,
+    /// In all new profiles.
+    pub new: f64,
 }
 
 /// Where the samples of a moved function were before.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Moved {
     /// In a function that was removed.
     From(Name),
@@ -271,37 +298,33 @@ pub enum Moved {
     Elsewhere,
 }
 
-/// Facts about a comparison that only output for people shows.
-#[derive(Clone, Debug, Default)]
-pub struct DiffAbout {
-    /// The factor by which the shares of the new side were divided.
-    pub core_ratio: f64,
+/// How strict the tests of a comparison were.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Strictness {
     /// The significance level.
     pub alpha: f64,
     /// The minimum cost increase of a regression, such as 0.05.
     pub min_effect: f64,
     /// The minimum increase in percentage points.
     pub min_points: f64,
+    /// The cost ratio that should be detectable for a function with a 10 % share.
+    pub detect: f64,
     /// Whether only named functions were tested, which takes fewer samples.
     pub named: bool,
-    /// Why nothing could be tested, if so.
-    pub untestable: Option<String>,
-    /// The ratio that should be detectable for a function with a 10 % share.
-    pub wanted_ratio: f64,
-    /// How many samples per side that takes; `None` if more samples do not help.
-    pub samples_needed: Option<f64>,
-    /// How many samples per run that takes with five runs per side.
-    pub samples_needed_per_run: Option<f64>,
-    /// τ, if functions of all sizes changed more than runs of one program on one machine do.
-    pub too_noisy: Option<f64>,
-    /// How many functions were matched although their lines differ.
-    pub shifted: usize,
-    /// How many tested rows were cut.
-    pub cut: usize,
-    /// How many functions exist only on the new side and are too small to test.
-    pub appeared: usize,
-    /// The same for the old side.
-    pub vanished: usize,
-    /// The exit code.
-    pub exit: u8,
+    /// Whether too little evidence is a failure.
+    pub strict: bool,
+}
+
+/// The share of the function that messages about what is detectable refer to.
+pub const TYPICAL_SHARE: f64 = 0.1;
+
+/// What a comparison means for a check, such as a step of a CI job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DiffOutcome {
+    /// Nothing speaks against the new side.
+    Passed,
+    /// Something became more expensive, or a budget was exceeded.
+    Failed,
+    /// The evidence is too weak for a strict check.
+    Undecided,
 }

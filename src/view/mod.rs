@@ -21,7 +21,7 @@ mod values;
 
 pub use diff::{
     BudgetLimit, BudgetRule, CallCounts, DiffOptions, DiffSides, SampleSize, align_sides, count_calls, diff,
-    is_sampled_heap,
+    is_sampled_heap, limit_rows,
 };
 pub use find::NotFound;
 pub use flame::{FlameOptions, SiblingOrder, flame};

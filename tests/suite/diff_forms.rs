@@ -6,7 +6,7 @@ use crate::support::sides::{compare, compare_drawn, usual};
 use insta::assert_snapshot;
 use prof::output;
 use prof::profile::{Profile, from_notation};
-use prof::report::{Diff, DiffVerdict, Report, RowTest};
+use prof::report::{Diff, DiffOutcome, DiffVerdict, Report, RowTest};
 use prof::transform::Marks;
 use prof::view::{BudgetLimit, BudgetRule};
 
@@ -214,6 +214,10 @@ fn every_row_has_the_documented_keys_and_finite_numbers() {
         "p",
         "q",
         "verdict",
+        "line",
+        "samples",
+        "tested",
+        "moved",
     ];
     for found in document["rows"].as_array().unwrap() {
         assert_eq!(keys(found), row);
@@ -251,7 +255,7 @@ fn budgets_are_checked_on_the_new_side() {
         let options = prof::view::DiffOptions { budgets: vec![rule(RowTest::Total, limit)], ..usual() };
         let diff = compare_drawn(&[&old], &[&new], &options);
         assert_eq!(diff.budgets[0].exceeded, exceeded, "{limit:?}: {}", diff.budgets[0].value);
-        assert_eq!(diff.about.exit, u8::from(exceeded));
+        assert_eq!(diff.outcome() == DiffOutcome::Failed, exceeded);
         assert_ne!(diff.verdict, DiffVerdict::Regressed);
         assert_eq!(written(|out| output::github(&diff, out).unwrap()).contains("::error"), exceeded);
     }

@@ -9,7 +9,7 @@ use crate::support::needs::shared;
 use crate::support::sides::{compare, usual, verdicts};
 use crate::support::{corpus_root, files, load_file};
 use prof::profile::Profile;
-use prof::report::{Diff, DiffVerdict, RowVerdict};
+use prof::report::{Diff, DiffOutcome, DiffVerdict, RowVerdict};
 
 /// Random comparisons for each set; `PROF_DRAWS=200` makes more.
 fn draws() -> usize {
@@ -100,7 +100,7 @@ fn a_regression_is_found_at_its_origin() {
     let diffs = runs.draw("A", "B20", 5, draws());
     for diff in &diffs {
         assert!(verdicts(diff).contains(&"regressed main.fnv (self)".to_string()), "{:?}", verdicts(diff));
-        assert_eq!(diff.about.exit, 1);
+        assert_eq!(diff.outcome(), DiffOutcome::Failed);
     }
     let others: Vec<String> = diffs
         .iter()
@@ -126,7 +126,7 @@ fn a_faster_function_is_an_improvement_and_nothing_else() {
 fn one_pair_says_what_it_could_have_seen() {
     let runs = Runs::load("steady250");
     for diff in runs.draw("A", "A", 1, 5) {
-        assert_eq!((diff.verdict, diff.about.exit), (DiffVerdict::Inconclusive, 0));
+        assert_eq!((diff.verdict, diff.outcome()), (DiffVerdict::Inconclusive, DiffOutcome::Passed));
         assert!(diff.detectable.iter().any(|at| at.ratio.is_some_and(|ratio| ratio > 1.2)));
     }
 }
@@ -146,7 +146,7 @@ fn every_profile_equals_itself() {
             }
             compared += 1;
             let diff = compare(&[(&profile, metric)], &[(&profile, metric)], &usual());
-            assert_eq!(diff.about.exit, 0, "{}", file.display());
+            assert_eq!(diff.outcome(), DiffOutcome::Passed, "{}", file.display());
             assert!(verdicts(&diff).is_empty(), "{}: {:?}", file.display(), verdicts(&diff));
             assert!(diff.rows.iter().all(|row| row.delta.self_value == 0 && row.delta.total == 0));
         }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::support::sides::{compare_drawn, usual, verdicts};
-use prof::report::{DiffRow, DiffVerdict, Moved, RowTest, RowVerdict};
+use prof::report::{DiffOutcome, DiffRow, DiffVerdict, Moved, RowTest, RowVerdict};
 
 /// Unchanged code, which costs are compared relative to.
 const STEADY: &[(&str, i64)] = &[
@@ -93,7 +93,7 @@ fn a_renamed_function_has_moved() {
     assert!(!found.iter().any(|row| row.starts_with("regressed")), "{found:?}");
     assert_ne!(verdict, DiffVerdict::Regressed);
     let marshal = row(&rows, "marshal", RowTest::SelfValue);
-    assert_eq!(marshal.about.moved, Some(Moved::From("encode".into())));
+    assert_eq!(marshal.moved, Some(Moved::From("encode".into())));
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn code_extracted_into_a_new_function_has_moved() {
         verdicts_of(&[("main;serve", 2000)], &[("main;serve", 1000), ("main;serve;extracted", 1000)]);
     assert!(found.contains(&"moved extracted (self)".to_string()), "{found:?}");
     let extracted = row(&rows, "extracted", RowTest::SelfValue);
-    assert_eq!(extracted.about.moved, Some(Moved::Below("serve".into())));
+    assert_eq!(extracted.moved, Some(Moved::Below("serve".into())));
 }
 
 #[test]
@@ -151,15 +151,19 @@ fn the_same_profile_twice_has_no_change() {
 fn one_pair_with_few_samples_gives_no_verdict_and_fails_with_strict() {
     let (old, new) = ("main;a 30\nmain;b 21", "main;a 20\nmain;b 33");
     let diff = compare_drawn(&[old], &[new], &usual());
-    assert_eq!((diff.verdict, diff.about.exit), (DiffVerdict::Inconclusive, 0));
+    assert_eq!((diff.verdict, diff.outcome()), (DiffVerdict::Inconclusive, DiffOutcome::Passed));
     let strict = prof::view::DiffOptions { strict: true, ..usual() };
-    assert_eq!(compare_drawn(&[old], &[new], &strict).about.exit, 3);
+    assert_eq!(compare_drawn(&[old], &[new], &strict).outcome(), DiffOutcome::Undecided);
 }
 
 #[test]
 fn empty_sides_give_no_verdict() {
     for (old, new) in [("main 0", "main 0"), ("main 5", "main 0"), ("main 0", "main 5")] {
         let diff = compare_drawn(&[old], &[new], &usual());
-        assert_eq!((diff.verdict, diff.about.exit), (DiffVerdict::Inconclusive, 0), "{old} {new}");
+        assert_eq!(
+            (diff.verdict, diff.outcome()),
+            (DiffVerdict::Inconclusive, DiffOutcome::Passed),
+            "{old} {new}"
+        );
     }
 }

@@ -31,11 +31,11 @@ use crate::filter::{FilterKind, Stages};
 use crate::load::{Combine, Request, Side, Sides, sides};
 use crate::output::{Explain, evidence_notes};
 use crate::profile::{LoadOptions, Profile};
-use crate::report::{Diff, DiffSide, Message, Name, Report};
+use crate::report::{Diff, DiffOutcome, DiffSide, Message, Name, Report};
 use crate::stats::{Incomparable, Noise, Normalization, TestOptions};
 use crate::transform::{AlignError, Marks, MatchMethod, Matching};
 use crate::tree::By;
-use crate::view::{BudgetRule, DiffOptions, DiffSides, align_sides, count_calls, diff};
+use crate::view::{BudgetRule, DiffOptions, DiffSides, align_sides, count_calls, diff, limit_rows};
 
 /// What changed between two sides, and whether it is more than noise
 ///
@@ -138,6 +138,10 @@ fn every_format() -> impl TypedValueParser<Value = OutputFormat> {
 
 /// The default number of rows in text.
 const ROWS: usize = 20;
+/// The exit code if a check failed.
+const FAILED: u8 = 1;
+/// The exit code if there is too little evidence for a strict check.
+const UNDECIDED: u8 = 3;
 /// A small screen shows at least so many rows.
 const FEWEST_ROWS: usize = 5;
 
@@ -209,14 +213,18 @@ impl DiffCommand {
         let mut diff = diff(&filtered.profile, both, &options).map_err(incomparable)?;
         diff.header.filters = filtered.filters;
         diff.folded = folded;
-        diff.about.shifted =
-            matching.matches.iter().filter(|found| found.how == MatchMethod::Shifted).count();
-        let exit = diff.about.exit;
+        diff.shifted = matching.matches.iter().filter(|found| found.how == MatchMethod::Shifted).count();
+        let code = match diff.outcome() {
+            DiffOutcome::Passed => 0,
+            DiffOutcome::Failed => FAILED,
+            DiffOutcome::Undecided => UNDECIDED,
+        };
+        self.layout.exit_code = Some(code);
         clock.step("test");
         self.report_evidence(&mut diff, &target);
         let report = self.fitted(Report::Diff(Box::new(diff)), &target)?;
         write_timed(&report, &self.input, &self.layout, &self.wording, &target)?;
-        Ok(Outcome(exit))
+        Ok(Outcome(code))
     }
 
     /// Loads the profiles of both sides.
@@ -284,7 +292,7 @@ impl DiffCommand {
         let Report::Diff(diff) = &mut report else { return Ok(report) };
         let style = screen::style(&self.layout, &self.wording, true);
         let fitted = fitted(&style, lines, diff.rows.len(), FEWEST_ROWS, |rows| {
-            diff.keep(rows);
+            limit_rows(diff, rows);
             Ok(Attempt { report: Report::Diff(diff.clone()), notes: Vec::new(), is_fixed: false })
         })?;
         Ok(fitted.report)

@@ -256,6 +256,9 @@ pub(crate) struct LayoutArgs {
     /// Which causes are listed, of `diff`.
     #[arg(skip)]
     pub(crate) explain: Explain,
+    /// The exit code, once it is known, of commands whose text mentions it.
+    #[arg(skip)]
+    pub(crate) exit_code: Option<u8>,
 }
 
 impl LayoutArgs {
@@ -305,6 +308,7 @@ impl LayoutArgs {
             columns: Vec::new(),
             full_chains: false,
             explain: Explain::default(),
+            exit_code: None,
         }
     }
 

@@ -31,6 +31,7 @@ pub(crate) fn style(layout: &LayoutArgs, wording: &WordingArgs, to_stdout: bool)
         columns: layout.columns.clone(),
         full_chains: layout.full_chains,
         explain: layout.explain,
+        exit_code: layout.exit_code,
     }
 }
 

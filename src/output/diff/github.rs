@@ -54,7 +54,7 @@ struct Place<'d> {
 
 impl<'d> Place<'d> {
     fn of(row: &'d DiffRow) -> Self {
-        Place { file: row.file.as_deref(), line: row.about.line }
+        Place { file: row.file.as_deref(), line: row.line }
     }
 }
 

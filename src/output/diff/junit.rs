@@ -14,7 +14,7 @@ use crate::report::{Diff, DiffRow, DiffVerdict, RowTest, RowVerdict};
 pub fn junit(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
     let mut writer = Writer::new_with_indent(&mut *out, b' ', 2);
     writer.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
-    let cases: Vec<&DiffRow> = diff.rows.iter().filter(|row| row.about.tested).collect();
+    let cases: Vec<&DiffRow> = diff.rows.iter().filter(|row| row.tested).collect();
     let failures = diff.with_verdict(RowVerdict::Regressed).count() + diff.exceeded().count();
     let tests = 1 + cases.len() + diff.budgets.len();
     let skipped = usize::from(diff.verdict == DiffVerdict::Inconclusive);

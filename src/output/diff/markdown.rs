@@ -9,7 +9,7 @@ use crate::output::markdown::{Cells, escape, table};
 use crate::output::table::Form;
 use crate::output::tables;
 use crate::output::text::Style;
-use crate::report::{Diff, DiffRow, DiffVerdict, RowVerdict};
+use crate::report::{Diff, DiffOutcome, DiffRow, DiffVerdict, RowVerdict};
 use crate::unit::{Unit, human};
 
 /// Writes the verdict, the rows that have one, what was detectable, and a collapsed section with the
@@ -93,9 +93,9 @@ fn headline(diff: &Diff) -> String {
         1 => ", 1 budget exceeded".to_string(),
         several => format!(", {several} budgets exceeded"),
     };
-    let sign = match diff.about.exit {
-        1 => "❌ ",
-        0 if diff.verdict != DiffVerdict::Inconclusive => "✅ ",
+    let sign = match diff.outcome() {
+        DiffOutcome::Failed => "❌ ",
+        DiffOutcome::Passed if diff.verdict != DiffVerdict::Inconclusive => "✅ ",
         _ => "⚠️ ",
     };
     format!("{sign}{}: {said}{budgets}", diff.header.metric.name)

@@ -4,7 +4,9 @@ use std::collections::HashSet;
 
 use crate::name::clean;
 use crate::output::headline;
-use crate::report::{BudgetCheck, Diff, DiffRow, DiffSide, DiffVerdict, Folded, Moved, RowTest, RowVerdict};
+use crate::report::{
+    BudgetCheck, Diff, DiffOutcome, DiffRow, DiffSide, DiffVerdict, Folded, Moved, RowTest, RowVerdict,
+};
 use crate::unit::{self, Unit, group_thousands, human};
 
 /// `×1.16`
@@ -62,7 +64,7 @@ pub(in crate::output) fn matched(diff: &Diff) -> Option<String> {
     let more = diff.matched.len().saturating_sub(MOST_MATCHED);
     parts.extend((more > 0).then(|| format!("{} more", group_thousands(more as i128))));
     let is_listed = diff.matched.iter().any(|matched| matched.how == "shifted");
-    let shifted = if is_listed { 0 } else { diff.about.shifted };
+    let shifted = if is_listed { 0 } else { diff.shifted };
     parts.extend((shifted > 0).then(|| format!("{} moved to other lines", group_thousands(shifted as i128))));
     (!parts.is_empty()).then(|| format!("matched: {}", parts.join(" · ")))
 }
@@ -96,7 +98,7 @@ pub(in crate::output) fn probability(q: f64) -> String {
 pub(in crate::output) fn verdict(row: &DiffRow) -> &'static str {
     match row.verdict {
         RowVerdict::Regressed => "REGRESSED",
-        RowVerdict::Unchanged if row.about.tested => "~",
+        RowVerdict::Unchanged if row.tested => "~",
         verdict => verdict.word(),
     }
 }
@@ -107,7 +109,7 @@ pub(in crate::output) fn after_name(row: &DiffRow, shown: impl Fn(&str) -> Strin
     if row.test == RowTest::SelfValue {
         text.push_str(" (self)");
     }
-    match &row.about.moved {
+    match &row.moved {
         Some(Moved::From(name)) => text.push_str(&format!(", was {}", shown(name))),
         Some(Moved::Below(name)) => text.push_str(&format!(", was elsewhere below {}", shown(name))),
         Some(Moved::Elsewhere) => text.push_str(", was elsewhere"),
@@ -200,13 +202,14 @@ pub(in crate::output) fn cut(diff: &Diff) -> Option<String> {
         0 => String::new(),
         hidden => format!(", {} of them regressed", group_thousands(hidden as i128)),
     };
-    (diff.about.cut > 0).then(|| format!("{} more tested{hidden}", group_thousands(diff.about.cut as i128)))
+    (diff.elided_tested > 0)
+        .then(|| format!("{} more tested{hidden}", group_thousands(diff.elided_tested as i128)))
 }
 
 /// Why the exit code is 3.
 pub(in crate::output) fn strict(diff: &Diff) -> Option<String> {
-    let wanted = times(diff.about.wanted_ratio);
-    (diff.about.exit == 3).then(|| {
+    let wanted = times(diff.strictness.detect);
+    (diff.outcome() == DiffOutcome::Undecided).then(|| {
         format!(
             "--strict: these runs cannot show a change of {wanted} in a function with a 10% share (--detect)"
         )
@@ -216,8 +219,7 @@ pub(in crate::output) fn strict(diff: &Diff) -> Option<String> {
 /// What the words in front of the rows shown mean, each in a few words.
 pub(in crate::output) fn legend(diff: &Diff) -> Option<String> {
     let has = |verdict: RowVerdict| diff.rows.iter().any(|row| row.p.is_some() && row.verdict == verdict);
-    let is_untested =
-        |row: &DiffRow| row.p.is_some() && row.verdict == RowVerdict::Unchanged && !row.about.tested;
+    let is_untested = |row: &DiffRow| row.p.is_some() && row.verdict == RowVerdict::Unchanged && !row.tested;
     let words = [
         (has(RowVerdict::Regressed), "REGRESSED: costs more than noise explains"),
         (has(RowVerdict::Improved), "improved: costs less than noise explains"),
@@ -225,7 +227,7 @@ pub(in crate::output) fn legend(diff: &Diff) -> Option<String> {
         (has(RowVerdict::Moved), "moved: this cost was elsewhere before"),
         (has(RowVerdict::Small), "small: significant, but below the thresholds"),
         (
-            diff.rows.iter().any(|row| row.about.tested && row.verdict == RowVerdict::Unchanged),
+            diff.rows.iter().any(|row| row.tested && row.verdict == RowVerdict::Unchanged),
             "~: not significant",
         ),
         (diff.rows.iter().any(is_untested), "no word: too few samples to tell"),
@@ -240,7 +242,7 @@ pub(in crate::output) fn legend(diff: &Diff) -> Option<String> {
 
 /// What was detectable, or why there is no verdict.
 pub(in crate::output) fn evidence(diff: &Diff) -> String {
-    if let Some(why) = &diff.about.untestable {
+    if let Some(why) = &diff.untestable {
         return format!("no verdict: {why}");
     }
     match (diff.old.total, diff.new.total) {
@@ -249,10 +251,7 @@ pub(in crate::output) fn evidence(diff: &Diff) -> String {
         (_, 0) => return "no verdict: the new side has no samples".to_string(),
         _ => {}
     }
-    let seen = |share: f64| {
-        let at = diff.detectable.iter().find(|at| (at.share - share).abs() < 1e-9)?;
-        at.ratio
-    };
+    let seen = |share: f64| diff.detectable_ratio(share);
     if diff.verdict == DiffVerdict::Inconclusive {
         return no_verdict(diff, seen(0.1));
     }
@@ -266,7 +265,7 @@ pub(in crate::output) fn evidence(diff: &Diff) -> String {
 }
 
 fn no_verdict(diff: &Diff, seen: Option<f64>) -> String {
-    let needed = diff.about.samples_needed;
+    let needed = diff.samples_needed;
     let held = diff.old.samples.unwrap_or(0).min(diff.new.samples.unwrap_or(0));
     let enough = needed.is_some_and(|needed| held as f64 >= needed);
     let why = if enough { "the runs differ too much" } else { "too few samples" };
@@ -279,16 +278,16 @@ fn no_verdict(diff: &Diff, seen: Option<f64>) -> String {
         }
         None => format!("no verdict: {why}: for a function with a 10% share, no change is detectable."),
     };
-    if let (Some(samples), Some(per_run)) = (needed, diff.about.samples_needed_per_run) {
+    if let (Some(samples), Some(per_run)) = (needed, diff.samples_needed_per_run) {
         // If runs differ from each other, more runs help, but not more samples.
         let longer =
             if enough { String::new() } else { format!("about {} samples per side, or ", about(samples)) };
-        let wanted = times(diff.about.wanted_ratio);
+        let wanted = times(diff.strictness.detect);
         let per_run = about(per_run);
         text.push_str(&format!(
             " To detect {wanted}: {longer}5 runs per side with about {per_run} samples each"
         ));
-        text.push_str(if diff.about.named { "" } else { ", or name the function: --function F" });
+        text.push_str(if diff.strictness.named { "" } else { ", or name the function: --function F" });
     }
     text
 }
@@ -302,13 +301,13 @@ fn about(value: f64) -> String {
 
 /// `1 regressed, 0 improved of 57 tested · alpha 1%, thresholds 1.05× and 1.0pt`
 pub(in crate::output) fn summary(diff: &Diff) -> String {
-    let alpha = format!("{:.4}", diff.about.alpha * 100.0);
+    let alpha = format!("{:.4}", diff.strictness.alpha * 100.0);
     let alpha = alpha.trim_end_matches('0').trim_end_matches('.');
     format!(
         "{} · alpha {alpha}%, thresholds {}× and {:.1}pt",
         counts(diff),
-        plain_ratio(1.0 + diff.about.min_effect),
-        diff.about.min_points
+        plain_ratio(1.0 + diff.strictness.min_effect),
+        diff.strictness.min_points
     )
 }
 
@@ -337,7 +336,7 @@ pub(in crate::output) fn one_pair(diff: &Diff) -> Option<String> {
 
 /// A warning that functions of all sizes changed.
 pub(in crate::output) fn too_noisy(diff: &Diff) -> Option<String> {
-    let tau = diff.about.too_noisy?;
+    let tau = diff.too_noisy?;
     Some(format!(
         "functions of all sizes changed by ±{:.0}%: different machine, compiler or workload?",
         tau * 100.0
@@ -346,7 +345,7 @@ pub(in crate::output) fn too_noisy(diff: &Diff) -> Option<String> {
 
 /// Functions on one side only that were not tested.
 pub(in crate::output) fn on_one_side(diff: &Diff) -> Option<String> {
-    let (new, removed) = (diff.about.appeared, diff.about.vanished);
+    let (new, removed) = (diff.appeared, diff.vanished);
     let several = diff.header.by.several;
     (new + removed > 0).then(|| format!("{new} new and {removed} removed {several}, too small to test"))
 }

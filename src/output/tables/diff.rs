@@ -22,7 +22,7 @@ pub(in crate::output) fn table<'r>(diff: &'r Diff, rows: Vec<&'r DiffRow>, form:
         RowTest::Total => "total",
     });
     let word = |row: &&DiffRow| {
-        let indent = if row.about.indented { "  " } else { "" };
+        let indent = if row.verdict == RowVerdict::Inherits { "  " } else { "" };
         format!("{indent}{}", words::verdict(row))
     };
     columns.show("", Kind::Key, word);
@@ -38,10 +38,14 @@ pub(in crate::output) fn table<'r>(diff: &'r Diff, rows: Vec<&'r DiffRow>, form:
     columns.add("p", Kind::Number, |row| row.p);
     columns.add("q", Kind::Number, |row| row.q);
     columns.show("q", Kind::Word, |row| row.q.map(words::probability)).rank(Rank::Probability);
-    if form == Form::Text && rows.iter().any(|row| row.about.samples.is_some()) {
+    if form == Form::Text && rows.iter().any(|row| row.samples.is_some()) {
         columns.show("SAMPLES", Kind::Word, |row| samples(row)).rank(Rank::Samples);
     }
     columns.add("verdict", Kind::Word, |row| row.verdict.word());
+    columns.add("line", Kind::Number, |row| row.line.map(i64::from));
+    columns.add("samples.old", Kind::Number, |row| row.samples.map(|both| both.old));
+    columns.add("samples.new", Kind::Number, |row| row.samples.map(|both| both.new));
+    columns.add("tested", Kind::Flag, |row| row.tested);
     columns.emphasis(|row| match row.verdict {
         RowVerdict::Regressed => Emphasis::Strong,
         RowVerdict::Unchanged => Emphasis::Faint,
@@ -53,5 +57,5 @@ pub(in crate::output) fn table<'r>(diff: &'r Diff, rows: Vec<&'r DiffRow>, form:
 /// `1,204 → 1,377`
 fn samples(row: &DiffRow) -> Option<String> {
     let count = |value: f64| unit::group_thousands(value.round() as i128);
-    row.about.samples.map(|(old, new)| format!("{} → {}", count(old), count(new)))
+    row.samples.map(|both| format!("{} → {}", count(both.old), count(both.new)))
 }

@@ -48,8 +48,8 @@ pub(super) fn lines(diff: &Diff, style: &Style) -> Result<Vec<TextLine>, Incompa
     }
     notes.extend(one_pair.map(|text| (text, Emphasis::None)));
     notes.extend(words::strict(diff).map(|text| (text, Emphasis::None)));
-    if let Some((last, _)) = notes.last_mut() {
-        last.push_str(&format!(" · exit {}", diff.about.exit));
+    if let (Some((last, _)), Some(code)) = (notes.last_mut(), style.exit_code) {
+        last.push_str(&format!(" · exit {code}"));
     }
     for (note, emphasis) in notes {
         let note = style.glyphs.plain(&note).into_owned();

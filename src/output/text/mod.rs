@@ -60,6 +60,8 @@ pub struct Style {
     pub full_chains: bool,
     /// Which causes a comparison lists.
     pub explain: Explain,
+    /// The exit code of the program, which the text of `diff` mentions; `None` if there is none.
+    pub exit_code: Option<u8>,
 }
 
 /// A column of the text of `top` and `tree`.
@@ -94,6 +96,7 @@ impl Style {
             columns: Vec::new(),
             full_chains: false,
             explain: Explain::default(),
+            exit_code: None,
         }
     }
 

@@ -11,7 +11,8 @@ mod totals;
 
 use crate::profile::{LoadOptions, Profile};
 use crate::report::{
-    Detectable, Diff, DiffAbout, DiffNoise, DiffSide, DiffVerdict, Header, Matched, Rescaling,
+    Detectable, Diff, DiffNoise, DiffRow, DiffSide, DiffVerdict, Header, Matched, Rescaling, RowTest,
+    Strictness, TYPICAL_SHARE,
 };
 use crate::stats::compare::Comparison;
 use crate::stats::detect::{Sensitivity, detectable_ratio, samples_needed, samples_needed_per_run};
@@ -40,7 +41,7 @@ pub struct DiffOptions {
     /// The cost ratio that should be detectable for a function with a 10 % share; otherwise, finding
     /// nothing means little.
     pub wanted_ratio: f64,
-    /// Whether too little evidence has an exit code of its own.
+    /// Whether too little evidence is a failure.
     pub strict: bool,
     /// Whether to look for the causes of changes.
     pub explain: bool,
@@ -74,12 +75,6 @@ impl DiffSides {
     }
 }
 
-/// Exit code if a check failed.
-const FAILED: u8 = 1;
-/// Exit code if there is too little evidence.
-const TOO_LITTLE: u8 = 3;
-/// The share of the example function in messages about what is detectable.
-const TYPICAL_SHARE: f64 = 0.1;
 /// The shares for which detectable ratios are reported.
 const SHARES: [f64; 5] = [0.01, 0.02, 0.05, TYPICAL_SHARE, 0.2];
 /// The number of runs per side that messages suggest.
@@ -147,7 +142,6 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
         old: &old,
         new: &new,
         comparison: comparison.as_ref(),
-        options,
         new_series: sides.old.profiles..count,
     }
     .build();
@@ -160,40 +154,11 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
         .map(|rule| budget::check(rule, &subject, sides.old.profiles..count, sides.new.total))
         .collect();
     let verdict = overall(&made, suffices);
-    let failed = verdict == DiffVerdict::Regressed || budgets.iter().any(|budget| budget.exceeded);
     let pure = sensitivity.map(|sensitivity| Sensitivity {
         tests: sensitivity.tests,
         alpha: sensitivity.alpha,
         ..Sensitivity::pure_sampling(sensitivity.old_samples, sensitivity.new_samples)
     });
-    let about = DiffAbout {
-        core_ratio: comparison.as_ref().map_or(1.0, Comparison::core_ratio),
-        alpha: options.test.alpha,
-        min_effect: options.test.min_effect,
-        min_points: options.test.min_points * 100.0,
-        named: options.functions.is_some(),
-        untestable,
-        wanted_ratio: options.wanted_ratio,
-        samples_needed: pure
-            .as_ref()
-            .and_then(|sensitivity| samples_needed(TYPICAL_SHARE, options.wanted_ratio, sensitivity)),
-        samples_needed_per_run: pure.as_ref().and_then(|sensitivity| {
-            samples_needed_per_run(TYPICAL_SHARE, options.wanted_ratio, RUNS, sensitivity)
-        }),
-        too_noisy: comparison
-            .as_ref()
-            .filter(|comparison| comparison.is_bulk_too_noisy())
-            .and_then(|comparison| comparison.model.as_ref().map(|model| model.noise().1)),
-        shifted: 0,
-        cut: made.cut_tested,
-        appeared: made.appeared,
-        vanished: made.vanished,
-        exit: match (failed, options.strict && !suffices) {
-            (true, _) => FAILED,
-            (false, true) => TOO_LITTLE,
-            (false, false) => 0,
-        },
-    };
     let samples = |side: fn((f64, f64)) -> f64| {
         let model = comparison.as_ref().and_then(|comparison| comparison.model.as_ref());
         let samples = model.map(|model| side(model.samples()).round());
@@ -201,8 +166,8 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
     };
     let explained =
         causes::explain(&subject, &counted, comparison.as_ref().filter(|_| options.explain), &sides);
-    Ok(Diff {
-        header: header(&subject, &sides, comparison.as_ref(), options, &made),
+    let mut diff = Diff {
+        header: header(&subject, &sides, comparison.as_ref(), options),
         noise: comparison.as_ref().and_then(|comparison| comparison.model.as_ref()).map(|model| {
             let (phi, tau) = model.noise();
             DiffNoise { phi, tau }
@@ -224,8 +189,61 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
         old: DiffSide { samples: samples(|both| both.0), ..sides.old },
         new: DiffSide { samples: samples(|both| both.1), ..sides.new },
         rows: made.rows,
-        about,
-    })
+        strictness: Strictness {
+            alpha: options.test.alpha,
+            min_effect: options.test.min_effect,
+            min_points: options.test.min_points * 100.0,
+            detect: options.wanted_ratio,
+            named: options.functions.is_some(),
+            strict: options.strict,
+        },
+        core_ratio: comparison.as_ref().map_or(1.0, Comparison::core_ratio),
+        untestable,
+        samples_needed: pure
+            .as_ref()
+            .and_then(|sensitivity| samples_needed(TYPICAL_SHARE, options.wanted_ratio, sensitivity)),
+        samples_needed_per_run: pure.as_ref().and_then(|sensitivity| {
+            samples_needed_per_run(TYPICAL_SHARE, options.wanted_ratio, RUNS, sensitivity)
+        }),
+        too_noisy: comparison
+            .as_ref()
+            .filter(|comparison| comparison.is_bulk_too_noisy())
+            .and_then(|comparison| comparison.model.as_ref().map(|model| model.noise().1)),
+        shifted: 0,
+        elided_tested: 0,
+        appeared: made.appeared,
+        vanished: made.vanished,
+    };
+    cut_rows(&mut diff, |row| is_heavy(row, options.min_share / 100.0, &old, &new));
+    limit_rows(&mut diff, options.limit.unwrap_or(usize::MAX));
+    Ok(diff)
+}
+
+/// Leaves out all rows but the first `limit`, and counts those left out.
+pub fn limit_rows(diff: &mut Diff, limit: usize) {
+    let mut place = 0..;
+    cut_rows(diff, |_| place.next().is_some_and(|place| place < limit));
+}
+
+/// Leaves out the rows that are not to be kept, and counts them.
+fn cut_rows(diff: &mut Diff, mut is_kept: impl FnMut(&DiffRow) -> bool) {
+    let Diff { header, rows, elided_tested, .. } = diff;
+    rows.retain(|row| {
+        let keep = is_kept(row);
+        if !keep {
+            header.elided_rows += 1;
+            *elided_tested += usize::from(row.tested);
+            header.elided += if row.test == RowTest::SelfValue { row.new.self_value } else { 0 };
+        }
+        keep
+    });
+}
+
+/// Whether a row has at least the share `smallest`, from 0 to 1, of what was recorded on either side.
+fn is_heavy(row: &DiffRow, smallest: f64, old: &SideTotals, new: &SideTotals) -> bool {
+    let values = row.tested_values();
+    let reaches = |value: i64, side: &SideTotals| value as f64 >= smallest * side.recorded as f64;
+    smallest <= 0.0 || reaches(values.0, old) || reaches(values.1, new)
 }
 
 fn overall(made: &rows::DiffRows, suffices: bool) -> DiffVerdict {
@@ -242,7 +260,6 @@ fn header(
     sides: &DiffSides,
     comparison: Option<&Comparison>,
     options: &DiffOptions,
-    made: &rows::DiffRows,
 ) -> Header {
     let profile = subject.profile;
     let new = sides.old.profiles..sides.old.profiles + sides.new.profiles;
@@ -262,8 +279,6 @@ fn header(
         shown: new.clone().map(|metric| profile.shown_total(metric)).sum(),
         no_stack: subject.no_stack()[new].iter().sum(),
         profiles: (sides.old.profiles + sides.new.profiles) as u32,
-        elided: made.cut_value,
-        elided_rows: made.cut,
         warnings: warnings_of(profile).collect(),
         normalize: Some(Rescaling {
             method: method(&options.test.normalize),
@@ -309,5 +324,36 @@ mod tests {
         assert!(diff.rows.len() > FUNCTIONS, "{}", diff.rows.len());
         // Both sides, each including `main` and the function without a name.
         assert_eq!(totals::ADDED.get(), 2 * (FUNCTIONS + 2));
+    }
+
+    #[test]
+    fn rows_are_counted_as_left_out_whenever_they_are() {
+        let side = |a: i64| from_notation(&format!("main;a {a}\nmain;b 900\nmain;c 900\nmain;d 3"));
+        let (whole, size) =
+            align_sides(&[(&side(900), 0), (&side(1800), 0)], LoadOptions::default()).unwrap();
+        let one = DiffSide { profiles: 1, ..DiffSide::default() };
+        let compared = |limit| {
+            let sides = DiffSides::new(one.clone(), one.clone(), size);
+            diff(&whole, sides, &DiffOptions { limit, ..DiffOptions::new(By::Function) }).unwrap()
+        };
+        let counted = |diff: &Diff| {
+            let names: Vec<String> = diff.rows.iter().map(|row| row.name.to_string()).collect();
+            (names, diff.header.elided, diff.header.elided_rows, diff.elided_tested)
+        };
+        let mut later = compared(None);
+        assert_eq!((later.header.elided, later.header.elided_rows), (0, 0));
+        let all = later.rows.len();
+        limit_rows(&mut later, 2);
+        assert_eq!(counted(&later), counted(&compared(Some(2))));
+        let own: i64 = later
+            .rows
+            .iter()
+            .filter(|row| row.test == RowTest::SelfValue)
+            .map(|row| row.new.self_value)
+            .sum();
+        assert_eq!(
+            (later.header.elided_rows, later.header.elided),
+            (all as u64 - 2, 1800 + 900 + 900 + 3 - own)
+        );
     }
 }

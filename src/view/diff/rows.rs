@@ -5,12 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use crate::profile::Id;
-use crate::report::{DiffRow, Moved, Pair, RowAbout, RowTest};
+use crate::report::{DiffRow, EffectiveSamples, Moved, Pair, RowTest};
 use crate::stats::attribution::Cause;
 use crate::stats::compare::{Comparison, Hypothesis, untested_verdict};
 use crate::stats::{CountKind, Verdict};
 use crate::tree::{KeyId, Subject};
-use crate::view::diff::DiffOptions;
 use crate::view::diff::totals::SideTotals;
 
 /// Identical runs, such as counted instructions, are worth any number of samples; from this many on, the
@@ -23,20 +22,15 @@ pub(super) struct RowBuilder<'r, 'p> {
     pub(super) old: &'r SideTotals,
     pub(super) new: &'r SideTotals,
     pub(super) comparison: Option<&'r Comparison>,
-    pub(super) options: &'r DiffOptions,
     /// The series of the new profiles.
     pub(super) new_series: Range<usize>,
 }
 
-/// The rows, and counts of those that were cut.
+/// The rows, and counts of functions.
 #[derive(Default)]
 pub(super) struct DiffRows {
     pub(super) rows: Vec<DiffRow>,
-    /// How many rows were cut, how many of these were tested, and their self on the new side.
-    pub(super) cut: u64,
-    pub(super) cut_tested: usize,
-    pub(super) cut_value: i64,
-    /// How many functions became more expensive, and cheaper, those of the cut rows included.
+    /// How many functions became more expensive, and cheaper.
     pub(super) regressed: usize,
     pub(super) improved: usize,
     /// Functions on one side only, too small to test.
@@ -73,17 +67,7 @@ impl RowBuilder<'_, '_> {
         rows.extend(untested);
         made.regressed = functions_with(&rows, Verdict::Regressed);
         made.improved = functions_with(&rows, Verdict::Improved);
-        let limit = self.options.limit.unwrap_or(usize::MAX);
-        let smallest = self.options.min_share / 100.0;
-        for row in rows {
-            if self.is_heavy(&row, smallest) && made.rows.len() < limit {
-                made.rows.push(row);
-            } else {
-                made.cut += 1;
-                made.cut_tested += usize::from(row.about.tested);
-                made.cut_value += if row.test == RowTest::SelfValue { row.new.self_value } else { 0 };
-            }
-        }
+        made.rows = rows;
         made
     }
 
@@ -154,13 +138,11 @@ impl RowBuilder<'_, '_> {
             p: Some(evidence.p),
             q: Some(evidence.q),
             verdict: row.verdict,
-            about: RowAbout {
-                line: line.or_else(|| (row.verdict == Verdict::Regressed).then(|| self.hottest_line(key))?),
-                samples: Some((row.old, row.new)).filter(|&(old, new)| old.max(new) < COUNTLESS),
-                tested: row.increase.reachable,
-                indented: matches!(row.cause, Some(Cause::Inherits { .. })),
-                moved,
-            },
+            line: line.or_else(|| (row.verdict == Verdict::Regressed).then(|| self.hottest_line(key))?),
+            samples: (row.old.max(row.new) < COUNTLESS)
+                .then_some(EffectiveSamples { old: row.old, new: row.new }),
+            tested: row.increase.reachable,
+            moved,
             ..self.plain(key)
         }
     }
@@ -216,16 +198,11 @@ impl RowBuilder<'_, '_> {
             p: None,
             q: None,
             verdict: Verdict::Unchanged,
-            about: RowAbout { line: this.line, ..RowAbout::default() },
+            line: this.line,
+            samples: None,
+            tested: false,
+            moved: None,
         }
-    }
-
-    /// Whether a row has at least the share `smallest`, from 0 to 1, of what was recorded on either
-    /// side.
-    fn is_heavy(&self, row: &DiffRow, smallest: f64) -> bool {
-        let (old, new) = row.tested_values();
-        let reaches = |value: i64, side: &SideTotals| value as f64 >= smallest * side.recorded as f64;
-        smallest <= 0.0 || reaches(old, self.old) || reaches(new, self.new)
     }
 
     fn has_value(&self, key: KeyId) -> bool {

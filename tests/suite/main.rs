@@ -6,6 +6,7 @@ extern crate test_macros;
 
 mod calls;
 mod causes;
+mod ci;
 mod cli;
 mod completion;
 mod corpus;

@@ -1,0 +1,212 @@
+//! The GitHub action and the GitLab template: their files are valid YAML, and their shell steps are run as the CI
+//! server would run them, on two comparisons with a known result.
+#![cfg(unix)]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+use yaml_rust2::{Yaml, YamlLoader};
+
+/// Builds that do the same, and a build in which `hash` costs eight times as much.
+const OLD: &str = "main;read 5000\nmain;print 6000\nmain;sort 7000\nmain;find 8000\nmain;hash 1000\n";
+const SAME: &str = "main;read 5010\nmain;print 5990\nmain;sort 7000\nmain;find 8000\nmain;hash 1000\n";
+const DEARER: &str = "main;read 5000\nmain;print 6000\nmain;sort 7000\nmain;find 8000\nmain;hash 8000\n";
+
+/// A file of this repository, parsed.
+fn yaml(file: &str) -> Yaml {
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap();
+    let mut documents = YamlLoader::load_from_str(&text).unwrap_or_else(|error| panic!("{file}: {error}"));
+    assert_eq!(documents.len(), 1, "{file}");
+    documents.remove(0)
+}
+
+/// A folder with three runs of each side, in folders with these names.
+fn folder(new: &str) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    for (side, stacks) in [("old", OLD), ("new", new)] {
+        fs::create_dir(folder.path().join(side)).unwrap();
+        for run in 1..=3 {
+            fs::write(folder.path().join(side).join(format!("{run}.folded")), stacks).unwrap();
+        }
+    }
+    folder
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn read(folder: &Path, name: &str) -> String {
+    fs::read_to_string(folder.join(name)).unwrap_or_default()
+}
+
+/// Runs a step of the action like GitHub does. `inputs` are those that differ from the defaults in `action.yml`.
+fn run_step(folder: &Path, name: &str, inputs: &[(&str, &str)]) -> Output {
+    let action = yaml("action.yml");
+    let steps = action["runs"]["steps"].as_vec().unwrap();
+    let step = steps.iter().find(|step| step["name"].as_str() == Some(name)).unwrap();
+    assert_eq!(step["shell"].as_str(), Some("bash"));
+    let mut bash = Command::new("bash");
+    bash.args(["--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"].as_str().unwrap()]);
+    bash.current_dir(folder).env("RUNNER_TEMP", folder).env_remove("PROF_PROFILE");
+    for variable in ["GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY"] {
+        bash.env(variable, folder.join(variable));
+    }
+    for (variable, value) in step["env"].as_hash().into_iter().flatten() {
+        let value = value.as_str().unwrap();
+        let input = value.strip_prefix("${{ inputs.").and_then(|rest| rest.strip_suffix(" }}")).unwrap();
+        let declared = &action["inputs"][input];
+        assert!(!declared.is_badvalue(), "{input} is not an input");
+        let given = inputs.iter().find(|(name, _)| *name == input).map(|(_, value)| *value);
+        let value = given.or(declared["default"].as_str()).unwrap_or_else(|| panic!("{input} is required"));
+        bash.env(variable.as_str().unwrap(), value);
+    }
+    bash.output().unwrap()
+}
+
+fn compare(folder: &Path, inputs: &[(&str, &str)]) -> Output {
+    let usual = [("old", "old"), ("new", "new"), ("prof", env!("CARGO_BIN_EXE_prof"))];
+    let inputs: Vec<(&str, &str)> = inputs.iter().copied().chain(usual).collect();
+    run_step(folder, "Compare", &inputs)
+}
+
+#[test]
+fn the_action_passes_what_did_not_change() {
+    let folder = folder(SAME);
+    let output = compare(folder.path(), &[]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(!text(&output.stdout).contains("::error"), "{}", text(&output.stdout));
+    let comment = folder.path().join("prof-diff.md");
+    let outputs = format!("exit-code=0\ncomment={}\n", comment.display());
+    assert_eq!(read(folder.path(), "GITHUB_OUTPUT"), outputs);
+    let summary = read(folder.path(), "GITHUB_STEP_SUMMARY");
+    assert!(summary.starts_with("### ") && !summary.contains("regressed by"), "{summary}");
+    assert_eq!(summary, fs::read_to_string(comment).unwrap());
+}
+
+#[test]
+fn the_action_fails_for_a_regression_and_explains_it() {
+    let folder = folder(DEARER);
+    let output = compare(folder.path(), &[("comment", "comment.md")]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    let annotations = text(&output.stdout);
+    assert!(
+        annotations.lines().any(|line| line.starts_with("::error") && line.contains("hash")),
+        "{annotations}"
+    );
+    assert_eq!(read(folder.path(), "GITHUB_OUTPUT"), "exit-code=1\ncomment=comment.md\n");
+    let summary = read(folder.path(), "GITHUB_STEP_SUMMARY");
+    assert!(summary.contains("`hash`") && summary == read(folder.path(), "comment.md"), "{summary}");
+}
+
+#[test]
+fn the_action_passes_on_options_patterns_and_budgets() {
+    let folder = folder(SAME);
+    fs::write(folder.path().join("limits.toml"), "[[budget]]\nfunction = \"hash\"\ntotal = \"1 %\"\n")
+        .unwrap();
+    let output = compare(folder.path(), &[("budget", "limits.toml")]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("total of `hash` at most 1 %25"), "{}", text(&output.stdout));
+
+    // One pair of runs says too little, which is an error only with --strict.
+    let pair = [("old", "old/1.*"), ("new", "new/1.*"), ("args", "--strict --detect 1.01")];
+    let output = compare(folder.path(), &pair);
+    assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+    assert!(read(folder.path(), "GITHUB_OUTPUT").contains("exit-code=3\ncomment="));
+}
+
+#[test]
+fn the_action_reports_profiles_that_cannot_be_compared() {
+    let folder = folder(SAME);
+    let output = compare(folder.path(), &[("new", "missing")]);
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("missing"), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("::error title=prof diff::The profiles could not be compared"));
+    assert_eq!(read(folder.path(), "GITHUB_OUTPUT"), "exit-code=2\n");
+    assert_eq!(read(folder.path(), "GITHUB_STEP_SUMMARY"), "");
+}
+
+/// The first step puts `prof` where the second one looks for it.
+#[test]
+fn the_action_builds_prof_from_its_own_repository() {
+    let folder = folder(SAME);
+    let bin = folder.path().join("bin");
+    fs::create_dir(&bin).unwrap();
+    let program = |name: &str, script: &str| {
+        let path = bin.join(name);
+        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    program("rustup", "true");
+    // `cargo +stable install --locked --path . --root ROOT`
+    let install = format!(
+        "[ \"$2 $4\" = 'install --path' ] && [ -e \"$5/Cargo.toml\" ] && mkdir -p \"$7/bin\" && cp '{}' \"$7/bin/\"",
+        env!("CARGO_BIN_EXE_prof")
+    );
+    program("cargo", &install);
+    let action = folder.path().join("action");
+    fs::create_dir(&action).unwrap();
+    fs::write(action.join("Cargo.toml"), "").unwrap();
+
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let parsed = yaml("action.yml");
+    let build = &parsed["runs"]["steps"][0];
+    assert_eq!(build["if"].as_str(), Some("inputs.prof == ''"));
+    let output = Command::new("bash")
+        .args(["--noprofile", "--norc", "-eo", "pipefail", "-c", build["run"].as_str().unwrap()])
+        .current_dir(folder.path())
+        .env("PATH", path)
+        .env("RUNNER_TEMP", folder.path())
+        .env("GITHUB_ACTION_PATH", &action)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let output = run_step(folder.path(), "Compare", &[("old", "old"), ("new", "new")]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+}
+
+/// Runs the script of the GitLab job with its own variables and those in `given`.
+fn run_job(folder: &Path, given: &[(&str, &str)]) -> Output {
+    let template = yaml("ci/gitlab/prof-diff.yml");
+    let job = &template[".prof-diff"];
+    let script: Vec<&str> =
+        job["script"].as_vec().unwrap().iter().map(|line| line.as_str().unwrap()).collect();
+    let mut shell = Command::new("sh");
+    shell.args(["-e", "-c", &script.join("\n")]).current_dir(folder).env_remove("PROF_PROFILE");
+    for (variable, value) in job["variables"].as_hash().unwrap() {
+        shell.env(variable.as_str().unwrap(), value.as_str().unwrap());
+    }
+    shell.envs(given.iter().copied()).output().unwrap()
+}
+
+#[test]
+fn the_gitlab_job_leaves_a_test_report_and_a_comment() {
+    for (new, code) in [(SAME, 0), (DEARER, 1)] {
+        let folder = folder(new);
+        let output = run_job(folder.path(), &[("PROF", env!("CARGO_BIN_EXE_prof"))]);
+        assert_eq!(output.status.code(), Some(code), "{}", text(&output.stderr));
+        let template = yaml("ci/gitlab/prof-diff.yml");
+        let artifacts = &template[".prof-diff"]["artifacts"];
+        let report = read(folder.path(), artifacts["reports"]["junit"].as_str().unwrap());
+        assert!(report.contains("<testsuites "), "{report}");
+        assert_eq!(report.contains("<failure"), code == 1, "{report}");
+        let comment = read(folder.path(), artifacts["paths"][0].as_str().unwrap());
+        assert!(comment.starts_with("### "), "{comment}");
+    }
+}
+
+#[test]
+fn the_gitlab_job_passes_on_options_and_fails_for_what_cannot_be_compared() {
+    let folder = folder(SAME);
+    let prof = ("PROF", env!("CARGO_BIN_EXE_prof"));
+    fs::write(folder.path().join("limits.toml"), "[[budget]]\nfunction = \"hash\"\ntotal = \"1 %\"\n")
+        .unwrap();
+    let output = run_job(folder.path(), &[prof, ("PROF_BUDGET", "limits.toml")]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    let output = run_job(folder.path(), &[prof, ("PROF_OLD", "old/1.*"), ("PROF_ARGS", "--min-points x")]);
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("--min-points"), "{}", text(&output.stderr));
+}

@@ -2,6 +2,7 @@
 //!
 //! Values are integers and are never rounded or scaled here. Field names are the keys of the JSON output, which
 //! scripts rely on: a change of meaning needs a new `schema`.
+//! Types are `#[non_exhaustive]`: like the documents, they may gain fields.
 
 mod cause;
 mod diff;
@@ -55,6 +56,7 @@ pub type Name = Arc<str>;
 /// The result of a view.
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
+#[non_exhaustive]
 pub enum Report {
     /// The flat view.
     Top(Top),

@@ -6,6 +6,7 @@ use crate::report::{Name, RowTest};
 
 /// Why costs changed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct DiffCause {
     /// The kind of change.
     pub cause: CauseKind,
@@ -91,6 +92,7 @@ pub enum Growth {
 
 /// How much more the new side costs per unit of unchanged code.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct TotalGrowth {
     /// In percent of the old total.
     pub percent: f64,

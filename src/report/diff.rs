@@ -10,6 +10,7 @@ use crate::report::{DiffCause, Header, Name, Pair, Selection, TotalGrowth};
 
 /// Two sides compared.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Diff {
     /// The header: the metric, the totals of the new side, warnings, and how the sides were normalised.
     #[serde(flatten)]
@@ -101,6 +102,7 @@ impl Diff {
 
 /// A function of the old side that was matched with one of a different name or place on the new side.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Matched {
     /// Its unique name on the old side.
     pub old: Name,
@@ -124,6 +126,7 @@ impl fmt::Display for Matched {
 
 /// The self of a function that was added to its callers.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Folded {
     /// The function.
     pub name: Name,
@@ -152,6 +155,7 @@ pub struct DiffSide {
 
 /// How noisy profiles are.
 #[derive(Clone, Copy, Debug, Serialize)]
+#[non_exhaustive]
 pub struct DiffNoise {
     /// How many times larger the variance is than that of independent samples.
     pub phi: f64,
@@ -187,6 +191,7 @@ impl DiffVerdict {
 
 /// A cost ratio that would have been detected.
 #[derive(Clone, Copy, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Detectable {
     /// The function's share of the old samples, from 0 to 1.
     pub share: f64,
@@ -196,6 +201,7 @@ pub struct Detectable {
 
 /// A budget, and whether the new side is within it.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct BudgetCheck {
     /// The rule as text, such as "total of `^serde` at most 12%".
     pub rule: String,
@@ -229,6 +235,7 @@ pub enum RowTest {
 
 /// A row of a comparison: a function.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct DiffRow {
     /// The unique name.
     pub name: Name,
@@ -300,6 +307,7 @@ pub enum Moved {
 
 /// How strict the tests of a comparison were.
 #[derive(Clone, Debug, Default, Serialize)]
+#[non_exhaustive]
 pub struct Strictness {
     /// The significance level.
     pub alpha: f64,

@@ -6,6 +6,7 @@ use crate::report::{Direction, Header, Name, Pair};
 
 /// The call tree of a flame graph.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Flame {
     /// The header.
     #[serde(flatten)]
@@ -34,6 +35,7 @@ pub struct Flame {
 
 /// A node of a flame graph.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct FlameNode {
     /// The parent; node 0 is its own parent.
     pub parent: u32,

@@ -6,6 +6,7 @@ use crate::report::{Header, Name, Pair};
 
 /// One function, or several counted as one, with its callers and callees.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Focus {
     /// The header; `elided` is what was cut on both sides.
     #[serde(flatten)]
@@ -56,6 +57,7 @@ impl Focus {
 
 /// A caller or a callee.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Neighbour {
     /// The unique name, `(root)` or `(itself)`.
     pub name: Name,

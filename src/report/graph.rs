@@ -6,6 +6,7 @@ use crate::report::{Header, Name, Pair};
 
 /// The call graph, or its heaviest part.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Graph {
     /// The header. `elided_rows` is the number of nodes that were cut, `elided` is their self.
     #[serde(flatten)]
@@ -31,6 +32,7 @@ impl Graph {
 
 /// A function.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct GraphNode {
     /// The unique name.
     pub name: Name,
@@ -56,6 +58,7 @@ pub struct GraphNode {
 
 /// A call.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct GraphEdge {
     /// The unique name of the caller.
     pub caller: Name,

@@ -8,6 +8,7 @@ use crate::report::{Matched, Message, Name};
 
 /// The header of a report on one metric of one or several profiles.
 #[derive(Clone, Debug, Default, Serialize)]
+#[non_exhaustive]
 pub struct Header {
     /// Kind and version of the document.
     pub schema: &'static str,
@@ -68,6 +69,7 @@ pub struct Header {
 
 /// A function that the profiler itself added at the leaf of stacks.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Artefact {
     /// The function's name.
     pub name: String,
@@ -103,6 +105,7 @@ impl Header {
 
 /// The rows to highlight.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Highlight {
     /// The pattern as typed.
     pub pattern: String,
@@ -200,6 +203,7 @@ pub struct PerEvent {
 
 /// A metric's name and unit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct MetricName {
     /// Name, such as `cpu`.
     pub name: String,
@@ -213,6 +217,7 @@ pub struct MetricName {
 
 /// One of several metrics of a report.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct MetricTotal {
     /// The metric.
     #[serde(flatten)]
@@ -225,6 +230,7 @@ pub struct MetricTotal {
 
 /// The old side of a comparison.
 #[derive(Clone, Debug, Default, Serialize)]
+#[non_exhaustive]
 pub struct Base {
     /// The inputs, as given.
     pub inputs: Vec<String>,

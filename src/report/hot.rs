@@ -6,6 +6,7 @@ use crate::report::{Header, Name, Neighbour, Pair};
 
 /// The heaviest path, and the repeated call sequences.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Hot {
     /// The header. Sequences overlap and cannot be summed, so `elided` is 0; `elided_rows` is the number of
     /// sequences that were cut.
@@ -37,6 +38,7 @@ impl Hot {
 
 /// A node of the heaviest path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct PathStep {
     /// The unique name.
     pub name: Name,
@@ -58,6 +60,7 @@ pub struct PathStep {
 
 /// A repeated call sequence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct HotSequence {
     /// The names, starting at the end nearest to the root.
     pub frames: Vec<Name>,

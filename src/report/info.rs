@@ -6,6 +6,7 @@ use crate::report::{Combined, Pair};
 
 /// The contents of the input.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Info {
     /// Kind and version of the document.
     pub schema: &'static str,
@@ -71,6 +72,7 @@ pub struct Info {
 
 /// A sampling period.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct InfoPeriod {
     /// The name of its metric, which the profile need not hold.
     pub metric: String,
@@ -82,6 +84,7 @@ pub struct InfoPeriod {
 
 /// One input of `info`.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct InfoInput {
     /// The input, as given.
     pub name: String,
@@ -103,6 +106,7 @@ pub struct InfoInput {
 
 /// A metric of `info`.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct InfoMetric {
     /// Name.
     pub name: String,
@@ -124,6 +128,7 @@ pub struct InfoMetric {
 
 /// Depths of the stacks, in frames.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
+#[non_exhaustive]
 pub struct Depth {
     /// The median over the distinct stacks.
     pub median: u32,
@@ -133,6 +138,7 @@ pub struct Depth {
 
 /// A label key of `info`.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct InfoLabel {
     /// The key.
     pub key: String,

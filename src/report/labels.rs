@@ -6,6 +6,7 @@ use crate::report::{CutRows, Header};
 
 /// Label keys and their values.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Labels {
     /// The header.
     #[serde(flatten)]
@@ -16,6 +17,7 @@ pub struct Labels {
 
 /// A label key.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct LabelKey {
     /// The key.
     pub key: String,
@@ -33,6 +35,7 @@ pub struct LabelKey {
 
 /// A value of a label, and the value of the samples that carry it.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct LabelShare {
     /// The label's value.
     pub value: LabelText,

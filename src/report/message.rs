@@ -6,6 +6,7 @@ use serde::{Serialize, Serializer};
 
 /// Something that a reader should know.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Message {
     /// What it is about.
     pub kind: MessageKind,

@@ -7,6 +7,7 @@ use crate::report::{Header, MetricName, Name, Recording};
 /// The data of the interactive page. It holds stacks instead of a tree, so that the page can filter and
 /// count them itself.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Page {
     /// The header.
     #[serde(flatten)]
@@ -36,6 +37,7 @@ pub struct Page {
 
 /// A metric of the page.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct PageMetric {
     /// Name and unit.
     pub metric: MetricName,
@@ -49,6 +51,7 @@ pub struct PageMetric {
 
 /// A name that is counted.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct PageName {
     /// The unique name.
     pub name: Name,
@@ -65,6 +68,7 @@ pub struct PageName {
 /// A name together with one function, file and binary. Patterns match places instead of names, because
 /// functions with the same name may be in several files and binaries.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[non_exhaustive]
 pub struct PagePlace {
     /// The index of its name.
     pub name: u32,

@@ -6,6 +6,7 @@ use crate::report::{Header, Name, Pair};
 
 /// Source lines with their values.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct AnnotatedSource {
     /// The header.
     #[serde(flatten)]
@@ -16,6 +17,7 @@ pub struct AnnotatedSource {
 
 /// A function with its lines.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct SourceFunction {
     /// The unique name.
     pub name: Name,
@@ -50,6 +52,7 @@ pub enum Origin {
 
 /// A source line.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct SourceLine {
     /// Its number, from 1; 0 stands for samples whose line is unknown.
     pub line: u32,

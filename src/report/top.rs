@@ -6,6 +6,7 @@ use crate::report::{Header, Name, Pair, Values};
 
 /// The flat view.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Top {
     /// The header.
     #[serde(flatten)]
@@ -27,6 +28,7 @@ impl Top {
 
 /// A function of the flat view.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct TopRow {
     /// The unique name.
     pub name: Name,

@@ -8,6 +8,7 @@ use crate::report::{Header, Name};
 
 /// Distinct stacks with their values.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Traces {
     /// The header.
     #[serde(flatten)]
@@ -18,6 +19,7 @@ pub struct Traces {
 
 /// A stack with its values and labels.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Trace {
     /// The names of its frames, root first.
     pub frames: Vec<Name>,

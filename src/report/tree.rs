@@ -16,6 +16,7 @@ pub enum Direction {
 
 /// A call tree.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Tree {
     /// The header.
     #[serde(flatten)]
@@ -42,6 +43,7 @@ impl Tree {
 
 /// A node of a tree.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct TreeRow {
     /// The depth of the row; top-level rows have depth 0.
     pub depth: u32,

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 /// The known profile types.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Types {
     /// Kind and version of the document.
     pub schema: &'static str,
@@ -17,6 +18,7 @@ pub struct Types {
 
 /// A profile type.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct TypeRow {
     /// Its name.
     pub name: &'static str,

@@ -36,6 +36,13 @@ pub enum SiblingOrder {
 /// The maximum depth. No viewer can display a picture with a hundred thousand rows.
 const MAX_DEPTH: usize = 2_000;
 
+impl Default for FlameOptions {
+    /// All stacks, from the top down, without a title.
+    fn default() -> Self {
+        FlameOptions::new(Scope::default(), String::new())
+    }
+}
+
 impl FlameOptions {
     /// A top-down graph in alphabetical order.
     pub fn new(scope: Scope, title: String) -> Self {

@@ -86,10 +86,7 @@ pub fn focus(profile: &Profile, options: &FocusOptions) -> Result<Focus, NotFoun
         self_value: counted.self_value,
         total: counted.total,
         old: old_pair,
-        delta: old_pair.map(|old| Pair {
-            self_value: counted.self_value - old.self_value,
-            total: counted.total - old.total,
-        }),
+        delta: old_pair.map(|old| Pair { self_value: counted.self_value, total: counted.total }.minus(old)),
         callers,
         callees,
         more_callers,

@@ -22,6 +22,13 @@ pub struct GraphOptions {
     pub min_edge: f64,
 }
 
+impl Default for GraphOptions {
+    /// The whole graph.
+    fn default() -> Self {
+        GraphOptions::new(Scope::default())
+    }
+}
+
 impl GraphOptions {
     /// The whole graph.
     pub fn new(scope: Scope) -> Self {
@@ -70,10 +77,7 @@ pub fn graph(profile: &Profile, options: &GraphOptions) -> Graph {
         self_value: pair(key).self_value,
         total: pair(key).total,
         old: row_values.compares().then(|| old(key)),
-        delta: row_values.compares().then(|| Pair {
-            self_value: pair(key).self_value - old(key).self_value,
-            total: pair(key).total - old(key).total,
-        }),
+        delta: row_values.compares().then(|| pair(key).minus(old(key))),
         artefact: false,
     };
     let edge = |edge: &CallEdge| {

@@ -35,6 +35,13 @@ pub struct HotOptions {
     pub min_share: f64,
 }
 
+impl Default for HotOptions {
+    /// The usual thresholds.
+    fn default() -> Self {
+        HotOptions::new(Scope::default())
+    }
+}
+
 impl HotOptions {
     /// The defaults of the command line.
     pub fn new(scope: Scope) -> Self {
@@ -155,15 +162,13 @@ fn steps_of(subject: &Subject<'_>, header: &Header, rows: &[PathRow]) -> Vec<Pat
     let olds = if row_values.compares() { along_path(subject, &keys, 1) } else { Vec::new() };
     let step = |(index, row): (usize, &PathRow)| {
         let old = olds.get(index).map(|old| row_values.old(Some(old.self_value), Some(old.total)));
+        let new = Pair { self_value: row.self_value, total: row.total };
         PathStep {
             name: name(subject, row.key),
-            self_value: row.self_value,
-            total: row.total,
+            self_value: new.self_value,
+            total: new.total,
             old,
-            delta: old.map(|old| Pair {
-                self_value: row.self_value - old.self_value,
-                total: row.total - old.total,
-            }),
+            delta: old.map(|old| new.minus(old)),
             artefact: false,
         }
     };

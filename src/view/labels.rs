@@ -8,7 +8,7 @@ use crate::view::Scope;
 use crate::view::values::RowValues;
 
 /// Options for `labels`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct LabelsOptions {
     /// The metric.
     pub scope: Scope,

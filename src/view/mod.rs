@@ -92,6 +92,13 @@ pub struct BaseSide {
     pub matched: Vec<Matched>,
 }
 
+impl Default for Scope {
+    /// The first metric, by function.
+    fn default() -> Self {
+        Scope::metric(0)
+    }
+}
+
 impl Scope {
     /// One metric, by function.
     pub fn metric(metric: usize) -> Self {

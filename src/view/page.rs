@@ -11,7 +11,7 @@ use crate::view::flame::packages;
 use crate::view::{Scope, metric_name, recording};
 
 /// Options for the page.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct PageOptions {
     /// The metric that is shown first, and what a node is.
     pub scope: Scope,

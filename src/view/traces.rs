@@ -9,7 +9,7 @@ use crate::view::values::RowValues;
 use crate::view::{Scope, threshold};
 
 /// Options for `traces`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct TracesOptions {
     /// Metrics and nodes.
     pub scope: Scope,

@@ -30,6 +30,13 @@ pub struct TreeOptions {
     pub budget: Budget,
 }
 
+impl Default for TreeOptions {
+    /// All rows, by total.
+    fn default() -> Self {
+        TreeOptions::new(Scope::default())
+    }
+}
+
 impl TreeOptions {
     /// All rows, by total.
     pub fn new(scope: Scope) -> Self {
@@ -91,19 +98,11 @@ pub fn tree(profile: &Profile, options: &TreeOptions) -> Tree {
         }
         row_of[node] = rows.len() as u32;
         header.elided -= tree.self_value[0][node];
-        let key = subject.keys.get(tree.key[node]);
         rows.push(TreeRow {
             depth: depths[node] - 1,
             parent: (parent != root).then(|| row_of[parent]),
-            name: key.name.clone(),
-            file: key.file.clone(),
-            values: row_values.values(
-                tree.self_value.iter().map(|column| column[node]),
-                tree.total.iter().map(|column| column[node]),
-            ),
-            artefact: false,
-            events: None,
             cut: tree.cut[node],
+            ..tree_row(&subject, &row_values, tree.key[node], [&tree.self_value, &tree.total], node)
         });
     }
     header.elided_rows = u64::from(cut_at_root) + rows.iter().map(|row| u64::from(row.cut)).sum::<u64>();
@@ -180,21 +179,37 @@ fn append_callers(
     for (node, &parent) in tree.parent.enumerate() {
         let is_top = node.index() == 0;
         depth.push(if is_top { 0 } else { depth[parent] + 1 });
-        let key = subject.keys.get(tree.key[node]);
+        let row = tree_row(subject, row_values, tree.key[node], [&tree.self_value, &tree.total], node);
         let is_root = !is_top && tree.key[node] == whole();
         rows.push(TreeRow {
             depth: depth[node],
             parent: (!is_top).then(|| start + parent.index() as u32),
-            name: if is_root { Name::from("(root)") } else { key.name.clone() },
-            file: key.file.clone(),
-            values: row_values.values(
-                tree.self_value.iter().map(|column| column[node]),
-                tree.total.iter().map(|column| column[node]),
-            ),
-            artefact: false,
-            events: None,
+            name: if is_root { Name::from("(root)") } else { row.name.clone() },
             cut: tree.cut[node],
+            ..row
         });
+    }
+}
+
+/// A row of either tree with the self and total of a node, one column per series, but without its place.
+fn tree_row(
+    subject: &Subject<'_>,
+    row_values: &RowValues,
+    key: KeyId,
+    [self_value, total]: [&[Column<NodeId, i64>]; 2],
+    node: NodeId,
+) -> TreeRow {
+    let key = subject.keys.get(key);
+    TreeRow {
+        depth: 0,
+        parent: None,
+        name: key.name.clone(),
+        file: key.file.clone(),
+        values: row_values
+            .values(self_value.iter().map(|column| column[node]), total.iter().map(|column| column[node])),
+        artefact: false,
+        events: None,
+        cut: 0,
     }
 }
 

@@ -33,10 +33,7 @@ impl RowValues {
             self_value: first.self_value,
             total: first.total,
             children: first.total - first.self_value,
-            delta: old.map(|old| Pair {
-                self_value: first.self_value - old.self_value,
-                total: first.total - old.total,
-            }),
+            delta: old.map(|old| first.minus(old)),
             old,
             values,
         }

@@ -80,6 +80,13 @@ const SHARES: [f64; 5] = [0.01, 0.02, 0.05, TYPICAL_SHARE, 0.2];
 /// The number of runs per side that messages suggest.
 const RUNS: usize = 5;
 
+impl Default for DiffOptions {
+    /// All functions, tested with the default strictness.
+    fn default() -> Self {
+        DiffOptions::new(By::Function)
+    }
+}
+
 impl DiffOptions {
     /// All functions, tested with the default strictness.
     pub fn new(by: By) -> Self {

@@ -189,7 +189,7 @@ impl RowBuilder<'_, '_> {
             file: this.file.clone(),
             old,
             new,
-            delta: Pair { self_value: new.self_value - old.self_value, total: new.total - old.total },
+            delta: new.minus(old),
             test: if has_self { RowTest::SelfValue } else { RowTest::Total },
             ratio: None,
             ratio_low: None,

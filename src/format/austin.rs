@@ -23,7 +23,11 @@ fn sniff(head: &[u8]) -> Confidence {
     }
     let mut lines = head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
     let first = lines.find(|line| !line.is_empty() && !line.starts_with(b"#"));
-    if first.is_some_and(|line| Sample::parse(line).is_some()) { Confidence::Certain } else { Confidence::No }
+    if first.is_some_and(|line| AustinSample::parse(line).is_some()) {
+        Confidence::Certain
+    } else {
+        Confidence::No
+    }
 }
 
 /// What is measured by the numbers in a file.
@@ -36,7 +40,7 @@ enum Mode {
 }
 
 fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
-    let mut reader = Reader::new(options);
+    let mut reader = AustinReader::new(options);
     let mut number = 0;
     while let Some(line) = source.line()? {
         number += 1;
@@ -49,7 +53,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
                 return Err(ParseError::at_line(NAME, number, message).into());
             }
         } else if !line.is_empty() {
-            match Sample::parse(line) {
+            match AustinSample::parse(line) {
                 Some(sample) if reader.sample(&sample) => reader.good += 1,
                 _ => reader.bad.add(number),
             }
@@ -59,7 +63,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
 }
 
 /// A parsed line.
-struct Sample<'a> {
+struct AustinSample<'a> {
     process: &'a [u8],
     thread: &'a [u8],
     /// Frames joined by `;`, each after its `;`.
@@ -67,9 +71,9 @@ struct Sample<'a> {
     values: &'a [u8],
 }
 
-impl Sample<'_> {
+impl AustinSample<'_> {
     /// `P8374;T0:8374;app.py:main:92 10076`
-    fn parse(line: &[u8]) -> Option<Sample<'_>> {
+    fn parse(line: &[u8]) -> Option<AustinSample<'_>> {
         let blank = memchr::memrchr(b' ', line)?;
         let (stack, values) = (&line[..blank], &line[blank + 1..]);
         let stack = stack.strip_prefix(b"P")?;
@@ -79,11 +83,11 @@ impl Sample<'_> {
         let is_process = !process.is_empty() && process.iter().all(u8::is_ascii_digit);
         let is_values =
             !values.is_empty() && values.split(|&byte| byte == b',').all(|value| decimal(value).is_some());
-        (is_process && is_values).then_some(Sample { process, thread, frames, values })
+        (is_process && is_values).then_some(AustinSample { process, thread, frames, values })
     }
 }
 
-struct Reader {
+struct AustinReader {
     builder: ProfileBuilder,
     mode: Mode,
     has_metrics: bool,
@@ -93,9 +97,9 @@ struct Reader {
     bad: BadLines,
 }
 
-impl Reader {
-    fn new(options: LoadOptions) -> Reader {
-        Reader {
+impl AustinReader {
+    fn new(options: LoadOptions) -> AustinReader {
+        AustinReader {
             builder: ProfileBuilder::new(NAME, options),
             mode: Mode::Wall,
             has_metrics: false,
@@ -148,7 +152,7 @@ impl Reader {
     }
 
     /// Adds a sample; returns false if its numbers do not fit the mode.
-    fn sample(&mut self, sample: &Sample<'_>) -> bool {
+    fn sample(&mut self, sample: &AustinSample<'_>) -> bool {
         if !self.has_metrics {
             self.metrics();
         }
@@ -189,7 +193,7 @@ impl Reader {
         self.builder.frame(Frame { function, line, ..Frame::default() })
     }
 
-    fn labels(&mut self, sample: &Sample<'_>) -> LabelSetId {
+    fn labels(&mut self, sample: &AustinSample<'_>) -> LabelSetId {
         sample_labels(&mut self.builder, |labels| {
             // `T0:8374` is thread 8374 of interpreter 0.
             let thread = sample.thread.rsplit(|&byte| byte == b':').next().unwrap_or_default();

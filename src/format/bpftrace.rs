@@ -40,7 +40,7 @@ fn sniff(head: &[u8]) -> Confidence {
 }
 
 fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
-    let mut reader = Reader {
+    let mut reader = BpftraceReader {
         builder: ProfileBuilder::new(NAME, options),
         entries: Vec::new(),
         good: 0,
@@ -133,7 +133,7 @@ fn split_value(text: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((&text[..at], text[at + 2..].trim_ascii()))
 }
 
-struct Reader {
+struct BpftraceReader {
     builder: ProfileBuilder,
     /// Parsed entries; the metrics are known only after all maps have been read.
     entries: Vec<(Entry, i64)>,
@@ -142,7 +142,7 @@ struct Reader {
     without_stack: u64,
 }
 
-impl Reader {
+impl BpftraceReader {
     fn take(&mut self, entry: Entry, value: i64) {
         self.good += 1;
         if entry.has_stack {
@@ -207,18 +207,18 @@ fn unit(name: &str) -> &str {
 }
 
 /// A parsed frame line.
-struct Location<'a> {
+struct FrameText<'a> {
     address: Option<u64>,
     name: &'a str,
     /// The binary.
     file: &'a str,
 }
 
-impl Location<'_> {
+impl FrameText<'_> {
     /// Splits `malloc+45`, in perf's form `7f21 malloc+45 (/lib/libc.so.6)`, or a bare address.
-    fn parse(text: &str) -> Location<'_> {
+    fn parse(text: &str) -> FrameText<'_> {
         if let Some(address) = address(text) {
-            return Location { address: Some(address), name: "", file: "" };
+            return FrameText { address: Some(address), name: "", file: "" };
         }
         let (address, name) = match text.split_once(' ') {
             Some((first, rest)) if address(first).is_some() => (address(first), rest),
@@ -232,13 +232,13 @@ impl Location<'_> {
             name.rsplit_once('+').filter(|(_, offset)| is_offset(offset)).map_or(name, |(name, _)| name);
         // bpftrace repeats the address if it has no symbol for it.
         let name = if name.starts_with("0x") { "" } else { name };
-        Location { address, name, file: if file == "[unknown]" { "" } else { file } }
+        FrameText { address, name, file: if file == "[unknown]" { "" } else { file } }
     }
 }
 
 fn frame(builder: &mut ProfileBuilder, text: &[u8]) -> FrameId {
     let text = String::from_utf8_lossy(text);
-    let Location { address, name, file } = Location::parse(&text);
+    let FrameText { address, name, file } = FrameText::parse(&text);
     let mapping = if file.is_empty() {
         MappingId::default()
     } else {

@@ -37,8 +37,8 @@ fn write(profile: &Profile, metric: usize, out: &mut dyn Write) -> io::Result<Ve
     let mut metrics: Vec<usize> = (0..profile.meta.metrics.len()).collect();
     metrics.sort_by_key(|&other| other != metric);
     let graph = match &profile.calls {
-        Some(calls) => Graph::of_calls(profile, calls, metrics),
-        None => Graph::of_stacks(profile, metrics),
+        Some(calls) => CostGraph::of_calls(profile, calls, metrics),
+        None => CostGraph::of_stacks(profile, metrics),
     };
     writeln!(out, "# callgrind format\nversion: 1")?;
     if profile.calls.is_none() {
@@ -47,7 +47,7 @@ fn write(profile: &Profile, metric: usize, out: &mut dyn Write) -> io::Result<Ve
     writeln!(out, "creator: prof {}", env!("CARGO_PKG_VERSION"))?;
     let metrics = graph.metrics.iter().map(|&metric| event(&profile.meta.metrics[metric]));
     writeln!(out, "positions: line\nevents: {}", metrics.collect::<Vec<_>>().join(" "))?;
-    let mut names = Names { symbols: &profile.symbols, seen: BTreeSet::new() };
+    let mut names = NameWriter { symbols: &profile.symbols, seen: BTreeSet::new() };
     for (function, node) in graph.nodes.enumerate().filter(|(_, node)| node.is_there) {
         writeln!(out)?;
         names.function(function, node.mapping, "", out)?;
@@ -109,24 +109,24 @@ fn joined(costs: &[i64]) -> String {
 }
 
 /// Functions and calls with their costs, one value per metric.
-struct Graph {
+struct CostGraph {
     /// Indices of the metrics that are written as costs.
     metrics: Vec<usize>,
-    nodes: Column<FunctionId, Node>,
+    nodes: Column<FunctionId, FunctionCosts>,
 }
 
 #[derive(Clone, Default)]
-struct Node {
+struct FunctionCosts {
     is_there: bool,
     mapping: MappingId,
     /// Self cost, by file and line.
     costs: BTreeMap<(StringId, u32), Vec<i64>>,
     /// Calls, by file and line of the call and by callee.
-    calls: BTreeMap<(StringId, u32, FunctionId), Call>,
+    calls: BTreeMap<(StringId, u32, FunctionId), CallCosts>,
 }
 
 #[derive(Clone, Default)]
-struct Call {
+struct CallCosts {
     count: i64,
     costs: Vec<i64>,
 }
@@ -138,11 +138,11 @@ fn add(sums: &mut Vec<i64>, values: &[i64]) {
     }
 }
 
-impl Graph {
-    fn of_calls(profile: &Profile, calls: &CallTable, mut metrics: Vec<usize>) -> Graph {
+impl CostGraph {
+    fn of_calls(profile: &Profile, calls: &CallTable, mut metrics: Vec<usize>) -> CostGraph {
         let functions = &profile.symbols.functions;
         metrics.retain(|&metric| Some(metric) != calls.calls_metric);
-        let mut nodes = Column::filled(Node::default(), functions.len());
+        let mut nodes = Column::filled(FunctionCosts::default(), functions.len());
         let pick = |columns: &[Vec<i64>], row: usize| -> Vec<i64> {
             metrics.iter().map(|&metric| columns[metric][row]).collect()
         };
@@ -171,12 +171,12 @@ impl Graph {
             call.count += calls.calls_metric.map_or(0, |metric| calls.edge_values[metric][edge]);
             add(&mut call.costs, &pick(&calls.edge_values, edge));
         }
-        Graph { metrics, nodes }
+        CostGraph { metrics, nodes }
     }
 
-    fn of_stacks(profile: &Profile, metrics: Vec<usize>) -> Graph {
-        let nodes = Column::filled(Node::default(), profile.symbols.functions.len());
-        let mut graph = Graph { metrics, nodes };
+    fn of_stacks(profile: &Profile, metrics: Vec<usize>) -> CostGraph {
+        let nodes = Column::filled(FunctionCosts::default(), profile.symbols.functions.len());
+        let mut graph = CostGraph { metrics, nodes };
         let sums: Vec<_> = graph.metrics.iter().map(|&metric| positive_by_stack(profile, metric)).collect();
         let mut values = vec![0; sums.len()];
         for stack in profile.stacks.ids() {
@@ -224,12 +224,12 @@ fn positive_by_stack(profile: &Profile, metric: usize) -> Column<StackId, i64> {
 }
 
 /// Writes a name once, and its number afterwards: `fn=(3) main`, `fn=(3)`.
-struct Names<'a> {
+struct NameWriter<'a> {
     symbols: &'a Symbols,
     seen: BTreeSet<(&'static str, usize)>,
 }
 
-impl Names<'_> {
+impl NameWriter<'_> {
     /// Writes a function with its binary and file; `prefix` is `c` for a callee.
     fn function(
         &mut self,

@@ -30,7 +30,7 @@ pub(super) static WRITER: Writer = Writer {
 
 fn write(profile: &Profile, metric: usize, out: &mut dyn Write) -> io::Result<Vec<String>> {
     let metric_row = &profile.meta.metrics[metric];
-    let lines = Lines::of(profile, metric);
+    let lines = CollapsedLines::of(profile, metric);
     let mut escaper = Escaper::default();
     let mut line = String::new();
     for (stack, sums) in lines.sums.enumerate() {
@@ -74,14 +74,14 @@ fn text(symbols: &Symbols, frame: FrameId) -> Cow<'_, str> {
 }
 
 /// Stacks with equal text, with the sum of positive values and the sum of negative values of each.
-struct Lines {
+struct CollapsedLines {
     stacks: StackTable,
     sums: Column<StackId, [i64; 2]>,
 }
 
-impl Lines {
-    fn of(profile: &Profile, metric: usize) -> Lines {
-        let mut lines = Lines { stacks: StackTable::default(), sums: Column::new() };
+impl CollapsedLines {
+    fn of(profile: &Profile, metric: usize) -> CollapsedLines {
+        let mut lines = CollapsedLines { stacks: StackTable::default(), sums: Column::new() };
         let mut first: HashMap<(StringId, Option<(StringId, u32)>), FrameId> = HashMap::new();
         let symbols = &profile.symbols;
         // The first frame with a given text represents all frames with that text.

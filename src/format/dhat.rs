@@ -60,7 +60,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     }
     let at = points.points.ok_or_else(|| ParseError::whole(NAME, "missing `pps`"))?;
     let mut json = json.at(at);
-    let mut reader = Reader { builder, frames, metrics, numbers: Vec::new(), stack: Vec::new() };
+    let mut reader = DhatReader { builder, frames, metrics, numbers: Vec::new(), stack: Vec::new() };
     json.array()?;
     while json.element()? {
         reader.read_point(&mut json)?;
@@ -71,15 +71,18 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
 
 /// Positions of the tables in the text.
 #[derive(Default)]
-struct Tables {
+struct DhatTables {
     points: Option<usize>,
     frames: Option<usize>,
 }
 
-type Metrics = &'static [(&'static str, &'static str, &'static str)];
+type MetricMembers = &'static [(&'static str, &'static str, &'static str)];
 
-fn read_head(json: &mut Json, builder: &mut ProfileBuilder) -> Result<(Tables, Metrics), ParseError> {
-    let (mut tables, mut mode, mut unit) = (Tables::default(), String::new(), String::new());
+fn read_head(
+    json: &mut Json,
+    builder: &mut ProfileBuilder,
+) -> Result<(DhatTables, MetricMembers), ParseError> {
+    let (mut tables, mut mode, mut unit) = (DhatTables::default(), String::new(), String::new());
     let (mut lifetimes, mut accesses, mut end) = (false, false, None);
     json.object()?;
     while let Some(key) = json.key()? {
@@ -183,10 +186,10 @@ fn split_place(place: &str) -> (&str, u32) {
     }
 }
 
-struct Reader {
+struct DhatReader {
     builder: ProfileBuilder,
     frames: Vec<Option<TableFrame>>,
-    metrics: Metrics,
+    metrics: MetricMembers,
     numbers: Vec<usize>,
     stack: Vec<FrameId>,
 }
@@ -198,7 +201,7 @@ struct TableFrame {
     inlined: FrameId,
 }
 
-impl Reader {
+impl DhatReader {
     fn read_point(&mut self, json: &mut Json) -> Result<(), ParseError> {
         let mut values = [0; HEAP.len()];
         self.numbers.clear();

@@ -25,12 +25,12 @@ fn sniff(head: &[u8]) -> Confidence {
 }
 
 #[derive(Deserialize)]
-struct Report {
+struct GhcReport {
     program: Option<String>,
     /// Microseconds between two ticks.
     tick_interval: Option<i64>,
     cost_centres: Vec<CostCentre>,
-    profile: Node,
+    profile: CostNode,
 }
 
 #[derive(Deserialize)]
@@ -44,18 +44,18 @@ struct CostCentre {
 
 /// A node of the call tree: the self cost of a cost centre called this way.
 #[derive(Deserialize)]
-struct Node {
+struct CostNode {
     id: i64,
     entries: i64,
     alloc: i64,
     ticks: i64,
     #[serde(default)]
-    children: Vec<Node>,
+    children: Vec<CostNode>,
 }
 
 fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
     let bytes = source.read_all()?;
-    let report: Report = serde_json::from_slice(&bytes)
+    let report: GhcReport = serde_json::from_slice(&bytes)
         .map_err(|error| ParseError::at_line(NAME, error.line() as u64, error.to_string()))?;
     let mut builder = ProfileBuilder::new(NAME, options);
     for (name, unit) in [("ticks", "count"), ("alloc", "bytes"), ("entries", "count")] {

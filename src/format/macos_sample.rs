@@ -46,7 +46,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
             break;
         }
     }
-    let mut tree = Tree { builder, path: Vec::new(), labels: LabelSetId::default() };
+    let mut tree = OpenNodes { builder, path: Vec::new(), labels: LabelSetId::default() };
     let mut is_whole = false;
     while lines.advance()? {
         let line = lines.line();
@@ -82,20 +82,20 @@ fn period(line: &[u8]) -> Option<Period> {
 }
 
 /// The nodes from the root to the current one.
-struct Tree {
+struct OpenNodes {
     builder: ProfileBuilder,
-    path: Vec<Node>,
+    path: Vec<OpenNode>,
     labels: LabelSetId,
 }
 
-struct Node {
+struct OpenNode {
     /// `None` for a thread, which is not a frame.
     frame: Option<FrameId>,
     /// The count minus those of the children seen so far.
     own: i64,
 }
 
-impl Tree {
+impl OpenNodes {
     fn line(&mut self, line: &[u8]) -> Result<(), &'static str> {
         let text = &line[4..];
         let is_indent = |byte: &u8| b" +|:!".contains(byte);
@@ -126,7 +126,7 @@ impl Tree {
             }
             _ => Some(self.frame(node)),
         };
-        self.path.push(Node { frame, own: count });
+        self.path.push(OpenNode { frame, own: count });
         Ok(())
     }
 

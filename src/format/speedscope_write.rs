@@ -62,7 +62,7 @@ fn write(profile: &Profile, metric: usize, mut out: &mut dyn Write) -> io::Resul
         serde_json::to_writer(&mut out, &frame)?;
     }
     out.write_all(b"\n]},\"profiles\":[")?;
-    let scale = Scale::of(&profile.meta.metrics[metric]);
+    let scale = SpeedscopeScale::of(&profile.meta.metrics[metric]);
     for (number, thread) in threads(profile, metric).iter().enumerate() {
         out.write_all(if number == 0 { b"\n" } else { b",\n" })?;
         write_thread(profile, metric, thread, &scale, out)?;
@@ -72,14 +72,14 @@ fn write(profile: &Profile, metric: usize, mut out: &mut dyn Write) -> io::Resul
 }
 
 /// Converts values to a unit that the format supports.
-struct Scale {
+struct SpeedscopeScale {
     unit: &'static str,
     factor: i128,
     divisor: u64,
 }
 
-impl Scale {
-    fn of(metric: &Metric) -> Scale {
+impl SpeedscopeScale {
+    fn of(metric: &Metric) -> SpeedscopeScale {
         let unit = Unit::parse(&metric.unit);
         let (name, target) = match (unit.family(), unit.name()) {
             (Family::Time, "ns") => ("nanoseconds", unit.clone()),
@@ -90,7 +90,7 @@ impl Scale {
             _ => ("none", unit.clone()),
         };
         let factor = i128::from(unit.factor_to(&target).unwrap_or(1));
-        Scale { unit: name, factor, divisor: metric.divisor }
+        SpeedscopeScale { unit: name, factor, divisor: metric.divisor }
     }
 
     fn decimal(&self, value: i128) -> String {
@@ -114,7 +114,7 @@ fn write_thread(
     profile: &Profile,
     metric: usize,
     (name, rows): &(Cow<str>, Vec<usize>),
-    scale: &Scale,
+    scale: &SpeedscopeScale,
     mut out: &mut dyn Write,
 ) -> io::Result<()> {
     let (samples, values) = (&profile.samples, &profile.samples.values[metric]);

@@ -46,7 +46,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     }
     let mut builder = ProfileBuilder::new(NAME, options);
     let mut json = Json::new(NAME, &text);
-    let parts = Parts::find(&mut json)?;
+    let parts = StackprofParts::find(&mut json)?;
     json.end()?;
     parts.write(&json, &mut builder)?;
     Ok(finished(builder)?)
@@ -54,7 +54,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
 
 /// Positions of the parts of a profile in the text.
 #[derive(Default)]
-struct Parts {
+struct StackprofParts {
     mode: String,
     interval: i64,
     frames: Option<usize>,
@@ -75,9 +75,9 @@ enum Worth {
     Nothing,
 }
 
-impl Parts {
-    fn find(json: &mut Json) -> Result<Parts, ParseError> {
-        let mut parts = Parts::default();
+impl StackprofParts {
+    fn find(json: &mut Json) -> Result<StackprofParts, ParseError> {
+        let mut parts = StackprofParts::default();
         json.object()?;
         while let Some(key) = json.key()? {
             let at = Some(json.position());
@@ -111,7 +111,7 @@ impl Parts {
             })
             .transpose()
         };
-        let mut raw = Raw {
+        let mut raw = RawColumns {
             stacks: json.at(raw),
             lines: column(self.lines)?,
             deltas: column(self.deltas.filter(|_| worth == Worth::Passed))?,
@@ -144,7 +144,7 @@ impl Parts {
 }
 
 /// The columns of the stacks, read in parallel.
-struct Raw<'a> {
+struct RawColumns<'a> {
     stacks: Json<'a>,
     lines: Option<Json<'a>>,
     deltas: Option<Json<'a>>,
@@ -154,7 +154,7 @@ struct Raw<'a> {
     worth: Worth,
 }
 
-impl Raw<'_> {
+impl RawColumns<'_> {
     /// Reads one stack and adds its samples; returns false at the end.
     fn stack(&mut self, builder: &mut ProfileBuilder) -> Result<bool, ParseError> {
         if !self.stacks.element()? {

@@ -1,15 +1,15 @@
 //! Callgrind's events: what is counted.
 
 /// An event's name and unit: `Ir`, `Time_(10ns)`, `inuse_space(MB)`.
-pub(super) struct Event {
+pub(super) struct CostEvent {
     pub(super) name: String,
     pub(super) unit: String,
     pub(super) factor: i64,
 }
 
-impl Event {
-    pub(super) fn parse(text: &str) -> Event {
-        let plain = || Event { name: text.to_string(), unit: "count".into(), factor: 1 };
+impl CostEvent {
+    pub(super) fn parse(text: &str) -> CostEvent {
+        let plain = || CostEvent { name: text.to_string(), unit: "count".into(), factor: 1 };
         let Some((name, unit)) = text.strip_suffix(')').and_then(|text| text.split_once('(')) else {
             return plain();
         };
@@ -19,6 +19,6 @@ impl Event {
         if name.is_empty() || unit.is_empty() {
             return plain();
         }
-        Event { name: name.to_string(), unit: unit.to_string(), factor: factor.parse().unwrap_or(1) }
+        CostEvent { name: name.to_string(), unit: unit.to_string(), factor: factor.parse().unwrap_or(1) }
     }
 }

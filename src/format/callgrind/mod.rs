@@ -24,7 +24,7 @@ mod positions;
 mod reader;
 mod syntax;
 
-use crate::format::callgrind::reader::Reader;
+use crate::format::callgrind::reader::CallgrindReader;
 use crate::format::callgrind::syntax::{header, spec};
 use crate::format::{Confidence, Format, LoadError, Source};
 use crate::profile::{LoadOptions, Profile};
@@ -55,7 +55,7 @@ fn sniff(head: &[u8]) -> Confidence {
 }
 
 fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
-    let mut reader = Reader::new(options);
+    let mut reader = CallgrindReader::new(options);
     let mut number = 0;
     while let Some(line) = source.line()? {
         number += 1;

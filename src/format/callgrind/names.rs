@@ -8,22 +8,22 @@ use crate::profile::{ProfileBuilder, StringId};
 
 /// Names by number, and whether they denote recursive calls.
 #[derive(Default)]
-pub(super) struct Names(HashMap<i64, Name>);
+pub(super) struct CompressedNames(HashMap<i64, CompressedName>);
 
 #[derive(Clone, Copy)]
-pub(super) struct Name {
+pub(super) struct CompressedName {
     pub(super) text: StringId,
     pub(super) is_nested: bool,
 }
 
-impl Names {
+impl CompressedNames {
     /// Resolves `(3) name`, `(3)` or `name`. `None` for a number that was never defined.
     pub(super) fn get(
         &mut self,
         builder: &mut ProfileBuilder,
         text: &[u8],
         clean: fn(&str) -> (String, bool),
-    ) -> Option<Name> {
+    ) -> Option<CompressedName> {
         let numbered = text.strip_prefix(b"(").and_then(|rest| {
             let mut scan = Scan(rest);
             let number = scan.integer()?;
@@ -32,7 +32,7 @@ impl Names {
         });
         let mut intern = |name: &[u8]| {
             let (text, is_nested) = clean(&String::from_utf8_lossy(name));
-            Name { text: builder.string(&text), is_nested }
+            CompressedName { text: builder.string(&text), is_nested }
         };
         match numbered {
             Some((number, b"")) => self.0.get(&number).copied(),

@@ -2,8 +2,8 @@
 
 use crate::format::callgrind::NAME;
 use crate::format::callgrind::costs::Costs;
-use crate::format::callgrind::events::Event;
-use crate::format::callgrind::names::{Name, Names, clean_file, clean_function};
+use crate::format::callgrind::events::CostEvent;
+use crate::format::callgrind::names::{CompressedName, CompressedNames, clean_file, clean_function};
 use crate::format::callgrind::positions::Positions;
 use crate::format::callgrind::syntax::{header, signed, spec};
 use crate::format::callgrind_write::UNCOUNTED;
@@ -12,14 +12,14 @@ use crate::format::{ParseError, finished};
 use crate::profile::{Frame, FrameId, Function, FunctionId, LoadOptions, Profile, ProfileBuilder, StringId};
 
 /// Reads a file line by line.
-pub(super) struct Reader {
+pub(super) struct CallgrindReader {
     builder: ProfileBuilder,
     /// Factor from each event's unit to the metric's unit: 10 for `Time_(10ns)`.
     factors: Vec<i64>,
     positions: Positions,
-    files: Names,
-    objects: Names,
-    functions: Names,
+    files: CompressedNames,
+    objects: CompressedNames,
+    functions: CompressedNames,
     /// The object and file of the current function, and the file of the current line (which differs in
     /// inlined code).
     object: StringId,
@@ -49,15 +49,15 @@ struct Callee {
     object: Option<StringId>,
 }
 
-impl Reader {
-    pub(super) fn new(options: LoadOptions) -> Reader {
-        Reader {
+impl CallgrindReader {
+    pub(super) fn new(options: LoadOptions) -> CallgrindReader {
+        CallgrindReader {
             builder: ProfileBuilder::new(NAME, options),
             factors: Vec::new(),
             positions: Positions::declared(b"line"),
-            files: Names::default(),
-            objects: Names::default(),
-            functions: Names::default(),
+            files: CompressedNames::default(),
+            objects: CompressedNames::default(),
+            functions: CompressedNames::default(),
             object: StringId::default(),
             function_file: None,
             file: StringId::default(),
@@ -98,8 +98,8 @@ impl Reader {
                 self.positions = Positions::declared(value);
             }
             b"events" => {
-                let events: Vec<Event> =
-                    String::from_utf8_lossy(value).split_whitespace().map(Event::parse).collect();
+                let events: Vec<CostEvent> =
+                    String::from_utf8_lossy(value).split_whitespace().map(CostEvent::parse).collect();
                 self.events(&events, number)?;
             }
             b"summary" => {
@@ -119,7 +119,7 @@ impl Reader {
         Ok(true)
     }
 
-    fn events(&mut self, events: &[Event], number: u64) -> Result<(), ParseError> {
+    fn events(&mut self, events: &[CostEvent], number: u64) -> Result<(), ParseError> {
         if self.factors.is_empty() {
             for event in events {
                 self.builder.metric(&event.name, &event.unit);
@@ -175,7 +175,7 @@ impl Reader {
         true
     }
 
-    fn start_function(&mut self, name: Name) {
+    fn start_function(&mut self, name: CompressedName) {
         // Code inlined from another file (`fi=`) does not change the file of the next function.
         self.file = self.function_file.unwrap_or(self.file);
         let function = self.function_of(name.text, self.file, self.object);

@@ -7,7 +7,7 @@ use crate::format::json::Json;
 
 /// The fields of an event that the reader needs.
 #[derive(Default)]
-pub(super) struct Event<'a> {
+pub(super) struct TraceEvent<'a> {
     /// The first letter of `ph`, the kind of event; 0 if there is none.
     pub(super) phase: u8,
     pub(super) name: Cow<'a, str>,
@@ -22,9 +22,9 @@ pub(super) struct Event<'a> {
     pub(super) args: Option<usize>,
 }
 
-impl<'a> Event<'a> {
+impl<'a> TraceEvent<'a> {
     pub(super) fn read(json: &mut Json<'a>) -> Result<Self, ParseError> {
-        let mut event = Event::default();
+        let mut event = TraceEvent::default();
         if !json.object_if_any()? {
             return Ok(event);
         }

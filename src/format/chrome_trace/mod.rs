@@ -25,7 +25,7 @@ use crate::format::threads::Thread;
 use crate::format::{Confidence, Format, LoadError, ParseError, Place, Source, finished};
 use crate::profile::{LoadOptions, Profile, ProfileBuilder};
 
-use event::Event;
+use event::TraceEvent;
 use spans::Spans;
 use v8_profiles::V8Profiles;
 
@@ -46,7 +46,7 @@ fn sniff(head: &[u8]) -> Confidence {
 fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
     let text = source.read_all()?;
     let mut builder = ProfileBuilder::new(NAME, options);
-    let mut trace = Trace::default();
+    let mut trace = TraceReader::default();
     let mut json = Json::new(NAME, &text);
     if json.kind()? == Kind::Array {
         trace.read_open_list(&mut json, &mut builder)?;
@@ -60,7 +60,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
 
 /// The contents of a trace.
 #[derive(Default)]
-struct Trace<'a> {
+struct TraceReader<'a> {
     threads: Threads<'a>,
     v8: V8Profiles<'a>,
     spans: Spans,
@@ -69,7 +69,7 @@ struct Trace<'a> {
     frames: Option<usize>,
 }
 
-impl<'a> Trace<'a> {
+impl<'a> TraceReader<'a> {
     fn read_object(&mut self, json: &mut Json<'a>, builder: &mut ProfileBuilder) -> Result<(), ParseError> {
         json.object()?;
         while let Some(key) = json.key()? {
@@ -77,7 +77,7 @@ impl<'a> Trace<'a> {
                 ("traceEvents", Kind::Array) => {
                     json.array()?;
                     while json.element()? {
-                        let event = Event::read(json)?;
+                        let event = TraceEvent::read(json)?;
                         self.event(event, json, builder)?;
                     }
                     continue;
@@ -107,7 +107,7 @@ impl<'a> Trace<'a> {
             if json.is_at_end() {
                 return Ok(());
             }
-            match Event::read(json) {
+            match TraceEvent::read(json) {
                 Ok(event) => self.event(event, json, builder)?,
                 Err(error) if error.place == Place::Byte(json.length()) => {
                     builder.warn(
@@ -122,7 +122,7 @@ impl<'a> Trace<'a> {
 
     fn event(
         &mut self,
-        event: Event<'a>,
+        event: TraceEvent<'a>,
         json: &Json<'a>,
         builder: &mut ProfileBuilder,
     ) -> Result<(), ParseError> {
@@ -168,7 +168,7 @@ struct Threads<'a> {
 type ThreadKey<'a> = (Cow<'a, str>, Cow<'a, str>);
 
 impl<'a> Threads<'a> {
-    fn number(&mut self, event: &Event<'a>) -> usize {
+    fn number(&mut self, event: &TraceEvent<'a>) -> usize {
         // Most events belong to the same thread as the previous one.
         if let Some((pid, tid)) = self.keys.get(self.latest)
             && *pid == event.pid
@@ -185,7 +185,7 @@ impl<'a> Threads<'a> {
     }
 
     /// Handles an event that names a thread or a process.
-    fn name(&mut self, event: &Event<'a>, json: &Json<'a>) -> Result<(), ParseError> {
+    fn name(&mut self, event: &TraceEvent<'a>, json: &Json<'a>) -> Result<(), ParseError> {
         let is_thread = event.name == "thread_name";
         let Some(args) = event.args.filter(|_| is_thread || event.name == "process_name") else {
             return Ok(());

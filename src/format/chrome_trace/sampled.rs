@@ -7,7 +7,7 @@ use crate::format::chrome_trace::{ThreadKey, Threads};
 use crate::format::json::Json;
 use crate::format::v8::call_frame::CallFrame;
 use crate::format::v8::samples::{SampleWriter, declare_metrics};
-use crate::format::v8::tree::Tree;
+use crate::format::v8::tree::V8Tree;
 use crate::profile::{FrameId, ProfileBuilder};
 
 /// Adds the `samples`, whose `sf` refers to `stackFrames`. As in V8 CPU profiles, a sample lasts until the
@@ -19,7 +19,7 @@ pub(super) fn write(
     threads: &Threads,
 ) -> Result<(), ParseError> {
     declare_metrics(builder);
-    let mut tree = Tree::default();
+    let mut tree = V8Tree::default();
     frames.object()?;
     while let Some(number) = frames.key()? {
         let number = number.parse().map_err(|_| frames.error("stack frame id is not a number"))?;
@@ -67,7 +67,7 @@ fn read_sample<'a>(json: &mut Json<'a>) -> Result<(ThreadKey<'a>, i64, i64), Par
 fn read_frame(
     json: &mut Json,
     number: i64,
-    tree: &mut Tree,
+    tree: &mut V8Tree,
     builder: &mut ProfileBuilder,
 ) -> Result<(), ParseError> {
     let node = tree.node(None);

@@ -7,7 +7,7 @@ use std::iter::Peekable;
 use hashbrown::HashMap;
 
 use crate::format::chrome_trace::Threads;
-use crate::format::chrome_trace::event::Event;
+use crate::format::chrome_trace::event::TraceEvent;
 use crate::profile::{FrameId, LabelSetId, ProfileBuilder, StringId};
 use crate::unit::plural;
 
@@ -40,7 +40,7 @@ struct End {
 
 impl Spans {
     /// Handles an event of phase `B`, `E` or `X`.
-    pub(super) fn event(&mut self, event: &Event, thread: usize, builder: &mut ProfileBuilder) {
+    pub(super) fn event(&mut self, event: &TraceEvent, thread: usize, builder: &mut ProfileBuilder) {
         let nanoseconds = |microseconds: f64| (microseconds * 1000.0).round() as i64;
         let end =
             event.time.zip(event.duration).map(|(time, duration)| nanoseconds(time + duration.max(0.0)));

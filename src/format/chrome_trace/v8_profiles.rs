@@ -6,13 +6,13 @@ use hashbrown::HashMap;
 
 use crate::format::ParseError;
 use crate::format::chrome_trace::Threads;
-use crate::format::chrome_trace::event::Event;
+use crate::format::chrome_trace::event::TraceEvent;
 use crate::format::json::{Json, Kind};
 use crate::format::threads::Thread;
-use crate::format::v8::cpuprofile::Parts;
+use crate::format::v8::cpuprofile::CpuProfileParts;
 use crate::format::v8::nodes::{OwnValues, read_flat};
 use crate::format::v8::samples::{SampleWriter, declare_metrics};
-use crate::format::v8::tree::Tree;
+use crate::format::v8::tree::V8Tree;
 use crate::profile::ProfileBuilder;
 
 /// Positions of the profiles in the text. A profile is either complete, in a `CpuProfile` event, or starts
@@ -31,13 +31,13 @@ struct V8Profile {
     /// In µs; `None` if the trace lacks the `Profile` event, which stores it.
     start: Option<i64>,
     end: Option<i64>,
-    chunks: Vec<Chunk>,
+    chunks: Vec<ProfileChunk>,
     /// The position of a profile that is not in chunks.
-    whole: Option<Parts>,
+    whole: Option<CpuProfileParts>,
 }
 
 #[derive(Default)]
-struct Chunk {
+struct ProfileChunk {
     written: f64,
     nodes: Option<usize>,
     samples: Option<usize>,
@@ -48,11 +48,16 @@ struct Chunk {
 
 impl<'a> V8Profiles<'a> {
     /// Handles a `Profile`, `ProfileChunk` or `CpuProfile` event.
-    pub(super) fn event(&mut self, event: Event<'a>, thread: usize, json: &Json) -> Result<(), ParseError> {
+    pub(super) fn event(
+        &mut self,
+        event: TraceEvent<'a>,
+        thread: usize,
+        json: &Json,
+    ) -> Result<(), ParseError> {
         let data = event.args.map_or(Ok(None), |args| member(json.at(args), "data"))?;
         if event.name == "CpuProfile" {
             let whole = data.map_or(Ok(None), |data| member(json.at(data), "cpuProfile"))?;
-            let whole = whole.map(|at| Parts::find(&mut json.at(at))).transpose()?;
+            let whole = whole.map(|at| CpuProfileParts::find(&mut json.at(at))).transpose()?;
             self.profiles.push(V8Profile { thread: Some(thread), whole, ..V8Profile::default() });
             return Ok(());
         }
@@ -114,7 +119,7 @@ impl V8Profile {
 
     /// Reads the `data` of an event. That of `Profile` may have samples as well.
     fn read_data(&mut self, mut json: Json, written: f64) -> Result<(), ParseError> {
-        let mut chunk = Chunk { written, ..Chunk::default() };
+        let mut chunk = ProfileChunk { written, ..ProfileChunk::default() };
         json.object()?;
         while let Some(key) = json.key()? {
             match (&*key, json.kind()?) {
@@ -150,7 +155,7 @@ impl V8Profile {
 
     fn write(mut self, json: &Json, builder: &mut ProfileBuilder, thread: &Thread) -> Result<(), ParseError> {
         self.chunks.sort_by(|one, other| one.written.total_cmp(&other.written));
-        let mut tree = Tree::default();
+        let mut tree = V8Tree::default();
         let mut hits = OwnValues::new();
         for nodes in self.chunks.iter().filter_map(|chunk| chunk.nodes) {
             read_flat(&mut json.at(nodes), builder, &mut tree, &mut hits)?;

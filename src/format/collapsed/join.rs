@@ -1,14 +1,17 @@
 //! Joins the results of several readers of one input.
 
-use crate::format::collapsed::reader::{Position, Reader};
+use crate::format::collapsed::reader::{CollapsedReader, Position};
 use crate::format::{ParseError, finished};
 use crate::profile::{Column, FrameId, LabelSetId, LoadOptions, Profile, StackId};
 
 /// Joins readers of input with one weight per line. Stacks and rows are ordered by their first line, so the
 /// result does not depend on which reader got which block.
-pub(super) fn join(readers: Vec<Reader>, options: LoadOptions) -> Result<Reader, ParseError> {
+pub(super) fn join(
+    readers: Vec<CollapsedReader>,
+    options: LoadOptions,
+) -> Result<CollapsedReader, ParseError> {
     let decimals = readers.iter().map(|reader| reader.decimals).max().unwrap_or(0);
-    let mut joined = Reader::new(options, false);
+    let mut joined = CollapsedReader::new(options, false);
     joined.rescale(decimals);
     let (mut rows, mut with_value) = (0, 0);
     let mut parts = Vec::new();
@@ -25,7 +28,7 @@ pub(super) fn join(readers: Vec<Reader>, options: LoadOptions) -> Result<Reader,
         if profile.meta.metrics[0].too_large {
             joined.builder.overflow(0);
         }
-        parts.push(Part::new(profile, reader.first_seen, reader.first_of_row));
+        parts.push(JoinedPart::new(profile, reader.first_seen, reader.first_of_row));
     }
     join_stacks(&mut joined, &mut parts);
     join_rows(&mut joined, &parts);
@@ -34,7 +37,7 @@ pub(super) fn join(readers: Vec<Reader>, options: LoadOptions) -> Result<Reader,
     Ok(joined)
 }
 
-fn join_stacks(joined: &mut Reader, parts: &mut [Part]) {
+fn join_stacks(joined: &mut CollapsedReader, parts: &mut [JoinedPart]) {
     let mut order: Vec<(Position, usize, StackId)> = Vec::new();
     for (number, part) in parts.iter().enumerate() {
         order.extend(part.first_seen.enumerate().map(|(stack, &at)| (at, number, stack)));
@@ -52,7 +55,7 @@ fn join_stacks(joined: &mut Reader, parts: &mut [Part]) {
     }
 }
 
-fn join_rows(joined: &mut Reader, parts: &[Part]) {
+fn join_rows(joined: &mut CollapsedReader, parts: &[JoinedPart]) {
     let mut order: Vec<(Position, StackId, i64)> = Vec::new();
     for part in parts {
         let samples = &part.profile.samples;
@@ -66,7 +69,7 @@ fn join_rows(joined: &mut Reader, parts: &[Part]) {
 }
 
 /// The result of one reader.
-struct Part {
+struct JoinedPart {
     profile: Profile,
     first_seen: Column<StackId, Position>,
     first_of_row: Vec<Position>,
@@ -76,10 +79,10 @@ struct Part {
     stacks: Column<StackId, StackId>,
 }
 
-impl Part {
+impl JoinedPart {
     fn new(profile: Profile, first_seen: Column<StackId, Position>, first_of_row: Vec<Position>) -> Self {
         let frames = Column::filled(None, profile.symbols.frames.len());
         let stacks = Column::filled(StackId::default(), profile.stacks.len());
-        Part { profile, first_seen, first_of_row, frames, stacks }
+        JoinedPart { profile, first_seen, first_of_row, frames, stacks }
     }
 }

@@ -15,7 +15,7 @@ mod reader;
 mod weight;
 
 use crate::format::collapsed::blocks::SharedBlocks;
-use crate::format::collapsed::reader::Reader;
+use crate::format::collapsed::reader::CollapsedReader;
 use crate::format::collapsed::weight::split_weight;
 use crate::format::text::is_binary;
 use crate::format::{Confidence, Format, LoadError, Source};
@@ -114,7 +114,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     let (good, _, double) = survey(source.bytes());
     let two_weights = double * 2 > good;
     let blocks = SharedBlocks::new(source);
-    let mut reader = Reader::new(options, two_weights);
+    let mut reader = CollapsedReader::new(options, two_weights);
     // With two weights of different signs, the order of rows matches the order of lines only with a single
     // reader.
     let alone = if two_weights { usize::MAX } else { SERIAL_BLOCKS };
@@ -122,9 +122,9 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         return Ok(reader.finish(&|block, line| blocks.line_number(block, line))?);
     }
     let mut readers = vec![reader];
-    readers.resize_with(parallel::processors(), || Reader::new(options, two_weights));
+    readers.resize_with(parallel::processors(), || CollapsedReader::new(options, two_weights));
     let read = parallel::each(readers, |mut reader| reader.read(&blocks, usize::MAX).map(|_| reader));
-    let readers = read.into_iter().collect::<Result<Vec<Reader>, LoadError>>()?;
+    let readers = read.into_iter().collect::<Result<Vec<CollapsedReader>, LoadError>>()?;
     Ok(join::join(readers, options)?.finish(&|block, line| blocks.line_number(block, line))?)
 }
 
@@ -216,7 +216,7 @@ mod tests {
                 return read(&mut source, LoadOptions::default()).unwrap();
             }
             let blocks = SharedBlocks::new(&mut source);
-            let mut reader = Reader::new(LoadOptions::default(), false);
+            let mut reader = CollapsedReader::new(LoadOptions::default(), false);
             assert!(reader.read(&blocks, usize::MAX).unwrap());
             reader.finish(&|block, line| blocks.line_number(block, line)).unwrap()
         };

@@ -12,7 +12,7 @@ use crate::profile::{Column, Frame, FrameId, Function, FunctionId, Profile, Stri
 
 /// A frame as py-spy writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Location<'a> {
+struct PySpyFrame<'a> {
     function: &'a str,
     file: &'a str,
     /// 0 if there is none.
@@ -26,21 +26,21 @@ pub(in crate::format) fn is_python(file: &str) -> bool {
 }
 
 /// The parts of `load (shop/orders.py:31)` or `load (shop/orders.py)`.
-fn place(text: &str) -> Option<Location<'_>> {
+fn place(text: &str) -> Option<PySpyFrame<'_>> {
     let (function, place) = text.strip_suffix(')')?.split_once(" (")?;
     let (file, line) = match place.rsplit_once(':') {
         Some((file, line)) if line.bytes().all(|byte| byte.is_ascii_digit()) => (file, line.parse().ok()?),
         _ => (place, 0),
     };
     let is_name = !function.is_empty() && !function.contains(' ');
-    (is_name && is_python(file)).then_some(Location { function, file, line })
+    (is_name && is_python(file)).then_some(PySpyFrame { function, file, line })
 }
 
 /// Moves files and lines out of function names if the input is from py-spy; leaves other input unchanged.
 pub(super) fn move_locations(profile: &mut Profile) {
     let before = profile.symbols.clone();
     let texts: Column<FunctionId, &str> = before.functions.ids().map(|id| before.function_name(id)).collect();
-    let places: Column<FunctionId, Option<Location<'_>>> = texts.iter().map(|text| place(text)).collect();
+    let places: Column<FunctionId, Option<PySpyFrame<'_>>> = texts.iter().map(|text| place(text)).collect();
     if !is_by_py_spy(&texts, &places) {
         return;
     }
@@ -71,7 +71,10 @@ pub(super) fn move_locations(profile: &mut Profile) {
 
 /// Nearly all frames must look like py-spy's, and most must be Python; with `--native` the others look like
 /// `PyObject_Call (libpython3.11.so)`.
-fn is_by_py_spy(texts: &Column<FunctionId, &str>, places: &Column<FunctionId, Option<Location<'_>>>) -> bool {
+fn is_by_py_spy(
+    texts: &Column<FunctionId, &str>,
+    places: &Column<FunctionId, Option<PySpyFrame<'_>>>,
+) -> bool {
     // `--subprocesses` puts `process 812:"python shop.py"` above the stacks.
     let frames = || texts.enumerate().filter(|(_, text)| !text.starts_with("process "));
     let all = frames().count();
@@ -82,7 +85,7 @@ fn is_by_py_spy(texts: &Column<FunctionId, &str>, places: &Column<FunctionId, Op
 }
 
 /// Whether the lines are executing lines rather than first lines of functions.
-fn are_executing_lines(places: &Column<FunctionId, Option<Location<'_>>>) -> bool {
+fn are_executing_lines(places: &Column<FunctionId, Option<PySpyFrame<'_>>>) -> bool {
     let mut lines: HashMap<(&str, &str), (u32, bool)> = HashMap::new();
     let mut has_module = false;
     for place in places.iter().flatten() {

@@ -25,7 +25,7 @@ pub(super) struct Position {
 }
 
 /// Stacks and their sums, as read from some of the blocks.
-pub(super) struct Reader {
+pub(super) struct CollapsedReader {
     pub(super) builder: ProfileBuilder,
     /// Stacks by the hash of their text. The text itself is not kept: a line is compared with the names of
     /// the frames of a candidate stack.
@@ -48,7 +48,7 @@ pub(super) struct Reader {
     pub(super) rounded: u64,
 }
 
-impl Reader {
+impl CollapsedReader {
     pub(super) fn new(options: LoadOptions, two_weights: bool) -> Self {
         let mut builder = ProfileBuilder::new(NAME, options);
         if two_weights {
@@ -57,7 +57,7 @@ impl Reader {
         } else {
             builder.metric("samples", "count");
         }
-        Reader {
+        CollapsedReader {
             builder,
             index: HashTable::new(),
             hash_of: Column::new(),

@@ -31,9 +31,9 @@ use crate::format::{Confidence, Format, LoadError, ParseError, Source};
 use crate::profile::{LoadOptions, Period, Profile, ProfileBuilder};
 
 use libs::Libs;
-use parts::{Meta, ProfileParts};
-use samples::SampleWriter;
-use stacks::{StackTable, strings};
+use parts::{ProfileParts, RecordingMeta};
+use samples::ThreadSampleWriter;
+use stacks::{GeckoStacks, strings};
 pub(super) use write::WRITER;
 
 /// The entry in the list of readable formats.
@@ -58,8 +58,10 @@ fn sniff(head: &[u8]) -> Confidence {
 
 fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
     let text = source.read_all()?;
-    let mut reader =
-        Reader { writer: SampleWriter::new(ProfileBuilder::new(NAME, options)), any_thread: false };
+    let mut reader = GeckoReader {
+        writer: ThreadSampleWriter::new(ProfileBuilder::new(NAME, options)),
+        any_thread: false,
+    };
     let mut embedded = vec![text];
     let mut next = 0;
     while next < embedded.len() {
@@ -73,12 +75,12 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     Ok(reader.writer.finish().map_err(|error| ParseError::whole(NAME, error.to_string()))?)
 }
 
-struct Reader {
-    writer: SampleWriter,
+struct GeckoReader {
+    writer: ThreadSampleWriter,
     any_thread: bool,
 }
 
-impl Reader {
+impl GeckoReader {
     /// Reads a profile and those of its child processes. Profiles that are strings containing JSON are appended to
     /// `embedded` instead.
     fn read_text(&mut self, text: &[u8], embedded: &mut Vec<Vec<u8>>) -> Result<(), ParseError> {
@@ -107,7 +109,8 @@ impl Reader {
         if parts.threads.is_empty() {
             return Ok(());
         }
-        let meta = parts.meta.map_or(Ok(Meta::default()), |at| Meta::read(&mut json.at(at)))?;
+        let meta =
+            parts.meta.map_or(Ok(RecordingMeta::default()), |at| RecordingMeta::read(&mut json.at(at)))?;
         check_version(&meta)?;
         self.take_meta(&meta);
         self.any_thread = true;
@@ -115,7 +118,7 @@ impl Reader {
         let shared_libs =
             parts.libs.map_or(Ok(Libs::default()), |at| Libs::read(&mut json.at(at), builder))?;
         let shared_strings = strings(json, parts.shared.strings)?;
-        let mut shared_stacks: Option<StackTable> = None;
+        let mut shared_stacks: Option<GeckoStacks> = None;
         for thread in &parts.threads {
             let builder = &mut self.writer.builder;
             let own_libs = thread.libs.map(|at| Libs::read(&mut json.at(at), builder)).transpose()?;
@@ -130,7 +133,7 @@ impl Reader {
                 stacks
             } else {
                 let tables = thread.tables.or(&parts.shared);
-                stacks.insert(StackTable::read(json, &tables, strings, libs, builder)?)
+                stacks.insert(GeckoStacks::read(json, &tables, strings, libs, builder)?)
             };
             self.writer.thread(json, thread, &meta, stacks)?;
         }
@@ -138,7 +141,7 @@ impl Reader {
     }
 
     /// Takes the recording's metadata from the first profile, which is that of the parent process.
-    fn take_meta(&mut self, meta: &Meta) {
+    fn take_meta(&mut self, meta: &RecordingMeta) {
         if self.any_thread {
             return;
         }
@@ -163,7 +166,7 @@ impl Reader {
 /// of its index.
 const NEWEST_PROCESSED: f64 = 65.0;
 
-fn check_version(meta: &Meta) -> Result<(), ParseError> {
+fn check_version(meta: &RecordingMeta) -> Result<(), ParseError> {
     match meta.processed_version {
         Some(version) if version > NEWEST_PROCESSED => Err(ParseError::whole(
             NAME,

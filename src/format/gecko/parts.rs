@@ -1,7 +1,7 @@
 //! Positions of the parts of a profile in the text.
 
 use crate::format::ParseError;
-use crate::format::gecko::table::Table;
+use crate::format::gecko::table::TableColumns;
 use crate::format::json::{Json, Kind};
 use crate::format::threads::Thread;
 
@@ -11,7 +11,7 @@ pub(super) struct ProfileParts {
     pub(super) meta: Option<usize>,
     pub(super) libs: Option<usize>,
     pub(super) threads: Vec<ThreadParts>,
-    pub(super) shared: Tables,
+    pub(super) shared: TablePositions,
     /// Nested profiles: those of child processes, and the one that the developer tools wrap.
     pub(super) children: Vec<usize>,
     /// Profiles of child processes that are strings containing JSON.
@@ -74,16 +74,16 @@ impl ProfileParts {
 
 /// The tables that a thread has, or that all threads share.
 #[derive(Clone, Default)]
-pub(super) struct Tables {
+pub(super) struct TablePositions {
     pub(super) strings: Option<usize>,
-    pub(super) stacks: Option<Table>,
-    pub(super) frames: Option<Table>,
-    pub(super) functions: Option<Table>,
-    pub(super) resources: Option<Table>,
-    pub(super) sources: Option<Table>,
+    pub(super) stacks: Option<TableColumns>,
+    pub(super) frames: Option<TableColumns>,
+    pub(super) functions: Option<TableColumns>,
+    pub(super) resources: Option<TableColumns>,
+    pub(super) sources: Option<TableColumns>,
 }
 
-impl Tables {
+impl TablePositions {
     /// Records the position of a table and advances past it, if `key` is one.
     fn member(&mut self, key: &str, json: &mut Json) -> Result<bool, ParseError> {
         let kind = json.kind()?;
@@ -100,13 +100,13 @@ impl Tables {
             "sources" => &mut self.sources,
             _ => return Ok(false),
         };
-        *table = Some(Table::find(json)?);
+        *table = Some(TableColumns::find(json)?);
         Ok(true)
     }
 
     /// These tables, or the shared ones for those that are missing.
-    pub(super) fn or(&self, shared: &Tables) -> Tables {
-        Tables {
+    pub(super) fn or(&self, shared: &TablePositions) -> TablePositions {
+        TablePositions {
             strings: self.strings.or(shared.strings),
             stacks: self.stacks.clone().or_else(|| shared.stacks.clone()),
             frames: self.frames.clone().or_else(|| shared.frames.clone()),
@@ -121,11 +121,11 @@ impl Tables {
 #[derive(Default)]
 pub(super) struct ThreadParts {
     pub(super) thread: Thread,
-    pub(super) tables: Tables,
+    pub(super) tables: TablePositions,
     pub(super) libs: Option<usize>,
-    pub(super) samples: Option<Table>,
-    pub(super) js_allocations: Option<Table>,
-    pub(super) native_allocations: Option<Table>,
+    pub(super) samples: Option<TableColumns>,
+    pub(super) js_allocations: Option<TableColumns>,
+    pub(super) native_allocations: Option<TableColumns>,
 }
 
 impl ThreadParts {
@@ -140,9 +140,11 @@ impl ThreadParts {
                 ("tid", _) => parts.thread.tid = text(json)?,
                 ("pid", _) => pid = text(json)?,
                 ("processName", _) => parts.thread.process = text(json)?,
-                ("samples", Kind::Object) => parts.samples = Some(Table::find(json)?),
-                ("jsAllocations", Kind::Object) => parts.js_allocations = Some(Table::find(json)?),
-                ("nativeAllocations", Kind::Object) => parts.native_allocations = Some(Table::find(json)?),
+                ("samples", Kind::Object) => parts.samples = Some(TableColumns::find(json)?),
+                ("jsAllocations", Kind::Object) => parts.js_allocations = Some(TableColumns::find(json)?),
+                ("nativeAllocations", Kind::Object) => {
+                    parts.native_allocations = Some(TableColumns::find(json)?)
+                }
                 ("libs", Kind::Array) => {
                     parts.libs = Some(json.position());
                     json.skip()?;
@@ -167,7 +169,7 @@ impl ThreadParts {
 
 /// Metadata of the recording. Times are in ms; those of samples are relative to `start`.
 #[derive(Default)]
-pub(super) struct Meta {
+pub(super) struct RecordingMeta {
     /// Since 1970.
     pub(super) start: Option<f64>,
     pub(super) profiling_start: Option<f64>,
@@ -181,9 +183,9 @@ pub(super) struct Meta {
     pub(super) processed_version: Option<f64>,
 }
 
-impl Meta {
-    pub(super) fn read(json: &mut Json) -> Result<Meta, ParseError> {
-        let mut meta = Meta::default();
+impl RecordingMeta {
+    pub(super) fn read(json: &mut Json) -> Result<RecordingMeta, ParseError> {
+        let mut meta = RecordingMeta::default();
         json.object()?;
         while let Some(key) = json.key()? {
             match (&*key, json.kind()?) {

@@ -3,14 +3,14 @@
 use crate::format::ParseError;
 use crate::format::decimals::Decimals;
 use crate::format::gecko::nanoseconds;
-use crate::format::gecko::parts::{Meta, ThreadParts};
-use crate::format::gecko::stacks::StackTable;
-use crate::format::gecko::table::{Table, row, table};
+use crate::format::gecko::parts::{RecordingMeta, ThreadParts};
+use crate::format::gecko::stacks::GeckoStacks;
+use crate::format::gecko::table::{TableColumns, row, table};
 use crate::format::json::Json;
 use crate::profile::{LabelSetId, Profile, ProfileBuilder, TooLarge};
 
 /// Adds samples to a profile, declaring each metric when it first occurs.
-pub(super) struct SampleWriter {
+pub(super) struct ThreadSampleWriter {
     pub(super) builder: ProfileBuilder,
     values: Vec<i64>,
     decimals: Decimals,
@@ -19,7 +19,7 @@ pub(super) struct SampleWriter {
 }
 
 /// The metrics to which the columns of a table are added.
-struct Target {
+struct SampleTarget {
     /// The metric of the weights, and the factor from a weight to its value; without a factor, weights keep their
     /// decimals.
     metric: usize,
@@ -35,9 +35,9 @@ struct Target {
     start: i64,
 }
 
-impl SampleWriter {
+impl ThreadSampleWriter {
     pub(super) fn new(builder: ProfileBuilder) -> Self {
-        SampleWriter { builder, values: Vec::new(), decimals: Decimals::default(), cpu: None }
+        ThreadSampleWriter { builder, values: Vec::new(), decimals: Decimals::default(), cpu: None }
     }
 
     /// Adds the samples and the sampled allocations of a thread.
@@ -45,13 +45,13 @@ impl SampleWriter {
         &mut self,
         json: &Json,
         parts: &ThreadParts,
-        meta: &Meta,
-        stacks: &mut StackTable,
+        meta: &RecordingMeta,
+        stacks: &mut GeckoStacks,
     ) -> Result<(), ParseError> {
         let labels = parts.thread.labels(&mut self.builder);
         let skipped_labels = parts.thread.is_known() && !self.builder.options().labels;
         let start = nanoseconds(meta.start.unwrap_or(0.0));
-        let target = Target {
+        let target = SampleTarget {
             metric: 0,
             factor: None,
             unweighted: 1.0,
@@ -70,14 +70,14 @@ impl SampleWriter {
             let metric = self.metric(name, unit);
             let has_cpu = samples.has(json, "threadCPUDelta")?;
             let (cpu, cpu_factor) = if has_cpu { self.cpu_metric(meta) } else { (None, 1.0) };
-            self.table(json, samples, &Target { metric, factor, cpu, cpu_factor, ..target }, stacks)?;
+            self.table(json, samples, &SampleTarget { metric, factor, cpu, cpu_factor, ..target }, stacks)?;
         }
         let allocations =
             [(&parts.native_allocations, "native_allocations"), (&parts.js_allocations, "js_allocations")];
         for (allocations, name) in allocations {
             if let Some(allocations) = allocations {
                 let metric = self.metric(name, "bytes");
-                self.table(json, allocations, &Target { metric, unweighted: 0.0, ..target }, stacks)?;
+                self.table(json, allocations, &SampleTarget { metric, unweighted: 0.0, ..target }, stacks)?;
             }
         }
         Ok(())
@@ -93,9 +93,9 @@ impl SampleWriter {
     fn table(
         &mut self,
         json: &Json,
-        samples: &Table,
-        target: &Target,
-        stacks: &mut StackTable,
+        samples: &TableColumns,
+        target: &SampleTarget,
+        stacks: &mut GeckoStacks,
     ) -> Result<(), ParseError> {
         let mut clock = 0.0;
         let wanted = ["stack", "time", "timeDeltas", "weight", "threadCPUDelta"];
@@ -130,7 +130,7 @@ impl SampleWriter {
         metric
     }
 
-    fn cpu_metric(&mut self, meta: &Meta) -> (Option<usize>, f64) {
+    fn cpu_metric(&mut self, meta: &RecordingMeta) -> (Option<usize>, f64) {
         let (unit, factor) = match &*meta.cpu_unit {
             "ns" => ("nanoseconds", 1.0),
             "variable CPU cycles" => ("cycles", 1.0),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::format::ParseError;
 use crate::format::gecko::libs::Libs;
-use crate::format::gecko::parts::Tables;
+use crate::format::gecko::parts::TablePositions;
 use crate::format::gecko::table::{row, table};
 use crate::format::gecko::{NAME, location};
 use crate::format::json::{Json, Kind};
@@ -31,7 +31,7 @@ pub(super) fn strings<'a>(json: &Json<'a>, at: Option<usize>) -> Result<StringLi
 }
 
 /// A tree of stacks: each is a frame below another stack, its prefix.
-pub(super) struct StackTable {
+pub(super) struct GeckoStacks {
     stacks: Vec<Stack>,
     /// `None` for frames that are not shown.
     frames: Vec<Option<Interrupted>>,
@@ -55,14 +55,14 @@ struct Interrupted {
 /// The prefix of a stack of one frame.
 const NO_PREFIX: u32 = u32::MAX;
 
-impl StackTable {
+impl GeckoStacks {
     pub(super) fn read(
         json: &Json,
-        tables: &Tables,
+        tables: &TablePositions,
         strings: &StringList,
         libs: &Libs,
         builder: &mut ProfileBuilder,
-    ) -> Result<StackTable, ParseError> {
+    ) -> Result<GeckoStacks, ParseError> {
         let functions = read_functions(json, tables, strings, libs, builder)?;
         let mut frames = Vec::new();
         let wanted = ["func", "location", "address", "line", "inlineDepth"];
@@ -100,7 +100,7 @@ impl StackTable {
             });
             Ok(())
         })?;
-        Ok(StackTable { stacks, frames, path: Vec::new() })
+        Ok(GeckoStacks { stacks, frames, path: Vec::new() })
     }
 
     /// The stack with index `number`.
@@ -137,7 +137,7 @@ impl StackTable {
 
 fn read_functions(
     json: &Json,
-    tables: &Tables,
+    tables: &TablePositions,
     strings: &StringList,
     libs: &Libs,
     builder: &mut ProfileBuilder,

@@ -8,7 +8,7 @@ use crate::format::json::{Json, Kind};
 /// A table is either columns, `{"stack": [3, …], "time": [0.5, …]}`, or rows with a schema,
 /// `{"schema": {"stack": 0, "time": 1}, "data": [[3, 0.5], …]}`.
 #[derive(Clone, Default)]
-pub(super) struct Table {
+pub(super) struct TableColumns {
     columns: Vec<(String, usize)>,
     schema: Option<usize>,
     data: Option<usize>,
@@ -16,10 +16,10 @@ pub(super) struct Table {
     pub(super) weight_type: String,
 }
 
-impl Table {
+impl TableColumns {
     /// Finds the columns of the next table, and advances past it.
-    pub(super) fn find(json: &mut Json) -> Result<Table, ParseError> {
-        let mut table = Table::default();
+    pub(super) fn find(json: &mut Json) -> Result<TableColumns, ParseError> {
+        let mut table = TableColumns::default();
         json.object()?;
         while let Some(key) = json.key()? {
             let place = json.position();
@@ -56,7 +56,7 @@ impl Table {
 /// are `None`; `true` is 1 and `false` is 0.
 pub(super) fn table<const N: usize>(
     json: &Json,
-    table: Option<&Table>,
+    table: Option<&TableColumns>,
     wanted: [&str; N],
     mut each: impl FnMut([Option<f64>; N]) -> Result<(), ParseError>,
 ) -> Result<(), ParseError> {

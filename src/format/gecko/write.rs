@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::format::gecko::NAME;
 use crate::format::gecko::write_samples::{NANOSECOND, SampleMetrics, SampleTable, Start, milliseconds};
-use crate::format::gecko::write_tables::{Libs, Tables};
+use crate::format::gecko::write_tables::{ThreadTables, WrittenLibs};
 use crate::format::threads::{LabelledThread, rows_by};
 use crate::format::write::{Part, Writer, rows_in_time};
 use crate::profile::{Id, LoadOptions, Profile};
@@ -50,7 +50,7 @@ const VERSION: u32 = 49;
 fn write(profile: &Profile, metric: usize, out: &mut dyn Write) -> io::Result<Vec<String>> {
     let columns = SampleMetrics::of(profile, metric);
     let start = Start::of(profile);
-    let libs = Libs::of(profile);
+    let libs = WrittenLibs::of(profile);
     let labelled: Vec<LabelledThread> =
         profile.label_sets.ids().map(|set| LabelledThread::of(profile, set)).collect();
     let thread_of = |row: usize| profile.samples.labels[row].index();
@@ -64,10 +64,10 @@ fn write(profile: &Profile, metric: usize, out: &mut dyn Write) -> io::Result<Ve
     let mut is_symbolicated = true;
     let mut written = Vec::new();
     for (labelled, rows) in &threads {
-        let (tables, stacks) = Tables::of(profile, &libs, rows);
+        let (tables, stacks) = ThreadTables::of(profile, &libs, rows);
         is_symbolicated &= tables.is_symbolicated;
         let samples = SampleTable::of(profile, &columns, &start, rows, stacks);
-        written.push(Thread::new(labelled, &mut processes, tables, samples));
+        written.push(WrittenThread::new(labelled, &mut processes, tables, samples));
     }
     let file = File {
         meta: meta(profile, &columns, &start, &written, is_symbolicated),
@@ -119,7 +119,7 @@ fn interval(profile: &Profile) -> Option<i128> {
 struct File<'p> {
     meta: Value,
     libs: Vec<Value>,
-    threads: Vec<Thread<'p>>,
+    threads: Vec<WrittenThread<'p>>,
     pages: [(); 0],
     counters: [(); 0],
     profiler_overhead: [(); 0],
@@ -138,7 +138,7 @@ fn meta(
     profile: &Profile,
     columns: &SampleMetrics,
     start: &Start,
-    threads: &[Thread],
+    threads: &[WrittenThread],
     is_symbolicated: bool,
 ) -> Value {
     let about = &profile.meta;
@@ -204,7 +204,7 @@ impl<'p> Processes<'p> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Thread<'p> {
+struct WrittenThread<'p> {
     name: &'p str,
     #[serde(rename = "isMainThread")]
     is_main: bool,
@@ -221,19 +221,19 @@ struct Thread<'p> {
     markers: Value,
     samples: SampleTable,
     #[serde(flatten)]
-    tables: Tables<'p>,
+    tables: ThreadTables<'p>,
 }
 
-impl<'p> Thread<'p> {
+impl<'p> WrittenThread<'p> {
     fn new(
         labelled: &'p LabelledThread<'p>,
         processes: &mut Processes<'p>,
-        tables: Tables<'p>,
+        tables: ThreadTables<'p>,
         samples: SampleTable,
     ) -> Self {
         let process = &*labelled.process;
         let (pid, is_main) = processes.number(process);
-        Thread {
+        WrittenThread {
             name: &labelled.name,
             is_main,
             process_name: Some(process).filter(|process| !process.is_empty() && *process != pid),

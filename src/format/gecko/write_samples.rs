@@ -71,16 +71,16 @@ pub(super) struct SampleTable {
     length: usize,
     stack: Vec<Option<u32>>,
     pub(super) time: Vec<f64>,
-    weight: Vec<Weight>,
+    weight: Vec<WrittenWeight>,
     weight_type: &'static str,
     #[serde(rename = "threadCPUDelta", skip_serializing_if = "Option::is_none")]
-    cpu: Option<Vec<Weight>>,
+    cpu: Option<Vec<WrittenWeight>>,
 }
 
 /// A value, written as an integer if it is one.
 #[derive(Clone, Copy, Serialize)]
 #[serde(untagged)]
-enum Weight {
+enum WrittenWeight {
     Whole(i64),
     Fraction(f64),
 }
@@ -111,7 +111,7 @@ impl SampleTable {
 }
 
 /// The values of a metric in a unit of the same kind.
-fn column(profile: &Profile, rows: &[usize], metric: usize, target: &Unit) -> Vec<Weight> {
+fn column(profile: &Profile, rows: &[usize], metric: usize, target: &Unit) -> Vec<WrittenWeight> {
     let Metric { unit, divisor, .. } = &profile.meta.metrics[metric];
     let unit = Unit::parse(unit);
     let factor = i128::from(unit.factor_to(target).unwrap_or(1));
@@ -119,20 +119,20 @@ fn column(profile: &Profile, rows: &[usize], metric: usize, target: &Unit) -> Ve
     let weight = |&row: &usize| {
         let value = i128::from(profile.samples.values[metric][row]).saturating_mul(factor);
         let whole = i64::try_from(value / divisor).ok().filter(|_| value % divisor == 0);
-        whole.map_or_else(|| Weight::Fraction(value as f64 / divisor as f64), Weight::Whole)
+        whole.map_or_else(|| WrittenWeight::Fraction(value as f64 / divisor as f64), WrittenWeight::Whole)
     };
     rows.iter().map(weight).collect()
 }
 
 /// Timestamps for samples without: each sample lasts as long as its weight if that is a time, else 1 ms. If
 /// the recording's start and duration are known, they are scaled to fill it.
-fn consecutive_times(weights: &[Weight], are_times: bool, recording: Option<(f64, f64)>) -> Vec<f64> {
+fn consecutive_times(weights: &[WrittenWeight], are_times: bool, recording: Option<(f64, f64)>) -> Vec<f64> {
     let mut passed = 0.0;
-    let before = |weight: &Weight| {
+    let before = |weight: &WrittenWeight| {
         let before = passed;
         passed += match *weight {
-            Weight::Whole(value) if are_times => value.abs() as f64,
-            Weight::Fraction(value) if are_times => value.abs(),
+            WrittenWeight::Whole(value) if are_times => value.abs() as f64,
+            WrittenWeight::Fraction(value) if are_times => value.abs(),
             _ => 1.0,
         };
         before

@@ -19,20 +19,20 @@ use serde_json::{Value, json};
 use crate::profile::{Column, FrameId, FunctionId, Mapping, MappingId, Profile, StackId, unnamed};
 
 /// The binaries and libraries of a profile, each listed once even if it was mapped several times.
-pub(super) struct Libs {
+pub(super) struct WrittenLibs {
     of_mapping: Column<MappingId, Option<u32>>,
     mappings: Vec<Mapping>,
 }
 
-impl Libs {
-    pub(super) fn of(profile: &Profile) -> Libs {
+impl WrittenLibs {
+    pub(super) fn of(profile: &Profile) -> WrittenLibs {
         let mut numbers = Numbering::default();
         let mut mappings = Vec::new();
         let of_mapping = profile.symbols.mappings.iter().map(|mapping| {
             let key = (mapping.file, mapping.build_id);
             (key != Default::default()).then(|| numbers.number(key, || mappings.push(*mapping)))
         });
-        Libs { of_mapping: of_mapping.collect(), mappings }
+        WrittenLibs { of_mapping: of_mapping.collect(), mappings }
     }
 
     /// The rows of the list of libraries.
@@ -99,12 +99,12 @@ type Nulls = Vec<()>;
 /// All tables of a thread except the samples.
 #[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Tables<'p> {
+pub(super) struct ThreadTables<'p> {
     string_array: Vec<Cow<'p, str>>,
-    stack_table: StackTable,
-    frame_table: FrameTable,
-    func_table: FuncTable,
-    resource_table: ResourceTable,
+    stack_table: StackColumns,
+    frame_table: FrameColumns,
+    func_table: FunctionColumns,
+    resource_table: ResourceColumns,
     native_symbols: NativeSymbols,
     /// Whether every frame has a name.
     #[serde(skip)]
@@ -112,7 +112,7 @@ pub(super) struct Tables<'p> {
 }
 
 #[derive(Default, Serialize)]
-struct StackTable {
+struct StackColumns {
     length: usize,
     prefix: Vec<Option<u32>>,
     frame: Vec<u32>,
@@ -122,7 +122,7 @@ struct StackTable {
 
 #[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct FrameTable {
+struct FrameColumns {
     length: usize,
     /// Relative to the library; −1 for none.
     address: Vec<i64>,
@@ -140,7 +140,7 @@ struct FrameTable {
 
 #[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct FuncTable {
+struct FunctionColumns {
     length: usize,
     name: Vec<u32>,
     #[serde(rename = "isJS")]
@@ -155,7 +155,7 @@ struct FuncTable {
 }
 
 #[derive(Default, Serialize)]
-struct ResourceTable {
+struct ResourceColumns {
     length: usize,
     lib: Vec<u32>,
     name: Vec<u32>,
@@ -182,9 +182,13 @@ const USER: u8 = 1;
 const KERNEL: u8 = 2;
 const IDLE: u8 = 3;
 
-impl<'p> Tables<'p> {
+impl<'p> ThreadTables<'p> {
     /// The tables of the stacks of `rows`, and the index of each row's stack.
-    pub(super) fn of(profile: &'p Profile, libs: &Libs, rows: &[usize]) -> (Tables<'p>, Vec<Option<u32>>) {
+    pub(super) fn of(
+        profile: &'p Profile,
+        libs: &WrittenLibs,
+        rows: &[usize],
+    ) -> (ThreadTables<'p>, Vec<Option<u32>>) {
         let mut maker = TablesBuilder::new(profile, libs);
         let mut stacks: HashMap<StackId, Option<u32>> = HashMap::new();
         let stack = |&row: &usize| {
@@ -199,8 +203,8 @@ impl<'p> Tables<'p> {
 /// Tables that are being filled.
 struct TablesBuilder<'a, 'p> {
     profile: &'p Profile,
-    libs: &'a Libs,
-    tables: Tables<'p>,
+    libs: &'a WrittenLibs,
+    tables: ThreadTables<'p>,
     strings: Numbering<Cow<'p, str>>,
     stacks: Numbering<(Option<u32>, u32)>,
     frames: Numbering<(FrameId, u32)>,
@@ -210,11 +214,11 @@ struct TablesBuilder<'a, 'p> {
 }
 
 impl<'a, 'p> TablesBuilder<'a, 'p> {
-    fn new(profile: &'p Profile, libs: &'a Libs) -> Self {
+    fn new(profile: &'p Profile, libs: &'a WrittenLibs) -> Self {
         TablesBuilder {
             profile,
             libs,
-            tables: Tables { is_symbolicated: true, ..Tables::default() },
+            tables: ThreadTables { is_symbolicated: true, ..ThreadTables::default() },
             strings: Numbering::default(),
             stacks: Numbering::default(),
             frames: Numbering::default(),
@@ -223,7 +227,7 @@ impl<'a, 'p> TablesBuilder<'a, 'p> {
         }
     }
 
-    fn finish(self) -> Tables<'p> {
+    fn finish(self) -> ThreadTables<'p> {
         let mut tables = self.tables;
         tables.stack_table.subcategory = vec![0; tables.stack_table.length];
         let frames = &mut tables.frame_table;

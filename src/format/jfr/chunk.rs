@@ -28,7 +28,7 @@ pub(super) struct Chunk<'a> {
 }
 
 /// The header of a chunk.
-struct Header {
+struct ChunkHeader {
     size: u64,
     constants: u64,
     metadata: u64,
@@ -39,9 +39,9 @@ struct Header {
     is_compressed: bool,
 }
 
-impl Header {
+impl ChunkHeader {
     /// Reads the header of the chunk that starts `base` bytes into the input.
-    fn read(bytes: &[u8], base: u64) -> Result<Header, ParseError> {
+    fn read(bytes: &[u8], base: u64) -> Result<ChunkHeader, ParseError> {
         let error = |message: String| Err(ParseError::at_byte(NAME, base, message));
         if !bytes.starts_with(MAGIC) {
             return error("expected a chunk here, starting with `FLR`".into());
@@ -66,7 +66,7 @@ impl Header {
             long.copy_from_slice(&header[at..at + 8]);
             u64::from_be_bytes(long)
         };
-        Ok(Header {
+        Ok(ChunkHeader {
             size: long(8),
             constants: long(16),
             metadata: long(24),
@@ -83,7 +83,7 @@ impl<'a> Chunk<'a> {
     /// Reads the chunk at the start of `bytes`, which is `base` bytes into the input. Returns the chunk and its
     /// size, or `None` if the chunk is incomplete, for example because its writer was killed.
     pub(super) fn read(bytes: &'a [u8], base: u64) -> Result<Option<(Chunk<'a>, usize)>, ParseError> {
-        let header = Header::read(bytes, base)?;
+        let header = ChunkHeader::read(bytes, base)?;
         let size = usize::try_from(header.size).unwrap_or(usize::MAX);
         if size < HEADER || header.metadata == 0 || header.constants == 0 || size > bytes.len() {
             return Ok(None);

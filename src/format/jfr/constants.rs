@@ -7,8 +7,8 @@ use hashbrown::HashMap;
 
 use crate::format::ParseError;
 use crate::format::jfr::class_name::{class_name, source_file};
-use crate::format::jfr::cursor::{Cursor, Text};
-use crate::format::jfr::metadata::{Class, Classes, Plan, Value};
+use crate::format::jfr::cursor::{Cursor, PooledText};
+use crate::format::jfr::metadata::{Class, Classes, FieldValue, Plan};
 
 /// A frame of a stack, as ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -37,8 +37,8 @@ pub(super) struct Method {
 /// A thread.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RawThread<'a> {
-    os_name: Text<'a>,
-    java_name: Text<'a>,
+    os_name: PooledText<'a>,
+    java_name: PooledText<'a>,
     pub(super) os_id: i64,
     pub(super) java_id: i64,
 }
@@ -59,7 +59,7 @@ pub(super) struct Constants<'a> {
 }
 
 /// A pool of which only one string field is needed.
-type Texts<'a> = HashMap<u64, Text<'a>>;
+type Texts<'a> = HashMap<u64, PooledText<'a>>;
 
 impl<'a> Constants<'a> {
     /// Reads the pools: a chain of events, each with the distance back to the previous one.
@@ -255,9 +255,9 @@ impl<'a> Constants<'a> {
     }
 
     /// The string of a field. A reference is followed only once, because pooled strings are never references.
-    pub(super) fn text<'t>(&'t self, text: &'t Text<'a>) -> &'t str {
+    pub(super) fn text<'t>(&'t self, text: &'t PooledText<'a>) -> &'t str {
         match text {
-            Text::Pooled(key) => self.strings.get(key).map_or("", Text::here),
+            PooledText::Pooled(key) => self.strings.get(key).map_or("", PooledText::here),
             here => here.here(),
         }
     }
@@ -270,7 +270,7 @@ fn each<'a, const N: usize>(
     class: &Class,
     count: usize,
     wanted: &[&str; N],
-    mut take: impl FnMut(u64, [Value<'a>; N]),
+    mut take: impl FnMut(u64, [FieldValue<'a>; N]),
 ) -> Result<(), ParseError> {
     let plan = class.plan(wanted);
     for _ in 0..count {
@@ -294,6 +294,6 @@ fn texts<'a>(
     })
 }
 
-fn text(value: Value<'_>) -> Text<'_> {
-    if let Value::Text(text) = value { text } else { Text::Null }
+fn text(value: FieldValue<'_>) -> PooledText<'_> {
+    if let FieldValue::Text(text) = value { text } else { PooledText::Null }
 }

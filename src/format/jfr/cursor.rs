@@ -18,7 +18,7 @@ pub(super) struct Cursor<'a> {
 
 /// The value of a string field.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) enum Text<'a> {
+pub(super) enum PooledText<'a> {
     #[default]
     Null,
     Here(Cow<'a, str>),
@@ -26,10 +26,10 @@ pub(super) enum Text<'a> {
     Pooled(u64),
 }
 
-impl Text<'_> {
+impl PooledText<'_> {
     /// The text, if it is stored inline; otherwise empty.
     pub(super) fn here(&self) -> &str {
-        if let Text::Here(text) = self { text } else { "" }
+        if let PooledText::Here(text) = self { text } else { "" }
     }
 }
 
@@ -108,19 +108,19 @@ impl<'a> Cursor<'a> {
         Ok(count)
     }
 
-    pub(super) fn text(&mut self) -> Result<Text<'a>, ParseError> {
+    pub(super) fn text(&mut self) -> Result<PooledText<'a>, ParseError> {
         Ok(match self.byte()? {
-            0 => Text::Null,
-            1 => Text::Here(Cow::Borrowed("")),
-            2 => Text::Pooled(self.long()? as u64),
+            0 => PooledText::Null,
+            1 => PooledText::Here(Cow::Borrowed("")),
+            2 => PooledText::Pooled(self.long()? as u64),
             3 => {
                 let length = self.count()?;
-                Text::Here(String::from_utf8_lossy(self.take(length)?))
+                PooledText::Here(String::from_utf8_lossy(self.take(length)?))
             }
-            4 => Text::Here(Cow::Owned(self.characters()?)),
+            4 => PooledText::Here(Cow::Owned(self.characters()?)),
             5 => {
                 let length = self.count()?;
-                Text::Here(self.take(length)?.iter().map(|&byte| char::from(byte)).collect())
+                PooledText::Here(self.take(length)?.iter().map(|&byte| char::from(byte)).collect())
             }
             kind => return Err(self.error(format!("unknown string encoding {kind}"))),
         })
@@ -199,10 +199,10 @@ mod tests {
     #[test]
     fn strings_have_five_encodings() {
         let read = |bytes: &'static [u8]| Cursor::new(bytes, 0, true).text().unwrap();
-        assert_eq!(read(&[0]), Text::Null);
-        assert_eq!(read(&[2, 7]), Text::Pooled(7));
+        assert_eq!(read(&[0]), PooledText::Null);
+        assert_eq!(read(&[2, 7]), PooledText::Pooled(7));
         for bytes in [&[3, 2, 0xC3, 0xA4][..], &[4, 1, 0xE4, 1], &[5, 1, 0xE4]] {
-            assert_eq!(read(bytes), Text::Here("ä".into()));
+            assert_eq!(read(bytes), PooledText::Here("ä".into()));
         }
         let error = Cursor::new(&[3, 200, 1, 65], 0, true).text().unwrap_err();
         assert_eq!(

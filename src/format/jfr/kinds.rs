@@ -2,8 +2,8 @@
 
 use crate::format::ParseError;
 use crate::format::jfr::chunk::Chunk;
-use crate::format::jfr::cursor::Text;
-use crate::format::jfr::metadata::{Class, Classes, Plan, Value};
+use crate::format::jfr::cursor::PooledText;
+use crate::format::jfr::metadata::{Class, Classes, FieldValue, Plan};
 use hashbrown::{HashMap, HashSet};
 
 /// A kind of event that is a sample.
@@ -137,7 +137,9 @@ impl Survey {
                 survey.processors = Some(processors).filter(|&processors| processors > 0);
             } else if let Some(wanted) = setting.as_ref().filter(|wanted| wanted.id == event_class) {
                 let [about, name, value] = classes.read(&mut event, wanted.class, &wanted.plan, false)?;
-                let (Value::Text(Text::Here(name)), Value::Text(Text::Here(value))) = (name, value) else {
+                let (FieldValue::Text(PooledText::Here(name)), FieldValue::Text(PooledText::Here(value))) =
+                    (name, value)
+                else {
                     return Ok(());
                 };
                 // Every event type has a period setting; only that of execution samples is needed.

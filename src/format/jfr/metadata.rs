@@ -4,7 +4,7 @@
 use hashbrown::HashMap;
 
 use crate::format::ParseError;
-use crate::format::jfr::cursor::{Cursor, Text};
+use crate::format::jfr::cursor::{Cursor, PooledText};
 
 /// The maximum nesting of values; real recordings have three levels.
 const MAX_DEPTH: usize = 8;
@@ -17,20 +17,20 @@ pub(super) struct Classes(HashMap<i64, Class>);
 #[derive(Debug, Default)]
 pub(super) struct Class {
     pub(super) name: String,
-    pub(super) fields: Vec<Field>,
+    pub(super) fields: Vec<ClassField>,
 }
 
 #[derive(Debug)]
-pub(super) struct Field {
+pub(super) struct ClassField {
     name: String,
     class: i64,
-    kind: Kind,
+    kind: FieldKind,
     is_array: bool,
 }
 
 /// How a field is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum FieldKind {
     /// The id of an entry in the pool of the field's class.
     Pooled,
     Byte,
@@ -46,19 +46,19 @@ enum Kind {
 
 /// The value of a field.
 #[derive(Clone, Debug, PartialEq, Default)]
-pub(super) enum Value<'a> {
+pub(super) enum FieldValue<'a> {
     /// A missing field, or one of a kind that no caller uses.
     #[default]
     None,
     /// A number, or the id of an entry in a pool.
     Number(i64),
-    Text(Text<'a>),
+    Text(PooledText<'a>),
 }
 
-impl Value<'_> {
+impl FieldValue<'_> {
     /// The number; 0 if there is none, which is also how null references are stored.
     pub(super) fn number(&self) -> i64 {
-        if let Value::Number(number) = self { *number } else { 0 }
+        if let FieldValue::Number(number) = self { *number } else { 0 }
     }
 }
 
@@ -107,8 +107,8 @@ impl Classes {
         class: &Class,
         plan: &Plan<N>,
         whole: bool,
-    ) -> Result<[Value<'a>; N], ParseError> {
-        let mut values = std::array::from_fn(|_| Value::None);
+    ) -> Result<[FieldValue<'a>; N], ParseError> {
+        let mut values = std::array::from_fn(|_| FieldValue::None);
         let end = if whole { class.fields.len() } else { plan.needed };
         for (field, place) in class.fields[..end].iter().zip(&plan.places) {
             match place {
@@ -140,7 +140,7 @@ impl Classes {
     }
 
     /// Skips a field.
-    pub(super) fn skip(&self, cursor: &mut Cursor<'_>, field: &Field) -> Result<(), ParseError> {
+    pub(super) fn skip(&self, cursor: &mut Cursor<'_>, field: &ClassField) -> Result<(), ParseError> {
         if !field.is_array {
             return self.number(cursor, field).map(|_| ());
         }
@@ -150,36 +150,41 @@ impl Classes {
         Ok(())
     }
 
-    fn value<'a>(&self, cursor: &mut Cursor<'a>, field: &Field) -> Result<Value<'a>, ParseError> {
+    fn value<'a>(&self, cursor: &mut Cursor<'a>, field: &ClassField) -> Result<FieldValue<'a>, ParseError> {
         self.one(cursor, field, 0)
     }
 
     #[inline]
-    fn number(&self, cursor: &mut Cursor<'_>, field: &Field) -> Result<i64, ParseError> {
+    fn number(&self, cursor: &mut Cursor<'_>, field: &ClassField) -> Result<i64, ParseError> {
         match field.kind {
-            Kind::Pooled | Kind::Long => cursor.long(),
-            Kind::Byte => Ok(i64::from(cursor.byte()? as i8)),
-            Kind::Int => Ok(i64::from(cursor.int()? as i32)),
+            FieldKind::Pooled | FieldKind::Long => cursor.long(),
+            FieldKind::Byte => Ok(i64::from(cursor.byte()? as i8)),
+            FieldKind::Int => Ok(i64::from(cursor.int()? as i32)),
             _ => Ok(self.value(cursor, field)?.number()),
         }
     }
 
     /// Reads the value of a field, or one item of an array.
-    fn one<'a>(&self, cursor: &mut Cursor<'a>, field: &Field, depth: usize) -> Result<Value<'a>, ParseError> {
+    fn one<'a>(
+        &self,
+        cursor: &mut Cursor<'a>,
+        field: &ClassField,
+        depth: usize,
+    ) -> Result<FieldValue<'a>, ParseError> {
         Ok(match field.kind {
-            Kind::Pooled | Kind::Long => Value::Number(cursor.long()?),
-            Kind::Byte => Value::Number(i64::from(cursor.byte()? as i8)),
-            Kind::Short => Value::Number(cursor.short()?),
-            Kind::Int => Value::Number(i64::from(cursor.int()? as i32)),
-            Kind::Float => cursor.skip(4).map(|()| Value::None)?,
-            Kind::Double => cursor.skip(8).map(|()| Value::None)?,
-            Kind::Text => Value::Text(cursor.text()?),
-            Kind::Nested => self.nested(cursor, field, depth).map(|()| Value::None)?,
+            FieldKind::Pooled | FieldKind::Long => FieldValue::Number(cursor.long()?),
+            FieldKind::Byte => FieldValue::Number(i64::from(cursor.byte()? as i8)),
+            FieldKind::Short => FieldValue::Number(cursor.short()?),
+            FieldKind::Int => FieldValue::Number(i64::from(cursor.int()? as i32)),
+            FieldKind::Float => cursor.skip(4).map(|()| FieldValue::None)?,
+            FieldKind::Double => cursor.skip(8).map(|()| FieldValue::None)?,
+            FieldKind::Text => FieldValue::Text(cursor.text()?),
+            FieldKind::Nested => self.nested(cursor, field, depth).map(|()| FieldValue::None)?,
         })
     }
 
     /// Skips the fields of a nested value.
-    fn nested(&self, cursor: &mut Cursor<'_>, field: &Field, depth: usize) -> Result<(), ParseError> {
+    fn nested(&self, cursor: &mut Cursor<'_>, field: &ClassField, depth: usize) -> Result<(), ParseError> {
         let class = self.get(field.class).filter(|class| !class.fields.is_empty());
         // A corrupt file could repeat values of zero bytes forever.
         let Some(class) = class.filter(|_| depth < MAX_DEPTH) else {
@@ -206,8 +211,8 @@ pub(super) fn read(event: &mut Cursor<'_>) -> Result<Classes, ParseError> {
     let mut strings = Vec::new();
     for _ in 0..event.count()? {
         strings.push(match event.text()? {
-            Text::Here(text) => text.into_owned(),
-            Text::Null | Text::Pooled(_) => String::new(),
+            PooledText::Here(text) => text.into_owned(),
+            PooledText::Null | PooledText::Pooled(_) => String::new(),
         });
     }
     let mut classes = Declarations { strings, classes: HashMap::new(), open: None };
@@ -262,10 +267,10 @@ impl Declarations {
             Some("field") => {
                 let Some(class) = number("class") else { return };
                 let is_pooled = attribute("constantPool") == Some("true");
-                let field = Field {
+                let field = ClassField {
                     name: attribute("name").unwrap_or_default().to_string(),
                     class,
-                    kind: if is_pooled { Kind::Pooled } else { Kind::Nested },
+                    kind: if is_pooled { FieldKind::Pooled } else { FieldKind::Nested },
                     is_array: number("dimension").is_some_and(|dimension| dimension > 0),
                 };
                 let open = self.open.filter(|&(_, at)| depth == at + 1);
@@ -279,10 +284,10 @@ impl Declarations {
 
     /// Resolves how each field is stored. This happens last, because a field's class may be declared after it.
     fn resolve_kinds(&mut self) {
-        let kinds: HashMap<i64, Kind> =
+        let kinds: HashMap<i64, FieldKind> =
             self.classes.iter().filter_map(|(&id, class)| Some((id, simple_kind(&class.name)?))).collect();
         for field in self.classes.values_mut().flat_map(|class| &mut class.fields) {
-            if let (Kind::Nested, Some(&kind)) = (field.kind, kinds.get(&field.class)) {
+            if let (FieldKind::Nested, Some(&kind)) = (field.kind, kinds.get(&field.class)) {
                 field.kind = kind;
             }
         }
@@ -290,15 +295,15 @@ impl Declarations {
 }
 
 /// How values of a class without fields are stored.
-fn simple_kind(name: &str) -> Option<Kind> {
+fn simple_kind(name: &str) -> Option<FieldKind> {
     Some(match name {
-        "boolean" | "byte" => Kind::Byte,
-        "short" | "char" => Kind::Short,
-        "int" => Kind::Int,
-        "long" => Kind::Long,
-        "float" => Kind::Float,
-        "double" => Kind::Double,
-        "java.lang.String" => Kind::Text,
+        "boolean" | "byte" => FieldKind::Byte,
+        "short" | "char" => FieldKind::Short,
+        "int" => FieldKind::Int,
+        "long" => FieldKind::Long,
+        "float" => FieldKind::Float,
+        "double" => FieldKind::Double,
+        "java.lang.String" => FieldKind::Text,
         _ => return None,
     })
 }

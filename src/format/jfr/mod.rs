@@ -28,7 +28,7 @@ use std::collections::BTreeMap;
 use crate::format::jfr::chunk::{Chunk, MAGIC};
 use crate::format::jfr::kinds::{BY_WALL_CLOCK, EVENT_KINDS, Survey, settings_of_chunks};
 use crate::format::jfr::metadata::Class;
-use crate::format::jfr::samples::{ALLOCATION_SAMPLE, Metrics, Plans, TakenBy};
+use crate::format::jfr::samples::{ALLOCATION_SAMPLE, JfrMetrics, Plans, TakenBy};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{LoadOptions, Profile, ProfileBuilder};
 use crate::unit::plural;
@@ -89,8 +89,8 @@ fn chunks<'a>(bytes: &'a [u8], builder: &mut ProfileBuilder) -> Result<Vec<Chunk
 }
 
 /// Declares the metrics of all kinds of events that occur, in the order of [`EVENT_KINDS`].
-fn declare(builder: &mut ProfileBuilder, plans: &[Plans<'_, '_>]) -> Metrics {
-    let mut metrics = Metrics::default();
+fn declare(builder: &mut ProfileBuilder, plans: &[Plans<'_, '_>]) -> JfrMetrics {
+    let mut metrics = JfrMetrics::default();
     let found: Vec<_> =
         plans.iter().flat_map(|plan| plan.kinds().into_iter().map(move |kind| (kind, plan))).collect();
     let has = |event: &str| found.iter().any(|(kind, _)| kind.event == event);
@@ -152,7 +152,7 @@ fn warn_of_unsupported_samples(builder: &mut ProfileBuilder, plans: &[Plans<'_, 
     }
 }
 
-fn warn_of_problems(builder: &mut ProfileBuilder, metrics: &Metrics) {
+fn warn_of_problems(builder: &mut ProfileBuilder, metrics: &JfrMetrics) {
     if builder.meta.metrics.is_empty() {
         builder.metric("samples", "count");
         builder.warn("the recording has no CPU, allocation or lock samples".into());

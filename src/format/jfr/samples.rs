@@ -19,7 +19,7 @@ pub(super) const ALLOCATION_SAMPLE: &str = "jdk.ObjectAllocationSample";
 
 /// The metrics of a recording, and counts of problems with its samples.
 #[derive(Debug, Default)]
-pub(super) struct Metrics {
+pub(super) struct JfrMetrics {
     /// The index of each metric, by name.
     numbers: HashMap<&'static str, usize>,
     /// Whether to skip allocation samples because there are also events per TLAB, which would count them twice.
@@ -103,7 +103,7 @@ impl Plans<'_, '_> {
     }
 }
 
-impl Metrics {
+impl JfrMetrics {
     /// The index of the metric called `name`.
     pub(super) fn number(&self, name: &str) -> Option<usize> {
         self.numbers.get(name).copied()
@@ -132,7 +132,7 @@ impl Metrics {
 }
 
 /// A kind of event, and how to read its fields.
-struct Event<'c> {
+struct SampleEvent<'c> {
     kind: &'static EventKind,
     class: &'c Class,
     plan: Plan<7>,
@@ -145,7 +145,7 @@ struct Event<'c> {
 /// Adds the samples of a chunk.
 pub(super) fn add(
     builder: &mut ProfileBuilder,
-    metrics: &mut Metrics,
+    metrics: &mut JfrMetrics,
     plans: &Plans<'_, '_>,
 ) -> Result<(), ParseError> {
     let chunk = plans.chunk;
@@ -158,7 +158,7 @@ pub(super) fn add(
             let is_execution = kind.event == EXECUTION_SAMPLE;
             let measured_wall = if is_execution { metrics.measured(&BY_WALL_CLOCK) } else { Vec::new() };
             let (plan, measured) = (class.plan(&wanted), metrics.measured(kind));
-            events.insert(id, Event { kind, class, plan, measured, measured_wall });
+            events.insert(id, SampleEvent { kind, class, plan, measured, measured_wall });
         }
     }
     if events.is_empty() {
@@ -186,7 +186,7 @@ pub(super) fn add(
 
 struct Adder<'a, 'c> {
     builder: &'c mut ProfileBuilder,
-    metrics: &'c mut Metrics,
+    metrics: &'c mut JfrMetrics,
     chunk: &'c Chunk<'a>,
     constants: Constants<'a>,
     settings: Settings,
@@ -201,7 +201,7 @@ struct Adder<'a, 'c> {
 }
 
 impl<'a> Adder<'a, '_> {
-    fn sample(&mut self, event: &Event<'_>, cursor: &mut Cursor<'a>) -> Result<(), ParseError> {
+    fn sample(&mut self, event: &SampleEvent<'_>, cursor: &mut Cursor<'a>) -> Result<(), ParseError> {
         let fields = self.chunk.classes.numbers(cursor, event.class, &event.plan, false)?;
         let [start, duration, thread, stack, state, amount, class] = fields;
         let amount = if event.kind.amount.is_empty() { 1 } else { amount };

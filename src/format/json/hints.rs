@@ -3,10 +3,10 @@
 use crate::format::json;
 
 /// A test for a kind of JSON file, and the hint for it.
-type Hint = (fn(&[u8]) -> bool, &'static str);
+type JsonHint = (fn(&[u8]) -> bool, &'static str);
 
 /// The first match wins.
-const HINTS: &[Hint] = &[
+const HINTS: &[JsonHint] = &[
     (
         is_heap_snapshot,
         "this is a V8 heap snapshot, which contains objects rather than stacks; record where memory is allocated \

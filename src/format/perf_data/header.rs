@@ -20,8 +20,8 @@ const FEATURE_COMMAND: u32 = 11;
 const FEATURE_EVENTS: u32 = 12;
 
 /// Metadata of a file.
-pub(super) struct Header<'a> {
-    pub(super) events: Vec<Event>,
+pub(super) struct FileHeader<'a> {
+    pub(super) events: Vec<PerfEvent>,
     /// The event of each id.
     pub(super) event_of_id: HashMap<u64, usize>,
     /// Build ids in hexadecimal, by file path.
@@ -39,7 +39,7 @@ pub(super) struct Header<'a> {
 
 /// An event that was counted, and the fields of its samples.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Event {
+pub(super) struct PerfEvent {
     pub(super) name: String,
     /// The fields of its samples, as bits.
     pub(super) fields: u64,
@@ -53,8 +53,8 @@ pub(super) struct Event {
     pub(super) has_id_in_all: bool,
 }
 
-impl<'a> Header<'a> {
-    pub(super) fn read(bytes: &'a [u8]) -> Result<Header<'a>, ParseError> {
+impl<'a> FileHeader<'a> {
+    pub(super) fn read(bytes: &'a [u8]) -> Result<FileHeader<'a>, ParseError> {
         let is_big_endian = bytes.starts_with(MAGIC_BIG_ENDIAN);
         if !is_big_endian && !bytes.starts_with(MAGIC) {
             return Err(ParseError::at_byte(NAME, 0, "not a perf.data header"));
@@ -63,8 +63,8 @@ impl<'a> Header<'a> {
         let mut front = file.part(8, FILE_HEADER);
         let size = front.u64().unwrap_or(0);
         let header = match size {
-            PIPE_HEADER => Some(Header::of_pipe(file.part(PIPE_HEADER, u64::MAX))),
-            FILE_HEADER.. => Header::sections(file, front),
+            PIPE_HEADER => Some(FileHeader::of_pipe(file.part(PIPE_HEADER, u64::MAX))),
+            FILE_HEADER.. => FileHeader::sections(file, front),
             _ => None,
         };
         let Some(header) = header else {
@@ -83,15 +83,17 @@ impl<'a> Header<'a> {
         Ok(header)
     }
 
-    fn sections(file: Fields<'a>, mut front: Fields<'a>) -> Option<Header<'a>> {
+    fn sections(file: Fields<'a>, mut front: Fields<'a>) -> Option<FileHeader<'a>> {
         let attribute_size = front.u64()?;
         let (attributes_at, attributes_size) = (front.u64()?, front.u64()?);
         let (records_at, records_size) = (front.u64()?, front.u64()?);
         front.skip_longs(2)?;
         let features = [front.u64()?, front.u64()?, front.u64()?, front.u64()?];
         let records = file.part(records_at, records_size);
-        let mut header =
-            Header { missing: records_size - records.len() as u64, ..Header::before(records, records_at) };
+        let mut header = FileHeader {
+            missing: records_size - records.len() as u64,
+            ..FileHeader::before(records, records_at)
+        };
         header.attributes(file, file.part(attributes_at, attributes_size), attribute_size)?;
         let mut index = file.part(records_at.checked_add(records_size)?, u64::MAX);
         for feature in (0..256).filter(|&bit| features[bit / 64] >> (bit % 64) & 1 == 1) {
@@ -106,8 +108,8 @@ impl<'a> Header<'a> {
         Some(header)
     }
 
-    fn before(records: Fields<'a>, records_at: u64) -> Header<'a> {
-        Header {
+    fn before(records: Fields<'a>, records_at: u64) -> FileHeader<'a> {
+        FileHeader {
             events: Vec::new(),
             event_of_id: HashMap::new(),
             build_ids: HashMap::new(),
@@ -120,11 +122,11 @@ impl<'a> Header<'a> {
     }
 
     /// A piped recording has no sections; their contents are ordinary records.
-    fn of_pipe(records: Fields<'a>) -> Header<'a> {
+    fn of_pipe(records: Fields<'a>) -> FileHeader<'a> {
         const ATTRIBUTES: u32 = 64;
         const BUILD_ID: u32 = 67;
         const FEATURE: u32 = 80;
-        let mut header = Header::before(records, PIPE_HEADER);
+        let mut header = FileHeader::before(records, PIPE_HEADER);
         let mut rest = records;
         while let Some(mut record) = split(&mut rest) {
             // Unreadable parts do not affect the samples, or lead to a missing event, which is reported.
@@ -229,7 +231,7 @@ fn command(section: &mut Fields<'_>) -> Option<String> {
 }
 
 /// Reads a `perf_event_attr`.
-fn event(mut row: Fields<'_>) -> Option<Event> {
+fn event(mut row: Fields<'_>) -> Option<PerfEvent> {
     const IS_FREQUENCY: u64 = 1 << 10;
     const SAMPLE_ID_ALL: u64 = 1 << 18;
     let kind = row.u32()?;
@@ -240,7 +242,7 @@ fn event(mut row: Fields<'_>) -> Option<Event> {
     let flags = row.u64()?;
     // Wake-ups and breakpoints. The oldest attributes end here.
     let branches = row.skip_longs(3).and_then(|()| row.u64()).unwrap_or(0);
-    Some(Event {
+    Some(PerfEvent {
         branches,
         name: event_name(kind, config),
         fields,

@@ -14,9 +14,9 @@ use hashbrown::HashMap;
 use crate::format::event_metrics::EventMetrics;
 use crate::format::labels::label_set;
 use crate::format::perf_data::fields::Fields;
-use crate::format::perf_data::header::{Header, hex};
+use crate::format::perf_data::header::{FileHeader, hex};
 use crate::format::perf_data::maps::{Map, Space, Spaces};
-use crate::format::perf_data::record::{Record, Sample};
+use crate::format::perf_data::record::{PerfSample, Record};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{
     Addresses, Frame, FrameId, FunctionId, LabelSetId, LoadOptions, Mapping, MappingId, Profile,
@@ -42,11 +42,11 @@ fn sniff(head: &[u8]) -> Confidence {
 
 fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
     let bytes = source.read_all()?;
-    let header = Header::read(&bytes)?;
+    let header = FileHeader::read(&bytes)?;
     let unpacked = record::unpack(&header, options.budget)?;
     let unpacked = Fields::new(&unpacked, bytes.starts_with(MAGIC_BIG_ENDIAN));
     let (records, left) = record::sorted(&header, unpacked);
-    let mut reader = Reader::new(&header, options);
+    let mut reader = PerfDataReader::new(&header, options);
     for record in &records {
         if reader.record(record).is_none() {
             reader.broken += 1;
@@ -55,8 +55,8 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     Ok(reader.finish(left)?)
 }
 
-struct Reader<'a> {
-    header: &'a Header<'a>,
+struct PerfDataReader<'a> {
+    header: &'a FileHeader<'a>,
     builder: ProfileBuilder,
     metrics: EventMetrics,
     spaces: Spaces,
@@ -77,8 +77,8 @@ struct Reader<'a> {
     broken: u64,
 }
 
-impl<'a> Reader<'a> {
-    fn new(header: &'a Header<'a>, options: LoadOptions) -> Self {
+impl<'a> PerfDataReader<'a> {
+    fn new(header: &'a FileHeader<'a>, options: LoadOptions) -> Self {
         let mut builder = ProfileBuilder::new(NAME, options);
         builder.metric("samples", "count");
         if !header.command.is_empty() {
@@ -86,7 +86,7 @@ impl<'a> Reader<'a> {
         }
         let file = builder.string(KERNEL);
         let kernel = builder.mapping(Mapping { file, ..Mapping::default() });
-        Reader {
+        PerfDataReader {
             header,
             builder,
             metrics: EventMetrics::default(),
@@ -229,7 +229,7 @@ impl<'a> Reader<'a> {
 
     /// The frames of a sample, leaf first. Context markers between the addresses say whether user or kernel
     /// code follows.
-    fn frames(&mut self, sample: &Sample<'a>, mode: CpuMode, branches: u64) {
+    fn frames(&mut self, sample: &PerfSample<'a>, mode: CpuMode, branches: u64) {
         /// The branches are the calls that have not returned (`--call-graph lbr`).
         const CALLS: u64 = 1 << 11;
         /// Addresses from here on are context markers.
@@ -269,7 +269,7 @@ impl<'a> Reader<'a> {
 
     /// Adds the program's frames from the call stack that the processor recorded (LBR): the target of the last call, and
     /// the source of each.
-    fn calls(&mut self, sample: &Sample<'a>) {
+    fn calls(&mut self, sample: &PerfSample<'a>) {
         let Some(mut branches) = sample.branches else { return };
         let mut is_leaf = true;
         while let Some(mut branch) = record::take_fields(&mut branches, record::BRANCH) {
@@ -304,7 +304,7 @@ impl<'a> Reader<'a> {
         self.stack.push(frame);
     }
 
-    fn labels(&mut self, sample: &Sample<'a>) -> LabelSetId {
+    fn labels(&mut self, sample: &PerfSample<'a>) -> LabelSetId {
         let builder = &mut self.builder;
         if !builder.options().labels {
             builder.skipped_labels();

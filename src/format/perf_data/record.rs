@@ -1,7 +1,7 @@
 //! Records written by the kernel and by `perf` during the recording.
 
 use crate::format::perf_data::fields::Fields;
-use crate::format::perf_data::header::{Event, Header};
+use crate::format::perf_data::header::{FileHeader, PerfEvent};
 use crate::format::{ParseError, Source};
 use crate::profile::Budget;
 
@@ -18,7 +18,7 @@ const AUXTRACE: u32 = 71;
 const COMPRESSED: u32 = 81;
 const COMPRESSED2: u32 = 83;
 
-/// Fields of samples, in the bits of [`Event::fields`].
+/// Fields of samples, in the bits of [`PerfEvent::fields`].
 const IP: u64 = 1;
 const TID: u64 = 1 << 1;
 const TIME: u64 = 1 << 2;
@@ -50,7 +50,7 @@ pub(super) struct Record<'a> {
 
 /// A sample's fields.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sample<'a> {
+pub(super) struct PerfSample<'a> {
     pub(super) ip: u64,
     pub(super) pid: Option<u32>,
     pub(super) tid: Option<u32>,
@@ -64,7 +64,7 @@ pub(super) struct Sample<'a> {
 }
 
 /// An unparsed record.
-pub(super) struct Raw<'a> {
+pub(super) struct RawRecord<'a> {
     pub(super) kind: u32,
     misc: u16,
     pub(super) body: Fields<'a>,
@@ -73,7 +73,7 @@ pub(super) struct Raw<'a> {
 }
 
 /// Splits off the first record; `None` if it is incomplete.
-pub(super) fn split<'a>(records: &mut Fields<'a>) -> Option<Raw<'a>> {
+pub(super) fn split<'a>(records: &mut Fields<'a>) -> Option<RawRecord<'a>> {
     let mut rest = *records;
     let (kind, misc, size) = (rest.u32()?, rest.u16()?, rest.u16()?);
     let body = rest.part(0, u64::from(size).checked_sub(8)?);
@@ -88,11 +88,11 @@ pub(super) fn split<'a>(records: &mut Fields<'a>) -> Option<Raw<'a>> {
     rest.take(usize::try_from(more).ok()?)?;
     let whole = records.part(0, size.into());
     *records = rest;
-    Some(Raw { kind, misc, body, whole })
+    Some(RawRecord { kind, misc, body, whole })
 }
 
 /// All kernel records in time order, and the number of bytes of an incomplete record at the end.
-pub(super) fn sorted<'a>(header: &Header<'a>, unpacked: Fields<'a>) -> (Vec<Record<'a>>, usize) {
+pub(super) fn sorted<'a>(header: &FileHeader<'a>, unpacked: Fields<'a>) -> (Vec<Record<'a>>, usize) {
     let mut sorted = Vec::new();
     let mut left = 0;
     for mut records in [header.records, unpacked] {
@@ -110,7 +110,7 @@ pub(super) fn sorted<'a>(header: &Header<'a>, unpacked: Fields<'a>) -> (Vec<Reco
 }
 
 /// Decompresses compressed records, which contain pieces of one zstd stream.
-pub(super) fn unpack(header: &Header<'_>, budget: Budget) -> Result<Vec<u8>, ParseError> {
+pub(super) fn unpack(header: &FileHeader<'_>, budget: Budget) -> Result<Vec<u8>, ParseError> {
     let mut packed = Vec::new();
     let mut records = header.records;
     while let Some(mut raw) = split(&mut records) {
@@ -138,7 +138,7 @@ pub(super) fn unpack(header: &Header<'_>, budget: Budget) -> Result<Vec<u8>, Par
 }
 
 /// The time and event of a record.
-fn time_and_event(header: &Header<'_>, raw: &Raw<'_>) -> (u64, usize) {
+fn time_and_event(header: &FileHeader<'_>, raw: &RawRecord<'_>) -> (u64, usize) {
     if raw.kind == SAMPLE {
         let event = event_of(header, raw.body);
         let time = sample(&header.events[event], raw.body).and_then(|sample| sample.time);
@@ -155,7 +155,7 @@ fn time_and_event(header: &Header<'_>, raw: &Raw<'_>) -> (u64, usize) {
 }
 
 /// The event of a sample. If there are several, the sample's id determines it.
-fn event_of(header: &Header<'_>, mut body: Fields<'_>) -> usize {
+fn event_of(header: &FileHeader<'_>, mut body: Fields<'_>) -> usize {
     let fields = header.events[0].fields;
     let before = match fields {
         _ if header.events.len() == 1 => return 0,
@@ -167,9 +167,9 @@ fn event_of(header: &Header<'_>, mut body: Fields<'_>) -> usize {
 }
 
 /// Reads a sample's fields up to the call chain and branches.
-pub(super) fn sample<'a>(event: &Event, mut body: Fields<'a>) -> Option<Sample<'a>> {
+pub(super) fn sample<'a>(event: &PerfEvent, mut body: Fields<'a>) -> Option<PerfSample<'a>> {
     let has = |field: u64| event.fields & field != 0;
-    let mut sample = Sample { period: event.period.max(1), ..Sample::default() };
+    let mut sample = PerfSample { period: event.period.max(1), ..PerfSample::default() };
     if has(IDENTIFIER) {
         body.u64()?;
     }

@@ -58,7 +58,7 @@ pub(super) type Frames = Rc<[FrameId]>;
 
 /// The frames of distinct lines: a file repeats few distinct lines many times.
 #[derive(Default)]
-pub(super) struct FrameTable {
+pub(super) struct FrameCache {
     lines: HashTable<(u64, usize)>,
     /// Text and frame of each distinct line.
     text: Vec<u8>,
@@ -67,7 +67,7 @@ pub(super) struct FrameTable {
     not_utf8: bool,
 }
 
-impl FrameTable {
+impl FrameCache {
     /// The frames of a line of a stack, or `None` if the line does not look like a frame.
     pub(super) fn frames(&mut self, builder: &mut ProfileBuilder, line: &[u8]) -> Option<Frames> {
         let line = line.trim_ascii();

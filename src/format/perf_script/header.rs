@@ -11,7 +11,7 @@ use crate::format::text::{Scan, decimal};
 
 /// A sample's header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Header<'a> {
+pub(super) struct SampleHeader<'a> {
     /// The thread's name.
     pub(super) comm: &'a [u8],
     pub(super) tid: i64,
@@ -25,7 +25,7 @@ pub(super) struct Header<'a> {
     pub(super) frame: Option<&'a [u8]>,
 }
 
-impl Header<'_> {
+impl SampleHeader<'_> {
     /// Whether this is a record such as those that `--show-mmap-events` adds to the output.
     pub(super) fn is_record(&self) -> bool {
         self.event.is_some_and(|event| event.starts_with(b"PERF_RECORD_"))
@@ -34,7 +34,7 @@ impl Header<'_> {
 
 /// Reads a header. The thread's id is the first word that looks like an id and is followed by what a header
 /// requires.
-pub(super) fn parse(line: &[u8]) -> Option<Header<'_>> {
+pub(super) fn parse(line: &[u8]) -> Option<SampleHeader<'_>> {
     let line = line.trim_ascii_start();
     candidates(line)
         .find_map(|at| timed(line, at))
@@ -50,7 +50,7 @@ fn candidates(line: &[u8]) -> impl Iterator<Item = usize> {
 }
 
 /// `pid[/tid] [cpu] time: …`
-fn timed(line: &[u8], at: usize) -> Option<Header<'_>> {
+fn timed(line: &[u8], at: usize) -> Option<SampleHeader<'_>> {
     let mut scan = Scan(&line[at..]);
     let (pid, tid) = ids(scan.word())?;
     let mut word = scan.word();
@@ -64,12 +64,12 @@ fn timed(line: &[u8], at: usize) -> Option<Header<'_>> {
     }
     let time = seconds(word.strip_suffix(b":")?)?;
     let comm = line[..at].trim_ascii_end();
-    let header = Header { comm, tid, pid, time: Some(time), period: None, event: None, frame: None };
+    let header = SampleHeader { comm, tid, pid, time: Some(time), period: None, event: None, frame: None };
     Some(rest(header, scan))
 }
 
 /// `pid[/tid] [cpu] [period] event:`
-fn untimed(line: &[u8], at: usize) -> Option<Header<'_>> {
+fn untimed(line: &[u8], at: usize) -> Option<SampleHeader<'_>> {
     let mut scan = Scan(&line[at..]);
     let (pid, tid) = ids(scan.word())?;
     let mut after = scan;
@@ -78,13 +78,13 @@ fn untimed(line: &[u8], at: usize) -> Option<Header<'_>> {
         scan = after;
     }
     let comm = line[..at].trim_ascii_end();
-    let header = Header { comm, tid, pid, time: None, period: None, event: None, frame: None };
+    let header = SampleHeader { comm, tid, pid, time: None, period: None, event: None, frame: None };
     let header = rest(header, scan);
     header.event.is_some().then_some(header)
 }
 
 /// `[period] event: [frame]`
-fn rest<'a>(mut header: Header<'a>, mut scan: Scan<'a>) -> Header<'a> {
+fn rest<'a>(mut header: SampleHeader<'a>, mut scan: Scan<'a>) -> SampleHeader<'a> {
     let mut after = scan;
     let mut word = after.word();
     if let Some(period) = decimal(word) {

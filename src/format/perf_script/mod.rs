@@ -13,8 +13,8 @@ mod header;
 
 use crate::format::event_metrics::EventMetrics;
 use crate::format::labels::label_set;
-use crate::format::perf_script::frame::FrameTable;
-use crate::format::perf_script::header::Header;
+use crate::format::perf_script::frame::FrameCache;
+use crate::format::perf_script::header::SampleHeader;
 use crate::format::text::{BadLines, decimal};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{FrameId, LabelSetId, LoadOptions, Profile, ProfileBuilder};
@@ -56,12 +56,12 @@ fn sniff(head: &[u8]) -> Confidence {
 }
 
 /// Parses a line as a header. Lines that start with a tab are frames.
-fn header_of(line: &[u8]) -> Option<Header<'_>> {
+fn header_of(line: &[u8]) -> Option<SampleHeader<'_>> {
     if line.starts_with(b"\t") { None } else { header::parse(line) }
 }
 
 fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
-    let mut reader = Reader::new(options);
+    let mut reader = PerfScriptReader::new(options);
     let mut number = 0;
     while let Some(line) = source.line()? {
         number += 1;
@@ -70,9 +70,9 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     Ok(reader.finish()?)
 }
 
-struct Reader {
+struct PerfScriptReader {
     builder: ProfileBuilder,
-    frames: FrameTable,
+    frames: FrameCache,
     metrics: EventMetrics,
     current: Option<Current>,
     /// The frames of the current sample, leaf first.
@@ -92,13 +92,13 @@ struct Current {
     event: Option<(usize, i64)>,
 }
 
-impl Reader {
-    fn new(options: LoadOptions) -> Reader {
+impl PerfScriptReader {
+    fn new(options: LoadOptions) -> PerfScriptReader {
         let mut builder = ProfileBuilder::new(NAME, options);
         builder.metric("samples", "count");
-        Reader {
+        PerfScriptReader {
             builder,
-            frames: FrameTable::default(),
+            frames: FrameCache::default(),
             metrics: EventMetrics::default(),
             current: None,
             stack: Vec::new(),
@@ -165,7 +165,7 @@ impl Reader {
         true
     }
 
-    fn start_sample(&mut self, header: &Header<'_>) {
+    fn start_sample(&mut self, header: &SampleHeader<'_>) {
         let labels = self.labels(header);
         let event = header.event.map(|event| {
             let metric = self.metrics.of(&mut self.builder, event, header.period.is_some());
@@ -183,7 +183,7 @@ impl Reader {
         }
     }
 
-    fn labels(&mut self, header: &Header<'_>) -> LabelSetId {
+    fn labels(&mut self, header: &SampleHeader<'_>) -> LabelSetId {
         label_set(&mut self.builder, |labels| {
             labels.text("thread", &String::from_utf8_lossy(header.comm));
             labels.number("tid", header.tid);

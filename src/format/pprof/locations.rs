@@ -4,7 +4,7 @@ use hashbrown::HashSet;
 
 use crate::format::ParseError;
 use crate::format::pprof::by_id::ById;
-use crate::format::pprof::messages::Line;
+use crate::format::pprof::messages::LineMessage;
 use crate::format::pprof::read::NAME;
 use crate::format::wire::{Value, Wire, WireError};
 use crate::profile::{Frame, FrameId, FunctionId, Id, MappingId, ProfileBuilder};
@@ -18,7 +18,7 @@ use crate::unit::plural;
 pub(super) struct RawLocations {
     rows: Vec<RawLocation>,
     /// The lines of all locations.
-    lines: Vec<Line>,
+    lines: Vec<LineMessage>,
 }
 
 /// A location; `at` is its byte offset in the file.
@@ -34,7 +34,7 @@ struct RawLocation {
 impl RawLocations {
     /// The approximate memory usage in bytes.
     pub(super) fn size(&self) -> usize {
-        self.rows.capacity() * size_of::<RawLocation>() + self.lines.capacity() * size_of::<Line>()
+        self.rows.capacity() * size_of::<RawLocation>() + self.lines.capacity() * size_of::<LineMessage>()
     }
 
     /// Adds the location encoded as `bytes`, which is at offset `at` of the file.
@@ -113,8 +113,8 @@ impl RawLocations {
     }
 }
 
-fn line_of(bytes: &[u8]) -> Result<Line, WireError> {
-    let mut line = Line::default();
+fn line_of(bytes: &[u8]) -> Result<LineMessage, WireError> {
+    let mut line = LineMessage::default();
     let mut wire = Wire::new(bytes);
     while let Some(field) = wire.field()? {
         match (field.number, field.value) {
@@ -131,7 +131,7 @@ fn line_of(bytes: &[u8]) -> Result<Line, WireError> {
 fn expand_location(
     builder: &mut ProfileBuilder,
     row: &RawLocation,
-    lines: &[Line],
+    lines: &[LineMessage],
     mapping: MappingId,
     functions: &ById<Option<FunctionId>>,
     frames: &mut Vec<FrameId>,

@@ -14,7 +14,7 @@ pub(super) struct ValueType {
 
 /// A label of a sample; `key`, `str` and `num_unit` are string-table indexes.
 #[derive(Clone, Copy, PartialEq, prost::Message)]
-pub(super) struct Label {
+pub(super) struct LabelMessage {
     #[prost(int64, tag = "1")]
     pub(super) key: i64,
     #[prost(int64, tag = "2")]
@@ -27,7 +27,7 @@ pub(super) struct Label {
 
 /// A binary or library.
 #[derive(Clone, Copy, PartialEq, prost::Message)]
-pub(super) struct Mapping {
+pub(super) struct MappingMessage {
     #[prost(uint64, tag = "1")]
     pub(super) id: u64,
     #[prost(uint64, tag = "2")]
@@ -46,7 +46,7 @@ pub(super) struct Mapping {
 
 /// An instruction address, with the functions inlined there: `line[0]` is the innermost.
 #[derive(Clone, PartialEq, prost::Message)]
-pub(super) struct Location {
+pub(super) struct LocationMessage {
     #[prost(uint64, tag = "1")]
     pub(super) id: u64,
     #[prost(uint64, tag = "2")]
@@ -54,12 +54,12 @@ pub(super) struct Location {
     #[prost(uint64, tag = "3")]
     pub(super) address: u64,
     #[prost(message, repeated, tag = "4")]
-    pub(super) line: Vec<Line>,
+    pub(super) line: Vec<LineMessage>,
 }
 
 /// A source line and its function.
 #[derive(Clone, Copy, PartialEq, prost::Message)]
-pub(super) struct Line {
+pub(super) struct LineMessage {
     #[prost(uint64, tag = "1")]
     pub(super) function_id: u64,
     #[prost(int64, tag = "2")]
@@ -68,7 +68,7 @@ pub(super) struct Line {
 
 /// A function; names and file are string-table indexes.
 #[derive(Clone, Copy, PartialEq, prost::Message)]
-pub(super) struct Function {
+pub(super) struct FunctionMessage {
     #[prost(uint64, tag = "1")]
     pub(super) id: u64,
     #[prost(int64, tag = "2")]
@@ -81,10 +81,10 @@ pub(super) struct Function {
     pub(super) start_line: i64,
 }
 
-impl Function {
+impl FunctionMessage {
     /// Decodes a function by hand, since there are thousands.
     pub(super) fn decode(bytes: &[u8]) -> Result<Self, WireError> {
-        let mut function = Function::default();
+        let mut function = FunctionMessage::default();
         let mut wire = Wire::new(bytes);
         while let Some(field) = wire.field()? {
             match (field.number, field.value) {

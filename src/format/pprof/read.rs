@@ -8,7 +8,7 @@ use prost::Message;
 
 use crate::format::pprof::collect::{Batch, Collecting, Collector};
 use crate::format::pprof::expand::{Expander, expand_all};
-use crate::format::pprof::messages::{Function, Label, ValueType};
+use crate::format::pprof::messages::{FunctionMessage, LabelMessage, ValueType};
 use crate::format::pprof::raw_stacks::FirstSeen;
 use crate::format::pprof::tables::Tables;
 use crate::format::wire::{Field, Value, Wire, WireError, push_varint};
@@ -21,7 +21,7 @@ pub(super) const NAME: &str = "pprof";
 
 /// Reads a profile.
 pub(super) fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
-    let mut reader = Reader::new(options, source.may_use_threads());
+    let mut reader = PprofReader::new(options, source.may_use_threads());
     loop {
         let at = source.position();
         let mut wire = Wire::new(source.bytes());
@@ -53,7 +53,7 @@ pub(super) fn read(source: &mut Source, options: LoadOptions) -> Result<Profile,
 }
 
 /// Everything read so far.
-struct Reader {
+struct PprofReader {
     /// Where samples are collected; `None` only after a failure.
     collecting: Option<Collecting>,
     batch: Batch,
@@ -81,10 +81,10 @@ const DURATION: usize = 10;
 const PERIOD: usize = 12;
 const DEFAULT_METRIC: usize = 14;
 
-impl Reader {
+impl PprofReader {
     fn new(options: LoadOptions, may_use_threads: bool) -> Self {
         let collector = Collector::new(ProfileBuilder::new(NAME, options));
-        Reader {
+        PprofReader {
             batch: Batch::new(collector.stacks.hasher()),
             collecting: Some(Collecting::OnReader(Box::new(collector))),
             may_use_threads,
@@ -112,7 +112,7 @@ impl Reader {
             }
             (5, Value::Bytes(bytes)) => {
                 // Decoded by hand, since there are thousands. If that fails, decode again with prost for its error message.
-                let function = Function::decode(bytes).map_or_else(|_| message(bytes, at), Ok)?;
+                let function = FunctionMessage::decode(bytes).map_or_else(|_| message(bytes, at), Ok)?;
                 self.tables.function(function, at)?;
             }
             (6, Value::Bytes(bytes)) => self.tables.string(bytes),
@@ -189,7 +189,7 @@ impl Reader {
                 (3, Value::Bytes(label)) => {
                     has_labels = true;
                     if self.wants_labels {
-                        let label = Label::decode(label).map_err(|_| WireError::Malformed)?;
+                        let label = LabelMessage::decode(label).map_err(|_| WireError::Malformed)?;
                         self.batch.labels.push(provisional_label(label)?);
                     }
                 }
@@ -296,7 +296,7 @@ impl Reader {
 }
 
 /// A label whose strings are still indexes into the string table.
-fn provisional_label(label: Label) -> Result<crate::profile::Label, WireError> {
+fn provisional_label(label: LabelMessage) -> Result<crate::profile::Label, WireError> {
     let string = |index: i64| {
         let index = u32::try_from(index).map_err(|_| WireError::Malformed)?;
         Ok(StringId::new(index as usize))

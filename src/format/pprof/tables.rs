@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::format::ParseError;
 use crate::format::pprof::by_id::ById;
 use crate::format::pprof::locations::{Locations, RawLocations, duplicate};
-use crate::format::pprof::messages::{Function, Mapping};
+use crate::format::pprof::messages::{FunctionMessage, MappingMessage};
 use crate::format::pprof::read::NAME;
 use crate::format::text::lossy;
 use crate::profile::{self, Addresses, FunctionId, MappingId, ProfileBuilder, StringId};
@@ -20,10 +20,10 @@ pub(super) struct Tables {
     /// The same once all strings have been read, if they are valid UTF-8; otherwise empty.
     text: String,
     text_end: Vec<usize>,
-    mappings: ById<Mapping>,
-    functions: ById<Function>,
+    mappings: ById<MappingMessage>,
+    functions: ById<FunctionMessage>,
     /// Functions without an id, in file order: .NET writes such files.
-    functions_without_id: Vec<Function>,
+    functions_without_id: Vec<FunctionMessage>,
     pub(super) locations: RawLocations,
     /// Where the file ends, for errors about references to missing entries.
     pub(super) end: u64,
@@ -36,7 +36,7 @@ impl Tables {
             + self.text_end.capacity() * size_of::<usize>()
             + self.mappings.size()
             + self.functions.size()
-            + self.functions_without_id.capacity() * size_of::<Function>()
+            + self.functions_without_id.capacity() * size_of::<FunctionMessage>()
             + self.locations.size()
     }
 
@@ -45,7 +45,7 @@ impl Tables {
         self.text_end.push(self.bytes.len());
     }
 
-    pub(super) fn mapping(&mut self, mapping: Mapping, at: u64) -> Result<(), ParseError> {
+    pub(super) fn mapping(&mut self, mapping: MappingMessage, at: u64) -> Result<(), ParseError> {
         if self.mappings.insert(mapping.id, mapping) {
             Ok(())
         } else {
@@ -53,7 +53,7 @@ impl Tables {
         }
     }
 
-    pub(super) fn function(&mut self, function: Function, at: u64) -> Result<(), ParseError> {
+    pub(super) fn function(&mut self, function: FunctionMessage, at: u64) -> Result<(), ParseError> {
         if function.id == 0 {
             self.functions_without_id.push(function);
             return Ok(());
@@ -142,7 +142,7 @@ impl Tables {
             return Err(ParseError::whole(NAME, "a function has id 0, which is reserved"));
         }
         for (number, function) in (1..).zip(std::mem::take(&mut self.functions_without_id)) {
-            self.functions.insert(number, Function { id: number, ..function });
+            self.functions.insert(number, FunctionMessage { id: number, ..function });
         }
         self.locations.number_functions();
         builder.warn("functions have no ids; their positions in the table are used instead".into());

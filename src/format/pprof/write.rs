@@ -12,7 +12,7 @@ use std::io::{self, Write};
 use prost::Message;
 
 use crate::format::pprof::integers::{IntegerScale, scales};
-use crate::format::pprof::messages::{Function, Label, Mapping, ValueType};
+use crate::format::pprof::messages::{FunctionMessage, LabelMessage, MappingMessage, ValueType};
 use crate::format::pprof::write_locations::{PackedStacks, WrittenLocations};
 use crate::format::wire::{push_bytes, push_varint};
 use crate::profile::{Addresses, Column, Id, LabelValue, MappingId, Profile, Strings, Symbols};
@@ -84,9 +84,11 @@ impl Encoder {
             for label in profile.label_sets.labels(samples.labels[row]) {
                 let key = label.key.index() as i64;
                 let label = match label.value {
-                    LabelValue::Text(text) => Label { key, str: text.index() as i64, ..Label::default() },
+                    LabelValue::Text(text) => {
+                        LabelMessage { key, str: text.index() as i64, ..LabelMessage::default() }
+                    }
                     LabelValue::Number(num, unit) => {
-                        Label { key, num, num_unit: unit.index() as i64, ..Label::default() }
+                        LabelMessage { key, num, num_unit: unit.index() as i64, ..LabelMessage::default() }
                     }
                 };
                 push_bytes(&mut sample, 3, &label.encode_to_vec());
@@ -102,7 +104,7 @@ impl Encoder {
             let mapping = symbols.mappings[id];
             // If the file is mapped as a whole at address 0, its offsets are addresses.
             let limit = if mapping.addresses == Addresses::File { file_ends[id] } else { mapping.limit };
-            let made = Mapping {
+            let made = MappingMessage {
                 id: locations.mappings.number(id),
                 memory_start: mapping.start,
                 memory_limit: limit,
@@ -118,7 +120,7 @@ impl Encoder {
             self.message(4, location);
         }
         for (id, function) in symbols.functions.enumerate() {
-            let made = Function {
+            let made = FunctionMessage {
                 id: id.index() as u64 + 1,
                 name: function.name.index() as i64,
                 system_name: 0,

@@ -3,13 +3,13 @@
 use hashbrown::HashMap;
 
 use crate::format::pprof::mapping_order::MappingOrder;
-use crate::format::pprof::messages::{Line, Location};
+use crate::format::pprof::messages::{LineMessage, LocationMessage};
 use crate::format::wire::push_varint;
 use crate::profile::{Column, FrameId, Id, MappingId, Profile, StackId, Symbols};
 
 /// The locations of a profile, in the order of their first occurrence in its stacks.
 pub(super) struct WrittenLocations {
-    pub(super) rows: Vec<Location>,
+    pub(super) rows: Vec<LocationMessage>,
     pub(super) mappings: MappingOrder,
     /// Whether any frame of a mapping has a name.
     pub(super) named: Column<MappingId, bool>,
@@ -48,7 +48,7 @@ impl WrittenLocations {
                 let id = *ids.entry(group).or_insert_with(|| {
                     let id = locations.rows.len() as u64 + 1;
                     let mapping = symbols.frames[group[0]].mapping;
-                    let location = Location {
+                    let location = LocationMessage {
                         mapping_id: locations.mappings.number(mapping),
                         ..location(id, symbols, group, &unnamed)
                     };
@@ -80,15 +80,20 @@ fn last_group(symbols: &Symbols, frames: &[FrameId]) -> usize {
 }
 
 /// The location of frames that share an address, outermost first, without its mapping.
-fn location(id: u64, symbols: &Symbols, frames: &[FrameId], unnamed: &Column<FrameId, bool>) -> Location {
+fn location(
+    id: u64,
+    symbols: &Symbols,
+    frames: &[FrameId],
+    unnamed: &Column<FrameId, bool>,
+) -> LocationMessage {
     let first = symbols.frames[frames[0]];
     let line = |&frame: &FrameId| {
         let frame = symbols.frames[frame];
-        Line { function_id: frame.function.index() as u64 + 1, line: i64::from(frame.line) }
+        LineMessage { function_id: frame.function.index() as u64 + 1, line: i64::from(frame.line) }
     };
     let line = match frames {
         [frame] if unnamed[*frame] => Vec::new(),
         frames => frames.iter().rev().map(line).collect(),
     };
-    Location { id, mapping_id: 0, address: first.address, line }
+    LocationMessage { id, mapping_id: 0, address: first.address, line }
 }

@@ -10,7 +10,7 @@
 use crate::format::LoadError;
 use crate::format::labels::sample_labels;
 use crate::format::pprof_legacy::maps::{self, MemoryMap};
-use crate::format::pprof_legacy::recorder::{Recorder, Symbol, UNNAMED_RUNTIME};
+use crate::format::pprof_legacy::recorder::{AddressSymbol, Recorder, UNNAMED_RUNTIME};
 use crate::format::pprof_legacy::{addresses, is_blank_or_comment, to_call_addresses};
 use crate::format::text::{BadLines, Lines, Scan};
 use crate::profile::{LabelSetId, LoadOptions, Period, Profile};
@@ -95,7 +95,7 @@ fn label_set(recorder: &mut Recorder, labels: &[(String, String)]) -> LabelSetId
 #[derive(Default)]
 pub(super) struct Comments {
     address: u64,
-    symbols: Vec<Symbol>,
+    symbols: Vec<AddressSymbol>,
 }
 
 impl Comments {
@@ -122,7 +122,7 @@ impl Comments {
 }
 
 /// Parses `#    0x4066f4    main.work+0x34    /src/main.go:12`.
-fn symbol(line: &[u8]) -> Option<(u64, Symbol)> {
+fn symbol(line: &[u8]) -> Option<(u64, AddressSymbol)> {
     let mut fields =
         line.strip_prefix(b"#\t")?.split(|&byte| byte == b'\t').filter(|field| !field.is_empty());
     let address = Scan(fields.next()?.strip_prefix(b"0x")?).hex()?;
@@ -130,7 +130,10 @@ fn symbol(line: &[u8]) -> Option<(u64, Symbol)> {
     let function = function.rsplit_once("+0x").map_or(&*function, |(name, _)| name).trim();
     let place = String::from_utf8_lossy(fields.next()?);
     let (file, line) = place.trim().rsplit_once(':')?;
-    let symbol =
-        Symbol { function: function.to_string(), file: file.to_string(), line: line.parse().unwrap_or(0) };
+    let symbol = AddressSymbol {
+        function: function.to_string(),
+        file: file.to_string(),
+        line: line.parse().unwrap_or(0),
+    };
     Some((address, symbol))
 }

@@ -42,7 +42,7 @@ impl Word {
 }
 
 #[derive(Clone, Copy)]
-struct Header {
+struct CpuHeader {
     word: Word,
     is_java: bool,
     period_us: u64,
@@ -52,12 +52,12 @@ pub(super) fn is_header(head: &[u8]) -> bool {
     header(head).is_some()
 }
 
-fn header(head: &[u8]) -> Option<Header> {
+fn header(head: &[u8]) -> Option<CpuHeader> {
     Word::ALL.into_iter().find_map(|word| {
         let words: Vec<u64> = head.chunks_exact(word.bytes).take(5).map(|bytes| word.decode(bytes)).collect();
         match words[..] {
             [0, 3, java @ (0 | 1), period_us @ (1..), 0] => {
-                Some(Header { word, is_java: java == 1, period_us })
+                Some(CpuHeader { word, is_java: java == 1, period_us })
             }
             _ => None,
         }
@@ -66,7 +66,7 @@ fn header(head: &[u8]) -> Option<Header> {
 
 /// Distinct stacks, leaf first, each with its number of records and the sum of their counts.
 #[derive(Default)]
-struct StackCounts {
+struct SampledStacks {
     index: HashMap<Box<[u64]>, usize>,
     stacks: Vec<(Vec<u64>, u64, i64)>,
     samples: u64,
@@ -108,8 +108,8 @@ pub(super) fn read(source: &mut Source, options: LoadOptions) -> Result<Profile,
     recorder.finish(&mut map)
 }
 
-fn read_samples(source: &mut Source, header: Header) -> Result<StackCounts, LoadError> {
-    let mut seen = StackCounts::default();
+fn read_samples(source: &mut Source, header: CpuHeader) -> Result<SampledStacks, LoadError> {
+    let mut seen = SampledStacks::default();
     let mut stack = Vec::new();
     loop {
         // Some writers omit the sample that marks the end.
@@ -145,7 +145,7 @@ fn next_word(source: &mut Source, word: Word) -> Result<Option<u64>, LoadError> 
     Ok(Some(value))
 }
 
-impl StackCounts {
+impl SampledStacks {
     fn add(&mut self, stack: &[u64], count: i64) {
         self.samples += 1;
         let known = self.index.get(stack).copied();
@@ -165,7 +165,7 @@ impl StackCounts {
 /// The leaf comes from the interrupted registers. After it there may be frames of the handler, which is the case if
 /// nearly all samples (31 of 32) have the same second frame; and the leaf may be repeated as if it were a return
 /// address.
-fn strip_signal_frames(seen: &mut StackCounts) {
+fn strip_signal_frames(seen: &mut SampledStacks) {
     let most = seen.samples - seen.samples / 32;
     for _ in 0..2 {
         let mut second: HashMap<u64, u64> = HashMap::new();

@@ -11,7 +11,7 @@ use crate::format::pprof_legacy::addresses;
 use crate::format::pprof_legacy::contention::Attributes;
 use crate::format::pprof_legacy::heap::unsample;
 use crate::format::pprof_legacy::maps::MemoryMap;
-use crate::format::pprof_legacy::recorder::{Recorder, Symbol};
+use crate::format::pprof_legacy::recorder::{AddressSymbol, Recorder};
 use crate::format::text::{BadLines, Lines, Scan};
 use crate::profile::{LabelSetId, LoadOptions, Profile};
 
@@ -102,18 +102,18 @@ pub(super) fn read_locations(recorder: &mut Recorder, lines: &mut Lines<'_>) -> 
 }
 
 /// Parses `function (file:line)`, `function (/path/to/library.so)`, or a state such as `GC`.
-fn location(text: &str) -> Symbol {
-    let whole = || Symbol { function: text.to_string(), file: String::new(), line: 0 };
+fn location(text: &str) -> AddressSymbol {
+    let whole = || AddressSymbol { function: text.to_string(), file: String::new(), line: 0 };
     let Some((function, place)) = text.strip_suffix(')').and_then(|text| text.rsplit_once(" (")) else {
         let stub = text.contains("generated stub/JIT");
-        return if stub { Symbol { function: "STUB".into(), ..whole() } } else { whole() };
+        return if stub { AddressSymbol { function: "STUB".into(), ..whole() } } else { whole() };
     };
     let function = function.trim_end().to_string();
     if let Some((file, line)) = place.rsplit_once(':')
         && let Ok(line) = line.parse::<i64>()
     {
-        return Symbol { function, file: file.to_string(), line: u32::try_from(line).unwrap_or(0) };
+        return AddressSymbol { function, file: file.to_string(), line: u32::try_from(line).unwrap_or(0) };
     }
     let file = place.rsplit('/').next().unwrap_or(place).to_string();
-    Symbol { function, file, line: 0 }
+    AddressSymbol { function, file, line: 0 }
 }

@@ -10,7 +10,7 @@ use crate::profile::{Frame, FrameId, Id, LabelSetId, LoadOptions, Profile, Profi
 
 /// The function at an address, from comments in the profile itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Symbol {
+pub(super) struct AddressSymbol {
     pub(super) function: String,
     pub(super) file: String,
     pub(super) line: u32,
@@ -21,7 +21,7 @@ pub(super) struct Recorder {
     pub(super) builder: ProfileBuilder,
     stacks: HashMap<Box<[u64]>, StackId>,
     /// The functions at an address, innermost first: more than one where calls were inlined.
-    symbols: HashMap<u64, Vec<Symbol>>,
+    symbols: HashMap<u64, Vec<AddressSymbol>>,
     /// Whether the symbols are Go's comments, which do not name every address.
     pub(super) named_by_go: bool,
     /// Whether to drop the addresses of frames with symbols. In Java's profiles, addresses are only keys.
@@ -55,7 +55,7 @@ impl Recorder {
     }
 
     /// Sets the functions at `address`, innermost first; only the first call for an address has an effect.
-    pub(super) fn symbols(&mut self, address: u64, symbols: &[Symbol]) {
+    pub(super) fn symbols(&mut self, address: u64, symbols: &[AddressSymbol]) {
         self.symbols.entry(address).or_insert_with(|| symbols.to_vec());
     }
 
@@ -68,7 +68,7 @@ impl Recorder {
             let runtime: Vec<_> =
                 stacks.iter().flat_map(|(_, addresses)| omitted_by_go(&self.symbols, addresses)).collect();
             for (address, function) in runtime {
-                let symbol = Symbol { function: function.to_string(), file: String::new(), line: 0 };
+                let symbol = AddressSymbol { function: function.to_string(), file: String::new(), line: 0 };
                 self.symbols.insert(address, vec![symbol]);
             }
         }
@@ -96,7 +96,7 @@ pub(super) const UNNAMED_RUNTIME: &str = "runtime.<unnamed>";
 
 /// The addresses of a stack, leaf first, that Go's comments omit, with their functions: those of the runtime
 /// between the leaf and the first named function, and `runtime.goexit`, with which every goroutine starts.
-fn omitted_by_go(symbols: &HashMap<u64, Vec<Symbol>>, addresses: &[u64]) -> Vec<(u64, &'static str)> {
+fn omitted_by_go(symbols: &HashMap<u64, Vec<AddressSymbol>>, addresses: &[u64]) -> Vec<(u64, &'static str)> {
     let is_named = |address: &u64| symbols.contains_key(address);
     let Some(first) = addresses.iter().position(is_named) else { return Vec::new() };
     let mut omitted: Vec<_> = addresses[..first].iter().map(|&address| (address, UNNAMED_RUNTIME)).collect();
@@ -108,7 +108,7 @@ fn omitted_by_go(symbols: &HashMap<u64, Vec<Symbol>>, addresses: &[u64]) -> Vec<
 fn expand(
     builder: &mut ProfileBuilder,
     address: u64,
-    symbols: Option<&Vec<Symbol>>,
+    symbols: Option<&Vec<AddressSymbol>>,
     map: &MemoryMap,
     drop_addresses: bool,
 ) -> Vec<FrameId> {

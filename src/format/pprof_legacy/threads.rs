@@ -19,7 +19,7 @@
 
 use crate::format::labels::sample_labels;
 use crate::format::pprof_legacy::maps::{self, MemoryMap};
-use crate::format::pprof_legacy::recorder::{Recorder, Symbol};
+use crate::format::pprof_legacy::recorder::{AddressSymbol, Recorder};
 use crate::format::pprof_legacy::{NAME, callers, to_call_addresses};
 use crate::format::text::{Lines, Scan, decimal, hex};
 use crate::format::{LoadError, ParseError};
@@ -28,7 +28,7 @@ use crate::profile::{LabelSetId, LoadOptions, Period, Profile};
 
 /// A thread whose lines are being read.
 #[derive(Default)]
-struct Thread {
+struct ThreadStack {
     labels: LabelSetId,
     stack: Vec<u64>,
     /// Function names, with the index in the stack.
@@ -39,7 +39,7 @@ struct Thread {
 pub(super) fn read(mut lines: Lines<'_>, options: LoadOptions) -> Result<Profile, LoadError> {
     let mut recorder = Recorder::new(options, &[("thread", "count")]);
     recorder.builder.meta.period = Some(Period { name: "thread".into(), unit: "count".into(), value: 1 });
-    let mut current: Option<Thread> = None;
+    let mut current: Option<ThreadStack> = None;
     let mut previous = Vec::new();
     let mut in_map = false;
     // The line that was read as the profile's header may be the first thread's.
@@ -62,7 +62,7 @@ pub(super) fn read(mut lines: Lines<'_>, options: LoadOptions) -> Result<Profile
                 return Err(ParseError::at_line(NAME, lines.number(), "not a thread header").into());
             };
             let labels = labels(&mut recorder, &name, tid);
-            current = Some(Thread { labels, ..Thread::default() });
+            current = Some(ThreadStack { labels, ..ThreadStack::default() });
         } else if let Some(thread) = &mut current {
             if memchr::memmem::find(line, b"same as previous thread").is_some() {
                 thread.same_as_previous = true;
@@ -76,12 +76,12 @@ pub(super) fn read(mut lines: Lines<'_>, options: LoadOptions) -> Result<Profile
     recorder.finish(&mut map)
 }
 
-fn emit(recorder: &mut Recorder, thread: Option<Thread>, previous: &mut Vec<u64>) {
+fn emit(recorder: &mut Recorder, thread: Option<ThreadStack>, previous: &mut Vec<u64>) {
     let Some(mut thread) = thread else { return };
     if !thread.same_as_previous && !thread.stack.is_empty() {
         to_call_addresses(callers(&mut thread.stack));
         for (place, function) in thread.names {
-            let symbol = Symbol { function, file: String::new(), line: 0 };
+            let symbol = AddressSymbol { function, file: String::new(), line: 0 };
             recorder.symbols(thread.stack[place], &[symbol]);
         }
         *previous = thread.stack;
@@ -91,7 +91,7 @@ fn emit(recorder: &mut Recorder, thread: Option<Thread>, previous: &mut Vec<u64>
 
 /// Parses the name and id from `--- Thread 7eff063d9940 (name: main/25376) stack: ---`.
 fn header(line: &[u8]) -> Option<(String, i64)> {
-    let line = line.strip_prefix(b"--- Thread ")?;
+    let line = line.strip_prefix(b"--- ThreadStack ")?;
     let start = memchr::memmem::find(line, b"(name: ")? + b"(name: ".len();
     let end = memchr::memmem::rfind(line, b") stack: ---")?;
     let name = line.get(start..end)?;
@@ -106,7 +106,7 @@ fn labels(recorder: &mut Recorder, name: &str, tid: i64) -> LabelSetId {
     })
 }
 
-impl Thread {
+impl ThreadStack {
     /// Adds the addresses of a line such as `PC: 0xbc8f1c 0xbcae55`, or the address and name of one such as
     /// `0x0040be31: main`.
     fn line(&mut self, line: &[u8]) {
@@ -141,11 +141,11 @@ mod tests {
     #[test]
     fn lines_may_name_their_function() {
         let text = "--- threadz 1 ---\n\n\
-                    --- Thread 7eff063d9940 (name: main/25376) stack: ---\n\
+                    --- ThreadStack 7eff063d9940 (name: main/25376) stack: ---\n\
                     \x20 PC:  0x00bc8f1c: helper(arg*)\n\
                     \x20      0x0040be31: main\n\
                     \x20      0x00400001: \n\
-                    --- Thread 7eff04770700 (name: other/25382) stack: ---\n\
+                    --- ThreadStack 7eff04770700 (name: other/25382) stack: ---\n\
                     \x20 PC: 0x0040be31 0x00bc8f1c\n";
         let mut source = Source::from_bytes(text.as_bytes().to_vec());
         let mut lines = Lines::new(&mut source);

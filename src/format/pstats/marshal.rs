@@ -12,7 +12,7 @@ pub(super) enum Object<'a> {
     Nothing,
     Integer(i64),
     Float(f64),
-    Text(Text<'a>),
+    Text(MarshalText<'a>),
     /// A tuple or a list: the position of its items, and its length.
     Sequence(Items, usize),
     Dict(Items),
@@ -22,7 +22,7 @@ pub(super) enum Object<'a> {
 
 /// A string. It may not be valid UTF-8, because Python 2 and file systems allow any bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Text<'a> {
+pub(super) struct MarshalText<'a> {
     pub(super) bytes: &'a [u8],
     /// Its number among the marked objects, if it is one. All references to it have the same number.
     pub(super) mark: Option<u32>,
@@ -32,7 +32,7 @@ pub(super) struct Text<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Items(usize);
 
-/// The position to return to after the items of an object, from [`Reader::enter`].
+/// The position to return to after the items of an object, from [`MarshalReader::enter`].
 #[derive(Clone, Copy)]
 pub(super) struct Outside {
     at: usize,
@@ -48,7 +48,7 @@ pub(super) struct Broken {
 
 const REFERRED_TO: u8 = 0x80;
 
-pub(super) struct Reader<'a> {
+pub(super) struct MarshalReader<'a> {
     bytes: &'a [u8],
     at: usize,
     /// The positions of objects that can be referred to.
@@ -59,12 +59,12 @@ pub(super) struct Reader<'a> {
     is_again: bool,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> MarshalReader<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
-        Reader { bytes, at: 0, marked: Vec::new(), interned: Vec::new(), is_again: false }
+        MarshalReader { bytes, at: 0, marked: Vec::new(), interned: Vec::new(), is_again: false }
     }
 
-    /// The next object. Items of a collection must be read next, after [`Reader::enter`].
+    /// The next object. Items of a collection must be read next, after [`MarshalReader::enter`].
     pub(super) fn next(&mut self) -> Result<Object<'a>, Broken> {
         let start = self.at;
         let kind = self.byte()?;
@@ -132,11 +132,11 @@ impl<'a> Reader<'a> {
             }
             b's' | b'u' | b'a' | b'A' | b't' => {
                 let length = self.count()?;
-                Object::Text(Text { bytes: self.take(length)?, mark })
+                Object::Text(MarshalText { bytes: self.take(length)?, mark })
             }
             b'z' | b'Z' => {
                 let length = self.byte()?;
-                Object::Text(Text { bytes: self.take(length.into())?, mark })
+                Object::Text(MarshalText { bytes: self.take(length.into())?, mark })
             }
             b'(' | b'[' => {
                 let length = self.count()?;
@@ -200,15 +200,15 @@ mod tests {
     use super::*;
 
     fn object(bytes: &[u8]) -> Result<Object<'_>, Broken> {
-        Reader::new(bytes).next()
+        MarshalReader::new(bytes).next()
     }
 
     fn text(bytes: &[u8], mark: Option<u32>) -> Object<'_> {
-        Object::Text(Text { bytes, mark })
+        Object::Text(MarshalText { bytes, mark })
     }
 
     /// Reads the items of the next tuple.
-    fn items<'a>(reader: &mut Reader<'a>) -> Result<Vec<Object<'a>>, Broken> {
+    fn items<'a>(reader: &mut MarshalReader<'a>) -> Result<Vec<Object<'a>>, Broken> {
         let Object::Sequence(place, length) = reader.next()? else {
             return Err(reader.broken("no tuple"));
         };
@@ -223,15 +223,15 @@ mod tests {
         // marshal.dumps(("ab", "ab")) as Python 3 writes it, then as Python 2 does.
         let three = b"\xa9\x02\xda\x02abr\x01\x00\x00\x00";
         let two = b"(\x02\x00\x00\x00t\x02\x00\x00\x00abR\x00\x00\x00\x00";
-        assert_eq!(items(&mut Reader::new(three)), Ok(vec![text(b"ab", Some(1)); 2]));
-        assert_eq!(items(&mut Reader::new(two)), Ok(vec![text(b"ab", None); 2]));
+        assert_eq!(items(&mut MarshalReader::new(three)), Ok(vec![text(b"ab", Some(1)); 2]));
+        assert_eq!(items(&mut MarshalReader::new(two)), Ok(vec![text(b"ab", None); 2]));
     }
 
     #[test]
     fn referenced_objects_are_read_again_but_numbered_once() {
         // a = (7, "x"); [a, a, "x"], where a is object 0 and "x" is object 2.
         let bytes = b"\xa9\x02\xe9\x07\x00\x00\x00\xda\x01xr\x00\x00\x00\x00r\x02\x00\x00\x00";
-        let mut reader = Reader::new(bytes);
+        let mut reader = MarshalReader::new(bytes);
         assert_eq!(items(&mut reader).unwrap(), [Object::Integer(7), text(b"x", Some(2))]);
         // The string inside the object that is read again has no mark, but a reference to it does.
         assert_eq!(items(&mut reader).unwrap(), [Object::Integer(7), text(b"x", None)]);
@@ -257,7 +257,7 @@ mod tests {
         }
         assert!(object(b"l\xff\xff\xff\x7f\x01\x00").is_err());
         // A tuple that contains itself.
-        let mut reader = Reader::new(b"\xa9\x01r\x00\x00\x00\x00");
+        let mut reader = MarshalReader::new(b"\xa9\x01r\x00\x00\x00\x00");
         let Ok(itself) = items(&mut reader) else { panic!("a tuple") };
         assert_eq!(itself, [Object::Sequence(Items(2), 1)]);
     }

@@ -8,7 +8,7 @@
 
 mod marshal;
 
-use crate::format::pstats::marshal::{Broken, Object, Outside, Reader, Text};
+use crate::format::pstats::marshal::{Broken, MarshalReader, MarshalText, Object, Outside};
 use crate::format::text::lossy;
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{Function, FunctionId, LoadOptions, Profile, ProfileBuilder, StringId};
@@ -35,7 +35,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     builder.metric("time", "nanoseconds");
     let calls = builder.metric("calls", "count");
     builder.calls_metric(calls);
-    let mut stats = Stats { reader: Reader::new(&bytes), builder, strings: Vec::new() };
+    let mut stats = Stats { reader: MarshalReader::new(&bytes), builder, strings: Vec::new() };
     stats.read().map_err(|Broken { at, what }| ParseError::at_byte(NAME, at as u64, what))?;
     let builder = stats.builder;
     // Free the input before the tables are finished.
@@ -44,7 +44,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
 }
 
 struct Stats<'a> {
-    reader: Reader<'a>,
+    reader: MarshalReader<'a>,
     builder: ProfileBuilder,
     /// The strings of marked texts, by mark. Names occur as often as functions are called, and interning each occurrence
     /// took a third of the time.
@@ -123,7 +123,7 @@ impl<'a> Stats<'a> {
         Ok(self.builder.function(Function { name, file, line, column: 0, by_place: true }))
     }
 
-    fn string(&mut self, text: Text) -> StringId {
+    fn string(&mut self, text: MarshalText) -> StringId {
         let mark = text.mark.map(|mark| mark as usize);
         let known = mark.and_then(|mark| self.strings.get(mark)).copied().unwrap_or_default();
         if known != StringId::default() {
@@ -150,7 +150,7 @@ impl<'a> Stats<'a> {
         self.enter(tuple, length)
     }
 
-    fn text(&mut self) -> Result<Text<'a>, Broken> {
+    fn text(&mut self) -> Result<MarshalText<'a>, Broken> {
         match self.reader.next()? {
             Object::Text(text) => Ok(text),
             _ => Err(self.odd()),

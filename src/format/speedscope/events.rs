@@ -2,12 +2,12 @@
 
 use crate::format::ParseError;
 use crate::format::json::Json;
-use crate::format::speedscope::{Reader, Scale};
+use crate::format::speedscope::{SpeedscopeReader, ThreadScale};
 use crate::profile::{FrameId, StackId};
 
-impl Reader {
+impl SpeedscopeReader {
     /// The frames that are open between two events make a sample; time without open frames is ignored.
-    pub(super) fn read_evented(&mut self, events: &mut Json, scale: &Scale) -> Result<(), ParseError> {
+    pub(super) fn read_evented(&mut self, events: &mut Json, scale: &ThreadScale) -> Result<(), ParseError> {
         self.stack.clear();
         // The stacks of the open frames at each depth, as far as they were needed: closing a frame returns to a stack that
         // was looked up before.

@@ -42,7 +42,7 @@ fn sniff(head: &[u8]) -> Confidence {
 
 fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
     let text = source.read_all()?;
-    let mut reader = Reader {
+    let mut reader = SpeedscopeReader {
         builder: ProfileBuilder::new(NAME, options),
         is_ours: false,
         frames: Vec::new(),
@@ -85,7 +85,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     Ok(finished(reader.builder)?)
 }
 
-struct Reader {
+struct SpeedscopeReader {
     builder: ProfileBuilder,
     /// Whether `prof` wrote the file; its lines are always the first lines of functions.
     is_ours: bool,
@@ -97,7 +97,7 @@ struct Reader {
 
 /// The metadata of a profile, and the positions of its samples in the text.
 #[derive(Default)]
-struct Parts {
+struct SpeedscopeParts {
     kind: Option<String>,
     unit: Option<String>,
     name: Option<String>,
@@ -109,7 +109,7 @@ struct Parts {
     is_read: bool,
 }
 
-impl Parts {
+impl SpeedscopeParts {
     /// Whether everything needed to read events is known, so that they can be read at once instead of being
     /// skipped first.
     fn can_read_events(&self) -> bool {
@@ -118,7 +118,7 @@ impl Parts {
 }
 
 /// Converts the values of a profile to those of a metric.
-struct Scale {
+struct ThreadScale {
     metric: usize,
     /// Nanoseconds per unit; `None` if the unit is not a time.
     nanoseconds: Option<f64>,
@@ -127,7 +127,7 @@ struct Scale {
     skipped_labels: bool,
 }
 
-impl Reader {
+impl SpeedscopeReader {
     fn read_shared(&mut self, json: &mut Json) -> Result<(), ParseError> {
         json.object()?;
         while let Some(key) = json.key()? {
@@ -181,7 +181,7 @@ impl Reader {
     }
 
     fn read_profile(&mut self, json: &mut Json) -> Result<(), ParseError> {
-        let mut parts = Parts::default();
+        let mut parts = SpeedscopeParts::default();
         json.object()?;
         while let Some(key) = json.key()? {
             let at = Some(json.position());
@@ -225,7 +225,7 @@ impl Reader {
     }
 
     /// The metric for a profile's unit.
-    fn scale(&mut self, parts: &Parts) -> Scale {
+    fn scale(&mut self, parts: &SpeedscopeParts) -> ThreadScale {
         let (nanoseconds, name, unit) = match parts.unit.as_deref().unwrap_or_default() {
             "nanoseconds" => (Some(1.0), "wall", "nanoseconds"),
             "microseconds" => (Some(1e3), "wall", "nanoseconds"),
@@ -239,7 +239,7 @@ impl Reader {
         self.values.resize(self.builder.meta.metrics.len(), 0);
         let thread = Thread { name: parts.name.clone().unwrap_or_default(), ..Thread::default() };
         let skipped_labels = thread.is_known() && !self.builder.options().labels;
-        Scale { metric, nanoseconds, labels: thread.labels(&mut self.builder), skipped_labels }
+        ThreadScale { metric, nanoseconds, labels: thread.labels(&mut self.builder), skipped_labels }
     }
 
     fn read_sampled(
@@ -247,7 +247,7 @@ impl Reader {
         mut samples: Json,
         mut weights: Json,
         mut moment: f64,
-        scale: &Scale,
+        scale: &ThreadScale,
     ) -> Result<(), ParseError> {
         samples.array()?;
         weights.array()?;
@@ -280,14 +280,14 @@ impl Reader {
     }
 
     /// Converts a weight or a timestamp to the unit of the metric.
-    fn value(&mut self, scale: &Scale, value: f64) -> i64 {
+    fn value(&mut self, scale: &ThreadScale, value: f64) -> i64 {
         match scale.nanoseconds {
             Some(nanoseconds) => (value * nanoseconds).round() as i64,
             None => self.decimals.integer(&mut self.builder, scale.metric, value),
         }
     }
 
-    fn write(&mut self, scale: &Scale, stack: StackId, moment: f64, value: i64) {
+    fn write(&mut self, scale: &ThreadScale, stack: StackId, moment: f64, value: i64) {
         self.values[scale.metric] = value;
         if scale.skipped_labels {
             self.builder.skipped_labels();

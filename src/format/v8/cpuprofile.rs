@@ -17,7 +17,7 @@ use crate::format::json::{self, Json, Kind};
 use crate::format::threads::Thread;
 use crate::format::v8::nodes::{OwnValues, read_flat, read_nested};
 use crate::format::v8::samples::{SampleWriter, Timestamps, declare_metrics};
-use crate::format::v8::tree::Tree;
+use crate::format::v8::tree::V8Tree;
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{LabelSetId, LoadOptions, Profile, ProfileBuilder};
 use crate::unit::plural;
@@ -43,7 +43,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     let mut builder = ProfileBuilder::new(NAME, options);
     declare_metrics(&mut builder);
     let mut json = Json::new(NAME, &text);
-    let parts = Parts::find(&mut json)?;
+    let parts = CpuProfileParts::find(&mut json)?;
     json.end()?;
     parts.read_into(&json, &mut builder, &Thread::default())?;
     Ok(finished(builder)?)
@@ -51,7 +51,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
 
 /// The positions of the parts of a profile in the text, because samples may come before the nodes.
 #[derive(Default)]
-pub(in crate::format) struct Parts {
+pub(in crate::format) struct CpuProfileParts {
     nodes: Option<usize>,
     head: Option<usize>,
     samples: Option<usize>,
@@ -63,10 +63,10 @@ pub(in crate::format) struct Parts {
     title: String,
 }
 
-impl Parts {
+impl CpuProfileParts {
     /// Finds the parts of a profile.
-    pub(in crate::format) fn find(json: &mut Json) -> Result<Parts, ParseError> {
-        let mut parts = Parts::default();
+    pub(in crate::format) fn find(json: &mut Json) -> Result<CpuProfileParts, ParseError> {
+        let mut parts = CpuProfileParts::default();
         json.object()?;
         while let Some(key) = json.key()? {
             let at = Some(json.position());
@@ -93,7 +93,7 @@ impl Parts {
         builder: &mut ProfileBuilder,
         thread: &Thread,
     ) -> Result<(), ParseError> {
-        let (mut tree, mut hits) = (Tree::default(), OwnValues::new());
+        let (mut tree, mut hits) = (V8Tree::default(), OwnValues::new());
         match (self.nodes, self.head) {
             (Some(at), _) => read_flat(&mut json.at(at), builder, &mut tree, &mut hits)?,
             (None, Some(at)) => read_nested(&mut json.at(at), builder, &mut tree, &mut hits)?,
@@ -126,7 +126,7 @@ impl Parts {
         &self,
         mut samples: Json,
         builder: &mut ProfileBuilder,
-        tree: &mut Tree,
+        tree: &mut V8Tree,
         thread: &Thread,
     ) -> Result<(), ParseError> {
         let (start, mut end) = self.span();
@@ -187,7 +187,7 @@ impl Parts {
     fn read_hits(
         &self,
         builder: &mut ProfileBuilder,
-        tree: &mut Tree,
+        tree: &mut V8Tree,
         hits: &OwnValues,
     ) -> Result<(), ParseError> {
         let duration = i128::from(self.duration().unwrap_or(0));

@@ -9,7 +9,7 @@
 
 use crate::format::json::{self, Json, Kind};
 use crate::format::v8::nodes::{OwnValues, read_nested};
-use crate::format::v8::tree::Tree;
+use crate::format::v8::tree::V8Tree;
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{LabelSetId, LoadOptions, Profile, ProfileBuilder};
 
@@ -48,7 +48,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
 }
 
 fn read_into(json: &mut Json, builder: &mut ProfileBuilder) -> Result<(), ParseError> {
-    let (mut tree, mut sizes) = (Tree::default(), OwnValues::new());
+    let (mut tree, mut sizes) = (V8Tree::default(), OwnValues::new());
     read_nested(json, builder, &mut tree, &mut sizes)?;
     for (node, &size) in sizes.enumerate().filter(|(_, size)| **size != 0) {
         let stack = tree.stack(builder, node)?;

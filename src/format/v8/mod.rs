@@ -10,4 +10,4 @@ pub(super) mod tree;
 pub(in crate::format) mod write;
 
 use call_frame::CallFrame;
-use tree::{NodeId, Tree};
+use tree::{NodeId, V8Tree};

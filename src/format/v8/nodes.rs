@@ -2,7 +2,7 @@
 
 use crate::format::ParseError;
 use crate::format::json::{Json, Kind};
-use crate::format::v8::{CallFrame, NodeId, Tree};
+use crate::format::v8::{CallFrame, NodeId, V8Tree};
 use crate::profile::{Column, ProfileBuilder};
 
 /// The `hitCount` or the `selfSize` (allocated bytes) of each node.
@@ -18,7 +18,7 @@ struct Draft<'a> {
 pub(in crate::format) fn read_flat(
     json: &mut Json,
     builder: &mut ProfileBuilder,
-    tree: &mut Tree,
+    tree: &mut V8Tree,
     own: &mut OwnValues,
 ) -> Result<(), ParseError> {
     json.array()?;
@@ -46,7 +46,7 @@ pub(in crate::format) fn read_flat(
 pub(in crate::format) fn read_nested(
     json: &mut Json,
     builder: &mut ProfileBuilder,
-    tree: &mut Tree,
+    tree: &mut V8Tree,
     own: &mut OwnValues,
 ) -> Result<(), ParseError> {
     let mut open = vec![start(json, tree, own, None)?];
@@ -75,7 +75,7 @@ pub(in crate::format) fn read_nested(
 /// Starts a node.
 fn start<'a>(
     json: &mut Json<'a>,
-    tree: &mut Tree,
+    tree: &mut V8Tree,
     own: &mut OwnValues,
     parent: Option<NodeId>,
 ) -> Result<Draft<'a>, ParseError> {
@@ -89,7 +89,7 @@ fn member<'a>(
     key: &str,
     json: &mut Json<'a>,
     draft: &mut Draft<'a>,
-    tree: &mut Tree,
+    tree: &mut V8Tree,
     own: &mut OwnValues,
 ) -> Result<(), ParseError> {
     match key {
@@ -113,7 +113,7 @@ fn member<'a>(
 }
 
 /// Reads how often one line of a node's function was running: `{"line": 12, "ticks": 3}`.
-fn read_ticks(json: &mut Json, node: NodeId, tree: &mut Tree) -> Result<(), ParseError> {
+fn read_ticks(json: &mut Json, node: NodeId, tree: &mut V8Tree) -> Result<(), ParseError> {
     let (mut line, mut ticks) = (0, 0);
     json.object()?;
     while let Some(key) = json.key()? {

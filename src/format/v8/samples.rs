@@ -3,7 +3,7 @@
 use crate::format::ParseError;
 use crate::format::json::Json;
 use crate::format::threads::Thread;
-use crate::format::v8::Tree;
+use crate::format::v8::V8Tree;
 use crate::profile::{LabelSetId, ProfileBuilder, StackId};
 use crate::unit::plural;
 
@@ -59,7 +59,7 @@ impl SampleWriter {
     pub(in crate::format) fn sample(
         &mut self,
         builder: &mut ProfileBuilder,
-        tree: &mut Tree,
+        tree: &mut V8Tree,
         (node, line): (i64, u32),
         timestamp: i64,
     ) -> Result<(), ParseError> {

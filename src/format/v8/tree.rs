@@ -6,7 +6,7 @@ use crate::format::ParseError;
 use crate::format::v8::nodes::OwnValues;
 use crate::profile::{Column, Frame, FrameId, Id, ProfileBuilder, StackId};
 
-/// A node of a [`Tree`].
+/// A node of a [`V8Tree`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::format) struct NodeId(u32);
 
@@ -23,8 +23,8 @@ impl Id for NodeId {
 /// A call tree that is being read. A node may come before or after its parent, and refers either to its parent or
 /// to its children.
 #[derive(Default)]
-pub(in crate::format) struct Tree {
-    nodes: Column<NodeId, Node>,
+pub(in crate::format) struct V8Tree {
+    nodes: Column<NodeId, V8Node>,
     /// Nodes by their id in the file.
     by_number: HashMap<i64, NodeId>,
     /// Parents and the ids of their children, to be resolved when all nodes are known.
@@ -38,16 +38,16 @@ pub(in crate::format) struct Tree {
     frames: Vec<FrameId>,
 }
 
-struct Node {
+struct V8Node {
     parent: Option<NodeId>,
     frame: Option<FrameId>,
     stack: Option<StackId>,
 }
 
-impl Tree {
+impl V8Tree {
     /// Adds a node.
     pub(in crate::format) fn node(&mut self, parent: Option<NodeId>) -> NodeId {
-        self.nodes.push(Node { parent, frame: None, stack: None })
+        self.nodes.push(V8Node { parent, frame: None, stack: None })
     }
 
     /// Sets the frame of a node; `None` for a frame that is not shown.

@@ -38,9 +38,9 @@ fn count_of_rows(profile: &Profile, metric: usize) -> Option<usize> {
 /// A node of the call tree, as serialized.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Node<'a> {
+struct WrittenNode<'a> {
     id: usize,
-    call_frame: CallFrame<'a>,
+    call_frame: WrittenCallFrame<'a>,
     hit_count: u64,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     children: Vec<usize>,
@@ -49,7 +49,7 @@ struct Node<'a> {
 /// A function. Lines and columns are counted from 0; -1 means none.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct CallFrame<'a> {
+struct WrittenCallFrame<'a> {
     function_name: &'a str,
     script_id: &'static str,
     url: &'a str,
@@ -59,9 +59,9 @@ struct CallFrame<'a> {
 
 fn write(profile: &Profile, metric: usize, mut out: &mut dyn Write) -> io::Result<Vec<String>> {
     let values = &profile.samples.values[metric];
-    let mut tree = Tree::new(profile);
+    let mut tree = WrittenTree::new(profile);
     let (mut nodes, mut moments) = (Vec::new(), Vec::new());
-    let clock = Clock::of(&profile.meta.metrics[metric]);
+    let clock = MicrosecondClock::of(&profile.meta.metrics[metric]);
     let mut passed: i128 = 0;
     for row in rows_in_time(profile, &[metric]).into_iter().filter(|&row| values[row] >= 0) {
         nodes.push(tree.node_of(profile, profile.samples.stack[row]));
@@ -85,18 +85,18 @@ fn write(profile: &Profile, metric: usize, mut out: &mut dyn Write) -> io::Resul
 }
 
 /// Converts the values of a metric to µs.
-struct Clock {
+struct MicrosecondClock {
     factor: i128,
     divisor: i128,
     changes: Vec<String>,
 }
 
-impl Clock {
-    fn of(metric: &Metric) -> Clock {
+impl MicrosecondClock {
+    fn of(metric: &Metric) -> MicrosecondClock {
         let (unit, divisor) = (Unit::parse(&metric.unit), i128::from(metric.divisor.max(1)));
         match unit.factor_to(&Unit::NANOSECONDS) {
             Some(factor) if unit.family() == Family::Time => {
-                Clock { factor: i128::from(factor), divisor: divisor * 1000, changes: Vec::new() }
+                MicrosecondClock { factor: i128::from(factor), divisor: divisor * 1000, changes: Vec::new() }
             }
             _ => {
                 let unit = if metric.unit.is_empty() { "its unit" } else { &metric.unit };
@@ -104,7 +104,7 @@ impl Clock {
                     "cpuprofile: one microsecond in the file stands for one {unit} of {}",
                     metric.name
                 );
-                Clock { factor: 1, divisor, changes: vec![change] }
+                MicrosecondClock { factor: 1, divisor, changes: vec![change] }
             }
         }
     }
@@ -115,25 +115,25 @@ impl Clock {
 }
 
 /// The call tree of the samples written so far.
-struct Tree<'a> {
-    nodes: Vec<Node<'a>>,
+struct WrittenTree<'a> {
+    nodes: Vec<WrittenNode<'a>>,
     children: HashMap<(usize, FunctionId), usize>,
     /// The index of the node for the leaf of each stack.
     of_stack: Column<StackId, Option<usize>>,
 }
 
-impl<'a> Tree<'a> {
+impl<'a> WrittenTree<'a> {
     fn new(profile: &Profile) -> Self {
-        let call_frame = CallFrame {
+        let call_frame = WrittenCallFrame {
             function_name: "(root)",
             script_id: "0",
             url: "",
             line_number: -1,
             column_number: -1,
         };
-        let root = Node { id: 1, call_frame, hit_count: 0, children: Vec::new() };
+        let root = WrittenNode { id: 1, call_frame, hit_count: 0, children: Vec::new() };
         let of_stack = Column::filled(None, profile.stacks.len());
-        Tree { nodes: vec![root], children: HashMap::new(), of_stack }
+        WrittenTree { nodes: vec![root], children: HashMap::new(), of_stack }
     }
 
     /// Returns the index of the node for the leaf of a stack, and increments its hit count.
@@ -153,17 +153,17 @@ impl<'a> Tree<'a> {
         *self.children.entry((parent, function)).or_insert_with(|| {
             let id = nodes.len() + 1;
             let call_frame = call_frame(profile, function);
-            nodes.push(Node { id, call_frame, hit_count: 0, children: Vec::new() });
+            nodes.push(WrittenNode { id, call_frame, hit_count: 0, children: Vec::new() });
             nodes[parent - 1].children.push(id);
             id
         })
     }
 }
 
-fn call_frame(profile: &Profile, id: FunctionId) -> CallFrame<'_> {
+fn call_frame(profile: &Profile, id: FunctionId) -> WrittenCallFrame<'_> {
     let function = profile.symbols.functions[id];
     let name = profile.symbols.function_name(id);
-    CallFrame {
+    WrittenCallFrame {
         // V8 writes an empty name for these functions, and readers show `(anonymous)`.
         function_name: if name == "(anonymous)" { "" } else { name },
         // Functions without a script are identified by their name, see `CallFrame::is_native`.

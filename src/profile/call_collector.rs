@@ -252,4 +252,25 @@ mod tests {
         let calls: Vec<_> = (1..count).map(|callee| (callee - 1, callee, (count - callee) as i64)).collect();
         assert_eq!(totals(&vec![1; count], &calls)[0], count as i64);
     }
+
+    #[test]
+    fn redirected_calls_are_merged_with_equal_ones() {
+        let [main, lex, first, second] = [0, 1, 2, 3].map(FunctionId::new);
+        let mut calls = CallCollector::default();
+        calls.add_self(lex, &[5]).unwrap();
+        for (callee, value) in [(first, 10), (lex, 1), (second, 4)] {
+            calls.add_edge(main, callee, None, &[value]).unwrap();
+        }
+        calls.redirect_callees(&HashMap::from_iter([(first, lex), (second, lex)]));
+        let mut symbols = SymbolTable::default();
+        for function in ["main", "lex", "lex [1/2]", "lex [2/2]"] {
+            let name = symbols.symbols.strings.intern(function);
+            symbols.function(Function { name, file: name, line: 0, column: 0, by_place: false });
+        }
+        let table = calls.finish(&mut symbols, &[100]);
+        assert_eq!((&table.caller[..], &table.callee[..]), (&[main][..], &[lex][..]));
+        assert_eq!(table.edge_values, [[15]]);
+        let has_frame: Vec<bool> = table.frame.iter().map(Option::is_some).collect();
+        assert_eq!(has_frame, [true, true, false, false]);
+    }
 }

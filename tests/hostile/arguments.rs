@@ -1,4 +1,4 @@
-//! What the program is asked for.
+//! The command line of the test program.
 
 use std::path::PathBuf;
 
@@ -11,11 +11,11 @@ pub struct Arguments {
     pub cases: u64,
     /// The reader to test; `None` for all.
     pub only: Option<String>,
-    /// What the cases are made from.
+    /// The seed of the random number generator.
     pub seed: u64,
     /// Start from the files of the corpus instead of our own.
     pub real: bool,
-    /// Files to read instead.
+    /// Files to read instead of mutating.
     pub replay: Vec<PathBuf>,
     /// Folders whose files to read instead: most are not profiles.
     pub scan: Vec<PathBuf>,

@@ -1,6 +1,6 @@
-//! Hostile inputs: every reader against mutations of its own inputs.
+//! Hostile inputs: every reader is tested with mutations of valid inputs.
 //!
-//! Bounded and the same every time as part of `cargo test`. Long, with a time for each reader:
+//! As part of `cargo test`, the number of cases is limited, and they are the same every time. For longer runs:
 //!
 //! ```text
 //! cargo test --profile fuzz --test hostile -- --seconds 600
@@ -53,7 +53,7 @@ use crate::seeds::{Seed, files, formats, real_seeds, seeds};
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
-/// Threads that load files side by side have this much.
+/// The stack size of threads that load files in parallel.
 const STACK: usize = 2 << 20;
 
 fn main() -> ExitCode {
@@ -73,7 +73,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs everything, prints a line for each reader, and returns the number of findings.
+/// Runs all cases, prints a line for each reader, and returns the number of findings.
 fn run(arguments: &Arguments) -> usize {
     watch::start();
     if !arguments.replay.is_empty() {
@@ -119,7 +119,7 @@ fn run(arguments: &Arguments) -> usize {
     total.findings
 }
 
-/// What was done.
+/// The number of cases and their outcomes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
     seeds: usize,
@@ -161,7 +161,7 @@ fn fuzz(format: &'static Format, arguments: &Arguments) -> Tally {
             tally.findings += wrong.map_or(0, |wrong| report(format, bytes, &wrong, &mut known));
         });
     }
-    // A case of a large input takes longer, and the long runs are there for those.
+    // Large inputs take longer, so they are left to the long runs.
     let size = seeds.iter().map(|seed| seed.bytes.len()).sum::<usize>() / seeds.len();
     let cases = (arguments.cases * 8192 / (size as u64 + 1)).clamp(arguments.cases.min(40), arguments.cases);
     let end = arguments.seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
@@ -230,7 +230,7 @@ fn case(format: &Format, seeds: &[Seed], seed: u64, number: u64) -> Vec<u8> {
     mutate::mutate(shape, &start.bytes, &other.bytes, dictionary::words(format.name), &mut random)
 }
 
-/// Prints a finding, makes it small and keeps it; one that is known already is not counted again.
+/// Prints a finding, minimizes it and saves it, unless the same one was found before.
 fn report(format: &'static Format, bytes: &[u8], wrong: &str, known: &mut Vec<String>) -> usize {
     let kind = shrink::kind(wrong);
     if known.contains(&kind) {
@@ -253,7 +253,7 @@ fn keep(format: &str, number: usize, bytes: &[u8]) -> PathBuf {
     path
 }
 
-/// Reads a file that once was a finding, in every view; true where all is well.
+/// Reads a former finding in every view. Returns true if there are no violations.
 fn replay(format: Option<&'static Format>, path: &Path) -> bool {
     let bytes = std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let wrong = shrink::every_way(format, &bytes);

@@ -10,9 +10,9 @@ use crate::needs::shared;
 
 /// An input that a reader accepts.
 pub struct Seed {
-    /// Where it comes from.
+    /// Its origin.
     pub name: String,
-    /// The bytes, compression taken off.
+    /// The decompressed bytes.
     pub bytes: Vec<u8>,
 }
 
@@ -37,7 +37,7 @@ pub fn seeds(format: &Format, longest: usize) -> Vec<Seed> {
 pub fn real_seeds(format: &Format, longest: usize, most: usize) -> Vec<Seed> {
     let of_corpus =
         files(&shared("corpus")).into_iter().filter(|path| path.to_string_lossy().contains(format.name));
-    // Some real files are broken: nothing starts from them.
+    // Some real files are corrupt; these are not used.
     let readable = of_corpus.filter_map(|path| seed(&path)).filter(|seed| {
         seed.bytes.len() <= longest && is_of_format(format, seed) && is_readable(format, seed)
     });

@@ -1,4 +1,4 @@
-//! Every view in every form, of a profile that may hold anything.
+//! Shows profiles in every view and output format.
 
 use prof::output::{
     ColorBy, HtmlOptions, Style, SvgOptions, classic, csv, dot, html, json, markdown, svg, text,
@@ -15,14 +15,14 @@ use prof::view::{
 pub const VIEWS: [&str; 10] =
     ["top", "tree", "tree --bottom-up", "hot", "graph", "focus", "traces", "labels", "info", "flame"];
 
-/// Views of more than this take too long for a case among thousands.
+/// Views of larger profiles take too long for one of thousands of cases.
 const MOST_FRAMES: usize = 20_000;
 
 /// Memory that rows from the bottom up may take: they can be as many as the square of the frames, and a table
 /// in Markdown takes several times as much.
 const ROWS: u64 = 8 << 20;
 
-/// Shows a profile in view number `view` of [`VIEWS`], in every form; the error says which sum is wrong.
+/// Shows a profile in the view with index `view` of [`VIEWS`], in every output format. The error names a wrong sum.
 pub fn show(profile: &Profile, view: usize) -> Result<(), String> {
     let metric = profile.meta.default_metric;
     if profile.meta.metrics.get(metric).is_none_or(|shown| shown.too_large) {
@@ -72,7 +72,7 @@ pub fn show(profile: &Profile, view: usize) -> Result<(), String> {
     forms(&report)
 }
 
-/// Writes a report in every form that it has.
+/// Writes a report in all of its output formats.
 pub fn forms(report: &Report) -> Result<(), String> {
     let mut out = Vec::new();
     let narrow = Style { width: Some(60), short_names: true, color: true, ..Style::plain() };

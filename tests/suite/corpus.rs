@@ -1,4 +1,4 @@
-//! Every real profile of the corpus against the naive way to count.
+//! Compares the flat view of every real profile of the corpus with naive counting.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -65,7 +65,7 @@ const WHOLE: [(&str, &str); 3] = [
 
 #[test]
 #[needs(Corpus)]
-fn broken_files_are_refused_with_a_place_or_read_with_a_warning() {
+fn corrupt_files_are_rejected_with_a_position_or_read_with_a_warning() {
     let (mut refused, mut read) = (0, 0);
     for file in corpus("malformed") {
         match load_file(&file) {

@@ -1,5 +1,4 @@
-//! Reads real profiles in binary formats from `../shared/corpus`, where that directory is there, and
-//! compares them with what other programs made of them.
+//! Reads real profiles in binary formats from `../shared/corpus`, and compares them with the results of other programs.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -10,12 +9,12 @@ use crate::support::{corpus_root, files, load_file, load_well};
 use prof::format::LoadError;
 use prof::profile::Profile;
 
-/// Names and totals of the metrics.
+/// The names and totals of the metrics.
 fn totals(profile: &Profile) -> Vec<(&str, i64)> {
     profile.meta.metrics.iter().map(|metric| (&*metric.name, metric.total)).collect()
 }
 
-/// Counts of events are those of `jfr summary`.
+/// The expected counts of events are those of `jfr summary`.
 #[test]
 #[needs(Corpus)]
 fn recordings_of_java() {
@@ -31,7 +30,7 @@ fn recordings_of_java() {
     }
 }
 
-/// Every recording that is read, compared with what the JDK's `jfr print` lists of it, event by event.
+/// Compares every readable recording with the JDK's `jfr print`, event by event.
 #[test]
 #[needs(Corpus, Jdk)]
 fn recordings_of_java_hold_what_the_jdk_prints() {
@@ -40,11 +39,11 @@ fn recordings_of_java_hold_what_the_jdk_prints() {
     let mut compared = 0;
     for path in files(&corpus.join("jfr")) {
         let Ok(profile) = load_file(&path) else { continue };
-        // The JDK reads what is unpacked and called `.jfr`.
+        // The JDK requires decompressed files with the extension `.jfr`.
         let plain = folder.path().join("recording.jfr");
         std::fs::write(&plain, unpacked(&path)).unwrap();
         let Some(printed) = printed_by_jdk(&plain) else {
-            // The metadata of this one name constants that are not there, and all of its events are gone.
+            // The metadata of this file refer to missing constants, and all of its events are missing.
             assert!(path.ends_with("btraceio__jafar__AZ0slzMAAAC9yoVJD_6NAwAA.jfr"), "{}", path.display());
             assert_eq!(profile.meta.rows, 0);
             continue;
@@ -87,8 +86,8 @@ fn unpacked(path: &Path) -> Vec<u8> {
     plain
 }
 
-/// How many events of each kind the JDK prints; a sample of elapsed time that stands for several counts as
-/// these. `None` where the JDK cannot read the recording either.
+/// The number of events of each kind that the JDK prints; a wall-clock sample that represents several counts as several.
+/// `None` if the JDK cannot read the recording either.
 fn printed_by_jdk(recording: &Path) -> Option<BTreeMap<String, i64>> {
     let kinds = "jdk.ExecutionSample,profiler.WallClockSample,jdk.NativeMethodSample,\
                  jdk.ObjectAllocationInNewTLAB,jdk.ObjectAllocationOutsideTLAB,jdk.ObjectAllocationSample,\
@@ -112,7 +111,7 @@ fn printed_by_jdk(recording: &Path) -> Option<BTreeMap<String, i64>> {
     Some(counts)
 }
 
-/// Files, and metrics they hold.
+/// Files, and some of their metrics.
 const JFR: &[(&str, &[(&str, i64)])] = &[
     ("grafana__jfr-parser__cortex-dev-01__kafka-0__cpu__0.jfr.gz", &[("samples", 478)]),
     ("grafana__jfr-parser__cortex-dev-01__kafka-0__cpu__1.jfr.gz", &[("samples", 613)]),
@@ -152,7 +151,7 @@ const JFR: &[(&str, &[(&str, i64)])] = &[
     ),
     ("grafana__jfr-parser__parse_failure_repro1.jfr.gz", &[("samples", 1_500)]),
     ("grafana__jfr-parser__wall_tick_sample.jfr.gz", &[]),
-    // All of its events are gone.
+    // All of its events are missing.
     ("btraceio__jafar__AZ0slzMAAAC9yoVJD_6NAwAA.jfr", &[("samples", 0)]),
     ("btraceio__jafar__tck-test.jfr", &[("lock_count", 1)]),
     ("openjdk__jmc__autobox_allocation_sample.jfr", &[("alloc_objects", 113)]),
@@ -163,7 +162,7 @@ const JFR: &[(&str, &[(&str, i64)])] = &[
     ("parca-dev__parca-agent__prof.jfr", &[("samples", 347)]),
 ];
 
-/// Values by stack, with names as Pyroscope writes them: as far as they agree.
+/// Values by stack, with names written like Pyroscope's where possible.
 fn by_stack(profile: &Profile, metric: &str) -> BTreeMap<String, i64> {
     let values = profile.value_by_stack(profile.meta.metric_named(metric).unwrap());
     let mut sums = BTreeMap::new();
@@ -175,7 +174,7 @@ fn by_stack(profile: &Profile, metric: &str) -> BTreeMap<String, i64> {
     sums
 }
 
-/// A name without what the two programs write differently: separators, and the numbers of hidden and
+/// A name without the parts that the two programs write differently: separators, and the numbers of hidden and
 /// generated classes.
 fn plain(name: &str) -> String {
     let mut name = name.replace('/', ".");
@@ -221,15 +220,14 @@ fn stacks_are_those_of_pyroscope() {
         "memory_alloc_outside_tlab_objects_count_space_bytes",
     );
     compare(kafka, "alloc_objects", &[within, outside]);
-    // Pyroscope's delays are ticks of the recorder's clock called nanoseconds: not compared.
+    // Pyroscope's delays are not compared, because they are ticks of the recorder's clock labelled as nanoseconds.
     compare("dump2", "wall", &["wall_wall_nanoseconds_wall_nanoseconds"]);
     compare("dump2", "alloc_space", &["memory_alloc_in_new_tlab_bytes_bytes_space_bytes"]);
     compare("dump2", "alloc_objects", &[within]);
     compare("dump2", "inuse_objects", &["memory_live_count_objects_count"]);
 }
 
-/// Files, and how many samples they hold, counted by a few lines of Python that know only the sizes
-/// and kinds of records.
+/// Files and their numbers of samples, counted by a short Python script that only knows the sizes and kinds of records.
 const PERF_DATA: &[(&str, i64)] = &[
     ("0xmsc__pyparse__perf.data", 974),
     ("DarkBenky__ReadWriteBytes__perf.data", 1_021),
@@ -250,14 +248,14 @@ fn perf_data() {
     for &(name, samples) in PERF_DATA {
         let profile = load_well(&folder.join(name));
         assert_eq!(totals(&profile)[0], ("samples", samples), "{name}");
-        // Number 0 stands for no file, and the kernel is always there.
+        // Mapping 0 means none, and the kernel is always present.
         assert!(profile.symbols.mappings.len() > 2, "{name}");
     }
     let sums = |name: &str| totals(&load_well(&folder.join(name)))[1].1;
     assert_eq!(sums("0xmsc__pyparse__perf.data"), 24_117_651_906);
     assert_eq!(sums("tspp-io__tspp-compiler__perf.data"), 553_717_499);
     assert_eq!(sums("khasm-lang__khasmc__perf.data"), 161_586_576);
-    // Its samples are in one compressed record, which only a reader of zstd can count.
+    // Its samples are in one compressed record, which the script cannot count.
     for name in [
         "mstange__linux-perf-data__sleep.compressed.data",
         "mstange__linux-perf-data__sleep.compressed2.data",
@@ -265,7 +263,7 @@ fn perf_data() {
         let profile = load_well(&folder.join(name));
         assert!(profile.meta.rows > 0 && profile.meta.warnings.is_empty(), "{name}: {:?}", profile.meta);
     }
-    // Recorded through a pipe, where the attributes are records too, with stacks as raw memory.
+    // Recorded through a pipe, in which attributes are records, too, and with stacks as raw memory.
     let piped = load_file(&folder.join("mstange__linux-perf-data__fibo.compressed2.pipe.data")).unwrap();
     assert_eq!(totals(&piped), [("samples", 547), ("cycles:P", 942_061_728)]);
     assert!(piped.meta.warnings[0].contains("raw memory"), "{:?}", piped.meta.warnings);

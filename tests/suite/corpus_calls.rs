@@ -1,4 +1,4 @@
-//! Real profiles that hold calls, in every view that shows them, and against the tools of their makers.
+//! Real profiles of calls, in every view that supports them, and compared with the official tools.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -58,8 +58,8 @@ fn said_by(program: &str, arguments: &[&str], path: &Path) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// What `callgrind_annotate` says each function costs, by itself or with all it calls, in one event. Of a
-/// recursive function, `dig` stands for the outermost calls and `dig'2` for those within.
+/// The self or inclusive cost of each function in one event, according to `callgrind_annotate`. For a recursive
+/// function, `dig` means the outermost calls and `dig'2` the inner ones.
 fn annotated(path: &Path, event: &str, inclusive: &str) -> Vec<(String, i64)> {
     let arguments =
         [format!("--inclusive={inclusive}"), format!("--show={event}"), format!("--sort={event}")];
@@ -76,7 +76,7 @@ fn annotated(path: &Path, event: &str, inclusive: &str) -> Vec<(String, i64)> {
     table.lines().filter_map(row).collect()
 }
 
-/// `dig` of `dig'2`.
+/// The name `dig` of `dig'2`.
 fn outermost(name: &str) -> &str {
     name.trim_end_matches(|c: char| c.is_ascii_digit()).strip_suffix('\'').unwrap_or(name)
 }
@@ -126,7 +126,7 @@ fn callgrind_annotate_agrees_on(paths: &[PathBuf]) {
         }
         let mut compared = 0;
         for (name, value) in &total {
-            // Several functions of one name are one row here.
+            // Several functions with the same name are one row here.
             let is_one = total.iter().filter(|other| other.0 == *name).count() == 1;
             if let Some(row) = counted.get(name).filter(|_| is_one && !name.contains('\'')) {
                 compared += 1;
@@ -137,7 +137,7 @@ fn callgrind_annotate_agrees_on(paths: &[PathBuf]) {
     }
 }
 
-/// A profile written as callgrind, in a folder that goes with the first of the two.
+/// A profile written as callgrind. The folder is deleted when the first value is dropped.
 fn as_callgrind(profile: &Profile) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("written.callgrind");
@@ -147,8 +147,8 @@ fn as_callgrind(profile: &Profile) -> (tempfile::TempDir, PathBuf) {
     (folder, path)
 }
 
-/// The functions whose totals the program takes from their callers, and so not all of it, or more than once:
-/// those that a stack holds twice, and those that begin a stack here and are called there.
+/// The functions whose totals `callgrind_annotate` computes from the calls of their callers, and therefore incompletely
+/// or more than once: those that occur twice on a stack, and those that both start stacks and are called.
 fn not_added_up(profile: &Profile) -> BTreeSet<&str> {
     let (mut twice, mut first, mut called) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for frames in profile.stacks.iter() {
@@ -212,14 +212,14 @@ fn callgrind_annotate_reads_what_we_write_of_stacks() {
     assert!(compared > 1000, "only {compared} totals were compared");
 }
 
-/// The functions that are called within themselves, as a file marks them.
+/// The recursive functions that are marked in a file.
 fn nested(text: &str) -> impl Iterator<Item = &str> {
     let names = text.lines().filter_map(|line| line.strip_prefix("fn=").or(line.strip_prefix("cfn=")));
     let names = names.map(|name| name.split_once(") ").map_or(name, |(_, name)| name));
     names.map(|name| (name, outermost(name))).filter(|(name, plain)| name != plain).map(|(_, plain)| plain)
 }
 
-/// What is read of callgrind and written again is the same to the program.
+/// A callgrind file that was read and written again gives the same results.
 #[test]
 #[needs(Valgrind)]
 fn callgrind_annotate_reads_what_we_write_of_calls() {
@@ -244,7 +244,7 @@ fn written_calls_agree(paths: &[PathBuf]) {
                     for (name, value) in annotated(path, event, inclusive) {
                         *sums.entry(outermost(&name).to_string()).or_default() += value;
                     }
-                    // What is called within itself has no total that adds up.
+                    // The totals of recursive functions do not add up.
                     sums.retain(|name, value| {
                         *value != 0 && (inclusive == "no" || !recursive.contains(name))
                     });
@@ -257,7 +257,7 @@ fn written_calls_agree(paths: &[PathBuf]) {
     }
 }
 
-/// Prints own and cumulative nanoseconds and calls of each function as Python's own module reads them.
+/// Prints self and cumulative nanoseconds and calls of each function, as read by Python's own module.
 const PSTATS: &str = "
 import pstats, sys
 for (file, line, name), (_, calls, own, total, _) in pstats.Stats(sys.argv[1]).stats.items():
@@ -296,7 +296,7 @@ fn pythons_pstats_agrees_on(paths: &[PathBuf]) {
             let row = counted.get(name).copied().unwrap_or_default();
             let called = calls.get(name).map_or(0, |row| row.0);
             assert_eq!((row.0, called), (own, count), "{}: {name}", path.display());
-            // More than the whole is what the clock made of it.
+            // Inaccurate clocks can give more than the whole.
             if functions == 1 {
                 assert_eq!(row.1, total.min(whole), "{}: total of {name}", path.display());
             }

@@ -1,4 +1,4 @@
-//! Who calls whom, on real profiles: `focus` and `graph` against brute force, function by function.
+//! Compares `focus` and `graph` with brute force on real profiles, function by function.
 
 use std::collections::BTreeMap;
 
@@ -8,14 +8,14 @@ use prof::profile::Profile;
 use prof::report::{Focus, Neighbour, NeighbourKind};
 use prof::view::{FocusOptions, GraphOptions, Scope, focus, graph};
 
-/// Folders of the corpus whose files hold stacks.
+/// Folders of the corpus whose files contain stacks.
 const FOLDERS: [&str; 9] =
     ["pprof", "collapsed", "cpuprofile", "speedscope", "perf-script", "gecko", "jfr", "stackprof", "austin"];
 
-/// `focus` looks at every stack once for each function: of larger files only some functions are asked for.
+/// `focus` goes through all stacks for each function, so in larger files only some functions are compared.
 const MOST_FRAMES: usize = 1_000_000;
 
-/// Files with more frames than this take brute force too long.
+/// Files with more frames take too long by brute force.
 const MOST_FRAMES_OF_A_FILE: usize = 400_000;
 
 #[test]
@@ -25,7 +25,7 @@ fn focus_and_graph_of_real_profiles_agree_with_brute_force() {
     for folder in FOLDERS {
         let paths = corpus(folder);
         for path in paths {
-            // Some of the corpus is broken on purpose, or is too large to be read for a test.
+            // Some files of the corpus are corrupt on purpose, or too large for a test.
             if path.metadata().unwrap().len() > 2_000_000 {
                 continue;
             }
@@ -50,7 +50,7 @@ fn frames(profile: &Profile) -> usize {
     profile.samples.stack.iter().map(|&stack| profile.stacks.frames(stack).len()).sum()
 }
 
-/// Compares `focus` of every function, or of as many as take a moment; returns of how many.
+/// Compares `focus` of every function, or of as many as are quick; returns their number.
 fn compare_focus(profile: &Profile, expected: &BTreeMap<String, Node>, file: &str) -> usize {
     let step = (expected.len() * frames(profile)).div_ceil(MOST_FRAMES).max(1);
     let mut compared = 0;
@@ -62,7 +62,7 @@ fn compare_focus(profile: &Profile, expected: &BTreeMap<String, Node>, file: &st
             assert!(!has_value || name.is_empty(), "{file}: {name} is not found");
             continue;
         };
-        // The name of one function may be the short name of another, as `main` is.
+        // The name of one function may be the short name of another, such as `main`.
         if let [only] = &found.matches[..]
             && *only.name == **name
         {
@@ -93,7 +93,7 @@ fn node_of(focus: &Focus) -> Node {
     }
 }
 
-/// Compares all edges of `graph`, which has none from a function to itself; returns how many there are.
+/// Compares all edges of `graph`, which has no self-edges; returns their number.
 fn compare_graph(profile: &Profile, expected: &BTreeMap<String, Node>, file: &str) -> usize {
     let found = graph(profile, &GraphOptions::new(Scope::metric(profile.meta.default_metric)));
     let pair = |caller: &str, callee: &str| (caller.to_string(), callee.to_string());
@@ -104,7 +104,7 @@ fn compare_graph(profile: &Profile, expected: &BTreeMap<String, Node>, file: &st
     for (callee, node) in expected {
         counted.extend(node.callers.iter().map(|(caller, &value)| (pair(caller, callee), value)));
     }
-    // In a heap profile with both signs a function on both ends of an edge may come to nothing.
+    // In a heap profile with values of both signs, an edge may have a value although its functions have none.
     counted.retain(|(caller, callee), _| {
         edges.contains_key(&pair(caller, callee)) || shown(caller) && shown(callee)
     });

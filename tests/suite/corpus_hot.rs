@@ -1,4 +1,4 @@
-//! The search for repeated sequences against brute force, on real profiles.
+//! Compares the search for repeated sequences with brute force on real profiles.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use prof::view::{HotOptions, Scope, hot};
 /// Total, self and contexts of each sequence.
 type Found = BTreeMap<Vec<String>, (i64, i64, u64)>;
 
-/// Brute force looks at no more chains than this.
+/// The maximum number of chains for brute force.
 const MOST_CHAINS: usize = 1_500_000;
 
 #[test]
@@ -77,7 +77,7 @@ fn brute_force(stacks: &BTreeMap<Vec<String>, i64>, threshold: i64) -> Found {
         }
         coded.push((keys, value));
     }
-    // Each chain of two and more: its total, and the last stack that counted.
+    // For each chain of two or more functions: its total, and the last stack that was counted.
     let mut chains: HashMap<&[u32], (i64, usize)> = HashMap::default();
     for (number, (stack, value)) in coded.iter().enumerate() {
         for (_, chain) in chains_of(stack) {
@@ -117,7 +117,7 @@ fn brute_force(stacks: &BTreeMap<Vec<String>, i64>, threshold: i64) -> Found {
         .collect()
 }
 
-/// All chains of two and more of a stack, and where they start.
+/// All chains of two or more functions in a stack, and where they start.
 fn chains_of(stack: &[u32]) -> impl Iterator<Item = (usize, &[u32])> {
     (0..stack.len())
         .flat_map(move |start| (start + 2..=stack.len()).map(move |end| (start, &stack[start..end])))

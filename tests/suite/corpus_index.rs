@@ -14,7 +14,7 @@ use crate::support::{below, corpus_root, load_file};
 struct Row {
     path: String,
     format: String,
-    /// What somebody else made of the file, and where that is; empty for most files.
+    /// The path of another program's result for the file; empty for most files.
     expectation: String,
 }
 
@@ -33,7 +33,7 @@ fn index(corpus: &Path) -> Vec<Row> {
         .collect()
 }
 
-/// What the index calls a format, what we call it, and how sure its first bytes make us.
+/// The name of a format in the index, our name for it, and the confidence of its detection.
 const FORMATS: &[(&str, &str, &str)] = &[
     ("austin", "austin", "certain"),
     ("callgrind", "callgrind", "certain"),
@@ -56,10 +56,9 @@ const FORMATS: &[(&str, &str, &str)] = &[
     ("stackprof", "stackprof", "certain"),
 ];
 
-/// Files that are read otherwise than the others of their folder: those that are only called malformed,
-/// and those with less than usual to tell them by.
+/// Files that are not read like the others of their folder: some are not really malformed, and some are harder to detect.
 const READ_AS: &[(&str, &str, &str)] = &[
-    // Austin compares two of its profiles in plain collapsed stacks.
+    // Austin writes comparisons of profiles as plain collapsed stacks.
     ("austin/P403n1x87__austin-python__diff_a-b.austin", "collapsed", "maybe"),
     // A report without a function.
     ("callgrind/jrfonseca__gprof2dot__empty.callgrind", "callgrind", "likely"),
@@ -79,14 +78,14 @@ const READ_AS: &[(&str, &str, &str)] = &[
     ("perf-script/brendangregg__FlameGraph__perf-vertx-stacks-01.txt", "perf-script", "likely"),
 ];
 
-/// Files that are refused, and words of the reason.
+/// Files that are rejected, and a part of the reason.
 const REFUSED: &[(&str, &str)] = &[
     ("malformed/KDAB__hotspot__perf.data.true.v1", "a version 1 perf.data file"),
     (
         "malformed/arjunsk__go_profile_serde__truncated-gzip-heap.pprof",
         "gzip: file is truncated: the compressed stream is incomplete",
     ),
-    // A protobuf message of another kind, which only looks like a profile.
+    // A different protobuf message that looks like a profile.
     ("malformed/grafana__pyroscope__1.pb", "not a profile in any known format"),
     ("gecko/firefox-devtools__profiler__processed-1.v66.json", "version 66 of the Firefox Profiler format"),
     ("gecko/firefox-devtools__profiler__processed-1.v68.json", "version 68 of the Firefox Profiler format"),
@@ -145,7 +144,7 @@ const REFUSED: &[(&str, &str)] = &[
     ),
 ];
 
-/// Formats of which no file is read, and words with which each of their files is refused.
+/// Formats that are not supported, and a part of the reason with which each file is rejected.
 const NOT_READ: &[(&str, &str)] = &[
     ("art-trace", "Android ART method trace"),
     ("coz", "coz causal profile"),
@@ -185,9 +184,9 @@ const NOT_READ: &[(&str, &str)] = &[
     ("xperf", "xperf table"),
 ];
 
-/// The words with which a file must be refused; `None` where it must be read.
+/// A part of the reason with which a file must be rejected; `None` if it must be read.
 fn refused_with(row: &Row) -> Option<&'static str> {
-    // Some projects keep their files in archives, which are not unpacked.
+    // Some projects store their files in archives, which are not extracted.
     if Path::new(&row.path).extension().is_some_and(|ending| ending == "zip") {
         return Some("zip archive");
     }
@@ -195,7 +194,7 @@ fn refused_with(row: &Row) -> Option<&'static str> {
     alone.or_else(|| NOT_READ.iter().find(|(format, _)| *format == row.format)).map(|&(_, words)| words)
 }
 
-/// The format that a file must be read as, and how sure of it; `None` where none is expected.
+/// The format as which a file must be read, and the confidence; `None` if none is expected.
 fn read_as(row: &Row) -> Option<(&'static str, &'static str)> {
     let alone = READ_AS.iter().find(|(path, ..)| *path == row.path);
     alone
@@ -212,7 +211,7 @@ fn reason(error: LoadError) -> String {
 
 #[test]
 #[needs(Corpus)]
-fn every_file_loads_as_what_it_is_or_is_refused_for_its_reason() {
+fn every_file_is_read_as_its_format_or_rejected_with_a_reason() {
     let corpus = corpus_root();
     let mut wrong = Vec::new();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
@@ -267,7 +266,7 @@ fn the_index_lists_all_files() {
     }
 }
 
-/// The tests that compare files with what others made of them.
+/// The tests that compare files with the results of other programs.
 const SOURCES: &[&str] = &[
     include_str!("corpus_binary.rs"),
     include_str!("corpus_calls.rs"),
@@ -275,10 +274,10 @@ const SOURCES: &[&str] = &[
     include_str!("corpus_text.rs"),
 ];
 
-/// Folders whose files are all compared, wherever an expectation is there.
+/// Folders in which all files with an expectation are compared.
 const COMPARED_FOLDERS: &[&str] = &["dtrace", "pprof-legacy"];
 
-/// Expectations that are compared with nothing, and why.
+/// Expectations that are not compared, and why.
 const NOT_COMPARED: &[(&str, &str)] = &[
     ("collapsed/jlfwong__speedscope__recursion.txt", "the snapshot has nothing of it"),
     ("collapsed/jlfwong__speedscope__tall.txt", "the snapshot has nothing of it"),
@@ -305,11 +304,10 @@ const NOT_COMPARED: &[(&str, &str)] = &[
     ),
 ];
 
-/// What tells a file from the others of its format, as the tests write it: `te_matching-x.json` is
-/// `"matching-x"` there.
+/// How the tests refer to a file: `te_matching-x.json` is `"matching-x"` there.
 fn short_names(row: &Row) -> Vec<String> {
     let name = row.path.rsplit('/').next().unwrap();
-    // What Pyroscope made of a recording has the recording's name, what it is of, and a number.
+    // Pyroscope's results are named after the recording, the profile type, and a number.
     if let (true, Some((_, made))) = (row.expectation.starts_with("source JFR"), name.split_once(".jfr.gz."))
     {
         return vec![made.split('.').next().unwrap().to_string()];

@@ -1,5 +1,5 @@
-//! The JSON readers on profiles that other people recorded, compared with what other programs say of
-//! the same files: snapshots of the tests of speedscope and of the Firefox Profiler.
+//! Compares the JSON readers with other programs on profiles recorded by other people: the expected results are snapshots
+//! of the tests of speedscope and of the Firefox Profiler.
 //!
 //! These profiles belong to their repositories and are part of the corpus, not of the checkout.
 
@@ -33,7 +33,7 @@ fn by_stack(profile: &Profile, metric: &str, name: impl Fn(&str) -> String) -> B
     let mut sums = ByStack::new();
     for stack in profile.stack_ids() {
         let frames = profile.stacks.frames(stack).iter().copied();
-        // speedscope leaves out a function that V8 runs when a recording starts.
+        // speedscope omits a function that V8 runs when a recording starts.
         let file = |frame| profile.symbols.function_file(profile.symbols.frames[frame].function);
         let frames = frames.filter(|&frame| file(frame) != "native dummy.js");
         let names: Vec<String> = frames.map(|frame| name(profile.symbols.frame_name(frame))).collect();
@@ -43,8 +43,8 @@ fn by_stack(profile: &Profile, metric: &str, name: impl Fn(&str) -> String) -> B
     sums
 }
 
-/// What a snapshot of speedscope's tests calls `title`: the stacks of all its threads, in the unit
-/// of the profile, and how far formatting may have moved each sum.
+/// The snapshot called `title` in speedscope's tests: the stacks of all its threads in the unit of the profile, with the
+/// rounding error of each sum.
 struct Snapshot {
     stacks: BTreeMap<String, (f64, f64)>,
     /// Self values by name.
@@ -58,7 +58,7 @@ fn snapshot(file: &str, title: &str, unit: &str) -> Snapshot {
     let mut found = false;
     for part in text.split("\nexports[`").skip(1) {
         let (name, body) = part.split_once("`] = `").unwrap();
-        // `title 1`, and `title 2` where there are several threads.
+        // `title 1`, and `title 2` … if there are several threads.
         if name.strip_prefix(title).is_none_or(|rest| rest.trim().parse::<u32>().is_err()) {
             continue;
         }
@@ -80,7 +80,7 @@ impl Snapshot {
                 let line = frame.lines().find_map(|line| line.trim().strip_prefix(&format!("\"{key}\": ")));
                 line.map(|line| line.trim_end_matches(',').trim_matches('"').to_string())
             };
-            // A name that is a number is in the key only.
+            // If the name is a number, it is only in the key.
             let key = || member("key").unwrap().split(':').next().unwrap().to_string();
             let name = plain_name(&member("name").unwrap_or_else(key));
             let own: f64 = member("selfWeight").unwrap().parse().unwrap();
@@ -113,7 +113,7 @@ impl Snapshot {
     }
 }
 
-/// Splits at `;`, but for those within arguments, `gamma {"detail":"a;b"}`.
+/// Splits at `;` except within arguments, as in `gamma {"detail":"a;b"}`.
 fn split_names(stack: &str) -> Vec<&str> {
     let mut depth = 0;
     let split = |c: char| {
@@ -123,7 +123,7 @@ fn split_names(stack: &str) -> Vec<&str> {
     stack.split(split).collect()
 }
 
-/// A name without what only speedscope puts into it: arguments of spans, places of functions.
+/// A name without the parts that only speedscope adds: arguments of spans, locations of functions.
 fn plain_name(name: &str) -> String {
     let name = name.split(" {").next().unwrap();
     if name.starts_with("(anonymous ") {
@@ -132,7 +132,7 @@ fn plain_name(name: &str) -> String {
     name.split("(http").next().unwrap().to_string()
 }
 
-/// Compares stacks, but for those with a frame that speedscope places elsewhere.
+/// Compares stacks, except for those with a frame that speedscope moves to another stack.
 fn compare(ours: &ByStack, snapshot: &Snapshot, moved: &[&str]) {
     let is_moved = |stack: &str| stack.split(';').any(|name| moved.contains(&name));
     let mut compared = 0;
@@ -172,17 +172,17 @@ fn chrome_traces_with_v8_profiles_agree_with_speedscope() {
         let snapshot = snapshot("speedscope/jlfwong__speedscope__chrome.test.ts.snap", title, "µs");
         let mut ours = by_stack(&profile, "cpu", plain_name);
         if file.starts_with("chrome141") {
-            // Five samples are of nodes that the trace lacks: to speedscope the stack before goes on.
+            // Five samples refer to nodes that are missing from the trace: speedscope continues the previous stack.
             assert_eq!(ours.remove(""), Some(668.0));
             *ours.get_mut("(anonymous)").unwrap() += 540.0;
             let before = ours.iter_mut().find(|(stack, _)| stack.ends_with("(anonymous);(anonymous);h;R"));
             *before.unwrap().1 += 128.0;
         }
-        // speedscope leaves out the first and lays the others on the stack that was there before.
+        // speedscope omits the first and puts the others on top of the previous stack.
         let moved = ["(idle)", "(program)", "(garbage collector)"];
         compare(&ours, &snapshot, &moved);
-        // In one of the files the clock runs backwards seven times, always in `(program)`: speedscope
-        // takes that off, where we let no time pass.
+        // In one of the files, the clock runs backwards seven times, always in `(program)`: speedscope subtracts that
+        // time, whereas we let no time pass.
         let backwards: &[&str] = if profile.meta.warnings.is_empty() { &[] } else { &["(program)"] };
         compare_own(&ours, &snapshot, backwards);
     }
@@ -225,7 +225,7 @@ fn spans_agree_with_speedscope() {
 
 #[test]
 #[needs(Corpus)]
-fn samples_beside_events_agree_with_speedscope() {
+fn samples_next_to_events_agree_with_speedscope() {
     let profile = load("chrome-trace/jlfwong__speedscope__te_simple-with-samples.json");
     let snapshot = trace_event_snapshot("simple profile with samples");
     let ours = by_stack(&profile, "cpu", plain_name);
@@ -274,8 +274,8 @@ fn stackprof_agrees_with_speedscope() {
     }
 }
 
-/// Profiles that the Firefox Profiler and samply's writer made of one recording in several versions of
-/// the format: the tables move from the threads to the profile, and hold the same.
+/// One recording in several versions of the format, converted by the Firefox Profiler and samply: the tables move from
+/// the threads to the profile, but have the same contents.
 #[test]
 #[needs(Corpus)]
 fn versions_of_one_firefox_profile_hold_the_same() {
@@ -295,7 +295,7 @@ fn versions_of_one_firefox_profile_hold_the_same() {
     }
 }
 
-/// speedscope gives a sample the time until the next one, and leaves out Firefox's own scripts.
+/// In speedscope, a sample lasts until the next one, and Firefox's own scripts are omitted.
 #[test]
 #[needs(Corpus)]
 fn a_raw_firefox_profile_agrees_with_speedscope() {
@@ -328,7 +328,7 @@ fn a_raw_firefox_profile_agrees_with_speedscope() {
     compare(&ours, &snapshot, &[]);
 }
 
-/// The heaviest stacks that the Firefox Profiler's tests list of `thread`: weight and stack.
+/// The heaviest stacks of `thread` in the Firefox Profiler's tests: weight and stack.
 fn heaviest(title: &str, thread: &str) -> Vec<(f64, String)> {
     let name = "_snapshots/firefox-profiler/firefox-devtools__profiler__profile-conversion.test.ts.snap";
     let text = fs::read_to_string(corpus_root().join(name)).unwrap();
@@ -365,7 +365,7 @@ fn v8_profiles_agree_with_the_firefox_profiler() {
     {
         assert_eq!(ours.get(&stack), Some(&expected), "{stack}");
     }
-    // Of a trace it keeps a sample every 0.5 ms, so that only the stacks can be compared.
+    // It keeps only one sample per 0.5 ms of a trace, so only the stacks can be compared.
     let profile = load("chrome-trace/firefox-devtools__profiler__test.chrome.gz");
     let ours = by_stack(&profile, "samples", str::to_string);
     let title = "imports a chunked profile (one that uses Profile + ProfileChunk trace events)";
@@ -389,7 +389,7 @@ fn dhat_agrees_with_the_firefox_profiler() {
         assert_eq!(profile.meta.metrics[number].total, total);
         let ours = by_stack(&profile, metric, str::to_string);
         for (expected, stack) in heaviest("should import a dhat profile", thread) {
-            // Stacks that allocated nothing in this sense are none of ours.
+            // We omit stacks that allocated nothing in this metric.
             if expected > 0.0 {
                 assert_eq!(ours.get(&stack), Some(&expected), "{stack}");
             }

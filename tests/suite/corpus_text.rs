@@ -1,5 +1,4 @@
-//! Reads real profiles from `../shared/corpus`, where that directory is there, and compares them with
-//! what other programs made of them.
+//! Reads real profiles in text formats from `../shared/corpus`, and compares them with the results of other programs.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,7 +7,7 @@ use crate::support::{corpus_root, files, load_well};
 use prof::profile::{FrameId, LabelValue, Profile};
 use prof::transform::label_root;
 
-/// Sums of values by something that names the stack.
+/// Sums of values by a name of the stack.
 type Sums = BTreeMap<String, Vec<i64>>;
 
 fn add(sums: &mut Sums, key: String, values: &[i64]) {
@@ -21,7 +20,7 @@ fn add(sums: &mut Sums, key: String, values: &[i64]) {
     }
 }
 
-/// What `frame` makes of every sample's frames, root first, joined by `;`, with its values.
+/// The values of all samples by stack: the results of `frame` for its frames, root first, joined by `;`.
 fn sums_by(profile: &Profile, frame: impl Fn(FrameId) -> String) -> Sums {
     let mut sums = Sums::new();
     for row in 0..profile.samples.len() {
@@ -36,7 +35,7 @@ fn sums_by(profile: &Profile, frame: impl Fn(FrameId) -> String) -> Sums {
 /// The tables of a profile printed by Go's `Profile.String`.
 struct Printed {
     samples: Sums,
-    /// Every mapping that a location refers to: `start/limit/offset file`.
+    /// All mappings that locations refer to: `start/limit/offset file`.
     metrics: Vec<String>,
 }
 
@@ -70,7 +69,7 @@ fn printed(text: &str) -> Printed {
             _ => {}
         }
     }
-    // A location reads `0x42ed5e M=1`, or `0x0 function file:line:0 s=0`.
+    // A location is `0x42ed5e M=1`, or `0x0 function file:line:0 s=0`.
     let name = |id: &String| {
         let words: Vec<&str> = locations[id].split_whitespace().collect();
         match words[..] {
@@ -149,7 +148,7 @@ fn legacy_pprof_is_read_as_go_reads_it() {
     assert_eq!(compared, 7);
 }
 
-/// Stacks and weights of a collapsed file. (Weights stand behind the last blank.)
+/// The stacks and weights of a collapsed file. Weights are after the last space.
 fn collapsed(path: &Path) -> Sums {
     let mut sums = Sums::new();
     for line in std::fs::read_to_string(path).unwrap().lines() {
@@ -159,7 +158,7 @@ fn collapsed(path: &Path) -> Sums {
     sums
 }
 
-/// The name of a frame as the flame graph scripts print it.
+/// The name of a frame, as printed by the flame graph scripts.
 fn tidied(profile: &Profile, id: FrameId) -> String {
     let name = profile.symbols.frame_name(id);
     let frame = profile.symbols.frames[id];
@@ -167,7 +166,7 @@ fn tidied(profile: &Profile, id: FrameId) -> String {
     if name == "<unknown>" {
         return "[unknown]".into();
     }
-    // Modules of the kernel get a second pair of brackets there.
+    // The scripts add a second pair of brackets to kernel modules.
     if name == module && name.starts_with('[') {
         return format!("[{name}]");
     }
@@ -241,7 +240,7 @@ fn perf_script_gives_the_stacks_of_speedscope() {
     for file in ["forks", "simple", "simple-with-header", "system-wide"] {
         let path = corpus.join(format!("perf-script/jlfwong__speedscope__{file}.linux-perf.txt"));
         let profile = load_well(&path);
-        // speedscope weighs samples by the time between them, so that only the stacks can be compared.
+        // speedscope weights samples by the time between them, so only the stacks can be compared.
         let expected: Sums =
             snapshot(&corpus, "linux-tools-perf", &format!("importFromLinuxPerf {file}.linux-perf.txt"))
                 .into_iter()
@@ -283,7 +282,7 @@ fn dtrace_gives_the_stacks_of_inferno() {
         });
         let golden = corpus.join("dtrace/golden").join(path.file_name().unwrap());
         if golden.exists() {
-            // Some were made with offsets within functions, which say nothing about stacks.
+            // Some expectations contain offsets within functions, which are ignored.
             let mut expected = Sums::new();
             for (stack, values) in collapsed(&golden) {
                 let frames: Vec<&str> = stack
@@ -387,7 +386,7 @@ fn call_tables_add_up() {
     for path in folders.concat() {
         let profile = load_well(&path);
         let calls = profile.calls.as_ref().unwrap();
-        // A warning would say that the file's own summary differs.
+        // There would be a warning if the file's own summary differed.
         assert_eq!(profile.meta.warnings, [""; 0], "{}", path.display());
         for (metric, row) in profile.meta.metrics.iter().enumerate() {
             let (own, totals) = (&calls.self_values[metric], &calls.totals[metric]);
@@ -408,7 +407,7 @@ fn labels_become_frames_as_pprofutils_makes_them() {
         load_well(&corpus.join("pprof/golden-pprofutils/felixge__pprofutils__labelframes.out.pprof"));
     let (ours, carried) = label_root(&recorded, &["mylabel"]).unwrap();
     assert_eq!(carried, [958]);
-    // There the frame names the label too, `mylabel=val=2`, and samples without it have one as well.
+    // There, frames include the key, `mylabel=val=2`, and samples without the label have a frame, too.
     let expected: Sums = sums_by(&theirs, |id| theirs.symbols.frame_name(id).to_string())
         .into_iter()
         .map(|(stack, values)| {

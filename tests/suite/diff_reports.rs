@@ -1,4 +1,4 @@
-//! The reports of `prof diff` as a person reads them: shares, budgets, widths.
+//! The text reports of `prof diff`: shares, budgets, widths.
 
 use std::collections::HashMap;
 use std::fs;
@@ -83,7 +83,7 @@ fn every_share_is_of_the_total_of_its_own_side() {
             assert!(compared > 2, "{normalize}: {text}");
             for form in ["markdown", "github", "junit"] {
                 let text = with(form).replace("%25", "%");
-                // The level of an interval is no share.
+                // The confidence level of an interval is not a share.
                 for word in
                     text.replace("95% CI", "").split(|c: char| !c.is_ascii_digit() && !".%".contains(c))
                 {
@@ -115,7 +115,7 @@ fn one_total_has_one_value_in_all_forms_of_a_report() {
             assert!(!line.contains("17.3%"), "{form}: {line}");
         }
         assert!(report.contains("8.7%"), "{form}: {report}");
-        // What is rescaled is labelled, and once.
+        // Rescaled values are labelled as such, once.
         if ["text", "markdown"].contains(&form) {
             assert_eq!(
                 report.replace('\n', " ").matches("the values are compared as recorded").count(),
@@ -148,7 +148,7 @@ fn a_budget_that_no_function_matches_is_an_error_unless_it_is_optional() {
     let said = text_of(&optional.stdout).replace('\n', " ");
     assert!(said.contains("within budget: total of `hahs` at most 12 %: no function matches"), "{said}");
     assert!(!said.contains("0.0% (") && !said.contains("is -0"), "{said}");
-    // A pattern that is not one is tried literally, as everywhere.
+    // An invalid regular expression is matched literally, as everywhere.
     let literal = check("[[budget]]\nfunction = 'hash('\ntotal = '12 %'\n");
     assert_eq!(literal.status.code(), Some(2));
 }
@@ -200,7 +200,7 @@ fn a_limit_without_a_unit_is_an_error_where_units_differ() {
     assert_eq!(status("250 s").0, Some(0));
 }
 
-/// Whether a JSON document holds a zero with a sign.
+/// Whether a JSON document contains a negative zero.
 fn has_negative_zero(value: &Value) -> bool {
     match value {
         Value::Number(number) => {
@@ -262,7 +262,7 @@ fn real_pairs() -> Vec<[Vec<PathBuf>; 2]> {
     for folder in changes.map(|entry| entry.unwrap().path()) {
         let sides = ["old", "new"].map(|side| folder.join(side));
         if sides.iter().all(|side| side.is_dir()) {
-            // Two runs are enough for every column to be filled.
+            // Two runs are enough to fill every column.
             found.push(sides.map(|side| files(&side).into_iter().take(2).collect()));
         }
     }
@@ -309,10 +309,10 @@ fn lines_fit(pairs: Vec<[Vec<PathBuf>; 2]>) {
                 for line in narrow.lines() {
                     assert!(line.width() <= width, "{pair:?} {width}: {line}");
                 }
-                // `(self)` is never cut, and stands as often as where nothing is cut.
+                // `(self)` is never truncated: it occurs as often as in the full output.
                 let count = |text: &str| text.matches("(self)").count();
                 assert_eq!(count(&narrow), count(&full), "{pair:?} {width}:\n{narrow}");
-                // Nor is the last part of a name, even where a name goes on in the next line.
+                // Nor is the last part of a name, even if the name continues on the next line.
                 let unbroken = without_blanks(&narrow);
                 for line in full.lines().filter(|line| line.ends_with(" (self)")) {
                     let name = line.trim_end_matches(" (self)");
@@ -343,7 +343,7 @@ fn rows_that_differ_only_in_what_is_cut_stay_apart() {
     let (old, new) = (folded(&folder, "old", &side(300)), folded(&folder, "new", &side(900)));
     for width in ["60", "80", "100"] {
         let output = run(&["diff", "-q", "--width", width, &old, &new]);
-        // A name that is broken into lines is whole without the blanks.
+        // Without whitespace, a name that is wrapped is complete.
         let text = without_blanks(&text_of(&output.stdout));
         for name in ["alpha", "beta", "gamma", "delta"] {
             assert!(text.contains(&format!("{}(self)", long(name))), "{width}: {text}");

@@ -16,7 +16,7 @@ fn draws() -> usize {
     std::env::var("PROF_DRAWS").ok().and_then(|draws| draws.parse().ok()).unwrap_or(20)
 }
 
-/// The profiles of a folder of recorded runs by variant: `A-00.pb.gz` is of variant A.
+/// The profiles of a folder of recorded runs, by variant: `A-00.pb.gz` belongs to variant A.
 struct Runs(BTreeMap<String, Vec<Profile>>);
 
 impl Runs {
@@ -55,7 +55,7 @@ impl Runs {
     }
 }
 
-/// Small and always the same: which runs are drawn must not depend on the day.
+/// A small deterministic random number generator, so that the same runs are always drawn.
 struct Random(u64);
 
 impl Random {

@@ -1,5 +1,5 @@
-//! Names that mean something to a terminal, a spreadsheet, a browser or a build server, in every view and
-//! every form: they are shown, never obeyed.
+//! Names with a special meaning for a terminal, a spreadsheet, a browser or a build server, in every view and output
+//! format: they are displayed, never interpreted.
 
 #![allow(clippy::case_sensitive_file_extension_comparisons, reason = "the names are written here")]
 
@@ -35,7 +35,7 @@ const NAMES: &[&str] = &[
     "tag\u{e0041}\u{e0042}",
 ];
 
-/// What a terminal or an editor obeys, or hides.
+/// Whether a terminal or an editor interprets or hides a character.
 fn is_obeyed(c: char) -> bool {
     (c.is_control() && c != '\n')
         || matches!(c, '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{61c}' | '\u{feff}')
@@ -80,7 +80,7 @@ fn run(folder: &Path, arguments: &[&str]) -> Output {
     prof(folder, arguments).output().unwrap()
 }
 
-/// What a run prints and says; it must not fail in any way but the ones it has a code for.
+/// The output and the messages of a run, which must end with a documented exit code.
 fn printed(folder: &Path, arguments: &[&str]) -> (String, String) {
     let output = run(folder, arguments);
     let errors = String::from_utf8(output.stderr).unwrap();
@@ -117,7 +117,7 @@ fn nothing_printed_is_obeyed_by_a_terminal() {
     let folder = folder();
     for view in VIEWS {
         for form in ["text", "markdown", "json", "csv"] {
-            // Neither shows a function.
+            // Neither shows functions.
             let has_names = !matches!(view[0], "info" | "labels");
             let narrow = ["-f", form, "--width", "70", "--names", "short"];
             let narrow = &narrow[..if has_names { narrow.len() } else { 4 }];
@@ -188,12 +188,12 @@ fn markdown_holds_no_markup_of_names() {
     let folder = folder();
     for view in VIEWS {
         let (text, _) = printed(folder.path(), &with(view, &["-f", "markdown"]));
-        // In code spans, which the comment of a comparison has, nothing is markup.
+        // In code spans, as in the comment of a comparison, nothing is markup.
         let outside: String = text.split('`').step_by(2).collect();
         for markup in ["<script", "<img", "<evil", "<!--", "**bold", "[link]("] {
             assert!(!outside.contains(markup), "{view:?}: {markup} in {outside}");
         }
-        // The lines of a table have as many cells as the line above.
+        // All lines of a table have the same number of cells.
         let lines: Vec<&str> = text.lines().collect();
         let cells = |line: &str| line.replace("\\|", "").matches('|').count();
         for pair in lines.windows(2).filter(|pair| pair.iter().all(|line| line.starts_with('|'))) {
@@ -227,7 +227,7 @@ fn documents_are_well_formed() {
         let text = fs::read_to_string(folder.path().join(out)).unwrap();
         let bad = text.lines().find(|line| line.contains(|c| is_obeyed(c) && c != '\t'));
         assert_eq!(bad, None, "{out}");
-        // In DOT this is text as any other; what ends its strings is not.
+        // In DOT, this is ordinary text; only the end of a string must be escaped.
         let markups: &[&str] =
             if out == "out.dot" { &["\"];evil"] } else { &["<script>alert(1)", "<img", "<evil"] };
         for markup in markups {
@@ -239,7 +239,7 @@ fn documents_are_well_formed() {
     }
 }
 
-/// Every character is one that XML allows, and every element ends.
+/// Checks that all characters are allowed in XML and all elements are closed.
 fn is_xml(text: &str, what: &str) {
     let allowed = |c: char| !matches!(c, '\u{0}'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}');
     assert!(text.chars().all(allowed), "{what}: a character that XML does not have");

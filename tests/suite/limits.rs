@@ -1,4 +1,4 @@
-//! Inputs and patterns that ask for more than there is: refused in words, before the machine suffers.
+//! Inputs and patterns that would need too much memory or time are rejected with a message.
 
 #![allow(clippy::format_collect, reason = "a thousand lines read best as what each is")]
 
@@ -61,7 +61,7 @@ fn bombs_meet_the_limit_in_every_reader() {
             }
         }
     }
-    // UTF-16 is turned into UTF-8 as a whole.
+    // UTF-16 is converted to UTF-8 as a whole.
     let mut wide = GzEncoder::new(Vec::new(), Compression::best());
     wide.write_all(&[0xff, 0xfe]).unwrap();
     wide.write_all(&b"a\0".repeat(16 << 20)).unwrap();

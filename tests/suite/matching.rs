@@ -26,7 +26,7 @@ fn diff(old: &str, new: &str, options: &[&str]) -> (Value, i32, String) {
     (report, out.status.code().unwrap(), String::from_utf8(out.stderr).unwrap())
 }
 
-/// Five functions of about the same cost, one of which has the name given.
+/// Five functions with about the same cost, one of which has the given name.
 fn program(name: &str) -> String {
     let others = ["read", "parse", "print", "sort"].map(|other| format!("main;{other} 2000"));
     format!("{}\nmain;run;{name} 3000\n", others.join("\n"))
@@ -42,7 +42,7 @@ fn a_renamed_function_is_no_regression() {
     assert_eq!(matched["how"], "renamed");
     assert!(report["rows"].as_array().unwrap().iter().all(|row| row["name"] != "parseNum"));
 
-    // Names alone say that one function is gone and another one is new.
+    // By name alone, one function is gone and another one is new.
     let (report, _, _) = diff(&old, &new, &["--match", "exact"]);
     assert_eq!(report["matched"].as_array().unwrap().len(), 0);
     assert!(report["rows"].as_array().unwrap().iter().any(|row| row["name"] == "parseNum"));
@@ -94,14 +94,14 @@ fn a_base_is_matched_as_well() {
     }
 }
 
-/// Comparisons whose outcome is known, and is not yet what it should be.
+/// Comparisons that do not have the correct outcome yet, and why.
 const NOT_YET: &[(&str, &str)] = &[
     ("java-called-more", "100 to 300 samples a run are too few to see the change"),
     ("java-new-path", "100 to 300 samples a run are too few to see the change"),
 ];
 
-/// Recorded pairs of builds in six languages: the exit code is right, and no function whose code did not change is
-/// called regressed.
+/// Recorded pairs of builds in six languages: the exit code is correct, and no function with unchanged code is reported
+/// as regressed.
 #[test]
 #[needs(Builds)]
 fn recorded_pairs_of_builds_get_the_right_verdict() {

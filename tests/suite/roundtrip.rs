@@ -1,5 +1,4 @@
-//! What is written is read again: random profiles and the recorded ones, through every format that
-//! can be written.
+//! Round trips of random and recorded profiles through every format that can be written.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -32,12 +31,12 @@ fn through(format: &str, profile: &Profile, metric: usize) -> Profile {
         .unwrap()
 }
 
-/// Frames at one address: the first was called, the others were inlined into it.
+/// Frames at the same address: the first was called, the others were inlined into it.
 #[derive(Clone, Debug)]
 struct Place {
     mapping: usize,
     address: u64,
-    /// Number of the function and the line; without any the place has no name.
+    /// The numbers of functions, with lines; if empty, the address has no name.
     functions: Vec<(u8, u32)>,
 }
 
@@ -117,7 +116,7 @@ fn place_frames(builder: &mut ProfileBuilder, place: &Place, mapping: MappingId)
     frames
 }
 
-/// All that pprof holds of the samples, sorted, so that two profiles can be compared.
+/// Everything that pprof can store about the samples, sorted for comparison.
 fn everything(profile: &Profile) -> Vec<String> {
     let row = |row: usize| {
         let values: Vec<i64> = profile.samples.values.iter().map(|column| column[row]).collect();
@@ -128,8 +127,7 @@ fn everything(profile: &Profile) -> Vec<String> {
     rows
 }
 
-/// All samples with two of their values, those of the first as parts of `divisor`, and their times;
-/// sorted.
+/// All samples with their times and two of their values, the first one divided by `divisor`; sorted.
 fn timed(profile: &Profile, metrics: [&str; 2], divisor: u64) -> Vec<String> {
     let [first, second] = metrics.map(|name| profile.meta.metric_named(name).unwrap());
     let factor = (divisor / profile.meta.metrics[first].divisor).cast_signed();
@@ -216,7 +214,7 @@ proptest! {
         let profile = of_names(&stacks, divisor);
         prop_assume!(!profile.samples.is_empty());
         let again = through("collapsed", &profile, 0);
-        // The reader keeps as many decimals as it meets.
+        // The reader keeps as many decimals as occur.
         let kept = again.meta.metrics[0].divisor;
         let whole = |profile: &Profile| -> BTreeMap<String, i128> {
             let factor = i128::from(divisor) / i128::from(profile.meta.metrics[0].divisor);
@@ -270,7 +268,7 @@ proptest! {
         let divisor = if ["samples", "bytes"].contains(&name) { [1, 100][divisor] } else { 1 };
         builder.meta.metrics[0].divisor = divisor;
         builder.meta.time_ns = start;
-        // All samples are within it.
+        // All samples are within the recording.
         builder.meta.duration_ns = start.map(|_| 1_000_000_000_000);
         let file = builder.string("/usr/bin/app");
         let build_id = builder.string("7544444e7eeafbb5a7ecaf94fc3ebebd2b986846");
@@ -287,7 +285,7 @@ proptest! {
             }).collect();
             let labels = builder.label_set(&mut labels);
             let values = [sample.values[0], sample.values[1]];
-            // CPU time is never less than none.
+            // CPU time is never negative.
             let values = if metric == 3 { [values[0].abs(), values[1]] } else { [values[0], values[1].abs()] };
             let time = times.as_ref().map(|times| start.unwrap_or(0) + times[number]);
             builder.sample(stack, labels, time, &values);
@@ -309,7 +307,7 @@ proptest! {
     ) {
         let metrics = [("samples", "count"), ("cpu", "microseconds")];
         let profile = placed(&samples, &metrics, |value| vec![1, value]);
-        // Without times rows are merged, and one sample stands for all of them.
+        // Without times, equal rows are merged into one sample.
         let again = through("cpuprofile", &profile, 1);
         prop_assert_eq!(again.meta.metrics[1].total, profile.meta.metrics[1].total);
         let by_stack = |profile: &Profile| -> BTreeMap<String, i64> {
@@ -334,7 +332,7 @@ fn of_names(stacks: &[(Vec<String>, i64)], divisor: u64) -> Profile {
     builder.finish().unwrap()
 }
 
-/// A profile of functions that have a place; those of even number have no file.
+/// A profile of functions with a location; those with even numbers have no file.
 fn placed(
     samples: &[(Vec<u32>, u8, i64)],
     metrics: &[(&str, &str)],
@@ -366,7 +364,7 @@ fn placed_frame(builder: &mut ProfileBuilder, number: u32) -> FrameId {
     builder.frame(Frame { function, line, ..Frame::default() })
 }
 
-/// The values of every stack of names, added up.
+/// The sum of the values of every stack of names.
 fn sums(profile: &Profile) -> BTreeMap<String, i128> {
     let mut sums = BTreeMap::new();
     for (&stack, &value) in profile.samples.stack.iter().zip(&profile.samples.values[0]) {
@@ -377,7 +375,7 @@ fn sums(profile: &Profile) -> BTreeMap<String, i128> {
     sums
 }
 
-/// The functions of a stack with their places.
+/// The functions of a stack with their locations.
 fn functions(profile: &Profile, frames: &[FrameId]) -> String {
     let symbols = &profile.symbols;
     let function = |&frame: &FrameId| {
@@ -394,7 +392,7 @@ fn functions(profile: &Profile, frames: &[FrameId]) -> String {
     frames.iter().map(function).collect::<Vec<_>>().join(";")
 }
 
-/// Self and total of every name, in the share of the whole that they are.
+/// The total of the metric, and self and total of every name.
 fn flat(profile: &Profile, metric: usize) -> (i64, BTreeMap<String, (i64, i64)>) {
     let scope = Scope { by: By::Name, ..Scope::metric(metric) };
     let shown = top(profile, &TopOptions::new(scope));
@@ -403,7 +401,7 @@ fn flat(profile: &Profile, metric: usize) -> (i64, BTreeMap<String, (i64, i64)>)
     (shown.header.total, rows.collect())
 }
 
-/// Whether two profiles show the same numbers, but for a common factor.
+/// Checks that two profiles show the same numbers except for a common factor.
 fn assert_same_top(
     a: (i64, BTreeMap<String, (i64, i64)>),
     b: (i64, BTreeMap<String, (i64, i64)>),
@@ -460,8 +458,8 @@ fn names(profile: &Profile, metric: usize) -> BTreeSet<String> {
     shown.rows.iter().map(|row| row.name.to_string()).collect()
 }
 
-/// Formats that know which functions are identified by their place keep all names, also those that
-/// have a place without being identified by it.
+/// Formats that store which functions are identified by their location keep all names, even of functions that have a
+/// location but are not identified by it.
 #[test]
 fn functions_keep_their_names_in_formats_that_hold_places() {
     let paths =
@@ -489,7 +487,7 @@ fn functions_keep_their_names(paths: Vec<PathBuf>) -> usize {
         let profile = compact(&profile).unwrap();
         let metric = profile.meta.default_metric;
         let before = names(&profile, metric);
-        // V8 has no function without a name, and no stack without `(root)`.
+        // In V8, every function has a name, and every stack has `(root)`.
         if before.iter().any(|name| name.is_empty() || name.starts_with("(root)")) {
             continue;
         }
@@ -506,7 +504,7 @@ fn functions_keep_their_names(paths: Vec<PathBuf>) -> usize {
     compared
 }
 
-/// `go tool pprof` takes the first mapping for the program: `File: words`, not `[kernel.kallsyms]`.
+/// `go tool pprof` assumes that the first mapping is the program: `File: words`, not `[kernel.kallsyms]`.
 #[test]
 fn the_program_is_the_first_mapping_of_a_pprof_file() {
     for (path, program) in [

@@ -170,7 +170,7 @@ fn no_command_replaces_an_input_even_if_forced() {
 }
 
 #[test]
-fn whatever_is_read_is_an_input() {
+fn every_file_that_is_read_is_an_input() {
     let folder = profiles();
     let root = folder.path();
     fs::create_dir(root.join("runs")).unwrap();

@@ -1,9 +1,8 @@
-//! The JSON that we write keeps the rules of the programs that read it: types, members that must be there,
-//! numbers that must refer to rows, tables of one length. Of every fixture, and of every profile of the corpus
-//! where that is there.
+//! Checks that the JSON we write is valid for the programs that read it: types, required members, references to rows,
+//! lengths of tables. For every fixture and every profile of the corpus.
 //!
-//! The rules are those of speedscope's published schema, of `Profiler.Profile` in the Chrome DevTools Protocol,
-//! and of the types of the Firefox Profiler at the version that we write.
+//! The rules are those of speedscope's published schema, of `Profiler.Profile` in the Chrome DevTools Protocol, and of
+//! the types of the Firefox Profiler in the version that we write.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -14,17 +13,17 @@ use serde_json::Value;
 
 use crate::support::{below, corpus_root, fixture};
 
-/// Of the corpus, files up to this size: larger ones take minutes without optimisation.
+/// The maximum size of files of the corpus: larger ones take minutes in a debug build.
 const LARGEST: u64 = 120_000;
 
-/// What a rule says of a file that breaks it.
+/// The result of checking a file; the error is the violated rule.
 type Checked = Result<(), String>;
 
 fn unless(is_kept: bool, rule: impl FnOnce() -> String) -> Checked {
     if is_kept { Ok(()) } else { Err(rule()) }
 }
 
-/// A member that must be there.
+/// A required member.
 fn member<'v>(value: &'v Value, key: &str) -> Result<&'v Value, String> {
     value.get(key).ok_or_else(|| format!("`{key}` is missing"))
 }
@@ -45,7 +44,7 @@ fn optional(value: &Value, key: &str, is_kind: fn(&Value) -> bool) -> Checked {
     unless(value.get(key).is_none_or(is_kind), || format!("`{key}` is of another type"))
 }
 
-/// Whether a value is the number of one of `rows` rows.
+/// Whether a value is the index of one of `rows` rows.
 fn is_row(value: &Value, rows: usize) -> bool {
     value.as_u64().is_some_and(|row| row < rows as u64)
 }
@@ -109,7 +108,7 @@ fn evented(profile: &Value, frames: usize, within: std::ops::RangeInclusive<f64>
     unless(open.is_empty(), || "frames stay open".into())
 }
 
-/// The types of `Profiler.Profile`, and what its numbers refer to.
+/// Checks the types of `Profiler.Profile`, and its references.
 fn cpuprofile(file: &Value) -> Checked {
     let nodes = list(file, "nodes")?;
     let mut ids = HashSet::new();
@@ -145,10 +144,10 @@ fn cpuprofile(file: &Value) -> Checked {
     unless(start + sum <= end, || format!("from {start}, {sum} ends behind {end}"))
 }
 
-/// The name of a column, and what its cells are.
+/// The name of a column, and the check for its cells.
 type Column<'a> = (&'a str, &'a dyn Fn(&Value) -> bool);
 
-/// The columns of a table, whose cells are all of one kind; every column is as long as the table says.
+/// Checks the columns of a table: the type of all cells, and the length stated by the table.
 fn table<'v>(value: &'v Value, key: &str, columns: &[Column]) -> Result<&'v Value, String> {
     let table = member(value, key)?;
     let length = member(table, "length")?.as_u64().ok_or_else(|| format!("`{key}` has no length"))?;
@@ -190,7 +189,7 @@ fn firefox(file: &Value) -> Checked {
     unless(!threads.is_empty(), || "no thread".into())?;
     for thread in threads {
         firefox_thread(thread, list(meta, "categories")?, libs.len())?;
-        // What lies outside of the recording is not shown.
+        // Samples outside the recording would not be shown.
         let [begin, end] = ["profilingStartTime", "profilingEndTime"].map(|key| meta.get(key)?.as_f64());
         let is_shown = |time: f64| begin.zip(end).is_none_or(|(begin, end)| (begin..end).contains(&time));
         let times = list(member(thread, "samples")?, "time")?;
@@ -233,7 +232,7 @@ fn firefox_thread(thread: &Value, categories: &[Value], libs: usize) -> Checked 
     firefox_markers(thread, &sizes, categories.len())
 }
 
-/// How many rows the tables have that others refer to.
+/// The numbers of rows of tables that others refer to.
 struct Sizes {
     strings: usize,
     stacks: usize,
@@ -309,7 +308,7 @@ fn firefox_stacks(thread: &Value, sizes: &Sizes, categories: &[Value]) -> Checke
     Ok(())
 }
 
-/// What frames are made of.
+/// Checks the tables of frames, functions and resources.
 fn firefox_names(thread: &Value, sizes: &Sizes, categories: usize) -> Checked {
     table(
         thread,
@@ -451,7 +450,7 @@ fn real_profiles_as_gecko_keep_the_rules_of_the_firefox_profiler() {
     everything_keeps_the_rules(&corpus_root(), "gecko", firefox);
 }
 
-/// The checks find what is wrong: each of these files breaks one rule.
+/// The checks find violations: each of these files breaks one rule.
 #[test]
 fn what_breaks_a_rule_is_found() {
     let file = |profile: &str| {

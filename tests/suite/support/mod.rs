@@ -16,7 +16,7 @@ use std::process::{Command, Stdio};
 use prof::format::{LoadError, Source, load};
 use prof::profile::{LoadOptions, Profile};
 
-/// Whether a comparison says that something got slower.
+/// Whether a comparison found a regression.
 pub fn has_regression(comparison: &prof::stats::compare::Comparison) -> bool {
     comparison.hypotheses.iter().any(|row| row.verdict == prof::stats::Verdict::Regressed)
 }
@@ -40,7 +40,7 @@ pub fn in_terminal(folder: &std::path::Path, columns: usize, arguments: &str) ->
     String::from_utf8(output.stdout).unwrap().replace('\r', "")
 }
 
-/// Loads a file with everything in it.
+/// Loads a file with labels and times.
 pub fn load_file(path: &std::path::Path) -> Result<Profile, LoadError> {
     let file = std::fs::File::open(path)?;
     load(&mut Source::open(Box::new(file))?, LoadOptions::ALL, None)

@@ -91,7 +91,7 @@ fn emit(recorder: &mut Recorder, thread: Option<ThreadStack>, previous: &mut Vec
 
 /// Parses the name and id from `--- Thread 7eff063d9940 (name: main/25376) stack: ---`.
 fn header(line: &[u8]) -> Option<(String, i64)> {
-    let line = line.strip_prefix(b"--- ThreadStack ")?;
+    let line = line.strip_prefix(b"--- Thread ")?;
     let start = memchr::memmem::find(line, b"(name: ")? + b"(name: ".len();
     let end = memchr::memmem::rfind(line, b") stack: ---")?;
     let name = line.get(start..end)?;
@@ -141,11 +141,11 @@ mod tests {
     #[test]
     fn lines_may_name_their_function() {
         let text = "--- threadz 1 ---\n\n\
-                    --- ThreadStack 7eff063d9940 (name: main/25376) stack: ---\n\
+                    --- Thread 7eff063d9940 (name: main/25376) stack: ---\n\
                     \x20 PC:  0x00bc8f1c: helper(arg*)\n\
                     \x20      0x0040be31: main\n\
                     \x20      0x00400001: \n\
-                    --- ThreadStack 7eff04770700 (name: other/25382) stack: ---\n\
+                    --- Thread 7eff04770700 (name: other/25382) stack: ---\n\
                     \x20 PC: 0x0040be31 0x00bc8f1c\n";
         let mut source = Source::from_bytes(text.as_bytes().to_vec());
         let mut lines = Lines::new(&mut source);

@@ -143,7 +143,7 @@ impl ThreadParts {
                 ("samples", Kind::Object) => parts.samples = Some(TableColumns::find(json)?),
                 ("jsAllocations", Kind::Object) => parts.js_allocations = Some(TableColumns::find(json)?),
                 ("nativeAllocations", Kind::Object) => {
-                    parts.native_allocations = Some(TableColumns::find(json)?)
+                    parts.native_allocations = Some(TableColumns::find(json)?);
                 }
                 ("libs", Kind::Array) => {
                     parts.libs = Some(json.position());

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 
 use crate::cli::commands::outcome::{FAILURE, Outcome};
 use crate::cli::commands::{self, Command, Prof};
@@ -37,7 +37,7 @@ pub fn main() -> ExitCode {
     let result = match with_command(env::args_os().collect()) {
         Ok(words) => match Prof::try_parse_from(&words) {
             Err(error) => return usage::explain(error, &words),
-            Ok(prof) => run(prof),
+            Ok(prof) => prof.command.run(),
         },
         Err(error) => Err(error),
     };
@@ -49,26 +49,6 @@ pub fn main() -> ExitCode {
             let _ = writeln!(std::io::stderr(), "{}", wrapped(&describe(&explained(error))));
             ExitCode::from(FAILURE)
         }
-    }
-}
-
-fn run(prof: Prof) -> Result<Outcome> {
-    match prof.command {
-        Command::Top(command) => command.run().map(Outcome::from),
-        Command::Tree(command) => command.run().map(Outcome::from),
-        Command::Focus(command) => command.run().map(Outcome::from),
-        Command::Hot(command) => command.run().map(Outcome::from),
-        Command::Graph(command) => command.run().map(Outcome::from),
-        Command::Flame(command) => command.run().map(Outcome::from),
-        Command::Source(command) => command.run().map(Outcome::from),
-        Command::Labels(command) => command.run().map(Outcome::from),
-        Command::Traces(command) => command.run().map(Outcome::from),
-        Command::Types(command) => command.run().map(Outcome::from),
-        Command::Info(command) => command.run().map(Outcome::from),
-        Command::Diff(command) => command.run(),
-        Command::Convert(command) => command.run().map(Outcome::from),
-        Command::Completions(command) => command.run().map(Outcome::from),
-        Command::Man(command) => command.run(Prof::command()).map(Outcome::from),
     }
 }
 

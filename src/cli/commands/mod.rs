@@ -20,7 +20,10 @@ pub(crate) mod traces;
 pub(crate) mod tree;
 pub(crate) mod types;
 
+use anyhow::Result;
 use clap::{CommandFactory, Parser, Subcommand};
+
+use crate::cli::commands::outcome::Outcome;
 
 /// Read any profile and see where time or memory goes.
 ///
@@ -36,9 +39,28 @@ pub(crate) struct Prof {
     pub(crate) command: Command,
 }
 
-/// The commands of `prof`.
-#[derive(Subcommand, Debug)]
-pub(crate) enum Command {
+/// Makes the commands of `prof` from a list, in the order of its help. Each command has the name of its variant, takes
+/// its options and its help from its type, and runs with the arguments after `with`, if it needs any.
+macro_rules! commands {
+    ($($name:ident($command:ty) $(with $argument:expr)?,)*) => {
+        /// The commands of `prof`.
+        #[derive(Subcommand, Debug)]
+        pub(crate) enum Command {
+            $($name($command),)*
+        }
+
+        impl Command {
+            /// Runs the command, and returns its exit code.
+            pub(crate) fn run(self) -> Result<Outcome> {
+                match self {
+                    $(Command::$name(command) => command.run($($argument)?).map(Outcome::from),)*
+                }
+            }
+        }
+    };
+}
+
+commands! {
     Top(top::TopCommand),
     Tree(tree::TreeCommand),
     Focus(focus::FocusCommand),
@@ -53,7 +75,7 @@ pub(crate) enum Command {
     Diff(diff::DiffCommand),
     Convert(convert::ConvertCommand),
     Completions(completions::CompletionsCommand),
-    Man(man::ManCommand),
+    Man(man::ManCommand) with Prof::command(),
 }
 
 /// Names reserved for future commands. They stand for a file only if it exists.

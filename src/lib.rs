@@ -10,38 +10,31 @@
 //!
 //! - [`format::load`] detects the format of the bytes and reads them into a [`profile::Profile`]; [`load()`] does so for
 //!   files and folders, and adds them up.
-//! - [`transform`] makes new profiles from profiles: it filters, renames, merges and aligns them.
+//! - [`Filters`] select stacks and frames; [`transform`] makes new profiles from profiles: it renames, merges and aligns them.
 //! - [`view`] counts: options and a profile become a [`report::Report`], plain data with raw integers.
 //! - [`output`] writes a report as text, JSON, CSV, Markdown, or a picture.
 //!
 //! ```
-//! use prof::format::{Source, load};
+//! use prof::Filters;
 //! use prof::output::{Style, text};
-//! use prof::pattern::Patterns;
 //! use prof::profile::LoadOptions;
-//! use prof::report::Report;
-//! use prof::transform::{Marks, hide_stacks};
 //! use prof::view::{Scope, TopOptions, top};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! // bytes → Profile: collapsed stacks here; the format is detected from the content.
-//! let bytes = b"main;parse;read 3\nmain;render 5\nmain;sleep 92\n".to_vec();
-//! let profile = load(&mut Source::from_bytes(bytes), LoadOptions::default(), None)?;
-//!
-//! // Profile → Profile: hide the stacks that sleep.
-//! let (patterns, _) = Patterns::parse(&["^sleep$"], false)?;
-//! let (awake, matched) = hide_stacks(&profile, &Marks::new(&profile, &patterns));
-//! assert_eq!(matched, 1);
-//!
-//! // Profile → Report: self and total of every function.
+//! # let folder = tempfile::tempdir()?;
+//! # let file = folder.path().join("cpu.folded").display().to_string();
+//! # std::fs::write(&file, "main;parse;read 3\nmain;render 5\nmain;sleep 92\n")?;
+//! // The file holds `main;parse;read 3`, `main;render 5` and `main;sleep 92`, one stack per line.
+//! let profile = prof::load([file], LoadOptions::default())?;
+//! let awake = Filters::new().hide_stacks("^sleep$")?.apply(profile)?;
 //! let report = top(&awake, &TopOptions::new(Scope::metric(0)));
+//!
 //! assert_eq!((report.header.total, report.header.shown), (100, 8));
 //! let render = &report.rows[0];
 //! assert_eq!((&*render.name, render.values.self_value, render.values.total), ("render", 5, 5));
 //!
-//! // Report → bytes.
 //! let mut page = Vec::new();
-//! text(&Report::Top(report), &Style::plain(), &mut page)??;
+//! text(&report.into(), &Style::plain(), &mut page)??;
 //! assert!(String::from_utf8(page)?.contains("render"));
 //! # Ok(())
 //! # }

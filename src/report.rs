@@ -12,6 +12,7 @@ mod graph;
 mod header;
 mod hot;
 mod info;
+mod into;
 mod labels;
 mod message;
 mod page;

@@ -248,14 +248,9 @@ pub fn text(
         Report::Hot(report) => hot::lines(report, style),
         Report::Source(report) => source::lines(report, style),
         Report::Graph(report) => graph::lines(report, style),
-        Report::Top(_)
-        | Report::Tree(_)
-        | Report::Labels(_)
-        | Report::Types(_)
-        | Report::Info(_)
-        | Report::Flame(_)
-        | Report::Page(_) => Ok(Vec::new()),
         Report::Diff(report) => diff::lines(report, style),
+        // Pictures have no text, and other reports have typed tables.
+        _ => Ok(Vec::new()),
     };
     let note = report.header().and_then(|header| artefact_note(header, style));
     write(lines.map(Vec::into_iter), note, style, out)

@@ -51,6 +51,7 @@
 //! bits, a name that no function has.
 
 pub mod binary;
+#[cfg(feature = "cli")]
 pub mod cli;
 pub mod compare;
 pub mod filter;

@@ -19,11 +19,13 @@ pub use color::ColorBy;
 pub use csv::csv;
 pub use diff::{Explain, evidence_notes, github, junit};
 pub use dot::dot;
+#[cfg(feature = "cli")]
 pub(crate) use headline::combined;
 pub use html::{HtmlOptions, html};
 pub use json::json;
 pub use markdown::markdown;
 pub use svg::{CLASSIC_PIXELS, ClassicError, SvgOptions, classic, svg};
+#[cfg(feature = "cli")]
 pub(crate) use text::wrap;
 pub use text::{Glyphs, Style, TextColumn, text};
 

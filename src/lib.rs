@@ -40,6 +40,9 @@
 //! # }
 //! ```
 //!
+//! `examples/service.rs` reads untrusted uploads within a memory limit; `examples/gate.rs` fails on a regression. A
+//! library that needs no command line turns off the default feature `cli`.
+//!
 //! Values are integers in the metric's own unit, as the profile has them, divided by the metric's
 //! `divisor`; they are never rounded before they are printed. The **self** value of a function is the
 //! sum of the samples that end in it; its **total** is the sum of the samples with the function anywhere on

@@ -57,10 +57,11 @@ mod tests {
     fn runs(folder: &std::path::Path, hash: u64) -> String {
         fs::create_dir_all(folder).unwrap();
         for run in 0..3 {
-            let others: String =
-                (1..9).map(|other| format!("main;other{other} {}\n", 2000 + 10 * other + run)).collect();
+            let mut lines: Vec<String> =
+                (1..9).map(|other| format!("main;other{other} {}", 2000 + 10 * other + run)).collect();
+            lines.push(format!("main;hash {}", hash + 5 * run));
             let path = folder.join(format!("{run}.folded"));
-            fs::write(path, format!("{others}main;hash {}\n", hash + 5 * run)).unwrap();
+            fs::write(path, lines.join("\n")).unwrap();
         }
         folder.display().to_string()
     }

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use crate::name::clean;
-use crate::output::rows::ReportTable;
 use crate::output::table::{Cell, Form, Table};
 use crate::output::tables::tables;
 use crate::output::text::Style;
@@ -12,16 +11,10 @@ use crate::report::Report;
 
 /// Writes the rows of a report, with a line of column names first. Fails where `out` does.
 pub fn csv(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    let style = Style::plain();
     // Programs get integers, so no unit can be unsuitable.
-    match tables(report, Form::Csv, &style) {
-        Some(found) => found.unwrap_or_default().iter().try_for_each(|table| write(table, out)),
-        None => {
-            let rows = ReportTable::of(report);
-            line(out, rows.columns.iter().map(|name| escape(name)))?;
-            rows.cells().try_for_each(|row| line(out, row.iter().map(|cell| escape(cell))))
-        }
-    }
+    let style = Style::plain();
+    let found = tables(report, Form::Csv, &style).unwrap_or_default();
+    found.iter().try_for_each(|table| write(table, out))
 }
 
 fn write(table: &Table, out: &mut dyn Write) -> io::Result<()> {

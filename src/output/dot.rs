@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use crate::name::{clean, short_names};
 use crate::output::color::{self, Color, ColorBy};
 use crate::output::headline;
-use crate::output::text::left_out;
+use crate::output::tables::graph::left_out;
 use crate::report::{Graph, GraphEdge, GraphNode};
 use crate::unit::{self, IncompatibleUnits, Scale, Unit};
 

@@ -8,9 +8,7 @@ mod headline;
 mod html;
 mod json;
 mod markdown;
-mod rows;
 mod svg;
-#[allow(dead_code)] // until the other views are described as tables
 mod table;
 mod tables;
 mod text;

@@ -58,7 +58,7 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use crate::name::{Anchor, Chain, display_width, fit};
-use crate::output::text::TextColumn;
+use crate::output::text::{TextColumn, cut};
 use crate::unit::Scale;
 
 /// For whom a table is made.
@@ -360,12 +360,16 @@ pub(super) struct Label<'r> {
     pub(super) aside: String,
     /// How several names are joined.
     pub(super) chain: Option<Joined<'r>>,
+    /// What to show instead if the names do not fit whole.
+    pub(super) shorter: Option<Box<Label<'r>>>,
+    /// Whether it is code: its end is cut, because code is read from the left. Names lose their middle instead.
+    pub(super) is_code: bool,
 }
 
 /// How the names that share a row are joined.
 pub(super) struct Joined<'r> {
     /// The separator, such as ` → `.
-    pub(super) arrow: &'static str,
+    pub(super) arrow: Cow<'static, str>,
     /// Which name the numbers belong to.
     pub(super) anchor: Anchor,
     /// Whether a name is of the program's own code, which is worth more space.
@@ -378,6 +382,17 @@ impl Label<'_> {
     /// A name by itself.
     pub(super) fn new(name: impl Into<String>) -> Self {
         Label { names: vec![name.into()], ..Label::default() }
+    }
+
+    /// A line of code.
+    pub(super) fn code(text: impl Into<String>) -> Self {
+        Label { is_code: true, ..Label::new(text) }
+    }
+
+    /// With a branch before it.
+    pub(super) fn branch(mut self, branch: impl Into<String>) -> Self {
+        self.branches = branch.into();
+        self
     }
 
     /// With marks or arrows before it.
@@ -418,14 +433,25 @@ impl Label<'_> {
             line: space.line.saturating_sub(around).max(LEAST_NAME),
             ..space
         };
-        let mut names = self.fit(left, ellipsis).into_iter();
+        let names = self.fit(left, ellipsis);
+        if let Some(shorter) = self.shorter.as_ref().filter(|_| self.is_shortened(&names, ellipsis)) {
+            return shorter.lines(space, ellipsis);
+        }
+        let mut names = names.into_iter();
         let first = names.next().unwrap_or_default();
         let first = format!("{before}{first}{}{aside}", self.suffix);
         std::iter::once(first).chain(names.map(|name| format!("{}{name}", self.below))).collect()
     }
 
+    /// Whether parts of the names are left out of these lines.
+    fn is_shortened(&self, lines: &[String], ellipsis: &str) -> bool {
+        let count = |texts: &[String]| texts.iter().map(|text| text.matches(ellipsis).count()).sum::<usize>();
+        count(lines) > count(&self.names)
+    }
+
     fn fit(&self, space: NameSpace, ellipsis: &str) -> Vec<String> {
         let fitted = |name: &str, taken: usize| match space.room {
+            Some(room) if self.is_code => cut(name, room, ellipsis),
             Some(room) => fit(name, room.saturating_sub(taken), ellipsis),
             None => name.to_string(),
         };

@@ -1,9 +1,14 @@
 //! The tables of each view: the only place that knows its columns. `output/table.rs` explains how to describe one.
 
 pub(super) mod diff;
+mod focus;
+pub(super) mod graph;
+mod hot;
 mod info;
 mod labels;
+mod source;
 mod top;
+mod traces;
 mod tree;
 mod types;
 mod values;
@@ -13,21 +18,25 @@ use crate::output::text::Style;
 use crate::report::Report;
 use crate::unit::IncompatibleUnits;
 
-/// The tables of a report. Fails if the requested unit does not fit the metric.
+/// The tables of a report; none for pictures. Fails if the requested unit does not fit the metric.
 pub(super) fn tables<'r>(
     report: &'r Report,
     form: Form,
     style: &'r Style,
-) -> Option<Result<Vec<Table<'r>>, IncompatibleUnits>> {
-    match report {
-        Report::Top(report) => Some(top::table(report, form, style).map(|table| vec![table])),
-        Report::Tree(report) => Some(tree::table(report, form, style).map(|table| vec![table])),
-        Report::Labels(report) => Some(labels::table(report, form, style).map(|table| vec![table])),
-        Report::Types(report) => Some(Ok(vec![types::table(report, form, style)])),
-        Report::Info(report) => Some(Ok(info::tables(report, form, style))),
-        Report::Diff(report) if form == Form::Csv => {
-            Some(Ok(vec![diff::table(report, report.rows.iter().collect(), form)]))
-        }
-        _ => None,
-    }
+) -> Result<Vec<Table<'r>>, IncompatibleUnits> {
+    let table = match report {
+        Report::Top(top) => top::table(top, form, style)?,
+        Report::Tree(tree) => tree::table(tree, form, style)?,
+        Report::Graph(graph) => graph::table(graph, form, style)?,
+        Report::Labels(labels) => labels::table(labels, form, style)?,
+        Report::Traces(traces) => traces::table(traces, form, style)?,
+        Report::Types(types) => types::table(types, form, style),
+        Report::Diff(diff) => diff::table(diff, diff.rows.iter().collect(), form),
+        Report::Focus(focus) => return focus::tables(focus, form, style),
+        Report::Hot(hot) => return hot::tables(hot, form, style),
+        Report::Source(source) => return source::tables(source, form, style),
+        Report::Info(info) => return Ok(info::tables(info, form, style)),
+        Report::Flame(_) | Report::Page(_) => return Ok(Vec::new()),
+    };
+    Ok(vec![table])
 }

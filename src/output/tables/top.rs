@@ -82,8 +82,7 @@ pub(super) fn table<'r>(top: &'r Top, form: Form, style: &'r Style) -> Result<Ta
         add_means(&mut columns, top, style)?;
     }
     add_calls(&mut columns, top, style)?;
-    let has_artefacts = top.rows.iter().any(|row| row.artefact);
-    if has_artefacts {
+    if top.rows.iter().any(|row| row.artefact) {
         columns.add("artefact", Kind::Flag, |line| line.row().filter(|row| row.artefact).map(|_| true));
     }
     if top.rows.iter().any(|row| row.files.is_some()) {
@@ -105,7 +104,7 @@ pub(super) fn table<'r>(top: &'r Top, form: Form, style: &'r Style) -> Result<Ta
     let mut table = columns.table(form, &groups(header, form, style), rows, closing(top, style));
     table.below = notes(top, style);
     table.below.extend(values.highlight_note(style));
-    table.below.extend(artefact_note(header, style).filter(|_| has_artefacts));
+    table.below.extend(artefact_note(header, top.rows.iter().map(|row| &row.name), style));
     Ok(table)
 }
 

@@ -34,8 +34,7 @@ pub(super) fn table<'r>(
     add_names(&mut columns, &drawing);
     columns.add("file", Kind::Text, |line| line.row?.file.as_deref());
     add_values(&mut columns, tree, &values, style)?;
-    let has_artefacts = tree.rows.iter().any(|row| row.artefact);
-    if has_artefacts {
+    if tree.rows.iter().any(|row| row.artefact) {
         columns.add("artefact", Kind::Flag, |line| line.row?.artefact.then_some(true));
     }
     if header.per_event.is_some() {
@@ -55,7 +54,7 @@ pub(super) fn table<'r>(
     let mut table = columns.table(form, &groups(tree, style), rows, closing);
     table.below = notes;
     table.below.extend(values.highlight_note(style));
-    table.below.extend(artefact_note(header, style).filter(|_| has_artefacts));
+    table.below.extend(artefact_note(header, tree.rows.iter().map(|row| &row.name), style));
     Ok(table)
 }
 

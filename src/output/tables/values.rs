@@ -4,7 +4,7 @@ use crate::name::clean;
 use crate::output::scale;
 use crate::output::table::{Cell, Columns, Entry, Group, Kind, Note, Rank};
 use crate::output::text::{Style, TextColumn, artefact_words};
-use crate::report::{Grouping, Header, MetricName, Pair};
+use crate::report::{Grouping, Header, MetricName, Name, Pair};
 use crate::unit::{self, IncompatibleUnits, Scale};
 
 /// What a row has of a metric. A row that closes a table may have only one of the values.
@@ -131,12 +131,24 @@ impl<'r> ValueColumns<'r> {
 
     /// The old value and the change of rows that have one value.
     pub(super) fn side<R: HasValues + 'r>(&self, columns: &mut Columns<'r, R>, which: Which) {
+        let value = move |row: &R| which.of(row.values());
+        let old = move |row: &R| which.of(row.old_values());
+        self.add_side(columns, ["old", "delta"], value, old);
+    }
+
+    /// The old value and the change of some value; without keys for people only.
+    pub(super) fn add_side<R: 'r>(
+        &self,
+        columns: &mut Columns<'r, R>,
+        [old_key, delta_key]: [&'static str; 2],
+        value: impl Fn(&R) -> Option<i64> + Copy + 'r,
+        old: impl Fn(&R) -> Option<i64> + Copy + 'r,
+    ) {
         let Some(base) = &self.header.base else { return };
         let whole = base.total;
-        let kind = Kind::Value(self.scale.clone());
-        columns.add("old", kind, move |row| which.of(row.old_values())).titled("OLD").rank(Rank::Old);
-        let delta = move |row: &R| Some(which.of(row.values())? - which.of(row.old_values())?);
-        columns.add("delta", Kind::Change(self.scale.clone()), delta).titled("Δ");
+        let delta = move |row: &R| Some(value(row)? - old(row)?);
+        columns.add(old_key, Kind::Value(self.scale.clone()), old).titled("OLD").rank(Rank::Old);
+        columns.add(delta_key, Kind::Change(self.scale.clone()), delta).titled("Δ");
         let share = move |row: &R| delta(row).map(|part| Cell::Share { part, whole });
         columns.show("Δ%", Kind::ChangeShare, share).rank(Rank::ChangeShare);
     }
@@ -151,9 +163,14 @@ impl<'r> ValueColumns<'r> {
     }
 }
 
-/// The note that explains the mark of profiler artefacts.
-pub(super) fn artefact_note(header: &Header, style: &Style) -> Option<Note> {
-    let text = artefact_words(header, style)?;
+/// The note that explains the mark of profiler artefacts, if one of the names has it.
+pub(super) fn artefact_note<'n>(
+    header: &Header,
+    mut names: impl Iterator<Item = &'n Name>,
+    style: &Style,
+) -> Option<Note> {
+    let is_marked = !header.artefacts.is_empty() && names.any(|name| header.is_artefact(name));
+    let text = artefact_words(header, style).filter(|_| is_marked)?;
     let text = format!("{} {text}", style.glyphs.artefact.trim_start());
     Some(Note::faint(style.glyphs.plain(&text)))
 }

@@ -6,7 +6,7 @@
 use crate::name::{clean, display_width, fit};
 use crate::output::table::{Cell, Column, Emphasis, Kind, LEAST_NAME, NameSpace, Note, Rank, Row, Table};
 use crate::output::text::grid;
-use crate::output::text::table::{TextLine, pad};
+use crate::output::text::line::{TextLine, pad};
 use crate::output::text::{Glyphs, PIPE_WIDTH, Style};
 use crate::unit;
 
@@ -292,3 +292,60 @@ const MOST_TEXT: usize = 32;
 
 /// The minimum width of a column whose texts are at least this wide.
 const LEAST_TEXT: usize = 12;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::table::{Columns, Form, Label};
+
+    /// The titles that a terminal shows of columns of eight characters and two blanks each, and the note.
+    fn kept(columns: &[(&'static str, Rank, bool)], width: usize) -> (String, String) {
+        let mut all = Columns::new();
+        for &(title, rank, is_asked) in columns {
+            all.show(title, Kind::Word, |()| "12345678").rank(rank).asked(is_asked);
+        }
+        all.show("NAME", Kind::Name, |()| Label::new("main"));
+        let style = Style { width: Some(width), ..Style::plain() };
+        let table = all.table(Form::Text, &[], || std::iter::once(()), []);
+        let lines: Vec<String> = lines(table, &style).map(|line| line.text).collect();
+        let titles = lines[0].trim_end_matches("NAME").split_whitespace().collect::<Vec<_>>().join(" ");
+        (titles, lines.get(2).cloned().unwrap_or_default())
+    }
+
+    #[test]
+    fn columns_that_follow_from_others_are_dropped_first() {
+        let side = |value| {
+            let essential = Rank::Essential;
+            [(value, essential), ("OLD", Rank::Old), ("Δ", essential), ("Δ%", Rank::ChangeShare)]
+        };
+        let both: Vec<(&str, Rank, bool)> =
+            side("SELF").into_iter().chain(side("TOTAL")).map(|(title, rank)| (title, rank, false)).collect();
+        for (width, want, note) in [
+            (98, "SELF OLD Δ Δ% TOTAL OLD Δ Δ%", ""),
+            (97, "SELF Δ Δ% TOTAL Δ Δ%", "too narrow to show OLD: 98 columns needed"),
+            (77, "SELF Δ TOTAL Δ", "too narrow to show OLD, Δ%: 98 columns needed"),
+            (57, "SELF Δ TOTAL", "too narrow to show OLD, Δ%, Δ: 98 columns needed"),
+            (10, "SELF", "too narrow to show OLD, Δ%, Δ, TOTAL, Δ: 98 columns needed"),
+        ] {
+            assert_eq!(kept(&both, width), (want.to_string(), note.to_string()), "{width}");
+        }
+    }
+
+    #[test]
+    fn requested_columns_stay() {
+        let columns = |is_asked| {
+            let (essential, share) = (Rank::Essential, Rank::Share);
+            [
+                ("SELF", essential, false),
+                ("%", share, false),
+                ("TOTAL", essential, false),
+                ("%", share, false),
+                ("CHILDREN", Rank::Children, false),
+                ("SUM%", Rank::Sum, is_asked),
+            ]
+        };
+        assert_eq!(kept(&columns(false), 60).0, "SELF TOTAL CHILDREN SUM%");
+        assert_eq!(kept(&columns(false), 52).0, "SELF TOTAL CHILDREN");
+        assert_eq!(kept(&columns(true), 52).0, "SELF TOTAL SUM%");
+    }
+}

@@ -10,8 +10,8 @@ use crate::output::tables;
 use crate::output::text::Style;
 use crate::output::text::grid::{self, GAP};
 use crate::output::text::header::{scale, shorten};
+use crate::output::text::line::{Emphasis, TextLine, pad, wrap};
 use crate::output::text::names::DisplayNames;
-use crate::output::text::table::{Emphasis, TextLine, pad, wrap};
 use crate::report::{Diff, DiffRow, DiffSide, DiffVerdict};
 use crate::unit::IncompatibleUnits;
 

@@ -6,7 +6,7 @@ use crate::name::display_width;
 use crate::output::table::{Column, Emphasis, Kind, Table};
 use crate::output::text::Style;
 use crate::output::text::columns::cell_text;
-use crate::output::text::table::{TextLine, cut, wrap};
+use crate::output::text::line::{TextLine, cut, wrap};
 
 /// The titles and the cells of the rows, and how they stand out.
 pub(super) fn rows(table: &Table, style: &Style) -> Vec<(Vec<String>, Emphasis)> {

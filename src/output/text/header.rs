@@ -2,18 +2,18 @@
 
 use crate::name::{clean, display_width, fit};
 use crate::output::headline;
+use crate::output::table::LEAST_NAME;
 use crate::output::text::Style;
-use crate::output::text::comparison;
-use crate::output::text::table::{Emphasis, TextLine};
+use crate::output::text::line::{Emphasis, TextLine};
 use crate::report::{Header, MetricName};
-use crate::unit::{self, IncompatibleUnits, Scale};
+use crate::unit::{IncompatibleUnits, Scale};
 
 /// `gpq.pprof · cpu 85.99s in 40.73s, 2.11 CPUs busy · 8,599 samples`
 pub(super) fn lines(header: &Header, style: &Style) -> Result<Vec<TextLine>, IncompatibleUnits> {
     let rest = headline::recording(&metrics(header, style)?, &header.recording, style.is_wide());
     let rest = rest.join(style.glyphs.dot);
     let mut lines = vec![TextLine::new(with_inputs(header, &rest, style), Emphasis::None)];
-    lines.extend(comparison::base_line(header, style)?);
+    lines.extend(base_line(header, style)?);
     if let Some(filters) = filter_line(header, style)? {
         lines.push(TextLine::new(filters, Emphasis::Faint));
     }
@@ -28,6 +28,27 @@ pub(super) fn lines(header: &Header, style: &Style) -> Result<Vec<TextLine>, Inc
     );
     Ok(lines)
 }
+
+/// The line of the old side: `base main.pb.gz · cpu 82.10s in 40.70s · rescaled × 1.050 (core)`.
+fn base_line(header: &Header, style: &Style) -> Result<Option<TextLine>, IncompatibleUnits> {
+    let Some(base) = &header.base else { return Ok(None) };
+    let scale = scale(&header.metric, header.total.max(base.total), style)?;
+    let dot = style.glyphs.dot;
+    let parts = headline::base(header, &scale.format(base.total));
+    let rest = style.glyphs.plain(&parts.join(dot)).into_owned();
+    let inputs = headline::base_inputs(header);
+    let inputs = match style.width {
+        Some(width) => {
+            let taken = BASE.len() + display_width(dot) + display_width(&rest);
+            shorten(&inputs, width.saturating_sub(taken).max(LEAST_NAME), style)
+        }
+        None => inputs,
+    };
+    Ok(Some(TextLine::new(format!("{BASE}{inputs}{dot}{rest}"), Emphasis::None)))
+}
+
+/// The word before the inputs of the old side.
+const BASE: &str = "base ";
 
 /// The metrics with their totals: `alloc_space 4.54GiB, inuse_space 3.95MiB`.
 fn metrics(header: &Header, style: &Style) -> Result<String, IncompatibleUnits> {
@@ -79,13 +100,6 @@ fn idle_note(header: &Header) -> Option<String> {
     (!is_told).then(|| {
         format!("{idle}% of {} is idle; --hide-stacks @idle excludes it", clean(&header.metric.name))
     })
-}
-
-/// `» matches runtime: 9.29s, 10.8% of all`
-pub(super) fn highlight_note(header: &Header, scale: &Scale, style: &Style) -> Option<String> {
-    let highlight = header.highlight.as_ref()?;
-    let (value, share) = (scale.format(highlight.total), unit::share(highlight.total, header.total));
-    Some(format!("{}matches {}: {value}, {share} of all", style.glyphs.marked, clean(&highlight.pattern)))
 }
 
 /// The scale of a column of a metric's values.

@@ -3,38 +3,26 @@
 //! Numbers first and right-aligned, the name last, so that a shortened name never moves a number;
 //! one unit per column, written on each number; no boxes. Names are never shortened in a pipe.
 
-mod chains;
 mod columns;
-mod comparison;
 mod diff;
-mod focus;
-mod graph;
 mod grid;
 mod header;
-mod hot;
-mod layout;
+mod line;
 mod names;
-mod source;
-mod table;
-mod traces;
 
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-pub(super) use focus::overlap_note;
-pub(super) use graph::left_out;
-pub(super) use hot::shares_of_callers;
-
 pub(super) use columns::cell_text;
+pub(crate) use line::wrap;
+pub(super) use line::{cut, pad};
 pub(super) use names::{DisplayNames, file_cell, short_file};
-pub(super) use table::pad;
-pub(crate) use table::wrap;
 
 use crate::name::clean;
 use crate::output::diff::Explain;
 use crate::output::table::Form;
 use crate::output::tables::tables;
-use crate::output::text::table::TextLine;
+use crate::output::text::line::TextLine;
 use crate::report::{Artefact, Header, Report};
 use crate::unit::{IncompatibleUnits, Unit, share};
 
@@ -205,13 +193,6 @@ pub(super) fn heading(header: &Header, style: &Style) -> Result<Vec<String>, Inc
     Ok(header::lines(header, style)?.into_iter().map(|line| line.text).collect())
 }
 
-/// The note that explains the mark of profiler artefacts.
-fn artefact_note(header: &Header, style: &Style) -> Option<TextLine> {
-    let text = artefact_words(header, style)?;
-    let text = format!("{} {text}", style.glyphs.artefact.trim_start());
-    Some(TextLine::new(style.glyphs.plain(&text), table::Emphasis::Faint))
-}
-
 /// `profiler artefact: runtime.asyncPreempt 80ms (1.1%); this cost belongs to the callers, and --fold moves it there`
 pub(super) fn artefact_words(header: &Header, style: &Style) -> Option<String> {
     // The heaviest comes first and sets the scale. The report itself fails if the unit does not fit.
@@ -230,53 +211,29 @@ pub fn text(
     style: &Style,
     out: &mut dyn Write,
 ) -> io::Result<Result<(), IncompatibleUnits>> {
-    if let Some(tables) = tables(report, Form::Text, style) {
-        let heading = report.header().map_or_else(|| Ok(Vec::new()), |header| header::lines(header, style));
-        let (heading, tables) = match (heading, tables) {
-            (Ok(heading), Ok(tables)) => (heading, tables),
-            (Err(error), _) | (_, Err(error)) => return Ok(Err(error)),
-        };
-        let rows = tables.into_iter().flat_map(|table| columns::lines(table, style));
-        return write(Ok(heading.into_iter().chain(rows)), None, style, out);
-    }
-    let lines = match report {
-        Report::Traces(report) => {
-            let note = artefact_note(&report.header, style);
-            return write(traces::lines(report, style), note, style, out);
-        }
-        Report::Focus(report) => focus::lines(report, style),
-        Report::Hot(report) => hot::lines(report, style),
-        Report::Source(report) => source::lines(report, style),
-        Report::Graph(report) => graph::lines(report, style),
-        Report::Diff(report) => diff::lines(report, style),
-        // Pictures have no text, and other reports have typed tables.
-        _ => Ok(Vec::new()),
-    };
-    let note = report.header().and_then(|header| artefact_note(header, style));
-    write(lines.map(Vec::into_iter), note, style, out)
-}
-
-/// Writes lines, then `note` if one of them has the mark that it explains.
-fn write(
-    lines: Result<impl Iterator<Item = TextLine>, IncompatibleUnits>,
-    note: Option<TextLine>,
-    style: &Style,
-    out: &mut dyn Write,
-) -> io::Result<Result<(), IncompatibleUnits>> {
-    match lines {
-        Ok(lines) => {
-            let width = style.width.unwrap_or(usize::MAX);
-            let mut write = |line: TextLine| {
-                let mut lines = layout::wrapped(line, width, style.glyphs.ellipsis).into_iter();
-                lines.try_for_each(|line| line.write(out, style.color))
-            };
-            let mut is_marked = false;
-            for line in lines {
-                is_marked |= note.is_some() && line.text.contains(style.glyphs.artefact);
-                write(line)?;
-            }
-            note.filter(|_| is_marked).map_or(Ok(()), write).map(Ok)
-        }
+    match lines(report, style) {
+        Ok(lines) => write(lines, style, out).map(Ok),
         Err(error) => Ok(Err(error)),
     }
+}
+
+/// The lines of a report, made as they are written.
+fn lines<'r>(
+    report: &'r Report,
+    style: &'r Style,
+) -> Result<Box<dyn Iterator<Item = TextLine> + 'r>, IncompatibleUnits> {
+    if let Report::Diff(diff) = report {
+        return Ok(Box::new(diff::lines(diff, style)?.into_iter()));
+    }
+    let heading = report.header().map(|header| header::lines(header, style)).transpose()?;
+    let tables = tables(report, Form::Text, style)?.into_iter();
+    let tables = tables.flat_map(|table| columns::lines(table, style));
+    Ok(Box::new(heading.into_iter().flatten().chain(tables)))
+}
+
+/// Writes lines; prose that is too long for the terminal is wrapped.
+fn write(lines: impl Iterator<Item = TextLine>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let width = style.width.unwrap_or(usize::MAX);
+    let mut lines = lines.flat_map(|line| line.wrapped(width, style.glyphs.ellipsis));
+    lines.try_for_each(|line| line.write(out, style.color))
 }

@@ -230,7 +230,8 @@ impl<'r> Drawing<'r> {
         let is_own = move |index: usize| {
             rows.get(index).is_some_and(|row| drawing.names.is_own(&row.name, row.file.as_deref()))
         };
-        let chain = Joined { arrow, anchor, is_own: Box::new(is_own), full: self.style.full_chains };
+        let chain =
+            Joined { arrow: arrow.into(), anchor, is_own: Box::new(is_own), full: self.style.full_chains };
         Label { names, chain: Some(chain), ..Label::default() }
     }
 

@@ -1,0 +1,113 @@
+//! Lines of text with an emphasis, and what fits them to a width.
+
+use std::io::{self, Write};
+
+use crate::name::{clean, display_width, fit};
+pub(super) use crate::output::table::Emphasis;
+
+/// A line of text.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TextLine {
+    pub(super) text: String,
+    pub(super) emphasis: Emphasis,
+    /// Whether it is a row of a table, which is laid out and never wrapped.
+    pub(super) is_row: bool,
+}
+
+impl TextLine {
+    /// A line of prose, which is wrapped if the terminal is too narrow for it.
+    pub(super) fn new(text: impl Into<String>, emphasis: Emphasis) -> Self {
+        TextLine { text: text.into(), emphasis, is_row: false }
+    }
+
+    /// A row of a table.
+    pub(super) fn row(text: String, emphasis: Emphasis) -> Self {
+        TextLine { text, emphasis, is_row: true }
+    }
+
+    /// The lines in a terminal of `width` columns. Prose is wrapped. A row of a table is already laid out: if it is still
+    /// too long, because of a title or of `… 1,064 more functions`, its end is cut.
+    pub(super) fn wrapped(self, width: usize, ellipsis: &str) -> Vec<TextLine> {
+        if display_width(self.text.trim_end()) <= width {
+            return vec![self];
+        }
+        if self.is_row {
+            return vec![TextLine::row(cut(&self.text, width, ellipsis), self.emphasis)];
+        }
+        let text = self.text.trim_start();
+        let indent = &self.text[..self.text.len() - text.len()];
+        let room = width.saturating_sub(indent.len()).max(1);
+        wrap(text, room)
+            .into_iter()
+            .map(|text| TextLine::new(format!("{indent}{}", fit(&text, room, ellipsis)), self.emphasis))
+            .collect()
+    }
+
+    pub(super) fn write(&self, out: &mut dyn Write, color: bool) -> io::Result<()> {
+        // Names are cleaned where their width is computed; this is a safety net.
+        let text = clean(self.text.trim_end());
+        let code = match self.emphasis {
+            _ if !color => "",
+            Emphasis::None => "",
+            Emphasis::Bold => "1",
+            // Magenta is readable on dark and light backgrounds; yellow is not.
+            Emphasis::Strong => "35",
+            Emphasis::Marked => "7",
+            Emphasis::Faint => "2",
+        };
+        if code.is_empty() { writeln!(out, "{text}") } else { writeln!(out, "\x1b[{code}m{text}\x1b[0m") }
+    }
+}
+
+/// Wraps a text at `width` columns, between words. A longer word gets a line of its own.
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    for word in text.split(' ') {
+        if !line.is_empty() && display_width(&line) + 1 + display_width(word) > width {
+            lines.push(std::mem::take(&mut line));
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    lines.push(line);
+    lines
+}
+
+/// Pads a text with blanks to a width.
+pub(in crate::output) fn pad(text: &str, width: usize) -> String {
+    format!("{text}{}", " ".repeat(width.saturating_sub(display_width(text))))
+}
+
+/// Cuts the end of a text that is too long. Names lose their middle instead; code is read from the left.
+pub(in crate::output) fn cut(text: &str, width: usize, ellipsis: &str) -> String {
+    if display_width(text) <= width {
+        return text.to_string();
+    }
+    let mut left = width.saturating_sub(display_width(ellipsis));
+    let mut fits = |c: &char| {
+        let needed = display_width(c.encode_utf8(&mut [0; 4]));
+        left.checked_sub(needed).map(|rest| left = rest).is_some()
+    };
+    let kept: String = text.chars().take_while(|c| fits(c)).collect();
+    format!("{kept}{ellipsis}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prose_breaks_between_words() {
+        let lines = |text: &str, width| -> Vec<String> {
+            let lines = TextLine::new(text, Emphasis::None).wrapped(width, "…");
+            lines.into_iter().map(|line| line.text).collect()
+        };
+        assert_eq!(lines("one two three", 8), ["one two", "three"]);
+        assert_eq!(lines("  one two three", 8), ["  one", "  two", "  three"]);
+        assert_eq!(lines("a/very/long/path", 9), ["a/ve…path"]);
+        assert_eq!(lines("short", 9), ["short"]);
+    }
+}

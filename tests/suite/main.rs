@@ -8,6 +8,7 @@ mod calls;
 mod causes;
 mod ci;
 mod cli;
+mod columns;
 mod completion;
 mod corpus;
 mod corpus_binary;

@@ -174,6 +174,9 @@ fn label<'r>(focus: &Focus, line: &FocusLine, names: &DisplayNames, style: &Styl
     }
 }
 
+/// A matching function, or `None` for those that are not listed.
+struct MatchRow<'r>(Option<&'r FocusMatch>);
+
 /// The matching functions, one row each.
 fn matches<'r>(focus: &'r Focus, values: &ValueColumns<'r>, form: Form, style: &'r Style) -> Table<'r> {
     let shown = &focus.matches[..focus.matches.len().min(MOST_MATCHES)];
@@ -182,18 +185,19 @@ fn matches<'r>(focus: &'r Focus, values: &ValueColumns<'r>, form: Form, style: &
     let names = DisplayNames::of(&focus.header, shown.iter().map(|row| &row.name), style);
     let kind = Kind::Value(values.scale.clone());
     let mut columns = Columns::new();
-    columns.show("TOTAL", kind.clone(), |row: &Option<&FocusMatch>| Some((*row)?.total));
+    columns.show("TOTAL", kind.clone(), |row: &MatchRow| Some(row.0?.total));
     let whole = focus.header.total;
-    let share = move |row: &Option<&FocusMatch>| Some(Cell::Share { part: (*row)?.total, whole });
+    let share = move |row: &MatchRow| Some(Cell::Share { part: row.0?.total, whole });
     columns.show("%ALL", Kind::Share, share).rank(Rank::Share);
-    columns.show("SELF", kind, |row| Some((*row)?.self_value));
-    let label = move |row: &Option<&FocusMatch>| match row {
+    columns.show("SELF", kind, |row| Some(row.0?.self_value));
+    let label = move |row: &MatchRow| match row.0 {
         Some(row) => Label::new(names.get(&row.name)),
         None => Label::new(more(hidden, by, style)),
     };
     columns.show(format!("MATCHING {}", by.several.to_uppercase()), Kind::Name, label);
-    columns.emphasis(|row| if row.is_some() { Emphasis::None } else { Emphasis::Faint });
-    let mut table = columns.table(form, &[], || shown.iter().map(Some), (hidden > 0).then_some(None));
+    columns.emphasis(|row| if row.0.is_some() { Emphasis::None } else { Emphasis::Faint });
+    let rows = || shown.iter().map(|row| MatchRow(Some(row)));
+    let mut table = columns.table(form, &[], rows, (hidden > 0).then_some(MatchRow(None)));
     if form == Form::Text {
         table.above.push(Note::default());
     }

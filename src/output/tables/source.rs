@@ -10,14 +10,14 @@ use crate::report::{AnnotatedSource, Grouping, Origin, Pair, SourceFunction, Sou
 use crate::unit::{self, IncompatibleUnits};
 
 /// A line of a function.
-struct Line<'r> {
+struct SourceRow<'r> {
     function: &'r SourceFunction,
     line: &'r SourceLine,
     /// Whether people see no values, because all are zero.
     is_blank: bool,
 }
 
-impl HasValues for Line<'_> {
+impl HasValues for SourceRow<'_> {
     fn values(&self) -> Measured {
         let pair = Pair { self_value: self.line.self_value, total: self.line.total };
         if self.is_blank { Measured::default() } else { pair.into() }
@@ -67,19 +67,23 @@ pub(super) fn tables<'r>(
     Ok(tables)
 }
 
-fn lines(function: &SourceFunction, form: Form) -> impl Iterator<Item = Line<'_>> {
+fn lines(function: &SourceFunction, form: Form) -> impl Iterator<Item = SourceRow<'_>> {
     function.lines.iter().map(move |line| {
         let has_value =
             (line.self_value, line.total) != (0, 0) || line.old.is_some_and(|old| old != Pair::default());
-        Line { function, line, is_blank: form != Form::Csv && !has_value }
+        SourceRow { function, line, is_blank: form != Form::Csv && !has_value }
     })
 }
 
-fn columns<'r>(source: &'r AnnotatedSource, values: &ValueColumns<'r>, form: Form) -> Columns<'r, Line<'r>> {
+fn columns<'r>(
+    source: &'r AnnotatedSource,
+    values: &ValueColumns<'r>,
+    form: Form,
+) -> Columns<'r, SourceRow<'r>> {
     let mut columns = Columns::new();
-    columns.add("name", Kind::Text, |row: &Line| &*row.function.name);
+    columns.add("name", Kind::Text, |row: &SourceRow| &*row.function.name);
     columns.add("file", Kind::Text, |row| row.function.file.as_deref());
-    let number = move |row: &Line| match row.line.line {
+    let number = move |row: &SourceRow| match row.line.line {
         0 if form != Form::Csv => Cell::from("?"),
         number => i64::from(number).into(),
     };
@@ -88,11 +92,11 @@ fn columns<'r>(source: &'r AnnotatedSource, values: &ValueColumns<'r>, form: For
     values.raw(&mut columns, Which::Total).titled("TOTAL").group(Which::Total.group());
     if source.header.base.is_none() {
         let wholes = Wholes { total: source.header.total, shown: None };
-        add_shares(&mut columns, wholes, Which::Total.group(), |row: &Line| row.values().total);
+        add_shares(&mut columns, wholes, Which::Total.group(), |row: &SourceRow| row.values().total);
     }
     values.sides(&mut columns, &[Which::Total], &[Which::Total]);
     columns.add("text", Kind::Text, |row| row.line.text.as_deref());
-    let text = |row: &Line| {
+    let text = |row: &SourceRow| {
         let text = row.line.text.as_deref().unwrap_or_default().replace('\t', "    ");
         Label::code(clean(&text))
     };

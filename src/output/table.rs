@@ -45,13 +45,14 @@
 //!
 //! # Names
 //!
-//! Every table for people has one [`Kind::Name`], with a [`Label`] in each row: branches and marks before it, one or
-//! several names that a narrow terminal shortens, and what stands behind them (`suffix`, such as ` (new)`). For CSV the cell
-//! is the name as it is.
+//! Most tables for people have one [`Kind::Name`], with a [`Label`] in each row: branches and marks before it, one or
+//! several names that a narrow terminal shortens, and what stands behind them (`suffix`, such as ` (new)`). For CSV the
+//! cell is the name as it is. A table without names has a [`Kind::Key`] first and may end with a [`Kind::Prose`], which is
+//! wrapped; such tables are short, and comfy-table lays them out.
 //!
 //! # Narrow terminals
 //!
-//! Text drops the columns of numbers that fit least: the lowest [`Rank`] first, all columns of one rank together, then
+//! Text drops columns of numbers until names have enough space: the lowest [`Rank`] first, all columns of one rank together, then
 //! from right to left. The first column stays, and requested ones ([`Entry::asked`]) go last. A note names the titles.
 
 use std::borrow::Cow;

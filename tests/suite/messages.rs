@@ -224,7 +224,7 @@ fn info_lists_several_inputs() {
     assert!(rows[2].ends_with("old.pb.gz") && rows[3].is_empty(), "{text}");
     assert!(text.contains("2 profiles, summed"), "{text}");
     let markdown = stdout(&run(&folder, &["info", "-f", "markdown", "cpu.pb.gz", "old.pb.gz"]));
-    assert!(markdown.contains("| cpu     | nanoseconds | 14.50s |"), "{markdown}");
+    assert!(markdown.contains("| cpu ●   | nanoseconds | 14.50s |"), "{markdown}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::output::diff::words;
 use crate::output::table::{Columns, Emphasis, Form, Kind, Rank, Table};
-use crate::report::{Diff, DiffRow, RowTest, RowVerdict};
+use crate::report::{Diff, DiffRow, Moved, RowTest, RowVerdict};
 use crate::unit;
 
 /// One row per function: how much more it costs, and the evidence. Names for people are not in it: text gives those that
@@ -46,6 +46,16 @@ pub(in crate::output) fn table<'r>(diff: &'r Diff, rows: Vec<&'r DiffRow>, form:
     columns.add("samples.old", Kind::Number, |row| row.samples.map(|both| both.old));
     columns.add("samples.new", Kind::Number, |row| row.samples.map(|both| both.new));
     columns.add("tested", Kind::Flag, |row| row.tested);
+    columns
+        .add("moved", Kind::Text, |row| matches!(row.moved, Some(Moved::Elsewhere)).then_some("elsewhere"));
+    columns.add("moved.from", Kind::Text, |row| match &row.moved {
+        Some(Moved::From(name)) => Some(&**name),
+        _ => None,
+    });
+    columns.add("moved.below", Kind::Text, |row| match &row.moved {
+        Some(Moved::Below(name)) => Some(&**name),
+        _ => None,
+    });
     columns.emphasis(|row| match row.verdict {
         RowVerdict::Regressed => Emphasis::Strong,
         RowVerdict::Unchanged => Emphasis::Faint,

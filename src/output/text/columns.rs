@@ -3,12 +3,12 @@
 //! The rows are made twice: once to find the widths of the columns, once to be written, so that a table of any length
 //! takes no memory.
 
-use crate::name::{clean, display_width, fit};
+use crate::name::{display_width, fit};
 use crate::output::table::{Cell, Column, Emphasis, Kind, LEAST_NAME, NameSpace, Note, Rank, Row, Table};
+use crate::output::text::cell::cell_text;
 use crate::output::text::grid;
 use crate::output::text::line::{TextLine, pad};
-use crate::output::text::{Glyphs, PIPE_WIDTH, Style};
-use crate::unit;
+use crate::output::text::{PIPE_WIDTH, Style};
 
 /// The lines of a table, with those above and below it.
 pub(super) fn lines<'t>(table: Table<'t>, style: &'t Style) -> Box<dyn Iterator<Item = TextLine> + 't> {
@@ -28,21 +28,6 @@ pub(super) fn lines<'t>(table: Table<'t>, style: &'t Style) -> Box<dyn Iterator<
     let rows = table.rows().map(|row| (row, true)).chain(table.closing.into_iter().map(|row| (row, false)));
     let rows = rows.flat_map(move |(row, is_fitted)| layout.lines(&row, is_fitted));
     Box::new(above.chain([title]).chain(rows).chain(notes).chain(below))
-}
-
-/// A cell of a column, for people.
-pub(in crate::output) fn cell_text(cell: &Cell, kind: &Kind, glyphs: &Glyphs) -> String {
-    match (cell, kind) {
-        (Cell::Number(value), Kind::Value(scale)) => scale.format(*value),
-        (Cell::Number(value), Kind::Change(scale)) => glyphs.signed(scale.format_signed(*value)),
-        (Cell::Number(count), Kind::Count) => unit::group_thousands((*count).into()),
-        (Cell::Number(number), _) => number.to_string(),
-        (Cell::Share { part, whole }, Kind::ChangeShare) => glyphs.signed(unit::signed_share(*part, *whole)),
-        (Cell::Share { part, whole }, _) => unit::share(*part, *whole),
-        (Cell::Text(text), _) => clean(text).into_owned(),
-        (Cell::Float(number), _) => number.to_string(),
-        (Cell::Empty | Cell::Flag(_) | Cell::Label(_), _) => String::new(),
-    }
 }
 
 /// Which columns fit, and how wide they are.

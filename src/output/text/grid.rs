@@ -5,7 +5,7 @@ use comfy_table::{CellAlignment, ContentArrangement, Row as GridRow, Table as Gr
 use crate::name::display_width;
 use crate::output::table::{Column, Emphasis, Kind, Table};
 use crate::output::text::Style;
-use crate::output::text::columns::cell_text;
+use crate::output::text::cell::cell_text;
 use crate::output::text::line::{TextLine, cut, wrap};
 
 /// The titles and the cells of the rows, and how they stand out.

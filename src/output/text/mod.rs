@@ -3,6 +3,7 @@
 //! Numbers first and right-aligned, the name last, so that a shortened name never moves a number;
 //! one unit per column, written on each number; no boxes. Names are never shortened in a pipe.
 
+mod cell;
 mod columns;
 mod diff;
 mod grid;
@@ -13,7 +14,7 @@ mod names;
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-pub(super) use columns::cell_text;
+pub(super) use cell::cell_text;
 pub(crate) use line::wrap;
 pub(super) use line::{cut, pad};
 pub(super) use names::{DisplayNames, file_cell, short_file};

@@ -1,5 +1,5 @@
-//! The GitHub action and the GitLab template: their files are valid YAML, and their shell steps are run as the CI
-//! server would run them, on two comparisons with a known result.
+//! The GitHub action, the GitLab template, and the workflows that `prof diff --init` writes: they are valid YAML, and
+//! their shell steps are run as the CI server would run them.
 #![cfg(unix)]
 
 use std::fs;
@@ -10,6 +10,8 @@ use std::process::{Command, Output};
 use tempfile::TempDir;
 use yaml_rust2::{Yaml, YamlLoader};
 
+use crate::support::{fixture, prof};
+
 /// Builds that do the same, and a build in which `hash` costs eight times as much.
 const OLD: &str = "main;read 5000\nmain;print 6000\nmain;sort 7000\nmain;find 8000\nmain;hash 1000\n";
 const SAME: &str = "main;read 5010\nmain;print 5990\nmain;sort 7000\nmain;find 8000\nmain;hash 1000\n";
@@ -17,10 +19,27 @@ const DEARER: &str = "main;read 5000\nmain;print 6000\nmain;sort 7000\nmain;find
 
 /// A file of this repository, parsed.
 fn yaml(file: &str) -> Yaml {
-    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap();
-    let mut documents = YamlLoader::load_from_str(&text).unwrap_or_else(|error| panic!("{file}: {error}"));
-    assert_eq!(documents.len(), 1, "{file}");
+    yaml_at(&Path::new(env!("CARGO_MANIFEST_DIR")).join(file))
+}
+
+fn yaml_at(path: &Path) -> Yaml {
+    let text = fs::read_to_string(path).unwrap();
+    let mut documents = YamlLoader::load_from_str(&text)
+        .unwrap_or_else(|error| panic!("{}: {error}\n{text}", path.display()));
+    assert_eq!(documents.len(), 1, "{}", path.display());
     documents.remove(0)
+}
+
+/// Writes a shell script that can be started as a program.
+fn program(path: &Path, script: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// The search path with a folder in front.
+fn path_with(bin: &Path) -> String {
+    format!("{}:{}", bin.display(), std::env::var("PATH").unwrap())
 }
 
 /// A folder with three runs of each side, in folders with these names.
@@ -134,31 +153,24 @@ fn the_action_reports_profiles_that_cannot_be_compared() {
 fn the_action_builds_prof_from_its_own_repository() {
     let folder = folder(SAME);
     let bin = folder.path().join("bin");
-    fs::create_dir(&bin).unwrap();
-    let program = |name: &str, script: &str| {
-        let path = bin.join(name);
-        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-    };
-    program("rustup", "true");
+    program(&bin.join("rustup"), "true");
     // `cargo +stable install --locked --path . --root ROOT`
     let install = format!(
         "[ \"$2 $4\" = 'install --path' ] && [ -e \"$5/Cargo.toml\" ] && mkdir -p \"$7/bin\" && cp '{}' \"$7/bin/\"",
         env!("CARGO_BIN_EXE_prof")
     );
-    program("cargo", &install);
+    program(&bin.join("cargo"), &install);
     let action = folder.path().join("action");
     fs::create_dir(&action).unwrap();
     fs::write(action.join("Cargo.toml"), "").unwrap();
 
-    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
     let parsed = yaml("action.yml");
     let build = &parsed["runs"]["steps"][0];
     assert_eq!(build["if"].as_str(), Some("inputs.prof == ''"));
     let output = Command::new("bash")
         .args(["--noprofile", "--norc", "-eo", "pipefail", "-c", build["run"].as_str().unwrap()])
         .current_dir(folder.path())
-        .env("PATH", path)
+        .env("PATH", path_with(&bin))
         .env("RUNNER_TEMP", folder.path())
         .env("GITHUB_ACTION_PATH", &action)
         .output()
@@ -209,4 +221,164 @@ fn the_gitlab_job_passes_on_options_and_fails_for_what_cannot_be_compared() {
     let output = run_job(folder.path(), &[prof, ("PROF_OLD", "old/1.*"), ("PROF_ARGS", "--min-points x")]);
     assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
     assert!(text(&output.stderr).contains("--min-points"), "{}", text(&output.stderr));
+}
+
+/// Per kind of project: the file that shows it, a recording of that language, and the programs of which there are only
+/// stand-ins in the test.
+const PROJECTS: [(&str, &str, &str); 8] = [
+    ("go.mod", "pprof/go-cpu.pb.gz", "go"),
+    ("Cargo.toml", "perf-script/rust.perf.txt", "cargo perf apt-get"),
+    ("pom.xml", "jfr/java.jfr", "mvn java"),
+    ("build.gradle", "jfr/java.jfr", "./gradlew java"),
+    ("build.gradle.kts", "jfr/java.jfr", "./gradlew java"),
+    ("pyproject.toml", "collapsed/python.folded", "python3"),
+    ("setup.py", "collapsed/python.folded", "python3"),
+    ("package.json", "cpuprofile/node.cpuprofile", "node npm"),
+];
+
+/// A stand-in for all these programs. It builds what it is asked to build, and copies a recording to the path below
+/// `profiles` that it is given.
+const STAND_IN: &str = r#"
+case "$*" in
+    'test -c -o performance.test '*) cp "$0" performance.test ;;
+    '-m venv .venv') mkdir -p .venv/bin && cp "$0" .venv/bin/pip && cp "$0" .venv/bin/py-spy ;;
+    'bench --bench '*) $CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER benchmark ;;
+    'script '*) cat "$RECORDING"; exit ;;
+esac
+folder=
+for word in "$@"; do
+    case $word in
+        --cpu-prof-dir=*) folder=${word#*=} ;;
+        --cpu-prof-name=*) cp "$RECORDING" "$folder/${word#*=}" ;;
+        */profiles/*) cp "$RECORDING" "$(expr "$word" : '[^/]*\(/[^,]*\)')" ;;
+    esac
+done
+"#;
+
+/// A repository with a branch `main`, which is also that of its remote, and a project.
+fn repository(file: &str, programs: &str) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let root = folder.path().join("repository");
+    fs::create_dir(&root).unwrap();
+    fs::write(root.join(file), "").unwrap();
+    for name in programs.split(' ') {
+        let place =
+            if name.starts_with("./") { root.join(name) } else { folder.path().join("bin").join(name) };
+        program(&place, STAND_IN);
+    }
+    let commands = "git init -q -b main && git remote add origin . && git add -A && \
+                    git -c user.name=A -c user.email=a@example.com commit -qm Old && git fetch -q origin";
+    let output = Command::new("sh").args(["-c", commands]).current_dir(&root).output().unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    folder
+}
+
+/// Runs a script of a workflow with its variables, in the repository of `folder`.
+fn run_script(folder: &Path, script: &str, variables: &Yaml, recording: &str) {
+    let mut bash = Command::new("bash");
+    bash.args(["-e", "-c", script]).current_dir(folder.join("repository"));
+    for (name, value) in variables.as_hash().unwrap() {
+        let value =
+            value.as_i64().map_or_else(|| value.as_str().unwrap_or_default().to_string(), |n| n.to_string());
+        bash.env(name.as_str().unwrap(), value);
+    }
+    bash.env("GITHUB_BASE_REF", "main").env("CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "main");
+    let output = bash
+        .env("RECORDING", fixture(recording))
+        .env("PATH", path_with(&folder.join("bin")))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{script}\n{}", text(&output.stderr));
+}
+
+/// Checks that there are five recordings of each side, which can be compared with the budgets that were written.
+fn check_recordings(root: &Path, file: &str) {
+    for side in ["old", "new"] {
+        let count = fs::read_dir(root.join("profiles").join(side)).unwrap().count();
+        assert_eq!(count, 5, "{file} {side}");
+    }
+    let output =
+        prof(root, &["diff", "profiles/old", "profiles/new", "--budget", "prof.toml"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{file}: {}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("within budget: total of `.`"), "{file}: {}", text(&output.stdout));
+}
+
+#[test]
+fn init_writes_a_github_workflow_that_records_both_sides() {
+    for (file, recording, programs) in PROJECTS {
+        let folder = repository(file, programs);
+        let root = folder.path().join("repository");
+        let output = prof(&root, &["diff", "--init"]).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        let printed = text(&output.stdout);
+        assert!(printed.starts_with(&format!("found {file}: ")), "{printed}");
+        assert!(
+            printed.contains("wrote prof.toml: ") && printed.contains("set BENCHMARK: the "),
+            "{printed}"
+        );
+
+        let workflow = yaml_at(&root.join(".github/workflows/performance.yml"));
+        let steps = workflow["jobs"]["compare"]["steps"].as_vec().unwrap();
+        for name in ["Build both sides", "Record each side in turn"] {
+            let step = steps.iter().find(|step| step["name"].as_str() == Some(name)).unwrap();
+            run_script(folder.path(), step["run"].as_str().unwrap(), &workflow["env"], recording);
+        }
+        check_recordings(&root, file);
+        // The inputs are those of the action.
+        let compare = steps.iter().find(|step| step["id"].as_str() == Some("compare")).unwrap();
+        let action = yaml("action.yml");
+        for (input, _) in compare["with"].as_hash().unwrap() {
+            assert!(!action["inputs"][input.as_str().unwrap()].is_badvalue(), "{input:?}");
+        }
+    }
+}
+
+#[test]
+fn init_writes_a_gitlab_job_that_records_both_sides() {
+    for (file, recording, programs) in PROJECTS {
+        let folder = repository(file, programs);
+        let root = folder.path().join("repository");
+        fs::write(root.join(".gitlab-ci.yml"), "include: []\n").unwrap();
+        let output = prof(&root, &["diff", "--init"]).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        assert!(
+            text(&output.stdout).contains("- local: /.gitlab/performance.yml"),
+            "{}",
+            text(&output.stdout)
+        );
+
+        let jobs = yaml_at(&root.join(".gitlab/performance.yml"));
+        let script = jobs["record"]["script"].as_vec().unwrap();
+        let script: Vec<&str> = script.iter().map(|part| part.as_str().unwrap()).collect();
+        run_script(folder.path(), &script.join("\n"), &jobs["record"]["variables"], recording);
+        check_recordings(&root, file);
+        // The variables are those of the template.
+        let template = yaml("ci/gitlab/prof-diff.yml");
+        for (variable, _) in jobs["performance"]["variables"].as_hash().unwrap() {
+            let name = variable.as_str().unwrap();
+            assert!(!template[".prof-diff"]["variables"][name].is_badvalue(), "{name}");
+        }
+        assert!(!root.join(".github").exists());
+    }
+}
+
+#[test]
+fn init_says_which_folder_it_needs() {
+    let folder = TempDir::new().unwrap();
+    let output = prof(folder.path(), &["diff", "--init"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let error = text(&output.stderr);
+    assert!(
+        error.contains("this folder has none of go.mod, Cargo.toml") && error.contains("hint: "),
+        "{error}"
+    );
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+
+    // In a folder of a larger repository, nothing would start the workflow.
+    fs::write(folder.path().join("go.mod"), "module shop\n").unwrap();
+    let output = prof(folder.path(), &["diff", "--init"]).output().unwrap();
+    assert!(text(&output.stdout).contains("to the top folder of the repository"), "{}", text(&output.stdout));
+    // Options that do not apply are refused.
+    let output = prof(folder.path(), &["diff", "--init", "--force", "old.pb.gz"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
 }

@@ -152,6 +152,7 @@ const OF_COMMANDS: &[(&str, &str, &str, &str)] = &[
     ("diff", "--strict", "", "old.pb.gz old2.pb.gz"),
     ("diff", "--fold", "runtime.memmove", "old.pb.gz new.pb.gz"),
     ("diff", "--budget", "prof.toml", "old.pb.gz new.pb.gz"),
+    ("diff", "--init", "", "--force"),
     ("convert", "--metric", "samples", "-o - --to collapsed cpu.pb.gz"),
     ("convert", "--output", "cpu.folded", "cpu.pb.gz"),
     ("convert", "--to", "collapsed", "-o - cpu.pb.gz"),

@@ -229,6 +229,38 @@ fn folders_are_not_replaced_by_files_nor_filled_unasked() {
     assert!(run(folder.path(), &["man", "--force", "-o", "folder.svg"]).status.success());
 }
 
+/// People edit these files, so unlike reports they are never replaced unasked. If one is in the way, none is written.
+#[test]
+fn init_replaces_nothing_unless_forced() {
+    for there in ["prof.toml", ".github/workflows/performance.yml"] {
+        let folder = folder();
+        let root = folder.path();
+        fs::write(root.join("go.mod"), "module shop\n").unwrap();
+        fs::create_dir_all(root.join(".github/workflows")).unwrap();
+        fs::write(root.join(there), OLD).unwrap();
+        let other = ["prof.toml", ".github/workflows/performance.yml"]
+            .into_iter()
+            .find(|file| *file != there)
+            .unwrap();
+        let output = run(root, &["diff", "--init"]);
+        assert_eq!(output.status.code(), Some(2), "{there}");
+        let error = errors(&output);
+        assert!(
+            error.contains(&format!("error: {there} already exists")) && error.contains("--force"),
+            "{error}"
+        );
+        assert_eq!(fs::read_to_string(root.join(there)).unwrap(), OLD);
+        assert!(!root.join(other).exists(), "{there}");
+
+        let output = run(root, &["diff", "--init", "--force"]);
+        assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
+        for file in [there, other] {
+            assert!(fs::read_to_string(root.join(file)).unwrap().contains("prof diff"), "{file}");
+        }
+        assert!(temporary(root).is_empty());
+    }
+}
+
 /// Every format that `prof` reads is recognised as a profile that must not be replaced.
 #[test]
 fn profiles_of_every_format_are_kept() {

@@ -10,6 +10,7 @@ use clap::{Args, ValueEnum, ValueHint};
 use clap_complete::engine::ArgValueCompleter;
 
 use crate::cli::commands::fit::{Attempt, fitted};
+use crate::cli::commands::init;
 use crate::cli::commands::outcome::Outcome;
 use crate::cli::commands::requirement::{Requirement, note_of_lines};
 use crate::cli::commands::show::write_timed;
@@ -91,6 +92,16 @@ pub(crate) struct DiffCommand {
     matching: MatchArgs,
     #[command(flatten)]
     test: TestArgs,
+    /// Write a budget file and a CI workflow, then exit
+    ///
+    /// The files are prof.toml and a workflow for GitHub (or for GitLab, in a folder with a .gitlab-ci.yml) that
+    /// records the project in this folder: Go, Rust, Java, Python or Node.js. Existing files are kept unless --force
+    /// is given.
+    #[arg(
+        long, help_heading = "Set up",
+        conflicts_with_all = ["profiles", "old", "new", "metrics", "format", "output", "budget"]
+    )]
+    init: bool,
 }
 
 /// Options of the statistical test.
@@ -147,6 +158,9 @@ const FEWEST_ROWS: usize = 5;
 
 impl DiffCommand {
     pub(crate) fn run(mut self) -> Result<Outcome> {
+        if self.init {
+            return init::run(self.layout.force).map(Outcome::from);
+        }
         self.layout.explain = match (self.explain, self.no_explain) {
             (true, _) => Explain::All,
             (_, true) => Explain::Nothing,

@@ -9,6 +9,7 @@ pub(crate) mod focus;
 pub(crate) mod graph;
 pub(crate) mod hot;
 pub(crate) mod info;
+pub(crate) mod init;
 pub(crate) mod labels;
 pub(crate) mod man;
 pub(crate) mod outcome;

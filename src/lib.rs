@@ -18,7 +18,7 @@
 //! use prof::Filters;
 //! use prof::output::{Style, text};
 //! use prof::profile::LoadOptions;
-//! use prof::view::{Scope, TopOptions, top};
+//! use prof::view::{TopOptions, top};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let folder = tempfile::tempdir()?;
@@ -27,7 +27,7 @@
 //! // The file holds `main;parse;read 3`, `main;render 5` and `main;sleep 92`, one stack per line.
 //! let profile = prof::load([file], LoadOptions::default())?;
 //! let awake = Filters::new().hide_stacks("^sleep$")?.apply(profile)?;
-//! let report = top(&awake, &TopOptions::new(Scope::metric(0)));
+//! let report = top(&awake, &TopOptions::default());
 //!
 //! assert_eq!((report.header.total, report.header.shown), (100, 8));
 //! let render = &report.rows[0];

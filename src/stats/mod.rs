@@ -21,7 +21,7 @@
 //!
 //! let profile = |leaf: f64| {
 //!     let counts = vec![leaf, 4000.0, 3000.0, 2000.0, 1500.0, 1200.0, 900.0, 800.0];
-//!     Sampled { self_counts: counts.clone(), total_counts: counts }
+//!     ProfileCounts { self_counts: counts.clone(), total_counts: counts }
 //! };
 //! let old = vec![profile(1000.0), profile(1030.0), profile(985.0)];
 //! let new = vec![profile(1510.0), profile(1490.0), profile(1530.0)];

@@ -13,7 +13,6 @@
 //! # Ok::<(), prof::pattern::PatternError>(())
 //! ```
 
-mod collector;
 mod sets;
 mod words;
 
@@ -21,9 +20,8 @@ use std::fmt;
 
 use regex::{Regex, RegexBuilder};
 
-pub use collector::collects;
 use sets::Set;
-pub use sets::{SETS, is_idle_processor, is_runtime, waits};
+pub use sets::{SETS, is_collector, is_idle_processor, is_runtime, waits};
 
 /// The names of one frame; empty where one is unknown.
 #[derive(Clone, Copy, Debug, Default)]

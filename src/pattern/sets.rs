@@ -35,6 +35,11 @@ pub(super) fn named(text: &str) -> Option<&'static Set> {
     [&IDLE, &RUNTIME, &GC].into_iter().find(|set| set.name == text)
 }
 
+/// Whether a function is part of a garbage collector: the set `@gc`.
+pub fn is_collector(function: &str, file: &str) -> bool {
+    GC.contains(function, file)
+}
+
 /// Whether a function belongs to the runtime of its language: the set `@runtime`.
 pub fn is_runtime(function: &str, file: &str) -> bool {
     RUNTIME.contains(function, file)

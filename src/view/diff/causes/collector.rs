@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use crate::pattern::collects;
+use crate::pattern::is_collector;
 use crate::profile::Id;
 use crate::report::{CauseKind, DiffCause};
 use crate::tree::KeyId;
@@ -11,7 +11,8 @@ use crate::view::diff::causes::kinds::name;
 
 /// Makes one cause of those that are the garbage collector, and names the function whose allocations grew most.
 pub(super) fn merge_collection(flow: &Flow<'_, '_>, causes: &mut Vec<DiffCause>) {
-    let is_collection = |cause: &DiffCause| collects(&cause.function);
+    let is_collection =
+        |cause: &DiffCause| is_collector(&cause.function, cause.file.as_deref().unwrap_or_default());
     let Some(largest) = causes
         .iter()
         .filter(|cause| is_collection(cause))

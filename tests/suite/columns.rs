@@ -25,10 +25,10 @@ fn flatten(row: &Value, path: &str, cells: &mut BTreeMap<String, String>) {
     }
 }
 
-/// A fraction with fifteen digits: reading JSON may change the last one.
+/// A fraction with thirteen digits: reading JSON may change the last one.
 fn same_digits(cell: &str) -> String {
     match cell.parse::<f64>() {
-        Ok(number) if cell.contains('.') => format!("{number:.14e}"),
+        Ok(number) if cell.contains('.') => format!("{number:.12e}"),
         _ => cell.to_string(),
     }
 }

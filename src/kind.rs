@@ -1,4 +1,4 @@
-//! Profile types: what each one measures, when to read it, and what a wide block in a flame graph means.
+//! Profile types: what each one measures, when to use it, and what a wide function in a flame graph means.
 
 /// What is known about a profile type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,9 +16,9 @@ pub struct Kind {
     pub languages: &'static [&'static str],
     /// What it measures, as a sentence.
     pub measures: &'static str,
-    /// When to read it, as a sentence.
+    /// When to use it, as a sentence.
     pub when: &'static str,
-    /// What a wide block means; completes the sentence "a wide block …".
+    /// What a wide function means; completes the sentence "a wide function …".
     pub width: &'static str,
 }
 
@@ -42,7 +42,7 @@ pub static KINDS: &[Kind] = &[
         companion: Some("samples"),
         languages: ALL,
         measures: "CPU time, sampled at a fixed rate.",
-        when: "Read it to find what keeps CPUs busy; it does not include waiting.",
+        when: "Use it to find what keeps CPUs busy; it does not include waiting.",
         width: "used a lot of CPU time, including callees",
     },
     Kind {
@@ -52,7 +52,7 @@ pub static KINDS: &[Kind] = &[
         companion: Some("cpu"),
         languages: ALL,
         measures: "How often a stack was seen.",
-        when: "Read it to see how much evidence there is; its companion shows the cost.",
+        when: "Use it to see how much evidence there is; its companion shows the cost.",
         width: "was often seen running",
     },
     Kind {
@@ -62,7 +62,7 @@ pub static KINDS: &[Kind] = &[
         companion: Some("wall_samples"),
         languages: WALL,
         measures: "Elapsed time, running or waiting.",
-        when: "Read it to find what users wait for: slow queries, sleeps, locks.",
+        when: "Use it to find what users wait for: slow queries, sleeps, locks.",
         width: "took a long time, running or waiting",
     },
     Kind {
@@ -72,7 +72,7 @@ pub static KINDS: &[Kind] = &[
         companion: Some("wall"),
         languages: JAVA,
         measures: "How often a stack was seen, running or waiting.",
-        when: "Read it to see how much evidence there is; its companion shows the time.",
+        when: "Use it to see how much evidence there is; its companion shows the time.",
         width: "was often seen, running or waiting",
     },
     Kind {
@@ -82,7 +82,7 @@ pub static KINDS: &[Kind] = &[
         companion: None,
         languages: JAVA,
         measures: "How often a stack was seen in native code, running or waiting.",
-        when: "Read it to find calls into native code that take long, such as reading from sockets.",
+        when: "Use it to find calls into native code that take long, such as reading from sockets.",
         width: "was often seen in native code, running or waiting",
     },
     Kind {
@@ -99,7 +99,7 @@ pub static KINDS: &[Kind] = &[
         companion: Some("alloc_objects"),
         languages: ALLOCATIONS,
         measures: "Bytes allocated since the start, freed or not.",
-        when: "Read it to find what allocates the most: allocating costs time and keeps the garbage collector busy, if there is one.",
+        when: "Use it to find what allocates the most: allocating costs time and keeps the garbage collector busy, if there is one.",
         width: "allocated a lot since the start, freed or not",
     },
     Kind {
@@ -116,7 +116,7 @@ pub static KINDS: &[Kind] = &[
         companion: Some("alloc_space"),
         languages: ALLOCATIONS,
         measures: "Objects allocated since the start, freed or not.",
-        when: "Read it to find many small allocations, each of which costs time.",
+        when: "Use it to find many small allocations, each of which costs time.",
         width: "allocated often since the start, freed or not",
     },
     Kind {
@@ -126,7 +126,7 @@ pub static KINDS: &[Kind] = &[
         companion: Some("inuse_objects"),
         languages: IN_USE,
         measures: "Bytes allocated and still in use.",
-        when: "Read it to find what holds memory; a leak grows from profile to profile and never shrinks.",
+        when: "Use it to find what holds memory; a leak grows from profile to profile and never shrinks.",
         width: "allocated a lot of memory that is still in use",
     },
     Kind {
@@ -136,7 +136,7 @@ pub static KINDS: &[Kind] = &[
         companion: Some("inuse_space"),
         languages: IN_USE,
         measures: "Objects allocated and still in use.",
-        when: "Read it to find what holds many objects: each takes space, and time if a garbage collector has to visit it.",
+        when: "Use it to find what holds many objects: each takes space, and time if a garbage collector has to visit it.",
         width: "allocated many objects that are still alive",
     },
     Kind {
@@ -146,7 +146,7 @@ pub static KINDS: &[Kind] = &[
         companion: Some("peak_objects"),
         languages: NATIVE,
         measures: "Bytes in use at once: when the program used the most (peak), or at most (max).",
-        when: "Read it to find what determines how much memory the program needs.",
+        when: "Use it to find what determines how much memory the program needs.",
         width: "held a lot of memory at peak usage",
     },
     Kind {
@@ -166,7 +166,7 @@ pub static KINDS: &[Kind] = &[
         companion: Some("malloc_count"),
         languages: JAVA,
         measures: "Bytes of native memory requested, outside the garbage-collected heap.",
-        when: "Read it to find memory use that heap statistics do not show.",
+        when: "Use it to find memory use that heap statistics do not show.",
         width: "requested a lot of native memory",
     },
     Kind {
@@ -176,7 +176,7 @@ pub static KINDS: &[Kind] = &[
         companion: Some("malloc_space"),
         languages: JAVA,
         measures: "How often native memory was requested.",
-        when: "Read it to find many small allocations of native memory.",
+        when: "Use it to find many small allocations of native memory.",
         width: "often requested native memory",
     },
     Kind {
@@ -186,7 +186,7 @@ pub static KINDS: &[Kind] = &[
         companion: None,
         languages: GO,
         measures: "Goroutines that existed when the profile was taken.",
-        when: "Read it to find leaked goroutines and what they wait for.",
+        when: "Use it to find leaked goroutines and what they wait for.",
         width: "is on the stack of many goroutines",
     },
     Kind {
@@ -196,7 +196,7 @@ pub static KINDS: &[Kind] = &[
         companion: None,
         languages: &["Go", "C", "C++"],
         measures: "Operating system threads: those that existed, or in Go the code that created them.",
-        when: "Read it to find code that starts more threads than there are processors.",
+        when: "Use it to find code that starts more threads than there are processors.",
         width: "is on the stack of many threads, or created them",
     },
     Kind {
@@ -207,7 +207,7 @@ pub static KINDS: &[Kind] = &[
         languages: GO,
         measures: "Time spent waiting for channels, locks and conditions; in a mutex profile, the waiting \
                    caused to others.",
-        when: "Read it to find what blocks goroutines.",
+        when: "Use it to find what blocks goroutines.",
         width: "waited a long time, or in a mutex profile made others wait a long time",
     },
     Kind {
@@ -227,7 +227,7 @@ pub static KINDS: &[Kind] = &[
         companion: Some("mutex_count"),
         languages: &["Go", ".NET"],
         measures: "Time that others waited for a lock this code held.",
-        when: "Read it to find locks that are held too long.",
+        when: "Use it to find locks that are held too long.",
         width: "made others wait a long time for a lock",
     },
     Kind {
@@ -237,7 +237,7 @@ pub static KINDS: &[Kind] = &[
         companion: Some("mutex_duration"),
         languages: &["Go", ".NET"],
         measures: "How often others waited for a lock this code held.",
-        when: "Read it to find locks that are taken too often.",
+        when: "Use it to find locks that are taken too often.",
         width: "made others wait often for a lock",
     },
     Kind {
@@ -247,7 +247,7 @@ pub static KINDS: &[Kind] = &[
         companion: Some("lock_count"),
         languages: LOCKS,
         measures: "Time spent waiting to enter a lock.",
-        when: "Read it to find threads that wait for each other.",
+        when: "Use it to find threads that wait for each other.",
         width: "waited a long time for locks",
     },
     Kind {
@@ -267,7 +267,7 @@ pub static KINDS: &[Kind] = &[
         companion: Some("park_count"),
         languages: JAVA,
         measures: "Time that threads were parked: waiting for locks of java.util.concurrent, queues, results.",
-        when: "Read it to find what threads wait for; idle workers of a pool are parked too.",
+        when: "Use it to find what threads wait for; idle workers of a pool are parked too.",
         width: "was parked for a long time",
     },
     Kind {
@@ -287,7 +287,7 @@ pub static KINDS: &[Kind] = &[
         companion: None,
         languages: NATIVE,
         measures: "Instructions executed. Callgrind counts every one, so runs can be compared exactly.",
-        when: "Read it to see the cost of a change without the noise of time measurements.",
+        when: "Use it to see the cost of a change without the noise of time measurements.",
         width: "executed many instructions, including callees",
     },
     Kind {
@@ -307,7 +307,7 @@ pub static KINDS: &[Kind] = &[
         companion: None,
         languages: &[".NET"],
         measures: "Exceptions thrown.",
-        when: "Read it to find exceptions used for ordinary control flow.",
+        when: "Use it to find exceptions used for ordinary control flow.",
         width: "threw many exceptions",
     },
     Kind {
@@ -317,7 +317,7 @@ pub static KINDS: &[Kind] = &[
         companion: None,
         languages: &["Node.js"],
         measures: "Bytes on the heap, by the code that allocated them.",
-        when: "Read it to find what holds memory.",
+        when: "Use it to find what holds memory.",
         width: "allocated a lot of memory that is still in use",
     },
 ];

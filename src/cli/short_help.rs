@@ -11,12 +11,14 @@ const LINES: usize = 23;
 const COLUMNS: usize = 80;
 /// An option that at least this many commands have is shared: topics explain it.
 const SHARED: usize = 7;
+/// A command refers to a topic if it has at least this many of its options.
+const LEAST_SHARED: usize = 3;
 
 /// Each topic, its title, and the headings or the long names of its options.
 const TOPICS: [(&str, &str, &[&str]); 3] = [
     (
         "filters",
-        "Filters are applied in a fixed order, whatever their order on the command line",
+        "Filters are applied in a fixed order, whatever their order on the command line.\n\nA pattern (RE) is a regular expression that matches a function name, a file or a mapping. The prefixes\nfunction:, file:, mapping: and package: restrict it to one of these. @runtime, @idle and @gc stand for\nthe known functions of the runtime, of waiting and of garbage collection.",
         &["Filters"],
     ),
     (
@@ -61,13 +63,11 @@ const TOPICS: [(&str, &str, &[&str]); 3] = [
 pub(super) fn topic(name: &str) -> Option<String> {
     let (name, about, members) = TOPICS.iter().find(|(topic, ..)| *topic == name)?;
     let prof = Prof::command();
-    let is_member = |argument: &&Arg| {
-        let heading = argument.get_help_heading().unwrap_or_default();
-        members.contains(&heading) || argument.get_long().is_some_and(|long| members.contains(&long))
-    };
     let view = prof.find_subcommand("top")?;
-    let options =
-        view.get_arguments().filter(is_member).map(|argument| argument.clone().help_heading("Options"));
+    let options = view
+        .get_arguments()
+        .filter(|argument| is_member(argument, members))
+        .map(|argument| argument.clone().help_heading("Options"));
     let page = Command::new("prof").disable_help_flag(true).max_term_width(100).args(options);
     let text = page.help_template("{all-args}").render_help().to_string();
     let others: Vec<String> = TOPICS
@@ -76,6 +76,21 @@ pub(super) fn topic(name: &str) -> Option<String> {
         .map(|(topic, ..)| format!("prof help {topic}"))
         .collect();
     Some(format!("{about}\n\n{}\n\nSee also: {}\n", text.trim_end(), others.join(", ")))
+}
+
+/// Whether a topic with these headings and options explains an option.
+fn is_member(argument: &Arg, members: &[&str]) -> bool {
+    let heading = argument.get_help_heading().unwrap_or_default();
+    members.contains(&heading) || argument.get_long().is_some_and(|long| members.contains(&long))
+}
+
+/// The commands that show the topics of most of a command's shared options. `prof man` has only --output and --force,
+/// which mean something else there.
+fn topics_of(command: &Command) -> Vec<String> {
+    let count =
+        |members: &[&str]| command.get_arguments().filter(|argument| is_member(argument, members)).count();
+    let topics = TOPICS.iter().filter(|(.., members)| count(members) >= LEAST_SHARED);
+    topics.map(|(topic, ..)| format!("prof help {topic}")).collect()
 }
 
 /// The help of a command on one screen: usage, examples, and the options specific to this command.
@@ -114,8 +129,11 @@ pub(super) fn of_command(command: &Command) -> String {
             lines.push(cut(&format!("  also {}", names.join(" "))));
         }
     }
-    let topics = TOPICS.map(|(topic, ..)| format!("prof help {topic}")).join(", ");
-    lines.extend([String::new(), format!("Shared options: {topics}")]);
+    lines.push(String::new());
+    let topics = topics_of(command);
+    if !topics.is_empty() {
+        lines.push(format!("Shared options: {}", topics.join(", ")));
+    }
     lines.push(format!("All options:    prof {} --help", command.get_name()));
     lines.iter().map(|line| line.clone() + "\n").collect::<String>()
 }
@@ -220,6 +238,18 @@ mod tests {
             );
         }
         assert!(help.lines().all(|line| line.width() <= COLUMNS), "{help}");
+    }
+
+    #[test]
+    fn a_command_refers_to_the_topics_of_its_options() {
+        let mut prof = Prof::command();
+        prof.build();
+        let topics = |name: &str| topics_of(prof.find_subcommand(name).unwrap());
+        assert_eq!(topics("top"), ["prof help filters", "prof help input", "prof help output"]);
+        assert_eq!(topics("info"), ["prof help input", "prof help output"]);
+        assert_eq!(topics("types"), ["prof help output"]);
+        assert_eq!(topics("man"), [""; 0]);
+        assert_eq!(topics("completions"), [""; 0]);
     }
 
     /// Every option that `-h` omits is explained in a topic.

@@ -67,7 +67,7 @@ fn help(error: &clap::Error, words: &[OsString]) -> ExitCode {
 
 /// How clap describes the command `help`, and how it is described here.
 const CLAP_ON_HELP: &str = "Print this message or the help of the given subcommand(s)";
-const ON_HELP: &str = "Print this help, or the help of a command or a topic";
+const ON_HELP: &str = "Print this help, or the help of a command or a topic (filters, input, output)";
 
 /// Prints a text, through the pager if it is longer than the screen.
 pub(super) fn print_help(text: &str) {

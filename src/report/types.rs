@@ -28,9 +28,9 @@ pub struct TypeRow {
     pub companion: Option<&'static str>,
     /// The languages whose profilers record it.
     pub languages: &'static [&'static str],
-    /// When to read it.
+    /// When to use it.
     pub when: &'static str,
-    /// What a wide block in its flame graph means.
+    /// What it means that a function is wide in its flame graph.
     pub width: String,
     /// What it measures.
     pub measures: &'static str,

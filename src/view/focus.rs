@@ -56,7 +56,7 @@ pub fn focus(profile: &Profile, options: &FocusOptions) -> Result<Focus, NotFoun
     if counted.is_called_back && is_set {
         let name = options.function.escape_debug();
         header.warnings.push(Message::note(format!(
-            "{name}: the total is an upper bound, because these functions are called back by functions that they call"
+            "{name}: the total is an upper bound, because of recursion through other functions"
         )));
     }
     let row_values = RowValues::new(&header);

@@ -149,12 +149,12 @@ impl Scope {
     fn note_of_bounds(&self, subject: &Subject<'_>) -> Option<Message> {
         let bounds = subject.calls.as_ref().map_or(0, KeyCalls::upper_bounds);
         let (one, several) = self.by.noun();
-        let rows = if bounds == 1 { one } else { several };
-        (bounds > 0).then(|| {
-            Message::note(format!(
-                "the totals of {bounds} {rows} are upper bounds, because they are called back by functions that they call"
-            ))
-        })
+        let totals = match bounds {
+            0 => return None,
+            1 => format!("the total of 1 {one} is an upper bound"),
+            _ => format!("the totals of {bounds} {several} are upper bounds"),
+        };
+        Some(Message::note(format!("{totals}, because of recursion through other {several}")))
     }
 
     /// What the profiler itself put at the end of stacks, as far as the samples shown have it there.

@@ -19,7 +19,7 @@ pub fn types(name: Option<&str>, language: Option<&str>) -> Types {
         companion: kind.companion,
         languages: kind.languages,
         when: kind.when,
-        width: format!("a wide block {}", kind.width),
+        width: format!("a wide function {}", kind.width),
         measures: kind.measures,
     };
     let all = || KINDS.iter().flat_map(|kind| kind.languages);

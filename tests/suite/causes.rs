@@ -45,7 +45,7 @@ fn own_code_that_costs_more() {
         "main;run;hash 1800\nmain;run;pack 1000\n",
         "dearer",
         "hash",
-        "1 hash dearer ×1.80",
+        "1 hash more expensive ×1.80",
     );
 }
 
@@ -56,7 +56,7 @@ fn a_function_that_costs_more_whoever_calls_it() {
         "main;a;hash 1200\nmain;b;hash 1000\nmain;c;hash 1100\nmain;a 900\nmain;b 900\nmain;c 900\n",
         "dearer",
         "hash",
-        "in all 3 callers alike, so the function itself",
+        "equally from all 3 callers, so the function itself changed",
     );
 }
 
@@ -78,7 +78,7 @@ fn a_function_that_does_all_it_does_more_often() {
         "main;run;load 1000\nmain;run;load;read 1400\nmain;run;load;parse 1200\nmain;run 1500\n",
         "called-more",
         "load",
-        "its own code and all that it calls grew alike: more calls, or more work per call",
+        "its own code and everything that it calls grew equally: more calls, or more work per call",
     );
 }
 

@@ -68,7 +68,7 @@ fn a_comment_starts_with_the_regressions() {
 
     +12.9% (10.1 to 15.9) in total: 1 cause explains 100% of it:
 
-    1. `parse` dearer ×1.50 (1.44–1.57), +13.0pt
+    1. `parse` more expensive ×1.50 (1.44–1.57), +13.0pt
        <br>in its own code
        <br>`prof focus parse --base main/ pr/`
 
@@ -82,7 +82,7 @@ fn a_comment_starts_with_the_regressions() {
     | new | pr/    | 3 profiles, 26,373 samples |
 
     - 1 regressed, 0 improved of 10 tested · alpha 1%, thresholds 1.05× and 1.0pt
-    - OLD and NEW are shares of each side's own total; for COST and Δ (in points of the old total) the old side is rescaled × 1.001, so that unchanged code costs the same on both sides
+    - OLD and NEW are shares of each side's own total; for COST and Δ (in points of the old total), the old side is multiplied by 1.001 so that unchanged code costs the same on both sides
     - REGRESSED: costs more than noise explains · inherits: changed only because of a function that it calls · \~: not significant · (self): own code only, other rows include callees
 
     |               |  COST |    95% CI |    OLD |    NEW |       Δ |          q | FUNCTION                |
@@ -107,7 +107,7 @@ fn a_comment_without_a_verdict_says_what_is_needed_for_one() {
     assert_snapshot!(markdown(undecided()), @r#"
     ### ⚠️ samples: no verdict
 
-    no verdict: too few samples: for a function with a 10% share, only changes above 15.6× are detectable. To detect 1.2×: about 7,890 samples per side, or 5 runs per side with about 1,950 samples each, or name the function: --function F
+    no verdict: too few samples. For a function with a 10% share, only changes above 15.6× are detectable. Detecting 1.2× takes about 7,890 samples per side, or 5 runs per side with about 1,950 samples each; testing a single function (--function) takes fewer
 
     only one run per side, so run-to-run noise is unknown; to gate a build, give 3 or more profiles per side
 
@@ -119,7 +119,7 @@ fn a_comment_without_a_verdict_says_what_is_needed_for_one() {
     | new |        | 1 profile, 53 samples |
 
     - 0 regressed, 0 improved of 3 tested · alpha 1%, thresholds 1.05× and 1.0pt
-    - OLD and NEW are shares of each side's own total; for COST and Δ (in points of the old total) the old side is rescaled × 1.039, so that unchanged code costs the same on both sides
+    - OLD and NEW are shares of each side's own total; for COST and Δ (in points of the old total), the old side is multiplied by 1.039 so that unchanged code costs the same on both sides
     - \~: not significant · (self): own code only, other rows include callees
 
     |    |  COST |    95% CI |    OLD |    NEW |       Δ |    q | FUNCTION   |
@@ -144,7 +144,7 @@ fn annotations_are_placed_at_the_function() {
 fn annotations_without_a_verdict_warn() {
     assert_snapshot!(written(|out| output::github(&undecided(), out).unwrap()), @r#"
     ::warning title=prof diff::only one run per side, so run-to-run noise is unknown; to gate a build, give 3 or more profiles per side
-    ::warning title=prof diff::0 regressed, 0 improved of 3 tested · alpha 1%25, thresholds 1.05× and 1.0pt%0Ano verdict: too few samples: for a function with a 10%25 share, only changes above 15.6× are detectable. To detect 1.2×: about 7,890 samples per side, or 5 runs per side with about 1,950 samples each, or name the function: --function F
+    ::warning title=prof diff::0 regressed, 0 improved of 3 tested · alpha 1%25, thresholds 1.05× and 1.0pt%0Ano verdict: too few samples. For a function with a 10%25 share, only changes above 15.6× are detectable. Detecting 1.2× takes about 7,890 samples per side, or 5 runs per side with about 1,950 samples each; testing a single function (--function) takes fewer
     "#);
 }
 

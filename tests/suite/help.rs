@@ -16,7 +16,7 @@ use tempfile::TempDir;
 const LEAST: usize = 2;
 
 /// The files that the examples name, and the fixtures they are copies of.
-const FILES: [(&str, &str); 9] = [
+const FILES: [(&str, &str); 10] = [
     ("cpu.pb.gz", "pprof/go-cpu.pb.gz"),
     ("heap.pb.gz", "pprof/go-heap.pb.gz"),
     ("mutex.pb.gz", "pprof/go-mutex.pb.gz"),
@@ -26,6 +26,7 @@ const FILES: [(&str, &str); 9] = [
     ("monday.pb.gz", "pprof/go-cpu-old.pb.gz"),
     ("tuesday.pb.gz", "pprof/go-cpu-old.pb.gz"),
     ("stacks.folded", "collapsed/python.folded"),
+    ("python.pstats", "pstats/python.pstats"),
 ];
 
 /// The sources of the recorded program, which are found below the current folder.

@@ -21,7 +21,7 @@ use crate::tree::By;
 
 /// Write profiles in another format, filtered or combined into one
 #[derive(Args, Debug)]
-#[command(mut_arg("metrics", |option| option.help("Metric to write, by name or number (can be repeated)")))]
+#[command(mut_arg("metrics", |option| option.help("Metric to write, by name or number (repeatable)")))]
 #[command(
     visible_alias = "merge",
     after_help = "Examples:
@@ -40,7 +40,7 @@ pub(crate) struct ConvertCommand {
     /// Write to this file, in the format of its extension; - is standard output
     #[arg(short, long, value_name = "OUT", help_heading = "Output", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
-    /// Format to write; a name or a file extension. --to FORMAT is the same
+    /// Format to write: a name or a file extension; --to FORMAT is the same, unless it is a time
     #[arg(long, value_name = "FORMAT", help_heading = "Output", add = ArgValueCompleter::new(written_formats))]
     output_format: Option<String>,
     /// Overwrite the output file even if it is a profile; inputs are never overwritten

@@ -43,6 +43,13 @@ use crate::view::{BudgetRule, DiffOptions, DiffSides, align_sides, count_calls, 
 /// To compare repeated runs of one program, give several profiles per side with --old and --new, or one
 /// folder per side. They are never added up. Scripts can read the verdict from the exit code.
 #[derive(Args, Debug)]
+#[command(
+    override_usage = "prof diff [OPTIONS] OLD NEW"
+)]
+#[command(mut_arg("profiles", |option| {
+    option.help("The old and the new side: a profile or a folder of profiles each, or `-` for standard input")
+}))]
+#[command(mut_arg("metrics", |option| option.help("Metric to compare, by name or number")))]
 #[command(mut_arg("max_profiles", |option| {
     option.help("Use at most N profiles per side, chosen at random; 0 for all [default: all]")
 }))]
@@ -82,7 +89,7 @@ pub(crate) struct DiffCommand {
     /// Hide rows below this share on both sides, in percent
     #[arg(long, value_name = "P", value_parser = percent)]
     min_share: Option<f64>,
-    /// List every cause of a change, not only those that explain most of it
+    /// List every cause of a change; by default, only the causes that explain most of it
     #[arg(long, conflicts_with = "no_explain")]
     explain: bool,
     /// Do not look for the causes of a change
@@ -117,13 +124,13 @@ struct TestArgs {
     /// Smallest cost increase that counts, in percent
     #[arg(long, value_name = "P", default_value = "5", value_parser = percent)]
     min_effect: f64,
-    /// Smallest increase that counts, in percentage points; 100 points are the old total
+    /// Smallest increase that counts, in percentage points (of the old total)
     #[arg(long, value_name = "PT", default_value = "1", value_parser = percent)]
     min_points: f64,
-    /// Test functions with at least this share, in percent
+    /// Test only functions with at least this share, in percent
     #[arg(long, value_name = "P", default_value = "0.5", value_parser = percent)]
     min_tested: f64,
-    /// Run-to-run noise: auto, steady (little), or a percentage; it cannot be measured from one run per side
+    /// Run-to-run noise: auto (measured, which takes several runs per side), steady (little), or a percentage
     #[arg(long, value_name = "HOW", default_value = "auto", value_parser = noise)]
     noise: Noise,
     /// Cost ratio that should be detectable for a function with a 10% share

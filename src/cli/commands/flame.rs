@@ -31,6 +31,7 @@ use crate::view::{FlameOptions, PageOptions, SiblingOrder, flame, page};
 /// An argument that ends in .svg or .html is the file to write; - is standard output. With --focus, the
 /// picture shows the callers and the callees of a function.
 #[derive(Args, Debug)]
+#[command(override_usage = "prof flame [OPTIONS] OUT.svg|OUT.html [PROFILE]...")]
 #[command(after_help = "Examples:
   prof flame cpu.svg cpu.pb.gz                       all stacks in one picture, to send or embed
   prof flame heap.html -m inuse_space heap.pb.gz     a page that zooms, searches and filters
@@ -67,7 +68,7 @@ pub(crate) struct FlameCommand {
     /// Order of frames with the same caller
     #[arg(long, value_name = "HOW", default_value = "alpha")]
     order: OrderChoice,
-    /// Style of an SVG: prof, or classic as FlameGraph draws it [default: prof]
+    /// Style of an SVG [default: prof]
     #[arg(long, value_name = "STYLE")]
     style: Option<StyleChoice>,
     /// Title of the picture
@@ -97,7 +98,7 @@ enum OrderChoice {
 enum StyleChoice {
     /// Colours with a meaning, a legend and notes
     Prof,
-    /// The picture that FlameGraph draws
+    /// The picture that the FlameGraph scripts draw
     Classic,
 }
 

@@ -22,7 +22,8 @@ use crate::view::{FocusOptions, NotFound, Sort, SortKey, focus};
 #[command(visible_aliases = ["peek", "sandwich"])]
 #[command(after_help = "Examples:
   prof focus runtime.mallocgc cpu.pb.gz          which functions allocate, and at what cost
-  prof focus 'package:encoding/json' cpu.pb.gz   a whole package as one function")]
+  prof focus 'package:encoding/json' cpu.pb.gz   a whole package as one function
+  prof focus -m calls report python.pstats       how often each caller calls a function")]
 pub(crate) struct FocusCommand {
     /// Function name or pattern; if several functions match, they count as one
     #[arg(value_name = "FUNC", add = ArgValueCompleter::new(functions))]

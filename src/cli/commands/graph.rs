@@ -28,8 +28,9 @@ use crate::view::{GraphOptions, Sort, SortKey, graph};
 /// An argument that ends in .svg or .dot is the picture to write; without one, the graph is printed as text.
 /// Writing .svg needs Graphviz (`dot`).
 #[derive(Args, Debug)]
+#[command(override_usage = "prof graph [OPTIONS] [OUT.svg|OUT.dot] [PROFILE]...")]
 #[command(mut_arg("color_by", |option| {
-    option.help("Colour by [default: total; with --base: delta]")
+    option.help("What the colours show [default: total; with --base: delta]")
 }))]
 #[command(after_help = "Examples:
   prof graph calls.svg cpu.pb.gz        a picture of the 80 heaviest functions
@@ -49,7 +50,7 @@ pub(crate) struct GraphCommand {
     coloring: ColorByArgs,
     #[command(flatten)]
     highlight: HighlightArgs,
-    /// Sort functions by comma-separated keys; --limit keeps the first. A leading - reverses (-total). Keys: self, total, children, name, delta, old, new
+    /// Sort functions by comma-separated keys; --limit keeps the first ones. A leading - reverses (-total). Keys: self, total, children, name, delta, old, new
     #[arg(short, long, value_name = "KEYS", allow_hyphen_values = true)]
     sort: Option<Sort>,
 }

@@ -37,7 +37,7 @@ pub(crate) struct HotCommand {
     /// List sequences called from at least N contexts; a context is a distinct call path to the sequence
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = at_least::<1>)]
     contexts: usize,
-    /// Minimum share from other contexts: without its heaviest contexts (--contexts minus 1 of them), a sequence must keep at least this percentage of its total
+    /// Hide sequences that depend on few contexts: the N-1 heaviest contexts (N as in --contexts) must leave at least this percentage of the total to the others
     #[arg(long, value_name = "P", default_value = "5", value_parser = percent)]
     context_share: f64,
     /// Prefer longer sequences: hide a sequence if adding one more function loses at most P % of its total

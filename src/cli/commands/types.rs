@@ -14,7 +14,7 @@ use crate::view::types;
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   prof types               which languages record which types
-  prof types inuse_space   when to read it, and what a wide block means")]
+  prof types inuse_space   when to use it, and what a wide function means")]
 pub(crate) struct TypesCommand {
     /// A type or a metric [default: all types]
     #[arg(value_name = "NAME")]

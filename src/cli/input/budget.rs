@@ -45,7 +45,7 @@ struct Rule {
 }
 
 /// The hint for a wrong rule: an example of a correct one.
-const EXAMPLE: &str = r#"a rule is: [[budget]] function = "^serde" total = "12 %" (or self = "250 ms")"#;
+const EXAMPLE: &str = r#"a budget is a table [[budget]] with the lines function = "^serde" and total = "12 %" (or self = "250 ms")"#;
 
 /// The comparison that budgets are checked against.
 pub(crate) struct Checked<'a> {

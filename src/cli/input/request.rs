@@ -108,9 +108,9 @@ pub(crate) fn explain(error: Error, request: &Request) -> anyhow::Error {
             "diff compares one metric, but --metric was given several times",
             "run diff once for each metric",
         ),
-        Error::OneSide(name) => {
-            let both = "a single file has to hold collapsed stacks with two values per line";
-            hinted(format!("diff: {message}"), format!("prof diff {name} NEW; {both}"))
+        Error::OneSide(_) => {
+            let both = "a single file must hold collapsed stacks with two values per line";
+            hinted(format!("diff: {message}"), format!("prof diff OLD NEW; {both}"))
         }
         error => anyhow::Error::msg(error.to_string()),
     }

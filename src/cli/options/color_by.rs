@@ -11,7 +11,7 @@ use crate::output::ColorBy;
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = None)]
 pub(crate) struct ColorByArgs {
-    /// Colour by [default: package; with --base: delta]
+    /// What the colours show [default: package; with --base: delta]
     #[arg(long, value_name = "WHAT", alias = "colors")]
     color_by: Option<ColorByChoice>,
 }

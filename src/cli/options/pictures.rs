@@ -84,9 +84,7 @@ impl Drawing {
                     out.display()
                 )
             }
-            _ => format!(
-                "{svg} writes SVG, which browsers show and Inkscape or rsvg-convert turn into {ending}"
-            ),
+            _ => format!("write SVG, which Inkscape or rsvg-convert converts to {ending}: {svg}"),
         };
         hinted(message, hint)
     }

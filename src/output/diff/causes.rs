@@ -77,14 +77,14 @@ impl<'d> Shown<'d> {
     }
 }
 
-/// What happened to the function: `dearer ×1.21 (1.15–1.27)`.
+/// What happened to the function: `more expensive ×1.21 (1.15–1.27)`.
 pub(in crate::output) fn change(cause: &DiffCause) -> String {
     let word = match (cause.cause, cause.calls) {
-        (CauseKind::Dearer, _) => "dearer",
-        (CauseKind::CalledMore, Some(_)) => "called more",
+        (CauseKind::Dearer, _) => "more expensive",
+        (CauseKind::CalledMore, Some(_)) => "called more often",
         (CauseKind::CalledMore, None) => "more work",
         (CauseKind::NewPath, _) => return "new call path".to_string(),
-        (CauseKind::Mix, _) => return "another mix".to_string(),
+        (CauseKind::Mix, _) => return "different mix".to_string(),
         (CauseKind::Gc, _) => return "garbage collection".to_string(),
         (CauseKind::Renamed, _) => return "renamed".to_string(),
         (CauseKind::Moved, _) => return "moved".to_string(),
@@ -123,7 +123,7 @@ pub(in crate::output) fn evidence(cause: &DiffCause, name: impl Fn(&str) -> Stri
         (_, growth) => match (cause.calls.filter(|_| cause.cause == CauseKind::CalledMore), growth) {
             (Some([old, new]), Growth::OneCaller) => {
                 format!(
-                    "called {} times per run, was {}; only {} calls it more",
+                    "called {} times per run, was {}; only {} calls it more often",
                     calls(new),
                     calls(old),
                     first()
@@ -133,11 +133,12 @@ pub(in crate::output) fn evidence(cause: &DiffCause, name: impl Fn(&str) -> Stri
             (None, Growth::Itself) if cause.test == RowTest::SelfValue => "in its own code".to_string(),
             (None, Growth::Itself) => "in its own code and in what it calls".to_string(),
             (None, Growth::AllCallers(count)) => {
-                format!("in all {count} callers alike, so the function itself")
+                format!("equally from all {count} callers, so the function itself changed")
             }
             (None, Growth::OneCaller) => format!("only when called from {}", first()),
             (None, Growth::Whole) => {
-                "its own code and all that it calls grew alike: more calls, or more work per call".to_string()
+                "its own code and everything that it calls grew equally: more calls, or more work per call"
+                    .to_string()
             }
             (None, Growth::NewCallee) => format!("it calls {}, which is new", last()),
             (None, Growth::OneCallee) => format!("in {}, which it calls", last()),

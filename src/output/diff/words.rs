@@ -190,9 +190,9 @@ pub(in crate::output) fn scales(diff: &Diff) -> String {
     let rescaled = if (ratio - 1.0).abs() < 0.0005 {
         "the values are compared as recorded".to_string()
     } else {
-        format!("the old side is rescaled × {ratio:.3}, so that {so_that}")
+        format!("the old side is multiplied by {ratio:.3} so that {so_that}")
     };
-    format!("{shares}; for COST and Δ (in points of {of}) {rescaled}")
+    format!("{shares}; for COST and Δ (in points of {of}), {rescaled}")
 }
 
 /// What is left out of the rows; `None` if nothing is.
@@ -230,7 +230,7 @@ pub(in crate::output) fn legend(diff: &Diff) -> Option<String> {
             diff.rows.iter().any(|row| row.tested && row.verdict == RowVerdict::Unchanged),
             "~: not significant",
         ),
-        (diff.rows.iter().any(is_untested), "no word: too few samples to tell"),
+        (diff.rows.iter().any(is_untested), "blank: too few samples to tell"),
         (
             diff.rows.iter().any(|row| row.p.is_some() && row.test == RowTest::SelfValue),
             "(self): own code only, other rows include callees",
@@ -273,10 +273,10 @@ fn no_verdict(diff: &Diff, seen: Option<f64>) -> String {
         Some(value) => {
             let above = times(value);
             format!(
-                "no verdict: {why}: for a function with a 10% share, only changes above {above} are detectable."
+                "no verdict: {why}. For a function with a 10% share, only changes above {above} are detectable."
             )
         }
-        None => format!("no verdict: {why}: for a function with a 10% share, no change is detectable."),
+        None => format!("no verdict: {why}. For a function with a 10% share, no change is detectable."),
     };
     if let (Some(samples), Some(per_run)) = (needed, diff.samples_needed_per_run) {
         // If runs differ from each other, more runs help, but not more samples.
@@ -285,9 +285,13 @@ fn no_verdict(diff: &Diff, seen: Option<f64>) -> String {
         let wanted = times(diff.strictness.detect);
         let per_run = about(per_run);
         text.push_str(&format!(
-            " To detect {wanted}: {longer}5 runs per side with about {per_run} samples each"
+            " Detecting {wanted} takes {longer}5 runs per side with about {per_run} samples each"
         ));
-        text.push_str(if diff.strictness.named { "" } else { ", or name the function: --function F" });
+        text.push_str(if diff.strictness.named {
+            ""
+        } else {
+            "; testing a single function (--function) takes fewer"
+        });
     }
     text
 }
@@ -350,7 +354,7 @@ pub(in crate::output) fn on_one_side(diff: &Diff) -> Option<String> {
     (new + removed > 0).then(|| format!("{new} new and {removed} removed {several}, too small to test"))
 }
 
-/// `budget exceeded: total of ^serde at most 12%, is 14.2% (owner: parsing)`
+/// `budget exceeded: total of ^serde at most 12%; it is 14.2% (owner: parsing)`
 pub(in crate::output) fn budget(diff: &Diff, budget: &BudgetCheck) -> String {
     let state = if budget.exceeded { "budget exceeded" } else { "within budget" };
     let owner = budget.owner.as_ref().map(|owner| format!(" (owner: {})", clean(owner))).unwrap_or_default();
@@ -358,7 +362,7 @@ pub(in crate::output) fn budget(diff: &Diff, budget: &BudgetCheck) -> String {
     if !budget.matched {
         return format!("{state}: {rule}: no function matches (allowed, as the budget is optional){owner}");
     }
-    format!("{state}: {rule}, is {}{owner}", budget_value(diff, budget))
+    format!("{state}: {rule}; it is {}{owner}", budget_value(diff, budget))
 }
 
 /// The value that a budget limits.

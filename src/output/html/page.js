@@ -36,8 +36,8 @@ class Page extends PageTable {
     if (element("search").value !== state.query) element("search").value = state.query;
     element("about").textContent = this.about().join(" · ");
     element("wide").textContent = state.inverted
-      ? "Bottom-up: each function with its callers. A wide block has a large self value."
-      : metric.wide && `A wide block ${metric.wide}.`;
+      ? "Bottom-up: each function with its callers. A wide function has a large self value."
+      : metric.wide && `A wide function ${metric.wide}.`;
     const { shown } = this.flat;
     element("matched").textContent = state.query
       ? `matched ${format.value(this.matched)}, ${format.share(this.matched, shown)} of ${this.isFiltered ? "what is shown" : "all"}`

@@ -88,7 +88,7 @@ fn blocks_have_names_widths_and_numbers() {
         "0+60 work (w.go, total 3 60.0%, self 3 60.0%)",
     ];
     assert_eq!(rows, expected);
-    assert!(texts.contains(&"samples 5 · a wide block was often seen running".to_string()), "{texts:?}");
+    assert!(texts.contains(&"samples 5 · a wide function was often seen running".to_string()), "{texts:?}");
     assert!(
         texts.iter().any(|text| text
             == "empty space to the right of the blocks on the root: samples without a stack 1 20.0%")

@@ -98,7 +98,7 @@ impl<'f> Wording<'f> {
             return Some(INVERTED.to_string());
         }
         let kind = kind::of_metric(&self.flame.header.metric.name)?;
-        Some(format!("a wide block {}", kind.width))
+        Some(format!("a wide function {}", kind.width))
     }
 
     /// The node with this number. The callers of a focus are numbered after the other nodes.

@@ -57,7 +57,7 @@ fn inputs(info: &Info, form: Form) -> Table<'_> {
     columns.table(form, &[], || info.inputs.iter(), [])
 }
 
-/// One row per metric, with what a wide block in a flame graph means.
+/// One row per metric, with what a wide function in a flame graph means.
 fn metrics<'r>(info: &'r Info, form: Form, style: &'r Style) -> Table<'r> {
     let mut columns = Columns::new();
     let name = move |metric: &&InfoMetric| match form {
@@ -79,7 +79,7 @@ fn metrics<'r>(info: &'r Info, form: Form, style: &'r Style) -> Table<'r> {
         columns.show("COMPANION", Kind::Word, companion);
     }
     let width = |metric: &&InfoMetric| Some(kind::of_metric(&metric.name)?.width);
-    columns.show("A WIDE BLOCK (FLAME GRAPH)", Kind::Prose, width);
+    columns.show("A WIDE FUNCTION (FLAME GRAPH)", Kind::Prose, width);
     columns.table(form, &[], || info.metrics.iter(), [])
 }
 
@@ -184,9 +184,10 @@ fn functions(info: &Info) -> String {
         text.push_str(&format!(" in {} files", unit::group_thousands(info.files.into())));
     }
     match info.unnamed {
-        0 => text.push_str(", all named"),
+        0 if info.functions > 0 => text.push_str(", all named"),
+        0 => {}
         unnamed => text.push_str(&format!(
-            ", {} of them placeholders for code without names",
+            ", {} of which stand for code without names",
             unit::group_thousands(unnamed.into())
         )),
     }
@@ -225,7 +226,7 @@ fn total_of_metric(metric: &InfoMetric) -> String {
     metric.total.map_or_else(|| "too large".to_string(), |total| scale(metric, total).format(total))
 }
 
-/// `cpu: CPU time, sampled at a fixed rate. Read it to … One sample per 10ms of cpu (100 Hz). …`
+/// `cpu: CPU time, sampled at a fixed rate. Use it to … One sample per 10ms of cpu (100 Hz). …`
 fn guidance(info: &Info, style: &Style) -> Vec<Note> {
     let Some(metric) = info.metrics.get(info.shown_metric) else { return Vec::new() };
     let mut sentences = Vec::new();
@@ -234,7 +235,7 @@ fn guidance(info: &Info, style: &Style) -> Vec<Note> {
         sentences
             .push("Elapsed time of the thread, sampled; while it waits, the function is (idle).".to_string());
         sentences.push(
-            "Read it to find what keeps the thread busy; --hide-stacks @idle hides the waiting.".to_string(),
+            "Use it to find what keeps the thread busy; --hide-stacks @idle hides the waiting.".to_string(),
         );
     } else if let Some(kind) = kind::of_metric(&metric.name) {
         sentences.extend([kind.measures.to_string(), kind.when.to_string()]);

@@ -37,16 +37,16 @@ pub(super) fn table<'r>(types: &'r Types, form: Form, style: &'r Style) -> Table
     }
     let width = columns.add("width", Kind::Prose, move |row| match form {
         Form::Csv => &*row.width,
-        _ => row.width.trim_start_matches("a wide block "),
+        _ => row.width.trim_start_matches("a wide function "),
     });
     if form == Form::Markdown || types.language.is_some() {
-        width.titled("A WIDE BLOCK (FLAME GRAPH)");
+        width.titled("A WIDE FUNCTION (FLAME GRAPH)");
     }
     columns.add("measures", Kind::Prose, |row| row.measures);
     let mut table = columns.table(form, &[], || types.types.iter(), []);
     if form == Form::Text {
         table.below.push(Note::faint(
-            "prof types NAME explains when to use a type, and what a wide block in its flame graph means",
+            "prof types NAME explains when to use a type, and what a wide function in its flame graph means",
         ));
     }
     table

@@ -43,9 +43,7 @@ use crate::view::{BudgetRule, DiffOptions, DiffSides, align_sides, count_calls, 
 /// To compare repeated runs of one program, give several profiles per side with --old and --new, or one
 /// folder per side. They are never added up. Scripts can read the verdict from the exit code.
 #[derive(Args, Debug)]
-#[command(
-    override_usage = "prof diff [OPTIONS] OLD NEW"
-)]
+#[command(override_usage = "prof diff [OPTIONS] OLD NEW")]
 #[command(mut_arg("profiles", |option| {
     option.help("The old and the new side: a profile or a folder of profiles each, or `-` for standard input")
 }))]

@@ -89,8 +89,7 @@ const OPTIONS: &[(&str, &str, &str)] = &[
 /// instead.
 #[rustfmt::skip] // One row per option.
 const ELSEWHERE: &[(&str, &str, &str)] = &[
-    ("diff", "sort", "diff lists the largest changes first; to sort otherwise: prof top --base OLD NEW --sort delta"),
-    ("diff", "s", "diff lists the largest changes first; to sort otherwise: prof top --base OLD NEW --sort delta"),
+    ("diff", "s", "to sort rows: prof diff --sort delta"),
     ("diff", "base", "diff takes both sides as arguments: prof diff OLD NEW"),
     ("diff", "merge", "diff treats several profiles of a side as repeated runs and never adds them up: prof diff --old OLD... --new NEW..."),
     ("diff", "columns", "the columns of diff are fixed; prof diff -f csv OLD NEW has all values"),
@@ -197,7 +196,7 @@ mod tests {
             ("prof top -10 cpu.pb.gz", "-1", "prof top -n 10 cpu.pb.gz"),
             ("prof top --cum cpu.pb.gz", "--cum", "prof top --sort total PROFILE"),
             ("prof graph --svg cpu.pb.gz", "--svg", "prof graph out.svg PROFILE"),
-            ("prof diff --sort total a b", "--sort", "prof top --base OLD NEW --sort delta"),
+            ("prof diff -s total a b", "-s", "prof diff --sort delta"),
             ("prof top --no-children perf.data", "--no-children", "option of perf report"),
             ("prof flame --flamechart x.svg a", "--flamechart", "option of flamegraph.pl"),
             ("prof convert -f pprof a", "-f", "prof convert -o out.folded"),

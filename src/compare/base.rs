@@ -115,7 +115,7 @@ pub fn add_base(loaded: Loaded, old: Loaded, options: &BaseOptions) -> Result<(L
         combined: old.combined,
         metric: 1,
         recording: recording(old_profile, old_metric),
-        normalize: Rescaling { method: method(options.normalize), ratio },
+        normalize: Rescaling { method: method(options.normalize), ratio, reason: None },
         matched: matched(&matching, options.all_matches),
     };
     Ok((Loaded { profile: whole, metrics: vec![0], ..loaded }, base))

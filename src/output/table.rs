@@ -221,6 +221,8 @@ impl Kind {
 pub(super) enum Rank {
     /// `SAMPLES`
     Samples,
+    /// `OLD/RUN` and `NEW/RUN` next to shares, `OLD%` and `NEW%` next to values
+    OtherForm,
     /// `q`
     Probability,
     /// `95% CI`

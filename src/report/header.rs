@@ -258,10 +258,13 @@ pub struct Rescaling {
     pub method: &'static str,
     /// The factor that makes the sums of the old side comparable with those of the new side.
     pub ratio: f64,
+    /// Why the sides are taken to have equal totals although `method` asks for more; absent if they are not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 impl Default for Rescaling {
     fn default() -> Self {
-        Rescaling { method: "none", ratio: 1.0 }
+        Rescaling { method: "none", ratio: 1.0, reason: None }
     }
 }

@@ -15,7 +15,7 @@ const BISQUARE: f64 = 4.685;
 /// discard some data.
 const ROBUSTNESS_COST: f64 = 1.1;
 /// With fewer functions than this there is no bulk.
-const FEWEST: usize = 5;
+pub(super) const FEWEST: usize = 5;
 
 /// The prior of the run-to-run change τ, which is log-normal.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -47,14 +47,26 @@ pub struct Bulk {
 /// must not count as noise, hence Student's t4 instead of the normal distribution, and the `trim` most
 /// extreme functions are left out.
 pub fn fit_bulk(ratios: &[f64], variances: &[f64], prior: Prior, trim: usize) -> Bulk {
+    fit_bulk_around(None, ratios, variances, prior, trim)
+}
+
+/// Like [`fit_bulk`]. If the `location` of unchanged code is given, the scatter is measured around it.
+pub(super) fn fit_bulk_around(
+    given: Option<f64>,
+    ratios: &[f64],
+    variances: &[f64],
+    prior: Prior,
+    trim: usize,
+) -> Bulk {
     const LEAST_RUN_TO_RUN: f64 = 0.03;
     const ROUNDS: usize = 3;
     if ratios.len() < FEWEST {
         let run_to_run = LEAST_RUN_TO_RUN.max(0.1);
-        return Bulk { location: 0.0, location_variance: 0.0, overdispersion: 1.5, run_to_run };
+        let location = given.unwrap_or(0.0);
+        return Bulk { location, location_variance: 0.0, overdispersion: 1.5, run_to_run };
     }
     let weights: Vec<f64> = variances.iter().map(|v| 1.0 / (v + LEAST_RUN_TO_RUN.powi(2))).collect();
-    let mut location = weighted_median(ratios, &weights);
+    let mut location = given.unwrap_or_else(|| weighted_median(ratios, &weights));
     let mut keep = vec![true; ratios.len()];
     let (mut overdispersion, mut run_to_run) = (1.0, LEAST_RUN_TO_RUN);
     let mut spread = Vec::new();
@@ -62,7 +74,9 @@ pub fn fit_bulk(ratios: &[f64], variances: &[f64], prior: Prior, trim: usize) ->
         (overdispersion, run_to_run) = most_probable(ratios, variances, &keep, location, prior);
         run_to_run = run_to_run.max(LEAST_RUN_TO_RUN);
         spread = variances.iter().map(|v| overdispersion * v + run_to_run * run_to_run).collect();
-        location = t4_location(ratios, &spread, &keep, location);
+        if given.is_none() {
+            location = t4_location(ratios, &spread, &keep, location);
+        }
         if trim > 0 && ratios.len() > 8 && round + 1 < ROUNDS {
             keep = without_most_extreme(ratios, &spread, location, trim);
         }

@@ -9,7 +9,7 @@ use super::dispersion::{Design, RunCounts};
 use super::distributions::t_upper_quantile;
 use super::model::{Model, TestResult};
 use super::multiplicity::adjust;
-use super::{CountKind, Incomparable, SampleCounts, SampleUnit, TestOptions, Verdict};
+use super::{CountKind, Incomparable, Normalization, SampleCounts, SampleUnit, TestOptions, Verdict};
 
 /// A row: the test of one function's self or total count.
 #[derive(Debug, Clone, PartialEq)]
@@ -124,6 +124,7 @@ pub fn compare(counts: &SampleCounts, options: &TestOptions) -> Result<Compariso
     let design = Design {
         totals: profiles(counts).map(|profile| profile.self_counts.iter().sum()).collect(),
         old: counts.old.len(),
+        per_run: options.normalize == Normalization::Run,
     };
     let mut comparison = Comparison {
         hypotheses: Vec::new(),

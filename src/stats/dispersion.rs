@@ -33,6 +33,9 @@ pub struct Design {
     pub totals: Vec<f64>,
     /// How many of them are old.
     pub old: usize,
+    /// Whether runs are compared as they are: each is expected to hold the same amount. Otherwise, a run that recorded
+    /// more is expected to hold more of everything.
+    pub per_run: bool,
 }
 
 impl Design {
@@ -48,8 +51,8 @@ impl Design {
 }
 
 /// How many times more than independent samples did this function vary between runs of the *same* side?
-/// This is Pearson's statistic per degree of freedom, on the binomial variance: 1 is pure sampling, 4 is
-/// twice the scatter.
+/// This is Pearson's statistic per degree of freedom, on the binomial variance (of amounts per run: on Poisson's): 1 is
+/// pure sampling, 4 is twice the scatter.
 pub fn pearson_dispersion(column: &RunCounts, design: &Design) -> f64 {
     let mut statistic = 0.0;
     for side in design.sides() {
@@ -57,11 +60,18 @@ pub fn pearson_dispersion(column: &RunCounts, design: &Design) -> f64 {
         if side.len() < 2 || total <= 0.0 {
             continue;
         }
-        let share = column.counts[side.clone()].iter().sum::<f64>() / total;
+        let sum: f64 = column.counts[side.clone()].iter().sum();
+        let share = sum / total;
+        let mean = sum / side.len() as f64;
         for i in side {
-            let expected = design.totals[i] / column.unit * share;
+            // Shares of a fixed total vary less than amounts that nothing limits.
+            let (expected, free) = if design.per_run {
+                (mean, 1.0)
+            } else {
+                (design.totals[i] / column.unit * share, 1.0 - share.min(1.0 - 1e-6))
+            };
             if expected > 0.0 {
-                let variance = expected * (1.0 - share.min(1.0 - 1e-6));
+                let variance = expected * free;
                 statistic += (column.counts[i] - expected).powi(2) / variance.max(1e-12);
             }
         }

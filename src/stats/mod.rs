@@ -109,6 +109,9 @@ pub struct TestOptions {
     pub noise: Noise,
     /// What the costs are relative to.
     pub normalize: Normalization,
+    /// Whether the cost of unchanged code is estimated from functions on both sides only, and not at all if that leaves it
+    /// uncertain.
+    pub check_scale: bool,
     /// Tests only these functions, which takes far fewer samples; `None` tests all.
     pub functions: Option<Vec<usize>>,
 }
@@ -122,6 +125,7 @@ impl Default for TestOptions {
             min_tested: 0.005,
             noise: Noise::Auto,
             normalize: Normalization::Core,
+            check_scale: false,
             functions: None,
         }
     }

@@ -1,7 +1,7 @@
 //! The fitted model: what unchanged code did and how noisy counts are, which gives a p-value for any
 //! function.
 
-use super::bulk::{Bulk, Prior, core_location, fit_bulk};
+use super::bulk::{Bulk, FEWEST, Prior, core_location, fit_bulk_around};
 use super::columns::FunctionColumns;
 use super::dispersion::{Design, RunCounts, Trend, dispersion_trend, pearson_dispersion};
 use super::distributions::{binomial_mid_p, normal_to_t, t_upper_quantile};
@@ -9,6 +9,20 @@ use super::{CountKind, Noise, Normalization, TestOptions};
 
 /// With fewer residual degrees of freedom than this, replicates alone are too few to estimate the noise.
 const ENOUGH_REPLICATES: usize = 4;
+
+/// If the cost of unchanged code is known only within a larger factor than this, both sides are taken to cost the same.
+const WIDEST_SCALE: f64 = 1.25;
+
+/// How well the cost of unchanged code on one side is known, compared to the other.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Scale {
+    /// Well enough, or it was given.
+    Known,
+    /// Too few functions have samples on both sides to estimate it: it is taken to be the same.
+    TooFew,
+    /// The 95 % interval reaches to this factor above and below, so it is taken to be the same.
+    Uncertain(f64),
+}
 
 /// How the bulk of the functions scattered between one old and one new profile.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -28,10 +42,14 @@ pub struct Model {
     pub(super) new_total: f64,
     /// The effective samples of either side.
     samples: SampleSums,
+    /// The effective sample of the total: its variances are those of all functions together.
+    unit_of_total: f64,
     /// ln of the cost ratio of code that did not change.
     pub location: f64,
     /// The variance of `location`.
     pub location_variance: f64,
+    /// How well the cost of unchanged code is known.
+    pub scale: Scale,
     /// The noise between one pair, if it is used.
     pair: Option<PairNoise>,
     /// The noise between replicates, if there are any.
@@ -86,8 +104,10 @@ impl Model {
             old_total,
             new_total,
             samples: SampleSums { old: 0.0, new: 0.0 },
+            unit_of_total: 1.0,
             location: 0.0,
             location_variance: 0.0,
+            scale: Scale::Known,
             pair: None,
             trend: None,
             freedom: f64::INFINITY,
@@ -97,11 +117,17 @@ impl Model {
             model.samples =
                 SampleSums { old: model.samples.old + sums.old, new: model.samples.new + sums.new };
         }
-        let core: Vec<&RunCounts> = columns.own.iter().filter(|column| model.is_sizeable(column)).collect();
+        let variance = columns.own.iter().map(|column| model.sums(column).all() * column.unit * column.unit);
+        model.unit_of_total = variance.sum::<f64>() / (old_total + new_total);
+        let is_evidence = |column: &&RunCounts| {
+            model.is_sizeable(column) && (!options.check_scale || model.is_on_both_sides(column))
+        };
+        let core: Vec<&RunCounts> = columns.own.iter().filter(is_evidence).collect();
         let (ratios, variances) = model.log_ratios(&core);
         let residual = model.design.residual();
         if residual < ENOUGH_REPLICATES {
-            let bulk = fit_bulk(&ratios, &variances, prior(options.noise), 1);
+            let given = model.given_location(options.normalize).filter(|_| model.design.per_run);
+            let bulk = fit_bulk_around(given, &ratios, &variances, prior(options.noise), 1);
             (model.location, model.location_variance) = (bulk.location, bulk.location_variance);
             model.pair = Some(model.fit_pair(bulk, columns, options.noise));
         }
@@ -119,20 +145,44 @@ impl Model {
             (model.location, model.location_variance) = core_location(&ratios, &spread);
         }
         model.apply(options.normalize);
+        if options.check_scale && options.normalize == Normalization::Core {
+            model.check_scale(core.len());
+        }
         model
     }
 
     /// Replaces the core by another measure of "unchanged".
     fn apply(&mut self, normalize: Normalization) {
+        if let Some(location) = self.given_location(normalize) {
+            (self.location, self.location_variance) = (location, 0.0);
+        } else if normalize == Normalization::Total {
+            (self.location, self.location_variance) = (0.0, 1.0 / self.samples.old + 1.0 / self.samples.new);
+        }
+    }
+
+    /// Falls back to shares if the functions that both sides have do not tell how their costs compare.
+    fn check_scale(&mut self, functions: usize) {
+        let factor = self.half_width(self.location_variance.sqrt()).exp();
+        self.scale = match functions {
+            0..FEWEST => Scale::TooFew,
+            _ if factor > WIDEST_SCALE => Scale::Uncertain(factor),
+            _ => return,
+        };
+        if matches!(self.scale, Scale::Uncertain(_)) {
+            self.apply(Normalization::Total);
+        }
+    }
+
+    /// The location that follows from the work done or the number of runs, if costs are relative to these.
+    fn given_location(&self, normalize: Normalization) -> Option<f64> {
         let old_runs = self.design.old as f64;
         let new_runs = self.design.totals.len() as f64 - old_runs;
         let per_work = |old: f64, new: f64| (new / self.new_total).ln() - (old / self.old_total).ln();
-        (self.location, self.location_variance) = match normalize {
-            Normalization::Core => return,
-            Normalization::Total => (0.0, 1.0 / self.samples.old + 1.0 / self.samples.new),
-            Normalization::Per { old, new } => (per_work(old, new), 0.0),
-            Normalization::Run => (per_work(old_runs, new_runs), 0.0),
-        };
+        match normalize {
+            Normalization::Core | Normalization::Total => None,
+            Normalization::Per { old, new } => Some(per_work(old, new)),
+            Normalization::Run => Some(per_work(old_runs, new_runs)),
+        }
     }
 
     /// Tests one function, or any part of it.
@@ -203,8 +253,17 @@ impl Model {
     /// How much more the new side costs per unit of unchanged code, as a fraction of the old total, and the ends of its
     /// 95 % interval.
     pub fn growth(&self) -> [f64; 3] {
-        let error = self.half_width(self.location_variance.sqrt());
+        let standard_error =
+            if self.design.per_run { self.error_of_total() } else { self.location_variance.sqrt() };
+        let error = self.half_width(standard_error);
         [0.0, error, -error].map(|shift| (-self.location - shift).exp_m1())
+    }
+
+    /// The standard error of the growth of the total, if runs are compared as they are.
+    fn error_of_total(&self) -> f64 {
+        let unit = self.unit_of_total;
+        let counts = self.design.totals.iter().map(|total| total / unit).collect();
+        self.test(&RunCounts { counts, unit }, CountKind::Total).standard_error
     }
 
     /// Half the width of the 95 % interval of something with this standard error.
@@ -237,6 +296,12 @@ impl Model {
     fn is_sizeable(&self, column: &RunCounts) -> bool {
         let share = self.new_total / (self.old_total + self.new_total);
         self.sums(column).all() * share.min(1.0 - share) >= 5.0
+    }
+
+    /// Whether both sides have samples: a function that only one side has says nothing about unchanged code.
+    fn is_on_both_sides(&self, column: &RunCounts) -> bool {
+        let sums = self.sums(column);
+        sums.old > 0.0 && sums.new > 0.0
     }
 
     /// The log ratios and their sampling variances. The variance is that of the *pooled* count: one
@@ -284,7 +349,8 @@ impl Model {
         let mut total = own;
         if totals.len() >= 8 {
             let (ratios, variances) = self.log_ratios(&totals);
-            let bulk = fit_bulk(&ratios, &variances, prior(noise), 3);
+            let given = Some(bulk.location).filter(|_| self.design.per_run);
+            let bulk = fit_bulk_around(given, &ratios, &variances, prior(noise), 3);
             total = (own.0.max(bulk.overdispersion), own.1.max(bulk.run_to_run));
         }
         PairNoise { own, total, inflation: 1.3 }

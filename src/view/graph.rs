@@ -220,7 +220,7 @@ mod tests {
     fn an_old_side_has_nodes_and_edges_of_its_own() {
         let mut options = GraphOptions::new(Scope::metric(0));
         options.sort = Sort::by(SortKey::Delta);
-        let normalize = crate::report::Rescaling { method: "per", ratio: 2.0 };
+        let normalize = crate::report::Rescaling { method: "per", ratio: 2.0, reason: None };
         let base = crate::view::BaseSide { metric: 1, normalize, ..Default::default() };
         options.scope.base = Some(base);
         let graph = graph(&from_notation("main;a 7 1\nmain;gone;a 0 2\nmain;new 1 0"), &options);

@@ -20,8 +20,8 @@ mod types;
 mod values;
 
 pub use diff::{
-    BudgetLimit, BudgetRule, CallCounts, DiffOptions, DiffSides, SampleSize, align_sides, count_calls, diff,
-    is_sampled_heap, limit_rows,
+    BudgetLimit, BudgetRule, CallCounts, DiffOptions, DiffSides, DiffSort, SampleSize, align_sides,
+    count_calls, diff, is_sampled_heap, limit_rows,
 };
 pub use find::NotFound;
 pub use flame::{FlameOptions, SiblingOrder, flame};

@@ -89,13 +89,13 @@ fn a_comment_starts_with_the_regressions() {
     |---------------|------:|----------:|-------:|-------:|--------:|-----------:|-------------------------|
     | **REGRESSED** | ×1.50 | 1.44–1.57 |  25.8% |  34.3% | +13.0pt | &lt;0.0001 | `parse` (self)          |
     | inherits      | ×1.13 | 1.09–1.17 | 100.0% | 100.0% | +12.9pt | &lt;0.0001 | `main`                  |
-    | \~            | ×1.03 | 0.91–1.17 |   2.7% |   2.4% |  +0.1pt |          1 | `idle` (self)           |
-    | \~            | ×1.02 | 0.95–1.10 |   7.8% |   7.1% |  +0.1pt |          1 | `read` (self)           |
     | \~            | ×0.99 | 0.92–1.05 |  10.5% |   9.2% |  −0.2pt |          1 | `hash` (self)           |
+    | \~            | ×1.02 | 0.95–1.10 |   7.8% |   7.1% |  +0.1pt |          1 | `read` (self)           |
     | \~            | ×0.98 | 0.90–1.07 |   5.3% |   4.6% |  −0.1pt |          1 | `log` (self)            |
-    | \~            | ×1.00 | 0.90–1.11 |   4.0% |   3.5% |   0.0pt |          1 | `flush` (self)          |
+    | \~            | ×1.03 | 0.91–1.17 |   2.7% |   2.4% |  +0.1pt |          1 | `idle` (self)           |
     | \~            | ×1.00 | 0.95–1.05 |  19.3% |  17.1% |   0.0pt |          1 | `plan` (self)           |
     | \~            | ×1.00 | 0.93–1.07 |   9.2% |   8.1% |   0.0pt |          1 | `write` (self)          |
+    | \~            | ×1.00 | 0.90–1.11 |   4.0% |   3.5% |   0.0pt |          1 | `flush` (self)          |
     | \~            | ×1.00 | 0.95–1.06 |  15.5% |  13.7% |   0.0pt |          1 | sort&lt;a\|b&gt; (self) |
 
     </details>
@@ -160,13 +160,13 @@ fn junit_reports_have_one_test_per_function() {
           <failure message="parse costs 1.50× as much relative to unchanged code (self; 95% CI 1.44–1.57; +13.0pt); 25.8% of the old total, 34.3% of the new; in its own code"/>
         </testcase>
         <testcase classname="prof diff" name="total of main"/>
-        <testcase classname="prof diff" name="self of idle"/>
-        <testcase classname="prof diff" name="self of read"/>
         <testcase classname="prof diff" name="self of hash"/>
+        <testcase classname="prof diff" name="self of read"/>
         <testcase classname="prof diff" name="self of log"/>
-        <testcase classname="prof diff" name="self of flush"/>
+        <testcase classname="prof diff" name="self of idle"/>
         <testcase classname="prof diff" name="self of plan" file="src/plan.rs"/>
         <testcase classname="prof diff" name="self of write"/>
+        <testcase classname="prof diff" name="self of flush"/>
         <testcase classname="prof diff" name="self of sort&lt;a|b&gt;" file="src/sort.rs"/>
         <system-out>1 regressed, 0 improved of 10 tested · alpha 1%, thresholds 1.05× and 1.0pt; detectable with 80% power: 1.15× for a function with a 10% share, 1.32× with a 2% share; parse costs 1.50× as much relative to unchanged code (self; 95% CI 1.44–1.57; +13.0pt); 25.8% of the old total, 34.3% of the new; in its own code</system-out>
       </testsuite>

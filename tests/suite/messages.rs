@@ -70,7 +70,7 @@ fn options_of_other_programs_get_a_hint() {
         (&["--svg", "cpu.pb.gz"], "prof graph out.svg"),
         (&["-svg", "cpu.pb.gz"], "prof graph out.svg"),
         (&["top", "--nodecount=5", "cpu.pb.gz"], "prof top -n 10"),
-        (&["diff", "--sort", "delta", "old.pb.gz", "cpu.pb.gz"], "prof top --base OLD NEW --sort delta"),
+        (&["diff", "-s", "delta", "old.pb.gz", "cpu.pb.gz"], "prof diff --sort delta"),
         (&["top", "--no-children", "cpu.pb.gz"], "perf report"),
         (&["top", "-i", "cpu.pb.gz"], "prof top perf.data"),
         (&["flame", "x.svg", "--image-width", "900", "cpu.pb.gz"], "--width 1600"),

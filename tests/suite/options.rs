@@ -126,6 +126,7 @@ const OF_COMMANDS: &[(&str, &str, &str, &str)] = &[
     ("diff", "--salt", "x", "--anonymize old.pb.gz new.pb.gz"),
     ("diff", "--fixed-strings", "", "--show-stacks Plac. old.pb.gz new.pb.gz"),
     ("diff", "--all-frames", "", "dropping.pb.gz dropping.pb.gz"),
+    ("diff", "--sort", "old", "old.pb.gz new.pb.gz"),
     ("diff", "--normalize", "total", "old.pb.gz new.pb.gz"),
     ("diff", "--old", "old.pb.gz", "--new new.pb.gz"),
     ("diff", "--new", "new.pb.gz", "--old old.pb.gz"),

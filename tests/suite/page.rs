@@ -633,7 +633,7 @@ fn the_old_side_has_its_own_header_and_is_rescaled() {
         inputs: vec!["old.folded".into()],
         metric: 1,
         recording: Recording { duration_ns: Some(3_000_000_000), ..Recording::default() },
-        normalize: Rescaling { method: "total", ratio: 2.0 },
+        normalize: Rescaling { method: "total", ratio: 2.0, reason: None },
         ..BaseSide::default()
     });
     let page = write(&view::page(&both, &options));

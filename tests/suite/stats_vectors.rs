@@ -124,7 +124,7 @@ fn dispersions() {
     let v = &all["pearson_disp"];
     let profiles = matrix(&v["X"]);
     let old = numbers(&v["grp"]).iter().filter(|group| **group == 0.0).count();
-    let design = Design { totals: numbers(&v["E"]), old };
+    let design = Design { totals: numbers(&v["E"]), old, per_run: false };
     close(design.residual() as f64, number(v, "d"));
     for (function, want) in numbers(&v["want"]).into_iter().enumerate() {
         let column =

@@ -29,6 +29,7 @@ use crate::cli::terminal::failure::hinted;
 use crate::cli::terminal::target::Target;
 use crate::compare::{fold, match_functions, matched};
 use crate::filter::{FilterKind, Stages};
+use crate::kind;
 use crate::load::{Combine, Request, Side, Sides, sides};
 use crate::output::{Explain, evidence_notes};
 use crate::profile::{LoadOptions, Profile};
@@ -36,7 +37,8 @@ use crate::report::{Diff, DiffOutcome, DiffSide, Message, Name, Report};
 use crate::stats::{Incomparable, Noise, Normalization, TestOptions};
 use crate::transform::{AlignError, Marks, MatchMethod, Matching};
 use crate::tree::By;
-use crate::view::{BudgetRule, DiffOptions, DiffSides, align_sides, count_calls, diff, limit_rows};
+use crate::unit::Unit;
+use crate::view::{BudgetRule, DiffOptions, DiffSides, DiffSort, align_sides, count_calls, diff, limit_rows};
 
 /// What changed between two sides, and whether it is more than noise
 ///
@@ -84,6 +86,9 @@ pub(crate) struct DiffCommand {
     /// Show at most N rows; 0 for all
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<usize>,
+    /// Sort rows by this column instead of showing the most important first
+    #[arg(long, value_name = "COLUMN", value_enum)]
+    sort: Option<SortColumn>,
     /// Hide rows below this share on both sides, in percent
     #[arg(long, value_name = "P", value_parser = percent)]
     min_share: Option<f64>,
@@ -137,9 +142,9 @@ struct TestArgs {
     /// Exit with code 3 if there is too little data to detect the --detect ratio
     #[arg(long)]
     strict: bool,
-    /// Rescale the old side to make it comparable with the new: core (unchanged code costs the same), total (equal totals), per=OLD,NEW (units of work done on each side), or none
-    #[arg(long, value_name = "HOW", default_value = "core", value_parser = normalize)]
-    normalize: Normalization,
+    /// Rescale the old side to make it comparable with the new: core (unchanged code costs the same), total (equal totals), per=OLD,NEW (units of work done on each side), or none [default: core for time, none for memory and counts of objects or calls]
+    #[arg(long, value_name = "HOW", value_parser = normalize)]
+    normalize: Option<Normalization>,
     /// File with limits on the cost of functions
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     budget: Option<PathBuf>,
@@ -152,12 +157,41 @@ fn every_format() -> impl TypedValueParser<Value = OutputFormat> {
     PossibleValuesParser::new(values).try_map(|name| OutputFormat::from_str(&name, false))
 }
 
+/// The columns of `--sort`.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum SortColumn {
+    /// The largest change first, whether up or down
+    Delta,
+    /// The largest cost ratio first
+    Ratio,
+    /// The most significant first
+    Q,
+    /// The most expensive on the old side first
+    Old,
+    /// The most expensive on the new side first
+    New,
+}
+
+impl From<SortColumn> for DiffSort {
+    fn from(column: SortColumn) -> Self {
+        match column {
+            SortColumn::Delta => DiffSort::Delta,
+            SortColumn::Ratio => DiffSort::Ratio,
+            SortColumn::Q => DiffSort::Q,
+            SortColumn::Old => DiffSort::Old,
+            SortColumn::New => DiffSort::New,
+        }
+    }
+}
+
 /// The default number of rows in text.
 const ROWS: usize = 20;
 /// The exit code if a check failed.
 const FAILED: u8 = 1;
 /// The exit code if there is too little evidence for a strict check.
 const UNDECIDED: u8 = 3;
+/// How many of these may be rows that are not significant, unless asked for more.
+const OTHER_ROWS: usize = 5;
 /// A small screen shows at least so many rows.
 const FEWEST_ROWS: usize = 5;
 
@@ -221,7 +255,8 @@ impl DiffCommand {
         warn(&filtered.profile.meta.warnings, &self.input);
         note(&notes, &self.input);
 
-        let options = self.options(by, functions, budgets);
+        let normalize = self.test.normalize.unwrap_or_else(|| usual_normalization(&filtered.profile));
+        let options = self.options(by, functions, budgets, normalize);
         // A single file may hold both sides.
         let new = if new.is_empty() { old.clone() } else { new };
         let both = DiffSides {
@@ -317,7 +352,13 @@ impl DiffCommand {
         Ok(fitted.report)
     }
 
-    fn options(&self, by: By, functions: Option<Marks>, budgets: Vec<BudgetRule>) -> DiffOptions {
+    fn options(
+        &self,
+        by: By,
+        functions: Option<Marks>,
+        budgets: Vec<BudgetRule>,
+        normalize: Normalization,
+    ) -> DiffOptions {
         let rows = if self.layout.format.is_for_people() { ROWS } else { 0 };
         DiffOptions {
             by,
@@ -327,7 +368,8 @@ impl DiffCommand {
                 min_points: self.test.min_points / 100.0,
                 min_tested: self.test.min_tested / 100.0,
                 noise: self.test.noise,
-                normalize: self.test.normalize,
+                normalize,
+                check_scale: true,
                 functions: None,
             },
             functions,
@@ -335,6 +377,9 @@ impl DiffCommand {
             strict: self.test.strict,
             explain: !self.no_explain,
             limit: Some(self.limit.unwrap_or(rows)).filter(|&limit| limit > 0),
+            others: (self.layout.format.is_for_people() && self.limit.is_none() && self.sort.is_none())
+                .then_some(OTHER_ROWS),
+            sort: self.sort.map(DiffSort::from),
             min_share: self.min_share.unwrap_or(0.0),
             budgets,
         }
@@ -354,6 +399,16 @@ impl DiffCommand {
             _ => {}
         }
     }
+}
+
+/// What is compared unless `--normalize` says otherwise: memory and counts as recorded, time per unit of unchanged code.
+fn usual_normalization(whole: &Profile) -> Normalization {
+    let is_quantity = whole
+        .meta
+        .metrics
+        .first()
+        .is_some_and(|metric| kind::is_quantity(&metric.name, &Unit::parse(&metric.unit)));
+    if is_quantity { Normalization::Run } else { Normalization::Core }
 }
 
 fn side(side: &Side, given: Vec<String>) -> DiffSide {

@@ -66,14 +66,14 @@ impl<'d> Shown<'d> {
     }
 
     /// `3 smaller causes add 2.1pt (--explain lists them)`
-    pub(in crate::output) fn rest(&self) -> Option<String> {
+    pub(in crate::output) fn rest(&self, diff: &Diff) -> Option<String> {
         let points: f64 = self.others.iter().map(|cause| cause.points).sum();
         let (causes, add) = match self.others.len() {
             0 => return None,
             1 => ("1 smaller cause".to_string(), "adds"),
             several => (format!("{several} smaller causes"), "add"),
         };
-        Some(format!("{causes} {add} {} (--explain lists them)", words::points(points)))
+        Some(format!("{causes} {add} {} (--explain lists them)", words::change(diff, points)))
     }
 }
 
@@ -151,7 +151,7 @@ pub(in crate::output) fn sentence(diff: &Diff, cause: &DiffCause) -> String {
     let evidence = evidence(cause, |name| clean(name).into_owned());
     let row = diff.rows.iter().find(|row| row.name == cause.function && row.test == cause.test);
     let cost = row.map_or_else(
-        || format!("{}: {}, {}", clean(&cause.function), change(cause), words::points(cause.points)),
+        || format!("{}: {}, {}", clean(&cause.function), change(cause), words::change(diff, cause.points)),
         |row| words::sentence(diff, row),
     );
     format!("{cost}; {evidence}")

@@ -22,8 +22,11 @@ pub(in crate::output) fn comment(diff: &Diff, out: &mut dyn Write) -> io::Result
     if diff.exceeded().next().is_some() {
         writeln!(out)?;
     }
-    let (with_verdict, others): (Vec<&DiffRow>, Vec<&DiffRow>) =
-        diff.rows.iter().filter(|row| row.p.is_some() || diff.tested == 0).partition(|row| has_verdict(row));
+    let (with_verdict, others): (Vec<&DiffRow>, Vec<&DiffRow>) = diff
+        .rows
+        .iter()
+        .filter(|row| row.p.is_some() || diff.tested == 0)
+        .partition(|row| words::is_significant(row));
     let is_explained = causes(diff, out)?;
     if !with_verdict.is_empty() && !is_explained {
         rows(diff, &with_verdict, out)?;
@@ -56,7 +59,7 @@ fn causes(diff: &Diff, out: &mut dyn Write) -> io::Result<bool> {
     if let Some(shown) = &shown {
         writeln!(out, "{}:\n", escape(&shown.headline(diff)))?;
         for cause in &shown.causes {
-            let (change, points) = (causes::change(cause), words::points(cause.points));
+            let (change, points) = (causes::change(cause), words::change(diff, cause.points));
             writeln!(out, "1. {} {}, {}", code(&cause.function), escape(&change), escape(&points))?;
             writeln!(out, "   <br>{}", escape(&causes::evidence(cause, |name| clean(name).into_owned())))?;
             if let Some(command) = causes::command(diff, cause) {
@@ -64,7 +67,7 @@ fn causes(diff: &Diff, out: &mut dyn Write) -> io::Result<bool> {
             }
         }
         writeln!(out)?;
-        if let Some(rest) = shown.rest() {
+        if let Some(rest) = shown.rest(diff) {
             writeln!(out, "{}\n", escape(&rest))?;
         }
     }
@@ -72,10 +75,6 @@ fn causes(diff: &Diff, out: &mut dyn Write) -> io::Result<bool> {
         writeln!(out, "{}\n", escape(&moves))?;
     }
     Ok(shown.is_some())
-}
-
-fn has_verdict(row: &DiffRow) -> bool {
-    !matches!(row.verdict, RowVerdict::Unchanged | RowVerdict::New | RowVerdict::Removed)
 }
 
 /// The verdict in one line.

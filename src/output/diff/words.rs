@@ -46,6 +46,47 @@ pub(in crate::output) fn cost(row: &DiffRow) -> String {
     }
 }
 
+/// Whether sides are compared as recorded, per run. The numbers are then values, not shares.
+pub(in crate::output) fn is_per_run(diff: &Diff) -> bool {
+    diff.header.normalize.as_ref().is_some_and(|normalize| normalize.method == "none")
+}
+
+/// A sum over all runs of a side as the mean of a run, in the unit of the metric: `1.5MiB`, `0.41s`.
+fn per_run(diff: &Diff, sum: i64, side: &DiffSide) -> String {
+    let metric = &diff.header.metric;
+    let runs = i64::try_from(side.profiles.max(1)).unwrap_or(i64::MAX);
+    human(unit::mean(sum, runs).unwrap_or(sum), &Unit::parse(&metric.unit), metric.divisor)
+}
+
+/// The value of a row on the old side, as the mean of a run.
+pub(in crate::output) fn old_value(diff: &Diff, row: &DiffRow) -> String {
+    per_run(diff, row.tested_values().0, &diff.old)
+}
+
+/// The value of a row on the new side, as the mean of a run.
+pub(in crate::output) fn new_value(diff: &Diff, row: &DiffRow) -> String {
+    per_run(diff, row.tested_values().1, &diff.new)
+}
+
+/// How much was added, given in points of the old total: in points, or as a value if sides are compared per run.
+pub(in crate::output) fn change(diff: &Diff, of_old_total: f64) -> String {
+    if !is_per_run(diff) {
+        return points(of_old_total);
+    }
+    let value = of_old_total / 100.0 * diff.old.total as f64 / diff.old.profiles.max(1) as f64;
+    let metric = &diff.header.metric;
+    let size = human(value.abs().round() as i64, &Unit::parse(&metric.unit), metric.divisor);
+    let is_zero = !size.contains(|c: char| ('1'..='9').contains(&c));
+    let sign = if is_zero {
+        ""
+    } else if value < 0.0 {
+        "−"
+    } else {
+        "+"
+    };
+    format!("{sign}{size}")
+}
+
 /// `+2.3pt`
 pub(in crate::output) fn points(points: f64) -> String {
     let sign = match points {
@@ -100,6 +141,19 @@ pub(in crate::output) fn verdict(row: &DiffRow) -> &'static str {
         RowVerdict::Regressed => "REGRESSED",
         RowVerdict::Unchanged if row.tested => "~",
         verdict => verdict.word(),
+    }
+}
+
+/// Whether a row was found to differ; all others are not significant.
+pub(in crate::output) fn is_significant(row: &DiffRow) -> bool {
+    !matches!(row.verdict, RowVerdict::Unchanged | RowVerdict::New | RowVerdict::Removed)
+}
+
+/// The line above the rows that are not significant.
+pub(in crate::output) fn above_others(diff: &Diff) -> &'static str {
+    match diff.verdict {
+        DiffVerdict::Inconclusive => "no verdict:",
+        _ => "not significant:",
     }
 }
 
@@ -173,6 +227,11 @@ pub(in crate::output) fn inputs(side: &DiffSide) -> String {
 
 /// What the numbers of the columns mean. Only this note says which of them are rescaled.
 pub(in crate::output) fn scales(diff: &Diff) -> String {
+    if is_per_run(diff) {
+        return "OLD and NEW are values per run as recorded, not rescaled (--normalize core compares per unit of \
+                unchanged code); Δ is their difference"
+            .to_string();
+    }
     let shares = "OLD and NEW are shares of each side's own total";
     let (method, ratio) = diff
         .header
@@ -183,11 +242,13 @@ pub(in crate::output) fn scales(diff: &Diff) -> String {
         _ if diff.noise.is_none() => return format!("{shares}; Δ is their difference"),
         "core" => "unchanged code costs the same on both sides",
         "per" => "both sides did the same amount of work",
-        "none" => "both sides have the same number of runs",
         _ => return format!("{shares}; COST is their ratio, Δ their difference"),
     };
     let of = if diff.header.filters.is_empty() { "the old total" } else { "the filtered old total" };
-    let rescaled = if (ratio - 1.0).abs() < 0.0005 {
+    let reason = diff.header.normalize.as_ref().and_then(|normalize| normalize.reason.as_deref());
+    let rescaled = if let Some(why) = reason {
+        format!("both sides are taken to have equal totals, because {why}")
+    } else if (ratio - 1.0).abs() < 0.0005 {
         "the values are compared as recorded".to_string()
     } else {
         format!("the old side is multiplied by {ratio:.3} so that {so_that}")
@@ -308,10 +369,11 @@ pub(in crate::output) fn summary(diff: &Diff) -> String {
     let alpha = format!("{:.4}", diff.strictness.alpha * 100.0);
     let alpha = alpha.trim_end_matches('0').trim_end_matches('.');
     format!(
-        "{} · alpha {alpha}%, thresholds {}× and {:.1}pt",
+        "{} · alpha {alpha}%, thresholds {}× and {}{}",
         counts(diff),
         plain_ratio(1.0 + diff.strictness.min_effect),
-        diff.strictness.min_points
+        format_args!("{:.1}", diff.strictness.min_points),
+        if is_per_run(diff) { "% of the old total" } else { "pt" }
     )
 }
 
@@ -379,6 +441,9 @@ fn budget_value(diff: &Diff, budget: &BudgetCheck) -> String {
 pub(in crate::output) fn sentence(diff: &Diff, row: &DiffRow) -> String {
     let name = clean(&row.name);
     let what = if row.test == RowTest::SelfValue { "self" } else { "including callees" };
+    if is_per_run(diff) {
+        return sentence_of_values(diff, row, &name, what);
+    }
     let (old, new) = (old_share(diff, row), new_share(diff, row));
     let Some(value) = row.ratio else {
         return format!("{name} is new ({what}): {new} of the new total");
@@ -387,7 +452,6 @@ pub(in crate::output) fn sentence(diff: &Diff, row: &DiffRow) -> String {
     let basis = match method {
         "core" => "relative to unchanged code",
         "per" => "per unit of work done",
-        "none" => "per run",
         _ => "as a share of the whole",
     };
     format!(
@@ -395,6 +459,21 @@ pub(in crate::output) fn sentence(diff: &Diff, row: &DiffRow) -> String {
         plain_ratio(value),
         interval(row),
         points(row.points)
+    )
+}
+
+/// A changed row as a sentence, if sides are compared as recorded.
+fn sentence_of_values(diff: &Diff, row: &DiffRow, name: &str, what: &str) -> String {
+    let metric = clean(&diff.header.metric.name);
+    let (old, new) = (old_value(diff, row), new_value(diff, row));
+    let Some(value) = row.ratio else {
+        return format!("{name} is new ({what}): {metric} {new} per run");
+    };
+    format!(
+        "{name}: {metric} {old} → {new} per run, {}× as much ({what}; 95% CI {}; {})",
+        plain_ratio(value),
+        interval(row),
+        change(diff, row.points)
     )
 }
 

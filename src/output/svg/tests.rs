@@ -250,7 +250,7 @@ fn the_subtitle_states_that_the_old_side_is_rescaled() {
         inputs: vec!["runs/old.pb.gz".to_string()],
         metric: 1,
         recording: Recording { duration_ns: Some(3_000_000_000), ..Recording::default() },
-        normalize: Rescaling { method: "total", ratio: 2.0 },
+        normalize: Rescaling { method: "total", ratio: 2.0, reason: None },
         ..BaseSide::default()
     });
     let (blocks, texts) = read(&draw_with(&from_notation("a 6 2\nb 4 3"), &options, &SvgOptions::default()));

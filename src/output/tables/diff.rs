@@ -31,10 +31,24 @@ pub(in crate::output) fn table<'r>(diff: &'r Diff, rows: Vec<&'r DiffRow>, form:
     columns.add("ratio_low", Kind::Number, |row| row.ratio_low);
     columns.add("ratio_high", Kind::Number, |row| row.ratio_high);
     columns.show("95% CI", Kind::Word, |row| words::interval(row)).rank(Rank::Interval);
-    columns.show("OLD", Kind::Word, |row| words::old_share(diff, row));
-    columns.show("NEW", Kind::Word, |row| words::new_share(diff, row));
+    // What is compared is always shown; the other form of it only where the width allows.
+    let is_per_run = words::is_per_run(diff);
+    let (shares, values) = if is_per_run {
+        (["OLD%", "NEW%"], ["OLD", "NEW"])
+    } else {
+        (["OLD", "NEW"], ["OLD/RUN", "NEW/RUN"])
+    };
+    let rank = |is_compared: bool| if is_compared { Rank::Essential } else { Rank::OtherForm };
+    if form == Form::Text || !is_per_run {
+        columns.show(shares[0], Kind::Word, |row| words::old_share(diff, row)).rank(rank(!is_per_run));
+        columns.show(shares[1], Kind::Word, |row| words::new_share(diff, row)).rank(rank(!is_per_run));
+    }
+    if form == Form::Text || is_per_run {
+        columns.show(values[0], Kind::Word, |row| words::old_value(diff, row)).rank(rank(is_per_run));
+        columns.show(values[1], Kind::Word, |row| words::new_value(diff, row)).rank(rank(is_per_run));
+    }
     columns.add("points", Kind::Number, |row| row.points);
-    columns.show("Δ", Kind::Word, |row| words::points(row.points)).rank(Rank::Points);
+    columns.show("Δ", Kind::Word, |row| words::change(diff, row.points)).rank(Rank::Points);
     columns.add("p", Kind::Number, |row| row.p);
     columns.add("q", Kind::Number, |row| row.q);
     columns.show("q", Kind::Word, |row| row.q.map(words::probability)).rank(Rank::Probability);

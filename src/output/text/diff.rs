@@ -76,7 +76,7 @@ fn causes(diff: &Diff, style: &Style) -> Vec<TextLine> {
         lines.extend(prose("", &shown.headline(diff), Emphasis::Bold));
         let below = "   ";
         for (number, cause) in shown.causes.iter().enumerate() {
-            let change = format!("{}  {}", causes::change(cause), words::points(cause.points));
+            let change = format!("{}  {}", causes::change(cause), words::change(diff, cause.points));
             let change = style.glyphs.plain(&change).into_owned();
             let taken = below.len() + GAP + display_width(&change);
             let width = style.width.map_or(usize::MAX, |width| width.saturating_sub(taken).max(LEAST_INPUTS));
@@ -86,7 +86,7 @@ fn causes(diff: &Diff, style: &Style) -> Vec<TextLine> {
             let command = causes::command(diff, cause);
             lines.extend(command.into_iter().flat_map(|command| prose(below, &command, Emphasis::Faint)));
         }
-        lines.extend(shown.rest().into_iter().flat_map(|rest| prose(below, &rest, Emphasis::Faint)));
+        lines.extend(shown.rest(diff).into_iter().flat_map(|rest| prose(below, &rest, Emphasis::Faint)));
     }
     let moves = causes::moves(diff, style.explain, name);
     lines.extend(moves.into_iter().flat_map(|moves| prose("", &moves, Emphasis::None)));
@@ -138,6 +138,7 @@ fn table(diff: &Diff, style: &Style) -> Vec<TextLine> {
     let names = DisplayNames::new(diff.rows.iter().map(|row| &row.name), style);
     let rows: Vec<&DiffRow> = diff.rows.iter().filter(|row| is_shown(row, diff)).collect();
     let full: Vec<FullName> = rows.iter().map(|row| FullName::new(row, &names)).collect();
+    let others = first_of_others(diff, &rows);
     let table = tables::diff::table(diff, rows, Form::Text);
     let widest = full.iter().map(|name| display_width(&name.text())).max().unwrap_or(0);
     let Fitting { mut rows, is_left, room } = fitting(&table, widest.min(LEAST_NAME), style);
@@ -152,6 +153,10 @@ fn table(diff: &Diff, style: &Style) -> Vec<TextLine> {
     let mut lines = Vec::new();
     for (number, mut line) in grid::laid_out(&rows, &is_left).into_iter().enumerate() {
         let emphasis = line.emphasis;
+        // The titles come first.
+        if others.is_some_and(|row| row + 1 == number) {
+            lines.push(TextLine::new(words::above_others(diff), Emphasis::Faint));
+        }
         line.text.push_str(names[number].as_deref().unwrap_or_default());
         lines.push(line);
         if names[number].is_none() {
@@ -162,6 +167,13 @@ fn table(diff: &Diff, style: &Style) -> Vec<TextLine> {
         }
     }
     lines
+}
+
+/// The first row that is not significant, if these rows are the last ones.
+fn first_of_others(diff: &Diff, rows: &[&DiffRow]) -> Option<usize> {
+    let first = rows.iter().position(|row| !words::is_significant(row))?;
+    let is_last = rows[first..].iter().all(|row| !words::is_significant(row));
+    (is_last && diff.tested > 0).then_some(first)
 }
 
 /// Names get at least this many columns, as long as there is a column of numbers to drop for them.

@@ -16,10 +16,11 @@ use crate::report::{
 };
 use crate::stats::compare::Comparison;
 use crate::stats::detect::{Sensitivity, detectable_ratio, samples_needed, samples_needed_per_run};
+use crate::stats::model::Scale;
 use crate::stats::{Incomparable, TestOptions};
 use crate::transform::{AlignError, Marks, ProfileMetric, align};
 use crate::tree::{By, Subject, flat};
-use crate::view::diff::rows::{COUNTLESS, RowBuilder};
+use crate::view::diff::rows::{COUNTLESS, RowBuilder, is_significant};
 use crate::view::diff::significance::test;
 use crate::view::diff::totals::{SideTotals, check_common};
 use crate::view::{grouping, metric_name, warnings_of};
@@ -47,10 +48,29 @@ pub struct DiffOptions {
     pub explain: bool,
     /// The maximum number of rows; `None` for all.
     pub limit: Option<usize>,
+    /// The maximum number of tested rows that are not significant; `None` for all.
+    pub others: Option<usize>,
+    /// The column to sort rows by; `None` for the most important first.
+    pub sort: Option<DiffSort>,
     /// Rows with a smaller share on both sides are cut, in percent.
     pub min_share: f64,
     /// The maximum costs on the new side.
     pub budgets: Vec<BudgetRule>,
+}
+
+/// A column of a comparison to sort by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DiffSort {
+    /// The largest change first, whether up or down.
+    Delta,
+    /// The largest cost ratio first. Functions without one are last.
+    Ratio,
+    /// The most significant first.
+    Q,
+    /// The most expensive on the old side first.
+    Old,
+    /// The most expensive on the new side first.
+    New,
 }
 
 /// The sides of a profile with one column per input, the old ones first.
@@ -98,6 +118,8 @@ impl DiffOptions {
             strict: false,
             explain: true,
             limit: None,
+            others: None,
+            sort: None,
             min_share: 0.0,
             budgets: Vec::new(),
         }
@@ -150,6 +172,7 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
         new: &new,
         comparison: comparison.as_ref(),
         new_series: sides.old.profiles..count,
+        sort: options.sort,
     }
     .build();
     let sensitivity = comparison.as_ref().and_then(Sensitivity::of);
@@ -222,6 +245,7 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
         vanished: made.vanished,
     };
     cut_rows(&mut diff, |row| is_heavy(row, options.min_share / 100.0, &old, &new));
+    limit_others(&mut diff, options.others.unwrap_or(usize::MAX));
     limit_rows(&mut diff, options.limit.unwrap_or(usize::MAX));
     Ok(diff)
 }
@@ -230,6 +254,17 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
 pub fn limit_rows(diff: &mut Diff, limit: usize) {
     let mut place = 0..;
     cut_rows(diff, |_| place.next().is_some_and(|place| place < limit));
+}
+
+/// Leaves out all tested rows that are not significant but the first `limit`.
+fn limit_others(diff: &mut Diff, limit: usize) {
+    let mut left = limit;
+    cut_rows(diff, |row| {
+        let is_other = row.p.is_some() && !is_significant(row.verdict);
+        let is_kept = !is_other || left > 0;
+        left -= usize::from(is_other && is_kept);
+        is_kept
+    });
 }
 
 /// Leaves out the rows that are not to be kept, and counts them.
@@ -251,6 +286,19 @@ fn is_heavy(row: &DiffRow, smallest: f64, old: &SideTotals, new: &SideTotals) ->
     let values = row.tested_values();
     let reaches = |value: i64, side: &SideTotals| value as f64 >= smallest * side.recorded as f64;
     smallest <= 0.0 || reaches(values.0, old) || reaches(values.1, new)
+}
+
+/// Why the sides were not rescaled.
+fn no_scale(scale: Scale) -> Option<String> {
+    match scale {
+        Scale::Known => None,
+        Scale::TooFew => {
+            Some("too few functions have enough samples on both sides to compare what they cost".to_string())
+        }
+        Scale::Uncertain(factor) => Some(format!(
+            "how much unchanged code costs on each side is known only within a factor of {factor:.2} up or down"
+        )),
+    }
 }
 
 fn overall(made: &rows::DiffRows, suffices: bool) -> DiffVerdict {
@@ -290,6 +338,7 @@ fn header(
         normalize: Some(Rescaling {
             method: method(&options.test.normalize),
             ratio: if ratio.is_finite() && ratio > 0.0 { ratio } else { 1.0 },
+            reason: comparison.and_then(|comparison| no_scale(comparison.model.as_ref()?.scale)),
         }),
         by: grouping(&options.by),
         ..Header::default()

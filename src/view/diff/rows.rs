@@ -10,6 +10,7 @@ use crate::stats::attribution::Cause;
 use crate::stats::compare::{Comparison, Hypothesis, untested_verdict};
 use crate::stats::{CountKind, Verdict};
 use crate::tree::{KeyId, Subject};
+use crate::view::diff::DiffSort;
 use crate::view::diff::totals::SideTotals;
 
 /// Identical runs, such as counted instructions, are worth any number of samples; from this many on, the
@@ -24,6 +25,8 @@ pub(super) struct RowBuilder<'r, 'p> {
     pub(super) comparison: Option<&'r Comparison>,
     /// The series of the new profiles.
     pub(super) new_series: Range<usize>,
+    /// The column to sort by; `None` for the most important rows first.
+    pub(super) sort: Option<DiffSort>,
 }
 
 /// The rows, and counts of functions.
@@ -67,6 +70,9 @@ impl RowBuilder<'_, '_> {
         rows.extend(untested);
         made.regressed = functions_with(&rows, Verdict::Regressed);
         made.improved = functions_with(&rows, Verdict::Improved);
+        if let Some(sort) = self.sort {
+            sort_rows(&mut rows, sort);
+        }
         made.rows = rows;
         made
     }
@@ -86,19 +92,20 @@ impl RowBuilder<'_, '_> {
         };
         let name = |row: &Hypothesis| self.subject.keys.name(KeyId::new(row.function));
         let rank = |index: usize| {
-            let row = &rows[index];
-            let reachable = row.increase.reachable || row.decrease.reachable;
-            (row.verdict, row.verdict == Verdict::Unchanged && !reachable)
+            let verdict = rows[index].verdict;
+            if is_significant(verdict) { verdict } else { Verdict::Unchanged }
         };
-        // Rows without a verdict: nearest to significance first. All others: largest change first.
-        let p = |index: usize| {
+        // In one pair, every caller of a function has changed by as much, give or take its own larger noise. So what
+        // counts there is the part of a change that exceeds the noise.
+        let is_pair = self.comparison.is_some_and(|comparison| comparison.profiles == (1, 1));
+        let size_of_change = |index: usize| {
             let row = &rows[index];
-            if row.verdict == Verdict::Unchanged { row.evidence().p } else { 0.0 }
+            if is_pair && !is_significant(row.verdict) { beyond_noise(row) } else { row.points.abs() }
         };
         let compare = |a: usize, b: usize| {
             rank(a)
                 .cmp(&rank(b))
-                .then_with(|| p(a).total_cmp(&p(b)))
+                .then_with(|| size_of_change(b).total_cmp(&size_of_change(a)))
                 .then_with(|| rows[b].points.abs().total_cmp(&rows[a].points.abs()))
                 .then_with(|| name(&rows[a]).cmp(name(&rows[b])))
                 .then_with(|| a.cmp(&b))
@@ -210,6 +217,32 @@ impl RowBuilder<'_, '_> {
             .iter()
             .any(|side| side.self_value[key.index()] != 0 || side.total[key.index()] != 0)
     }
+}
+
+/// Whether a verdict says that something differs.
+pub(super) fn is_significant(verdict: Verdict) -> bool {
+    !matches!(verdict, Verdict::Unchanged | Verdict::New | Verdict::Removed)
+}
+
+/// How much of a change, in parts of the old total, exceeds one standard error.
+fn beyond_noise(row: &Hypothesis) -> f64 {
+    let change = row.log_ratio.exp_m1().abs();
+    let sure = (row.log_ratio.abs() - row.standard_error).max(0.0);
+    let certain = sure.exp_m1().min(change) / change.max(f64::MIN_POSITIVE);
+    row.points.abs() * certain
+}
+
+/// Sorts rows by a column.
+fn sort_rows(rows: &mut [DiffRow], by: DiffSort) {
+    let last = f64::NEG_INFINITY;
+    let key = |row: &DiffRow| match by {
+        DiffSort::Delta => row.points.abs(),
+        DiffSort::Ratio => row.ratio.unwrap_or(last),
+        DiffSort::Q => row.q.map_or(last, |q| -q),
+        DiffSort::Old => row.tested_values().0 as f64,
+        DiffSort::New => row.tested_values().1 as f64,
+    };
+    rows.sort_by(|a, b| key(b).total_cmp(&key(a)));
 }
 
 /// How many functions have a verdict, be it on their self, their total, or both.

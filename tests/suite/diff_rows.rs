@@ -1,0 +1,134 @@
+//! Which rows of a comparison are shown, and in which order.
+
+use std::fmt::Write;
+use std::fs;
+
+use serde_json::Value;
+use tempfile::tempdir;
+
+use crate::support::prof;
+
+/// Runs `prof diff` on two texts of collapsed stacks.
+fn diff(old: &str, new: &str, options: &[&str]) -> String {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("old.folded"), old).unwrap();
+    fs::write(folder.path().join("new.folded"), new).unwrap();
+    let arguments = [&["diff", "-q"], options, &["old.folded", "new.folded"]].concat();
+    String::from_utf8(prof(folder.path(), &arguments).output().unwrap().stdout).unwrap()
+}
+
+/// A program of `main` and twelve functions, one of which differs: f3 costs twice as much on the new side.
+fn program(is_new: bool) -> String {
+    let mut text = String::new();
+    for function in 0..12 {
+        let cost = 900 + 10 * function;
+        let wobble = if is_new { function % 4 } else { 0 };
+        let cost = if is_new && function == 3 { 2 * cost } else { cost + wobble };
+        writeln!(text, "main;f{function} {cost}").unwrap();
+    }
+    text
+}
+
+/// The functions of the rows in a text.
+fn functions(text: &str) -> Vec<String> {
+    let rows = text.lines().skip_while(|line| !line.contains("COST")).skip(1);
+    let rows = rows.take_while(|line| !line.contains("more tested") && !line.is_empty());
+    rows.map(|line| line.split("  ").last().unwrap().trim().to_string()).collect()
+}
+
+#[test]
+fn rows_that_are_not_significant_come_last_and_are_few() {
+    let text = diff(&program(false), &program(true), &["--noise", "steady"]);
+    let functions = functions(&text);
+    assert_eq!(functions[..2], ["f3 (self)", "not significant:"], "{text}");
+    assert_eq!(functions.len(), 2 + 5, "{text}");
+    assert!(text.contains("… 7 more tested"), "{text}");
+    let all = diff(&program(false), &program(true), &["--noise", "steady", "-n", "0"]);
+    assert_eq!(all.lines().filter(|line| line.contains("(self)") && line.contains('×')).count(), 12, "{all}");
+}
+
+#[test]
+fn a_single_pair_shows_its_largest_changes_first() {
+    let few = |text: &str| {
+        let mut all = String::new();
+        for (stack, count) in text.lines().filter_map(|line| line.rsplit_once(' ')) {
+            writeln!(all, "{stack} {}", count.parse::<i64>().unwrap() / 30).unwrap();
+        }
+        all
+    };
+    let text = diff(&few(&program(false)), &few(&program(true)), &[]);
+    assert_eq!(functions(&text)[..2], ["no verdict:", "f3 (self)"], "{text}");
+    assert!(text.contains("Detecting 1.2×"), "{text}");
+}
+
+#[test]
+fn rows_are_sorted_as_asked() {
+    for (column, key) in [("old", "old"), ("new", "new")] {
+        let text = diff(&program(false), &program(true), &["-f", "json", "--sort", column]);
+        let report: Value = serde_json::from_str(&text).unwrap();
+        let values: Vec<i64> = report["rows"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| row[key][row["test"].as_str().unwrap()].as_i64().unwrap())
+            .collect();
+        assert!(values.len() > 10 && values.is_sorted_by(|a, b| a >= b), "{column}: {values:?}");
+    }
+    for (column, key, sign) in [("delta", "points", 1.0), ("ratio", "ratio", 1.0), ("q", "q", -1.0)] {
+        let text = diff(&program(false), &program(true), &["-f", "json", "--sort", column]);
+        let report: Value = serde_json::from_str(&text).unwrap();
+        let values: Vec<f64> = report["rows"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter_map(|row| row[key].as_f64())
+            .map(|value| if key == "points" { value.abs() } else { sign * value })
+            .collect();
+        assert!(values.len() > 10 && values.is_sorted_by(|a, b| a >= b), "{column}: {values:?}");
+    }
+}
+
+#[test]
+fn values_per_run_are_next_to_shares_if_there_is_space() {
+    let with = |width: &str| diff(&program(false), &program(true), &["--noise", "steady", "--width", width]);
+    let row = |text: &str| text.lines().find(|line| line.ends_with("f3 (self)")).unwrap().to_string();
+    let wide = with("120");
+    // 930 and 1860 samples of 11,460 and 12,405.
+    for number in ["8.1%", "15.0%", "930", "1,860"] {
+        assert!(row(&wide).split_whitespace().any(|word| word == number), "{number}: {wide}");
+    }
+    assert!(wide.contains("OLD/RUN"));
+    for width in ["60", "80"] {
+        let narrow = with(width);
+        assert!(!narrow.contains("OLD/RUN") && row(&narrow).contains("8.1%"), "{narrow}");
+        assert!(narrow.lines().all(|line| line.chars().count() <= width.parse().unwrap()), "{narrow}");
+    }
+}
+
+#[test]
+fn functions_of_one_side_say_nothing_about_unchanged_code() {
+    // Six functions on each side only, and three on both: too few to tell what unchanged code costs.
+    let side = |own: char| {
+        let mut text = String::from("main;a 500\nmain;b 600\nmain;c 700\n");
+        for function in 0..6 {
+            writeln!(text, "main;{own}{function} {}", 100 + 37 * function).unwrap();
+        }
+        text
+    };
+    let text = diff(&side('x'), &side('y'), &["-f", "json", "--match", "exact"]);
+    let report: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(report["normalize"]["ratio"], 1.0);
+    assert!(report["normalize"]["reason"].as_str().unwrap().starts_with("too few functions"), "{report}");
+    // Half of the code costs twice as much: unchanged code may be either half.
+    let half = |factor: i64| {
+        let mut all = String::new();
+        for function in 0..10 {
+            let cost = if function % 2 == 0 { 300 * factor } else { 300 };
+            writeln!(all, "main;f{function} {}", cost + function).unwrap();
+        }
+        all
+    };
+    let text = diff(&half(1), &half(4), &["-f", "json"]);
+    let report: Value = serde_json::from_str(&text).unwrap();
+    assert!(report["normalize"]["reason"].as_str().unwrap().contains("only within a factor of"), "{report}");
+}

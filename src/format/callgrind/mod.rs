@@ -25,14 +25,12 @@ mod reader;
 mod syntax;
 
 use crate::format::callgrind::reader::CallgrindReader;
-use crate::format::callgrind::syntax::{header, spec};
+use crate::format::callgrind::syntax::{NAME, header, spec};
 use crate::format::{Confidence, Format, LoadError, Source};
 use crate::profile::{LoadOptions, Profile};
 
 /// The entry in the list of readable formats.
 pub(super) static CALLGRIND: Format = Format { name: NAME, title: "callgrind", sniff, read };
-
-const NAME: &str = "callgrind";
 
 /// Requires header lines up to `events:`, and one line that cachegrind's similar output does not have.
 fn sniff(head: &[u8]) -> Confidence {

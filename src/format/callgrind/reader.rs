@@ -1,11 +1,10 @@
 //! Reads lines into functions, costs and calls.
 
-use crate::format::callgrind::NAME;
 use crate::format::callgrind::costs::Costs;
 use crate::format::callgrind::events::CostEvent;
 use crate::format::callgrind::names::{CompressedName, CompressedNames, clean_file, clean_function};
 use crate::format::callgrind::positions::Positions;
-use crate::format::callgrind::syntax::{header, signed, spec};
+use crate::format::callgrind::syntax::{NAME, header, signed, spec};
 use crate::format::callgrind_write::UNCOUNTED;
 use crate::format::text::{BadLines, Scan};
 use crate::format::{ParseError, finished};

@@ -2,6 +2,9 @@
 
 use crate::format::text::Scan;
 
+/// The name of the format.
+pub(super) const NAME: &str = "callgrind";
+
 /// Splits `key: value`.
 pub(super) fn header(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let at = memchr::memchr2(b':', b'=', line).filter(|&at| line[at] == b':')?;

@@ -107,8 +107,9 @@ impl<'r> Drawing<'r> {
             Form::Text => (tree.rows.iter().collect::<Vec<_>>(), groups(tree)),
         };
         let names = DisplayNames::of(&tree.header, names.iter().map(|row| &row.name), style);
-        let own: i64 = tree.rows.iter().map(|row| row.values.self_value).sum();
-        let whole = own + tree.header.elided + tree.header.no_stack;
+        // In a bottom-up tree the rows of callers repeat the value of the function, so that the sum may be too large.
+        let own = tree.rows.iter().map(|row| row.values.self_value);
+        let whole = own.chain([tree.header.elided, tree.header.no_stack]).fold(0, i64::saturating_add);
         let mut drawing = Drawing { tree, form, style, names, groups, lightest: u64::MAX, whole };
         drawing.lightest = drawing.lightest();
         drawing

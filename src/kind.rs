@@ -1,7 +1,5 @@
 //! Profile types: what each one measures, when to use it, and what a wide function in a flame graph means.
 
-use crate::unit::{Family, Unit};
-
 /// What is known about a profile type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kind {
@@ -376,17 +374,16 @@ pub fn may_mean(asked: &str, metric: &str) -> bool {
     event(asked).eq_ignore_ascii_case(metric) || KINDS.iter().any(is_type)
 }
 
-/// Whether a metric is a quantity that is compared as it is: memory, or a number of things that exist or were done. Time
-/// depends on the machine and its load, so it is compared relative to code that did not change.
+/// Whether a metric counts things that exist or were done. Like memory, these are compared as recorded; time depends on the
+/// machine and its load, so it is compared relative to code that did not change.
 ///
 /// ```
 /// use prof::kind::is_quantity;
-/// use prof::unit::Unit;
 ///
-/// assert!(is_quantity("inuse_space", &Unit::parse("bytes")) && is_quantity("goroutine", &Unit::parse("count")));
-/// assert!(!is_quantity("cpu", &Unit::parse("nanoseconds")) && !is_quantity("samples", &Unit::parse("count")));
+/// assert!(is_quantity("inuse_objects") && is_quantity("goroutine"));
+/// assert!(!is_quantity("cpu") && !is_quantity("samples"));
 /// ```
-pub fn is_quantity(metric: &str, unit: &Unit) -> bool {
+pub fn is_quantity(metric: &str) -> bool {
     const COUNTED: &[&str] = &[
         "alloc_objects",
         "inuse_objects",
@@ -397,7 +394,7 @@ pub fn is_quantity(metric: &str, unit: &Unit) -> bool {
         "calls",
         "exceptions",
     ];
-    unit.family() == Family::Bytes || of_metric(metric).is_some_and(|kind| COUNTED.contains(&kind.name))
+    of_metric(metric).is_some_and(|kind| COUNTED.contains(&kind.name))
 }
 
 /// Which part of a metric can be recognised as waiting.

@@ -37,7 +37,7 @@ use crate::report::{Diff, DiffOutcome, DiffSide, Message, Name, Report};
 use crate::stats::{Incomparable, Noise, Normalization, TestOptions};
 use crate::transform::{AlignError, Marks, MatchMethod, Matching};
 use crate::tree::By;
-use crate::unit::Unit;
+use crate::unit::{Family, Unit};
 use crate::view::{BudgetRule, DiffOptions, DiffSides, DiffSort, align_sides, count_calls, diff, limit_rows};
 
 /// What changed between two sides, and whether it is more than noise
@@ -403,11 +403,9 @@ impl DiffCommand {
 
 /// What is compared unless `--normalize` says otherwise: memory and counts as recorded, time per unit of unchanged code.
 fn usual_normalization(whole: &Profile) -> Normalization {
-    let is_quantity = whole
-        .meta
-        .metrics
-        .first()
-        .is_some_and(|metric| kind::is_quantity(&metric.name, &Unit::parse(&metric.unit)));
+    let is_quantity = whole.meta.metrics.first().is_some_and(|metric| {
+        Unit::parse(&metric.unit).family() == Family::Bytes || kind::is_quantity(&metric.name)
+    });
     if is_quantity { Normalization::Run } else { Normalization::Core }
 }
 

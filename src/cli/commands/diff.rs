@@ -86,7 +86,7 @@ pub(crate) struct DiffCommand {
     /// Show at most N rows; 0 for all
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<usize>,
-    /// Sort rows by this column instead of showing the most important first
+    /// Sort rows by this column instead of by verdict
     #[arg(long, value_name = "COLUMN", value_enum)]
     sort: Option<SortColumn>,
     /// Hide rows below this share on both sides, in percent

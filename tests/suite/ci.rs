@@ -13,9 +13,9 @@ use yaml_rust2::{Yaml, YamlLoader};
 use crate::support::{fixture, prof};
 
 /// Builds that do the same, and a build in which `hash` costs eight times as much.
-const OLD: &str = "main;read 5000\nmain;print 6000\nmain;sort 7000\nmain;find 8000\nmain;hash 1000\n";
-const SAME: &str = "main;read 5010\nmain;print 5990\nmain;sort 7000\nmain;find 8000\nmain;hash 1000\n";
-const DEARER: &str = "main;read 5000\nmain;print 6000\nmain;sort 7000\nmain;find 8000\nmain;hash 8000\n";
+const OLD: &str = "main;read 5003\nmain;print 6007\nmain;sort 7013\nmain;find 8009\nmain;hash 1009\n";
+const SAME: &str = "main;read 5011\nmain;print 5993\nmain;sort 7013\nmain;find 8009\nmain;hash 1009\n";
+const DEARER: &str = "main;read 5003\nmain;print 6007\nmain;sort 7013\nmain;find 8009\nmain;hash 8000\n";
 
 /// A file of this repository, parsed.
 fn yaml(file: &str) -> Yaml {

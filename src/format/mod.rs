@@ -16,6 +16,7 @@ mod decimals;
 mod dhat;
 mod error;
 mod event_metrics;
+mod fields;
 mod gecko;
 mod ghc_json;
 mod hints;

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use hashbrown::HashMap;
 
 use crate::format::ParseError;
-use crate::format::perf_data::fields::Fields;
+use crate::format::fields::Fields;
 use crate::format::perf_data::record::split;
 use crate::format::perf_data::{MAGIC, MAGIC_BIG_ENDIAN, NAME};
 

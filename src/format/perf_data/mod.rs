@@ -4,7 +4,6 @@
 //! it is symbolized. As with `perf script`, the metric `samples` counts, and each event is a separate metric
 //! whose values are the periods.
 
-mod fields;
 mod header;
 mod maps;
 mod record;
@@ -12,8 +11,8 @@ mod record;
 use hashbrown::HashMap;
 
 use crate::format::event_metrics::EventMetrics;
+use crate::format::fields::Fields;
 use crate::format::labels::label_set;
-use crate::format::perf_data::fields::Fields;
 use crate::format::perf_data::header::{FileHeader, hex};
 use crate::format::perf_data::maps::{Map, Space, Spaces};
 use crate::format::perf_data::record::{PerfSample, Record};

@@ -1,6 +1,6 @@
 //! Records written by the kernel and by `perf` during the recording.
 
-use crate::format::perf_data::fields::Fields;
+use crate::format::fields::Fields;
 use crate::format::perf_data::header::{FileHeader, PerfEvent};
 use crate::format::{ParseError, Source};
 use crate::profile::Budget;

@@ -1,4 +1,4 @@
-//! Numbers and strings in headers and records.
+//! Numbers and strings of binary formats.
 
 /// Reads fields from the front of a byte slice, in the byte order of the recording machine. Methods return `None` at the
 /// end of the data.

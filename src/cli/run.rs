@@ -55,6 +55,13 @@ pub fn main() -> ExitCode {
 /// Inserts the command `top` if none was given: `prof PROFILE…` stands for `prof top PROFILE…`. A word that is
 /// neither a command nor a file fails here, before clap can complain about options of another command.
 fn with_command(mut arguments: Vec<OsString>) -> Result<Vec<OsString>> {
+    if let [_, help, option] = &mut arguments[..]
+        && help == "help"
+        && ["-h", "--help"].iter().any(|word| option == word)
+    {
+        // Clap's command `help` has no options.
+        *option = "help".into();
+    }
     if let Some(error) = go_pprof::answer(arguments.get(1..).unwrap_or_default()) {
         return Err(error);
     }

@@ -188,7 +188,14 @@ fn first_clauses(sentence: &str, width: usize) -> &str {
         return sentence;
     }
     let ends = ["; ", ": ", " (", " [", ". "].into_iter().flat_map(|mark| sentence.match_indices(mark));
-    let clauses = ends.map(|(end, _)| &sentence[..end]).filter(|clause| clause.width() <= width);
+    // `[default: total; with --base: delta]` is one clause.
+    let is_whole = |clause: &&str| {
+        [("(", ")"), ("[", "]")]
+            .iter()
+            .all(|(open, close)| clause.matches(open).count() == clause.matches(close).count())
+    };
+    let clauses =
+        ends.map(|(end, _)| &sentence[..end]).filter(|clause| clause.width() <= width).filter(is_whole);
     clauses.max_by_key(|clause| clause.len()).unwrap_or(sentence)
 }
 
@@ -238,6 +245,13 @@ mod tests {
             );
         }
         assert!(help.lines().all(|line| line.width() <= COLUMNS), "{help}");
+    }
+
+    #[test]
+    fn clauses_are_whole() {
+        let color_by = "What the colours show [default: total; with --base: delta]";
+        assert_eq!(first_clauses(color_by, 52), "What the colours show");
+        assert_eq!(first_clauses("Longest sequence; 0 for any length", 20), "Longest sequence");
     }
 
     #[test]

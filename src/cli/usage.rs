@@ -11,7 +11,7 @@ use crate::cli::commands::Prof;
 use crate::cli::commands::outcome::FAILURE;
 use crate::cli::other_tools;
 use crate::cli::short_help;
-use crate::cli::terminal::failure::{describe, wrapped};
+use crate::cli::terminal::failure::{describe, shortened, wrapped};
 use crate::cli::terminal::pager;
 
 /// Prints clap's error, which may also be the requested help, and returns the exit code.
@@ -33,7 +33,7 @@ pub(super) fn explain(mut error: clap::Error, words: &[OsString]) -> ExitCode {
     }
     // If the terminal is closed, there is nowhere to report it.
     let text = error.render().to_string();
-    let message = wrapped(text.trim_end());
+    let message = wrapped(&shortened(text.trim_end()));
     let _ = if error.use_stderr() && message != text.trim_end() {
         writeln!(io::stderr(), "{message}")
     } else {
@@ -59,7 +59,10 @@ fn help(error: &clap::Error, words: &[OsString]) -> ExitCode {
         Some(command) => short_help::of_command(command),
         None if words.len() == 2 && is_short => short_help::of_program(&prof),
         // Clap's own text for `help` does not mention topics.
-        None => error.render().to_string().replace(CLAP_ON_HELP, ON_HELP),
+        None => {
+            let text = error.render().to_string();
+            text.replace(CLAP_ON_HELP, ON_HELP).replace(CLAP_ON_ARGUMENT, ON_ARGUMENT)
+        }
     };
     print_help(&text);
     ExitCode::SUCCESS
@@ -67,6 +70,8 @@ fn help(error: &clap::Error, words: &[OsString]) -> ExitCode {
 
 /// How clap describes the command `help`, and how it is described here.
 const CLAP_ON_HELP: &str = "Print this message or the help of the given subcommand(s)";
+const CLAP_ON_ARGUMENT: &str = "Print help for the subcommand(s)";
+const ON_ARGUMENT: &str = "A command or a topic";
 const ON_HELP: &str = "Print this help, or the help of a command or a topic (filters, input, output)";
 
 /// Prints a text, through the pager if it is longer than the screen.

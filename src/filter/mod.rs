@@ -213,6 +213,7 @@ impl Filters {
             // Last, so that patterns match the original names.
             let hide = |profile: &Profile| anonymize(profile, salt);
             (stages.profile, callers) = (hide(&stages.profile), callers.as_ref().map(hide));
+            stages.notes.extend(note_of_salt(salt));
         }
         match by {
             By::Label(key) => {
@@ -261,6 +262,7 @@ impl Filters {
         stages.apply(FilterKind::Rename, &self.texts(FilterKind::Rename))?;
         if let Some(salt) = self.texts(FilterKind::Anonymize).first() {
             stages.profile = anonymize(&stages.profile, salt);
+            stages.notes.extend(note_of_salt(salt));
         }
         let Stages { profile, notes, .. } = stages;
         let filters = self.describe();
@@ -279,6 +281,14 @@ impl Filters {
             .chunk_by(|a, b| a.kind == b.kind)
             .map(|group| (group[0].kind, group.iter().map(|filter| filter.text.clone()).collect()))
     }
+}
+
+/// A note if names are hashed without a secret salt: whoever guesses a name can compare its hash.
+fn note_of_salt(salt: &str) -> Option<String> {
+    salt.is_empty().then(|| {
+        "--anonymize: whoever guesses a name can check the guess against its hash; --salt SECRET prevents this"
+            .to_string()
+    })
 }
 
 /// Quotes a value for a shell.

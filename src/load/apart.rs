@@ -53,6 +53,9 @@ pub fn sides(old: &Request, new: Option<&Request>) -> Result<Sides, Error> {
     let metas: Vec<&Meta> = both.map(|(_, profile)| &profile.meta).collect();
     let wanted = metrics_wanted(&old.metrics, &metas)?;
     let note = note_of_default(&old.metrics, &metas);
+    let both = old_read.profiles.iter().chain(&new_read.profiles);
+    let named: Vec<(&str, &Meta)> = both.map(|(name, profile)| (&**name, &profile.meta)).collect();
+    check_metrics(&named, &wanted)?;
     old_read.profiles[0].1.meta.warnings.extend(note);
     let [wanted] = &wanted[..] else { return Err(Error::SeveralMetrics) };
     Ok(Sides { old: old_read.side(wanted)?, new: new_read.side(wanted)? })
@@ -95,7 +98,6 @@ impl ReadSide {
     fn side(self, wanted: &MetricKey) -> Result<Side, Error> {
         let mut inputs = Vec::new();
         for (name, profile) in self.profiles {
-            check_metrics(&profile.meta, &name, std::slice::from_ref(wanted))?;
             let metric = wanted.place_in(&profile.meta).unwrap_or_default();
             refuse_too_large(&profile, metric)?;
             inputs.push(SideInput { name, profile, metric });

@@ -50,6 +50,8 @@ pub enum Error {
         metric: String,
         /// The metrics of the input.
         known: Vec<String>,
+        /// The metrics that all inputs have.
+        common: Vec<String>,
     },
     /// The values of this metric do not fit in 64 bits.
     MetricTooLarge(String),

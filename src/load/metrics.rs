@@ -86,15 +86,19 @@ impl MetricKey {
 }
 
 /// Fails if an input lacks one of the metrics.
-pub(super) fn check_metrics(meta: &Meta, input: &str, wanted: &[MetricKey]) -> Result<(), Error> {
-    match wanted.iter().find(|key| key.place_in(meta).is_none()) {
-        Some(key) => Err(Error::MissingMetric {
-            input: input.to_string(),
-            metric: key.name.clone(),
-            known: names(meta),
-        }),
-        None => Ok(()),
+pub(super) fn check_metrics(inputs: &[(&str, &Meta)], wanted: &[MetricKey]) -> Result<(), Error> {
+    for (input, meta) in inputs {
+        if let Some(key) = wanted.iter().find(|key| key.place_in(meta).is_none()) {
+            let has_all = |name: &String| inputs.iter().all(|(_, meta)| meta.metric_named(name).is_some());
+            return Err(Error::MissingMetric {
+                input: (*input).to_string(),
+                metric: key.name.clone(),
+                known: names(meta),
+                common: names(meta).into_iter().filter(has_all).collect(),
+            });
+        }
     }
+    Ok(())
 }
 
 /// Fails if the values of a metric do not fit in 64 bits.

@@ -38,9 +38,8 @@ impl Request {
         let wanted = metrics_wanted(&self.metrics, &read)?;
         let note = note_of_default(&self.metrics, &read);
         let default = MetricKey::of(&metas[0].1, default_metric(&read));
-        for (name, meta) in &metas {
-            check_metrics(meta, name, &wanted)?;
-        }
+        let named: Vec<(&str, &Meta)> = metas.iter().map(|(name, meta)| (&**name, meta)).collect();
+        check_metrics(&named, &wanted)?;
         let chosen = chosen(combine, &metas, &wanted[0]);
         let inputs = chosen.iter().map(|&place| describe(&metas[place].0, &metas[place].1, &wanted[0]));
         let inputs: Vec<InfoInput> = inputs.collect();

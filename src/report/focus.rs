@@ -42,6 +42,10 @@ pub struct Focus {
     /// `overlap` of the old side of a comparison.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub old_overlap: Option<Overlap>,
+    /// Whether the values are numbers of calls: of a caller, how often it calls the function; of a callee, how often
+    /// the function calls it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub counts_calls: bool,
     /// What callers and callees were counted from, which explains sums that differ from `total`.
     pub counted_from: CountedFrom,
 }

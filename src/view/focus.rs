@@ -4,7 +4,7 @@ use crate::profile::{Column, Id, Profile};
 use crate::report::{
     CountedFrom, CutRows, Focus, FocusMatch, Message, Name, Neighbour, NeighbourKind, Overlap, Pair,
 };
-use crate::tree::{KeyId, Neighbours, Subject, flat, neighbours};
+use crate::tree::{KeyCalls, KeyId, Neighbours, Subject, flat, neighbours};
 use crate::view::find::find;
 use crate::view::values::RowValues;
 use crate::view::{NotFound, Scope, Sort, SortKey, SortRow, threshold};
@@ -93,6 +93,7 @@ pub fn focus(profile: &Profile, options: &FocusOptions) -> Result<Focus, NotFoun
         more_callees,
         overlap: overlap(&counted),
         old_overlap: old.as_ref().map(|old| sides.scaled(overlap(old))),
+        counts_calls: subject.calls.as_ref().is_some_and(KeyCalls::counts_calls),
         counted_from: counted_from(&subject, &counted),
         matches: matches(&subject, &keys),
         file,

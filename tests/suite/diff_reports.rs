@@ -175,7 +175,7 @@ fn a_budget_whose_metric_has_no_value_is_an_error() {
     // A metric of other profiles: the budget would never be checked.
     let (code, said) = status(&budget("other.toml", "metric = 'inuse_space'"), &full, &full);
     assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("the metrics of the inputs are samples"), "{said}");
+    assert!(said.contains("the inputs' metric is samples"), "{said}");
     let (code, said) = status(&budget("both.toml", "metric = 'inuse_space'\noptional = true"), &full, &full);
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("1 of 1 budgets not checked: not for the metric samples"), "{said}");

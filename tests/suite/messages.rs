@@ -413,3 +413,71 @@ fn profiles_without_lines_say_so() {
     let go = run(&folder, &["diff", "--by", "line", "old.pb.gz", "old.pb.gz"]);
     assert_eq!(stderr(&go), "");
 }
+
+#[test]
+fn long_arguments_are_cut_in_messages() {
+    let folder = folder();
+    let long = "a".repeat(40_000);
+    let option = format!("--{long}");
+    let output = format!("x.{long}");
+    for arguments in [
+        &["top", "--show-stacks", &long, "cpu.pb.gz"][..],
+        &["top", "--show-stacks", &format!("[{long}"), "cpu.pb.gz"],
+        &["top", "--hide-stacks", &long, "-n", "1", "cpu.pb.gz"],
+        &["top", "--rename", &long, "cpu.pb.gz"],
+        &["top", "--metric", &long, "cpu.pb.gz"],
+        &["top", "--sort", &long, "cpu.pb.gz"],
+        &["top", "--label", &long, "cpu.pb.gz"],
+        &["top", "--by", &long, "cpu.pb.gz"],
+        &["top", &option, "cpu.pb.gz"],
+        &["focus", &long, "cpu.pb.gz"],
+        &["source", &long, "cpu.pb.gz"],
+        &["convert", "-o", &output, "cpu.pb.gz"],
+        &["flame", &output, "cpu.pb.gz"],
+        &["types", &long],
+        &["completions", &long],
+        &["help", &long],
+        &["top", &long],
+        &[&long],
+    ] {
+        let said = stderr(&run(&folder, arguments));
+        let start = arguments.iter().map(|word| &word[..word.len().min(20)]).collect::<Vec<_>>().join(" ");
+        assert!(said.contains("aaaa…aaaa"), "{start}: {}", said.len());
+        assert!(said.chars().count() < 2_000, "{start}: {}", said.len());
+    }
+}
+
+#[test]
+fn anonymised_names_without_a_salt_get_a_note() {
+    let folder = folder();
+    for arguments in [
+        &["top", "-n", "1", "--anonymize", "cpu.pb.gz"][..],
+        &["convert", "-o", "a.pb.gz", "--anonymize", "cpu.pb.gz"],
+    ] {
+        let said = stderr(&run(&folder, arguments));
+        assert!(said.contains("--salt SECRET prevents this"), "{said}");
+    }
+    let said = stderr(&run(&folder, &["top", "-n", "1", "--anonymize", "--salt", "x", "cpu.pb.gz"]));
+    assert_eq!(said, "");
+}
+
+#[test]
+fn help_has_help() {
+    let folder = folder();
+    for option in ["-h", "--help"] {
+        let output = run(&folder, &["help", option]);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        assert!(stdout(&output).contains("Usage: prof help [COMMAND]..."), "{}", stdout(&output));
+    }
+}
+
+#[test]
+fn a_file_that_holds_both_sides_has_one_metric() {
+    let folder = folder();
+    fs::write(folder.path().join("both.folded"), "main;foo 5 7\nmain;bar 3 9\n").unwrap();
+    let budget = "[[budget]]\nfunction = 'foo'\ntotal = '12 %'\nmetric = 'new'\n";
+    fs::write(folder.path().join("prof.toml"), budget).unwrap();
+    let output = run(&folder, &["diff", "both.folded", "--budget", "prof.toml"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("hint: the inputs' metric is samples;"), "{}", stderr(&output));
+}

@@ -47,7 +47,7 @@ use crate::view::{BudgetRule, DiffOptions, DiffSides, DiffSort, align_sides, cou
 #[derive(Args, Debug)]
 #[command(override_usage = "prof diff [OPTIONS] OLD NEW")]
 #[command(mut_arg("profiles", |option| {
-    option.help("The old and the new side: a profile or a folder of profiles each, or `-` for standard input")
+    option.help("OLD and NEW: a profile, a folder of profiles, or `-` for standard input")
 }))]
 #[command(mut_arg("metrics", |option| option.help("Metric to compare, by name or number")))]
 #[command(mut_arg("max_profiles", |option| {
@@ -248,7 +248,7 @@ impl DiffCommand {
         let filtered = filters.without(FilterKind::Fold).apply_by(whole, &by).map_err(filters::explain)?;
         let mut stages = Stages::new(filtered.profile.clone(), self.filters.fixed_strings, &by);
         let functions = stages.matching("--function", &self.test.function).map_err(filters::explain)?;
-        let budgets = self.budgets(&mut stages, &sides)?;
+        let budgets = self.budgets(&mut stages, &sides, new.is_empty())?;
         notes.extend(stages.notes);
         notes.extend(filtered.notes);
         clock.step("filter");
@@ -328,10 +328,14 @@ impl DiffCommand {
     }
 
     /// Reads the budgets to check.
-    fn budgets(&self, stages: &mut Stages, sides: &Sides) -> Result<Vec<BudgetRule>> {
+    fn budgets(&self, stages: &mut Stages, sides: &Sides, is_one_file: bool) -> Result<Vec<BudgetRule>> {
         let Some(path) = &self.test.budget else { return Ok(Vec::new()) };
-        let metrics = sides.all().flat_map(|input| &input.profile.meta.metrics);
-        let metrics: BTreeSet<String> = metrics.map(|metric| metric.name.clone()).collect();
+        let names = sides.all().flat_map(|input| {
+            // In a file that holds both sides, the other metrics are the two sides.
+            let all = &input.profile.meta.metrics;
+            if is_one_file { &all[input.metric..=input.metric] } else { &all[..] }
+        });
+        let metrics: BTreeSet<String> = names.map(|metric| metric.name.clone()).collect();
         let metrics: Vec<String> = metrics.into_iter().collect();
         let has_values =
             sides.new.inputs.iter().any(|input| input.profile.meta.metrics[input.metric].total > 0);
@@ -459,7 +463,9 @@ fn not_aligned(sides: &Sides, error: &AlignError) -> anyhow::Error {
                 names.get(*number).copied().unwrap_or_default()
             )
         }
-        AlignError::Merge(_) => "choose another metric with --metric".to_string(),
+        AlignError::Merge(_) => {
+            "choose another metric with --metric; prof info lists the metrics of a profile".to_string()
+        }
         AlignError::Overflow(_) => "choose another metric with --metric, or use fewer inputs".to_string(),
     };
     hinted(error.to_string(), hint)

@@ -2,13 +2,14 @@
 
 use anyhow::{Result, bail};
 
+use crate::cli::input::request::{explain, metric_hint};
 use crate::cli::options::args::{InputArgs, ViewArgs, note};
 use crate::cli::options::base::BaseArgs;
 use crate::cli::options::match_args::matched_note;
 use crate::cli::terminal::failure::hinted;
 use crate::compare::{BaseError, BaseOptions, add_base};
-use crate::load::Loaded;
-use crate::profile::LoadOptions;
+use crate::load::{Error, Loaded, Request};
+use crate::profile::{LoadOptions, Profile};
 use crate::transform::MatchOptions;
 use crate::view::BaseSide;
 
@@ -27,8 +28,10 @@ impl BaseArgs {
             bail!("--base compares one metric, but --metric was given several times");
         };
         let name = loaded.profile.meta.metrics[metric].name.clone();
-        let input = InputArgs { profiles: self.base.clone(), metrics: vec![name], ..args.input.clone() };
-        let old = input.load(&args.many, needs, args.filters.all_frames)?;
+        let input = InputArgs { metrics: vec![name], ..args.input.clone() };
+        let request =
+            input.request(self.base.clone(), args.many.combine(), needs, args.filters.all_frames)?;
+        let old = request.load().map_err(|error| self.not_loaded(error, &request, &loaded.profile))?;
         let options = BaseOptions {
             by: args.node.by(),
             matching: self.matching.options(MatchOptions::default().least_share)?,
@@ -39,6 +42,14 @@ impl BaseArgs {
         let (loaded, base) = add_base(loaded, old, &options).map_err(|error| self.explain(error))?;
         note(matched_note(&base.matched).as_slice(), &args.input);
         Ok((loaded, Some(base)))
+    }
+
+    /// Explains why the old side cannot be loaded. It may lack the metric of the new side.
+    fn not_loaded(&self, error: Error, request: &Request, new: &Profile) -> anyhow::Error {
+        let Error::UnknownMetric { name, known } = &error else { return explain(error, request) };
+        let common = known.iter().filter(|metric| new.meta.metric_named(metric).is_some()).cloned();
+        let hint = metric_hint(known, &common.collect::<Vec<String>>());
+        hinted(format!("--base {}: no metric named {name}", self.base.join(" ")), hint)
     }
 
     fn explain(&self, error: BaseError) -> anyhow::Error {

@@ -15,6 +15,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use serde::Deserialize;
 
+use crate::cli::input::request::they_are;
 use crate::cli::options::filters::explain;
 use crate::cli::terminal::failure::{hinted, meant};
 use crate::filter::Stages;
@@ -102,9 +103,9 @@ fn is_for(rule: &Rule, compared: &str, place: &str, of_inputs: &[String]) -> Res
     let message =
         format!("{place}: the budget of `{}` is for the metric {name}, which no input has", rule.function);
     let hint = format!(
-        "{}the metrics of the inputs are {}; add `optional = true` if the file is for other profiles, too",
+        "{}{}; add `optional = true` if the budgets are also for other profiles",
         meant(name, &names),
-        names.join(", ")
+        they_are("the inputs'", of_inputs)
     );
     Err(hinted(message, hint))
 }

@@ -72,6 +72,25 @@ impl std::error::Error for NoSuchFile {}
 /// The hint for an exceeded memory limit.
 const MORE_MEMORY: &str = "raise the memory limit, for example with --max-memory 8GiB";
 
+/// Which metric to choose if an input lacks the one that was asked for.
+pub(crate) fn metric_hint(known: &[String], common: &[String]) -> String {
+    match (known, common) {
+        (known, []) => {
+            format!("{}; the inputs have no metric in common", they_are("its", known))
+        }
+        (_, [one]) => format!("use --metric {one}, the only metric that all inputs have"),
+        (_, several) => format!("choose one that all inputs have with --metric: {}", several.join(", ")),
+    }
+}
+
+/// `its metrics are samples, cpu`
+pub(crate) fn they_are(whose: &str, metrics: &[String]) -> String {
+    match metrics {
+        [one] => format!("{whose} metric is {one}"),
+        several => format!("{whose} metrics are {}", several.join(", ")),
+    }
+}
+
 /// Explains why a request failed, in the terms of the command line, and what may have been meant.
 pub(crate) fn explain(error: Error, request: &Request) -> anyhow::Error {
     let message = error.to_string();
@@ -96,11 +115,7 @@ pub(crate) fn explain(error: Error, request: &Request) -> anyhow::Error {
             let hint = format!("{}the metrics of this profile are {known}", meant(&name, &names));
             hinted(format!("--metric {message}"), hint)
         }
-        Error::MissingMetric { known, .. } => {
-            let known = known.join(", ");
-            let hint = format!("its metrics are {known}; use --metric to choose one that all inputs have");
-            hinted(message, hint)
-        }
+        Error::MissingMetric { known, common, .. } => hinted(message, metric_hint(&known, &common)),
         Error::MetricTooLarge(_) => {
             hinted(message, "choose another metric with --metric, or use fewer inputs")
         }

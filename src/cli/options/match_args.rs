@@ -12,7 +12,7 @@ use crate::transform::{GivenError, MatchOptions};
 
 /// The option `--match`.
 #[derive(Args, Clone, Debug)]
-#[command(next_help_heading = None)]
+#[command(next_help_heading = "Comparison")]
 pub(crate) struct MatchArgs {
     /// How to match functions between the old and new profiles: auto, exact (same name and location), or
     /// the path of a file with lines `old = new`

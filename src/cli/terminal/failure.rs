@@ -46,8 +46,35 @@ pub(crate) fn meant(name: &str, known: &[&str]) -> String {
 /// The error and its hint as they are printed. Control characters are removed, because names in them come
 /// from the input.
 pub(crate) fn describe(error: &anyhow::Error) -> String {
-    let hint = error.downcast_ref::<Hinted>().map(|error| format!("\nhint: {}", clean_lines(&error.hint)));
-    format!("error: {}{}", clean_lines(&format!("{error:#}")), hint.unwrap_or_default())
+    let shown = |text: &str| shortened(&clean_lines(text));
+    let hint = error.downcast_ref::<Hinted>().map(|error| format!("\nhint: {}", shown(&error.hint)));
+    format!("error: {}{}", shown(&format!("{error:#}")), hint.unwrap_or_default())
+}
+
+/// Words longer than this are cut in messages: a pattern of 40,000 characters would hide what is wrong with it.
+const LONGEST_WORD: usize = 300;
+/// Lines longer than this are cut in messages.
+const LONGEST_LINE: usize = 2000;
+
+/// A message whose very long words and lines are cut in the middle. The end stays, because messages quote an argument
+/// first and say then what is wrong with it.
+pub(crate) fn shortened(message: &str) -> String {
+    let line = |line: &str| {
+        let words: Vec<String> = line.split(' ').map(|word| cut_middle(word, LONGEST_WORD)).collect();
+        cut_middle(&words.join(" "), LONGEST_LINE)
+    };
+    message.split('\n').map(line).collect::<Vec<String>>().join("\n")
+}
+
+/// The start and the end of a text that has more than `limit` characters.
+fn cut_middle(text: &str, limit: usize) -> String {
+    let count = text.chars().count();
+    if count <= limit {
+        return text.to_string();
+    }
+    let start: String = text.chars().take(limit / 2).collect();
+    let end: String = text.chars().skip(count - limit / 4).collect();
+    format!("{start}…{end}")
 }
 
 /// A message wrapped between words at the width of the terminal, if standard error is one.
@@ -87,6 +114,21 @@ pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_words_and_lines_are_cut() {
+        let long = "a".repeat(40_000);
+        let message = format!("error: --show-stacks {long}: nothing matches\nhint: did you mean abc?");
+        let (start, end) = ("a".repeat(150), "a".repeat(74));
+        let want = format!("error: --show-stacks {start}…{end}: nothing matches\nhint: did you mean abc?");
+        assert_eq!(shortened(&message), want);
+        let spaced = format!("error: {}is not a metric", "a b ".repeat(10_000));
+        let short = shortened(&spaced);
+        assert_eq!(short.chars().count(), LONGEST_LINE / 2 + 1 + LONGEST_LINE / 4);
+        assert!(short.starts_with("error: a b ") && short.ends_with(" b is not a metric"), "{short}");
+        let usual = format!("error: {}: no such file", "folder/".repeat(40));
+        assert_eq!(shortened(&usual), usual);
+    }
 
     #[test]
     fn messages_are_wrapped_between_words() {

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use crate::cli::terminal::failure::wrapped;
+use crate::cli::terminal::failure::{shortened, wrapped};
 use crate::name::clean;
 use crate::report::Message;
 
@@ -15,7 +15,7 @@ pub(crate) fn print_messages(messages: impl IntoIterator<Item = Message>) {
 
 /// Prints a line on standard error that starts with a word, such as `note`.
 pub(crate) fn print_line(word: &str, text: &str) {
-    let message = format!("{word}: {}", clean(text));
+    let message = shortened(&format!("{word}: {}", clean(text)));
     // If standard error is closed, there is nowhere to report it.
     let _ = writeln!(std::io::stderr(), "{}", wrapped(&message));
 }

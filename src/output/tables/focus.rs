@@ -62,7 +62,8 @@ pub(super) fn tables<'r>(
         columns.show("CALLERS, FUNCTION, CALLEES", Kind::Name, label);
     }
     let kind = Kind::Value(values.scale.clone());
-    columns.add("value", kind, |line| line.value).titled("TOTAL");
+    let title = if focus.counts_calls { "CALLS" } else { "TOTAL" };
+    columns.add("value", kind, |line| line.value).titled(title);
     if header.base.is_none() {
         add_all_shares(&mut columns, focus);
     }
@@ -78,7 +79,7 @@ pub(super) fn tables<'r>(
     if form == Form::Csv {
         return Ok(vec![table]);
     }
-    if let Some(note) = overlap_note(focus) {
+    if let Some(note) = overlap_note(focus).or_else(|| calls_note(focus)) {
         let lines = style.width.map_or_else(|| vec![note.clone()], |width| wrap(&note, width));
         table.below.extend(lines.into_iter().map(Note::faint));
     }
@@ -96,7 +97,11 @@ pub(super) fn tables<'r>(
 /// The value as a share of the function, and of all.
 fn add_all_shares<'r>(columns: &mut Columns<'r, FocusLine<'r>>, focus: &'r Focus) {
     let whole = focus.total;
-    let share = move |line: &FocusLine| Cell::Share { part: line.value, whole };
+    // The calls that a function makes are no part of the calls to it: 4 calls to `report` may make 48 to `round`.
+    let is_part = move |line: &&FocusLine| !focus.counts_calls || line.role != "callee";
+    let share = move |line: &FocusLine| {
+        Some(line).filter(is_part).map(|line| Cell::Share { part: line.value, whole })
+    };
     columns.show("%FUNC", Kind::Share, share).rank(Rank::ShareOfFunction);
     let (total, left) = (focus.header.total, focus.header.shown);
     columns
@@ -130,9 +135,11 @@ fn lines<'r>(focus: &'r Focus, form: Form, style: &Style) -> Vec<FocusLine<'r>> 
     }
     let function = line("function", What::Function, focus.total, old.map(|old| old.total));
     lines.push(FocusLine { branch: glyphs.focus, ..function });
-    lines.push(line("self", What::Own, focus.self_value, old.map(|old| old.self_value)));
+    if !focus.counts_calls || form == Form::Csv {
+        lines.push(line("self", What::Own, focus.self_value, old.map(|old| old.self_value)));
+    }
     lines.extend(side("callee", &focus.callees, focus.more_callees));
-    if let Some(last) = lines.last_mut() {
+    if let Some(last) = lines.last_mut().filter(|last| !matches!(last.what, What::Function)) {
         last.branch = glyphs.last;
     }
     lines
@@ -233,6 +240,12 @@ fn overlap_note(focus: &Focus) -> Option<String> {
         }
     };
     (!sums.is_empty()).then(|| format!("{why}: {}", sums.join(", ")))
+}
+
+/// What the numbers of calls mean on either side of the function.
+fn calls_note(focus: &Focus) -> Option<String> {
+    let note = "CALLS: above the function, the calls to it; below it, the calls that it makes";
+    focus.counts_calls.then(|| note.to_string())
 }
 
 /// The sum of rows as a percentage of the total that it differs from.

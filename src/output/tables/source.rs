@@ -57,7 +57,7 @@ pub(super) fn tables<'r>(
         table.above.extend(where_from(function));
         tables.push(table);
     }
-    let matches = Grouping { one: "functions match", several: "functions match", ..Grouping::default() };
+    let matches = Grouping { one: "function matches", several: "functions match", ..Grouping::default() };
     let elided = header.elided_rows;
     let mut below: Vec<Note> = Vec::new();
     below.extend((elided > 0).then(|| Note::faint(more(elided, &matches, style))));

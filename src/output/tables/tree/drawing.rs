@@ -192,7 +192,8 @@ impl<'r> Drawing<'r> {
             (What::More, _) => Label::new(more(self.tree.cut, &self.tree.header.by, self.style)),
             (What::Rest(count), _) => {
                 let noun = match (is_bottom_up, count) {
-                    (false, _) => "",
+                    (false, 1) => " callee",
+                    (false, _) => " callees",
                     (true, 1) => " caller",
                     (true, _) => " callers",
                 };

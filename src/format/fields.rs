@@ -29,6 +29,10 @@ impl<'a> Fields<'a> {
         self.bytes.len()
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
     pub(super) fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.bytes.split_at_checked(count)?;
         self.bytes = rest;
@@ -38,6 +42,11 @@ impl<'a> Fields<'a> {
     /// Skips `count` 64-bit numbers.
     pub(super) fn skip_longs(&mut self, count: u64) -> Option<()> {
         self.take(usize::try_from(count.checked_mul(8)?).ok()?).map(|_| ())
+    }
+
+    pub(super) fn u8(&mut self) -> Option<u8> {
+        let [byte] = self.array()?;
+        Some(byte)
     }
 
     pub(super) fn u16(&mut self) -> Option<u16> {
@@ -53,6 +62,25 @@ impl<'a> Fields<'a> {
     pub(super) fn u64(&mut self) -> Option<u64> {
         let bytes = self.array()?;
         Some(if self.is_big_endian { u64::from_be_bytes(bytes) } else { u64::from_le_bytes(bytes) })
+    }
+
+    /// A LEB128 integer of up to 64 bits: seven bits per byte, lowest first.
+    #[inline]
+    pub(super) fn varint(&mut self) -> Option<u64> {
+        let (&byte, rest) = self.bytes.split_first()?;
+        if byte < 0x80 {
+            self.bytes = rest;
+            return Some(byte.into());
+        }
+        let mut number = 0;
+        for (index, &byte) in self.bytes.iter().enumerate().take(10) {
+            number |= u64::from(byte & 0x7F) << (7 * index);
+            if byte < 0x80 {
+                self.bytes = &self.bytes[index + 1..];
+                return Some(number);
+            }
+        }
+        None
     }
 
     /// A zero-terminated string, or the rest of the data.

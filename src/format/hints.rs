@@ -19,10 +19,6 @@ static HINTS: &[Hint] = &[
         "this is gprof's gmon.out; record with `perf record -g` instead, or with `valgrind --tool=callgrind`",
     ),
     (
-        |head| head.starts_with(b"Nettrace"),
-        "this is a .NET .nettrace file; convert it with `dotnet-trace convert --format speedscope`",
-    ),
-    (
         |head| head.starts_with(b"go 1.") && find(head, b" trace\0"),
         "this is a Go execution trace; extract a profile with `go tool trace -pprof=net|sync|syscall|sched TRACE > FILE`",
     ),
@@ -223,7 +219,6 @@ mod tests {
     /// The start of a file and a part of the expected hint, for every hint.
     const FRONTS: &[(&[u8], &str)] = &[
         (b"gmon\x01\0\0\0", "gmon.out"),
-        (b"Nettrace\x14\0\0\0!FastSerialization.1", "dotnet-trace convert"),
         (b"go 1.22 trace\0\0\0", "go tool trace"),
         (b"goroutine 1 [running]:\nmain.main()\n", "debug=2"),
         (b"PeriodType: cpu nanoseconds\nPeriod: 1\n", "pprof -raw"),

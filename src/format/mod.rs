@@ -25,6 +25,7 @@ mod jfr;
 mod json;
 mod labels;
 mod macos_sample;
+mod nettrace;
 mod perf_data;
 mod perf_script;
 mod pprof;
@@ -88,6 +89,7 @@ impl Confidence {
 pub static FORMATS: &[&Format] = &[
     &jfr::JFR,
     &perf_data::PERF_DATA,
+    &nettrace::NETTRACE,
     &v8::cpuprofile::CPUPROFILE,
     &v8::heapprofile::HEAPPROFILE,
     &gecko::GECKO,

@@ -47,6 +47,7 @@ const FORMATS: &[(&str, &str, &str)] = &[
     ("heapprofile", "heapprofile", "certain"),
     ("jfr", "jfr", "certain"),
     ("macos-sample", "macos-sample", "certain"),
+    ("nettrace", "nettrace", "certain"),
     ("perf-data", "perf-data", "certain"),
     ("perf-script", "perf-script", "certain"),
     ("pprof", "pprof", "likely"),
@@ -162,7 +163,6 @@ const NOT_READ: &[(&str, &str)] = &[
     ("memray", "memray capture"),
     ("memtrace-ctf", "OCaml memtrace"),
     ("mojo", "austin's binary format (mojo)"),
-    ("nettrace", ".NET .nettrace file"),
     ("nytprof", "Perl NYTProf"),
     ("oprofile", "OProfile report"),
     ("otlp", "OpenTelemetry profile"),
@@ -272,6 +272,7 @@ const SOURCES: &[&str] = &[
     include_str!("corpus_calls.rs"),
     include_str!("corpus_json.rs"),
     include_str!("corpus_text.rs"),
+    include_str!("corpus_traces.rs"),
 ];
 
 /// Folders in which all files with an expectation are compared.

@@ -255,3 +255,30 @@ fn groups_of_events_are_read_together() {
     assert_eq!(totals, [("samples", 48), ("task-clock:u", 49_036_800), ("page-faults:u", 61)]);
     survives_corruption("perf-data/sh-group.perf.data", false);
 }
+
+/// The expected numbers were counted by a separate script that decodes the events.
+#[test]
+fn a_recording_of_dotnet() {
+    let profile = load("nettrace/searches.nettrace.gz");
+    let metrics: Vec<_> =
+        profile.meta.metrics.iter().map(|metric| (&*metric.name, metric.total, metric.rows)).collect();
+    assert_eq!(
+        metrics,
+        [
+            ("samples", 581, 581),
+            ("wall", 1_673_630_091, 579),
+            ("alloc-samples", 81, 81),
+            ("alloc-size", 8_827_128, 81),
+            ("exceptions", 2, 2),
+        ]
+    );
+    let functions = functions(&profile, "wall");
+    assert_eq!(functions["System.Threading.Thread.Join()"].0, 257_783_962);
+    assert_eq!(functions["System.Text.RegularExpressions.RegexInterpreter.Backtrack()"].0, 144_905_323);
+    assert_eq!(functions["System.Text.RegularExpressions.RegexRunner.EnsureStorage()"].0, 51_871_286);
+    let states = by_label(&profile, "samples", "state");
+    assert_eq!((states["managed"], states["unmanaged"]), (246, 335));
+    assert_eq!(by_label(&profile, "samples", "tid").len(), 2);
+    assert_eq!(by_label(&profile, "exceptions", "class")["System.FormatException"], 1);
+    assert_eq!(profile.meta.comments, ["/usr/bin/python3.11"]);
+}

@@ -18,6 +18,7 @@ mod corpus_hot;
 mod corpus_index;
 mod corpus_json;
 mod corpus_text;
+mod corpus_traces;
 mod counting;
 mod dependencies;
 mod diff_forms;

@@ -5,7 +5,6 @@ use crate::support::prof;
 /// The start of a file, and a part of the expected error.
 const FILES: &[(&[u8], &str)] = &[
     (b"gmon\x01\0\0\0\0\0\0\0", "this is gprof's gmon.out; record with `perf record -g` instead"),
-    (b"Nettrace\x14\0\0\0!FastSerialization.1", "convert it with `dotnet-trace convert --format speedscope`"),
     (b"go 1.22 trace\0\0\0", "this is a Go execution trace; extract a profile with `go tool trace -pprof="),
     (b"goroutine 1 [running]:\nmain.main()\n", "goroutine dump (debug=2); fetch /debug/pprof/goroutine without"),
     (

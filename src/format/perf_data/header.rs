@@ -70,7 +70,7 @@ impl<'a> FileHeader<'a> {
         let Some(header) = header else {
             return Err(ParseError::at_byte(NAME, 8, "the header is malformed or truncated"));
         };
-        if header.records.len() == 0 {
+        if header.records.is_empty() {
             return Err(ParseError::at_byte(
                 NAME,
                 40,

@@ -88,13 +88,6 @@ const REFUSED: &[(&str, &str)] = &[
     ),
     // A different protobuf message that looks like a profile.
     ("malformed/grafana__pyroscope__1.pb", "not a profile in any known format"),
-    ("gecko/firefox-devtools__profiler__processed-1.v66.json", "version 66 of the Firefox Profiler format"),
-    ("gecko/firefox-devtools__profiler__processed-1.v68.json", "version 68 of the Firefox Profiler format"),
-    ("gecko/firefox-devtools__profiler__processed-1.v70.json", "version 70 of the Firefox Profiler format"),
-    ("gecko/firefox-devtools__profiler__single.json", "version 68 of the Firefox Profiler format"),
-    ("gecko/firefox-devtools__profiler__two.json", "version 68 of the Firefox Profiler format"),
-    ("gecko/mstange__samply__profile_without_js.v66.json", "version 66 of the Firefox Profiler format"),
-    ("gecko/mstange__samply__profile_without_js.v68.json", "version 68 of the Firefox Profiler format"),
     ("jfr/openjdk__jmc__7u40.jfr", "version 0.9, written by Oracle's Java 7 and 8"),
     ("jfr/openjdk__jmc__8u0.jfr", "version 0.9, written by Oracle's Java 7 and 8"),
     ("jfr/openjdk__jmc__8u60.jfr", "version 0.9, written by Oracle's Java 7 and 8"),

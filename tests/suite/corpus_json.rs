@@ -283,8 +283,13 @@ fn versions_of_one_firefox_profile_hold_the_same() {
         ("firefox-devtools__profiler__processed-1.v60", "firefox-devtools__profiler__processed-1.v57"),
         ("firefox-devtools__profiler__processed-1.v62", "firefox-devtools__profiler__processed-1.v57"),
         ("firefox-devtools__profiler__processed-1.v64", "firefox-devtools__profiler__processed-1.v57"),
+        ("firefox-devtools__profiler__processed-1.v66", "firefox-devtools__profiler__processed-1.v57"),
+        ("firefox-devtools__profiler__processed-1.v68", "firefox-devtools__profiler__processed-1.v57"),
+        ("firefox-devtools__profiler__processed-1.v70", "firefox-devtools__profiler__processed-1.v57"),
         ("firefox-devtools__profiler__gecko-1.gecko36", "firefox-devtools__profiler__gecko-1"),
         ("mstange__samply__profile_without_js.v64", "mstange__samply__profile_without_js.v61"),
+        ("mstange__samply__profile_without_js.v66", "mstange__samply__profile_without_js.v61"),
+        ("mstange__samply__profile_without_js.v68", "mstange__samply__profile_without_js.v61"),
     ];
     for (newer, older) in pairs {
         let newer = load(&format!("gecko/{newer}.json"));

@@ -70,6 +70,18 @@ fn a_cpu_profile_of_node() {
     assert!(!functions.keys().any(|(name, ..)| name == "(root)"));
 }
 
+/// The same recording in the Firefox Profiler's format, as text and with its numbers in slabs.
+#[test]
+fn a_firefox_profile_of_version_75() {
+    let node = functions(&load("cpuprofile/node.cpuprofile"), "samples");
+    for (file, bytes) in [("gecko/node.v75.json", 17_592), ("gecko/node.jslb", 12_987)] {
+        let profile = load(file);
+        assert_eq!((profile.meta.format, profile.meta.bytes), ("gecko", bytes));
+        assert_eq!((profile.meta.rows, profile.meta.duration_ns), (486, Some(1_159_110_000)));
+        assert_eq!(functions(&profile, "samples"), node, "{file}");
+    }
+}
+
 #[test]
 fn a_heap_profile_of_node() {
     let profile = load("heapprofile/node.heapprofile");

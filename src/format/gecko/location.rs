@@ -3,8 +3,9 @@
 use crate::format::gecko::libs::Libs;
 use crate::profile::{Frame, Function, ProfileBuilder};
 
-/// Parses a frame: an address (`0x10bc5e3b4`), a JavaScript function (`emit (loader.js -> http://a/b.js:150:13)`), a
-/// function of a library (`malloc (in libc.so)`), or just a name. `None` for `(root)`, which is on every stack and
+/// Parses a frame: an address (`0x10bc5e3b4`), a JavaScript function (`emit (loader.js -> http://a/b.js:150:13)`), the
+/// code of a script outside functions (`loader.js -> http://a/b.js:1:0`), a function of a library
+/// (`malloc (in libc.so)`), or just a name. `None` for `(root)`, which is on every stack and
 /// carries no information.
 pub(super) fn frame(text: &str, libs: &Libs, builder: &mut ProfileBuilder) -> Option<Frame> {
     if text == "(root)" {
@@ -17,7 +18,10 @@ pub(super) fn frame(text: &str, libs: &Libs, builder: &mut ProfileBuilder) -> Op
     }
     let (name, place) = match text.rfind(" (").filter(|_| text.ends_with(')')) {
         Some(at) => (&text[..at], &text[at + 2..text.len() - 1]),
-        None => return Some(named(text, builder)),
+        None => match text.rsplit_once(" -> ") {
+            Some((_, script)) => ("(root scope)", script),
+            None => return Some(named(text, builder)),
+        },
     };
     if place.starts_with("in ") {
         return Some(named(name, builder));

@@ -12,6 +12,8 @@
 //! profiles, in the oldest versions as a string. New processed profiles keep tables shared by all threads
 //! under `shared`. The versions differ in where things are rather than in what they mean, so one reader
 //! handles all of them: it looks up columns by name and falls back from the thread's table to the shared one.
+//! Later versions encode the same things differently, so a processed profile of an unknown version is rejected.
+//! Raw profiles name their columns in a schema, so they are read as long as the columns are there.
 //!
 //! Addresses are kept relative to the start of their library, as the format has them: `start` of
 //! the mapping is 0.
@@ -20,6 +22,7 @@ mod libs;
 mod location;
 mod parts;
 mod samples;
+mod slabs;
 mod stacks;
 mod table;
 mod write;
@@ -33,7 +36,9 @@ use crate::profile::{LoadOptions, Period, Profile, ProfileBuilder};
 use libs::Libs;
 use parts::{ProfileParts, RecordingMeta};
 use samples::ThreadSampleWriter;
+use slabs::Slabs;
 use stacks::{GeckoStacks, strings};
+use table::Document;
 pub(super) use write::WRITER;
 
 /// The entry in the list of readable formats.
@@ -42,6 +47,9 @@ pub(super) static GECKO: Format = Format { name: NAME, title: "Firefox Profiler"
 const NAME: &str = "gecko";
 
 fn sniff(head: &[u8]) -> Confidence {
+    if head.starts_with(slabs::MAGIC) {
+        return Confidence::Certain;
+    }
     let keys = json::keys(head);
     let has = |wanted: &[&str]| json::has(&keys, wanted);
     let mentions = |wanted: &[&str]| wanted.iter().any(|text| json::mentions(head, text));
@@ -62,11 +70,17 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         writer: ThreadSampleWriter::new(ProfileBuilder::new(NAME, options)),
         any_thread: false,
     };
-    let mut embedded = vec![text];
+    let mut embedded = Vec::new();
+    if text.starts_with(slabs::MAGIC) {
+        let slabs = Slabs::open(&text)?;
+        reader.read_text(&slabs.text()?, slabs, &mut embedded)?;
+    } else {
+        embedded.push(text);
+    }
     let mut next = 0;
     while next < embedded.len() {
         let text = std::mem::take(&mut embedded[next]);
-        reader.read_text(&text, &mut embedded)?;
+        reader.read_text(&text, Slabs::default(), &mut embedded)?;
         next += 1;
     }
     if !reader.any_thread {
@@ -83,25 +97,31 @@ struct GeckoReader {
 impl GeckoReader {
     /// Reads a profile and those of its child processes. Profiles that are strings containing JSON are appended to
     /// `embedded` instead.
-    fn read_text(&mut self, text: &[u8], embedded: &mut Vec<Vec<u8>>) -> Result<(), ParseError> {
+    fn read_text(
+        &mut self,
+        text: &[u8],
+        slabs: Slabs,
+        embedded: &mut Vec<Vec<u8>>,
+    ) -> Result<(), ParseError> {
         let mut json = Json::new(NAME, text);
         let outermost = ProfileParts::find(&mut json)?;
         json.end()?;
+        let document = Document { json, slabs };
         let mut places = outermost.children.clone();
-        self.read_profile(&json, outermost, embedded)?;
+        self.read_profile(&document, outermost, embedded)?;
         let mut next = 0;
         while let Some(&at) = places.get(next) {
             next += 1;
-            let parts = ProfileParts::find(&mut json.at(at))?;
+            let parts = ProfileParts::find(&mut document.at(at))?;
             places.extend(&parts.children);
-            self.read_profile(&json, parts, embedded)?;
+            self.read_profile(&document, parts, embedded)?;
         }
         Ok(())
     }
 
     fn read_profile(
         &mut self,
-        json: &Json,
+        document: &Document,
         parts: ProfileParts,
         embedded: &mut Vec<Vec<u8>>,
     ) -> Result<(), ParseError> {
@@ -109,21 +129,22 @@ impl GeckoReader {
         if parts.threads.is_empty() {
             return Ok(());
         }
-        let meta =
-            parts.meta.map_or(Ok(RecordingMeta::default()), |at| RecordingMeta::read(&mut json.at(at)))?;
+        let meta = parts
+            .meta
+            .map_or(Ok(RecordingMeta::default()), |at| RecordingMeta::read(&mut document.at(at)))?;
         check_version(&meta)?;
         self.take_meta(&meta);
         self.any_thread = true;
         let builder = &mut self.writer.builder;
         let shared_libs =
-            parts.libs.map_or(Ok(Libs::default()), |at| Libs::read(&mut json.at(at), builder))?;
-        let shared_strings = strings(json, parts.shared.strings)?;
+            parts.libs.map_or(Ok(Libs::default()), |at| Libs::read(&mut document.at(at), builder))?;
+        let shared_strings = strings(document, parts.shared.strings)?;
         let mut shared_stacks: Option<GeckoStacks> = None;
         for thread in &parts.threads {
             let builder = &mut self.writer.builder;
-            let own_libs = thread.libs.map(|at| Libs::read(&mut json.at(at), builder)).transpose()?;
+            let own_libs = thread.libs.map(|at| Libs::read(&mut document.at(at), builder)).transpose()?;
             let libs = own_libs.as_ref().unwrap_or(&shared_libs);
-            let own_strings = thread.tables.strings.map(|at| strings(json, Some(at))).transpose()?;
+            let own_strings = thread.tables.strings.map(|at| strings(document, Some(at))).transpose()?;
             let strings = own_strings.as_ref().unwrap_or(&shared_strings);
             let mut own_stacks = None;
             // If the stacks are shared, so is everything they refer to.
@@ -133,9 +154,9 @@ impl GeckoReader {
                 stacks
             } else {
                 let tables = thread.tables.or(&parts.shared);
-                stacks.insert(GeckoStacks::read(json, &tables, strings, libs, builder)?)
+                stacks.insert(GeckoStacks::read(document, &tables, strings, libs, builder)?)
             };
-            self.writer.thread(json, thread, &meta, stacks)?;
+            self.writer.thread(document, thread, &meta, stacks)?;
         }
         Ok(())
     }
@@ -162,9 +183,8 @@ impl GeckoReader {
     }
 }
 
-/// The newest supported version of the processed format. The next one stores the distance to a stack's caller instead
-/// of its index.
-const NEWEST_PROCESSED: f64 = 65.0;
+/// The newest supported version of the processed format.
+const NEWEST_PROCESSED: f64 = 75.0;
 
 fn check_version(meta: &RecordingMeta) -> Result<(), ParseError> {
     match meta.processed_version {
@@ -239,6 +259,51 @@ mod tests {
         );
     }
 
+    /// The same stacks as versions 65, 70 and 75 store them: `main` at line 5 calls code without a name, and `f`, into
+    /// which `main` is inlined.
+    #[test]
+    fn versions_encode_the_same_stacks_differently() {
+        let profile = |version: &str, functions: &str, frames: &str, stacks: &str, resources: &str| {
+            let text = format!(
+                r#"{{"meta": {{"preprocessedProfileVersion": {version}}},
+                "libs": [{{"name": "libc.so.6", "path": "/lib/libc.so.6", "codeId": "AB12", "breakpadId": "00"}}],
+                "shared": {{"stringArray": ["main", "0x1f", "f", "a.min.js", "a.ts"], "sources": {{"filename": [3, 4]}},
+                  "sourceLocationTable": {{"source": [1, 1], "line": [90, 91], "column": [7, 8]}},
+                  "resourceTable": {{{resources}}},
+                  "funcTable": {{"name": [0, 1, 2], {functions}}},
+                  "frameTable": {{"func": [0, 1, 2, 0], {frames}}},
+                  "stackTable": {{{stacks}, "frame": [0, 1, 2, 3]}}}},
+                "threads": [{{"name": "t", "samples": {{"stack": [1, 3, -1], "time": [1, 2, 3], "weight": null}}}}]}}"#
+            );
+            let profile = load(&text).unwrap();
+            let unnamed = profile.symbols.frames.iter().find(|frame| frame.address != 0).unwrap();
+            assert_eq!(
+                (unnamed.address, profile.symbols.mapping_file(unnamed.mapping)),
+                (31, "/lib/libc.so.6")
+            );
+            let f = profile.symbols.functions.iter().find(|function| function.line == 90).unwrap();
+            assert_eq!((profile.symbols.strings.get(f.file), f.column), ("a.ts", 7));
+            to_notation(&profile)
+        };
+        let expected =
+            " 1 {thread=t}\nmain@:5;[libc.so.6] 1 {thread=t}\nmain@:5;f@a.ts:91;+main@:6 1 {thread=t}";
+        let null_functions = r#""isJS": [false, false, true], "resource": [-1, 0, -1], "source": [null, null, 0],
+            "lineNumber": [null, null, 1], "columnNumber": [null, null, 999], "originalLocation": [null, null, 0]"#;
+        let null_frames = r#""address": [-1, 31, -1, -1], "inlineDepth": [0, 0, 0, 1], "line": [5, null, 1, 6],
+            "originalLocation": [null, null, 1, null]"#;
+        let prefixes = r#""prefix": [null, 0, 0, 2]"#;
+        let offsets = r#""prefixOffset": [0, 1, 2, 1]"#;
+        assert_eq!(profile("65", null_functions, null_frames, prefixes, r#""lib": [0]"#), expected);
+        let libs = format!(r#"{null_frames}, "lib": [-1, 0, -1, -1]"#);
+        assert_eq!(profile("70", null_functions, &libs, offsets, ""), expected);
+        // Cells without a value hold 0, and only the flags tell.
+        let functions = r#""flags": [0, 4, 121], "resource": [0, 0, 0], "source": [0, 0, 0],
+            "lineNumber": [0, 0, 1], "columnNumber": [0, 0, 999], "originalLocation": [0, 0, 0]"#;
+        let frames = r#""flags": [16, 2, 80, 17], "address": [0, 31, 0, 0], "lib": [0, 0, 0, 0], "line": [5, 0, 1, 6],
+            "originalLocation": [0, 0, 1, 0]"#;
+        assert_eq!(profile("75", functions, frames, offsets, ""), expected);
+    }
+
     #[test]
     fn a_raw_profile_has_rows_and_children() {
         let thread = r#"{"name": "GeckoMain", "samples": {"data": [[1, 0.5], [2, 1.5], [3, 2]], "schema": {"stack": 0, "time": 1}},
@@ -267,15 +332,20 @@ mod tests {
         let error = |stack: &str| load(&text.replace("STACK", stack)).unwrap_err().to_string();
         assert_eq!(error("0"), "gecko: the stack table contains a cycle");
         assert_eq!(error("7"), "gecko: stack 7 is out of range of the stack table");
-        let unknown = text.replace("\"prefix\"", "\"prefixOffset\"").replace("STACK", "0");
+        let unknown = text.replace("\"prefix\"", "\"callers\"").replace("STACK", "0");
         assert_eq!(
             load(&unknown).unwrap_err().to_string(),
-            "gecko: the stack table has no `prefix` column, so callers are unknown"
+            "gecko: the stack table has neither a `prefix` nor a `prefixOffset` column, so callers are unknown"
         );
-        let newer = text.replace("\"meta\": {}", "\"meta\": {\"preprocessedProfileVersion\": 66}");
+        let before = text.replace("\"prefix\": [1, 0]", "\"prefixOffset\": [0, 2]").replace("STACK", "1");
+        assert_eq!(
+            load(&before).unwrap_err().to_string(),
+            "gecko: a table refers to a row that does not exist in another table"
+        );
+        let newer = text.replace("\"meta\": {}", "\"meta\": {\"preprocessedProfileVersion\": 76}");
         assert_eq!(
             load(&newer).unwrap_err().to_string(),
-            "gecko: version 66 of the Firefox Profiler format is newer than 65, the newest that prof supports"
+            "gecko: version 76 of the Firefox Profiler format is newer than 75, the newest that prof supports"
         );
         assert_eq!(
             load(r#"{"meta": {}, "threads": []}"#).unwrap_err().to_string(),

@@ -81,6 +81,8 @@ pub(super) struct TablePositions {
     pub(super) functions: Option<TableColumns>,
     pub(super) resources: Option<TableColumns>,
     pub(super) sources: Option<TableColumns>,
+    /// Places in original sources, found with source maps.
+    pub(super) locations: Option<TableColumns>,
 }
 
 impl TablePositions {
@@ -98,6 +100,7 @@ impl TablePositions {
             "funcTable" => &mut self.functions,
             "resourceTable" => &mut self.resources,
             "sources" => &mut self.sources,
+            "sourceLocationTable" => &mut self.locations,
             _ => return Ok(false),
         };
         *table = Some(TableColumns::find(json)?);
@@ -113,6 +116,7 @@ impl TablePositions {
             functions: self.functions.clone().or_else(|| shared.functions.clone()),
             resources: self.resources.clone().or_else(|| shared.resources.clone()),
             sources: self.sources.clone().or_else(|| shared.sources.clone()),
+            locations: self.locations.clone().or_else(|| shared.locations.clone()),
         }
     }
 }

@@ -5,8 +5,7 @@ use crate::format::decimals::Decimals;
 use crate::format::gecko::nanoseconds;
 use crate::format::gecko::parts::{RecordingMeta, ThreadParts};
 use crate::format::gecko::stacks::GeckoStacks;
-use crate::format::gecko::table::{TableColumns, row, table};
-use crate::format::json::Json;
+use crate::format::gecko::table::{Document, TableColumns, row, table};
 use crate::profile::{LabelSetId, Profile, ProfileBuilder, TooLarge};
 
 /// Adds samples to a profile, declaring each metric when it first occurs.
@@ -43,7 +42,7 @@ impl ThreadSampleWriter {
     /// Adds the samples and the sampled allocations of a thread.
     pub(super) fn thread(
         &mut self,
-        json: &Json,
+        document: &Document,
         parts: &ThreadParts,
         meta: &RecordingMeta,
         stacks: &mut GeckoStacks,
@@ -68,16 +67,26 @@ impl ThreadSampleWriter {
                 _ => ("samples", "count", None),
             };
             let metric = self.metric(name, unit);
-            let has_cpu = samples.has(json, "threadCPUDelta")?;
+            let has_cpu = samples.has(document, "threadCPUDelta")?;
             let (cpu, cpu_factor) = if has_cpu { self.cpu_metric(meta) } else { (None, 1.0) };
-            self.table(json, samples, &SampleTarget { metric, factor, cpu, cpu_factor, ..target }, stacks)?;
+            self.table(
+                document,
+                samples,
+                &SampleTarget { metric, factor, cpu, cpu_factor, ..target },
+                stacks,
+            )?;
         }
         let allocations =
             [(&parts.native_allocations, "native_allocations"), (&parts.js_allocations, "js_allocations")];
         for (allocations, name) in allocations {
             if let Some(allocations) = allocations {
                 let metric = self.metric(name, "bytes");
-                self.table(json, allocations, &SampleTarget { metric, unweighted: 0.0, ..target }, stacks)?;
+                self.table(
+                    document,
+                    allocations,
+                    &SampleTarget { metric, unweighted: 0.0, ..target },
+                    stacks,
+                )?;
             }
         }
         Ok(())
@@ -92,14 +101,14 @@ impl ThreadSampleWriter {
 
     fn table(
         &mut self,
-        json: &Json,
+        document: &Document,
         samples: &TableColumns,
         target: &SampleTarget,
         stacks: &mut GeckoStacks,
     ) -> Result<(), ParseError> {
         let mut clock = 0.0;
         let wanted = ["stack", "time", "timeDeltas", "weight", "threadCPUDelta"];
-        table(json, Some(samples), wanted, |[stack, time, delta, weight, cpu]| {
+        table(document, Some(samples), wanted, |[stack, time, delta, weight, cpu]| {
             clock = time.unwrap_or(clock + delta.unwrap_or(0.0));
             let stack = match row(stack) {
                 Some(stack) => stacks.stack(&mut self.builder, stack)?,

@@ -5,18 +5,18 @@ use std::borrow::Cow;
 use crate::format::ParseError;
 use crate::format::gecko::libs::Libs;
 use crate::format::gecko::parts::TablePositions;
-use crate::format::gecko::table::{row, table};
+use crate::format::gecko::table::{Document, row, table};
 use crate::format::gecko::{NAME, location};
-use crate::format::json::{Json, Kind};
+use crate::format::json::Kind;
 use crate::profile::{Frame, FrameId, Function, FunctionId, MappingId, ProfileBuilder, StackId};
 
 /// Strings that other tables refer to by index.
 pub(super) type StringList<'a> = Vec<Cow<'a, str>>;
 
 /// Reads a list of strings: an array, or in old profiles an object around one.
-pub(super) fn strings<'a>(json: &Json<'a>, at: Option<usize>) -> Result<StringList<'a>, ParseError> {
+pub(super) fn strings<'a>(document: &Document<'a>, at: Option<usize>) -> Result<StringList<'a>, ParseError> {
     let Some(at) = at else { return Ok(Vec::new()) };
-    let mut json = json.at(at);
+    let mut json = document.at(at);
     if json.kind()? == Kind::Array {
         return json.list(|json| Ok(json.text_if_any()?.unwrap_or_default()));
     }
@@ -57,47 +57,31 @@ const NO_PREFIX: u32 = u32::MAX;
 
 impl GeckoStacks {
     pub(super) fn read(
-        json: &Json,
+        document: &Document,
         tables: &TablePositions,
         strings: &StringList,
         libs: &Libs,
         builder: &mut ProfileBuilder,
     ) -> Result<GeckoStacks, ParseError> {
-        let functions = read_functions(json, tables, strings, libs, builder)?;
-        let mut frames = Vec::new();
-        let wanted = ["func", "location", "address", "line", "inlineDepth"];
-        table(json, tables.frames.as_ref(), wanted, |[func, location, address, line, depth]| {
-            let line = line.map_or(0, |line| line as u32);
-            let inlined = depth.is_some_and(|depth| depth > 0.0);
-            let (frame, calls) = if let Some(location) = row(location) {
-                let frame = location::frame(string(strings, location)?, libs, builder);
-                (frame.map(|frame| Frame { line, inlined, ..frame }), 1)
-            } else {
-                let function = row(func).and_then(|func| functions.get(func)).copied();
-                let (function, mapping) = function.ok_or_else(outside)?;
-                let address = address.filter(|&address| address > 0.0).map_or(0, |address| address as u64);
-                (Some(Frame { function, line, address, mapping, inlined }), 0)
-            };
-            frames.push(frame.map(|frame| {
-                let calling = Frame { address: frame.address.saturating_sub(calls), ..frame };
-                Interrupted { here: builder.frame(frame), calling: builder.frame(calling) }
-            }));
-            Ok(())
-        })?;
+        let names = Names::read(document, tables, strings)?;
+        let functions = read_functions(document, tables, &names, libs, builder)?;
+        let frames = read_frames(document, tables, &names, &functions, libs, builder)?;
         let mut stacks = Vec::new();
-        // Future versions may drop the column; without it every frame would become a separate stack.
-        let has_prefix = tables.stacks.as_ref().map_or(Ok(true), |stacks| stacks.has(json, "prefix"))?;
-        table(json, tables.stacks.as_ref(), ["prefix", "frame"], |[prefix, frame]| {
-            if !has_prefix {
-                let message = "the stack table has no `prefix` column, so callers are unknown";
+        // A future version may store callers in another column; without one, every frame would become a separate stack.
+        let columns = tables.stacks.as_ref();
+        let has = |name| columns.map_or(Ok(true), |columns| columns.has(document, name));
+        let has_callers = has("prefix")? || has("prefixOffset")?;
+        table(document, columns, ["prefix", "prefixOffset", "frame"], |[prefix, offset, frame]| {
+            if !has_callers {
+                let message = "the stack table has neither a `prefix` nor a `prefixOffset` column, so callers are unknown";
                 return Err(ParseError::whole(NAME, message));
             }
             let frame = row(frame).filter(|&frame| frame < frames.len()).ok_or_else(outside)? as u32;
-            stacks.push(Stack {
-                prefix: row(prefix).map_or(NO_PREFIX, |prefix| prefix as u32),
-                frame,
-                made: None,
-            });
+            let prefix = match row(offset) {
+                None | Some(0) => row(prefix).map_or(NO_PREFIX, |prefix| prefix as u32),
+                Some(offset) => stacks.len().checked_sub(offset).ok_or_else(outside)? as u32,
+            };
+            stacks.push(Stack { prefix, frame, made: None });
             Ok(())
         })?;
         Ok(GeckoStacks { stacks, frames, path: Vec::new() })
@@ -135,48 +119,204 @@ impl GeckoStacks {
     }
 }
 
-fn read_functions(
-    json: &Json,
+/// Names of functions and files, and places in original sources.
+struct Names<'n> {
+    strings: &'n StringList<'n>,
+    /// The name of each source file.
+    sources: Vec<Option<usize>>,
+    /// Places in original sources: the source, line and column.
+    places: Vec<[Option<f64>; 3]>,
+}
+
+/// A place in a source file.
+struct SourcePlace<'n> {
+    file: &'n str,
+    line: u32,
+    column: u32,
+}
+
+impl<'n> Names<'n> {
+    fn read(
+        document: &Document,
+        tables: &TablePositions,
+        strings: &'n StringList<'n>,
+    ) -> Result<Names<'n>, ParseError> {
+        let (mut sources, mut places) = (Vec::new(), Vec::new());
+        table(document, tables.sources.as_ref(), ["filename"], |[name]| {
+            sources.push(row(name));
+            Ok(())
+        })?;
+        table(document, tables.locations.as_ref(), ["source", "line", "column"], |place| {
+            places.push(place);
+            Ok(())
+        })?;
+        Ok(Names { strings, sources, places })
+    }
+
+    fn string(&self, number: usize) -> Result<&'n str, ParseError> {
+        self.strings.get(number).map(|text| &**text).ok_or_else(outside)
+    }
+
+    /// The name of a source file; empty if it has none.
+    fn source(&self, source: Option<usize>) -> Result<&'n str, ParseError> {
+        let name = source.and_then(|source| self.sources.get(source).copied().flatten());
+        name.map_or(Ok(""), |name| self.string(name))
+    }
+
+    /// The place in the original source, if a source map has told it.
+    fn original(&self, place: Option<usize>) -> Result<Option<SourcePlace<'n>>, ParseError> {
+        let Some(&[source, line, column]) = place.and_then(|place| self.places.get(place)) else {
+            return Ok(None);
+        };
+        let file = self.source(row(source))?;
+        Ok(Some(SourcePlace { file, line: number(line), column: number(column) })
+            .filter(|_| !file.is_empty()))
+    }
+}
+
+/// Which cells of a row hold a value, in the versions whose columns cannot be null: a bit of the `flags` column per
+/// cell. In older versions, which lack that column, a missing value is null or −1.
+#[derive(Clone, Copy)]
+struct Flags(Option<u32>);
+
+impl Flags {
+    fn of(cell: Option<f64>) -> Flags {
+        Flags(row(cell).map(|flags| flags as u32))
+    }
+
+    /// The cell, if its bit is set.
+    fn keep(self, bit: u32, cell: Option<f64>) -> Option<f64> {
+        cell.filter(|_| self.0.is_none_or(|flags| flags & bit != 0))
+    }
+
+    /// Whether `bit` is set; in older versions, whether the cell is true.
+    fn or(self, bit: u32, cell: Option<f64>) -> bool {
+        self.0.map_or(cell.is_some_and(|cell| cell > 0.0), |flags| flags & bit != 0)
+    }
+}
+
+/// Bits of the flags of frames, since version 71.
+mod frame_flags {
+    pub(super) const INLINED: u32 = 1;
+    pub(super) const ADDRESS: u32 = 1 << 1;
+    pub(super) const LINE: u32 = 1 << 4;
+    pub(super) const ORIGINAL: u32 = 1 << 6;
+}
+
+/// Bits of the flags of functions, since version 75.
+mod function_flags {
+    pub(super) const JAVASCRIPT: u32 = 1;
+    pub(super) const RESOURCE: u32 = 1 << 2;
+    pub(super) const SOURCE: u32 = 1 << 3;
+    pub(super) const LINE: u32 = 1 << 4;
+    pub(super) const COLUMN: u32 = 1 << 5;
+    pub(super) const ORIGINAL: u32 = 1 << 6;
+}
+
+/// A function of the table.
+#[derive(Clone, Copy)]
+struct GeckoFunction {
+    /// `None` if it is named after its address, which tells the profiler that the symbol can be looked up.
+    named: Option<FunctionId>,
+    /// Its library, in versions before 70. Later ones have it in the table of frames.
+    mapping: MappingId,
+}
+
+fn read_frames(
+    document: &Document,
     tables: &TablePositions,
-    strings: &StringList,
+    names: &Names,
+    functions: &[GeckoFunction],
     libs: &Libs,
     builder: &mut ProfileBuilder,
-) -> Result<Vec<(FunctionId, MappingId)>, ParseError> {
+) -> Result<Vec<Option<Interrupted>>, ParseError> {
+    use frame_flags::{ADDRESS, INLINED, LINE, ORIGINAL};
+    let mut frames = Vec::new();
+    let wanted = ["func", "location", "address", "line", "inlineDepth", "lib", "flags", "originalLocation"];
+    table(document, tables.frames.as_ref(), wanted, |row_of_frame| {
+        let [func, location, address, line, depth, lib, flags, original] = row_of_frame;
+        let flags = Flags::of(flags);
+        let inlined = flags.or(INLINED, depth);
+        let original = names.original(row(flags.keep(ORIGINAL, original)))?;
+        let line = original.map_or(number(flags.keep(LINE, line)), |original| original.line);
+        let (frame, calls) = if let Some(location) = row(location) {
+            let frame = location::frame(names.string(location)?, libs, builder);
+            (frame.map(|frame| Frame { line, inlined, ..frame }), 1)
+        } else {
+            let function = row(func).and_then(|func| functions.get(func)).copied().ok_or_else(outside)?;
+            let address = flags.keep(ADDRESS, address).filter(|&address| address > 0.0);
+            let address = address.map_or(0, |address| address as u64);
+            let mapping = row(flags.keep(ADDRESS, lib)).map_or(function.mapping, |lib| libs.mapping(lib));
+            let function = function.named.unwrap_or_else(|| builder.unnamed_function(mapping));
+            (Some(Frame { function, line, address, mapping, inlined }), 0)
+        };
+        frames.push(frame.map(|frame| {
+            let calling = Frame { address: frame.address.saturating_sub(calls), ..frame };
+            Interrupted { here: builder.frame(frame), calling: builder.frame(calling) }
+        }));
+        Ok(())
+    })?;
+    Ok(frames)
+}
+
+fn read_functions(
+    document: &Document,
+    tables: &TablePositions,
+    names: &Names,
+    libs: &Libs,
+    builder: &mut ProfileBuilder,
+) -> Result<Vec<GeckoFunction>, ParseError> {
+    use function_flags::{COLUMN, JAVASCRIPT, LINE, ORIGINAL, RESOURCE, SOURCE};
     let mut resources = Vec::new();
-    table(json, tables.resources.as_ref(), ["lib"], |[lib]| {
+    table(document, tables.resources.as_ref(), ["lib"], |[lib]| {
         resources.push(row(lib).map_or(MappingId::default(), |lib| libs.mapping(lib)));
         Ok(())
     })?;
-    let mut sources = Vec::new();
-    table(json, tables.sources.as_ref(), ["filename"], |[name]| {
-        sources.push(row(name));
-        Ok(())
-    })?;
     let mut functions = Vec::new();
-    let wanted = ["name", "isJS", "resource", "fileName", "source", "lineNumber", "columnNumber"];
-    table(json, tables.functions.as_ref(), wanted, |[name, is_js, resource, file, source, line, column]| {
-        let mapping = row(resource).and_then(|at| resources.get(at)).copied().unwrap_or_default();
-        let name = string(strings, row(name).ok_or_else(outside)?)?;
-        let is_js = is_js == Some(1.0);
+    let wanted = [
+        "name",
+        "isJS",
+        "resource",
+        "fileName",
+        "source",
+        "lineNumber",
+        "columnNumber",
+        "flags",
+        "originalLocation",
+    ];
+    table(document, tables.functions.as_ref(), wanted, |row_of_function| {
+        let [name, is_js, resource, file, source, line, column, flags, original] = row_of_function;
+        let flags = Flags::of(flags);
+        let resource = row(flags.keep(RESOURCE, resource));
+        let mapping = resource.and_then(|at| resources.get(at)).copied().unwrap_or_default();
+        let name = names.string(row(name).ok_or_else(outside)?)?;
+        let is_js = flags.or(JAVASCRIPT, is_js);
         if !is_js && location::address(name).is_some() {
-            functions.push((builder.unnamed_function(mapping), mapping));
+            functions.push(GeckoFunction { named: None, mapping });
             return Ok(());
         }
-        let file =
-            row(file).or_else(|| row(source).and_then(|source| sources.get(source).copied().flatten()));
-        let file = file.map_or(Ok(""), |file| string(strings, file))?;
-        let by_place = is_js && !file.is_empty();
-        let (name, file) = (builder.string(name), builder.string(file));
-        let number = |cell: Option<f64>| cell.map_or(0, |number| number as u32);
-        let function = Function { name, file, line: number(line), column: number(column), by_place };
-        functions.push((builder.function(function), mapping));
+        let compiled = match row(file) {
+            Some(file) => names.string(file)?,
+            None => names.source(row(flags.keep(SOURCE, source)))?,
+        };
+        let compiled = SourcePlace {
+            file: compiled,
+            line: number(flags.keep(LINE, line)),
+            column: number(flags.keep(COLUMN, column)),
+        };
+        let place = names.original(row(flags.keep(ORIGINAL, original)))?.unwrap_or(compiled);
+        let by_place = is_js && !place.file.is_empty();
+        let (name, file) = (builder.string(name), builder.string(place.file));
+        let function = Function { name, file, line: place.line, column: place.column, by_place };
+        functions.push(GeckoFunction { named: Some(builder.function(function)), mapping });
         Ok(())
     })?;
     Ok(functions)
 }
 
-fn string<'s>(strings: &'s StringList, number: usize) -> Result<&'s str, ParseError> {
-    strings.get(number).map(|text| &**text).ok_or_else(outside)
+/// A line or column; 0 if unknown.
+fn number(cell: Option<f64>) -> u32 {
+    cell.map_or(0, |number| number as u32)
 }
 
 fn outside() -> ParseError {

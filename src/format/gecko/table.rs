@@ -1,15 +1,39 @@
 //! Tables of numbers, by column or by row.
 
 use crate::format::ParseError;
+use crate::format::gecko::slabs::{Slab, Slabs, placeholder};
 use crate::format::json::{Json, Kind};
+
+/// The text of a profile, and the slabs that it refers to.
+pub(super) struct Document<'a> {
+    pub(super) json: Json<'a>,
+    pub(super) slabs: Slabs<'a>,
+}
+
+impl<'a> Document<'a> {
+    /// A cursor at a position in the text.
+    pub(super) fn at(&self, at: usize) -> Json<'a> {
+        self.json.at(at)
+    }
+}
+
+/// Where a column is.
+#[derive(Clone, Copy)]
+enum ColumnPlace {
+    /// The position of an array in the text.
+    Text(usize),
+    /// The index of a slab.
+    Slab(u32),
+}
 
 /// Positions of the columns of a table in the text.
 ///
 /// A table is either columns, `{"stack": [3, …], "time": [0.5, …]}`, or rows with a schema,
-/// `{"schema": {"stack": 0, "time": 1}, "data": [[3, 0.5], …]}`.
+/// `{"schema": {"stack": 0, "time": 1}, "data": [[3, 0.5], …]}`. Instead of an array, a column may be a reference to a
+/// slab, `{"$s": 7}`.
 #[derive(Clone, Default)]
 pub(super) struct TableColumns {
-    columns: Vec<(String, usize)>,
+    columns: Vec<(String, ColumnPlace)>,
     schema: Option<usize>,
     data: Option<usize>,
     /// The `weightType` of a table of samples.
@@ -27,7 +51,12 @@ impl TableColumns {
                 ("schema", Kind::Object) => table.schema = Some(place),
                 ("data", Kind::Array) => table.data = Some(place),
                 ("weightType", Kind::String) => table.weight_type = json.clone().string()?.into_owned(),
-                (_, Kind::Array) => table.columns.push((key.into_owned(), place)),
+                (_, Kind::Array) => table.columns.push((key.into_owned(), ColumnPlace::Text(place))),
+                (_, Kind::Object) => {
+                    let slab = placeholder(json)?;
+                    table.columns.extend(slab.map(|slab| (key.into_owned(), ColumnPlace::Slab(slab))));
+                    continue;
+                }
                 _ => {}
             }
             json.skip()?;
@@ -36,11 +65,11 @@ impl TableColumns {
     }
 
     /// Whether there is a column called `name`.
-    pub(super) fn has(&self, json: &Json, name: &str) -> Result<bool, ParseError> {
+    pub(super) fn has(&self, document: &Document, name: &str) -> Result<bool, ParseError> {
         let Some(schema) = self.schema else {
             return Ok(self.columns.iter().any(|(column, _)| column == name));
         };
-        let mut schema = json.at(schema);
+        let mut schema = document.at(schema);
         schema.object()?;
         while let Some(key) = schema.key()? {
             if key == name {
@@ -55,38 +84,78 @@ impl TableColumns {
 /// Calls `each` for every row of the columns called `wanted`. Missing values and values that are not numbers
 /// are `None`; `true` is 1 and `false` is 0.
 pub(super) fn table<const N: usize>(
-    json: &Json,
+    document: &Document,
     table: Option<&TableColumns>,
     wanted: [&str; N],
     mut each: impl FnMut([Option<f64>; N]) -> Result<(), ParseError>,
 ) -> Result<(), ParseError> {
     let Some(table) = table else { return Ok(()) };
     if let (Some(schema), Some(data)) = (table.schema, table.data) {
-        return rows(json.at(schema), json.at(data), wanted, each);
+        return rows(document.at(schema), document.at(data), wanted, each);
     }
-    let place = |name: &str| table.columns.iter().find(|(column, _)| column == name).map(|(_, place)| *place);
-    by_column(json, wanted.map(place), &mut each)
+    let mut columns = [const { None }; N];
+    for (column, name) in columns.iter_mut().zip(wanted) {
+        if let Some((_, place)) = table.columns.iter().find(|(column, _)| column == name) {
+            *column = Some(Cells::of(document, *place)?);
+        }
+    }
+    by_column(columns, &mut each)
+}
+
+/// The cells of a column.
+enum Cells<'a> {
+    Text(Json<'a>),
+    /// A slab, and the index of its next number.
+    Slab(Slab<'a>, usize),
+}
+
+impl<'a> Cells<'a> {
+    fn of(document: &Document<'a>, place: ColumnPlace) -> Result<Self, ParseError> {
+        match place {
+            ColumnPlace::Slab(index) => Ok(Cells::Slab(document.slabs.slab(index)?, 0)),
+            ColumnPlace::Text(at) => {
+                let mut json = document.at(at);
+                json.array()?;
+                Ok(Cells::Text(json))
+            }
+        }
+    }
+
+    /// The next cell; `None` after the last one.
+    fn next(&mut self) -> Result<Option<Option<f64>>, ParseError> {
+        match self {
+            Cells::Text(json) => {
+                if json.element()? {
+                    number(json).map(Some)
+                } else {
+                    Ok(None)
+                }
+            }
+            Cells::Slab(slab, next) => {
+                let cell = slab.number(*next);
+                *next += 1;
+                // Arrays of numbers have no null: failed measurements are NaN.
+                Ok(cell.map(|number| Some(number).filter(|number| !number.is_nan())))
+            }
+        }
+    }
 }
 
 fn by_column<const N: usize>(
-    json: &Json,
-    places: [Option<usize>; N],
+    mut columns: [Option<Cells<'_>>; N],
     each: &mut impl FnMut([Option<f64>; N]) -> Result<(), ParseError>,
 ) -> Result<(), ParseError> {
-    let mut columns = places.map(|place| place.map(|place| json.at(place)));
-    for column in columns.iter_mut().flatten() {
-        column.array()?;
-    }
     loop {
         let mut row = [None; N];
         let mut any = false;
         for (cell, column) in row.iter_mut().zip(&mut columns) {
-            let Some(json) = column else { continue };
-            if json.element()? {
-                any = true;
-                *cell = number(json)?;
-            } else {
-                *column = None;
+            let Some(cells) = column else { continue };
+            match cells.next()? {
+                Some(next) => {
+                    any = true;
+                    *cell = next;
+                }
+                None => *column = None,
             }
         }
         if !any {

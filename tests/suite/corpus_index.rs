@@ -276,6 +276,11 @@ const NOT_COMPARED: &[(&str, &str)] = &[
     ("collapsed/jlfwong__speedscope__recursion.txt", "the snapshot has nothing of it"),
     ("collapsed/jlfwong__speedscope__tall.txt", "the snapshot has nothing of it"),
     ("cpuprofile/jlfwong__speedscope__sucrase.cpuprofile", "the snapshot has nothing of it"),
+    (
+        "gecko/firefox-devtools__profiler__single.json",
+        "the result is that of a source map, not of the profile",
+    ),
+    ("gecko/firefox-devtools__profiler__two.json", "the result is that of a source map, not of the profile"),
     ("perf-script/jlfwong__speedscope__rust-mangled.linux-perf.txt", "the snapshot has nothing of it"),
     ("perf-data/khasm-lang__khasmc__perf.data", "the stacks are of another program than the recording"),
     ("perf-data/manthanabc__kumiko-rs__perf.data", "the text is of a recording of another length"),

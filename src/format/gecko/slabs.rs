@@ -192,7 +192,9 @@ mod tests {
             }
             start += bytes.len();
         }
-        slabs.iter().for_each(|(_, bytes)| file.extend_from_slice(bytes));
+        for (_, bytes) in slabs {
+            file.extend_from_slice(bytes);
+        }
         file
     }
 

@@ -150,12 +150,10 @@ fn by_column<const N: usize>(
         let mut any = false;
         for (cell, column) in row.iter_mut().zip(&mut columns) {
             let Some(cells) = column else { continue };
-            match cells.next()? {
-                Some(next) => {
-                    any = true;
-                    *cell = next;
-                }
-                None => *column = None,
+            if cells.next(cell)? {
+                any = true;
+            } else {
+                *column = None;
             }
         }
         if !any {

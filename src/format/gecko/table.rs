@@ -121,21 +121,22 @@ impl<'a> Cells<'a> {
         }
     }
 
-    /// The next cell; `None` after the last one.
-    fn next(&mut self) -> Result<Option<Option<f64>>, ParseError> {
+    /// Reads the next cell; returns false after the last one.
+    fn next(&mut self, cell: &mut Option<f64>) -> Result<bool, ParseError> {
         match self {
             Cells::Text(json) => {
-                if json.element()? {
-                    number(json).map(Some)
-                } else {
-                    Ok(None)
+                let has_next = json.element()?;
+                if has_next {
+                    *cell = number(json)?;
                 }
+                Ok(has_next)
             }
             Cells::Slab(slab, next) => {
-                let cell = slab.number(*next);
+                let number = slab.number(*next);
                 *next += 1;
                 // Arrays of numbers have no null: failed measurements are NaN.
-                Ok(cell.map(|number| Some(number).filter(|number| !number.is_nan())))
+                *cell = number.filter(|number| !number.is_nan());
+                Ok(number.is_some())
             }
         }
     }

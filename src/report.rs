@@ -25,7 +25,7 @@ mod values;
 
 use std::sync::Arc;
 
-pub use cause::{CauseKind, DiffCause, Growth, TotalGrowth};
+pub use cause::{CauseKind, DiffCause, Growth, MixChange, MixKind, TotalGrowth};
 pub use diff::{
     BudgetCheck, Detectable, Diff, DiffNoise, DiffOutcome, DiffRow, DiffSide, DiffVerdict, EffectiveSamples,
     Folded, Matched, Moved, RowTest, RowVerdict, Strictness, TYPICAL_SHARE,

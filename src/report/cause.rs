@@ -51,7 +51,7 @@ pub enum CauseKind {
     CalledMore,
     /// A function is called from where it was not called before.
     NewPath,
-    /// The mix of requests changed.
+    /// The program did more of one kind of work, each piece of which costs as much as before.
     Mix,
     /// The garbage collector has more work.
     Gc,
@@ -70,6 +70,32 @@ impl CauseKind {
     pub fn explains_growth(self) -> bool {
         self <= CauseKind::Gc
     }
+}
+
+/// A change of the mix of work: how much of each kind the sides did.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct MixChange {
+    /// The label whose values are the kinds of work.
+    pub label: Option<Name>,
+    /// The function whose callees are the kinds of work.
+    pub caller: Option<Name>,
+    /// The kinds, the most changed first.
+    pub kinds: Vec<MixKind>,
+}
+
+/// A kind of work.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct MixKind {
+    /// The value of the label, or the callee.
+    pub name: Name,
+    /// The sum of all old profiles.
+    pub old: i64,
+    /// The sum of all new profiles.
+    pub new: i64,
+    /// How much more of it a new run did than an old run; null if its amount did not change.
+    pub ratio: Option<f64>,
 }
 
 /// Where the growth of a function is.

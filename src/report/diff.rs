@@ -6,7 +6,7 @@ use serde::Serialize;
 
 pub use crate::stats::Verdict as RowVerdict;
 
-use crate::report::{DiffCause, Header, Name, Pair, Selection, TotalGrowth};
+use crate::report::{DiffCause, Header, MixChange, Name, Pair, Selection, TotalGrowth};
 
 /// Two sides compared.
 #[derive(Clone, Debug, Serialize)]
@@ -39,6 +39,9 @@ pub struct Diff {
     pub causes: Vec<DiffCause>,
     /// How much more the new side costs; null if nothing could be tested.
     pub growth: Option<TotalGrowth>,
+    /// How the mix of work changed, if it did: `ratio` and `points` of rows are then for equal amounts of each kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mix: Option<MixChange>,
     /// The budgets that were checked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub budgets: Vec<BudgetCheck>,

@@ -12,7 +12,8 @@
 //! 4. [`multiplicity`]: adjusts for hundreds of tests, so that false alarms stay rare;
 //! 5. [`compare`]: the thresholds below which a change is small, and the verdict;
 //! 6. [`attribution`]: callers that only pass a change on, and code that only moved;
-//! 7. [`detect`]: what these profiles could not have detected.
+//! 7. [`mix`]: more work of a kind, which makes no code dearer;
+//! 8. [`detect`]: what these profiles could not have detected.
 //!
 //! Everything is deterministic, takes milliseconds and never panics; all results are finite.
 //!
@@ -39,6 +40,7 @@ pub mod detect;
 pub mod dispersion;
 pub mod distributions;
 pub mod effective;
+pub mod mix;
 pub mod model;
 pub mod multiplicity;
 
@@ -175,6 +177,8 @@ pub enum Verdict {
     Moved,
     /// Changed only because a function it calls did.
     Inherits,
+    /// Changed only because the program did more of one kind of work and less of another.
+    Mix,
     /// Changed significantly, but by less than matters.
     Small,
     /// Only on the new side, with too few samples to test.
@@ -194,6 +198,7 @@ impl Verdict {
             Self::Improved => "improved",
             Self::Moved => "moved",
             Self::Inherits => "inherits",
+            Self::Mix => "mix",
             Self::Small => "small",
             Self::New => "new",
             Self::Removed => "removed",

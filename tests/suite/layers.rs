@@ -86,7 +86,7 @@ const CIRCLES: &[&[&str]] = &[
     &["tree::calls", "tree::shares"],
     &["tree::partition", "tree::split"],
     &["tree::sequences", "tree::sequences::extensions", "tree::sequences::miner"],
-    &["view::diff", "view::diff::rows", "view::diff::significance"],
+    &["view::diff", "view::diff::mix", "view::diff::rows", "view::diff::significance"],
 ];
 
 /// The layer of a module in its folder, and the module's name there; `None` for what is not in the list.

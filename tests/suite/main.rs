@@ -41,6 +41,7 @@ mod layers;
 mod limits;
 mod matching;
 mod messages;
+mod mix;
 mod names;
 mod numbers;
 mod options;

@@ -32,7 +32,7 @@ use crate::filter::{FilterKind, Stages};
 use crate::kind;
 use crate::load::{Combine, Request, Side, Sides, sides};
 use crate::output::{Explain, evidence_notes};
-use crate::profile::{LoadOptions, Profile};
+use crate::profile::{Label, LabelValue, LoadOptions, Profile};
 use crate::report::{Diff, DiffOutcome, DiffSide, Message, Name, Report};
 use crate::stats::{Incomparable, Noise, Normalization, TestOptions};
 use crate::transform::{AlignError, Marks, MatchMethod, Matching};
@@ -195,6 +195,14 @@ const OTHER_ROWS: usize = 5;
 /// A small screen shows at least so many rows.
 const FEWEST_ROWS: usize = 5;
 
+/// Which time the sides are compared.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pass {
+    First,
+    /// Once more, with the labels of samples. Warnings have been printed before.
+    WithLabels,
+}
+
 impl DiffCommand {
     pub(crate) fn run(mut self) -> Result<Outcome> {
         if self.init {
@@ -206,15 +214,46 @@ impl DiffCommand {
             _ => Explain::Most,
         };
         let target = self.layout.target(&["--base OLD NEW".to_string()], self.input.quiet)?;
-        let (by, filters) = (self.node.by(), self.filters.filters());
-        let needs = filters.needs().or(LoadOptions {
-            labels: matches!(by, By::Label(_)),
+        let by = self.node.by();
+        let (old, new) = self.given()?;
+        let needs = self.filters.filters().needs().or(LoadOptions {
+            // A pipe cannot be read a second time.
+            labels: matches!(by, By::Label(_)) || old.iter().chain(&new).any(|input| input == "-"),
             times: false,
             ..LoadOptions::LEAST
         });
-        let (old, new) = self.given()?;
         target.check(&self.files(&old, &new), self.layout.force)?;
-        let mut sides = self.load(&old, &new, needs)?;
+        let mut clock = Clock::new(self.input.verbose);
+        let (mut diff, has_labels) = self.compare(&old, &new, needs, Pass::First, &mut clock)?;
+        // Labels may show that only the mix of work changed. Most comparisons find no change and need not read them.
+        if has_labels && !needs.labels && (diff.regressed > 0 || diff.improved > 0 || diff.mix.is_some()) {
+            let needs = LoadOptions { labels: true, ..needs };
+            diff = self.compare(&old, &new, needs, Pass::WithLabels, &mut clock)?.0;
+        }
+        let code = match diff.outcome() {
+            DiffOutcome::Passed => 0,
+            DiffOutcome::Failed => FAILED,
+            DiffOutcome::Undecided => UNDECIDED,
+        };
+        self.layout.exit_code = Some(code);
+        clock.step("test");
+        self.report_evidence(&mut diff, &target);
+        let report = self.fitted(Report::Diff(Box::new(diff)), &target)?;
+        write_timed(&report, &self.input, &self.layout, &self.wording, &target)?;
+        Ok(Outcome(code))
+    }
+
+    /// Loads and compares both sides. Also returns whether samples have labels that may tell kinds of work.
+    fn compare(
+        &self,
+        old: &[String],
+        new: &[String],
+        needs: LoadOptions,
+        pass: Pass,
+        clock: &mut Clock,
+    ) -> Result<(Diff, bool)> {
+        let (by, filters) = (self.node.by(), self.filters.filters());
+        let mut sides = self.load(old, new, needs)?;
         for input in sides.all() {
             Requirement::Costs.check(&input.profile, &by, &[input.metric])?;
             if input.profile.calls.is_some() && self.test.budget.is_some() {
@@ -223,10 +262,9 @@ impl DiffCommand {
                 return Err(hinted(message, "prof top -f json has the numbers to check"));
             }
         }
-        if by == By::Line {
+        if by == By::Line && pass == Pass::First {
             note(note_of_lines(sides.all().map(|input| &input.profile)).as_slice(), &self.input);
         }
-        let mut clock = Clock::new(self.input.verbose);
         // One file that holds both sides has one name for each function.
         let matching = if new.is_empty() {
             Matching::default()
@@ -235,6 +273,7 @@ impl DiffCommand {
             match_functions(&mut sides, &by, &options).map_err(|error| self.matching.explain(&error))?
         };
         clock.step("match functions");
+        let has_labels = sides.all().any(|input| may_have_labels(&input.profile));
         let profiles: Vec<(&Profile, usize)> =
             sides.all().map(|input| (&input.profile, input.metric)).collect();
         let (whole, size) = align_sides(&profiles, needs).map_err(|error| not_aligned(&sides, &error))?;
@@ -252,33 +291,25 @@ impl DiffCommand {
         notes.extend(stages.notes);
         notes.extend(filtered.notes);
         clock.step("filter");
-        warn(&filtered.profile.meta.warnings, &self.input);
-        note(&notes, &self.input);
+        if pass == Pass::First {
+            warn(&filtered.profile.meta.warnings, &self.input);
+            note(&notes, &self.input);
+        }
 
         let normalize = self.test.normalize.unwrap_or_else(|| usual_normalization(&filtered.profile));
         let options = self.options(by, functions, budgets, normalize);
         // A single file may hold both sides.
-        let new = if new.is_empty() { old.clone() } else { new };
+        let new = if new.is_empty() { old } else { new };
         let both = DiffSides {
             calls: count_calls(&profiles, sides.old.inputs.len(), &options.by),
             matched: matched(&matching, self.input.verbose),
-            ..DiffSides::new(side(&sides.old, old), side(&sides.new, new), size)
+            ..DiffSides::new(side(&sides.old, old.to_vec()), side(&sides.new, new.to_vec()), size)
         };
         let mut diff = diff(&filtered.profile, both, &options).map_err(incomparable)?;
         diff.header.filters = filtered.filters;
         diff.folded = folded;
         diff.shifted = matching.matches.iter().filter(|found| found.how == MatchMethod::Shifted).count();
-        let code = match diff.outcome() {
-            DiffOutcome::Passed => 0,
-            DiffOutcome::Failed => FAILED,
-            DiffOutcome::Undecided => UNDECIDED,
-        };
-        self.layout.exit_code = Some(code);
-        clock.step("test");
-        self.report_evidence(&mut diff, &target);
-        let report = self.fitted(Report::Diff(Box::new(diff)), &target)?;
-        write_timed(&report, &self.input, &self.layout, &self.wording, &target)?;
-        Ok(Outcome(code))
+        Ok((diff, has_labels))
     }
 
     /// Loads the profiles of both sides.
@@ -411,6 +442,15 @@ fn usual_normalization(whole: &Profile) -> Normalization {
         Unit::parse(&metric.unit).family() == Family::Bytes || kind::is_quantity(&metric.name)
     });
     if is_quantity { Normalization::Run } else { Normalization::Core }
+}
+
+/// Whether samples have labels with text, which may tell kinds of work. Labels that were not read may be such.
+fn may_have_labels(profile: &Profile) -> bool {
+    let sets = &profile.label_sets;
+    let is_text = |label: &Label| matches!(label.value, LabelValue::Text(_));
+    let is_read = sets.len() > 1;
+    let has_text = || sets.ids().any(|set| sets.labels(set).iter().any(is_text));
+    profile.meta.labelled_rows > 0 && (!is_read || has_text())
 }
 
 fn side(side: &Side, given: Vec<String>) -> DiffSide {

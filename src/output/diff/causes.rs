@@ -2,7 +2,7 @@
 
 use crate::name::clean;
 use crate::output::diff::words;
-use crate::report::{CauseKind, Diff, DiffCause, Growth, RowTest, TotalGrowth};
+use crate::report::{CauseKind, Diff, DiffCause, DiffRow, Growth, MixChange, RowTest, TotalGrowth};
 use crate::unit::group_thousands;
 
 /// Which causes to show.
@@ -23,6 +23,9 @@ const MOST: f64 = 0.8;
 const MOST_SHOWN: usize = 5;
 /// No more moved functions than this are named, unless all are asked for.
 const MOST_MOVED: usize = 4;
+
+/// No more kinds of work than this are named.
+const MOST_KINDS: usize = 4;
 
 /// The causes to show, and what the others explain together.
 pub(in crate::output) struct Shown<'d> {
@@ -53,6 +56,9 @@ impl<'d> Shown<'d> {
         let explained: f64 = self.causes.iter().map(|cause| cause.explains).sum();
         let explained = format!("{:.0}%", (explained * 100.0).min(100.0));
         let count = self.causes.len();
+        if self.causes.iter().all(|cause| cause.cause == CauseKind::Mix && cause.explains <= 0.0) {
+            return "the mix of work changed".to_string();
+        }
         let causes =
             if count == 1 { "1 cause explains".to_string() } else { format!("{count} causes explain") };
         match diff.growth {
@@ -84,7 +90,7 @@ pub(in crate::output) fn change(cause: &DiffCause) -> String {
         (CauseKind::CalledMore, Some(_)) => "called more often",
         (CauseKind::CalledMore, None) => "more work",
         (CauseKind::NewPath, _) => return "new call path".to_string(),
-        (CauseKind::Mix, _) => return "different mix".to_string(),
+        (CauseKind::Mix, _) => return "different mix of work".to_string(),
         (CauseKind::Gc, _) => return "garbage collection".to_string(),
         (CauseKind::Renamed, _) => return "renamed".to_string(),
         (CauseKind::Moved, _) => return "moved".to_string(),
@@ -105,12 +111,13 @@ pub(in crate::output) fn change(cause: &DiffCause) -> String {
 }
 
 /// What shows that it is so: `in all 3 callers alike, so the function itself`. Names are shortened by `name`.
-pub(in crate::output) fn evidence(cause: &DiffCause, name: impl Fn(&str) -> String) -> String {
+pub(in crate::output) fn evidence(diff: &Diff, cause: &DiffCause, name: impl Fn(&str) -> String) -> String {
     let path = || cause.path.iter().map(|function| name(function)).collect::<Vec<_>>().join(" → ");
     let first = || cause.path.first().map(|function| name(function)).unwrap_or_default();
     let last = || cause.path.last().map(|function| name(function)).unwrap_or_default();
     match (cause.cause, cause.growth) {
         (CauseKind::NewPath, _) => path(),
+        (CauseKind::Mix, _) => diff.mix.as_ref().map(|mix| mix_of_work(mix, name)).unwrap_or_default(),
         (CauseKind::Gc, _) => match &cause.of {
             Some(collector) if *collector != cause.function => {
                 format!(
@@ -146,10 +153,35 @@ pub(in crate::output) fn evidence(cause: &DiffCause, name: impl Fn(&str) -> Stri
     }
 }
 
+/// `work per run: route=/report ×1.72, route=/search ×0.55; all code of each changed alike …`
+fn mix_of_work(mix: &MixChange, name: impl Fn(&str) -> String) -> String {
+    let changed = mix.kinds.iter().filter_map(|kind| Some((kind, kind.ratio?)));
+    let mut parts: Vec<String> = changed
+        .map(|(kind, ratio)| {
+            let kind = match &mix.label {
+                Some(label) => format!("{}={}", clean(label), clean(&kind.name)),
+                None => name(&kind.name),
+            };
+            format!("{kind} {}", words::ratio(ratio))
+        })
+        .collect();
+    if parts.len() > MOST_KINDS {
+        let more = parts.len() - MOST_KINDS;
+        parts.truncate(MOST_KINDS);
+        parts.push(format!("{more} more"));
+    }
+    format!(
+        "work per run: {}; all code of each changed alike, so there were more or fewer requests, not dearer ones",
+        parts.join(", ")
+    )
+}
+
 /// A sentence on the row of the function, if there is one, and on what shows the cause.
 pub(in crate::output) fn sentence(diff: &Diff, cause: &DiffCause) -> String {
-    let evidence = evidence(cause, |name| clean(name).into_owned());
-    let row = diff.rows.iter().find(|row| row.name == cause.function && row.test == cause.test);
+    let evidence = evidence(diff, cause, |name| clean(name).into_owned());
+    let is_row = |row: &&DiffRow| row.name == cause.function && row.test == cause.test;
+    // The costs of a row are for equal amounts of work.
+    let row = diff.rows.iter().find(is_row).filter(|_| cause.cause != CauseKind::Mix);
     let cost = row.map_or_else(
         || format!("{}: {}, {}", clean(&cause.function), change(cause), words::change(diff, cause.points)),
         |row| words::sentence(diff, row),
@@ -168,11 +200,16 @@ pub(in crate::output) fn command(diff: &Diff, cause: &DiffCause) -> Option<Strin
         // One file holds both sides, which other commands cannot compare.
         return None;
     }
-    let function = match cause.cause {
-        CauseKind::NewPath => cause.path.first().unwrap_or(&cause.function),
-        _ => &cause.function,
+    let (view, function) = match (cause.cause, &diff.mix) {
+        (CauseKind::Mix, Some(MixChange { label: Some(label), .. })) => {
+            let by = quoted(&format!("label:{label}"));
+            let command = format!("prof top --by {by} --base {} {}", quoted(old), quoted(new));
+            return Some(clean(&command).into_owned());
+        }
+        (CauseKind::Mix, Some(MixChange { caller: Some(caller), .. })) => ("focus", caller),
+        (CauseKind::NewPath, _) => ("tree --focus", cause.path.first().unwrap_or(&cause.function)),
+        _ => ("focus", &cause.function),
     };
-    let view = if cause.cause == CauseKind::NewPath { "tree --focus" } else { "focus" };
     let literal = if function.chars().any(|c| "()[]{}*+?^$|\\".contains(c)) { " -F" } else { "" };
     let [function, old, new] = [&**function, old, new].map(quoted);
     let command = match view {

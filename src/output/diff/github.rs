@@ -5,14 +5,18 @@ use std::io::{self, Write};
 use crate::name::clean;
 use crate::output::diff::causes::{self, Explain, Shown};
 use crate::output::diff::words;
-use crate::report::{Diff, DiffRow, DiffVerdict, RowVerdict};
+use crate::report::{CauseKind, Diff, DiffCause, DiffRow, DiffVerdict, RowVerdict};
 
 /// Writes one annotation per cause of a regression (per regression if none is known) and per exceeded budget, and one with the summary and what was
 /// detectable. Fails if `out` does.
 pub fn github(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
+    let is_mix = |cause: &&DiffCause| cause.cause == CauseKind::Mix;
+    for cause in diff.causes.iter().filter(is_mix) {
+        annotation(out, "notice", Place::default(), "different mix of work", &causes::sentence(diff, cause))?;
+    }
     let causes = Shown::of(diff, Explain::Most).filter(|_| diff.verdict == DiffVerdict::Regressed);
-    if let Some(shown) = causes {
-        for cause in shown.causes {
+    if let Some(shown) = causes.filter(|shown| !shown.causes.iter().all(is_mix)) {
+        for cause in shown.causes.into_iter().filter(|cause| !is_mix(cause)) {
             let place = Place { file: cause.file.as_deref(), line: cause.line };
             annotation(out, "error", place, "performance regression", &causes::sentence(diff, cause))?;
         }

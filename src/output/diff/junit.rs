@@ -41,7 +41,8 @@ pub fn junit(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
         if let Some(cause) =
             diff.causes.iter().find(|cause| cause.function == row.name && cause.cause.explains_growth())
         {
-            sentence.push_str(&format!("; {}", causes::evidence(cause, |name| clean(name).into_owned())));
+            sentence
+                .push_str(&format!("; {}", causes::evidence(diff, cause, |name| clean(name).into_owned())));
         }
         let failed = row.verdict == RowVerdict::Regressed;
         let outcome = if failed { Outcome::Failed(&sentence) } else { Outcome::Passed };

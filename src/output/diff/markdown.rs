@@ -61,7 +61,11 @@ fn causes(diff: &Diff, out: &mut dyn Write) -> io::Result<bool> {
         for cause in &shown.causes {
             let (change, points) = (causes::change(cause), words::change(diff, cause.points));
             writeln!(out, "1. {} {}, {}", code(&cause.function), escape(&change), escape(&points))?;
-            writeln!(out, "   <br>{}", escape(&causes::evidence(cause, |name| clean(name).into_owned())))?;
+            writeln!(
+                out,
+                "   <br>{}",
+                escape(&causes::evidence(diff, cause, |name| clean(name).into_owned()))
+            )?;
             if let Some(command) = causes::command(diff, cause) {
                 writeln!(out, "   <br>{}", code(&command))?;
             }

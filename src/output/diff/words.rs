@@ -227,6 +227,10 @@ pub(in crate::output) fn inputs(side: &DiffSide) -> String {
 
 /// What the numbers of the columns mean. Only this note says which of them are rescaled.
 pub(in crate::output) fn scales(diff: &Diff) -> String {
+    if is_per_run(diff) && diff.mix.is_some() {
+        return "OLD and NEW are values per run as recorded; COST and Δ compare equal amounts of each kind of work"
+            .to_string();
+    }
     if is_per_run(diff) {
         return "OLD and NEW are values per run as recorded, not rescaled (--normalize core compares per unit of \
                 unchanged code); Δ is their difference"
@@ -244,6 +248,9 @@ pub(in crate::output) fn scales(diff: &Diff) -> String {
         "per" => "both sides did the same amount of work",
         _ => return format!("{shares}; COST is their ratio, Δ their difference"),
     };
+    if diff.mix.is_some() {
+        return format!("{shares}; COST and Δ compare equal amounts of each kind of work");
+    }
     let of = if diff.header.filters.is_empty() { "the old total" } else { "the filtered old total" };
     let reason = diff.header.normalize.as_ref().and_then(|normalize| normalize.reason.as_deref());
     let rescaled = if let Some(why) = reason {
@@ -286,6 +293,7 @@ pub(in crate::output) fn legend(diff: &Diff) -> Option<String> {
         (has(RowVerdict::Improved), "improved: costs less than noise explains"),
         (has(RowVerdict::Inherits), "inherits: changed only because of a function that it calls"),
         (has(RowVerdict::Moved), "moved: this cost was elsewhere before"),
+        (has(RowVerdict::Mix), "mix: changed only because the mix of work did"),
         (has(RowVerdict::Small), "small: significant, but below the thresholds"),
         (
             diff.rows.iter().any(|row| row.tested && row.verdict == RowVerdict::Unchanged),

@@ -82,7 +82,7 @@ fn causes(diff: &Diff, style: &Style) -> Vec<TextLine> {
             let width = style.width.map_or(usize::MAX, |width| width.saturating_sub(taken).max(LEAST_INPUTS));
             let function = fit(&name(&cause.function), width, style.glyphs.ellipsis);
             lines.push(TextLine::row(format!("{:<3}{function}  {change}", number + 1), Emphasis::Strong));
-            lines.extend(prose(below, &causes::evidence(cause, name), Emphasis::None));
+            lines.extend(prose(below, &causes::evidence(diff, cause, name), Emphasis::None));
             let command = causes::command(diff, cause);
             lines.extend(command.into_iter().flat_map(|command| prose(below, &command, Emphasis::Faint)));
         }

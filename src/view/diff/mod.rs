@@ -3,6 +3,7 @@
 mod budget;
 mod calls;
 mod causes;
+mod mix;
 mod rows;
 mod sample_size;
 mod significance;
@@ -12,16 +13,17 @@ mod totals;
 use crate::profile::{LoadOptions, Profile};
 use crate::report::{
     Detectable, Diff, DiffNoise, DiffRow, DiffSide, DiffVerdict, Header, Matched, Rescaling, RowTest,
-    Strictness, TYPICAL_SHARE,
+    RowVerdict, Strictness, TYPICAL_SHARE,
 };
 use crate::stats::compare::Comparison;
 use crate::stats::detect::{Sensitivity, detectable_ratio, samples_needed, samples_needed_per_run};
 use crate::stats::model::Scale;
 use crate::stats::{Incomparable, TestOptions};
 use crate::transform::{AlignError, Marks, ProfileMetric, align};
-use crate::tree::{By, Subject, flat};
+use crate::tree::{By, Flat, Subject, flat};
+use crate::view::diff::mix::Mix;
 use crate::view::diff::rows::{COUNTLESS, RowBuilder, is_significant};
-use crate::view::diff::significance::test;
+use crate::view::diff::significance::{counts, test};
 use crate::view::diff::totals::{SideTotals, check_common};
 use crate::view::{grouping, metric_name, warnings_of};
 
@@ -155,7 +157,7 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
     let columns: Vec<usize> = (0..profile.meta.metrics.len()).collect();
     let subject = Subject::new(profile, &options.by, &columns);
     let counted = flat(&subject);
-    let (comparison, untestable) = test(&subject, &counted, &sides, options)?;
+    let Tested { comparison, samples, untestable, mix } = test_sides(&subject, &counted, &sides, options)?;
 
     let (old, new) = (0..sides.old.profiles, sides.old.profiles..count);
     let (old, new) = (SideTotals::new(profile, &counted, old), SideTotals::new(profile, &counted, new));
@@ -190,14 +192,14 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
         ..Sensitivity::pure_sampling(sensitivity.old_samples, sensitivity.new_samples)
     });
     let samples = |side: fn((f64, f64)) -> f64| {
-        let model = comparison.as_ref().and_then(|comparison| comparison.model.as_ref());
-        let samples = model.map(|model| side(model.samples()).round());
+        let samples = samples.map(|samples| side(samples).round());
         samples.filter(|&samples| samples < COUNTLESS).map(|samples| samples as i64)
     };
-    let explained =
-        causes::explain(&subject, &counted, comparison.as_ref().filter(|_| options.explain), &sides);
+    let tested = mix.as_ref().map_or((&subject, &counted), |mix| (&mix.subject, &mix.counted));
+    let wanted = comparison.as_ref().filter(|_| options.explain);
+    let explained = causes::explain(tested, wanted, &sides, mix.as_ref());
     let mut diff = Diff {
-        header: header(&subject, &sides, comparison.as_ref(), options),
+        header: header(&subject, &sides, comparison.as_ref(), mix.as_ref(), options),
         noise: comparison.as_ref().and_then(|comparison| comparison.model.as_ref()).map(|model| {
             let (phi, tau) = model.noise();
             DiffNoise { phi, tau }
@@ -215,6 +217,7 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
         matched: sides.matched,
         causes: explained.causes,
         growth: explained.growth,
+        mix: mix.map(|mix| mix.change),
         budgets,
         old: DiffSide { samples: samples(|both| both.0), ..sides.old },
         new: DiffSide { samples: samples(|both| both.1), ..sides.new },
@@ -250,17 +253,52 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
     Ok(diff)
 }
 
+/// The result of the tests.
+struct Tested<'p> {
+    comparison: Option<Comparison>,
+    /// The effective samples of both sides as recorded.
+    samples: Option<(f64, f64)>,
+    /// Why there is none.
+    untestable: Option<String>,
+    /// A change of the mix of work, without which the tests were made.
+    mix: Option<Mix<'p>>,
+}
+
+/// Runs the tests; if the mix of work changed, for equal amounts of each kind.
+fn test_sides<'p>(
+    subject: &Subject<'p>,
+    counted: &Flat,
+    sides: &DiffSides,
+    options: &DiffOptions,
+) -> Result<Tested<'p>, Incomparable> {
+    let all = counts(counted, sides);
+    let (comparison, untestable) = test(subject, &all, sides, options)?;
+    let found = comparison
+        .as_ref()
+        .and_then(|comparison| mix::find(subject, counted, sides, comparison, &all.sample_unit, &options.by));
+    let samples = comparison.as_ref().and_then(|comparison| Some(comparison.model.as_ref()?.samples()));
+    let Some(mix) = found else { return Ok(Tested { comparison, samples, untestable, mix: None }) };
+    let recorded = TestOptions { normalize: mix.recorded, ..options.test.clone() };
+    let recorded = test(subject, &all, sides, &DiffOptions { test: recorded, ..options.clone() })?.0;
+    let sides = DiffSides { size: mix.size, ..sides.clone() };
+    let (mut equal, untestable) = test(&mix.subject, &counts(&mix.counted, &sides), &sides, options)?;
+    if let (Some(equal), Some(recorded)) = (&mut equal, &recorded) {
+        mix::excuse(equal, recorded);
+    }
+    Ok(Tested { comparison: equal, samples, untestable, mix: Some(mix) })
+}
+
 /// Leaves out all rows but the first `limit`, and counts those left out.
 pub fn limit_rows(diff: &mut Diff, limit: usize) {
     let mut place = 0..;
     cut_rows(diff, |_| place.next().is_some_and(|place| place < limit));
 }
 
-/// Leaves out all tested rows that are not significant but the first `limit`.
+/// Leaves out all tested rows that are not significant, or are excused by the mix of work, but the first `limit`.
 fn limit_others(diff: &mut Diff, limit: usize) {
     let mut left = limit;
     cut_rows(diff, |row| {
-        let is_other = row.p.is_some() && !is_significant(row.verdict);
+        let is_other = row.p.is_some() && (!is_significant(row.verdict) || row.verdict == RowVerdict::Mix);
         let is_kept = !is_other || left > 0;
         left -= usize::from(is_other && is_kept);
         is_kept
@@ -314,11 +352,15 @@ fn header(
     subject: &Subject<'_>,
     sides: &DiffSides,
     comparison: Option<&Comparison>,
+    mix: Option<&Mix<'_>>,
     options: &DiffOptions,
 ) -> Header {
     let profile = subject.profile;
     let new = sides.old.profiles..sides.old.profiles + sides.new.profiles;
-    let by_total = sides.new.total as f64 / sides.old.total as f64;
+    let by_total = mix.map_or_else(
+        || sides.new.total as f64 / sides.old.total as f64,
+        |mix| mix.by_total(sides.old.profiles),
+    );
     // Exact ratios are computed directly, without the rounding of the logarithms that the statistics
     // use.
     let ratio = match (comparison, options.test.normalize) {

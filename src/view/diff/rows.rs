@@ -100,7 +100,11 @@ impl RowBuilder<'_, '_> {
         let is_pair = self.comparison.is_some_and(|comparison| comparison.profiles == (1, 1));
         let size_of_change = |index: usize| {
             let row = &rows[index];
-            if is_pair && !is_significant(row.verdict) { beyond_noise(row) } else { row.points.abs() }
+            match row.verdict {
+                Verdict::Mix => self.recorded_change(row),
+                verdict if is_pair && !is_significant(verdict) => beyond_noise(row),
+                _ => row.points.abs(),
+            }
         };
         let compare = |a: usize, b: usize| {
             rank(a)
@@ -119,6 +123,16 @@ impl RowBuilder<'_, '_> {
                 .then_with(|| a.cmp(&b))
         });
         order.into_iter().map(|(_, index)| index).collect()
+    }
+
+    /// How much more or less was recorded per run, in parts of the old total.
+    fn recorded_change(&self, row: &Hypothesis) -> f64 {
+        let value = |side: &SideTotals| match row.measure {
+            CountKind::SelfCount => side.self_value[row.function] as f64,
+            CountKind::Total => side.total[row.function] as f64,
+        };
+        let runs = (self.new_series.start as f64, self.new_series.len() as f64);
+        (value(self.new) / runs.1 - value(self.old) / runs.0).abs() * runs.0 / self.old.recorded as f64
     }
 
     fn tested(&self, row: &Hypothesis) -> DiffRow {

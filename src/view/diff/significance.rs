@@ -9,13 +9,8 @@ use crate::tree::{Flat, Subject};
 use crate::view::diff::stacks::CountedStacks;
 use crate::view::diff::{DiffOptions, DiffSides, SampleSize};
 
-/// Runs the tests, or returns the reason why there are none.
-pub(super) fn test(
-    subject: &Subject<'_>,
-    counted: &Flat,
-    sides: &DiffSides,
-    options: &DiffOptions,
-) -> Result<(Option<Comparison>, Option<String>), Incomparable> {
+/// The counts of both sides.
+pub(super) fn counts(counted: &Flat, sides: &DiffSides) -> SampleCounts {
     let size = sides.size.of_sample();
     let count = sides.old.profiles + sides.new.profiles;
     let mut sampled: Vec<ProfileCounts> = (0..count)
@@ -29,6 +24,19 @@ pub(super) fn test(
         SampleSize::ByVariance(scale) => units(&sampled, counted, count, scale),
         SampleSize::Unknown => SampleUnit::Unknown,
     };
+    let new = sampled.split_off(sides.old.profiles);
+    SampleCounts { old: sampled, new, sample_unit }
+}
+
+/// Runs the tests, or returns the reason why there are none.
+pub(super) fn test(
+    subject: &Subject<'_>,
+    counts: &SampleCounts,
+    sides: &DiffSides,
+    options: &DiffOptions,
+) -> Result<(Option<Comparison>, Option<String>), Incomparable> {
+    let size = sides.size.of_sample();
+    let count = sides.old.profiles + sides.new.profiles;
     let functions = options.functions.as_ref().map(|marks| {
         let frames = subject.profile.symbols.frames.ids().filter(|&frame| marks.contain(frame));
         let mut keys: Vec<usize> = frames.map(|frame| subject.keys.of_frame(frame).index()).collect();
@@ -36,9 +44,7 @@ pub(super) fn test(
         keys.dedup();
         keys
     });
-    let new = sampled.split_off(sides.old.profiles);
-    let counts = SampleCounts { old: sampled, new, sample_unit };
-    match compare(&counts, &TestOptions { functions, ..options.test.clone() }) {
+    match compare(counts, &TestOptions { functions, ..options.test.clone() }) {
         Ok(mut comparison) => {
             attribute(&mut comparison, &CountedStacks::new(subject, sides.old.profiles, count, size));
             Ok((Some(comparison), None))

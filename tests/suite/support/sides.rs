@@ -8,8 +8,27 @@ use prof::view::{DiffOptions, DiffSides, align_sides, diff};
 
 /// Compares profiles, each with the index of its metric, like `prof diff`.
 pub fn compare(old: &[(&Profile, usize)], new: &[(&Profile, usize)], options: &DiffOptions) -> Diff {
+    compare_keeping(LoadOptions::LEAST, old, new, options)
+}
+
+/// Compares drawings of stacks with labels; several drawings per side are repeated runs.
+pub fn compare_labelled(old: &[String], new: &[String], options: &DiffOptions) -> Diff {
+    let draw =
+        |pictures: &[String]| -> Vec<Profile> { pictures.iter().map(|text| from_notation(text)).collect() };
+    let (old, new) = (draw(old), draw(new));
+    let old: Vec<(&Profile, usize)> = old.iter().map(|profile| (profile, 0)).collect();
+    let new: Vec<(&Profile, usize)> = new.iter().map(|profile| (profile, 0)).collect();
+    compare_keeping(LoadOptions { labels: true, ..LoadOptions::LEAST }, &old, &new, options)
+}
+
+fn compare_keeping(
+    keep: LoadOptions,
+    old: &[(&Profile, usize)],
+    new: &[(&Profile, usize)],
+    options: &DiffOptions,
+) -> Diff {
     let all: Vec<(&Profile, usize)> = old.iter().chain(new).copied().collect();
-    let (whole, size) = align_sides(&all, LoadOptions::default()).expect("profiles that fit each other");
+    let (whole, size) = align_sides(&all, keep).expect("profiles that fit each other");
     let side = |profiles: &[(&Profile, usize)]| DiffSide {
         chosen: None,
         profiles: profiles.len(),

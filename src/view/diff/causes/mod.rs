@@ -15,6 +15,7 @@ use crate::report::{DiffCause, TotalGrowth};
 use crate::stats::compare::Comparison;
 use crate::tree::{Flat, Subject};
 use crate::view::diff::DiffSides;
+use crate::view::diff::mix::Mix;
 
 use collector::merge_collection;
 use flow::Flow;
@@ -33,12 +34,12 @@ pub(super) struct Causes {
 
 /// Explains a comparison.
 pub(super) fn explain(
-    subject: &Subject<'_>,
-    counted: &Flat,
+    (subject, counted): (&Subject<'_>, &Flat),
     comparison: Option<&Comparison>,
     sides: &DiffSides,
+    mix: Option<&Mix<'_>>,
 ) -> Causes {
-    let size = sides.size.of_sample();
+    let size = mix.map_or(sides.size, |mix| mix.size).of_sample();
     let flow = comparison.and_then(|found| Flow::new(subject, counted, found, size, sides.calls.as_ref()));
     let Some(flow) = flow else {
         return Causes { causes: Vec::new(), growth: None };
@@ -46,13 +47,14 @@ pub(super) fn explain(
     let mut causes: Vec<DiffCause> = origins(&flow).into_iter().map(|origin| cause(&flow, origin)).collect();
     merge_callers(&flow, &mut causes);
     merge_collection(&flow, &mut causes);
+    causes.extend(mix.map(|mix| mix.cause.clone()));
     causes.sort_by(|a, b| b.points.total_cmp(&a.points));
-    let growth = flow.growth();
-    let explained: f64 = causes.iter().map(|cause| cause.points).sum();
+    let growth = mix.map_or_else(|| flow.growth(), |mix| mix.growth);
+    let explained: f64 = causes.iter().map(|cause| cause.points.max(0.0)).sum();
     // If other code became cheaper, the causes add up to more than the growth of the whole.
     let whole = growth.percent.max(explained);
     for cause in &mut causes {
-        cause.explains = cause.points / whole;
+        cause.explains = if whole > 0.0 { cause.points.max(0.0) / whole } else { 0.0 };
         locate(&flow, cause);
     }
     causes.extend(moves(&flow, &sides.matched));

@@ -1,0 +1,108 @@
+//! Tells more work from dearer work: if a program does more of one kind of work, all of the code that does it grows by
+//! the same ratio. If code became dearer, some functions grow and others do not.
+
+use super::bulk::{FEWEST, Prior, fit_bulk};
+use super::dispersion::RunCounts;
+
+/// Functions that agree within this much, on a logarithmic scale, grew alike, give or take their sampling error.
+const ALIKE: f64 = 0.12;
+/// The functions that grew alike must have this part of the old samples of the kind, from 0 to 1.
+const MOST: f64 = 0.75;
+/// One function with more than this part of the samples would only be compared with itself.
+const TOO_LARGE: f64 = 0.7;
+/// If functions scatter by more than this, as a coefficient of variation, they did not grow alike.
+const TOO_NOISY: f64 = 0.15;
+
+/// How much more work of one kind was done per run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct WorkRatio {
+    /// ln of the work of a new run divided by that of an old run.
+    pub log_ratio: f64,
+    /// The variance of `log_ratio`.
+    pub variance: f64,
+}
+
+/// How much more of a kind of work was done, given the self counts of the functions that do it, the `old` profiles
+/// first. `None` if the functions did not all grow alike, or are too few to tell.
+pub fn work_ratio(functions: &[RunCounts], old: usize) -> Option<WorkRatio> {
+    let profiles = functions.first()?.counts.len();
+    let new = profiles.checked_sub(old).filter(|&new| new > 0 && old > 0)?;
+    let (old_runs, new_runs) = (old as f64, new as f64);
+    let share = new_runs / (old_runs + new_runs);
+    let (mut ratios, mut variances, mut weights) = (Vec::new(), Vec::new(), Vec::new());
+    let mut all = 0.0;
+    for function in functions {
+        let (before, after) = function.counts.split_at(old);
+        let (before, after): (f64, f64) = (before.iter().sum(), after.iter().sum());
+        let sum = before + after;
+        if sum * share.min(1.0 - share) < 5.0 {
+            continue;
+        }
+        // A function that became dearer, too, must not outweigh the others by what it grew.
+        all += before * function.unit;
+        if before > 0.0 && after > 0.0 {
+            ratios.push(((after + 0.5) / new_runs).ln() - ((before + 0.5) / old_runs).ln());
+            variances.push(1.0 / (sum * share) + 1.0 / (sum * (1.0 - share)));
+            weights.push(before * function.unit);
+        }
+    }
+    if ratios.len() < FEWEST || weights.iter().any(|&weight| weight > TOO_LARGE * all) {
+        return None;
+    }
+    let bulk = fit_bulk(&ratios, &variances, Prior { median: 0.04, log_sd: 0.8 }, 1);
+    let is_alike = |(ratio, variance): (&f64, &f64)| {
+        (ratio - bulk.location).abs() <= ALIKE + 2.0 * (bulk.overdispersion * variance).sqrt()
+    };
+    let alike: f64 = ratios
+        .iter()
+        .zip(&variances)
+        .zip(&weights)
+        .filter(|(function, _)| is_alike(*function))
+        .map(|(_, weight)| weight)
+        .sum();
+    (bulk.run_to_run <= TOO_NOISY && alike >= MOST * all)
+        .then_some(WorkRatio { log_ratio: bulk.location, variance: bulk.location_variance })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn functions(pairs: &[(f64, f64)]) -> Vec<RunCounts> {
+        pairs.iter().map(|&(old, new)| RunCounts { counts: vec![old, new], unit: 1.0 }).collect()
+    }
+
+    #[test]
+    fn more_work_of_a_kind_makes_all_of_its_functions_grow_alike() {
+        let twice =
+            functions(&[(400.0, 810.0), (300.0, 590.0), (200.0, 405.0), (150.0, 296.0), (90.0, 183.0)]);
+        let ratio = work_ratio(&twice, 1).unwrap().log_ratio.exp();
+        assert!((ratio - 2.0).abs() < 0.05, "{ratio}");
+    }
+
+    #[test]
+    fn one_dearer_function_is_not_more_work() {
+        let one = functions(&[(400.0, 800.0), (300.0, 300.0), (200.0, 205.0), (150.0, 146.0), (90.0, 93.0)]);
+        let ratio = work_ratio(&one, 1).map_or(1.0, |found| found.log_ratio.exp());
+        assert!((ratio - 1.0).abs() < 0.1, "{ratio}");
+    }
+
+    #[test]
+    fn half_of_the_functions_say_nothing() {
+        let half =
+            functions(&[(400.0, 800.0), (300.0, 600.0), (350.0, 350.0), (350.0, 355.0), (90.0, 180.0)]);
+        assert_eq!(work_ratio(&half, 1), None);
+    }
+
+    #[test]
+    fn a_function_that_is_nearly_everything_is_compared_with_nothing() {
+        let large = functions(&[(9000.0, 18000.0), (30.0, 60.0), (40.0, 81.0), (25.0, 52.0), (30.0, 58.0)]);
+        assert_eq!(work_ratio(&large, 1), None);
+    }
+
+    #[test]
+    fn no_function_is_no_kind() {
+        assert_eq!(work_ratio(&[], 1), None);
+        assert_eq!(work_ratio(&functions(&[(10.0, 20.0)]), 2), None);
+    }
+}

@@ -52,7 +52,7 @@ pub static KINDS: &[Kind] = &[
         companion: Some("cpu"),
         languages: ALL,
         measures: "How often a stack was seen.",
-        when: "Use it to see how much evidence there is; its companion shows the cost.",
+        when: "Use it to see how much evidence there is; if the profile also has a metric such as cpu, that shows the cost.",
         width: "was often seen running",
     },
     Kind {
@@ -72,7 +72,7 @@ pub static KINDS: &[Kind] = &[
         companion: Some("wall"),
         languages: JAVA,
         measures: "How often a stack was seen, running or waiting.",
-        when: "Use it to see how much evidence there is; its companion shows the time.",
+        when: "Use it to see how much evidence there is; the metric wall shows the time.",
         width: "was often seen, running or waiting",
     },
     Kind {
@@ -145,7 +145,7 @@ pub static KINDS: &[Kind] = &[
         metrics: &["peak_space", "max_space"],
         companion: Some("peak_objects"),
         languages: NATIVE,
-        measures: "Bytes in use at once: when the program used the most (peak), or at most (max).",
+        measures: "Bytes in use at the same time: when the whole program used the most (peak), or when this stack did (max).",
         when: "Use it to find what determines how much memory the program needs.",
         width: "held a lot of memory at peak usage",
     },
@@ -155,8 +155,8 @@ pub static KINDS: &[Kind] = &[
         metrics: &["peak_objects", "max_objects"],
         companion: Some("peak_space"),
         languages: NATIVE,
-        measures: "Objects in use at once: when the program used the most memory (peak), or at most (max).",
-        when: "Compare it with the space: many small objects cost more than their bytes.",
+        measures: "Objects in use at the same time: when the whole program used the most memory (peak), or when this stack did (max).",
+        when: "Compare it with peak_space: many small objects cost more than their bytes.",
         width: "held many objects at peak memory usage",
     },
     Kind {

@@ -266,7 +266,7 @@ impl Stages {
             if show_threads(&self.profile, &Patterns::from_iter([pattern])).1 == 0 {
                 let names: BTreeSet<String> =
                     THREAD_KEYS.iter().flat_map(|key| values(&self.profile, key)).collect();
-                let hint = offer(text, &names, "the threads are");
+                let hint = offer(text, &names, ["the only thread is", "the threads are"]);
                 let hint = hint.unwrap_or_else(|| "the profile has no thread names".to_string());
                 return Err(FilterError::hinted(format!("--thread {text}: nothing matches"), hint));
             }
@@ -327,9 +327,13 @@ impl Stages {
         let of_key = values(&self.profile, key);
         let wanted = text.split_once('=').map_or(text, |(_, value)| value);
         let hint = if of_key.is_empty() {
-            offer(key, &keys(&self.profile), "the labels are")
+            offer(key, &keys(&self.profile), ["the only label is", "the labels are"])
         } else {
-            offer(wanted, &of_key, &format!("values of {key} are"))
+            offer(
+                wanted,
+                &of_key,
+                [&format!("the only value of {key} is"), &format!("the values of {key} are")],
+            )
         };
         FilterError::new(message, Some(hint.unwrap_or_else(|| "the profile has no labels".to_string())))
     }
@@ -349,15 +353,16 @@ fn either(all: Option<Marks>, marks: Marks) -> Marks {
     }
 }
 
-/// Suggests the names nearest to what was typed, or else the first few names.
-fn offer(text: &str, names: &BTreeSet<String>, are: &str) -> Option<String> {
+/// Suggests the names nearest to what was typed, or else the first few names, after `the only label is` or `the labels are`.
+fn offer(text: &str, names: &BTreeSet<String>, [is, are]: [&str; 2]) -> Option<String> {
     let near = nearest(text, names.iter().map(String::as_str), OFFERED);
     if !near.is_empty() {
         return Some(format!("did you mean {}?", near.join(", ")));
     }
     let more = if names.len() > OFFERED { " …" } else { "" };
     let first: Vec<&str> = names.iter().take(OFFERED).map(String::as_str).collect();
-    (!first.is_empty()).then(|| format!("{are} {}{more}", first.join(", ")))
+    let start = if names.len() == 1 { is } else { are };
+    (!first.is_empty()).then(|| format!("{start} {}{more}", first.join(", ")))
 }
 
 /// The names that a pattern is matched against, for all remaining frames.

@@ -40,7 +40,7 @@ pub(crate) struct ConvertCommand {
     /// Write to this file, in the format of its extension; - is standard output
     #[arg(short, long, value_name = "OUT", help_heading = "Output", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
-    /// Format to write: a name or a file extension; --to FORMAT is the same, unless it is a time
+    /// Format to write: a name or a file extension; `--to FORMAT` is short for it (`--to TIME` is the filter)
     #[arg(long, value_name = "FORMAT", help_heading = "Output", add = ArgValueCompleter::new(written_formats))]
     output_format: Option<String>,
     /// Overwrite the output file even if it is a profile; inputs are never overwritten
@@ -128,7 +128,7 @@ impl ConvertCommand {
                 None => "convert: cannot tell the format: standard output has no file extension".to_string(),
                 Some(file) => format!("{file}: cannot tell the format from the file extension"),
             };
-            hinted(message, format!("name the format with --to, or use another extension. {}", known()))
+            hinted(message, format!("name the format with --to, or use another extension; {}", known()))
         })?;
         Ok((writer, writer.is_packed(file.as_deref())))
     }
@@ -163,7 +163,7 @@ fn known() -> String {
         format!("{} ({})", writer.name, endings.join(" "))
     };
     let formats: Vec<String> = WRITERS.iter().map(of).collect();
-    format!("Formats and extensions, each also with .gz: {}", formats.join(", "))
+    format!("the formats and their extensions, each also with .gz: {}", formats.join(", "))
 }
 
 fn holds_calls(profile: &Profile, writer: &Writer) -> anyhow::Error {
@@ -171,7 +171,7 @@ fn holds_calls(profile: &Profile, writer: &Writer) -> anyhow::Error {
     let message = format!("{format} records calls, but {} can hold only stacks", writer.name);
     let holding: Vec<&str> =
         WRITERS.iter().filter(|writer| writer.holds_calls).map(|writer| writer.name).collect();
-    hinted(message, format!("formats that can hold calls: {}", holding.join(", ")))
+    hinted(message, format!("choose a format that can hold calls: {}", holding.join(", ")))
 }
 
 /// Fails if a metric to be written does not fit 64 bits. All metrics are written, not only the first.

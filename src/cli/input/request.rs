@@ -111,8 +111,7 @@ pub(crate) fn explain(error: Error, request: &Request) -> anyhow::Error {
         }
         Error::UnknownMetric { name, known } => {
             let names: Vec<&str> = known.iter().map(String::as_str).collect();
-            let known = known.join(", ");
-            let hint = format!("{}the metrics of this profile are {known}", meant(&name, &names));
+            let hint = format!("{}{}", meant(&name, &names), they_are("the profile's", &known));
             hinted(format!("--metric {message}"), hint)
         }
         Error::MissingMetric { known, common, .. } => hinted(message, metric_hint(&known, &common)),

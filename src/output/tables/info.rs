@@ -186,6 +186,7 @@ fn functions(info: &Info) -> String {
     match info.unnamed {
         0 if info.functions > 0 => text.push_str(", all named"),
         0 => {}
+        1 => text.push_str(", 1 of which stands for code without a name"),
         unnamed => text.push_str(&format!(
             ", {} of which stand for code without names",
             unit::group_thousands(unnamed.into())
@@ -240,7 +241,10 @@ fn guidance(info: &Info, style: &Style) -> Vec<Note> {
     } else if let Some(kind) = kind::of_metric(&metric.name) {
         sentences.extend([kind.measures.to_string(), kind.when.to_string()]);
     }
-    if let Some(InfoPeriod { metric: name, unit, value }) = &info.period {
+    // With a period of one event, every event was recorded.
+    if let Some(InfoPeriod { metric: name, unit, value }) =
+        info.period.as_ref().filter(|period| period.value > 1)
+    {
         let parsed = Unit::parse(unit);
         let amount = unit::human_short(*value, &parsed, 1);
         let nanoseconds = parsed.factor_to(&Unit::parse("ns")).map(|factor| value.saturating_mul(factor));

@@ -160,10 +160,6 @@ static HINTS: &[Hint] = &[
         "this file is compressed with lz4; decompress it with `lz4 -d`",
     ),
     (
-        protobuf::is_otlp,
-        "this is an OpenTelemetry profile (OTLP), which prof does not read; export pprof instead",
-    ),
-    (
         protobuf::is_perfetto,
         "this is a Perfetto trace, which prof does not read; export a Chrome trace with `traceconv json`",
     ),
@@ -258,7 +254,6 @@ mod tests {
         (b"TRACE START [2015-12-06 02:48:13]\n", "Xdebug"),
         (b"\xDC\xDF\x4A\x53\x4C\x42\x01\0", "JsonSlabs"),
         (b"\x04\x22\x4D\x18\x64\x40\xA7", "lz4 -d"),
-        (b"\x12\x06\x3A\x00\x3A\x02\x0A\x00", "OTLP"),
         (b"\x0A\x02\x50\x01\x0A\x02\x50\x01", "Perfetto"),
     ];
 

@@ -26,6 +26,7 @@ mod json;
 mod labels;
 mod macos_sample;
 mod nettrace;
+mod otlp;
 mod perf_data;
 mod perf_script;
 mod pprof;
@@ -111,6 +112,7 @@ pub static FORMATS: &[&Format] = &[
     &austin::AUSTIN,
     &bpftrace::BPFTRACE,
     &collapsed::COLLAPSED,
+    &otlp::OTLP,
     &pprof::PPROF,
 ];
 

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use flate2::{Compression, GzBuilder};
 
-use crate::format::{callgrind_write, collapsed_write, gecko, plain_name, pprof, speedscope_write, v8};
+use crate::format::{callgrind_write, collapsed_write, gecko, otlp, plain_name, pprof, speedscope_write, v8};
 use crate::profile::{Frame, LoadOptions, Profile};
 
 /// A format that can be written.
@@ -44,6 +44,7 @@ pub static WRITERS: &[&Writer] = &[
     &v8::write::WRITER,
     &callgrind_write::WRITER,
     &gecko::WRITER,
+    &otlp::WRITER,
 ];
 
 /// A part of a profile that not every format can store.

@@ -5,7 +5,7 @@ use crate::mutate::Shape;
 /// The structure of inputs of `format`.
 pub fn shape(format: &str) -> Shape {
     match format {
-        "pprof" => Shape::Protobuf,
+        "pprof" | "otlp" => Shape::Protobuf,
         "jfr" | "perf-data" | "pstats" => Shape::Binary,
         "cpuprofile" | "heapprofile" | "gecko" | "speedscope" | "chrome-trace" | "stackprof" | "dhat"
         | "ghc-json" => Shape::Json,
@@ -29,6 +29,7 @@ pub fn words(format: &str) -> &'static [&'static str] {
         "dhat" => &["dhatFileVersion", "mode", "pps", "ftbl", "fs", "tb", "tbk", "tl", "mb", "mbk", "gb", "gbk", "eb", "ebk", "bklt", "bkacc", "tu", "te", "tg", "[root]", "rust-heap", "ad-hoc"],
         "ghc-json" => &["program", "cost_centres", "profile", "children", "ticks", "alloc", "entries", "id", "label", "module", "src_loc", "tick_interval"],
         "pprof" => &["\x08\x01", "\x12\x04", "\x0a\x04\x08\x01\x10\x02", "\x1a\x00", "\x22\x00", "\x2a\x00", "\x32\x00", "\u{1f}\u{8b}", "\x3a\x04"],
+        "otlp" => &["\x0a\x04", "\x12\x04", "\x1a\x02", "\x22\x02", "\x2a\x08", "\x3a\x00", "\x32\x02", "\x08\x01", "\x10\x02", "\x18\x01", "\x20\x01", "\x19\0\0\0\0\0\0\0\x01"],
         "pprof-legacy" => &["heap profile:", "heap_v2/", "heapz_v2/", "growthz", "@", "--- contentionz", "--- mutex:", "--- threadz", "goroutine profile: total", "MAPPED_LIBRARIES:", "cycles/second=", "sampling period=", "ms since reset=", "t*:", "# labels: {", "0x", "[same as previous thread]", "r-xp", "format = java", "resolution=", "build="],
         "perf-script" => &["cycles:u:", "cpu-clock:", "[unknown]", "(inlined)", "+0x", "([kernel.kallsyms])", "[000]", "::", "_ZN", "_R", "\n\n", "\t", "page-faults:"],
         "callgrind" => &["fn=", "cfn=", "fl=", "fi=", "fe=", "cfi=", "cob=", "ob=", "calls=", "events:", "positions: instr line", "summary:", "totals:", "jump=", "jcnd=", "(1)", "+1", "-1", "*", "0x", "event:", "part:", "'2"],

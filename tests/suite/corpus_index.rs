@@ -48,6 +48,7 @@ const FORMATS: &[(&str, &str, &str)] = &[
     ("jfr", "jfr", "certain"),
     ("macos-sample", "macos-sample", "certain"),
     ("nettrace", "nettrace", "certain"),
+    ("otlp", "otlp", "likely"),
     ("perf-data", "perf-data", "certain"),
     ("perf-script", "perf-script", "certain"),
     ("pprof", "pprof", "likely"),
@@ -75,6 +76,7 @@ const READ_AS: &[(&str, &str, &str)] = &[
     ),
     ("malformed/jonhoo__inferno__perf_empty-line.txt", "perf-script", "certain"),
     ("malformed/jonhoo__inferno__perf_weird-stack-line.txt", "perf-script", "certain"),
+    ("otlp/grafana__pyroscope__otel-ebpf-profile.pb.json", "otlp", "certain"),
     // Headers without a processor.
     ("perf-script/brendangregg__FlameGraph__perf-vertx-stacks-01.txt", "perf-script", "likely"),
 ];
@@ -158,7 +160,6 @@ const NOT_READ: &[(&str, &str)] = &[
     ("mojo", "austin's binary format (mojo)"),
     ("nytprof", "Perl NYTProf"),
     ("oprofile", "OProfile report"),
-    ("otlp", "OpenTelemetry profile"),
     ("papyrus", "Papyrus script"),
     ("perfetto", "Perfetto trace"),
     ("pmcstat", "FreeBSD's pmcstat"),
@@ -266,6 +267,7 @@ const SOURCES: &[&str] = &[
     include_str!("corpus_json.rs"),
     include_str!("corpus_text.rs"),
     include_str!("corpus_traces.rs"),
+    include_str!("readers.rs"),
 ];
 
 /// Folders in which all files with an expectation are compared.

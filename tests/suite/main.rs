@@ -47,6 +47,7 @@ mod numbers;
 mod options;
 mod page;
 mod pictures;
+mod readers;
 mod recipes;
 mod roundtrip;
 mod runner;

@@ -127,6 +127,17 @@ fn everything(profile: &Profile) -> Vec<String> {
     rows
 }
 
+/// The sums of the positive and of the negative values of each metric, by stack and labels.
+fn by_metric(profile: &Profile) -> BTreeMap<(String, usize), [i64; 2]> {
+    let mut sums: BTreeMap<(String, usize), [i64; 2]> = BTreeMap::new();
+    for (metric, column) in profile.samples.values.iter().enumerate() {
+        for (row, &value) in column.iter().enumerate().filter(|(_, value)| **value != 0) {
+            sums.entry((sampled(profile, row), metric)).or_default()[usize::from(value < 0)] += value;
+        }
+    }
+    sums
+}
+
 /// All samples with their times and two of their values, the first one divided by `divisor`; sorted.
 fn timed(profile: &Profile, metrics: [&str; 2], divisor: u64) -> Vec<String> {
     let [first, second] = metrics.map(|name| profile.meta.metric_named(name).unwrap());
@@ -204,6 +215,29 @@ proptest! {
             };
             prop_assert_eq!(about(&again), about(&profile));
         }
+    }
+
+    #[test]
+    fn otlp_holds_metrics_times_and_labels(
+        (metrics, samples) in (1..4usize).prop_flat_map(|metrics| (Just(metrics), samples(metrics))),
+        (default, time, duration, period) in (0..3usize, 0..3i64, 0..3i64, 0..3i64),
+    ) {
+        let mut profile = build(metrics, &samples);
+        let meta = &mut profile.meta;
+        meta.default_metric = default % metrics;
+        meta.time_ns = (time > 0).then_some(time * 1_700_000_000_000_000_000);
+        meta.duration_ns = (time > 0 && duration > 0).then_some(duration);
+        meta.period =
+            (period > 0).then(|| Period { name: "cpu".into(), unit: "events".into(), value: period });
+        let again = through("otlp", &profile, 0);
+        prop_assert_eq!(by_metric(&again), by_metric(&profile));
+        let about = |profile: &Profile| {
+            let meta = profile.meta.clone();
+            let metrics: Vec<_> =
+                meta.metrics.into_iter().map(|metric| (metric.name, metric.unit, metric.total)).collect();
+            (metrics, meta.default_metric, meta.time_ns, meta.duration_ns, meta.period)
+        };
+        prop_assert_eq!(about(&again), about(&profile));
     }
 
     #[test]
@@ -439,7 +473,7 @@ fn recorded_profiles_show_the_same_in_every_format() {
     for path in RECORDED {
         let profile = compact(&load_file(&fixture(path)).unwrap()).unwrap();
         let metric = profile.meta.default_metric;
-        for format in ["pprof", "collapsed", "speedscope", "gecko"] {
+        for format in ["pprof", "collapsed", "speedscope", "gecko", "otlp"] {
             let again = through(format, &profile, metric);
             let what = format!("{path} as {format}");
             assert_same_top(flat(&profile, metric), flat(&again, again.meta.default_metric), &what);

@@ -6,21 +6,6 @@ use crate::format::wire::{Value, Wire, WireError};
 /// Number of fields of a message that are examined.
 const MAX_FIELDS: usize = 16;
 
-/// OpenTelemetry profiles: resources (field 1) and a dictionary of tables (field 2), in any order.
-pub(super) fn is_otlp(head: &[u8]) -> bool {
-    match first_message(head) {
-        Some((1, resources)) => first_message(resources).is_some_and(|(number, resource)| {
-            // A resource is a list of attributes, whose first field is a key such as `process.pid`.
-            let attribute = first_message(resource).filter(|_| number == 1);
-            let key =
-                attribute.and_then(|(number, attribute)| first_message(attribute).filter(|_| number == 1));
-            key.is_some_and(|(number, key)| number == 1 && is_attribute_name(key))
-        }),
-        Some((2, dictionary)) => consists_of_messages(dictionary, 1..=7),
-        _ => false,
-    }
-}
-
 /// Perfetto traces: packets (field 1), each with the number of the sequence it belongs to.
 pub(super) fn is_perfetto(head: &[u8]) -> bool {
     /// `TracePacket.trusted_packet_sequence_id`
@@ -56,10 +41,6 @@ fn consists_of_messages(bytes: &[u8], numbers: std::ops::RangeInclusive<u32>) ->
     true
 }
 
-fn is_attribute_name(text: &[u8]) -> bool {
-    text.contains(&b'.') && text.iter().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(byte))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -71,18 +52,6 @@ mod tests {
             push_bytes(&mut out, *number, bytes);
         }
         out
-    }
-
-    #[test]
-    fn opentelemetry_starts_with_a_resource_or_with_the_dictionary() {
-        let attribute = message(&[(1, b"process.pid"), (2, b"\x18\x42")]);
-        let resource = message(&[(1, &attribute)]);
-        let resources = message(&[(1, &resource), (2, b"")]);
-        assert!(is_otlp(&message(&[(1, &resources)])));
-        let dictionary = message(&[(7, b""), (7, b"\x0A\x01\x01"), (5, b"main")]);
-        assert!(is_otlp(&message(&[(2, &dictionary)])));
-        assert!(!is_otlp(&message(&[(1, b"main"), (2, b"")])));
-        assert!(!is_otlp(b"some text\n"));
     }
 
     #[test]

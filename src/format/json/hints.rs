@@ -17,10 +17,6 @@ const HINTS: &[JsonHint] = &[
         "this is Pyroscope's own JSON format; export pprof instead (`profilecli query merge --output=pprof=FILE`)",
     ),
     (
-        |head| has_keys(head, &["resourceProfiles"]),
-        "this is an OpenTelemetry profile (OTLP as JSON), which prof does not read; export pprof instead",
-    ),
-    (
         |head| has_keys(head, &["client_sdk"]) && json::mentions(head, "\"sentry."),
         "this is a Sentry profile, which prof does not read",
     ),
@@ -79,7 +75,6 @@ mod tests {
         assert!(hint(text.as_bytes()).unwrap().contains("node --heap-prof"));
         assert!(hint(br#"{"version":1,"flamebearer":{"names":[]}}"#).unwrap().contains("Pyroscope"));
         for (text, words) in [
-            (r#"{"resourceProfiles": []}"#, "OpenTelemetry"),
             (r#"{"client_sdk": {"name": "sentry.cocoa"}}"#, "Sentry"),
             (r#"{"session": {}, "frame_tree": {}}"#, "pyinstrument"),
             (r#"{"max_footprint_mb": 1.5, "files": {}}"#, "scalene"),

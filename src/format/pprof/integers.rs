@@ -1,17 +1,17 @@
-//! Converts fractional values to integers for writing.
+//! Converts fractional values to integers for writing, which OTLP needs as well.
 
 use crate::profile::{Metric, Profile};
 use crate::unit::{Family, Unit};
 
 /// Converts the values of a metric to integers, because pprof has no others.
-pub(super) struct IntegerScale {
-    pub(super) unit: String,
+pub(in crate::format) struct IntegerScale {
+    pub(in crate::format) unit: String,
     factor: i64,
     divisor: i64,
 }
 
 impl IntegerScale {
-    pub(super) fn value(&self, value: i64) -> i64 {
+    pub(in crate::format) fn value(&self, value: i64) -> i64 {
         if self.divisor == 1 {
             return value;
         }
@@ -42,17 +42,17 @@ fn scale(metric: &Metric) -> IntegerScale {
     IntegerScale { unit: name.to_string(), factor, divisor }
 }
 
-/// The scales of all metrics, and messages about changes of values.
-pub(super) fn scales(profile: &Profile) -> (Vec<IntegerScale>, Vec<String>) {
+/// The scales of all metrics, and messages about changes of values, which name the format.
+pub(in crate::format) fn scales(profile: &Profile, format: &str) -> (Vec<IntegerScale>, Vec<String>) {
     let mut changes = Vec::new();
     let scales = profile.meta.metrics.iter().map(|metric| {
         let scale = scale(metric);
         if scale.divisor != 1 {
-            changes.push(format!("pprof: values of {} are rounded to whole {}", metric.name, scale.unit));
+            changes.push(format!("{format}: values of {} are rounded to whole {}", metric.name, scale.unit));
         } else if metric.divisor != 1 {
             let factor = metric.divisor;
             changes.push(format!(
-                "pprof: values of {} are multiplied by {factor}, because pprof only stores integers",
+                "{format}: values of {} are multiplied by {factor}, because {format} only stores integers",
                 metric.name
             ));
         }

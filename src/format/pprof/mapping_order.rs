@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use crate::profile::{Column, Id, MappingId, Profile, StackId};
 
 /// The order in which mappings are written: pprof's tools assume that the first one is the program.
-pub(super) struct MappingOrder {
+pub(in crate::format) struct MappingOrder {
     first: MappingId,
     count: usize,
 }
@@ -33,7 +33,7 @@ impl MappingOrder {
         if id == self.first { 1 } else { id.index() as u64 + u64::from(shifted) }
     }
 
-    pub(super) fn in_order(&self) -> impl Iterator<Item = MappingId> + use<> {
+    pub(in crate::format) fn in_order(&self) -> impl Iterator<Item = MappingId> + use<> {
         let (first, count) = (self.first, self.count);
         let others = (1..count).map(MappingId::new).filter(move |&id| id != first);
         (count > 1).then_some(first).into_iter().chain(others)

@@ -46,24 +46,24 @@ pub(super) struct MappingMessage {
 
 /// An instruction address, with the functions inlined there: `line[0]` is the innermost.
 #[derive(Clone, PartialEq, prost::Message)]
-pub(super) struct LocationMessage {
+pub(in crate::format) struct LocationMessage {
     #[prost(uint64, tag = "1")]
-    pub(super) id: u64,
+    pub(in crate::format) id: u64,
     #[prost(uint64, tag = "2")]
-    pub(super) mapping_id: u64,
+    pub(in crate::format) mapping_id: u64,
     #[prost(uint64, tag = "3")]
-    pub(super) address: u64,
+    pub(in crate::format) address: u64,
     #[prost(message, repeated, tag = "4")]
-    pub(super) line: Vec<LineMessage>,
+    pub(in crate::format) line: Vec<LineMessage>,
 }
 
 /// A source line and its function.
 #[derive(Clone, Copy, PartialEq, prost::Message)]
-pub(super) struct LineMessage {
+pub(in crate::format) struct LineMessage {
     #[prost(uint64, tag = "1")]
-    pub(super) function_id: u64,
+    pub(in crate::format) function_id: u64,
     #[prost(int64, tag = "2")]
-    pub(super) line: i64,
+    pub(in crate::format) line: i64,
 }
 
 /// A function; names and file are string-table indexes.

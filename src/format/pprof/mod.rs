@@ -14,6 +14,11 @@ mod tables;
 mod write;
 mod write_locations;
 
+pub(in crate::format) use integers::{IntegerScale, scales};
+pub(in crate::format) use messages::LocationMessage;
+pub(in crate::format) use write::file_ends;
+pub(in crate::format) use write_locations::{PackedStacks, WrittenLocations};
+
 use crate::format::wire::{Value, Wire, WireError};
 use crate::format::write::{Part, Writer, no_second_metric};
 use crate::format::{Confidence, Format};

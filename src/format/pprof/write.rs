@@ -13,6 +13,7 @@ use prost::Message;
 
 use crate::format::pprof::integers::{IntegerScale, scales};
 use crate::format::pprof::messages::{FunctionMessage, LabelMessage, MappingMessage, ValueType};
+use crate::format::pprof::read::NAME;
 use crate::format::pprof::write_locations::{PackedStacks, WrittenLocations};
 use crate::format::wire::{push_bytes, push_varint};
 use crate::profile::{Addresses, Column, Id, LabelValue, MappingId, Profile, Strings, Symbols};
@@ -20,7 +21,7 @@ use crate::profile::{Addresses, Column, Id, LabelValue, MappingId, Profile, Stri
 /// Writes a profile with all its metrics.
 pub(super) fn write(profile: &Profile, _metric: usize, out: &mut dyn Write) -> io::Result<Vec<String>> {
     let mut encoder = Encoder { strings: profile.symbols.strings.clone(), bytes: Vec::new() };
-    let (scales, mut changes) = scales(profile);
+    let (scales, mut changes) = scales(profile, NAME);
     encoder.metrics(profile, &scales);
     let (locations, stacks) = WrittenLocations::of(profile);
     encoder.samples(profile, &scales, &stacks);
@@ -168,7 +169,7 @@ impl Encoder {
 }
 
 /// The highest address of each mapping, plus one.
-fn file_ends(symbols: &Symbols) -> Column<MappingId, u64> {
+pub(in crate::format) fn file_ends(symbols: &Symbols) -> Column<MappingId, u64> {
     let mut ends = Column::filled(0, symbols.mappings.len());
     for frame in &symbols.frames {
         let end = &mut ends[frame.mapping];

@@ -8,28 +8,28 @@ use crate::format::wire::push_varint;
 use crate::profile::{Column, FrameId, Id, MappingId, Profile, StackId, Symbols};
 
 /// The locations of a profile, in the order of their first occurrence in its stacks.
-pub(super) struct WrittenLocations {
-    pub(super) rows: Vec<LocationMessage>,
-    pub(super) mappings: MappingOrder,
+pub(in crate::format) struct WrittenLocations {
+    pub(in crate::format) rows: Vec<LocationMessage>,
+    pub(in crate::format) mappings: MappingOrder,
     /// Whether any frame of a mapping has a name.
     pub(super) named: Column<MappingId, bool>,
 }
 
 /// The encoded location ids of every stack, leaf first.
-pub(super) struct PackedStacks {
+pub(in crate::format) struct PackedStacks {
     bytes: Vec<u8>,
     end: Column<StackId, usize>,
 }
 
 impl PackedStacks {
-    pub(super) fn ids(&self, stack: StackId) -> &[u8] {
+    pub(in crate::format) fn ids(&self, stack: StackId) -> &[u8] {
         let start = if stack.index() == 0 { 0 } else { self.end[StackId::new(stack.index() - 1)] };
         &self.bytes[start..self.end[stack]]
     }
 }
 
 impl WrittenLocations {
-    pub(super) fn of(profile: &Profile) -> (WrittenLocations, PackedStacks) {
+    pub(in crate::format) fn of(profile: &Profile) -> (WrittenLocations, PackedStacks) {
         let symbols = &profile.symbols;
         let mut locations = WrittenLocations {
             rows: Vec::new(),

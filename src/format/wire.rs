@@ -115,6 +115,21 @@ fn fixed(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
 
+/// Calls `add` with the numbers of a repeated field, packed or not.
+pub(crate) fn numbers(value: Value<'_>, mut add: impl FnMut(u64)) -> Result<(), WireError> {
+    match value {
+        Value::Varint(number) => add(number),
+        Value::Bytes(packed) => {
+            let mut wire = Wire::new(packed);
+            while !wire.is_at_end() {
+                add(wire.varint()?);
+            }
+        }
+        Value::Fixed(_) => return Err(WireError::Malformed),
+    }
+    Ok(())
+}
+
 /// Appends `number` as a varint.
 pub(crate) fn push_varint(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {

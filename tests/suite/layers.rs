@@ -50,6 +50,7 @@ const CIRCLES: &[&[&str]] = &[
     &[
         "format::callgrind_write",
         "format::collapsed_write",
+        "format::otlp",
         "format::pprof",
         "format::speedscope_write",
         "format::write",

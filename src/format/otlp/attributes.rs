@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
+use crate::format::ParseError;
 use crate::format::labels::LabelList;
-use crate::format::otlp::dictionary::Dictionary;
+use crate::format::otlp::dictionary::{Dictionary, malformed, missing};
 use crate::format::text::lossy;
 use crate::format::wire::{Value, Wire, WireError};
 
@@ -45,6 +46,12 @@ impl<'a> Attribute<'a> {
             key = std::mem::take(&mut unit);
         }
         Ok(value.filter(|_| !key.is_empty()).map(|value| Attribute { key, value, unit }))
+    }
+
+    /// The attribute in a row of the dictionary.
+    pub(super) fn of_row(row: u64, dictionary: &Dictionary<'a>) -> Result<Option<Attribute<'a>>, ParseError> {
+        let bytes = dictionary.attribute(row).ok_or_else(|| missing("attribute", row))?;
+        Attribute::read(bytes, dictionary).map_err(|_| malformed("attribute", row))
     }
 
     /// The value, if it is text.

@@ -3,23 +3,20 @@
 use std::borrow::Cow;
 
 use crate::format::ParseError;
-use crate::format::otlp::NAME;
-use crate::format::otlp::attributes::Attribute;
-use crate::format::otlp::sample::numbers;
+use crate::format::otlp::sniff::NAME;
 use crate::format::text::lossy;
 use crate::format::wire::{Value, Wire, WireError};
-use crate::profile::{Frame, FrameId, Function, FunctionId, Mapping, MappingId, ProfileBuilder, StackId};
 
 /// The rows of all tables, undecoded.
 #[derive(Debug, Default)]
 pub(super) struct Dictionary<'a> {
-    mappings: Vec<&'a [u8]>,
-    locations: Vec<&'a [u8]>,
-    functions: Vec<&'a [u8]>,
+    pub(super) mappings: Vec<&'a [u8]>,
+    pub(super) locations: Vec<&'a [u8]>,
+    pub(super) functions: Vec<&'a [u8]>,
     links: Vec<&'a [u8]>,
     strings: Vec<&'a [u8]>,
     attributes: Vec<&'a [u8]>,
-    stacks: Vec<&'a [u8]>,
+    pub(super) stacks: Vec<&'a [u8]>,
 }
 
 impl<'a> Dictionary<'a> {
@@ -68,9 +65,9 @@ impl<'a> Dictionary<'a> {
         at(&self.links, row).is_some()
     }
 
-    pub(super) fn attribute(&self, row: u64) -> Result<Option<Attribute<'a>>, ParseError> {
-        let bytes = at(&self.attributes, row).ok_or_else(|| missing("attribute", row))?;
-        Attribute::read(bytes, self).map_err(|_| malformed("attribute", row))
+    /// The encoded attribute in a row.
+    pub(super) fn attribute(&self, row: u64) -> Option<&'a [u8]> {
+        at(&self.attributes, row)
     }
 
     /// The trace and the span to which a sample belongs, in hexadecimal.
@@ -86,242 +83,8 @@ impl<'a> Dictionary<'a> {
     }
 }
 
-/// The frames of a message.
-pub(super) struct Frames<'d, 'a> {
-    dictionary: &'d Dictionary<'a>,
-    /// The frames of all locations, the root first.
-    frames: Vec<FrameId>,
-    /// Where the frames of each location end.
-    end: Vec<u32>,
-    /// The stacks that were needed before.
-    stacks: Vec<Option<StackId>>,
-    buffer: Vec<FrameId>,
-}
-
-/// The maximum depth of a stack, which takes 256 MiB.
-const MAX_DEPTH: usize = 1 << 26;
-
-impl<'d, 'a> Frames<'d, 'a> {
-    /// Decodes the tables of mappings, functions and locations. Fails if one refers to a missing row.
-    pub(super) fn read(
-        dictionary: &'d Dictionary<'a>,
-        builder: &mut ProfileBuilder,
-    ) -> Result<Frames<'d, 'a>, ParseError> {
-        let mut frames = Frames {
-            dictionary,
-            frames: Vec::new(),
-            end: Vec::new(),
-            stacks: vec![None; dictionary.stacks.len()],
-            buffer: Vec::new(),
-        };
-        let mappings = rows(&dictionary.mappings, "mapping", |row| read_mapping(row, dictionary, builder))?;
-        let functions =
-            rows(&dictionary.functions, "function", |row| read_function(row, dictionary, builder))?;
-        rows(&dictionary.locations, "location", |row| {
-            frames.location(row, &mappings, &functions, builder)?;
-            frames.end.push(frames.frames.len() as u32);
-            Ok(())
-        })?;
-        Ok(frames)
-    }
-
-    fn location(
-        &mut self,
-        bytes: &[u8],
-        mappings: &[MappingId],
-        functions: &[Option<FunctionId>],
-        builder: &mut ProfileBuilder,
-    ) -> Result<(), Missing> {
-        let (mut mapping, mut address) = (0, 0);
-        if bytes.is_empty() && self.end.is_empty() {
-            // Row 0 stands for nothing.
-            return Ok(());
-        }
-        let mut wire = Wire::new(bytes);
-        let mut lines: Vec<Frame> = Vec::new();
-        while let Some(field) = wire.field()? {
-            match (field.number, field.value) {
-                (1, Value::Varint(row)) => mapping = row,
-                (2, Value::Varint(number)) => address = number,
-                (3, Value::Bytes(line)) => lines.extend(read_line(line, functions)?),
-                _ => {}
-            }
-        }
-        let mapping = match at(mappings, mapping) {
-            Some(mapping) => mapping,
-            None if mapping == 0 => MappingId::default(),
-            None => return Err(Missing::Row("mapping", mapping)),
-        };
-        if lines.is_empty() {
-            let function = builder.unnamed_function(mapping);
-            lines.push(Frame { function, ..Frame::default() });
-        }
-        // The first line is the innermost of the inlined functions.
-        for (depth, line) in lines.iter().rev().enumerate() {
-            self.frames.push(builder.frame(Frame { address, mapping, inlined: depth > 0, ..*line }));
-        }
-        Ok(())
-    }
-
-    /// The stack in a row of the stack table.
-    pub(super) fn stack(&mut self, row: u64, builder: &mut ProfileBuilder) -> Result<StackId, ParseError> {
-        let known = at(&self.stacks, row);
-        if let Some(Some(stack)) = known {
-            return Ok(stack);
-        }
-        let bytes = match at(&self.dictionary.stacks, row) {
-            Some(bytes) => bytes,
-            // Row 0 stands for no stack.
-            None if row == 0 => &[],
-            None => return Err(missing("stack", row)),
-        };
-        let mut locations = Vec::new();
-        let mut wire = Wire::new(bytes);
-        while let Some(field) = wire.field().map_err(|_| malformed("stack", row))? {
-            if field.number == 1 {
-                numbers(field.value, |location| locations.push(location))
-                    .map_err(|_| malformed("stack", row))?;
-            }
-        }
-        let stack = self.stack_of(&locations, builder)?;
-        if known.is_some() {
-            self.stacks[row as usize] = Some(stack);
-        }
-        Ok(stack)
-    }
-
-    /// The stack of a list of locations, the leaf first.
-    pub(super) fn stack_of(
-        &mut self,
-        locations: &[u64],
-        builder: &mut ProfileBuilder,
-    ) -> Result<StackId, ParseError> {
-        self.buffer.clear();
-        for &location in locations.iter().rev() {
-            let end = at(&self.end, location).ok_or_else(|| missing("location", location))? as usize;
-            let start = if location == 0 { 0 } else { self.end[location as usize - 1] as usize };
-            self.buffer.extend_from_slice(&self.frames[start..end]);
-            if self.buffer.len() > MAX_DEPTH {
-                let message = format!("a stack has more than {MAX_DEPTH} frames");
-                return Err(ParseError::whole(NAME, message));
-            }
-        }
-        Ok(builder.stack(&self.buffer))
-    }
-}
-
-/// Why a row cannot be read.
-enum Missing {
-    /// It is no message, or a field has another type.
-    Malformed,
-    /// It refers to a row that does not exist.
-    Row(&'static str, u64),
-}
-
-impl From<WireError> for Missing {
-    fn from(_: WireError) -> Self {
-        Missing::Malformed
-    }
-}
-
-/// Decodes the rows of a table; `name` is used in errors.
-fn rows<T>(
-    table: &[&[u8]],
-    name: &str,
-    mut read: impl FnMut(&[u8]) -> Result<T, Missing>,
-) -> Result<Vec<T>, ParseError> {
-    let row = |(number, bytes): (usize, &&[u8])| {
-        read(bytes).map_err(|error| match error {
-            Missing::Malformed => malformed(name, number as u64),
-            Missing::Row(what, row) => {
-                let message = format!("{name} {number} refers to {what} {row}, which does not exist");
-                ParseError::whole(NAME, message)
-            }
-        })
-    };
-    table.iter().enumerate().map(row).collect()
-}
-
-/// A line of a location: a function, and the line that was executing. `None` if it has no name.
-fn read_line(bytes: &[u8], functions: &[Option<FunctionId>]) -> Result<Option<Frame>, Missing> {
-    let (mut function, mut line) = (0, 0);
-    let mut wire = Wire::new(bytes);
-    while let Some(field) = wire.field()? {
-        match (field.number, field.value) {
-            (1, Value::Varint(row)) => function = row,
-            (2, Value::Varint(number)) => line = line_number(number),
-            _ => {}
-        }
-    }
-    match at(functions, function) {
-        Some(function) => Ok(function.map(|function| Frame { function, line, ..Frame::default() })),
-        None if function == 0 => Ok(None),
-        None => Err(Missing::Row("function", function)),
-    }
-}
-
-/// A function; `None` if it has no name.
-fn read_function(
-    bytes: &[u8],
-    dictionary: &Dictionary<'_>,
-    builder: &mut ProfileBuilder,
-) -> Result<Option<FunctionId>, Missing> {
-    let mut fields = [0; 5];
-    let mut wire = Wire::new(bytes);
-    while let Some(field) = wire.field()? {
-        if let (number @ 1..=4, Value::Varint(value)) = (field.number, field.value) {
-            fields[number as usize] = value;
-        }
-    }
-    let [_, name, system_name, file, line] = fields;
-    let string = |row| dictionary.string(row).ok_or(Missing::Row("string", row));
-    let name = if name == 0 && system_name != 0 { string(system_name)? } else { string(name)? };
-    if name.is_empty() {
-        return Ok(None);
-    }
-    let (name, file) = (builder.string(&name), builder.string(&string(file)?));
-    let line = line_number(line);
-    Ok(Some(builder.function(Function { name, file, line, column: 0, by_place: false })))
-}
-
-fn read_mapping(
-    bytes: &[u8],
-    dictionary: &Dictionary<'_>,
-    builder: &mut ProfileBuilder,
-) -> Result<MappingId, Missing> {
-    let mut mapping = Mapping::default();
-    let (mut file, mut attributes) = (0, Vec::new());
-    let mut wire = Wire::new(bytes);
-    while let Some(field) = wire.field()? {
-        match (field.number, field.value) {
-            (1, Value::Varint(address)) => mapping.start = address,
-            (2, Value::Varint(address)) => mapping.limit = address,
-            (3, Value::Varint(offset)) => mapping.offset = offset,
-            (4, Value::Varint(string)) => file = string,
-            (5, value) => numbers(value, |row| attributes.push(row))?,
-            _ => {}
-        }
-    }
-    let file = dictionary.string(file).ok_or(Missing::Row("string", file))?;
-    let mut build_id = String::new();
-    for row in attributes {
-        let attribute = dictionary.attribute(row).map_err(|_| Missing::Row("attribute", row))?;
-        if let Some(attribute) = attribute.filter(|attribute| attribute.key == BUILD_ID) {
-            build_id = attribute.text().unwrap_or_default().to_string();
-        }
-    }
-    (mapping.file, mapping.build_id) = (builder.string(&file), builder.string(&build_id));
-    Ok(builder.mapping(mapping))
-}
-
-/// The attribute of a mapping for the build id that the linker wrote.
-pub(super) const BUILD_ID: &str = "process.executable.build_id.gnu";
-
-fn line_number(number: u64) -> u32 {
-    u32::try_from(number).unwrap_or(0)
-}
-
-fn at<T: Copy>(table: &[T], row: u64) -> Option<T> {
+/// A row of a table.
+pub(super) fn at<T: Copy>(table: &[T], row: u64) -> Option<T> {
     usize::try_from(row).ok().and_then(|row| table.get(row)).copied()
 }
 
@@ -333,10 +96,12 @@ fn hexadecimal(bytes: &[u8]) -> String {
         .collect()
 }
 
-fn missing(what: &str, row: u64) -> ParseError {
+/// The error for a row that a sample refers to.
+pub(super) fn missing(what: &str, row: u64) -> ParseError {
     ParseError::whole(NAME, format!("a sample refers to {what} {row}, which does not exist"))
 }
 
-fn malformed(what: &str, row: u64) -> ParseError {
+/// The error for a row that cannot be decoded.
+pub(super) fn malformed(what: &str, row: u64) -> ParseError {
     ParseError::whole(NAME, format!("{what} {row} is malformed"))
 }

@@ -5,14 +5,16 @@ use hashbrown::HashMap;
 use crate::format::json::Json;
 use crate::format::labels::label_set;
 use crate::format::otlp::attributes::{Attribute, add_labels};
-use crate::format::otlp::dictionary::{Dictionary, Frames};
-use crate::format::otlp::numbering::{self, Found, Numbering, samples};
-use crate::format::otlp::sample::{RawSample, numbers};
-use crate::format::otlp::{LENGTH, NAME, framed, is_json, json};
-use crate::format::wire::{Value, Wire, WireError};
+use crate::format::otlp::dictionary::Dictionary;
+use crate::format::otlp::frames::Frames;
+use crate::format::otlp::json;
+use crate::format::otlp::message::{Header, Kind, Recorded, Resource, messages, parts, samples};
+use crate::format::otlp::numbering::{Numbering, VALUES_LAST};
+use crate::format::otlp::sample::RawSample;
+use crate::format::otlp::sniff::{LENGTH, NAME, framed, is_json};
+use crate::format::otlp::versions::{self, Found};
 use crate::format::{LoadError, ParseError, Source, finished};
-use crate::profile::{LabelSetId, LoadOptions, Period, Profile, ProfileBuilder};
-use crate::unit::{Family, Unit};
+use crate::profile::{LabelSetId, LoadOptions, Profile, ProfileBuilder};
 
 pub(super) fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
     let mut reader = OtlpReader::new(options);
@@ -46,126 +48,6 @@ pub(super) fn read(source: &mut Source, options: LoadOptions) -> Result<Profile,
 
 /// The attribute of the scope for the number of the default metric, which only `prof` writes.
 pub(super) const DEFAULT_METRIC: &str = "prof.default_metric";
-
-/// What a message holds besides its dictionary.
-#[derive(Default)]
-pub(super) struct Recorded<'a> {
-    resources: Vec<Resource<'a>>,
-}
-
-/// Something that was recorded, such as a process or a container.
-#[derive(Default)]
-struct Resource<'a> {
-    attributes: Vec<&'a [u8]>,
-    scopes: Vec<&'a [u8]>,
-    profiles: Vec<&'a [u8]>,
-}
-
-impl<'a> Recorded<'a> {
-    /// All profiles.
-    pub(super) fn profiles(&self) -> impl Iterator<Item = &'a [u8]> {
-        self.resources.iter().flat_map(|resource| resource.profiles.iter().copied())
-    }
-}
-
-impl<'a> Resource<'a> {
-    fn read(bytes: &'a [u8]) -> Result<Resource<'a>, WireError> {
-        let mut resource = Resource::default();
-        for (number, part) in messages(bytes)? {
-            match number {
-                1 => resource.attributes.extend(parts(part, 1)?),
-                2 => {
-                    resource.scopes.extend(parts(part, 1)?);
-                    resource.profiles.extend(parts(part, 2)?);
-                }
-                _ => {}
-            }
-        }
-        Ok(resource)
-    }
-}
-
-/// The fields of a message that are messages or texts.
-fn messages(bytes: &[u8]) -> Result<Vec<(u32, &[u8])>, WireError> {
-    let mut found = Vec::new();
-    let mut wire = Wire::new(bytes);
-    while let Some(field) = wire.field()? {
-        if let Value::Bytes(bytes) = field.value {
-            found.push((field.number, bytes));
-        }
-    }
-    Ok(found)
-}
-
-/// The messages in field `number`.
-fn parts(bytes: &[u8], number: u32) -> Result<impl Iterator<Item = &[u8]>, WireError> {
-    Ok(messages(bytes)?.into_iter().filter(move |(found, _)| *found == number).map(|(_, part)| part))
-}
-
-/// A metric: name and unit.
-type Kind = (String, String);
-
-/// The fields of a profile, except its samples.
-#[derive(Default)]
-struct Header {
-    kinds: Vec<Kind>,
-    locations: Vec<u64>,
-    time: i64,
-    duration: i64,
-    period: Option<Period>,
-}
-
-impl Header {
-    fn read(bytes: &[u8], dictionary: &Dictionary<'_>, numbering: &Numbering) -> Result<Header, WireError> {
-        let mut header = Header::default();
-        let mut period_kind = None;
-        let mut period = 0;
-        let mut wire = Wire::new(bytes);
-        while let Some(field) = wire.field()? {
-            match (field.number, field.value) {
-                (1, Value::Bytes(kind)) => header.kinds.push(read_kind(kind, dictionary)?),
-                (3, value) if numbering.has_ranges => {
-                    numbers(value, |location| header.locations.push(location))?;
-                }
-                (number, Value::Varint(time) | Value::Fixed(time)) if number == numbering.time => {
-                    header.time = time as i64;
-                }
-                (number, Value::Varint(duration)) if number == numbering.duration => {
-                    header.duration = duration as i64;
-                }
-                (number, Value::Bytes(kind)) if number == numbering.period_type => {
-                    period_kind = Some(read_kind(kind, dictionary)?);
-                }
-                (number, Value::Varint(value)) if number == numbering.period => period = value as i64,
-                _ => {}
-            }
-        }
-        if let (Some((name, unit)), 1..) = (period_kind, period) {
-            header.period = Some(Period { name, unit, value: period });
-        }
-        Ok(header)
-    }
-
-    /// The time that a sample stands for: profilers that count samples say how much time passes between them.
-    fn time_of_sample(&self) -> Option<(Kind, i64)> {
-        let period = self.period.as_ref()?;
-        let counts = matches!(&self.kinds[..], [(_, unit)] if unit == "count");
-        let is_time = Unit::parse(&period.unit).family() == Family::Time;
-        (counts && is_time).then(|| ((period.name.clone(), period.unit.clone()), period.value))
-    }
-}
-
-fn read_kind(bytes: &[u8], dictionary: &Dictionary<'_>) -> Result<Kind, WireError> {
-    let mut strings = [0; 2];
-    let mut wire = Wire::new(bytes);
-    while let Some(field) = wire.field()? {
-        if let (number @ 1..=2, Value::Varint(row)) = (field.number, field.value) {
-            strings[number as usize - 1] = row;
-        }
-    }
-    let [name, unit] = strings.map(|row| dictionary.string(row).unwrap_or_default().into_owned());
-    Ok((name, unit))
-}
 
 /// Reads messages, one after another, into a profile.
 struct OtlpReader {
@@ -250,7 +132,7 @@ impl OtlpReader {
         recorded: &Recorded<'_>,
         dictionary: &Dictionary<'_>,
     ) -> Result<&'static Numbering, ParseError> {
-        match (numbering::find(recorded, dictionary)?, self.numbering) {
+        match (versions::find(recorded, dictionary)?, self.numbering) {
             (Found::One(numbering), _) => {
                 self.numbering = Some(numbering);
                 Ok(numbering)
@@ -258,7 +140,7 @@ impl OtlpReader {
             (Found::Either, Some(numbering)) => Ok(numbering),
             (Found::Either, None) => {
                 self.is_ambiguous |= recorded.profiles().flat_map(samples).next().is_some();
-                Ok(&numbering::VALUES_LAST)
+                Ok(&VALUES_LAST)
             }
         }
     }
@@ -324,9 +206,13 @@ impl OtlpReader {
         let times = &sample.times;
         if sample.values.is_empty() {
             // Each time stands for one event.
-            times.iter().for_each(|&time| add(Some(time), &[1]));
+            for &time in times {
+                add(Some(time), &[1]);
+            }
         } else if columns.len() == 1 && sample.values.len() == times.len() {
-            times.iter().zip(&sample.values).for_each(|(&time, &value)| add(Some(time), &[value]));
+            for (&time, &value) in times.iter().zip(&sample.values) {
+                add(Some(time), &[value]);
+            }
         } else if columns.len() == 1 {
             let sum = sample.values.iter().fold(0i64, |sum, value| sum.saturating_add(*value));
             add(times.first().copied(), &[sum]);
@@ -383,7 +269,7 @@ impl Labels<'_, '_> {
         }
         let mut own = Vec::new();
         for &row in &sample.attributes {
-            own.extend(self.dictionary.attribute(row)?);
+            own.extend(Attribute::of_row(row, self.dictionary)?);
         }
         let link = if sample.link == 0 {
             [const { String::new() }; 2]

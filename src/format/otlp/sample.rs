@@ -4,7 +4,7 @@ use hashbrown::HashSet;
 
 use crate::format::otlp::dictionary::Dictionary;
 use crate::format::otlp::numbering::Numbering;
-use crate::format::wire::{Value, Wire, WireError};
+use crate::format::wire::{Value, Wire, WireError, numbers};
 
 /// The fields of a sample.
 #[derive(Debug, Default)]
@@ -84,19 +84,4 @@ fn are_varints(packed: &[u8]) -> bool {
     const TIME: usize = 9;
     packed.len().is_multiple_of(TIME)
         && packed.iter().enumerate().all(|(at, byte)| (byte & 0x80 == 0) == (at % TIME == TIME - 1))
-}
-
-/// Numbers, packed or not.
-pub(super) fn numbers(value: Value<'_>, mut add: impl FnMut(u64)) -> Result<(), WireError> {
-    match value {
-        Value::Varint(number) => add(number),
-        Value::Bytes(packed) => {
-            let mut wire = Wire::new(packed);
-            while !wire.is_at_end() {
-                add(wire.varint()?);
-            }
-        }
-        Value::Fixed(_) => return Err(WireError::Malformed),
-    }
-    Ok(())
 }

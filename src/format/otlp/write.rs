@@ -4,10 +4,10 @@ use std::io::{self, Write};
 
 use hashbrown::HashMap;
 
-use crate::format::otlp::NAME;
 use crate::format::otlp::attributes::{PID, PROCESS, THREAD, TID};
-use crate::format::otlp::dictionary::BUILD_ID;
+use crate::format::otlp::frames::BUILD_ID;
 use crate::format::otlp::read::DEFAULT_METRIC;
+use crate::format::otlp::sniff::NAME;
 use crate::format::pprof::{
     IntegerScale, LocationMessage, PackedStacks, WrittenLocations, file_ends, scales,
 };

@@ -75,10 +75,6 @@ static HINTS: &[Hint] = &[
         "this is a Java thread dump (a single snapshot); record with JFR or async-profiler",
     ),
     (
-        |head| head.starts_with(b"v ") && find(front(head), b"\nX "),
-        "this is a heaptrack recording; convert it with `heaptrack_print -F STACKS FILE` (collapsed stacks)",
-    ),
-    (
         |head| {
             starts_line(head, b"# To display the perf.data header info") || find(front(head), b"# Overhead  ")
         },
@@ -228,7 +224,6 @@ mod tests {
         (b"Flat profile:\n\nEach sample counts as 0.01 seconds.\n  %   cumulative   self              self\n", "gprof report"),
         (b"         197 function calls in 0.001 seconds\n\n   ncalls  tottime  percall\n", "cProfile's text report"),
         (b"2026-11-20 10:00:00\nFull thread dump OpenJDK 64-Bit Server VM", "thread dump"),
-        (b"v 10400 3\nx 5 ./app\nX ./app\n", "heaptrack_print"),
         (b"# To display the perf.data header info, please use --header\n", "perf script"),
         (b"\x7FELF\x02\x01\x01\0", "an executable (ELF)"),
         (b"\xCF\xFA\xED\xFE\x0C\0\0\x01", "an executable;"),

@@ -19,6 +19,7 @@ mod event_metrics;
 mod fields;
 mod gecko;
 mod ghc_json;
+mod heaptrack;
 mod hints;
 mod inferno;
 mod jfr;
@@ -99,6 +100,7 @@ pub static FORMATS: &[&Format] = &[
     &stackprof::STACKPROF,
     &dhat::DHAT,
     &pprof_legacy::PPROF_LEGACY,
+    &heaptrack::HEAPTRACK,
     &perf_script::PERF_SCRIPT,
     &callgrind::CALLGRIND,
     &pstats::PSTATS,

@@ -63,3 +63,38 @@ fn a_nettrace_recording_has_the_functions_and_times_of_dotnet_trace() {
         assert!((total - expected).abs() <= expected * 0.02, "{name}: {total}, not {expected}");
     }
 }
+
+/// The expected numbers are those of heaptrack's own tests (`tst_parser.cpp`) and of `heaptrack_print` 1.4.
+#[test]
+#[needs(Corpus)]
+fn heaptrack_recordings_have_the_numbers_of_heaptracks_tests() {
+    let files = [
+        ("heaptrack/KDE__heaptrack__heaptrack.david.18594.gz", [2_896, 729, 996_970, 25_259]),
+        ("heaptrack/KDE__heaptrack__heaptrack.embedded_lsan_suppressions.84207.zst", [5, 0, 72_714, 5]),
+    ];
+    for (file, expected) in files {
+        let meta = load_well(&corpus_root().join(file)).meta;
+        let total = |name: &str| meta.metrics[meta.metric_named(name).unwrap()].total;
+        assert_eq!(["allocations", "temporary", "peak", "leaked"].map(total), expected, "{file}");
+    }
+}
+
+/// `heaptrack_interpret` gave the expected result, with names from binaries that are not in the corpus.
+#[test]
+#[needs(Corpus)]
+fn raw_heaptrack_recordings_have_the_sizes_of_interpreted_ones() {
+    let folder = corpus_root().join("heaptrack-raw");
+    let raw = load_well(&folder.join("KDE__heaptrack__heaptrack.test_sysroot.raw"));
+    let interpreted = load_well(&folder.join("golden/KDE__heaptrack__heaptrack.test_sysroot.expected"));
+    let sizes = |profile: &Profile| {
+        let mut sizes: Vec<(i64, i64)> = profile.samples.values[1]
+            .iter()
+            .zip(&profile.samples.values[3])
+            .map(|(&allocated, &peak)| (allocated, peak))
+            .collect();
+        sizes.sort_unstable();
+        sizes
+    };
+    assert_eq!(sizes(&raw), [(8, 8), (24, 24), (73_728, 73_728)]);
+    assert_eq!(sizes(&raw), sizes(&interpreted));
+}

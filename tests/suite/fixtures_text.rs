@@ -169,3 +169,28 @@ fn collapsed() {
     assert_eq!(folded.meta.metrics[0].total, 2_666_666_640);
     assert_eq!(counted(&folded, 0, "words::run").0, 383_838_380);
 }
+
+/// The expected numbers are those that `heaptrack_print` prints for the same file.
+#[test]
+fn heaptrack_counts_as_heaptrack_print() {
+    let totals = |profile: &Profile| -> Vec<(String, i64)> {
+        profile.meta.metrics.iter().map(|metric| (metric.name.clone(), metric.total)).collect()
+    };
+    let profile = load("heaptrack/maze.zst");
+    let expected = [("allocations", 8_074), ("temporary", 7_947), ("peak", 138_481), ("leaked", 36_384)];
+    for (name, total) in expected {
+        assert!(totals(&profile).contains(&(name.to_string(), total)), "{name}: {:?}", totals(&profile));
+    }
+    let peak = profile.value_by_stack(profile.meta.metric_named("peak").unwrap());
+    let of_maze: i64 = profile
+        .stack_ids()
+        .filter(|&stack| {
+            let frames = profile.stacks.frames(stack).iter();
+            frames.map(|&frame| profile.symbols.frame_name(frame)).any(|name| name == "main")
+        })
+        .map(|stack| peak[stack])
+        .sum();
+    assert_eq!(of_maze, 138_481 - 72_704);
+    // The same program, not interpreted.
+    assert_eq!(totals(&load("heaptrack/maze.raw.zst")), totals(&profile));
+}

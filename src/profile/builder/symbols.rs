@@ -31,6 +31,11 @@ impl ProfileBuilder {
         self.symbols.mapping(mapping)
     }
 
+    /// The row of `mapping`.
+    pub fn mapping_row(&self, mapping: MappingId) -> Mapping {
+        self.symbols.symbols.mappings[mapping]
+    }
+
     /// The path of the file of a mapping; empty if unknown.
     pub fn mapping_file(&self, mapping: MappingId) -> &str {
         self.symbols.symbols.mapping_file(mapping)

@@ -13,8 +13,17 @@ use std::borrow::Cow;
 /// | C++ | `std::vector<int>::at(unsigned long) const [clone .cold]` | `std::vector::at` |
 /// | Java | `Shop.lambda$total$7`, `Shop$$Lambda$105+0x00c8` | `Shop.lambda$total$`, `Shop$$Lambda$` |
 /// | Python | `total.<locals>.<lambda>` | `total.<locals>.<lambda>` |
-pub fn normalized(name: &str) -> String {
-    without_versions(&without_numbers(&without_arguments(without_suffixes(name))))
+pub fn normalized(name: &str) -> Cow<'_, str> {
+    let bare = without_arguments(without_suffixes(name));
+    // Most names have nothing to remove, and are not copied.
+    and_then(and_then(bare, without_numbers), without_versions)
+}
+
+fn and_then<'n>(name: Cow<'n, str>, remove: fn(&str) -> Cow<'_, str>) -> Cow<'n, str> {
+    match name {
+        Cow::Borrowed(name) => remove(name),
+        Cow::Owned(name) => Cow::Owned(remove(&name).into_owned()),
+    }
 }
 
 /// A name without the numbers and addresses of hidden classes, which the Java virtual machine generates anew in every
@@ -31,28 +40,64 @@ pub fn without_run(name: &str) -> Cow<'_, str> {
 
 /// A name without the numbers that compilers assign to closures and lambdas in source order: `rankHits.func2` →
 /// `rankHits.func`. Adding a closure earlier in the source changes all of them.
-pub fn without_numbers(name: &str) -> String {
+pub fn without_numbers(name: &str) -> Cow<'_, str> {
+    if !has_generated_number(name) {
+        return Cow::Borrowed(name);
+    }
     let mut out = String::with_capacity(name.len());
     let mut rest = name;
     while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
         let (before, number) = rest.split_at(at);
         out.push_str(before);
-        let end = number.find(|c: char| !c.is_ascii_hexdigit() && c != 'x').unwrap_or(number.len());
-        let digits = number.find(|c: char| !c.is_ascii_digit()).unwrap_or(number.len());
-        let is_hex = out.ends_with(['+', '/']) && number.starts_with("0x");
-        let end = if is_hex { end } else { digits };
-        if is_hex {
-            out.pop();
-        } else if !(is_made_by_compiler(&out) && ends_word(&number[end..])) {
-            out.push_str(&number[..end]);
-        } else if out.ends_with('.') {
+        let (kind, end) = kind_of_number(&out, number);
+        match kind {
+            NumberKind::Written => out.push_str(&number[..end]),
             // `func1.2` is a closure in a closure.
-            out.pop();
+            NumberKind::Generated if !out.ends_with('.') => {}
+            NumberKind::Generated | NumberKind::Address => {
+                out.pop();
+            }
         }
         rest = &number[end..];
     }
     out.push_str(rest);
-    out
+    Cow::Owned(out)
+}
+
+/// Whether a name contains a number that [`without_numbers`] removes. Up to the first such number, it copies the name.
+fn has_generated_number(name: &str) -> bool {
+    let mut start = 0;
+    while let Some(at) = name[start..].find(|c: char| c.is_ascii_digit()) {
+        let (before, number) = name.split_at(start + at);
+        let (kind, end) = kind_of_number(before, number);
+        if kind != NumberKind::Written {
+            return true;
+        }
+        start += at + end;
+    }
+    false
+}
+
+/// Where a number in a name comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum NumberKind {
+    /// The source: `utf8`.
+    Written,
+    /// The memory of one run: `+0x00c8`.
+    Address,
+    /// The compiler: `func2`.
+    Generated,
+}
+
+/// The kind of the number that `text` starts with, and its length, given what precedes it in the name.
+fn kind_of_number(before: &str, text: &str) -> (NumberKind, usize) {
+    let length = |is_digit: fn(char) -> bool| text.find(|c| !is_digit(c)).unwrap_or(text.len());
+    if before.ends_with(['+', '/']) && text.starts_with("0x") {
+        return (NumberKind::Address, length(|c| c.is_ascii_hexdigit() || c == 'x'));
+    }
+    let end = length(|c| c.is_ascii_digit());
+    let is_generated = is_made_by_compiler(before) && ends_word(&text[end..]);
+    (if is_generated { NumberKind::Generated } else { NumberKind::Written }, end)
 }
 
 /// Whether the text before a number shows that a compiler assigned it.
@@ -99,7 +144,10 @@ fn without_suffixes(name: &str) -> &str {
 
 /// Drops brackets that follow a word: generic arguments and parameters. `(*Cart).Add`, `<lambda>` and
 /// `<Vec as Drop>::drop` keep theirs.
-fn without_arguments(name: &str) -> String {
+fn without_arguments(name: &str) -> Cow<'_, str> {
+    if !name.contains(['<', '[', '(']) {
+        return Cow::Borrowed(name);
+    }
     let mut out = String::with_capacity(name.len());
     let mut rest = name;
     let mut after_operator = false;
@@ -132,10 +180,19 @@ fn without_arguments(name: &str) -> String {
             continue;
         }
         after_operator = false;
-        out.push(c);
-        rest = &rest[c.len_utf8()..];
+        // Nothing else happens before the next bracket, or the end of `operator`.
+        let is_end = |byte: &u8| matches!(byte, b'<' | b'[' | b'(' | b'r');
+        let next = rest.bytes().skip(c.len_utf8()).position(|byte| is_end(&byte));
+        let mut end = next.map_or(rest.len(), |at| c.len_utf8() + at);
+        if c == 'r' {
+            end = 1;
+        } else if rest[end..].starts_with('r') {
+            end += 1;
+        }
+        out.push_str(&rest[..end]);
+        rest = &rest[end..];
     }
-    out
+    Cow::Owned(out)
 }
 
 /// The length of the bracketed text that `text` starts with.
@@ -160,7 +217,10 @@ fn bracketed(text: &str) -> Option<usize> {
 }
 
 /// Drops versions from package paths: `/v2` of Go, `@1.4.0` of npm and of Java's modules.
-fn without_versions(name: &str) -> String {
+fn without_versions(name: &str) -> Cow<'_, str> {
+    if !name.contains(['/', '@']) {
+        return Cow::Borrowed(name);
+    }
     let mut out = String::with_capacity(name.len());
     let mut rest = name;
     while let Some(at) = rest.find(['/', '@']) {
@@ -181,7 +241,7 @@ fn without_versions(name: &str) -> String {
         }
     }
     out.push_str(rest);
-    out
+    Cow::Owned(out)
 }
 
 /// The identifiers in a name, outermost first: package, type, function. `shop.(*Cart).Add` → `shop`, `Cart`, `Add`.

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use super::pool::{EntryId, Pool};
+use hashbrown::HashMap;
+
+use super::pool::{EntryId, Groups, Pool, grouped};
 use super::{MatchMethod, MatchingState};
 
 /// Why given pairs cannot be used.
@@ -45,9 +47,13 @@ impl std::error::Error for GivenError {}
 
 /// Matches the given pairs.
 pub(super) fn pair(pairs: &mut MatchingState<'_>, given: &[(String, String)]) -> Result<(), GivenError> {
+    if given.is_empty() {
+        return Ok(());
+    }
+    let (old_names, new_names) = (Names::new(pairs.old), Names::new(pairs.new));
     for (old, new) in given {
-        let old_entry = named(pairs.old, old, "old")?;
-        let new_entry = named(pairs.new, new, "new")?;
+        let old_entry = old_names.named(old, "old")?;
+        let new_entry = new_names.named(new, "new")?;
         if pairs.of_old[old_entry].is_some() {
             return Err(GivenError::Twice { name: old.clone(), side: "old" });
         }
@@ -59,12 +65,30 @@ pub(super) fn pair(pairs: &mut MatchingState<'_>, given: &[(String, String)]) ->
     Ok(())
 }
 
-/// The function that views display as `name`, or else the only one called `name`.
-fn named(pool: &Pool<'_>, name: &str, side: &'static str) -> Result<EntryId, GivenError> {
-    let exact = (0..pool.len()).find(|&entry| pool.get(entry).display() == name);
-    let bare = || {
-        let mut bare = (0..pool.len()).filter(|&entry| pool.get(entry).name == name);
-        bare.next().filter(|_| bare.next().is_none())
-    };
-    exact.or_else(bare).ok_or_else(|| GivenError::Unknown { name: name.to_string(), side })
+/// The functions of a side by their names.
+struct Names<'p> {
+    /// The first function with each name that views display.
+    displayed: HashMap<String, EntryId>,
+    /// The functions with each name, whatever their places.
+    bare: Groups<&'p str>,
+}
+
+impl<'p> Names<'p> {
+    fn new(pool: &'p Pool<'_>) -> Self {
+        let mut displayed = HashMap::new();
+        for entry in 0..pool.len() {
+            displayed.entry(pool.get(entry).display()).or_insert(entry);
+        }
+        Names { displayed, bare: grouped(0..pool.len(), |entry| &*pool.get(entry).name) }
+    }
+
+    /// The function that views display as `name`, or else the only one called `name`.
+    fn named(&self, name: &str, side: &'static str) -> Result<EntryId, GivenError> {
+        let bare = || match self.bare.get(&name) {
+            &[entry] => Some(entry),
+            _ => None,
+        };
+        let found = self.displayed.get(name).copied().or_else(bare);
+        found.ok_or_else(|| GivenError::Unknown { name: name.to_string(), side })
+    }
 }

@@ -19,6 +19,7 @@ mod neighbours;
 mod places;
 mod pool;
 mod renames;
+mod same;
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -142,7 +143,7 @@ impl Matching {
         let (old, new) = (Pool::new(old), Pool::new(new));
         let mut pairs = MatchingState::new(&old, &new);
         given::pair(&mut pairs, &options.given)?;
-        names::pair_same(&mut pairs, options.exact);
+        same::pair_same(&mut pairs, options.exact);
         if !options.exact {
             places::pair_by_place(&mut pairs);
             names::pair_relocated(&mut pairs);
@@ -281,7 +282,7 @@ impl<'a> MatchingState<'a> {
 /// Removes the parts of a function's name that differ from run to run.
 fn rename_runs(pool: &Pool<'_>, entry: EntryId, replaced: &mut [Replaced]) {
     for &(profile, function) in pool.functions(entry) {
-        if pool.recorded_name(profile, function) != &*pool.get(entry).text().name {
+        if !pool.get(entry).is_recorded_as(pool.recorded_name(profile, function)) {
             replaced[profile].push((function, pool.get(entry).text()));
         }
     }

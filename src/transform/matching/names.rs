@@ -3,57 +3,9 @@
 use hashbrown::{HashMap, HashSet};
 
 use super::places::pair_within_files;
-use super::pool::{EntryId, Groups, Pool, PoolEntry, grouped};
+use super::pool::{EntryId, Pool, grouped};
 use super::{MatchMethod, MatchingState};
-use crate::name::{identifiers, is_anonymous, normalized, without_numbers};
-
-/// Pairs functions with the same name, and the same place if that is needed to distinguish functions.
-///
-/// Names numbered by a compiler (`rankHits.func2`), and several functions with one name in one file, are paired only
-/// if both sides have the same set of them: a new closure further up would shift all the others.
-pub(super) fn pair_same(pairs: &mut MatchingState<'_>, exact: bool) {
-    let (old_side, new_side) = (pairs.old, pairs.new);
-    let places = grouped(pairs.new_left(), |entry| new_side.get(entry).key());
-    let (old_families, new_families) = (families(old_side), families(new_side));
-    for old in pairs.old_left() {
-        let entry = old_side.get(old);
-        let &[new] = places.get(&entry.key()) else { continue };
-        let is_certain = exact || {
-            let family = family(entry);
-            let (old, new) = (old_families.get(&family), new_families.get(&family));
-            let is_counted = !entry.by_place && family.0 != entry.name;
-            let is_one_of_several = entry.by_place && (old.len() > 1 || new.len() > 1);
-            !(is_counted || is_one_of_several) || members(pairs.old, old) == members(pairs.new, new)
-        };
-        if is_certain && pairs.of_new[new].is_none() {
-            pairs.pair(old, new, MatchMethod::Same, 1.0);
-        }
-    }
-}
-
-/// The name, and perhaps the file, that functions share if they differ only in a number or a place.
-type NameFamily = (String, String);
-
-fn family(entry: &PoolEntry<'_>) -> NameFamily {
-    if entry.by_place {
-        (entry.name.to_string(), entry.file.to_string())
-    } else {
-        (without_numbers(&entry.name), String::new())
-    }
-}
-
-fn families(pool: &Pool<'_>) -> Groups<NameFamily> {
-    grouped(0..pool.len(), |entry| family(pool.get(entry)))
-}
-
-/// The names and places of some functions, as a set.
-fn members<'p>(pool: &'p Pool<'_>, entries: &[EntryId]) -> HashSet<(&'p str, u32, u32)> {
-    let member = |&entry: &EntryId| {
-        let entry = pool.get(entry);
-        (&*entry.name, entry.line, entry.column)
-    };
-    entries.iter().map(member).collect()
-}
+use crate::name::{identifiers, is_anonymous};
 
 /// The maximum number of pairs to compare among functions with one name. With more, they are paired in order.
 pub(super) const MOST_COMPARED: usize = 250_000;
@@ -61,14 +13,16 @@ pub(super) const MOST_COMPARED: usize = 250_000;
 /// Pairs functions in different files or packages whose name is unique among the remaining functions of both sides.
 pub(super) fn pair_relocated(pairs: &mut MatchingState<'_>) {
     let found = unique_on_both_sides(pairs, |pool, entry| {
-        let entry = pool.get(entry);
-        if entry.by_place {
-            return (!is_anonymous(&entry.name)).then(|| (true, entry.name.to_string()));
+        let row = pool.get(entry);
+        if row.by_place {
+            return (!is_anonymous(&row.name)).then(|| (true, row.name.to_string()));
         }
-        let name = normalized(&entry.name);
-        let (_, local) = split_package(&name)?;
+        let (_, local) = split_package(pool.normalized(entry))?;
         Some((false, local))
     });
+    if found.is_empty() {
+        return;
+    }
     // Several functions that moved between the same two packages or files support each other.
     let moves = |pairs: &MatchingState<'_>, (old, new): (EntryId, EntryId)| {
         (origin(pairs.old, old), origin(pairs.new, new))
@@ -111,11 +65,11 @@ const LEAST_SIMILARITY_OF_A_NAME: f64 = 0.4;
 
 /// The file or package that a function is in.
 fn origin(pool: &Pool<'_>, entry: EntryId) -> String {
-    let entry = pool.get(entry);
-    if entry.by_place {
-        return entry.file.to_string();
+    let row = pool.get(entry);
+    if row.by_place {
+        return row.file.to_string();
     }
-    split_package(&normalized(&entry.name)).map(|(package, _)| package).unwrap_or_default()
+    split_package(pool.normalized(entry)).map(|(package, _)| package).unwrap_or_default()
 }
 
 fn origins(pool: &Pool<'_>) -> HashSet<String> {
@@ -126,7 +80,10 @@ fn origins(pool: &Pool<'_>) -> HashSet<String> {
 /// `depot.text.Json.value` is `Json.value` in `depot.text`, and `main.(*server).report` is `server.report` in `main`.
 fn split_package(name: &str) -> Option<(String, String)> {
     let words: Vec<&str> = identifiers(name).collect();
-    let is_type = |word: &str| word.starts_with(char::is_uppercase) || name.contains(&format!("(*{word})"));
+    let has_pointers = name.contains("(*");
+    let is_type = |word: &str| {
+        word.starts_with(char::is_uppercase) || (has_pointers && name.contains(&format!("(*{word})")))
+    };
     let last = words.len().checked_sub(1)?;
     let types = words[..last].iter().rev().take_while(|word| is_type(word)).count();
     let (package, local) = words.split_at(last - types);
@@ -139,10 +96,10 @@ pub(super) fn pair_normalised(pairs: &mut MatchingState<'_>) {
     let named = |pool: &Pool<'_>, entry: EntryId| !is_anonymous(&pool.get(entry).name);
     let old_left = pairs.old_left().into_iter().filter(|&entry| named(old, entry));
     let new_left = pairs.new_left().into_iter().filter(|&entry| named(new, entry));
-    let new_groups = grouped(new_left, |entry| normalized(&new.get(entry).name));
-    let old_groups = grouped(old_left, |entry| normalized(&old.get(entry).name));
+    let new_groups = grouped(new_left, |entry| new.normalized(entry));
+    let old_groups = grouped(old_left, |entry| old.normalized(entry));
     for group in old_groups.lists() {
-        let others = new_groups.get(&normalized(&old.get(group[0]).name));
+        let others = new_groups.get(&old.normalized(group[0]));
         match (&group[..], others) {
             (_, []) => {}
             (&[one], &[other]) => pair_alike(pairs, one, other),
@@ -157,9 +114,10 @@ fn pair_best(pairs: &mut MatchingState<'_>, old: &[EntryId], new: &[EntryId]) {
         return;
     }
     let mut candidates: Vec<(f64, EntryId, EntryId)> = Vec::new();
-    for &one in old {
-        for &other in new {
-            let words = word_overlap(&pairs.old.get(one).name, &pairs.new.get(other).name);
+    let (old_words, new_words) = (words_of(pairs.old, old), words_of(pairs.new, new));
+    for (&one, old_words) in old.iter().zip(&old_words) {
+        for (&other, new_words) in new.iter().zip(&new_words) {
+            let words = old_words.overlap(new_words);
             candidates.push((pairs.similarity(one, other) + words, one, other));
         }
     }
@@ -184,17 +142,33 @@ fn pair_alike(pairs: &mut MatchingState<'_>, old: EntryId, new: EntryId) {
     pairs.pair(old, new, if is_same { MatchMethod::Same } else { MatchMethod::Normalised }, 1.0);
 }
 
-/// The fraction of identifiers that two names have in common, from 0 to 1.
-pub(super) fn word_overlap(a: &str, b: &str) -> f64 {
-    let words = |name| {
-        let mut counts: HashMap<&str, usize> = HashMap::new();
-        identifiers(name).for_each(|word| *counts.entry(word).or_default() += 1);
-        counts
-    };
-    let (a, b) = (words(a), words(b));
-    let common: usize = a.iter().map(|(word, count)| b.get(word).map_or(0, |other| *count.min(other))).sum();
-    let most = a.values().sum::<usize>().max(b.values().sum());
-    if most == 0 { 0.0 } else { common as f64 / most as f64 }
+/// The identifiers of a name, sorted.
+pub(super) struct Words<'n>(Vec<&'n str>);
+
+impl<'n> Words<'n> {
+    pub(super) fn new(name: &'n str) -> Self {
+        let mut words: Vec<&str> = identifiers(name).collect();
+        words.sort_unstable();
+        Words(words)
+    }
+
+    /// The fraction of identifiers that two names have in common, from 0 to 1.
+    pub(super) fn overlap(&self, other: &Words<'_>) -> f64 {
+        let (mut a, mut b, mut common) = (0, 0, 0_usize);
+        while let (Some(one), Some(another)) = (self.0.get(a), other.0.get(b)) {
+            let order = one.cmp(another);
+            common += usize::from(order.is_eq());
+            a += usize::from(order.is_le());
+            b += usize::from(order.is_ge());
+        }
+        let most = self.0.len().max(other.0.len());
+        if most == 0 { 0.0 } else { common as f64 / most as f64 }
+    }
+}
+
+/// The identifiers of each of some functions.
+pub(super) fn words_of<'p>(pool: &'p Pool<'_>, entries: &[EntryId]) -> Vec<Words<'p>> {
+    entries.iter().map(|&entry| Words::new(&pool.get(entry).name)).collect()
 }
 
 /// Pairs of unmatched functions with the same key, if the key is unique on both sides.

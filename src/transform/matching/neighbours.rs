@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 
 use super::MatchingState;
-use super::pool::{EntryId, Pool};
+use super::pool::{EntryId, Pool, count_step};
 
 /// Callers and callees of the unmatched functions of one side.
 pub(super) struct NeighbourShares {
@@ -11,8 +11,9 @@ pub(super) struct NeighbourShares {
     callees: HashMap<EntryId, NeighbourWeights>,
 }
 
-/// The share of a function's total that each caller or callee has, from 0 to 1.
-type NeighbourWeights = HashMap<EntryId, f64>;
+/// The share of a function's total that each caller or callee has, from 0 to 1. They are sorted, because sums of
+/// fractions depend on their order in the last digit.
+type NeighbourWeights = Vec<(EntryId, f64)>;
 
 /// The caller of a function that starts the stack.
 const ROOT: EntryId = EntryId::MAX;
@@ -89,15 +90,16 @@ impl Edges<'_> {
         let mut found = NeighbourShares { callers: HashMap::new(), callees: HashMap::new() };
         for (&(caller, callee), &weight) in &self.weights {
             if self.is_open(callee) {
-                found.callers.entry(callee).or_default().insert(caller, weight);
+                found.callers.entry(callee).or_default().push((caller, weight));
             }
             if self.is_open(caller) {
-                found.callees.entry(caller).or_default().insert(callee, weight);
+                found.callees.entry(caller).or_default().push((callee, weight));
             }
         }
         for shares in found.callers.values_mut().chain(found.callees.values_mut()) {
-            let whole: f64 = shares.values().sum();
-            shares.values_mut().for_each(|share| *share /= whole);
+            shares.sort_unstable_by_key(|&(neighbour, _)| neighbour);
+            let whole: f64 = shares.iter().map(|(_, weight)| weight).sum();
+            shares.iter_mut().for_each(|(_, share)| *share /= whole);
         }
         found
     }
@@ -109,6 +111,7 @@ const UNKNOWN: f64 = 0.5;
 impl MatchingState<'_> {
     /// How similar two functions are in callers, callees and cost, from 0 to 1.
     pub(super) fn similarity(&self, old: EntryId, new: EntryId) -> f64 {
+        count_step();
         let (old_side, new_side) = self.neighbours();
         let callers = self.overlap((old, old_side.callers.get(&old)), (new, new_side.callers.get(&new)));
         let callees = self.overlap((old, old_side.callees.get(&old)), (new, new_side.callees.get(&new)));
@@ -130,18 +133,21 @@ impl MatchingState<'_> {
     ) -> f64 {
         let ((old, Some(old_shares)), (new, Some(new_shares))) = (old, new) else { return 0.0 };
         let (mut common, mut old_unknown) = (0.0, 0.0);
-        for (&neighbour, &share) in old_shares {
+        for &(neighbour, share) in old_shares {
             let same = match neighbour {
                 ROOT | LEAF => Some(neighbour),
                 own if own == old => Some(new),
                 other => self.of_old[other].map(|paired| paired.new),
             };
             match same {
-                Some(same) => common += new_shares.get(&same).copied().unwrap_or(0.0).min(share),
+                Some(same) => {
+                    let place = new_shares.binary_search_by_key(&same, |&(neighbour, _)| neighbour);
+                    common += place.map_or(0.0, |place| new_shares[place].1.min(share));
+                }
                 None => old_unknown += share,
             }
         }
-        let is_unknown = |&(&neighbour, _): &(&EntryId, &f64)| {
+        let is_unknown = |&&(neighbour, _): &&(EntryId, f64)| {
             neighbour < LEAF && neighbour != new && self.of_new[neighbour].is_none()
         };
         let new_unknown: f64 = new_shares.iter().filter(is_unknown).map(|(_, share)| share).sum();

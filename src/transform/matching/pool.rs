@@ -7,7 +7,7 @@ use std::hash::Hash;
 use hashbrown::HashMap;
 
 use super::{FunctionText, SideProfile};
-use crate::name::without_run;
+use crate::name::{normalized, without_run};
 use crate::profile::{Column, Function, FunctionId, Profile, Symbols};
 
 /// The number of a function in the pool of its side.
@@ -21,8 +21,15 @@ pub(super) struct Pool<'p> {
     functions: Vec<Vec<(usize, FunctionId)>>,
     /// The entry of each function of each profile.
     of_function: Vec<Column<FunctionId, EntryId>>,
+    /// The entry with each key.
+    by_key: HashMap<EntryKey<'p>, EntryId>,
+    /// The normalised names that were asked for; `None` where it is the name itself.
+    normalized: Vec<OnceCell<Option<Box<str>>>>,
     shares: OnceCell<Vec<f64>>,
 }
+
+/// Everything that distinguishes a function within its side: name, file, line, column, and whether the place counts.
+type EntryKey<'p> = (Cow<'p, str>, &'p str, u32, u32, bool);
 
 /// A distinct function of a side.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,8 +60,7 @@ impl<'p> PoolEntry<'p> {
         self.key() == other.key() && self.place_in_name == other.place_in_name
     }
 
-    /// Everything that distinguishes a function within its side.
-    pub(super) fn key(&self) -> (Cow<'p, str>, &'p str, u32, u32, bool) {
+    fn key(&self) -> EntryKey<'p> {
         let (file, line, column) =
             if self.by_place { (self.file, self.line, self.column) } else { ("", 0, 0) };
         (self.name.clone(), file, line, column, self.by_place)
@@ -64,6 +70,11 @@ impl<'p> PoolEntry<'p> {
         let name = format!("{}{}", self.name, self.place_in_name).into();
         let by_place = self.by_place && self.place_in_name.is_empty();
         FunctionText { name, file: self.file.into(), line: self.line, column: self.column, by_place }
+    }
+
+    /// Whether a profile has this name for the function, rather than one with parts that differ from run to run.
+    pub(super) fn is_recorded_as(&self, name: &str) -> bool {
+        name.strip_prefix(&*self.name) == Some(self.place_in_name)
     }
 
     /// The unique name as views show it.
@@ -95,7 +106,8 @@ impl<'p> Pool<'p> {
     pub(super) fn new(profiles: &[SideProfile<'p>]) -> Self {
         let mut entries: Vec<PoolEntry<'p>> = Vec::new();
         let mut functions: Vec<Vec<(usize, FunctionId)>> = Vec::new();
-        let mut ids: HashMap<(Cow<'p, str>, &'p str, u32, u32, bool), EntryId> = HashMap::new();
+        let most = profiles.iter().map(|(profile, _)| profile.symbols.functions.len()).max().unwrap_or(0);
+        let mut by_key: HashMap<EntryKey<'p>, EntryId> = HashMap::with_capacity(most);
         let mut of_function = Vec::new();
         for (number, (profile, _)) in profiles.iter().enumerate() {
             let profile: &'p Profile = profile;
@@ -103,8 +115,7 @@ impl<'p> Pool<'p> {
             let mut column = Column::new();
             for (function, row) in symbols.functions.enumerate() {
                 let entry = PoolEntry::new(symbols, row);
-                let key = entry.key();
-                let id = *ids.entry(key).or_insert_with(|| {
+                let id = *by_key.entry(entry.key()).or_insert_with(|| {
                     entries.push(entry);
                     functions.push(Vec::new());
                     entries.len() - 1
@@ -115,7 +126,8 @@ impl<'p> Pool<'p> {
             of_function.push(column);
         }
         let profiles = profiles.to_vec();
-        Pool { profiles, entries, functions, of_function, shares: OnceCell::new() }
+        let normalized = vec![OnceCell::new(); entries.len()];
+        Pool { profiles, entries, functions, of_function, by_key, normalized, shares: OnceCell::new() }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -124,6 +136,24 @@ impl<'p> Pool<'p> {
 
     pub(super) fn get(&self, entry: EntryId) -> &PoolEntry<'p> {
         &self.entries[entry]
+    }
+
+    /// The entry that has the name and the place of `entry`, which may be of another side.
+    pub(super) fn same_as(&self, entry: &PoolEntry<'_>) -> Option<EntryId> {
+        self.by_key.get(&entry.key()).copied()
+    }
+
+    /// The name of an entry without what compilers add, which is found out once.
+    pub(super) fn normalized(&self, entry: EntryId) -> &str {
+        let name = &self.entries[entry].name;
+        let made = self.normalized[entry].get_or_init(|| {
+            count_step();
+            match normalized(name) {
+                Cow::Borrowed(bare) if bare.len() == name.len() => None,
+                bare => Some(bare.into()),
+            }
+        });
+        made.as_deref().unwrap_or(name)
     }
 
     /// The functions of an entry, each with the number of its profile.
@@ -192,6 +222,19 @@ impl<'p> Pool<'p> {
     }
 }
 
+/// Counts a step of matching, for tests: time is not proportional to the number of functions on a busy machine.
+#[inline]
+pub(super) fn count_step() {
+    #[cfg(test)]
+    STEPS.with(|steps| steps.set(steps.get() + 1));
+}
+
+#[cfg(test)]
+thread_local! {
+    /// How many names were normalised or grouped, and how many functions were compared.
+    pub(super) static STEPS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
 /// Groups entries by a key; groups are in the order of their first entries.
 pub(super) fn grouped<K: Eq + Hash>(
     entries: impl IntoIterator<Item = EntryId>,
@@ -199,6 +242,7 @@ pub(super) fn grouped<K: Eq + Hash>(
 ) -> Groups<K> {
     let mut groups = Groups { places: HashMap::new(), lists: Vec::new() };
     for entry in entries {
+        count_step();
         let place = *groups.places.entry(key(entry)).or_insert_with(|| {
             groups.lists.push(Vec::new());
             groups.lists.len() - 1

@@ -2,10 +2,10 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use super::names::{unique_on_both_sides, word_overlap};
-use super::pool::{EntryId, grouped};
+use super::names::{unique_on_both_sides, words_of};
+use super::pool::{EntryId, Pool, grouped};
 use super::{MatchMethod, MatchingState};
-use crate::name::{identifiers, normalized};
+use crate::name::identifiers;
 
 /// The minimum similarity of renamed functions in callers, callees and cost.
 const LEAST_SIMILARITY: f64 = 0.7;
@@ -26,39 +26,40 @@ pub(super) fn pair_renamed(pairs: &mut MatchingState<'_>, least_share: f64) {
 /// `Tours.gain`, and no name contains `Rounds` any more.
 fn pair_by_new_words(pairs: &mut MatchingState<'_>) {
     let last_word = |name: &str| identifiers(name).last().map(str::to_string);
-    let found = unique_on_both_sides(pairs, |pool, entry| last_word(&normalized(&pool.get(entry).name)));
-    let (old_words, new_words) = (words(pairs, true), words(pairs, false));
-    let mut support: HashMap<(String, String), usize> = HashMap::new();
+    let found = unique_on_both_sides(pairs, |pool, entry| last_word(pool.normalized(entry)));
+    let mut support: HashMap<(&str, &str), usize> = HashMap::new();
     for &(old, new) in &found {
-        let (old, new) = (normalized(&pairs.old.get(old).name), normalized(&pairs.new.get(new).name));
-        let (old, new): (Vec<&str>, Vec<&str>) = (identifiers(&old).collect(), identifiers(&new).collect());
-        if old.len() != new.len() {
-            continue;
-        }
-        let mut differing = old.iter().zip(&new).filter(|(old, new)| old != new);
-        let (Some((old, new)), None) = (differing.next(), differing.next()) else { continue };
-        if !new_words.contains(*old) && !old_words.contains(*new) {
-            *support.entry(((*old).to_string(), (*new).to_string())).or_default() += 1;
+        let (old, new) = (pairs.old.normalized(old), pairs.new.normalized(new));
+        let mut differing = identifiers(old).zip(identifiers(new)).filter(|(old, new)| old != new);
+        let (Some(words), None) = (differing.next(), differing.next()) else { continue };
+        if identifiers(old).count() == identifiers(new).count() {
+            *support.entry(words).or_default() += 1;
         }
     }
+    support.retain(|_, count| *count >= 2);
+    if support.is_empty() {
+        return;
+    }
+    let (old_words, new_words) = (words(pairs.old), words(pairs.new));
+    support.retain(|(old, new), _| !new_words.contains(old) && !old_words.contains(new));
     // Each old word is replaced by one new word, and each new word replaces one old word.
-    let mut renamed: Vec<((String, String), usize)> =
-        support.into_iter().filter(|(_, count)| *count >= 2).collect();
+    let mut renamed: Vec<((&str, &str), usize)> = support.into_iter().collect();
     renamed.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     let mut taken = HashSet::new();
-    let mut new_word: HashMap<String, String> = HashMap::new();
+    let mut new_word: HashMap<&str, &str> = HashMap::new();
     for ((old, new), _) in renamed {
-        if !new_word.contains_key(&old) && taken.insert(new.clone()) {
+        if !new_word.contains_key(old) && taken.insert(new) {
             new_word.insert(old, new);
         }
     }
     if new_word.is_empty() {
         return;
     }
-    let by_name = grouped(pairs.new_left(), |entry| pairs.new.get(entry).name.clone().into_owned());
+    let new_side = pairs.new;
+    let by_name = grouped(pairs.new_left(), |entry| &*new_side.get(entry).name);
     for old in pairs.old_left() {
         let translated = translated(&pairs.old.get(old).name, &new_word);
-        if let &[new] = by_name.get(&translated)
+        if let &[new] = by_name.get(&&*translated)
             && pairs.of_new[new].is_none()
         {
             pairs.pair(old, new, MatchMethod::Renamed, 1.0);
@@ -67,7 +68,7 @@ fn pair_by_new_words(pairs: &mut MatchingState<'_>) {
 }
 
 /// A name in which renamed words are replaced.
-fn translated(name: &str, new_word: &HashMap<String, String>) -> String {
+fn translated(name: &str, new_word: &HashMap<&str, &str>) -> String {
     let mut out = String::with_capacity(name.len());
     let mut rest = name;
     while !rest.is_empty() {
@@ -91,15 +92,13 @@ fn translated(name: &str, new_word: &HashMap<String, String>) -> String {
     out
 }
 
-fn push_word(out: &mut String, word: &str, new_word: &HashMap<String, String>) {
-    out.push_str(new_word.get(word).map_or(word, String::as_str));
+fn push_word(out: &mut String, word: &str, new_word: &HashMap<&str, &str>) {
+    out.push_str(new_word.get(word).unwrap_or(&word));
 }
 
 /// All words in the names of a side.
-fn words(pairs: &MatchingState<'_>, old: bool) -> HashSet<String> {
-    let pool = if old { pairs.old } else { pairs.new };
-    let names = (0..pool.len()).map(|entry| normalized(&pool.get(entry).name));
-    names.flat_map(|name| identifiers(&name).map(str::to_string).collect::<Vec<_>>()).collect()
+fn words<'p>(pool: &'p Pool<'_>) -> HashSet<&'p str> {
+    (0..pool.len()).flat_map(|entry| identifiers(pool.normalized(entry))).collect()
 }
 
 /// Pairs the remaining heavy functions by callers, callees and cost. This is repeated, because each pair gives more
@@ -137,8 +136,9 @@ fn clear_winners(
 ) -> Vec<(f64, EntryId, EntryId)> {
     let mut similarities = Vec::with_capacity(old.len() * new.len());
     let mut ranks = Vec::with_capacity(old.len() * new.len());
-    for &one in old {
-        for &other in new {
+    let (old_words, new_words) = (words_of(pairs.old, old), words_of(pairs.new, new));
+    for (&one, old_words) in old.iter().zip(&old_words) {
+        for (&other, new_words) in new.iter().zip(&new_words) {
             // If one function costs many times as much as the other, they cannot reach the minimum similarity.
             let similarity = if pairs.size_ratio(one, other) < LEAST_SIZE_RATIO {
                 0.0
@@ -146,7 +146,7 @@ fn clear_winners(
                 pairs.similarity(one, other)
             };
             similarities.push(similarity);
-            let names = word_overlap(&pairs.old.get(one).name, &pairs.new.get(other).name);
+            let names = if similarity > 0.0 { old_words.overlap(new_words) } else { 0.0 };
             ranks.push(similarity + NAME * names * similarity);
         }
     }

@@ -280,3 +280,47 @@ proptest! {
         prop_assert_eq!(named(&matching.apply_old(0, &old)), named(&new));
     }
 }
+
+/// Two builds of a program whose functions are of every kind: the same, numbered closures of one function, many without
+/// a name in one file, moved to another package, and changed only in their generic arguments.
+fn builds(functions: usize) -> [Profile; 2] {
+    [0, 1].map(|build| {
+        let mut picture = String::new();
+        for number in 0..functions {
+            let package = if build == 1 && number % 50 == 7 { "text/fresh" } else { "text/json" };
+            let argument = if number % 50 == 9 { build } else { 0 };
+            let line = if number % 2 == 0 { number } else { number + build };
+            let names = [
+                format!("main.work{number}"),
+                format!("main.outer.func{}", number + build),
+                format!("(anonymous)@app.js:{}", line + 1),
+                format!("{package}.read{number}"),
+                format!("Store{number}<Row{argument}>::at"),
+            ];
+            picture.push_str(&format!("main;{} {}\n", names[number % 5], 1 + number % 3));
+        }
+        let mut profile = from_notation(&picture);
+        let mut symbols = (*profile.symbols).clone();
+        for frame in symbols.frames.ids() {
+            let (line, function) = (symbols.frames[frame].line, symbols.frames[frame].function);
+            let by_place = symbols.function_name(function) == "(anonymous)";
+            let row = Function { line, by_place, ..symbols.functions[function] };
+            symbols.frames[frame].function = symbols.functions.push(row);
+        }
+        profile.symbols = Arc::new(symbols);
+        profile
+    })
+}
+
+#[test]
+fn twice_the_functions_is_at_most_twice_the_work() {
+    let steps = |functions: usize| {
+        let [old, new] = builds(functions);
+        pool::STEPS.set(0);
+        assert!(!matching(&old, &new).matches.is_empty());
+        pool::STEPS.get()
+    };
+    let (once, twice) = (steps(20_000), steps(40_000));
+    assert!(twice <= 2 * once + 100, "{once} and {twice}");
+    assert!(once <= 20 * 20_000, "{once}");
+}

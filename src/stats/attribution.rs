@@ -55,6 +55,14 @@ pub trait StackSource {
     /// out.
     fn counts(&self, function: usize, measure: CountKind, cut: ExcludedStacks<'_>) -> Vec<f64>;
 
+    /// Whether the total of `function` in any profile includes something of `callee`, below it on the stack.
+    fn includes(&self, function: usize, callee: usize) -> bool {
+        let through = [callee];
+        let without = ExcludedStacks { through: &through, ending: false };
+        self.counts(function, CountKind::Total, without)
+            != self.counts(function, CountKind::Total, ExcludedStacks::default())
+    }
+
     /// The other functions above `function` in the stacks of `side` that count for it, nearest first,
     /// with their counts summed over the profiles. Each counts once per stack.
     fn callers(&self, function: usize, measure: CountKind, side: Side) -> Vec<Caller>;
@@ -153,16 +161,10 @@ fn inherited_from(
     };
     let origins: Vec<usize> = (0..rows.len()).filter(|&i| i != index && explains(&rows[i])).collect();
     let own = origins.iter().copied().find(|&i| is_own_code(&rows[i], row));
-    let everything = stacks.counts(row.function, row.measure, ExcludedStacks::default());
-    let is_below = |&i: &usize| {
-        let through = [rows[i].function];
-        stacks.counts(row.function, row.measure, ExcludedStacks { through: &through, ending: false })
-            != everything
-    };
     let callees: Vec<usize> = origins
         .into_iter()
         .filter(|&i| !row.same_counts.contains(&rows[i].function))
-        .filter(is_below)
+        .filter(|&i| stacks.includes(row.function, rows[i].function))
         .collect();
     if own.is_none() && callees.is_empty() {
         return None;

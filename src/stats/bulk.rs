@@ -6,6 +6,8 @@
 //! sequencing solves the same problem in the same way (the trimmed mean of M-values, Robinson and
 //! Oshlack 2010).
 
+use std::cmp::Ordering;
+
 /// Scales a t distribution with four degrees of freedom so that its variance fits normal data.
 const T4_TO_NORMAL: f64 = 0.690_566_806_671_197;
 /// Tukey's bisquare gives functions that are this many standard errors away no weight; 4.685 keeps 95 %
@@ -86,7 +88,7 @@ pub(super) fn fit_bulk_around(
 }
 
 /// The 16 values of φ to try, from 1 to 20 in equal ratios.
-pub(super) fn overdispersion_grid() -> Vec<f64> {
+fn overdispersion_grid() -> Vec<f64> {
     log_steps(1.0, 20.0, 16)
 }
 
@@ -110,25 +112,68 @@ fn most_probable(
         .filter(|&i| keep[i])
         .map(|i| ((ratios[i] - location).powi(2), variances[i]))
         .collect();
-    let mut best = (f64::NEG_INFINITY, 1.0, 0.1);
-    for &phi in &overdispersion_grid() {
-        for &tau in &log_steps(0.01, 0.8, 20) {
-            let likelihood: f64 = kept
-                .iter()
-                .map(|&(squared, variance)| {
-                    let scale = (phi * variance + tau * tau) * T4_TO_NORMAL;
-                    -0.5 * scale.ln() - 2.5 * (squared / scale / 4.0).ln_1p()
-                })
-                .sum();
-            let surprise = ((tau.ln() - prior.median.ln()) / prior.log_sd).powi(2) + (phi.ln() / 0.7).powi(2);
-            let posterior = likelihood - 0.5 * surprise;
-            if posterior > best.0 {
-                best = (posterior, phi, tau);
-            }
+    let prior = |(phi, tau): (f64, f64)| {
+        -0.5 * (((tau.ln() - prior.median.ln()) / prior.log_sd).powi(2) + (phi.ln() / 0.7).powi(2))
+    };
+    let rough = |point| rough_likelihood(&kept, point) + prior(point);
+    let exact = |point| likelihood(&kept, point) + prior(point);
+    grid_maximum(&log_steps(0.01, 0.8, 20), kept.len(), rough, exact).unwrap_or((1.0, 0.1))
+}
+
+/// The point (φ, τ) of the grid with these values of τ at which `exact` is greatest, the first of equal ones; `None` if
+/// it is nowhere more than negative infinity. `rough` differs from `exact` only by the rounding of a sum of `count`
+/// numbers, but takes less time, so `exact` is computed only where it could be greatest.
+pub(super) fn grid_maximum(
+    taus: &[f64],
+    count: usize,
+    rough: impl Fn((f64, f64)) -> f64,
+    exact: impl Fn((f64, f64)) -> f64,
+) -> Option<(f64, f64)> {
+    let grid = overdispersion_grid().into_iter().flat_map(|phi| taus.iter().map(move |&tau| (phi, tau)));
+    let rough: Vec<_> = grid.map(|point| (rough(point), point)).collect();
+    let greatest = rough.iter().map(|(value, _)| *value).fold(f64::NEG_INFINITY, f64::max);
+    let error = 1e-9 * (greatest.abs() + count as f64 + 1.0);
+    let mut best = (f64::NEG_INFINITY, None);
+    // What is not a number is not known to be less.
+    for (_, point) in rough
+        .into_iter()
+        .filter(|(value, _)| (greatest - value).partial_cmp(&error) != Some(Ordering::Greater))
+    {
+        let value = exact(point);
+        if value > best.0 {
+            best = (value, Some(point));
         }
     }
-    (best.1, best.2)
+    best.1
 }
+
+/// The log likelihood of squared distances from the location, each given with its variance.
+fn likelihood(kept: &[(f64, f64)], (phi, tau): (f64, f64)) -> f64 {
+    let of_function = |&(squared, variance): &(f64, f64)| {
+        let scale = (phi * variance + tau * tau) * T4_TO_NORMAL;
+        -0.5 * scale.ln() - 2.5 * (squared / scale / 4.0).ln_1p()
+    };
+    kept.iter().map(of_function).sum()
+}
+
+/// The same, apart from rounding, with one logarithm for several functions: computing logarithms takes most of the time.
+fn rough_likelihood(kept: &[(f64, f64)], (phi, tau): (f64, f64)) -> f64 {
+    let of_functions = |functions: &[(f64, f64)]| {
+        let (mut scales, mut tails) = (1.0, 1.0);
+        for &(squared, variance) in functions {
+            let scale = (phi * variance + tau * tau) * T4_TO_NORMAL;
+            scales *= scale;
+            tails *= 1.0 + squared / (4.0 * scale);
+        }
+        // -0.5 ln(scales) - 2.5 ln(tails)
+        -0.5 * (scales * tails.powi(5)).ln()
+    };
+    kept.chunks(AT_ONCE).map(of_functions).sum()
+}
+
+/// The number of functions with one logarithm. Their product stays within the range of floating point: log ratios are
+/// below 100, counts below 2⁶⁴, φ and τ as in the grid.
+pub(super) const AT_ONCE: usize = 4;
 
 /// One step towards the location of a t4 distribution: a mean in which distant functions weigh less.
 fn t4_location(ratios: &[f64], spread: &[f64], keep: &[bool], location: f64) -> f64 {

@@ -7,7 +7,7 @@
 
 use statrs::function::gamma::digamma;
 
-use super::bulk::{log_steps, overdispersion_grid};
+use super::bulk::{AT_ONCE, grid_maximum, log_steps};
 use super::distributions::{trigamma, trigamma_inverse};
 
 /// One function's counts in every profile, the old profiles first.
@@ -134,23 +134,29 @@ pub fn dispersion_trend(own: &[f64], means: &[f64], residual: usize, most_freedo
 
 /// The grid point (φ, τ) with the greatest likelihood; every function's excess counts at most fourfold.
 fn most_likely(usable: &[(f64, f64)], half: f64) -> (f64, f64) {
-    let mut best = (f64::NEG_INFINITY, 1.0, 0.0);
-    let run_to_run = [vec![0.0], log_steps(0.005, 0.8, 20)].concat();
-    for &phi in &overdispersion_grid() {
-        for &tau in &run_to_run {
-            let cost: f64 = usable
-                .iter()
-                .map(|&(y, mean)| {
-                    let expected = phi + tau * tau * mean;
-                    expected.ln() + (y / expected).min(4.0)
-                })
-                .sum();
-            if -half * cost > best.0 {
-                best = (-half * cost, phi, tau);
+    let excess = |&(y, _): &(f64, f64), expected: f64| (y / expected).min(4.0);
+    let exact = |(phi, tau): (f64, f64)| {
+        let of_function = |function: &(f64, f64)| {
+            let expected = phi + tau * tau * function.1;
+            expected.ln() + excess(function, expected)
+        };
+        -half * usable.iter().map(of_function).sum::<f64>()
+    };
+    let rough = |(phi, tau): (f64, f64)| {
+        let of_functions = |functions: &[(f64, f64)]| {
+            let (mut product, mut sum) = (1.0_f64, 0.0);
+            for function in functions {
+                let expected = phi + tau * tau * function.1;
+                product *= expected;
+                sum += excess(function, expected);
             }
-        }
-    }
-    (best.1, best.2)
+            product.ln() + sum
+        };
+        -half * usable.chunks(AT_ONCE).map(of_functions).sum::<f64>()
+    };
+    let run_to_run = [vec![0.0], log_steps(0.005, 0.8, 20)].concat();
+    let count = usable.len() * (1.0 + half) as usize;
+    grid_maximum(&run_to_run, count, rough, exact).unwrap_or((1.0, 0.0))
 }
 
 /// Winsorises: moves the outer `fraction` of the values at both ends to the quantile there.

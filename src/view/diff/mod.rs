@@ -3,6 +3,7 @@
 mod budget;
 mod calls;
 mod causes;
+mod lines;
 mod mix;
 mod rows;
 mod sample_size;

@@ -4,6 +4,8 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
+use hashbrown::HashMap;
+
 use crate::profile::Id;
 use crate::report::{DiffRow, EffectiveSamples, Moved, Pair, RowTest};
 use crate::stats::attribution::Cause;
@@ -11,6 +13,7 @@ use crate::stats::compare::{Comparison, Hypothesis, untested_verdict};
 use crate::stats::{CountKind, Verdict};
 use crate::tree::{KeyId, Subject};
 use crate::view::diff::DiffSort;
+use crate::view::diff::lines::values_by_line;
 use crate::view::diff::totals::SideTotals;
 
 /// Identical runs, such as counted instructions, are worth any number of samples; from this many on, the
@@ -44,9 +47,10 @@ pub(super) struct DiffRows {
 impl RowBuilder<'_, '_> {
     pub(super) fn build(&self) -> DiffRows {
         let hypotheses = self.comparison.map_or(&[][..], |comparison| &comparison.hypotheses);
+        let lines = self.hottest_lines(hypotheses);
         let mut rows: Vec<DiffRow> = Vec::new();
         for index in self.order(hypotheses) {
-            rows.push(self.tested(&hypotheses[index]));
+            rows.push(self.tested(&hypotheses[index], &lines));
         }
         let mut is_named = vec![false; self.subject.keys.len()];
         let mut is_tested = is_named.clone();
@@ -135,7 +139,7 @@ impl RowBuilder<'_, '_> {
         (value(self.new) / runs.1 - value(self.old) / runs.0).abs() * runs.0 / self.old.recorded as f64
     }
 
-    fn tested(&self, row: &Hypothesis) -> DiffRow {
+    fn tested(&self, row: &Hypothesis, lines: &HashMap<KeyId, u32>) -> DiffRow {
         let key = KeyId::new(row.function);
         let test = match row.measure {
             CountKind::SelfCount => RowTest::SelfValue,
@@ -159,7 +163,7 @@ impl RowBuilder<'_, '_> {
             p: Some(evidence.p),
             q: Some(evidence.q),
             verdict: row.verdict,
-            line: line.or_else(|| (row.verdict == Verdict::Regressed).then(|| self.hottest_line(key))?),
+            line: line.or_else(|| lines.get(&key).copied().filter(|_| row.verdict == Verdict::Regressed)),
             samples: (row.old.max(row.new) < COUNTLESS)
                 .then_some(EffectiveSamples { old: row.old, new: row.new }),
             tested: row.increase.reachable,
@@ -168,22 +172,20 @@ impl RowBuilder<'_, '_> {
         }
     }
 
-    /// The line with most of the new samples of a function, for profiles that do not say where a
+    /// The line with most of the new samples of each function that regressed, for profiles that do not say where a
     /// function begins.
-    fn hottest_line(&self, key: KeyId) -> Option<u32> {
-        let profile = self.subject.profile;
-        let mut lines: BTreeMap<u32, i64> = BTreeMap::new();
-        for stack in self.subject.stacks() {
-            let mut frames = profile.stacks.frames(stack).iter().rev();
-            let Some(&frame) = frames.find(|&&frame| self.subject.keys.of_frame(frame) == key) else {
-                continue;
-            };
-            let value: i64 =
-                self.subject.series[self.new_series.clone()].iter().map(|series| series[stack]).sum();
-            *lines.entry(profile.symbols.frames[frame].line).or_default() += value;
-        }
-        lines.remove(&0);
-        lines.into_iter().rev().max_by_key(|(_, value)| *value).map(|(line, _)| line)
+    fn hottest_lines(&self, rows: &[Hypothesis]) -> HashMap<KeyId, u32> {
+        let keys = rows.iter().filter(|row| row.verdict == Verdict::Regressed);
+        let keys = keys.map(|row| KeyId::new(row.function));
+        let keys: Vec<KeyId> = keys.filter(|&key| self.subject.keys.get(key).line.is_none()).collect();
+        let series = &self.subject.series[self.new_series.clone()];
+        let value = |stack| series.iter().map(|series| series[stack]).sum::<i64>();
+        let hottest = |(key, mut lines): (KeyId, BTreeMap<u32, i64>)| {
+            lines.remove(&0);
+            let (line, _) = lines.into_iter().rev().max_by_key(|(_, value)| *value)?;
+            Some((key, line))
+        };
+        values_by_line(self.subject, &keys, value).into_iter().filter_map(hottest).collect()
     }
 
     fn untested(&self, key: KeyId) -> DiffRow {

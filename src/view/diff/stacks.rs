@@ -19,6 +19,8 @@ pub(super) struct CountedStacks<'s, 'p> {
     profiles: usize,
     /// How much of the metric makes one sample.
     size: f64,
+    /// Whether there are negative values, so that those of several stacks may cancel out.
+    has_negative: bool,
     /// The stacks of key k are those from `start[k]` to `start[k + 1]`.
     start: Vec<usize>,
     stacks: Vec<StackId>,
@@ -29,7 +31,7 @@ pub(super) struct CountedStacks<'s, 'p> {
 /// The callees of a function, and its full total.
 struct FunctionStacks {
     total: Vec<f64>,
-    /// For every key, whether it occurs below the function's outermost occurrence on any stack.
+    /// For every key, whether it occurs below the function's outermost occurrence on any stack with a value.
     below: Vec<bool>,
 }
 
@@ -58,7 +60,9 @@ impl<'s, 'p> CountedStacks<'s, 'p> {
                 *place += 1;
             }
         }
-        CountedStacks { subject, old, profiles, size, start, stacks, known: RefCell::default() }
+        let has_negative =
+            subject.series[..profiles].iter().any(|series| series.iter().any(|&value| value < 0));
+        CountedStacks { subject, old, profiles, size, has_negative, start, stacks, known: RefCell::default() }
     }
 
     /// The stacks that contain a function.
@@ -84,7 +88,9 @@ impl<'s, 'p> CountedStacks<'s, 'p> {
             return Rc::clone(known);
         }
         let mut below = vec![false; self.subject.keys.len()];
-        for &stack in self.through(function) {
+        let series = &self.subject.series[..self.profiles];
+        let has_value = |stack: &&StackId| series.iter().any(|series| series[**stack] != 0);
+        for &stack in self.through(function).iter().filter(has_value) {
             let is_above = |depth: &usize| self.key(stack, *depth) != function;
             for depth in (0..self.depth(stack)).skip_while(is_above).skip(1) {
                 below[self.key(stack, depth)] = true;
@@ -98,8 +104,10 @@ impl<'s, 'p> CountedStacks<'s, 'p> {
 
     fn sums(&self, function: usize, measure: CountKind, cut: ExcludedStacks<'_>) -> Vec<f64> {
         let mut sums = vec![0; self.profiles];
+        let mut is_cut = vec![false; if cut.through.is_empty() { 0 } else { self.subject.keys.len() }];
+        cut.through.iter().for_each(|&callee| is_cut[callee] = true);
         for &stack in self.through(function) {
-            if !self.is_cut(stack, function, measure, cut) {
+            if !self.is_cut(stack, function, measure, (&is_cut, cut.ending)) {
                 for (sum, series) in sums.iter_mut().zip(&self.subject.series) {
                     *sum += series[stack];
                 }
@@ -108,14 +116,22 @@ impl<'s, 'p> CountedStacks<'s, 'p> {
         sums.into_iter().map(|sum| sum as f64 / self.size).collect()
     }
 
-    fn is_cut(&self, stack: StackId, function: usize, measure: CountKind, cut: ExcludedStacks<'_>) -> bool {
+    /// Whether a stack is left out of a count: because of the functions that `through` marks, if it marks any, or because it
+    /// is to be left out if it ends with the function.
+    fn is_cut(
+        &self,
+        stack: StackId,
+        function: usize,
+        measure: CountKind,
+        (through, ending): (&[bool], bool),
+    ) -> bool {
         let depth = self.depth(stack);
         let ends = self.key(stack, depth - 1) == function;
-        if (measure == CountKind::SelfCount && !ends) || (cut.ending && ends) {
+        if (measure == CountKind::SelfCount && !ends) || (ending && ends) {
             return true;
         }
         let Some(outermost) = (0..depth).find(|&at| self.key(stack, at) == function) else { return true };
-        !cut.through.is_empty() && (outermost + 1..depth).any(|at| cut.through.contains(&self.key(stack, at)))
+        !through.is_empty() && (outermost + 1..depth).any(|at| through[self.key(stack, at)])
     }
 }
 
@@ -128,6 +144,14 @@ impl StackSource for CountedStacks<'_, '_> {
             }
         }
         self.sums(function, measure, cut)
+    }
+
+    fn includes(&self, function: usize, callee: usize) -> bool {
+        let known = self.known(function);
+        let without = ExcludedStacks { through: &[callee], ending: false };
+        // Finding one stack is enough, unless others cancel it out.
+        known.below[callee]
+            && (!self.has_negative || self.sums(function, CountKind::Total, without) != known.total)
     }
 
     fn callers(&self, function: usize, measure: CountKind, side: Side) -> Vec<Caller> {

@@ -1,9 +1,11 @@
 //! Functions and the calls between them with their counts in every run, so that any part of the program can be tested
 //! for a change: a function, its own code, or what one caller spends in it.
 
+use std::cell::{OnceCell, RefCell};
+
 use hashbrown::HashMap;
 
-use crate::profile::{Column, Id};
+use crate::profile::{Column, FrameId, Id};
 use crate::report::{Name, TotalGrowth};
 use crate::stats::compare::Comparison;
 use crate::stats::dispersion::RunCounts;
@@ -78,6 +80,12 @@ pub(super) struct Flow<'a, 'p> {
     units: HashMap<usize, f64>,
     /// How often functions were called, if that is known.
     call_counts: Option<&'a CallCounts>,
+    /// The functions by name, and the first frame of each, on first use.
+    of_name: OnceCell<HashMap<&'a Name, usize>>,
+    first_frames: OnceCell<Column<KeyId, Option<FrameId>>>,
+    /// What was computed before: following growth up and down comes by the same functions again and again.
+    changes: RefCell<HashMap<(usize, CountKind), Change>>,
+    grew_as_a_whole: RefCell<HashMap<usize, bool>>,
 }
 
 impl<'a, 'p> Flow<'a, 'p> {
@@ -104,6 +112,10 @@ impl<'a, 'p> Flow<'a, 'p> {
             calls_to: HashMap::new(),
             units,
             call_counts,
+            of_name: OnceCell::new(),
+            first_frames: OnceCell::new(),
+            changes: RefCell::default(),
+            grew_as_a_whole: RefCell::default(),
         };
         // If nothing changed, there is nothing to follow.
         if comparison.hypotheses.iter().any(|row| row.verdict != Verdict::Unchanged) {
@@ -163,7 +175,18 @@ impl<'a, 'p> Flow<'a, 'p> {
 
     /// The change of the self or the total of a function.
     pub(super) fn of(&self, function: usize, kind: CountKind) -> Change {
-        self.change(&self.counts(function, kind), function, kind)
+        let find = || self.change(&self.counts(function, kind), function, kind);
+        *self.changes.borrow_mut().entry((function, kind)).or_insert_with(find)
+    }
+
+    /// Whether a function grew as a whole, as `decide` finds out on first use.
+    pub(super) fn grew_as_a_whole(&self, function: usize, decide: impl FnOnce() -> bool) -> bool {
+        if let Some(&known) = self.grew_as_a_whole.borrow().get(&function) {
+            return known;
+        }
+        let grew = decide();
+        self.grew_as_a_whole.borrow_mut().insert(function, grew);
+        grew
     }
 
     pub(super) fn own(&self, function: usize) -> Change {
@@ -223,6 +246,25 @@ impl<'a, 'p> Flow<'a, 'p> {
             standard_error: tested.standard_error,
             p: tested.increase.0,
         }
+    }
+
+    /// The function with a name.
+    pub(super) fn function(&self, name: &Name) -> Option<usize> {
+        let keys = &self.subject.keys;
+        let of_name = || keys.ids().map(|key| (keys.name(key), key.index())).collect();
+        self.of_name.get_or_init(of_name).get(name).copied()
+    }
+
+    /// The first of the frames of a function.
+    pub(super) fn first_frame(&self, function: usize) -> Option<FrameId> {
+        let frames = self.first_frames.get_or_init(|| {
+            let mut first = Column::filled(None, self.subject.keys.len());
+            for frame in self.subject.profile.symbols.frames.ids() {
+                first[self.subject.keys.of_frame(frame)].get_or_insert(frame);
+            }
+            first
+        });
+        frames[KeyId::new(function)]
     }
 
     /// The name of a function.

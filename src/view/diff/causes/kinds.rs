@@ -119,8 +119,7 @@ pub(super) fn merge_callers(flow: &Flow<'_, '_>, causes: &mut Vec<DiffCause>) {
 
 /// Whether the function of a cause calls others more often while it is not called more often itself.
 fn makes_more_calls(flow: &Flow<'_, '_>, cause: &DiffCause) -> bool {
-    let key = flow.subject.keys.ids().find(|&key| flow.subject.keys.name(key) == &cause.function);
-    let Some(function) = key.map(Id::index) else { return false };
+    let Some(function) = flow.function(&cause.function) else { return false };
     let calls =
         flow.callees(function).into_iter().filter_map(|(callee, _)| flow.edge_counts(function, callee));
     let [old, new] = calls.fold([0.0, 0.0], |sum, calls| [sum[0] + calls[0], sum[1] + calls[1]]);
@@ -185,8 +184,7 @@ fn is_of_one_module(flow: &Flow<'_, '_>, one: usize, other: usize) -> bool {
     let symbols = &flow.subject.profile.symbols;
     // By file: two builds of a program are two binaries of one name.
     let module = |function: usize| {
-        let key = KeyId::new(function);
-        let frame = symbols.frames.ids().find(|&frame| flow.subject.keys.of_frame(frame) == key)?;
+        let frame = flow.first_frame(function)?;
         Some(symbols.strings.get(symbols.mappings[symbols.frames[frame].mapping].file))
     };
     module(one) == module(other)

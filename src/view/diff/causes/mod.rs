@@ -55,8 +55,8 @@ pub(super) fn explain(
     let whole = growth.percent.max(explained);
     for cause in &mut causes {
         cause.explains = if whole > 0.0 { cause.points.max(0.0) / whole } else { 0.0 };
-        locate(&flow, cause);
     }
+    locate(&flow, &mut causes);
     causes.extend(moves(&flow, &sides.matched));
     Causes { causes, growth: Some(growth) }
 }

@@ -1,7 +1,5 @@
 //! What did not become slower but only moved: extracted and inlined functions, and those of another name or place.
 
-use hashbrown::HashMap;
-
 use crate::profile::Id;
 use crate::report::{CauseKind, DiffCause, Growth, Matched, Name, RowTest};
 use crate::stats::attribution::Cause;
@@ -67,15 +65,13 @@ fn moved(cause: CauseKind, function: Name, of: Option<Name>, kind: CountKind) ->
 
 /// What the matching of functions says: those of another name, and those in another place, the heaviest first.
 fn matched_moves(flow: &Flow<'_, '_>, matched: &[Matched]) -> Vec<DiffCause> {
-    let of_name: HashMap<&Name, usize> =
-        flow.subject.keys.ids().map(|key| (flow.subject.keys.name(key), key.index())).collect();
     let cause = |matched: &Matched| {
         let kind = match matched.how {
             "renamed" | "normalised" | "given" => CauseKind::Renamed,
             "relocated" => CauseKind::Moved,
             _ => return None,
         };
-        let function = *of_name.get(&matched.new)?;
+        let function = flow.function(&matched.new)?;
         let (own, total) = (flow.own(function), flow.total(function));
         let least = flow.comparison.options.min_tested;
         let made = moved(kind, matched.new.clone(), Some(matched.old.clone()), CountKind::Total);

@@ -86,6 +86,10 @@ fn climb(flow: &Flow<'_, '_>, mut origin: Origin) -> Origin {
 /// Whether all parts of a function grew alike, rather than one of them: what is left without the part that grew most
 /// is not negligible, and grew about as much.
 pub(super) fn grew_as_a_whole(flow: &Flow<'_, '_>, function: usize) -> bool {
+    flow.grew_as_a_whole(function, || parts_grew_alike(flow, function))
+}
+
+fn parts_grew_alike(flow: &Flow<'_, '_>, function: usize) -> bool {
     let whole = flow.total(function);
     let own = flow.own(function);
     let (largest, part) = match flow.callees(function).first() {

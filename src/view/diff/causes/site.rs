@@ -1,43 +1,50 @@
-//! The line of the new source that a cause is about.
+//! The lines of the new source that causes are about.
 
-use std::collections::BTreeMap;
+use hashbrown::HashMap;
 
-use crate::report::{CauseKind, DiffCause, Growth};
+use crate::profile::Id;
+use crate::report::{CauseKind, DiffCause, Growth, Name};
 use crate::tree::KeyId;
 use crate::view::diff::causes::flow::Flow;
+use crate::view::diff::lines::values_by_line;
 
-/// Sets the file and the line of a cause: the line that grew most, of the caller if the cause is what it calls.
-pub(super) fn locate(flow: &Flow<'_, '_>, cause: &mut DiffCause) {
+/// Sets the file and the line of causes: the line that grew most, of the caller if the cause is what it calls.
+pub(super) fn locate(flow: &Flow<'_, '_>, causes: &mut [DiffCause]) {
+    let function = |cause: &DiffCause| flow.function(site(cause)?).map(KeyId::new);
+    let functions: Vec<Option<KeyId>> = causes.iter().map(function).collect();
+    let lines = grown_lines(flow, &functions.iter().copied().flatten().collect::<Vec<_>>());
+    for (cause, function) in causes.iter_mut().zip(functions) {
+        let Some(key) = function else { continue };
+        let this = flow.subject.keys.get(key);
+        cause.file.clone_from(&this.file);
+        cause.line = lines.get(&key).copied().or(this.line);
+    }
+}
+
+/// The function whose source a cause is about.
+fn site(cause: &DiffCause) -> Option<&Name> {
     let is_in_caller = match cause.cause {
         CauseKind::NewPath | CauseKind::CalledMore => {
             cause.growth == Growth::OneCaller || !cause.path.is_empty()
         }
         _ => false,
     };
-    let name = if is_in_caller { cause.path.first() } else { Some(&cause.function) };
-    let keys = &flow.subject.keys;
-    let Some(key) = keys.ids().find(|&key| Some(keys.name(key)) == name) else { return };
-    let this = keys.get(key);
-    cause.file.clone_from(&this.file);
-    cause.line = grown_line(flow, key).or(this.line);
+    if is_in_caller { cause.path.first() } else { Some(&cause.function) }
 }
 
-/// The line of a function on which most was added.
-fn grown_line(flow: &Flow<'_, '_>, key: KeyId) -> Option<u32> {
-    let (subject, symbols) = (flow.subject, &flow.subject.profile.symbols);
+/// The line of each function on which most was added.
+fn grown_lines(flow: &Flow<'_, '_>, functions: &[KeyId]) -> HashMap<KeyId, u32> {
+    let subject = flow.subject;
     if subject.calls.is_some() {
-        return None;
+        return HashMap::new();
     }
-    let mut lines: BTreeMap<u32, f64> = BTreeMap::new();
-    for stack in subject.stacks() {
-        let frames = subject.profile.stacks.frames(stack);
-        let Some(&frame) = frames.iter().rev().find(|&&frame| subject.keys.of_frame(frame) == key) else {
-            continue;
-        };
-        let values: Vec<i64> = subject.values(stack).collect();
-        *lines.entry(symbols.frames[frame].line).or_default() += flow.growth_of(&values);
+    let growth = |stack| flow.growth_of(&subject.values(stack).collect::<Vec<i64>>());
+    let mut lines = HashMap::new();
+    for (function, mut growth) in values_by_line(subject, functions, growth) {
+        growth.remove(&0);
+        // The first of equal ones.
+        let most = growth.into_iter().rev().max_by(|(_, a), (_, b)| a.total_cmp(b));
+        lines.extend(most.map(|(line, _)| (function, line)));
     }
-    lines.remove(&0);
-    // The first of equal ones.
-    lines.into_iter().rev().max_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(line, _)| line)
+    lines
 }

@@ -19,7 +19,7 @@ pub fn normalized(name: &str) -> Cow<'_, str> {
     and_then(and_then(bare, without_numbers), without_versions)
 }
 
-fn and_then<'n>(name: Cow<'n, str>, remove: fn(&str) -> Cow<'_, str>) -> Cow<'n, str> {
+fn and_then(name: Cow<'_, str>, remove: fn(&str) -> Cow<'_, str>) -> Cow<'_, str> {
     match name {
         Cow::Borrowed(name) => remove(name),
         Cow::Owned(name) => Cow::Owned(remove(&name).into_owned()),

@@ -99,7 +99,9 @@ impl Edges<'_> {
         for shares in found.callers.values_mut().chain(found.callees.values_mut()) {
             shares.sort_unstable_by_key(|&(neighbour, _)| neighbour);
             let whole: f64 = shares.iter().map(|(_, weight)| weight).sum();
-            shares.iter_mut().for_each(|(_, share)| *share /= whole);
+            for (_, share) in shares {
+                *share /= whole;
+            }
         }
         found
     }

@@ -73,7 +73,7 @@ fn family<'n>(entry: &'n PoolEntry<'_>) -> Option<NameFamily<'n>> {
     }
     match without_numbers(&entry.name) {
         Cow::Borrowed(_) => None,
-        numbered => Some((numbered, "")),
+        numbered @ Cow::Owned(_) => Some((numbered, "")),
     }
 }
 

@@ -43,7 +43,7 @@ impl CallCounts {
     pub(super) fn of(&self, function: &Arc<str>) -> Option<[f64; 2]> {
         let counted = self.counted();
         let calls = counted.functions[*counted.numbers.get(function)?];
-        (calls != [0.0; 2]).then_some(calls)
+        calls.iter().any(|&calls| calls > 0.0).then_some(calls)
     }
 
     /// How often `caller` called `callee` on the old and on the new side.

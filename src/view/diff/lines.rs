@@ -17,7 +17,9 @@ pub(super) fn values_by_line<T: Copy + Default + AddAssign>(
 ) -> HashMap<KeyId, BTreeMap<u32, T>> {
     let mut found: HashMap<KeyId, BTreeMap<u32, T>> = HashMap::new();
     let mut is_wanted = Column::filled(false, subject.keys.len());
-    functions.iter().for_each(|&function| is_wanted[function] = true);
+    for &function in functions {
+        is_wanted[function] = true;
+    }
     let mut seen = SeenKeys::new(subject.keys.len());
     for stack in subject.stacks().filter(|_| !functions.is_empty()) {
         seen.next();

@@ -27,8 +27,8 @@ use std::sync::Arc;
 
 pub use cause::{CauseKind, DiffCause, Growth, MixChange, MixKind, TotalGrowth};
 pub use diff::{
-    BudgetCheck, Detectable, Diff, DiffNoise, DiffOutcome, DiffRow, DiffSide, DiffVerdict, EffectiveSamples,
-    Folded, Matched, Moved, RowTest, RowVerdict, Strictness, TYPICAL_SHARE,
+    BudgetCheck, Detectable, Diff, DiffNoise, DiffOutcome, DiffRow, DiffSide, DiffVerdict, DoubtfulCore,
+    EffectiveSamples, Folded, Matched, Moved, RowTest, RowVerdict, Strictness, TYPICAL_SHARE,
 };
 pub use flame::{Flame, FlameNode};
 pub use focus::{CountedFrom, CutRows, Focus, FocusMatch, Neighbour, NeighbourKind, Overlap};

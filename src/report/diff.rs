@@ -60,6 +60,9 @@ pub struct Diff {
     pub samples_needed_per_run: Option<f64>,
     /// τ, if functions of all sizes changed more than runs of one program on one machine do.
     pub too_noisy: Option<f64>,
+    /// Why the code that costs are relative to may not be unchanged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub doubt: Option<DoubtfulCore>,
     /// How many functions were matched although their lines differ.
     pub shifted: usize,
     /// How many tested rows were cut.
@@ -101,6 +104,21 @@ impl Diff {
     pub fn exceeded(&self) -> impl Iterator<Item = &BudgetCheck> {
         self.budgets.iter().filter(|budget| budget.exceeded)
     }
+}
+
+/// A heavy function and most other functions disagree about what unchanged code did.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct DoubtfulCore {
+    /// The heavy function.
+    pub function: Name,
+    /// Its share of the old total, in percent, callees not included.
+    pub share: f64,
+    /// Its cost ratio, relative to most other functions.
+    pub ratio: f64,
+    /// Whether most other functions are taken to be unchanged, because a run costs about as much in them as before.
+    /// Otherwise the heavy function is.
+    pub by_most: bool,
 }
 
 /// A function of the old side that was matched with one of a different name or place on the new side.

@@ -40,6 +40,7 @@ pub mod detect;
 pub mod dispersion;
 pub mod distributions;
 pub mod effective;
+mod majority;
 pub mod mix;
 pub mod model;
 pub mod multiplicity;

@@ -5,6 +5,7 @@ use super::bulk::{Bulk, FEWEST, Prior, core_location, fit_bulk_around};
 use super::columns::FunctionColumns;
 use super::dispersion::{Design, RunCounts, Trend, dispersion_trend, pearson_dispersion};
 use super::distributions::{binomial_mid_p, normal_to_t, t_upper_quantile};
+use super::majority::majority;
 use super::{CountKind, Noise, Normalization, TestOptions};
 
 /// With fewer residual degrees of freedom than this, replicates alone are too few to estimate the noise.
@@ -12,6 +13,9 @@ const ENOUGH_REPLICATES: usize = 4;
 
 /// If the cost of unchanged code is known only within a larger factor than this, both sides are taken to cost the same.
 const WIDEST_SCALE: f64 = 1.25;
+
+/// If the cost of a run in unchanged code differs by less than this, on a logarithmic scale, the runs did the same work.
+const SAME_WORK: f64 = 0.25;
 
 /// How well the cost of unchanged code on one side is known, compared to the other.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -33,6 +37,18 @@ pub(super) struct PairNoise {
     inflation: f64,
 }
 
+/// The heaviest functions and most functions disagree about what unchanged code did.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Doubt {
+    /// The heaviest of the functions that disagree with most.
+    pub function: usize,
+    /// Its cost ratio, relative to most functions.
+    pub ratio: f64,
+    /// Whether most functions are taken to be unchanged, because a run costs about as much in them as before.
+    /// Otherwise, the heaviest ones are.
+    pub by_most: bool,
+}
+
 /// A fitted model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
@@ -50,6 +66,8 @@ pub struct Model {
     pub location_variance: f64,
     /// How well the cost of unchanged code is known.
     pub scale: Scale,
+    /// Why unchanged code may not be unchanged.
+    pub doubt: Option<Doubt>,
     /// The noise between one pair, if it is used.
     pair: Option<PairNoise>,
     /// The noise between replicates, if there are any.
@@ -108,6 +126,7 @@ impl Model {
             location: 0.0,
             location_variance: 0.0,
             scale: Scale::Known,
+            doubt: None,
             pair: None,
             trend: None,
             freedom: f64::INFINITY,
@@ -127,8 +146,11 @@ impl Model {
         let residual = model.design.residual();
         if residual < ENOUGH_REPLICATES {
             let given = model.given_location(options.normalize).filter(|_| model.design.per_run);
-            let bulk = fit_bulk_around(given, &ratios, &variances, prior(options.noise), 1);
+            let mut bulk = fit_bulk_around(given, &ratios, &variances, prior(options.noise), 1);
             (model.location, model.location_variance) = (bulk.location, bulk.location_variance);
+            if let Some(most) = model.outvoted(columns, (&ratios, &variances), options) {
+                bulk = fit_bulk_around(Some(most), &ratios, &variances, prior(options.noise), 1);
+            }
             model.pair = Some(model.fit_pair(bulk, columns, options.noise));
         }
         if residual > 0 {
@@ -143,12 +165,47 @@ impl Model {
                 .map(|(column, v)| model.replicate_factor(column, trend) * v)
                 .collect();
             (model.location, model.location_variance) = core_location(&ratios, &spread);
+            model.outvoted(columns, (&ratios, &spread), options);
         }
         model.apply(options.normalize);
         if options.check_scale && options.normalize == Normalization::Core {
             model.check_scale(core.len());
         }
         model
+    }
+
+    /// Sets the doubt about unchanged code, if most functions outvote the heaviest ones. Returns their location if they
+    /// are believed.
+    fn outvoted(
+        &mut self,
+        columns: &FunctionColumns,
+        (ratios, variances): (&[f64], &[f64]),
+        options: &TestOptions,
+    ) -> Option<f64> {
+        if !options.check_scale || options.normalize != Normalization::Core {
+            return None;
+        }
+        let most = majority(ratios, variances, (self.location, self.location_variance))?;
+        let runs = (self.design.totals.len() - self.design.old) as f64 / self.design.old as f64;
+        // How much more a new run costs in code that is taken to be unchanged.
+        let per_run = |location: f64| (location + (self.new_total / self.old_total / runs).ln()).abs();
+        let by_most = per_run(most.0) <= SAME_WORK && per_run(most.0) < per_run(self.location);
+        let outvoted = |column: &RunCounts| {
+            let sums = self.sums(column);
+            let is_heavy = self.is_on_both_sides(column) && self.is_sizeable(column);
+            let changed = self.raw_log_ratio(sums) - most.0;
+            (is_heavy && changed.abs() > (most.0 - self.location).abs() / 2.0)
+                .then_some((sums.all() * column.unit, changed))
+        };
+        let outvoted =
+            columns.own.iter().enumerate().filter_map(|(index, column)| Some((index, outvoted(column)?)));
+        let (function, (_, changed)) = outvoted.max_by(|(_, (a, _)), (_, (b, _))| a.total_cmp(b))?;
+        self.doubt = Some(Doubt { function, ratio: changed.exp(), by_most });
+        if !by_most {
+            return None;
+        }
+        (self.location, self.location_variance) = most;
+        Some(most.0)
     }
 
     /// Replaces the core by another measure of "unchanged".
@@ -165,6 +222,8 @@ impl Model {
         let factor = self.half_width(self.location_variance.sqrt()).exp();
         self.scale = match functions {
             0..FEWEST => Scale::TooFew,
+            // With equal totals, all other functions would seem to have become cheaper.
+            _ if self.doubt.is_some_and(|doubt| doubt.by_most) => return,
             _ if factor > WIDEST_SCALE => Scale::Uncertain(factor),
             _ => return,
         };

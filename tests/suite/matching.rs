@@ -175,3 +175,70 @@ fn an_exit_code_of_3_is_explained() {
     let text = String::from_utf8(out.stdout).unwrap();
     assert!(text.replace('\n', " ").contains("--strict: these runs cannot show a change of 1.2×"), "{text}");
 }
+
+/// Compares three runs per side of a program that spends three quarters of its time in one function. Each side is given as
+/// the samples of this function and how many percent of the usual samples all others have.
+fn one_heavy_function(old: (i64, i64), new: (i64, i64), options: &[&str]) -> (Value, i32, String) {
+    let folder = tempdir().unwrap();
+    for (side, (work, others)) in [("old", old), ("new", new)] {
+        fs::create_dir(folder.path().join(side)).unwrap();
+        for run in 0..3 {
+            // As samples vary: by about their square root.
+            let wobble =
+                |value: i64, number: i64| value + (number * 7 + run * 5) % 3 * value.isqrt() - value.isqrt();
+            let other = |(number, (name, samples)): (usize, &(&str, i64))| {
+                format!("main;run;{name} {}\n", wobble(samples * others / 100, number as i64))
+            };
+            let text: String = OTHERS.iter().enumerate().map(other).collect();
+            let text = format!("main;run;work {}\n{text}", wobble(work, 9));
+            fs::write(folder.path().join(side).join(format!("{run}.folded")), text).unwrap();
+        }
+    }
+    let arguments = [&["diff", "-f", "json"], options, &["old", "new"]].concat();
+    let out = prof(folder.path(), &arguments).output().unwrap();
+    let report = serde_json::from_slice(&out.stdout).unwrap();
+    (report, out.status.code().unwrap(), String::from_utf8(out.stderr).unwrap())
+}
+
+const OTHERS: [(&str, i64); 6] =
+    [("parse", 300), ("read", 250), ("format", 240), ("sort", 200), ("log", 150), ("start", 110)];
+
+#[test]
+fn a_heavy_function_that_grew_is_not_taken_for_unchanged_code() {
+    let (report, code, errors) = one_heavy_function((3750, 100), (22_500, 100), &[]);
+    let changed: Vec<(&str, &str)> = report["rows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|row| Some((row["verdict"].as_str()?, row["name"].as_str()?)))
+        .filter(|(verdict, _)| ["regressed", "improved"].contains(verdict))
+        .collect();
+    assert_eq!((code, &changed[..]), (1, &[("regressed", "work")][..]), "{report}");
+    let doubt = &report["doubt"];
+    assert_eq!((&doubt["function"], &doubt["by_most"]), (&"work".into(), &true.into()));
+    assert!((doubt["ratio"].as_f64().unwrap() - 6.0).abs() < 0.1, "{doubt}");
+    assert!(
+        errors.contains("which code is unchanged is doubtful: work (75% of the old total) costs 6×"),
+        "{errors}"
+    );
+}
+
+#[test]
+fn nothing_is_decided_if_unchanged_code_cannot_be_told() {
+    // Either `work` costs six times as much, in runs that did half of the work; or all else costs a sixth, in runs that
+    // did three times as much.
+    let (report, code, errors) = one_heavy_function((3750, 100), (11_250, 50), &[]);
+    assert_eq!((code, &report["verdict"]), (0, &"inconclusive".into()), "{report}");
+    assert_eq!(report["doubt"]["by_most"], false);
+    assert!(errors.contains("(75% of the old total) is taken to be unchanged"), "{errors}");
+    // Those who know the work done get an answer.
+    let known = ["--normalize", "per=100,50"];
+    let (report, code, _) = one_heavy_function((3750, 100), (11_250, 50), &known);
+    assert_eq!((code, &report["verdict"], &report["doubt"]), (1, &"regressed".into(), &Value::Null));
+}
+
+#[test]
+fn one_heavy_function_that_did_not_change_raises_no_doubt() {
+    let (report, code, _) = one_heavy_function((3750, 100), (3800, 101), &[]);
+    assert_eq!((code, &report["doubt"]), (0, &Value::Null));
+}

@@ -41,7 +41,7 @@ pub fn github(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
     for warning in &diff.header.warnings {
         annotation(out, "warning", Place::default(), "prof diff", &warning.text)?;
     }
-    for text in words::too_noisy(diff).into_iter().chain(words::one_pair(diff)) {
+    for text in words::doubts(diff).chain(words::one_pair(diff)) {
         annotation(out, "warning", Place::default(), "prof diff", &text)?;
     }
     let kind = if diff.verdict == DiffVerdict::Inconclusive { "warning" } else { "notice" };

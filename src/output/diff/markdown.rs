@@ -33,7 +33,7 @@ pub(in crate::output) fn comment(diff: &Diff, out: &mut dyn Write) -> io::Result
         writeln!(out)?;
     }
     writeln!(out, "{}\n", escape(&words::evidence(diff)))?;
-    for text in words::too_noisy(diff).into_iter().chain(words::one_pair(diff)) {
+    for text in words::doubts(diff).chain(words::one_pair(diff)) {
         writeln!(out, "{}\n", escape(&text))?;
     }
     writeln!(out, "<details><summary>What was compared</summary>\n")?;

@@ -22,6 +22,6 @@ pub fn evidence_notes(diff: &Diff) -> Vec<String> {
     }
     notes.extend(words::strict(diff));
     notes.extend(words::one_pair(diff));
-    notes.extend(words::too_noisy(diff));
+    notes.extend(words::doubts(diff));
     notes
 }

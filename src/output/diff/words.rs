@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use crate::name::clean;
 use crate::output::headline;
 use crate::report::{
-    BudgetCheck, Diff, DiffOutcome, DiffRow, DiffSide, DiffVerdict, Folded, Moved, RowTest, RowVerdict,
+    BudgetCheck, Diff, DiffOutcome, DiffRow, DiffSide, DiffVerdict, DoubtfulCore, Folded, Moved, RowTest,
+    RowVerdict,
 };
 use crate::unit::{self, Unit, group_thousands, human};
 
@@ -321,6 +322,9 @@ pub(in crate::output) fn evidence(diff: &Diff) -> String {
         _ => {}
     }
     let seen = |share: f64| diff.detectable_ratio(share);
+    if diff.doubt.as_ref().is_some_and(|doubt| !doubt.by_most) && diff.verdict == DiffVerdict::Inconclusive {
+        return "no verdict: which code is unchanged is doubtful".to_string();
+    }
     if diff.verdict == DiffVerdict::Inconclusive {
         return no_verdict(diff, seen(0.1));
     }
@@ -408,8 +412,34 @@ pub(in crate::output) fn one_pair(diff: &Diff) -> Option<String> {
     })
 }
 
+/// Warnings about the sides: they may not be comparable, or not in this way.
+pub(in crate::output) fn doubts(diff: &Diff) -> impl Iterator<Item = String> + use<> {
+    too_noisy(diff).into_iter().chain(doubtful_core(diff))
+}
+
+/// A warning that the code which costs are relative to may have changed.
+fn doubtful_core(diff: &Diff) -> Option<String> {
+    let DoubtfulCore { function, share, ratio, by_most } = diff.doubt.as_ref()?;
+    let (function, ratio) = (clean(function), times(*ratio));
+    let taken = if *by_most {
+        format!(
+            "{function} ({share:.0}% of the old total) costs {ratio} as much as before, compared to most other functions. \
+             These are taken to be unchanged, because they cost about the same per run"
+        )
+    } else {
+        format!(
+            "{function} ({share:.0}% of the old total) is taken to be unchanged; but compared to most other functions, it \
+             costs {ratio} as much as before"
+        )
+    };
+    Some(format!(
+        "which code is unchanged is doubtful: {taken}. If the work done on each side is known, use --normalize per=OLD,NEW; \
+         if all runs did the same work, --normalize none"
+    ))
+}
+
 /// A warning that functions of all sizes changed.
-pub(in crate::output) fn too_noisy(diff: &Diff) -> Option<String> {
+fn too_noisy(diff: &Diff) -> Option<String> {
     let tau = diff.too_noisy?;
     Some(format!(
         "functions of all sizes changed by ±{:.0}%: different machine, compiler or workload?",

@@ -11,17 +11,17 @@ mod significance;
 mod stacks;
 mod totals;
 
-use crate::profile::{LoadOptions, Profile};
+use crate::profile::{Id, LoadOptions, Profile};
 use crate::report::{
-    Detectable, Diff, DiffNoise, DiffRow, DiffSide, DiffVerdict, Header, Matched, Rescaling, RowTest,
-    RowVerdict, Strictness, TYPICAL_SHARE,
+    Detectable, Diff, DiffNoise, DiffRow, DiffSide, DiffVerdict, DoubtfulCore, Header, Matched, Rescaling,
+    RowTest, RowVerdict, Strictness, TYPICAL_SHARE,
 };
 use crate::stats::compare::Comparison;
 use crate::stats::detect::{Sensitivity, detectable_ratio, samples_needed, samples_needed_per_run};
-use crate::stats::model::Scale;
+use crate::stats::model::{Doubt, Scale};
 use crate::stats::{Incomparable, TestOptions};
 use crate::transform::{AlignError, Marks, ProfileMetric, align};
-use crate::tree::{By, Flat, Subject, flat};
+use crate::tree::{By, Flat, KeyId, Subject, flat};
 use crate::view::diff::mix::Mix;
 use crate::view::diff::rows::{COUNTLESS, RowBuilder, is_significant};
 use crate::view::diff::significance::{counts, test};
@@ -186,7 +186,8 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
         .iter()
         .map(|rule| budget::check(rule, &subject, sides.old.profiles..count, sides.new.total))
         .collect();
-    let verdict = overall(&made, suffices);
+    let is_doubtful = comparison.as_ref().and_then(doubt).is_some_and(|doubt| !doubt.by_most);
+    let verdict = overall(&made, suffices, is_doubtful);
     let pure = sensitivity.map(|sensitivity| Sensitivity {
         tests: sensitivity.tests,
         alpha: sensitivity.alpha,
@@ -243,6 +244,7 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
             .as_ref()
             .filter(|comparison| comparison.is_bulk_too_noisy())
             .and_then(|comparison| comparison.model.as_ref().map(|model| model.noise().1)),
+        doubt: doubtful_core(&subject, &old, comparison.as_ref()),
         shifted: 0,
         elided_tested: 0,
         appeared: made.appeared,
@@ -340,9 +342,29 @@ fn no_scale(scale: Scale) -> Option<String> {
     }
 }
 
-fn overall(made: &rows::DiffRows, suffices: bool) -> DiffVerdict {
+fn doubt(comparison: &Comparison) -> Option<Doubt> {
+    comparison.model.as_ref()?.doubt
+}
+
+/// Why the code that costs are relative to may not be unchanged.
+fn doubtful_core(
+    subject: &Subject<'_>,
+    old: &SideTotals,
+    comparison: Option<&Comparison>,
+) -> Option<DoubtfulCore> {
+    let doubt = comparison.and_then(doubt)?;
+    Some(DoubtfulCore {
+        function: subject.keys.name(KeyId::new(doubt.function)).clone(),
+        share: old.self_value[doubt.function] as f64 / old.recorded as f64 * 100.0,
+        ratio: doubt.ratio,
+        by_most: doubt.by_most,
+    })
+}
+
+fn overall(made: &rows::DiffRows, suffices: bool, is_doubtful: bool) -> DiffVerdict {
     match (made.regressed, made.improved) {
         (1.., _) => DiffVerdict::Regressed,
+        (0, _) if is_doubtful => DiffVerdict::Inconclusive,
         (0, 1..) => DiffVerdict::Improved,
         (0, 0) if suffices => DiffVerdict::None,
         (0, 0) => DiffVerdict::Inconclusive,

@@ -1,0 +1,65 @@
+//! What most functions did, however heavy they are.
+//!
+//! Unchanged code is found by weight: a function with many samples says more than one with few. If one function with
+//! 75 % of the samples becomes six times as expensive, it outweighs all others, and these seem to have become cheaper,
+//! all by the same factor. It is more plausible that one function changed than that six others did alike.
+
+use super::bulk::{FEWEST, core_location};
+
+/// Locations that differ by less than this, on a logarithmic scale, agree.
+const LEAST: f64 = 0.1;
+/// The number of standard errors by which they must differ.
+const ERRORS: f64 = 4.0;
+
+/// The location of most functions, and its variance, if these agree with each other but not with the `location` of most
+/// samples. `ratios` are log ratios, and `variances` those of sampling and noise.
+pub(super) fn majority(ratios: &[f64], variances: &[f64], location: (f64, f64)) -> Option<(f64, f64)> {
+    let mut sorted = variances.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    // No function is heard more than the median one.
+    let typical = *sorted.get(sorted.len() / 2)?;
+    let equal: Vec<f64> = variances.iter().map(|variance| variance.max(typical)).collect();
+    let found = core_location(ratios, &equal);
+    let least = LEAST.max(ERRORS * (found.1 + location.1).sqrt());
+    let agree = |at: f64| {
+        let is_near = |(ratio, variance): &(&f64, &f64)| (*ratio - at).abs() <= LEAST + 2.0 * variance.sqrt();
+        ratios.iter().zip(variances).filter(is_near).count()
+    };
+    let most = agree(found.0);
+    ((found.0 - location.0).abs() > least && most >= FEWEST && most > 2 * agree(location.0)).then_some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The log ratios and variances of functions with old and new counts.
+    fn majority_of(pairs: &[(f64, f64)]) -> Option<f64> {
+        let ratios: Vec<f64> = pairs.iter().map(|(old, new)| (new / old).ln()).collect();
+        let variances: Vec<f64> = pairs.iter().map(|(old, new)| 1.0 / old + 1.0 / new).collect();
+        majority(&ratios, &variances, core_location(&ratios, &variances)).map(|(location, _)| location.exp())
+    }
+
+    #[test]
+    fn six_functions_outvote_a_heavy_one() {
+        let small =
+            [(300.0, 296.0), (250.0, 255.0), (240.0, 236.0), (200.0, 207.0), (150.0, 148.0), (100.0, 103.0)];
+        let found = majority_of(&[&[(3750.0, 22_500.0)], &small[..]].concat()).unwrap();
+        assert!((found - 1.0).abs() < 0.03, "{found}");
+        // If the heavy function did not change, there is nothing to vote about.
+        assert_eq!(majority_of(&[&[(3750.0, 3800.0)], &small[..]].concat()), None);
+    }
+
+    #[test]
+    fn functions_that_disagree_with_each_other_outvote_nothing() {
+        let small =
+            [(300.0, 96.0), (250.0, 455.0), (240.0, 336.0), (200.0, 107.0), (150.0, 348.0), (100.0, 203.0)];
+        assert_eq!(majority_of(&[&[(37_500.0, 37_000.0)], &small[..]].concat()), None);
+    }
+
+    #[test]
+    fn no_functions_have_no_majority() {
+        assert_eq!(majority_of(&[]), None);
+        assert_eq!(majority_of(&[(1000.0, 6000.0), (10.0, 10.0), (10.0, 11.0)]), None);
+    }
+}

@@ -82,7 +82,7 @@ fn a_comment_starts_with_the_regressions() {
     | new | pr/    | 3 profiles, 26,373 samples |
 
     - 1 regressed, 0 improved of 10 tested · alpha 1%, thresholds 1.05× and 1.0pt
-    - OLD and NEW are shares of each side's own total; for COST and Δ (in points of the old total), the old side is multiplied by 1.001 so that unchanged code costs the same on both sides
+    - OLD and NEW are shares of each side's own total; COST and Δ compare the sides after the old one is multiplied by 1.001, so that unchanged code costs the same on both sides; Δ is in points of the old total
     - REGRESSED: costs more than noise explains · inherits: changed only because of a function that it calls · \~: not significant · (self): own code only, other rows include callees
 
     |               |  COST |    95% CI |    OLD |    NEW |       Δ |          q | FUNCTION                |
@@ -119,7 +119,7 @@ fn a_comment_without_a_verdict_says_what_is_needed_for_one() {
     | new |        | 1 profile, 53 samples |
 
     - 0 regressed, 0 improved of 3 tested · alpha 1%, thresholds 1.05× and 1.0pt
-    - OLD and NEW are shares of each side's own total; for COST and Δ (in points of the old total), the old side is multiplied by 1.039 so that unchanged code costs the same on both sides
+    - OLD and NEW are shares of each side's own total; COST and Δ compare the sides after the old one is multiplied by 1.039, so that unchanged code costs the same on both sides; Δ is in points of the old total
     - \~: not significant · (self): own code only, other rows include callees
 
     |    |  COST |    95% CI |    OLD |    NEW |       Δ |    q | FUNCTION   |

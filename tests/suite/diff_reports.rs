@@ -118,7 +118,7 @@ fn one_total_has_one_value_in_all_forms_of_a_report() {
         // Rescaled values are labelled as such, once.
         if ["text", "markdown"].contains(&form) {
             assert_eq!(
-                report.replace('\n', " ").matches("the values are compared as recorded").count(),
+                report.replace('\n', " ").matches("compare the values as recorded").count(),
                 1,
                 "{report}"
             );

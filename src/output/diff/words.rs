@@ -254,14 +254,14 @@ pub(in crate::output) fn scales(diff: &Diff) -> String {
     }
     let of = if diff.header.filters.is_empty() { "the old total" } else { "the filtered old total" };
     let reason = diff.header.normalize.as_ref().and_then(|normalize| normalize.reason.as_deref());
-    let rescaled = if let Some(why) = reason {
-        format!("both sides are taken to have equal totals, because {why}")
+    let compared = if let Some(why) = reason {
+        format!("assume that both sides have equal totals, because {why}")
     } else if (ratio - 1.0).abs() < 0.0005 {
-        "the values are compared as recorded".to_string()
+        "compare the values as recorded".to_string()
     } else {
-        format!("the old side is multiplied by {ratio:.3} so that {so_that}")
+        format!("compare the sides after the old one is multiplied by {ratio:.3}, so that {so_that}")
     };
-    format!("{shares}; for COST and Δ (in points of {of}), {rescaled}")
+    format!("{shares}; COST and Δ {compared}; Δ is in points of {of}")
 }
 
 /// What is left out of the rows; `None` if nothing is.

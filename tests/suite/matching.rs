@@ -218,7 +218,7 @@ fn a_heavy_function_that_grew_is_not_taken_for_unchanged_code() {
     assert_eq!((&doubt["function"], &doubt["by_most"]), (&"work".into(), &true.into()));
     assert!((doubt["ratio"].as_f64().unwrap() - 6.0).abs() < 0.1, "{doubt}");
     assert!(
-        errors.contains("which code is unchanged is doubtful: work (75% of the old total) costs 6×"),
+        errors.contains("it is unclear which code is unchanged: work (75% of the old total) costs 6×"),
         "{errors}"
     );
 }

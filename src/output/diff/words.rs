@@ -323,7 +323,7 @@ pub(in crate::output) fn evidence(diff: &Diff) -> String {
     }
     let seen = |share: f64| diff.detectable_ratio(share);
     if diff.doubt.as_ref().is_some_and(|doubt| !doubt.by_most) && diff.verdict == DiffVerdict::Inconclusive {
-        return "no verdict: which code is unchanged is doubtful".to_string();
+        return "no verdict: it is unclear which code is unchanged".to_string();
     }
     if diff.verdict == DiffVerdict::Inconclusive {
         return no_verdict(diff, seen(0.1));
@@ -424,16 +424,16 @@ fn doubtful_core(diff: &Diff) -> Option<String> {
     let taken = if *by_most {
         format!(
             "{function} ({share:.0}% of the old total) costs {ratio} as much as before, compared to most other functions. \
-             These are taken to be unchanged, because they cost about the same per run"
+             Those are assumed to be unchanged, because they cost about the same per run"
         )
     } else {
         format!(
-            "{function} ({share:.0}% of the old total) is taken to be unchanged; but compared to most other functions, it \
+            "{function} ({share:.0}% of the old total) is assumed to be unchanged; but compared to most other functions, it \
              costs {ratio} as much as before"
         )
     };
     Some(format!(
-        "which code is unchanged is doubtful: {taken}. If the work done on each side is known, use --normalize per=OLD,NEW; \
+        "it is unclear which code is unchanged: {taken}. If the work done on each side is known, use --normalize per=OLD,NEW; \
          if all runs did the same work, --normalize none"
     ))
 }

@@ -230,7 +230,7 @@ fn nothing_is_decided_if_unchanged_code_cannot_be_told() {
     let (report, code, errors) = one_heavy_function((3750, 100), (11_250, 50), &[]);
     assert_eq!((code, &report["verdict"]), (0, &"inconclusive".into()), "{report}");
     assert_eq!(report["doubt"]["by_most"], false);
-    assert!(errors.contains("(75% of the old total) is taken to be unchanged"), "{errors}");
+    assert!(errors.contains("(75% of the old total) is assumed to be unchanged"), "{errors}");
     // Those who know the work done get an answer.
     let known = ["--normalize", "per=100,50"];
     let (report, code, _) = one_heavy_function((3750, 100), (11_250, 50), &known);

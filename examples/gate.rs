@@ -8,18 +8,15 @@
 
 use std::process::ExitCode;
 
-use prof::compare::match_functions;
+use prof::Filters;
+use prof::compare::{CompareOptions, compare};
 use prof::load::{Request, sides};
-use prof::profile::{LoadOptions, Profile};
-use prof::report::{Diff, DiffSide, DiffVerdict};
-use prof::transform::MatchOptions;
-use prof::tree::By;
-use prof::view::{DiffOptions, DiffSides, align_sides, diff};
+use prof::report::{Diff, DiffVerdict};
 
 fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [old, new] = &arguments[..] else { return Err("usage: gate OLD NEW".into()) };
-    let found = compare(old, new)?;
+    let found = compare_folders(old, new)?;
     for cause in found.causes.iter().filter(|cause| cause.cause.explains_growth()) {
         println!(
             "{}: {:+.1} points ({:.0} % of the growth)",
@@ -33,18 +30,11 @@ fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
 }
 
 /// Compares the profiles of two folders as `prof diff` does.
-fn compare(old: &str, new: &str) -> Result<Diff, Box<dyn std::error::Error>> {
-    let mut both = sides(&Request::new([old]), Some(&Request::new([new])))?;
-    match_functions(&mut both, &By::Function, &MatchOptions::default())?;
-    let profiles: Vec<(&Profile, usize)> = both.all().map(|input| (&input.profile, input.metric)).collect();
-    let (aligned, size) = align_sides(&profiles, LoadOptions::LEAST)?;
-    let side = |name: &str, profiles: usize| DiffSide {
-        inputs: vec![name.to_string()],
-        profiles,
-        ..DiffSide::default()
-    };
-    let (old, new) = (side(old, both.old.inputs.len()), side(new, both.new.inputs.len()));
-    Ok(diff(&aligned, DiffSides::new(old, new, size), &DiffOptions::new(By::Function))?)
+fn compare_folders(old: &str, new: &str) -> Result<Diff, Box<dyn std::error::Error>> {
+    let sides = sides(&Request::new([old]), Some(&Request::new([new])))?;
+    let compared = compare(sides, &Filters::new(), &CompareOptions::default())?;
+    let options = compared.options();
+    Ok(compared.report(&options)?)
 }
 
 #[cfg(test)]
@@ -71,8 +61,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let [old, same, new] = [("old", 1000), ("same", 1010), ("new", 1800)]
             .map(|(name, hash)| runs(&folder.path().join(name), hash));
-        assert_ne!(compare(&old, &same).unwrap().verdict, DiffVerdict::Regressed);
-        let found = compare(&old, &new).unwrap();
+        assert_ne!(compare_folders(&old, &same).unwrap().verdict, DiffVerdict::Regressed);
+        let found = compare_folders(&old, &new).unwrap();
         assert_eq!(found.verdict, DiffVerdict::Regressed);
         assert_eq!(&*found.causes[0].function, "hash");
     }

@@ -14,7 +14,6 @@ use std::time::Duration;
 use prof::format::{Source, load};
 use prof::output::json;
 use prof::profile::{Budget, LoadOptions};
-use prof::report::Report;
 use prof::view::{Scope, TopOptions, top};
 
 /// The largest upload, in bytes.
@@ -80,13 +79,13 @@ fn read_upload(request: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
 /// The JSON document of `prof top -n 10`. Loading may take `memory` bytes.
 fn heaviest_functions(upload: Vec<u8>, memory: u64) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
     let options = LoadOptions { budget: Budget::of(memory), ..LoadOptions::LEAST };
-    let mut source = Source::open_within(Box::new(Cursor::new(upload)), options.budget)?;
+    let mut source = Source::open_within(Box::new(Cursor::new(upload)), options.budget.clone())?;
     let profile = load(&mut source, options, None)?;
     let metric = profile.meta.default_metric;
     let report =
         top(&profile, &TopOptions { limit: Some(FUNCTIONS), ..TopOptions::new(Scope::metric(metric)) });
     let mut document = Vec::new();
-    json(&Report::Top(report), &mut document)?;
+    json(&report.into(), &mut document)?;
     Ok(document)
 }
 

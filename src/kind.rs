@@ -20,6 +20,8 @@ pub struct Kind {
     pub when: &'static str,
     /// What a wide function means; completes the sentence "a wide function …".
     pub width: &'static str,
+    /// Whether it counts something that does not depend on the machine and its load.
+    pub is_quantity: bool,
 }
 
 const ALL: &[&str] =
@@ -44,6 +46,7 @@ pub static KINDS: &[Kind] = &[
         measures: "CPU time, sampled at a fixed rate.",
         when: "Use it to find what keeps CPUs busy; it does not include waiting.",
         width: "used a lot of CPU time, including callees",
+        is_quantity: false,
     },
     Kind {
         name: "samples",
@@ -54,6 +57,7 @@ pub static KINDS: &[Kind] = &[
         measures: "How often a stack was seen.",
         when: "Use it to see how much evidence there is; if the profile also has a metric such as cpu, that shows the cost.",
         width: "was often seen running",
+        is_quantity: false,
     },
     Kind {
         name: "wall",
@@ -64,6 +68,7 @@ pub static KINDS: &[Kind] = &[
         measures: "Elapsed time, running or waiting.",
         when: "Use it to find what users wait for: slow queries, sleeps, locks.",
         width: "took a long time, running or waiting",
+        is_quantity: false,
     },
     Kind {
         name: "wall_samples",
@@ -74,6 +79,7 @@ pub static KINDS: &[Kind] = &[
         measures: "How often a stack was seen, running or waiting.",
         when: "Use it to see how much evidence there is; the metric wall shows the time.",
         width: "was often seen, running or waiting",
+        is_quantity: false,
     },
     Kind {
         name: "native_samples",
@@ -84,6 +90,7 @@ pub static KINDS: &[Kind] = &[
         measures: "How often a stack was seen in native code, running or waiting.",
         when: "Use it to find calls into native code that take long, such as reading from sockets.",
         width: "was often seen in native code, running or waiting",
+        is_quantity: false,
     },
     Kind {
         name: "alloc_space",
@@ -101,6 +108,7 @@ pub static KINDS: &[Kind] = &[
         measures: "Bytes allocated since the start, freed or not.",
         when: "Use it to find what allocates the most: allocating costs time and keeps the garbage collector busy, if there is one.",
         width: "allocated a lot since the start, freed or not",
+        is_quantity: true,
     },
     Kind {
         name: "alloc_objects",
@@ -118,6 +126,7 @@ pub static KINDS: &[Kind] = &[
         measures: "Objects allocated since the start, freed or not.",
         when: "Use it to find many small allocations, each of which costs time.",
         width: "allocated often since the start, freed or not",
+        is_quantity: true,
     },
     Kind {
         name: "temporary",
@@ -128,6 +137,7 @@ pub static KINDS: &[Kind] = &[
         measures: "Allocations that were freed before anything else was allocated or freed.",
         when: "Use it to find allocations that can be avoided: the memory was hardly used.",
         width: "allocated memory and freed it at once, often",
+        is_quantity: true,
     },
     Kind {
         name: "inuse_space",
@@ -138,6 +148,7 @@ pub static KINDS: &[Kind] = &[
         measures: "Bytes allocated and still in use.",
         when: "Use it to find what holds memory; a leak grows from profile to profile and never shrinks.",
         width: "allocated a lot of memory that is still in use",
+        is_quantity: true,
     },
     Kind {
         name: "inuse_objects",
@@ -148,6 +159,7 @@ pub static KINDS: &[Kind] = &[
         measures: "Objects allocated and still in use.",
         when: "Use it to find what holds many objects: each takes space, and time if a garbage collector has to visit it.",
         width: "allocated many objects that are still alive",
+        is_quantity: true,
     },
     Kind {
         name: "peak_space",
@@ -158,6 +170,7 @@ pub static KINDS: &[Kind] = &[
         measures: "Bytes in use at the same time: when the whole program used the most (peak), or when this stack did (max).",
         when: "Use it to find what determines how much memory the program needs.",
         width: "held a lot of memory at peak usage",
+        is_quantity: true,
     },
     Kind {
         name: "peak_objects",
@@ -168,6 +181,7 @@ pub static KINDS: &[Kind] = &[
         measures: "Objects in use at the same time: when the whole program used the most memory (peak), or when this stack did (max).",
         when: "Compare it with peak_space: many small objects cost more than their bytes.",
         width: "held many objects at peak memory usage",
+        is_quantity: true,
     },
     Kind {
         name: "malloc_space",
@@ -178,6 +192,7 @@ pub static KINDS: &[Kind] = &[
         measures: "Bytes of native memory requested, outside the garbage-collected heap.",
         when: "Use it to find memory use that heap statistics do not show.",
         width: "requested a lot of native memory",
+        is_quantity: true,
     },
     Kind {
         name: "malloc_count",
@@ -188,6 +203,7 @@ pub static KINDS: &[Kind] = &[
         measures: "How often native memory was requested.",
         when: "Use it to find many small allocations of native memory.",
         width: "often requested native memory",
+        is_quantity: true,
     },
     Kind {
         name: "goroutine",
@@ -198,6 +214,7 @@ pub static KINDS: &[Kind] = &[
         measures: "Goroutines that existed when the profile was taken.",
         when: "Use it to find leaked goroutines and what they wait for.",
         width: "is on the stack of many goroutines",
+        is_quantity: true,
     },
     Kind {
         name: "threads",
@@ -208,6 +225,7 @@ pub static KINDS: &[Kind] = &[
         measures: "Operating system threads: those that existed, or in Go the code that created them.",
         when: "Use it to find code that starts more threads than there are processors.",
         width: "is on the stack of many threads, or created them",
+        is_quantity: true,
     },
     Kind {
         name: "block_duration",
@@ -219,6 +237,7 @@ pub static KINDS: &[Kind] = &[
                    caused to others.",
         when: "Use it to find what blocks goroutines.",
         width: "waited a long time, or in a mutex profile made others wait a long time",
+        is_quantity: false,
     },
     Kind {
         name: "block_count",
@@ -229,6 +248,7 @@ pub static KINDS: &[Kind] = &[
         measures: "How often a goroutine had to wait; in a mutex profile, how often it made others wait.",
         when: "Compare it with the duration: many short waits need a different fix than a few long ones.",
         width: "waited often, or in a mutex profile made others wait often",
+        is_quantity: false,
     },
     Kind {
         name: "mutex_duration",
@@ -239,6 +259,7 @@ pub static KINDS: &[Kind] = &[
         measures: "Time that others waited for a lock this code held.",
         when: "Use it to find locks that are held too long.",
         width: "made others wait a long time for a lock",
+        is_quantity: false,
     },
     Kind {
         name: "mutex_count",
@@ -249,6 +270,7 @@ pub static KINDS: &[Kind] = &[
         measures: "How often others waited for a lock this code held.",
         when: "Use it to find locks that are taken too often.",
         width: "made others wait often for a lock",
+        is_quantity: false,
     },
     Kind {
         name: "lock_duration",
@@ -259,6 +281,7 @@ pub static KINDS: &[Kind] = &[
         measures: "Time spent waiting to enter a lock.",
         when: "Use it to find threads that wait for each other.",
         width: "waited a long time for locks",
+        is_quantity: false,
     },
     Kind {
         name: "lock_count",
@@ -269,6 +292,7 @@ pub static KINDS: &[Kind] = &[
         measures: "How often a thread waited to enter a lock.",
         when: "Compare it with the duration of the waits.",
         width: "waited often for locks",
+        is_quantity: false,
     },
     Kind {
         name: "park_duration",
@@ -279,6 +303,7 @@ pub static KINDS: &[Kind] = &[
         measures: "Time that threads were parked: waiting for locks of java.util.concurrent, queues, results.",
         when: "Use it to find what threads wait for; idle workers of a pool are parked too.",
         width: "was parked for a long time",
+        is_quantity: false,
     },
     Kind {
         name: "park_count",
@@ -289,6 +314,7 @@ pub static KINDS: &[Kind] = &[
         measures: "How often threads were parked.",
         when: "Compare it with the duration of the waits.",
         width: "was parked often",
+        is_quantity: false,
     },
     Kind {
         name: "instructions",
@@ -299,6 +325,7 @@ pub static KINDS: &[Kind] = &[
         measures: "Instructions executed. Callgrind counts every one, so runs can be compared exactly.",
         when: "Use it to see the cost of a change without the noise of time measurements.",
         width: "executed many instructions, including callees",
+        is_quantity: false,
     },
     Kind {
         name: "calls",
@@ -309,6 +336,7 @@ pub static KINDS: &[Kind] = &[
         measures: "How often functions were called.",
         when: "Compare it with the cost: are functions called less often, or is each call cheaper?",
         width: "was called often",
+        is_quantity: true,
     },
     Kind {
         name: "exceptions",
@@ -319,6 +347,7 @@ pub static KINDS: &[Kind] = &[
         measures: "Exceptions thrown.",
         when: "Use it to find exceptions used for ordinary control flow.",
         width: "threw many exceptions",
+        is_quantity: true,
     },
     Kind {
         name: "heap",
@@ -329,6 +358,7 @@ pub static KINDS: &[Kind] = &[
         measures: "Bytes on the heap, by the code that allocated them.",
         when: "Use it to find what holds memory.",
         width: "allocated a lot of memory that is still in use",
+        is_quantity: true,
     },
 ];
 
@@ -394,18 +424,7 @@ pub fn may_mean(asked: &str, metric: &str) -> bool {
 /// assert!(!is_quantity("cpu") && !is_quantity("samples"));
 /// ```
 pub fn is_quantity(metric: &str) -> bool {
-    const COUNTED: &[&str] = &[
-        "alloc_objects",
-        "inuse_objects",
-        "peak_objects",
-        "malloc_count",
-        "temporary",
-        "goroutine",
-        "threads",
-        "calls",
-        "exceptions",
-    ];
-    of_metric(metric).is_some_and(|kind| COUNTED.contains(&kind.name))
+    of_metric(metric).is_some_and(|kind| kind.is_quantity)
 }
 
 /// Which part of a metric can be recognised as waiting.

@@ -8,37 +8,39 @@
 //!       may fail            total             total, pure         may fail
 //! ```
 //!
-//! - [`format::load`] detects the format of the bytes and reads them into a [`profile::Profile`]; [`load()`] does so for
-//!   files and folders, and adds them up.
+//! - [`Request`] reads files and folders and adds them up; [`format::load`] reads bytes in any of the formats.
 //! - [`Filters`] select stacks and frames; [`transform`] makes new profiles from profiles: it renames, merges and aligns them.
 //! - [`view`] counts: options and a profile become a [`report::Report`], plain data with raw integers.
 //! - [`output`] writes a report as text, JSON, CSV, Markdown, or a picture.
 //!
+//! The `prof` command takes the same five steps:
+//!
 //! ```
-//! use prof::Filters;
 //! use prof::output::{Style, text};
-//! use prof::profile::LoadOptions;
+//! use prof::tree::By;
 //! use prof::view::{TopOptions, top};
+//! use prof::{Filters, Request};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let folder = tempfile::tempdir()?;
 //! # let file = folder.path().join("cpu.folded").display().to_string();
 //! # std::fs::write(&file, "main;parse;read 3\nmain;render 5\nmain;sleep 92\n")?;
+//! # let mut page = Vec::new();
 //! // The file holds `main;parse;read 3`, `main;render 5` and `main;sleep 92`, one stack per line.
-//! let profile = prof::load([file], LoadOptions::default())?;
-//! let awake = Filters::new().hide_stacks("^sleep$")?.apply(profile)?;
-//! let report = top(&awake, &TopOptions::default());
+//! let loaded = Request::new([file]).load()?;
+//! let awake = loaded.filtered(&Filters::new().hide_stacks("^sleep$")?, By::Function)?;
+//! let functions = top(&awake.profile, &TopOptions::new(awake.scope.clone()));
+//! let report = awake.report(functions);
+//! text(&report, &Style::plain(), &mut page)?;
 //!
-//! assert_eq!((report.header.total, report.header.shown), (100, 8));
-//! let render = &report.rows[0];
-//! assert_eq!((&*render.name, render.values.self_value, render.values.total), ("render", 5, 5));
-//!
-//! let mut page = Vec::new();
-//! text(&report.into(), &Style::plain(), &mut page)??;
+//! let header = report.header().unwrap();
+//! assert_eq!((header.total, header.shown), (100, 8));
 //! assert!(String::from_utf8(page)?.contains("render"));
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! Two sides, each of which may be several runs, are compared in the same way; [`compare`] shows how.
 //!
 //! `examples/service.rs` reads untrusted uploads within a memory limit; `examples/gate.rs` fails on a regression. A
 //! library that needs no command line turns off the default feature `cli`.
@@ -74,4 +76,4 @@ pub mod unit;
 pub mod view;
 
 pub use filter::Filters;
-pub use load::load;
+pub use load::{Request, load};

@@ -12,8 +12,8 @@ mod graph;
 mod header;
 mod hot;
 mod info;
-mod into;
 mod labels;
+mod matched;
 mod message;
 mod page;
 mod source;
@@ -25,10 +25,10 @@ mod values;
 
 use std::sync::Arc;
 
-pub use cause::{CauseKind, DiffCause, Growth, MixChange, MixKind, TotalGrowth};
+pub use cause::{CauseKind, DiffCause, Growth, MixChange, MixKind, RowTest, TotalGrowth};
 pub use diff::{
     BudgetCheck, Detectable, Diff, DiffNoise, DiffOutcome, DiffRow, DiffSide, DiffVerdict, DoubtfulCore,
-    EffectiveSamples, Folded, Matched, Moved, RowTest, RowVerdict, Strictness, TYPICAL_SHARE,
+    EffectiveSamples, Folded, Moved, RowVerdict, Strictness, TYPICAL_SHARE,
 };
 pub use flame::{Flame, FlameNode};
 pub use focus::{CountedFrom, CutRows, Focus, FocusMatch, Neighbour, NeighbourKind, Overlap};
@@ -40,6 +40,7 @@ pub use header::{
 pub use hot::{Hot, HotSequence, PathStep};
 pub use info::{Depth, Info, InfoInput, InfoLabel, InfoMetric, InfoPeriod};
 pub use labels::{LabelKey, LabelShare, LabelText, Labels};
+pub use matched::Matched;
 pub use message::{Message, MessageKind};
 pub use page::{Page, PageMetric, PageName, PagePlace};
 pub use source::{AnnotatedSource, Origin, SourceFunction, SourceLine};
@@ -54,73 +55,68 @@ use serde::Serialize;
 /// A name as recorded in the profile; shared, because trees repeat names.
 pub type Name = Arc<str>;
 
-/// The result of a view.
-#[derive(Clone, Debug, Serialize)]
-#[serde(untagged)]
-#[non_exhaustive]
-pub enum Report {
+/// Makes the reports of all views from a list: what each is, its name, its type, and whether it has a header.
+macro_rules! reports {
+    ($($(#[$about:meta])* $name:ident($report:ty) $($header:ident)?,)*) => {
+        /// The result of a view.
+        #[derive(Clone, Debug, Serialize)]
+        #[serde(untagged)]
+        #[non_exhaustive]
+        pub enum Report {
+            $($(#[$about])* $name(Box<$report>),)*
+        }
+
+        impl Report {
+            /// The header of a report on one metric; `None` for other reports.
+            pub fn header(&self) -> Option<&Header> {
+                match self {
+                    $(Report::$name(_report) => reports!(@header _report $($header)?, &),)*
+                }
+            }
+
+            /// The same as [`Report::header`], to be modified.
+            pub fn header_mut(&mut self) -> Option<&mut Header> {
+                match self {
+                    $(Report::$name(_report) => reports!(@header _report $($header)?, &mut),)*
+                }
+            }
+        }
+
+        $(impl From<$report> for Report {
+            fn from(report: $report) -> Self {
+                Report::$name(Box::new(report))
+            }
+        })*
+    };
+    (@header $report:ident, $($borrow:tt)*) => { None };
+    (@header $report:ident header, $($borrow:tt)*) => { Some($($borrow)* $report.header) };
+}
+
+reports! {
     /// The flat view.
-    Top(Top),
+    Top(Top) header,
     /// The call tree, top-down or bottom-up.
-    Tree(Tree),
+    Tree(Tree) header,
     /// One function with its callers and callees.
-    Focus(Focus),
+    Focus(Focus) header,
     /// The heaviest path, and the repeated call sequences.
-    Hot(Hot),
+    Hot(Hot) header,
     /// Source lines with their values.
-    Source(AnnotatedSource),
+    Source(AnnotatedSource) header,
     /// Label keys and values.
-    Labels(Labels),
+    Labels(Labels) header,
     /// Distinct stacks.
-    Traces(Traces),
+    Traces(Traces) header,
     /// The known profile types.
     Types(Types),
     /// The call graph.
-    Graph(Graph),
+    Graph(Graph) header,
     /// The contents of the input.
     Info(Info),
     /// The call tree to be drawn.
-    Flame(Flame),
+    Flame(Flame) header,
     /// The data of the interactive page.
-    Page(Page),
+    Page(Page) header,
     /// Two sides compared.
-    Diff(Box<Diff>),
-}
-
-impl Report {
-    /// The header of a report on one metric; `None` for other reports.
-    pub fn header(&self) -> Option<&Header> {
-        match self {
-            Report::Top(report) => Some(&report.header),
-            Report::Tree(report) => Some(&report.header),
-            Report::Focus(report) => Some(&report.header),
-            Report::Hot(report) => Some(&report.header),
-            Report::Source(report) => Some(&report.header),
-            Report::Labels(report) => Some(&report.header),
-            Report::Traces(report) => Some(&report.header),
-            Report::Graph(report) => Some(&report.header),
-            Report::Flame(report) => Some(&report.header),
-            Report::Page(report) => Some(&report.header),
-            Report::Info(_) | Report::Types(_) => None,
-            Report::Diff(report) => Some(&report.header),
-        }
-    }
-
-    /// The same as [`Report::header`], to be modified.
-    pub fn header_mut(&mut self) -> Option<&mut Header> {
-        match self {
-            Report::Top(report) => Some(&mut report.header),
-            Report::Tree(report) => Some(&mut report.header),
-            Report::Focus(report) => Some(&mut report.header),
-            Report::Hot(report) => Some(&mut report.header),
-            Report::Source(report) => Some(&mut report.header),
-            Report::Labels(report) => Some(&mut report.header),
-            Report::Traces(report) => Some(&mut report.header),
-            Report::Graph(report) => Some(&mut report.header),
-            Report::Flame(report) => Some(&mut report.header),
-            Report::Page(report) => Some(&mut report.header),
-            Report::Info(_) | Report::Types(_) => None,
-            Report::Diff(report) => Some(&mut report.header),
-        }
-    }
+    Diff(Diff) header,
 }

@@ -85,18 +85,20 @@ impl From<AlignError> for BaseError {
 
 /// Adds the first metric of an old side to a loaded profile as its second column, next to the first of the metrics to
 /// show, which stays the only one.
-pub fn add_base(loaded: Loaded, old: Loaded, options: &BaseOptions) -> Result<(Loaded, BaseSide), BaseError> {
+pub fn add_base(loaded: Loaded, old: Loaded, options: &BaseOptions) -> Result<Loaded, BaseError> {
     let side = |profile: Profile, metric| Side {
+        names: Vec::new(),
         inputs: vec![SideInput { name: String::new(), profile, metric }],
         chosen: None,
     };
     let (metric, old_metric) = (loaded.metrics[0], old.metrics[0]);
-    let mut sides = Sides { old: side(old.profile, old_metric), new: side(loaded.profile, metric) };
+    let mut sides =
+        Sides { old: side(old.profile, old_metric), new: side(loaded.profile, metric), share_a_file: false };
     let matching = match_functions(&mut sides, &options.by, &options.matching).map_err(BaseError::Given)?;
     let (old_profile, new) = (&sides.old.inputs[0].profile, &sides.new.inputs[0].profile);
     let parts = [(new, metric), (old_profile, old_metric)];
     let parts = parts.map(|(profile, metric)| ProfileMetric { profile, metric, extra: None });
-    let mut whole = align(&parts, options.keep)?;
+    let mut whole = align(&parts, options.keep.clone())?;
     let ratio = ratio(options.normalize, (old_profile, old_metric), (new, metric))?;
     // Differences of scaled sums have to fit 64 bits too.
     let scaled = old_profile.meta.metrics[old_metric].total as f64 * ratio;
@@ -118,7 +120,7 @@ pub fn add_base(loaded: Loaded, old: Loaded, options: &BaseOptions) -> Result<(L
         normalize: Rescaling { method: method(options.normalize), ratio, reason: None },
         matched: matched(&matching, options.all_matches),
     };
-    Ok((Loaded { profile: whole, metrics: vec![0], ..loaded }, base))
+    Ok(Loaded { profile: whole, metrics: vec![0], base: Some(base), ..loaded })
 }
 
 fn method(normalize: Normalization) -> &'static str {

@@ -2,25 +2,47 @@
 //! columns of one profile.
 //!
 //! ```text
-//! Sides ──match functions──► Sides ──align──► one profile with a column per input ──fold──► filters, view
+//! Sides ──match functions──► Sides ──align──► one profile with a column per input ──fold, filter──► Compared ──► Diff
+//! ```
+//!
+//! ```
+//! use prof::compare::{CompareOptions, compare};
+//! use prof::load::sides;
+//! use prof::report::DiffVerdict;
+//! use prof::{Filters, Request};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! # let [old, new] = [("old", 100), ("new", 250)].map(|(name, parse)| {
+//! #     let path = folder.path().join(name);
+//! #     std::fs::write(&path, format!("main;parse {parse}00\nmain;a 40000\nmain;b 40000\nmain;c 40000\n")).unwrap();
+//! #     path.display().to_string()
+//! # });
+//! let sides = sides(&Request::new([old]), Some(&Request::new([new])))?;
+//! let compared = compare(sides, &Filters::new(), &CompareOptions::default())?;
+//! let options = compared.options();
+//! let found = compared.report(&options)?;
+//! assert_eq!(found.verdict, DiffVerdict::Regressed);
+//! # Ok(())
+//! # }
 //! ```
 
 mod base;
+mod compared;
 
 pub use base::{BaseError, BaseOptions, add_base};
+pub use compared::{CompareError, CompareOptions, Compared, compare};
 
 use crate::load::{Side, SideInput, Sides};
 use crate::profile::Profile;
-use crate::report::{Folded, Matched};
-use crate::transform::{
-    FunctionMatch, GivenError, Marks, MatchMethod, MatchOptions, Matching, fold_leaves, foldable,
-};
+use crate::report::Matched;
+use crate::transform::{FunctionMatch, GivenError, MatchMethod, MatchOptions, Matching};
 use crate::tree::By;
 
 /// Matches the functions of both sides, and gives those of the old side the names of the new one.
 ///
 /// Labels, addresses and binaries need no matching, because builds do not rename them.
-pub fn match_functions(sides: &mut Sides, by: &By, options: &MatchOptions) -> Result<Matching, GivenError> {
+fn match_functions(sides: &mut Sides, by: &By, options: &MatchOptions) -> Result<Matching, GivenError> {
     if matches!(by, By::Label(_) | By::Address | By::Mapping) {
         return Ok(Matching::default());
     }
@@ -36,7 +58,7 @@ pub fn match_functions(sides: &mut Sides, by: &By, options: &MatchOptions) -> Re
 }
 
 /// The matches to report. Functions that only moved to another line are listed only if `all` are.
-pub fn matched(matching: &Matching, all: bool) -> Vec<Matched> {
+fn matched(matching: &Matching, all: bool) -> Vec<Matched> {
     let is_listed = |found: &&FunctionMatch| all || found.how != MatchMethod::Shifted;
     let listed = |found: &FunctionMatch| Matched {
         old: found.old.as_str().into(),
@@ -45,17 +67,4 @@ pub fn matched(matching: &Matching, all: bool) -> Vec<Matched> {
         similarity: found.similarity,
     };
     matching.matches.iter().filter(is_listed).map(listed).collect()
-}
-
-/// Folds these leaf frames of an aligned profile, whose first columns are `old` inputs and the next ones `new` inputs. Also
-/// returns how much that was on either side.
-pub fn fold(whole: &Profile, leaves: &Marks, old: usize, new: usize) -> (Profile, Vec<Folded>) {
-    let columns: Vec<usize> = (0..old + new).collect();
-    let folded = |(name, values): (String, Vec<i64>)| Folded {
-        name: name.into(),
-        old: values[..old].iter().sum(),
-        new: values[old..].iter().sum(),
-    };
-    let folded = foldable(whole, leaves, &columns).into_iter().map(folded).collect();
-    (fold_leaves(whole, leaves).0, folded)
 }

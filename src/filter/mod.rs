@@ -19,6 +19,7 @@ pub use error::FilterError;
 pub use kind::FilterKind;
 pub use stages::Stages;
 
+use crate::name::quoted;
 use crate::pattern::Pattern;
 use crate::profile::{LoadOptions, Profile};
 use crate::transform::{Marks, anonymize, end_before, prune_from, show_from, show_stacks};
@@ -182,13 +183,18 @@ impl Filters {
         Ok(profile)
     }
 
+    /// A profile to which filters are applied one by one. Patterns are read as those of these filters.
+    pub fn stages(&self, profile: Profile, by: &By) -> Stages {
+        Stages::new(profile, self.fixed, by)
+    }
+
     /// Applies the filters to a profile for a view that groups frames by `by`: patterns match those names too, and
     /// adjacent frames of one group become one.
     pub fn apply_by(&self, profile: Profile, by: &By) -> Result<Filtered, FilterError> {
         if profile.calls.is_some() {
             return self.apply_to_calls(profile, by);
         }
-        let mut stages = Stages::new(profile, self.fixed, by);
+        let mut stages = self.stages(profile, by);
         let [from, to] = [FilterKind::From, FilterKind::To].map(|kind| self.texts(kind));
         for (kind, texts) in self.by_kind() {
             stages.apply(kind, &texts)?;
@@ -258,7 +264,7 @@ impl Filters {
             let hint = "prof focus FUNC shows the callers and callees of a function";
             return Err(FilterError::hinted(message, hint));
         }
-        let mut stages = Stages::new(profile, self.fixed, by);
+        let mut stages = self.stages(profile, by);
         stages.apply(FilterKind::Rename, &self.texts(FilterKind::Rename))?;
         if let Some(salt) = self.texts(FilterKind::Anonymize).first() {
             stages.profile = anonymize(&stages.profile, salt);
@@ -270,7 +276,7 @@ impl Filters {
     }
 
     /// The patterns or values of the filters of one kind.
-    fn texts(&self, kind: FilterKind) -> Vec<String> {
+    pub fn texts(&self, kind: FilterKind) -> Vec<String> {
         let of_kind = self.list.iter().filter(|filter| filter.kind == kind);
         of_kind.map(|filter| filter.text.clone()).collect()
     }
@@ -289,15 +295,6 @@ fn note_of_salt(salt: &str) -> Option<String> {
         "--anonymize: whoever guesses a name can check the guess against its hash; --salt SECRET prevents this"
             .to_string()
     })
-}
-
-/// Quotes a value for a shell.
-fn quoted(value: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "_-./:=@%+,…".contains(c);
-    if !value.is_empty() && value.chars().all(is_plain) {
-        return value.to_string();
-    }
-    format!("'{}'", value.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]

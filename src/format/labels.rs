@@ -7,6 +7,19 @@ pub(super) fn label_set(builder: &mut ProfileBuilder, add: impl FnOnce(&mut Labe
     if !builder.options().labels {
         return LabelSetId::default();
     }
+    added(builder, add)
+}
+
+/// The label `bytes` of an allocation, if sizes are loaded.
+pub(super) fn size_label(builder: &mut ProfileBuilder, size: i64) -> LabelSetId {
+    if !builder.options().labels && !builder.options().sizes {
+        builder.skipped_labels();
+        return LabelSetId::default();
+    }
+    added(builder, |list| list.number_in("bytes", size, "bytes"))
+}
+
+fn added(builder: &mut ProfileBuilder, add: impl FnOnce(&mut LabelList<'_>)) -> LabelSetId {
     let mut list = LabelList { builder, labels: Vec::new() };
     add(&mut list);
     let LabelList { builder, mut labels } = list;

@@ -140,7 +140,7 @@ pub fn load(
     options: LoadOptions,
     format: Option<&Format>,
 ) -> Result<Profile, LoadError> {
-    source.limit(options.budget);
+    source.limit(&options.budget);
     let (format, confidence) = match format {
         Some(format) => (format, "given"),
         None => match recognize_source(source)? {

@@ -15,11 +15,15 @@ pub struct Sides {
     pub old: Side,
     /// Those after it.
     pub new: Side,
+    /// Whether one file holds both sides, so that their functions have the same names.
+    pub share_a_file: bool,
 }
 
 /// The profiles of one side.
 #[derive(Clone, Debug)]
 pub struct Side {
+    /// The inputs, as given.
+    pub names: Vec<String>,
     /// The profiles, never added up; at least one.
     pub inputs: Vec<SideInput>,
     /// How they were chosen, if not all were used.
@@ -40,15 +44,11 @@ pub struct SideInput {
 /// Loads both sides and finds the metric in all profiles. Without a new side, the old one has to hold both sides, as
 /// two values per line. The metrics that `old` asks for count.
 pub fn sides(old: &Request, new: Option<&Request>) -> Result<Sides, Error> {
-    // A pipe cannot be read a second time with labels.
-    let piped = [Some(old), new].into_iter().flatten().any(|side| side.inputs.iter().any(|name| name == "-"));
-    let labels = LoadOptions { labels: piped, ..LoadOptions::LEAST };
-    let mut needs = old.needs.or(labels);
-    let mut old_read = read_side(old, &mut needs)?;
+    let mut old_read = read_side(old)?;
     let Some(new) = new else {
-        return two_metrics(&old_read.profiles);
+        return two_metrics(&old.inputs, &old_read.profiles);
     };
-    let new_read = read_side(new, &mut needs)?;
+    let new_read = read_side(new)?;
     let both = old_read.profiles.iter().chain(&new_read.profiles);
     let metas: Vec<&Meta> = both.map(|(_, profile)| &profile.meta).collect();
     let wanted = metrics_wanted(&old.metrics, &metas)?;
@@ -58,7 +58,11 @@ pub fn sides(old: &Request, new: Option<&Request>) -> Result<Sides, Error> {
     check_metrics(&named, &wanted)?;
     old_read.profiles[0].1.meta.warnings.extend(note);
     let [wanted] = &wanted[..] else { return Err(Error::SeveralMetrics) };
-    Ok(Sides { old: old_read.side(wanted)?, new: new_read.side(wanted)? })
+    Ok(Sides {
+        old: old_read.side(&old.inputs, wanted)?,
+        new: new_read.side(&new.inputs, wanted)?,
+        share_a_file: false,
+    })
 }
 
 /// The profiles of a side before their metric is found; at least one.
@@ -67,12 +71,11 @@ struct ReadSide {
     chosen: Option<Selection>,
 }
 
-/// Reads a side. What it turns out to need is added to `needs`.
-fn read_side(side: &Request, needs: &mut LoadOptions) -> Result<ReadSide, Error> {
+/// Reads a side. The statistics of heaps need the sizes of allocations.
+fn read_side(side: &Request) -> Result<ReadSide, Error> {
     let sampling = side.combine.sampling;
-    let request = Request { needs: *needs, ..side.clone() };
-    let read = request.read(Kept::WithSizes, |count| sampling.order(count))?;
-    *needs = read.needs;
+    let needs = LoadOptions { sizes: true, ..side.needs.clone() };
+    let read = Request { needs, ..side.clone() }.read(Kept::Each, |count| sampling.order(count))?;
     let mut profiles = Vec::new();
     for ((name, _), part) in read.metas.into_iter().zip(read.parts) {
         profiles.push((name, part?));
@@ -95,14 +98,14 @@ impl Request {
 }
 
 impl ReadSide {
-    fn side(self, wanted: &MetricKey) -> Result<Side, Error> {
+    fn side(self, names: &[String], wanted: &MetricKey) -> Result<Side, Error> {
         let mut inputs = Vec::new();
         for (name, profile) in self.profiles {
             let metric = wanted.place_in(&profile.meta).unwrap_or_default();
             refuse_too_large(&profile, metric)?;
             inputs.push(SideInput { name, profile, metric });
         }
-        Ok(Side { inputs, chosen: self.chosen })
+        Ok(Side { names: names.to_vec(), inputs, chosen: self.chosen })
     }
 }
 
@@ -121,7 +124,7 @@ impl Sides {
 }
 
 /// Splits a file of collapsed stacks with two values per line into the two sides.
-fn two_metrics(read: &[(String, Profile)]) -> Result<Sides, Error> {
+fn two_metrics(names: &[String], read: &[(String, Profile)]) -> Result<Sides, Error> {
     if let [(name, profile)] = read {
         let metrics = &profile.meta.metrics;
         if let (Some(old), Some(new)) = (profile.meta.metric_named("old"), profile.meta.metric_named("new"))
@@ -132,9 +135,10 @@ fn two_metrics(read: &[(String, Profile)]) -> Result<Sides, Error> {
                 let mut profile = profile.clone();
                 // The metric has to have the same name on both sides.
                 profile.meta.metrics[metric].name = "samples".to_string();
-                Ok(Side { inputs: vec![SideInput { name: name.clone(), profile, metric }], chosen: None })
+                let inputs = vec![SideInput { name: name.clone(), profile, metric }];
+                Ok(Side { names: names.to_vec(), inputs, chosen: None })
             };
-            return Ok(Sides { old: side(old)?, new: side(new)? });
+            return Ok(Sides { old: side(old)?, new: side(new)?, share_a_file: true });
         }
     }
     Err(Error::OneSide(read.first().map(|(name, _)| name.clone()).unwrap_or_default()))

@@ -5,7 +5,6 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::format::LoadError;
-use crate::load::shown;
 use crate::profile::TooLarge;
 use crate::transform::MergeError;
 
@@ -103,4 +102,9 @@ impl From<MergeError> for Error {
     fn from(error: MergeError) -> Self {
         Error::Merge(error)
     }
+}
+
+/// The name of an input in messages.
+pub fn shown(name: &str) -> &str {
+    if name == "-" { "standard input" } else { name }
 }

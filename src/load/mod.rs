@@ -13,6 +13,7 @@ mod error;
 mod metrics;
 mod observer;
 mod paths;
+mod prepared;
 mod read;
 mod symbols;
 mod together;
@@ -21,10 +22,10 @@ use std::sync::Arc;
 
 pub use apart::{Side, SideInput, Sides, sides};
 pub use combine::{Combine, Merge, Sampling};
-pub use error::Error;
+pub use error::{Error, shown};
 pub use metrics::MetricKey;
 pub use observer::{Observer, Unobserved};
-pub use paths::shown;
+pub use prepared::Prepared;
 pub use symbols::Symbols;
 pub use together::Loaded;
 

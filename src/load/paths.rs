@@ -26,11 +26,6 @@ impl InputPath {
     }
 }
 
-/// The name of an input in messages.
-pub fn shown(name: &str) -> &str {
-    if name == "-" { "standard input" } else { name }
-}
-
 /// The files to read. Folders are replaced with the files in them.
 pub(super) fn expand_folders(names: &[String]) -> Result<Vec<InputPath>, Error> {
     let mut paths = Vec::new();

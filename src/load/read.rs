@@ -9,9 +9,8 @@ use crate::format::{self, Inflate, LoadError, Source};
 use crate::load::paths::{InputPath, expand_folders};
 use crate::load::{Error, Observer, Request};
 use crate::parallel;
-use crate::profile::{LoadOptions, Meta, Profile};
+use crate::profile::{Meta, Profile};
 use crate::transform::{MergeError, Sum, drop_frames};
-use crate::view::is_sampled_heap;
 
 /// The inputs that were read, with names for their addresses and without the frames that they drop.
 #[derive(Default)]
@@ -24,8 +23,6 @@ pub(super) struct ReadInputs {
     pub(super) found: usize,
     /// The profiles or sums of them. Profiles that are kept apart are in the order of the inputs.
     pub(super) parts: Vec<Result<Profile, MergeError>>,
-    /// What was kept of each profile.
-    pub(super) needs: LoadOptions,
 }
 
 /// What is kept of several inputs.
@@ -35,8 +32,6 @@ pub(super) enum Kept {
     Sum,
     /// Every profile.
     Each,
-    /// Every profile; those of heaps with the sizes of allocations, which are labels.
-    WithSizes,
 }
 
 impl Request {
@@ -51,9 +46,7 @@ impl Request {
         let (order, most) = order(paths.len());
         let files: Vec<&str> = order.iter().take(most).map(|&number| &*paths[number].name).collect();
         self.observer.begin(&files);
-        let mut reader = Reader { request: self, paths: &paths, kept, needs: self.needs };
-        let read = reader.read_order(order, most);
-        let needs = reader.needs;
+        let read = Reader { request: self, paths: &paths, kept }.read_order(order, most);
         self.observer.end();
         let mut read =
             read.map_err(|(number, error)| Error::Input { name: paths[number].name.clone(), error })?;
@@ -73,7 +66,7 @@ impl Request {
         let (skipped, found) = (read.skipped.len(), paths.len() - read.skipped.len());
         let metas = read.metas.into_iter().map(|(number, meta)| (paths[number].name.clone(), meta));
         let parts = read.parts.into_iter().map(Part::into_profile);
-        Ok(ReadInputs { metas: metas.collect(), skipped, found, parts: parts.collect(), needs })
+        Ok(ReadInputs { metas: metas.collect(), skipped, found, parts: parts.collect() })
     }
 }
 
@@ -82,8 +75,6 @@ struct Reader<'a> {
     request: &'a Request,
     paths: &'a [InputPath],
     kept: Kept,
-    /// What is kept of each profile: what the request needs, and the sizes of allocations.
-    needs: LoadOptions,
 }
 
 /// What was read so far.
@@ -149,7 +140,7 @@ impl Progress {
 
 impl Reader<'_> {
     /// Reads inputs in the given order until `most` are read.
-    fn read_order(&mut self, order: Vec<usize>, most: usize) -> Result<Progress, Failed> {
+    fn read_order(&self, order: Vec<usize>, most: usize) -> Result<Progress, Failed> {
         let mut order = order.into_iter();
         let mut all = Progress::default();
         loop {
@@ -164,17 +155,11 @@ impl Reader<'_> {
         }
     }
 
-    fn read(&mut self, mut numbers: &[usize], all: &mut Progress) -> Result<(), Failed> {
+    fn read(&self, mut numbers: &[usize], all: &mut Progress) -> Result<(), Failed> {
         // The first profile determines the metrics of a sum.
         while let (None, Some((&number, others))) = (all.metas.first(), numbers.split_first()) {
             numbers = others;
-            let mut first = self.run(&[number], Inflate::OnThread, None)?;
-            if first.profiles().any(|profile| self.lacks_sizes(profile)) {
-                // Whether the inputs are heaps is known only now. The others are read with labels at once.
-                self.needs.labels = true;
-                first = self.run(&[number], Inflate::OnThread, None)?;
-            }
-            all.add(first);
+            all.add(self.run(&[number], Inflate::OnThread, None)?);
         }
         let Some((_, first)) = all.metas.first() else { return Ok(()) };
         let sizes: Vec<u64> = numbers.iter().map(|&number| self.paths[number].size()).collect();
@@ -205,7 +190,7 @@ impl Reader<'_> {
             if let Some(first) = first.filter(|_| self.is_complete(&profile)) {
                 // Each profile has its own list of frames to drop.
                 let profile = if self.request.all_frames { profile } else { drop_frames(&profile) };
-                sum.get_or_insert_with(|| Sum::like(first, self.needs)).add(&profile);
+                sum.get_or_insert_with(|| Sum::like(first, self.request.needs.clone())).add(&profile);
             } else {
                 run.parts.extend(sum.take().map(|sum| Part::Sum(sum.finish())));
                 run.parts.push(Part::Single(profile));
@@ -213,15 +198,6 @@ impl Reader<'_> {
         }
         run.parts.extend(sum.map(|sum| Part::Sum(sum.finish())));
         Ok(run)
-    }
-
-    /// Whether a profile is that of a heap whose sizes of allocations were not read.
-    fn lacks_sizes(&self, profile: &Profile) -> bool {
-        let is_heap = || {
-            let metric = self.request.first_metric(&profile.meta);
-            metric.is_some_and(|metric| is_sampled_heap(profile, metric))
-        };
-        self.kept == Kept::WithSizes && !self.needs.labels && is_heap()
     }
 
     /// Whether a profile can be added up right away. It cannot if names for its addresses are still to be
@@ -232,15 +208,15 @@ impl Reader<'_> {
     }
 
     fn read_input(&self, number: usize, inflate: Inflate) -> Result<Profile, LoadError> {
-        let (needs, Request { format, observer, .. }) = (self.needs, self.request);
+        let Request { needs, format, observer, .. } = self.request;
         let name = &*self.paths[number].name;
         let reader: Box<dyn Read + Send> =
             if name == "-" { Box::new(io::stdin()) } else { Box::new(File::open(name)?) };
         let start = Instant::now();
         let watched = Watched { input: reader, observer: observer.clone() };
-        let mut source = Source::open_with(Box::new(watched), inflate, needs.budget)?;
+        let mut source = Source::open_with(Box::new(watched), inflate, needs.budget.clone())?;
         source.set_name(name);
-        let profile = format::load(&mut source, needs, *format)?;
+        let profile = format::load(&mut source, needs.clone(), *format)?;
         observer.input(source.times(start.elapsed()));
         Ok(profile)
     }

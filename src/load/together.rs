@@ -9,9 +9,10 @@ use crate::load::{Error, Request};
 use crate::profile::{Meta, Metric, Profile};
 use crate::report::{Combined, InfoInput};
 use crate::transform::note_idle;
+use crate::view::BaseSide;
 
-#[derive(Clone, Debug)]
 /// The profile to show, and the inputs it was made from.
+#[derive(Clone, Debug)]
 pub struct Loaded {
     /// All inputs combined.
     pub profile: Profile,
@@ -25,6 +26,8 @@ pub struct Loaded {
     pub metrics: Vec<usize>,
     /// The number of the metric that is shown by default.
     pub default_metric: usize,
+    /// The old side, whose values are another metric of the profile, if there is one to compare with.
+    pub base: Option<BaseSide>,
 }
 
 impl Request {
@@ -66,7 +69,8 @@ impl Request {
         let all: Vec<usize> = (0..profile.meta.metrics.len()).collect();
         note_idle(&mut profile, &all);
         let default_metric = default.place_in(&profile.meta).unwrap_or(metrics[0]);
-        Ok(Loaded { profile, names: self.inputs.clone(), inputs, combined, metrics, default_metric })
+        let names = self.inputs.clone();
+        Ok(Loaded { profile, names, inputs, combined, metrics, default_metric, base: None })
     }
 }
 

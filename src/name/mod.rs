@@ -12,6 +12,7 @@ mod library;
 mod nearest;
 mod package;
 mod place;
+mod quoted;
 mod rust_escapes;
 mod short;
 
@@ -25,4 +26,5 @@ pub use library::is_library;
 pub use nearest::nearest;
 pub use package::package;
 pub use place::{BlockLabel, block_labels, split_place, split_shown};
+pub use quoted::quoted;
 pub use short::{NAMELESS, is_screen_form, screen_forms, short_name, short_names};

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use crate::name::clean;
+use crate::output::style::Style;
 use crate::output::table::{Cell, Form, Table};
 use crate::output::tables::tables;
-use crate::output::text::Style;
 use crate::report::Report;
 
 /// Writes the rows of a report, with a line of column names first. Fails where `out` does.

@@ -6,26 +6,19 @@ use hashbrown::HashMap;
 
 use crate::name::{clean, short_names};
 use crate::output::color::{self, Color, ColorBy};
+use crate::output::error::Error;
 use crate::output::headline;
 use crate::output::tables::graph::left_out;
 use crate::report::{Graph, GraphEdge, GraphNode};
-use crate::unit::{self, IncompatibleUnits, Scale, Unit};
+use crate::unit::{self, Scale, Unit};
 
 /// Writes the graph in the DOT language. The colours of boxes depend on `color_by`: a larger share is
 /// darker, growth is red and shrinkage blue, and a package or file has a colour of its own. The font size
 /// grows with self. Fails if the requested unit is of another kind than the metric's unit.
-pub fn dot(
-    graph: &Graph,
-    unit: Option<&Unit>,
-    color_by: ColorBy,
-    out: &mut dyn Write,
-) -> io::Result<Result<(), IncompatibleUnits>> {
+pub fn dot(graph: &Graph, unit: Option<&Unit>, color_by: ColorBy, out: &mut dyn Write) -> Result<(), Error> {
     let header = &graph.header;
     let metric = &header.metric;
-    let scale = match crate::output::scale(metric, header.shown, unit) {
-        Ok(scale) => scale,
-        Err(error) => return Ok(Err(error)),
-    };
+    let scale = crate::output::scale(metric, header.shown, unit)?;
     let names: Vec<&str> = graph.nodes.iter().map(|node| &*node.name).collect();
     let shade = |node: &GraphNode| match color_by {
         ColorBy::SelfValue => node.self_value.saturating_abs(),
@@ -35,8 +28,7 @@ pub fn dot(
     let deltas = graph.nodes.iter().filter_map(|node| node.delta).map(|delta| delta.total.saturating_abs());
     let largest_delta = deltas.max().unwrap_or(0);
     let drawing = Drawing { graph, scale, short: short_names(&names), color_by, darkest, largest_delta };
-    drawing.write(out)?;
-    Ok(Ok(()))
+    Ok(drawing.write(out)?)
 }
 
 struct Drawing<'g> {

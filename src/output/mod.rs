@@ -1,31 +1,39 @@
 //! One file an output: from a report to bytes. Outputs see reports only, never profiles.
 
+mod cell;
 mod color;
 mod csv;
 mod diff;
 mod dot;
+mod error;
 mod headline;
 mod html;
 mod json;
+mod label;
 mod markdown;
+mod names;
+mod style;
 mod svg;
 mod table;
 mod tables;
 mod text;
+mod width;
 
 pub use color::ColorBy;
 pub use csv::csv;
-pub use diff::{Explain, evidence_notes, github, junit};
+pub use diff::{evidence_notes, github, junit};
 pub use dot::dot;
+pub use error::{ClassicError, Error};
 #[cfg(feature = "cli")]
 pub(crate) use headline::combined;
 pub use html::{HtmlOptions, html};
 pub use json::json;
 pub use markdown::markdown;
-pub use svg::{CLASSIC_PIXELS, ClassicError, SvgOptions, classic, svg};
+pub use style::{Explain, Glyphs, Style, TextColumn};
+pub use svg::{CLASSIC_PIXELS, SvgOptions, classic, svg};
+pub use text::text;
 #[cfg(feature = "cli")]
-pub(crate) use text::wrap;
-pub use text::{Glyphs, Style, TextColumn, text};
+pub(crate) use width::wrap;
 
 use crate::report::MetricName;
 use crate::unit::{IncompatibleUnits, Scale, Unit};

@@ -21,7 +21,7 @@ use std::fmt;
 use regex::{Regex, RegexBuilder};
 
 use sets::Set;
-pub use sets::{SETS, is_collector, is_idle_processor, is_runtime, waits};
+pub use sets::{SETS, is_collector, is_idle_processor, is_own, is_runtime, waits};
 
 /// The names of one frame; empty where one is unknown.
 #[derive(Clone, Copy, Debug, Default)]

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use regex::bytes::{Regex, RegexBuilder};
 
+use crate::name::is_library;
 use crate::pattern::words::Words;
 
 /// A named set of frames, defined by full function names and by files.
@@ -43,6 +44,11 @@ pub fn is_collector(function: &str, file: &str) -> bool {
 /// Whether a function belongs to the runtime of its language: the set `@runtime`.
 pub fn is_runtime(function: &str, file: &str) -> bool {
     RUNTIME.contains(function, file)
+}
+
+/// Whether a function belongs to the program rather than to a library or to the runtime.
+pub fn is_own(function: &str, file: &str) -> bool {
+    !is_library(function, file) && !is_runtime(function, file)
 }
 
 impl Set {

@@ -4,6 +4,7 @@
 //! of an input that has to be held as a whole, and the tables of a profile. An input of 20 MB can hold
 //! 20 GB of zeros, and one whose stacks are 100,000 frames deep needs the square of that.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::profile::TooLarge;
@@ -19,8 +20,8 @@ use crate::profile::TooLarge;
 /// let error = load(&mut Source::from_bytes(deep.into()), options, None).unwrap_err();
 /// assert!(error.to_string().contains("more memory than the 1.00MiB allowed"));
 /// ```
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Budget(Option<&'static Shared>);
+#[derive(Clone, Debug, Default)]
+pub struct Budget(Option<Arc<Shared>>);
 
 #[derive(Debug)]
 struct Shared {
@@ -34,16 +35,14 @@ impl Budget {
     /// No limit.
     pub const UNLIMITED: Budget = Budget(None);
 
-    /// A budget of `limit` bytes. It lives as long as the process, because options that are copied into every
-    /// reader refer to it.
+    /// A budget of `limit` bytes. Its clones share it.
     pub fn of(limit: u64) -> Budget {
-        let shared = Shared { limit, used: AtomicU64::new(0), peak: AtomicU64::new(0) };
-        Budget(Some(Box::leak(Box::new(shared))))
+        Budget(Some(Arc::new(Shared { limit, used: AtomicU64::new(0), peak: AtomicU64::new(0) })))
     }
 
     /// A reservation of 0 bytes in this budget.
-    pub fn reservation(self) -> Reservation {
-        Reservation { budget: self, bytes: 0 }
+    pub fn reservation(&self) -> Reservation {
+        Reservation { budget: self.clone(), bytes: 0 }
     }
 
     /// This budget, or the other if this one is unlimited.
@@ -53,13 +52,13 @@ impl Budget {
     }
 
     /// Whether more was needed than the limit.
-    pub fn is_exceeded(self) -> bool {
-        self.0.is_some_and(|shared| shared.peak.load(Ordering::Relaxed) > shared.limit)
+    pub fn is_exceeded(&self) -> bool {
+        self.0.as_ref().is_some_and(|shared| shared.peak.load(Ordering::Relaxed) > shared.limit)
     }
 
     /// Fails if more was needed than the limit.
-    pub fn check(self) -> Result<(), TooLarge> {
-        match self.0 {
+    pub fn check(&self) -> Result<(), TooLarge> {
+        match &self.0 {
             Some(shared) if self.is_exceeded() => Err(TooLarge::Memory { limit: shared.limit }),
             _ => Ok(()),
         }
@@ -68,7 +67,7 @@ impl Budget {
 
 impl PartialEq for Budget {
     fn eq(&self, other: &Budget) -> bool {
-        self.0.map(std::ptr::from_ref) == other.0.map(std::ptr::from_ref)
+        self.0.as_ref().map(Arc::as_ptr) == other.0.as_ref().map(Arc::as_ptr)
     }
 }
 
@@ -85,7 +84,7 @@ impl Reservation {
     /// Sets how much this user needs now. Once the total exceeds the limit, this fails for this and every other
     /// user.
     pub fn set(&mut self, bytes: u64) -> Result<(), TooLarge> {
-        if let Some(shared) = self.budget.0 {
+        if let Some(shared) = &self.budget.0 {
             // Wrapping, so that a smaller value can be added as well.
             let change = bytes.wrapping_sub(self.bytes);
             let used = shared.used.fetch_add(change, Ordering::Relaxed).wrapping_add(change);
@@ -98,7 +97,7 @@ impl Reservation {
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        if let Some(shared) = self.budget.0 {
+        if let Some(shared) = &self.budget.0 {
             shared.used.fetch_sub(self.bytes, Ordering::Relaxed);
         }
     }

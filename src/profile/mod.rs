@@ -154,6 +154,8 @@ pub struct Meta {
     pub rows: u64,
     /// How many of them carry labels.
     pub labelled_rows: u64,
+    /// Whether labels with text were left out although labels with numbers were kept.
+    pub skipped_texts: bool,
     /// Warnings about the input, for the user.
     pub warnings: Vec<String>,
 }

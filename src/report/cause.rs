@@ -2,7 +2,28 @@
 
 use serde::Serialize;
 
-use crate::report::{Name, RowTest};
+use crate::report::Name;
+use crate::stats::CountKind;
+
+/// Which value of a function a row tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RowTest {
+    /// Its self.
+    #[serde(rename = "self")]
+    SelfValue,
+    /// Its total.
+    Total,
+}
+
+impl From<CountKind> for RowTest {
+    fn from(count: CountKind) -> Self {
+        match count {
+            CountKind::SelfCount => RowTest::SelfValue,
+            CountKind::Total => RowTest::Total,
+        }
+    }
+}
 
 /// Why costs changed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -39,6 +60,28 @@ pub struct DiffCause {
     /// How often the function was called per run on the old and on the new side, where calls are counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calls: Option<[f64; 2]>,
+}
+
+impl DiffCause {
+    /// A cause about which nothing is known but what it is, and of which count.
+    pub fn new(cause: CauseKind, function: Name, count: CountKind) -> Self {
+        DiffCause {
+            cause,
+            function,
+            file: None,
+            line: None,
+            test: count.into(),
+            points: 0.0,
+            explains: 0.0,
+            ratio: None,
+            ratio_low: None,
+            ratio_high: None,
+            growth: Growth::Itself,
+            path: Vec::new(),
+            of: None,
+            calls: None,
+        }
+    }
 }
 
 /// A kind of change.

@@ -1,12 +1,10 @@
 //! The report of `diff`: two sides compared, and which changes are more than noise.
 
-use std::fmt;
-
 use serde::Serialize;
 
 pub use crate::stats::Verdict as RowVerdict;
 
-use crate::report::{DiffCause, Header, MixChange, Name, Pair, Selection, TotalGrowth};
+use crate::report::{DiffCause, Header, Matched, MixChange, Name, Pair, RowTest, Selection, TotalGrowth};
 
 /// Two sides compared.
 #[derive(Clone, Debug, Serialize)]
@@ -121,30 +119,6 @@ pub struct DoubtfulCore {
     pub by_most: bool,
 }
 
-/// A function of the old side that was matched with one of a different name or place on the new side.
-#[derive(Clone, Debug, Serialize)]
-#[non_exhaustive]
-pub struct Matched {
-    /// Its unique name on the old side.
-    pub old: Name,
-    /// Its unique name on the new side, which rows show.
-    pub new: Name,
-    /// How it was matched: `given`, `shifted`, `relocated`, `normalised` or `renamed`.
-    pub how: &'static str,
-    /// How similar the two are, from 0 to 1.
-    pub similarity: f64,
-}
-
-impl fmt::Display for Matched {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} → {} ({}", self.old, self.new, self.how)?;
-        if self.similarity < 1.0 {
-            write!(f, ", similarity {:.2}", self.similarity)?;
-        }
-        f.write_str(")")
-    }
-}
-
 /// The self of a function that was added to its callers.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
@@ -241,17 +215,6 @@ pub struct BudgetCheck {
     pub matched: bool,
     /// The sum on the new side that `value` was computed from.
     pub cost: i64,
-}
-
-/// Which value of a function a row tests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum RowTest {
-    /// Its self.
-    #[serde(rename = "self")]
-    SelfValue,
-    /// Its total.
-    Total,
 }
 
 /// A row of a comparison: a function.

@@ -5,7 +5,7 @@
 //! only one of the four rows is news. And after `parse` was renamed to `decode`, the "new" function
 //! `decode` did not make anything slower.
 
-use super::compare::{Comparison, Hypothesis, RemovedCount};
+use super::compare::{Cause, Comparison, Hypothesis, RemovedCount};
 use super::dispersion::RunCounts;
 use super::distributions::t_upper_quantile;
 use super::model::Model;
@@ -69,24 +69,6 @@ pub trait StackSource {
 
     /// Which of these functions, which have equal counts, is nearest to the leaf.
     fn leafmost(&self, functions: &[usize]) -> usize;
-}
-
-/// Why a row that changed is not the origin of the change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cause {
-    /// The change comes from another row (its index): that of a callee or of the function's own code;
-    /// the largest if there are several.
-    Inherits {
-        /// The index among the hypotheses.
-        row: usize,
-    },
-    /// The samples existed before, under another name.
-    Moved {
-        /// The nearest caller of nearly all samples, which hardly grew, if there is one.
-        caller: Option<usize>,
-        /// The removed function of the same size under the same caller, if there is one.
-        from: Option<usize>,
-    },
 }
 
 /// Names every row by the function nearest to the leaf. Then changes the verdict of totals that only
@@ -190,25 +172,25 @@ fn moved(index: usize, comparison: &Comparison, model: &Model, stacks: &impl Sta
     let enough = COVERS * row.new * row.unit;
     let caller = nearest_caller(row.function, row.measure, Side::New, enough, stacks);
     let from = replaced(row, caller, &comparison.removed, model, stacks);
+    let hardly_grew = |function: usize, unit: f64| {
+        let total = stacks.counts(function, CountKind::Total, ExcludedStacks::default());
+        max_growth(model, &column(total, unit), CountKind::Total) < row.points / 2.0
+    };
     // With shares, callers prove nothing: the outermost caller always has 100 %.
     let by_caller =
         caller.filter(|_| comparison.options.normalize != Normalization::Total).is_some_and(|caller| {
-            let counts = stacks.counts(caller, CountKind::Total, ExcludedStacks::default());
             let of_caller = |other: &&Hypothesis| {
                 other.measure == CountKind::Total && other.same_counts.contains(&caller)
             };
-            let unit = comparison.hypotheses.iter().find(of_caller).map_or(row.unit, |other| other.unit);
-            max_growth(model, &column(counts, unit), CountKind::Total) < row.points / 2.0
+            let other = comparison.hypotheses.iter().find(of_caller);
+            hardly_grew(caller, other.map_or(row.unit, |other| other.unit))
         });
+    let is_own_code = row.measure == CountKind::SelfCount;
     // The own code of a new function was that of its caller if the caller lost what it has.
-    let extracted = row.old <= 0.0
-        && row.measure == CountKind::SelfCount
-        && caller.is_some_and(|caller| is_traded(row, caller, model, stacks));
+    let extracted =
+        is_own_code && row.old <= 0.0 && caller.is_some_and(|caller| is_traded(row, caller, model, stacks));
     // Nor did a function become more expensive if all of it, callees included, did not: it has inlined one of them.
-    let inlined = row.measure == CountKind::SelfCount && {
-        let total = stacks.counts(row.function, CountKind::Total, ExcludedStacks::default());
-        max_growth(model, &column(total, row.unit), CountKind::Total) < row.points / 2.0
-    };
+    let inlined = is_own_code && hardly_grew(row.function, row.unit);
     (by_caller || extracted || inlined || from.is_some()).then_some(Cause::Moved { caller, from })
 }
 

@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 
-use super::attribution::Cause;
 use super::check::check;
 use super::columns::{FunctionColumns, calibrate, columns, profiles};
 use super::dispersion::{Design, RunCounts};
@@ -102,6 +101,24 @@ pub struct Comparison {
     pub model: Option<Model>,
     /// The options used.
     pub options: TestOptions,
+}
+
+/// Why a row that changed is not the origin of the change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// The change comes from another row (its index): that of a callee or of the function's own code;
+    /// the largest if there are several.
+    Inherits {
+        /// The index among the hypotheses.
+        row: usize,
+    },
+    /// The samples existed before, under another name.
+    Moved {
+        /// The nearest caller of nearly all samples, which hardly grew, if there is one.
+        caller: Option<usize>,
+        /// The removed function of the same size under the same caller, if there is one.
+        from: Option<usize>,
+    },
 }
 
 impl Comparison {

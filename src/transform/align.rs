@@ -4,7 +4,8 @@ use std::fmt;
 
 use crate::profile::{LoadOptions, Period, Profile, ProfileBuilder};
 use crate::transform::copier::{Copier, SourceMetric};
-use crate::transform::merge::{MergeError, same_kind};
+use crate::transform::merge::same_kind;
+use crate::transform::merge_error::MergeError;
 use crate::transform::metric_units::{finest, reconcile};
 use crate::unit::{Unit, human_short};
 

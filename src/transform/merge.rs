@@ -1,58 +1,11 @@
 //! Merging profiles: summing several into one.
 
-use std::fmt;
-
-use crate::profile::{LoadOptions, Meta, Metric, Profile, ProfileBuilder, TooLarge};
+use crate::profile::{LoadOptions, Meta, Metric, Profile, ProfileBuilder};
 use crate::transform::copier::{Copier, SourceMetric};
 use crate::transform::engine::keep_rows;
+use crate::transform::merge_error::MergeError;
 use crate::transform::metric_units::factors;
 use crate::transform::metrics::pick_metrics;
-
-/// Why profiles cannot be summed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum MergeError {
-    /// A metric has units of different kinds.
-    Units {
-        /// The metric.
-        metric: String,
-        /// Two of its units, starting with that of the first profile.
-        units: (String, String),
-    },
-    /// The values of a metric do not fit in 64 bits in the finest of its units.
-    Overflow {
-        /// The metric.
-        metric: String,
-    },
-    /// Some profiles hold stacks and others only calls. The fields are the formats of one of each.
-    Kinds(&'static str, &'static str),
-    /// A table exceeds a limit.
-    TooLarge(TooLarge),
-}
-
-impl fmt::Display for MergeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            MergeError::Units { metric, units: (first, other) } => {
-                write!(f, "the metric {metric} is in {first} in one input and in {other} in another")
-            }
-            MergeError::Overflow { metric } => {
-                write!(
-                    f,
-                    "the values of {metric} do not fit in 64 bits when converted to the unit common to all inputs"
-                )
-            }
-            MergeError::Kinds(stacks, calls) => {
-                write!(
-                    f,
-                    "{stacks} profiles hold stacks and {calls} profiles hold calls between functions; these cannot be combined"
-                )
-            }
-            MergeError::TooLarge(error) => write!(f, "{error}"),
-        }
-    }
-}
-
-impl std::error::Error for MergeError {}
 
 /// Sums profiles. Metrics are matched by name, in the first profile's order; metrics that are missing in a
 /// profile are left out, with a warning. Units of one kind are converted to the finest of them. Fails if a metric
@@ -340,8 +293,8 @@ mod tests {
         let lines: Vec<String> = (0..5000).map(|number| format!("main;function_{number} 1")).collect();
         let text = lines.join("\n");
         let options = LoadOptions { budget: Budget::of(4 << 20), ..LoadOptions::default() };
-        let load = || format::load(&mut Source::from_bytes(text.clone().into()), options, None);
-        let mut sum = Sum::like(&load().unwrap().meta, options);
+        let load = || format::load(&mut Source::from_bytes(text.clone().into()), options.clone(), None);
+        let mut sum = Sum::like(&load().unwrap().meta, options.clone());
         for _ in 0..20 {
             sum.add(&load().unwrap());
         }

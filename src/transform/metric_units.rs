@@ -1,7 +1,7 @@
 //! Converting the metrics of several profiles to one unit.
 
 use crate::profile::Meta;
-use crate::transform::merge::MergeError;
+use crate::transform::merge_error::MergeError;
 use crate::unit::Unit;
 
 /// The factors that convert values in two units to the finer one; `None` if the units are of different kinds.

@@ -3,8 +3,8 @@
 use hashbrown::HashMap;
 
 use crate::profile::{Column, FrameId, StackId};
-use crate::tree::partition::{Partition, Paths, partition};
-use crate::tree::split::PathTail;
+use crate::tree::partition::{Partition, partition};
+use crate::tree::paths::{PathTail, Paths};
 use crate::tree::{KeyId, NodeId, SeenKeys, Shape, Subject, approximate};
 
 /// The occurrence of a key on a stack that is nearest to the leaf. Counting callers there makes the

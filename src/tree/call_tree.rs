@@ -1,8 +1,8 @@
 //! The call tree: callers above, callees below.
 
 use crate::profile::{Column, FrameId, Id, StackId};
-use crate::tree::partition::{Partition, Paths, partition};
-use crate::tree::split::PathTail;
+use crate::tree::partition::{Partition, partition};
+use crate::tree::paths::{PathTail, Paths};
 use crate::tree::{KeyId, NodeId, Shape, Subject, approximate};
 
 /// A call tree in preorder. Node 0 stands for the whole profile and is its own parent; its self is

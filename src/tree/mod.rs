@@ -21,6 +21,7 @@ mod key_runs;
 mod neighbours;
 mod partition;
 mod path;
+mod paths;
 mod prefixes;
 mod sequences;
 mod shares;
@@ -35,8 +36,9 @@ pub use chains::{ChainCount, count_chains};
 pub use flat::{Flat, flat};
 pub use granularity::{By, Key, KeyId, Keys, marks, whole};
 pub use neighbours::{Neighbours, neighbours};
-pub use partition::{NodeId, Shape, TreeNode};
+pub use partition::Shape;
 pub use path::{HeaviestPath, PathRow, along_path, heaviest_path};
+pub use paths::{NodeId, TreeNode};
 pub use sequences::{Fraction, Sequence, SequenceSearch, Sequences, sequences};
 
 use crate::profile::{Column, FrameId, Profile, StackId};

@@ -7,45 +7,10 @@
 
 use std::cmp::Ordering;
 
-use crate::profile::{Column, FrameId, ids};
+use crate::profile::Column;
 use crate::tree::KeyId;
-use crate::tree::split::{PathSplitter, PathTail};
-
-ids! {
-    /// A node of a tree, in preorder; node 0 is the root.
-    NodeId;
-}
-
-/// Paths of keys with their values. The frames of a path are adjacent in memory.
-pub(super) trait Paths: Sync {
-    /// Whether paths lead towards the root.
-    fn go_up(&self) -> bool;
-    /// Whether a path ends with the key of the whole profile, after its last frame.
-    fn end_with_root(&self) -> bool {
-        false
-    }
-    /// All paths.
-    fn all(&self) -> Vec<PathTail>;
-    /// The frames that paths lead through.
-    fn frames(&self) -> &[FrameId];
-    /// The key of a frame, and whether the compiler inlined it.
-    fn key(&self, frame: FrameId) -> (KeyId, bool);
-    /// Number of series of values.
-    fn series(&self) -> usize;
-    /// The value of a path in a series other than the first; the first is stored in the path itself.
-    fn value(&self, path: &PathTail, series: usize) -> i64;
-}
-
-/// A node as `Shape` sees it while the tree is built.
-#[derive(Clone, Copy, Debug)]
-pub struct TreeNode<'t> {
-    /// Its key.
-    pub key: KeyId,
-    /// The values of the paths through it, one per series.
-    pub total: &'t [i64],
-    /// The values of the paths that end at it.
-    pub ended: &'t [i64],
-}
+use crate::tree::paths::{NodeId, Paths, TreeNode};
+use crate::tree::split::PathSplitter;
 
 /// Which part of a tree to build, and in which order.
 pub struct Shape<'f> {

@@ -6,21 +6,7 @@ use crate::parallel;
 use crate::profile::{Column, Id};
 use crate::tree::KeyId;
 use crate::tree::granularity::whole;
-use crate::tree::partition::{NodeId, Paths, TreeNode};
-
-/// The rest of a path, and its value. Paths of a group are adjacent and carry everything that splitting
-/// needs: looking it up by number, in tables that are in no cache, took twice as long.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct PathTail {
-    /// The next frame, as an index into [`Paths::frames`].
-    pub(super) next: u32,
-    /// How many keys remain.
-    pub(super) left: u32,
-    /// The number by which its values are looked up.
-    pub(super) number: u32,
-    /// The value in the first series.
-    pub(super) value: i64,
-}
+use crate::tree::paths::{NodeId, PathTail, Paths, TreeNode};
 
 /// A group of paths that share their first `depth` keys.
 pub(super) struct PathGroup {

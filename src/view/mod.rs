@@ -21,7 +21,7 @@ mod values;
 
 pub use diff::{
     BudgetLimit, BudgetRule, CallCounts, DiffOptions, DiffSides, DiffSort, SampleSize, align_sides,
-    count_calls, diff, is_sampled_heap, limit_rows,
+    count_calls, diff, is_sampled_heap, limit_rows, usual_normalization,
 };
 pub use find::NotFound;
 pub use flame::{FlameOptions, SiblingOrder, flame};

@@ -1,7 +1,7 @@
 //! Shows profiles in every view and output format.
 
 use prof::output::{
-    ColorBy, HtmlOptions, Style, SvgOptions, classic, csv, dot, html, json, markdown, svg, text,
+    ColorBy, Error, HtmlOptions, Style, SvgOptions, classic, csv, dot, html, json, markdown, svg, text,
 };
 use prof::profile::{Budget, Profile};
 use prof::report::Report;
@@ -40,7 +40,7 @@ pub fn show(profile: &Profile, view: usize) -> Result<(), String> {
     };
     let by = keys[view / 2 % 5].clone();
     let scope = Scope { by, ..Scope::metric(metric) };
-    let report = match view {
+    let report: Report = match view {
         0 => {
             let top = top(profile, &TopOptions::new(scope));
             let sum: i128 = top.rows.iter().map(|row| i128::from(row.values.self_value)).sum();
@@ -48,25 +48,25 @@ pub fn show(profile: &Profile, view: usize) -> Result<(), String> {
             if same_sign && sum + i128::from(top.header.no_stack) != i128::from(top.header.shown) {
                 return Err(format!("top: the rows sum to {sum} of {}", top.header.shown));
             }
-            Report::Top(top)
+            top.into()
         }
-        1 => Report::Tree(tree(profile, &TreeOptions::new(scope))),
+        1 => tree(profile, &TreeOptions::new(scope)).into(),
         2 => {
             let options = TreeOptions { budget: Budget::of(ROWS), ..TreeOptions::new(scope) };
             let Ok(tree) = bottom_up(profile, &options) else { return Ok(()) };
-            Report::Tree(tree)
+            tree.into()
         }
-        3 => Report::Hot(hot(profile, &HotOptions::new(scope))),
-        4 => Report::Graph(graph(profile, &GraphOptions::new(scope))),
+        3 => hot(profile, &HotOptions::new(scope)).into(),
+        4 => graph(profile, &GraphOptions::new(scope)).into(),
         5 => {
             let name = profile.symbols.functions.ids().next().map(|id| profile.symbols.function_name(id));
             let options = FocusOptions::new(scope, name.unwrap_or("main"));
             let Ok(focus) = focus(profile, &options) else { return Ok(()) };
-            Report::Focus(focus)
+            focus.into()
         }
-        6 => Report::Traces(traces(profile, &TracesOptions { scope, limit: None, min_share: 0.0 })),
-        7 => Report::Labels(labels(profile, &LabelsOptions { scope, limit: None, min_share: 0.0 })),
-        8 => Report::Info(info(profile, metric, Vec::new(), None)),
+        6 => traces(profile, &TracesOptions { scope, limit: None, min_share: 0.0 }).into(),
+        7 => labels(profile, &LabelsOptions { scope, limit: None, min_share: 0.0 }).into(),
+        8 => info(profile, metric, Vec::new(), None).into(),
         _ => return pictures(profile, scope),
     };
     forms(&report)
@@ -77,17 +77,13 @@ pub fn forms(report: &Report) -> Result<(), String> {
     let mut out = Vec::new();
     let narrow = Style { width: Some(60), short_names: true, color: true, ..Style::plain() };
     for style in [Style::plain(), narrow] {
-        text(report, &style, &mut out)
-            .map_err(|error| error.to_string())?
-            .map_err(|error| error.to_string())?;
+        text(report, &style, &mut out).map_err(|error| error.to_string())?;
     }
     json(report, &mut out).map_err(|error| error.to_string())?;
     csv(report, &mut out).map_err(|error| error.to_string())?;
-    markdown(report, &Style::plain(), &mut out)
-        .map_err(|error| error.to_string())?
-        .map_err(|error| error.to_string())?;
+    markdown(report, &Style::plain(), &mut out).map_err(|error| error.to_string())?;
     if let Report::Graph(graph) = report {
-        let _ = dot(graph, None, ColorBy::Package, &mut out).map_err(|error| error.to_string())?;
+        dot(graph, None, ColorBy::Package, &mut out).map_err(|error| error.to_string())?;
     }
     Ok(())
 }
@@ -95,13 +91,17 @@ pub fn forms(report: &Report) -> Result<(), String> {
 fn pictures(profile: &Profile, scope: Scope) -> Result<(), String> {
     let mut out = Vec::new();
     let picture = flame(profile, &FlameOptions::new(scope.clone(), "title".to_string()));
-    let _ = svg(&picture, &SvgOptions::default(), &mut out).map_err(|error| error.to_string())?;
-    let _ = classic(&picture, &SvgOptions::default(), &mut out).map_err(|error| error.to_string())?;
+    svg(&picture, &SvgOptions::default(), &mut out).map_err(|error| error.to_string())?;
+    match classic(&picture, &SvgOptions::default(), &mut out) {
+        // It cannot show everything.
+        Ok(()) | Err(Error::Classic(_)) => {}
+        Err(error) => return Err(error.to_string()),
+    }
     // A page holds stacks.
     if profile.calls.is_some() {
         return Ok(());
     }
     let page = page(profile, &PageOptions { scope, title: "title".to_string() });
-    let _ = html(&page, &HtmlOptions::default(), &mut out).map_err(|error| error.to_string())?;
+    html(&page, &HtmlOptions::default(), &mut out).map_err(|error| error.to_string())?;
     Ok(())
 }

@@ -57,7 +57,7 @@ fn written(write: impl FnOnce(&mut Vec<u8>)) -> String {
 
 fn markdown(diff: Diff) -> String {
     written(|out| {
-        output::markdown(&Report::Diff(Box::new(diff)), &output::Style::plain(), out).unwrap().unwrap();
+        output::markdown(&Report::Diff(Box::new(diff)), &output::Style::plain(), out).unwrap();
     })
 }
 

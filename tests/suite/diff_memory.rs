@@ -3,13 +3,15 @@
 
 use std::process::Output;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::Value;
 
 use crate::support::needs::shared;
 use crate::support::sides::{compare, usual, verdicts};
 use crate::support::{files, load_file, prof};
-use prof::profile::Profile;
+use prof::load::{self, Observer, Request, Side};
+use prof::profile::{LoadOptions, Profile};
 use prof::report::{Diff, DiffOutcome};
 use prof::stats::dispersion::{Design, RunCounts, pearson_dispersion};
 use prof::stats::{Normalization, TestOptions};
@@ -229,4 +231,38 @@ fn runs_that_recorded_more_are_noise_if_values_are_compared() {
     // degrees of freedom.
     assert!(pearson_dispersion(&counts, &design(false)).abs() < 1e-12);
     assert!((pearson_dispersion(&counts, &design(true)) - 25.0 / 15.0).abs() < 1e-12);
+}
+
+/// Counts the bytes that are read.
+#[derive(Default)]
+struct Bytes(AtomicU64);
+
+impl Observer for Bytes {
+    fn bytes(&self, count: u64) {
+        self.0.fetch_add(count, Ordering::Relaxed);
+    }
+}
+
+/// The sizes of allocations, which the statistics need, are found in one pass: a pipe cannot be read twice.
+#[test]
+fn heaps_are_read_once() {
+    let fixture = |name: &str| format!("{}/fixtures/pprof/{name}", env!("CARGO_MANIFEST_DIR"));
+    let inputs = ["go-heap-earlier.pb.gz", "go-heap.pb.gz"].map(fixture);
+    let size: u64 = inputs.iter().map(|path| std::fs::metadata(path).unwrap().len()).sum();
+    let read = Arc::new(Bytes::default());
+    let [old, new] = inputs.map(|path| Request {
+        needs: LoadOptions::LEAST,
+        observer: read.clone(),
+        ..Request::new([path])
+    });
+    let sides = load::sides(&old, Some(&new)).unwrap();
+    assert_eq!(read.0.load(Ordering::Relaxed), size);
+    let rows = |side: &Side| {
+        let profile = &side.inputs[0].profile;
+        (profile.samples.len(), profile.stacks.len())
+    };
+    for side in [&sides.old, &sides.new] {
+        let (rows, stacks) = rows(side);
+        assert!(rows > stacks, "{rows} rows of {stacks} stacks: one row per size");
+    }
 }

@@ -300,7 +300,7 @@ fn lines_fit(pairs: Vec<[Vec<PathBuf>; 2]>) {
             let text = |width: Option<usize>| {
                 let mut bytes = Vec::new();
                 let style = Style { width, short_names, ..Style::plain() };
-                output::text(&diff, &style, &mut bytes).unwrap().unwrap();
+                output::text(&diff, &style, &mut bytes).unwrap();
                 text_of(&bytes)
             };
             let full = text(None);

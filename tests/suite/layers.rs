@@ -12,8 +12,8 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
     (
         "",
         &[
-            &["unit", "name", "pattern", "report", "stats", "kind", "parallel"],
-            &["profile", "binary"],
+            &["unit", "name", "report", "stats", "kind", "parallel"],
+            &["pattern", "profile", "binary"],
             &["format", "transform"],
             &["tree"],
             &["filter"],
@@ -55,7 +55,6 @@ const CIRCLES: &[&[&str]] = &[
         "format::speedscope_write",
         "format::write",
     ],
-    &["format::collapsed", "format::collapsed::reader"],
     &[
         "format::jfr",
         "format::jfr::chunk",
@@ -73,21 +72,10 @@ const CIRCLES: &[&[&str]] = &[
         "format::pprof::read",
         "format::pprof::tables",
     ],
-    &["format::pprof_legacy::contention", "format::pprof_legacy::java"],
-    &["output::diff::markdown", "output::markdown"],
-    &["output::svg", "output::svg::legend", "output::svg::picture", "output::svg::wording"],
-    &["load::error", "load::paths"],
-    &["output::table", "output::tables", "output::text", "output::text::cell", "output::text::line"],
     &["profile::builder", "profile::builder::symbols", "profile::call_collector", "profile::symbols"],
-    &["report::cause", "report::diff", "report::header"],
-    &["stats::attribution", "stats::compare"],
-    &["transform::matching::names", "transform::matching::places"],
-    &["transform::merge", "transform::metric_units"],
     &["tree::approximate", "tree::bottom_up", "tree::call_tree"],
     &["tree::calls", "tree::shares"],
-    &["tree::partition", "tree::split"],
     &["tree::sequences", "tree::sequences::extensions", "tree::sequences::miner"],
-    &["view::diff", "view::diff::mix", "view::diff::rows", "view::diff::significance"],
 ];
 
 /// The layer of a module in its folder, and the module's name there; `None` for what is not in the list.

@@ -37,12 +37,13 @@ fn bomb(text: &[u8], times: usize) -> Vec<u8> {
 
 fn too_large(bytes: Vec<u8>, limit: u64, format: Option<&str>) -> bool {
     let options = LoadOptions { budget: Budget::of(limit), ..LoadOptions::ALL };
-    let mut source = match Source::open_within(Box::new(std::io::Cursor::new(bytes)), options.budget) {
+    let mut source = match Source::open_within(Box::new(std::io::Cursor::new(bytes)), options.budget.clone())
+    {
         Ok(source) => source,
         Err(error) => return matches!(error, LoadError::TooLarge(TooLarge::Memory { .. })),
     };
     let format = format.and_then(prof::format::named);
-    let error = load(&mut source, options, format).err();
+    let error = load(&mut source, options.clone(), format).err();
     options.budget.is_exceeded() && error.is_some()
 }
 

@@ -193,7 +193,7 @@ fn a_page_opens_with_a_focus_and_can_leave_it() {
     let profile = from_notation("main;a;a;x 4\nmain;b;a 2\nmain;b 1");
     let mut page = Vec::new();
     let options = HtmlOptions { focus: vec!["^a$".into()], ..HtmlOptions::default() };
-    html(&page_of(&profile, 0), &options, &mut page).unwrap().unwrap();
+    html(&page_of(&profile, 0), &options, &mut page).unwrap();
     let page = String::from_utf8(page).unwrap();
     let check = "
         const opened = [blocks(), location.hash];
@@ -700,7 +700,7 @@ const IN_PICTURE: &str = "
 
 fn picture_of(flame: &Flame) -> String {
     let mut picture = Vec::new();
-    svg(flame, &SvgOptions::default(), &mut picture).unwrap().unwrap();
+    svg(flame, &SvgOptions::default(), &mut picture).unwrap();
     String::from_utf8(picture).unwrap()
 }
 

@@ -1,8 +1,8 @@
 //! Origins, inherited changes and moved code, in drawings of stacks.
 
 use crate::support::has_regression;
-use prof::stats::attribution::{Caller, Cause, ExcludedStacks, Side, StackSource, attribute};
-use prof::stats::compare::{Comparison, Hypothesis, compare};
+use prof::stats::attribution::{Caller, ExcludedStacks, Side, StackSource, attribute};
+use prof::stats::compare::{Cause, Comparison, Hypothesis, compare};
 use prof::stats::{CountKind, Normalization, ProfileCounts, SampleCounts, SampleUnit, TestOptions, Verdict};
 
 /// Stacks from the root to the leaf, with the samples of an old and of a new profile.

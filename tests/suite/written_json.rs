@@ -395,7 +395,8 @@ fn everything_keeps_the_rules(root: &Path, format: &str, check: fn(&Value) -> Ch
     let writer = writer_named(format).unwrap();
     let (mut checked, mut wrong) = (0, Vec::new());
     for path in files_below(root) {
-        let Some(profile) = loaded(&path, writer.needs).filter(|profile| profile.calls.is_none()) else {
+        let Some(profile) = loaded(&path, writer.needs.clone()).filter(|profile| profile.calls.is_none())
+        else {
             continue;
         };
         for (number, metric) in

@@ -6,15 +6,17 @@ use anyhow::{Context, Result};
 use clap::{Args, ValueHint};
 use clap_complete::engine::ArgValueCompleter;
 
-use crate::cli::options::args::{InputArgs, note, warn};
+use crate::cli::commands::show::prepare;
+use crate::cli::input::request::load;
+use crate::cli::options::args::{InputArgs, warn};
 use crate::cli::options::completion::written_formats;
-use crate::cli::options::filters::{FilterArgs, explain};
+use crate::cli::options::filters::FilterArgs;
 use crate::cli::options::many::ManyArgs;
 use crate::cli::terminal::clock::Clock;
 use crate::cli::terminal::failure::hinted;
-
 use crate::cli::terminal::target::Target;
 use crate::format::{self, Part, WRITERS, Writer, writer_for, writer_named};
+use crate::load::Prepared;
 use crate::profile::Profile;
 use crate::transform::{TimePoint, compact, pick_metrics};
 use crate::tree::By;
@@ -58,22 +60,21 @@ impl ConvertCommand {
         let filters = self.filters.filters();
         let is_filtered = !filters.is_empty();
         let keeps_frames = writer.holds.contains(&Part::DropFrames) && !is_filtered;
-        let needs = writer.needs.or(filters.needs());
+        let needs = writer.needs.clone().or(filters.needs());
         target.check(&self.input.files()?, self.force)?;
-        let loaded = self.input.load(&self.many, needs, keeps_frames || self.filters.all_frames)?;
+        let all_frames = keeps_frames || self.filters.all_frames;
+        let loaded = load(&self.input.given(&self.many, needs, all_frames)?)?;
         let mut clock = Clock::new(self.input.verbose);
-        let mut filtered = filters.apply_by(loaded.profile, &By::Function).map_err(explain)?;
+        let Prepared { mut profile, scope, .. } = prepare(loaded, &filters, By::Function, &self.input)?;
         clock.step("filter");
-        warn(&filtered.profile.meta.warnings, &self.input);
-        note(&filtered.notes, &self.input);
-        if filtered.profile.calls.is_some() && !writer.holds_calls {
-            return Err(holds_calls(&filtered.profile, writer));
+        if profile.calls.is_some() && !writer.holds_calls {
+            return Err(holds_calls(&profile, writer));
         }
         if !keeps_frames {
-            filtered.profile.meta.drop_frames.clear();
-            filtered.profile.meta.keep_frames.clear();
+            profile.meta.drop_frames.clear();
+            profile.meta.keep_frames.clear();
         }
-        let metric = *loaded.metrics.first().context("the profile has no metric")?;
+        let metric = *scope.metrics.first().context("the profile has no metric")?;
         let (profile, metric) = match (&self.input.metrics[..], writer.holds.contains(&Part::Metrics)) {
             ([_, _, ..], false) => {
                 let message =
@@ -83,10 +84,8 @@ impl ConvertCommand {
                     "write one file per metric, or write pprof, which holds several metrics",
                 ));
             }
-            ([_, ..], true) if filtered.profile.calls.is_none() => {
-                (pick_metrics(&filtered.profile, &loaded.metrics), 0)
-            }
-            _ => (filtered.profile, metric),
+            ([_, ..], true) if profile.calls.is_none() => (pick_metrics(&profile, &scope.metrics), 0),
+            _ => (profile, metric),
         };
         refuse_overflow(&profile, writer)?;
         let profile = compact(&profile)?;

@@ -1,44 +1,40 @@
 //! `prof diff`.
 
-use std::collections::BTreeSet;
+mod given;
+mod test;
+
 use std::env;
 use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum, ValueHint};
-use clap_complete::engine::ArgValueCompleter;
 
+use crate::cli::commands::diff::given::given;
+use crate::cli::commands::diff::test::TestArgs;
 use crate::cli::commands::fit::{Attempt, fitted};
 use crate::cli::commands::init;
 use crate::cli::commands::outcome::Outcome;
-use crate::cli::commands::requirement::{Requirement, note_of_lines};
-use crate::cli::commands::show::write_timed;
-use crate::cli::input::budget::{self, Checked};
-use crate::cli::input::request::explain;
-use crate::cli::options::args::{
-    InputArgs, LayoutArgs, NodeArgs, OutputFormat, WordingArgs, normalize, note, percent, warn,
-};
-use crate::cli::options::completion::functions;
+use crate::cli::commands::requirement::Requirement;
+use crate::cli::commands::show::{needs, write_timed};
+use crate::cli::input::{budget, request};
+use crate::cli::options::args::{InputArgs, NodeArgs, RowLimit, note, percent, warn};
 use crate::cli::options::filters::{self, FilterArgs};
+use crate::cli::options::layout::{LayoutArgs, Output, OutputFormat, WordingArgs};
 use crate::cli::options::many::SamplingArgs;
 use crate::cli::options::match_args::MatchArgs;
-use crate::cli::options::screen;
 use crate::cli::terminal::clock::Clock;
 use crate::cli::terminal::failure::hinted;
 use crate::cli::terminal::target::Target;
-use crate::compare::{fold, match_functions, matched};
-use crate::filter::{FilterKind, Stages};
-use crate::kind;
-use crate::load::{Combine, Request, Side, Sides, sides};
+use crate::compare::{CompareError, CompareOptions, Compared, compare};
+use crate::load::{Combine, Request, Sides, sides};
 use crate::output::{Explain, evidence_notes};
-use crate::profile::{Label, LabelValue, LoadOptions, Profile};
-use crate::report::{Diff, DiffOutcome, DiffSide, Message, Name, Report};
-use crate::stats::{Incomparable, Noise, Normalization, TestOptions};
-use crate::transform::{AlignError, Marks, MatchMethod, Matching};
+use crate::profile::LoadOptions;
+use crate::report::{Diff, DiffOutcome, Message, Name, Report};
+use crate::stats::Incomparable;
+use crate::transform::AlignError;
 use crate::tree::By;
-use crate::unit::{Family, Unit};
-use crate::view::{BudgetRule, DiffOptions, DiffSides, DiffSort, align_sides, count_calls, diff, limit_rows};
+use crate::view::{DiffOptions, DiffSort, limit_rows};
 
 /// What changed between two sides, and whether it is more than noise
 ///
@@ -114,42 +110,6 @@ pub(crate) struct DiffCommand {
     init: bool,
 }
 
-/// Options of the statistical test.
-#[derive(Args, Debug)]
-#[command(next_help_heading = "Test")]
-struct TestArgs {
-    /// Test only matching functions; this needs fewer samples
-    #[arg(long, value_name = "RE", add = ArgValueCompleter::new(functions))]
-    function: Vec<String>,
-    /// Accepted probability of any false alarm: 0.01, or 1%
-    #[arg(long, value_name = "A", default_value = "0.01", value_parser = fraction)]
-    alpha: f64,
-    /// Smallest cost increase that counts, in percent
-    #[arg(long, value_name = "P", default_value = "5", value_parser = percent)]
-    min_effect: f64,
-    /// Smallest increase that counts, in percentage points (of the old total)
-    #[arg(long, value_name = "PT", default_value = "1", value_parser = percent)]
-    min_points: f64,
-    /// Test only functions with at least this share, in percent
-    #[arg(long, value_name = "P", default_value = "0.5", value_parser = percent)]
-    min_tested: f64,
-    /// Run-to-run noise: auto (measured, which takes several runs per side), steady (little), or a percentage
-    #[arg(long, value_name = "HOW", default_value = "auto", value_parser = noise)]
-    noise: Noise,
-    /// Cost ratio that should be detectable for a function with a 10% share
-    #[arg(long, value_name = "R", default_value = "1.2", value_parser = ratio)]
-    detect: f64,
-    /// Exit with code 3 if there is too little data to detect the --detect ratio
-    #[arg(long)]
-    strict: bool,
-    /// Rescale the old side to make it comparable with the new: core (unchanged code costs the same), total (equal totals), per=OLD,NEW (units of work done on each side), or none [default: core for time, none for memory and counts of objects or calls]
-    #[arg(long, value_name = "HOW", value_parser = normalize)]
-    normalize: Option<Normalization>,
-    /// File with limits on the cost of functions
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    budget: Option<PathBuf>,
-}
-
 /// The values of `--format`, including those that no other command writes.
 fn every_format() -> impl TypedValueParser<Value = OutputFormat> {
     let formats = OutputFormat::value_variants().iter();
@@ -204,151 +164,29 @@ enum Pass {
 }
 
 impl DiffCommand {
-    pub(crate) fn run(mut self) -> Result<Outcome> {
+    pub(crate) fn run(self) -> Result<Outcome> {
         if self.init {
             return init::run(self.layout.force).map(Outcome::from);
         }
-        self.layout.explain = match (self.explain, self.no_explain) {
+        let mut output =
+            self.layout.output(&self.wording, &["--base OLD NEW".to_string()], self.input.quiet)?;
+        output.style.explain = match (self.explain, self.no_explain) {
             (true, _) => Explain::All,
             (_, true) => Explain::Nothing,
             _ => Explain::Most,
         };
-        let target = self.layout.target(&["--base OLD NEW".to_string()], self.input.quiet)?;
-        let by = self.node.by();
-        let (old, new) = self.given()?;
-        let needs = self.filters.filters().needs().or(LoadOptions {
-            // A pipe cannot be read a second time.
-            labels: matches!(by, By::Label(_)) || old.iter().chain(&new).any(|input| input == "-"),
-            times: false,
-            ..LoadOptions::LEAST
-        });
-        target.check(&self.files(&old, &new), self.layout.force)?;
-        let mut clock = Clock::new(self.input.verbose);
-        let (mut diff, has_labels) = self.compare(&old, &new, needs, Pass::First, &mut clock)?;
-        // Labels may show that only the mix of work changed. Most comparisons find no change and need not read them.
-        if has_labels && !needs.labels && (diff.regressed > 0 || diff.improved > 0 || diff.mix.is_some()) {
-            let needs = LoadOptions { labels: true, ..needs };
-            diff = self.compare(&old, &new, needs, Pass::WithLabels, &mut clock)?.0;
-        }
+        let (old, new) = given(&self.input.profiles, &self.old, &self.new)?;
+        output.check(&self.files(&old, &new))?;
+        let mut diff = self.diff(&old, &new, output.format)?;
         let code = match diff.outcome() {
             DiffOutcome::Passed => 0,
             DiffOutcome::Failed => FAILED,
             DiffOutcome::Undecided => UNDECIDED,
         };
-        self.layout.exit_code = Some(code);
-        clock.step("test");
-        self.report_evidence(&mut diff, &target);
-        let report = self.fitted(Report::Diff(Box::new(diff)), &target)?;
-        write_timed(&report, &self.input, &self.layout, &self.wording, &target)?;
+        output.style.exit_code = Some(code);
+        self.report_evidence(&mut diff, &output);
+        write_timed(&self.fitted(diff, &output)?, &output, &self.input)?;
         Ok(Outcome(code))
-    }
-
-    /// Loads and compares both sides. Also returns whether samples have labels that may tell kinds of work.
-    fn compare(
-        &self,
-        old: &[String],
-        new: &[String],
-        needs: LoadOptions,
-        pass: Pass,
-        clock: &mut Clock,
-    ) -> Result<(Diff, bool)> {
-        let (by, filters) = (self.node.by(), self.filters.filters());
-        let mut sides = self.load(old, new, needs)?;
-        for input in sides.all() {
-            Requirement::Costs.check(&input.profile, &by, &[input.metric])?;
-            if input.profile.calls.is_some() && self.test.budget.is_some() {
-                let format = input.profile.meta.format;
-                let message = format!("--budget: {format} records calls between functions, not stacks");
-                return Err(hinted(message, "prof top -f json has the numbers to check"));
-            }
-        }
-        if by == By::Line && pass == Pass::First {
-            note(note_of_lines(sides.all().map(|input| &input.profile)).as_slice(), &self.input);
-        }
-        // One file that holds both sides has one name for each function.
-        let matching = if new.is_empty() {
-            Matching::default()
-        } else {
-            let options = self.matching.options(self.test.min_tested / 100.0)?;
-            match_functions(&mut sides, &by, &options).map_err(|error| self.matching.explain(&error))?
-        };
-        clock.step("match functions");
-        let has_labels = sides.all().any(|input| may_have_labels(&input.profile));
-        let profiles: Vec<(&Profile, usize)> =
-            sides.all().map(|input| (&input.profile, input.metric)).collect();
-        let (whole, size) = align_sides(&profiles, needs).map_err(|error| not_aligned(&sides, &error))?;
-        // What the recorder itself left at the end of stacks is always folded, so that is not one of the filters.
-        let mut stages = Stages::new(whole, self.filters.fixed_strings, &by);
-        let leaves = stages.folded(&self.filters.fold).map_err(filters::explain)?;
-        let Stages { profile: whole, mut notes, .. } = stages;
-        let (whole, folded) = fold(&whole, &leaves, sides.old.inputs.len(), sides.new.inputs.len());
-        clock.step("combine the sides");
-
-        let filtered = filters.without(FilterKind::Fold).apply_by(whole, &by).map_err(filters::explain)?;
-        let mut stages = Stages::new(filtered.profile.clone(), self.filters.fixed_strings, &by);
-        let functions = stages.matching("--function", &self.test.function).map_err(filters::explain)?;
-        let budgets = self.budgets(&mut stages, &sides, new.is_empty())?;
-        notes.extend(stages.notes);
-        notes.extend(filtered.notes);
-        clock.step("filter");
-        if pass == Pass::First {
-            warn(&filtered.profile.meta.warnings, &self.input);
-            note(&notes, &self.input);
-        }
-
-        let normalize = self.test.normalize.unwrap_or_else(|| usual_normalization(&filtered.profile));
-        let options = self.options(by, functions, budgets, normalize);
-        // A single file may hold both sides.
-        let new = if new.is_empty() { old } else { new };
-        let both = DiffSides {
-            calls: count_calls(&profiles, sides.old.inputs.len(), &options.by),
-            matched: matched(&matching, self.input.verbose),
-            ..DiffSides::new(side(&sides.old, old.to_vec()), side(&sides.new, new.to_vec()), size)
-        };
-        let mut diff = diff(&filtered.profile, both, &options).map_err(incomparable)?;
-        diff.header.filters = filtered.filters;
-        diff.folded = folded;
-        diff.shifted = matching.matches.iter().filter(|found| found.how == MatchMethod::Shifted).count();
-        Ok((diff, has_labels))
-    }
-
-    /// Loads the profiles of both sides.
-    fn load(&self, old: &[String], new: &[String], needs: LoadOptions) -> Result<Sides> {
-        let combine = Combine { sampling: self.choice.sampling(), ..Combine::default() };
-        let all_frames = self.filters.all_frames;
-        let old = self.input.request(old.to_vec(), combine, needs, all_frames)?;
-        let new = self.input.request(new.to_vec(), combine, needs, all_frames)?;
-        let both = Request { inputs: [&old.inputs[..], &new.inputs].concat(), ..old.clone() };
-        let new = Some(&new).filter(|new| !new.inputs.is_empty());
-        sides(&old, new).map_err(|error| explain(error, &both))
-    }
-
-    /// The inputs of both sides as given.
-    fn given(&self) -> Result<(Vec<String>, Vec<String>)> {
-        let positional = &self.input.profiles;
-        let (old, new) = (&self.old, &self.new);
-        match (&positional[..], old.is_empty(), new.is_empty()) {
-            ([old, new], true, true) => Ok((vec![old.clone()], vec![new.clone()])),
-            ([both], true, true) => Ok((vec![both.clone()], Vec::new())),
-            ([], false, false) => Ok((old.clone(), new.clone())),
-            ([], true, true) => {
-                Err(hinted("diff: no profiles given", "name the two sides: prof diff OLD NEW"))
-            }
-            ([one], false, true) => Ok((old.clone(), vec![one.clone()])),
-            ([one], true, false) => Ok((vec![one.clone()], new.clone())),
-            ([], ..) => {
-                let missing = if old.is_empty() { "--old" } else { "--new" };
-                Err(hinted(format!("diff: {missing} is missing"), "prof diff --old OLD... --new NEW..."))
-            }
-            (several, true, true) => {
-                let message = format!("diff: {} profiles given for two sides", several.len());
-                Err(hinted(message, hint_at_sides(several)))
-            }
-            (extra, ..) => {
-                let message = format!("diff: {} is on neither side", extra.join(" "));
-                Err(hinted(message, "prof diff --old OLD... --new NEW..."))
-            }
-        }
     }
 
     /// All files that are read.
@@ -358,77 +196,121 @@ impl DiffCommand {
         profiles.chain(others).collect()
     }
 
-    /// Reads the budgets to check.
-    fn budgets(&self, stages: &mut Stages, sides: &Sides, is_one_file: bool) -> Result<Vec<BudgetRule>> {
-        let Some(path) = &self.test.budget else { return Ok(Vec::new()) };
-        let names = sides.all().flat_map(|input| {
-            // In a file that holds both sides, the other metrics are the two sides.
-            let all = &input.profile.meta.metrics;
-            if is_one_file { &all[input.metric..=input.metric] } else { &all[..] }
-        });
-        let metrics: BTreeSet<String> = names.map(|metric| metric.name.clone()).collect();
-        let metrics: Vec<String> = metrics.into_iter().collect();
-        let has_values =
-            sides.new.inputs.iter().any(|input| input.profile.meta.metrics[input.metric].total > 0);
-        budget::rules(path, &mut Checked { stages, metrics: &metrics, has_values })
+    /// Compares both sides; once more if labels may show that only the mix of work changed. Most comparisons find no change
+    /// and need not read labels.
+    fn diff(&self, old: &[String], new: &[String], format: OutputFormat) -> Result<Diff> {
+        let (by, filters) = (self.node.by(), self.filters.filters());
+        let mut needs = needs(&filters, &by);
+        // A pipe cannot be read a second time.
+        needs.labels |= old.iter().chain(new).any(|input| input == "-");
+        let compared = self.compared(old, new, needs.clone(), Pass::First)?;
+        let has_labels = compared.has_text_labels && !needs.labels;
+        let diff = self.report(compared, format, Pass::First)?;
+        if !has_labels || (diff.regressed == 0 && diff.improved == 0 && diff.mix.is_none()) {
+            return Ok(diff);
+        }
+        needs.labels = true;
+        self.report(self.compared(old, new, needs, Pass::WithLabels)?, format, Pass::WithLabels)
     }
 
-    /// The report with as many rows as fit the screen, unless the number of rows was given. At least a few are kept.
-    fn fitted(&self, mut report: Report, target: &Target) -> Result<Report> {
-        let Some(lines) = screen::lines(&self.layout, target).filter(|_| self.limit.is_none()) else {
-            return Ok(report);
+    /// Loads both sides, and makes them one filtered profile.
+    fn compared(&self, old: &[String], new: &[String], needs: LoadOptions, pass: Pass) -> Result<Compared> {
+        let (by, filters) = (self.node.by(), self.filters.filters());
+        let combine = Combine { sampling: self.choice.sampling(), ..Combine::default() };
+        let old = self.input.request(old.to_vec(), combine, needs.clone(), self.filters.all_frames)?;
+        let new = Request { inputs: new.to_vec(), ..old.clone() };
+        let observer = old.observer.clone();
+        let both = Request { inputs: [&old.inputs[..], &new.inputs].concat(), ..old.clone() };
+        let new = Some(&new).filter(|new| !new.inputs.is_empty());
+        let sides = sides(&old, new).map_err(|error| request::explain(error, &both))?;
+        self.check(&sides, &by, pass)?;
+        let matching = self.matching.options(self.test.min_tested / 100.0)?;
+        let options = CompareOptions { by, matching, all_matches: self.input.verbose, keep: needs, observer };
+        compare(sides, &filters, &options).map_err(|error| self.not_compared(error))
+    }
+
+    /// Fails if profiles of calls cannot answer what is asked.
+    fn check(&self, sides: &Sides, by: &By, pass: Pass) -> Result<()> {
+        let requirement = Requirement::Costs;
+        for input in sides.all() {
+            requirement.check(&input.profile, by, &[input.metric])?;
+            if input.profile.calls.is_some() && self.test.budget.is_some() {
+                let format = input.profile.meta.format;
+                let message = format!("--budget: {format} records calls between functions, not stacks");
+                return Err(hinted(message, "prof top -f json has the numbers to check"));
+            }
+        }
+        if pass == Pass::First {
+            note(requirement.note(sides.all().map(|input| &input.profile), by).as_slice(), &self.input);
+        }
+        Ok(())
+    }
+
+    /// Explains why the sides cannot become one profile.
+    fn not_compared(&self, error: CompareError) -> anyhow::Error {
+        match error {
+            CompareError::Given(error) => self.matching.explain(&error),
+            CompareError::Align(error, inputs) => not_aligned(&error, &inputs),
+            CompareError::Filter(error) => filters::explain(error),
+        }
+    }
+
+    /// Compares the sides, after printing what there is to say about them.
+    fn report(&self, compared: Compared, format: OutputFormat, pass: Pass) -> Result<Diff> {
+        let usual = compared.options();
+        let filters = self.filters.filters();
+        let mut stages = filters.stages(compared.profile.clone(), &usual.by);
+        let functions = stages.matching("--function", &self.test.function).map_err(filters::explain)?;
+        let budgets = match &self.test.budget {
+            Some(path) => budget::rules(path, &compared, &mut stages)?,
+            None => Vec::new(),
         };
-        let Report::Diff(diff) = &mut report else { return Ok(report) };
-        let style = screen::style(&self.layout, &self.wording, true);
-        let fitted = fitted(&style, lines, diff.rows.len(), FEWEST_ROWS, |rows| {
-            limit_rows(diff, rows);
-            Ok(Attempt { report: Report::Diff(diff.clone()), notes: Vec::new(), is_fixed: false })
-        })?;
-        Ok(fitted.report)
-    }
-
-    fn options(
-        &self,
-        by: By,
-        functions: Option<Marks>,
-        budgets: Vec<BudgetRule>,
-        normalize: Normalization,
-    ) -> DiffOptions {
-        let rows = if self.layout.format.is_for_people() { ROWS } else { 0 };
-        DiffOptions {
-            by,
-            test: TestOptions {
-                alpha: self.test.alpha,
-                min_effect: self.test.min_effect / 100.0,
-                min_points: self.test.min_points / 100.0,
-                min_tested: self.test.min_tested / 100.0,
-                noise: self.test.noise,
-                normalize,
-                check_scale: true,
-                functions: None,
-            },
+        if pass == Pass::First {
+            warn(&compared.profile.meta.warnings, &self.input);
+            note(&compared.notes, &self.input);
+            note(&stages.notes, &self.input);
+        }
+        let options = DiffOptions {
+            test: self.test.options(usual.test),
             functions,
             wanted_ratio: self.test.detect,
             strict: self.test.strict,
             explain: !self.no_explain,
-            limit: Some(self.limit.unwrap_or(rows)).filter(|&limit| limit > 0),
-            others: (self.layout.format.is_for_people() && self.limit.is_none() && self.sort.is_none())
+            limit: RowLimit { given: self.limit, text: ROWS }.rows(format, None),
+            others: (format.is_for_people() && self.limit.is_none() && self.sort.is_none())
                 .then_some(OTHER_ROWS),
             sort: self.sort.map(DiffSort::from),
             min_share: self.min_share.unwrap_or(0.0),
             budgets,
-        }
+            ..usual
+        };
+        let mut clock = Clock::new(self.input.verbose);
+        let diff = compared.report(&options).map_err(incomparable)?;
+        clock.step("test");
+        Ok(diff)
+    }
+
+    /// The report with as many rows as fit the screen, unless the number of rows was given. At least a few are kept.
+    fn fitted(&self, diff: Diff, output: &Output) -> Result<Report> {
+        let Some(lines) = output.lines.filter(|_| self.limit.is_none()) else {
+            return Ok(diff.into());
+        };
+        let mut diff = diff;
+        let fitted = fitted(&output.style, lines, diff.rows.len(), FEWEST_ROWS, |rows| {
+            limit_rows(&mut diff, rows);
+            Ok(Attempt { report: diff.clone().into(), notes: Vec::new() })
+        })?;
+        Ok(fitted.report)
     }
 
     /// Reports the quality of the evidence on standard error if the report is not printed to the terminal, and
     /// prepares the report for its format.
-    fn report_evidence(&self, diff: &mut Diff, target: &Target) {
-        let format = self.layout.format;
+    fn report_evidence(&self, diff: &mut Diff, output: &Output) {
         let notes = evidence_notes(diff);
-        if format != OutputFormat::Text || *target != Target::Stdout {
+        if output.format != OutputFormat::Text || output.target != Target::Stdout {
             warn(&notes, &self.input);
         }
-        match format {
+        match output.format {
             OutputFormat::Json => diff.header.warnings.extend(notes.into_iter().map(Message::warning)),
             OutputFormat::Github => relative_files(diff),
             _ => {}
@@ -436,72 +318,12 @@ impl DiffCommand {
     }
 }
 
-/// What is compared unless `--normalize` says otherwise: memory and counts as recorded, time per unit of unchanged code.
-fn usual_normalization(whole: &Profile) -> Normalization {
-    let is_quantity = whole.meta.metrics.first().is_some_and(|metric| {
-        Unit::parse(&metric.unit).family() == Family::Bytes || kind::is_quantity(&metric.name)
-    });
-    if is_quantity { Normalization::Run } else { Normalization::Core }
-}
-
-/// Whether samples have labels with text, which may tell kinds of work. Labels that were not read may be such.
-fn may_have_labels(profile: &Profile) -> bool {
-    let sets = &profile.label_sets;
-    let is_text = |label: &Label| matches!(label.value, LabelValue::Text(_));
-    let is_read = sets.len() > 1;
-    let has_text = || sets.ids().any(|set| sets.labels(set).iter().any(is_text));
-    profile.meta.labelled_rows > 0 && (!is_read || has_text())
-}
-
-fn side(side: &Side, given: Vec<String>) -> DiffSide {
-    let inputs = &side.inputs;
-    DiffSide {
-        inputs: given,
-        profiles: inputs.len(),
-        chosen: side.chosen.clone(),
-        duration_ns: inputs
-            .iter()
-            .filter_map(|input| input.profile.meta.duration_ns)
-            .reduce(i64::saturating_add),
-        // Values are counted once both sides are combined.
-        ..DiffSide::default()
-    }
-}
-
-/// How to say which profiles are on which side. Where their names fall into two groups, as those of `old*.pb.gz new*.pb.gz`
-/// and `old/1 old/2 new/1` do, these are the sides; nothing else tells.
-fn hint_at_sides(profiles: &[String]) -> String {
-    let group = |name: &String| name.replace(|c: char| c.is_ascii_digit(), "");
-    let is_old = |group: &str| ["old", "before", "base", "main"].iter().any(|word| group.contains(word));
-    let mut groups: Vec<String> = Vec::new();
-    for name in profiles.iter().map(group) {
-        if !groups.contains(&name) {
-            groups.push(name);
-        }
-    }
-    let [first, second] = &groups[..] else {
-        return "say which side each profile is on: prof diff --old OLD... --new NEW...; \
-                or put each side in a folder: prof diff OLD_FOLDER NEW_FOLDER"
-            .to_string();
-    };
-    // A shell sorts names: `new1 new2 old1 old2`.
-    let swapped = is_old(second) && !is_old(first);
-    let (old, new): (Vec<&String>, Vec<&String>) =
-        profiles.iter().partition(|name| (group(name) == *first) != swapped);
-    let list = |side: &[&String]| side.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(" ");
-    format!("if these are the sides: prof diff --old {} --new {}", list(&old), list(&new))
-}
-
-/// Explains which profiles cannot be compared.
-fn not_aligned(sides: &Sides, error: &AlignError) -> anyhow::Error {
+/// Explains which of the inputs cannot be compared.
+fn not_aligned(error: &AlignError, inputs: &[String]) -> anyhow::Error {
     let hint = match error {
         AlignError::Periods(_, _, number) => {
-            let names: Vec<&str> = sides.all().map(|input| input.name.as_str()).collect();
-            format!(
-                "record {} and {} with the same settings",
-                names.first().copied().unwrap_or_default(),
-                names.get(*number).copied().unwrap_or_default()
-            )
+            let input = |number: usize| inputs.get(number).map_or("", String::as_str);
+            format!("record {} and {} with the same settings", input(0), input(*number))
         }
         AlignError::Merge(_) => {
             "choose another metric with --metric; prof info lists the metrics of a profile".to_string()
@@ -533,68 +355,4 @@ fn relative_files(diff: &mut Diff) {
     };
     diff.rows.iter_mut().for_each(|row| relative(&mut row.file));
     diff.causes.iter_mut().for_each(|cause| relative(&mut cause.file));
-}
-
-/// Parses a probability: `0.01` or `1%`.
-fn fraction(text: &str) -> Result<f64, String> {
-    let value = match text.strip_suffix('%') {
-        Some(percent) => percent.trim().parse::<f64>().map(|percent| percent / 100.0),
-        None => text.parse(),
-    };
-    match value {
-        Ok(value) if value > 0.0 && value < 1.0 => Ok(value),
-        _ => Err("expected a number between 0 and 1, or a percentage".to_string()),
-    }
-}
-
-fn noise(text: &str) -> Result<Noise, String> {
-    match text {
-        "auto" => Ok(Noise::Auto),
-        "steady" => Ok(Noise::Steady),
-        _ if text.ends_with('%') => percent(text).map(|percent| Noise::Fixed(percent / 100.0)),
-        _ => Err("expected auto, steady, or a percentage such as 3%".to_string()),
-    }
-}
-
-/// Parses a ratio above one: `1.2`, `x1.2`, `×1.2`.
-fn ratio(text: &str) -> Result<f64, String> {
-    match text.trim_start_matches(['x', '×']).parse::<f64>() {
-        Ok(ratio) if ratio > 1.0 && ratio.is_finite() => Ok(ratio),
-        _ => Err("expected a ratio above 1, such as 1.2".to_string()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sides_are_guessed_from_names_only() {
-        let hint = |names: &str| hint_at_sides(&names.split(' ').map(String::from).collect::<Vec<_>>());
-        let sides =
-            |old: &str, new: &str| format!("if these are the sides: prof diff --old {old} --new {new}");
-        assert_eq!(hint("old1.gz old2.gz new1.gz"), sides("old1.gz old2.gz", "new1.gz"));
-        assert_eq!(hint("new1.gz new2.gz old1.gz"), sides("old1.gz", "new1.gz new2.gz"));
-        assert_eq!(hint("A-001.gz B-002.gz A-003.gz"), sides("A-001.gz A-003.gz", "B-002.gz"));
-        assert_eq!(hint("a/1.gz b/1.gz b/2.gz b/3.gz"), sides("a/1.gz", "b/1.gz b/2.gz b/3.gz"));
-        for unclear in ["a b c", "a b c d", "cpu1.gz cpu2.gz cpu3.gz"] {
-            assert!(
-                hint(unclear).starts_with("say which side each profile is on: prof diff --old"),
-                "{unclear}"
-            );
-        }
-    }
-
-    #[test]
-    fn options_are_read_as_documented() {
-        assert_eq!(fraction("1%"), Ok(0.01));
-        assert_eq!(fraction("0.05"), Ok(0.05));
-        assert!(fraction("1").is_err() && fraction("x").is_err());
-        assert_eq!(noise("3%"), Ok(Noise::Fixed(0.03)));
-        assert!(noise("3").is_err());
-        assert_eq!(ratio("×1.5"), Ok(1.5));
-        assert!(ratio("1").is_err());
-        assert_eq!(normalize("per=10,12"), Ok(Normalization::Per { old: 10.0, new: 12.0 }));
-        assert!(normalize("per=10").is_err() && normalize("per=0,1").is_err());
-    }
 }

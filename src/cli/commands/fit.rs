@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 
+use crate::cli::terminal::failure::unwritten;
 use crate::output::{self, Style};
 use crate::report::{Message, Report};
 
@@ -10,8 +11,6 @@ pub(crate) struct Attempt {
     pub(crate) report: Report,
     /// What is printed above the report.
     pub(crate) notes: Vec<Message>,
-    /// Whether the number of rows was given, so that it stays.
-    pub(crate) is_fixed: bool,
 }
 
 /// Makes a report with `rows` rows, and then with fewer until its text fits on `lines` lines. At least `fewest` are kept.
@@ -25,9 +24,9 @@ pub(crate) fn fitted(
     loop {
         let attempt = make(rows)?;
         let mut text = Vec::new();
-        output::text(&attempt.report, style, &mut text)??;
+        output::text(&attempt.report, style, &mut text).map_err(unwritten)?;
         let printed = memchr::memchr_iter(b'\n', &text).count() + attempt.notes.len();
-        if printed <= lines || rows <= fewest || attempt.is_fixed {
+        if printed <= lines || rows <= fewest {
             return Ok(attempt);
         }
         // A row takes several lines in trees where only the roots are counted.

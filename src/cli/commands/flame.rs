@@ -6,19 +6,17 @@ use anyhow::Result;
 use clap::{Args, ValueEnum, ValueHint};
 
 use crate::cli::commands::requirement::Requirement;
-use crate::cli::commands::show::report_of;
-use crate::cli::options::args::{
-    IgnoredArgs, InputArgs, LayoutArgs, NodeArgs, UnitArgs, ViewArgs, WordingArgs,
-};
+use crate::cli::commands::show::Show;
+use crate::cli::options::args::{InputArgs, NodeArgs};
 use crate::cli::options::base::BaseArgs;
 use crate::cli::options::color_by::ColorByArgs;
 use crate::cli::options::filters::FilterArgs;
 use crate::cli::options::highlight::HighlightArgs;
+use crate::cli::options::layout::{IgnoredArgs, Output, UnitArgs};
 use crate::cli::options::many::ManyArgs;
 use crate::cli::options::pictures::{Drawing, has_ending};
 use crate::cli::terminal::clock::Clock;
-use crate::cli::terminal::failure::hinted;
-use crate::cli::terminal::target::Target;
+use crate::cli::terminal::failure::{hinted, unwritten};
 use crate::filter::FocusPart;
 use crate::output::{self, CLASSIC_PIXELS, ColorBy, HtmlOptions, SvgOptions, classic, html, svg};
 use crate::profile::LoadOptions;
@@ -118,7 +116,6 @@ impl FlameCommand {
             ));
         }
         let out = self.out()?;
-        let target = Target::new(Some(&out));
         let is_page = has_ending(&out, "html");
         if is_page && self.width.is_some() {
             let hint = "omit --width, or write an .svg";
@@ -127,54 +124,59 @@ impl FlameCommand {
         let is_classic = self.is_classic(is_page)?;
         let direction = if self.bottom_up { Direction::BottomUp } else { Direction::TopDown };
         let focus_part = self.focus_part(is_page);
-        let view = self.view(out, focus_part);
         let order = match self.order {
             OrderChoice::Alpha => SiblingOrder::Alphabetical,
             OrderChoice::Weight => SiblingOrder::Weight,
         };
-        let (icicle, color_by, unit) =
-            (self.icicle, self.coloring.color_by(&self.base, ColorBy::Package)?, self.unit.unit());
-        let width = self.width;
-        let svg_options = SvgOptions { icicle, color_by, unit: unit.clone(), width };
-        let report = report_of(
-            &view,
-            &self.base,
-            if is_page { PAGE } else { Requirement::Paths },
-            LoadOptions::default(),
-            &target,
-            |profile, mut scope| {
-                self.highlight.apply(profile, self.filters.fixed_strings, &mut scope)?;
-                let title = self.title.clone().unwrap_or_default();
-                if is_page {
-                    return Ok(Report::Page(page(profile, &PageOptions { scope, title })));
-                }
-                let pixels = if is_classic { CLASSIC_PIXELS } else { svg_options.frames_width() as u32 };
-                let options = FlameOptions { order, direction, pixels, ..FlameOptions::new(scope, title) };
-                Ok(Report::Flame(flame(profile, &options)))
-            },
-        )?;
+        let color_by = self.coloring.color_by(&self.base, ColorBy::Package)?;
+        let svg_options =
+            SvgOptions { icicle: self.icicle, color_by, unit: self.unit.unit(), width: self.width };
+        let output = Output::picture(&out, self.force);
+        let show = Show {
+            input: &self.input,
+            many: &self.many,
+            filters: &self.filters,
+            focus_part,
+            by: self.node.by(),
+            base: Some(&self.base),
+            highlight: Some(&self.highlight),
+            requirement: if is_page { PAGE } else { Requirement::Paths },
+            needs: LoadOptions::LEAST,
+            limit: None,
+            output: &output,
+        };
+        let report = show.report(|profile, scope, _| {
+            let title = self.title.clone().unwrap_or_default();
+            if is_page {
+                return Ok(page(profile, &PageOptions { scope, title }).into());
+            }
+            let pixels = if is_classic { CLASSIC_PIXELS } else { svg_options.frames_width() as u32 };
+            let options = FlameOptions { order, direction, pixels, ..FlameOptions::new(scope, title) };
+            Ok(flame(profile, &options).into())
+        })?;
         let mut clock = Clock::new(self.input.verbose);
-        match report {
-            Report::Flame(mut flame) => {
-                name_it(&mut flame.title, &flame.header);
-                target.write(|out| {
-                    if is_classic {
-                        classic(&flame, &svg_options, out)??;
+        output.target.write(|out| {
+            let drawn = match report {
+                Report::Flame(mut flame) => {
+                    name_it(&mut flame.title, &flame.header);
+                    let draw = if is_classic { classic } else { svg };
+                    draw(&flame, &svg_options, out)
+                }
+                Report::Page(mut page) => {
+                    name_it(&mut page.title, &page.header);
+                    let SvgOptions { icicle, color_by, unit, .. } = svg_options;
+                    let by_weight = order == SiblingOrder::Weight;
+                    let focus = if focus_part == FocusPart::Untouched {
+                        focus_of_page(&self.filters)
                     } else {
-                        svg(&flame, &svg_options, out)??;
-                    }
-                    Ok(())
-                })?;
-            }
-            Report::Page(mut page) => {
-                name_it(&mut page.title, &page.header);
-                let by_weight = order == SiblingOrder::Weight;
-                let focus = focus_of_page(&view.filters);
-                let options = HtmlOptions { icicle, by_weight, direction, color_by, focus, unit };
-                target.write(|out| Ok(html(&page, &options, out)??))?;
-            }
-            _ => {}
-        }
+                        Vec::new()
+                    };
+                    html(&page, &HtmlOptions { icicle, by_weight, direction, color_by, focus, unit }, out)
+                }
+                _ => Ok(()),
+            };
+            drawn.map_err(unwritten)
+        })?;
         clock.step("draw");
         Ok(())
     }
@@ -227,18 +229,6 @@ impl FlameCommand {
         }
     }
 
-    /// The options that all views share. Those for text are not used.
-    fn view(&self, out: PathBuf, focus_part: FocusPart) -> ViewArgs {
-        ViewArgs {
-            input: self.input.clone(),
-            many: self.many.clone(),
-            filters: FilterArgs { focus_part, ..self.filters.clone() },
-            node: self.node.clone(),
-            layout: LayoutArgs::of_picture(Some(out), self.force),
-            wording: WordingArgs { unit: self.unit.clone(), names: None },
-        }
-    }
-
     /// The output file: `-o`, or the argument with the extension of a picture.
     fn out(&mut self) -> Result<PathBuf> {
         let drawing = Drawing { command: "flame", endings: &["svg", "html"], dash: true };
@@ -267,9 +257,6 @@ impl FlameCommand {
 
 /// The patterns of the focus that a page opens with.
 fn focus_of_page(filters: &FilterArgs) -> Vec<String> {
-    if filters.focus_part != FocusPart::Untouched {
-        return Vec::new();
-    }
     let literal = |text: &String| {
         // In a group, `file:` is not taken for a prefix.
         let escape = |c| {

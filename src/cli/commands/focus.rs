@@ -7,14 +7,12 @@ use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
 use crate::cli::commands::requirement::Requirement;
-use crate::cli::commands::show::{one_metric, show};
+use crate::cli::commands::show::{Show, one_metric};
 use crate::cli::options::args::{RowArgs, ViewArgs};
 use crate::cli::options::base::BaseArgs;
 use crate::cli::options::completion::functions;
 use crate::cli::options::highlight::HighlightArgs;
 use crate::cli::terminal::failure::{hinted, with_hint};
-use crate::profile::LoadOptions;
-use crate::report::Report;
 use crate::view::{FocusOptions, NotFound, Sort, SortKey, focus};
 
 /// Callers and callees of one function
@@ -44,20 +42,21 @@ const ROWS: usize = 10;
 impl FocusCommand {
     pub(crate) fn run(self) -> Result<()> {
         check_order("focus", &self.function, &self.view.input.profiles)?;
+        let output = self.view.output()?;
         let sort = Sort::by(if self.base.is_given() { SortKey::Delta } else { SortKey::Total });
-        show(&self.view, &self.base, Requirement::Calls, LoadOptions::default(), |profile, mut scope| {
+        let sort = self.base.order(self.rows.sort.as_ref(), sort)?;
+        let min_share = self.rows.cut.min_share_or(output.format, 0.0);
+        let show = Show {
+            base: Some(&self.base),
+            highlight: Some(&self.highlight),
+            limit: Some(self.rows.cut.most.or(ROWS)),
+            ..Show::new(&self.view, &output, Requirement::Calls)
+        };
+        show.run(|profile, scope, limit| {
             one_metric(&scope, "focus")?;
-            self.highlight.apply(profile, self.view.filters.fixed_strings, &mut scope)?;
-            let options = FocusOptions {
-                scope,
-                function: self.function.clone(),
-                fixed: self.view.filters.fixed_strings,
-                sort: self.base.order(self.rows.sort.as_ref(), sort.clone())?,
-                limit: self.rows.cut.most.limit_or(&self.view.layout, ROWS),
-                min_share: self.rows.cut.min_share_or(&self.view.layout, 0.0),
-            };
-            let focus = focus(profile, &options).map_err(|error| explain(&self.function, error))?;
-            Ok(Report::Focus(focus))
+            let (function, fixed) = (self.function.clone(), self.view.filters.fixed_strings);
+            let options = FocusOptions { scope, function, fixed, sort: sort.clone(), limit, min_share };
+            Ok(focus(profile, &options).map_err(|error| explain(&self.function, error))?.into())
         })
     }
 }

@@ -9,17 +9,17 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 
 use crate::cli::commands::requirement::Requirement;
-use crate::cli::commands::show::{one_metric, report_of, write_timed};
-use crate::cli::options::args::{OutputFormat, ViewArgs, percent};
+use crate::cli::commands::show::{Show, one_metric, write_timed};
+use crate::cli::options::args::{RowLimit, ViewArgs, percent};
 use crate::cli::options::base::BaseArgs;
 use crate::cli::options::color_by::ColorByArgs;
 use crate::cli::options::highlight::HighlightArgs;
+use crate::cli::options::layout::{Output, OutputFormat};
 use crate::cli::options::pictures::Drawing;
 use crate::cli::terminal::clock::Clock;
-use crate::cli::terminal::failure::hinted;
+use crate::cli::terminal::failure::{hinted, unwritten};
 use crate::cli::terminal::target::Target;
 use crate::output::{self, ColorBy};
-use crate::profile::LoadOptions;
 use crate::report::{Graph, Report};
 use crate::view::{GraphOptions, Sort, SortKey, graph};
 
@@ -82,40 +82,35 @@ impl GraphCommand {
             return Err(hinted("graph --color-by: only pictures have colours", hint));
         }
         let color_by = self.coloring.color_by(&self.base, ColorBy::Total)?;
-        if picture.is_none() {
-            self.view.layout.warn_of_extension(self.view.input.quiet);
-        }
-        let target = Target::new(out.as_deref());
-        let (base, needs) = (&self.base, LoadOptions::default());
+        let output = match (&out, picture) {
+            (Some(out), Some(_)) => Output::picture(out, self.view.layout.force),
+            _ => self.view.output()?,
+        };
         let sort = Sort::by(if self.base.is_given() { SortKey::Delta } else { SortKey::Total });
-        let report =
-            report_of(&self.view, base, Requirement::Calls, needs, &target, |profile, mut scope| {
-                one_metric(&scope, "graph")?;
-                self.highlight.apply(profile, self.view.filters.fixed_strings, &mut scope)?;
-                let for_people = picture.is_some() || self.view.layout.format.is_for_people();
-                let (nodes, min_edge) = if for_people { (NODES, MIN_EDGE) } else { (0, 0.0) };
-                let most = || if for_people { self.view.layout.rows_or(nodes) } else { nodes };
-                let options = GraphOptions {
-                    scope,
-                    sort: self.base.order(self.sort.as_ref(), sort.clone())?,
-                    max_nodes: Some(self.limit.unwrap_or_else(most)).filter(|&nodes| nodes > 0),
-                    min_edge: self.min_edge.unwrap_or(min_edge),
-                };
-                Ok(Report::Graph(graph(profile, &options)))
-            })?;
+        let sort = self.base.order(self.sort.as_ref(), sort)?;
+        let usual = if output.format.is_for_people() { MIN_EDGE } else { 0.0 };
+        let min_edge = self.min_edge.unwrap_or(usual);
+        let show = Show {
+            base: Some(&self.base),
+            highlight: Some(&self.highlight),
+            limit: Some(RowLimit { given: self.limit, text: NODES }),
+            ..Show::new(&self.view, &output, Requirement::Calls)
+        };
+        let report = show.report(|profile, scope, max_nodes| {
+            one_metric(&scope, "graph")?;
+            Ok(graph(profile, &GraphOptions { scope, sort: sort.clone(), max_nodes, min_edge }).into())
+        })?;
         match (&report, picture) {
-            (Report::Graph(graph), Some(picture)) => self.draw(graph, picture, color_by, &target),
-            _ => {
-                let ViewArgs { input, layout, wording, .. } = &self.view;
-                write_timed(&report, input, layout, wording, &target)
-            }
+            (Report::Graph(graph), Some(picture)) => self.draw(graph, picture, color_by, &output.target),
+            _ => write_timed(&report, &output, &self.view.input),
         }
     }
 
     fn draw(&self, graph: &Graph, picture: Picture, color_by: ColorBy, target: &Target) -> Result<()> {
         let mut clock = Clock::new(self.view.input.verbose);
         let mut dot = Vec::new();
-        output::dot(graph, self.view.wording.unit.unit().as_ref(), color_by, &mut dot)??;
+        let unit = self.view.wording.unit.unit();
+        output::dot(graph, unit.as_ref(), color_by, &mut dot).map_err(unwritten)?;
         let drawn = match picture {
             Picture::Dot => dot,
             Picture::Svg => render(&dot)?,

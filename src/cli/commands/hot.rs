@@ -4,13 +4,11 @@ use anyhow::Result;
 use clap::Args;
 
 use crate::cli::commands::requirement::Requirement;
-use crate::cli::commands::show::{one_metric, show};
-use crate::cli::options::args::{ViewArgs, percent};
+use crate::cli::commands::show::{Show, one_metric};
+use crate::cli::options::args::{RowLimit, ViewArgs, percent};
 use crate::cli::options::base::BaseArgs;
 use crate::cli::options::chains::ChainArgs;
 use crate::cli::options::highlight::HighlightArgs;
-use crate::profile::LoadOptions;
-use crate::report::Report;
 use crate::view::{HotOptions, hot};
 
 /// The heaviest call path, and call sequences that recur in several places
@@ -68,13 +66,17 @@ const REQUIREMENT: Requirement = Requirement::Stacks {
 };
 
 impl HotCommand {
-    pub(crate) fn run(mut self) -> Result<()> {
-        self.view.layout.full_chains = self.chains.is_full();
-        show(&self.view, &self.base, REQUIREMENT, LoadOptions::default(), |profile, mut scope| {
+    pub(crate) fn run(self) -> Result<()> {
+        let mut output = self.view.output()?;
+        output.style.full_chains = self.chains.is_full();
+        let show = Show {
+            base: Some(&self.base),
+            highlight: Some(&self.highlight),
+            limit: Some(RowLimit { given: self.limit, text: SEQUENCES }),
+            ..Show::new(&self.view, &output, REQUIREMENT)
+        };
+        show.run(|profile, scope, limit| {
             one_metric(&scope, "hot")?;
-            self.highlight.apply(profile, self.view.filters.fixed_strings, &mut scope)?;
-            let layout = &self.view.layout;
-            let default = || if layout.format.is_for_people() { layout.rows_or(SEQUENCES) } else { 0 };
             let options = HotOptions {
                 scope,
                 min_length: self.min_length,
@@ -82,10 +84,10 @@ impl HotCommand {
                 contexts: self.contexts,
                 context_share: self.context_share,
                 tolerance: self.tolerance,
-                limit: Some(self.limit.unwrap_or_else(default)).filter(|&limit| limit > 0),
+                limit,
                 min_share: self.min_share,
             };
-            Ok(Report::Hot(hot(profile, &options)))
+            Ok(hot(profile, &options).into())
         })
     }
 }

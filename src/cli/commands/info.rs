@@ -3,13 +3,14 @@
 use anyhow::Result;
 use clap::Args;
 
-use crate::cli::commands::show::write_report;
-use crate::cli::options::args::{InputArgs, LayoutArgs, OutputFormat, WordingArgs};
+use crate::cli::commands::show::write_timed;
+use crate::cli::input::request::load;
+use crate::cli::options::args::InputArgs;
+use crate::cli::options::layout::{LayoutArgs, OutputFormat, WordingArgs};
 use crate::cli::options::many::ManyArgs;
 use crate::cli::terminal::clock::Clock;
 use crate::cli::terminal::failure::hinted;
 use crate::profile::LoadOptions;
-use crate::report::Report;
 use crate::view::info;
 
 /// Contents of a profile: format, metrics, duration, labels, symbols
@@ -28,13 +29,10 @@ pub(crate) struct InfoCommand {
 
 impl InfoCommand {
     pub(crate) fn run(self) -> Result<()> {
-        let target = self.layout.target(&self.input.profiles, self.input.quiet)?;
-        target.check(&self.input.files()?, self.layout.force)?;
-        let mut loaded = self.input.load(
-            &self.many,
-            LoadOptions { labels: true, times: false, ..LoadOptions::LEAST },
-            true,
-        )?;
+        let output = self.layout.output(&WordingArgs::default(), &self.input.profiles, self.input.quiet)?;
+        output.check(&self.input.files()?)?;
+        let needs = LoadOptions { labels: true, ..LoadOptions::LEAST };
+        let mut loaded = load(&self.input.given(&self.many, needs, true)?)?;
         let mut clock = Clock::new(self.input.verbose);
         let [metric] = loaded.metrics[..] else {
             let message = "info explains one metric, but --metric was given several times";
@@ -42,13 +40,10 @@ impl InfoCommand {
         };
         loaded.profile.meta.default_metric = loaded.default_metric;
         let mut found = info(&loaded.profile, metric, loaded.inputs, loaded.combined);
-        if self.input.quiet && self.layout.format == OutputFormat::Text {
+        if self.input.quiet && output.format == OutputFormat::Text {
             found.warnings.clear();
         }
-        let report = Report::Info(found);
         clock.step("view");
-        write_report(&report, &self.layout, &WordingArgs::default(), &target)?;
-        clock.step("print");
-        Ok(())
+        write_timed(&found.into(), &output, &self.input)
     }
 }

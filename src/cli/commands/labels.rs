@@ -4,16 +4,16 @@ use anyhow::Result;
 use clap::Args;
 
 use crate::cli::commands::requirement::Requirement;
-use crate::cli::commands::show::{one_metric, show};
-use crate::cli::options::args::{
-    CutArgs, InputArgs, LayoutArgs, NamesChoice, NodeArgs, UnitArgs, ViewArgs, WordingArgs,
-};
+use crate::cli::commands::show::{Show, one_metric};
+use crate::cli::options::args::{CutArgs, InputArgs};
 use crate::cli::options::base::BaseArgs;
 use crate::cli::options::filters::FilterArgs;
 use crate::cli::options::highlight::HighlightArgs;
+use crate::cli::options::layout::{LayoutArgs, NamesChoice, UnitArgs, WordingArgs};
 use crate::cli::options::many::ManyArgs;
+use crate::filter::FocusPart;
 use crate::profile::LoadOptions;
-use crate::report::Report;
+use crate::tree::By;
 use crate::view::{LabelsOptions, labels};
 
 /// Label keys and values, with their shares
@@ -54,30 +54,26 @@ const REQUIREMENT: Requirement = Requirement::Stacks {
 
 impl LabelsCommand {
     pub(crate) fn run(self) -> Result<()> {
-        // This view has no functions: nothing to group by, and no names to shorten.
-        let view = ViewArgs {
-            input: self.input,
-            many: self.many,
-            filters: self.filters,
-            node: NodeArgs::default(),
-            layout: self.layout,
-            wording: WordingArgs { unit: self.unit, names: self.names },
+        let LabelsCommand { input, unit, names, .. } = self;
+        let wording = WordingArgs { unit, names };
+        let output = self.layout.output(&wording, &input.profiles, input.quiet)?;
+        let min_share = self.rows.min_share_or(output.format, 0.0);
+        let show = Show {
+            input: &input,
+            many: &self.many,
+            filters: &self.filters,
+            focus_part: FocusPart::All,
+            by: By::Function,
+            base: Some(&self.base),
+            highlight: Some(&self.highlight),
+            requirement: REQUIREMENT,
+            needs: LoadOptions { labels: true, ..LoadOptions::LEAST },
+            limit: Some(self.rows.most.or(VALUES)),
+            output: &output,
         };
-        show(
-            &view,
-            &self.base,
-            REQUIREMENT,
-            LoadOptions { labels: true, times: false, ..LoadOptions::LEAST },
-            |profile, mut scope| {
-                one_metric(&scope, "labels")?;
-                self.highlight.apply(profile, view.filters.fixed_strings, &mut scope)?;
-                let options = LabelsOptions {
-                    scope,
-                    limit: self.rows.most.limit_or(&view.layout, VALUES),
-                    min_share: self.rows.min_share_or(&view.layout, 0.0),
-                };
-                Ok(Report::Labels(labels(profile, &options)))
-            },
-        )
+        show.run(|profile, scope, limit| {
+            one_metric(&scope, "labels")?;
+            Ok(labels(profile, &LabelsOptions { scope, limit, min_share }).into())
+        })
     }
 }

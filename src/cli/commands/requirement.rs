@@ -69,11 +69,16 @@ impl Requirement {
         }
         Ok(())
     }
+
+    /// A note that lines are not what the profiles are about, for commands that show lines.
+    pub(crate) fn note<'p>(self, profiles: impl Iterator<Item = &'p Profile>, by: &By) -> Option<String> {
+        if *by == By::Line || self == Requirement::Lines { note_of_lines(profiles) } else { None }
+    }
 }
 
 /// A note about the first profile that has samples but not the line of any frame, as in CPU profiles of V8 without
 /// `positionTicks`, which name only the line where a function starts.
-pub(crate) fn note_of_lines<'p>(mut profiles: impl Iterator<Item = &'p Profile>) -> Option<String> {
+fn note_of_lines<'p>(mut profiles: impl Iterator<Item = &'p Profile>) -> Option<String> {
     let has_line = |profile: &Profile| profile.symbols.frames.iter().any(|frame| frame.line > 0);
     let lacks_lines =
         |profile: &&Profile| profile.calls.is_none() && !profile.samples.is_empty() && !has_line(profile);

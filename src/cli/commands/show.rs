@@ -1,119 +1,143 @@
-//! The flow of every view: bytes → profile → profile → report → bytes.
+//! The flow of every command: request → loaded → filtered → report → written.
 
 use std::io::Write;
 
 use anyhow::Result;
 
 use crate::cli::commands::fit::{Attempt, fitted};
-use crate::cli::commands::requirement::{Requirement, note_of_lines};
-use crate::cli::options::args::{
-    InputArgs, LayoutArgs, OutputFormat, ViewArgs, WordingArgs, note, say, warn,
-};
+use crate::cli::commands::requirement::Requirement;
+use crate::cli::input::request::load;
+use crate::cli::options::args::{InputArgs, RowLimit, ViewArgs, note, say, warn};
 use crate::cli::options::base::BaseArgs;
-use crate::cli::options::filters::explain;
-use crate::cli::options::screen;
+use crate::cli::options::filters::{FilterArgs, explain};
+use crate::cli::options::highlight::HighlightArgs;
+use crate::cli::options::layout::{Output, OutputFormat};
+use crate::cli::options::many::ManyArgs;
 use crate::cli::terminal::clock::Clock;
-use crate::cli::terminal::failure::hinted;
+use crate::cli::terminal::failure::{hinted, unwritten};
 use crate::cli::terminal::pager;
-use crate::cli::terminal::target::Target;
-use crate::filter::Filtered;
+use crate::filter::{Filters, FocusPart};
+use crate::load::{Loaded, Prepared};
 use crate::output;
 use crate::profile::{LoadOptions, Profile};
 use crate::report::{Message, MessageKind, Report};
 use crate::tree::By;
 use crate::view::Scope;
 
-/// Runs a view: loads, filters, adds the old side if one is given, makes the report, and writes it.
-pub(crate) fn show(
-    args: &ViewArgs,
-    base: &BaseArgs,
-    requirement: Requirement,
-    needs: LoadOptions,
-    view: impl Fn(&Profile, Scope) -> Result<Report>,
-) -> Result<()> {
-    let target = args.layout.target(&args.input.profiles, args.input.quiet)?;
-    let report = report_of(args, base, requirement, needs, &target, view)?;
-    write_timed(&report, &args.input, &args.layout, &args.wording, &target)
+/// A view, before anything is read: what to show, and where.
+pub(crate) struct Show<'a> {
+    pub(crate) input: &'a InputArgs,
+    pub(crate) many: &'a ManyArgs,
+    pub(crate) filters: &'a FilterArgs,
+    /// The part of the stacks through `--focus` that is shown.
+    pub(crate) focus_part: FocusPart,
+    /// What a row stands for.
+    pub(crate) by: By,
+    pub(crate) base: Option<&'a BaseArgs>,
+    pub(crate) highlight: Option<&'a HighlightArgs>,
+    pub(crate) requirement: Requirement,
+    /// What the view needs of the profile.
+    pub(crate) needs: LoadOptions,
+    /// How many rows are shown, by views that have a limit.
+    pub(crate) limit: Option<RowLimit>,
+    pub(crate) output: &'a Output,
 }
 
-/// [`write_report`], timed.
-pub(crate) fn write_timed(
-    report: &Report,
-    input: &InputArgs,
-    layout: &LayoutArgs,
-    wording: &WordingArgs,
-    target: &Target,
-) -> Result<()> {
-    let mut clock = Clock::new(input.verbose);
-    write_report(report, layout, wording, target)?;
-    clock.step("print");
-    Ok(())
-}
-
-/// [`show`] without the writing, for commands that write the report themselves.
-pub(crate) fn report_of(
-    args: &ViewArgs,
-    base: &BaseArgs,
-    requirement: Requirement,
-    needs: LoadOptions,
-    target: &Target,
-    view: impl Fn(&Profile, Scope) -> Result<Report>,
-) -> Result<Report> {
-    let (by, filters) = (args.node.by(), args.filters.filters());
-    let needs = needs.or(filters.needs()).or(LoadOptions {
-        labels: matches!(by, By::Label(_)),
-        times: false,
-        ..LoadOptions::LEAST
-    });
-    target.check(&[args.input.files()?, base.files()].concat(), args.layout.force)?;
-    let loaded = args.input.load(&args.many, needs, args.filters.all_frames)?;
-    requirement.check(&loaded.profile, &by, &loaded.metrics)?;
-    if by == By::Line || requirement == Requirement::Lines {
-        note(note_of_lines([&loaded.profile].into_iter()).as_slice(), &args.input);
+impl<'a> Show<'a> {
+    /// A view of whole stacks without a baseline, highlighted functions, or a limit on rows.
+    pub(crate) fn new(view: &'a ViewArgs, output: &'a Output, requirement: Requirement) -> Self {
+        Show {
+            input: &view.input,
+            many: &view.many,
+            filters: &view.filters,
+            focus_part: FocusPart::All,
+            by: view.node.by(),
+            base: None,
+            highlight: None,
+            requirement,
+            needs: LoadOptions::LEAST,
+            limit: None,
+            output,
+        }
     }
-    let mut clock = Clock::new(args.input.verbose);
-    let (loaded, base) = base.add_old_side(loaded, args, needs)?;
-    if base.is_some() {
+
+    /// Loads, filters, and writes the report that `view` makes of the profile with at most so many rows.
+    pub(crate) fn run(self, view: impl Fn(&Profile, Scope, Option<usize>) -> Result<Report>) -> Result<()> {
+        let (input, output) = (self.input, self.output);
+        write_timed(&self.report(view)?, output, input)
+    }
+
+    /// [`Show::run`] without the writing, for commands that draw.
+    pub(crate) fn report(
+        self,
+        view: impl Fn(&Profile, Scope, Option<usize>) -> Result<Report>,
+    ) -> Result<Report> {
+        let filters = self.filters.filters().focused(self.focus_part);
+        let loaded = self.load(&filters)?;
+        let mut clock = Clock::new(self.input.verbose);
+        let mut prepared = prepare(loaded, &filters, self.by, self.input)?;
+        clock.step("filter");
+        if let Some(highlight) = self.highlight {
+            highlight.apply(&prepared.profile, &filters, &mut prepared.scope)?;
+        }
+        let Output { format, lines, style, .. } = self.output;
+        let make = |fitting: Option<usize>| {
+            let rows = self.limit.and_then(|limit| limit.rows(*format, fitting));
+            let report = prepared.report(view(&prepared.profile, prepared.scope.clone(), rows)?);
+            Ok(Attempt { notes: notes_beside(&report, *format), report })
+        };
+        let is_fitted = self.limit.is_some_and(|limit| limit.given.is_none());
+        let Attempt { report, notes } = match lines.filter(|_| is_fitted) {
+            Some(lines) => {
+                let lines = lines.saturating_sub(prepared.profile.meta.warnings.len() + prepared.notes.len());
+                fitted(style, lines, lines.max(1), 1, |rows| make(Some(rows)))?
+            }
+            None => make(None)?,
+        };
+        clock.step("view");
+        say(notes, self.input);
+        Ok(report)
+    }
+
+    /// Loads the profile, and the old side if there is one.
+    fn load(&self, filters: &Filters) -> Result<Loaded> {
+        let base = self.base.filter(|base| base.is_given());
+        let old = base.map(BaseArgs::files).unwrap_or_default();
+        self.output.check(&[self.input.files()?, old].concat())?;
+        let needs = self.needs.clone().or(needs(filters, &self.by));
+        let request = self.input.given(self.many, needs.clone(), self.filters.all_frames)?;
+        let loaded = load(&request)?;
+        self.requirement.check(&loaded.profile, &self.by, &loaded.metrics)?;
+        note(self.requirement.note([&loaded.profile].into_iter(), &self.by).as_slice(), self.input);
+        let Some(base) = base else { return Ok(loaded) };
+        let mut clock = Clock::new(self.input.verbose);
+        let loaded = base.add_old_side(loaded, &request, needs, &self.by, self.input)?;
         clock.step("load the old side");
+        Ok(loaded)
     }
-    let filtered = filters.apply_by(loaded.profile, &by).map_err(explain)?;
-    clock.step("filter");
-    warn(&filtered.profile.meta.warnings, &args.input);
-    note(&filtered.notes, &args.input);
-    let Filtered { profile, filters, focus, callers, notes: filter_notes, emptied } = filtered;
-    let scope = Scope { metrics: loaded.metrics, by, focus, callers, base, highlight: None };
-    let printed = profile.meta.warnings.len() + filter_notes.len();
-    let make = |rows: Option<usize>| {
-        args.layout.rows.set(rows);
-        let mut report = view(&profile, scope.clone())?;
-        // The view takes the number unless a limit was given.
-        let is_fixed = args.layout.rows.take().is_some();
-        let mut notes = Vec::new();
-        if let Some(header) = report.header_mut() {
-            // The warnings are printed already, and text mentions an approximation itself.
-            let is_text = args.layout.format == OutputFormat::Text;
-            let is_said =
-                |message: &&Message| is_text && header.approximation.as_ref() == Some(&message.text);
-            let of_view = header.warnings.iter().filter(|message| message.kind == MessageKind::Note);
-            notes = of_view.filter(|message| !is_said(message)).cloned().collect();
-            header.inputs.clone_from(&loaded.names);
-            header.combined.clone_from(&loaded.combined);
-            header.filters.clone_from(&filters);
-            header.emptied = emptied.get(scope.metrics[0]).copied().unwrap_or_default();
-        }
-        Ok(Attempt { report, notes, is_fixed })
+}
+
+/// What has to be loaded for filters and groups.
+pub(crate) fn needs(filters: &Filters, by: &By) -> LoadOptions {
+    filters.needs().or(LoadOptions { labels: matches!(by, By::Label(_)), ..LoadOptions::LEAST })
+}
+
+/// Applies the filters, and prints what there is to say about them and about the profile.
+pub(crate) fn prepare(loaded: Loaded, filters: &Filters, by: By, input: &InputArgs) -> Result<Prepared> {
+    let prepared = loaded.filtered(filters, by).map_err(explain)?;
+    warn(&prepared.profile.meta.warnings, input);
+    note(&prepared.notes, input);
+    Ok(prepared)
+}
+
+/// The notes of a report that are printed next to it: warnings are printed before, and text mentions an approximation itself.
+fn notes_beside(report: &Report, format: OutputFormat) -> Vec<Message> {
+    let Some(header) = report.header() else { return Vec::new() };
+    let is_said = |message: &&Message| {
+        format == OutputFormat::Text && header.approximation.as_ref() == Some(&message.text)
     };
-    let Attempt { report, notes, .. } = match screen::lines(&args.layout, target) {
-        Some(lines) => {
-            let lines = lines.saturating_sub(printed);
-            let style = screen::style(&args.layout, &args.wording, true);
-            fitted(&style, lines, lines.max(1), 1, |rows| make(Some(rows)))?
-        }
-        None => make(None)?,
-    };
-    clock.step("view");
-    say(notes, &args.input);
-    Ok(report)
+    let of_view = header.warnings.iter().filter(|message| message.kind == MessageKind::Note);
+    of_view.filter(|message| !is_said(message)).cloned().collect()
 }
 
 /// Fails if several metrics were given to a command that shows only one.
@@ -125,31 +149,31 @@ pub(crate) fn one_metric(scope: &Scope, command: &str) -> Result<()> {
     Ok(())
 }
 
+/// [`write`], timed.
+pub(crate) fn write_timed(report: &Report, output: &Output, input: &InputArgs) -> Result<()> {
+    let mut clock = Clock::new(input.verbose);
+    write(report, output)?;
+    clock.step("print");
+    Ok(())
+}
+
 /// Writes a report in the chosen format.
-pub(crate) fn write_report(
-    report: &Report,
-    layout: &LayoutArgs,
-    wording: &WordingArgs,
-    target: &Target,
-) -> Result<()> {
-    let style = screen::style(layout, wording, *target == Target::Stdout);
-    if *target == Target::Stdout && layout.may_page() {
+pub(crate) fn write(report: &Report, output: &Output) -> Result<()> {
+    let Output { target, format, style, .. } = output;
+    if output.may_page {
         let mut text = Vec::new();
-        output::text(report, &style, &mut text)??;
+        output::text(report, style, &mut text).map_err(unwritten)?;
         if pager::is_needed(&text) && pager::show(&text)? {
             return Ok(());
         }
         return target.write(|out| Ok(out.write_all(&text)?));
     }
-    target.write(|out| {
-        match layout.format {
-            OutputFormat::Text => output::text(report, &style, out)??,
-            OutputFormat::Json => output::json(report, out)?,
-            OutputFormat::Csv => output::csv(report, out)?,
-            OutputFormat::Markdown => output::markdown(report, &style, out)??,
-            OutputFormat::Github | OutputFormat::Junit => write_check(report, layout.format, out)?,
-        }
-        Ok(())
+    target.write(|out| match format {
+        OutputFormat::Text => output::text(report, style, out).map_err(unwritten),
+        OutputFormat::Json => Ok(output::json(report, out)?),
+        OutputFormat::Csv => Ok(output::csv(report, out)?),
+        OutputFormat::Markdown => output::markdown(report, style, out).map_err(unwritten),
+        OutputFormat::Github | OutputFormat::Junit => write_check(report, *format, out),
     })
 }
 

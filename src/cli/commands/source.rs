@@ -8,16 +8,14 @@ use clap_complete::engine::ArgValueCompleter;
 
 use crate::cli::commands::focus::{check_order, explain};
 use crate::cli::commands::requirement::Requirement;
-use crate::cli::commands::show::{one_metric, show};
+use crate::cli::commands::show::{Show, one_metric};
 use crate::cli::input::sources::Sources;
 use crate::cli::options::args::{LimitArgs, ViewArgs};
 use crate::cli::options::base::BaseArgs;
 use crate::cli::options::completion::functions;
 use crate::cli::options::highlight::HighlightArgs;
 use crate::cli::terminal::failure::hinted;
-use crate::cli::terminal::target::Target;
-use crate::profile::LoadOptions;
-use crate::report::{Origin, Report};
+use crate::report::Origin;
 use crate::tree::By;
 use crate::view::{SourceOptions, source};
 
@@ -57,16 +55,18 @@ impl SourceCommand {
             let message = "source shows lines by function: --by can only be function or name";
             return Err(hinted(message, "prof top --by line lists the lines of all functions"));
         }
+        let output = self.view.output()?;
         let sources = Sources::new(&self.source_path, &self.trim_path);
-        show(&self.view, &self.base, Requirement::Lines, LoadOptions::default(), |profile, mut scope| {
+        let show = Show {
+            base: Some(&self.base),
+            highlight: Some(&self.highlight),
+            limit: Some(self.rows.or(FUNCTIONS)),
+            ..Show::new(&self.view, &output, Requirement::Lines)
+        };
+        show.run(|profile, scope, limit| {
             one_metric(&scope, "source")?;
-            self.highlight.apply(profile, self.view.filters.fixed_strings, &mut scope)?;
-            let options = SourceOptions {
-                scope,
-                function: self.function.clone(),
-                fixed: self.view.filters.fixed_strings,
-                limit: self.rows.limit_or(&self.view.layout, FUNCTIONS),
-            };
+            let (function, fixed) = (self.function.clone(), self.view.filters.fixed_strings);
+            let options = SourceOptions { scope, function, fixed, limit };
             let found = source(profile, &options, &|file| sources.text_of(file));
             let found = found.map_err(|error| explain(&self.function, error))?;
             // Source files are inputs too, but are known only now.
@@ -74,9 +74,8 @@ impl SourceCommand {
                 Origin::Found(path) => Some(path),
                 Origin::Missing(_) => None,
             });
-            let layout = &self.view.layout;
-            Target::new(layout.output.as_deref()).check(&read.collect::<Vec<_>>(), layout.force)?;
-            Ok(Report::Source(found))
+            output.check(&read.collect::<Vec<_>>())?;
+            Ok(found.into())
         })
     }
 }

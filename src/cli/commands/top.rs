@@ -4,14 +4,13 @@ use anyhow::Result;
 use clap::Args;
 
 use crate::cli::commands::requirement::Requirement;
-use crate::cli::commands::show::{one_metric, show};
+use crate::cli::commands::show::{Show, one_metric};
 use crate::cli::options::args::{RowArgs, ViewArgs};
 use crate::cli::options::base::BaseArgs;
 use crate::cli::options::columns::ColumnArgs;
 use crate::cli::options::highlight::HighlightArgs;
 use crate::cli::terminal::failure::hinted;
-use crate::profile::{LoadOptions, Profile};
-use crate::report::Report;
+use crate::profile::Profile;
 use crate::view::{Scope, Sort, SortKey, TopOptions, companion, top_per_event, top_with_calls};
 
 /// Flat view: self and total of every function
@@ -44,27 +43,30 @@ pub(crate) struct TopCommand {
 const ROWS: usize = 20;
 
 impl TopCommand {
-    pub(crate) fn run(mut self) -> Result<()> {
-        self.view.layout.columns = self.columns.columns();
+    pub(crate) fn run(self) -> Result<()> {
+        let mut output = self.view.output()?;
+        output.style.columns = self.columns.columns();
         let sort = if self.base.is_given() {
             Sort::by(SortKey::Delta).of_self(true)
         } else {
             Sort::by(SortKey::SelfValue)
         };
-        show(&self.view, &self.base, Requirement::Costs, LoadOptions::default(), |profile, mut scope| {
-            self.highlight.apply(profile, self.view.filters.fixed_strings, &mut scope)?;
+        let sort = self.base.order(self.rows.sort.as_ref(), sort)?;
+        let min_share = self.rows.cut.min_share_or(output.format, 0.0);
+        let show = Show {
+            base: Some(&self.base),
+            highlight: Some(&self.highlight),
+            limit: Some(self.rows.cut.most.or(ROWS)),
+            ..Show::new(&self.view, &output, Requirement::Costs)
+        };
+        show.run(|profile, scope, limit| {
             self.columns.check(self.base.is_given(), scope.metrics.len(), "top")?;
-            let options = TopOptions {
-                scope,
-                sort: self.base.order(self.rows.sort.as_ref(), sort.clone())?,
-                limit: self.rows.cut.most.limit_or(&self.view.layout, ROWS),
-                min_share: self.rows.cut.min_share_or(&self.view.layout, 0.0),
-            };
+            let options = TopOptions { scope, sort: sort.clone(), limit, min_share };
             if !self.per_event {
-                return Ok(Report::Top(top_with_calls(profile, &options)));
+                return Ok(top_with_calls(profile, &options).into());
             }
             let events = events_of(profile, &options.scope, "top --per-event")?;
-            Ok(Report::Top(top_per_event(profile, &options, events)))
+            Ok(top_per_event(profile, &options, events).into())
         })
     }
 }

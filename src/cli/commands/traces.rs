@@ -4,12 +4,11 @@ use anyhow::Result;
 use clap::Args;
 
 use crate::cli::commands::requirement::Requirement;
-use crate::cli::commands::show::show;
+use crate::cli::commands::show::Show;
 use crate::cli::options::args::{CutArgs, ViewArgs};
 use crate::cli::options::base::BaseArgs;
 use crate::cli::options::highlight::HighlightArgs;
 use crate::profile::LoadOptions;
-use crate::report::Report;
 use crate::view::{TracesOptions, traces};
 
 /// Every distinct stack with its values and labels
@@ -38,20 +37,17 @@ const REQUIREMENT: Requirement = Requirement::Stacks {
 
 impl TracesCommand {
     pub(crate) fn run(self) -> Result<()> {
-        show(
-            &self.view,
-            &self.base,
-            REQUIREMENT,
-            LoadOptions { labels: true, times: false, ..LoadOptions::LEAST },
-            |profile, mut scope| {
-                self.highlight.apply(profile, self.view.filters.fixed_strings, &mut scope)?;
-                let options = TracesOptions {
-                    scope,
-                    limit: self.rows.most.limit_or(&self.view.layout, 0),
-                    min_share: self.rows.min_share_or(&self.view.layout, 0.0),
-                };
-                Ok(Report::Traces(traces(profile, &options)))
-            },
-        )
+        let output = self.view.output()?;
+        let min_share = self.rows.min_share_or(output.format, 0.0);
+        let show = Show {
+            base: Some(&self.base),
+            highlight: Some(&self.highlight),
+            limit: Some(self.rows.most.or(0)),
+            needs: LoadOptions { labels: true, ..LoadOptions::LEAST },
+            ..Show::new(&self.view, &output, REQUIREMENT)
+        };
+        show.run(|profile, scope, limit| {
+            Ok(traces(profile, &TracesOptions { scope, limit, min_share }).into())
+        })
     }
 }

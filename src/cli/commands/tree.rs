@@ -4,18 +4,17 @@ use anyhow::Result;
 use clap::Args;
 
 use crate::cli::commands::requirement::Requirement;
-use crate::cli::commands::show::show;
+use crate::cli::commands::show::Show;
 use crate::cli::commands::top::events_of;
-use crate::cli::options::args::{OutputFormat, RowArgs, ViewArgs};
+use crate::cli::options::args::{RowArgs, ViewArgs};
 use crate::cli::options::base::BaseArgs;
 use crate::cli::options::chains::ChainArgs;
 use crate::cli::options::columns::ColumnArgs;
 use crate::cli::options::highlight::HighlightArgs;
+use crate::cli::options::layout::OutputFormat;
 use crate::cli::options::memory;
 use crate::cli::terminal::failure::hinted;
 use crate::filter::FocusPart;
-use crate::profile::LoadOptions;
-use crate::report::Report;
 use crate::view::{Sort, SortKey, TreeOptions, bottom_up, tree, tree_per_event, with_events};
 
 /// Call tree: callees below their callers, or callers below each function
@@ -64,34 +63,40 @@ const FEWER_ROWS: &str =
     "reduce the rows with --limit, --depth or --min-share, or raise the limit with --max-memory 8GiB";
 
 impl TreeCommand {
-    pub(crate) fn run(mut self) -> Result<()> {
-        self.view.layout.columns = self.columns.columns();
-        self.view.layout.full_chains = self.chains.is_full();
-        if !self.bottom_up {
-            self.view.filters.focus_part = FocusPart::Callees;
-        }
-        let (sort, limit, min_share) = if self.bottom_up {
-            (SortKey::SelfValue, FUNCTIONS, MIN_CALLER_SHARE)
+    pub(crate) fn run(self) -> Result<()> {
+        let mut output = self.view.output()?;
+        output.style.columns = self.columns.columns();
+        output.style.full_chains = self.chains.is_full();
+        let (sort, rows, min_share, focus_part) = if self.bottom_up {
+            (SortKey::SelfValue, FUNCTIONS, MIN_CALLER_SHARE, FocusPart::All)
         } else {
-            (SortKey::Total, ROWS, MIN_SHARE)
+            (SortKey::Total, ROWS, MIN_SHARE, FocusPart::Callees)
         };
         let sort = if self.base.is_given() {
             Sort::by(SortKey::Delta).of_self(self.bottom_up)
         } else {
             Sort::by(sort)
         };
-        show(&self.view, &self.base, Requirement::Paths, LoadOptions::default(), |profile, mut scope| {
-            self.highlight.apply(profile, self.view.filters.fixed_strings, &mut scope)?;
+        let sort = self.base.order(self.rows.sort.as_ref(), sort)?;
+        let min_share = self.rows.cut.min_share_or(output.format, min_share);
+        let show = Show {
+            focus_part,
+            base: Some(&self.base),
+            highlight: Some(&self.highlight),
+            limit: Some(self.rows.cut.most.or(rows)),
+            ..Show::new(&self.view, &output, Requirement::Paths)
+        };
+        show.run(|profile, scope, limit| {
             self.columns.check(self.base.is_given(), scope.metrics.len(), "tree")?;
             let events =
                 self.per_event.then(|| events_of(profile, &scope, "tree --per-event")).transpose()?;
             let options = TreeOptions {
                 scope: events.map_or_else(|| scope.clone(), |events| with_events(scope.clone(), events)),
-                sort: self.base.order(self.rows.sort.as_ref(), sort.clone())?,
-                limit: self.rows.cut.most.limit_or(&self.view.layout, limit),
-                min_share: self.rows.cut.min_share_or(&self.view.layout, min_share),
+                sort: sort.clone(),
+                limit,
+                min_share,
                 depth: self.depth,
-                join: self.view.layout.format == OutputFormat::Text,
+                join: output.format == OutputFormat::Text,
                 budget: memory::budget(self.view.input.max_memory),
             };
             let mut tree = if self.bottom_up {
@@ -102,7 +107,7 @@ impl TreeCommand {
             if let Some(events) = events {
                 tree = tree_per_event(tree, profile, events);
             }
-            Ok(Report::Tree(tree))
+            Ok(tree.into())
         })
     }
 }

@@ -3,11 +3,10 @@
 use anyhow::Result;
 use clap::Args;
 
-use crate::cli::commands::show::write_report;
-use crate::cli::options::args::{LayoutArgs, WordingArgs};
+use crate::cli::commands::show::write;
+use crate::cli::options::layout::{LayoutArgs, WordingArgs};
 use crate::cli::terminal::failure::{hinted, meant};
 use crate::kind::KINDS;
-use crate::report::Report;
 use crate::view::types;
 
 /// Profile types: what each measures, and which languages record it
@@ -28,13 +27,13 @@ pub(crate) struct TypesCommand {
 
 impl TypesCommand {
     pub(crate) fn run(self) -> Result<()> {
-        let target = self.layout.target(&[], false)?;
-        target.check::<&str>(&[], self.layout.force)?;
+        let output = self.layout.output(&WordingArgs::default(), &[], false)?;
+        output.check::<&str>(&[])?;
         let types = types(self.name.as_deref(), self.language.as_deref());
         if types.types.is_empty() {
             return Err(self.nothing());
         }
-        write_report(&Report::Types(types), &self.layout, &WordingArgs::default(), &target)
+        write(&types.into(), &output)
     }
 
     /// Explains which of the two names is wrong, and suggests similar names.

@@ -3,7 +3,7 @@
 use anyhow::{Result, bail};
 
 use crate::cli::input::request::{explain, metric_hint};
-use crate::cli::options::args::{InputArgs, ViewArgs, note};
+use crate::cli::options::args::{InputArgs, note};
 use crate::cli::options::base::BaseArgs;
 use crate::cli::options::match_args::matched_note;
 use crate::cli::terminal::failure::hinted;
@@ -11,37 +11,35 @@ use crate::compare::{BaseError, BaseOptions, add_base};
 use crate::load::{Error, Loaded, Request};
 use crate::profile::{LoadOptions, Profile};
 use crate::transform::MatchOptions;
-use crate::view::BaseSide;
+use crate::tree::By;
 
 impl BaseArgs {
-    /// Loads the old side, if there is one, and adds it to the loaded profile as its second metric.
+    /// Loads the old side as the new one, and adds it as a second metric.
     pub(crate) fn add_old_side(
         &self,
         loaded: Loaded,
-        args: &ViewArgs,
-        needs: LoadOptions,
-    ) -> Result<(Loaded, Option<BaseSide>)> {
-        if self.base.is_empty() {
-            return Ok((loaded, None));
-        }
+        new: &Request,
+        keep: LoadOptions,
+        by: &By,
+        input: &InputArgs,
+    ) -> Result<Loaded> {
         let [metric] = loaded.metrics[..] else {
             bail!("--base compares one metric, but --metric was given several times");
         };
-        let name = loaded.profile.meta.metrics[metric].name.clone();
-        let input = InputArgs { metrics: vec![name], ..args.input.clone() };
-        let request =
-            input.request(self.base.clone(), args.many.combine(), needs, args.filters.all_frames)?;
+        let metrics = vec![loaded.profile.meta.metrics[metric].name.clone()];
+        let request = Request { inputs: self.base.clone(), metrics, ..new.clone() };
         let old = request.load().map_err(|error| self.not_loaded(error, &request, &loaded.profile))?;
         let options = BaseOptions {
-            by: args.node.by(),
+            by: by.clone(),
             matching: self.matching.options(MatchOptions::default().least_share)?,
-            all_matches: args.input.verbose,
+            all_matches: input.verbose,
             normalize: self.normalize,
-            keep: needs,
+            keep,
         };
-        let (loaded, base) = add_base(loaded, old, &options).map_err(|error| self.explain(error))?;
-        note(matched_note(&base.matched).as_slice(), &args.input);
-        Ok((loaded, Some(base)))
+        let loaded = add_base(loaded, old, &options).map_err(|error| self.explain(error))?;
+        let matched = loaded.base.as_ref().and_then(|base| matched_note(&base.matched));
+        note(matched.as_slice(), input);
+        Ok(loaded)
     }
 
     /// Explains why the old side cannot be loaded. It may lack the metric of the new side.

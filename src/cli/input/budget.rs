@@ -18,6 +18,7 @@ use serde::Deserialize;
 use crate::cli::input::request::they_are;
 use crate::cli::options::filters::explain;
 use crate::cli::terminal::failure::{hinted, meant};
+use crate::compare::Compared;
 use crate::filter::Stages;
 use crate::kind::may_mean;
 use crate::profile::Metric;
@@ -48,19 +49,9 @@ struct Rule {
 /// The hint for a wrong rule: an example of a correct one.
 const EXAMPLE: &str = r#"a budget is a table [[budget]] with the lines function = "^serde" and total = "12 %" (or self = "250 ms")"#;
 
-/// The comparison that budgets are checked against.
-pub(crate) struct Checked<'a> {
-    /// The filtered comparison, which also collects notes on patterns.
-    pub(crate) stages: &'a mut Stages,
-    /// The names of all metrics of the inputs.
-    pub(crate) metrics: &'a [String],
-    /// Whether the new side has any value of the compared metric.
-    pub(crate) has_values: bool,
-}
-
-/// Reads the rules of a file for the compared metric. Fails if a rule would check nothing and is not marked
+/// Reads the rules of a file for a comparison, whose functions are found in `stages`. Fails if a rule would check nothing and is not marked
 /// `optional`: a build must not pass because of a typo.
-pub(crate) fn rules(path: &Path, on: &mut Checked<'_>) -> Result<Vec<BudgetRule>> {
+pub(crate) fn rules(path: &Path, on: &Compared, stages: &mut Stages) -> Result<Vec<BudgetRule>> {
     let place = path.display().to_string();
     let text = fs::read_to_string(path).with_context(|| place.clone())?;
     let file: BudgetFile =
@@ -69,19 +60,19 @@ pub(crate) fn rules(path: &Path, on: &mut Checked<'_>) -> Result<Vec<BudgetRule>
         return Err(hinted(format!("{place}: no [[budget]] in this file"), EXAMPLE));
     }
     let count = file.budget.len();
-    let metric = on.stages.profile.meta.metrics[0].clone();
+    let metric = &on.profile.meta.metrics[0];
     let mut rules = Vec::new();
     let mut others = 0;
     for rule in file.budget {
-        if is_for(&rule, &metric.name, &place, on.metrics)? {
-            rules.extend(read_rule(&rule, &place, &metric, on)?);
+        if is_for(&rule, &metric.name, &place, &on.metrics)? {
+            rules.extend(read_rule(&rule, &place, metric, on.has_new_values, stages)?);
         } else {
             others += 1;
         }
     }
     if others > 0 {
         let name = &metric.name;
-        on.stages
+        stages
             .notes
             .push(format!("{place}: {others} of {count} budgets not checked: not for the metric {name}"));
     }
@@ -111,9 +102,15 @@ fn is_for(rule: &Rule, compared: &str, place: &str, of_inputs: &[String]) -> Res
 }
 
 /// The limits of one rule.
-fn read_rule(rule: &Rule, place: &str, metric: &Metric, on: &mut Checked<'_>) -> Result<Vec<BudgetRule>> {
+fn read_rule(
+    rule: &Rule,
+    place: &str,
+    metric: &Metric,
+    has_values: bool,
+    stages: &mut Stages,
+) -> Result<Vec<BudgetRule>> {
     let function = &rule.function;
-    if !on.has_values && !rule.optional {
+    if !has_values && !rule.optional {
         let message = format!(
             "{place}: cannot check the budget of `{function}`: the new side has no values of {}",
             metric.name
@@ -122,9 +119,9 @@ fn read_rule(rule: &Rule, place: &str, metric: &Metric, on: &mut Checked<'_>) ->
     }
     let option = format!("{place}: budget of");
     let functions = if rule.optional {
-        on.stages.marks(function).with_context(|| format!("{option} {function}"))?
+        stages.marks(function).with_context(|| format!("{option} {function}"))?
     } else {
-        on.stages.matching(&option, std::slice::from_ref(function)).map_err(explain)?
+        stages.matching(&option, std::slice::from_ref(function)).map_err(explain)?
     };
     let limits = [("total", RowTest::Total, &rule.total), ("self", RowTest::SelfValue, &rule.self_value)];
     let mut rules = Vec::new();

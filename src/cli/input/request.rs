@@ -15,11 +15,15 @@ use crate::format::{self, FORMATS, Format, LoadError};
 use crate::load::{Combine, Error, Loaded, Request, shown};
 use crate::profile::LoadOptions;
 
+/// Loads the inputs of a request, combined into one profile.
+pub(crate) fn load(request: &Request) -> Result<Loaded> {
+    request.load().map_err(|error| explain(error, request))
+}
+
 impl InputArgs {
-    /// Loads the inputs, combined into one profile.
-    pub(crate) fn load(&self, many: &ManyArgs, needs: LoadOptions, all_frames: bool) -> Result<Loaded> {
-        let request = self.request(names(&self.profiles)?, many.combine(), needs, all_frames)?;
-        request.load().map_err(|error| explain(error, &request))
+    /// The request for the inputs given.
+    pub(crate) fn given(&self, many: &ManyArgs, needs: LoadOptions, all_frames: bool) -> Result<Request> {
+        self.request(names(&self.profiles)?, many.combine(), needs, all_frames)
     }
 
     /// The request to read `inputs`.

@@ -1,26 +1,19 @@
 //! Arguments that several commands share.
 
-use std::cell::Cell;
-use std::io::{self, IsTerminal};
-use std::path::PathBuf;
-
-use clap::{Args, ValueEnum, ValueHint};
+use clap::{Args, ValueHint};
 use clap_complete::engine::ArgValueCompleter;
 
 use crate::cli::options::completion;
 use crate::cli::options::filters::FilterArgs;
+use crate::cli::options::layout::{LayoutArgs, Output, OutputFormat, WordingArgs};
 use crate::cli::options::many::ManyArgs;
 use crate::cli::options::memory;
-use crate::cli::options::pictures::{has_ending, refuse_picture};
 use crate::cli::options::symbols::SymbolArgs;
 use crate::cli::terminal::messages::print_messages;
-use crate::cli::terminal::target::Target;
-use crate::output::{Explain, TextColumn};
 use crate::profile::LoadOptions;
 use crate::report::Message;
 use crate::stats::Normalization;
 use crate::tree::By;
-use crate::unit::Unit;
 use crate::view::Sort;
 
 /// Options that every view of a profile shares.
@@ -38,6 +31,13 @@ pub(crate) struct ViewArgs {
     pub(crate) layout: LayoutArgs,
     #[command(flatten)]
     pub(crate) wording: WordingArgs,
+}
+
+impl ViewArgs {
+    /// Where and how the report is written.
+    pub(crate) fn output(&self) -> anyhow::Result<Output> {
+        self.layout.output(&self.wording, &self.input.profiles, self.input.quiet)
+    }
 }
 
 /// The inputs, and which of their metrics to show.
@@ -73,8 +73,9 @@ pub(crate) struct InputArgs {
 
 impl InputArgs {
     /// Adds the memory limit to what a command needs to load.
-    pub(crate) fn within_memory(&self, needs: LoadOptions) -> LoadOptions {
-        LoadOptions { budget: memory::budget(self.max_memory), ..needs }
+    pub(crate) fn within_memory(&self, mut needs: LoadOptions) -> LoadOptions {
+        needs.budget = memory::budget(self.max_memory);
+        needs
     }
 }
 
@@ -207,206 +208,33 @@ pub(crate) fn normalize(text: &str) -> Result<Normalization, String> {
     }
 }
 
+/// How many rows a view shows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RowLimit {
+    /// The number given.
+    pub(crate) given: Option<usize>,
+    /// The number in text and Markdown otherwise; other formats have all rows. 0 for all.
+    pub(crate) text: usize,
+}
+
+impl RowLimit {
+    /// The largest number of rows, where `that_fit` are those that fit the screen; `None` for all.
+    pub(crate) fn rows(self, format: OutputFormat, that_fit: Option<usize>) -> Option<usize> {
+        let default = if format.is_for_people() { that_fit.unwrap_or(self.text) } else { 0 };
+        Some(self.given.unwrap_or(default)).filter(|&rows| rows > 0)
+    }
+}
+
 impl LimitArgs {
-    /// The limit given; otherwise `text` for text and Markdown, and no limit for other formats.
-    pub(crate) fn limit_or(&self, layout: &LayoutArgs, text: usize) -> Option<usize> {
-        let default = || if layout.format.is_for_people() { layout.rows_or(text) } else { 0 };
-        Some(self.limit.unwrap_or_else(default)).filter(|&limit| limit > 0)
+    /// The limit given; otherwise `text` rows in text and Markdown, and no limit in other formats.
+    pub(crate) fn or(&self, text: usize) -> RowLimit {
+        RowLimit { given: self.limit, text }
     }
 }
 
 impl CutArgs {
     /// The smallest share given; otherwise `text` for text and Markdown, and 0 for other formats.
-    pub(crate) fn min_share_or(&self, layout: &LayoutArgs, text: f64) -> f64 {
-        self.min_share.unwrap_or(if layout.format.is_for_people() { text } else { 0.0 })
+    pub(crate) fn min_share_or(&self, format: OutputFormat, text: f64) -> f64 {
+        self.min_share.unwrap_or(if format.is_for_people() { text } else { 0.0 })
     }
-}
-
-/// Options for the form of the report and where it is written.
-#[derive(Args, Clone, Debug)]
-#[command(next_help_heading = None)]
-pub(crate) struct LayoutArgs {
-    /// Output format
-    #[arg(short, long, value_name = "F", default_value = "text")]
-    pub(crate) format: OutputFormat,
-    /// Write the report to this file
-    #[arg(short, long, value_name = "PATH", value_hint = ValueHint::FilePath)]
-    pub(crate) output: Option<PathBuf>,
-    /// Text width in columns [default: the width of the terminal]
-    #[arg(long, value_name = "N")]
-    pub(crate) width: Option<usize>,
-    /// When to use colours
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
-    pub(crate) color: ColorChoice,
-    /// When to page text through $PAGER
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
-    pub(crate) pager: PagerChoice,
-    /// Overwrite the output file even if it is a profile; inputs are never overwritten
-    #[arg(long)]
-    pub(crate) force: bool,
-    /// The number of rows that fit the screen, if there is one. A view takes it when no limit was given.
-    #[arg(skip)]
-    pub(crate) rows: Cell<Option<usize>>,
-    /// The columns of the text, of commands that let them be chosen.
-    #[arg(skip)]
-    pub(crate) columns: Vec<TextColumn>,
-    /// Whether chains of calls are written in full, of commands that let this be chosen.
-    #[arg(skip)]
-    pub(crate) full_chains: bool,
-    /// Which causes are listed, of `diff`.
-    #[arg(skip)]
-    pub(crate) explain: Explain,
-    /// The exit code, once it is known, of commands whose text mentions it.
-    #[arg(skip)]
-    pub(crate) exit_code: Option<u8>,
-}
-
-impl LayoutArgs {
-    /// The default number of rows: as many as fit the screen, or `text` if there is none.
-    pub(crate) fn rows_or(&self, text: usize) -> usize {
-        self.rows.take().unwrap_or(text)
-    }
-
-    /// Where the report is written. Fails if the extension of the file asks for a picture of `profiles`.
-    pub(crate) fn target(&self, profiles: &[String], quiet: bool) -> anyhow::Result<Target> {
-        if let Some(out) = &self.output {
-            refuse_picture(out, profiles)?;
-        }
-        self.warn_of_extension(quiet);
-        Ok(Target::new(self.output.as_deref()))
-    }
-
-    /// Notes that the extension of the output file does not choose the format: `-o top.json` alone writes text.
-    pub(crate) fn warn_of_extension(&self, quiet: bool) {
-        let Some(out) = self.output.as_deref().filter(|_| !quiet) else { return };
-        let extensions = [
-            (OutputFormat::Json, "json", "json"),
-            (OutputFormat::Csv, "csv", "csv"),
-            (OutputFormat::Markdown, "md", "markdown"),
-        ];
-        let other = extensions
-            .iter()
-            .find(|(format, extension, _)| has_ending(out, extension) && *format != self.format);
-        if let Some((_, _, name)) = other {
-            let shown = out.display();
-            let note = format!("-o {shown} does not choose the format: add --format {name}");
-            print_messages([Message::note(note)]);
-        }
-    }
-
-    /// The layout of a picture, which has neither columns nor a pager.
-    pub(crate) fn of_picture(output: Option<PathBuf>, force: bool) -> Self {
-        let (format, color, pager) = (OutputFormat::Text, ColorChoice::Never, PagerChoice::Never);
-        LayoutArgs {
-            format,
-            output,
-            width: None,
-            color,
-            pager,
-            force,
-            rows: Cell::default(),
-            columns: Vec::new(),
-            full_chains: false,
-            explain: Explain::default(),
-            exit_code: None,
-        }
-    }
-
-    /// Whether the output may be shown in a pager.
-    pub(crate) fn may_page(&self) -> bool {
-        self.format == OutputFormat::Text && self.pager == PagerChoice::Auto && io::stdout().is_terminal()
-    }
-}
-
-/// Options without effect on this command, accepted because scripts pass the same options to every view.
-#[derive(Args, Clone, Debug)]
-pub(crate) struct IgnoredArgs {
-    #[arg(long, hide = true)]
-    names: Option<NamesChoice>,
-    #[arg(long, hide = true)]
-    color: Option<ColorChoice>,
-    #[arg(long, hide = true)]
-    pager: Option<PagerChoice>,
-}
-
-/// Options for how values and names are written.
-#[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = None)]
-pub(crate) struct WordingArgs {
-    #[command(flatten)]
-    pub(crate) unit: UnitArgs,
-    /// How to print function names: short or full [default: short on a terminal, full elsewhere]
-    #[arg(long, value_name = "HOW")]
-    pub(crate) names: Option<NamesChoice>,
-}
-
-/// The option for the unit of values.
-#[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = None)]
-pub(crate) struct UnitArgs {
-    /// Unit of values: auto, or a unit such as ms or MiB [default: auto]
-    #[arg(long, value_name = "U")]
-    unit: Option<String>,
-}
-
-impl UnitArgs {
-    /// The unit given; `None` for the best fit.
-    pub(crate) fn unit(&self) -> Option<Unit> {
-        self.unit.as_deref().filter(|unit| *unit != "auto").map(Unit::parse)
-    }
-}
-
-/// Values of `--format`.
-#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum OutputFormat {
-    /// A table to read on a terminal
-    Text,
-    /// JSON, complete and with exact values, for scripts
-    Json,
-    /// Comma-separated values, for spreadsheets
-    Csv,
-    /// A Markdown table, for comments and documents
-    Markdown,
-    /// Annotations for GitHub Actions
-    #[value(hide = true)]
-    Github,
-    /// A JUnit test report for CI servers
-    #[value(hide = true)]
-    Junit,
-}
-
-impl OutputFormat {
-    /// Whether the format is read by people, who want the most important rows rather than all of them.
-    pub(crate) fn is_for_people(self) -> bool {
-        matches!(self, OutputFormat::Text | OutputFormat::Markdown)
-    }
-}
-
-/// Values of `--names`.
-#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum NamesChoice {
-    /// Without import paths, generic arguments and parameters
-    Short,
-    /// As they are in the profile
-    Full,
-}
-
-/// Values of `--color`.
-#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ColorChoice {
-    /// On a terminal, unless NO_COLOR or a similar variable is set
-    Auto,
-    /// Always
-    Always,
-    /// Never
-    Never,
-}
-
-/// Values of `--pager`.
-#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PagerChoice {
-    /// On a terminal, if the text is longer than the screen
-    Auto,
-    /// Never
-    Never,
 }

@@ -25,13 +25,6 @@ pub(crate) struct BaseArgs {
     pub(crate) matching: MatchArgs,
 }
 
-/// No baseline, for views that do not compare.
-impl Default for BaseArgs {
-    fn default() -> Self {
-        BaseArgs { base: Vec::new(), normalize: Normalization::Run, matching: MatchArgs::default() }
-    }
-}
-
 impl BaseArgs {
     /// Whether there is an old side.
     pub(crate) fn is_given(&self) -> bool {

@@ -135,7 +135,7 @@ fn escape(name: &str) -> String {
 }
 
 /// The first word on the command line that is a profile, or else the profile in `$PROF_PROFILE`.
-fn profile_on_line(needs: LoadOptions) -> Option<Profile> {
+fn profile_on_line(mut needs: LoadOptions) -> Option<Profile> {
     let words = env::args_os().skip_while(|word| word != "--").skip(2);
     let line = env::var(LINE).unwrap_or_default();
     let further: Vec<OsString> =
@@ -146,15 +146,15 @@ fn profile_on_line(needs: LoadOptions) -> Option<Profile> {
     let is_small = |path: &OsString| {
         fs::metadata(Path::new(path)).is_ok_and(|file| file.is_file() && file.len() <= MOST_BYTES)
     };
-    let needs = LoadOptions { budget: memory::budget(None), ..needs };
-    words.chain(further).chain(named).filter(is_small).find_map(|path| read(path.to_str()?, needs))
+    needs.budget = memory::budget(None);
+    words.chain(further).chain(named).filter(is_small).find_map(|path| read(path.to_str()?, &needs))
 }
 
-fn read(path: &str, needs: LoadOptions) -> Option<Profile> {
+fn read(path: &str, needs: &LoadOptions) -> Option<Profile> {
     let file = File::open(path).ok()?;
-    let mut source = Source::open_with(Box::new(file), Inflate::OnThread, needs.budget).ok()?;
+    let mut source = Source::open_with(Box::new(file), Inflate::OnThread, needs.budget.clone()).ok()?;
     source.set_name(path);
-    format::load(&mut source, needs, None).ok()
+    format::load(&mut source, needs.clone(), None).ok()
 }
 
 #[cfg(test)]

@@ -5,10 +5,10 @@ use clap_complete::engine::ArgValueCompleter;
 
 use crate::cli::options::completion::{formats_of_convert, functions, labels};
 use crate::cli::terminal::failure::hinted;
-use crate::filter::{FilterError, FilterKind, Filters, FocusPart};
+use crate::filter::{FilterError, FilterKind, Filters};
 
 /// Options that select stacks and frames.
-#[derive(Args, Clone, Debug, Default)]
+#[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Filters")]
 pub(crate) struct FilterArgs {
     /// Keep only stacks with a matching frame
@@ -83,13 +83,10 @@ pub(crate) struct FilterArgs {
     /// Do not apply the profile's own drop rules (drop_frames)
     #[arg(long)]
     pub(crate) all_frames: bool,
-    /// The part of the stacks through `--focus` to keep. Set by the view, not on the command line.
-    #[arg(skip)]
-    pub(crate) focus_part: FocusPart,
 }
 
 impl FilterArgs {
-    /// The filters given, for a view that shows this part of the stacks through the focus.
+    /// The filters given.
     pub(crate) fn filters(&self) -> Filters {
         let lists = [
             (FilterKind::Fold, &self.fold[..]),
@@ -120,7 +117,7 @@ impl FilterArgs {
         let flags = flags.iter().filter(|(is_given, ..)| *is_given);
         let flags = flags.map(|(_, kind, text)| (*kind, (*text).to_string()));
         let typed = lists.into_iter().flat_map(texts).chain(flags);
-        Filters::typed(typed, self.fixed_strings).focused(self.focus_part)
+        Filters::typed(typed, self.fixed_strings)
     }
 }
 

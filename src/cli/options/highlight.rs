@@ -8,7 +8,7 @@ use clap_complete::engine::ArgValueCompleter;
 
 use crate::cli::options::completion::functions;
 use crate::cli::options::filters::explain;
-use crate::filter::Stages;
+use crate::filter::Filters;
 use crate::profile::Profile;
 use crate::view::{Marking, Scope};
 
@@ -28,9 +28,9 @@ impl HighlightArgs {
     }
 
     /// Adds the marked functions to the scope of a view. Fails if nothing matches.
-    pub(crate) fn apply(&self, profile: &Profile, fixed: bool, scope: &mut Scope) -> Result<()> {
+    pub(crate) fn apply(&self, profile: &Profile, filters: &Filters, scope: &mut Scope) -> Result<()> {
         let Some(pattern) = &self.highlight else { return Ok(()) };
-        let mut stages = Stages::new(profile.clone(), fixed, &scope.by);
+        let mut stages = filters.stages(profile.clone(), &scope.by);
         let marks = stages.matching("--highlight", slice::from_ref(pattern)).map_err(explain)?;
         scope.highlight = marks.map(|marks| Marking { pattern: pattern.clone(), marks });
         Ok(())

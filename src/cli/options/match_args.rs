@@ -20,12 +20,6 @@ pub(crate) struct MatchArgs {
     how: String,
 }
 
-impl Default for MatchArgs {
-    fn default() -> Self {
-        MatchArgs { how: "auto".to_string() }
-    }
-}
-
 impl MatchArgs {
     /// What was asked for. `least_share` is the minimum share, 0 to 1, of a function for which to search for a match under a
     /// different name.

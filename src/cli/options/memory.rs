@@ -17,7 +17,7 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
 /// The memory limit of this process. Everything that is loaded shares one limit.
 pub(crate) fn budget(asked: Option<u64>) -> Budget {
     static BUDGET: OnceLock<Budget> = OnceLock::new();
-    *BUDGET.get_or_init(|| asked.or_else(half_of_the_machine).map_or(Budget::UNLIMITED, Budget::of))
+    BUDGET.get_or_init(|| asked.or_else(half_of_the_machine).map_or(Budget::UNLIMITED, Budget::of)).clone()
 }
 
 /// Half of the memory of the machine, or of the container if that has less.

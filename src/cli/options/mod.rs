@@ -8,6 +8,7 @@ pub(crate) mod columns;
 pub(crate) mod completion;
 pub(crate) mod filters;
 pub(crate) mod highlight;
+pub(crate) mod layout;
 pub(crate) mod many;
 pub(crate) mod match_args;
 pub(crate) mod memory;

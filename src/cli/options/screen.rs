@@ -1,50 +1,21 @@
 //! What the terminal can display: its size, colours and characters.
 
 use std::env;
-use std::io::{self, IsTerminal};
 
 use terminal_size::{Height, Width, terminal_size};
 
-use crate::cli::options::args::{ColorChoice, LayoutArgs, NamesChoice, OutputFormat, WordingArgs};
-use crate::cli::terminal::target::Target;
-use crate::output::{Glyphs, Style};
-
-/// The style of the text. `to_stdout` is false if it is written to a file.
-pub(crate) fn style(layout: &LayoutArgs, wording: &WordingArgs, to_stdout: bool) -> Style {
-    let is_terminal = to_stdout && io::stdout().is_terminal();
-    let measured = terminal_size().filter(|_| is_terminal).map(|(Width(width), _)| usize::from(width));
-    Style {
-        width: layout.width.or(measured),
-        short_names: match wording.names {
-            Some(NamesChoice::Short) => true,
-            Some(NamesChoice::Full) => false,
-            None => is_terminal,
-        },
-        full_names: wording.names == Some(NamesChoice::Full),
-        color: match layout.color {
-            ColorChoice::Always => true,
-            ColorChoice::Never => false,
-            ColorChoice::Auto => color_by_environment(is_terminal),
-        },
-        glyphs: if is_terminal && !shows_utf8() { &Glyphs::ASCII } else { &Glyphs::UNICODE },
-        unit: wording.unit.unit(),
-        columns: layout.columns.clone(),
-        full_chains: layout.full_chains,
-        explain: layout.explain,
-        exit_code: layout.exit_code,
-    }
+/// The width of the screen in columns, if standard output is one.
+pub(crate) fn width() -> Option<usize> {
+    terminal_size().map(|(Width(width), _)| usize::from(width))
 }
 
-/// The number of lines that fit the screen above the next prompt, if text is printed to a terminal.
-pub(crate) fn lines(layout: &LayoutArgs, target: &Target) -> Option<usize> {
-    let is_shown =
-        *target == Target::Stdout && layout.format == OutputFormat::Text && io::stdout().is_terminal();
-    let (_, Height(height)) = terminal_size().filter(|_| is_shown)?;
-    Some(usize::from(height).saturating_sub(1))
+/// The height of the screen in lines, if standard output is one.
+pub(crate) fn height() -> Option<usize> {
+    terminal_size().map(|(_, Height(height))| usize::from(height))
 }
 
 /// Follows the conventions of <https://no-color.org> and <https://bixense.com/clicolors>.
-fn color_by_environment(is_terminal: bool) -> bool {
+pub(crate) fn color_by_environment(is_terminal: bool) -> bool {
     let value = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
     if value("NO_COLOR").is_some() {
         return false;
@@ -61,7 +32,7 @@ fn is_dumb() -> bool {
 }
 
 /// Whether the terminal displays UTF-8, judging by the locale.
-fn shows_utf8() -> bool {
+pub(crate) fn shows_utf8() -> bool {
     if cfg!(windows) {
         return true;
     }

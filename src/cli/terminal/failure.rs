@@ -6,7 +6,7 @@ use std::io;
 use terminal_size::{Width, terminal_size_of};
 
 use crate::name::{clean, display_width, nearest};
-use crate::output::wrap;
+use crate::output::{self, wrap};
 
 /// An error with a hint.
 #[derive(Debug)]
@@ -33,6 +33,14 @@ pub(crate) fn with_hint(message: String, hint: Option<String>) -> anyhow::Error 
     match hint {
         Some(hint) => hinted(message, hint),
         None => anyhow::Error::msg(message),
+    }
+}
+
+/// The error of a report that cannot be written. That of the destination is passed on as it is.
+pub(crate) fn unwritten(error: output::Error) -> anyhow::Error {
+    match error {
+        output::Error::Io(error) => error.into(),
+        error => anyhow::Error::msg(error.to_string()),
     }
 }
 

@@ -15,7 +15,7 @@ mod reader;
 mod weight;
 
 use crate::format::collapsed::blocks::SharedBlocks;
-use crate::format::collapsed::reader::CollapsedReader;
+use crate::format::collapsed::reader::{CollapsedReader, NAME, is_blank_or_comment};
 use crate::format::collapsed::weight::split_weight;
 use crate::format::text::is_binary;
 use crate::format::{Confidence, Format, LoadError, Source};
@@ -26,8 +26,6 @@ pub(in crate::format) use crate::format::collapsed::python::is_python;
 
 /// The entry in the list of readable formats.
 pub(super) static COLLAPSED: Format = Format { name: NAME, title: "collapsed stacks", sniff, read };
-
-const NAME: &str = "collapsed";
 
 /// File extensions that resolve the ambiguity of a list of names and numbers.
 pub(super) const ENDINGS: &[&str] = &[".folded", ".collapsed"];
@@ -114,7 +112,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     let (good, _, double) = survey(source.bytes());
     let two_weights = double * 2 > good;
     let blocks = SharedBlocks::new(source);
-    let mut reader = CollapsedReader::new(options, two_weights);
+    let mut reader = CollapsedReader::new(options.clone(), two_weights);
     // With two weights of different signs, the order of rows matches the order of lines only with a single
     // reader.
     let alone = if two_weights { usize::MAX } else { SERIAL_BLOCKS };
@@ -122,14 +120,10 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         return Ok(reader.finish(&|block, line| blocks.line_number(block, line))?);
     }
     let mut readers = vec![reader];
-    readers.resize_with(parallel::processors(), || CollapsedReader::new(options, two_weights));
+    readers.resize_with(parallel::processors(), || CollapsedReader::new(options.clone(), two_weights));
     let read = parallel::each(readers, |mut reader| reader.read(&blocks, usize::MAX).map(|_| reader));
     let readers = read.into_iter().collect::<Result<Vec<CollapsedReader>, LoadError>>()?;
     Ok(join::join(readers, options)?.finish(&|block, line| blocks.line_number(block, line))?)
-}
-
-fn is_blank_or_comment(line: &[u8]) -> bool {
-    line.trim_ascii_start().is_empty() || line.starts_with(b"#") || line.starts_with(b"//")
 }
 
 #[cfg(test)]

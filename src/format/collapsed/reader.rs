@@ -8,11 +8,12 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use crate::format::collapsed::blocks::SharedBlocks;
 use crate::format::collapsed::python::move_locations;
 use crate::format::collapsed::weight::{Weight, split_weight};
-use crate::format::collapsed::{NAME, is_blank_or_comment};
 use crate::format::text::lossy;
 use crate::format::{LoadError, ParseError, finished};
 use crate::profile::{Column, Frame, FrameId, Id, LabelSetId, LoadOptions, Profile, ProfileBuilder, StackId};
 use crate::unit::plural;
+
+pub(super) const NAME: &str = "collapsed";
 
 /// Number of decimals kept of fractional weights.
 const MAX_DECIMALS: u32 = 6;
@@ -242,4 +243,8 @@ fn is_text_of(builder: &ProfileBuilder, stack: StackId, text: &[u8]) -> bool {
     }
     // Every name but the last must be followed by more, and the last by nothing.
     rest.is_none() || (text.is_empty() && builder.stack_frames(stack).is_empty())
+}
+
+pub(super) fn is_blank_or_comment(line: &[u8]) -> bool {
+    line.trim_ascii_start().is_empty() || line.starts_with(b"#") || line.starts_with(b"//")
 }

@@ -42,7 +42,7 @@ fn sniff(head: &[u8]) -> Confidence {
 fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
     let bytes = source.read_all()?;
     let header = FileHeader::read(&bytes)?;
-    let unpacked = record::unpack(&header, options.budget)?;
+    let unpacked = record::unpack(&header, &options.budget)?;
     let unpacked = Fields::new(&unpacked, bytes.starts_with(MAGIC_BIG_ENDIAN));
     let (records, left) = record::sorted(&header, unpacked);
     let mut reader = PerfDataReader::new(&header, options);

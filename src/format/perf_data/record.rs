@@ -110,7 +110,7 @@ pub(super) fn sorted<'a>(header: &FileHeader<'a>, unpacked: Fields<'a>) -> (Vec<
 }
 
 /// Decompresses compressed records, which contain pieces of one zstd stream.
-pub(super) fn unpack(header: &FileHeader<'_>, budget: Budget) -> Result<Vec<u8>, ParseError> {
+pub(super) fn unpack(header: &FileHeader<'_>, budget: &Budget) -> Result<Vec<u8>, ParseError> {
     let mut packed = Vec::new();
     let mut records = header.records;
     while let Some(mut raw) = split(&mut records) {
@@ -129,8 +129,9 @@ pub(super) fn unpack(header: &FileHeader<'_>, budget: Budget) -> Result<Vec<u8>,
     let whole = packed.clone();
     // `perf` leaves the stream open; an empty last block ends it.
     packed.extend_from_slice(&[1, 0, 0]);
-    let inflate =
-        |bytes: Vec<u8>| Source::open_within(Box::new(std::io::Cursor::new(bytes)), budget)?.read_all();
+    let inflate = |bytes: Vec<u8>| {
+        Source::open_within(Box::new(std::io::Cursor::new(bytes)), budget.clone())?.read_all()
+    };
     inflate(packed).or_else(|_| inflate(whole)).map_err(|error| {
         let message = format!("compressed records are corrupt ({error})");
         ParseError::at_byte(crate::format::perf_data::NAME, header.records_at, message)

@@ -80,6 +80,9 @@ impl Batch {
     }
 }
 
+/// The maximum number of distinct sizes of allocations that are kept apart.
+const MOST_SIZES: usize = 1 << 16;
+
 /// Adds batches of samples to a profile.
 pub(super) struct Collector {
     pub(super) builder: ProfileBuilder,
@@ -114,7 +117,9 @@ impl Collector {
             for ((stack, values), &count) in samples.zip(&batch.label_counts) {
                 let (own, others) = rest.split_at_mut(count as usize);
                 rest = others;
-                let labels = self.builder.label_set(own);
+                // So many numbers are no sizes: a service may number its requests.
+                let is_kept = self.builder.options().labels || self.builder.label_sets() < MOST_SIZES;
+                let labels = if is_kept { self.builder.label_set(own) } else { LabelSetId::default() };
                 self.builder.sample(stack, labels, None, values);
             }
         }

@@ -18,7 +18,7 @@ const MAX_BUFFER: usize = 1 << 16;
 pub(super) fn expand_all(
     stacks: &RawStacks,
     locations: &Locations,
-    budget: Budget,
+    budget: &Budget,
 ) -> Result<Stacks, ParseError> {
     let parts = parallel::ranges(stacks.len(), 20_000, |numbers| {
         let (mut reservation, mut reserved) = (budget.reservation(), 0);

@@ -58,7 +58,8 @@ struct PprofReader {
     collecting: Option<Collecting>,
     batch: Batch,
     may_use_threads: bool,
-    wants_labels: bool,
+    wants: Wanted,
+    skipped_texts: bool,
     tables: Tables,
     metrics: Vec<ValueType>,
     /// The number of values per sample, set by the first one.
@@ -74,6 +75,25 @@ struct PprofReader {
     reservation: Reservation,
 }
 
+/// The labels that are kept. What they are called is known only at the end of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    None,
+    /// Those that may be the sizes of allocations: numbers.
+    Sizes,
+    All,
+}
+
+impl Wanted {
+    pub(super) fn of(options: &LoadOptions) -> Self {
+        match options {
+            LoadOptions { labels: true, .. } => Wanted::All,
+            LoadOptions { sizes: true, .. } => Wanted::Sizes,
+            _ => Wanted::None,
+        }
+    }
+}
+
 const DROP_FRAMES: usize = 7;
 const KEEP_FRAMES: usize = 8;
 const TIME: usize = 9;
@@ -83,12 +103,14 @@ const DEFAULT_METRIC: usize = 14;
 
 impl PprofReader {
     fn new(options: LoadOptions, may_use_threads: bool) -> Self {
+        let (wants, reservation) = (Wanted::of(&options), options.budget.reservation());
         let collector = Collector::new(ProfileBuilder::new(NAME, options));
         PprofReader {
             batch: Batch::new(collector.stacks.hasher()),
             collecting: Some(Collecting::OnReader(Box::new(collector))),
             may_use_threads,
-            wants_labels: options.labels,
+            wants,
+            skipped_texts: false,
             tables: Tables::default(),
             metrics: Vec::new(),
             width: None,
@@ -97,7 +119,7 @@ impl PprofReader {
             period_type: None,
             comments: Vec::new(),
             ids: Vec::new(),
-            reservation: options.budget.reservation(),
+            reservation,
         }
     }
 
@@ -144,9 +166,11 @@ impl PprofReader {
         self.check_width(self.batch.values.len() - values, at)?;
         let seen = FirstSeen { sample: self.samples, byte: at };
         self.batch.push_stack(direct.unwrap_or(&self.ids), seen);
-        if self.wants_labels {
+        let is_kept = self.batch.labels.len() > labels;
+        if self.wants != Wanted::None {
             self.batch.end_labels(labels);
-        } else if has_labels {
+        }
+        if has_labels && !is_kept {
             self.batch.skip_labels();
         }
         if self.batch.is_full() { self.hand_over(self.may_use_threads) } else { Ok(()) }
@@ -188,9 +212,13 @@ impl PprofReader {
                 (2, Value::Varint(value)) => self.batch.values.push(value as i64),
                 (3, Value::Bytes(label)) => {
                     has_labels = true;
-                    if self.wants_labels {
+                    if self.wants != Wanted::None {
                         let label = LabelMessage::decode(label).map_err(|_| WireError::Malformed)?;
-                        self.batch.labels.push(provisional_label(label)?);
+                        if self.wants == Wanted::All || label.str == 0 {
+                            self.batch.labels.push(provisional_label(label)?);
+                        } else {
+                            self.skipped_texts = true;
+                        }
                     }
                 }
                 (1..=3, _) => return Err(WireError::Malformed),
@@ -219,15 +247,16 @@ impl PprofReader {
         self.tables.end_strings(&mut builder);
         self.name_metrics(&mut builder)?;
         self.describe(&mut builder.meta)?;
+        builder.meta.skipped_texts = self.skipped_texts;
         let mut tables = self.tables;
-        if builder.options().labels {
+        if builder.has_labels() {
             let ids = tables.intern_all(&mut builder);
             builder.map_label_strings(|index| ids.get(index.index()).copied().unwrap_or_default());
         }
         let locations = tables.expand(&mut builder)?;
         let stacks = stacks.finish();
         let profile = if stacks.differ_in_ids() && locations.are_distinct() {
-            let all = expand_all(&stacks, &locations, builder.options().budget)?;
+            let all = expand_all(&stacks, &locations, &builder.options().budget)?;
             builder.finish_with(all)
         } else {
             let mut expander = Expander::new(&stacks, &locations);

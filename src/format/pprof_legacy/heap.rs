@@ -17,13 +17,13 @@
 //! ```
 
 use crate::format::allocators::MALLOC;
-use crate::format::labels::sample_labels;
+use crate::format::labels::size_label;
 use crate::format::pprof_legacy::maps::{self, MemoryMap};
 use crate::format::pprof_legacy::recorder::Recorder;
 use crate::format::pprof_legacy::{NAME, addresses, count, is_blank_or_comment, to_call_addresses};
 use crate::format::text::{BadLines, Lines, Scan};
 use crate::format::{LoadError, ParseError};
-use crate::profile::{LabelSetId, LoadOptions, Period, Profile};
+use crate::profile::{LoadOptions, Period, Profile};
 
 pub(super) const HEADER: &[u8] = b"heap profile:";
 pub(super) const JEMALLOC_HEADER: &[u8] = b"heap_v2/";
@@ -195,6 +195,7 @@ impl Heap {
         self.samples += 1;
         let in_use = unsample(counts.objects, counts.bytes, self.rate);
         let allocated = unsample(counts.allocated_objects, counts.allocated_bytes, self.rate);
+        // The mean size of the objects.
         let size = match counts {
             Counts { objects: 1.., .. } => counts.bytes / counts.objects,
             Counts { allocated_objects: 1.., .. } if self.has_allocated => {
@@ -202,14 +203,9 @@ impl Heap {
             }
             _ => 0,
         };
-        let labels = self.size_label(size);
+        let labels = size_label(&mut self.recorder.builder, size);
         let values = [allocated.0, allocated.1, in_use.0, in_use.1];
         self.recorder.sample(&self.addresses, labels, &values[if self.has_allocated { 0 } else { 2 }..]);
-    }
-
-    /// The mean size of the objects, as the label `bytes`.
-    fn size_label(&mut self, size: i64) -> LabelSetId {
-        sample_labels(&mut self.recorder.builder, |labels| labels.number_in("bytes", size, "bytes"))
     }
 
     fn finish(mut self, mut lines: Lines<'_>, in_map: bool) -> Result<Profile, LoadError> {

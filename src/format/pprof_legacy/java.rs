@@ -8,7 +8,7 @@
 use crate::format::LoadError;
 use crate::format::labels::sample_labels;
 use crate::format::pprof_legacy::addresses;
-use crate::format::pprof_legacy::contention::Attributes;
+use crate::format::pprof_legacy::attributes::Attributes;
 use crate::format::pprof_legacy::heap::unsample;
 use crate::format::pprof_legacy::maps::MemoryMap;
 use crate::format::pprof_legacy::recorder::{AddressSymbol, Recorder};

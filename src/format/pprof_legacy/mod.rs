@@ -4,6 +4,7 @@
 //! All of them have stacks of addresses, leaf first, followed by a memory map. Function names are rare: Java and Go
 //! write them, and some programs for their threads.
 
+mod attributes;
 mod contention;
 mod count;
 mod cpu;

@@ -126,16 +126,16 @@ impl Source {
             may_use_threads: true,
             counters,
             waited: Duration::ZERO,
-            budget,
             reservation: budget.reservation(),
+            budget,
         }
     }
 
     /// Limits further reading, unless it is already limited.
-    pub(super) fn limit(&mut self, budget: Budget) {
+    pub(super) fn limit(&mut self, budget: &Budget) {
         if self.budget == Budget::UNLIMITED {
-            self.budget = budget;
             self.reservation = budget.reservation();
+            self.budget = budget.clone();
         }
     }
 

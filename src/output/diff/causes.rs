@@ -1,21 +1,10 @@
 //! The causes of a comparison in words: what explains the growth, and what only moved.
 
-use crate::name::clean;
+use crate::name::{clean, quoted};
 use crate::output::diff::words;
+use crate::output::style::Explain;
 use crate::report::{CauseKind, Diff, DiffCause, DiffRow, Growth, MixChange, RowTest, TotalGrowth};
 use crate::unit::group_thousands;
-
-/// Which causes to show.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Explain {
-    /// The fewest that explain most of the growth.
-    #[default]
-    Most,
-    /// All of them.
-    All,
-    /// None.
-    Nothing,
-}
 
 /// The causes shown explain this part of the growth, from 0 to 1, unless all are asked for.
 const MOST: f64 = 0.8;
@@ -217,15 +206,6 @@ pub(in crate::output) fn command(diff: &Diff, cause: &DiffCause) -> Option<Strin
         _ => format!("prof tree{literal} --focus {function} --base {old} {new}"),
     };
     Some(clean(&command).into_owned())
-}
-
-/// Quotes a word for a shell.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "_-./:=@%+,".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_string();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 /// `not slower, only moved: tokenise inlined into parse · readHeader extracted from parse`. Functions that were matched

@@ -3,8 +3,9 @@
 use std::io::{self, Write};
 
 use crate::name::clean;
-use crate::output::diff::causes::{self, Explain, Shown};
+use crate::output::diff::causes::{self, Shown};
 use crate::output::diff::words;
+use crate::output::style::Explain;
 use crate::report::{CauseKind, Diff, DiffCause, DiffRow, DiffVerdict, RowVerdict};
 
 /// Writes one annotation per cause of a regression (per regression if none is known) and per exceeded budget, and one with the summary and what was

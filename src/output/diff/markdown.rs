@@ -3,12 +3,13 @@
 use std::io::{self, Write};
 
 use crate::name::clean;
-use crate::output::diff::causes::{self, Explain, Shown};
+use crate::output::diff::causes::{self, Shown};
 use crate::output::diff::words;
-use crate::output::markdown::{Cells, escape, table};
+use crate::output::markdown::cells::{Cells, escape, table};
+use crate::output::style::Explain;
+use crate::output::style::Style;
 use crate::output::table::Form;
 use crate::output::tables;
-use crate::output::text::Style;
 use crate::report::{Diff, DiffOutcome, DiffRow, DiffVerdict, RowVerdict};
 use crate::unit::{Unit, human};
 

@@ -6,7 +6,6 @@ mod junit;
 mod markdown;
 pub(super) mod words;
 
-pub use causes::Explain;
 pub use github::github;
 pub use junit::junit;
 pub(super) use markdown::comment;

@@ -6,15 +6,16 @@
 
 mod pack;
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use quick_xml::escape::escape;
 
 use crate::name::clean;
 use crate::output::FIT_LABEL;
 use crate::output::color::ColorBy;
+use crate::output::error::Error;
 use crate::report::{Direction, Page};
-use crate::unit::{IncompatibleUnits, Unit};
+use crate::unit::Unit;
 
 /// Initial settings of the page. All of them can be changed in the page.
 #[derive(Clone, Debug)]
@@ -64,15 +65,8 @@ const SCRIPTS: [&str; 8] = [
 ];
 
 /// Writes the page. Fails where the unit asked for is none of the first metric's kind.
-pub fn html(
-    page: &Page,
-    options: &HtmlOptions,
-    out: &mut dyn Write,
-) -> io::Result<Result<(), IncompatibleUnits>> {
-    let data = match pack::pack(page, options)? {
-        Ok(data) => data,
-        Err(error) => return Ok(Err(error)),
-    };
+pub fn html(page: &Page, options: &HtmlOptions, out: &mut dyn Write) -> Result<(), Error> {
+    let data = pack::pack(page, options)?;
     let title = clean(&page.title);
     for piece in PAGE.split_inclusive(['{', '}']) {
         match piece {
@@ -83,7 +77,7 @@ pub fn html(
             text => out.write_all(text.trim_end_matches('{').as_bytes())?,
         }
     }
-    out.flush().map(Ok)
+    Ok(out.flush()?)
 }
 
 #[cfg(test)]

@@ -21,6 +21,7 @@ use serde::Serialize;
 use crate::kind;
 use crate::name::{block_labels, clean, short_name, short_names, split_place};
 use crate::output::color::{self, ColorBy};
+use crate::output::error::Error;
 use crate::output::headline;
 use crate::output::html::HtmlOptions;
 use crate::report::{Direction, Page, PageMetric, Recording};
@@ -129,11 +130,8 @@ struct Palette {
     shrank: String,
 }
 
-pub(super) fn pack(page: &Page, options: &HtmlOptions) -> io::Result<Result<String, IncompatibleUnits>> {
-    let head = match head(page, options) {
-        Ok(head) => serde_json::to_vec(&head)?,
-        Err(error) => return Ok(Err(error)),
-    };
+pub(super) fn pack(page: &Page, options: &HtmlOptions) -> Result<String, Error> {
+    let head = serde_json::to_vec(&head(page, options)?).map_err(io::Error::from)?;
     let mut packed = DeflateEncoder::new(Vec::new(), Compression::new(6));
     packed.write_all(&(head.len() as u32).to_le_bytes())?;
     packed.write_all(&head)?;
@@ -141,7 +139,7 @@ pub(super) fn pack(page: &Page, options: &HtmlOptions) -> io::Result<Result<Stri
     for column in page.values.iter().chain(&page.old) {
         packed.write_all(&values(column))?;
     }
-    Ok(Ok(STANDARD.encode(packed.finish()?)))
+    Ok(STANDARD.encode(packed.finish()?))
 }
 
 fn head<'p>(page: &'p Page, options: &'p HtmlOptions) -> Result<Head<'p>, IncompatibleUnits> {

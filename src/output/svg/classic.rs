@@ -2,52 +2,16 @@
 //!
 //! inferno reads collapsed stacks, one per line: `main;work 3`, or `main;work 5 3` if the value was 5 in the baseline.
 
-use std::error::Error;
-use std::fmt;
-use std::io::{self, Write};
+use std::io::Write;
 
 use inferno::flamegraph::{self, Direction as Growth, Options};
 
 use crate::name::fit;
+use crate::output::error::{ClassicError, Error};
+use crate::output::svg::options::{NARROWEST, SvgOptions, TITLE, printable};
 use crate::output::svg::wording::Wording;
-use crate::output::svg::{NARROWEST, SvgOptions, TITLE, printable};
 use crate::report::{Direction, Flame};
 use crate::unit::{Unit, group_thousands};
-
-/// Why a flame graph cannot be drawn in the classic style.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum ClassicError {
-    /// Some values are negative.
-    Negative,
-    /// All values are 0.
-    Empty,
-    /// The stacks, written out for inferno, take more than this number of bytes.
-    TooLarge(usize),
-    /// The callers of a focus are a second graph.
-    TwoGraphs,
-}
-
-impl fmt::Display for ClassicError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ClassicError::Negative => write!(f, "a classic flame graph cannot show negative values"),
-            ClassicError::Empty => write!(f, "a classic flame graph needs a value other than 0"),
-            ClassicError::TooLarge(limit) => {
-                let limit = group_thousands((limit >> 20) as i128);
-                write!(
-                    f,
-                    "the stacks are too many and too deep for a classic flame graph: over {limit} MiB of text"
-                )
-            }
-            ClassicError::TwoGraphs => {
-                write!(f, "a classic flame graph cannot show callers and callees at once")
-            }
-        }
-    }
-}
-
-impl Error for ClassicError {}
 
 /// The value of `FlameOptions::pixels` that keeps every block that inferno draws, those of at least 0.01% of the whole.
 pub const CLASSIC_PIXELS: u32 = 3_334;
@@ -57,26 +21,19 @@ const LIMIT: usize = 256 << 20;
 
 /// Writes a flame graph in the classic style. Of the options, `icicle` and `width` apply; colours are random warm ones, or
 /// those of a differential flame graph in a comparison.
-pub fn classic(
-    flame: &Flame,
-    options: &SvgOptions,
-    out: &mut dyn Write,
-) -> io::Result<Result<(), ClassicError>> {
+pub fn classic(flame: &Flame, options: &SvgOptions, out: &mut dyn Write) -> Result<(), Error> {
     if !flame.callers.is_empty() {
-        return Ok(Err(ClassicError::TwoGraphs));
+        return Err(ClassicError::TwoGraphs.into());
     }
     if flame.nodes[0].width == 0 {
-        return Ok(Err(ClassicError::Empty));
+        return Err(ClassicError::Empty.into());
     }
-    let lines = match Lines::of(flame, LIMIT) {
-        Ok(lines) => lines.done,
-        Err(error) => return Ok(Err(error)),
-    };
+    let lines = Lines::of(flame, LIMIT)?.done;
     // For a flame chart, inferno takes the lines in their order, the last first. Otherwise, it would sort them by bytes and
     // draw `get` in two parts around `get item`.
     let lines = lines.iter().rev().map(String::as_str);
     flamegraph::from_lines(&mut drawing(flame, options), lines, &mut *out)?;
-    writeln!(out).map(Ok)
+    Ok(writeln!(out)?)
 }
 
 fn drawing(flame: &Flame, options: &SvgOptions) -> Options<'static> {
@@ -235,7 +192,7 @@ mod tests {
         let flame = flame(&profile, compare);
         assert_eq!(lines(&flame), ["main 7 2", "main;a 1 3", "main;new 0 5"]);
         let mut out = Vec::new();
-        classic(&flame, &SvgOptions::default(), &mut out).unwrap().unwrap();
+        classic(&flame, &SvgOptions::default(), &mut out).unwrap();
         let picture = String::from_utf8(out).unwrap();
         // The change is that of self: blue for main, which shrank most, red for new, which grew as much.
         let fill = |name: &str| {
@@ -262,7 +219,7 @@ mod tests {
         // Sorted by bytes, `main;get item` would be between `main;get` and `main;get;x`.
         let flame = flame(&from_notation("main;get 1\nmain;get item 2\nmain;get;x 4"), |_| ());
         let mut out = Vec::new();
-        classic(&flame, &SvgOptions::default(), &mut out).unwrap().unwrap();
+        classic(&flame, &SvgOptions::default(), &mut out).unwrap();
         assert!(String::from_utf8(out).unwrap().contains("<title>get (5 samples, 71.43%)</title>"));
     }
 
@@ -270,8 +227,8 @@ mod tests {
     fn what_inferno_cannot_draw_is_refused() {
         let error = |text: &str| {
             let drawn =
-                classic(&flame(&from_notation(text), |_| ()), &SvgOptions::default(), &mut io::sink());
-            drawn.unwrap().unwrap_err().to_string()
+                classic(&flame(&from_notation(text), |_| ()), &SvgOptions::default(), &mut std::io::sink());
+            drawn.unwrap_err().to_string()
         };
         assert!(error("a 3\nb -1").contains("negative"));
         assert!(error("a;b 3\na;c -3").contains("negative"));

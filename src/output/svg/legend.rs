@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 
 use crate::name::fit;
 use crate::output::color::{self, Color, ColorBy};
-use crate::output::svg::printable;
+use crate::output::svg::options::printable;
 use crate::output::svg::wording::Wording;
 use crate::report::{Direction, Flame, FlameNode};
 

@@ -13,8 +13,8 @@ use crate::output::FIT_LABEL;
 use crate::output::color::{self, Color, WHITE};
 use crate::output::svg::layout::{Block, rows};
 use crate::output::svg::legend::Legend;
+use crate::output::svg::options::{MARGIN, NARROWEST, SvgOptions, TITLE, WIDTH, printable};
 use crate::output::svg::wording::Wording;
-use crate::output::svg::{MARGIN, NARROWEST, SvgOptions, TITLE, WIDTH, printable};
 use crate::report::Flame;
 
 const STYLE: &str = include_str!("picture.css");

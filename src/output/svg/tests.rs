@@ -4,13 +4,15 @@ use quick_xml::Reader;
 use quick_xml::events::Event;
 
 use super::*;
+use crate::output::color::ColorBy;
+use crate::output::svg::options::printable;
 use crate::profile::{LabelSetId, LoadOptions, Profile, ProfileBuilder, from_notation};
 use crate::report::{Combined, Direction, Recording, Rescaling, Selection};
 use crate::view::{self, BaseSide, FlameOptions, Scope};
 
 fn draw_with(profile: &Profile, flame: &FlameOptions, options: &SvgOptions) -> String {
     let mut out = Vec::new();
-    svg(&view::flame(profile, flame), options, &mut out).unwrap().unwrap();
+    svg(&view::flame(profile, flame), options, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -268,7 +270,7 @@ fn the_subtitle_states_averaging_and_the_rest_of_the_headline_becomes_notes() {
     flame.header.combined = Some(Combined { method: "mean", selection, heaviest_percent: None, skipped: 0 });
     flame.header.filters = vec![format!("--show-stacks {}", "x".repeat(80))];
     let mut out = Vec::new();
-    svg(&flame, &SvgOptions::default(), &mut out).unwrap().unwrap();
+    svg(&flame, &SvgOptions::default(), &mut out).unwrap();
     let (_, texts) = read(&String::from_utf8(out).unwrap());
     assert!(texts.contains(&"samples 6 · 2 profiles, averaged".to_string()), "{texts:?}");
     for note in [&*flame.header.filters[0], "shown 6, 100.0% of all"] {

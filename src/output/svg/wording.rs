@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 use crate::kind;
 use crate::name::{BlockLabel, block_labels, display_width, fit, short_name, split_place};
 use crate::output::headline;
-use crate::output::svg::printable;
+use crate::output::svg::options::printable;
 use crate::report::{Direction, Flame, FlameNode};
 use crate::unit::{self, IncompatibleUnits, Scale, Unit};
 

@@ -3,9 +3,12 @@
 use std::rc::Rc;
 
 use crate::name::Anchor;
-use crate::output::table::{Columns, Emphasis, Form, Joined, Kind, Label, Note, Rank, Table};
+use crate::output::label::{Joined, Label};
+use crate::output::names::DisplayNames;
+use crate::output::style::Style;
+use crate::output::table::Emphasis;
+use crate::output::table::{Columns, Form, Kind, Note, Rank, Table};
 use crate::output::tables::values::{HasValues, Measured, ValueColumns, Which, artefact_note, side_only};
-use crate::output::text::{DisplayNames, Style};
 use crate::report::{Hot, HotSequence, Name, Neighbour, Pair, PathStep};
 use crate::unit::{self, IncompatibleUnits};
 

@@ -3,8 +3,10 @@
 use crate::kind;
 use crate::name::{clean, display_width};
 use crate::output::headline;
-use crate::output::table::{Columns, Form, Kind, Label, Note, Rank, Table};
-use crate::output::text::{Style, pad, wrap};
+use crate::output::label::Label;
+use crate::output::style::Style;
+use crate::output::table::{Columns, Form, Kind, Note, Rank, Table};
+use crate::output::width::{pad, wrap};
 use crate::report::{Info, InfoInput, InfoMetric, InfoPeriod, Pair};
 use crate::unit::{self, Scale, Unit};
 

@@ -13,8 +13,8 @@ mod tree;
 mod types;
 mod values;
 
+use crate::output::style::Style;
 use crate::output::table::{Form, Table};
-use crate::output::text::Style;
 use crate::report::Report;
 use crate::unit::IncompatibleUnits;
 

@@ -1,11 +1,14 @@
 //! Annotated source: the lines of each function with their values.
 
 use crate::name::{clean, display_width, fit};
-use crate::output::table::{Cell, Columns, Emphasis, Form, Kind, Label, Note, Table};
+use crate::output::label::Label;
+use crate::output::names::DisplayNames;
+use crate::output::style::Style;
+use crate::output::table::Emphasis;
+use crate::output::table::{Cell, Columns, Form, Kind, Note, Table};
 use crate::output::tables::values::{
     HasValues, Measured, ValueColumns, Which, Wholes, add_shares, artefact_note, more, side_only,
 };
-use crate::output::text::{DisplayNames, Style};
 use crate::report::{AnnotatedSource, Grouping, Origin, Pair, SourceFunction, SourceLine};
 use crate::unit::{self, IncompatibleUnits};
 

@@ -1,12 +1,15 @@
 //! Stacks with their values: for people the leaf first, as debuggers print them.
 
 use crate::name::clean;
+use crate::output::label::Label;
+use crate::output::names::DisplayNames;
 use crate::output::scale;
-use crate::output::table::{Columns, Emphasis, Form, Group, Kind, Label, Table};
+use crate::output::style::Style;
+use crate::output::table::Emphasis;
+use crate::output::table::{Columns, Form, Group, Kind, Table};
 use crate::output::tables::values::{
     HasValues, Measured, ValueColumns, Which, Wholes, add_shares, artefact_note,
 };
-use crate::output::text::{DisplayNames, Style};
 use crate::report::{LabelText, Name, Trace, Traces};
 use crate::unit::{self, IncompatibleUnits};
 

@@ -9,12 +9,12 @@ use std::rc::Rc;
 
 use crate::name::clean;
 use crate::output::scale;
+use crate::output::style::{Style, TextColumn};
 use crate::output::table::{Cell, Columns, Form, Group, Kind, Note, Rank, Table};
 use crate::output::tables::tree::drawing::{Drawing, TreeLine};
 use crate::output::tables::values::{
     ValueColumns, Which, Wholes, add_shares, artefact_note, more, per_event_note, scale_of_means,
 };
-use crate::output::text::{Style, TextColumn};
 use crate::report::{Direction, Grouping, Header, Pair, Tree, TreeRow};
 use crate::unit::{self, IncompatibleUnits};
 

@@ -1,8 +1,10 @@
 //! The table of profile types, or what there is to say about one of them.
 
 use crate::name::display_width;
-use crate::output::table::{Columns, Emphasis, Form, Kind, Note, Table};
-use crate::output::text::{Style, wrap};
+use crate::output::style::Style;
+use crate::output::table::Emphasis;
+use crate::output::table::{Columns, Form, Kind, Note, Table};
+use crate::output::width::wrap;
 use crate::report::{TypeRow, Types};
 
 /// All types, those of one language, or the types asked for by name.

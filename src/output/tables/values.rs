@@ -2,10 +2,10 @@
 
 use crate::name::clean;
 use crate::output::scale;
+use crate::output::style::{Style, TextColumn};
 use crate::output::table::{Cell, Columns, Entry, Group, Kind, Note, Rank};
-use crate::output::text::{Style, TextColumn, artefact_words};
-use crate::report::{Grouping, Header, MetricName, Name, Pair};
-use crate::unit::{self, IncompatibleUnits, Scale};
+use crate::report::{Artefact, Grouping, Header, MetricName, Name, Pair};
+use crate::unit::{self, IncompatibleUnits, Scale, share};
 
 /// What a row has of a metric. A row that closes a table may have only one of the values.
 #[derive(Clone, Copy, Debug, Default)]
@@ -234,4 +234,16 @@ pub(super) fn side_only(new: Pair, old: Pair) -> &'static str {
         (_, (0, 0)) => " (new)",
         _ => "",
     }
+}
+
+/// `profiler artefact: runtime.asyncPreempt 80ms (1.1%); this cost belongs to the callers, and --fold moves it there`
+fn artefact_words(header: &Header, style: &Style) -> Option<String> {
+    // The heaviest comes first and sets the scale. The report itself fails if the unit does not fit.
+    let scale = scale(&header.metric, header.artefacts.first()?.self_value, style.unit.as_ref()).ok()?;
+    let part = |artefact: &Artefact| {
+        let (value, share) = (scale.format(artefact.self_value), share(artefact.self_value, header.total));
+        format!("{} {value} ({share})", clean(&artefact.name))
+    };
+    let parts = header.artefacts.iter().map(part).collect::<Vec<String>>().join(", ");
+    Some(format!("profiler artefact: {parts}; this cost belongs to the callers, and --fold moves it there"))
 }

@@ -4,11 +4,14 @@
 //! takes no memory.
 
 use crate::name::{display_width, fit};
-use crate::output::table::{Cell, Column, Emphasis, Kind, LEAST_NAME, NameSpace, Note, Rank, Row, Table};
-use crate::output::text::cell::cell_text;
+use crate::output::cell::cell_text;
+use crate::output::label::{LEAST_NAME, NameSpace};
+use crate::output::style::{PIPE_WIDTH, Style};
+use crate::output::table::Emphasis;
+use crate::output::table::{Cell, Column, Kind, Note, Rank, Row, Table};
 use crate::output::text::grid;
-use crate::output::text::line::{TextLine, pad};
-use crate::output::text::{PIPE_WIDTH, Style};
+use crate::output::text::line::TextLine;
+use crate::output::width::pad;
 
 /// The lines of a table, with those above and below it.
 pub(super) fn lines<'t>(table: Table<'t>, style: &'t Style) -> Box<dyn Iterator<Item = TextLine> + 't> {
@@ -281,7 +284,8 @@ const LEAST_TEXT: usize = 12;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::table::{Columns, Form, Label};
+    use crate::output::label::Label;
+    use crate::output::table::{Columns, Form};
 
     /// The titles that a terminal shows of columns of eight characters and two blanks each, and the note.
     fn kept(columns: &[(&'static str, Rank, bool)], width: usize) -> (String, String) {

@@ -5,13 +5,15 @@ use std::collections::{HashMap, HashSet};
 use crate::name::{clean, display_width, fit, fit_distinct};
 use crate::output::diff::causes::{self, Shown};
 use crate::output::diff::words;
+use crate::output::names::DisplayNames;
+use crate::output::style::Style;
+use crate::output::table::Emphasis;
 use crate::output::table::{Form, Kind, Rank, Table};
 use crate::output::tables;
-use crate::output::text::Style;
 use crate::output::text::grid::{self, GAP};
 use crate::output::text::header::{scale, shorten};
-use crate::output::text::line::{Emphasis, TextLine, pad, wrap};
-use crate::output::text::names::DisplayNames;
+use crate::output::text::line::TextLine;
+use crate::output::width::{pad, wrap};
 use crate::report::{Diff, DiffRow, DiffSide, DiffVerdict};
 use crate::unit::IncompatibleUnits;
 

@@ -3,10 +3,12 @@
 use comfy_table::{CellAlignment, ContentArrangement, Row as GridRow, Table as Grid, presets};
 
 use crate::name::display_width;
-use crate::output::table::{Column, Emphasis, Kind, Table};
-use crate::output::text::Style;
-use crate::output::text::cell::cell_text;
-use crate::output::text::line::{TextLine, cut, wrap};
+use crate::output::cell::cell_text;
+use crate::output::style::Style;
+use crate::output::table::Emphasis;
+use crate::output::table::{Column, Kind, Table};
+use crate::output::text::line::TextLine;
+use crate::output::width::{cut, wrap};
 
 /// The titles and the cells of the rows, and how they stand out.
 pub(super) fn rows(table: &Table, style: &Style) -> Vec<(Vec<String>, Emphasis)> {

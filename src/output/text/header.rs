@@ -2,9 +2,10 @@
 
 use crate::name::{clean, display_width, fit};
 use crate::output::headline;
-use crate::output::table::LEAST_NAME;
-use crate::output::text::Style;
-use crate::output::text::line::{Emphasis, TextLine};
+use crate::output::label::LEAST_NAME;
+use crate::output::style::Style;
+use crate::output::table::Emphasis;
+use crate::output::text::line::TextLine;
 use crate::report::{Header, MetricName};
 use crate::unit::{IncompatibleUnits, Scale};
 

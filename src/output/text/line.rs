@@ -1,9 +1,10 @@
-//! Lines of text with an emphasis, and what fits them to a width.
+//! Lines of text with an emphasis.
 
 use std::io::{self, Write};
 
 use crate::name::{clean, display_width, fit};
-pub(super) use crate::output::table::Emphasis;
+use crate::output::table::Emphasis;
+use crate::output::width::{cut, wrap};
 
 /// A line of text.
 #[derive(Clone, Debug, Default)]
@@ -57,42 +58,6 @@ impl TextLine {
         };
         if code.is_empty() { writeln!(out, "{text}") } else { writeln!(out, "\x1b[{code}m{text}\x1b[0m") }
     }
-}
-
-/// Wraps a text at `width` columns, between words. A longer word gets a line of its own.
-pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
-    let mut lines = Vec::new();
-    let mut line = String::new();
-    for word in text.split(' ') {
-        if !line.is_empty() && display_width(&line) + 1 + display_width(word) > width {
-            lines.push(std::mem::take(&mut line));
-        }
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
-    lines.push(line);
-    lines
-}
-
-/// Pads a text with blanks to a width.
-pub(in crate::output) fn pad(text: &str, width: usize) -> String {
-    format!("{text}{}", " ".repeat(width.saturating_sub(display_width(text))))
-}
-
-/// Cuts the end of a text that is too long. Names lose their middle instead; code is read from the left.
-pub(in crate::output) fn cut(text: &str, width: usize, ellipsis: &str) -> String {
-    if display_width(text) <= width {
-        return text.to_string();
-    }
-    let mut left = width.saturating_sub(display_width(ellipsis));
-    let mut fits = |c: &char| {
-        let needed = display_width(c.encode_utf8(&mut [0; 4]));
-        left.checked_sub(needed).map(|rest| left = rest).is_some()
-    };
-    let kept: String = text.chars().take_while(|c| fits(c)).collect();
-    format!("{kept}{ellipsis}")
 }
 
 #[cfg(test)]

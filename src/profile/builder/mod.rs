@@ -52,7 +52,6 @@ impl ProfileBuilder {
     pub fn new(format: &'static str, options: LoadOptions) -> Self {
         ProfileBuilder {
             meta: Meta { format, profiles: 1, ..Meta::default() },
-            options,
             symbols: SymbolTable::default(),
             stacks: StackTable::default(),
             labels: LabelTable::default(),
@@ -62,13 +61,14 @@ impl ProfileBuilder {
             calls: None,
             too_large: None,
             reservation: options.budget.reservation(),
+            options,
             unmeasured: 0,
         }
     }
 
     /// The options for loading.
-    pub fn options(&self) -> LoadOptions {
-        self.options
+    pub fn options(&self) -> &LoadOptions {
+        &self.options
     }
 
     /// Declares a metric and returns its number. Earlier samples get the value 0.
@@ -136,6 +136,16 @@ impl ProfileBuilder {
             self.too_large = Some(TooLarge::Ids);
             LabelSetId::default()
         })
+    }
+
+    /// The number of distinct sets of labels, the empty one included.
+    pub fn label_sets(&self) -> usize {
+        self.labels.sets.len()
+    }
+
+    /// Whether any labels were added.
+    pub fn has_labels(&self) -> bool {
+        self.label_sets() > 1
     }
 
     /// Adds a sample with one value per metric. The values `i64::MAX`, `-i64::MAX` and `i64::MIN` stand for values

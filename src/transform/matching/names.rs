@@ -2,13 +2,10 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use super::places::pair_within_files;
+use super::places::{MOST_COMPARED, pair_within_files};
 use super::pool::{EntryId, Pool, grouped};
 use super::{MatchMethod, MatchingState};
 use crate::name::{identifiers, is_anonymous};
-
-/// The maximum number of pairs to compare among functions with one name. With more, they are paired in order.
-pub(super) const MOST_COMPARED: usize = 250_000;
 
 /// Pairs functions in different files or packages whose name is unique among the remaining functions of both sides.
 pub(super) fn pair_relocated(pairs: &mut MatchingState<'_>) {

@@ -2,9 +2,11 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use super::names::MOST_COMPARED;
 use super::pool::{EntryId, Pool, grouped};
 use super::{MatchMethod, MatchingState};
+
+/// The maximum number of pairs to compare among functions with one name. With more, they are paired in order.
+pub(super) const MOST_COMPARED: usize = 250_000;
 
 /// Pairs functions with the same name and file whose lines differ.
 pub(super) fn pair_by_place(pairs: &mut MatchingState<'_>) {

@@ -12,7 +12,8 @@ use crate::stats::dispersion::RunCounts;
 use crate::stats::mix::{WorkRatio, work_ratio};
 use crate::stats::{Normalization, SampleUnit, Verdict};
 use crate::tree::{By, Flat, KeyId, SeenKeys, Subject, flat};
-use crate::view::diff::{DiffSides, SampleSize};
+use crate::view::diff::options::DiffSides;
+use crate::view::diff::sample_size::SampleSize;
 
 /// A label with more values than this does not tell kinds of work.
 const MOST_KINDS: usize = 64;

@@ -5,23 +5,26 @@ mod calls;
 mod causes;
 mod lines;
 mod mix;
+mod options;
 mod rows;
 mod sample_size;
 mod significance;
 mod stacks;
 mod totals;
 
+use crate::kind;
 use crate::profile::{Id, LoadOptions, Profile};
 use crate::report::{
-    Detectable, Diff, DiffNoise, DiffRow, DiffSide, DiffVerdict, DoubtfulCore, Header, Matched, Rescaling,
-    RowTest, RowVerdict, Strictness, TYPICAL_SHARE,
+    Detectable, Diff, DiffNoise, DiffRow, DiffSide, DiffVerdict, DoubtfulCore, Header, Rescaling, RowTest,
+    RowVerdict, Strictness, TYPICAL_SHARE,
 };
 use crate::stats::compare::Comparison;
 use crate::stats::detect::{Sensitivity, detectable_ratio, samples_needed, samples_needed_per_run};
 use crate::stats::model::{Doubt, Scale};
-use crate::stats::{Incomparable, TestOptions};
-use crate::transform::{AlignError, Marks, ProfileMetric, align};
-use crate::tree::{By, Flat, KeyId, Subject, flat};
+use crate::stats::{Incomparable, Normalization};
+use crate::transform::{AlignError, ProfileMetric, align};
+use crate::tree::{Flat, KeyId, Subject, flat};
+use crate::unit::{Family, Unit};
 use crate::view::diff::mix::Mix;
 use crate::view::diff::rows::{COUNTLESS, RowBuilder, is_significant};
 use crate::view::diff::significance::{counts, test};
@@ -30,104 +33,14 @@ use crate::view::{grouping, metric_name, warnings_of};
 
 pub use budget::{BudgetLimit, BudgetRule};
 pub use calls::{CallCounts, count_calls};
+pub use options::{DiffOptions, DiffSides, DiffSort};
 pub use sample_size::{SampleSize, is_sampled_heap};
 use sample_size::{heap_variances, sample_size};
-
-/// Options for [`diff()`].
-#[derive(Clone, Debug)]
-pub struct DiffOptions {
-    /// What to group frames by.
-    pub by: By,
-    /// How strict the test is. Its own `functions` are ignored in favour of those below.
-    pub test: TestOptions,
-    /// The functions to test; `None` for all.
-    pub functions: Option<Marks>,
-    /// The cost ratio that should be detectable for a function with a 10 % share; otherwise, finding
-    /// nothing means little.
-    pub wanted_ratio: f64,
-    /// Whether too little evidence is a failure.
-    pub strict: bool,
-    /// Whether to look for the causes of changes.
-    pub explain: bool,
-    /// The maximum number of rows; `None` for all.
-    pub limit: Option<usize>,
-    /// The maximum number of tested rows that are not significant; `None` for all.
-    pub others: Option<usize>,
-    /// The column to sort rows by; `None` for the most important first.
-    pub sort: Option<DiffSort>,
-    /// Rows with a smaller share on both sides are cut, in percent.
-    pub min_share: f64,
-    /// The maximum costs on the new side.
-    pub budgets: Vec<BudgetRule>,
-}
-
-/// A column of a comparison to sort by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DiffSort {
-    /// The largest change first, whether up or down.
-    Delta,
-    /// The largest cost ratio first. Functions without one are last.
-    Ratio,
-    /// The most significant first.
-    Q,
-    /// The most expensive on the old side first.
-    Old,
-    /// The most expensive on the new side first.
-    New,
-}
-
-/// The sides of a profile with one column per input, the old ones first.
-#[derive(Clone, Debug)]
-pub struct DiffSides {
-    /// The inputs of the old side.
-    pub old: DiffSide,
-    /// The inputs of the new side.
-    pub new: DiffSide,
-    /// How much of the metric makes one sample.
-    pub size: SampleSize,
-    /// How often functions were called, if the profiles say so.
-    pub calls: Option<CallCounts>,
-    /// Functions that are matched although their names or places differ, the heaviest first.
-    pub matched: Vec<Matched>,
-}
-
-impl DiffSides {
-    /// Sides whose functions have the same names, in profiles that count samples.
-    pub fn new(old: DiffSide, new: DiffSide, size: SampleSize) -> Self {
-        DiffSides { old, new, size, calls: None, matched: Vec::new() }
-    }
-}
 
 /// The shares for which detectable ratios are reported.
 const SHARES: [f64; 5] = [0.01, 0.02, 0.05, TYPICAL_SHARE, 0.2];
 /// The number of runs per side that messages suggest.
 const RUNS: usize = 5;
-
-impl Default for DiffOptions {
-    /// All functions, tested with the default strictness.
-    fn default() -> Self {
-        DiffOptions::new(By::Function)
-    }
-}
-
-impl DiffOptions {
-    /// All functions, tested with the default strictness.
-    pub fn new(by: By) -> Self {
-        DiffOptions {
-            by,
-            test: TestOptions::default(),
-            functions: None,
-            wanted_ratio: 1.2,
-            strict: false,
-            explain: true,
-            limit: None,
-            others: None,
-            sort: None,
-            min_share: 0.0,
-            budgets: Vec::new(),
-        }
-    }
-}
 
 /// Aligns profiles for [`diff()`], each given with the number of its metric, the old ones first. Also
 /// returns how much of the metric makes one sample. `keep` lists the labels and times that filters need.
@@ -150,6 +63,15 @@ pub fn align_sides(
     let (size, note) = sample_size(profiles, &whole);
     whole.meta.warnings.extend(note);
     Ok((whole, size))
+}
+
+/// How the sides of a comparison are made comparable unless something else is asked for: memory and counts as recorded, time
+/// per unit of unchanged code.
+pub fn usual_normalization(whole: &Profile) -> Normalization {
+    let is_quantity = whole.meta.metrics.first().is_some_and(|metric| {
+        Unit::parse(&metric.unit).family() == Family::Bytes || kind::is_quantity(&metric.name)
+    });
+    if is_quantity { Normalization::Run } else { Normalization::Core }
 }
 
 /// Compares the two sides of `profile`. Fails if an option is out of range.
@@ -387,9 +309,9 @@ fn header(
     // Exact ratios are computed directly, without the rounding of the logarithms that the statistics
     // use.
     let ratio = match (comparison, options.test.normalize) {
-        (_, crate::stats::Normalization::Per { old, new }) => new / old,
-        (_, crate::stats::Normalization::Run) => sides.new.profiles as f64 / sides.old.profiles as f64,
-        (Some(comparison), crate::stats::Normalization::Core) => comparison.core_ratio() * by_total,
+        (_, Normalization::Per { old, new }) => new / old,
+        (_, Normalization::Run) => sides.new.profiles as f64 / sides.old.profiles as f64,
+        (Some(comparison), Normalization::Core) => comparison.core_ratio() * by_total,
         _ => by_total,
     };
     Header {
@@ -412,10 +334,10 @@ fn header(
 
 fn method(normalize: &crate::stats::Normalization) -> &'static str {
     match normalize {
-        crate::stats::Normalization::Core => "core",
-        crate::stats::Normalization::Total => "total",
-        crate::stats::Normalization::Per { .. } => "per",
-        crate::stats::Normalization::Run => "none",
+        Normalization::Core => "core",
+        Normalization::Total => "total",
+        Normalization::Per { .. } => "per",
+        Normalization::Run => "none",
     }
 }
 
@@ -425,6 +347,7 @@ mod tests {
 
     use super::*;
     use crate::profile::from_notation;
+    use crate::tree::By;
 
     #[test]
     fn the_sum_of_a_side_is_made_once_however_many_functions_there_are() {

@@ -8,12 +8,11 @@ use hashbrown::HashMap;
 
 use crate::profile::Id;
 use crate::report::{DiffRow, EffectiveSamples, Moved, Pair, RowTest};
-use crate::stats::attribution::Cause;
-use crate::stats::compare::{Comparison, Hypothesis, untested_verdict};
-use crate::stats::{CountKind, Verdict};
+use crate::stats::Verdict;
+use crate::stats::compare::{Cause, Comparison, Hypothesis, untested_verdict};
 use crate::tree::{KeyId, Subject};
-use crate::view::diff::DiffSort;
 use crate::view::diff::lines::values_by_line;
+use crate::view::diff::options::DiffSort;
 use crate::view::diff::totals::SideTotals;
 
 /// Identical runs, such as counted instructions, are worth any number of samples; from this many on, the
@@ -141,10 +140,6 @@ impl RowBuilder<'_, '_> {
 
     fn tested(&self, row: &Hypothesis, lines: &HashMap<KeyId, u32>) -> DiffRow {
         let key = KeyId::new(row.function);
-        let test = match row.measure {
-            CountKind::SelfCount => RowTest::SelfValue,
-            CountKind::Total => RowTest::Total,
-        };
         let evidence = row.evidence();
         let name = |function: usize| self.subject.keys.name(KeyId::new(function)).clone();
         let moved = match row.cause {
@@ -155,7 +150,7 @@ impl RowBuilder<'_, '_> {
         };
         let line = self.subject.keys.get(key).line;
         DiffRow {
-            test,
+            test: row.measure.into(),
             ratio: row.ratio,
             ratio_low: row.ratio_low,
             ratio_high: row.ratio_high,

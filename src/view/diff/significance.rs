@@ -6,8 +6,9 @@ use crate::stats::compare::{Comparison, compare};
 use crate::stats::effective::heap_unit;
 use crate::stats::{Incomparable, ProfileCounts, SampleCounts, SampleUnit, TestOptions};
 use crate::tree::{Flat, Subject};
+use crate::view::diff::options::{DiffOptions, DiffSides};
+use crate::view::diff::sample_size::SampleSize;
 use crate::view::diff::stacks::CountedStacks;
-use crate::view::diff::{DiffOptions, DiffSides, SampleSize};
 
 /// The counts of both sides.
 pub(super) fn counts(counted: &Flat, sides: &DiffSides) -> SampleCounts {

@@ -14,7 +14,7 @@ use crate::support::needs;
 /// Writes the page to a string.
 pub(crate) fn write(page: &Page) -> String {
     let mut out = Vec::new();
-    html(page, &HtmlOptions::default(), &mut out).unwrap().unwrap();
+    html(page, &HtmlOptions::default(), &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 

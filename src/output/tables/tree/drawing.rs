@@ -4,9 +4,12 @@ use std::iter;
 use std::rc::Rc;
 
 use crate::name::{Anchor, clean, package, split_shown};
-use crate::output::table::{Emphasis, Form, Joined, Label, Note};
+use crate::output::label::{Joined, Label};
+use crate::output::names::{DisplayNames, short_file};
+use crate::output::style::{Style, TextColumn};
+use crate::output::table::Emphasis;
+use crate::output::table::{Form, Note};
 use crate::output::tables::values::{HasValues, Measured, more, side_only};
-use crate::output::text::{DisplayNames, Style, TextColumn, short_file};
 use crate::report::{Direction, Pair, Tree, TreeRow};
 use crate::unit;
 

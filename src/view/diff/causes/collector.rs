@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use crate::pattern::is_collector;
+use crate::pattern::{is_collector, is_runtime};
 use crate::profile::Id;
 use crate::report::{CauseKind, DiffCause};
 use crate::tree::KeyId;
@@ -38,10 +38,10 @@ pub(super) fn merge_collection(flow: &Flow<'_, '_>, causes: &mut Vec<DiffCause>)
 fn largest_allocator(flow: &Flow<'_, '_>) -> Option<usize> {
     let subject = flow.subject;
     let is_runtime = |key: KeyId| {
-        let name = subject.keys.name(key);
-        name.starts_with("runtime.") || name.starts_with("internal/runtime/")
+        let key = subject.keys.get(key);
+        is_runtime(&key.function, key.file.as_deref().unwrap_or_default())
     };
-    let allocates = subject.keys.ids().find(|&key| &**subject.keys.name(key) == "runtime.mallocgc")?;
+    let allocates = KeyId::new(flow.function("runtime.mallocgc")?);
     let old = flow.comparison.profiles.0;
     let mut grown: HashMap<usize, i64> = HashMap::new();
     for stack in subject.stacks() {

@@ -5,6 +5,7 @@ use std::cell::{OnceCell, RefCell};
 
 use hashbrown::HashMap;
 
+use crate::pattern::is_own;
 use crate::profile::{Column, FrameId, Id};
 use crate::report::{Name, TotalGrowth};
 use crate::stats::compare::Comparison;
@@ -81,7 +82,7 @@ pub(super) struct Flow<'a, 'p> {
     /// How often functions were called, if that is known.
     call_counts: Option<&'a CallCounts>,
     /// The functions by name, and the first frame of each, on first use.
-    of_name: OnceCell<HashMap<&'a Name, usize>>,
+    of_name: OnceCell<HashMap<&'a str, usize>>,
     first_frames: OnceCell<Column<KeyId, Option<FrameId>>>,
     /// What was computed before: following growth up and down comes by the same functions again and again.
     changes: RefCell<HashMap<(usize, CountKind), Change>>,
@@ -248,13 +249,6 @@ impl<'a, 'p> Flow<'a, 'p> {
         }
     }
 
-    /// The function with a name.
-    pub(super) fn function(&self, name: &Name) -> Option<usize> {
-        let keys = &self.subject.keys;
-        let of_name = || keys.ids().map(|key| (keys.name(key), key.index())).collect();
-        self.of_name.get_or_init(of_name).get(name).copied()
-    }
-
     /// The first of the frames of a function.
     pub(super) fn first_frame(&self, function: usize) -> Option<FrameId> {
         let frames = self.first_frames.get_or_init(|| {
@@ -270,6 +264,19 @@ impl<'a, 'p> Flow<'a, 'p> {
     /// The name of a function.
     pub(super) fn name(&self, function: usize) -> &Name {
         self.subject.keys.name(KeyId::new(function))
+    }
+
+    /// The function with a name.
+    pub(super) fn function(&self, name: &str) -> Option<usize> {
+        let keys = &self.subject.keys;
+        let of_name = || keys.ids().map(|key| (&**keys.name(key), key.index())).collect();
+        self.of_name.get_or_init(of_name).get(name).copied()
+    }
+
+    /// Whether a function belongs to the program rather than to a library or the runtime.
+    pub(super) fn is_own(&self, function: usize) -> bool {
+        let key = self.subject.keys.get(KeyId::new(function));
+        is_own(&key.function, key.file.as_deref().unwrap_or_default())
     }
 
     /// How often a function was called on the old and on the new side, if that is known.

@@ -2,8 +2,6 @@
 
 use std::collections::HashSet;
 
-use crate::name::is_library;
-use crate::pattern::is_runtime;
 use crate::profile::Id;
 use crate::report::{CauseKind, DiffCause, Growth, Name, RowTest};
 use crate::stats::CountKind;
@@ -33,8 +31,8 @@ pub(super) fn cause(flow: &Flow<'_, '_>, origin: Origin) -> DiffCause {
         && call.points >= NEARLY_ALL * total.points
     {
         let mut path = vec![name(flow, caller), name(flow, origin.function)];
-        if is_own(flow, caller)
-            && !is_own(flow, origin.function)
+        if flow.is_own(caller)
+            && !flow.is_own(origin.function)
             && is_of_one_module(flow, caller, origin.function)
         {
             return of_library_call(flow, caller, path, call);
@@ -70,13 +68,6 @@ fn of_library_call(flow: &Flow<'_, '_>, caller: usize, path: Vec<Name>, call: Ch
     let caller = Origin { function: caller, kind: CountKind::Total };
     let found = made(flow, CauseKind::Dearer, caller, flow.total(caller.function));
     DiffCause { path, growth: Growth::OneCallee, points: call.points * 100.0, ..found }
-}
-
-/// Whether a function belongs to the program rather than to a library or the runtime.
-fn is_own(flow: &Flow<'_, '_>, function: usize) -> bool {
-    let key = flow.subject.keys.get(KeyId::new(function));
-    let file = key.file.as_deref().unwrap_or_default();
-    !is_library(&key.function, file) && !is_runtime(&key.function, file)
 }
 
 /// Exact, where calls are counted: what more calls cost, and what each of them costs more.
@@ -193,25 +184,9 @@ fn is_of_one_module(flow: &Flow<'_, '_>, one: usize, other: usize) -> bool {
 fn made(flow: &Flow<'_, '_>, kind: CauseKind, origin: Origin, change: Change) -> DiffCause {
     let ratio = flow.ratio(&change).map(|ratio| Some(ratio).filter(|_| change.old_share > 0.0));
     let [ratio, ratio_low, ratio_high] = ratio.map(|ratio| ratio.filter(|ratio| ratio.is_finite()));
-    DiffCause {
-        cause: kind,
-        function: name(flow, origin.function),
-        test: match origin.kind {
-            CountKind::SelfCount => RowTest::SelfValue,
-            CountKind::Total => RowTest::Total,
-        },
-        points: change.points * 100.0,
-        explains: 0.0,
-        ratio,
-        ratio_low,
-        ratio_high,
-        growth: Growth::Itself,
-        path: Vec::new(),
-        of: None,
-        file: None,
-        line: None,
-        calls: None,
-    }
+    let points = change.points * 100.0;
+    let made = DiffCause::new(kind, name(flow, origin.function), origin.kind);
+    DiffCause { points, ratio, ratio_low, ratio_high, ..made }
 }
 
 pub(super) fn name(flow: &Flow<'_, '_>, function: usize) -> Name {

@@ -1,16 +1,14 @@
 //! What did not become slower but only moved: extracted and inlined functions, and those of another name or place.
 
-use crate::profile::Id;
-use crate::report::{CauseKind, DiffCause, Growth, Matched, Name, RowTest};
-use crate::stats::attribution::Cause;
+use crate::report::{CauseKind, DiffCause, Matched};
+use crate::stats::compare::Cause;
 use crate::stats::{CountKind, Verdict};
-use crate::tree::KeyId;
 use crate::view::diff::causes::flow::Flow;
 
 /// The functions whose cost was elsewhere before, and those that are matched under another name or place.
 pub(super) fn moves(flow: &Flow<'_, '_>, matched: &[Matched]) -> Vec<DiffCause> {
     let mut moves: Vec<DiffCause> = matched_moves(flow, matched);
-    let name = |function: usize| flow.subject.keys.name(KeyId::new(function)).clone();
+    let name = |function: usize| flow.name(function).clone();
     let mut rows: Vec<_> =
         flow.comparison.hypotheses.iter().filter(|row| row.verdict == Verdict::Moved).collect();
     rows.sort_by(|a, b| b.points.total_cmp(&a.points));
@@ -28,7 +26,8 @@ pub(super) fn moves(flow: &Flow<'_, '_>, matched: &[Matched]) -> Vec<DiffCause> 
                 None => (CauseKind::Moved, caller),
             },
         };
-        moves.push(moved(cause, function, of.map(name), row.measure));
+        let of = of.map(name);
+        moves.push(DiffCause { of, ..DiffCause::new(cause, function, row.measure) });
     }
     moves
 }
@@ -44,25 +43,6 @@ fn inlined(flow: &Flow<'_, '_>, function: usize, points: f64) -> Option<usize> {
         .map(|gone| gone.function)
 }
 
-fn moved(cause: CauseKind, function: Name, of: Option<Name>, kind: CountKind) -> DiffCause {
-    DiffCause {
-        cause,
-        function,
-        test: if kind == CountKind::SelfCount { RowTest::SelfValue } else { RowTest::Total },
-        points: 0.0,
-        explains: 0.0,
-        ratio: None,
-        ratio_low: None,
-        ratio_high: None,
-        growth: Growth::Itself,
-        path: Vec::new(),
-        of,
-        file: None,
-        line: None,
-        calls: None,
-    }
-}
-
 /// What the matching of functions says: those of another name, and those in another place, the heaviest first.
 fn matched_moves(flow: &Flow<'_, '_>, matched: &[Matched]) -> Vec<DiffCause> {
     let cause = |matched: &Matched| {
@@ -74,7 +54,8 @@ fn matched_moves(flow: &Flow<'_, '_>, matched: &[Matched]) -> Vec<DiffCause> {
         let function = flow.function(&matched.new)?;
         let (own, total) = (flow.own(function), flow.total(function));
         let least = flow.comparison.options.min_tested;
-        let made = moved(kind, matched.new.clone(), Some(matched.old.clone()), CountKind::Total);
+        let of = Some(matched.old.clone());
+        let made = DiffCause { of, ..DiffCause::new(kind, matched.new.clone(), CountKind::Total) };
         (total.old_share.max(total.new_share) >= least).then_some((own.old_share + own.new_share, made))
     };
     let mut moves: Vec<(f64, DiffCause)> = matched.iter().filter_map(cause).collect();

@@ -1,12 +1,12 @@
 //! What cells look like for people.
 
 use crate::name::clean;
+use crate::output::style::Glyphs;
 use crate::output::table::{Cell, Kind};
-use crate::output::text::Glyphs;
 use crate::unit;
 
 /// A cell of a column, for people.
-pub(in crate::output) fn cell_text(cell: &Cell, kind: &Kind, glyphs: &Glyphs) -> String {
+pub(super) fn cell_text(cell: &Cell, kind: &Kind, glyphs: &Glyphs) -> String {
     match (cell, kind) {
         (Cell::Number(value), Kind::Value(scale)) => scale.format(*value),
         (Cell::Number(value), Kind::Change(scale)) => glyphs.signed(scale.format_signed(*value)),

@@ -4,20 +4,20 @@ use std::cell::RefCell;
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::name::{NAMELESS, clean, is_library, short_names, split_shown};
-use crate::output::text::Style;
-use crate::pattern::is_runtime;
+use crate::name::{NAMELESS, clean, short_names, split_shown};
+use crate::output::style::Style;
+use crate::pattern::is_own;
 use crate::report::{Header, Name};
 
 /// The names of one report: short where the style says so, cleaned of control characters.
-pub(in crate::output) struct DisplayNames {
+pub(super) struct DisplayNames {
     shown: HashMap<Name, String>,
     /// Whether names belong to the program's own code, for those looked up so far.
     own: RefCell<HashMap<Name, bool>>,
 }
 
 impl DisplayNames {
-    pub(in crate::output) fn new<'n>(names: impl Iterator<Item = &'n Name>, style: &Style) -> Self {
+    pub(super) fn new<'n>(names: impl Iterator<Item = &'n Name>, style: &Style) -> Self {
         // A million stacks have far more frames than names, so only distinct names are sorted.
         let mut distinct: Vec<&Name> = names.collect::<HashSet<_>>().into_iter().collect();
         distinct.sort_unstable();
@@ -33,11 +33,7 @@ impl DisplayNames {
     }
 
     /// The names of a report, with a mark after the profiler artefacts that its header lists.
-    pub(in crate::output) fn of<'n>(
-        header: &Header,
-        names: impl Iterator<Item = &'n Name>,
-        style: &Style,
-    ) -> Self {
+    pub(super) fn of<'n>(header: &Header, names: impl Iterator<Item = &'n Name>, style: &Style) -> Self {
         let mut all = DisplayNames::new(names, style);
         if !header.artefacts.is_empty() {
             for (_, shown) in all.shown.iter_mut().filter(|(name, _)| header.is_artefact(name)) {
@@ -47,24 +43,24 @@ impl DisplayNames {
         all
     }
 
-    pub(in crate::output) fn get<'s>(&'s self, name: &'s str) -> &'s str {
+    pub(super) fn get<'s>(&'s self, name: &'s str) -> &'s str {
         self.shown.get(name).map_or(name, String::as_str)
     }
 
     /// Whether a function belongs to the program's own code rather than to a library or the runtime, judging by its
     /// name and, where it is known, its file.
-    pub(in crate::output) fn is_own(&self, name: &Name, file: Option<&str>) -> bool {
+    pub(super) fn is_own(&self, name: &Name, file: Option<&str>) -> bool {
         *self.own.borrow_mut().entry(name.clone()).or_insert_with(|| {
             let (function, place) = split_shown(name).unwrap_or((name, ""));
             let file = file.unwrap_or_else(|| place.trim_start_matches('('));
-            !is_library(function, file) && !is_runtime(function, file)
+            is_own(function, file)
         })
     }
 }
 
 /// The file of a function for a column of its own: the place that its name ends in, else `file`. A place
 /// has line and column, without which the functions of a minified script are indistinguishable.
-pub(in crate::output) fn file_cell(name: &str, file: &str) -> String {
+pub(super) fn file_cell(name: &str, file: &str) -> String {
     match split_shown(name) {
         Some((_, place)) => short_file(place.trim_matches(['(', ')'])),
         None => short_file(file),
@@ -72,7 +68,7 @@ pub(in crate::output) fn file_cell(name: &str, file: &str) -> String {
 }
 
 /// The last two components of a path: folder and file.
-pub(in crate::output) fn short_file(file: &str) -> String {
+pub(super) fn short_file(file: &str) -> String {
     let parts: Vec<&str> = file.rsplitn(3, ['/', '\\']).collect();
     let short = match parts[..] {
         [name, folder, _] if !folder.is_empty() => format!("{folder}/{name}"),

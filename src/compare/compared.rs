@@ -1,0 +1,208 @@
+//! Two sides on their way to a comparison: matched, aligned, folded and filtered.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::compare::{match_functions, matched};
+use crate::filter::{FilterError, FilterKind, Filtered, Filters};
+use crate::load::{Observer, Side, Sides, Unobserved};
+use crate::profile::{Label, LabelValue, LoadOptions, Profile};
+use crate::report::{Diff, DiffSide, Folded};
+use crate::stats::{Incomparable, TestOptions};
+use crate::transform::{
+    AlignError, GivenError, Marks, MatchMethod, MatchOptions, Matching, fold_leaves, foldable,
+};
+use crate::tree::By;
+use crate::view::{DiffOptions, DiffSides, align_sides, count_calls, diff, usual_normalization};
+
+/// How two sides become one profile.
+#[derive(Clone)]
+pub struct CompareOptions {
+    /// What rows stand for.
+    pub by: By,
+    /// How functions are matched.
+    pub matching: MatchOptions,
+    /// Whether functions that only moved to another line are listed among the matches.
+    pub all_matches: bool,
+    /// The labels and times that filters need.
+    pub keep: LoadOptions,
+    /// Who is told which steps are done: `match functions`, `combine the sides`, `filter`.
+    pub observer: Arc<dyn Observer>,
+}
+
+impl Default for CompareOptions {
+    /// By function.
+    fn default() -> Self {
+        CompareOptions {
+            by: By::Function,
+            matching: MatchOptions::default(),
+            all_matches: false,
+            keep: LoadOptions::LEAST,
+            observer: Arc::new(Unobserved),
+        }
+    }
+}
+
+/// Two sides as one profile, filtered and ready for a comparison.
+#[derive(Clone, Debug)]
+pub struct Compared {
+    /// The profile, with a column per input, the old ones first. Patterns that match nothing are among its warnings.
+    pub profile: Profile,
+    /// Which columns are whose.
+    pub sides: DiffSides,
+    /// Notes on patterns that were not used as typed.
+    pub notes: Vec<String>,
+    /// The names of all metrics of the inputs, in alphabetical order.
+    pub metrics: Vec<String>,
+    /// Whether the new side has any value of the compared metric.
+    pub has_new_values: bool,
+    /// Whether samples have labels with text, which may tell kinds of work. Labels that were not read may be such.
+    pub has_text_labels: bool,
+    by: By,
+    filters: Vec<String>,
+    folded: Vec<Folded>,
+    shifted: usize,
+}
+
+/// Why two sides cannot be compared.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum CompareError {
+    /// A pair of functions that was given does not exist.
+    Given(GivenError),
+    /// The inputs, old ones first, record different kinds of values.
+    Align(AlignError, Vec<String>),
+    /// A filter cannot be applied.
+    Filter(FilterError),
+}
+
+impl fmt::Display for CompareError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CompareError::Given(error) => error.fmt(f),
+            CompareError::Align(error, _) => error.fmt(f),
+            CompareError::Filter(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for CompareError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(match self {
+            CompareError::Given(error) => error,
+            CompareError::Align(error, _) => error,
+            CompareError::Filter(error) => error,
+        })
+    }
+}
+
+impl From<FilterError> for CompareError {
+    fn from(error: FilterError) -> Self {
+        CompareError::Filter(error)
+    }
+}
+
+/// Matches the functions of both sides, makes them one profile, folds what profilers left at the end of stacks, and applies
+/// the filters.
+pub fn compare(
+    mut sides: Sides,
+    filters: &Filters,
+    options: &CompareOptions,
+) -> Result<Compared, CompareError> {
+    let CompareOptions { by, observer, .. } = options;
+    // One file that holds both sides has one name for each function.
+    let matching = if sides.share_a_file {
+        Matching::default()
+    } else {
+        match_functions(&mut sides, by, &options.matching).map_err(CompareError::Given)?
+    };
+    observer.step("match functions");
+    let profiles: Vec<(&Profile, usize)> = sides.all().map(|input| (&input.profile, input.metric)).collect();
+    let (whole, size) = align_sides(&profiles, options.keep.clone())
+        .map_err(|error| CompareError::Align(error, sides.all().map(|input| input.name.clone()).collect()))?;
+    let old = sides.old.inputs.len();
+    let calls = count_calls(&profiles, old, by);
+    // What the recorder itself left at the end of stacks is always folded, so that is not one of the filters.
+    let mut stages = filters.stages(whole, by);
+    let leaves = stages.folded(&filters.texts(FilterKind::Fold))?;
+    let (whole, folded) = fold(&stages.profile, &leaves, old, sides.new.inputs.len());
+    observer.step("combine the sides");
+    let filtered = filters.clone().without(FilterKind::Fold).apply_by(whole, by)?;
+    observer.step("filter");
+    let Filtered { profile, filters, notes, .. } = filtered;
+    let metrics = sides.all().flat_map(|input| {
+        // In a file that holds both sides, the other metrics are the two sides.
+        let all = &input.profile.meta.metrics;
+        if sides.share_a_file { &all[input.metric..=input.metric] } else { &all[..] }
+    });
+    let metrics: BTreeSet<&String> = metrics.map(|metric| &metric.name).collect();
+    Ok(Compared {
+        profile,
+        metrics: metrics.into_iter().cloned().collect(),
+        has_new_values: sides.new.profiles().iter().any(|(new, metric)| new.meta.metrics[*metric].total > 0),
+        has_text_labels: sides.all().any(|input| may_have_text_labels(&input.profile)),
+        sides: DiffSides {
+            calls,
+            matched: matched(&matching, options.all_matches),
+            ..DiffSides::new(side(sides.old), side(sides.new), size)
+        },
+        notes: stages.notes.into_iter().chain(notes).collect(),
+        by: by.clone(),
+        filters,
+        folded,
+        shifted: matching.matches.iter().filter(|found| found.how == MatchMethod::Shifted).count(),
+    })
+}
+
+/// Folds these leaf frames of an aligned profile, whose first columns are `old` inputs and the next ones `new` inputs. Also
+/// returns how much that was on either side.
+fn fold(whole: &Profile, leaves: &Marks, old: usize, new: usize) -> (Profile, Vec<Folded>) {
+    let columns: Vec<usize> = (0..old + new).collect();
+    let folded = |(name, values): (String, Vec<i64>)| Folded {
+        name: name.into(),
+        old: values[..old].iter().sum(),
+        new: values[old..].iter().sum(),
+    };
+    let folded = foldable(whole, leaves, &columns).into_iter().map(folded).collect();
+    (fold_leaves(whole, leaves).0, folded)
+}
+
+/// Whether samples have labels with text. Labels that were not read may be such.
+fn may_have_text_labels(profile: &Profile) -> bool {
+    let sets = &profile.label_sets;
+    let is_text = |label: &Label| matches!(label.value, LabelValue::Text(_));
+    let is_read = sets.len() > 1 && !profile.meta.skipped_texts;
+    profile.meta.labelled_rows > 0
+        && (!is_read || sets.ids().any(|set| sets.labels(set).iter().any(is_text)))
+}
+
+/// What a report says about a side. Its values are counted once both sides are combined.
+fn side(side: Side) -> DiffSide {
+    let durations = side.inputs.iter().filter_map(|input| input.profile.meta.duration_ns);
+    DiffSide {
+        profiles: side.inputs.len(),
+        duration_ns: durations.reduce(i64::saturating_add),
+        inputs: side.names,
+        chosen: side.chosen,
+        ..DiffSide::default()
+    }
+}
+
+impl Compared {
+    /// The usual options for these sides.
+    pub fn options(&self) -> DiffOptions {
+        let normalize = usual_normalization(&self.profile);
+        let test = TestOptions { normalize, check_scale: true, ..TestOptions::default() };
+        DiffOptions { test, ..DiffOptions::new(self.by.clone()) }
+    }
+
+    /// Compares the sides. Fails if an option is out of range, or if they have nothing in common.
+    pub fn report(self, options: &DiffOptions) -> Result<Diff, Incomparable> {
+        let mut diff = diff(&self.profile, self.sides, options)?;
+        diff.header.filters = self.filters;
+        diff.folded = self.folded;
+        diff.shifted = self.shifted;
+        Ok(diff)
+    }
+}

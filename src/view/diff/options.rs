@@ -1,0 +1,100 @@
+//! What to compare, and which rows to show.
+
+use crate::report::{DiffSide, Matched};
+use crate::stats::TestOptions;
+use crate::transform::Marks;
+use crate::tree::By;
+use crate::view::diff::budget::BudgetRule;
+use crate::view::diff::calls::CallCounts;
+use crate::view::diff::sample_size::SampleSize;
+
+/// Options for [`diff()`](super::diff()).
+#[derive(Clone, Debug)]
+pub struct DiffOptions {
+    /// What to group frames by.
+    pub by: By,
+    /// How strict the test is. Its own `functions` are ignored in favour of those below.
+    pub test: TestOptions,
+    /// The functions to test; `None` for all.
+    pub functions: Option<Marks>,
+    /// The cost ratio that should be detectable for a function with a 10 % share; otherwise, finding
+    /// nothing means little.
+    pub wanted_ratio: f64,
+    /// Whether too little evidence is a failure.
+    pub strict: bool,
+    /// Whether to look for the causes of changes.
+    pub explain: bool,
+    /// The maximum number of rows; `None` for all.
+    pub limit: Option<usize>,
+    /// The maximum number of tested rows that are not significant; `None` for all.
+    pub others: Option<usize>,
+    /// The column to sort rows by; `None` for the most important first.
+    pub sort: Option<DiffSort>,
+    /// Rows with a smaller share on both sides are cut, in percent.
+    pub min_share: f64,
+    /// The maximum costs on the new side.
+    pub budgets: Vec<BudgetRule>,
+}
+
+/// A column of a comparison to sort by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DiffSort {
+    /// The largest change first, whether up or down.
+    Delta,
+    /// The largest cost ratio first. Functions without one are last.
+    Ratio,
+    /// The most significant first.
+    Q,
+    /// The most expensive on the old side first.
+    Old,
+    /// The most expensive on the new side first.
+    New,
+}
+
+/// The sides of a profile with one column per input, the old ones first.
+#[derive(Clone, Debug)]
+pub struct DiffSides {
+    /// The inputs of the old side.
+    pub old: DiffSide,
+    /// The inputs of the new side.
+    pub new: DiffSide,
+    /// How much of the metric makes one sample.
+    pub size: SampleSize,
+    /// How often functions were called, if the profiles say so.
+    pub calls: Option<CallCounts>,
+    /// Functions that are matched although their names or places differ, the heaviest first.
+    pub matched: Vec<Matched>,
+}
+
+impl DiffSides {
+    /// Sides whose functions have the same names, in profiles that count samples.
+    pub fn new(old: DiffSide, new: DiffSide, size: SampleSize) -> Self {
+        DiffSides { old, new, size, calls: None, matched: Vec::new() }
+    }
+}
+
+impl Default for DiffOptions {
+    /// All functions, tested with the default strictness.
+    fn default() -> Self {
+        DiffOptions::new(By::Function)
+    }
+}
+
+impl DiffOptions {
+    /// All functions, tested with the default strictness.
+    pub fn new(by: By) -> Self {
+        DiffOptions {
+            by,
+            test: TestOptions::default(),
+            functions: None,
+            wanted_ratio: 1.2,
+            strict: false,
+            explain: true,
+            limit: None,
+            others: None,
+            sort: None,
+            min_share: 0.0,
+            budgets: Vec::new(),
+        }
+    }
+}

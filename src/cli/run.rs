@@ -11,13 +11,10 @@ use clap::{Parser, Subcommand};
 
 use crate::cli::commands::outcome::{FAILURE, Outcome};
 use crate::cli::commands::{self, Command, Prof};
-use crate::cli::completion;
-use crate::cli::go_pprof;
 use crate::cli::input::paths;
 use crate::cli::input::request::NoSuchFile;
-use crate::cli::short_help;
 use crate::cli::terminal::failure::{describe, hinted, is_closed_pipe, with_hint, wrapped};
-use crate::cli::usage;
+use crate::cli::{completion, go_pprof, short_help, usage};
 use crate::name::nearest;
 
 /// Runs the command line and returns its exit code.

@@ -3,12 +3,11 @@
 use clap::{Args, ValueHint};
 use clap_complete::engine::ArgValueCompleter;
 
-use crate::cli::options::completion;
 use crate::cli::options::filters::FilterArgs;
 use crate::cli::options::layout::{LayoutArgs, Output, OutputFormat, WordingArgs};
 use crate::cli::options::many::ManyArgs;
-use crate::cli::options::memory;
 use crate::cli::options::symbols::SymbolArgs;
+use crate::cli::options::{completion, memory};
 use crate::cli::terminal::messages::print_messages;
 use crate::profile::LoadOptions;
 use crate::report::Message;

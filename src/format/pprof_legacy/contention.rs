@@ -12,10 +12,9 @@
 use crate::format::LoadError;
 use crate::format::pprof_legacy::attributes::Attributes;
 use crate::format::pprof_legacy::count::Comments;
-use crate::format::pprof_legacy::java;
 use crate::format::pprof_legacy::maps::{self, MemoryMap};
 use crate::format::pprof_legacy::recorder::Recorder;
-use crate::format::pprof_legacy::{addresses, is_blank_or_comment, to_call_addresses};
+use crate::format::pprof_legacy::{addresses, is_blank_or_comment, java, to_call_addresses};
 use crate::format::text::{BadLines, Lines, Scan};
 use crate::profile::{LabelSetId, LoadOptions, Profile};
 

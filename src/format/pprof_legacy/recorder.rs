@@ -2,10 +2,9 @@
 
 use hashbrown::HashMap;
 
-use crate::format::LoadError;
-use crate::format::ParseError;
 use crate::format::pprof_legacy::NAME;
 use crate::format::pprof_legacy::maps::MemoryMap;
+use crate::format::{LoadError, ParseError};
 use crate::profile::{Frame, FrameId, Id, LabelSetId, LoadOptions, Profile, ProfileBuilder, StackId};
 
 /// The function at an address, from comments in the profile itself.

@@ -1,8 +1,7 @@
 //! The rows of a comparison.
 
 use crate::output::diff::words;
-use crate::output::table::Emphasis;
-use crate::output::table::{Columns, Form, Kind, Rank, Table};
+use crate::output::table::{Columns, Emphasis, Form, Kind, Rank, Table};
 use crate::report::{Diff, DiffRow, Moved, RowTest, RowVerdict};
 use crate::unit;
 

@@ -4,8 +4,7 @@ use crate::name::{clean, split_shown};
 use crate::output::label::Label;
 use crate::output::names::{DisplayNames, short_file};
 use crate::output::style::Style;
-use crate::output::table::Emphasis;
-use crate::output::table::{Cell, Columns, Form, Kind, Note, Rank, Table};
+use crate::output::table::{Cell, Columns, Emphasis, Form, Kind, Note, Rank, Table};
 use crate::output::tables::values::{HasValues, Measured, ValueColumns, Which, artefact_note, more};
 use crate::output::width::wrap;
 use crate::report::{

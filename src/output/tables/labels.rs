@@ -3,9 +3,7 @@
 use crate::name::clean;
 use crate::output::label::Label;
 use crate::output::style::Style;
-use crate::output::table::Emphasis;
-use crate::output::table::Group;
-use crate::output::table::{Cell, Columns, Form, Kind, Note, Table};
+use crate::output::table::{Cell, Columns, Emphasis, Form, Group, Kind, Note, Table};
 use crate::output::tables::values::{HasValues, Measured, ValueColumns, Which, Wholes, add_shares};
 use crate::report::{LabelKey, LabelShare, LabelText, Labels};
 use crate::unit::{self, IncompatibleUnits, Unit};

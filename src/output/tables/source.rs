@@ -4,8 +4,7 @@ use crate::name::{clean, display_width, fit};
 use crate::output::label::Label;
 use crate::output::names::DisplayNames;
 use crate::output::style::Style;
-use crate::output::table::Emphasis;
-use crate::output::table::{Cell, Columns, Form, Kind, Note, Table};
+use crate::output::table::{Cell, Columns, Emphasis, Form, Kind, Note, Table};
 use crate::output::tables::values::{
     HasValues, Measured, ValueColumns, Which, Wholes, add_shares, artefact_note, more, side_only,
 };

@@ -5,8 +5,7 @@ use crate::output::label::Label;
 use crate::output::names::{DisplayNames, file_cell, short_file};
 use crate::output::scale;
 use crate::output::style::{Style, TextColumn};
-use crate::output::table::Emphasis;
-use crate::output::table::{Cell, Columns, Entry, Form, Group, Kind, Note, Rank, Table};
+use crate::output::table::{Cell, Columns, Emphasis, Entry, Form, Group, Kind, Note, Rank, Table};
 use crate::output::tables::values::{
     HasValues, Measured, ValueColumns, Which, Wholes, add_shares, artefact_note, more, per_event_note,
     scale_of_means, side_only,

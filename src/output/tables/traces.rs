@@ -5,8 +5,7 @@ use crate::output::label::Label;
 use crate::output::names::DisplayNames;
 use crate::output::scale;
 use crate::output::style::Style;
-use crate::output::table::Emphasis;
-use crate::output::table::{Columns, Form, Group, Kind, Table};
+use crate::output::table::{Columns, Emphasis, Form, Group, Kind, Table};
 use crate::output::tables::values::{
     HasValues, Measured, ValueColumns, Which, Wholes, add_shares, artefact_note,
 };

@@ -2,8 +2,7 @@
 
 use crate::name::display_width;
 use crate::output::style::Style;
-use crate::output::table::Emphasis;
-use crate::output::table::{Columns, Form, Kind, Note, Table};
+use crate::output::table::{Columns, Emphasis, Form, Kind, Note, Table};
 use crate::output::width::wrap;
 use crate::report::{TypeRow, Types};
 

@@ -5,8 +5,7 @@ use comfy_table::{CellAlignment, ContentArrangement, Row as GridRow, Table as Gr
 use crate::name::display_width;
 use crate::output::cell::cell_text;
 use crate::output::style::Style;
-use crate::output::table::Emphasis;
-use crate::output::table::{Column, Kind, Table};
+use crate::output::table::{Column, Emphasis, Kind, Table};
 use crate::output::text::line::TextLine;
 use crate::output::width::{cut, wrap};
 

@@ -6,11 +6,11 @@
 use hashbrown::{HashMap, HashSet};
 
 use crate::profile::{Column, Id, LabelSetId, LabelValue, Profile, StackId, StringId};
-use crate::report::{CauseKind, DiffCause, Growth, MixChange, MixKind, Name, RowTest, TotalGrowth};
+use crate::report::{CauseKind, DiffCause, MixChange, MixKind, Name, TotalGrowth};
 use crate::stats::compare::Comparison;
 use crate::stats::dispersion::RunCounts;
 use crate::stats::mix::{WorkRatio, work_ratio};
-use crate::stats::{Normalization, SampleUnit, Verdict};
+use crate::stats::{CountKind, Normalization, SampleUnit, Verdict};
 use crate::tree::{By, Flat, KeyId, SeenKeys, Subject, flat};
 use crate::view::diff::options::DiffSides;
 use crate::view::diff::sample_size::SampleSize;
@@ -526,22 +526,7 @@ impl Totals {
 }
 
 fn cause(function: Name, points: f64) -> DiffCause {
-    DiffCause {
-        cause: CauseKind::Mix,
-        function,
-        test: RowTest::Total,
-        points,
-        explains: 0.0,
-        ratio: None,
-        ratio_low: None,
-        ratio_high: None,
-        growth: Growth::Itself,
-        path: Vec::new(),
-        of: None,
-        file: None,
-        line: None,
-        calls: None,
-    }
+    DiffCause { points, ..DiffCause::new(CauseKind::Mix, function, CountKind::Total) }
 }
 
 /// Gives the rows that changed in what was recorded, but not with an equal mix, a verdict of their own.

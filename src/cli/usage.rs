@@ -13,7 +13,6 @@ use crate::cli::other_tools;
 use crate::cli::short_help;
 use crate::cli::terminal::failure::{describe, shortened, wrapped};
 use crate::cli::terminal::pager;
-use crate::cli::{other_tools, short_help};
 
 /// Prints clap's error, which may also be the requested help, and returns the exit code.
 pub(super) fn explain(mut error: clap::Error, words: &[OsString]) -> ExitCode {

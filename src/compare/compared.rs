@@ -136,12 +136,14 @@ pub fn compare(
         let all = &input.profile.meta.metrics;
         if sides.share_a_file { &all[input.metric..=input.metric] } else { &all[..] }
     });
-    let metrics: BTreeSet<&String> = metrics.map(|metric| &metric.name).collect();
+    let metrics: BTreeSet<String> = metrics.map(|metric| metric.name.clone()).collect();
+    let has_new_values = sides.new.profiles().iter().any(|(new, metric)| new.meta.metrics[*metric].total > 0);
+    let has_text_labels = sides.all().any(|input| may_have_text_labels(&input.profile));
     Ok(Compared {
         profile,
-        metrics: metrics.into_iter().cloned().collect(),
-        has_new_values: sides.new.profiles().iter().any(|(new, metric)| new.meta.metrics[*metric].total > 0),
-        has_text_labels: sides.all().any(|input| may_have_text_labels(&input.profile)),
+        metrics: metrics.into_iter().collect(),
+        has_new_values,
+        has_text_labels,
         sides: DiffSides {
             calls,
             matched: matched(&matching, options.all_matches),
@@ -173,8 +175,7 @@ fn may_have_text_labels(profile: &Profile) -> bool {
     let sets = &profile.label_sets;
     let is_text = |label: &Label| matches!(label.value, LabelValue::Text(_));
     let is_read = sets.len() > 1 && !profile.meta.skipped_texts;
-    profile.meta.labelled_rows > 0
-        && (!is_read || sets.ids().any(|set| sets.labels(set).iter().any(is_text)))
+    profile.meta.labelled_rows > 0 && (!is_read || sets.ids().any(|set| sets.labels(set).iter().any(is_text)))
 }
 
 /// What a report says about a side. Its values are counted once both sides are combined.

@@ -21,7 +21,7 @@ use crate::report::{
 use crate::stats::compare::Comparison;
 use crate::stats::detect::{Sensitivity, detectable_ratio, samples_needed, samples_needed_per_run};
 use crate::stats::model::{Doubt, Scale};
-use crate::stats::{Incomparable, Normalization};
+use crate::stats::{Incomparable, Normalization, TestOptions};
 use crate::transform::{AlignError, ProfileMetric, align};
 use crate::tree::{Flat, KeyId, Subject, flat};
 use crate::unit::{Family, Unit};

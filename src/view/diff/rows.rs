@@ -8,8 +8,8 @@ use hashbrown::HashMap;
 
 use crate::profile::Id;
 use crate::report::{DiffRow, EffectiveSamples, Moved, Pair, RowTest};
-use crate::stats::Verdict;
 use crate::stats::compare::{Cause, Comparison, Hypothesis, untested_verdict};
+use crate::stats::{CountKind, Verdict};
 use crate::tree::{KeyId, Subject};
 use crate::view::diff::lines::values_by_line;
 use crate::view::diff::options::DiffSort;

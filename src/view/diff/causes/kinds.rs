@@ -2,10 +2,8 @@
 
 use std::collections::HashSet;
 
-use crate::profile::Id;
 use crate::report::{CauseKind, DiffCause, Growth, Name, RowTest};
 use crate::stats::CountKind;
-use crate::tree::KeyId;
 use crate::view::diff::causes::flow::{Change, Flow};
 use crate::view::diff::causes::origins::{CALLED_MORE, Origin, grew_as_a_whole};
 

@@ -17,9 +17,9 @@ pub struct LoadOptions {
 }
 
 impl LoadOptions {
-    /// Everything that the format has.
+    /// Everything that the format has. Labels include sizes.
     pub const ALL: LoadOptions =
-        LoadOptions { labels: true, sizes: true, times: true, budget: Budget::UNLIMITED };
+        LoadOptions { labels: true, sizes: false, times: true, budget: Budget::UNLIMITED };
 
     /// Stacks and values only.
     pub const LEAST: LoadOptions =

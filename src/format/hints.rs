@@ -33,16 +33,6 @@ static HINTS: &[Hint] = &[
         "this is the output of `pprof -raw`; pass the original profile instead",
     ),
     (
-        |head| {
-            head.starts_with(b"*version\n") || head.starts_with(b"SLOW") || head.starts_with(b"*threads\n")
-        },
-        "this is an Android ART method trace; record with simpleperf and convert the data with its `report_sample.py` (perf script text)",
-    ),
-    (
-        |head| head.starts_with(b"SIMPLEPERF"),
-        "this is simpleperf's own sample format; convert the perf.data with its `report_sample.py` (perf script text)",
-    ),
-    (
         |head| head.starts_with(b"PERFFILE"),
         "this is a version 1 perf.data file, written by Linux before 3.8; pass the output of that version's `perf script` instead",
     ),
@@ -214,8 +204,6 @@ mod tests {
         (b"go 1.22 trace\0\0\0", "go tool trace"),
         (b"goroutine 1 [running]:\nmain.main()\n", "debug=2"),
         (b"PeriodType: cpu nanoseconds\nPeriod: 1\n", "pprof -raw"),
-        (b"*version\n3\ndata-file-overflow=false\nclock=dual\n", "ART"),
-        (b"SIMPLEPERF\x01\0\x20\0\0\0", "simpleperf"),
         (b"PERFFILEh\0\0\0", "version 1"),
         (b"JAVA PROFILE 1.0.2\0\0\0\0\x08", "Java heap dump"),
         (b"MOJ\x03", "mojo2austin"),

@@ -5,6 +5,7 @@
 //! only exception is `.folded` for a list of names and numbers, whose content is ambiguous.
 
 mod allocators;
+mod art_trace;
 mod austin;
 mod bpftrace;
 mod callgrind;
@@ -33,6 +34,7 @@ mod perf_script;
 mod pprof;
 mod pprof_legacy;
 mod pstats;
+mod simpleperf;
 mod source;
 mod speedscope;
 mod speedscope_write;
@@ -92,6 +94,8 @@ pub static FORMATS: &[&Format] = &[
     &jfr::JFR,
     &perf_data::PERF_DATA,
     &nettrace::NETTRACE,
+    &simpleperf::SIMPLEPERF,
+    &art_trace::ART_TRACE,
     &v8::cpuprofile::CPUPROFILE,
     &v8::heapprofile::HEAPPROFILE,
     &gecko::GECKO,

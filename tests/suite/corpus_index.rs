@@ -35,6 +35,7 @@ fn index(corpus: &Path) -> Vec<Row> {
 
 /// The name of a format in the index, our name for it, and the confidence of its detection.
 const FORMATS: &[(&str, &str, &str)] = &[
+    ("art-trace", "art-trace", "certain"),
     ("austin", "austin", "certain"),
     ("callgrind", "callgrind", "certain"),
     ("chrome-trace", "chrome-trace", "certain"),
@@ -56,6 +57,7 @@ const FORMATS: &[(&str, &str, &str)] = &[
     ("pprof", "pprof", "likely"),
     ("pprof-legacy", "pprof-legacy", "certain"),
     ("pstats", "pstats", "certain"),
+    ("simpleperf", "simpleperf", "certain"),
     ("speedscope", "speedscope", "certain"),
     ("stackprof", "stackprof", "certain"),
 ];
@@ -144,7 +146,6 @@ const REFUSED: &[(&str, &str)] = &[
 
 /// Formats that are not supported, and a part of the reason with which each file is rejected.
 const NOT_READ: &[(&str, &str)] = &[
-    ("art-trace", "Android ART method trace"),
     ("coz", "coz causal profile"),
     ("go-trace", "Go execution trace"),
     ("goroutine-debug2", "goroutine dump (debug=2)"),
@@ -168,7 +169,6 @@ const NOT_READ: &[(&str, &str)] = &[
     ("safari", "Safari timeline"),
     ("scalene", "scalene profile"),
     ("sentry-profile", "Sentry profile"),
-    ("simpleperf", "simpleperf"),
     ("sleepy", "zip archive"),
     ("sysprof-xml", "sysprof 1 profile (XML)"),
     ("v8-log", "`node --prof` log"),

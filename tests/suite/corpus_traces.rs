@@ -1,10 +1,32 @@
 //! Traces and allocation profiles in the corpus, compared with what other programs made of the same files.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use crate::support::{corpus_root, load_well};
-use prof::profile::Profile;
+use prof::format::{self, Source};
+use prof::profile::{LabelValue, LoadOptions, Profile};
+
+/// Loads a profile with its labels.
+fn load_all(path: &Path) -> Profile {
+    let file = std::fs::File::open(path).unwrap();
+    format::load(&mut Source::open(Box::new(file)).unwrap(), LoadOptions::ALL, None).unwrap()
+}
+
+/// Sums of a metric by the text of the label `key`.
+fn by_label(profile: &Profile, metric: &str, key: &str) -> BTreeMap<String, i64> {
+    let metric = profile.meta.metric_named(metric).unwrap();
+    let strings = &profile.symbols.strings;
+    let mut sums = BTreeMap::new();
+    for (&set, &value) in profile.samples.labels.iter().zip(&profile.samples.values[metric]) {
+        for label in profile.label_sets.labels(set).iter().filter(|label| strings.get(label.key) == key) {
+            if let LabelValue::Text(text) = label.value {
+                *sums.entry(strings.get(text).to_string()).or_default() += value;
+            }
+        }
+    }
+    sums
+}
 
 /// Self and total of every function.
 fn functions(profile: &Profile, metric: &str) -> BTreeMap<String, (i64, i64)> {
@@ -97,4 +119,70 @@ fn raw_heaptrack_recordings_have_the_sizes_of_interpreted_ones() {
     };
     assert_eq!(sizes(&raw), [(8, 8), (24, 24), (73_728, 73_728)]);
     assert_eq!(sizes(&raw), sizes(&interpreted));
+}
+
+/// The value after `"key": ` on a line of a snapshot.
+fn field<'a>(line: &'a str, key: &str) -> Option<&'a str> {
+    Some(line.trim().strip_prefix('"')?.strip_prefix(key)?.strip_prefix("\": ")?.trim_end_matches(','))
+}
+
+/// The snapshot of the Firefox Profiler has the samples and the milliseconds of CPU time of each thread.
+#[test]
+#[needs(Corpus)]
+fn simpleperf_reports_have_the_threads_of_the_firefox_profiler() {
+    let folder = corpus_root().join("simpleperf");
+    let name = "firefox-devtools__profiler__simpleperf-cpu-clock.trace.gz";
+    let snapshot = std::fs::read_to_string(folder.join(format!("golden/{name}.snap"))).unwrap();
+    let threads = snapshot.split("topStacksPerThread").next().unwrap();
+    let (mut expected, mut samples, mut weight) = (BTreeMap::new(), 0, 0.0);
+    for line in threads.lines() {
+        if let Some(count) = field(line, "sampleCount") {
+            samples = count.parse::<i64>().unwrap();
+        } else if let Some(total) = field(line, "sampleWeightTotal") {
+            weight = total.parse::<f64>().unwrap();
+        } else if let (Some(tid), true) = (field(line, "tid"), samples > 0) {
+            expected.insert(tid.to_string(), (samples, (weight * 1e6) as i64));
+        }
+    }
+    let profile = load_all(&folder.join(name));
+    let (counts, clocks) = (by_label(&profile, "samples", "tid"), by_label(&profile, "cpu-clock", "tid"));
+    let ours = counts.iter().map(|(tid, &count)| (tid.clone(), (count, *clocks.get(tid).unwrap_or(&0))));
+    assert_eq!(ours.collect::<BTreeMap<_, _>>(), expected);
+}
+
+/// The expected sums of wall time, in microseconds, come from a separate script that replays the records. The snapshot of the
+/// Firefox Profiler has the same functions at the root of each thread's most frequent stack.
+#[test]
+#[needs(Corpus)]
+fn art_traces_have_the_times_and_stacks_of_other_readers() {
+    let folder = corpus_root().join("art-trace");
+    let name = "firefox-devtools__profiler__art-trace-regular.trace.gz";
+    let sums = [(name, 52_599_734), ("getsentry__vroom__api_21_missing_threads.trace", 12_185_117)];
+    for (name, microseconds) in sums {
+        let profile = load_all(&folder.join(name));
+        assert_eq!(profile.meta.metrics[0].total, microseconds * 1000, "{name}");
+    }
+    let profile = load_all(&folder.join(name));
+    assert_eq!(by_label(&profile, "wall", "tid")["21491"], 6_224_530_000);
+    let ours: BTreeSet<String> = profile
+        .stack_ids()
+        .map(|stack| {
+            let frames = profile.stacks.frames(stack).iter();
+            frames.map(|&frame| profile.symbols.frame_name(frame)).collect::<Vec<_>>().join(" -> ")
+        })
+        .collect();
+    let snapshot = std::fs::read_to_string(folder.join(format!("golden/{name}.snap"))).unwrap();
+    let stacks = snapshot.lines().filter_map(|line| {
+        // `        "9 (9x) java.lang.Thread.run -> Worker.run -> ...",`, where `$` of names is written `\$`.
+        let (count, stack) = line.trim().trim_end_matches(',').strip_suffix('"')?.split_once("x) ")?;
+        // The last sample of a thread is the stack after its last record, for which there is no time.
+        let is_last = count.ends_with("(1");
+        Some(stack.replace("\\", "")).filter(|stack| !is_last && stack != "(null stack)")
+    });
+    let mut compared = 0;
+    for stack in stacks {
+        assert!(ours.contains(&stack), "{stack}");
+        compared += 1;
+    }
+    assert!(compared > 40, "{compared}");
 }

@@ -16,8 +16,6 @@ const FILES: &[(&[u8], &str)] = &[
         br#"{"snapshot":{"meta":{"node_fields":["type","name"],"node_types":[[]]},"node_count":2},"nodes":[9,1]}"#,
         "this is a V8 heap snapshot, which contains objects rather than stacks",
     ),
-    (b"*version\n3\ndata-file-overflow=false\nclock=dual\n", "this is an Android ART method trace; record with simpleperf"),
-    (b"SIMPLEPERF\x01\0\x20\0\0\0", "convert the perf.data with its `report_sample.py`"),
     (
         b"desc: I1 cache: 32768 B\ncmd: ./a\nevents: Ir\nfl=a.c\nfn=f\n1 2\nsummary: 2\n",
         "this is cachegrind's output, which has no calls; record with `valgrind --tool=callgrind`",

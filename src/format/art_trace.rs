@@ -1,0 +1,478 @@
+//! Method traces of Android's runtime (ART, and Dalvik before it), by `Debug.startMethodTracing` and Android Studio.
+//!
+//! Every method that is entered or left is recorded with the clocks of the thread (`cpu`) and the wall (`wall`), or
+//! one of them. Sampled traces look the same: methods are entered or left when a sample differs from the last. The time
+//! until a thread's next record belongs to its stack.
+//!
+//! A text with `*version`, `*threads`, `*methods` and `*end` precedes the records, or, in streamed traces, methods, threads
+//! and the summary are between the records, as records of the thread 0:
+//!
+//! ```text
+//! "SLOW", u16 version (| 0xF0 if streamed), u16 offset of the records, u64 start in µs, u16 size of a record (version 3)
+//! u16 thread (u8 in version 1), u32 method | action (0 entered, 1 left, 2 left by an exception), u32 µs, u32 µs
+//! ```
+
+use hashbrown::HashMap;
+
+use crate::format::fields::Fields;
+use crate::format::text::{hex, lossy};
+use crate::format::threads::Thread;
+use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
+use crate::profile::{Frame, FrameId, Function, LabelSetId, LoadOptions, Profile, ProfileBuilder, StackId};
+use crate::unit::plural;
+
+/// The entry in the list of readable formats.
+pub(super) static ART_TRACE: Format = Format { name: NAME, title: "ART method trace", sniff, read };
+
+const NAME: &str = "art-trace";
+const TEXT: &[u8] = b"*version\n";
+const MAGIC: &[u8] = b"SLOW";
+const END: &[u8] = b"*end\n";
+
+/// The bits of the version that say that a trace is streamed.
+const STREAMED: u16 = 0xF0;
+
+fn sniff(head: &[u8]) -> Confidence {
+    let is_streamed = matches!(head, [b'S', b'L', b'O', b'W', version, 0, ..] if *version >= 0xF0);
+    if head.starts_with(TEXT) || is_streamed { Confidence::Certain } else { Confidence::No }
+}
+
+fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
+    let bytes = source.read_all()?;
+    let mut reader = ArtTraceReader::new(options);
+    if bytes.starts_with(TEXT) {
+        reader.read_whole(&bytes)?;
+    } else {
+        reader.read_streamed(&bytes)?;
+    }
+    Ok(finished(reader.finish())?)
+}
+
+/// What the text of a trace says about all of it.
+#[derive(Default)]
+struct Summary {
+    version: u16,
+    clock: String,
+    process: String,
+    /// The number of records.
+    records: Option<u64>,
+    has_overflow: bool,
+}
+
+impl Summary {
+    /// Reads a line such as `clock=dual`.
+    fn setting(&mut self, line: &str) {
+        match line.split_once('=') {
+            Some(("clock", clock)) => self.clock = clock.into(),
+            Some(("pid", process)) => self.process = process.into(),
+            Some(("num-method-calls", records)) => self.records = records.parse().ok(),
+            Some(("data-file-overflow", overflow)) => self.has_overflow = overflow == "true",
+            _ => {}
+        }
+    }
+}
+
+/// The binary header.
+struct Header {
+    version: u16,
+    /// Where the records start.
+    records: usize,
+    start: u64,
+    record_size: usize,
+}
+
+impl Header {
+    fn read(bytes: &[u8], at: usize) -> Result<Header, ParseError> {
+        let truncated = || ParseError::at_byte(NAME, at as u64, "file is truncated within its header");
+        let mut fields = Fields::new(bytes.get(at..).unwrap_or_default(), false);
+        if fields.take(4).ok_or_else(truncated)? != MAGIC {
+            return Err(ParseError::at_byte(NAME, at as u64, "expected `SLOW`"));
+        }
+        let mut header = || {
+            let (version, offset, start) = (fields.u16()?, fields.u16()?, fields.u64()?);
+            Some((version, usize::from(offset), start, fields.u16()))
+        };
+        let (version, offset, start, size) = header().ok_or_else(truncated)?;
+        let version = if version >= STREAMED { version ^ STREAMED } else { version };
+        check_version(version, at + 4)?;
+        let record_size = match version {
+            1 => 9,
+            2 => 10,
+            _ => usize::from(size.ok_or_else(truncated)?),
+        };
+        if record_size < 9 + usize::from(version > 1) || offset < 16 {
+            return Err(ParseError::at_byte(NAME, at as u64, "the sizes in the header are too small"));
+        }
+        Ok(Header { version, records: at + offset, start, record_size })
+    }
+}
+
+fn check_version(version: u16, at: usize) -> Result<(), ParseError> {
+    if (1..=3).contains(&version) {
+        return Ok(());
+    }
+    let message = format!("unsupported version {version}; versions 1 to 3 are supported");
+    Err(ParseError::at_byte(NAME, at as u64, message))
+}
+
+/// What a record says.
+#[derive(Clone, Copy)]
+struct Record {
+    thread: u16,
+    method: u32,
+    action: u32,
+    /// The first and the second time, in microseconds.
+    times: [u32; 2],
+}
+
+impl Record {
+    fn read(record: &[u8], version: u16) -> Option<Record> {
+        let mut fields = Fields::new(record, false);
+        let thread = if version == 1 { fields.u8()?.into() } else { fields.u16()? };
+        let method = fields.u32()?;
+        let first = fields.u32()?;
+        Some(Record {
+            thread,
+            method: method & !3,
+            action: method & 3,
+            times: [first, fields.u32().unwrap_or(first)],
+        })
+    }
+}
+
+/// A thread, and the methods on its stack.
+#[derive(Default)]
+struct OpenStack {
+    /// The methods, and the stack down to each.
+    methods: Vec<(u32, StackId)>,
+    /// The times of the last record.
+    last: Option<[u32; 2]>,
+}
+
+struct ArtTraceReader {
+    builder: ProfileBuilder,
+    summary: Summary,
+    /// The start in nanoseconds since 1970 or since the machine started.
+    start: i64,
+    /// The position in a record of the time of each metric.
+    clocks: Vec<usize>,
+    threads: HashMap<u16, String>,
+    methods: HashMap<u32, FrameId>,
+    stacks: HashMap<(Option<StackId>, u32), StackId>,
+    open: HashMap<u16, OpenStack>,
+    labels: HashMap<u16, LabelSetId>,
+    values: Vec<i64>,
+    records: u64,
+    is_truncated: bool,
+    unmatched: u64,
+}
+
+impl ArtTraceReader {
+    fn new(options: LoadOptions) -> Self {
+        ArtTraceReader {
+            builder: ProfileBuilder::new(NAME, options),
+            summary: Summary::default(),
+            start: 0,
+            clocks: Vec::new(),
+            threads: HashMap::new(),
+            methods: HashMap::new(),
+            stacks: HashMap::new(),
+            open: HashMap::new(),
+            labels: HashMap::new(),
+            values: Vec::new(),
+            records: 0,
+            is_truncated: false,
+            unmatched: 0,
+        }
+    }
+
+    /// A trace whose text precedes its records.
+    fn read_whole(&mut self, bytes: &[u8]) -> Result<(), ParseError> {
+        let at = memchr::memmem::find(bytes, END).map(|at| at + END.len());
+        let at = at.ok_or_else(|| ParseError::whole(NAME, "file is truncated: there is no line `*end`"))?;
+        self.text(&bytes[..at])?;
+        let header = Header::read(bytes, at)?;
+        if header.version != self.summary.version {
+            let message = format!(
+                "the records have version {}, the text has version {}",
+                header.version, self.summary.version
+            );
+            return Err(ParseError::at_byte(NAME, at as u64, message));
+        }
+        self.declare(&header);
+        let records = bytes.get(header.records..).unwrap_or_default().chunks(header.record_size);
+        for record in records {
+            match Record::read(record, header.version).filter(|_| record.len() == header.record_size) {
+                Some(record) => self.record(record),
+                // Old versions do not say how many records there are.
+                None => self.is_truncated = self.summary.records.is_none(),
+            }
+        }
+        // Where the buffer was full, records are missing anyway.
+        let announced = self.summary.records.unwrap_or(0);
+        self.is_truncated |= self.records < announced && !self.summary.has_overflow;
+        Ok(())
+    }
+
+    /// The sections of the text.
+    fn text(&mut self, text: &[u8]) -> Result<(), ParseError> {
+        let mut section = "";
+        for line in lossy(text).lines() {
+            match (section, line) {
+                (_, "*version" | "*threads" | "*methods" | "*end") => {
+                    section = ["*version", "*threads", "*methods"]
+                        .into_iter()
+                        .find(|name| *name == line)
+                        .unwrap_or("");
+                }
+                ("*version", line) if self.summary.version == 0 => {
+                    self.summary.version = line.parse().unwrap_or(u16::MAX);
+                    check_version(self.summary.version, TEXT.len())?;
+                }
+                ("*version", line) => self.summary.setting(line),
+                ("*threads", line) => {
+                    if let Some((id, name)) = line.split_once('\t')
+                        && let Ok(id) = id.parse::<u32>()
+                    {
+                        // The records have the lower half of the id.
+                        self.threads.insert(id as u16, name.into());
+                    }
+                }
+                ("*methods", line) => self.method(line),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// A trace in which everything stands between the records.
+    fn read_streamed(&mut self, bytes: &[u8]) -> Result<(), ParseError> {
+        let header = Header::read(bytes, 0)?;
+        let mut records = Vec::new();
+        let mut rest = Fields::new(bytes.get(header.records..).unwrap_or_default(), false);
+        let mut has_summary = false;
+        while !rest.is_empty() && !has_summary {
+            let at = bytes.len() - rest.len();
+            let is_record = match header.version {
+                1 => rest.bytes()[0] != 0,
+                _ => rest.bytes().get(..2).is_some_and(|thread| thread != [0, 0]),
+            };
+            if is_record {
+                let Some(record) = rest.take(header.record_size) else { break };
+                records.extend(Record::read(record, header.version));
+                continue;
+            }
+            let mut entry = || {
+                rest.take(if header.version == 1 { 1 } else { 2 })?;
+                let kind = rest.u8()?;
+                let thread = if kind == 2 { rest.u16()? } else { 0 };
+                let length = if kind == 3 { rest.u32()? as usize } else { rest.u16()?.into() };
+                Some((kind, thread, rest.take(length)?))
+            };
+            let Some((kind, thread, text)) = entry() else { break };
+            match kind {
+                1 => self.method(lossy(text).trim_end()),
+                2 => {
+                    self.threads.insert(thread, lossy(text).into_owned());
+                }
+                3 => {
+                    self.text(text)?;
+                    has_summary = true;
+                }
+                _ => {
+                    let message = format!("unknown entry of kind {kind}");
+                    return Err(ParseError::at_byte(NAME, at as u64, message));
+                }
+            }
+        }
+        self.is_truncated = !has_summary;
+        self.declare(&header);
+        for record in records {
+            self.record(record);
+        }
+        Ok(())
+    }
+
+    /// `0x3f4 ↹ android.view.Window ↹ setTitle ↹ (Ljava/lang/String;)V ↹ Window.java`, perhaps with a line.
+    fn method(&mut self, line: &str) {
+        let mut columns = line.split('\t');
+        let mut next = || columns.next().unwrap_or_default();
+        let (id, class, method, _signature, file, line) = (next(), next(), next(), next(), next(), next());
+        let id = hex(id.strip_prefix("0x").unwrap_or(id).as_bytes());
+        let Some(id) = id.and_then(|id| u32::try_from(id).ok()) else { return };
+        // Dalvik wrote `java/lang/String`.
+        let name = format!("{}.{method}", class.replace('/', "."));
+        let (name, file) = (self.builder.string(&name), self.builder.string(file));
+        let line = line.parse::<u32>().unwrap_or(0);
+        let function = self.builder.function(Function { name, file, line, column: 0, by_place: false });
+        self.methods.insert(id & !3, self.builder.frame(Frame { function, ..Frame::default() }));
+    }
+
+    fn declare(&mut self, header: &Header) {
+        // Records of a single clock have a single time; of two, the clock of the thread comes first.
+        let clocks: &[(&str, usize)] = match &*self.summary.clock {
+            "wall" => &[("wall", 0)],
+            "thread-cpu" => &[("cpu", 0)],
+            // A streamed trace without its summary does not name its clocks.
+            _ if header.record_size >= 14 => &[("wall", 1), ("cpu", 0)],
+            _ => &[("cpu", 0)],
+        };
+        for (name, position) in clocks {
+            self.builder.metric(name, "nanoseconds");
+            self.clocks.push(*position);
+        }
+        let start = i64::try_from(header.start).ok().and_then(|start| start.checked_mul(1000)).unwrap_or(0);
+        // ART counts from the start of the machine, Dalvik from 1970.
+        if start > THE_YEAR_2000 {
+            self.builder.meta.time_ns = Some(start);
+            self.start = start;
+        }
+    }
+
+    fn record(&mut self, record: Record) {
+        self.records += 1;
+        let thread = record.thread;
+        let mut open = self.open.remove(&thread).unwrap_or_default();
+        if let (Some(last), Some(&(_, stack))) = (open.last, open.methods.last()) {
+            self.slice(thread, stack, last, record.times);
+        }
+        open.last = Some(record.times);
+        match record.action {
+            0 => {
+                let caller = open.methods.last().map(|&(_, stack)| stack);
+                open.methods.push((record.method, self.stack(caller, record.method)));
+            }
+            _ => match open.methods.iter().rposition(|&(method, _)| method == record.method) {
+                Some(depth) => open.methods.truncate(depth),
+                // It was entered before the recording started.
+                None => self.unmatched += 1,
+            },
+        }
+        self.open.insert(thread, open);
+    }
+
+    /// The stack of `method`, called from `caller`.
+    fn stack(&mut self, caller: Option<StackId>, method: u32) -> StackId {
+        if let Some(&known) = self.stacks.get(&(caller, method)) {
+            return known;
+        }
+        let frame = match self.methods.get(&method) {
+            Some(&frame) => frame,
+            None => self.builder.named_frame(&format!("<unknown method ID 0x{method:x}>")),
+        };
+        let mut frames = caller.map_or(Vec::new(), |caller| self.builder.stack_frames(caller).to_vec());
+        frames.push(frame);
+        let stack = self.builder.stack(&frames);
+        self.stacks.insert((caller, method), stack);
+        stack
+    }
+
+    /// The time between two records of a thread.
+    fn slice(&mut self, thread: u16, stack: StackId, from: [u32; 2], to: [u32; 2]) {
+        // The clocks start again after 70 minutes; a step back is not time.
+        let passed = |clock: usize| match to[clock].wrapping_sub(from[clock]) {
+            microseconds @ 0..0x8000_0000 => i64::from(microseconds) * 1000,
+            _ => 0,
+        };
+        self.values.clear();
+        self.values.extend(self.clocks.iter().map(|&clock| passed(clock)));
+        let time = self.start.saturating_add(i64::from(from[self.clocks[0]]) * 1000);
+        let labels = self.labels(thread);
+        self.builder.sample(stack, labels, Some(time), &self.values);
+    }
+
+    fn labels(&mut self, thread: u16) -> LabelSetId {
+        if !self.builder.options().labels {
+            self.builder.skipped_labels();
+            return LabelSetId::default();
+        }
+        if let Some(&known) = self.labels.get(&thread) {
+            return known;
+        }
+        let name = self.threads.get(&thread).cloned().unwrap_or_default();
+        let process = self.summary.process.clone();
+        let set = Thread { process, name, tid: thread.to_string() }.labels(&mut self.builder);
+        self.labels.insert(thread, set);
+        set
+    }
+
+    fn finish(mut self) -> ProfileBuilder {
+        if self.summary.has_overflow {
+            let message = "the buffer was full before the end of the recording; record with a larger one";
+            self.builder.warn(message.into());
+        }
+        if self.is_truncated {
+            self.builder.warn("file is truncated: records are missing".into());
+        }
+        if self.unmatched > 0 {
+            let calls = plural(self.unmatched, "call had", "calls had");
+            let message = format!(
+                "{} {calls} begun before the recording; their stacks lack these callers",
+                self.unmatched
+            );
+            self.builder.warn(message);
+        }
+        self.builder
+    }
+}
+
+/// In nanoseconds since 1970.
+const THE_YEAR_2000: i64 = 946_684_800_000_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::to_notation;
+
+    macro_rules! seed {
+        ($name:literal) => {
+            include_bytes!(concat!("../../tests/hostile/seeds/art-trace/", $name)).as_slice()
+        };
+    }
+
+    fn load(bytes: &[u8]) -> Result<Profile, LoadError> {
+        assert_eq!(sniff(bytes), Confidence::Certain);
+        read(&mut Source::from_bytes(bytes.into()), LoadOptions { labels: true, ..LoadOptions::LEAST })
+    }
+
+    /// The same calls in each version. Thread 7: `main` from 0 to 100 µs, in it `draw` from 10 to 40 and from 50 to 60, the
+    /// second left by an exception; it ran half of the time. Thread 8 is left from a method that it did not enter, then
+    /// runs an unknown method for 5 µs.
+    #[test]
+    fn time_belongs_to_the_stack_until_the_next_record() {
+        let dual = "<unknown method ID 0x30> 5000 5000 {process=7 thread=worker tid=8}\n\
+            shop.Main.main@Main.java:0 60000 30000 {process=7 thread=main tid=7}\n\
+            shop.Main.main@Main.java:0;shop.View.draw@View.java:0 40000 20000 {process=7 thread=main tid=7}";
+        let warning = "1 call had begun before the recording; their stacks lack these callers";
+        for bytes in [seed!("v3.trace"), seed!("v3-streamed.trace")] {
+            let profile = load(bytes).unwrap();
+            assert_eq!(to_notation(&profile), dual);
+            let names: Vec<&str> = profile.meta.metrics.iter().map(|metric| &*metric.name).collect();
+            assert_eq!(names, ["wall", "cpu"]);
+            assert_eq!(profile.meta.warnings, [warning]);
+        }
+        for (bytes, clock) in [(seed!("v1.trace"), "cpu"), (seed!("v2.trace"), "wall")] {
+            let profile = load(bytes).unwrap();
+            assert_eq!(profile.meta.metrics[0].name, clock);
+            let half = if clock == "cpu" { 2 } else { 1 };
+            let totals: Vec<i64> = profile.samples.values[0].clone();
+            assert_eq!(totals.iter().sum::<i64>(), 100_000 / half + 5_000, "{clock}");
+        }
+    }
+
+    #[test]
+    fn truncated_and_unknown_files_are_told() {
+        let bytes = seed!("v3.trace");
+        let cut = load(&bytes[..bytes.len() - 20]).unwrap();
+        assert!(cut.meta.warnings.contains(&"file is truncated: records are missing".to_string()));
+        let error = |bytes: &[u8]| load(bytes).unwrap_err().to_string();
+        assert_eq!(
+            error(b"*version\n4\n*end\nSLOW"),
+            "art-trace: unsupported version 4; versions 1 to 3 are supported (byte 9)"
+        );
+        let mut newer = seed!("v3-streamed.trace").to_vec();
+        newer[4] = 0xF4;
+        assert_eq!(error(&newer), "art-trace: unsupported version 4; versions 1 to 3 are supported (byte 4)");
+        assert_eq!(error(b"*version\n3\n"), "art-trace: file is truncated: there is no line `*end`");
+    }
+}

@@ -177,7 +177,7 @@ fn art_traces_have_the_times_and_stacks_of_other_readers() {
         let (count, stack) = line.trim().trim_end_matches(',').strip_suffix('"')?.split_once("x) ")?;
         // The last sample of a thread is the stack after its last record, for which there is no time.
         let is_last = count.ends_with("(1");
-        Some(stack.replace("\\", "")).filter(|stack| !is_last && stack != "(null stack)")
+        Some(stack.replace('\\', "")).filter(|stack| !is_last && stack != "(null stack)")
     });
     let mut compared = 0;
     for stack in stacks {

@@ -1,7 +1,10 @@
-//! Splitting work on ranges of rows among threads.
+//! Splitting work among threads.
 
+use std::cell::Cell;
 use std::num::NonZero;
 use std::ops::Range;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 /// Splits `0..count` into ranges of at least `least` rows, at most one per processor, runs `work` on each range
@@ -21,9 +24,11 @@ pub fn ranges<T: Send>(count: usize, least: usize, work: impl Fn(Range<usize>) -
 pub fn each<I: Send, T: Send>(mut items: Vec<I>, work: impl Fn(I) -> T + Sync) -> Vec<T> {
     let Some(last) = items.pop() else { return Vec::new() };
     let work = &work;
+    let share = (processors() / (items.len() + 1)).max(1);
     thread::scope(|scope| {
-        let others: Vec<_> = items.into_iter().map(|item| scope.spawn(move || work(item))).collect();
-        let last = work(last);
+        let spawn = |item| scope.spawn(move || within(share, || work(item)));
+        let others: Vec<_> = items.into_iter().map(spawn).collect();
+        let last = within(share, || work(last));
         let join = |thread: thread::ScopedJoinHandle<'_, T>| match thread.join() {
             Ok(made) => made,
             Err(panic) => std::panic::resume_unwind(panic),
@@ -52,9 +57,53 @@ pub fn balanced(weights: &[u64]) -> Vec<Range<usize>> {
     runs
 }
 
-/// How many threads can run at once.
+/// Does two things at once, or one after the other if there is only one processor.
+pub fn both<A: Send, B: Send>(one: impl FnOnce() -> A + Send, other: impl FnOnce() -> B + Send) -> (A, B) {
+    if processors() == 1 {
+        return (one(), other());
+    }
+    let share = processors() / 2;
+    thread::scope(|scope| {
+        let one = scope.spawn(move || within(share, one));
+        let other = within(share, other);
+        match one.join() {
+            Ok(one) => (one, other),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
+}
+
+/// The number of threads that the process may use at most; 0 for one per processor.
+static MOST: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    /// The number of processors that the current thread may use; 0 for all.
+    static SHARE: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Limits how many threads work at once in this process.
+pub fn limit(threads: NonZero<usize>) {
+    MOST.store(threads.get(), Ordering::Relaxed);
+}
+
+/// Does something with so many processors, which is what [`processors`] returns meanwhile.
+fn within<T>(share: usize, work: impl FnOnce() -> T) -> T {
+    let before = SHARE.replace(share);
+    let made = work();
+    SHARE.set(before);
+    made
+}
+
+/// How many threads the current thread may run at once, itself included. Where several threads share the work, they share
+/// the processors as well.
 pub fn processors() -> usize {
-    thread::available_parallelism().map_or(1, NonZero::get)
+    /// Asking the system takes a tenth of a millisecond, because a container may have fewer than the machine.
+    static ALL: OnceLock<usize> = OnceLock::new();
+    match (SHARE.get(), MOST.load(Ordering::Relaxed)) {
+        (0, 0) => *ALL.get_or_init(|| thread::available_parallelism().map_or(1, NonZero::get)),
+        (0, most) => most,
+        (share, _) => share,
+    }
 }
 
 #[cfg(test)]
@@ -68,6 +117,21 @@ mod tests {
             assert_eq!(rows, (0..count).collect::<Vec<usize>>());
         }
         assert_eq!(each(vec![2..4, 0..1], |range| range.len()), [2, 1]);
+    }
+
+    #[test]
+    fn threads_share_the_processors() {
+        within(4, || {
+            assert_eq!(both(processors, processors), (2, 2));
+            assert_eq!(each(vec![(), (), ()], |()| processors()), [1, 1, 1]);
+            assert_eq!(both(|| both(processors, processors), || 0).0, (1, 1));
+            assert_eq!(processors(), 4);
+        });
+        // On one processor, one after the other.
+        let order = std::sync::Mutex::new(Vec::new());
+        let add = |number| order.lock().unwrap().push(number);
+        within(1, || both(|| add(1), || add(2)));
+        assert_eq!(*order.lock().unwrap(), [1, 2]);
     }
 
     #[test]

@@ -31,6 +31,7 @@ const TOPICS: [(&str, &str, &[&str]); 3] = [
             "input-format",
             "skip-broken",
             "max-memory",
+            "threads",
             "quiet",
             "verbose",
             "base",

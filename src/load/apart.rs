@@ -1,9 +1,11 @@
 //! Loads the profiles of the two sides of a comparison, each on its own, and finds the metric to compare.
 
 use crate::load::metrics::{MetricKey, check_metrics, metrics_wanted, note_of_default, refuse_too_large};
+use crate::load::paths::{InputPath, expand_folders};
 use crate::load::read::Kept;
 use crate::load::together::skipped_text;
 use crate::load::{Error, Request};
+use crate::parallel;
 use crate::profile::{LoadOptions, Meta, Profile};
 use crate::report::Selection;
 use crate::transform::SideProfile;
@@ -44,11 +46,10 @@ pub struct SideInput {
 /// Loads both sides and finds the metric in all profiles. Without a new side, the old one has to hold both sides, as
 /// two values per line. The metrics that `old` asks for count.
 pub fn sides(old: &Request, new: Option<&Request>) -> Result<Sides, Error> {
-    let mut old_read = read_side(old)?;
     let Some(new) = new else {
-        return two_metrics(&old.inputs, &old_read.profiles);
+        return two_metrics(&old.inputs, &read_side(old)?.profiles);
     };
-    let new_read = read_side(new)?;
+    let (mut old_read, new_read) = read_sides(old, new)?;
     let both = old_read.profiles.iter().chain(&new_read.profiles);
     let metas: Vec<&Meta> = both.map(|(_, profile)| &profile.meta).collect();
     let wanted = metrics_wanted(&old.metrics, &metas)?;
@@ -70,6 +71,30 @@ struct ReadSide {
     profiles: Vec<(String, Profile)>,
     chosen: Option<Selection>,
 }
+
+/// Reads both sides, at once if that is faster.
+fn read_sides(old: &Request, new: &Request) -> Result<(ReadSide, ReadSide), Error> {
+    if parallel::processors() == 1 || !are_of_similar_size(old, new) {
+        return Ok((read_side(old)?, read_side(new)?));
+    }
+    let new = Request { observer: old.observer.clone(), ..new.clone() };
+    let (old, new) = parallel::both(|| read_side(old), || read_side(&new));
+    Ok((old?, new?))
+}
+
+/// Whether two processors that read one side each take about as long. Otherwise it is better to use both for one side
+/// after the other.
+fn are_of_similar_size(old: &Request, new: &Request) -> bool {
+    let size = |side: &Request| {
+        let paths = expand_folders(&side.inputs).ok()?;
+        Some(paths.iter().map(InputPath::size).fold(0, u64::saturating_add))
+    };
+    let (Some(old), Some(new)) = (size(old), size(new)) else { return false };
+    old.min(new) >= old.max(new) / SIMILAR
+}
+
+/// Sides are of similar size if none has more than so many times the bytes of the other.
+const SIMILAR: u64 = 2;
 
 /// Reads a side. The statistics of heaps need the sizes of allocations.
 fn read_side(side: &Request) -> Result<ReadSide, Error> {

@@ -3,7 +3,7 @@
 use crate::format::{LoadError, Times};
 
 /// Someone who is told what happens while inputs are read. The methods are called from several threads at once; by
-/// default, they do nothing.
+/// default, they do nothing. The sides of a comparison are read at once, so another one may begin before one ends.
 pub trait Observer: Send + Sync {
     /// Reading of these files begins.
     fn begin(&self, _files: &[&str]) {}

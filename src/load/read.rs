@@ -156,16 +156,18 @@ impl Reader<'_> {
     }
 
     fn read(&self, mut numbers: &[usize], all: &mut Progress) -> Result<(), Failed> {
+        // If there is no other processor, or every one already reads a file, a second thread per file would only slow
+        // things down.
+        let inflate = |files| if files < parallel::processors() { Inflate::OnThread } else { Inflate::Here };
         // The first profile determines the metrics of a sum.
         while let (None, Some((&number, others))) = (all.metas.first(), numbers.split_first()) {
             numbers = others;
-            all.add(self.run(&[number], Inflate::OnThread, None)?);
+            all.add(self.run(&[number], inflate(1), None)?);
         }
         let Some((_, first)) = all.metas.first() else { return Ok(()) };
         let sizes: Vec<u64> = numbers.iter().map(|&number| self.paths[number].size()).collect();
         let runs = parallel::balanced(&sizes);
-        // If every processor already reads a file, a second thread per file would only slow things down.
-        let inflate = if runs.len() < parallel::processors() { Inflate::OnThread } else { Inflate::Here };
+        let inflate = inflate(runs.len());
         for run in parallel::each(runs, |run| self.run(&numbers[run], inflate, Some(first))) {
             all.add(run?);
         }

@@ -6,17 +6,36 @@ use crate::name::display_width;
 pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
+    // Measuring the line again for each word would take quadratic time in a list of a thousand threads.
+    let mut used = 0;
     for word in text.split(' ') {
-        if !line.is_empty() && display_width(&line) + 1 + display_width(word) > width {
+        let needed = measured(word);
+        if !line.is_empty() && used + 1 + needed > width {
             lines.push(std::mem::take(&mut line));
+            used = 0;
         }
         if !line.is_empty() {
             line.push(' ');
+            used += 1;
         }
         line.push_str(word);
+        used += needed;
     }
     lines.push(line);
     lines
+}
+
+/// The width of a word; tests count what is measured.
+fn measured(word: &str) -> usize {
+    #[cfg(test)]
+    MEASURED.set(MEASURED.get() + word.len());
+    display_width(word)
+}
+
+#[cfg(test)]
+thread_local! {
+    /// The number of bytes whose width [`wrap`] has measured.
+    static MEASURED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
 /// Pads a text with blanks to a width.
@@ -36,4 +55,17 @@ pub(super) fn cut(text: &str, width: usize, ellipsis: &str) -> String {
     };
     let kept: String = text.chars().take_while(|c| fits(c)).collect();
     format!("{kept}{ellipsis}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_word_is_measured_once() {
+        let words = vec!["pool-thread"; 1000].join(" ");
+        MEASURED.set(0);
+        assert_eq!(wrap(&words, usize::MAX).len(), 1);
+        assert_eq!(MEASURED.get(), 11 * 1000);
+    }
 }

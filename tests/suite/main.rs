@@ -56,6 +56,7 @@ mod stats_properties;
 mod stats_vectors;
 mod support;
 mod symbols;
+mod threads;
 mod unread;
 mod widths;
 mod writing;

@@ -168,6 +168,7 @@ const OF_COMMANDS: &[(&str, &str, &str, &str)] = &[
 const UNTRIED: &[(&str, &str)] = &[
     ("--help", "every command has it"),
     ("--version", "every command has it"),
+    ("--threads", "must not have an effect on the output: any_number_of_threads_prints_the_same"),
     ("--pager", "only has an effect on a terminal that is shorter than the text"),
 ];
 

@@ -38,6 +38,7 @@ const TRIALS: &[Trial] = &[
     shared("--input-format", "--input-format pprof cpu.pb.gz"),
     shared("--skip-broken", "--skip-broken cpu.pb.gz broken.pb.gz"),
     shared("--max-memory", "--max-memory 1g cpu.pb.gz"),
+    shared("--threads", "--threads 1 cpu.pb.gz"),
     shared("--quiet", "--quiet cpu.pb.gz"),
     shared("--verbose", "--verbose cpu.pb.gz"),
     shared("--by", "--by package cpu.pb.gz"),

@@ -13,6 +13,7 @@ use crate::cli::terminal::failure::{hinted, meant};
 use crate::cli::terminal::progress::Progress;
 use crate::format::{self, FORMATS, Format, LoadError};
 use crate::load::{Combine, Error, Loaded, Request, shown};
+use crate::parallel;
 use crate::profile::LoadOptions;
 
 /// Loads the inputs of a request, combined into one profile.
@@ -34,6 +35,9 @@ impl InputArgs {
         needs: LoadOptions,
         all_frames: bool,
     ) -> Result<Request> {
+        if let Some(threads) = self.threads {
+            parallel::limit(threads);
+        }
         Ok(Request {
             inputs,
             needs: self.within_memory(needs),

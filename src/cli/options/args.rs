@@ -1,5 +1,7 @@
 //! Arguments that several commands share.
 
+use std::num::NonZero;
+
 use clap::{Args, ValueHint};
 use clap_complete::engine::ArgValueCompleter;
 
@@ -60,6 +62,9 @@ pub(crate) struct InputArgs {
     /// Memory limit for profiles and rows, such as 2GiB [default: half of the machine's memory]
     #[arg(long, value_name = "SIZE", value_parser = memory::size)]
     pub(crate) max_memory: Option<u64>,
+    /// Number of threads to use at most [default: one per processor]
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<NonZero<usize>>,
     /// Do not print warnings and notes
     #[arg(short, long)]
     pub(crate) quiet: bool,

@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::io::{self, IsTerminal, Write};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -41,6 +41,8 @@ struct Seen {
     inputs_loaded: AtomicU64,
     bytes_read: AtomicU64,
     times: Mutex<Times>,
+    /// How many sides are being read.
+    reading: AtomicUsize,
     is_over: AtomicBool,
 }
 
@@ -56,8 +58,11 @@ impl Observer for Progress {
     fn begin(&self, files: &[&str]) {
         let size = |path: &&str| fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|file| file.len());
         let bytes = files.iter().map(size).try_fold(0, |sum: u64, size| Some(sum.saturating_add(size?)));
-        self.seen.inputs.store(files.len() as u64, Ordering::Relaxed);
-        self.seen.bytes.store(bytes.unwrap_or(0), Ordering::Relaxed);
+        self.seen.inputs.fetch_add(files.len() as u64, Ordering::Relaxed);
+        self.seen.bytes.fetch_add(bytes.unwrap_or(0), Ordering::Relaxed);
+        if self.seen.reading.fetch_add(1, Ordering::Relaxed) > 0 {
+            return;
+        }
         *locked(&self.clock) = Clock::new(self.verbose);
         if !self.quiet && io::stderr().is_terminal() {
             let watched = self.seen.clone();
@@ -86,6 +91,9 @@ impl Observer for Progress {
     }
 
     fn end(&self) {
+        if self.seen.reading.fetch_sub(1, Ordering::Relaxed) > 1 {
+            return;
+        }
         self.seen.is_over.store(true, Ordering::Relaxed);
         if let Some(line) = locked(&self.line).take() {
             line.thread().unpark();

@@ -24,6 +24,7 @@ mod same;
 use std::cell::OnceCell;
 use std::sync::Arc;
 
+use crate::parallel;
 use crate::profile::{Function, FunctionId, Profile};
 
 pub use given::GivenError;
@@ -140,7 +141,7 @@ impl Matching {
         new: &[SideProfile<'_>],
         options: &MatchOptions,
     ) -> Result<Matching, GivenError> {
-        let (old, new) = (Pool::new(old), Pool::new(new));
+        let (old, new) = parallel::both(|| Pool::new(old), || Pool::new(new));
         let mut pairs = MatchingState::new(&old, &new);
         given::pair(&mut pairs, &options.given)?;
         same::pair_same(&mut pairs, options.exact);

@@ -8,7 +8,7 @@ use crate::compare::{match_functions, matched};
 use crate::filter::{FilterError, FilterKind, Filtered, Filters};
 use crate::load::{Observer, Side, Sides, Unobserved};
 use crate::profile::{Label, LabelValue, LoadOptions, Profile};
-use crate::report::{Diff, DiffSide, Folded};
+use crate::report::{Diff, DiffSide, Folded, Name};
 use crate::stats::{Incomparable, TestOptions};
 use crate::transform::{
     AlignError, GivenError, Marks, MatchMethod, MatchOptions, Matching, fold_leaves, foldable,
@@ -57,6 +57,8 @@ pub struct Compared {
     pub metrics: Vec<String>,
     /// Whether the new side has any value of the compared metric.
     pub has_new_values: bool,
+    /// The functions that have another name on the new side, the old names first.
+    pub renamed: Vec<(Name, Name)>,
     /// Whether samples have labels with text, which may tell kinds of work. Labels that were not read may be such.
     pub has_text_labels: bool,
     by: By,
@@ -150,6 +152,11 @@ pub fn compare(
             ..DiffSides::new(side(sides.old), side(sides.new), size)
         },
         notes: stages.notes.into_iter().chain(notes).collect(),
+        renamed: matching
+            .matches
+            .iter()
+            .map(|found| (found.old.as_str().into(), found.new.as_str().into()))
+            .collect(),
         by: by.clone(),
         filters,
         folded,

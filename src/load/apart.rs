@@ -66,6 +66,18 @@ pub fn sides(old: &Request, new: Option<&Request>) -> Result<Sides, Error> {
     })
 }
 
+/// Loads runs that are not compared, each on its own, and finds the metric in all of them.
+pub fn one_side(request: &Request) -> Result<Side, Error> {
+    let read = read_side(request)?;
+    let metas: Vec<&Meta> = read.profiles.iter().map(|(_, profile)| &profile.meta).collect();
+    let wanted = metrics_wanted(&request.metrics, &metas)?;
+    let named: Vec<(&str, &Meta)> =
+        read.profiles.iter().map(|(name, profile)| (&**name, &profile.meta)).collect();
+    check_metrics(&named, &wanted)?;
+    let [wanted] = &wanted[..] else { return Err(Error::SeveralMetrics) };
+    read.side(&request.inputs, wanted)
+}
+
 /// The profiles of a side before their metric is found; at least one.
 struct ReadSide {
     profiles: Vec<(String, Profile)>,

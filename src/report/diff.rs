@@ -19,6 +19,9 @@ pub struct Diff {
     pub new: DiffSide,
     /// How noisy the profiles are; null if nothing could be tested.
     pub noise: Option<DiffNoise>,
+    /// From how many earlier runs the noise was learned, if it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub learned_runs: Option<usize>,
     /// The number of statistical tests.
     pub tested: usize,
     /// The verdict on all rows, including those that were cut.

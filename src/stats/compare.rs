@@ -204,7 +204,8 @@ fn test_all(model: &Model, columns: &FunctionColumns, options: &TestOptions) -> 
         let column =
             if measure == CountKind::SelfCount { &columns.own[function] } else { &columns.total[function] };
         if is_testable(column) && is_wanted(&group) {
-            let tested = model.test(column, measure);
+            let variation = options.learned.as_ref().map(|learned| learned.variation(function, measure));
+            let tested = model.test_with(column, measure, variation);
             rows.push(row(model, column, measure, group, tested));
             tests.push(tested);
         }

@@ -40,6 +40,7 @@ pub mod detect;
 pub mod dispersion;
 pub mod distributions;
 pub mod effective;
+pub mod learned;
 mod majority;
 pub mod mix;
 pub mod model;
@@ -110,6 +111,8 @@ pub struct TestOptions {
     pub min_tested: f64,
     /// What is known about the change from run to run, which one pair of profiles cannot show.
     pub noise: Noise,
+    /// What is known about the noise of every function, which then counts instead of `noise`.
+    pub learned: Option<learned::LearnedNoise>,
     /// What the costs are relative to.
     pub normalize: Normalization,
     /// Whether the cost of unchanged code is estimated from functions on both sides only, and not at all if that leaves it
@@ -127,6 +130,7 @@ impl Default for TestOptions {
             min_points: 0.01,
             min_tested: 0.005,
             noise: Noise::Auto,
+            learned: None,
             normalize: Normalization::Core,
             check_scale: false,
             functions: None,

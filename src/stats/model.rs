@@ -5,6 +5,7 @@ use super::bulk::{Bulk, FEWEST, Prior, core_location, fit_bulk_around};
 use super::columns::FunctionColumns;
 use super::dispersion::{Design, RunCounts, Trend, dispersion_trend, pearson_dispersion};
 use super::distributions::{binomial_mid_p, normal_to_t, t_upper_quantile};
+use super::learned::LearnedNoise;
 use super::majority::majority;
 use super::{CountKind, Noise, Normalization, TestOptions};
 
@@ -138,13 +139,17 @@ impl Model {
         }
         let variance = columns.own.iter().map(|column| model.sums(column).all() * column.unit * column.unit);
         model.unit_of_total = variance.sum::<f64>() / (old_total + new_total);
-        let is_evidence = |column: &&RunCounts| {
+        let is_evidence = |column: &RunCounts| {
             model.is_sizeable(column) && (!options.check_scale || model.is_on_both_sides(column))
         };
-        let core: Vec<&RunCounts> = columns.own.iter().filter(is_evidence).collect();
+        let evidence: Vec<usize> =
+            (0..columns.own.len()).filter(|&function| is_evidence(&columns.own[function])).collect();
+        let core: Vec<&RunCounts> = evidence.iter().map(|&function| &columns.own[function]).collect();
         let (ratios, variances) = model.log_ratios(&core);
         let residual = model.design.residual();
-        if residual < ENOUGH_REPLICATES {
+        if let Some(learned) = &options.learned {
+            model.use_learned(learned);
+        } else if residual < ENOUGH_REPLICATES {
             let given = model.given_location(options.normalize).filter(|_| model.design.per_run);
             let mut bulk = fit_bulk_around(given, &ratios, &variances, prior(options.noise), 1);
             (model.location, model.location_variance) = (bulk.location, bulk.location_variance);
@@ -164,6 +169,16 @@ impl Model {
                 .zip(&variances)
                 .map(|(column, v)| model.replicate_factor(column, trend) * v)
                 .collect();
+            (model.location, model.location_variance) = core_location(&ratios, &spread);
+            model.outvoted(columns, (&ratios, &spread), options);
+        }
+        if let Some(learned) = &options.learned {
+            let noise = |(&function, variance): (&usize, &f64)| {
+                let variation = learned.variation(function, CountKind::SelfCount);
+                let column = &columns.own[function];
+                model.factor(column, CountKind::SelfCount, 1.0 / variance, Some(variation)) * variance
+            };
+            let spread: Vec<f64> = evidence.iter().zip(&variances).map(noise).collect();
             (model.location, model.location_variance) = core_location(&ratios, &spread);
             model.outvoted(columns, (&ratios, &spread), options);
         }
@@ -208,6 +223,19 @@ impl Model {
         Some(most.0)
     }
 
+    /// Takes the noise from earlier runs. Both sides vary, each the less the more runs it has.
+    fn use_learned(&mut self, learned: &LearnedNoise) {
+        let typical = (learned.dispersion, learned.typical * self.both_sides());
+        self.pair = Some(PairNoise { own: typical, total: typical, inflation: 1.0 });
+        self.freedom = learned.freedom;
+    }
+
+    /// How many times more the ratio of both sides varies than one run.
+    fn both_sides(&self) -> f64 {
+        let old = self.design.old as f64;
+        (1.0 / old + 1.0 / (self.design.totals.len() as f64 - old)).sqrt()
+    }
+
     /// Replaces the core by another measure of "unchanged".
     fn apply(&mut self, normalize: Normalization) {
         if let Some(location) = self.given_location(normalize) {
@@ -246,10 +274,21 @@ impl Model {
 
     /// Tests one function, or any part of it.
     pub fn test(&self, column: &RunCounts, measure: CountKind) -> TestResult {
+        self.test_with(column, measure, None)
+    }
+
+    /// Tests a function whose `variation` from run to run is known, if it is.
+    pub(super) fn test_with(
+        &self,
+        column: &RunCounts,
+        measure: CountKind,
+        variation: Option<f64>,
+    ) -> TestResult {
         let sums = self.sums(column);
         let share_new = self.expected_share();
         let information = sums.all() * share_new * (1.0 - share_new);
-        let noise_factor = self.factor(column, measure, information) + information * self.location_variance;
+        let noise_factor =
+            self.factor(column, measure, information, variation) + information * self.location_variance;
         let (old, new) = (sums.old / noise_factor, sums.new / noise_factor);
         let p =
             |more: f64, less: f64, share: f64| normal_to_t(binomial_mid_p(more, less, share), self.freedom);
@@ -417,9 +456,16 @@ impl Model {
 
     /// The noise factor of one function: from replicates, from the pair, or the larger of the two if
     /// replicates are few.
-    fn factor(&self, column: &RunCounts, measure: CountKind, information: f64) -> f64 {
+    fn factor(
+        &self,
+        column: &RunCounts,
+        measure: CountKind,
+        information: f64,
+        variation: Option<f64>,
+    ) -> f64 {
         let by_pair = self.pair.map_or(0.0, |pair| {
-            let (phi, tau) = if measure == CountKind::SelfCount { pair.own } else { pair.total };
+            let (phi, typical) = if measure == CountKind::SelfCount { pair.own } else { pair.total };
+            let tau = variation.map_or(typical, |variation| variation * self.both_sides());
             (phi + information * tau * tau) * pair.inflation
         });
         let by_replicates = self.trend.map_or(0.0, |trend| self.replicate_factor(column, trend));

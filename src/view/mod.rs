@@ -21,7 +21,8 @@ mod values;
 
 pub use diff::{
     BudgetLimit, BudgetRule, CallCounts, DiffOptions, DiffSides, DiffSort, SampleSize, align_sides,
-    count_calls, diff, is_sampled_heap, limit_rows, usual_normalization,
+    count_calls, count_listed, diff, is_sampled_heap, learn_noise, limit_rows, normalization_name,
+    usual_normalization,
 };
 pub use find::NotFound;
 pub use flame::{FlameOptions, SiblingOrder, flame};
@@ -216,6 +217,11 @@ fn approximate(header: &mut Header, profile: &Profile) {
 }
 
 /// What a row or a node of a view by `by` stands for.
+/// What rows stand for, in one word: `function`, `label:route`.
+pub fn grouping_name(by: &By) -> String {
+    grouping(by).by.to_string()
+}
+
 fn grouping(by: &By) -> Grouping {
     let (one, several) = by.noun();
     let by = match by {

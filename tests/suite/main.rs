@@ -43,6 +43,7 @@ mod matching;
 mod messages;
 mod mix;
 mod names;
+mod noise;
 mod numbers;
 mod options;
 mod page;

@@ -149,6 +149,7 @@ const OF_COMMANDS: &[(&str, &str, &str, &str)] = &[
     ("diff", "--min-points", "90", "--normalize per=1000,1000 --function Discounted old.pb.gz new.pb.gz"),
     ("diff", "--min-tested", "20", "old.pb.gz new.pb.gz"),
     ("diff", "--noise", "50%", "old.pb.gz new.pb.gz"),
+    ("diff", "--learn-noise", "", "old.pb.gz old2.pb.gz new.pb.gz"),
     ("diff", "--detect", "9", "old.pb.gz old2.pb.gz"),
     ("diff", "--strict", "", "old.pb.gz old2.pb.gz"),
     ("diff", "--fold", "runtime.memmove", "old.pb.gz new.pb.gz"),

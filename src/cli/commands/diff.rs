@@ -1,6 +1,7 @@
 //! `prof diff`.
 
 mod given;
+mod learn_noise;
 mod test;
 
 use std::env;
@@ -11,7 +12,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum, ValueHint};
 
 use crate::cli::commands::diff::given::given;
-use crate::cli::commands::diff::test::TestArgs;
+use crate::cli::commands::diff::test::{NoiseSource, TestArgs};
 use crate::cli::commands::fit::{Attempt, fitted};
 use crate::cli::commands::init;
 use crate::cli::commands::outcome::Outcome;
@@ -170,6 +171,9 @@ impl DiffCommand {
         }
         let mut output =
             self.layout.output(&self.wording, &["--base OLD NEW".to_string()], self.input.quiet)?;
+        if self.test.learn_noise {
+            return self.learn(&output).map(Outcome::from);
+        }
         output.style.explain = match (self.explain, self.no_explain) {
             (true, _) => Explain::All,
             (_, true) => Explain::Nothing,
@@ -192,7 +196,11 @@ impl DiffCommand {
     /// All files that are read.
     fn files(&self, old: &[String], new: &[String]) -> Vec<PathBuf> {
         let profiles = old.iter().chain(new).map(PathBuf::from);
-        let others = self.input.symbols.binaries().iter().chain(&self.test.budget).cloned();
+        let noise = match &self.test.noise {
+            NoiseSource::Learned(path) => Some(path),
+            NoiseSource::Assumed(_) => None,
+        };
+        let others = self.input.symbols.binaries().iter().chain(&self.test.budget).chain(noise).cloned();
         profiles.chain(others).collect()
     }
 
@@ -270,8 +278,16 @@ impl DiffCommand {
             note(&compared.notes, &self.input);
             note(&stages.notes, &self.input);
         }
+        let test = self.test.options(usual.test);
+        let history = match &self.test.noise {
+            NoiseSource::Learned(path) => {
+                Some(learn_noise::history(path, &compared, &usual.by, test.normalize)?)
+            }
+            NoiseSource::Assumed(_) => None,
+        };
         let options = DiffOptions {
-            test: self.test.options(usual.test),
+            test,
+            history,
             functions,
             wanted_ratio: self.test.detect,
             strict: self.test.strict,

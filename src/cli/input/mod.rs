@@ -2,6 +2,7 @@
 
 pub(crate) mod base;
 pub(crate) mod budget;
+pub(crate) mod noise;
 pub(crate) mod paths;
 pub(crate) mod request;
 pub(crate) mod sources;

@@ -137,6 +137,7 @@ fn notes(diff: &Diff) -> Vec<String> {
     notes.extend(words::folded(diff));
     notes.extend(words::filters(diff));
     notes.push(words::scales(diff));
+    notes.extend(words::learned(diff));
     notes.extend(words::matched(diff));
     notes.extend(words::legend(diff));
     notes.extend(words::on_one_side(diff));

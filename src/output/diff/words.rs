@@ -264,6 +264,11 @@ pub(in crate::output) fn scales(diff: &Diff) -> String {
     format!("{shares}; COST and Δ {compared}; Δ is in points of {of}")
 }
 
+/// Where the noise is known from, if not from the profiles.
+pub(in crate::output) fn learned(diff: &Diff) -> Option<String> {
+    diff.learned_runs.map(|runs| format!("the noise of each function was learned from {runs} earlier runs"))
+}
+
 /// What is left out of the rows; `None` if nothing is.
 pub(in crate::output) fn cut(diff: &Diff) -> Option<String> {
     let shown: HashSet<&str> = diff.with_verdict(RowVerdict::Regressed).map(|row| &*row.name).collect();
@@ -405,7 +410,8 @@ pub(in crate::output) fn counts(diff: &Diff) -> String {
 
 /// The limits of a single pair of profiles.
 pub(in crate::output) fn one_pair(diff: &Diff) -> Option<String> {
-    (diff.old.profiles == 1 && diff.new.profiles == 1).then(|| {
+    let is_unknown = diff.old.profiles == 1 && diff.new.profiles == 1 && diff.learned_runs.is_none();
+    is_unknown.then(|| {
         "only one run per side, so run-to-run noise is unknown; to gate a build, give 3 or more profiles \
          per side"
             .to_string()

@@ -35,6 +35,7 @@ pub(super) fn lines(diff: &Diff, style: &Style) -> Result<Vec<TextLine>, Incompa
     notes.extend(words::matched(diff).map(faint));
     notes.extend(words::on_one_side(diff).map(faint));
     notes.push(faint(words::scales(diff)));
+    notes.extend(words::learned(diff).map(faint));
     notes.extend(words::doubts(diff).map(|text| (text, Emphasis::Strong)));
     for budget in &diff.budgets {
         let emphasis = if budget.exceeded { Emphasis::Strong } else { Emphasis::Faint };

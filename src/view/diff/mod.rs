@@ -5,6 +5,7 @@ mod calls;
 mod causes;
 mod lines;
 mod mix;
+mod noise;
 mod options;
 mod rows;
 mod sample_size;
@@ -33,6 +34,7 @@ use crate::view::{grouping, metric_name, warnings_of};
 
 pub use budget::{BudgetLimit, BudgetRule};
 pub use calls::{CallCounts, count_calls};
+pub use noise::{count_listed, learn_noise};
 pub use options::{DiffOptions, DiffSides, DiffSort};
 pub use sample_size::{SampleSize, is_sampled_heap};
 use sample_size::{heap_variances, sample_size};
@@ -128,6 +130,7 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
             let (phi, tau) = model.noise();
             DiffNoise { phi, tau }
         }),
+        learned_runs: options.history.as_ref().map(|history| history.runs),
         tested: comparison.as_ref().map_or(0, |comparison| comparison.tested),
         verdict,
         regressed: made.regressed,
@@ -323,7 +326,7 @@ fn header(
         profiles: (sides.old.profiles + sides.new.profiles) as u32,
         warnings: warnings_of(profile).collect(),
         normalize: Some(Rescaling {
-            method: method(&options.test.normalize),
+            method: normalization_name(options.test.normalize),
             ratio: if ratio.is_finite() && ratio > 0.0 { ratio } else { 1.0 },
             reason: comparison.and_then(|comparison| no_scale(comparison.model.as_ref()?.scale)),
         }),
@@ -332,7 +335,8 @@ fn header(
     }
 }
 
-fn method(normalize: &crate::stats::Normalization) -> &'static str {
+/// The word for what costs are relative to.
+pub fn normalization_name(normalize: crate::stats::Normalization) -> &'static str {
     match normalize {
         Normalization::Core => "core",
         Normalization::Total => "total",

@@ -1,6 +1,6 @@
 //! What to compare, and which rows to show.
 
-use crate::report::{DiffSide, Matched};
+use crate::report::{DiffSide, Matched, NoiseHistory};
 use crate::stats::TestOptions;
 use crate::transform::Marks;
 use crate::tree::By;
@@ -15,6 +15,8 @@ pub struct DiffOptions {
     pub by: By,
     /// How strict the test is. Its own `functions` are ignored in favour of those below.
     pub test: TestOptions,
+    /// What earlier runs say about noise.
+    pub history: Option<NoiseHistory>,
     /// The functions to test; `None` for all.
     pub functions: Option<Marks>,
     /// The cost ratio that should be detectable for a function with a 10 % share; otherwise, finding
@@ -86,6 +88,7 @@ impl DiffOptions {
         DiffOptions {
             by,
             test: TestOptions::default(),
+            history: None,
             functions: None,
             wanted_ratio: 1.2,
             strict: false,

@@ -6,6 +6,7 @@ use crate::stats::compare::{Comparison, compare};
 use crate::stats::effective::heap_unit;
 use crate::stats::{Incomparable, ProfileCounts, SampleCounts, SampleUnit, TestOptions};
 use crate::tree::{Flat, Subject};
+use crate::view::diff::noise::learned;
 use crate::view::diff::options::{DiffOptions, DiffSides};
 use crate::view::diff::sample_size::SampleSize;
 use crate::view::diff::stacks::CountedStacks;
@@ -45,7 +46,8 @@ pub(super) fn test(
         keys.dedup();
         keys
     });
-    match compare(counts, &TestOptions { functions, ..options.test.clone() }) {
+    let learned = options.history.as_ref().map(|history| learned(history, subject));
+    match compare(counts, &TestOptions { learned, functions, ..options.test.clone() }) {
         Ok(mut comparison) => {
             attribute(&mut comparison, &CountedStacks::new(subject, sides.old.profiles, count, size));
             Ok((Some(comparison), None))

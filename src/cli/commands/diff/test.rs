@@ -28,9 +28,14 @@ pub(crate) struct TestArgs {
     /// Test only functions with at least this share, in percent
     #[arg(long, value_name = "P", default_value = "0.5", value_parser = percent)]
     pub(crate) min_tested: f64,
-    /// Run-to-run noise: auto (measured, which takes several runs per side), steady (little), or a percentage
-    #[arg(long, value_name = "HOW", default_value = "auto", value_parser = noise)]
-    pub(crate) noise: Noise,
+    /// Run-to-run noise: auto (measured, which takes several runs per side), steady (little), a percentage, or a file written by --learn-noise
+    #[arg(long, value_name = "HOW", default_value = "auto", value_parser = noise, value_hint = ValueHint::FilePath)]
+    pub(crate) noise: NoiseSource,
+    /// Learn the run-to-run noise of each function from runs of one build, and write it to the file of -o
+    ///
+    /// A single new run can then be judged with `--noise FILE`. Give 10 or more runs, recorded like the runs to judge.
+    #[arg(long, conflicts_with_all = ["old", "new", "noise", "budget", "init"])]
+    pub(crate) learn_noise: bool,
     /// Cost ratio that should be detectable for a function with a 10% share
     #[arg(long, value_name = "R", default_value = "1.2", value_parser = ratio)]
     pub(crate) detect: f64,
@@ -53,7 +58,10 @@ impl TestArgs {
             min_effect: self.min_effect / 100.0,
             min_points: self.min_points / 100.0,
             min_tested: self.min_tested / 100.0,
-            noise: self.noise,
+            noise: match self.noise {
+                NoiseSource::Assumed(noise) => noise,
+                NoiseSource::Learned(_) => usual.noise,
+            },
             normalize: self.normalize.unwrap_or(usual.normalize),
             ..usual
         }
@@ -72,12 +80,27 @@ fn fraction(text: &str) -> Result<f64, String> {
     }
 }
 
-fn noise(text: &str) -> Result<Noise, String> {
+/// Where the noise is known from.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum NoiseSource {
+    /// Nothing but what the profiles and the user say.
+    Assumed(Noise),
+    /// A file written by `--learn-noise`.
+    Learned(PathBuf),
+}
+
+fn noise(text: &str) -> Result<NoiseSource, String> {
     match text {
-        "auto" => Ok(Noise::Auto),
-        "steady" => Ok(Noise::Steady),
-        _ if text.ends_with('%') => percent(text).map(|percent| Noise::Fixed(percent / 100.0)),
-        _ => Err("expected auto, steady, or a percentage such as 3%".to_string()),
+        "auto" => Ok(NoiseSource::Assumed(Noise::Auto)),
+        "steady" => Ok(NoiseSource::Assumed(Noise::Steady)),
+        _ if PathBuf::from(text).is_file() => Ok(NoiseSource::Learned(text.into())),
+        _ if text.ends_with('%') => {
+            percent(text).map(|percent| NoiseSource::Assumed(Noise::Fixed(percent / 100.0)))
+        }
+        _ => Err(
+            "expected auto, steady, a percentage such as 3%, or an existing file written by --learn-noise"
+                .to_string(),
+        ),
     }
 }
 
@@ -98,7 +121,7 @@ mod tests {
         assert_eq!(fraction("1%"), Ok(0.01));
         assert_eq!(fraction("0.05"), Ok(0.05));
         assert!(fraction("1").is_err() && fraction("x").is_err());
-        assert_eq!(noise("3%"), Ok(Noise::Fixed(0.03)));
+        assert_eq!(noise("3%"), Ok(NoiseSource::Assumed(Noise::Fixed(0.03))));
         assert!(noise("3").is_err());
         assert_eq!(ratio("×1.5"), Ok(1.5));
         assert!(ratio("1").is_err());

@@ -1,0 +1,50 @@
+//! How much the cost of functions varies between runs of one build.
+
+use crate::report::Name;
+
+/// What earlier runs say about the noise of a program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NoiseHistory {
+    /// The metric.
+    pub metric: String,
+    /// Its unit.
+    pub unit: String,
+    /// What rows stand for, such as `function`.
+    pub by: String,
+    /// What costs are relative to: `none` for amounts per run, otherwise the rest of the program.
+    pub normalize: String,
+    /// The number of runs.
+    pub runs: usize,
+    /// The samples of a run.
+    pub samples_per_run: f64,
+    /// How many times larger than that of independent samples the variance is.
+    pub dispersion: f64,
+    /// The degrees of freedom of the estimates.
+    pub freedom: f64,
+    /// The variation of functions that are not listed, in percent.
+    pub unlisted: f64,
+    /// The functions, the heaviest first.
+    pub functions: Vec<FunctionNoise>,
+}
+
+/// How much the cost of a function varies between runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FunctionNoise {
+    /// The unique name.
+    pub name: Name,
+    /// In how many runs it has samples.
+    pub runs: usize,
+    /// Its own code, if it has enough samples to tell.
+    pub own: Option<CountNoise>,
+    /// All of it, callees included.
+    pub total: Option<CountNoise>,
+}
+
+/// How much a cost varies between runs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CountNoise {
+    /// The share of all samples, in percent.
+    pub share: f64,
+    /// The standard deviation from run to run, in percent, without the chance of sampling.
+    pub variation: f64,
+}

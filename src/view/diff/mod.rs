@@ -3,6 +3,7 @@
 mod budget;
 mod calls;
 mod causes;
+mod history;
 mod lines;
 mod mix;
 mod noise;
@@ -34,8 +35,9 @@ use crate::view::{grouping, metric_name, warnings_of};
 
 pub use budget::{BudgetLimit, BudgetRule};
 pub use calls::{CallCounts, count_calls};
-pub use noise::{count_listed, learn_noise};
-pub use options::{DiffOptions, DiffSides, DiffSort};
+pub use history::count_listed;
+pub use noise::learn_noise;
+pub use options::{DiffOptions, DiffSides, DiffSort, normalization_name};
 pub use sample_size::{SampleSize, is_sampled_heap};
 use sample_size::{heap_variances, sample_size};
 
@@ -332,16 +334,6 @@ fn header(
         }),
         by: grouping(&options.by),
         ..Header::default()
-    }
-}
-
-/// The word for what costs are relative to.
-pub fn normalization_name(normalize: crate::stats::Normalization) -> &'static str {
-    match normalize {
-        Normalization::Core => "core",
-        Normalization::Total => "total",
-        Normalization::Per { .. } => "per",
-        Normalization::Run => "none",
     }
 }
 

@@ -1,18 +1,14 @@
-//! Learning the noise of a program from earlier runs, and looking it up.
-
-use hashbrown::{HashMap, HashSet};
+//! Learning the noise of a program from runs of one build.
 
 use crate::profile::{Id, Profile};
 use crate::report::{CountNoise, DiffSide, FunctionNoise, NoiseHistory};
-use crate::stats::learned::{LearnedNoise, Variation, learn};
+use crate::stats::learned::{Variation, learn};
 use crate::stats::{Incomparable, Normalization};
-use crate::tree::{By, KeyId, Keys, Subject, flat};
+use crate::tree::{By, KeyId, Subject, flat};
+use crate::view::diff::options::{DiffSides, normalization_name};
+use crate::view::diff::sample_size::SampleSize;
 use crate::view::diff::significance::counts;
-use crate::view::diff::{DiffSides, SampleSize, normalization_name};
 use crate::view::{grouping_name, metric_name};
-
-/// A typical function has at least this share, in percent.
-const TYPICAL: f64 = 0.5;
 
 /// Learns from the first `runs` metrics of an aligned profile, each of which is one run of one build. Fails if a run is
 /// empty, or if values are negative.
@@ -61,41 +57,4 @@ pub fn learn_noise(
         unlisted: lesson.unlisted * 100.0,
         functions,
     })
-}
-
-/// How many functions of a profile are listed.
-pub fn count_listed(history: &NoiseHistory, profile: &Profile, by: &By) -> usize {
-    let keys = Keys::new(profile, by);
-    let names: HashSet<&str> = keys.ids().map(|key| &**keys.name(key)).collect();
-    history.functions.iter().filter(|function| names.contains(&*function.name)).count()
-}
-
-/// The noise of every function of a subject.
-pub(super) fn learned(history: &NoiseHistory, subject: &Subject<'_>) -> LearnedNoise {
-    let of_name: HashMap<&str, &FunctionNoise> =
-        history.functions.iter().map(|function| (&*function.name, function)).collect();
-    let variations = |of: fn(&FunctionNoise) -> Option<CountNoise>| -> Vec<f64> {
-        let mut variations = vec![history.unlisted / 100.0; subject.keys.len()];
-        for key in subject.keys.ids() {
-            if let Some(noise) = of_name.get(&**subject.keys.name(key)).and_then(|function| of(function)) {
-                variations[key.index()] = noise.variation / 100.0;
-            }
-        }
-        variations
-    };
-    let mut typical: Vec<f64> = history
-        .functions
-        .iter()
-        .filter_map(|function| function.own)
-        .filter(|count| count.share >= TYPICAL)
-        .map(|count| count.variation / 100.0)
-        .collect();
-    typical.sort_by(f64::total_cmp);
-    LearnedNoise {
-        dispersion: history.dispersion,
-        freedom: history.freedom,
-        typical: typical.get(typical.len() / 2).copied().unwrap_or(history.unlisted / 100.0),
-        self_variation: variations(|function| function.own),
-        total_variation: variations(|function| function.total),
-    }
 }

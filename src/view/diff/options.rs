@@ -1,7 +1,7 @@
 //! What to compare, and which rows to show.
 
 use crate::report::{DiffSide, Matched, NoiseHistory};
-use crate::stats::TestOptions;
+use crate::stats::{Normalization, TestOptions};
 use crate::transform::Marks;
 use crate::tree::By;
 use crate::view::diff::budget::BudgetRule;
@@ -99,5 +99,15 @@ impl DiffOptions {
             min_share: 0.0,
             budgets: Vec::new(),
         }
+    }
+}
+
+/// The word for what costs are relative to.
+pub fn normalization_name(normalize: Normalization) -> &'static str {
+    match normalize {
+        Normalization::Core => "core",
+        Normalization::Total => "total",
+        Normalization::Per { .. } => "per",
+        Normalization::Run => "none",
     }
 }

@@ -6,7 +6,7 @@ use crate::stats::compare::{Comparison, compare};
 use crate::stats::effective::heap_unit;
 use crate::stats::{Incomparable, ProfileCounts, SampleCounts, SampleUnit, TestOptions};
 use crate::tree::{Flat, Subject};
-use crate::view::diff::noise::learned;
+use crate::view::diff::history::learned;
 use crate::view::diff::options::{DiffOptions, DiffSides};
 use crate::view::diff::sample_size::SampleSize;
 use crate::view::diff::stacks::CountedStacks;

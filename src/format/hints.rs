@@ -93,14 +93,6 @@ static HINTS: &[Hint] = &[
     ),
     (is_v8_log, "this is a `node --prof` log; record with `node --cpu-prof`, which prof reads"),
     (
-        |head| find(front(head), b"Symbol Name\n") || find(front(head), b"Symbol Name\r\n"),
-        "this is a call tree copied from Instruments; export the trace with `xctrace export` instead",
-    ),
-    (
-        |head| head.starts_with(b"@ ") && find(front(head), b" samples]\n"),
-        "this is a call graph from FreeBSD's pmcstat, which prof does not read",
-    ),
-    (
         |head| find(front(head), b":PUSH:") && find(front(head), b" log opened"),
         "this is a Papyrus script profiling log, which prof does not read",
     ),
@@ -111,10 +103,6 @@ static HINTS: &[Hint] = &[
     (
         |head| head.starts_with(b"Process Name, Display Name, Process, Stack,"),
         "this is an xperf table, which prof does not read",
-    ),
-    (
-        |head| head.starts_with(b"<profile>") && find(front(head), b"<call_tree>"),
-        "this is a sysprof 1 profile (XML), which prof does not read; record with `perf record -g`",
     ),
     (
         |head| find(front(head), b"\nCounted ") && find(front(head), b"symbol name"),
@@ -223,12 +211,9 @@ mod tests {
         (b"<?xml version=\"1.0\"?>\n<svg>", "SVG"),
         (b"memory profiling: sample.interval=20000\n:1:2:3:4:\"f\" \"g\" \n", "Rprof"),
         (b"v8-version,10,8,168,25,-node.11,0\n", "node --cpu-prof"),
-        (b"Weight\tSelf Weight\t\tSymbol Name\n96.08 Gc  100.0%\t-\t \tapp (40414)\n", "Instruments"),
-        (b"@ inst_retired.any [35705 samples]\n\n", "pmcstat"),
         (b"Script_quest log opened (PC)\n500:PUSH:3053:1:Quest\n", "Papyrus"),
         (b"Index  % CPU Time:Total  CPU Time:Self  CPU Time:Children  Name\n", "VTune"),
         (b"Process Name, Display Name, Process, Stack, Module, Function\n", "xperf"),
-        (b"<profile>\n    <size>8267</size>\n    <call_tree>1</call_tree>\n", "sysprof"),
         (b"CPU: PIII, speed 1729 MHz (estimated)\nCounted CPU_CLK_UNHALTED events\nsamples  %  symbol name\n", "OProfile"),
         (b"\x04\x22\x4D\x18\x40\x40\xC0\x22\x9D\0\0\xF8\x06memray\0", "memray"),
         (b"startup\ttime=1\nexperiment\tselected=a.c:1\n", "coz"),

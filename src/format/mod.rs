@@ -22,7 +22,9 @@ mod gecko;
 mod ghc_json;
 mod heaptrack;
 mod hints;
+mod indented_tree;
 mod inferno;
+mod instruments_copy;
 mod jfr;
 mod json;
 mod labels;
@@ -31,6 +33,7 @@ mod nettrace;
 mod otlp;
 mod perf_data;
 mod perf_script;
+mod pmcstat;
 mod pprof;
 mod pprof_legacy;
 mod pstats;
@@ -39,6 +42,7 @@ mod source;
 mod speedscope;
 mod speedscope_write;
 mod stackprof;
+mod sysprof;
 mod text;
 mod threads;
 mod v8;
@@ -105,6 +109,9 @@ pub static FORMATS: &[&Format] = &[
     &dhat::DHAT,
     &pprof_legacy::PPROF_LEGACY,
     &heaptrack::HEAPTRACK,
+    &instruments_copy::INSTRUMENTS_COPY,
+    &pmcstat::PMCSTAT,
+    &sysprof::SYSPROF_XML,
     &perf_script::PERF_SCRIPT,
     &callgrind::CALLGRIND,
     &pstats::PSTATS,

@@ -20,6 +20,8 @@ const OPEN_ENDED: &[&str] = &[
     "vsprof",
     "pprof-legacy",
     "callgrind",
+    "instruments-copy",
+    "pmcstat",
     // Only interpreted recordings end with a comment.
     "heaptrack",
     // Chrome's lists of events may lack their closing bracket.

@@ -186,3 +186,92 @@ fn art_traces_have_the_times_and_stacks_of_other_readers() {
     }
     assert!(compared > 40, "{compared}");
 }
+
+/// speedscope derives self values from totals, and drops the decimals of the second file: its sum is 1 % off.
+#[test]
+#[needs(Corpus)]
+fn call_trees_copied_from_instruments_have_the_values_of_speedscope() {
+    let folder = corpus_root().join("instruments-deep-copy");
+    let snapshot = folder.join("golden/jlfwong__speedscope__instruments.test.ts.snap");
+    let snapshot = std::fs::read_to_string(snapshot).unwrap();
+    let (_, time) = snapshot.split_once("importFromInstrumentsDeepCopy time profile 1`").unwrap();
+    let (mut expected, mut name) = (BTreeMap::new(), String::new());
+    for line in time.split("\n}\n").next().unwrap().lines() {
+        if let Some(text) = field(line, "name") {
+            name = text.trim_matches('"').to_string();
+        } else if let Some(own) = field(line, "selfWeight") {
+            expected.insert(name.clone(), own.parse::<i64>().unwrap());
+        }
+    }
+    let profile =
+        load_well(&folder.join("jlfwong__speedscope__instruments-7.3.1-simple-time-profile-deep-copy.txt"));
+    let ours = functions(&profile, "cpu");
+    assert!(expected.len() == 20 && ours.len() == expected.len());
+    for (name, own) in &expected {
+        let ours = ours[name].0 / 1_000_000;
+        assert!((ours - own).abs() <= 1, "{name}: {ours}, not {own}");
+    }
+    let cycles =
+        load_well(&folder.join("jlfwong__speedscope__instruments-13.4-cycles-example-deep-copy.txt"));
+    let total = cycles.meta.metrics[0].total;
+    assert_eq!(cycles.meta.metrics[0].name, "cycles");
+    assert!((total - 96_080_000_000).abs() < 100_000_000, "{total}");
+}
+
+/// speedscope has only the stacks that are printed to their end.
+#[test]
+#[needs(Corpus)]
+fn pmcstat_call_graphs_have_the_stacks_of_speedscope() {
+    let folder = corpus_root().join("pmcstat");
+    let profile = load_well(&folder.join("jlfwong__speedscope__simple.txt"));
+    let values = profile.value_by_stack(0);
+    let ours: BTreeSet<String> = profile
+        .stack_ids()
+        .map(|stack| {
+            let frames = profile.stacks.frames(stack).iter();
+            let names: Vec<&str> = frames.map(|&frame| profile.symbols.frame_name(frame)).collect();
+            format!("{} {}", names.join(";"), values[stack])
+        })
+        .collect();
+    let snapshot =
+        std::fs::read_to_string(folder.join("golden/jlfwong__speedscope__pmcstat-callgraph.test.ts.snap"));
+    let snapshot = snapshot.unwrap();
+    let (_, stacks) = snapshot.split_once("\"stacks\": [").unwrap();
+    let (stacks, _) = stacks.split_once("\n  ]").unwrap();
+    let mut compared = 0;
+    for line in
+        stacks.lines().map(|line| line.trim().trim_matches([',', '"'])).filter(|line| line.contains('_'))
+    {
+        assert!(ours.contains(&line.replace(',', "")), "{line}");
+        compared += 1;
+    }
+    assert_eq!((compared, functions(&profile, "inst_retired.any")["fletcher_2_native"].0), (3, 5_156));
+}
+
+/// The file says itself how many samples each function has.
+#[test]
+#[needs(Corpus)]
+fn sysprof_trees_have_the_sums_that_the_file_says() {
+    let file = corpus_root().join("sysprof-xml/jrfonseca__gprof2dot__nautilus.sysprof");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let profile = load_well(&file);
+    let ours = functions(&profile, "samples");
+    assert!(
+        text.contains(&format!("<size>{}</size>", profile.meta.metrics[0].total)),
+        "{}",
+        profile.meta.metrics[0].total
+    );
+    let (objects, _) = text.split_once("</objects>").unwrap();
+    // Functions of one name in two binaries are two objects.
+    let mut expected: BTreeMap<&str, i64> = BTreeMap::new();
+    for object in objects.split("<object ").skip(1) {
+        let value = |tag: &str| object.split_once(&format!("<{tag}>")).unwrap().1.split('<').next().unwrap();
+        *expected.entry(value("name").trim_matches('"')).or_default() +=
+            value("self").parse::<i64>().unwrap();
+    }
+    expected.retain(|name, _| !name.contains('&') && ours.contains_key(*name));
+    for (name, own) in &expected {
+        assert_eq!(ours[*name].0, *own, "{name}");
+    }
+    assert!(expected.len() > 1000, "{}", expected.len());
+}

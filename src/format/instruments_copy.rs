@@ -1,0 +1,182 @@
+//! A call tree copied from Instruments ("Deep Copy"): tab-separated columns, of which the last is the name, indented.
+//!
+//! ```text
+//! Running Time ↹ Self (ms) ↹ ↹ Symbol Name
+//! 4273.0ms   99.9% ↹ 0 ↹ ↹start
+//! 4273.0ms   99.9% ↹ 12 ↹ ↹ main
+//! ```
+
+use crate::format::indented_tree::{From, IndentedTree, plain_sample};
+use crate::format::text::{BadLines, Lines, lossy};
+use crate::format::{Confidence, Format, LoadError, Source, finished};
+use crate::name::demangle;
+use crate::profile::{LoadOptions, Profile, ProfileBuilder};
+
+/// The entry in the list of readable formats.
+pub(super) static INSTRUMENTS_COPY: Format =
+    Format { name: NAME, title: "Instruments deep copy", sniff, read };
+
+const NAME: &str = "instruments-copy";
+
+fn sniff(head: &[u8]) -> Confidence {
+    let first = head.split(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii_end();
+    let is_it = first.ends_with(b"\tSymbol Name") && first.split(|&byte| byte == b'\t').count() > 2;
+    if is_it { Confidence::Certain } else { Confidence::No }
+}
+
+fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
+    let mut builder = ProfileBuilder::new(NAME, options);
+    let mut lines = Lines::new(source);
+    lines.advance()?;
+    let header = lossy(lines.line()).into_owned();
+    let titles: Vec<&str> = header.split('\t').map(str::trim).collect();
+    let own_column = titles.iter().position(|title| title.starts_with("Self"));
+    let own_unit = own_column.map_or("", |column| bracketed(titles[column]));
+    let total_unit = bracketed(titles[0]);
+    let mut tree = IndentedTree::default();
+    let (mut bad, mut good) = (BadLines::default(), 0);
+    while lines.advance()? {
+        let line = lossy(lines.line());
+        if line.trim().is_empty() {
+            continue;
+        }
+        let columns: Vec<&str> = line.split('\t').collect();
+        let total = columns.first().and_then(|text| amount(text, total_unit));
+        let name = columns.last().filter(|_| columns.len() == titles.len());
+        let (Some((total, unit)), Some(name)) = (total, name) else {
+            bad.add(lines.number());
+            continue;
+        };
+        if builder.meta.metrics.is_empty() {
+            let (metric, unit) = metric(titles[0], unit);
+            builder.metric(metric, unit);
+        }
+        let own = own_column
+            .and_then(|column| columns.get(column))
+            .map(|text| amount(text, own_unit).map_or(0, |(own, _)| own));
+        let frame = builder.named_frame(&demangle(name.trim()));
+        let indent = name.len() - name.trim_start_matches(' ').len();
+        tree.add(&mut builder, From::Root, plain_sample, (indent, frame), (total, own));
+        good += 1;
+    }
+    tree.close(&mut builder, From::Root, plain_sample, 0);
+    if builder.meta.metrics.is_empty() {
+        builder.metric("samples", "count");
+    }
+    bad.settle(&mut builder, good, "expected a value and a name in columns separated by tabs")?;
+    Ok(finished(builder)?)
+}
+
+/// `ms` of `Self (ms)`.
+fn bracketed(title: &str) -> &str {
+    title.split_once('(').map_or("", |(_, rest)| rest.trim_end_matches(')'))
+}
+
+/// What a unit measures.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Quantity {
+    Time,
+    Memory,
+    Cycles,
+    Count,
+}
+
+/// Units, what they measure, and their size in nanoseconds, bytes, cycles or pieces.
+const UNITS: &[(&str, Quantity, f64)] = &[
+    ("ns", Quantity::Time, 1.0),
+    ("µs", Quantity::Time, 1e3),
+    ("us", Quantity::Time, 1e3),
+    ("ms", Quantity::Time, 1e6),
+    ("s", Quantity::Time, 1e9),
+    ("min", Quantity::Time, 60e9),
+    ("h", Quantity::Time, 3600e9),
+    ("Bytes", Quantity::Memory, 1.0),
+    ("B", Quantity::Memory, 1.0),
+    ("KB", Quantity::Memory, 1024.0),
+    ("KiB", Quantity::Memory, 1024.0),
+    ("MB", Quantity::Memory, 1_048_576.0),
+    ("MiB", Quantity::Memory, 1_048_576.0),
+    ("GB", Quantity::Memory, 1_073_741_824.0),
+    ("GiB", Quantity::Memory, 1_073_741_824.0),
+    ("c", Quantity::Cycles, 1.0),
+    ("Kc", Quantity::Cycles, 1e3),
+    ("Mc", Quantity::Cycles, 1e6),
+    ("Gc", Quantity::Cycles, 1e9),
+    ("Tc", Quantity::Cycles, 1e12),
+    ("", Quantity::Count, 1.0),
+    ("K", Quantity::Count, 1e3),
+    ("M", Quantity::Count, 1e6),
+    ("G", Quantity::Count, 1e9),
+];
+
+/// The value of `4273.0ms   99.9%`, `96.08 Gc  100.0%` or, if the title has the unit, `693`.
+fn amount(text: &str, unit: &str) -> Option<(i64, Quantity)> {
+    let text = text.trim();
+    let digits = text.find(|c: char| !(c.is_ascii_digit() || ".,".contains(c))).unwrap_or(text.len());
+    let (number, rest) = text.split_at(digits);
+    let number: f64 = number.replace(',', "").parse().ok()?;
+    let written = rest.split_whitespace().next().filter(|word| word.starts_with(char::is_alphabetic));
+    let unit = written.unwrap_or(unit);
+    let &(_, quantity, size) = UNITS.iter().find(|(name, ..)| *name == unit)?;
+    Some(((number * size).round() as i64, quantity))
+}
+
+/// The metric of a column and its unit.
+fn metric(title: &str, quantity: Quantity) -> (&'static str, &'static str) {
+    match quantity {
+        Quantity::Time if title.contains("Wait") || title.contains("Blocked") => ("wall", "nanoseconds"),
+        Quantity::Time => ("cpu", "nanoseconds"),
+        Quantity::Memory => ("alloc_space", "bytes"),
+        Quantity::Cycles => ("cycles", "count"),
+        Quantity::Count => ("samples", "count"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::to_notation;
+
+    fn load(text: &str) -> Result<Profile, LoadError> {
+        assert_eq!(sniff(text.as_bytes()), Confidence::Certain);
+        read(&mut Source::from_bytes(text.into()), LoadOptions::default())
+    }
+
+    #[test]
+    fn self_is_a_column_or_what_children_leave() {
+        let text = include_str!("../../tests/hostile/seeds/instruments-copy/time.txt");
+        let profile = load(text).unwrap();
+        assert_eq!((&*profile.meta.metrics[0].name, profile.meta.metrics[0].total), ("cpu", 30_000_000));
+        assert_eq!(
+            to_notation(&profile),
+            "start;main 10000000\nstart;main;draw() 5000000\nstart;main;parse 14000000\nstart;main;parse;malloc 1000000"
+        );
+        let text = include_str!("../../tests/hostile/seeds/instruments-copy/memory.txt");
+        let profile = load(text).unwrap();
+        assert_eq!(
+            (&*profile.meta.metrics[0].name, &*profile.meta.metrics[0].unit),
+            ("alloc_space", "bytes")
+        );
+        assert_eq!(to_notation(&profile), "start 1047040\nstart;main 512\nstart;main;malloc 1024");
+    }
+
+    #[test]
+    fn amounts_have_units() {
+        for (text, value) in [
+            ("4273.0ms   99.9%", 4_273_000_000),
+            ("1.21 min", 72_600_000_000),
+            ("96.08 Gc  100.0%", 96_080_000_000),
+            ("1,024 Bytes", 1024),
+            ("12", 12),
+        ] {
+            assert_eq!(amount(text, "").map(|(value, _)| value), Some(value), "{text}");
+        }
+        assert_eq!(amount("693", "ms").map(|(value, _)| value), Some(693_000_000));
+        assert!(amount("-", "").is_none() && amount("3 parsecs", "").is_none());
+        let error = load("Weight\tSelf Weight\t\tSymbol Name\nsome text\n").unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "instruments-copy: expected a value and a name in columns separated by tabs (line 2)"
+        );
+    }
+}

@@ -270,23 +270,14 @@ fn describe(found: &Unresolved, metric: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::{Frame, LabelSetId, LoadOptions, ProfileBuilder};
+    use crate::profile::from_notation;
     use crate::transform::FRAMES_REBUILT;
 
     /// A profile with one frame in each of `count` binaries.
     fn profile(count: usize) -> Profile {
-        let mut builder = ProfileBuilder::new("test", LoadOptions::default());
-        builder.metric("samples", "count");
-        for number in 0..count {
-            let file = builder.string(&format!("/srv/lib{number}.so"));
-            let mapping = builder.mapping(Mapping { file, ..Mapping::default() });
-            let function = builder.unnamed_function(mapping);
-            // Where `order` is, as nm has it.
-            let frame = builder.frame(Frame { function, address: 0x11B0, mapping, ..Frame::default() });
-            let stack = builder.stack(&[frame]);
-            builder.sample(stack, LabelSetId::default(), None, &[1]);
-        }
-        builder.finish().unwrap()
+        // Where `order` is, as nm has it.
+        let lines = (0..count).map(|number| format!("!/srv/lib{number}.so+0x11b0 1"));
+        from_notation(&lines.collect::<Vec<_>>().join("\n"))
     }
 
     #[test]

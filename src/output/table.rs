@@ -29,7 +29,7 @@
 //!   line). Whatever ends a table (`… 12 more functions`, `all`) is of the same type, see [`Table::closing`]; cells that
 //!   mean nothing in it are [`Cell::Empty`], to which `None` converts.
 //! - The rows are made again each time they are asked for, one by one: a tree has millions of them, and CSV writes them
-//!   as they come. Text asks twice: for the widths, then to write.
+//!   as they come. Text asks twice: for the widths (without names unless texts follow them), then to write.
 //! - [`Form`] says for whom the table is. [`Columns::table`] keeps the entries for programs as they are listed; for people
 //!   it puts numbers first, then the name, then texts, so that a long name never moves a number. [`Group`]s are what
 //!   people choose from with `--columns`: a value and its shares are one group, and the order of the groups is that of
@@ -82,8 +82,8 @@ pub(super) struct Table<'r> {
     pub(super) columns: Vec<Column>,
     /// The lines below: remarks on what the rows show.
     pub(super) below: Vec<Note>,
-    /// Makes the rows; `None` where there are none.
-    rows: Option<Box<dyn Fn() -> Rows<'r> + 'r>>,
+    /// Makes the rows, with or without names; `None` where there are none.
+    rows: Option<Box<dyn Fn(Names) -> Rows<'r> + 'r>>,
     /// The last rows: what was cut, and sums.
     pub(super) closing: Vec<Row<'r>>,
 }
@@ -99,8 +99,20 @@ impl<'r> Table<'r> {
 
     /// The rows, without the closing ones.
     pub(super) fn rows(&self) -> Rows<'r> {
-        self.rows.as_ref().map_or_else(|| Box::new(std::iter::empty()) as Rows, |rows| rows())
+        self.rows_with(Names::Made)
     }
+
+    /// The same, perhaps with empty cells for their names, which take most of the time.
+    pub(super) fn rows_with(&self, names: Names) -> Rows<'r> {
+        self.rows.as_ref().map_or_else(|| Box::new(std::iter::empty()) as Rows, |rows| rows(names))
+    }
+}
+
+/// Whether the names of rows are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Names {
+    Made,
+    Empty,
 }
 
 /// A line above or below a table.
@@ -445,18 +457,26 @@ impl<'r, R: 'r> Columns<'r, R> {
         let mut columns = Vec::with_capacity(entries.len());
         let mut cells = Vec::with_capacity(entries.len());
         for entry in entries {
+            cells.push((entry.column.kind.is_name(), entry.cell));
             columns.push(entry.column);
-            cells.push(entry.cell);
         }
-        let make = Rc::new(move |row: R| Row {
-            cells: cells.iter().map(|cell| cell(&row)).collect(),
+        let make = Rc::new(move |row: R, names: Names| Row {
+            cells: cells
+                .iter()
+                .map(
+                    |(is_name, cell)| {
+                        if *is_name && names == Names::Empty { Cell::Empty } else { cell(&row) }
+                    },
+                )
+                .collect(),
             emphasis: emphasis(&row),
         });
         // Programs get the rows alone.
-        let closing = closing.into_iter().filter(|_| form != Form::Csv).map(|row| make(row)).collect();
-        let rows = Box::new(move || {
+        let closing =
+            closing.into_iter().filter(|_| form != Form::Csv).map(|row| make(row, Names::Made)).collect();
+        let rows = Box::new(move |names: Names| {
             let make = make.clone();
-            Box::new(rows().map(move |row| make(row))) as Rows
+            Box::new(rows().map(move |row| make(row, names))) as Rows
         });
         Table { columns, rows: Some(rows), closing, ..Table::default() }
     }

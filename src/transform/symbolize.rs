@@ -132,24 +132,7 @@ fn function_at(place: &CodePlace, table: &mut SymbolTable) -> FunctionId {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::{LabelSetId, LoadOptions, ProfileBuilder, to_notation};
-
-    fn profile() -> Profile {
-        let mut builder = ProfileBuilder::new("test", LoadOptions::default());
-        builder.metric("samples", "count");
-        let file = builder.string("/bin/server");
-        let (start, limit, offset) = (0x5000, 0x9000, 0x1000);
-        let mapping = builder.mapping(Mapping { file, start, limit, offset, ..Mapping::default() });
-        let function = builder.unnamed_function(mapping);
-        let main = builder.named_frame("main");
-        let mut frame = |address| builder.frame(Frame { function, address, mapping, ..Frame::default() });
-        let (a, b, c) = (frame(0x5010), frame(0x5020), frame(0x5030));
-        for (frames, value) in [([main, a], 1), ([main, b], 2), ([main, c], 4)] {
-            let stack = builder.stack(&frames);
-            builder.sample(stack, LabelSetId::default(), None, &[value]);
-        }
-        builder.finish().unwrap()
-    }
+    use crate::profile::{from_notation, to_notation};
 
     fn place(function: &str, line: u32) -> CodePlace {
         CodePlace { function: function.into(), file: "s.c".into(), start_line: 1, line }
@@ -157,7 +140,8 @@ mod tests {
 
     #[test]
     fn frames_are_replaced_by_functions_at_their_addresses() {
-        let profile = profile();
+        let [a, b, c] = [0x5010, 0x5020, 0x5030].map(|address| format!("main;!/bin/server+{address:#x}"));
+        let profile = from_notation(&format!("{a} 1\n{b} 2\n{c} 4"));
         let addresses = unnamed_addresses(&profile);
         let mapping = *addresses.keys().next().unwrap();
         assert_eq!(addresses[&mapping], [0x5010, 0x5020, 0x5030]);

@@ -115,22 +115,17 @@ pub fn show_times(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::{LabelSetId, LoadOptions, ProfileBuilder, to_notation};
+    use crate::profile::{from_notation, to_notation};
 
     const DAY: i64 = 1_708_972_837_000_000_000; // 2024-02-26T18:40:37Z
     const MS: i64 = 1_000_000;
 
     /// A sample `t0`, `t1` … at every time.
     fn profile(times: &[i64], start: Option<i64>, duration: Option<i64>) -> Profile {
-        let mut builder = ProfileBuilder::new("test", LoadOptions::ALL);
-        builder.metric("samples", "count");
-        for (number, &time) in times.iter().enumerate() {
-            let frame = builder.named_frame(&format!("t{number}"));
-            let stack = builder.stack(&[frame]);
-            builder.sample(stack, LabelSetId::default(), Some(time), &[1]);
-        }
-        (builder.meta.time_ns, builder.meta.duration_ns) = (start, duration);
-        builder.finish().unwrap()
+        let lines = times.iter().enumerate().map(|(number, time)| format!("t{number} 1 @{time}"));
+        let mut profile = from_notation(&lines.collect::<Vec<_>>().join("\n"));
+        (profile.meta.time_ns, profile.meta.duration_ns) = (start, duration);
+        profile
     }
 
     fn shown(profile: &Profile, from: &str, to: &str) -> Result<String, TimeError> {

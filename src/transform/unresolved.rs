@@ -95,23 +95,12 @@ fn add<'p>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::{Frame, LabelSetId, LoadOptions, Mapping, ProfileBuilder};
+    use crate::profile::from_notation;
 
     #[test]
     fn stacks_count_once_for_each_binary() {
-        let mut builder = ProfileBuilder::new("test", LoadOptions::default());
-        builder.metric("samples", "count");
-        let file = builder.string("/lib/libx.so");
-        let mapping = builder.mapping(Mapping { file, ..Mapping::default() });
-        let function = builder.unnamed_function(mapping);
-        let [a, b] =
-            [1, 2].map(|address| builder.frame(Frame { function, address, mapping, ..Frame::default() }));
-        let main = builder.named_frame("main");
-        for (frames, value) in [(&[main, a][..], 1), (&[a, b, a, main], 2), (&[main], 4)] {
-            let stack = builder.stack(frames);
-            builder.sample(stack, LabelSetId::default(), None, &[value]);
-        }
-        let profile = builder.finish().unwrap();
+        let [a, b] = [1, 2].map(|address| format!("!/lib/libx.so+{address:#x}"));
+        let profile = from_notation(&format!("main;{a} 1\n{a};{b};{a};main 2\nmain 4"));
         let found = unresolved([(&profile, 0)].into_iter());
         assert_eq!((found.whole, found.self_value, found.total), (7, 1, 3));
         let binary = UnresolvedBinary { file: "/lib/libx.so".into(), self_value: 1, total: 3 };

@@ -5,7 +5,7 @@ use crate::output::label::Label;
 use crate::output::names::{DisplayNames, short_file};
 use crate::output::style::Style;
 use crate::output::table::{Cell, Columns, Emphasis, Form, Kind, Note, Rank, Table};
-use crate::output::tables::values::{HasValues, Measured, ValueColumns, Which, artefact_note, more};
+use crate::output::tables::values::{HasValues, RowSides, ValueColumns, Which, artefact_note, more};
 use crate::output::width::wrap;
 use crate::report::{
     CountedFrom, CutRows, Focus, FocusMatch, Grouping, Neighbour, NeighbourKind, Overlap, Pair,
@@ -33,12 +33,8 @@ enum What<'r> {
 }
 
 impl HasValues for FocusLine<'_> {
-    fn values(&self) -> Measured {
-        Measured { own: None, total: Some(self.value) }
-    }
-
-    fn old_values(&self) -> Measured {
-        Measured { own: None, total: Some(self.old.unwrap_or(0)) }
+    fn sides(&self) -> RowSides {
+        RowSides::of_total(self.value, self.old)
     }
 }
 

@@ -7,7 +7,7 @@ use crate::output::names::DisplayNames;
 use crate::output::style::Style;
 use crate::output::table::{Columns, Emphasis, Form, Group, Kind, Note, Table};
 use crate::output::tables::values::{
-    HasValues, Measured, ValueColumns, Which, Wholes, add_shares, artefact_note, side_only,
+    HasValues, Measured, RowSides, ValueColumns, Which, Wholes, add_shares, artefact_note, side_only,
 };
 use crate::report::{Graph, GraphEdge, GraphNode, Pair};
 use crate::unit::{self, IncompatibleUnits};
@@ -52,13 +52,10 @@ impl<'r> GraphLine<'r> {
 
 /// The values of functions; those of calls have other keys.
 impl HasValues for GraphLine<'_> {
-    fn values(&self) -> Measured {
-        let pair = |node: &GraphNode| Pair { self_value: node.self_value, total: node.total };
-        self.node().map_or_else(Measured::default, |node| pair(node).into())
-    }
-
-    fn old_values(&self) -> Measured {
-        self.node().and_then(|node| node.old).map_or_else(Measured::default, Measured::from)
+    fn sides(&self) -> RowSides {
+        let Some(node) = self.node() else { return RowSides::default() };
+        let new = Pair { self_value: node.self_value, total: node.total };
+        RowSides { new: new.into(), old: node.old.map_or_else(Measured::default, Measured::from) }
     }
 }
 

@@ -7,7 +7,9 @@ use crate::output::label::{Joined, Label};
 use crate::output::names::DisplayNames;
 use crate::output::style::Style;
 use crate::output::table::{Columns, Emphasis, Form, Kind, Note, Rank, Table};
-use crate::output::tables::values::{HasValues, Measured, ValueColumns, Which, artefact_note, side_only};
+use crate::output::tables::values::{
+    HasValues, Measured, RowSides, ValueColumns, Which, artefact_note, side_only,
+};
 use crate::report::{Hot, HotSequence, Name, Neighbour, Pair, PathStep};
 use crate::unit::{self, IncompatibleUnits};
 
@@ -30,12 +32,8 @@ enum What<'r> {
 }
 
 impl HasValues for HotLine<'_> {
-    fn values(&self) -> Measured {
-        self.new
-    }
-
-    fn old_values(&self) -> Measured {
-        self.old
+    fn sides(&self) -> RowSides {
+        RowSides { new: self.new, old: self.old }
     }
 }
 

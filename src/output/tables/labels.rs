@@ -4,7 +4,7 @@ use crate::name::clean;
 use crate::output::label::Label;
 use crate::output::style::Style;
 use crate::output::table::{Cell, Columns, Emphasis, Form, Group, Kind, Note, Table};
-use crate::output::tables::values::{HasValues, Measured, ValueColumns, Which, Wholes, add_shares};
+use crate::output::tables::values::{HasValues, RowSides, ValueColumns, Which, Wholes, add_shares};
 use crate::report::{LabelKey, LabelShare, LabelText, Labels};
 use crate::unit::{self, IncompatibleUnits, Unit};
 
@@ -22,12 +22,8 @@ struct LabelLine<'r> {
 }
 
 impl HasValues for LabelLine<'_> {
-    fn values(&self) -> Measured {
-        Measured { own: None, total: Some(self.total) }
-    }
-
-    fn old_values(&self) -> Measured {
-        Measured { own: None, total: Some(self.old.unwrap_or(0)) }
+    fn sides(&self) -> RowSides {
+        RowSides::of_total(self.total, self.old)
     }
 }
 

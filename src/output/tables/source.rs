@@ -6,7 +6,7 @@ use crate::output::names::DisplayNames;
 use crate::output::style::Style;
 use crate::output::table::{Cell, Columns, Emphasis, Form, Kind, Note, Table};
 use crate::output::tables::values::{
-    HasValues, Measured, ValueColumns, Which, Wholes, add_shares, artefact_note, more, side_only,
+    HasValues, RowSides, ValueColumns, Which, Wholes, add_shares, artefact_note, more, side_only,
 };
 use crate::report::{AnnotatedSource, Grouping, Origin, Pair, SourceFunction, SourceLine};
 use crate::unit::{self, IncompatibleUnits};
@@ -20,13 +20,10 @@ struct SourceRow<'r> {
 }
 
 impl HasValues for SourceRow<'_> {
-    fn values(&self) -> Measured {
-        let pair = Pair { self_value: self.line.self_value, total: self.line.total };
-        if self.is_blank { Measured::default() } else { pair.into() }
-    }
-
-    fn old_values(&self) -> Measured {
-        if self.is_blank { Measured::default() } else { self.line.old.unwrap_or_default().into() }
+    fn sides(&self) -> RowSides {
+        let new = Pair { self_value: self.line.self_value, total: self.line.total };
+        let sides = RowSides { new: new.into(), old: self.line.old.unwrap_or_default().into() };
+        if self.is_blank { RowSides::default() } else { sides }
     }
 }
 

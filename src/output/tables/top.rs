@@ -7,8 +7,8 @@ use crate::output::scale;
 use crate::output::style::{Style, TextColumn};
 use crate::output::table::{Cell, Columns, Emphasis, Entry, Form, Group, Kind, Note, Rank, Table};
 use crate::output::tables::values::{
-    HasValues, Measured, ValueColumns, Which, Wholes, add_shares, artefact_note, more, per_event_note,
-    scale_of_means, side_only,
+    HasValues, Measured, RowSides, ValueColumns, Which, Wholes, add_shares, artefact_note, more,
+    per_event_note, scale_of_means, side_only,
 };
 use crate::report::{Header, Pair, Top, TopRow};
 use crate::unit::{self, IncompatibleUnits};
@@ -43,17 +43,13 @@ impl<'r> TopLine<'r> {
 }
 
 impl HasValues for TopLine<'_> {
-    fn values(&self) -> Measured {
+    fn sides(&self) -> RowSides {
+        let own = |value| Measured { own: Some(value), total: None };
         match *self {
-            TopLine::Row { row, .. } => new(row).into(),
-            TopLine::Closing { new, .. } => Measured { own: Some(new), total: None },
-        }
-    }
-
-    fn old_values(&self) -> Measured {
-        match *self {
-            TopLine::Row { row, .. } => row.values.old.unwrap_or_default().into(),
-            TopLine::Closing { old, .. } => Measured { own: Some(old), total: None },
+            TopLine::Row { row, .. } => {
+                RowSides { new: new(row).into(), old: row.values.old.unwrap_or_default().into() }
+            }
+            TopLine::Closing { new, old, .. } => RowSides { new: own(new), old: own(old) },
         }
     }
 }

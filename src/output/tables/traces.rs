@@ -7,7 +7,7 @@ use crate::output::scale;
 use crate::output::style::Style;
 use crate::output::table::{Columns, Emphasis, Form, Group, Kind, Table};
 use crate::output::tables::values::{
-    HasValues, Measured, ValueColumns, Which, Wholes, add_shares, artefact_note,
+    HasValues, Measured, RowSides, ValueColumns, Which, Wholes, add_shares, artefact_note,
 };
 use crate::report::{LabelText, Name, Trace, Traces};
 use crate::unit::{self, IncompatibleUnits};
@@ -35,12 +35,8 @@ enum What<'r> {
 }
 
 impl HasValues for TraceLine<'_> {
-    fn values(&self) -> Measured {
-        self.new
-    }
-
-    fn old_values(&self) -> Measured {
-        self.old
+    fn sides(&self) -> RowSides {
+        RowSides { new: self.new, old: self.old }
     }
 }
 

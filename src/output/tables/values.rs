@@ -20,12 +20,34 @@ impl From<Pair> for Measured {
     }
 }
 
+/// The values of a row on both sides of a comparison. Without one, those of the old side are not asked for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct RowSides {
+    pub(super) new: Measured,
+    pub(super) old: Measured,
+}
+
+impl RowSides {
+    pub(super) fn of_total(new: i64, old: Option<i64>) -> Self {
+        let total = |total| Measured { own: None, total: Some(total) };
+        RowSides { new: total(new), old: total(old.unwrap_or(0)) }
+    }
+}
+
 /// A row with values.
 pub(super) trait HasValues {
+    /// Its values on both sides.
+    fn sides(&self) -> RowSides;
+
     /// Its values, on the new side of a comparison.
-    fn values(&self) -> Measured;
+    fn values(&self) -> Measured {
+        self.sides().new
+    }
+
     /// Its values on the old side.
-    fn old_values(&self) -> Measured;
+    fn old_values(&self) -> Measured {
+        self.sides().old
+    }
 }
 
 /// One of the two values of a row.

@@ -7,7 +7,7 @@ use crate::name::{display_width, fit};
 use crate::output::cell::cell_text;
 use crate::output::label::{LEAST_NAME, NameSpace};
 use crate::output::style::{PIPE_WIDTH, Style};
-use crate::output::table::{Cell, Column, Emphasis, Kind, Note, Rank, Row, Table};
+use crate::output::table::{Cell, Column, Emphasis, Kind, Names, Note, Rank, Row, Table};
 use crate::output::text::grid;
 use crate::output::text::line::TextLine;
 use crate::output::width::pad;
@@ -43,6 +43,11 @@ struct ColumnLayout<'t> {
     /// The width of the names in rows with texts after them.
     name: usize,
     left_out: Vec<LeftOut>,
+    /// The columns that are shown, of numbers and of texts.
+    numbers: Vec<usize>,
+    texts: Vec<usize>,
+    /// The width of the columns of numbers, with their gaps.
+    taken: usize,
 }
 
 /// Columns that do not fit, and the width of the terminal that they need.
@@ -61,9 +66,15 @@ impl<'t> ColumnLayout<'t> {
             room: None,
             name: 0,
             left_out: Vec::new(),
+            numbers: Vec::new(),
+            texts: Vec::new(),
+            taken: 0,
         };
         layout.drop_numbers();
         layout.fit_texts(widths.names);
+        layout.taken = layout.taken();
+        layout.numbers = layout.shown(Kind::is_number).collect();
+        layout.texts = layout.shown(Kind::is_text).collect();
         layout
     }
 
@@ -148,7 +159,8 @@ impl ColumnLayout<'_> {
 
     /// Whether a column shows the places of names, so that the names need not.
     fn has_places(&self) -> bool {
-        self.shown(|kind| matches!(kind, Kind::File)).next().is_some()
+        let shown = self.columns.iter().zip(&self.widths);
+        shown.into_iter().any(|(column, width)| *width > 0 && matches!(column.kind, Kind::File))
     }
 
     /// The notes that list the columns that do not fit.
@@ -178,8 +190,8 @@ impl ColumnLayout<'_> {
                     if *width == 0 { String::new() } else { cell_text(cell, &column.kind, self.style.glyphs) }
                 })
                 .collect();
-        let has_texts = self.shown(Kind::is_text).any(|index| !texts[index].is_empty());
-        let line = self.room.unwrap_or_else(|| PIPE_WIDTH.saturating_sub(self.taken()).max(LEAST_NAME));
+        let has_texts = self.texts.iter().any(|&index| !texts[index].is_empty());
+        let line = self.room.unwrap_or_else(|| PIPE_WIDTH.saturating_sub(self.taken).max(LEAST_NAME));
         let space = NameSpace {
             room: self.room.filter(|_| is_fitted).map(|room| if has_texts { self.name } else { room }),
             line,
@@ -193,7 +205,7 @@ impl ColumnLayout<'_> {
         let mut names = lines.unwrap_or_default().into_iter();
         let first = self.with_texts(names.next().unwrap_or_default(), &texts);
         let first = TextLine::row(format!("{}{first}", self.numbers(&texts)), row.emphasis);
-        let blank = " ".repeat(self.taken());
+        let blank = " ".repeat(self.taken);
         let further = names.map(|name| TextLine::row(format!("{blank}{name}"), row.emphasis));
         std::iter::once(first).chain(further).collect()
     }
@@ -201,7 +213,7 @@ impl ColumnLayout<'_> {
     /// The numbers of a line, aligned to the right.
     fn numbers(&self, cells: &[String]) -> String {
         let mut line = String::new();
-        for index in self.shown(Kind::is_number) {
+        for &index in &self.numbers {
             let blanks = self.widths[index].saturating_sub(display_width(&cells[index]));
             line.extend(std::iter::repeat_n(' ', blanks));
             line.push_str(&cells[index]);
@@ -213,7 +225,7 @@ impl ColumnLayout<'_> {
     /// A name with the texts after it.
     fn with_texts(&self, name: String, cells: &[String]) -> String {
         let (mut line, mut width) = (name, self.name);
-        for index in self.shown(Kind::is_text) {
+        for &index in &self.texts {
             line = pad(&line, width);
             line.extend([' '; GAP]);
             line.push_str(&fit(&cells[index], self.widths[index], self.style.glyphs.ellipsis));
@@ -257,7 +269,8 @@ impl Widths {
                 }
             }
         };
-        table.rows().for_each(|row| add(&row, false));
+        let names = if has_texts { Names::Made } else { Names::Empty };
+        table.rows_with(names).for_each(|row| add(&row, false));
         table.closing.iter().for_each(|row| add(row, true));
         for (width, column) in widths.cells.iter_mut().zip(&table.columns) {
             if column.kind.is_text() {

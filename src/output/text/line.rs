@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use anstyle::{AnsiColor, Style};
+
 use crate::name::{clean, display_width, fit};
 use crate::output::table::Emphasis;
 use crate::output::width::{cut, wrap};
@@ -47,16 +49,16 @@ impl TextLine {
     pub(super) fn write(&self, out: &mut dyn Write, color: bool) -> io::Result<()> {
         // Names are cleaned where their width is computed; this is a safety net.
         let text = clean(self.text.trim_end());
-        let code = match self.emphasis {
-            _ if !color => "",
-            Emphasis::None => "",
-            Emphasis::Bold => "1",
+        let style = match self.emphasis {
+            _ if !color => Style::new(),
+            Emphasis::None => Style::new(),
+            Emphasis::Bold => Style::new().bold(),
             // Magenta is readable on dark and light backgrounds; yellow is not.
-            Emphasis::Strong => "35",
-            Emphasis::Marked => "7",
-            Emphasis::Faint => "2",
+            Emphasis::Strong => AnsiColor::Magenta.on_default(),
+            Emphasis::Marked => Style::new().invert(),
+            Emphasis::Faint => Style::new().dimmed(),
         };
-        if code.is_empty() { writeln!(out, "{text}") } else { writeln!(out, "\x1b[{code}m{text}\x1b[0m") }
+        writeln!(out, "{style}{text}{style:#}")
     }
 }
 

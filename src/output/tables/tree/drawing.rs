@@ -8,7 +8,7 @@ use crate::output::label::{Joined, Label};
 use crate::output::names::{DisplayNames, short_file};
 use crate::output::style::{Style, TextColumn};
 use crate::output::table::{Emphasis, Form, Note};
-use crate::output::tables::values::{HasValues, Measured, more, side_only};
+use crate::output::tables::values::{HasValues, Measured, RowSides, more, side_only};
 use crate::report::{Direction, Pair, Tree, TreeRow};
 use crate::unit;
 
@@ -67,12 +67,8 @@ impl TreeLine<'_> {
 }
 
 impl HasValues for TreeLine<'_> {
-    fn values(&self) -> Measured {
-        self.new
-    }
-
-    fn old_values(&self) -> Measured {
-        self.old
+    fn sides(&self) -> RowSides {
+        RowSides { new: self.new, old: self.old }
     }
 }
 

@@ -9,6 +9,7 @@ mod diff;
 mod flame;
 mod focus;
 mod graph;
+mod group;
 mod header;
 mod hot;
 mod info;
@@ -34,6 +35,7 @@ pub use diff::{
 pub use flame::{Flame, FlameNode};
 pub use focus::{CountedFrom, CutRows, Focus, FocusMatch, Neighbour, NeighbourKind, Overlap};
 pub use graph::{Graph, GraphEdge, GraphNode};
+pub use group::{ColorGroup, Tier};
 pub use header::{
     Artefact, Base, Combined, Grouping, Header, Highlight, MetricName, MetricTotal, PerEvent, Recording,
     Rescaling, Selection,

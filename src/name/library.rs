@@ -11,6 +11,94 @@ pub fn is_library(function: &str, file: &str) -> bool {
     is_no_code || is_library_file(file) || package(function, file).is_some_and(|p| is_library_package(&p))
 }
 
+/// Whether a function comes with its language: the standard library of Go, Rust, Python and others, and the modules of
+/// Node.js. Packages that the program chose to use do not.
+pub fn is_standard_library(function: &str, file: &str) -> bool {
+    let is_installed =
+        ["/site-packages/", "/dist-packages/", "node_modules/", "/pkg/mod/", "/vendor/", "/gems/"]
+            .iter()
+            .any(|folder| file.contains(folder));
+    let comes_with = ["/rustc/", "/lib/python", "/usr/include/", "/usr/lib/", "/usr/local/go/src/"];
+    let is_standard_file = file.starts_with("node:")
+        || file.starts_with("<frozen ")
+        || comes_with.iter().any(|folder| file.contains(folder));
+    !is_installed
+        && (is_standard_file
+            || is_python_module(file)
+            || package(function, file).is_some_and(|package| is_library_package(&package)))
+}
+
+/// Whether a file is a module of Python's standard library, as samplers write it: `json/encoder.py`, without the folder.
+fn is_python_module(file: &str) -> bool {
+    let module = file.split('/').next().unwrap_or(file);
+    let module = module.strip_suffix(".py").unwrap_or(module);
+    file.ends_with(".py") && PYTHON.contains(&module)
+}
+
+/// Modules of Python's standard library that profiles often show.
+const PYTHON: [&str; 60] = [
+    "abc",
+    "argparse",
+    "ast",
+    "asyncio",
+    "base64",
+    "bisect",
+    "calendar",
+    "codecs",
+    "collections",
+    "concurrent",
+    "configparser",
+    "contextlib",
+    "copy",
+    "csv",
+    "ctypes",
+    "dataclasses",
+    "datetime",
+    "decimal",
+    "email",
+    "enum",
+    "fractions",
+    "functools",
+    "gzip",
+    "hashlib",
+    "heapq",
+    "hmac",
+    "html",
+    "http",
+    "importlib",
+    "inspect",
+    "io",
+    "ipaddress",
+    "json",
+    "logging",
+    "multiprocessing",
+    "operator",
+    "os",
+    "pathlib",
+    "pickle",
+    "platform",
+    "posixpath",
+    "queue",
+    "random",
+    "re",
+    "runpy",
+    "selectors",
+    "shutil",
+    "socket",
+    "socketserver",
+    "sqlite3",
+    "ssl",
+    "statistics",
+    "string",
+    "subprocess",
+    "tempfile",
+    "textwrap",
+    "threading",
+    "traceback",
+    "typing",
+    "xml",
+];
+
 /// Folders in which package managers and systems install libraries.
 const FOLDERS: [&str; 12] = [
     "/pkg/mod/",
@@ -113,6 +201,28 @@ fn is_library_package(package: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn installed_packages_are_no_standard_library() {
+        for (function, file) in [
+            ("net/http.(*conn).serve", ""),
+            ("<alloc::vec::Vec<T>>::push", ""),
+            ("dumps", "/usr/lib/python3.11/json/__init__.py"),
+            ("_iterencode", "json/encoder.py"),
+            ("emit", "node:events"),
+        ] {
+            assert!(is_standard_library(function, file), "{function}");
+        }
+        for (function, file) in [
+            ("get", "/usr/lib/python3/dist-packages/requests/api.py"),
+            ("handle", "/srv/node_modules/express/lib/router.js"),
+            ("shop.Place", "/srv/shop.go"),
+            ("gauss", "/srv/shop/random.py"),
+            ("place", ""),
+        ] {
+            assert!(!is_standard_library(function, file), "{function}");
+        }
+    }
 
     #[test]
     fn libraries() {

@@ -22,7 +22,7 @@ pub(crate) use clean::is_unprintable;
 pub use demangle::demangle;
 pub use fit::{Anchor, Chain, display_width, fit, fit_distinct};
 pub use identity::{identifiers, is_anonymous, normalized, without_numbers, without_run};
-pub use library::is_library;
+pub use library::{is_library, is_standard_library};
 pub use nearest::nearest;
 pub use package::package;
 pub use place::{BlockLabel, block_labels, split_place, split_shown};

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::report::{ColorGroup, Tier};
+
 /// What the colour of a block stands for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ColorBy {
@@ -63,6 +65,86 @@ pub(super) fn of_name(name: &str) -> Color {
     let saturation = [0.50, 0.62, 0.74][(hash / 360 % 3) as usize];
     let lightness = [0.75, 0.79, 0.83][(hash / 1080 % 3) as usize];
     hsl(hue, saturation, lightness)
+}
+
+/// The colours of one theme.
+pub(super) struct Theme {
+    /// The background.
+    pub(super) paper: Color,
+    /// The largest groups of own code, in this order.
+    pub(super) own: [Color; 8],
+    /// All groups of own code after the sixteenth.
+    pub(super) rest: Color,
+    /// The standard library.
+    pub(super) library: Color,
+    /// The runtime.
+    pub(super) runtime: Color,
+}
+
+// The hues are those with the largest smallest distance (CIEDE2000) over normal sight, protanopia, deuteranopia and
+// tritanopia, under the condition that text on them is readable. Neighbours in the list differ in lightness too.
+
+/// Colours on white, for dark text.
+pub(super) const LIGHT: Theme = Theme {
+    paper: Color::new(0xff_ffff),
+    own: [
+        Color::new(0xa0_a9fe),
+        Color::new(0xf2_bf9a),
+        Color::new(0x3b_c3ae),
+        Color::new(0xf4_97ae),
+        Color::new(0xf6_e186),
+        Color::new(0xe5_c5fb),
+        Color::new(0xab_ba5c),
+        Color::new(0xb7_f3d1),
+    ],
+    rest: Color::new(0xdc_d5c8),
+    library: Color::new(0xde_e3ea),
+    runtime: Color::new(0xc5_ced9),
+};
+
+/// Colours on a dark background, for light text.
+pub(super) const DARK: Theme = Theme {
+    paper: Color::new(0x14_171b),
+    own: [
+        Color::new(0x57_68b2),
+        Color::new(0x7e_4009),
+        Color::new(0x1a_7c79),
+        Color::new(0x9b_4d65),
+        Color::new(0x8c_691d),
+        Color::new(0x59_4771),
+        Color::new(0x6c_744c),
+        Color::new(0x1d_5e3f),
+    ],
+    rest: Color::new(0x4a_443b),
+    library: Color::new(0x2c_3138),
+    runtime: Color::new(0x3b_434d),
+};
+
+impl Theme {
+    /// The colour of the group with this rank: one of eight, then the same half as strong, then a common one.
+    pub(super) fn of_rank(&self, rank: usize) -> Color {
+        match rank {
+            0..8 => self.own[rank],
+            8..16 => mix(self.own[rank - 8], self.paper, 0.5),
+            _ => self.rest,
+        }
+    }
+
+    /// The colour of a group of functions.
+    pub(super) fn of_group(&self, rank: usize, group: &ColorGroup) -> Color {
+        match group.tier {
+            Tier::Own => self.of_rank(rank),
+            Tier::Library => self.library,
+            Tier::Runtime => self.runtime,
+        }
+    }
+}
+
+impl Color {
+    /// A colour written as `0xrr_ggbb`.
+    const fn new(code: u32) -> Self {
+        Color { red: (code >> 16) as u8, green: (code >> 8) as u8, blue: code as u8 }
+    }
 }
 
 /// The colour of a share of `whole`, from pale to red. The square root makes small shares distinguishable.

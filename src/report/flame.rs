@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::report::{Direction, Header, Name, Pair};
+use crate::report::{ColorGroup, Direction, Header, Name, Pair};
 
 /// The call tree of a flame graph.
 #[derive(Clone, Debug, Serialize)]
@@ -21,6 +21,10 @@ pub struct Flame {
     pub direction: Direction,
     /// Title of the picture.
     pub title: String,
+    /// The groups of functions that share a colour, in the order of their colours.
+    pub groups: Vec<ColorGroup>,
+    /// The self of every group.
+    pub group_self: Vec<i64>,
     /// The self of every package, narrow nodes included, the heaviest first.
     pub packages: Vec<(Name, i64)>,
     /// The self of every source file, the same way.
@@ -49,6 +53,8 @@ pub struct FlameNode {
     pub line: Option<u32>,
     /// The package, else the binary, else the folder of the source file; empty if none is known.
     pub package: Name,
+    /// The index of the group whose colour the node has.
+    pub group: u32,
     /// Whether the compiler inlined the function in all stacks through the node.
     pub inlined: bool,
     /// The width: Σ |value| of the samples through the node. It is at least the sum of the widths of its

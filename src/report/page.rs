@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::report::{Header, MetricName, Name, Recording};
+use crate::report::{ColorGroup, Header, MetricName, Name, Recording};
 
 /// The data of the interactive page. It holds stacks instead of a tree, so that the page can filter and
 /// count them itself.
@@ -20,6 +20,8 @@ pub struct Page {
     pub default_metric: usize,
     /// The names that are counted, in alphabetical order.
     pub names: Vec<PageName>,
+    /// The groups of functions that share a colour, in the order of their colours.
+    pub groups: Vec<ColorGroup>,
     /// The elements of stacks: each is a name with the function, file and binary that patterns can match.
     pub places: Vec<PagePlace>,
     /// For each named set of frames (`@idle`), the places in it.
@@ -63,6 +65,8 @@ pub struct PageName {
     pub line: Option<u32>,
     /// The package, else the binary, else the folder of the source file; empty if none is known.
     pub package: Name,
+    /// The index of the group whose colour it has.
+    pub group: u32,
 }
 
 /// A name together with one function, file and binary. Patterns match places instead of names, because

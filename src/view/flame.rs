@@ -2,9 +2,12 @@
 
 use std::cell::Cell;
 
+use hashbrown::HashMap;
+
 use crate::profile::{Column, FrameId, Id, Profile};
-use crate::report::{Direction, Flame, FlameNode, Name};
+use crate::report::{ColorGroup, Direction, Flame, FlameNode, Name};
 use crate::tree::{KeyId, NodeId, Shape, Subject, TreeNode, call_tree, flat, inverted_tree};
+use crate::view::groups::{Owned, first_frames, groups, owned};
 use crate::view::values::RowValues;
 use crate::view::{Scope, approximate};
 
@@ -66,7 +69,7 @@ pub fn flame(profile: &Profile, options: &FlameOptions) -> Flame {
     };
     let below = FlameSubject::of(profile, scope);
     let above = scope.callers.as_ref().map(|callers| FlameSubject::of(callers, scope));
-    let nodes = grower.grow(&below, options.direction);
+    let mut nodes = grower.grow(&below, options.direction);
     let mut callers = above.as_ref().map(|above| grower.grow(above, Direction::BottomUp)).unwrap_or_default();
     for node in &mut callers {
         // No stack ends above the focus.
@@ -74,6 +77,10 @@ pub fn flame(profile: &Profile, options: &FlameOptions) -> Flame {
         node.old.iter_mut().for_each(|old| old.self_value = 0);
     }
     let subject = &below.subject;
+    let parts: Vec<&Subject<'_>> =
+        [Some(&below), above.as_ref()].into_iter().flatten().map(|w| &w.subject).collect();
+    let colors = Colors::new(&parts, nodes.iter().chain(&callers).skip(1));
+    nodes.iter_mut().chain(&mut callers).for_each(|node| node.group = colors.of(&node.name));
     if above.is_none() {
         header.no_stack = nodes[0].self_value;
     }
@@ -83,17 +90,22 @@ pub fn flame(profile: &Profile, options: &FlameOptions) -> Flame {
     let packages = heaviest(own.enumerate().map(|(key, &own)| (package_of[key].clone(), own)));
     let file_of = |key| subject.keys.get(key).file.clone().unwrap_or_default();
     let files = heaviest(own.enumerate().map(|(key, &own)| (file_of(key), own)));
-    let sides: Vec<&Subject<'_>> =
-        [Some(&below), above.as_ref()].into_iter().flatten().map(|w| &w.subject).collect();
+    let mut group_self = vec![0_i64; colors.groups.len()];
+    for (key, &own) in own.enumerate() {
+        let sum = &mut group_self[colors.of(subject.keys.name(key)) as usize];
+        *sum = sum.saturating_add(own);
+    }
     Flame {
         header,
         nodes,
         callers,
         direction: options.direction,
         title: options.title.clone(),
+        groups: colors.groups,
+        group_self,
         packages,
         files,
-        removed: if scope.base.is_some() { removed(&sides) } else { Vec::new() },
+        removed: if scope.base.is_some() { removed(&parts) } else { Vec::new() },
         deepest: grower.deepest,
         dropped: grower.dropped,
     }
@@ -170,6 +182,7 @@ impl FlameBuilder<'_> {
                 file: this.file.clone(),
                 line: this.line,
                 package: package_of[key].clone(),
+                group: 0,
                 inlined: tree.inlined[node],
                 width: tree.total[*width][node],
                 total: tree.total[0][node],
@@ -186,13 +199,46 @@ impl FlameBuilder<'_> {
     }
 }
 
+/// The groups of functions that share a colour, for the names in a picture.
+struct Colors {
+    groups: Vec<ColorGroup>,
+    of_name: HashMap<Name, u32>,
+}
+
+impl Colors {
+    /// Ranks the groups by the area that `nodes` take.
+    fn new<'n>(parts: &[&Subject<'_>], nodes: impl Iterator<Item = &'n FlameNode>) -> Self {
+        let mut area: HashMap<&Name, u64> = HashMap::new();
+        for node in nodes {
+            let sum = area.entry(&node.name).or_default();
+            *sum = sum.saturating_add(node.width.unsigned_abs());
+        }
+        let mut names = Vec::new();
+        let mut functions = Vec::new();
+        for subject in parts {
+            for (key, function) in owned(subject) {
+                let name = subject.keys.name(key);
+                names.push(name.clone());
+                functions.push(Owned { area: area.remove(name).unwrap_or(0), ..function });
+            }
+        }
+        let (groups, group_of) = groups(&functions);
+        let mut of_name = HashMap::new();
+        for (name, group) in names.into_iter().zip(group_of) {
+            of_name.entry(name).or_insert(group);
+        }
+        Colors { groups, of_name }
+    }
+
+    fn of(&self, name: &Name) -> u32 {
+        self.of_name.get(name).copied().unwrap_or(0)
+    }
+}
+
 /// The package of every key, taken from its first frame.
 pub(super) fn packages(subject: &Subject<'_>) -> Column<KeyId, Name> {
     let symbols = &subject.profile.symbols;
-    let mut frame_of: Column<KeyId, Option<FrameId>> = Column::filled(None, subject.keys.len());
-    for frame in symbols.frames.ids() {
-        frame_of[subject.keys.of_frame(frame)].get_or_insert(frame);
-    }
+    let frame_of = first_frames(subject);
     let mut packages = hashbrown::HashSet::<Name>::new();
     let package_of = |frame: &Option<FrameId>| {
         let package = frame.map(|frame| symbols.owner(&symbols.frames[frame])).unwrap_or_default();
@@ -218,7 +264,7 @@ fn self_values(subject: &Subject<'_>) -> Column<KeyId, i64> {
 /// The names that only the old side has, with their old totals. For a name both above and below a
 /// focus, the greater total is used.
 fn removed(parts: &[&Subject<'_>]) -> Vec<(Name, i64)> {
-    let mut totals = hashbrown::HashMap::<Name, [i64; 2]>::new();
+    let mut totals = HashMap::<Name, [i64; 2]>::new();
     for subject in parts {
         let counted = flat(subject);
         for key in subject.keys.ids() {
@@ -232,7 +278,7 @@ fn removed(parts: &[&Subject<'_>]) -> Vec<(Name, i64)> {
 
 /// Adds up the values of equal names and sorts them, the heaviest first.
 fn heaviest(values: impl Iterator<Item = (Name, i64)>) -> Vec<(Name, i64)> {
-    let mut sums = hashbrown::HashMap::<Name, i64>::new();
+    let mut sums = HashMap::<Name, i64>::new();
     for (name, value) in values.filter(|&(_, value)| value != 0) {
         *sums.entry(name).or_default() += value;
     }

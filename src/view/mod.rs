@@ -6,6 +6,7 @@ mod find;
 mod flame;
 mod focus;
 mod graph;
+mod groups;
 mod hot;
 mod info;
 mod labels;

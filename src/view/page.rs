@@ -5,9 +5,10 @@ use hashbrown::HashMap;
 
 use crate::pattern::{FrameNames, Pattern, SETS};
 use crate::profile::{Column, FrameId, Profile, StackId};
-use crate::report::{Name, Page, PageMetric, PageName, PagePlace};
+use crate::report::{ColorGroup, Name, Page, PageMetric, PageName, PagePlace};
 use crate::tree::{By, KeyId, Subject};
 use crate::view::flame::packages;
+use crate::view::groups::{Owned, groups};
 use crate::view::{Scope, metric_name, recording};
 
 /// Options for the page.
@@ -39,18 +40,21 @@ pub fn page(profile: &Profile, options: &PageOptions) -> Page {
         recording: recording(profile, metric),
     };
     let metrics: Vec<PageMetric> = shown.iter().map(metric).collect();
-    let names = names(&subject);
+    let mut names = names(&subject);
     let (places, place_of) = places(&subject, &names, &scope.by);
     let sides = [Some(shown.clone()), old.map(|old| vec![old])];
     let sides: Vec<Vec<usize>> = sides.into_iter().flatten().collect();
     let (frames, ends, mut columns) = PageTable::of(profile, &sides, &place_of).sorted(metrics.len());
     let old = columns.split_off(metrics.len());
+    let default_metric = shown.iter().position(|&metric| metric == first).unwrap_or(0);
+    let groups = color_names(&mut names, &places, &frames, &ends, &columns[default_metric]);
     Page {
         header,
         title: options.title.clone(),
-        default_metric: shown.iter().position(|&metric| metric == first).unwrap_or(0),
+        default_metric,
         metrics,
         names,
+        groups,
         sets: sets(&places),
         places,
         frames,
@@ -95,11 +99,47 @@ fn names(subject: &Subject<'_>) -> Vec<PageName> {
             file: row.file.clone(),
             line: row.line,
             package: packages[key].clone(),
+            group: 0,
         });
     }
     let mut rows: Vec<PageName> = rows.into_values().collect();
     rows.sort_by(|a, b| a.name.cmp(&b.name));
     rows
+}
+
+/// Gives every name the group of its first place, and returns the groups, ranked by the area that they take in the
+/// graph of the metric that is shown first.
+fn color_names(
+    names: &mut [PageName],
+    places: &[PagePlace],
+    frames: &[u32],
+    ends: &[u32],
+    values: &[i64],
+) -> Vec<ColorGroup> {
+    let mut area = vec![0_u64; names.len()];
+    let mut start = 0;
+    for (&end, value) in ends.iter().zip(values) {
+        for &place in &frames[start..end as usize] {
+            let sum = &mut area[places[place as usize].name as usize];
+            *sum = sum.saturating_add(value.unsigned_abs());
+        }
+        start = end as usize;
+    }
+    let mut mapping = vec![""; names.len()];
+    for place in places.iter().rev() {
+        mapping[place.name as usize] = &place.mapping;
+    }
+    let owned = names.iter().zip(mapping).zip(area).map(|((row, mapping), area)| Owned {
+        function: &row.function,
+        file: row.file.as_deref().unwrap_or_default(),
+        mapping,
+        area,
+    });
+    let (groups, of_name) = groups(&owned.collect::<Vec<_>>());
+    for (row, group) in names.iter_mut().zip(of_name) {
+        row.group = group;
+    }
+    groups
 }
 
 /// The places on the stacks, sorted, and the place of every frame.

@@ -178,7 +178,7 @@ fn patterns_work_as_on_the_command_line() {
 #[needs(Browser)]
 fn a_block_is_inlined_if_it_is_in_all_of_its_stacks() {
     let check = "
-        const slanted = page.graph.rows.flat().filter((block) => page.look(block).slanted);
+        const slanted = page.graph.rows.flat().filter((block) => page.picture.look(block).isSlanted);
         return slanted.map(({ layer: { tree }, node }) => [page.data.names[tree.name[node]], tree.total[node]]);";
     let result = run(&write(&page_of(&profile_of_places(), 0)), "", check);
     let mut found = result.as_array().unwrap().clone();
@@ -192,7 +192,7 @@ fn a_block_is_inlined_if_it_is_in_all_of_its_stacks() {
 fn a_page_opens_with_a_focus_and_can_leave_it() {
     let profile = from_notation("main;a;a;x 4\nmain;b;a 2\nmain;b 1");
     let mut page = Vec::new();
-    let options = HtmlOptions { focus: vec!["^a$".into()], ..HtmlOptions::default() };
+    let options = HtmlOptions { focus: vec!["^a$".into()], by_weight: false, ..HtmlOptions::default() };
     html(&page_of(&profile, 0), &options, &mut page).unwrap();
     let page = String::from_utf8(page).unwrap();
     let check = "
@@ -238,7 +238,7 @@ fn numbers_are_written_as_on_the_command_line() {
         let step = header.metric.resolution.unwrap_or(1);
         let values: Vec<i64> = values.iter().filter_map(|value| value.checked_mul(step)).collect();
         let values: Vec<i64> = values.into_iter().filter(|&value| value <= header.total).collect();
-        let check = format!("return {}.map((value) => page.format.value(value));", json!(values));
+        let check = format!("return {}.map((value) => page.model.format.value(value));", json!(values));
         let result = run(&write(&page_of(&profile, metric)), "", &check);
         let expected: Vec<String> = values.iter().map(|&value| scale.format(value)).collect();
         assert!(expected.len() > 5, "{file}");
@@ -316,6 +316,7 @@ fn click_zooms_escape_restores_and_the_address_keeps_the_state() {
         const again = blocks();
         page.graph.canvas.focus();
         press('Escape');
+        press('Escape');
         for (const key of ['ArrowUp', 'ArrowUp', 'Enter']) press(key, page.graph.canvas);
         const keyed = page.state.zoom.map((id) => page.data.names[id]);
         return { before, zoomed, hash, after, ancestor, root, again, keyed };";
@@ -340,7 +341,10 @@ fn click_zooms_escape_restores_and_the_address_keeps_the_state() {
         ])
     );
     assert_eq!(result["zoomed"][1], 2);
-    assert!(result["zoomed"][2].as_str().unwrap().starts_with("a · total 9 90.0% · self 0"), "{result}");
+    assert!(
+        result["zoomed"][2].as_str().unwrap().starts_with("atotal 9 90.0%self 0 0.0%Callers"),
+        "{result}"
+    );
     assert_eq!(result["after"], whole);
     assert_eq!((&result["ancestor"], &result["root"]), (&json!(1), &json!(0)));
     assert_eq!(result["again"], result["zoomed"][0]);
@@ -371,7 +375,10 @@ fn focus_puts_callers_above_and_callees_below() {
         click(blockOf('a'));
         return { labels, focused, chips, shares, restored: page.state.filters.length };";
     let result = run(&write(&page_of(&profile, 0)), "", check);
-    assert_eq!(result["labels"], json!(["Focus", "Show from", "Show stacks", "Hide frames", "Highlight"]));
+    assert_eq!(
+        result["labels"],
+        json!(["Focus", "Show from", "Show stacks", "Hide stacks", "Hide frames", "Highlight", "Copy name"])
+    );
     // Callers of the outermost `a`. They grow upwards, so their self is the value of stacks that start there.
     let expected = json!([
         [0, "main", "2", "2"],
@@ -384,7 +391,8 @@ fn focus_puts_callers_above_and_callees_below() {
         [4, "a", "3", "3"]
     ]);
     assert_eq!(result["focused"], expected);
-    assert_eq!(result["chips"], "Focus a ×shown 9, 90.0% of allRemove all filters");
+    let chips = "Focus a ×shown 9, 90.0% of allRemove all filtersprof top --focus '^a$' PROFILECopy command";
+    assert_eq!(result["chips"], chips);
     assert_eq!(result["shares"], json!(["5", "50.0%", "9", "90.0%", "100.0%", "a"]));
     assert_eq!(result["restored"], 1, "a click on the focus resets a zoom, but keeps the focus");
 }
@@ -400,7 +408,7 @@ fn a_zoom_on_one_side_of_a_focus_narrows_the_other() {
         const whole = [sizes(), narrowing()];
         click(blockOf('http'));
         const http = [sizes(), narrowing()];
-        const scales = page.trees.map((tree) => tree.whole);
+        const scales = page.model.trees.map((tree) => tree.whole);
         press('Escape');
         click(blockOf('y'));
         const y = [sizes(), narrowing()];
@@ -469,7 +477,7 @@ fn neighbours_equal_brute_force(profiles: Vec<(String, Profile)>) {
     for (file, profile) in profiles {
         let metric = profile.meta.default_metric;
         let check = "
-            const { data, values, metric: { zero } } = page;
+            const { data, values, metric: { zero } } = page.model;
             const paths = filtered(data, []);
             const rows = (sums) => Array.from(sums.keys())
                 .filter((id) => sums[id] != 0).map((id) => [data.names[id], String(sums[id])]);
@@ -514,30 +522,41 @@ fn search_and_highlight_report_their_share() {
     let profile = from_notation("main;json.Encode[];json.write 3\nmain;json.write 2\nmain;idle 5\n 2");
     let check = "
         const search = document.getElementById('search');
-        search.value = '^json[.]';
-        search.dispatchEvent(new Event('input', { bubbles: true }));
-        const found = [document.getElementById('matched').textContent, counted().rows];
-        search.value = 'function:n.Enc…e';
-        search.dispatchEvent(new Event('input', { bubbles: true }));
-        const narrowed = document.getElementById('matched').textContent;
-        search.value = 'Encode[]';
-        search.dispatchEvent(new Event('input', { bubbles: true }));
-        const literal = document.getElementById('matched').textContent;
-        search.value = 'json';
-        search.dispatchEvent(new Event('input', { bubbles: true }));
+        const matched = async (query) => {
+            search.value = query;
+            search.dispatchEvent(new Event('input', { bubbles: true }));
+            await new Promise((resolve) => setTimeout(resolve, 300));
+            return document.getElementById('matched').textContent;
+        };
+        const steps = history.length;
+        const found = [await matched('^json[.]'), counted().rows];
+        const narrowed = await matched('function:n.Enc…e');
+        const literal = await matched('Encode[]');
+        const anyCase = [await matched('JSON'), await matched('jSON'), await matched('file:JSON')];
+        const entries = history.length - steps;
+        await matched('json');
+        press('n');
+        const first = [document.getElementById('matched').textContent, page.data.names[page.state.pin]];
         const apply = document.getElementById('apply');
         apply.value = 'show-stacks';
         apply.dispatchEvent(new Event('change', { bubbles: true }));
         const applied = [counted().shown, location.hash];
         page.change({ filters: [{ kind: 'highlight', text: 'idle', exact: true }] });
-        return { found, narrowed, literal, applied, lit: document.getElementById('filters').textContent };";
+        const lit = document.getElementById('filters').textContent;
+        return { found, narrowed, literal, anyCase, entries, first, applied, lit };";
     let result = run(&write(&page_of(&profile, 0)), "", check);
-    assert_eq!(result["found"][0], "matched 5, 41.7% of all");
+    assert_eq!(result["found"][0], "2 · 41.7%");
     assert_eq!(result["found"][1], json!([["json.write", "5", "5"], ["json.Encode[]", "0", "3"]]));
-    assert_eq!(result["narrowed"], "matched 3, 25.0% of all");
-    assert_eq!(result["literal"], "matched 3, 25.0% of all");
-    assert_eq!(result["applied"], json!(["5", "#show-stacks%7E=json"]));
-    assert_eq!(result["lit"], "Highlight idle ×highlighted 5, 41.7%Remove all filters");
+    assert_eq!(result["narrowed"], "1 · 25.0%");
+    assert_eq!(result["literal"], "1 · 25.0%");
+    // A search with a capital letter distinguishes case, others do not. Typing makes no steps for Back.
+    assert_eq!(result["anyCase"], json!(["no match", "no match", "no match"]));
+    assert_eq!(result["entries"], 0);
+    assert_eq!(result["first"], json!(["1 of 2 · 41.7%", "json.Encode[]"]));
+    assert_eq!(result["applied"], json!(["5", "#show-stacks%7E=%28%3Fi%29json&pin=json.Encode%5B%5D"]));
+    assert!(
+        result["lit"].as_str().unwrap().starts_with("Highlight idle ×highlighted 5, 41.7%Remove all filters")
+    );
 }
 
 #[test]
@@ -609,7 +628,7 @@ fn two_profiles_are_compared() {
     let scope = Scope { base: Some(base), ..Scope::metric(0) };
     let page = write(&view::page(&both, &PageOptions { scope, title: String::new() }));
     let check = "
-        const rows = () => page.table().map((row) => [row.name, row.self, row.total, row.delta]);
+        const rows = () => page.model.table().map((row) => [row.name, row.self, row.total, row.delta]);
         page.change({ color: 'delta', sort: 'name', reversed: true });
         const delta = rows();
         const notes = document.getElementById('notes').textContent;
@@ -641,7 +660,7 @@ fn the_old_side_has_its_own_header_and_is_rescaled() {
         const about = () => document.getElementById('about').textContent;
         const side = () => [about(), counted(), blocks()];
         const opened = side();
-        const deltas = page.table().map((row) => [row.name, row.delta]);
+        const deltas = page.model.table().map((row) => [row.name, row.delta]);
         page.change({ side: 'old' });
         return { opened, deltas, old: side(), options: Array.from(element('side').options, (o) => o.value) };";
     let result = run(&page, "", check);
@@ -665,7 +684,7 @@ fn labels_show_functions_and_tooltips_show_places() {
     let profile = from_notation("<module> (x.py:3);serve (app.py:82) 6");
     let check = "
         const blocks = page.graph.rows.flat().filter(({ node }) => node > 0);
-        return blocks.map((block) => [fitLabel(page.look(block).label, 40), page.describe(block).slice(0, 2)]);";
+        return blocks.map((block) => [fitLabel(page.picture.look(block).label, 400, page.graph.ruler).text, page.picture.describe(block).slice(0, 2)]);";
     let result = run(&write(&page_of(&profile, 0)), "", check);
     let expected = json!([["serve", ["serve", "app.py:82"]], ["<module> x.py:3", ["<module>", "x.py:3"]]]);
     assert_eq!(result, expected);
@@ -710,7 +729,7 @@ fn tooltips_mark_artefacts() {
     let profile = from_notation("main;work;runtime.asyncPreempt 4\nmain;work 2");
     let check = "
         const blocks = page.graph.rows.flat().filter(({ node }) => node > 0);
-        return blocks.map((block) => page.describe(block).includes('profiler artefact: its self belongs to the caller'));";
+        return blocks.map((block) => page.picture.describe(block).includes('profiler artefact: its self belongs to the caller'));";
     let result = run(&write(&page_of(&profile, 0)), "", check);
     let marked: Vec<bool> = result.as_array().unwrap().iter().map(|is| is.as_bool().unwrap()).collect();
     assert_eq!(marked.iter().filter(|&&is| is).count(), 1, "{marked:?}");
@@ -843,6 +862,7 @@ fn labels_are_the_same_before_and_after_the_script() {
         return {}.flatMap((name) => [fitted([name, '']), fitted([name, 'app.mjs:52'])]);",
         json!(names)
     );
-    let result = run(&write(&page_of(&from_notation("main 1"), 0)), "", &check);
+    let flame = view::flame(&from_notation("main 1"), &FlameOptions::new(Scope::metric(0), String::new()));
+    let result = run_svg(&picture_of(&flame), &check);
     assert_eq!(result, json!(expected));
 }

@@ -166,9 +166,9 @@ fn the_page_shows_the_numbers_of_the_command_line() {
     let data: Vec<&str> = pages.iter().map(|page| data_of(page)).collect();
     let check = format!(
         "const shown = () => {{
-           page.rowsShown = Infinity;
-           page.showTable();
-           const rows = page.table().map((row, at) => ({{
+           page.table.rowsShown = Infinity;
+           page.table.show();
+           const rows = page.model.table().map((row, at) => ({{
              name: row.name,
              values: [row.self, row.total, row.other?.self ?? 0, row.other?.total ?? 0].map(String),
              cells: cells()[at],
@@ -176,10 +176,10 @@ fn the_page_shows_the_numbers_of_the_command_line() {
            const blocks = page.graph.rows.flat().filter((block) => block.node > 0).map((block) => ({{
              name: page.data.names[block.layer.tree.name[block.node]],
              isUp: Boolean(block.layer.isUp),
-             lines: page.describe(block).slice(1),
+             lines: page.picture.describe(block).slice(1),
            }}));
-           const header = document.getElementById('about').textContent + ' ' + page.rootLabel();
-           return {{ rows, blocks, header, pixels: page.graph.width, shown: String(page.flat.shown) }};
+           const header = document.getElementById('about').textContent + ' ' + page.picture.rootLabel(page.model.trees[0]);
+           return {{ rows, blocks, header, pixels: page.graph.width, shown: String(page.model.flat.shown) }};
          }};
          const all = [];
          for (const text of {}) {{

@@ -57,15 +57,15 @@ pub(crate) struct FlameCommand {
     /// Accepted only to explain that the extension of OUT chooses the format
     #[arg(short, long, hide = true)]
     format: Option<String>,
-    /// Draw the root at the top instead of the bottom
+    /// Draw the root at the top instead of the bottom, as a page does
     #[arg(long)]
     icicle: bool,
     /// Draw callers on top of the functions they call
     #[arg(short, long, visible_alias = "invert")]
     bottom_up: bool,
-    /// Order of frames with the same caller
-    #[arg(long, value_name = "HOW", default_value = "alpha")]
-    order: OrderChoice,
+    /// Order of frames with the same caller [default: weight in a page, alpha in a picture]
+    #[arg(long, value_name = "HOW")]
+    order: Option<OrderChoice>,
     /// Style of an SVG [default: prof]
     #[arg(long, value_name = "STYLE")]
     style: Option<StyleChoice>,
@@ -124,13 +124,19 @@ impl FlameCommand {
         let is_classic = self.is_classic(is_page)?;
         let direction = if self.bottom_up { Direction::BottomUp } else { Direction::TopDown };
         let focus_part = self.focus_part(is_page);
+        // A page opens with the root at the top and the widest first, as a table is read.
         let order = match self.order {
-            OrderChoice::Alpha => SiblingOrder::Alphabetical,
-            OrderChoice::Weight => SiblingOrder::Weight,
+            Some(OrderChoice::Weight) => SiblingOrder::Weight,
+            None if is_page => SiblingOrder::Weight,
+            Some(OrderChoice::Alpha) | None => SiblingOrder::Alphabetical,
         };
         let color_by = self.coloring.color_by(&self.base, ColorBy::Package)?;
-        let svg_options =
-            SvgOptions { icicle: self.icicle, color_by, unit: self.unit.unit(), width: self.width };
+        let svg_options = SvgOptions {
+            icicle: self.icicle || is_page,
+            color_by,
+            unit: self.unit.unit(),
+            width: self.width,
+        };
         let output = Output::picture(&out, self.force);
         let show = Show {
             input: &self.input,

@@ -5,7 +5,7 @@
 // ids of the names that are counted. The rules are those of the command line: filters are always applied
 // in the order of KINDS, however they were added, and several filters of one kind are combined with "or".
 
-const KINDS = {
+export const KINDS = {
   "show-stacks": "Show stacks",
   "hide-stacks": "Hide stacks",
   "hide-frames": "Hide frames",
@@ -16,10 +16,10 @@ const KINDS = {
   highlight: "Highlight",
 };
 
-const absolute = (value) => (value < 0 ? -value : value);
+export const absolute = (value) => (value < 0 ? -value : value);
 
 /** For each place, whether one of the filters matches it. A filter is an exact name or a pattern. */
-function matching(data, filters) {
+export function matching(data, filters) {
   const { name } = data.places;
   const marks = new Uint8Array(name.length);
   for (const filter of filters) {
@@ -29,7 +29,7 @@ function matching(data, filters) {
 }
 
 /** For each name, whether any of its places is marked. */
-function markedNames(data, marks) {
+export function markedNames(data, marks) {
   const { name } = data.places;
   const names = new Uint8Array(data.names.length);
   for (let place = 0; place < marks.length; place++) names[name[place]] |= marks[place];
@@ -60,25 +60,42 @@ function splitScope(text) {
   return [scope, body];
 }
 
+/** JavaScript has no flags inside expressions. The command line has: `(?i)` at the start ignores case. */
+function splitFlags(text) {
+  const [, flags = "", body] = /^(?:\(\?([ims]+)\))?([^]*)$/.exec(text);
+  return [[...new Set(flags)].join(""), body];
+}
+
 /** A pattern as a regular expression, in which `…` matches anything, or null if it is not a valid one. */
 function parseRegex(text) {
-  // JavaScript has no inline flags. The command line has: `(?i)` at the start ignores case.
-  const [, flags = "", body] = /^(?:\(\?([ims]+)\))?([^]*)$/.exec(text);
+  const [flags, body] = splitFlags(text);
   try {
-    return new RegExp(body.replaceAll("…", ".*"), `u${[...new Set(flags)].join("")}`);
+    return new RegExp(body.replaceAll("…", ".*"), `u${flags}`);
   } catch {
     return null;
   }
 }
 
+const escapeRegex = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+
 /** A regular expression that matches a text literally, except that `…` and its ASCII form `..` match anything. */
 function literalRegex(text) {
-  const escaped = (part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-  const source = (text) => text.replaceAll("..", "…").split("…").map(escaped).join(".*");
+  const [flags, body] = splitFlags(text);
+  const source = (text) => text.replaceAll("..", "…").split("…").map(escapeRegex).join(".*");
   // The flat view appends to a name the number of files that define it.
-  const [, name] = /^([^]*) \([0-9]+ files\)$/.exec(text) ?? [];
-  return new RegExp(name === undefined ? source(text) : `${source(text)}|${source(name)}$`, "u");
+  const [, name] = /^([^]*) \([0-9]+ files\)$/.exec(body) ?? [];
+  return new RegExp(name === undefined ? source(body) : `${source(body)}|${source(name)}$`, `u${flags}`);
 }
+
+/** The pattern of a search: it ignores case unless it has a capital letter. */
+export function searchPattern(query) {
+  const [scope, body] = splitScope(query);
+  if (/\p{Lu}/u.test(body) || body.startsWith("(?") || body.startsWith("@")) return query;
+  return `${scope && `${scope}:`}(?i)${parseRegex(body) ? body : escapeRegex(body)}`;
+}
+
+/** The pattern of the command line that matches exactly this name. */
+export const exactPattern = (name) => `^${escapeRegex(name)}$`;
 
 /** The places that an expression matches. */
 function findPlaces(data, scope, regex, isLiteral) {
@@ -101,7 +118,7 @@ function findPlaces(data, scope, regex, isLiteral) {
 }
 
 /** Sums of the old side multiplied by `ratio`, rounded half away from zero. */
-function rescaled(values, ratio) {
+export function rescaled(values, ratio) {
   if (ratio === 1) return values;
   const scale = (value) => {
     const scaled = Number(value) * ratio;
@@ -188,7 +205,7 @@ function keepFrames(paths, marks, wanted) {
 }
 
 /** Applies filters to all stacks. */
-function filtered(data, filters) {
+export function filtered(data, filters) {
   const marksOf = (kind) => {
     const chosen = filters.filter((filter) => filter.kind === kind);
     return chosen.length ? matching(data, chosen) : null;
@@ -215,7 +232,7 @@ function filtered(data, filters) {
 }
 
 /** Self and total of every name. Recursion counts once: a path adds to the total of a name at most once. */
-function countFlat(data, paths, values, zero) {
+export function countFlat(data, paths, values, zero) {
   const length = data.names.length;
   const self = sums(length, zero);
   const total = sums(length, zero);
@@ -243,7 +260,7 @@ function countFlat(data, paths, values, zero) {
 }
 
 /** The value of the paths through a marked place; each path counts once. */
-function countMarked(paths, values, marks, zero) {
+export function countMarked(paths, values, marks, zero) {
   let sum = zero;
   for (let i = 0; i < paths.stack.length; i++) {
     if (firstMarked(paths.places, paths.begin[i], paths.end[i], marks) >= 0) sum += absolute(values[paths.stack[i]]);
@@ -255,7 +272,7 @@ function countMarked(paths, values, marks, zero) {
  * Direct callers and callees of the marked places, which together count as one node. A path adds to each
  * caller and callee at most once. Calls from a marked place to a marked place are counted in `itself`.
  */
-function countNeighbours(data, paths, values, marks, zero) {
+export function countNeighbours(data, paths, values, marks, zero) {
   const length = data.names.length;
   const found = { callers: sums(length, zero), callees: sums(length, zero), itself: zero, root: zero, self: zero, total: zero };
   const [seenAbove, seenBelow] = [new Int32Array(length).fill(-1), new Int32Array(length).fill(-1)];
@@ -287,20 +304,20 @@ function countNeighbours(data, paths, values, marks, zero) {
 }
 
 /** Paths as input for `growTree`: read forward from the root, or backward from the leaf. */
-function rooted(paths, backward) {
+export function rooted(paths, backward) {
   return { ...paths, backward };
 }
 
 /** The part of focused paths from the outermost match down (`callees`), or above it (`callers`). */
-function callees(paths) {
+export function callees(paths) {
   return { ...paths, begin: paths.anchor, backward: false };
 }
-function callers(paths) {
+export function callers(paths) {
   return { ...paths, end: paths.anchor, backward: true };
 }
 
 /** The focused paths that a zoom shows. `chain` holds the names from the focus to the zoomed block. */
-function pathsOnChain(paths, chain, isUp) {
+export function pathsOnChain(paths, chain, isUp) {
   const { frames, begin, end } = isUp ? callers(paths) : callees(paths);
   const isOn = (i) => {
     const place = (depth) => (isUp ? end[i] - 1 - depth : begin[i] + depth);
@@ -318,12 +335,12 @@ function pathsOnChain(paths, chain, isUp) {
  * further, so that few nodes are built even from a million stacks. A work list instead of recursion
  * handles stacks of any depth.
  */
-function growTree(paths, values, old, zero, options) {
+export function growTree(paths, values, old, zero, options) {
   const tree = { zoomed: 0, backward: paths.backward };
-  for (const column of COLUMNS) tree[column] = [];
+  for (const column of NODE_COLUMNS) tree[column] = [];
   const splitter = new Splitter(paths, values, old, zero, options);
   const push = (node) => {
-    for (const column of COLUMNS) tree[column].push(node[column]);
+    for (const column of NODE_COLUMNS) tree[column].push(node[column]);
     return tree.parent.length - 1;
   };
 
@@ -357,10 +374,10 @@ function growTree(paths, values, old, zero, options) {
   return tree;
 }
 
-const COLUMNS = ["parent", "name", "depth", "left", "width", "total", "self", "old", "inlined"];
+const NODE_COLUMNS = ["parent", "name", "depth", "left", "width", "total", "self", "old", "inlined"];
 
 /** Splits groups of paths by their next name. */
-class Splitter {
+export class Splitter {
   constructor(paths, values, old, zero, { names, inlined }) {
     const { stack } = paths;
     Object.assign(this, { paths, values, old, placeInlined: inlined });

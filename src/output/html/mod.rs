@@ -4,14 +4,18 @@
 //! The page never builds HTML from names: they are part of the packed data, which is base64, and end up
 //! on the canvas or in text nodes. Only the title is written into the HTML, escaped.
 
+mod bundle;
+mod fallback;
 mod pack;
 
 use std::io::Write;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use quick_xml::escape::escape;
+use sha2::{Digest, Sha256};
 
 use crate::name::clean;
-use crate::output::FIT_LABEL;
 use crate::output::color::ColorBy;
 use crate::output::error::Error;
 use crate::report::{Direction, Page};
@@ -37,8 +41,8 @@ pub struct HtmlOptions {
 impl Default for HtmlOptions {
     fn default() -> Self {
         HtmlOptions {
-            icicle: false,
-            by_weight: false,
+            icicle: true,
+            by_weight: true,
             direction: Direction::TopDown,
             color_by: ColorBy::default(),
             focus: Vec::new(),
@@ -52,32 +56,30 @@ const PAGE: &str = include_str!("page.html");
 
 const STYLE: &str = include_str!("page.css");
 
-/// The scripts, in the order in which they depend on each other.
-const SCRIPTS: [&str; 8] = [
-    include_str!("data.js"),
-    include_str!("count.js"),
-    FIT_LABEL,
-    include_str!("draw.js"),
-    include_str!("state.js"),
-    include_str!("picture.js"),
-    include_str!("table.js"),
-    include_str!("page.js"),
-];
-
 /// Writes the page. Fails where the unit asked for is none of the first metric's kind.
 pub fn html(page: &Page, options: &HtmlOptions, out: &mut dyn Write) -> Result<(), Error> {
     let data = pack::pack(page, options)?;
+    let scale = pack::scale(page, options, page.default_metric)?;
     let title = clean(&page.title);
+    let script = bundle::script();
     for piece in PAGE.split_inclusive(['{', '}']) {
         match piece {
             "title}" => write!(out, "{}", escape(&*title))?,
+            "static}" => out.write_all(fallback::fallback(page, &scale).as_bytes())?,
             "style}" => out.write_all(STYLE.as_bytes())?,
-            "script}" => SCRIPTS.iter().try_for_each(|script| out.write_all(script.as_bytes()))?,
+            "style-hash}" => out.write_all(hash(STYLE).as_bytes())?,
+            "script}" => out.write_all(script.as_bytes())?,
+            "script-hash}" => out.write_all(hash(&script).as_bytes())?,
             "data}" => out.write_all(data.as_bytes())?,
             text => out.write_all(text.trim_end_matches('{').as_bytes())?,
         }
     }
     Ok(out.flush()?)
+}
+
+/// The form in which a content security policy names a script or a style: only this text is allowed to run.
+fn hash(text: &str) -> String {
+    format!("sha256-{}", STANDARD.encode(Sha256::digest(text)))
 }
 
 #[cfg(test)]

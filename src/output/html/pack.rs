@@ -20,12 +20,12 @@ use serde::Serialize;
 
 use crate::kind;
 use crate::name::{block_labels, clean, short_name, short_names, split_place};
-use crate::output::color::{self, ColorBy};
+use crate::output::color::{self, ColorBy, Theme};
 use crate::output::error::Error;
 use crate::output::headline;
 use crate::output::html::HtmlOptions;
-use crate::report::{Direction, Page, PageMetric, Recording};
-use crate::unit::{IncompatibleUnits, Step, Unit};
+use crate::report::{ColorGroup, Direction, Page, PageMetric, Recording};
+use crate::unit::{IncompatibleUnits, Scale, Step, Unit};
 
 /// The JSON part.
 #[derive(Serialize)]
@@ -61,8 +61,8 @@ struct Head<'p> {
     labels: Vec<(usize, String, String)>,
     /// Names that include a place: index, function, place.
     split: Vec<(usize, &'p str, &'p str)>,
-    /// For each name: package, file (index + 1, or 0 for none), line (or 0 for none).
-    facts: Vec<(u32, u32, u32)>,
+    /// For each name: package, file (index + 1, or 0 for none), line (or 0 for none), group.
+    facts: Vec<(u32, u32, u32, u32)>,
     places: Places,
     /// Full function names that differ from the name under which the function is counted.
     functions: Vec<&'p str>,
@@ -73,9 +73,15 @@ struct Head<'p> {
     sets: &'p [(&'static str, Vec<u32>)],
     /// The patterns of the initial focus.
     focus: &'p [String],
-    packages: Vec<(&'p str, String)>,
-    files: Vec<(&'p str, String)>,
-    palette: Palette,
+    packages: Vec<&'p str>,
+    files: Vec<&'p str>,
+    /// The groups of functions that share a colour: name and tier, ranked by area.
+    groups: &'p [ColorGroup],
+    light: Palette,
+    dark: Palette,
+    /// The inputs as typed, for commands that show the same numbers.
+    given: &'p [String],
+    base_given: &'p [String],
 }
 
 /// The places, one column per fact.
@@ -105,6 +111,8 @@ struct MetricHead {
     /// The text after the total in the header, for the new side and the old side.
     recording: String,
     old_recording: String,
+    /// The number of samples, if the recording says it.
+    samples: Option<i64>,
     wide: &'static str,
     measures: &'static str,
 }
@@ -121,13 +129,23 @@ struct UnitHead {
     from: i64,
 }
 
+/// The colours of a theme.
 #[derive(Serialize)]
 struct Palette {
-    pale: String,
-    hot: String,
-    same: String,
-    grew: String,
-    shrank: String,
+    /// The colours of own groups by rank; all further groups have the last one.
+    own: Vec<String>,
+    library: String,
+    runtime: String,
+}
+
+impl Palette {
+    fn of(theme: &Theme) -> Self {
+        Palette {
+            own: (0..17).map(|rank| theme.of_rank(rank).to_string()).collect(),
+            library: theme.library.to_string(),
+            runtime: theme.runtime.to_string(),
+        }
+    }
 }
 
 pub(super) fn pack(page: &Page, options: &HtmlOptions) -> Result<String, Error> {
@@ -149,7 +167,7 @@ fn head<'p>(page: &'p Page, options: &'p HtmlOptions) -> Result<Head<'p>, Incomp
     let mut files = Table::default();
     let fact = |row: &'p crate::report::PageName| {
         let file = row.file.as_deref().map_or(0, |file| files.id(file) + 1);
-        (packages.id(&row.package), file, row.line.unwrap_or(0))
+        (packages.id(&row.package), file, row.line.unwrap_or(0), row.group)
     };
     let facts = page.names.iter().map(fact).collect();
     let (mut functions, mut mappings) = (Table::default(), Table::default());
@@ -173,7 +191,6 @@ fn head<'p>(page: &'p Page, options: &'p HtmlOptions) -> Result<Head<'p>, Incomp
         let (function, place) = split_place(&row.name, &row.function);
         (id, function, place)
     });
-    let texts = |table: Table<'p>| table.rows.into_iter().map(|(text, _)| text).collect();
     let header = &page.header;
     let metrics: Result<Vec<MetricHead>, IncompatibleUnits> = page
         .metrics
@@ -212,22 +229,29 @@ fn head<'p>(page: &'p Page, options: &'p HtmlOptions) -> Result<Head<'p>, Incomp
         short: shorts.into_iter().enumerate().filter(|(id, short)| short != names[*id]).collect(),
         facts,
         places,
-        functions: texts(functions),
-        mappings: texts(mappings),
+        functions: functions.rows,
+        mappings: mappings.rows,
         plain,
         sets: &page.sets,
         focus: &options.focus,
         packages: packages.rows,
         files: files.rows,
+        groups: &page.groups,
         names,
-        palette: Palette {
-            pale: color::PALE.to_string(),
-            hot: color::HOT.to_string(),
-            same: color::SAME.to_string(),
-            grew: color::GREW.to_string(),
-            shrank: color::SHRANK.to_string(),
-        },
+        light: Palette::of(&color::LIGHT),
+        dark: Palette::of(&color::DARK),
+        given: &header.inputs,
+        base_given: header.base.as_ref().map_or(&[], |base| &base.inputs),
     })
+}
+
+/// The units in which the values of a metric are written.
+pub(super) fn scale(page: &Page, options: &HtmlOptions, number: usize) -> Result<Scale, IncompatibleUnits> {
+    let metric = &page.metrics[number];
+    let unit = Unit::parse(&metric.metric.unit);
+    let asked =
+        options.unit.as_ref().filter(|asked| number == page.default_metric || asked.is_same_kind(&unit));
+    crate::output::scale(&metric.metric, metric.total.max(metric.old_total), asked)
 }
 
 fn metric_head(
@@ -238,11 +262,7 @@ fn metric_head(
 ) -> Result<MetricHead, IncompatibleUnits> {
     /// Up to this value, a double can hold an integer and its zigzag code, which is twice as large.
     const EXACT: u128 = 1 << 52;
-    let unit = Unit::parse(&metric.metric.unit);
-    let asked =
-        options.unit.as_ref().filter(|asked| number == page.default_metric || asked.is_same_kind(&unit));
-    let largest = metric.total.max(metric.old_total);
-    let scale = crate::output::scale(&metric.metric, largest, asked)?;
+    let scale = scale(page, options, number)?;
     let unit_head = |step: &Step| {
         let (numerator, denominator, decimals) = step.factor();
         UnitHead {
@@ -268,6 +288,7 @@ fn metric_head(
             .as_ref()
             .map(|base| self::recording(&base.recording))
             .unwrap_or_default(),
+        samples: metric.recording.samples,
         wide: kind.map_or("", |kind| kind.width),
         measures: kind.map_or("", |kind| kind.measures),
     })
@@ -294,17 +315,17 @@ fn labels(page: &Page, shorts: &[String]) -> Vec<(usize, String, String)> {
         .collect()
 }
 
-/// Distinct texts with their colours, numbered in order of first use.
+/// Distinct texts, numbered in order of first use.
 #[derive(Default)]
 struct Table<'p> {
-    rows: Vec<(&'p str, String)>,
+    rows: Vec<&'p str>,
     ids: HashMap<&'p str, u32>,
 }
 
 impl<'p> Table<'p> {
     fn id(&mut self, text: &'p str) -> u32 {
         *self.ids.entry(text).or_insert_with(|| {
-            self.rows.push((text, color::of_name(text).to_string()));
+            self.rows.push(text);
             self.rows.len() as u32 - 1
         })
     }

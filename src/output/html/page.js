@@ -1,15 +1,175 @@
-// The controls: toolbars, menu, pointer and keyboard.
+// The page: it holds the state, listens to the reader, and passes changes on to what shows them.
 
-class Page extends PageTable {
+import { CallTree } from "./calltree.js";
+import { Canvas, ROW } from "./canvas.js";
+import { KINDS, exactPattern, searchPattern } from "./count.js";
+import { load } from "./data.js";
+import { button, element, fill, make, save, swatch } from "./dom.js";
+import { visible } from "./format.js";
+import { fromFragment, initialState, isStep, toFragment } from "./link.js";
+import { Model } from "./model.js";
+import { opening } from "./opening.js";
+import { Picture, chain } from "./picture.js";
+import { FunctionTable } from "./table.js";
+import { Theme } from "./theme.js";
+
+const ACTIONS = ["focus", "show-from", "show-stacks", "hide-stacks", "hide-frames", "highlight"];
+const TYPING_PAUSE = 120;
+const TIP_DELAY = 250;
+const LONG_PRESS = 500;
+
+const HELP = [
+  ["Click, Enter", "zoom into a block; on the root: back"],
+  ["Double click, c", "callers and callees of a function"],
+  ["Shift + click, o", "only stacks through a function"],
+  ["Right click, m", "menu of a function"],
+  ["Arrow keys", "move the selection"],
+  ["f, h", "show stacks from the selected function on; hide its frames"],
+  ["y", "copy the name of the selected function"],
+  ["/, n, N", "search; next and previous match, the widest first"],
+  ["1, 2, 3", "flame graph, callers, call tree"],
+  ["d", "dark or light"],
+  ["l", "copy a link to this view"],
+  ["Escape", "one step back: search, zoom, focus"],
+  ["?", "this help"],
+];
+
+class Page {
   constructor(data) {
-    super();
     this.data = data;
-    this.graph = new Graph(element("canvas"), element("graph"), element("height"));
-    this.rowsShown = ROWS_AT_ONCE;
+    this.theme = new Theme(data);
+    this.model = new Model(data);
+    this.picture = new Picture(this.model, this.theme);
+    this.graph = new Canvas(element("canvas"), element("graph"), element("height"));
+    const act = {
+      change: (changes) => this.change(changes, true),
+      pin: (id) => this.pin(id),
+      hover: (id) => this.hover(id),
+      only: (id) => this.addFilter("show-stacks", data.names[id], true),
+      callers: (id) => this.addFilter("focus", data.names[id], true),
+      menu: (id, x, y) => this.openMenu(id, x, y),
+    };
+    this.table = new FunctionTable(this.model, this.picture, act);
+    this.tree = new CallTree(this.model, this.picture, act);
+    this.state = initialState(data);
+    element("static")?.remove();
+    element("app").hidden = false;
     this.fillControls();
     this.listen();
-    this.readHash();
+    this.readAddress();
+  }
+
+  // State
+
+  /** Changes the state and updates the page. Resets the zoom unless `keepsZoom` is set. */
+  change(changes, keepsZoom = false) {
+    const before = this.state;
+    const zoom = keepsZoom ? {} : { zoom: [], zoomUp: false };
+    this.state = { ...before, ...zoom, ...changes };
+    const fragment = toFragment(this.state, this.data);
+    if (fragment !== location.hash.slice(1)) this.writeAddress(fragment, isStep(before, this.state));
     this.update();
+  }
+
+  /** Deeds are steps that Back undoes; typing and sorting are not. */
+  writeAddress(fragment, isStep) {
+    const address = fragment ? `#${fragment}` : location.pathname + location.search;
+    try {
+      history[isStep ? "pushState" : "replaceState"](null, "", address);
+    } catch {
+      // A page in a sandboxed frame has no history of its own.
+    }
+  }
+
+  readAddress() {
+    const { state, missing } = fromFragment(location.hash.slice(1), this.data);
+    this.state = state;
+    this.update();
+    if (missing.length) this.toast(`Not in this profile: ${missing.map(visible).join(", ")}`);
+  }
+
+  addFilter(kind, text, exact) {
+    const others = this.state.filters.filter((filter) => filter.kind !== kind || filter.text !== text || filter.exact !== exact);
+    const single = kind === "focus" ? others.filter((filter) => filter.kind !== "focus") : others;
+    this.change({ filters: [...single, { kind, text, exact }], ...(kind === "focus" ? { inverted: false, tab: "graph" } : {}) });
+  }
+
+  removeFilter(filter) {
+    this.change({ filters: this.state.filters.filter((other) => other !== filter) });
+  }
+
+  withoutFocus() {
+    return this.state.filters.filter((filter) => filter.kind !== "focus");
+  }
+
+  zoomTo(block) {
+    // A click on the root resets the zoom and keeps the filters.
+    if (isRoot(block)) return this.state.zoom.length ? this.change({ zoom: [], zoomUp: false }) : undefined;
+    const id = block.layer.tree.name[block.node];
+    this.change({ zoom: chain(block), zoomUp: Boolean(block.layer.isUp), pin: id }, true);
+  }
+
+  /** Goes one step back: from the search, the zoom, the focus. */
+  restore() {
+    const { state } = this;
+    if (this.picture.group >= 0) return this.markGroup(-1);
+    if (state.zoom.length) return this.change({});
+    const filters = this.withoutFocus();
+    if (filters.length < state.filters.length) return this.change({ filters });
+    if (state.pin >= 0) this.change({ pin: -1 }, true);
+  }
+
+  // Showing
+
+  update() {
+    this.model.pixels = this.graph.width || this.model.pixels;
+    this.model.update(this.state);
+    this.showControls();
+    this.showTabs();
+    this.showFilters();
+    this.showOpening();
+    const { flat, found } = this.model;
+    const { sort, reversed, tab, pin } = this.state;
+    const isDark = this.theme.isDark;
+    this.model.once("table", [flat, found, sort, reversed, isDark], () => this.table.show());
+    this.model.once("edges", [this.model.edges, isDark], () => this.table.showEdges());
+    if (tab === "tree") this.model.once("tree", [flat, found, this.state.inverted, isDark], () => this.tree.show());
+    this.showGraph();
+    this.table.mark(pin);
+  }
+
+  showGraph() {
+    const { graph, picture, state } = this;
+    const { layers } = picture;
+    const isFocused = layers.length > 1;
+    // Bars around the graph are filled first, because they reduce its height.
+    this.showLegend();
+    element("notes").textContent = picture.notes.join(" · ");
+    element("notes").hidden = !element("notes").textContent;
+    this.showEmpty();
+    graph.spacer.classList.toggle("standing", !isFocused && !state.icicle);
+    graph.show(layers, (block) => picture.look(block), this.theme.fixed);
+    const zoomed = layers[isFocused && state.zoomUp ? 1 : 0];
+    graph.cursor = { layer: zoomed, node: Math.max(zoomed.tree.zoomed, zoomed.first) };
+    if (zoomed.isUp && zoomed.tree.zoomed === 0) graph.cursor = { layer: layers[0], node: layers[0].first };
+    const pinned = state.pin >= 0 && graph.cursor.layer.tree.name[graph.cursor.node] !== state.pin && this.widestOf(state.pin);
+    if (pinned) graph.cursor = pinned;
+    element("graph").style.setProperty("--rows", graph.rows.length);
+    // A focus stands between its callers and its callees, so that both are seen.
+    const row = graph.rowOf(graph.cursor);
+    if (isFocused) graph.scroller.scrollTop = row * ROW - graph.scroller.clientHeight / 2;
+    else graph.reveal(row);
+    this.showSelection(graph.cursor);
+  }
+
+  showEmpty() {
+    const box = element("empty");
+    box.hidden = this.model.flat.shown != 0;
+    if (box.hidden) return;
+    const undo = button("Undo", () => history.back());
+    const clear = button("Remove all filters", () => this.change({ filters: [], zoom: [] }));
+    const { filters } = this.state;
+    fill(box, make("p", filters.length ? "No samples are left after these filters." : "No samples to show."), ...(filters.length ? [undo, clear] : []));
   }
 
   fillControls() {
@@ -23,150 +183,345 @@ class Page extends PageTable {
     const colors = ["package", "file", "self", "total", ...(data.compared ? ["delta"] : [])];
     for (const color of colors) element("color").append(make("option", color === "delta" ? "change" : color, { value: color }));
     element("side-label").hidden = !data.compared;
+    const list = document.createElement("dl");
+    for (const [keys, what] of HELP) list.append(make("dt", keys), make("dd", what));
+    const close = button("Close", () => element("help").close());
+    element("help").append(make("h2", "Keys and mouse"), list, make("p", "A wide block is expensive: its width is the value of all samples through it. Own code has colours, the standard library and the runtime are grey."), close);
   }
 
   showControls() {
-    const { state, metric, format } = this;
+    const { state, theme } = this;
+    const { metric, format, flat, found, matched, isFiltered } = this.model;
     element("metric").value = state.metric;
     element("side").value = state.side;
     element("color").value = state.color;
     element("order").value = state.weight ? "weight" : "name";
     element("root").value = state.icicle ? "top" : "bottom";
     element("inverted").checked = state.inverted;
-    if (element("search").value !== state.query) element("search").value = state.query;
+    element("theme").textContent = theme.isDark ? "Light theme" : "Dark theme";
+    if (element("search").value !== state.query && document.activeElement !== element("search")) element("search").value = state.query;
     element("about").textContent = this.about().join(" · ");
     element("wide").textContent = state.inverted
       ? "Bottom-up: each function with its callers. A wide function has a large self value."
       : metric.wide && `A wide function ${metric.wide}.`;
-    const { shown } = this.flat;
-    element("matched").textContent = state.query
-      ? `matched ${format.value(this.matched)}, ${format.share(this.matched, shown)} of ${this.isFiltered ? "what is shown" : "all"}`
-      : "";
-    element("matched").dataset.share = state.query ? format.share(this.matched, shown) : "";
+    const count = found ? found.reduce((sum, is) => sum + is, 0) : 0;
+    const share = format.share(matched, flat.shown);
+    const at = this.hits?.length && this.hitIndex >= 0 ? `${this.hitIndex + 1} of ` : "";
+    const what = isFiltered ? "what is shown" : "all";
+    element("matched").textContent = state.query ? (count ? `${at}${count} · ${share}` : "no match") : "";
+    element("matched").title = state.query ? `matched ${format.value(matched)}, ${share} of ${what}` : "";
+    element("matched").dataset.share = state.query ? share : "";
+    for (const id of ["previous", "next", "apply"]) element(id).hidden = !state.query;
   }
 
   /** The parts of the headline. Totals are as recorded, before filters and rescaling. */
   about() {
-    const { data, state, metric, format } = this;
+    const { data, state } = this;
+    const { metric, format } = this.model;
     const total = (value, recording) => `${metric.name} ${format.value(value)}${recording}`.trim();
     const base = [`base ${data.base}`.trim(), total(metric.oldTotal, metric.old_recording), data.rescaled];
     const parts = state.side === "old" ? base : [data.inputs, total(metric.total, metric.recording), ...(data.compared ? base : [])];
     return [...parts, ...data.filters].filter(Boolean);
   }
 
-  showFilters() {
-    const { state, format } = this;
-    const bar = element("filters");
-    bar.hidden = state.filters.length === 0;
-    bar.replaceChildren();
-    for (const filter of state.filters) {
-      const text = `${KINDS[filter.kind]} ${visible(filter.text)}`;
-      const chip = make("button", `${text} ×`, { type: "button", className: "chip", title: `Remove the filter: ${text}` });
-      chip.addEventListener("click", () => this.removeFilter(filter));
-      bar.append(chip);
-    }
-    if (this.isFiltered) {
-      const { shown } = this.flat;
-      bar.append(make("span", `shown ${format.value(shown)}, ${format.share(shown, this.whole)} of all`));
-    }
-    if (this.lit) bar.append(make("span", `highlighted ${format.value(this.litValue)}, ${format.share(this.litValue, this.flat.shown)}`));
-    const clear = make("button", "Remove all filters", { type: "button" });
-    clear.addEventListener("click", () => this.change({ filters: [] }));
-    bar.append(clear);
+  showTabs() {
+    const { state, model } = this;
+    const current = state.tab === "tree" ? "tree" : model.isFocused ? "callers" : "graph";
+    const tabs = [
+      ["graph", "Flame graph", () => this.change({ tab: "graph", filters: this.withoutFocus() })],
+      ["callers", "Callers and callees", () => this.showCallers()],
+      ["tree", "Call tree", () => this.change({ tab: "tree" }, true)],
+    ];
+    const control = ([key, name, act], index) => {
+      const made = button(name, act, { tabIndex: key === current ? 0 : -1, title: `${name} (${index + 1})` });
+      made.setAttribute("role", "tab");
+      made.setAttribute("aria-selected", key === current);
+      made.dataset.key = key;
+      return made;
+    };
+    model.once("tabs", [current], () => fill(element("tabs"), ...tabs.map(control)));
+    this.openTab = (index) => tabs[index]?.[2]();
+    element("tree-side").hidden = current !== "tree";
+    element("graph-side").hidden = current === "tree";
   }
 
-  actionButtons(id) {
-    return ACTIONS.map((kind) => {
-      const button = make("button", KINDS[kind], { type: "button" });
-      button.dataset.action = kind;
-      button.addEventListener("click", () => {
-        this.closeMenu();
-        this.addFilter(kind, this.data.names[id], true);
-      });
-      return button;
+  /** Focuses the pinned function, else the one with the largest self. */
+  showCallers() {
+    if (this.model.isFocused) return this.change({ tab: "graph" }, true);
+    const id = this.state.pin >= 0 ? this.state.pin : this.model.table(true)[0]?.id;
+    if (id !== undefined) this.addFilter("focus", this.data.names[id], true);
+  }
+
+  showFilters() {
+    const { state, model } = this;
+    const { format, flat, whole, isFiltered, lit, litValue } = model;
+    const bar = element("filters");
+    bar.hidden = state.filters.length === 0;
+    const parts = state.filters.map((filter) => {
+      const text = `${KINDS[filter.kind]} ${visible(filter.text)}`;
+      const chip = button(`${text} ×`, () => this.removeFilter(filter), { className: "chip", title: `Remove the filter: ${text}` });
+      chip.dataset.key = `${filter.kind} ${filter.text}`;
+      return chip;
+    });
+    if (isFiltered) parts.push(make("span", `shown ${format.value(flat.shown)}, ${format.share(flat.shown, whole)} of all`));
+    if (lit) parts.push(make("span", `highlighted ${format.value(litValue)}, ${format.share(litValue, flat.shown)}`));
+    parts.push(button("Remove all filters", () => this.change({ filters: [] })));
+    const command = make("code", model.command, { className: "command", title: "The command that shows the same numbers" });
+    parts.push(command, button("Copy command", () => this.copy(model.command)));
+    fill(bar, ...(bar.hidden ? [] : parts));
+  }
+
+  showOpening() {
+    const { model } = this;
+    model.once("opening", [model.flat], () => {
+      const link = ({ id }) => {
+        const made = button(this.data.labels[id][0], () => this.pin(id), { className: "name", title: this.data.full[id].slice(0, 2000) });
+        made.dataset.key = `opening ${id}`;
+        return made;
+      };
+      fill(element("opening"), ...opening(model).map((part) => (typeof part === "string" ? part : link(part))));
     });
   }
 
-  /** Fills the bar above the graph: the selected block and its actions. */
+  showLegend() {
+    const { picture } = this;
+    const entries = picture.legend.map(({ color, name, share, group, isDashed }) => {
+      const entry = group === undefined ? make("span", "", { className: "entry" }) : button("", () => this.markGroup(group), { className: "entry" });
+      // Truncated at the start: paths of one program differ at their ends.
+      const text = make("span", name.length > 40 ? `…${name.slice(-39)}` : name);
+      const square = color ? [swatch(color)] : [];
+      if (isDashed) square[0].classList.add("dashed");
+      entry.title = name;
+      entry.append(...square, text, ...(share ? [make("span", share, { className: "share-text" })] : []));
+      if (group === undefined) return entry;
+      entry.dataset.key = `group ${group}`;
+      entry.setAttribute("aria-pressed", picture.group === group);
+      entry.addEventListener("mouseenter", () => this.previewGroup(group));
+      entry.addEventListener("mouseleave", () => this.previewGroup(this.chosenGroup ?? -1));
+      return entry;
+    });
+    fill(element("legend"), ...entries);
+  }
+
+  previewGroup(group) {
+    this.picture.group = group;
+    this.graph.later();
+  }
+
+  /** Dims all other groups; again: none. */
+  markGroup(group) {
+    this.chosenGroup = this.chosenGroup === group ? -1 : group;
+    this.previewGroup(this.chosenGroup);
+    this.showLegend();
+  }
+
+  /** Fills the inspector: the selected block and what can be done with it. */
   showSelection(block) {
-    const id = block.layer.tree.name[block.node];
-    const lines = this.describe(block);
+    const { picture, state } = this;
+    const { tree } = block.layer;
+    const id = tree.name[block.node];
     const bar = element("selection");
-    bar.replaceChildren(make("span", lines.join(" · "), { className: "name" }));
-    if (id >= 0) bar.append(...this.actionButtons(id));
-    if (this.paths.anchor && this.state.zoom.length) bar.append(make("span", this.narrowing(), { className: "narrowed" }));
-    if (this.state.zoom.length) {
-      const back = make("button", "Reset zoom", { type: "button" });
-      back.addEventListener("click", () => this.restore());
-      bar.append(back);
+    const parts = [];
+    if (id < 0) parts.push(make("span", picture.rootLabel(tree), { className: "name" }));
+    else {
+      const { name, place, owner, isArtefact } = picture.facts(id);
+      parts.push(make("span", name, { className: "name", title: name.slice(0, 2000) }));
+      for (const [word, value] of picture.values(block)) {
+        const part = make("span", "", { className: "value" });
+        part.append(make("span", `${word} `, { className: "word" }), value);
+        parts.push(part);
+      }
+      if (tree.inlined[block.node]) parts.push(make("span", "inlined", { className: "word" }));
+      if (isArtefact) parts.push(make("span", "profiler artefact", { className: "word", title: "Its self belongs to the caller." }));
+      parts.push(make("span", place || owner, { className: "place", title: place }));
+      const act = (text, deed) => {
+        const made = button(text, deed);
+        made.dataset.key = text;
+        return made;
+      };
+      const actions = make("span", "", { className: "actions" });
+      const exact = (kind) => () => this.addFilter(kind, this.data.names[id], true);
+      actions.append(act("Callers", exact("focus")), act("Only", exact("show-stacks")), act("From here", exact("show-from")), act("Hide", exact("hide-frames")), act("Copy", () => this.copy(this.data.names[id])));
+      parts.push(actions);
     }
+    if (picture.narrowing) parts.push(make("span", picture.narrowing, { className: "narrowed" }));
+    if (state.zoom.length) parts.push(button("Reset zoom", () => this.restore()));
+    fill(bar, ...parts);
+  }
+
+  // Acting on functions
+
+  widestOf(id) {
+    return this.graph.widest(({ layer, node }) => layer.tree.name[node] === id);
+  }
+
+  /** Selects a function: the widest of its blocks gets the cursor. */
+  pin(id) {
+    this.state = { ...this.state, pin: id };
+    this.writeAddress(toFragment(this.state, this.data), false);
+    this.table.mark(id);
+    const block = this.widestOf(id);
+    if (block) {
+      this.graph.setCursor(block);
+      this.showSelection(block);
+    } else this.toast("This function has no block wide enough to draw.");
+  }
+
+  /** Rings all blocks of a function. */
+  hover(id) {
+    if (this.graph.twin === id) return;
+    this.graph.twin = id;
+    this.table.mark(id, "hovered");
+    this.graph.later();
   }
 
   openMenu(id, x, y) {
     const menu = element("menu");
-    menu.replaceChildren(make("div", this.data.full[id].slice(0, 2000), { className: "name" }), ...this.actionButtons(id));
-    for (const button of menu.querySelectorAll("button")) button.setAttribute("role", "menuitem");
+    const act = (text, deed) => button(text, () => (this.closeMenu(), deed()));
+    const actions = ACTIONS.map((kind) => {
+      const made = act(KINDS[kind], () => this.addFilter(kind, this.data.names[id], true));
+      made.dataset.action = kind;
+      return made;
+    });
+    const pack = this.data.packages[this.data.facts[id][0]];
+    if (pack) actions.push(act(`Hide package ${visible(pack)}`, () => this.addFilter("hide-frames", `package:${exactPattern(pack)}`, false)));
+    actions.push(act("Copy name", () => this.copy(this.data.names[id])));
+    menu.replaceChildren(make("div", this.data.full[id].slice(0, 2000), { className: "name" }), ...actions);
+    for (const control of menu.querySelectorAll("button")) control.setAttribute("role", "menuitem");
+    this.menuFrom = document.activeElement;
+    this.hideTip();
     menu.hidden = false;
     menu.style.left = `${Math.max(0, Math.min(x, innerWidth - menu.offsetWidth - 8))}px`;
     menu.style.top = `${Math.max(0, Math.min(y, innerHeight - menu.offsetHeight - 8))}px`;
-    this.menuFrom = document.activeElement;
     menu.querySelector("button").focus();
   }
 
   closeMenu() {
     if (element("menu").hidden) return false;
     element("menu").hidden = true;
-    this.menuFrom?.focus?.();
+    (this.menuFrom?.isConnected && this.menuFrom !== document.body ? this.menuFrom : this.graph.canvas).focus?.({ preventScroll: true });
     return true;
   }
 
+  async copy(text) {
+    try {
+      await navigator.clipboard.writeText(text);
+      this.toast("Copied.");
+    } catch {
+      // Pages opened from a file may not write to the clipboard in every browser.
+      const field = make("textarea", text);
+      document.body.append(field);
+      field.select();
+      const isDone = document.execCommand("copy");
+      field.remove();
+      this.toast(isDone ? "Copied." : text);
+    }
+  }
+
+  toast(text) {
+    const box = element("toast");
+    box.textContent = text;
+    box.hidden = false;
+    clearTimeout(this.toastTimer);
+    this.toastTimer = setTimeout(() => (box.hidden = true), 4000);
+  }
+
+  // Search
+
+  /** Goes to the next match, from the widest block down. */
+  step(by) {
+    const { found } = this.model;
+    if (!found) return;
+    const widths = new Map();
+    for (const block of this.graph.rows.flat()) {
+      const id = block.layer.tree.name[block.node];
+      if (id >= 0 && found[id]) widths.set(id, Math.max(widths.get(id) ?? 0, this.graph.place(block)[1]));
+    }
+    this.hits = [...widths].sort((a, b) => b[1] - a[1] || a[0] - b[0]).map(([id]) => id);
+    if (!this.hits.length) return;
+    const count = this.hits.length;
+    this.hitIndex = this.hitIndex < 0 && by < 0 ? count - 1 : (this.hitIndex + by + count) % count;
+    this.pin(this.hits[this.hitIndex]);
+    this.showControls();
+  }
+
+  search(query) {
+    this.hits = [];
+    this.hitIndex = -1;
+    if (query !== this.state.query) this.change({ query }, true);
+  }
+
+  // Listening
+
   listen() {
     const on = (id, event, act) => element(id).addEventListener(event, act);
-    on("metric", "change", (event) => this.change({ metric: Number(event.target.value) }, true));
-    on("side", "change", (event) => this.change({ side: event.target.value }, true));
-    on("color", "change", (event) => this.change({ color: event.target.value }, true));
-    on("order", "change", (event) => this.change({ weight: event.target.value === "weight" }, true));
-    on("root", "change", (event) => this.change({ icicle: event.target.value === "top" }, true));
-    on("inverted", "change", (event) => this.change({ inverted: event.target.checked }));
-    on("search", "input", (event) => this.change({ query: event.target.value }, true));
+    const set = (id, changes, keepsZoom = true) => on(id, "change", (event) => this.change(changes(event.target), keepsZoom));
+    set("metric", ({ value }) => ({ metric: Number(value) }));
+    set("side", ({ value }) => ({ side: value }));
+    set("color", ({ value }) => ({ color: value }));
+    set("order", ({ value }) => ({ weight: value === "weight" }));
+    set("root", ({ value }) => ({ icicle: value === "top" }));
+    set("inverted", ({ checked }) => ({ inverted: checked, filters: checked ? this.withoutFocus() : this.state.filters }), false);
+    this.hitIndex = -1;
+    on("search", "input", (event) => {
+      clearTimeout(this.typing);
+      this.typing = setTimeout(() => this.search(event.target.value), TYPING_PAUSE);
+    });
+    on("search", "keydown", (event) => {
+      if (event.key !== "Enter") return;
+      clearTimeout(this.typing);
+      this.search(event.target.value);
+      this.step(event.shiftKey ? -1 : 1);
+    });
     on("apply", "change", (event) => {
       const kind = event.target.value;
+      const { query } = this.state;
       event.target.value = "";
-      if (kind && this.state.query) this.change({ query: "" }, true), this.addFilter(kind, element("search").dataset.last, false);
+      element("search").value = "";
+      if (!kind || !query) return;
+      this.state = { ...this.state, query: "" };
+      this.addFilter(kind, searchPattern(query), false);
     });
-    on("search", "input", (event) => (event.target.dataset.last = event.target.value));
-    on("more", "click", () => {
-      this.rowsShown += ROWS_AT_ONCE;
-      this.showTable();
-    });
-    on("theme", "click", () => this.setTheme(this.isDark() ? "light" : "dark"));
-    this.setTheme(null);
+    on("next", "click", () => this.step(1));
+    on("previous", "click", () => this.step(-1));
+    on("theme", "click", () => this.switchTheme());
+    on("copy-link", "click", () => this.copy(location.href));
+    on("copy-command", "click", () => this.copy(this.model.command));
+    on("save-svg", "click", () => save("flame.svg", new Blob([this.graph.svg(this.data.title)], { type: "image/svg+xml" })));
+    on("save-png", "click", () => this.savePng());
+    on("print", "click", () => print());
+    on("show-help", "click", () => element("help").showModal());
+    on("view", "click", (event) => event.target.tagName === "BUTTON" && (element("view").open = false));
+    this.restoreTheme();
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.update());
     addEventListener("hashchange", () => {
-      if (location.hash.slice(1) === this.written) return;
-      this.written = null;
-      this.readHash();
-      this.update();
+      if (location.hash.slice(1) !== toFragment(this.state, this.data)) this.readAddress();
+    });
+    addEventListener("popstate", () => {
+      if (location.hash.slice(1) !== toFragment(this.state, this.data)) this.readAddress();
     });
     this.watchWidth();
     this.listenToCanvas();
     addEventListener("keydown", (event) => this.key(event));
     addEventListener("pointerdown", (event) => {
       if (!element("menu").contains(event.target)) element("menu").hidden = true;
+      if (!element("view").contains(event.target)) element("view").open = false;
     });
+    addEventListener("beforeprint", () => this.printing(true));
+    addEventListener("afterprint", () => this.printing(false));
   }
 
   /** Rebuilds the trees when the width changes, because more or fewer blocks are wide enough to draw. */
   watchWidth() {
     let width = this.graph.width;
-    new ResizeObserver(() => {
-      if (this.graph.width === width) {
-        this.graph.reveal(this.graph.rowOf(this.graph.cursor));
-        return this.graph.later();
-      }
+    const follow = () => {
+      if (!this.graph.width || !this.graph.layers.length) return;
+      if (this.graph.width === width) return this.graph.later();
       width = this.graph.width;
-      this.growTrees();
-      this.showGraph();
-    }).observe(element("graph"));
+      this.update();
+    };
+    // Not at once: an update resizes the graph again.
+    new ResizeObserver(() => requestAnimationFrame(follow)).observe(element("graph"));
   }
 
   listenToCanvas() {
@@ -176,47 +531,92 @@ class Page extends PageTable {
       const box = canvas.getBoundingClientRect();
       return graph.at(event.clientX - box.left, event.clientY - box.top);
     };
+    const idOf = (hit) => (hit ? hit.layer.tree.name[hit.node] : -1);
+    let touched = null;
+    canvas.addEventListener("pointerdown", (event) => {
+      clearTimeout(this.pressing);
+      if (event.pointerType !== "touch") return;
+      this.pressing = setTimeout(() => {
+        const id = idOf(block(event));
+        touched = "held";
+        if (id >= 0) this.openMenu(id, event.clientX, event.clientY);
+      }, LONG_PRESS);
+    });
+    for (const type of ["pointerup", "pointercancel", "pointerleave"]) canvas.addEventListener(type, () => clearTimeout(this.pressing));
     canvas.addEventListener("click", (event) => {
       const hit = block(event);
-      element("tip").hidden = true;
-      if (hit) this.zoomTo(hit);
+      this.hideTip();
+      if (touched === "held") return (touched = null);
+      if (!hit) return;
+      const id = idOf(hit);
+      // A double click means the block that was clicked first: the zoom moves it away.
+      if (event.detail < 2) this.clicked = id;
+      else return id >= 0 || this.clicked >= 0 ? this.openCallers(this.clicked) : undefined;
+      if (event.shiftKey && id >= 0) return this.addFilter("show-stacks", this.data.names[id], true);
+      if (event.pointerType === "touch" && id >= 0 && this.state.pin !== id) return this.select(hit);
+      this.zoomTo(hit);
     });
-    canvas.addEventListener("wheel", () => (element("tip").hidden = true), { passive: true });
+    canvas.addEventListener("wheel", () => this.hideTip(), { passive: true });
     canvas.addEventListener("contextmenu", (event) => {
-      const hit = block(event);
-      const id = hit ? hit.layer.tree.name[hit.node] : -1;
+      const id = idOf(block(event));
       if (id < 0) return;
       event.preventDefault();
-      element("tip").hidden = true;
       this.openMenu(id, event.clientX, event.clientY);
     });
     canvas.addEventListener("pointermove", (event) => {
+      if (event.pointerType === "touch") return;
       const hit = block(event);
-      const tip = element("tip");
-      tip.hidden = !hit;
       canvas.style.cursor = hit ? "pointer" : "default";
-      if (!hit) return;
-      tip.replaceChildren(...this.describe(hit).map((line) => make("div", line.length > 400 ? `${line.slice(0, 400)}…` : line)));
-      tip.style.left = `${Math.max(0, Math.min(event.clientX + 12, innerWidth - tip.offsetWidth - 8))}px`;
-      const below = event.clientY + 16;
-      tip.style.top = `${below + tip.offsetHeight > innerHeight ? Math.max(0, event.clientY - tip.offsetHeight - 8) : below}px`;
+      this.hover(idOf(hit));
+      this.showTip(hit, event);
+      this.showSelection(hit ?? graph.cursor);
     });
-    canvas.addEventListener("pointerleave", () => (element("tip").hidden = true));
+    canvas.addEventListener("pointerleave", () => {
+      this.hideTip();
+      this.hover(-1);
+      if (graph.cursor) this.showSelection(graph.cursor);
+    });
     canvas.addEventListener("focus", () => graph.later());
     canvas.addEventListener("blur", () => graph.later());
   }
 
+  openCallers(id) {
+    if (id >= 0) this.addFilter("focus", this.data.names[id], true);
+  }
+
+  /** Selects a block without zooming. */
+  select(block) {
+    this.state = { ...this.state, pin: block.layer.tree.name[block.node] };
+    this.graph.setCursor(block);
+    this.showSelection(block);
+    this.table.mark(this.state.pin);
+  }
+
+  showTip(hit, event) {
+    const tip = element("tip");
+    clearTimeout(this.tipTimer);
+    if (!hit) return this.hideTip();
+    const show = () => {
+      tip.replaceChildren(...this.picture.describe(hit).map((line) => make("div", line.length > 400 ? `${line.slice(0, 400)}…` : line)));
+      tip.hidden = false;
+      tip.style.left = `${Math.max(0, Math.min(event.clientX + 12, innerWidth - tip.offsetWidth - 8))}px`;
+      // Below the pointer by more than a row, so that the label of the block stays readable.
+      const below = event.clientY + 24;
+      tip.style.top = `${below + tip.offsetHeight > innerHeight ? Math.max(0, event.clientY - tip.offsetHeight - 24) : below}px`;
+    };
+    if (tip.hidden) this.tipTimer = setTimeout(show, TIP_DELAY);
+    else show();
+  }
+
+  hideTip() {
+    clearTimeout(this.tipTimer);
+    element("tip").hidden = true;
+  }
+
   key(event) {
-    const typing = /^(INPUT|SELECT)$/.test(event.target.tagName);
-    if (event.key === "Escape") {
-      if (this.closeMenu()) return;
-      if (typing && this.state.query) return this.change({ query: "" }, true);
-      return this.restore();
-    }
-    if (event.key === "/" && !typing) {
-      event.preventDefault();
-      return element("search").focus();
-    }
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const isTyping = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName) && event.target.type !== "checkbox";
+    if (event.key === "Escape") return this.escape(isTyping);
     const menu = element("menu");
     if (!menu.hidden && /^Arrow(Up|Down)$/.test(event.key)) {
       event.preventDefault();
@@ -224,40 +624,140 @@ class Page extends PageTable {
       const step = event.key === "ArrowDown" ? 1 : -1;
       return buttons[(buttons.indexOf(document.activeElement) + step + buttons.length) % buttons.length].focus();
     }
-    if (event.target === this.graph.canvas) this.canvasKey(event);
+    if (isTyping || element("help").open) return;
+    if (event.target.getAttribute?.("role") === "tab" && /^Arrow(Left|Right)$/.test(event.key)) return this.tabKey(event);
+    if (event.target === this.graph.canvas && this.canvasKey(event)) return;
+    this.letterKey(event);
   }
 
+  escape(isTyping) {
+    if (element("help").open) return;
+    if (this.closeMenu()) return;
+    if (element("view").open) return (element("view").open = false);
+    if (this.state.query) {
+      element("search").value = "";
+      if (isTyping) this.graph.canvas.focus({ preventScroll: true });
+      return this.search("");
+    }
+    return this.restore();
+  }
+
+  tabKey(event) {
+    const tabs = [...element("tabs").children];
+    const step = event.key === "ArrowRight" ? 1 : -1;
+    event.preventDefault();
+    tabs[(tabs.indexOf(event.target) + step + tabs.length) % tabs.length].focus();
+  }
+
+  /** The selected function, or -1. */
+  get selected() {
+    const { cursor } = this.graph;
+    return this.state.pin >= 0 ? this.state.pin : cursor ? cursor.layer.tree.name[cursor.node] : -1;
+  }
+
+  letterKey(event) {
+    const id = this.selected;
+    const filter = (kind) => () => id >= 0 && this.addFilter(kind, this.data.names[id], true);
+    const acts = {
+      "/": () => element("search").select(),
+      "?": () => element("help").showModal(),
+      n: () => this.step(1),
+      N: () => this.step(-1),
+      1: () => this.openTab(0),
+      2: () => this.openTab(1),
+      3: () => this.openTab(2),
+      c: filter("focus"),
+      o: filter("show-stacks"),
+      f: filter("show-from"),
+      h: filter("hide-frames"),
+      y: () => id >= 0 && this.copy(this.data.names[id]),
+      l: () => this.copy(location.href),
+      d: () => this.switchTheme(),
+    };
+    if (!Object.hasOwn(acts, event.key)) return;
+    event.preventDefault();
+    acts[event.key]();
+  }
+
+  /** Handles a key on the canvas and returns whether it did. */
   canvasKey(event) {
     const moves = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
     const { graph } = this;
     if (moves[event.key]) {
-      event.preventDefault();
-      this.showSelection(graph.move(...moves[event.key]));
-    } else if (event.key === "Enter" || event.key === " ") {
-      event.preventDefault();
-      this.zoomTo(graph.cursor);
-    } else if (event.key === "m" || event.key === "ContextMenu") {
+      const block = graph.move(...moves[event.key]);
+      this.state = { ...this.state, pin: block.layer.tree.name[block.node] };
+      this.table.mark(this.state.pin);
+      this.showSelection(block);
+    } else if (event.key === "Enter" || event.key === " ") this.zoomTo(graph.cursor);
+    else if (event.key === "m" || event.key === "ContextMenu") {
       const id = graph.cursor.layer.tree.name[graph.cursor.node];
       const box = graph.canvas.getBoundingClientRect();
       const [x] = graph.place(graph.cursor);
-      event.preventDefault();
       if (id >= 0) this.openMenu(id, box.left + x, box.top + 20);
+    } else return false;
+    event.preventDefault();
+    return true;
+  }
+
+  // Theme, pictures and print
+
+  restoreTheme() {
+    try {
+      const theme = localStorage.getItem("prof-theme");
+      if (theme === "dark" || theme === "light") document.documentElement.dataset.theme = theme;
+    } catch {
+      // Storage is blocked: the system's setting counts.
     }
   }
 
-  isDark() {
-    const chosen = document.documentElement.dataset.theme;
-    return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  switchTheme() {
+    const theme = this.theme.isDark ? "light" : "dark";
+    document.documentElement.dataset.theme = theme;
+    try {
+      localStorage.setItem("prof-theme", theme);
+    } catch {
+      // The choice is then lost on reload.
+    }
+    this.update();
   }
 
-  setTheme(theme) {
-    if (theme) document.documentElement.dataset.theme = theme;
-    element("theme").textContent = this.isDark() ? "Light" : "Dark";
-    this.graph.later();
+  savePng() {
+    const image = new Image();
+    const address = URL.createObjectURL(new Blob([this.graph.svg(this.data.title)], { type: "image/svg+xml" }));
+    image.onload = () => {
+      const canvas = document.createElement("canvas");
+      [canvas.width, canvas.height] = [image.width * 2, image.height * 2];
+      canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+      canvas.toBlob((blob) => blob && save("flame.png", blob));
+      URL.revokeObjectURL(address);
+    };
+    image.src = address;
+  }
+
+  /** Prints the whole graph in light colours, as an SVG that fits the width of the paper. */
+  printing(starts) {
+    const root = document.documentElement;
+    document.querySelector("#printed")?.remove();
+    if (starts) {
+      this.themeBefore = root.dataset.theme;
+      root.dataset.theme = "light";
+      this.update();
+      const picture = new DOMParser().parseFromString(this.graph.svg(this.data.title), "image/svg+xml").documentElement;
+      picture.id = "printed";
+      element("graph-side").append(picture);
+    } else {
+      if (this.themeBefore) root.dataset.theme = this.themeBefore;
+      else delete root.dataset.theme;
+      this.update();
+    }
   }
 }
 
-// `page` is global so that it can be used in the console: page.table(), page.state, page.trees.
+function isRoot({ layer, node }) {
+  return !layer.isUp && node === layer.first;
+}
+
+// `page` is global so that it can be used in the console: page.state, page.model.table().
 let page;
 load(element("data").textContent)
   .then((data) => {

@@ -1,65 +1,107 @@
-// The flame graph: colours, labels and tooltips of its blocks, the zoom, the notes and the legend.
+// What the flame graph shows: its layers, and the colour, label and description of each block.
 
-class PageGraph extends PageState {
-  showGraph() {
-    const { state, trees } = this;
+import { absolute } from "./count.js";
+import { visible } from "./format.js";
+import { forms } from "./label.js";
+
+/** Changes below this part of the whole are not coloured: samples vary as much. */
+const NOTABLE_CHANGE = 0.003;
+
+export class Picture {
+  constructor(model, theme) {
+    Object.assign(this, { model, theme, labels: [] });
+    this.data = model.data;
+    /** The group that the legend marks, or -1. */
+    this.group = -1;
+    this.rankFiles();
+  }
+
+  /** Ranks the files by their area, so that the largest have the colours that differ most. */
+  rankFiles() {
+    const { data } = this;
+    const area = new Float64Array(data.files.length + 1);
+    const { values } = data.metrics[data.metric];
+    for (let stack = 0; stack < data.stackCount; stack++) {
+      const value = Math.abs(Number(values[stack]));
+      for (let at = data.start[stack]; at < data.start[stack + 1]; at++) area[data.facts[data.places.name[data.frames[at]]][1]] += value;
+    }
+    this.filesByArea = Array.from(data.files.keys()).sort((a, b) => area[b + 1] - area[a + 1] || a - b);
+    this.fileRank = [];
+    this.filesByArea.forEach((file, rank) => (this.fileRank[file] = rank));
+  }
+
+  /** The layers of the graph: one tree, or the callers and the callees of a focus. */
+  get layers() {
+    const { state, trees } = this.model;
     const [tree, up] = trees;
-    const height = this.height(tree);
-    let layers;
     if (up) {
       // A single function in focus is drawn once, between its callers and callees. Several functions
       // get a common row between them.
-      const above = this.height(up);
+      const above = height(up);
       const first = tree.depth.filter((depth) => depth === 1).length === 1 ? 1 : 0;
-      layers = [{ tree, row: above - first, step: 1, first }];
-      layers.push({ tree: up, row: above, step: -1, first: 1, isUp: true });
-    } else if (state.icicle) layers = [{ tree, row: 0, step: 1, first: 0 }];
-    else layers = [{ tree, row: height, step: -1, first: 0 }];
-    const zoomed = layers[up && state.zoomUp ? 1 : 0];
-    this.graph.cursor = { layer: zoomed, node: Math.max(zoomed.tree.zoomed, zoomed.first) };
-    if (zoomed.isUp && zoomed.tree.zoomed === 0) this.graph.cursor = { layer: layers[0], node: layers[0].first };
-    this.largestDelta = 0;
-    for (const { tree } of layers) {
-      for (let node = 1; node < tree.name.length; node++) {
-        this.largestDelta = Math.max(this.largestDelta, Math.abs(Number(this.delta(tree, node))));
-      }
+      return [
+        { tree, row: above - first, step: 1, first },
+        { tree: up, row: above, step: -1, first: 1, isUp: true },
+      ];
     }
-    // Fill the bars around the graph first, because they reduce its height.
-    this.showSelection(this.graph.cursor);
-    this.showNotes();
-    this.graph.spacer.classList.toggle("standing", !up && !state.icicle);
-    this.graph.show(layers, (block) => this.look(block));
-    this.graph.reveal(this.graph.rowOf(this.graph.cursor));
+    return [state.icicle ? { tree, row: 0, step: 1, first: 0 } : { tree, row: height(tree), step: -1, first: 0 }];
   }
 
+  /** The change of a block between the sides. */
   delta(tree, node) {
-    if (!this.data.compared) return this.metric.zero;
-    return this.state.side === "old" ? tree.old[node] - tree.total[node] : tree.total[node] - tree.old[node];
+    return this.data.compared ? this.model.change(tree.total[node], tree.old[node]) : this.model.metric.zero;
   }
 
-  look({ layer, node }) {
-    const { data } = this;
+  look(block) {
+    const { data, model, theme } = this;
+    const { layer, node } = block;
     const { tree } = layer;
     const id = tree.name[node];
-    const muted = node < tree.zoomed;
-    if (id < 0) return { color: "#d8d8d8", label: [this.rootLabel(tree), ""], muted };
-    const marked = this.found?.[id] || this.lit?.[id];
-    return {
-      color: marked ? "#ff5ce1" : this.color(tree, node, id),
-      label: data.labels[id],
-      muted: muted || (this.found && !this.found[id]),
-      slanted: tree.inlined[node],
+    const { fixed } = theme;
+    const isAncestor = node < tree.zoomed;
+    const title = () => this.describe(block).join("\n");
+    if (id < 0) return { id, color: fixed.root, label: { texts: [this.rootLabel(tree)] }, alpha: 1, title };
+    const isHit = Boolean(model.found?.[id] || model.lit?.[id]);
+    const isOff = (model.found && !model.found[id]) || (this.group >= 0 && data.facts[id][3] !== this.group);
+    const look = {
+      id,
+      color: isHit ? fixed.hit : this.color(tree, node, id),
+      label: this.label(id),
+      alpha: isOff ? fixed.dim : isAncestor ? 0.6 : 1,
+      isHit,
+      isSlanted: Boolean(tree.inlined[node]),
+      title,
     };
+    if (model.state.color === "delta" && !isHit) Object.assign(look, this.changeMarks(tree, node));
+    return look;
+  }
+
+  /** How a block of a comparison is marked: what was added is filled, what was taken away is hollow. */
+  changeMarks(tree, node) {
+    const [delta, total] = [Number(this.delta(tree, node)), Number(absolute(tree.total[node]))];
+    if (!this.isNotable(delta)) return {};
+    return delta > 0 ? { added: Math.min(1, delta / (total || 1)) } : { isTaken: true };
+  }
+
+  isNotable(delta) {
+    return Math.abs(delta) > NOTABLE_CHANGE * Math.max(Number(this.model.flat.shown), Number(this.model.otherFlat?.shown ?? 0));
+  }
+
+  label(id) {
+    if (!this.labels[id]) {
+      const [name, place] = this.data.labels[id];
+      this.labels[id] = { texts: forms(name), place };
+    }
+    return this.labels[id];
   }
 
   color(tree, node, id) {
-    const { data } = this;
-    const { palette } = data;
-    const [pack, file] = data.facts[id];
-    const share = (value) => mix(palette.pale, palette.hot, Math.sqrt(Math.abs(Number(value)) / Number(this.flat.shown)));
-    switch (this.state.color) {
+    const { theme, data, model } = this;
+    const [, file, , group] = data.facts[id];
+    const share = (value) => theme.share(Number(value) / (Number(model.flat.shown) || 1));
+    switch (model.state.color) {
       case "file":
-        return file ? data.files[file - 1][1] : "#d8d8d8";
+        return file ? theme.rank(this.fileRank[file - 1]) : theme.fixed.unknown;
       case "self":
         // In a bottom-up tree, the total of a block is self of the function at the root.
         return share((tree.backward ? tree.total : tree.self)[node]);
@@ -67,139 +109,150 @@ class PageGraph extends PageState {
         return share(tree.total[node]);
       case "delta": {
         const delta = Number(this.delta(tree, node));
-        const part = this.largestDelta ? Math.sqrt(Math.abs(delta) / this.largestDelta) : 0;
-        return mix(palette.same, delta > 0 ? palette.grew : palette.shrank, part);
+        if (!this.isNotable(delta)) return theme.fixed.same;
+        return delta > 0 ? theme.fixed.grew : theme.fixed.shrank;
       }
       default:
-        return data.packages[pack][1];
+        return theme.group(group);
     }
   }
 
   rootLabel(tree) {
+    const { state, format, whole, flat, isFocused } = this.model;
     // A zoom into callers leaves only their samples in the row of the focus.
-    const shown = this.state.zoomUp ? tree.total[0] : this.flat.shown;
-    const focus = this.state.filters.find((filter) => filter.kind === "focus");
-    const share = this.format.share(shown, this.whole);
-    return `${focus ? "focus: callers above, callees below" : "all"} — ${this.format.value(shown)}${share && ` (${share})`}`;
+    const shown = state.zoomUp ? tree.total[0] : flat.shown;
+    const share = format.share(shown, whole);
+    return `${isFocused ? "focus: callers above, callees below" : "all"} — ${format.value(shown)}${share && ` (${share})`}`;
   }
 
-  /** The note on how a zoom into callers or callees narrows the other side. */
-  narrowing() {
-    const { state, trees, format } = this;
+  /** How a zoom into callers or callees narrows the other side. */
+  get narrowing() {
+    const { state, trees, format, edges } = this.model;
     const [down, up] = trees;
+    if (!up || !state.zoom.length) return "";
     const value = (state.zoomUp ? down : up).total[0];
     const name = this.data.short[state.zoom.at(-1)];
     const only = state.zoomUp ? `Callees: only samples called through ${name}` : `Callers: only samples that reach ${name}`;
-    return `${only} (${format.value(value)}, ${format.share(value, this.edges.total)} of the focus)`;
+    return `${only} (${format.value(value)}, ${format.share(value, edges.total)} of the focus)`;
+  }
+
+  /** Name, place and other facts about a function. */
+  facts(id) {
+    const { data } = this;
+    const [pack, file, line] = data.facts[id];
+    const inFile = file ? visible(data.files[file - 1]) + (line ? `:${line}` : "") : "";
+    const [name, place] = data.split.get(id) ?? [data.full[id], inFile];
+    const owner = data.packages[pack];
+    const isArtefact = data.artefacts.some((artefact) => data.full[id] === artefact || data.full[id].startsWith(`${artefact} `));
+    return { name, place, owner: owner && owner !== data.files[file - 1] ? visible(owner) : "", isArtefact };
+  }
+
+  /** A value with its shares: `4.82s 5.6%`, and with filters also the share of what is shown. */
+  shared(value) {
+    const { format, whole, flat, isFiltered } = this.model;
+    const share = `${format.value(value)} ${format.share(value, whole)}`.trimEnd();
+    return isFiltered ? `${share} of all, ${format.share(value, flat.shown)} of what is shown` : share;
+  }
+
+  /** The values of a block as words and texts: total, self, and the other side's total. */
+  values({ layer, node }) {
+    const { tree } = layer;
+    const { format, flat, state } = this.model;
+    const id = tree.name[node];
+    const found = [];
+    if (tree.backward && !layer.isUp) {
+      // The width is the part of the first function's self that was reached through these callers.
+      const [first] = chain({ layer, node });
+      const isFirst = first === id && tree.depth[node] === 1;
+      found.push([isFirst ? "self" : `self of ${this.data.labels[first][0]}`, this.shared(tree.total[node])]);
+      if (tree.depth[node] === 1) found.push(["total", this.shared(flat.total[id])]);
+    } else {
+      found.push(["total", this.shared(tree.total[node])]);
+      if (!layer.isUp) found.push(["self", this.shared(tree.self[node])]);
+    }
+    if (this.data.compared) {
+      found.push([state.side === "old" ? "new" : "old", format.value(tree.old[node])]);
+      found.push(["change", format.signed(this.delta(tree, node))]);
+    }
+    return found;
   }
 
   /** The lines of a tooltip: name, place, package and numbers of a block. */
-  describe({ layer, node }) {
-    const { tree } = layer;
-    const { data, format } = this;
-    const id = tree.name[node];
+  describe(block) {
+    const { tree } = block.layer;
+    const id = tree.name[block.node];
     if (id < 0) return [this.rootLabel(tree)];
-    const [pack, file, line] = data.facts[id];
-    const value = (word, value) =>
-      `${word} ${format.value(value)} ${format.share(value, this.whole)}` +
-      (this.isFiltered ? ` of all, ${format.share(value, this.flat.shown)} of what is shown` : "");
-    const inFile = file ? visible(data.files[file - 1][0]) + (line ? `:${line}` : "") : "";
-    const [name, place] = data.split.get(id) ?? [data.full[id], inFile];
+    const { name, place, owner, isArtefact } = this.facts(id);
     const lines = [name];
-    const owner = data.packages[pack][0];
     if (place) lines.push(place);
-    if (owner && owner !== data.files[file - 1]?.[0]) lines.push(`package ${visible(owner)}`);
-    if (tree.inlined[node]) lines.push("inlined");
-    if (data.artefacts.some((artefact) => data.full[id] === artefact || data.full[id].startsWith(`${artefact} `))) lines.push("profiler artefact: its self belongs to the caller");
-    if (tree.backward && !layer.isUp) {
-      // The width is the part of the first function's self that was reached through these callers.
-      const [first] = this.chain({ layer, node });
-      lines.push(value(first === id && tree.depth[node] === 1 ? "self" : `self of ${data.labels[first][0]}`, tree.total[node]));
-      if (tree.depth[node] === 1) lines.push(value("total", this.flat.total[id]));
-    } else {
-      lines.push(value("total", tree.total[node]));
-      if (!layer.isUp) lines.push(value("self", tree.self[node]));
+    if (owner) lines.push(`package ${owner}`);
+    if (tree.inlined[block.node]) lines.push("inlined");
+    if (isArtefact) lines.push("profiler artefact: its self belongs to the caller");
+    return [...lines, ...this.values(block).map(([word, value]) => `${word} ${value}`)];
+  }
+
+  /** The entries of the legend: colour, name, share of self, and the group that it stands for, if any. */
+  get legend() {
+    const { data, model, theme } = this;
+    const { format, flat } = model;
+    switch (model.state.color) {
+      case "delta":
+        return [
+          { color: theme.fixed.added, name: "added" },
+          { color: theme.fixed.shrank, name: "taken away", isDashed: true },
+          { color: theme.fixed.same, name: "as before" },
+        ];
+      case "self":
+      case "total":
+        return [0, 1, 10, 50].map((percent) => ({ color: theme.share(percent / 100), name: `${percent}% ${model.state.color}` }));
+      case "file": {
+        const files = this.filesByArea.slice(0, 12).map((file, rank) => ({ color: theme.rank(rank), name: visible(data.files[file]) }));
+        const rest = data.files.length - files.length;
+        return rest > 0 ? [...files, { name: `… ${rest} more files` }] : files;
+      }
+      default: {
+        const self = new Float64Array(data.groups.length);
+        data.facts.forEach(([, , , group], id) => (self[group] += Number(flat.self[id])));
+        const entry = (group) => ({
+          color: theme.group(group),
+          name: visible(data.groups[group].name) || "unknown",
+          share: self[group] ? format.share(self[group], flat.shown) : "",
+          group,
+        });
+        const groups = Array.from(data.groups.keys());
+        const own = groups.filter((group) => data.groups[group].tier === "own");
+        const shown = own.slice(0, 12).map(entry).sort((a, b) => self[b.group] - self[a.group]);
+        const rest = own.length - shown.length;
+        if (rest > 0) shown.push({ name: `… ${rest} more` });
+        return [...shown, ...groups.slice(own.length).map(entry)];
+      }
     }
-    if (data.compared) lines.push(`${this.state.side === "old" ? "new" : "old"} ${format.value(tree.old[node])}, change ${format.signed(this.delta(tree, node))}`);
-    return lines;
   }
 
-  /** The ids of the names from the root of a block's layer to the block. */
-  chain({ layer, node }) {
-    const names = [];
-    for (let at = node; at > 0; at = layer.tree.parent[at]) names.unshift(layer.tree.name[at]);
-    return names;
-  }
-
-  zoomTo(block) {
-    const zoom = this.chain(block);
-    const isRoot = !block.layer.isUp && block.node === block.layer.first;
-    // A click on the root resets the zoom and keeps the filters.
-    if (isRoot) return this.state.zoom.length ? this.restore() : undefined;
-    this.change({ zoom, zoomUp: Boolean(block.layer.isUp) }, true);
-  }
-
-  /** Resets the zoom, or removes the focus if there is no zoom. */
-  restore() {
-    if (this.state.zoom.length) return this.change({});
-    const rest = this.state.filters.filter((filter) => filter.kind !== "focus");
-    if (rest.length < this.state.filters.length) this.change({ filters: rest });
-  }
-
-  /** Shows what the graph omits, what its marks mean, and warnings. */
-  showNotes() {
-    const { data, state, format, flat } = this;
+  /** What the graph omits, what its marks mean, and warnings. */
+  get notes() {
+    const { data, model } = this;
+    const { format, flat, found, trees, whole } = model;
     const notes = [];
-    const dropped = this.trees.reduce((sum, tree) => sum + tree.dropped, 0);
-    if (flat.shown == 0) notes.push("no samples to show");
-    if (this.found && !this.found.includes(1)) notes.push("no function matches the search (start it with (?i) to ignore case)");
+    const dropped = trees.reduce((sum, tree) => sum + tree.dropped, 0);
+    if (found && !found.includes(1)) notes.push("no function matches the search");
     if (dropped) notes.push(`${dropped.toLocaleString("en-US")} block${dropped === 1 ? " is" : "s are"} too narrow to draw; zoom in to see ${dropped === 1 ? "it" : "them"}`);
-    if (flat.noStack != 0) notes.push(`samples without a stack: ${format.value(flat.noStack)}, ${format.share(flat.noStack, this.whole)}`);
-    if (data.compared && state.side !== "old") {
-      const gone = this.table(true).filter((row) => row.total == 0 && row.other.total != 0);
-      gone.sort((a, b) => Number(absolute(b.other.total)) - Number(absolute(a.other.total)) || a.id - b.id);
-      if (gone.length) notes.push(`${gone.length} removed: ${gone.slice(0, 8).map((row) => data.short[row.id]).join(", ")}${gone.length > 8 ? " …" : ""}`);
-    }
-    if (this.trees.some((tree) => tree.inlined.includes(1))) notes.push("italic: inlined");
-    notes.push(...data.warnings.map((warning) => `warning: ${warning}`));
-    element("notes").textContent = notes.join(" · ");
-    this.showLegend();
+    if (flat.noStack != 0) notes.push(`samples without a stack: ${format.value(flat.noStack)}, ${format.share(flat.noStack, whole)}`);
+    const gone = model.removed;
+    if (gone.length) notes.push(`${gone.length} removed: ${gone.slice(0, 8).map((row) => data.short[row.id]).join(", ")}${gone.length > 8 ? " …" : ""}`);
+    if (trees.some((tree) => tree.inlined.includes(1))) notes.push("italic: inlined");
+    return [...notes, ...data.warnings.map((warning) => `warning: ${warning}`)];
   }
+}
 
-  showLegend() {
-    const { data, state } = this;
-    const entries = [];
-    const by = state.color;
-    if (by === "delta") entries.push([data.palette.grew, "grew"], [data.palette.shrank, "shrank"], [data.palette.same, "unchanged"]);
-    else if (by === "self" || by === "total") {
-      for (const percent of [0, 1, 10, 50]) entries.push([mix(data.palette.pale, data.palette.hot, Math.sqrt(percent / 100)), `${percent}% ${by}`]);
-    } else {
-      const area = new Map();
-      for (const tree of this.trees) {
-        for (let node = 1; node < tree.name.length; node++) {
-          const [pack, file] = data.facts[tree.name[node]];
-          const owner = by === "file" ? file - 1 : pack;
-          area.set(owner, (area.get(owner) ?? 0) + tree.width[node]);
-        }
-      }
-      const table = by === "file" ? data.files : data.packages;
-      const sorted = [...area].sort((a, b) => b[1] - a[1] || a[0] - b[0]);
-      for (const [owner] of sorted.slice(0, 12)) {
-        const [name, color] = table[owner] ?? ["", "#d8d8d8"];
-        entries.push([color, name ? visible(name) : "unknown"]);
-      }
-      if (sorted.length > 12) entries.push(["transparent", `… ${sorted.length - 12} more ${by === "file" ? "files" : "packages"}`]);
-    }
-    element("legend").replaceChildren(
-      ...entries.map(([color, name]) => {
-        const entry = make("span", "", { className: "entry" });
-        const swatch = make("span", "", { className: "swatch" });
-        swatch.style.background = color;
-        // Truncate at the start: paths of one program differ at their ends.
-        entry.title = name;
-        entry.append(swatch, make("span", name.length > 40 ? `…${name.slice(-39)}` : name));
-        return entry;
-      }),
-    );
-  }
+/** The depth of a tree. */
+function height(tree) {
+  return tree.depth.reduce((deepest, depth) => Math.max(deepest, depth), 0);
+}
+
+/** The ids of the names from the root of a block's layer to the block. */
+export function chain({ layer, node }) {
+  const names = [];
+  for (let at = node; at > 0; at = layer.tree.parent[at]) names.unshift(layer.tree.name[at]);
+  return names;
 }

@@ -1,85 +1,165 @@
-// The table of functions.
+// The table of functions, and the callers and callees of a focus.
 
-class PageTable extends PageGraph {
-  /** All rows of the table in order, without the limit on rows shown. `all` ignores the search. */
-  table(all = false) {
-    const { data, state, flat, otherFlat, found } = this;
-    const rows = [];
-    for (let id = 0; id < data.names.length; id++) {
-      const [self, total] = [flat.self[id], flat.total[id]];
-      const other = otherFlat ? { self: otherFlat.self[id], total: otherFlat.total[id] } : null;
-      if (self == 0 && total == 0 && !(other && (other.self != 0 || other.total != 0))) continue;
-      if (!all && found && !found[id]) continue;
-      const delta = other ? (state.side === "old" ? other.total - total : total - other.total) : this.metric.zero;
-      rows.push({ id, name: data.names[id], self, total, other, delta });
-    }
-    const more = (a, b) => (absolute(a) < absolute(b) ? 1 : absolute(a) > absolute(b) ? -1 : 0);
-    const orders = {
-      self: (a, b) => more(a.self, b.self),
-      total: (a, b) => more(a.total, b.total),
-      delta: (a, b) => more(a.delta, b.delta),
-      name: (a, b) => a.id - b.id,
-    };
-    const chosen = orders[state.sort] ?? orders.self;
-    const turn = state.reversed ? -1 : 1;
-    return rows.sort((a, b) => turn * chosen(a, b) || orders.total(a, b) || orders.self(a, b) || a.id - b.id);
+import { absolute } from "./count.js";
+import { button, element, fill, make, swatch } from "./dom.js";
+import { visible } from "./format.js";
+
+const ROWS_AT_ONCE = 200;
+const EDGES_AT_ONCE = 10;
+
+/**
+ * The columns. `text` returns the content of a cell; a column with a `sort` key has a button in its head. A column is
+ * left out where `isShown` is false.
+ */
+const COLUMNS = [
+  { name: "Self", sort: "self", text: (row, model) => model.format.value(row.self) },
+  { name: "%", of: "Self", text: (row, model) => model.format.share(row.self, model.whole) },
+  { name: "Total", sort: "total", text: (row, model) => model.format.value(row.total) },
+  { name: "%", of: "Total", text: (row, model) => model.format.share(row.total, model.whole) },
+  { name: "% of shown", isShown: (model) => model.isFiltered, text: (row, model) => model.format.share(row.total, model.flat.shown) },
+  { name: (model) => (model.state.side === "old" ? "New" : "Old"), sort: "old", isShown: (model) => model.data.compared, text: (row, model) => model.format.value(row.other.total) },
+  { name: "Change", sort: "delta", isShown: (model) => model.data.compared, text: (row, model) => model.format.signed(row.delta) },
+];
+
+export class FunctionTable {
+  /** `act` has what a reader can do with a row: change the state, pin, open the callers or the menu, hover. */
+  constructor(model, picture, act) {
+    Object.assign(this, { model, picture, act, rowsShown: ROWS_AT_ONCE });
+    element("more").addEventListener("click", () => {
+      this.rowsShown += ROWS_AT_ONCE;
+      this.show();
+    });
+    const rowOf = (event) => event.target.closest?.("tr[data-id]");
+    const body = element("rows");
+    const onRow = (type, deed) =>
+      body.addEventListener(type, (event) => {
+        const row = rowOf(event);
+        if (row) deed(Number(row.dataset.id), event);
+      });
+    onRow("click", (id, event) => (event.shiftKey ? act.only(id) : act.pin(id)));
+    onRow("dblclick", (id) => act.callers(id));
+    onRow("contextmenu", (id, event) => {
+      event.preventDefault();
+      act.menu(id, event.clientX, event.clientY);
+    });
+    onRow("mouseover", (id) => act.hover(id));
+    body.addEventListener("mouseleave", () => act.hover(-1));
+    body.addEventListener("keydown", (event) => this.key(event));
   }
 
-  showTable() {
-    const { data, state, format, flat } = this;
-    const columns = [["self", "Self"], ["", "%"], ["total", "Total"], ["", "%"]];
-    if (this.isFiltered) columns.push(["", "% of shown"]);
-    if (data.compared) columns.push(["delta", "Change"]);
-    columns.push(["name", data.noun[0].replace(/^./, (c) => c.toUpperCase())]);
-    element("columns").replaceChildren(...columns.map(([key, name]) => this.columnHead(key, name)));
+  /** Arrow keys move from row to row. */
+  key(event) {
+    const row = event.target.closest("tr");
+    const next = { ArrowDown: row?.nextElementSibling, ArrowUp: row?.previousElementSibling }[event.key];
+    if (!next) return;
+    event.preventDefault();
+    next.querySelector("button")?.focus();
+  }
 
-    const rows = this.table();
+  show() {
+    const { model } = this;
+    const { data, state, flat, format } = model;
+    const columns = COLUMNS.filter((column) => column.isShown?.(model) ?? true);
+    const heads = columns.map((column) => this.head(column));
+    const noun = data.noun[0].replace(/^./, (c) => c.toUpperCase());
+    const bar = make("th", "", { className: "bar-cell", title: "Dark: self. Pale: total." });
+    bar.append(make("span", "self in total", { className: "unseen" }));
+    fill(element("columns"), bar, ...heads, this.head({ name: noun, sort: "name" }), make("th", "File", { scope: "col", className: "place" }));
+
+    const rows = model.table();
     const shown = rows.slice(0, this.rowsShown);
-    const body = shown.map((row) => {
-      const cells = [format.value(row.self), format.share(row.self, this.whole), format.value(row.total), format.share(row.total, this.whole)];
-      if (this.isFiltered) cells.push(format.share(row.total, flat.shown));
-      if (data.compared) cells.push(format.signed(row.delta));
-      const line = document.createElement("tr");
-      line.append(...cells.map((cell) => make("td", cell)));
-      line.append(this.nameCell(row.id));
-      return line;
-    });
+    const body = shown.map((row) => this.row(row, columns));
     const summary = (value, text) => {
       const line = make("tr", "", { className: "summary" });
-      line.append(make("td", format.value(value)), make("td", format.share(value, this.whole)));
-      line.append(make("td", "", { colSpan: columns.length - 3 }), make("td", text));
+      line.append(make("td", "", { className: "bar-cell" }), make("td", format.value(value)), make("td", format.share(value, model.whole)));
+      line.append(make("td", "", { colSpan: columns.length - 2 }), make("td", text));
       body.push(line);
     };
     const rest = rows.slice(this.rowsShown);
-    const own = (list) => list.reduce((sum, row) => sum + row.self, this.metric.zero);
+    const own = (list) => list.reduce((sum, row) => sum + row.self, model.metric.zero);
     if (rest.length) summary(own(rest), `… ${rest.length.toLocaleString("en-US")} more ${data.noun[rest.length === 1 ? 0 : 1]}`);
-    if (!this.found) {
+    if (!model.found) {
       if (flat.noStack != 0) summary(flat.noStack, "(no stack)");
-      summary(flat.shown, this.isFiltered ? "all shown" : "all");
+      summary(flat.shown, model.isFiltered ? "all shown" : "all");
     }
-    element("rows").replaceChildren(...body);
+    fill(element("rows"), ...body);
     element("more").hidden = rest.length === 0;
     element("more").textContent = `Show ${Math.min(ROWS_AT_ONCE, rest.length)} more`;
+    this.mark(state.pin);
+  }
+
+  row(row, columns) {
+    const { model, picture } = this;
+    const line = document.createElement("tr");
+    line.dataset.id = row.id;
+    line.append(this.bar(row), ...columns.map((column) => make("td", column.text(row, model))));
+    const name = make("td", "", { className: "name-cell" });
+    const control = make("button", model.data.short[row.id], { type: "button", className: "name", title: model.data.full[row.id].slice(0, 2000) });
+    control.dataset.key = `row ${row.id}`;
+    name.append(swatch(picture.theme.group(model.data.facts[row.id][3])), control);
+    const { place } = picture.facts(row.id);
+    line.append(name, make("td", place.length > 48 ? `…${place.slice(-47)}` : place, { className: "place", title: place }));
+    return line;
+  }
+
+  /** Self as a part of total as a part of the whole. */
+  bar(row) {
+    const whole = Number(this.model.whole) || 1;
+    const part = (value) => `${Math.min(100, (100 * Math.abs(Number(value))) / Math.abs(whole)).toFixed(2)}%`;
+    const cell = make("td", "", { className: "bar-cell" });
+    const [total, self] = [make("span", "", { className: "total" }), make("span", "", { className: "self" })];
+    total.style.width = part(row.total);
+    self.style.width = part(row.self);
+    const bar = make("span", "", { className: "share" });
+    bar.append(total, self);
+    cell.append(bar);
+    return cell;
+  }
+
+  head({ name, sort, of }) {
+    const { model } = this;
+    const { state } = model;
+    const head = make("th", "", { scope: "col" });
+    const text = typeof name === "function" ? name(model) : name;
+    if (!sort) {
+      head.textContent = text;
+      if (of) head.setAttribute("aria-label", `${of} in percent`);
+      return head;
+    }
+    const current = state.sort === sort;
+    const control = button(text + (current ? (state.reversed ? " ▴" : " ▾") : ""), () =>
+      this.act.change({ sort, reversed: current && !state.reversed }),
+    );
+    control.dataset.key = sort;
+    head.setAttribute("aria-sort", current ? (state.reversed ? "ascending" : "descending") : "none");
+    head.append(control);
+    return head;
+  }
+
+  /** Marks the row of a name. */
+  mark(id, kind = "pinned") {
+    for (const row of element("rows").querySelectorAll(`tr.${kind}`)) row.classList.remove(kind);
+    if (id >= 0) element("rows").querySelector(`tr[data-id="${id}"]`)?.classList.add(kind);
   }
 
   /** Lists the direct callers and callees of the focus, wherever on a stack they occur. */
   showEdges() {
-    const { edges } = this;
+    const { edges, focus } = this.model;
     const box = element("edges");
     box.hidden = !edges;
     if (!edges) return box.replaceChildren();
-    const marked = this.state.filters.filter((filter) => filter.kind === "focus").map((filter) => visible(filter.text));
-    const focus = marked.join(", ");
+    const names = focus.map((filter) => visible(filter.text)).join(", ");
     const tables = [
-      this.edgeTable(`Callers of ${focus}`, edges.callers, [["(itself)", edges.itself], ["(root)", edges.root]]),
-      this.edgeTable(`Callees of ${focus}`, edges.callees, [["(self)", edges.self], ["(itself)", edges.itself]]),
+      this.edgeTable(`Callers of ${names}`, edges.callers, [["(itself)", edges.itself], ["(root)", edges.root]]),
+      this.edgeTable(`Callees of ${names}`, edges.callees, [["(self)", edges.self], ["(itself)", edges.itself]]),
     ];
     const note = "rows overlap, because one sample can pass through several of them";
-    box.replaceChildren(...tables, ...(edges.overlaps ? [make("p", note)] : []));
+    fill(box, ...tables, ...(edges.overlaps ? [make("p", note)] : []));
   }
 
   edgeTable(title, values, others) {
-    const { data, format, edges } = this;
+    const { model, picture } = this;
+    const { data, format, edges } = model;
     const table = document.createElement("table");
     table.append(make("caption", title));
     const row = (value, name) => {
@@ -89,41 +169,17 @@ class PageTable extends PageGraph {
     };
     const ids = Array.from(values.keys()).filter((id) => values[id] != 0);
     ids.sort((a, b) => (absolute(values[a]) < absolute(values[b]) ? 1 : absolute(values[a]) > absolute(values[b]) ? -1 : a - b));
-    for (const id of ids.slice(0, EDGES_AT_ONCE)) row(values[id], this.nameCell(id));
+    for (const id of ids.slice(0, EDGES_AT_ONCE)) {
+      const cell = make("td", "", { className: "name-cell" });
+      const control = button(data.short[id], () => this.act.callers(id), { className: "name", title: data.full[id].slice(0, 2000) });
+      control.dataset.key = `${title} ${id}`;
+      cell.append(swatch(picture.theme.group(data.facts[id][3])), control);
+      row(values[id], cell);
+    }
     const rest = ids.slice(EDGES_AT_ONCE);
     const more = `… ${rest.length.toLocaleString("en-US")} more ${data.noun[rest.length === 1 ? 0 : 1]}`;
-    if (rest.length) row(rest.reduce((sum, id) => sum + values[id], this.metric.zero), make("td", more));
+    if (rest.length) row(rest.reduce((sum, id) => sum + values[id], model.metric.zero), make("td", more));
     for (const [name, value] of others) if (value != 0) row(value, make("td", name));
     return table;
-  }
-
-  columnHead(key, name) {
-    const { state } = this;
-    const head = document.createElement("th");
-    head.scope = "col";
-    if (!key) {
-      head.textContent = name;
-      return head;
-    }
-    const current = state.sort === key;
-    const button = make("button", name + (current ? (state.reversed ? " ▴" : " ▾") : ""), { type: "button" });
-    head.ariaSort = current ? (state.reversed ? "ascending" : "descending") : "none";
-    button.addEventListener("click", () => this.change({ sort: key, reversed: current && !state.reversed }, true));
-    head.append(button);
-    return head;
-  }
-
-  nameCell(id) {
-    const { data } = this;
-    const cell = document.createElement("td");
-    const swatch = make("span", "", { className: "swatch" });
-    swatch.style.background = data.packages[data.facts[id][0]][1];
-    const button = make("button", data.short[id], { type: "button", className: "name", title: data.full[id].slice(0, 2000) });
-    button.addEventListener("click", () => {
-      const box = button.getBoundingClientRect();
-      this.openMenu(id, box.left, box.bottom);
-    });
-    cell.append(swatch, button);
-    return cell;
   }
 }

@@ -3,15 +3,18 @@
 use hashbrown::HashMap;
 
 use crate::name::fit;
-use crate::output::color::{self, Color, ColorBy};
+use crate::output::color::{self, Color, ColorBy, LIGHT, WHITE};
 use crate::output::svg::options::printable;
 use crate::output::svg::wording::Wording;
-use crate::report::{Direction, Flame, FlameNode};
+use crate::report::{ColorGroup, Direction, Flame, FlameNode, Name, Tier};
 
 /// Colours and what they stand for.
 pub(super) struct Legend {
     pub(super) entries: Vec<(Color, String)>,
     by: ColorBy,
+    group_colors: Vec<Color>,
+    /// The rank of every file by area.
+    file_rank: HashMap<Name, usize>,
     largest_delta: i64,
     whole: i64,
     inverted: bool,
@@ -27,8 +30,14 @@ impl Legend {
     pub(super) fn new(flame: &Flame, by: ColorBy, wording: &Wording<'_>) -> Self {
         let nodes = flame.nodes.iter().chain(&flame.callers);
         let largest_delta = nodes.map(|node| delta(node).saturating_abs()).max().unwrap_or(0);
+        let mut file_rank = HashMap::new();
         let mut entries = match by {
-            ColorBy::Package | ColorBy::File => most_seen(flame, by, wording),
+            ColorBy::Package => of_groups(flame, wording),
+            ColorBy::File => {
+                let (entries, ranks) = of_files(flame, wording);
+                file_rank = ranks;
+                entries
+            }
             ColorBy::SelfValue | ColorBy::Total => shares(),
             ColorBy::Delta => vec![
                 (color::of_delta(1, 1), "grew".to_string()),
@@ -41,13 +50,15 @@ impl Legend {
             entries.insert(0, (color::MATCHED, fit(&printable(&matches), NAME, "…")));
         }
         let inverted = flame.direction == Direction::BottomUp;
-        Legend { entries, by, largest_delta, whole: flame.header.shown, inverted }
+        let groups = flame.groups.iter().enumerate();
+        let group_colors = groups.map(|(rank, group)| LIGHT.of_group(rank, group)).collect();
+        Legend { entries, by, group_colors, file_rank, largest_delta, whole: flame.header.shown, inverted }
     }
 
     /// The line that explains the entries.
     pub(super) fn title(&self) -> &'static str {
         match self.by {
-            ColorBy::Package => "colour: package, with its share of self",
+            ColorBy::Package => "colour: package, with its share of self; grey: standard library and runtime",
             ColorBy::File => "colour: source file, with its share of self",
             ColorBy::SelfValue => "colour: self as a share of what is shown",
             ColorBy::Total => "colour: total as a share of what is shown",
@@ -57,7 +68,11 @@ impl Legend {
 
     pub(super) fn color(&self, node: &FlameNode) -> Color {
         match self.by {
-            ColorBy::Package | ColorBy::File => color::of_name(group(node, self.by)),
+            ColorBy::Package => self.group_colors[node.group as usize],
+            ColorBy::File => {
+                let rank = node.file.as_ref().and_then(|file| self.file_rank.get(file));
+                rank.map_or(color::GREY, |&rank| LIGHT.of_rank(rank))
+            }
             // In a bottom-up graph, the total of a block is self of the function at the root.
             ColorBy::SelfValue if self.inverted => color::of_share(node.total, self.whole),
             ColorBy::SelfValue => color::of_share(node.self_value, self.whole),
@@ -75,32 +90,46 @@ fn delta(node: &FlameNode) -> i64 {
     node.old.map_or(0, |old| node.total.saturating_sub(old.total))
 }
 
-fn group(node: &FlameNode, by: ColorBy) -> &str {
-    if by == ColorBy::File { node.file.as_deref().unwrap_or_default() } else { &node.package }
+/// The groups of own code with the largest area, and the library and the runtime, with their shares of self.
+fn of_groups(flame: &Flame, wording: &Wording<'_>) -> Vec<(Color, String)> {
+    let ranked = || flame.groups.iter().zip(&flame.group_self).enumerate();
+    let (own, rest): (Vec<_>, Vec<_>) = ranked().partition(|(_, (group, _))| group.tier == Tier::Own);
+    let more = own.len().saturating_sub(ENTRIES);
+    let entry = |&(rank, (group, self_value)): &(usize, (&ColorGroup, &i64))| {
+        let text = with_share(&group.name, *self_value, wording);
+        (LIGHT.of_group(rank, group), text)
+    };
+    let mut entries: Vec<(Color, String)> = own.iter().take(ENTRIES).map(entry).collect();
+    entries.extend((more > 0).then(|| (WHITE, format!("… {more} more packages"))));
+    entries.extend(rest.iter().map(entry));
+    entries
 }
 
-/// The packages or files with the largest area in the picture, with their share of self.
-fn most_seen(flame: &Flame, by: ColorBy, wording: &Wording<'_>) -> Vec<(Color, String)> {
-    let mut areas: HashMap<&str, i64> = HashMap::new();
+/// The files with the largest area in the picture, and the rank of every file.
+fn of_files(flame: &Flame, wording: &Wording<'_>) -> (Vec<(Color, String)>, HashMap<Name, usize>) {
+    let mut areas: HashMap<&Name, i64> = HashMap::new();
     for node in flame.nodes.iter().skip(1).chain(flame.callers.iter().skip(1)) {
-        let area = areas.entry(group(node, by)).or_default();
-        *area = area.saturating_add(node.width);
+        if let Some(file) = &node.file {
+            let area = areas.entry(file).or_default();
+            *area = area.saturating_add(node.width);
+        }
     }
-    let mut areas: Vec<(&str, i64)> = areas.into_iter().collect();
+    let mut areas: Vec<(&Name, i64)> = areas.into_iter().collect();
     areas.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
-    let more = areas.len().saturating_sub(ENTRIES);
-    let (selfs, noun) =
-        if by == ColorBy::File { (&flame.files, "files") } else { (&flame.packages, "packages") };
-    let selfs: HashMap<&str, i64> = selfs.iter().map(|(name, own)| (&**name, *own)).collect();
-    let entry = |&(name, _): &(&str, i64)| {
-        let shown = if name.is_empty() { "unknown" } else { name };
-        let own = selfs.get(name).copied().filter(|&own| own != 0);
-        let own = own.map(|own| format!(" {}", wording.share(own))).unwrap_or_default();
-        (color::of_name(name), format!("{}{own}", fit(&printable(shown), NAME, "…")))
+    let selfs: HashMap<&Name, i64> = flame.files.iter().map(|(name, own)| (name, *own)).collect();
+    let entry = |(rank, &(name, _)): (usize, &(&Name, i64))| {
+        (LIGHT.of_rank(rank), with_share(name, selfs.get(name).copied().unwrap_or(0), wording))
     };
-    let mut entries: Vec<(Color, String)> = areas.iter().take(ENTRIES).map(entry).collect();
-    if more > 0 {
-        entries.push((color::WHITE, format!("… {more} more {noun}")));
-    }
-    entries
+    let mut entries: Vec<(Color, String)> = areas.iter().enumerate().take(ENTRIES).map(entry).collect();
+    let more = areas.len().saturating_sub(ENTRIES);
+    entries.extend((more > 0).then(|| (WHITE, format!("… {more} more files"))));
+    let unknown = selfs.get(&Name::default()).copied().unwrap_or(0);
+    entries.extend((unknown != 0).then(|| (color::GREY, with_share("unknown", unknown, wording))));
+    (entries, areas.iter().enumerate().map(|(rank, (name, _))| ((*name).clone(), rank)).collect())
+}
+
+/// A name with its share of self, if it has any.
+fn with_share(name: &str, self_value: i64, wording: &Wording<'_>) -> String {
+    let share = if self_value == 0 { String::new() } else { format!(" {}", wording.share(self_value)) };
+    format!("{}{share}", fit(&printable(name), NAME, "…"))
 }

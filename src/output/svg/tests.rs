@@ -150,15 +150,15 @@ fn a_hostile_title_and_metric_stay_text() {
 
 #[test]
 fn colours_follow_color_by() {
-    let profile = from_notation("x/b.main;x/b.work;y/d.read 9\nx/b.main;y/d.write 1");
+    let profile = from_notation("x/b.main;x/b.work;y/d.read 9\nx/b.main;y/d.write 1\nz/e.other 3");
     let flame = FlameOptions::new(Scope::metric(0), String::new());
     let fills = |color_by| -> Vec<String> {
         let options = SvgOptions { color_by, ..SvgOptions::default() };
         read(&draw_with(&profile, &flame, &options)).0.into_values().skip(1).map(|block| block.fill).collect()
     };
-    let [main, work, read, write] = &fills(ColorBy::Package)[..] else { panic!() };
-    assert!(main == work && read == write && main != read);
-    let [main, work, read, write] = &fills(ColorBy::SelfValue)[..] else { panic!() };
+    let [main, work, read, write, other] = &fills(ColorBy::Package)[..] else { panic!() };
+    assert!(main == work && read == write && main != read && other != main && other != read);
+    let [main, work, read, write, _] = &fills(ColorBy::SelfValue)[..] else { panic!() };
     assert!(main == work && read != write);
 }
 

@@ -2,8 +2,8 @@
 
 /** The numbers in the table of the page, with values as text. */
 function counted() {
-  const rows = page.table().map((row) => [row.name, String(row.self), String(row.total)]);
-  return { rows, shown: String(page.flat.shown), noStack: String(page.flat.noStack) };
+  const rows = page.model.table().map((row) => [row.name, String(row.self), String(row.total)]);
+  return { rows, shown: String(page.model.flat.shown), noStack: String(page.model.flat.noStack) };
 }
 
 /** The blocks of the graph: row, name, total and self. */
@@ -19,7 +19,7 @@ function blocks() {
 
 /** The text of the table's cells. */
 function cells() {
-  return Array.from(document.querySelectorAll("#rows tr"), (row) => Array.from(row.cells, (cell) => cell.textContent));
+  return Array.from(document.querySelectorAll("#rows tr"), (row) => Array.from(row.cells, (cell) => cell).filter((cell) => !cell.matches(".bar-cell, .place")).map((cell) => cell.textContent));
 }
 
 /** The block with this name that is nearest to the root. */

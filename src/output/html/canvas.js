@@ -1,0 +1,203 @@
+// Draws trees as rows of blocks. The canvas is only as large as the visible part of the graph.
+
+import { Ruler, fitLabel, font } from "./label.js";
+
+export const ROW = 20;
+/** From this width on, a label starts five pixels from the edge instead of three. */
+const WIDE = 72;
+const NARROWEST_LABEL = 14;
+
+export class Canvas {
+  constructor(canvas, scroller, spacer) {
+    Object.assign(this, { canvas, scroller, spacer, rows: [], layers: [], cursor: null, twin: -1 });
+    this.context = canvas.getContext("2d");
+    this.ruler = new Ruler(this.context);
+    scroller.addEventListener("scroll", () => this.later());
+  }
+
+  /** Schedules one redraw for the next animation frame, however often it is called. */
+  later() {
+    if (this.waiting) return;
+    this.waiting = true;
+    requestAnimationFrame(() => {
+      this.waiting = false;
+      this.draw();
+    });
+  }
+
+  /**
+   * Shows layers. A layer has a tree, the row of the tree's node 0, and the direction in which it grows
+   * (1 for down, -1 for up). `look` returns the colour, the label and the marks of a block; `ink` the
+   * colours of texts and outlines.
+   */
+  show(layers, look, ink) {
+    Object.assign(this, { look, ink, layers, rows: [] });
+    for (const layer of layers) {
+      const { depth } = layer.tree;
+      for (let node = layer.first; node < depth.length; node++) {
+        const row = layer.row + layer.step * depth[node];
+        (this.rows[row] ??= []).push({ layer, node });
+      }
+    }
+    this.spacer.style.height = `${Math.max(this.rows.length * ROW, 1)}px`;
+    this.later();
+  }
+
+  get width() {
+    return this.scroller.clientWidth;
+  }
+
+  /** The left edge and the width of a block, in pixels. */
+  place({ layer, node }) {
+    const { left, width, whole } = layer.tree;
+    const scale = whole > 0 ? this.width / whole : 0;
+    const chain = node <= layer.tree.zoomed;
+    return chain ? [0, this.width] : [left[node] * scale, width[node] * scale];
+  }
+
+  draw() {
+    const { canvas, context, scroller } = this;
+    const [wide, high] = [scroller.clientWidth, scroller.clientHeight];
+    const dense = window.devicePixelRatio || 1;
+    if (canvas.width !== Math.round(wide * dense) || canvas.height !== Math.round(high * dense)) {
+      canvas.width = Math.round(wide * dense);
+      canvas.height = Math.round(high * dense);
+      canvas.style.width = `${wide}px`;
+      canvas.style.height = `${high}px`;
+    }
+    context.setTransform(dense, 0, 0, dense, 0, 0);
+    context.clearRect(0, 0, wide, high);
+    context.textBaseline = "middle";
+    const first = Math.floor(scroller.scrollTop / ROW);
+    const last = Math.min(this.rows.length - 1, Math.floor((scroller.scrollTop + high) / ROW));
+    for (let row = first; row <= last; row++) {
+      for (const block of this.rows[row] ?? []) this.drawBlock(block, row * ROW - scroller.scrollTop);
+    }
+    context.globalAlpha = 1;
+    if (this.cursor) this.outline(this.cursor, canvas.matches(":focus-visible") ? 2 : 1.5);
+    this.drawn?.();
+  }
+
+  drawBlock(block, y) {
+    const { context } = this;
+    const [x, width] = this.place(block);
+    const look = this.look(block);
+    const drawn = Math.max(width - (width > 3 ? 1 : 0), 0.4);
+    context.globalAlpha = look.alpha;
+    context.fillStyle = look.color;
+    context.fillRect(x, y, drawn, ROW - 1);
+    // What was added is filled from the right; what was taken away has a dashed outline.
+    if (look.added) {
+      context.fillStyle = this.ink.added;
+      context.fillRect(x + drawn * (1 - look.added), y, drawn * look.added, ROW - 1);
+    }
+    if (look.isTaken && width > 4) {
+      context.setLineDash([3, 2]);
+      context.lineWidth = 1;
+      context.strokeStyle = this.ink.taken;
+      context.strokeRect(x + 0.5, y + 0.5, drawn - 1, ROW - 2);
+      context.setLineDash([]);
+    }
+    if (look.id === this.twin && look.id >= 0 && width > 2) this.outline(block, 1);
+    if (width < NARROWEST_LABEL) return;
+    const isWide = width >= WIDE;
+    const label = fitLabel(look.label, width - (isWide ? 9 : 5.5), this.ruler);
+    if (!label) return;
+    context.globalAlpha = Math.max(look.alpha, 0.64);
+    context.fillStyle = look.isHit ? this.ink.hitInk : this.ink.ink;
+    context.font = font(label.size, look.isSlanted);
+    context.letterSpacing = label.size < 11 ? "-0.25px" : "0px";
+    context.fillText(label.text, x + (isWide ? 5 : 3), y + ROW / 2);
+  }
+
+  outline(block, thickness) {
+    const [x, width] = this.place(block);
+    const y = this.rowOf(block) * ROW - this.scroller.scrollTop;
+    this.context.globalAlpha = 1;
+    this.context.strokeStyle = this.ink.ink;
+    this.context.lineWidth = thickness;
+    const inset = thickness / 2;
+    this.context.strokeRect(x + inset, y + inset, Math.max(width - thickness - 1, 1), ROW - 1 - thickness);
+  }
+
+  rowOf({ layer, node }) {
+    return layer.row + layer.step * layer.tree.depth[node];
+  }
+
+  /** The block at a position on the canvas, or null. */
+  at(x, y) {
+    const row = this.rows[Math.floor((y + this.scroller.scrollTop) / ROW)] ?? [];
+    let [low, high] = [0, row.length - 1];
+    while (low <= high) {
+      const middle = (low + high) >> 1;
+      const [left, width] = this.place(row[middle]);
+      if (x < left) high = middle - 1;
+      else if (x >= left + width) low = middle + 1;
+      else return row[middle];
+    }
+    return null;
+  }
+
+  /** The widest block for which `test` holds, or null. */
+  widest(test) {
+    let found = null;
+    for (const block of this.rows.flat()) {
+      if (test(block) && (!found || this.place(block)[1] > this.place(found)[1])) found = block;
+    }
+    return found;
+  }
+
+  /** Moves the cursor along its row, or to the block in the row above or below that overlaps it most. */
+  move(across, down) {
+    const cursor = this.cursor ?? { layer: this.layers[0], node: this.layers[0].first };
+    const row = this.rowOf(cursor);
+    const [left, width] = this.place(cursor);
+    let next = null;
+    if (across) {
+      const blocks = this.rows[row];
+      const index = blocks.findIndex((block) => block.layer === cursor.layer && block.node === cursor.node);
+      next = blocks[index + across];
+    } else {
+      const overlap = (block) => {
+        const [x, w] = this.place(block);
+        return Math.min(x + w, left + width) - Math.max(x, left);
+      };
+      const blocks = (this.rows[row + down] ?? []).filter((block) => overlap(block) > 0);
+      next = blocks.sort((a, b) => overlap(b) - overlap(a))[0];
+    }
+    this.setCursor(next ?? cursor);
+    return this.cursor;
+  }
+
+  setCursor(block) {
+    this.cursor = block;
+    this.reveal(this.rowOf(block));
+    this.later();
+  }
+
+  reveal(row) {
+    const { scroller } = this;
+    const top = row * ROW;
+    if (top < scroller.scrollTop) scroller.scrollTop = top;
+    if (top + ROW > scroller.scrollTop + scroller.clientHeight) scroller.scrollTop = top + ROW - scroller.clientHeight;
+  }
+
+  /** All blocks as an SVG. */
+  svg(title) {
+    const escape = (text) => text.replace(/[&<>"]/g, (letter) => `&#${letter.charCodeAt(0)};`);
+    const parts = [];
+    for (const block of this.rows.flat()) {
+      const [x, width] = this.place(block);
+      const [y, look] = [this.rowOf(block) * ROW, this.look(block)];
+      const label = width < NARROWEST_LABEL ? null : fitLabel(look.label, width - 9, this.ruler);
+      const number = (value) => String(Math.round(value * 100) / 100);
+      const shape = `<rect x="${number(x)}" y="${y}" width="${number(Math.max(width - 1, 0.4))}" height="${ROW - 1}" fill="${look.color}"><title>${escape(look.title())}</title></rect>`;
+      const text = label && `<text x="${number(x + 4)}" y="${y + 14}" font-size="${label.size}">${escape(label.text)}</text>`;
+      parts.push(shape, text ?? "");
+    }
+    const [width, height] = [this.width, this.rows.length * ROW];
+    const size = `width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"`;
+    const paper = `<rect width="100%" height="100%" fill="${this.ink.paper}"/>`;
+    return `<svg xmlns="http://www.w3.org/2000/svg" ${size} font-family="system-ui, sans-serif" fill="${this.ink.ink}"><title>${escape(title)}</title>${paper}${parts.join("")}</svg>\n`;
+  }
+}

@@ -1,0 +1,102 @@
+// Fits the names of functions into blocks.
+//
+// The colour of a block says whose code it is, so a label first drops the package, then the type. A name that still
+// does not fit is written smaller, and in the end cut behind its first letters.
+
+const SIZES = [11, 10, 9];
+const CUT_SIZE = 10;
+const FEWEST_LETTERS = 3;
+/** Parts that say nothing without the part before them. */
+const ANONYMOUS = /^(func\d+(\.\d+)*|\d+|<lambda>|<genexpr>|<listcomp>|\{?\{?closure(#\d+)?\}?\}?|\{\{?[^}]*\}\}?|\(anonymous\)|λ|lambda|call|invoke|operator\(\))$/;
+
+/** The starts of the parts of a qualified name, which dots, colons and slashes separate. Brackets are not split. */
+function starts(name) {
+  const found = [];
+  let depth = 0;
+  for (let at = name.length - 1; at >= 0; at--) {
+    const letter = name[at];
+    if (")]>}".includes(letter)) depth++;
+    else if ("([<{".includes(letter)) depth = Math.max(0, depth - 1);
+    else if (depth === 0 && ".:/#\\".includes(letter) && at + 1 < name.length && !".:/#\\".includes(name[at + 1])) found.unshift(at + 1);
+  }
+  return [0, ...found];
+}
+
+/** Removes what no reader needs: hashes, counters of lambdas, `<locals>`. */
+function plain(name) {
+  return name
+    .replace(/::h[0-9a-f]{16}$/, "")
+    .replace(/lambda\$(\w+)\$\d+/, "λ $1")
+    .replace(/\$\$Lambda[$/][\w+/.]*/, "$λ")
+    .replaceAll("<locals>.", "");
+}
+
+/** The texts that can stand for a name, the longest first. The last one is the identifier. */
+export function forms(name) {
+  const text = plain(name);
+  const at = starts(text);
+  const part = (index) => text.slice(at[index], at[index + 1] ?? text.length).replace(/[.:/#\\]+$/, "");
+  let last = at.length - 1;
+  while (last > 0 && ANONYMOUS.test(part(last))) last--;
+  const texts = [text];
+  for (let index = 1; index <= last; index++) {
+    // Go writes a receiver in brackets, `(*Ledger).Place`, which are not needed without the package.
+    const receiver = /^\(\*?(.*)\)$/.exec(part(index));
+    const rest = text.slice(at[index]);
+    texts.push(receiver ? receiver[1] + rest.slice(part(index).length) : rest);
+  }
+  // Arguments and type parameters go last.
+  const bare = /^[^(<[{]*[\w$](?=[(<[{])/.exec(texts.at(-1));
+  if (bare) texts.push(bare[0]);
+  return texts;
+}
+
+/** Measures texts. Widths are cached, because measuring takes longer than drawing. */
+export class Ruler {
+  constructor(context) {
+    this.context = context;
+    this.widths = new Map();
+  }
+  /** The width at 12 pixels. */
+  width(text) {
+    let width = this.widths.get(text);
+    if (width === undefined) {
+      this.context.font = font(12, false);
+      width = this.context.measureText(text).width;
+      this.widths.set(text, width);
+    }
+    return width;
+  }
+  /** The width at a smaller size, which is set with less space between letters. */
+  small(text, size) {
+    return (this.width(text) * size) / 12 - (size < 11 ? 0.25 * text.length : 0);
+  }
+}
+
+export const font = (size, isSlanted) => `${isSlanted ? "italic " : ""}${size}px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif`;
+
+/**
+ * Fits a label into a number of pixels. Returns the text and its size, or null if nothing fits.
+ * `label` has the forms of the name, and a place that is added if there is space.
+ */
+export function fitLabel(label, room, ruler) {
+  const { texts, place } = label;
+  if (place && ruler.width(`${texts[0]} ${place}`) <= room) return { text: `${texts[0]} ${place}`, size: 12 };
+  for (const text of texts) if (ruler.width(text) <= room) return { text, size: 12 };
+  const identifier = texts.at(-1);
+  for (const size of SIZES) if (ruler.small(identifier, size) <= room) return { text: identifier, size };
+  return cut(identifier, room, ruler);
+}
+
+/** Cuts the end of a name, so that at least three letters are left. */
+function cut(name, room, ruler) {
+  const letters = Array.from(name);
+  let [low, high] = [FEWEST_LETTERS - 1, letters.length];
+  const beginning = (count) => letters.slice(0, count).join("").replace(/[.(:]+$/, "");
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (ruler.small(`${beginning(middle)}…`, CUT_SIZE) <= room) low = middle;
+    else high = middle;
+  }
+  return low < FEWEST_LETTERS ? null : { text: `${beginning(low)}…`, size: CUT_SIZE };
+}

@@ -1,0 +1,88 @@
+// The state of the page, and the fragment of the address that stores it. A link holds names, not numbers, so that it
+// works on the page of another recording.
+
+import { KINDS } from "./count.js";
+
+/** Settings that are words, and settings that are switches. */
+const WORDS = ["side", "query", "sort", "color", "tab"];
+const SWITCHES = ["reversed", "weight", "icicle", "inverted"];
+
+/** The state in which the page opens. */
+export function initialState(data) {
+  return {
+    metric: data.metric,
+    side: "new",
+    filters: [
+      ...data.focus.map((text) => ({ kind: "focus", text, exact: false })),
+      ...(data.highlight ? [{ kind: "highlight", text: data.highlight, exact: false }] : []),
+    ],
+    query: "",
+    sort: "self",
+    reversed: false,
+    /** The ids of the names from the root to the block that fills the width. */
+    zoom: [],
+    zoomUp: false,
+    /** The name that the inspector describes, or -1. */
+    pin: -1,
+    weight: data.weight,
+    icicle: data.icicle,
+    inverted: data.inverted,
+    color: data.color_by,
+    tab: "graph",
+  };
+}
+
+/** The state as a fragment, without the settings that have their initial value. */
+export function toFragment(state, data) {
+  const usual = initialState(data);
+  const words = new URLSearchParams();
+  if (state.metric !== usual.metric) words.append("metric", data.metrics[state.metric].name);
+  for (const key of WORDS) if (state[key] !== usual[key]) words.append(key, state[key]);
+  for (const key of SWITCHES) if (state[key] !== usual[key]) words.append(key, state[key] ? "1" : "0");
+  const filters = (list) => list.map((filter) => [filter.exact ? filter.kind : `${filter.kind}~`, filter.text]);
+  if (String(filters(state.filters)) !== String(filters(usual.filters))) {
+    if (!state.filters.length) words.append("filters", "none");
+    for (const [key, text] of filters(state.filters)) words.append(key, text);
+  }
+  for (const id of state.zoom) words.append(state.zoomUp ? "zoom-up" : "zoom", data.names[id]);
+  if (state.pin >= 0) words.append("pin", data.names[state.pin]);
+  return words.toString();
+}
+
+/** Reads a fragment. Names that the profile does not have are left out and returned in `missing`. */
+export function fromFragment(fragment, data) {
+  const state = initialState(data);
+  const missing = [];
+  const words = [...new URLSearchParams(fragment)];
+  const isFilter = ([key]) => key === "filters" || Object.hasOwn(KINDS, key.replace(/~$/, ""));
+  if (words.some(isFilter)) state.filters = [];
+  const id = (name) => {
+    const found = data.names.indexOf(name);
+    if (found < 0) missing.push(name);
+    return found;
+  };
+  let isBroken = false;
+  for (const [key, value] of words) {
+    const kind = key.replace(/~$/, "");
+    if (Object.hasOwn(KINDS, kind)) state.filters.push({ kind, text: value, exact: kind === key });
+    else if (key === "metric") state.metric = Math.max(0, data.metrics.findIndex((metric) => metric.name === value));
+    else if (key === "zoom" || key === "zoom-up") {
+      const found = isBroken ? -1 : id(value);
+      isBroken ||= found < 0;
+      if (!isBroken) state.zoom.push(found);
+      state.zoomUp = key === "zoom-up";
+    } else if (key === "pin") state.pin = id(value);
+    else if (SWITCHES.includes(key)) state[key] = value === "1";
+    else if (WORDS.includes(key)) state[key] = value;
+  }
+  // Links to pages of older versions have a third side, "delta", which is now a colour.
+  if (state.side === "delta") Object.assign(state, { side: "new", color: "delta" });
+  if (!data.compared) state.side = "new";
+  return { state, missing };
+}
+
+/** Whether two states differ in more than what is typed or sorted, so that Back should return to the first. */
+export function isStep(before, after) {
+  const deed = (state) => JSON.stringify([state.filters, state.zoom, state.zoomUp, state.tab, state.inverted, state.metric, state.side]);
+  return deed(before) !== deed(after);
+}

@@ -1,0 +1,173 @@
+// The numbers that the page shows, computed from the data and the state.
+
+import { KINDS, absolute, callees, callers, countFlat, countMarked, countNeighbours, filtered, growTree, markedNames, matching, pathsOnChain, rescaled, rooted, searchPattern, exactPattern } from "./count.js";
+import { Format } from "./format.js";
+
+export class Model {
+  constructor(data) {
+    this.data = data;
+    this.done = {};
+    /** The width of the graph in pixels: blocks narrower than a third of a pixel are not counted. */
+    this.pixels = 1000;
+  }
+
+  /** Computes what changed since the last call. */
+  update(state) {
+    this.state = state;
+    this.isFiltered = this.data.filters.length > 0 || state.filters.some((filter) => filter.kind !== "highlight");
+    this.once("count", [state.metric, state.side, state.filters], () => this.count());
+    this.once("mark", [this.flat, state.query, state.filters], () => this.mark());
+    const growth = [this.flat, this.pixels, state.zoom, state.zoomUp, state.weight, state.inverted];
+    this.once("grow", growth, () => this.growTrees());
+  }
+
+  /** Calls `act`, unless its dependencies are the same as in the previous call. */
+  once(what, dependsOn, act) {
+    const before = this.done[what];
+    if (before && before.length === dependsOn.length && before.every((value, i) => value === dependsOn[i])) return;
+    this.done[what] = dependsOn;
+    act();
+  }
+
+  /** Applies the filters and counts the remaining paths. */
+  count() {
+    const { data, state } = this;
+    const metric = data.metrics[state.metric];
+    this.metric = metric;
+    this.format = new Format(metric);
+    const isOld = state.side === "old";
+    this.values = isOld ? metric.old : metric.values;
+    this.whole = isOld ? this.side(metric.oldTotal, true) : metric.total;
+    this.paths = filtered(data, state.filters);
+    const flat = (values, old) => {
+      const { self, total, shown, noStack } = countFlat(data, this.paths, values, metric.zero);
+      const side = (sums) => this.side(sums, old);
+      return { self: side(self), total: side(total), shown: side(shown), noStack: side(noStack) };
+    };
+    this.flat = flat(this.values, isOld);
+    this.otherFlat = data.compared ? flat(isOld ? metric.values : metric.old, !isOld) : null;
+    this.edges = this.isFocused ? this.neighbours(matching(data, this.focus), isOld) : null;
+  }
+
+  get focus() {
+    return this.state.filters.filter((filter) => filter.kind === "focus");
+  }
+  get isFocused() {
+    return this.focus.length > 0;
+  }
+
+  /** The direct callers and callees of the marked places. */
+  neighbours(marks, isOld) {
+    const { overlaps, ...sums } = countNeighbours(this.data, this.paths, this.values, marks, this.metric.zero);
+    for (const key of Object.keys(sums)) sums[key] = this.side(sums[key], isOld);
+    return { overlaps, ...sums };
+  }
+
+  /** Sums of one side. Those of the old side are rescaled so that they compare with the new side. */
+  side(sums, isOld) {
+    return isOld ? rescaled(sums, this.data.ratio) : sums;
+  }
+
+  /** Finds the names that the search and the highlights match, and the value of the stacks through them. */
+  mark() {
+    const { data, state } = this;
+    const share = (filters) => {
+      const marks = matching(data, filters);
+      const sum = countMarked(this.paths, this.values, marks, this.metric.zero);
+      return [markedNames(data, marks), this.side(sum, state.side === "old")];
+    };
+    const highlights = state.filters.filter((filter) => filter.kind === "highlight");
+    [this.found, this.matched] = state.query ? share([{ text: searchPattern(state.query) }]) : [null, this.metric.zero];
+    [this.lit, this.litValue] = highlights.length ? share(highlights) : [null, this.metric.zero];
+  }
+
+  /** The paths of the graph and of the tree: those of the focus start at its outermost match. */
+  get rootedPaths() {
+    return this.paths.anchor ? callees(this.paths) : rooted(this.paths, this.state.inverted);
+  }
+
+  /** The old side's values, or the new side's if the old one is shown; null without a comparison. */
+  get otherValues() {
+    if (!this.data.compared) return null;
+    return this.state.side === "old" ? this.metric.values : this.metric.old;
+  }
+
+  growTrees() {
+    const { data, state, paths, metric } = this;
+    const isOld = state.side === "old";
+    const grow = (from, zoom) => {
+      const tree = growTree(from, this.values, this.otherValues, metric.zero, {
+        names: data.names.length,
+        inlined: data.places.inlined,
+        pixels: Math.max(this.pixels, 100),
+        byWeight: state.weight,
+        zoom,
+      });
+      const side = (sums, old) => this.side(sums, old);
+      return { ...tree, total: side(tree.total, isOld), self: side(tree.self, isOld), old: side(tree.old, !isOld) };
+    };
+    if (!paths.anchor) {
+      this.trees = [grow(this.rootedPaths, state.zoom)];
+      return;
+    }
+    // A zoom into callers or callees narrows the other side to the same samples, so that both have one scale.
+    const { zoom, zoomUp } = state;
+    const narrowed = zoom.length ? pathsOnChain(paths, zoom, zoomUp) : paths;
+    const up = grow(callers(zoomUp ? paths : narrowed), zoomUp ? zoom : []);
+    const down = grow(callees(zoomUp ? narrowed : paths), zoomUp ? [] : zoom);
+    this.trees = [down, up];
+  }
+
+  /** The change of a value from the old side to the new one. */
+  change(shown, other) {
+    return this.state.side === "old" ? other - shown : shown - other;
+  }
+
+  /** All rows of the table in order, without the limit on rows shown. `all` ignores the search. */
+  table(all = false) {
+    const { data, state, flat, otherFlat, found } = this;
+    const rows = [];
+    for (let id = 0; id < data.names.length; id++) {
+      const [self, total] = [flat.self[id], flat.total[id]];
+      const other = otherFlat ? { self: otherFlat.self[id], total: otherFlat.total[id] } : null;
+      if (self == 0 && total == 0 && !(other && (other.self != 0 || other.total != 0))) continue;
+      if (!all && found && !found[id]) continue;
+      const delta = other ? this.change(total, other.total) : this.metric.zero;
+      rows.push({ id, name: data.names[id], self, total, other, delta });
+    }
+    const more = (a, b) => (absolute(a) < absolute(b) ? 1 : absolute(a) > absolute(b) ? -1 : 0);
+    const orders = {
+      self: (a, b) => more(a.self, b.self),
+      total: (a, b) => more(a.total, b.total),
+      old: (a, b) => more(a.other?.total ?? a.total, b.other?.total ?? b.total),
+      delta: (a, b) => more(a.delta, b.delta),
+      name: (a, b) => a.id - b.id,
+    };
+    const chosen = orders[state.sort] ?? orders.self;
+    const turn = state.reversed ? -1 : 1;
+    return rows.sort((a, b) => turn * chosen(a, b) || orders.total(a, b) || orders.self(a, b) || a.id - b.id);
+  }
+
+  /** The functions that only the old side has, the heaviest first. */
+  get removed() {
+    if (!this.data.compared || this.state.side === "old") return [];
+    const gone = this.table(true).filter((row) => row.total == 0 && row.other.total != 0);
+    return gone.sort((a, b) => Number(absolute(b.other.total)) - Number(absolute(a.other.total)) || a.id - b.id);
+  }
+
+  /** The command that shows the same numbers in a terminal. */
+  get command() {
+    const { data, state } = this;
+    const quoted = (text) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+    const words = ["prof", "top"];
+    if (data.metrics.length > 1) words.push("-m", quoted(this.metric.name));
+    words.push(...data.filters);
+    for (const { kind, text, exact } of state.filters) {
+      if (!Object.hasOwn(KINDS, kind)) continue;
+      words.push(`--${kind}`, quoted(exact ? exactPattern(text) : text));
+    }
+    if (data.compared) words.push(...data.base_given.flatMap((path) => ["--base", quoted(path)]));
+    words.push(...(data.given.length && data.given.length < 9 ? data.given.map(quoted) : ["PROFILE"]));
+    return words.join(" ");
+  }
+}

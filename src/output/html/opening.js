@@ -1,0 +1,70 @@
+// The sentence at the top: what the profile says before anything is clicked. Each clause holds a number that the table
+// or the callers of a function show too.
+
+import { absolute, countMarked, countNeighbours, matching } from "./count.js";
+
+const NOTABLE = 0.08;
+const HEAVY = 0.1;
+/** With fewer samples, shares vary too much to be read without a warning. */
+const FEW_SAMPLES = 100;
+
+/** Kinds of work that cross packages, with the functions in which they begin. */
+const KINDS_OF_WORK = [
+  { name: "garbage collection", pattern: "@gc" },
+  { name: "allocation", pattern: String.raw`^(runtime\.mallocgc|malloc|calloc|realloc|_int_malloc|__libc_malloc|operator new|__rust_alloc|g_malloc|je_malloc|mi_malloc)` },
+  { name: "waiting", pattern: "@idle" },
+];
+
+/** The parts of the sentence: texts, and names as `{ id }`, each a link. */
+export function opening(model) {
+  const { data, flat, paths, values, metric, format } = model;
+  const shown = Number(flat.shown);
+  if (!shown) return [];
+  const percent = (value) => `${Math.round((100 * Math.abs(Number(value))) / shown)}%`;
+  const share = (value) => Math.abs(Number(value)) / shown;
+  const ids = Array.from(data.names.keys());
+  const bySelf = ids.filter((id) => flat.self[id] != 0).sort((a, b) => Number(absolute(flat.self[b])) - Number(absolute(flat.self[a])) || a - b);
+  const facts = [];
+  const [first, ...others] = bySelf;
+  const isRuntime = (id) => id !== undefined && data.groups[data.facts[id][3]].tier === "runtime";
+  const what = `${metric.name || "the total"}${model.isFiltered ? " shown" : ""}`;
+  const is = metric.name.endsWith("s") ? "are" : "is";
+  const start = () => (facts.length ? "" : ` of ${what} ${is}`);
+  if (first !== undefined && share(flat.self[first]) >= HEAVY && !isRuntime(first)) {
+    facts.push([`${percent(flat.self[first])}${start()} in `, { id: first }, " itself", ...caller(model, first)]);
+  }
+  for (const { name, pattern } of KINDS_OF_WORK) {
+    if (facts.length > 2) break;
+    const marks = matching(data, [{ text: pattern, exact: false }]);
+    const value = model.side(countMarked(paths, values, marks, metric.zero), model.state.side === "old");
+    if (share(value) >= NOTABLE) facts.push([`${percent(value)}${start()} in ${name}`]);
+  }
+  for (const id of isRuntime(first) ? [first, ...others] : others) {
+    if (facts.length > 2 || share(flat.self[id]) < HEAVY) break;
+    facts.push([`${percent(flat.self[id])}${start()} in `, { id }, " itself"]);
+  }
+  if (facts.length < 2 && first !== undefined) {
+    if (share(flat.self[first]) < HEAVY) facts.push([`spread wide: no function has more than ${percent(flat.self[first])} itself`]);
+    const half = ids.filter((id) => share(flat.total[id]) >= 0.5 && data.groups[data.facts[id][3]].tier === "own");
+    const inner = half.sort((a, b) => Number(absolute(flat.total[a])) - Number(absolute(flat.total[b])) || b - a)[0];
+    if (inner !== undefined && inner !== first) facts.push([`${percent(flat.total[inner])}${start()} in `, { id: inner }, " and what it calls"]);
+  }
+  const few = metric.samples;
+  if (few && few < FEW_SAMPLES && !model.isFiltered) facts.unshift([`Only ${few} samples: read shares as ±${Math.ceil(70 / Math.sqrt(few))} points`]);
+  return facts.slice(0, 3).flatMap((fact, index) => (index ? ["; ", ...fact] : fact)).concat(facts.length ? ["."] : []);
+}
+
+/** Who calls a function: the only caller, or the one from which half of it comes. */
+function caller(model, id) {
+  const { data, paths, values, metric } = model;
+  const marks = data.places.name.map((name) => (name === id ? 1 : 0));
+  const { callers, total, itself, root } = countNeighbours(data, paths, values, Uint8Array.from(marks), metric.zero);
+  const outside = Number(absolute(total)) || 1;
+  const ids = Array.from(callers.keys()).filter((name) => callers[name] != 0);
+  const [most] = ids.sort((a, b) => Number(absolute(callers[b])) - Number(absolute(callers[a])) || a - b);
+  if (most === undefined || root != 0) return [];
+  const part = Number(absolute(callers[most])) / outside;
+  if (part < 0.5) return ids.length > 3 ? [`, which ${ids.length} functions call`] : [];
+  const word = ids.length === 1 && itself == 0 ? "only " : part >= 0.9 ? "almost always " : "mostly ";
+  return [`, called ${word}by `, { id: most }];
+}

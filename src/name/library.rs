@@ -30,9 +30,8 @@ pub fn is_standard_library(function: &str, file: &str) -> bool {
 
 /// Whether a file is a module of Python's standard library, as samplers write it: `json/encoder.py`, without the folder.
 fn is_python_module(file: &str) -> bool {
-    let module = file.split('/').next().unwrap_or(file);
-    let module = module.strip_suffix(".py").unwrap_or(module);
-    file.ends_with(".py") && PYTHON.contains(&module)
+    let Some(path) = file.strip_suffix(".py") else { return false };
+    PYTHON.contains(&path.split('/').next().unwrap_or(path))
 }
 
 /// Modules of Python's standard library that profiles often show.

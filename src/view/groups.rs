@@ -75,7 +75,7 @@ impl<'a> Owned<'a> {
             found.function = function;
             if found.file.is_empty() {
                 let place = place.trim_start_matches('(').trim_end_matches(')');
-                found.file = place.split(|c: char| c == ':').next().unwrap_or(place);
+                found.file = place.split(':').next().unwrap_or(place);
             }
         }
         if let Some((library, function)) = split_library(found.function) {

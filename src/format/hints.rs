@@ -23,10 +23,6 @@ static HINTS: &[Hint] = &[
         "this is a Go execution trace; extract a profile with `go tool trace -pprof=net|sync|syscall|sched TRACE > FILE`",
     ),
     (
-        is_goroutine_dump,
-        "this is a goroutine dump (debug=2); fetch /debug/pprof/goroutine without `debug`, or with debug=1",
-    ),
-    (
         |head| {
             head.starts_with(b"PeriodType: ") || (find(head, b"\nSamples:\n") && find(head, b"\nLocations\n"))
         },
@@ -41,16 +37,8 @@ static HINTS: &[Hint] = &[
         "this is a Java heap dump (hprof); record allocations with JFR, or with async-profiler's `-e alloc`",
     ),
     (
-        |head| head.starts_with(b"MOJ"),
-        "this is austin's binary format (mojo); convert it with `mojo2austin` (pip install austin-python)",
-    ),
-    (
         |head| starts_line(head, b"desc: ") && find(head, b"\nevents: ") && find(head, b"\nfl="),
         "this is cachegrind's output, which has no calls; record with `valgrind --tool=callgrind`, which has them",
-    ),
-    (
-        |head| starts_line(head, b"desc: ") && find(head, b"\ntime_unit: ") && find(head, b"mem_heap_B="),
-        "this is massif's output; print it with `ms_print`, or record with `valgrind --tool=dhat`, which prof reads",
     ),
     (
         is_gprof_report,
@@ -87,10 +75,6 @@ static HINTS: &[Hint] = &[
     ),
     (is_html, "this is a web page, perhaps a login or error page; pass the profile itself"),
     (|head| find(front(head), b"<svg"), "this is an SVG image; pass the profile it was made from instead"),
-    (
-        is_r_profile,
-        "this is an Rprof profile (R), which prof does not read; convert it to pprof with the R package `profile`",
-    ),
     (is_v8_log, "this is a `node --prof` log; record with `node --cpu-prof`, which prof reads"),
     (
         |head| find(front(head), b":PUSH:") && find(front(head), b" log opened"),
@@ -130,10 +114,6 @@ static HINTS: &[Hint] = &[
         "this is a JsonSlabs file (.jslb), which prof does not read; save the profile as JSON",
     ),
     (
-        |head| head.starts_with(&[0x04, 0x22, 0x4D, 0x18]),
-        "this file is compressed with lz4; decompress it with `lz4 -d`",
-    ),
-    (
         protobuf::is_perfetto,
         "this is a Perfetto trace, which prof does not read; export a Chrome trace with `traceconv json`",
     ),
@@ -151,25 +131,12 @@ fn starts_line(head: &[u8], text: &[u8]) -> bool {
     head.starts_with(text) || memchr::memmem::find(front(head), text).is_some_and(|at| head[at - 1] == b'\n')
 }
 
-/// `goroutine 530 [running]:`
-fn is_goroutine_dump(head: &[u8]) -> bool {
-    let first =
-        head.trim_ascii_start().split(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii_end();
-    first.starts_with(b"goroutine ") && first.ends_with(b"]:")
-}
-
 /// GNU gprof's flat profile, or the call graph table, which other systems print on its own.
 fn is_gprof_report(head: &[u8]) -> bool {
     (find(head, b"  %   cumulative   self") && find(head, b"Flat profile:"))
         || (find(head, b"called") && find(head, b"self") && find(head, b"index  %"))
         || find(front(head), b"call graph profile:")
         || find(front(head), b"gprof.callg")
-}
-
-/// `sample.interval=20000`, perhaps after other recorded data: `memory profiling: line profiling: `.
-fn is_r_profile(head: &[u8]) -> bool {
-    let first = front(head).split(|&byte| byte == b'\n').next().unwrap_or_default();
-    find(first, b"sample.interval=") && (first.starts_with(b"sample") || find(first, b" profiling: "))
 }
 
 /// Logs start with the V8 version; old ones start with the shared libraries.
@@ -190,13 +157,10 @@ mod tests {
     const FRONTS: &[(&[u8], &str)] = &[
         (b"gmon\x01\0\0\0", "gmon.out"),
         (b"go 1.22 trace\0\0\0", "go tool trace"),
-        (b"goroutine 1 [running]:\nmain.main()\n", "debug=2"),
         (b"PeriodType: cpu nanoseconds\nPeriod: 1\n", "pprof -raw"),
         (b"PERFFILEh\0\0\0", "version 1"),
         (b"JAVA PROFILE 1.0.2\0\0\0\0\x08", "Java heap dump"),
-        (b"MOJ\x03", "mojo2austin"),
         (b"desc: I1 cache: 32768 B\ncmd: ./a\nevents: Ir\nfl=a.c\nfn=f\n1 2\n", "cachegrind"),
-        (b"desc: (none)\ncmd: ./a\ntime_unit: i\n#---\nsnapshot=0\nmem_heap_B=0\n", "massif"),
         (b"Flat profile:\n\nEach sample counts as 0.01 seconds.\n  %   cumulative   self              self\n", "gprof report"),
         (b"         197 function calls in 0.001 seconds\n\n   ncalls  tottime  percall\n", "cProfile's text report"),
         (b"2026-11-20 10:00:00\nFull thread dump OpenJDK 64-Bit Server VM", "thread dump"),
@@ -209,7 +173,6 @@ mod tests {
         (b"SQLite format 3\0\x10\0", "SQLite"),
         (b"<!DOCTYPE html><p>", "web page"),
         (b"<?xml version=\"1.0\"?>\n<svg>", "SVG"),
-        (b"memory profiling: sample.interval=20000\n:1:2:3:4:\"f\" \"g\" \n", "Rprof"),
         (b"v8-version,10,8,168,25,-node.11,0\n", "node --cpu-prof"),
         (b"Script_quest log opened (PC)\n500:PUSH:3053:1:Quest\n", "Papyrus"),
         (b"Index  % CPU Time:Total  CPU Time:Self  CPU Time:Children  Name\n", "VTune"),
@@ -221,7 +184,6 @@ mod tests {
         (b"\xC1\x1F\xFC\xC1\xE8\x09\0\0", "memtrace"),
         (b"TRACE START [2015-12-06 02:48:13]\n", "Xdebug"),
         (b"\xDC\xDF\x4A\x53\x4C\x42\x01\0", "JsonSlabs"),
-        (b"\x04\x22\x4D\x18\x64\x40\xA7", "lz4 -d"),
         (b"\x0A\x02\x50\x01\x0A\x02\x50\x01", "Perfetto"),
     ];
 

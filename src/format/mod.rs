@@ -21,6 +21,7 @@ mod fields;
 mod gecko;
 mod ghc_json;
 mod heaptrack;
+mod goroutine;
 mod hints;
 mod indented_tree;
 mod inferno;
@@ -29,6 +30,7 @@ mod jfr;
 mod json;
 mod labels;
 mod macos_sample;
+mod massif;
 mod nettrace;
 mod otlp;
 mod perf_data;
@@ -38,6 +40,7 @@ mod pprof;
 mod pprof_legacy;
 mod pstats;
 mod simpleperf;
+mod rprof;
 mod source;
 mod speedscope;
 mod speedscope_write;
@@ -97,6 +100,7 @@ impl Confidence {
 pub static FORMATS: &[&Format] = &[
     &jfr::JFR,
     &perf_data::PERF_DATA,
+    &austin::mojo::MOJO,
     &nettrace::NETTRACE,
     &simpleperf::SIMPLEPERF,
     &art_trace::ART_TRACE,
@@ -112,6 +116,9 @@ pub static FORMATS: &[&Format] = &[
     &instruments_copy::INSTRUMENTS_COPY,
     &pmcstat::PMCSTAT,
     &sysprof::SYSPROF_XML,
+    &goroutine::GOROUTINE,
+    &rprof::RPROF,
+    &massif::MASSIF,
     &perf_script::PERF_SCRIPT,
     &callgrind::CALLGRIND,
     &pstats::PSTATS,
@@ -122,7 +129,7 @@ pub static FORMATS: &[&Format] = &[
     &inferno::VTUNE,
     &inferno::VSPROF,
     &inferno::DTRACE,
-    &austin::AUSTIN,
+    &austin::text::AUSTIN,
     &bpftrace::BPFTRACE,
     &collapsed::COLLAPSED,
     &otlp::OTLP,

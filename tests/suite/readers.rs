@@ -166,3 +166,185 @@ fn otlp_of_unknown_versions_is_refused() {
     assert!(profile.meta.warnings[0].contains("fit two versions"), "{:?}", profile.meta.warnings);
     assert!(load_file(&fixture("otlp/python-values-last.otlp")).is_ok());
 }
+
+/// Austin's own text of the same run; and the sums that `mojo2austin` prints for the fixture.
+#[test]
+fn mojo_of_austin() {
+    let profile = load_well(&fixture("austin/python.mojo"));
+    assert_eq!((profile.meta.format, profile.meta.rows), ("mojo", 144));
+    assert_eq!(totals(&profile), [("wall", 1_448_401)]);
+    assert_eq!(functions(&profile, "wall")["read_records"].1, 273_832);
+    assert_eq!(by_label(&profile, "wall", "process"), [("19031".into(), 1_448_401)].into());
+}
+
+#[test]
+#[needs(Corpus)]
+fn mojo_holds_what_austin_writes_as_text() {
+    let folder = corpus_root().join("mojo");
+    let binary = load_well(&folder.join("P403n1x87__austin-python__mp.mojo"));
+    let text = load_well(&folder.join("golden/P403n1x87__austin-python__mp.austin"));
+    assert_eq!(totals(&binary), totals(&text));
+    assert_eq!(functions(&binary, "wall"), functions(&text, "wall"));
+    for key in ["process", "tid"] {
+        assert_eq!(by_label(&binary, "wall", key), by_label(&text, "wall", key));
+    }
+    // Native frames: the other file is the same run after names were looked up.
+    let native = load_well(&folder.join("P403n1x87__austin-python__austinp.mojo"));
+    let named = load_well(&folder.join("golden/P403n1x87__austin-python__austinp.resolved.mojo"));
+    assert_eq!(totals(&native), totals(&named));
+    for name in ["PyDict_SetItem", "msgpack_pack_write", "_PyDictView_New"] {
+        assert_eq!(functions(&native, "cpu")[name], functions(&named, "cpu")[name], "{name}");
+    }
+    assert!(
+        native
+            .symbols
+            .frames
+            .iter()
+            .any(|frame| frame.address == 0x4f_28b6 && frame.mapping != Default::default())
+    );
+}
+
+/// `fixtures/programs/goroutines.go` starts three workers, one that waits for a lock, one that is locked to its thread, and one
+/// that waits for nothing.
+#[test]
+fn goroutine_dumps() {
+    for (name, main) in [("go-debug2.txt", "running"), ("go-panic.txt", "running")] {
+        let profile = load_well(&fixture("goroutine").join(name));
+        assert_eq!((profile.meta.format, totals(&profile)), ("goroutine", vec![("goroutine", 7)]), "{name}");
+        let states = by_label(&profile, "goroutine", "state");
+        let expected = [(main, 1), ("chan receive", 4), ("sync.Mutex.Lock", 1), ("select (no cases)", 1)];
+        assert_eq!(states, expected.map(|(state, count)| (state.to_string(), count)).into(), "{name}");
+        assert_eq!(by_label(&profile, "goroutine", "locked"), [("to thread".into(), 1)].into());
+        let functions = functions(&profile, "goroutine");
+        assert_eq!(functions["main.(*queue).take"], (3, 3), "{name}");
+        assert_eq!(functions["main.pinned"], (1, 1), "{name}");
+        // The other six were created by it.
+        assert_eq!(functions["main.main"].1, 7, "{name}");
+    }
+}
+
+/// What DataDog's parser reads from the same dumps.
+#[test]
+#[needs(Corpus)]
+fn goroutine_dumps_as_another_parser_reads_them() {
+    let folder = corpus_root().join("goroutine-debug2");
+    for name in ["ancestors", "frameselided", "lockedm", "partial_createdby"] {
+        let profile = load_well(&folder.join(format!("DataDog__gostackparse__{name}.txt")));
+        let golden = folder.join(format!("golden/DataDog__gostackparse__{name}.golden.json"));
+        let golden: serde_json::Value = serde_json::from_slice(&std::fs::read(golden).unwrap()).unwrap();
+        if !golden["Errors"].is_null() {
+            // A creator without a place, which it does not accept.
+            assert_eq!(totals(&profile), [("goroutine", 2)], "{name}");
+            continue;
+        }
+        let mut expected: BTreeMap<String, i64> = BTreeMap::new();
+        for goroutine in golden["Goroutines"].as_array().unwrap() {
+            let frame = |frame: &serde_json::Value| {
+                format!(
+                    "{} {}:{}",
+                    frame["Func"].as_str().unwrap(),
+                    frame["File"].as_str().unwrap(),
+                    frame["Line"]
+                )
+            };
+            let created = Some(&goroutine["CreatedBy"]).filter(|by| !by.is_null());
+            let stack = goroutine["Stack"].as_array().unwrap();
+            let frames: Vec<String> = stack.iter().chain(created).map(frame).rev().collect();
+            *expected.entry(format!("{frames:?} {}", goroutine["State"].as_str().unwrap())).or_default() += 1;
+        }
+        let symbols = &profile.symbols;
+        let mut ours: BTreeMap<String, i64> = BTreeMap::new();
+        for (row, &stack) in profile.samples.stack.iter().enumerate() {
+            let frames = profile.stacks.frames(stack).iter().map(|&id| {
+                let frame = symbols.frames[id];
+                let file = symbols.function_file(frame.function);
+                format!("{} {file}:{}", symbols.frame_name(id), frame.line)
+            });
+            let labels = profile.label_sets.labels(profile.samples.labels[row]);
+            let state = labels.iter().find(|label| symbols.strings.get(label.key) == "state").unwrap();
+            let LabelValue::Text(state) = state.value else { panic!("a state is a text") };
+            let key = format!("{:?} {}", frames.collect::<Vec<_>>(), symbols.strings.get(state));
+            *ours.entry(key).or_default() += profile.samples.values[0][row];
+        }
+        assert_eq!(ours, expected, "{name}");
+        assert_eq!(profile.meta.warnings.len(), usize::from(name == "frameselided"), "{name}");
+    }
+    // The same program as pprof, which counts the goroutine that writes the profile, too.
+    for (name, total) in [("1.net.http.pprof", 10), ("2.pprof.lookup", 9)] {
+        let text =
+            load_well(&folder.join(format!("DataDog__go-profiler-notes__{name}.goroutine.debug2.txt")));
+        let binary = format!("golden/DataDog__go-profiler-notes__{name}.goroutine.debug0.pb.gz");
+        let binary = load_well(&folder.join(binary));
+        assert_eq!((totals(&text)[0].1, totals(&binary)[0].1), (total, total), "{name}");
+    }
+}
+
+/// The numbers are those of R's `summaryRprof`.
+#[test]
+fn rprof_with_lines_and_memory() {
+    for (name, total, function, sums) in [
+        ("plain.out", 310_000, "sort.int", (30_000, 120_000)),
+        ("line.out", 250_000, "strsplit", (40_000, 50_000)),
+        ("memory.out", 250_000, "order", (80_000, 80_000)),
+    ] {
+        let profile = load_well(&fixture("rprof").join(name));
+        assert_eq!(profile.meta.format, "rprof");
+        assert_eq!(totals(&profile)[1], ("cpu", total), "{name}");
+        let functions = functions(&profile, "cpu");
+        assert_eq!(functions[function], sums, "{name}");
+        assert_eq!(functions["main"].1, total, "{name}");
+    }
+    let profile = load_well(&fixture("rprof/memory.out"));
+    // In MiB, with one decimal.
+    let mebibytes =
+        |name: &str| (functions(&profile, "alloc_space")[name].1 as f64 / f64::from(1 << 20) * 10.0).round();
+    assert_eq!([mebibytes("main"), mebibytes("order"), mebibytes("rnorm")], [1313.0, 528.0, 287.0]);
+    let lines: i64 = profile
+        .stacks
+        .ids()
+        .filter(|&stack| {
+            let frames = profile.stacks.frames(stack).iter().map(|&frame| profile.symbols.frames[frame]);
+            frames.into_iter().any(|frame| {
+                profile.symbols.function_file(frame.function) == "simulation.R" && frame.line == 17
+            })
+        })
+        .map(|stack| profile.value_by_stack(1)[stack])
+        .sum();
+    assert_eq!(lines, 140_000);
+}
+
+/// The numbers are those of the tree that `ms_print` prints.
+#[test]
+fn massif_at_its_peak() {
+    let profile = load_well(&fixture("massif/c.massif"));
+    assert_eq!(totals(&profile), [("inuse_space", 65_777)]);
+    let functions = functions(&profile, "inuse_space");
+    assert_eq!(functions["solve"], (61_656, 61_656));
+    assert_eq!(functions["new_maze"], (3721, 3721));
+    assert_eq!(functions["main"], (0, 65_377));
+    assert_eq!(functions["[below massif's threshold]"], (400, 400));
+}
+
+/// Datadog's library packs pprof in lz4 frames.
+#[test]
+fn pprof_in_lz4_frames() {
+    use std::io::Write;
+
+    let bytes = std::fs::read(fixture("collapsed/python.folded")).unwrap();
+    let plain = load_well(&fixture("collapsed/python.folded"));
+    let mut packed = Vec::new();
+    // Frames may follow one another.
+    for part in bytes.chunks(20_000) {
+        let mut encoder = lz4_flex::frame::FrameEncoder::new(&mut packed);
+        encoder.write_all(part).unwrap();
+        encoder.finish().unwrap();
+    }
+    let open = |bytes: Vec<u8>| {
+        let mut source = prof::format::Source::open(Box::new(std::io::Cursor::new(bytes)))?;
+        prof::format::load(&mut source, prof::profile::LoadOptions::ALL, None)
+    };
+    let profile = open(packed.clone()).unwrap();
+    assert_eq!((profile.meta.encoding.as_slice(), totals(&profile)), (&["lz4"][..], totals(&plain)));
+    let error = open(packed[..packed.len() / 2].to_vec()).unwrap_err().to_string();
+    assert!(error.starts_with("lz4: file is truncated"), "{error}");
+}

@@ -4,6 +4,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::sync::atomic::Ordering;
 
 use flate2::bufread::MultiGzDecoder;
+use lz4_flex::frame::FrameDecoder;
 use ruzstd::decoding::StreamingDecoder;
 
 use crate::format::source::counters::Counters;
@@ -38,6 +39,7 @@ pub(super) fn unwrap_layers(
         let layer = match magic[..] {
             [0x1F, 0x8B, ..] => "gzip",
             [0x28, 0xB5, 0x2F, 0xFD] => "zstd",
+            [0x04, 0x22, 0x4D, 0x18] => "lz4",
             _ => return Ok((Box::new(whole), layers)),
         };
         if layers.len() == MAX_LAYERS {
@@ -45,6 +47,7 @@ pub(super) fn unwrap_layers(
         }
         reader = match layer {
             "gzip" => Box::new(MultiGzDecoder::new(whole)),
+            "lz4" => Box::new(Lz4 { frame: None, rest: Some(Box::new(whole)) }),
             _ => Box::new(Zstd { frame: None, rest: Some(Box::new(whole)) }),
         };
         layers.push(layer);
@@ -72,6 +75,31 @@ impl Read for Zstd {
                 return Ok(0);
             }
             self.frame = Some(StreamingDecoder::new(rest).map_err(io::Error::other)?);
+        }
+    }
+}
+
+/// Decodes consecutive lz4 frames, which Datadog's library writes around pprof.
+struct Lz4 {
+    frame: Option<FrameDecoder<Box<dyn BufRead + Send>>>,
+    rest: Option<Box<dyn BufRead + Send>>,
+}
+
+impl Read for Lz4 {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if let Some(frame) = &mut self.frame {
+                let count = frame.read(buffer)?;
+                if count > 0 || buffer.is_empty() {
+                    return Ok(count);
+                }
+                self.rest = self.frame.take().map(FrameDecoder::into_inner);
+            }
+            let Some(mut rest) = self.rest.take() else { return Ok(0) };
+            if rest.fill_buf()?.is_empty() {
+                return Ok(0);
+            }
+            self.frame = Some(FrameDecoder::new(rest));
         }
     }
 }

@@ -194,7 +194,7 @@ impl Source {
 
     /// Whether the file name has one of `endings`, ignoring an extension for compression.
     pub(crate) fn is_called(&self, endings: &[&str]) -> bool {
-        let name = [".gz", ".zst"].iter().find_map(|packed| self.name.strip_suffix(packed));
+        let name = [".gz", ".zst", ".lz4"].iter().find_map(|packed| self.name.strip_suffix(packed));
         let name = name.unwrap_or(&self.name);
         endings.iter().any(|ending| name.ends_with(ending))
     }

@@ -7,13 +7,13 @@
 //!
 //! The number is in microseconds, or in bytes in memory mode; full mode has all three, as `cpu,idle,bytes`.
 
-use crate::format::labels::sample_labels;
+use crate::format::austin::recording::{Measured, Mode, Recording};
 use crate::format::text::{BadLines, decimal};
-use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
-use crate::profile::{Frame, FrameId, LabelSetId, LoadOptions, Period, Profile, ProfileBuilder};
+use crate::format::{Confidence, Format, LoadError, ParseError, Source};
+use crate::profile::{Frame, FrameId, LoadOptions, Profile};
 
 /// The entry in the list of readable formats.
-pub(super) static AUSTIN: Format = Format { name: NAME, title: "austin", sniff, read };
+pub(in crate::format) static AUSTIN: Format = Format { name: NAME, title: "austin", sniff, read };
 
 const NAME: &str = "austin";
 
@@ -30,15 +30,6 @@ fn sniff(head: &[u8]) -> Confidence {
     }
 }
 
-/// What is measured by the numbers in a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mode {
-    Wall,
-    Cpu,
-    Memory,
-    Full,
-}
-
 fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
     let mut reader = AustinReader::new(options);
     let mut number = 0;
@@ -46,9 +37,9 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         number += 1;
         let line = line.trim_ascii_end();
         if let Some(comment) = line.strip_prefix(b"#") {
-            let mode = reader.mode;
+            let mode = reader.recording.mode();
             reader.metadata(comment);
-            if reader.has_metrics && reader.mode != mode {
+            if reader.recording.has_samples() && reader.recording.mode() != mode {
                 let message = "a second recording with a different mode starts here; split the file and pass the recordings separately";
                 return Err(ParseError::at_line(NAME, number, message).into());
             }
@@ -88,11 +79,8 @@ impl AustinSample<'_> {
 }
 
 struct AustinReader {
-    builder: ProfileBuilder,
-    mode: Mode,
-    has_metrics: bool,
+    recording: Recording,
     frames: Vec<FrameId>,
-    values: Vec<i64>,
     good: u64,
     bad: BadLines,
 }
@@ -100,11 +88,8 @@ struct AustinReader {
 impl AustinReader {
     fn new(options: LoadOptions) -> AustinReader {
         AustinReader {
-            builder: ProfileBuilder::new(NAME, options),
-            mode: Mode::Wall,
-            has_metrics: false,
+            recording: Recording::new(NAME, options),
             frames: Vec::new(),
-            values: Vec::new(),
             good: 0,
             bad: BadLines::default(),
         }
@@ -113,70 +98,32 @@ impl AustinReader {
     /// `mode: wall`
     fn metadata(&mut self, text: &[u8]) {
         let text = String::from_utf8_lossy(text);
-        let Some((key, value)) = text.split_once(": ") else { return };
-        let value = value.trim();
-        match (key.trim(), value) {
-            ("mode", "cpu") => self.mode = Mode::Cpu,
-            ("mode", "memory") => self.mode = Mode::Memory,
-            ("mode", "full") => self.mode = Mode::Full,
-            ("interval", _) => {
-                let value = value.parse().ok().filter(|&value: &i64| value > 0);
-                self.builder.meta.period =
-                    value.map(|value| Period { name: "wall".into(), unit: "microseconds".into(), value });
-            }
-            ("duration", _) => {
-                let microseconds = value.parse::<i64>().ok();
-                self.builder.meta.duration_ns = microseconds.and_then(|value| value.checked_mul(1000));
-            }
-            _ => {}
+        if let Some((key, value)) = text.split_once(": ") {
+            self.recording.metadata(key.trim(), value.trim());
         }
-    }
-
-    /// Declares the metrics, once the mode is known.
-    fn metrics(&mut self) {
-        let metrics: &[(&str, &str)] = match self.mode {
-            Mode::Wall => &[("wall", "microseconds")],
-            Mode::Cpu => &[("cpu", "microseconds")],
-            Mode::Memory => &[("alloc_space", "bytes")],
-            Mode::Full => &[
-                ("wall", "microseconds"),
-                ("cpu", "microseconds"),
-                ("alloc_space", "bytes"),
-                ("free_space", "bytes"),
-            ],
-        };
-        for (name, unit) in metrics {
-            self.builder.metric(name, unit);
-        }
-        self.has_metrics = true;
     }
 
     /// Adds a sample; returns false if its numbers do not fit the mode.
     fn sample(&mut self, sample: &AustinSample<'_>) -> bool {
-        if !self.has_metrics {
-            self.metrics();
-        }
         let mut numbers = sample.values.split(|&byte| byte == b',').filter_map(decimal);
-        self.values.clear();
-        match (self.mode, numbers.next(), numbers.next(), numbers.next()) {
-            (Mode::Full, Some(time), Some(idle), Some(memory)) => {
-                let cpu = if idle == 0 { time } else { 0 };
-                self.values.extend([time, cpu, memory.max(0), memory.min(0).saturating_neg()]);
+        let numbers = [numbers.next(), numbers.next(), numbers.next()];
+        let measured = match (self.recording.mode(), numbers) {
+            (Mode::Full, [Some(time), Some(idle), Some(memory)]) => {
+                Measured { time, memory, is_idle: idle != 0 }
             }
-            (Mode::Full, ..) | (_, _, Some(_), _) | (_, None, ..) => return false,
-            // Freed memory is not attributed to the stack that allocated it.
-            (Mode::Memory, Some(memory), ..) => self.values.push(memory.max(0)),
-            (_, Some(time), ..) => self.values.push(time),
-        }
+            (Mode::Full, _) | (_, [_, Some(_), _] | [None, ..]) => return false,
+            (Mode::Memory, [Some(memory), ..]) => Measured { memory, ..Measured::default() },
+            (_, [Some(time), ..]) => Measured { time, ..Measured::default() },
+        };
         self.frames.clear();
         let frames = String::from_utf8_lossy(sample.frames);
         for frame in frames.split(';').skip(1) {
             let frame = self.frame(frame);
             self.frames.push(frame);
         }
-        let stack = self.builder.stack(&self.frames);
-        let labels = self.labels(sample);
-        self.builder.sample(stack, labels, None, &self.values);
+        // `T0:8374` is thread 8374 of interpreter 0.
+        let thread = sample.thread.rsplit(|&byte| byte == b':').next().unwrap_or_default();
+        self.recording.sample(&self.frames, [sample.process, thread], "", measured);
         true
     }
 
@@ -189,29 +136,13 @@ impl AustinReader {
             // A state such as `:GC:`, or something unknown, is used as the name without the colons.
             _ => ("", text.trim_matches(':')),
         };
-        let function = self.builder.named_function(name, file);
-        self.builder.frame(Frame { function, line, ..Frame::default() })
-    }
-
-    fn labels(&mut self, sample: &AustinSample<'_>) -> LabelSetId {
-        sample_labels(&mut self.builder, |labels| {
-            // `T0:8374` is thread 8374 of interpreter 0.
-            let thread = sample.thread.rsplit(|&byte| byte == b':').next().unwrap_or_default();
-            for (key, text) in [("process", sample.process), ("tid", thread)] {
-                match decimal(text) {
-                    Some(number) => labels.number(key, number),
-                    None => labels.text(key, &String::from_utf8_lossy(text)),
-                }
-            }
-        })
+        let function = self.recording.builder.named_function(name, file);
+        self.recording.builder.frame(Frame { function, line, ..Frame::default() })
     }
 
     fn finish(mut self) -> Result<Profile, ParseError> {
-        if !self.has_metrics {
-            self.metrics();
-        }
-        self.bad.settle(&mut self.builder, self.good, "not an austin sample")?;
-        finished(self.builder)
+        self.bad.settle(&mut self.recording.builder, self.good, "not an austin sample")?;
+        self.recording.finish()
     }
 }
 

@@ -1,0 +1,395 @@
+//! Reads MOJO, austin's binary format: a stream of events, of which a sample is several.
+//!
+//! ```text
+//! MOJ 3                      the version
+//! metadata "mode" "wall"
+//! stack 8374 0 "20b6"        a sample of process 8374, interpreter 0, thread 0x20b6
+//! string 7 "/srv/app.py"     strings and frames are defined when they are needed first, per process
+//! frame 9 7 8 92 …           frame 9 is line 92 of function (string) 8 in file (string) 7
+//! frame reference 9          the stack, root first
+//! time 10076
+//! ```
+//!
+//! The format has no specification other than austin and its libraries (<https://github.com/P403n1x87/austin>). Version 1
+//! (austin 3.4) has frames without columns and samples without an interpreter; from austin 4 on, a sample can repeat the stack
+//! of the one before, and there are asyncio tasks.
+
+use hashbrown::HashMap;
+
+use crate::format::austin::recording::{Measured, Mode, Recording};
+use crate::format::text::lossy;
+use crate::format::{Confidence, Format, LoadError, ParseError, Source};
+use crate::profile::{Frame, FrameId, LoadOptions, Mapping, MappingId, Profile};
+
+/// The entry in the list of readable formats.
+pub(in crate::format) static MOJO: Format = Format { name: NAME, title: "austin MOJO", sniff, read };
+
+const NAME: &str = "mojo";
+const MAGIC: &[u8] = b"MOJ";
+
+/// The newest version that is known.
+const NEWEST: u8 = 4;
+
+fn sniff(head: &[u8]) -> Confidence {
+    // The version is followed by an event.
+    let is_mojo = head.starts_with(MAGIC) && head.get(3).is_some_and(|version| (1..32).contains(version));
+    if is_mojo { Confidence::Certain } else { Confidence::No }
+}
+
+fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
+    let bytes = source.read_all()?;
+    let version = bytes.get(MAGIC.len()).copied().unwrap_or_default();
+    if !bytes.starts_with(MAGIC) || version == 0 {
+        return Err(ParseError::at_byte(NAME, 0, "expected `MOJ` and a version").into());
+    }
+    if version > NEWEST {
+        let message =
+            format!("version {version} of the format is newer than this reader, which knows 1 to {NEWEST}");
+        return Err(ParseError::at_byte(NAME, 3, message).into());
+    }
+    let mut reader = MojoReader {
+        events: Events { bytes: &bytes, at: MAGIC.len() + 1 },
+        version,
+        recording: Recording::new(NAME, options),
+        strings: HashMap::new(),
+        frames: HashMap::new(),
+        stacks: HashMap::new(),
+        tasks: HashMap::new(),
+        maps: Vec::new(),
+        sample: None,
+        frames_of_task: 0,
+    };
+    while reader.events.at < bytes.len() {
+        let start = reader.events.at;
+        if let Err(problem) = reader.event() {
+            if problem == Problem::Truncated && reader.recording.has_samples() {
+                let warning = format!("the file is truncated at byte {start}, within an event");
+                reader.recording.builder.warn(warning);
+                break;
+            }
+            return Err(ParseError::at_byte(NAME, start as u64, problem.message()).into());
+        }
+    }
+    reader.end_sample();
+    Ok(reader.recording.finish()?)
+}
+
+/// Why an event cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Problem {
+    Truncated,
+    UnknownEvent(u8),
+    NoSample,
+    UnknownString,
+    UnknownFrame,
+    Number,
+}
+
+impl Problem {
+    fn message(self) -> String {
+        match self {
+            Problem::Truncated => "the file is truncated within an event".to_string(),
+            Problem::UnknownEvent(event) => format!("unknown kind of event: {event}"),
+            Problem::NoSample => "event outside of a sample".to_string(),
+            Problem::UnknownString => "event refers to a string that is not defined".to_string(),
+            Problem::UnknownFrame => "event refers to a frame that is not defined".to_string(),
+            Problem::Number => "number of more than 64 bits".to_string(),
+        }
+    }
+}
+
+/// The parts of events.
+struct Events<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Events<'a> {
+    fn byte(&mut self) -> Result<u8, Problem> {
+        let byte = self.bytes.get(self.at).copied().ok_or(Problem::Truncated)?;
+        self.at += 1;
+        Ok(byte)
+    }
+
+    /// A number: six bits and the sign in the first byte, then seven bits per byte, the lowest first.
+    fn number(&mut self) -> Result<i64, Problem> {
+        let first = self.byte()?;
+        let (mut number, mut shift, mut byte) = (u64::from(first & 0x3F), 6, first);
+        while byte & 0x80 != 0 {
+            byte = self.byte()?;
+            let bits = u64::from(byte & 0x7F);
+            if shift >= 63 && bits >> (64 - shift.min(64)) != 0 {
+                return Err(Problem::Number);
+            }
+            number |= bits.checked_shl(shift).unwrap_or(0);
+            shift = (shift + 7).min(64);
+        }
+        // Numbers of frames are addresses, which may use all bits.
+        let number = number.cast_signed();
+        Ok(if first & 0x40 != 0 { number.wrapping_neg() } else { number })
+    }
+
+    /// A text, which ends with a zero.
+    fn text(&mut self) -> Result<&'a [u8], Problem> {
+        let rest = &self.bytes[self.at..];
+        let length = memchr::memchr(0, rest).ok_or(Problem::Truncated)?;
+        self.at += length + 1;
+        Ok(&rest[..length])
+    }
+}
+
+/// A frame, and whether it is native code: those above Python's own are not repeated.
+#[derive(Clone, Copy)]
+struct MojoFrame {
+    frame: FrameId,
+    is_native: bool,
+}
+
+/// The sample that is being read.
+struct Sample<'a> {
+    process: i64,
+    thread: &'a [u8],
+    frames: Vec<MojoFrame>,
+    measured: Measured,
+    task: i64,
+}
+
+/// The file of a mapping, and its addresses.
+struct Map {
+    start: u64,
+    limit: u64,
+    mapping: MappingId,
+}
+
+/// Strings and frames have numbers per process.
+type Key = (i64, i64);
+
+struct MojoReader<'a> {
+    events: Events<'a>,
+    version: u8,
+    recording: Recording,
+    strings: HashMap<Key, &'a [u8]>,
+    frames: HashMap<Key, MojoFrame>,
+    /// The last stack of each thread.
+    stacks: HashMap<(i64, &'a [u8]), Vec<MojoFrame>>,
+    /// The names of asyncio tasks.
+    tasks: HashMap<Key, &'a [u8]>,
+    maps: Vec<Map>,
+    sample: Option<Sample<'a>>,
+    /// How many of the next frames belong to the stack of a task rather than to the sample.
+    frames_of_task: i64,
+}
+
+impl<'a> MojoReader<'a> {
+    fn event(&mut self) -> Result<(), Problem> {
+        match self.events.byte()? {
+            1 => {
+                let (key, value) = (self.events.text()?, self.events.text()?);
+                self.metadata(&lossy(key), &lossy(value));
+            }
+            2 => {
+                let process = self.events.number()?;
+                if self.version >= 3 {
+                    self.events.number()?;
+                }
+                let thread = self.events.text()?;
+                self.end_sample();
+                let frames = Vec::new();
+                self.sample =
+                    Some(Sample { process, thread, frames, measured: Measured::default(), task: 0 });
+            }
+            3 => self.define_frame()?,
+            4 => self.special_frame("INVALID")?,
+            5 => {
+                let number = self.events.number()?;
+                let frame = *self.defined(&self.frames, number).ok_or(Problem::UnknownFrame)?;
+                if self.frames_of_task > 0 {
+                    self.frames_of_task -= 1;
+                } else {
+                    self.sample()?.frames.push(frame);
+                }
+            }
+            6 => {
+                let name = lossy(self.events.text()?);
+                let frame = self.recording.builder.named_frame(&name);
+                self.sample()?.frames.push(MojoFrame { frame, is_native: true });
+            }
+            7 => self.special_frame("GC")?,
+            8 => self.sample()?.measured.is_idle = true,
+            9 => self.sample()?.measured.time = self.events.number()?,
+            10 => self.sample()?.measured.memory = self.events.number()?,
+            11 => {
+                let (key, text) = (self.events.number()?, self.events.text()?);
+                self.strings.insert((self.process(), key), text);
+            }
+            12 => {
+                self.events.number()?;
+            }
+            13 => self.repeat()?,
+            14 => {
+                let (task, name) = (self.events.number()?, self.events.number()?);
+                self.frames_of_task = self.events.number()?;
+                if name != 0 {
+                    let name = self.string(name)?;
+                    self.tasks.insert((self.process(), task), name);
+                }
+            }
+            15 => {
+                self.events.number()?;
+                self.events.number()?;
+            }
+            16 => self.sample()?.task = self.events.number()?,
+            event => return Err(Problem::UnknownEvent(event)),
+        }
+        Ok(())
+    }
+
+    fn sample(&mut self) -> Result<&mut Sample<'a>, Problem> {
+        self.sample.as_mut().ok_or(Problem::NoSample)
+    }
+
+    /// The process of the sample; 0 before the first one.
+    fn process(&self) -> i64 {
+        self.sample.as_ref().map_or(0, |sample| sample.process)
+    }
+
+    /// What has a number in the sample's process. In austin 3.4, definitions may come before the first sample.
+    fn defined<'t, T>(&self, table: &'t HashMap<Key, T>, number: i64) -> Option<&'t T> {
+        table.get(&(self.process(), number)).or_else(|| table.get(&(0, number)))
+    }
+
+    fn string(&self, number: i64) -> Result<&'a [u8], Problem> {
+        match number {
+            0 => Ok(b""),
+            1 => Ok(b"<unknown>"),
+            _ => self.defined(&self.strings, number).copied().ok_or(Problem::UnknownString),
+        }
+    }
+
+    fn metadata(&mut self, key: &str, value: &str) {
+        if key == "map" {
+            self.map(value);
+        } else {
+            self.recording.metadata(key, value);
+        }
+    }
+
+    /// `400000-423000 /usr/bin/python3.8`
+    fn map(&mut self, text: &str) -> Option<()> {
+        let (range, file) = text.split_once(' ')?;
+        let (start, limit) = range.split_once('-')?;
+        let start = u64::from_str_radix(start, 16).ok()?;
+        let limit = u64::from_str_radix(limit, 16).ok()?;
+        let builder = &mut self.recording.builder;
+        let file = builder.string(file);
+        let mapping = builder.mapping(Mapping { file, ..Mapping::default() });
+        self.maps.push(Map { start, limit, mapping });
+        Some(())
+    }
+
+    fn define_frame(&mut self) -> Result<(), Problem> {
+        let [key, file, name, line] = [(); 4].map(|()| self.events.number());
+        let (key, file, name, line) = (key?, self.string(file?)?, self.string(name?)?, line?);
+        if self.version >= 2 {
+            for _ in 0..3 {
+                self.events.number()?;
+            }
+        }
+        let (file, name) = (lossy(file), lossy(name));
+        let is_native = !file.ends_with(".py") && !(file.starts_with('<') && file.ends_with('>'));
+        let address = file.strip_prefix("native@").and_then(|hex| u64::from_str_radix(hex, 16).ok());
+        let frame = match address {
+            Some(address) => {
+                let map = self.maps.iter().find(|map| (map.start..map.limit).contains(&address));
+                let mapping = map.map_or_else(MappingId::default, |map| map.mapping);
+                let builder = &mut self.recording.builder;
+                let function = match &*name {
+                    "" | "<unknown>" => builder.unnamed_function(mapping),
+                    name => builder.named_function(name, ""),
+                };
+                Frame { function, address, mapping, ..Frame::default() }
+            }
+            None => {
+                let function = self.recording.builder.named_function(&name, &file);
+                Frame { function, line: u32::try_from(line).unwrap_or(0), ..Frame::default() }
+            }
+        };
+        let frame = self.recording.builder.frame(frame);
+        self.frames.insert((self.process(), key), MojoFrame { frame, is_native });
+        Ok(())
+    }
+
+    fn special_frame(&mut self, name: &str) -> Result<(), Problem> {
+        let frame = self.recording.builder.named_frame(name);
+        self.sample()?.frames.push(MojoFrame { frame, is_native: false });
+        Ok(())
+    }
+
+    /// The stack is that of the thread's previous sample, followed by the frames so far.
+    fn repeat(&mut self) -> Result<(), Problem> {
+        let sample = self.sample.as_mut().ok_or(Problem::NoSample)?;
+        let previous = self.stacks.get(&(sample.process, sample.thread)).map_or(&[][..], Vec::as_slice);
+        // Native code that Python had called then has returned.
+        let kept = previous.iter().rposition(|frame| !frame.is_native).map_or(0, |last| last + 1);
+        sample.frames.splice(0..0, previous[..kept].iter().copied());
+        Ok(())
+    }
+
+    fn end_sample(&mut self) {
+        let Some(sample) = self.sample.take() else { return };
+        self.frames_of_task = 0;
+        let ids: Vec<FrameId> = sample.frames.iter().map(|frame| frame.frame).collect();
+        // Threads have hexadecimal numbers.
+        let number =
+            std::str::from_utf8(sample.thread).ok().and_then(|hex| i64::from_str_radix(hex, 16).ok());
+        let thread = number.map_or_else(|| sample.thread.to_vec(), |number| number.to_string().into_bytes());
+        let process = sample.process.to_string();
+        let task = self.tasks.get(&(sample.process, sample.task)).copied().unwrap_or_default();
+        let is_working = !(sample.measured.is_idle && self.recording.mode() == Mode::Cpu);
+        if is_working {
+            self.recording.sample(&ids, [process.as_bytes(), &thread], &lossy(task), sample.measured);
+        }
+        self.stacks.insert((sample.process, sample.thread), sample.frames);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::to_notation;
+
+    fn load(bytes: &[u8]) -> Result<Profile, LoadError> {
+        assert_eq!(sniff(bytes), Confidence::Certain);
+        read(&mut Source::from_bytes(bytes.to_vec()), LoadOptions::ALL)
+    }
+
+    #[test]
+    fn austin_4_repeats_stacks_and_names_tasks() {
+        let mut bytes = b"MOJ\x04\x01mode\0wall\0\x02\x07\x00a\0".to_vec();
+        bytes.extend(
+            b"\x0b\x02a.py\0\x0b\x03main\0\x0b\x04work\0\x0b\x05poll\0\x0b\x06Task-1\0\x0b\x08lib.so\0",
+        );
+        // main at line 5, work at line 6, and poll in native code.
+        bytes.extend(b"\x03\x0a\x02\x03\x05\0\0\0\x05\x0a\x03\x0b\x02\x04\x06\0\0\0\x05\x0b\x03\x0c\x08\x05\x00\0\0\0\x05\x0c");
+        // 10 µs; the stack of a task is not the sample's.
+        bytes.extend(b"\x0e\x01\x06\x01\x05\x0a\x10\x01\x09\x0a");
+        // Again, but without the native code, and after 65 µs.
+        bytes.extend(b"\x02\x07\x00a\0\x0d\x09\x81\x01");
+        let expected = "main@a.py:5;work@a.py:6 65 {process=7 tid=10}\n\
+                        main@a.py:5;work@a.py:6;poll@lib.so:0 10 {process=7 task=Task-1 tid=10}";
+        assert_eq!(to_notation(&load(&bytes).unwrap()), expected);
+        // A truncated file keeps its whole events.
+        let cut = load(&bytes[..bytes.len() - 1]).unwrap();
+        assert_eq!((cut.meta.metrics[0].total, cut.meta.warnings.len()), (10, 1));
+    }
+
+    #[test]
+    fn newer_versions_and_unknown_events_are_refused() {
+        let error = load(b"MOJ\x05\x01a\0b\0").unwrap_err().to_string();
+        assert!(error.contains("version 5 of the format is newer"), "{error}");
+        let error = load(b"MOJ\x03\x63").unwrap_err().to_string();
+        assert_eq!(error, "mojo: unknown kind of event: 99 (byte 4)");
+        let error = load(b"MOJ\x03\x05\x01").unwrap_err().to_string();
+        assert_eq!(error, "mojo: event refers to a frame that is not defined (byte 4)");
+    }
+}

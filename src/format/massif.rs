@@ -1,0 +1,272 @@
+//! Reads the output of massif, Valgrind's heap profiler: snapshots of the heap, some with a tree of what allocated it.
+//!
+//! ```text
+//! snapshot=14
+//! time=39487
+//! mem_heap_B=148000
+//! heap_tree=peak
+//! n2: 148000 (heap allocation functions) malloc/new/new[], --alloc-fns, etc.
+//!  n1: 140000 0x108FF9: create (pool.c:88)        create allocated 140,000 bytes
+//!   n0: 140000 0x109CCE: main (pool.c:363)        … when main called it
+//!  n0: 8000 in 4 places, all below massif's threshold (1.00%)
+//! ```
+//!
+//! The profile is the tree at the peak: the trees show the same memory again and again, so their sum would mean nothing.
+
+use std::ops::Range;
+
+use crate::format::text::{decimal, hex, lossy};
+use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
+use crate::profile::{Frame, FrameId, LabelSetId, LoadOptions, Mapping, Profile, ProfileBuilder};
+
+/// The entry in the list of readable formats.
+pub(super) static MASSIF: Format = Format { name: NAME, title: "massif", sniff, read };
+
+const NAME: &str = "massif";
+
+fn sniff(head: &[u8]) -> Confidence {
+    let has = |text: &[u8]| memchr::memmem::find(head, text).is_some();
+    if head.starts_with(b"desc: ") && has(b"\ntime_unit: ") && has(b"\nsnapshot=") {
+        Confidence::Certain
+    } else {
+        Confidence::No
+    }
+}
+
+/// A snapshot with a tree.
+#[derive(Clone, Debug)]
+struct Tree {
+    snapshot: String,
+    time: String,
+    is_peak: bool,
+    total: i64,
+    /// Where its lines are in the file, and the number of the first one.
+    lines: Range<usize>,
+    number: u64,
+}
+
+fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
+    let text = source.read_all()?;
+    let mut builder = ProfileBuilder::new(NAME, options);
+    builder.metric("inuse_space", "bytes");
+    let Found { trees, snapshots, unit, has_stacks } = find(&text);
+    // Several peaks mean several recordings in one file.
+    let chosen = trees.iter().max_by_key(|tree| (tree.is_peak, tree.total));
+    let tree = chosen.ok_or_else(|| {
+        ParseError::whole(
+            NAME,
+            "no snapshot says what allocated the memory; the program may have allocated none",
+        )
+    })?;
+    builder.meta.comments.push(format!(
+        "snapshot {} of {snapshots}, {}, at {} {unit}",
+        tree.snapshot,
+        if tree.is_peak { "the peak" } else { "the largest with a tree" },
+        tree.time
+    ));
+    if has_stacks {
+        builder.warn(
+            "the memory of stacks (--stacks=yes) is not shown: massif does not say whose it is".to_string(),
+        );
+    }
+    read_tree(&text, tree, &mut builder)?;
+    Ok(finished(builder)?)
+}
+
+/// What is in a file.
+#[derive(Default)]
+struct Found {
+    trees: Vec<Tree>,
+    snapshots: u64,
+    unit: String,
+    has_stacks: bool,
+}
+
+fn find(text: &[u8]) -> Found {
+    let mut found = Found::default();
+    let (mut snapshot, mut time) = (String::new(), String::new());
+    let mut at = 0;
+    let mut in_tree = false;
+    for (number, line) in (1..).zip(text.split_inclusive(|&byte| byte == b'\n')) {
+        at += line.len();
+        let line = line.trim_ascii_end();
+        if in_tree && is_node(line) {
+            if let Some(tree) = found.trees.last_mut() {
+                tree.lines.end = at;
+            }
+            continue;
+        }
+        in_tree = false;
+        let Some(equals) = memchr::memchr(b'=', line) else {
+            if let Some(unit) = line.strip_prefix(b"time_unit: ") {
+                found.unit = lossy(unit).into_owned();
+            }
+            continue;
+        };
+        let value = lossy(&line[equals + 1..]);
+        match &line[..equals] {
+            b"snapshot" => {
+                found.snapshots += 1;
+                snapshot = value.into_owned();
+            }
+            b"time" => time = value.into_owned(),
+            b"mem_stacks_B" => found.has_stacks |= value != "0",
+            b"heap_tree" if value != "empty" => {
+                let rest = &text[at..];
+                let first = &rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())];
+                let total = Node::parse(first).map_or(0, |node| node.bytes);
+                let (snapshot, time) = (snapshot.clone(), time.clone());
+                let is_peak = value == "peak";
+                found.trees.push(Tree { snapshot, time, is_peak, total, lines: at..at, number: number + 1 });
+                in_tree = true;
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// ` n1: 140000 …`
+fn is_node(line: &[u8]) -> bool {
+    let line = line.trim_ascii_start();
+    line.first() == Some(&b'n') && line.get(1).is_some_and(u8::is_ascii_digit)
+}
+
+/// A line of a tree.
+struct Node<'a> {
+    depth: usize,
+    bytes: i64,
+    /// `0x108FF9: create (pool.c:88)`
+    what: &'a [u8],
+}
+
+impl Node<'_> {
+    fn parse(line: &[u8]) -> Option<Node<'_>> {
+        let depth = line.iter().take_while(|&&byte| byte == b' ').count();
+        let rest = line[depth..].strip_prefix(b"n")?;
+        let colon = memchr::memchr(b':', rest)?;
+        decimal(&rest[..colon])?;
+        let rest = rest[colon + 1..].trim_ascii_start();
+        let end = memchr::memchr(b' ', rest).unwrap_or(rest.len());
+        let bytes = decimal(&rest[..end]).filter(|bytes| *bytes >= 0)?;
+        Some(Node { depth, bytes, what: rest[end..].trim_ascii() })
+    }
+}
+
+/// A node whose children are being read.
+struct Open {
+    /// What is left of it after its children.
+    left: i64,
+    frame: Option<FrameId>,
+}
+
+fn read_tree(text: &[u8], tree: &Tree, builder: &mut ProfileBuilder) -> Result<(), ParseError> {
+    // The path from the root, the allocation, outwards: frame, its callers.
+    let mut path: Vec<Open> = Vec::new();
+    for (number, line) in (tree.number..).zip(text[tree.lines.clone()].split(|&byte| byte == b'\n')) {
+        let line = line.trim_ascii_end();
+        if line.is_empty() {
+            continue;
+        }
+        let bad = |message: &str| ParseError::at_line(NAME, number, message);
+        let node = Node::parse(line)
+            .ok_or_else(|| bad("expected a node, such as `n1: 4096 0x1234: main (a.c:1)`"))?;
+        if node.depth > path.len() {
+            return Err(bad("indented by more than one level"));
+        }
+        close(&mut path, node.depth, builder);
+        if let Some(parent) = path.last_mut() {
+            if node.bytes > parent.left {
+                return Err(bad("the callers of a function allocate more than the function itself"));
+            }
+            parent.left -= node.bytes;
+        }
+        let frame = frame(node.what, builder);
+        path.push(Open { left: node.bytes, frame });
+    }
+    close(&mut path, 0, builder);
+    Ok(())
+}
+
+/// Ends the nodes below `depth`: what their children do not account for is theirs.
+fn close(path: &mut Vec<Open>, depth: usize, builder: &mut ProfileBuilder) {
+    while path.len() > depth {
+        if let Some(node) = path.last().filter(|node| node.left > 0) {
+            let left = node.left;
+            let frames: Vec<FrameId> = path.iter().rev().filter_map(|node| node.frame).collect();
+            let stack = builder.stack(&frames);
+            builder.sample(stack, LabelSetId::default(), None, &[left]);
+        }
+        path.pop();
+    }
+}
+
+/// The frame for `0x108FF9: create (pool.c:88)`; `None` for the root of the tree.
+fn frame(what: &[u8], builder: &mut ProfileBuilder) -> Option<FrameId> {
+    let text = lossy(what);
+    if text.starts_with('(') {
+        return None;
+    }
+    let place = text.strip_prefix("0x").and_then(|text| {
+        let (address, rest) = text.split_once(": ")?;
+        Some((hex(address.as_bytes())?, rest))
+    });
+    let Some((address, rest)) = place else {
+        // `in 4 places, all below massif's threshold (1.00%)`
+        return Some(builder.named_frame("[below massif's threshold]"));
+    };
+    // Names have blanks and parentheses: `operator new(unsigned long) (new.c:3)`.
+    let (name, place) = rest.strip_suffix(')').and_then(|rest| rest.rsplit_once(" (")).unwrap_or((rest, ""));
+    let (file, line) =
+        place.rsplit_once(':').and_then(|(file, line)| Some((file, line.parse().ok()?))).unwrap_or(("", 0));
+    let binary = place.strip_prefix("in ").unwrap_or_default();
+    let path = builder.string(binary);
+    let mapping = builder.mapping(Mapping { file: path, ..Mapping::default() });
+    let function = match name {
+        "???" => builder.unnamed_function(mapping),
+        name => builder.named_function(name, file),
+    };
+    Some(builder.frame(Frame { function, line, address, mapping, inlined: false }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::to_notation;
+
+    const TEXT: &str = "desc: (none)\ncmd: ./a\ntime_unit: i\n#-----------\nsnapshot=0\n#-----------\ntime=0\nmem_heap_B=0\n\
+        mem_heap_extra_B=0\nmem_stacks_B=0\nheap_tree=empty\n#-----------\nsnapshot=1\n#-----------\ntime=9\nmem_heap_B=1000\n\
+        mem_heap_extra_B=8\nmem_stacks_B=0\nheap_tree=peak\n\
+        n2: 1000 (heap allocation functions) malloc/new/new[], --alloc-fns, etc.\n n2: 900 0x10: f(int, char) (a.c:88)\n  \
+        n0: 500 0x20: main (a.c:3)\n  n1: 300 0x30: ??? (in /lib/libx.so)\n   n0: 300 0x40: main (a.c:4)\n n0: 100 in 4 places, all \
+        below massif's threshold (1.00%)\n#-----------\nsnapshot=2\n#-----------\ntime=10\nmem_heap_B=5\nmem_heap_extra_B=8\n\
+        mem_stacks_B=0\nheap_tree=detailed\nn0: 5 (heap allocation functions) malloc/new/new[], --alloc-fns, etc.\n";
+
+    fn load(text: &str) -> Result<Profile, LoadError> {
+        assert_eq!(sniff(text.as_bytes()), Confidence::Certain);
+        read(&mut Source::from_bytes(text.into()), LoadOptions::ALL)
+    }
+
+    #[test]
+    fn the_peak_is_shown_with_callers_outside() {
+        let profile = load(TEXT).unwrap();
+        assert_eq!(profile.meta.comments, ["snapshot 1 of 3, the peak, at 9 i"]);
+        assert_eq!(
+            to_notation(&profile),
+            "[below massif's threshold] 100\nf(int, char)@a.c:88 100\n\
+             main@a.c:3;f(int, char)@a.c:88 500\nmain@a.c:4;[libx.so];f(int, char)@a.c:88 300"
+        );
+    }
+
+    #[test]
+    fn a_tree_must_add_up() {
+        let error = load(&TEXT.replace("n0: 500", "n0: 901")).unwrap_err().to_string();
+        assert!(error.contains("more than the function itself (line 22)"), "{error}");
+        let error = load(
+            &TEXT
+                .replace("heap_tree=peak", "heap_tree=empty")
+                .replace("heap_tree=detailed", "heap_tree=empty"),
+        );
+        assert!(error.unwrap_err().to_string().contains("no snapshot says what allocated"));
+    }
+}

@@ -296,7 +296,8 @@ impl<'a> MojoReader<'a> {
             }
         }
         let (file, name) = (lossy(file), lossy(name));
-        let is_native = !file.ends_with(".py") && !(file.starts_with('<') && file.ends_with('>'));
+        let is_special = file.starts_with('<') && file.ends_with('>');
+        let is_native = !file.ends_with(".py") && !is_special;
         let address = file.strip_prefix("native@").and_then(|hex| u64::from_str_radix(hex, 16).ok());
         let frame = match address {
             Some(address) => {

@@ -15,10 +15,6 @@ type Hint = (fn(&[u8]) -> bool, &'static str);
 
 static HINTS: &[Hint] = &[
     (
-        |head| head.starts_with(b"gmon") && head.get(4..8).is_some_and(|version| version.contains(&1)),
-        "this is gprof's gmon.out; record with `perf record -g` instead, or with `valgrind --tool=callgrind`",
-    ),
-    (
         |head| head.starts_with(b"go 1.") && find(head, b" trace\0"),
         "this is a Go execution trace; extract a profile with `go tool trace -pprof=net|sync|syscall|sched TRACE > FILE`",
     ),
@@ -39,10 +35,6 @@ static HINTS: &[Hint] = &[
     (
         |head| starts_line(head, b"desc: ") && find(head, b"\nevents: ") && find(head, b"\nfl="),
         "this is cachegrind's output, which has no calls; record with `valgrind --tool=callgrind`, which has them",
-    ),
-    (
-        is_gprof_report,
-        "this is a gprof report; record with `perf record -g` instead, or with `valgrind --tool=callgrind`",
     ),
     (
         |head| find(head, b" function calls ") && find(head, b"tottime"),
@@ -94,10 +86,6 @@ static HINTS: &[Hint] = &[
     ),
     (|head| find(front(head), b"memray\0"), "this is a memray capture, which prof does not read"),
     (
-        |head| starts_line(head, b"startup\ttime="),
-        "this is a coz causal profile, which contains speedups rather than stacks; open it with `coz plot`",
-    ),
-    (
         |head| head.starts_with(b"NYTProf "),
         "this is a Perl NYTProf profile; convert it with `nytprofcalls FILE` (collapsed stacks)",
     ),
@@ -131,14 +119,6 @@ fn starts_line(head: &[u8], text: &[u8]) -> bool {
     head.starts_with(text) || memchr::memmem::find(front(head), text).is_some_and(|at| head[at - 1] == b'\n')
 }
 
-/// GNU gprof's flat profile, or the call graph table, which other systems print on its own.
-fn is_gprof_report(head: &[u8]) -> bool {
-    (find(head, b"  %   cumulative   self") && find(head, b"Flat profile:"))
-        || (find(head, b"called") && find(head, b"self") && find(head, b"index  %"))
-        || find(front(head), b"call graph profile:")
-        || find(front(head), b"gprof.callg")
-}
-
 /// Logs start with the V8 version; old ones start with the shared libraries.
 fn is_v8_log(head: &[u8]) -> bool {
     head.starts_with(b"v8-version,") || (head.starts_with(b"shared-library,") && find(head, b"\nprofiler,"))
@@ -155,13 +135,11 @@ mod tests {
 
     /// The start of a file and a part of the expected hint, for every hint.
     const FRONTS: &[(&[u8], &str)] = &[
-        (b"gmon\x01\0\0\0", "gmon.out"),
         (b"go 1.22 trace\0\0\0", "go tool trace"),
         (b"PeriodType: cpu nanoseconds\nPeriod: 1\n", "pprof -raw"),
         (b"PERFFILEh\0\0\0", "version 1"),
         (b"JAVA PROFILE 1.0.2\0\0\0\0\x08", "Java heap dump"),
         (b"desc: I1 cache: 32768 B\ncmd: ./a\nevents: Ir\nfl=a.c\nfn=f\n1 2\n", "cachegrind"),
-        (b"Flat profile:\n\nEach sample counts as 0.01 seconds.\n  %   cumulative   self              self\n", "gprof report"),
         (b"         197 function calls in 0.001 seconds\n\n   ncalls  tottime  percall\n", "cProfile's text report"),
         (b"2026-11-20 10:00:00\nFull thread dump OpenJDK 64-Bit Server VM", "thread dump"),
         (b"# To display the perf.data header info, please use --header\n", "perf script"),
@@ -179,7 +157,6 @@ mod tests {
         (b"Process Name, Display Name, Process, Stack, Module, Function\n", "xperf"),
         (b"CPU: PIII, speed 1729 MHz (estimated)\nCounted CPU_CLK_UNHALTED events\nsamples  %  symbol name\n", "OProfile"),
         (b"\x04\x22\x4D\x18\x40\x40\xC0\x22\x9D\0\0\xF8\x06memray\0", "memray"),
-        (b"startup\ttime=1\nexperiment\tselected=a.c:1\n", "coz"),
         (b"NYTProf 5 0\n#Perl profile database.\n", "nytprofcalls"),
         (b"\xC1\x1F\xFC\xC1\xE8\x09\0\0", "memtrace"),
         (b"TRACE START [2015-12-06 02:48:13]\n", "Xdebug"),

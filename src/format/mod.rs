@@ -13,6 +13,7 @@ mod callgrind_write;
 mod chrome_trace;
 mod collapsed;
 mod collapsed_write;
+mod coz;
 mod decimals;
 mod dhat;
 mod error;
@@ -20,10 +21,13 @@ mod event_metrics;
 mod fields;
 mod gecko;
 mod ghc_json;
+mod gmon;
 mod goroutine;
+mod gprof;
 mod heaptrack;
 mod hints;
 mod indented_tree;
+mod hprof;
 mod inferno;
 mod instruments_copy;
 mod jfr;
@@ -53,6 +57,7 @@ mod wire;
 mod write;
 
 pub use error::{LoadError, ParseError, Place};
+pub use gmon::UNNAMED_PROGRAM;
 pub use source::{Inflate, Source, Times};
 pub use write::{Part, WRITERS, Writer, writer_for, writer_named};
 
@@ -116,9 +121,13 @@ pub static FORMATS: &[&Format] = &[
     &instruments_copy::INSTRUMENTS_COPY,
     &pmcstat::PMCSTAT,
     &sysprof::SYSPROF_XML,
+    &gmon::GMON,
+    &hprof::HPROF,
+    &coz::COZ,
     &goroutine::GOROUTINE,
     &rprof::RPROF,
     &massif::MASSIF,
+    &gprof::GPROF,
     &perf_script::PERF_SCRIPT,
     &callgrind::CALLGRIND,
     &pstats::PSTATS,

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use object::ReadCache;
 
 use crate::binary::{Binary, BuildId, same_build_id};
+use crate::format::UNNAMED_PROGRAM;
 
 /// The folder where Linux distributions install debug information.
 const SYSTEM_DEBUG: &str = "/usr/lib/debug";
@@ -104,7 +105,7 @@ impl Binaries {
         let mut folders = Vec::new();
         for place in &self.places {
             if !place.is_dir() {
-                let is_named = base_name(&place.to_string_lossy()) == name;
+                let is_named = base_name(&place.to_string_lossy()) == name || name == UNNAMED_PROGRAM;
                 if is_named || !claimed.is_empty() {
                     paths.push(place.clone());
                 }

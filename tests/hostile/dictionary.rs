@@ -6,7 +6,7 @@ use crate::mutate::Shape;
 pub fn shape(format: &str) -> Shape {
     match format {
         "pprof" | "otlp" => Shape::Protobuf,
-        "jfr" | "perf-data" | "pstats" | "mojo" => Shape::Binary,
+        "jfr" | "perf-data" | "pstats" | "mojo" | "gmon" => Shape::Binary,
         "cpuprofile" | "heapprofile" | "gecko" | "speedscope" | "chrome-trace" | "stackprof" | "dhat"
         | "ghc-json" => Shape::Json,
         _ => Shape::Lines,
@@ -31,6 +31,10 @@ pub fn words(format: &str) -> &'static [&'static str] {
         "pprof" => &["\x08\x01", "\x12\x04", "\x0a\x04\x08\x01\x10\x02", "\x1a\x00", "\x22\x00", "\x2a\x00", "\x32\x00", "\u{1f}\u{8b}", "\x3a\x04"],
         "mojo" => &["MOJ\x01", "MOJ\x03", "MOJ\x04", "\x01mode\0full\0", "\x01mode\0cpu\0", "\x02\x07\0a\0", "\x03", "\x05", "\x09\x0a", "\x0a\x41", "\x0b", "\x0d", "\x0e\x01\x02\x01", "\x10\x01", "native@400010\0", "\x01map\x00400000-500000 /bin/x\0"],
         "goroutine" => &["goroutine 1 [running]:", "goroutine 25 [chan receive, 5 minutes, locked to thread]:", "created by main.f in goroutine 1", "...additional frames elided...", "[originating from goroutine 1]:", "\t/a.go:5 +0x1d", "(...)", " pc=0x4a", "{\"a\": \"b\"}", "\n\n", "panic: "],
+        "gmon" => &["gmon\x01\0\0\0", "gmon\0\0\0\x01", "\0", "\x01", "\x02", "seconds\0", "\x64\0\0\0", "\x7f", "\x10\0\0\0"],
+        "gprof" => &["index % time    self  children    called     name", "  %   cumulative   self              self     total", "[1]  ", "100.0", "0.00", "42/42", "25+22475", "<cycle 1 as a whole>", "<cycle 1>", "<spontaneous>", "-----", "[2]", "ms/call"],
+        "hprof" => &["JAVA PROFILE 1.0.1, created ", "TRACE 300001:", "(thread=200001)", "THREAD START (obj=1, id = 200001, name=\"main\"", "CPU SAMPLES BEGIN (total = 3)", "CPU SAMPLES END", "CPU TIME (ms) BEGIN (total = 9)", "SITES BEGIN", "SITES END", "MONITOR TIME BEGIN (total = 5 ms)", "78,05%", "rank ", "(A.java:Unknown line)", "<empty>"],
+        "coz" => &["startup\ttime=", "experiment\tselected=", "\tspeedup=0.5", "\tduration=", "\tselected-samples=", "throughput-point\tname=", "progress-point\tname=", "latency-point\t", "\tdelta=", "samples\tlocation=", "\tcount=", "runtime\ttime=", "a.c:5"],
         "rprof" => &["sample.interval=", "line profiling: ", "memory profiling: ", "GC profiling: ", "#File 1: ", "1#5 ", ":1:2:3:4:", "\"<GC>\" ", "\"f\" "],
         "massif" => &["desc: ", "time_unit: ", "snapshot=", "heap_tree=peak", "heap_tree=detailed", "heap_tree=empty", "n1: 4096 ", "n0: 0 in 3 places", " 0x10: f (a.c:1)", "(in /lib/x)", "  ", "mem_stacks_B=8"],
         "otlp" => &["\x0a\x04", "\x12\x04", "\x1a\x02", "\x22\x02", "\x2a\x08", "\x3a\x00", "\x32\x02", "\x08\x01", "\x10\x02", "\x18\x01", "\x20\x01", "\x19\0\0\0\0\0\0\0\x01"],

@@ -52,8 +52,12 @@ const FORMATS: &[(&str, &str, &str)] = &[
     ("jfr", "jfr", "certain"),
     ("macos-sample", "macos-sample", "certain"),
     ("nettrace", "nettrace", "certain"),
+    ("coz", "coz", "certain"),
     ("goroutine-debug2", "goroutine", "certain"),
     ("goroutine-text", "goroutine", "certain"),
+    ("gprof-gmon", "gmon", "certain"),
+    ("gprof-text", "gprof", "likely"),
+    ("hprof-text", "hprof", "certain"),
     ("massif", "massif", "certain"),
     ("mojo", "mojo", "certain"),
     ("otlp", "otlp", "likely"),
@@ -155,9 +159,8 @@ const REFUSED: &[(&str, &str)] = &[
 /// Formats that are not supported, and a part of the reason with which each file is rejected.
 const NOT_READ: &[(&str, &str)] = &[
     ("coz", "coz causal profile"),
+    ("art-trace", "Android ART method trace"),
     ("go-trace", "Go execution trace"),
-    ("gprof-gmon", "gprof's gmon.out"),
-    ("gprof-text", "gprof report"),
     ("gprof2dot-json", "JSON for gprof2dot"),
     ("hprof-text", "Java heap dump (hprof)"),
     ("massif", "massif's output"),
@@ -298,6 +301,10 @@ const NOT_COMPARED: &[(&str, &str)] = &[
     (
         "callgrind/jlfwong__speedscope__callgrind.cfn-reset.log",
         "its calls cost more than all there is: speedscope raises what is called, we cut off what calls",
+    ),
+    (
+        "gprof-gmon/AlanHiguera__perfectsquare__gmon.out",
+        "the report is of another run: it has ticks, the file has none",
     ),
     ("rprof/r-prof__profile__1.out", "the profile is of the C code of another run"),
     ("block_delay_nanoseconds_block_count", "the delays are ticks of a clock, called nanoseconds"),

@@ -10,6 +10,12 @@ use crate::support::{below, corpus_root, fixture, load_file, load_text, prof};
 
 /// Metric names that programs choose themselves, so `prof types` cannot know them.
 const FREE_FORM: &[&str] = &[
+    // Experiments of coz.
+    "selected_samples",
+    "experiment_time",
+    "progress",
+    // JSON for gprof2dot, which names its costs in prose.
+    "Memory",
     // The sides of a comparison as collapsed stacks.
     "old",
     "new",

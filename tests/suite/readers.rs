@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::support::{corpus_root, fixture, load_file, load_well};
-use prof::profile::{LabelValue, Profile};
+use prof::profile::{LabelValue, MappingId, Profile};
 
 /// The names and totals of the metrics.
 fn totals(profile: &Profile) -> Vec<(&str, i64)> {
@@ -200,7 +200,7 @@ fn mojo_holds_what_austin_writes_as_text() {
             .symbols
             .frames
             .iter()
-            .any(|frame| frame.address == 0x4f_28b6 && frame.mapping != Default::default())
+            .any(|frame| frame.address == 0x4f_28b6 && frame.mapping != MappingId::default())
     );
 }
 
@@ -295,10 +295,9 @@ fn rprof_with_lines_and_memory() {
         assert_eq!(functions["main"].1, total, "{name}");
     }
     let profile = load_well(&fixture("rprof/memory.out"));
-    // In MiB, with one decimal.
-    let mebibytes =
-        |name: &str| (functions(&profile, "alloc_space")[name].1 as f64 / f64::from(1 << 20) * 10.0).round();
-    assert_eq!([mebibytes("main"), mebibytes("order"), mebibytes("rnorm")], [1313.0, 528.0, 287.0]);
+    // In MiB, with one decimal: R prints 131.3, 52.8 and 28.7, rounded.
+    let tenths = |name: &str| (functions(&profile, "alloc_space")[name].1 * 20 + (1 << 20)) >> 21;
+    assert_eq!([tenths("main"), tenths("order"), tenths("rnorm")], [1313, 528, 287]);
     let lines: i64 = profile
         .stacks
         .ids()
@@ -347,4 +346,82 @@ fn pprof_in_lz4_frames() {
     assert_eq!((profile.meta.encoding.as_slice(), totals(&profile)), (&["lz4"][..], totals(&plain)));
     let error = open(packed[..packed.len() / 2].to_vec()).unwrap_err().to_string();
     assert!(error.starts_with("lz4: file is truncated"), "{error}");
+}
+
+/// Both are of one run: the report was made from the file.
+#[test]
+fn gmon_and_gprof_s_report_of_it() {
+    let report = load_well(&fixture("gprof/c.gprof.txt"));
+    assert_eq!(report.meta.format, "gprof");
+    assert_eq!(totals(&report), [("cpu", 0), ("calls", 224_975)]);
+    let calls = report.calls.as_ref().unwrap();
+    let count = |name: &str| {
+        let id = report.symbols.functions.ids().find(|&id| report.symbols.function_name(id) == name);
+        calls.self_values[1][id.unwrap()]
+    };
+    assert_eq!(["visit", "dice", "dig", "solve"].map(count), [179_925, 22_500, 22_500, 25]);
+    let data = load_well(&fixture("gmon/c.gmon"));
+    assert_eq!(totals(&data), [("samples", 0), ("cpu", 0), ("calls", 224_975)]);
+    // Without the program there are no names, but the calls can be told apart by their addresses.
+    let values = data.value_by_stack(2);
+    let mut counts: Vec<i64> = data.stacks.ids().map(|stack| values[stack]).collect();
+    counts.sort_unstable();
+    assert_eq!(counts, [25, 25, 25, 22_475, 22_500, 179_925]);
+}
+
+/// Sums of the columns of the reports themselves.
+#[test]
+#[needs(Corpus)]
+fn reports_of_gprof() {
+    let folder = corpus_root().join("gprof-text");
+    for (name, time, calls) in [
+        ("jrfonseca__gprof2dot__cycle.prof", 1_930_000, 13),
+        ("jrfonseca__gprof2dot__gnu1.prof", 330_000, 0),
+        ("jrfonseca__gprof2dot__ibm.prof", 1_170_000, 0),
+        ("jrfonseca__gprof2dot__darwin.prof", 1_210_000, 0),
+        ("richelbilderbeek__qmake_gprof__gprof.txt", 430_000, 0),
+    ] {
+        let profile = load_well(&folder.join(name));
+        assert!((profile.meta.metrics[0].total - time).abs() <= 20_000, "{name}: {:?}", totals(&profile));
+        assert!(calls == 0 || profile.meta.metrics[1].total == calls, "{name}: {:?}", totals(&profile));
+    }
+    // The sum of the column `self` of the flat profile, in a short script.
+    let profile = load_well(&folder.join("jrfonseca__gprof2dot__dan.skorupski.prof"));
+    assert_eq!(profile.meta.metrics[0].total / 1000, 14_700);
+}
+
+#[test]
+fn hprof_and_coz() {
+    let profile = load_well(&fixture("hprof/worked.hprof.txt"));
+    assert_eq!((profile.meta.format, totals(&profile)), ("hprof", vec![("samples", 9)]));
+    let sums = functions(&profile, "samples");
+    assert_eq!((sums["shop.Ledger.add"], sums["shop.Shop.main"]), ((7, 7), (0, 9)));
+    assert_eq!(by_label(&profile, "samples", "thread"), [("main".into(), 9)].into());
+    let profile = load_well(&fixture("coz/worked.coz"));
+    let expected =
+        [("samples", 42), ("selected_samples", 32), ("experiment_time", 485_645_000), ("progress", 3)];
+    assert_eq!((profile.meta.format, totals(&profile)), ("coz", expected.to_vec()));
+    assert_eq!(functions(&profile, "samples")["shop.c:31"], (40, 40));
+    assert_eq!(by_label(&profile, "progress", "speedup"), [("0.45".into(), 3)].into());
+}
+
+/// The totals in the headings of the tables, of which HPROF leaves out the smallest rows.
+#[test]
+#[needs(Corpus)]
+fn hprof_of_real_programs() {
+    let folder = corpus_root().join("hprof-text");
+    for (name, metric, rows, total) in [
+        ("bokken12__Cards__java.hprof.txt", "samples", 31_929, 32_495),
+        ("Kanatoko__libinjection-Java__java.hprof.txt", "cpu", 13_656_000, 13_851_000),
+        ("jrfonseca__gprof2dot__hadoop.hprof", "cpu", 594_453_000, 633_138_000),
+    ] {
+        let profile = load_well(&folder.join(name));
+        let default = &profile.meta.metrics[profile.meta.default_metric];
+        assert_eq!(default.name, metric, "{name}");
+        assert!(
+            (default.total - rows).abs() <= rows / 1000 && default.total < total,
+            "{name}: {}",
+            default.total
+        );
+    }
 }

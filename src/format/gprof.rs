@@ -1,0 +1,292 @@
+//! Reads the report of gprof: the call graph and the flat profile of GNU, BSD, macOS and AIX.
+//!
+//! ```text
+//! index % time    self  children    called     name
+//!                 0.00    0.13      10/10          main [1]            callers
+//! [5]     39.7    0.00    0.13      10         update [5]              the function
+//!                 0.03    0.10      42/42          file <cycle 3> [8]  callees
+//! -----------------------------------------------
+//! ```
+//!
+//! Times have two decimals. Within a cycle, a report says how often functions call each other, but not for how long.
+
+use hashbrown::HashMap;
+
+use crate::format::text::lossy;
+use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
+use crate::profile::{FunctionId, LoadOptions, Profile, ProfileBuilder};
+
+/// The entry in the list of readable formats.
+pub(super) static GPROF: Format = Format { name: NAME, title: "gprof's report", sniff, read };
+
+const NAME: &str = "gprof";
+
+fn sniff(head: &[u8]) -> Confidence {
+    let mut lines = head.split(|&byte| byte == b'\n');
+    if lines.any(|line| is_graph_header(line) || is_flat_header(line)) {
+        Confidence::Likely
+    } else {
+        Confidence::No
+    }
+}
+
+/// `index % time    self  children    called     name`, or `index  %time    self descendents  called+self    name`
+fn is_graph_header(line: &[u8]) -> bool {
+    let text = lossy(line);
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let (["index", "%time", rest @ ..] | ["index", "%", "time", rest @ ..]) = &words[..] else {
+        return false;
+    };
+    let ["self", children, called, "name", ..] = rest else { return false };
+    ["children", "descendents", "descendants"].contains(children) && called.starts_with("called")
+}
+
+/// `  %   cumulative   self              self     total`
+fn is_flat_header(line: &[u8]) -> bool {
+    let text = lossy(line);
+    let words: Vec<&str> = text.split_whitespace().collect();
+    matches!(&words[..], ["%", "cumulative", "self", ..])
+}
+
+fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
+    let mut builder = ProfileBuilder::new(NAME, options);
+    builder.metric("cpu", "microseconds");
+    let calls = builder.metric("calls", "count");
+    builder.calls_metric(calls);
+    let mut report = Report {
+        builder,
+        functions: HashMap::new(),
+        flat: HashMap::new(),
+        block: Vec::new(),
+        part: Part::Elsewhere,
+    };
+    while let Some(line) = source.line()? {
+        report.line(line);
+    }
+    report.end_block();
+    Ok(report.finish()?)
+}
+
+/// The part of the report that is being read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Elsewhere,
+    Graph,
+    Flat,
+}
+
+/// A function of the report.
+#[derive(Clone, Copy, Debug, Default)]
+struct Known {
+    self_time: i64,
+    calls: i64,
+    /// With the functions that it calls, if the call graph says so.
+    total: Option<i64>,
+}
+
+struct Report {
+    builder: ProfileBuilder,
+    functions: HashMap<FunctionId, Known>,
+    /// Those of the flat profile, which may come before the call graph or alone.
+    flat: HashMap<FunctionId, Known>,
+    /// The lines about one function.
+    block: Vec<Entry>,
+    part: Part,
+}
+
+/// A line of the call graph.
+#[derive(Clone, Debug)]
+struct Entry {
+    is_primary: bool,
+    self_time: i64,
+    children_time: i64,
+    /// `42+482` or `5/737`; empty if the function was not called, or by unknown code.
+    called: String,
+    name: String,
+}
+
+impl Entry {
+    /// `                0.00    0.13      10/10          main [1]`
+    fn parse(line: &str) -> Option<Entry> {
+        let mut rest = line.trim();
+        let is_primary = rest.starts_with('[');
+        if is_primary {
+            rest = rest.split_once(']')?.1.trim_start();
+            // The share of the total time.
+            let share = rest.split_whitespace().next()?;
+            time(share)?;
+            rest = rest[share.len()..].trim_start();
+        }
+        let mut times = [0; 2];
+        for slot in &mut times {
+            let word = rest.split_whitespace().next()?;
+            let Some(value) = time(word) else { break };
+            *slot = value;
+            rest = rest[word.len()..].trim_start();
+        }
+        let word = rest.split_whitespace().next()?;
+        let is_count = word.starts_with(|c: char| c.is_ascii_digit())
+            && word.chars().all(|c| c.is_ascii_digit() || c == '/' || c == '+');
+        let called = if is_count { word } else { "" };
+        let name = name(rest[called.len()..].trim_start());
+        let [self_time, children_time] = times;
+        (!name.is_empty()).then(|| Entry {
+            is_primary,
+            self_time,
+            children_time,
+            called: called.to_string(),
+            name: name.to_string(),
+        })
+    }
+
+    /// How often the function was called, calls by itself included.
+    fn calls(&self) -> i64 {
+        let count = self.called.split('/').next().unwrap_or_default();
+        count.split('+').map(|part| part.parse::<i64>().unwrap_or(0)).fold(0, i64::saturating_add)
+    }
+
+    /// A cycle as a whole, or code that is not known.
+    fn is_function(&self) -> bool {
+        !self.name.starts_with("<spontaneous>") && !self.name.ends_with(" as a whole>")
+    }
+}
+
+/// A name without the number of its cycle and its index: `file <cycle 3> [8]`.
+fn name(text: &str) -> &str {
+    let text = text.trim();
+    let text = match text.rsplit_once(" [") {
+        Some((name, index)) if index.strip_suffix(']').is_some_and(|index| index.parse::<u32>().is_ok()) => {
+            name
+        }
+        _ => text,
+    };
+    let text = text.trim_end();
+    if text.ends_with(" as a whole>") {
+        return text;
+    }
+    match text.rsplit_once(" <cycle ") {
+        Some((name, number))
+            if number.strip_suffix('>').is_some_and(|number| number.parse::<u32>().is_ok()) =>
+        {
+            name
+        }
+        _ => text,
+    }
+}
+
+/// A time in seconds, which has decimals, in microseconds.
+fn time(word: &str) -> Option<i64> {
+    let (whole, decimals) = word.split_once('.')?;
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_number(whole) || !is_number(decimals) || decimals.len() > 6 {
+        return None;
+    }
+    let fraction = decimals.parse::<i64>().ok()? * 10i64.pow(6 - decimals.len() as u32);
+    whole.parse::<i64>().ok()?.checked_mul(1_000_000)?.checked_add(fraction)
+}
+
+impl Report {
+    fn line(&mut self, line: &[u8]) {
+        if is_graph_header(line) {
+            self.part = Part::Graph;
+        } else if is_flat_header(line) {
+            self.end_block();
+            self.part = Part::Flat;
+        } else if line.starts_with(b"-----") {
+            self.end_block();
+        } else if line.starts_with(b"\x0c") || line.starts_with(b"Index by function name") {
+            self.end_block();
+            self.part = Part::Elsewhere;
+        } else {
+            let text = lossy(line);
+            match self.part {
+                Part::Graph => self.block.extend(Entry::parse(&text)),
+                Part::Flat => self.flat(&text),
+                Part::Elsewhere => {}
+            }
+        }
+    }
+
+    fn function(&mut self, name: &str) -> FunctionId {
+        self.builder.named_function(name, "")
+    }
+
+    /// Adds the lines about a function.
+    fn end_block(&mut self) {
+        let block = std::mem::take(&mut self.block);
+        let Some(at) = block.iter().position(|entry| entry.is_primary) else { return };
+        let primary = &block[at];
+        if !primary.is_function() {
+            return;
+        }
+        let function = self.function(&primary.name);
+        let known = self.functions.entry(function).or_default();
+        known.self_time = known.self_time.saturating_add(primary.self_time);
+        known.calls = known.calls.saturating_add(primary.calls());
+        let total = primary.self_time.saturating_add(primary.children_time);
+        known.total = Some(known.total.unwrap_or(0).saturating_add(total));
+        for callee in block[at + 1..].iter().filter(|entry| entry.is_function() && !entry.is_primary) {
+            let called = self.function(&callee.name);
+            self.functions.entry(called).or_default();
+            let values = [callee.self_time.saturating_add(callee.children_time), callee.calls()];
+            self.builder.call_edge(function, called, None, &values);
+        }
+    }
+
+    /// ` 18.18      0.06     0.06    23480     0.00     0.00  find_char_unquote`
+    fn flat(&mut self, text: &str) {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let (Some(_), Some(_), Some(self_time)) = (
+            words.first().and_then(|word| time(word)),
+            words.get(1).and_then(|word| time(word)),
+            words.get(2).and_then(|word| time(word)),
+        ) else {
+            return;
+        };
+        let counted = words.get(3).and_then(|word| word.parse::<i64>().ok());
+        // After the number of calls come the times per call, which may be missing.
+        let skipped = match counted {
+            Some(_) => 4 + words[4..].iter().take(2).filter(|word| time(word).is_some()).count(),
+            None => 3,
+        };
+        let mut rest = text.trim_start();
+        for word in &words[..skipped] {
+            rest = rest[word.len()..].trim_start();
+        }
+        let name = name(rest);
+        if name.is_empty() {
+            return;
+        }
+        let function = self.function(name);
+        let known = self.flat.entry(function).or_default();
+        known.self_time = known.self_time.saturating_add(self_time);
+        known.calls = known.calls.saturating_add(counted.unwrap_or(0));
+    }
+
+    fn finish(mut self) -> Result<Profile, ParseError> {
+        for (function, flat) in self.flat {
+            // The call graph has the same function with the same time.
+            let known = self.functions.entry(function).or_default();
+            if known.total.is_none() {
+                *known = flat;
+            }
+        }
+        if self.functions.is_empty() {
+            return Err(ParseError::whole(NAME, "the report lists no functions"));
+        }
+        let mut functions: Vec<_> = self.functions.into_iter().collect();
+        functions.sort_unstable_by_key(|(function, _)| *function);
+        let mut time: i64 = 0;
+        for (function, known) in functions {
+            time = time.saturating_add(known.self_time);
+            self.builder.call_node(function, &[known.self_time, known.calls]);
+            if let Some(total) = known.total {
+                self.builder.call_total(function, &[total, known.calls]);
+            }
+        }
+        if time == 0 {
+            self.builder.meta.default_metric = 1;
+        }
+        finished(self.builder)
+    }
+}

@@ -2,7 +2,8 @@
 
 use crate::format::ParseError;
 use crate::format::fields::Fields;
-use crate::format::nettrace::NAME;
+
+pub(super) const NAME: &str = "nettrace";
 
 /// How files of version 4 and later start.
 pub(super) const MAGIC: &[u8] = b"Nettrace";

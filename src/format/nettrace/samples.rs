@@ -4,15 +4,15 @@ use hashbrown::HashMap;
 
 use crate::format::fields::Fields;
 use crate::format::labels::label_set;
-use crate::format::nettrace::blocks::{Recording, Trace};
+use crate::format::nettrace::blocks::{NAME, Recording, Trace};
 use crate::format::nettrace::code::Code;
 use crate::format::nettrace::events::{Event, EventStack};
 use crate::format::nettrace::metadata::EventKind;
 use crate::format::nettrace::payload::{
     allocation, is_managed, lock_wait, sampled_object, short_text, utf16, wide_text,
 };
+use crate::format::nettrace::survey::{Survey, Visitor};
 use crate::format::nettrace::threads::{Thread, Threads};
-use crate::format::nettrace::{NAME, Survey, Visitor};
 use crate::format::text::lossy;
 use crate::profile::{FrameId, LabelSetId, LoadOptions, Mapping, Period, ProfileBuilder, StackId};
 use crate::unit::plural;

@@ -8,7 +8,7 @@ pub struct BuildId(Vec<u8>);
 
 impl BuildId {
     /// The id of these bytes; `None` if there are none, or zeros only.
-    pub(super) fn new(bytes: &[u8]) -> Option<BuildId> {
+    pub(crate) fn new(bytes: &[u8]) -> Option<BuildId> {
         bytes.iter().any(|&byte| byte != 0).then(|| BuildId(bytes.to_vec()))
     }
 

@@ -8,11 +8,13 @@
 
 mod build_id;
 mod file;
+mod kallsyms;
 mod lines;
 mod symbols;
 
 pub use build_id::{BuildId, same_build_id};
 pub use file::Binary;
+pub use kallsyms::{KernelSymbols, kernel_start};
 
 use object::ReadRef;
 

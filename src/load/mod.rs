@@ -10,6 +10,7 @@ mod apart;
 mod binaries;
 mod combine;
 mod error;
+mod kernel;
 mod metrics;
 mod observer;
 mod paths;

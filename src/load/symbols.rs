@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use hashbrown::HashMap;
 
 use crate::binary::{self, Address, Binary, CodePlace};
-use crate::load::Error;
 use crate::load::binaries::{Binaries, Files, Search, base_name, is_file_path, open};
+use crate::load::{Error, kernel};
 use crate::profile::{Mapping, MappingId, Profile};
 use crate::transform::{
     CodePlaces, Contradiction, NamedAddresses, Unresolved, address_in_file, contradiction, named_addresses,
@@ -79,6 +79,9 @@ impl Symbols {
                 Search::Missing => {}
             }
         }
+        for (number, profile) in profiles.iter().enumerate() {
+            kernel::look_up(number, profile, &self.binaries, &mut places);
+        }
         for (number, files) in unproven {
             profiles[number].meta.warnings.push(describe_unproven(&files));
         }
@@ -91,7 +94,7 @@ impl Symbols {
 
     /// Whether a profile has code without names that a binary may have.
     pub(super) fn concern(&self, profile: &Profile) -> bool {
-        self.wanted && !spots(iter::once(profile)).is_empty()
+        self.wanted && (!spots(iter::once(profile)).is_empty() || kernel::is_concerned(profile))
     }
 
     /// A warning about the share of code without names, if it is large enough and something can be done about

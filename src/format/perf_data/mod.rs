@@ -45,13 +45,26 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     let unpacked = record::unpack(&header, &options.budget)?;
     let unpacked = Fields::new(&unpacked, bytes.starts_with(MAGIC_BIG_ENDIAN));
     let (records, left) = record::sorted(&header, unpacked);
-    let mut reader = PerfDataReader::new(&header, options);
+    let kernel = records.iter().find_map(kernel_start);
+    let mut reader = PerfDataReader::new(&header, kernel, options);
     for record in &records {
         if reader.record(record).is_none() {
             reader.broken += 1;
         }
     }
     Ok(reader.finish(left)?)
+}
+
+/// Where the kernel was loaded: the address of its symbol `_text` or `_stext`.
+fn kernel_start(record: &Record<'_>) -> Option<u64> {
+    if record.kind != record::MMAP {
+        return None;
+    }
+    let mut body = record.body;
+    body.take(24)?; // process, thread, start and length
+    let address = body.u64()?;
+    let symbol = body.text().strip_prefix(KERNEL.as_bytes())?;
+    [b"_text".as_slice(), b"_stext"].contains(&symbol).then_some(address)
 }
 
 struct PerfDataReader<'a> {
@@ -77,14 +90,19 @@ struct PerfDataReader<'a> {
 }
 
 impl<'a> PerfDataReader<'a> {
-    fn new(header: &'a FileHeader<'a>, options: LoadOptions) -> Self {
+    fn new(header: &'a FileHeader<'a>, kernel_start: Option<u64>, options: LoadOptions) -> Self {
         let mut builder = ProfileBuilder::new(NAME, options);
         builder.metric("samples", "count");
         if !header.command.is_empty() {
             builder.meta.comments.push(header.command.clone());
         }
         let file = builder.string(KERNEL);
-        let kernel = builder.mapping(Mapping { file, ..Mapping::default() });
+        let build_id = header.build_ids.get(KERNEL.as_bytes()).map_or("", String::as_str);
+        let build_id = builder.string(build_id);
+        let start = kernel_start.unwrap_or(0);
+        // Code of the kernel may be anywhere after its start.
+        let limit = if start == 0 { 0 } else { u64::MAX };
+        let kernel = builder.mapping(Mapping { file, build_id, start, limit, ..Mapping::default() });
         PerfDataReader {
             header,
             builder,

@@ -4,6 +4,7 @@
 //! scripts rely on: a change of meaning needs a new `schema`.
 //! Types are `#[non_exhaustive]`: like the documents, they may gain fields.
 
+mod by_side;
 mod cause;
 mod diff;
 mod flame;
@@ -27,6 +28,7 @@ mod values;
 
 use std::sync::Arc;
 
+pub use by_side::{BySide, BySideRow};
 pub use cause::{CauseKind, DiffCause, Growth, MixChange, MixKind, RowTest, TotalGrowth};
 pub use diff::{
     BudgetCheck, Detectable, Diff, DiffNoise, DiffOutcome, DiffRow, DiffSide, DiffVerdict, DoubtfulCore,
@@ -123,4 +125,6 @@ reports! {
     Page(Page) header,
     /// Two sides compared.
     Diff(Diff) header,
+    /// Several builds compared with the first.
+    BySide(BySide) header,
 }

@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::compare::{match_functions, matched};
+use crate::compare::remarks::remarks;
+use crate::compare::{match_functions, match_functions_to_old, matched};
 use crate::filter::{FilterError, FilterKind, Filtered, Filters};
 use crate::load::{Observer, Side, Sides, Unobserved};
 use crate::profile::{Label, LabelValue, LoadOptions, Profile};
-use crate::report::{Diff, DiffSide, Folded, Name};
+use crate::report::{Diff, DiffSide, Folded, Message, Name};
 use crate::stats::{Incomparable, TestOptions};
 use crate::transform::{
     AlignError, GivenError, Marks, MatchMethod, MatchOptions, Matching, fold_leaves, foldable,
@@ -25,6 +26,8 @@ pub struct CompareOptions {
     pub matching: MatchOptions,
     /// Whether functions that only moved to another line are listed among the matches.
     pub all_matches: bool,
+    /// Whether functions of both sides have the names of the old side, instead of those of the new one.
+    pub old_names: bool,
     /// The labels and times that filters need.
     pub keep: LoadOptions,
     /// Who is told which steps are done: `match functions`, `combine the sides`, `filter`.
@@ -38,6 +41,7 @@ impl Default for CompareOptions {
             by: By::Function,
             matching: MatchOptions::default(),
             all_matches: false,
+            old_names: false,
             keep: LoadOptions::LEAST,
             observer: Arc::new(Unobserved),
         }
@@ -53,6 +57,8 @@ pub struct Compared {
     pub sides: DiffSides,
     /// Notes on patterns that were not used as typed.
     pub notes: Vec<String>,
+    /// What speaks against the comparison although it is possible.
+    pub remarks: Vec<Message>,
     /// The names of all metrics of the inputs, in alphabetical order.
     pub metrics: Vec<String>,
     /// Whether the new side has any value of the compared metric.
@@ -114,11 +120,15 @@ pub fn compare(
 ) -> Result<Compared, CompareError> {
     let CompareOptions { by, observer, .. } = options;
     // One file that holds both sides has one name for each function.
+    let remarks = remarks(&sides);
     let matching = if sides.share_a_file {
-        Matching::default()
+        Ok(Matching::default())
+    } else if options.old_names {
+        match_functions_to_old(&mut sides, by, &options.matching)
     } else {
-        match_functions(&mut sides, by, &options.matching).map_err(CompareError::Given)?
+        match_functions(&mut sides, by, &options.matching)
     };
+    let matching = matching.map_err(CompareError::Given)?;
     observer.step("match functions");
     let profiles: Vec<(&Profile, usize)> = sides.all().map(|input| (&input.profile, input.metric)).collect();
     let (whole, size) = align_sides(&profiles, options.keep.clone())
@@ -152,9 +162,12 @@ pub fn compare(
             ..DiffSides::new(side(sides.old), side(sides.new), size)
         },
         notes: stages.notes.into_iter().chain(notes).collect(),
+        remarks,
         renamed: matching
             .matches
             .iter()
+            // Functions that keep their old names have none but these.
+            .filter(|_| !options.old_names)
             .map(|found| (found.old.as_str().into(), found.new.as_str().into()))
             .collect(),
         by: by.clone(),
@@ -209,6 +222,7 @@ impl Compared {
     pub fn report(self, options: &DiffOptions) -> Result<Diff, Incomparable> {
         let mut diff = diff(&self.profile, self.sides, options)?;
         diff.header.filters = self.filters;
+        diff.header.warnings.extend(self.remarks);
         diff.folded = self.folded;
         diff.shifted = self.shifted;
         Ok(diff)

@@ -29,6 +29,7 @@
 
 mod base;
 mod compared;
+mod remarks;
 
 pub use base::{BaseError, BaseOptions, add_base};
 pub use compared::{CompareError, CompareOptions, Compared, compare};
@@ -54,6 +55,25 @@ fn match_functions(sides: &mut Sides, by: &By, options: &MatchOptions) -> Result
     };
     rename(&mut sides.old, &|number, profile| matching.apply_old(number, profile));
     rename(&mut sides.new, &|number, profile| matching.apply_new(number, profile));
+    Ok(matching)
+}
+
+/// The same, but gives the functions of the new side the names of the old one: several builds that are compared with the
+/// same one can then be shown in one table.
+fn match_functions_to_old(
+    sides: &mut Sides,
+    by: &By,
+    options: &MatchOptions,
+) -> Result<Matching, GivenError> {
+    let given = options.given.iter().map(|(old, new)| (new.clone(), old.clone())).collect();
+    let options = MatchOptions { given, ..options.clone() };
+    std::mem::swap(&mut sides.old, &mut sides.new);
+    let matching = match_functions(sides, by, &options);
+    std::mem::swap(&mut sides.old, &mut sides.new);
+    let mut matching = matching.map_err(GivenError::swapped)?;
+    for found in &mut matching.matches {
+        std::mem::swap(&mut found.old, &mut found.new);
+    }
     Ok(matching)
 }
 

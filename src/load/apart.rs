@@ -49,21 +49,29 @@ pub fn sides(old: &Request, new: Option<&Request>) -> Result<Sides, Error> {
     let Some(new) = new else {
         return two_metrics(&old.inputs, &read_side(old)?.profiles);
     };
-    let (mut old_read, new_read) = read_sides(old, new)?;
-    let both = old_read.profiles.iter().chain(&new_read.profiles);
-    let metas: Vec<&Meta> = both.map(|(_, profile)| &profile.meta).collect();
-    let wanted = metrics_wanted(&old.metrics, &metas)?;
-    let note = note_of_default(&old.metrics, &metas);
-    let both = old_read.profiles.iter().chain(&new_read.profiles);
-    let named: Vec<(&str, &Meta)> = both.map(|(name, profile)| (&**name, &profile.meta)).collect();
+    let mut both = builds(&[old, new])?.into_iter();
+    match (both.next(), both.next()) {
+        (Some(old), Some(new)) => Ok(Sides { old, new, share_a_file: false }),
+        _ => Err(Error::OneSide(old.inputs.join(", "))),
+    }
+}
+
+/// Loads several builds, and finds the metric in all their profiles. The metrics that the first one asks for count.
+pub fn builds(requests: &[&Request]) -> Result<Vec<Side>, Error> {
+    let Some(first) = requests.first() else { return Ok(Vec::new()) };
+    let mut read = match requests {
+        [old, new] => read_sides(old, new)?.into(),
+        _ => requests.iter().map(|request| read_side(request)).collect::<Result<Vec<_>, Error>>()?,
+    };
+    let all = read.iter().flat_map(|side| &side.profiles);
+    let named: Vec<(&str, &Meta)> = all.map(|(name, profile)| (name.as_str(), &profile.meta)).collect();
+    let metas: Vec<&Meta> = named.iter().map(|(_, meta)| *meta).collect();
+    let wanted = metrics_wanted(&first.metrics, &metas)?;
     check_metrics(&named, &wanted)?;
-    old_read.profiles[0].1.meta.warnings.extend(note);
+    let note = note_of_default(&first.metrics, &metas);
+    read[0].profiles[0].1.meta.warnings.extend(note);
     let [wanted] = &wanted[..] else { return Err(Error::SeveralMetrics) };
-    Ok(Sides {
-        old: old_read.side(&old.inputs, wanted)?,
-        new: new_read.side(&new.inputs, wanted)?,
-        share_a_file: false,
-    })
+    read.into_iter().zip(requests).map(|(side, request)| side.side(&request.inputs, wanted)).collect()
 }
 
 /// Loads runs that are not compared, each on its own, and finds the metric in all of them.
@@ -85,13 +93,13 @@ struct ReadSide {
 }
 
 /// Reads both sides, at once if that is faster.
-fn read_sides(old: &Request, new: &Request) -> Result<(ReadSide, ReadSide), Error> {
+fn read_sides(old: &Request, new: &Request) -> Result<[ReadSide; 2], Error> {
     if parallel::processors() == 1 || !are_of_similar_size(old, new) {
-        return Ok((read_side(old)?, read_side(new)?));
+        return Ok([read_side(old)?, read_side(new)?]);
     }
     let new = Request { observer: old.observer.clone(), ..new.clone() };
     let (old, new) = parallel::both(|| read_side(old), || read_side(&new));
-    Ok((old?, new?))
+    Ok([old?, new?])
 }
 
 /// Whether two processors that read one side each take about as long. Otherwise it is better to use both for one side
@@ -122,7 +130,7 @@ fn read_side(side: &Request) -> Result<ReadSide, Error> {
     let unresolved = side.symbols.warning(metrics);
     let warnings = &mut profiles[0].1.meta.warnings;
     warnings.extend(unresolved);
-    warnings.extend(skipped_text(read.skipped));
+    warnings.extend(skipped_text(&read.skipped));
     let chosen = sampling.describe(profiles.len(), read.found);
     Ok(ReadSide { profiles, chosen })
 }

@@ -84,7 +84,7 @@ impl Combine {
     }
 
     /// Whether profiles are chosen by their weight, after loading.
-    pub(super) fn chooses(&self) -> bool {
+    pub fn chooses(&self) -> bool {
         self.heaviest < 100
     }
 

@@ -21,7 +21,7 @@ mod together;
 
 use std::sync::Arc;
 
-pub use apart::{Side, SideInput, Sides, one_side, sides};
+pub use apart::{Side, SideInput, Sides, builds, one_side, sides};
 pub use combine::{Combine, Merge, Sampling};
 pub use error::{Error, shown};
 pub use metrics::MetricKey;

@@ -17,12 +17,21 @@ use crate::transform::{MergeError, Sum, drop_frames};
 pub(super) struct ReadInputs {
     /// The metadata of each input, with its path.
     pub(super) metas: Vec<(String, Meta)>,
-    /// How many inputs were skipped.
-    pub(super) skipped: usize,
+    /// The inputs that were skipped.
+    pub(super) skipped: SkippedInputs,
     /// How many inputs there are, not counting those skipped.
     pub(super) found: usize,
     /// The profiles or sums of them. Profiles that are kept apart are in the order of the inputs.
     pub(super) parts: Vec<Result<Profile, MergeError>>,
+}
+
+/// Inputs that could not be read.
+#[derive(Default)]
+pub(super) struct SkippedInputs {
+    /// How many there are.
+    pub(super) count: usize,
+    /// Those that were named, or that are profiles.
+    pub(super) broken: Vec<String>,
 }
 
 /// What is kept of several inputs.
@@ -63,7 +72,11 @@ impl Request {
             // Each profile has its own list of frames to drop, which matches names.
             read.profiles().for_each(|profile| *profile = drop_frames(profile));
         }
-        let (skipped, found) = (read.skipped.len(), paths.len() - read.skipped.len());
+        let found = paths.len() - read.skipped.len();
+        // Other files in a folder are no reason to worry.
+        let broken = read.skipped.iter().filter(|(number, error)| !paths[*number].is_skipped(error, false));
+        let broken = broken.map(|(number, _)| paths[*number].name.clone()).collect();
+        let skipped = SkippedInputs { count: read.skipped.len(), broken };
         let metas = read.metas.into_iter().map(|(number, meta)| (paths[number].name.clone(), meta));
         let parts = read.parts.into_iter().map(Part::into_profile);
         Ok(ReadInputs { metas: metas.collect(), skipped, found, parts: parts.collect() })

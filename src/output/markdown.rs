@@ -10,7 +10,7 @@ use crate::output::markdown::cells::{Cells, escape};
 use crate::output::style::Style;
 use crate::output::table::{Form, Note, Table};
 use crate::output::tables::tables;
-use crate::output::text::heading;
+use crate::output::text::{heading, heading_of};
 use crate::report::Report;
 
 /// Writes a report as a table below its header; a `diff` becomes a comment ready to post. Of the style, only the unit
@@ -20,7 +20,7 @@ pub fn markdown(report: &Report, style: &Style, out: &mut dyn Write) -> Result<(
         return Ok(comment(diff, out)?);
     }
     let style = Style { unit: style.unit.clone(), columns: style.columns.clone(), ..Style::plain() };
-    let heading = report.header().map(|header| heading(header, &style)).transpose()?;
+    let heading = heading_of(report).map(|header| heading(header, &style)).transpose()?;
     let tables = tables(report, Form::Markdown, &style)?;
     Ok(write(&heading.unwrap_or_default(), &tables, &style, out)?)
 }

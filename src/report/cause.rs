@@ -6,7 +6,7 @@ use crate::report::Name;
 use crate::stats::CountKind;
 
 /// Which value of a function a row tests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RowTest {
     /// Its self.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::report::{ColorGroup, Header, MetricName, Name, Recording};
+use crate::report::{ColorGroup, Diff, Header, MetricName, Name, Recording};
 
 /// The data of the interactive page. It holds stacks instead of a tree, so that the page can filter and
 /// count them itself.
@@ -35,6 +35,8 @@ pub struct Page {
     pub values: Vec<Vec<i64>>,
     /// The same for the old side of a comparison, as recorded; empty if there is none.
     pub old: Vec<Vec<i64>>,
+    /// The comparison of both sides, whose causes the page shows; null if there is no old side or it cannot be tested.
+    pub comparison: Option<Box<Diff>>,
 }
 
 /// A metric of the page.

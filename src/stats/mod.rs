@@ -230,6 +230,15 @@ pub enum Incomparable {
     /// The sides have hardly a function in common: the shares, from 0 to 1, that such functions have of the old and of
     /// the new side.
     NothingInCommon(f64, f64),
+    /// The sides share libraries, but none of the code that uses them.
+    DifferentPrograms {
+        /// How many functions of the old side are neither of the runtime nor of a library.
+        old: usize,
+        /// The same for the new side.
+        new: usize,
+        /// How many of these both sides have.
+        both: usize,
+    },
 }
 
 impl fmt::Display for Incomparable {
@@ -248,6 +257,14 @@ impl fmt::Display for Incomparable {
                     f,
                     "the two sides have almost no functions in common ({old:.1}% of the old side, {new:.1}% of the new \
                      side)"
+                )
+            }
+            Self::DifferentPrograms { old, new, both } => {
+                let both = if *both == 0 { "none".to_string() } else { format!("only {both}") };
+                write!(
+                    f,
+                    "the two sides seem to be different programs: outside of libraries and the runtime, the old side has \
+                     {old} functions and the new side {new}, and {both} of them are on both sides"
                 )
             }
             Self::NeedsReplicates => {

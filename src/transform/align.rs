@@ -71,12 +71,13 @@ pub fn align(parts: &[ProfileMetric<'_>], keep: LoadOptions) -> Result<Profile, 
         let builder = ProfileBuilder::new("none", keep);
         return builder.finish().map_err(|error| AlignError::Merge(MergeError::TooLarge(error)));
     };
-    check_periods(parts)?;
     same_kind(&parts.iter().map(|part| part.profile).collect::<Vec<_>>()).map_err(AlignError::Merge)?;
     let metric = &first.profile.meta.metrics[first.metric];
     let metrics: Vec<_> = parts.iter().map(|part| (&part.profile.meta, part.metric)).collect();
     let (unit, divisor) = finest(&metrics);
     let factors = reconcile(&metrics, &metric.name).map_err(AlignError::Merge)?;
+    // Periods in units of different kinds say less than the units themselves.
+    check_periods(parts)?;
     let has_extra = parts.iter().any(|part| part.extra.is_some());
 
     let keep_times = keep.times && parts.iter().any(|part| part.profile.samples.time.is_some());

@@ -21,9 +21,9 @@ mod types;
 mod values;
 
 pub use diff::{
-    BudgetLimit, BudgetRule, CallCounts, DiffOptions, DiffSides, DiffSort, SampleSize, align_sides,
-    count_calls, count_listed, diff, is_sampled_heap, learn_noise, limit_rows, normalization_name,
-    usual_normalization,
+    BudgetLimit, BudgetRule, BySideOptions, CallCounts, DiffOptions, DiffSides, DiffSort, SampleSize,
+    align_sides, by_side, count_calls, count_listed, diff, is_sampled_heap, learn_noise, limit_by_side,
+    limit_rows, normalization_name, usual_normalization,
 };
 pub use find::NotFound;
 pub use flame::{FlameOptions, SiblingOrder, flame};

@@ -61,6 +61,7 @@ pub fn page(profile: &Profile, options: &PageOptions) -> Page {
         ends,
         values: columns,
         old,
+        comparison: None,
     }
 }
 

@@ -16,13 +16,14 @@ use tempfile::TempDir;
 const LEAST: usize = 2;
 
 /// The files that the examples name, and the fixtures they are copies of.
-const FILES: [(&str, &str); 10] = [
+const FILES: [(&str, &str); 11] = [
     ("cpu.pb.gz", "pprof/go-cpu.pb.gz"),
     ("heap.pb.gz", "pprof/go-heap.pb.gz"),
     ("mutex.pb.gz", "pprof/go-mutex.pb.gz"),
     ("goroutine.pb.gz", "pprof/go-goroutine.pb.gz"),
     ("old.pb.gz", "pprof/go-cpu-old.pb.gz"),
     ("new.pb.gz", "pprof/go-cpu-new.pb.gz"),
+    ("newer.pb.gz", "pprof/go-cpu-new.pb.gz"),
     ("monday.pb.gz", "pprof/go-cpu-old.pb.gz"),
     ("tuesday.pb.gz", "pprof/go-cpu-old.pb.gz"),
     ("stacks.folded", "collapsed/python.folded"),

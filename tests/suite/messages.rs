@@ -411,7 +411,7 @@ fn profiles_without_lines_say_so() {
     let diff = run(&folder, &["diff", "--by", "line", v8, v8]);
     assert_eq!(stderr(&diff).matches(note).count(), 1, "{}", stderr(&diff));
     let go = run(&folder, &["diff", "--by", "line", "old.pb.gz", "old.pb.gz"]);
-    assert_eq!(stderr(&go), "");
+    assert_eq!(stderr(&go), "note: old.pb.gz is on both sides\n");
 }
 
 #[test]

@@ -143,6 +143,7 @@ const OF_COMMANDS: &[(&str, &str, &str, &str)] = &[
         "",
         "--noise steady --normalize per=1,1 two-causes-old.folded two-causes-new.folded",
     ),
+    ("diff", "--by-side", "", "old.pb.gz new.pb.gz"),
     ("diff", "--function", "Discounted", "old.pb.gz new.pb.gz"),
     ("diff", "--alpha", "0.5", "old.pb.gz new.pb.gz"),
     ("diff", "--min-effect", "90", "--normalize per=1000,1000 --function Discounted old.pb.gz new.pb.gz"),

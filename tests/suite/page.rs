@@ -6,7 +6,7 @@
 #[path = "page/browser.rs"]
 pub(crate) mod browser;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use browser::{run, run_svg, write};
 
@@ -641,6 +641,85 @@ fn two_profiles_are_compared() {
     assert_eq!(found, delta);
     assert!(result["notes"].as_str().unwrap().contains("1 removed: gone"));
     assert_eq!(result["old"]["shown"], "5");
+}
+
+/// Three runs of a program in a folder, with these stacks besides those that stay the same.
+fn write_runs(folder: &Path, more: &[(&str, i64)]) {
+    std::fs::create_dir(folder).unwrap();
+    let steady = [
+        ("main;handle;parse", 2003),
+        ("main;handle;plan", 1501),
+        ("main;handle;sort", 1210),
+        ("main;serve;hash", 811),
+        ("main;serve;read", 613),
+        ("main;serve;write", 719),
+        ("main;serve;log", 405),
+        ("main;serve;render", 907),
+    ];
+    for run in 0..3 {
+        let all = steady.iter().chain(more).enumerate();
+        let line = |(number, (stack, count)): (usize, &(&str, i64))| {
+            let wobble = ((number as i64 * 7 + run * 5 + more.len() as i64) % 11 - 5) * count.isqrt() / 8;
+            format!("{stack} {}\n", count + wobble)
+        };
+        std::fs::write(folder.join(format!("{run}.folded")), all.map(line).collect::<String>()).unwrap();
+    }
+}
+
+#[test]
+#[needs(Browser)]
+fn causes_are_buttons_that_lead_to_the_evidence() {
+    let folder = tempfile::tempdir().unwrap();
+    let hostile = "<img src=x onerror='hacked=1'>";
+    write_runs(&folder.path().join("old"), &[]);
+    let stack = format!("main;handle;audit;{hostile}");
+    write_runs(&folder.path().join("new"), &[(&stack, 2405), ("main;serve;audit", 3)]);
+    let run_prof = |arguments: &str| {
+        let words: Vec<&str> = arguments.split_whitespace().collect();
+        crate::support::prof(folder.path(), &words).output().unwrap()
+    };
+    let diff: Value = serde_json::from_slice(&run_prof("diff old new -f json").stdout).unwrap();
+    let cause = &diff["causes"][0];
+    assert!(cause["explains"].as_f64().unwrap() > 0.8, "{cause}");
+
+    let written = run_prof("flame page.html --base old new");
+    assert!(written.status.success(), "{written:?}");
+    let page = std::fs::read_to_string(folder.path().join("page.html")).unwrap();
+    let check = "
+        const chips = Array.from(document.querySelectorAll('#causes button'));
+        const [chip] = chips;
+        page.addFilter('hide-stacks', 'audit', true);
+        chip.click();
+        const names = page.state.zoom.map((id) => page.data.names[id]);
+        return { said: element('causes').textContent, chips: chips.length, label: chip.textContent, names,
+          filters: page.state.filters, hacked: typeof hacked, images: document.images.length,
+          evidence: chip.title };";
+    let found = run(&page, "", check);
+    let label = found["label"].as_str().unwrap();
+    let points = format!("+{:.1}pt", cause["points"].as_f64().unwrap());
+    assert!(label.ends_with(&points), "{label} {points}");
+    assert!(found["said"].as_str().unwrap().contains(" in total: 1 cause explains "), "{found}");
+    assert!(found["evidence"].as_str().unwrap().contains(hostile), "{found}");
+    // The zoom leads along the path of the cause, whatever was filtered before.
+    let texts = |list: &Value| -> Vec<String> {
+        list.as_array().unwrap().iter().map(|name| name.as_str().unwrap().to_string()).collect()
+    };
+    let (path, names) = (texts(&cause["path"]), texts(&found["names"]));
+    assert_eq!(path, ["handle", hostile]);
+    assert_eq!(names, ["main", "handle", "audit", hostile]);
+    assert_eq!(found["filters"], json!([]));
+    assert_eq!((&found["hacked"], &found["images"]), (&json!("undefined"), &json!(0)));
+
+    // Without a growth there is a sentence, and without an old side nothing.
+    run_prof("flame page.html --base old old");
+    let page = std::fs::read_to_string(folder.path().join("page.html")).unwrap();
+    let check = "return [element('causes').hidden, element('causes').textContent, document.querySelectorAll('#causes button').length];";
+    let found = run(&page, "", check);
+    assert_eq!((&found[0], &found[2]), (&json!(false), &json!(0)));
+    assert!(found[1].as_str().unwrap().starts_with("detectable with 80% power"), "{found}");
+    run_prof("flame page.html --force new");
+    let page = std::fs::read_to_string(folder.path().join("page.html")).unwrap();
+    assert_eq!(run(&page, "", check)[0], json!(true));
 }
 
 #[test]

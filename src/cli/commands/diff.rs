@@ -1,9 +1,12 @@
 //! `prof diff`.
 
+mod by_side;
 mod given;
 mod learn_noise;
 mod test;
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::env;
 use std::path::PathBuf;
 
@@ -19,7 +22,7 @@ use crate::cli::commands::outcome::Outcome;
 use crate::cli::commands::requirement::Requirement;
 use crate::cli::commands::show::{needs, write_timed};
 use crate::cli::input::{budget, request};
-use crate::cli::options::args::{InputArgs, NodeArgs, RowLimit, note, percent, warn};
+use crate::cli::options::args::{InputArgs, NodeArgs, RowLimit, percent, say};
 use crate::cli::options::filters::{self, FilterArgs};
 use crate::cli::options::layout::{LayoutArgs, Output, OutputFormat, WordingArgs};
 use crate::cli::options::many::SamplingArgs;
@@ -32,10 +35,10 @@ use crate::load::{Combine, Request, Sides, sides};
 use crate::output::{Explain, evidence_notes};
 use crate::profile::LoadOptions;
 use crate::report::{Diff, DiffOutcome, Message, Name, Report};
-use crate::stats::Incomparable;
+use crate::stats::{Incomparable, TestOptions};
 use crate::transform::AlignError;
 use crate::tree::By;
-use crate::view::{DiffOptions, DiffSort, limit_rows};
+use crate::view::{DiffOptions, DiffSort, limit_by_side, limit_rows};
 
 /// What changed between two sides, and whether it is more than noise
 ///
@@ -60,7 +63,8 @@ use crate::view::{DiffOptions, DiffSort, limit_rows};
 }))]
 #[command(after_help = "Examples:
   prof diff old.pb.gz new.pb.gz                             what changed, and whether it is noise
-  prof diff --normalize per=1000,1000 old.pb.gz new.pb.gz   cost per request, 1000 per side")]
+  prof diff --normalize per=1000,1000 old.pb.gz new.pb.gz   cost per request, 1000 per side
+  prof diff --by-side old.pb.gz new.pb.gz newer.pb.gz       each build compared with the first")]
 pub(crate) struct DiffCommand {
     #[command(flatten)]
     input: InputArgs,
@@ -97,6 +101,9 @@ pub(crate) struct DiffCommand {
     no_explain: bool,
     #[command(flatten)]
     matching: MatchArgs,
+    /// Compare several builds with the first, each a profile or a folder, in one table
+    #[arg(long, conflicts_with_all = ["old", "new"])]
+    by_side: bool,
     #[command(flatten)]
     test: TestArgs,
     /// Write a budget file and a CI workflow, then exit
@@ -109,6 +116,9 @@ pub(crate) struct DiffCommand {
         conflicts_with_all = ["profiles", "old", "new", "metrics", "format", "output", "budget"]
     )]
     init: bool,
+    /// The warnings and notes that were printed.
+    #[arg(skip)]
+    said: RefCell<BTreeSet<String>>,
 }
 
 /// The values of `--format`, including those that no other command writes.
@@ -156,14 +166,6 @@ const OTHER_ROWS: usize = 5;
 /// A small screen shows at least so many rows.
 const FEWEST_ROWS: usize = 5;
 
-/// Which time the sides are compared.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Pass {
-    First,
-    /// Once more, with the labels of samples. Warnings have been printed before.
-    WithLabels,
-}
-
 impl DiffCommand {
     pub(crate) fn run(self) -> Result<Outcome> {
         if self.init {
@@ -179,23 +181,22 @@ impl DiffCommand {
             (_, true) => Explain::Nothing,
             _ => Explain::Most,
         };
+        if self.by_side {
+            return by_side::run(&self, output);
+        }
         let (old, new) = given(&self.input.profiles, &self.old, &self.new)?;
-        output.check(&self.files(&old, &new))?;
+        output.check(&self.files(&[&old[..], &new].concat()))?;
         let mut diff = self.diff(&old, &new, output.format)?;
-        let code = match diff.outcome() {
-            DiffOutcome::Passed => 0,
-            DiffOutcome::Failed => FAILED,
-            DiffOutcome::Undecided => UNDECIDED,
-        };
+        let code = exit_code(diff.outcome());
         output.style.exit_code = Some(code);
         self.report_evidence(&mut diff, &output);
-        write_timed(&self.fitted(diff, &output)?, &output, &self.input)?;
+        write_timed(&self.fitted(diff.into(), &output)?, &output, &self.input)?;
         Ok(Outcome(code))
     }
 
     /// All files that are read.
-    fn files(&self, old: &[String], new: &[String]) -> Vec<PathBuf> {
-        let profiles = old.iter().chain(new).map(PathBuf::from);
+    fn files(&self, profiles: &[String]) -> Vec<PathBuf> {
+        let profiles = profiles.iter().map(PathBuf::from);
         let noise = match &self.test.noise {
             NoiseSource::Learned(path) => Some(path),
             NoiseSource::Assumed(_) => None,
@@ -207,38 +208,57 @@ impl DiffCommand {
     /// Compares both sides; once more if labels may show that only the mix of work changed. Most comparisons find no change
     /// and need not read labels.
     fn diff(&self, old: &[String], new: &[String], format: OutputFormat) -> Result<Diff> {
-        let (by, filters) = (self.node.by(), self.filters.filters());
-        let mut needs = needs(&filters, &by);
-        // A pipe cannot be read a second time.
-        needs.labels |= old.iter().chain(new).any(|input| input == "-");
-        let compared = self.compared(old, new, needs.clone(), Pass::First)?;
+        let testing = Testing { alpha: self.test.alpha, cut: self.cut(format), build: None };
+        let compare = |needs: &LoadOptions| {
+            let [old, both] = [old, &[old, new].concat()].map(|inputs| self.request(inputs, needs));
+            let (old, both) = (old?, both?);
+            let new = Request { inputs: new.to_vec(), ..old.clone() };
+            let new = Some(&new).filter(|new| !new.inputs.is_empty());
+            let sides = sides(&old, new).map_err(|error| request::explain(error, &both))?;
+            self.compared(sides, &old, false)
+        };
+        let mut needs = self.needs(&[old, new].concat());
+        let compared = compare(&needs)?;
         let has_labels = compared.has_text_labels && !needs.labels;
-        let diff = self.report(compared, format, Pass::First)?;
-        if !has_labels || (diff.regressed == 0 && diff.improved == 0 && diff.mix.is_none()) {
+        let diff = self.report(compared, &testing)?;
+        if !has_labels || !may_be_mix(&diff) {
             return Ok(diff);
         }
         needs.labels = true;
-        self.report(self.compared(old, new, needs, Pass::WithLabels)?, format, Pass::WithLabels)
+        self.report(compare(&needs)?, &testing)
     }
 
-    /// Loads both sides, and makes them one filtered profile.
-    fn compared(&self, old: &[String], new: &[String], needs: LoadOptions, pass: Pass) -> Result<Compared> {
-        let (by, filters) = (self.node.by(), self.filters.filters());
+    /// What is read of each input at first.
+    fn needs(&self, inputs: &[String]) -> LoadOptions {
+        let mut needs = needs(&self.filters.filters(), &self.node.by());
+        // A pipe cannot be read a second time.
+        needs.labels |= inputs.iter().any(|input| input == "-");
+        needs
+    }
+
+    /// The request to read one side.
+    fn request(&self, inputs: &[String], needs: &LoadOptions) -> Result<Request> {
         let combine = Combine { sampling: self.choice.sampling(), ..Combine::default() };
-        let old = self.input.request(old.to_vec(), combine, needs.clone(), self.filters.all_frames)?;
-        let new = Request { inputs: new.to_vec(), ..old.clone() };
-        let observer = old.observer.clone();
-        let both = Request { inputs: [&old.inputs[..], &new.inputs].concat(), ..old.clone() };
-        let new = Some(&new).filter(|new| !new.inputs.is_empty());
-        let sides = sides(&old, new).map_err(|error| request::explain(error, &both))?;
-        self.check(&sides, &by, pass)?;
-        let matching = self.matching.options(self.test.min_tested / 100.0)?;
-        let options = CompareOptions { by, matching, all_matches: self.input.verbose, keep: needs, observer };
+        self.input.request(inputs.to_vec(), combine, needs.clone(), self.filters.all_frames)
+    }
+
+    /// Makes sides that were read as `request` says one filtered profile.
+    fn compared(&self, sides: Sides, request: &Request, old_names: bool) -> Result<Compared> {
+        let (by, filters) = (self.node.by(), self.filters.filters());
+        self.check(&sides, &by)?;
+        let options = CompareOptions {
+            by,
+            matching: self.matching.options(self.test.min_tested / 100.0)?,
+            all_matches: self.input.verbose,
+            old_names,
+            keep: request.needs.clone(),
+            observer: request.observer.clone(),
+        };
         compare(sides, &filters, &options).map_err(|error| self.not_compared(error))
     }
 
     /// Fails if profiles of calls cannot answer what is asked.
-    fn check(&self, sides: &Sides, by: &By, pass: Pass) -> Result<()> {
+    fn check(&self, sides: &Sides, by: &By) -> Result<()> {
         let requirement = Requirement::Costs;
         for input in sides.all() {
             requirement.check(&input.profile, by, &[input.metric])?;
@@ -248,9 +268,7 @@ impl DiffCommand {
                 return Err(hinted(message, "prof top -f json has the numbers to check"));
             }
         }
-        if pass == Pass::First {
-            note(requirement.note(sides.all().map(|input| &input.profile), by).as_slice(), &self.input);
-        }
+        self.note(requirement.note(sides.all().map(|input| &input.profile), by).as_slice());
         Ok(())
     }
 
@@ -264,7 +282,7 @@ impl DiffCommand {
     }
 
     /// Compares the sides, after printing what there is to say about them.
-    fn report(&self, compared: Compared, format: OutputFormat, pass: Pass) -> Result<Diff> {
+    fn report(&self, mut compared: Compared, testing: &Testing) -> Result<Diff> {
         let usual = compared.options();
         let filters = self.filters.filters();
         let mut stages = filters.stages(compared.profile.clone(), &usual.by);
@@ -273,18 +291,21 @@ impl DiffCommand {
             Some(path) => budget::rules(path, &compared, &mut stages)?,
             None => Vec::new(),
         };
-        if pass == Pass::First {
-            warn(&compared.profile.meta.warnings, &self.input);
-            note(&compared.notes, &self.input);
-            note(&stages.notes, &self.input);
+        for remark in &mut compared.remarks {
+            remark.text = testing.about(&remark.text);
         }
-        let test = self.test.options(usual.test);
+        self.warn(&compared.profile.meta.warnings);
+        self.say_once(compared.remarks.iter().cloned());
+        self.note(&compared.notes);
+        self.note(&stages.notes);
+        let test = TestOptions { alpha: testing.alpha, ..self.test.options(usual.test) };
         let history = match &self.test.noise {
             NoiseSource::Learned(path) => {
                 Some(learn_noise::history(path, &compared, &usual.by, test.normalize)?)
             }
             NoiseSource::Assumed(_) => None,
         };
+        let Cut { limit, others, min_share } = testing.cut;
         let options = DiffOptions {
             test,
             history,
@@ -292,11 +313,10 @@ impl DiffCommand {
             wanted_ratio: self.test.detect,
             strict: self.test.strict,
             explain: !self.no_explain,
-            limit: RowLimit { given: self.limit, text: ROWS }.rows(format, None),
-            others: (format.is_for_people() && self.limit.is_none() && self.sort.is_none())
-                .then_some(OTHER_ROWS),
+            limit,
+            others,
             sort: self.sort.map(DiffSort::from),
-            min_share: self.min_share.unwrap_or(0.0),
+            min_share,
             budgets,
             ..usual
         };
@@ -306,15 +326,46 @@ impl DiffCommand {
         Ok(diff)
     }
 
+    /// Which rows to show.
+    fn cut(&self, format: OutputFormat) -> Cut {
+        let is_short = format.is_for_people() && self.limit.is_none() && self.sort.is_none();
+        Cut {
+            limit: RowLimit { given: self.limit, text: ROWS }.rows(format, None),
+            others: is_short.then_some(OTHER_ROWS),
+            min_share: self.min_share.unwrap_or(0.0),
+        }
+    }
+
+    /// Prints warnings, each only once: several comparisons may share a side, or be made again with labels.
+    fn warn(&self, texts: &[String]) {
+        self.say_once(texts.iter().map(Message::warning));
+    }
+
+    /// Prints notes, each only once.
+    fn note(&self, texts: &[String]) {
+        self.say_once(texts.iter().map(Message::note));
+    }
+
+    fn say_once(&self, messages: impl Iterator<Item = Message>) {
+        let mut said = self.said.borrow_mut();
+        say(messages.filter(|message| said.insert(message.text.clone())), &self.input);
+    }
+
     /// The report with as many rows as fit the screen, unless the number of rows was given. At least a few are kept.
-    fn fitted(&self, diff: Diff, output: &Output) -> Result<Report> {
-        let Some(lines) = output.lines.filter(|_| self.limit.is_none()) else {
-            return Ok(diff.into());
+    fn fitted(&self, mut report: Report, output: &Output) -> Result<Report> {
+        let Some(lines) = output.lines.filter(|_| self.limit.is_none()) else { return Ok(report) };
+        let rows = match &report {
+            Report::Diff(diff) => diff.rows.len(),
+            Report::BySide(all) => all.rows.len(),
+            _ => return Ok(report),
         };
-        let mut diff = diff;
-        let fitted = fitted(&output.style, lines, diff.rows.len(), FEWEST_ROWS, |rows| {
-            limit_rows(&mut diff, rows);
-            Ok(Attempt { report: diff.clone().into(), notes: Vec::new() })
+        let fitted = fitted(&output.style, lines, rows, FEWEST_ROWS, |rows| {
+            match &mut report {
+                Report::Diff(diff) => limit_rows(diff, rows),
+                Report::BySide(all) => limit_by_side(all, rows),
+                _ => {}
+            }
+            Ok(Attempt { report: report.clone(), notes: Vec::new() })
         })?;
         Ok(fitted.report)
     }
@@ -322,16 +373,61 @@ impl DiffCommand {
     /// Reports the quality of the evidence on standard error if the report is not printed to the terminal, and
     /// prepares the report for its format.
     fn report_evidence(&self, diff: &mut Diff, output: &Output) {
-        let notes = evidence_notes(diff);
-        if output.format != OutputFormat::Text || output.target != Target::Stdout {
-            warn(&notes, &self.input);
-        }
-        match output.format {
-            OutputFormat::Json => diff.header.warnings.extend(notes.into_iter().map(Message::warning)),
-            OutputFormat::Github => relative_files(diff),
-            _ => {}
+        self.tell_evidence(diff, &evidence_notes(diff), output);
+        if output.format == OutputFormat::Github {
+            relative_files(diff);
         }
     }
+
+    /// Prints notes unless the terminal shows them in the report.
+    fn tell_evidence(&self, diff: &mut Diff, notes: &[String], output: &Output) {
+        if output.format != OutputFormat::Text || output.target != Target::Stdout {
+            self.warn(notes);
+        }
+        if output.format == OutputFormat::Json {
+            diff.header.warnings.extend(notes.iter().map(Message::warning));
+        }
+    }
+}
+
+/// How strict a comparison is, and which of its rows are kept.
+struct Testing {
+    /// The accepted probability of a false alarm.
+    alpha: f64,
+    cut: Cut,
+    /// The new side, to be named in messages if there are several.
+    build: Option<String>,
+}
+
+impl Testing {
+    /// A message on this comparison.
+    fn about(&self, message: &str) -> String {
+        self.build.as_ref().map_or_else(|| message.to_string(), |build| format!("{build}: {message}"))
+    }
+}
+
+/// Which rows to keep.
+#[derive(Clone, Copy, Default)]
+struct Cut {
+    /// The maximum number of rows; `None` for all.
+    limit: Option<usize>,
+    /// The maximum number of rows that are not significant; `None` for all.
+    others: Option<usize>,
+    /// The minimum share, in percent.
+    min_share: f64,
+}
+
+fn exit_code(outcome: DiffOutcome) -> u8 {
+    match outcome {
+        DiffOutcome::Passed => 0,
+        DiffOutcome::Failed => FAILED,
+        DiffOutcome::Undecided => UNDECIDED,
+    }
+}
+
+/// Whether labels may show that only the mix of work changed.
+fn may_be_mix(diff: &Diff) -> bool {
+    diff.regressed > 0 || diff.improved > 0 || diff.mix.is_some()
 }
 
 /// Explains which of the inputs cannot be compared.
@@ -352,7 +448,7 @@ fn not_aligned(error: &AlignError, inputs: &[String]) -> anyhow::Error {
 /// Adds what to do about profiles that cannot be compared.
 fn incomparable(error: Incomparable) -> anyhow::Error {
     let hint = "are both sides profiles of the same program? prof top --base OLD NEW compares any two";
-    if matches!(error, Incomparable::NothingInCommon(..)) {
+    if matches!(error, Incomparable::NothingInCommon(..) | Incomparable::DifferentPrograms { .. }) {
         hinted(error.to_string(), hint)
     } else {
         error.into()

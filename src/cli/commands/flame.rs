@@ -1,10 +1,13 @@
 //! `prof flame`.
 
+mod comparison;
+
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::{Args, ValueEnum, ValueHint};
 
+use crate::cli::commands::flame::comparison::comparison;
 use crate::cli::commands::requirement::Requirement;
 use crate::cli::commands::show::Show;
 use crate::cli::options::args::{InputArgs, NodeArgs};
@@ -151,6 +154,7 @@ impl FlameCommand {
             limit: None,
             output: &output,
         };
+        let compared = if is_page { comparison(&show) } else { None };
         let report = show.report(|profile, scope, _| {
             let title = self.title.clone().unwrap_or_default();
             if is_page {
@@ -177,6 +181,7 @@ impl FlameCommand {
                     } else {
                         Vec::new()
                     };
+                    page.comparison = compared.map(Box::new);
                     html(&page, &HtmlOptions { icicle, by_weight, direction, color_by, focus, unit }, out)
                 }
                 _ => Ok(()),

@@ -1,6 +1,7 @@
 //! `--match`: how functions of two builds are matched.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -55,7 +56,22 @@ const MAX_LISTED: usize = 3;
 
 /// Reads a file of lines `old = new`; empty lines and lines that start with `#` are skipped.
 fn read_pairs(path: &Path) -> Result<Vec<(String, String)>> {
-    let text = fs::read_to_string(path).with_context(|| format!("--match {}", path.display()))?;
+    let form = "the name on the old side, ` = `, and the name on the new side";
+    let text = match fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let message = format!("--match {}: no such file", path.display());
+            return Err(hinted(
+                message,
+                "expected auto, exact, or the path of a file with lines `old = new`",
+            ));
+        }
+        Err(error) if error.kind() == ErrorKind::InvalidData => {
+            let message = format!("--match {}: not a text file with lines `old = new`", path.display());
+            return Err(hinted(message, form));
+        }
+        Err(error) => return Err(error).with_context(|| format!("--match {}", path.display())),
+    };
     let mut pairs = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let line = line.trim();
@@ -64,7 +80,7 @@ fn read_pairs(path: &Path) -> Result<Vec<(String, String)>> {
         }
         let Some((old, new)) = line.split_once(" = ") else {
             let message = format!("--match {}: line {} is not `old = new`", path.display(), number + 1);
-            return Err(hinted(message, "the name on the old side, ` = `, and the name on the new side"));
+            return Err(hinted(message, form));
         };
         pairs.push((old.trim().to_string(), new.trim().to_string()));
     }

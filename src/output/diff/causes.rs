@@ -53,8 +53,11 @@ impl<'d> Shown<'d> {
         match diff.growth {
             Some(TotalGrowth { percent, low, high }) if low > 0.0 => {
                 // Nothing is uncertain about a ratio that was given.
-                let interval = if low < high { format!(" ({low:.1} to {high:.1})") } else { String::new() };
-                format!("+{percent:.1}%{interval} in total: {causes} {explained} of it")
+                // Memory that grew tenfold needs no tenths of a percent.
+                let digits = usize::from(percent < 100.0);
+                let interval =
+                    if low < high { format!(" ({low:.digits$} to {high:.digits$})") } else { String::new() };
+                format!("+{percent:.digits$}%{interval} in total: {causes} {explained} of it")
             }
             _ => format!("{causes} {explained} of what became more expensive"),
         }
@@ -75,6 +78,7 @@ impl<'d> Shown<'d> {
 /// What happened to the function: `more expensive ×1.21 (1.15–1.27)`.
 pub(in crate::output) fn change(cause: &DiffCause) -> String {
     let word = match (cause.cause, cause.calls) {
+        (CauseKind::Dearer, _) if cause.ratio.is_none() => return "new".to_string(),
         (CauseKind::Dearer, _) => "more expensive",
         (CauseKind::CalledMore, Some(_)) => "called more often",
         (CauseKind::CalledMore, None) => "more work",

@@ -139,7 +139,7 @@ fn notes(diff: &Diff) -> Vec<String> {
     notes.push(words::scales(diff));
     notes.extend(words::learned(diff));
     notes.extend(words::matched(diff));
-    notes.extend(words::legend(diff));
+    notes.extend(words::legend(&diff.rows.iter()));
     notes.extend(words::on_one_side(diff));
     notes.extend(diff.budgets.iter().map(|budget| words::budget(diff, budget)));
     notes.extend(diff.header.warnings.iter().map(ToString::to_string));

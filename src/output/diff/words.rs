@@ -291,9 +291,10 @@ pub(in crate::output) fn strict(diff: &Diff) -> Option<String> {
 }
 
 /// What the words in front of the rows shown mean, each in a few words.
-pub(in crate::output) fn legend(diff: &Diff) -> Option<String> {
-    let has = |verdict: RowVerdict| diff.rows.iter().any(|row| row.p.is_some() && row.verdict == verdict);
-    let is_untested = |row: &DiffRow| row.p.is_some() && row.verdict == RowVerdict::Unchanged && !row.tested;
+pub(in crate::output) fn legend<'r>(rows: &(impl Iterator<Item = &'r DiffRow> + Clone)) -> Option<String> {
+    let is_any = |is: &dyn Fn(&DiffRow) -> bool| rows.clone().any(|row| row.p.is_some() && is(row));
+    let has = |verdict: RowVerdict| is_any(&|row| row.verdict == verdict);
+    let is_unchanged = |row: &DiffRow| row.verdict == RowVerdict::Unchanged;
     let words = [
         (has(RowVerdict::Regressed), "REGRESSED: costs more than noise explains"),
         (has(RowVerdict::Improved), "improved: costs less than noise explains"),
@@ -301,15 +302,11 @@ pub(in crate::output) fn legend(diff: &Diff) -> Option<String> {
         (has(RowVerdict::Moved), "moved: this cost was elsewhere before"),
         (has(RowVerdict::Mix), "mix: changed only because the mix of work did"),
         (has(RowVerdict::Small), "small: significant, but below the thresholds"),
-        (
-            diff.rows.iter().any(|row| row.tested && row.verdict == RowVerdict::Unchanged),
-            "~: not significant",
-        ),
-        (diff.rows.iter().any(is_untested), "blank: too few samples to tell"),
-        (
-            diff.rows.iter().any(|row| row.p.is_some() && row.test == RowTest::SelfValue),
-            "(self): own code only, other rows include callees",
-        ),
+        (is_any(&|row| row.ratio.is_none()), "new: not on the old side"),
+        (has(RowVerdict::Removed), "removed: not on the new side"),
+        (is_any(&|row| row.tested && is_unchanged(row)), "~: not significant"),
+        (is_any(&|row| !row.tested && is_unchanged(row)), "blank: too few samples to tell"),
+        (is_any(&|row| row.test == RowTest::SelfValue), "(self): own code only, other rows include callees"),
     ];
     let shown: Vec<&str> = words.iter().filter(|(occurs, _)| *occurs).map(|(_, meaning)| *meaning).collect();
     (!shown.is_empty()).then(|| shown.join(" · "))
@@ -342,10 +339,28 @@ pub(in crate::output) fn evidence(diff: &Diff) -> String {
     )
 }
 
+/// The same in one clause.
+pub(in crate::output) fn short_evidence(diff: &Diff) -> String {
+    if diff.verdict != DiffVerdict::Inconclusive || diff.untestable.is_some() {
+        return evidence(diff);
+    }
+    let why = if has_enough_samples(diff) { "the runs differ too much" } else { "too few samples" };
+    let detectable = match diff.detectable_ratio(0.1) {
+        Some(value) => format!("only changes above {} are detectable", times(value)),
+        None => "no change is detectable".to_string(),
+    };
+    format!("no verdict: {why}; for a function with a 10% share, {detectable}")
+}
+
+/// Whether more samples of the same runs would not show more.
+fn has_enough_samples(diff: &Diff) -> bool {
+    let held = diff.old.samples.unwrap_or(0).min(diff.new.samples.unwrap_or(0));
+    diff.samples_needed.is_some_and(|needed| held as f64 >= needed)
+}
+
 fn no_verdict(diff: &Diff, seen: Option<f64>) -> String {
     let needed = diff.samples_needed;
-    let held = diff.old.samples.unwrap_or(0).min(diff.new.samples.unwrap_or(0));
-    let enough = needed.is_some_and(|needed| held as f64 >= needed);
+    let enough = has_enough_samples(diff);
     let why = if enough { "the runs differ too much" } else { "too few samples" };
     let mut text = match seen {
         Some(value) => {
@@ -383,15 +398,20 @@ fn about(value: f64) -> String {
 
 /// `1 regressed, 0 improved of 57 tested · alpha 1%, thresholds 1.05× and 1.0pt`
 pub(in crate::output) fn summary(diff: &Diff) -> String {
-    let alpha = format!("{:.4}", diff.strictness.alpha * 100.0);
-    let alpha = alpha.trim_end_matches('0').trim_end_matches('.');
-    format!(
-        "{} · alpha {alpha}%, thresholds {}× and {}{}",
-        counts(diff),
-        plain_ratio(1.0 + diff.strictness.min_effect),
-        format_args!("{:.1}", diff.strictness.min_points),
-        if is_per_run(diff) { "% of the old total" } else { "pt" }
-    )
+    format!("{} · alpha {}, {}", counts(diff), alpha(diff.strictness.alpha), thresholds(diff))
+}
+
+/// A significance level: `1%`
+pub(in crate::output) fn alpha(alpha: f64) -> String {
+    let percent = format!("{:.4}", alpha * 100.0);
+    format!("{}%", percent.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// `thresholds 1.05× and 1.0pt`
+pub(in crate::output) fn thresholds(diff: &Diff) -> String {
+    let ratio = plain_ratio(1.0 + diff.strictness.min_effect);
+    let unit = if is_per_run(diff) { "% of the old total" } else { "pt" };
+    format!("thresholds {ratio}× and {:.1}{unit}", diff.strictness.min_points)
 }
 
 /// `1 regressed, 0 improved of 57 tested`

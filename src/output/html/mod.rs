@@ -5,6 +5,7 @@
 //! on the canvas or in text nodes. Only the title is written into the HTML, escaped.
 
 mod bundle;
+mod causes;
 mod fallback;
 mod pack;
 

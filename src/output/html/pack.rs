@@ -24,6 +24,7 @@ use crate::output::color::{self, ColorBy, Theme};
 use crate::output::error::Error;
 use crate::output::headline;
 use crate::output::html::HtmlOptions;
+use crate::output::html::causes::CausesHead;
 use crate::report::{ColorGroup, Direction, Page, PageMetric, Recording};
 use crate::unit::{IncompatibleUnits, Scale, Step, Unit};
 
@@ -50,6 +51,8 @@ struct Head<'p> {
     base: String,
     ratio: f64,
     rescaled: Option<String>,
+    /// Why the sides differ.
+    causes: Option<CausesHead>,
     metrics: Vec<MetricHead>,
     metric: usize,
     stacks: usize,
@@ -220,6 +223,7 @@ fn head<'p>(page: &'p Page, options: &'p HtmlOptions) -> Result<Head<'p>, Incomp
         base: headline::base_inputs(header),
         ratio: header.normalize.as_ref().map_or(1.0, |normalize| normalize.ratio),
         rescaled: headline::rescaled(header),
+        causes: CausesHead::of(page),
         metrics: metrics?,
         metric: page.default_metric,
         stacks: page.ends.len(),

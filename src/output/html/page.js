@@ -173,6 +173,7 @@ class Page {
   }
 
   fillControls() {
+    this.fillCauses();
     const { data } = this;
     element("title").textContent = data.title;
     data.metrics.forEach((metric, number) => element("metric").append(make("option", metric.name, { value: number })));
@@ -187,6 +188,44 @@ class Page {
     for (const [keys, what] of HELP) list.append(make("dt", keys), make("dd", what));
     const close = button("Close", () => element("help").close());
     element("help").append(make("h2", "Keys and mouse"), list, make("p", "A wide block is expensive: its width is the value of all samples through it. Own code has colours, the standard library and the runtime are grey."), close);
+  }
+
+  /** Says why both sides differ, with a button per cause that shows the evidence. */
+  fillCauses() {
+    const { causes } = this.data;
+    if (!causes) return;
+    const bar = element("causes");
+    bar.hidden = false;
+    bar.append(make("span", causes.said + (causes.chips.length ? ":" : "")));
+    for (const { label, evidence, path } of causes.chips) {
+      const chip = make("button", label, { type: "button", title: evidence });
+      chip.addEventListener("click", () => this.showPath(path));
+      bar.append(chip);
+    }
+    if (causes.moved) bar.append(make("span", causes.moved));
+  }
+
+  /**
+   * Zooms to the block at the end of a path of names, the one that changed most. There may be further calls between the
+   * names. A single name in several places has no such block: its callers and callees are shown.
+   */
+  showPath(path) {
+    // Neither filters nor an earlier zoom may hide it.
+    this.change({ filters: [], query: "", inverted: false, side: "new", tab: "graph" });
+    const [tree] = this.model.trees;
+    const ends = [];
+    for (let node = 1; node < tree.name.length; node++) {
+      if (tree.name[node] !== path.at(-1)) continue;
+      let left = path.length;
+      for (let at = node; at > 0 && left > 0; at = tree.parent[at]) if (tree.name[at] === path[left - 1]) left--;
+      if (left === 0) ends.push(node);
+    }
+    if (ends.length === 0 || (path.length === 1 && ends.length > 1)) {
+      return this.addFilter("focus", this.data.names[path.at(-1)], true);
+    }
+    const change = (node) => Math.abs(Number(this.picture.delta(tree, node)));
+    const most = ends.reduce((most, node) => (change(node) > change(most) ? node : most));
+    this.zoomTo({ layer: { tree, first: 0 }, node: most });
   }
 
   showControls() {

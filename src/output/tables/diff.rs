@@ -9,27 +9,13 @@ use crate::unit;
 /// do not fit a line of their own, and Markdown shows them as code.
 pub(in crate::output) fn table<'r>(diff: &'r Diff, rows: Vec<&'r DiffRow>, form: Form) -> Table<'r> {
     let mut columns = Columns::new();
-    columns.add("name", Kind::Name, |row: &&DiffRow| &*row.name);
-    columns.add("file", Kind::Text, |row| row.file.as_deref());
-    columns.add("old.self", Kind::Number, |row| row.old.self_value);
-    columns.add("old.total", Kind::Number, |row| row.old.total);
-    columns.add("new.self", Kind::Number, |row| row.new.self_value);
-    columns.add("new.total", Kind::Number, |row| row.new.total);
-    columns.add("delta.self", Kind::Number, |row| row.delta.self_value);
-    columns.add("delta.total", Kind::Number, |row| row.delta.total);
-    columns.add("test", Kind::Word, |row| match row.test {
-        RowTest::SelfValue => "self",
-        RowTest::Total => "total",
-    });
+    add_keys(&mut columns, |row: &&'r DiffRow| *row);
     let word = |row: &&DiffRow| {
         let indent = if row.verdict == RowVerdict::Inherits { "  " } else { "" };
         format!("{indent}{}", words::verdict(row))
     };
     columns.show("", Kind::Key, word);
-    columns.add("ratio", Kind::Number, |row| row.ratio);
     columns.show("COST", Kind::Word, |row| words::cost(row));
-    columns.add("ratio_low", Kind::Number, |row| row.ratio_low);
-    columns.add("ratio_high", Kind::Number, |row| row.ratio_high);
     columns.show("95% CI", Kind::Word, |row| words::interval(row)).rank(Rank::Interval);
     // What is compared is always shown; the other form of it only where the width allows.
     let is_per_run = words::is_per_run(diff);
@@ -47,35 +33,55 @@ pub(in crate::output) fn table<'r>(diff: &'r Diff, rows: Vec<&'r DiffRow>, form:
         columns.show(values[0], Kind::Word, |row| words::old_value(diff, row)).rank(rank(is_per_run));
         columns.show(values[1], Kind::Word, |row| words::new_value(diff, row)).rank(rank(is_per_run));
     }
-    columns.add("points", Kind::Number, |row| row.points);
     columns.show("Δ", Kind::Word, |row| words::change(diff, row.points)).rank(Rank::Points);
-    columns.add("p", Kind::Number, |row| row.p);
-    columns.add("q", Kind::Number, |row| row.q);
     columns.show("q", Kind::Word, |row| row.q.map(words::probability)).rank(Rank::Probability);
     if form == Form::Text && rows.iter().any(|row| row.samples.is_some()) {
         columns.show("SAMPLES", Kind::Word, |row| samples(row)).rank(Rank::Samples);
     }
-    columns.add("verdict", Kind::Word, |row| row.verdict.word());
-    columns.add("line", Kind::Number, |row| row.line.map(i64::from));
-    columns.add("samples.old", Kind::Number, |row| row.samples.map(|both| both.old));
-    columns.add("samples.new", Kind::Number, |row| row.samples.map(|both| both.new));
-    columns.add("tested", Kind::Flag, |row| row.tested);
-    columns
-        .add("moved", Kind::Text, |row| matches!(row.moved, Some(Moved::Elsewhere)).then_some("elsewhere"));
-    columns.add("moved.from", Kind::Text, |row| match &row.moved {
-        Some(Moved::From(name)) => Some(&**name),
-        _ => None,
-    });
-    columns.add("moved.below", Kind::Text, |row| match &row.moved {
-        Some(Moved::Below(name)) => Some(&**name),
-        _ => None,
-    });
     columns.emphasis(|row| match row.verdict {
         RowVerdict::Regressed => Emphasis::Strong,
         RowVerdict::Unchanged => Emphasis::Faint,
         _ => Emphasis::None,
     });
     columns.table(form, &[], move || rows.clone().into_iter(), [])
+}
+
+/// What programs get of the row of a comparison.
+pub(super) fn add_keys<'r, R: 'r>(columns: &mut Columns<'r, R>, of: impl Fn(&R) -> &'r DiffRow + Copy + 'r) {
+    columns.add("name", Kind::Name, move |row: &R| &*of(row).name);
+    columns.add("file", Kind::Text, move |row| of(row).file.as_deref());
+    columns.add("old.self", Kind::Number, move |row| of(row).old.self_value);
+    columns.add("old.total", Kind::Number, move |row| of(row).old.total);
+    columns.add("new.self", Kind::Number, move |row| of(row).new.self_value);
+    columns.add("new.total", Kind::Number, move |row| of(row).new.total);
+    columns.add("delta.self", Kind::Number, move |row| of(row).delta.self_value);
+    columns.add("delta.total", Kind::Number, move |row| of(row).delta.total);
+    columns.add("test", Kind::Word, move |row| match of(row).test {
+        RowTest::SelfValue => "self",
+        RowTest::Total => "total",
+    });
+    columns.add("ratio", Kind::Number, move |row| of(row).ratio);
+    columns.add("ratio_low", Kind::Number, move |row| of(row).ratio_low);
+    columns.add("ratio_high", Kind::Number, move |row| of(row).ratio_high);
+    columns.add("points", Kind::Number, move |row| of(row).points);
+    columns.add("p", Kind::Number, move |row| of(row).p);
+    columns.add("q", Kind::Number, move |row| of(row).q);
+    columns.add("verdict", Kind::Word, move |row| of(row).verdict.word());
+    columns.add("line", Kind::Number, move |row| of(row).line.map(i64::from));
+    columns.add("samples.old", Kind::Number, move |row| of(row).samples.map(|both| both.old));
+    columns.add("samples.new", Kind::Number, move |row| of(row).samples.map(|both| both.new));
+    columns.add("tested", Kind::Flag, move |row| of(row).tested);
+    columns.add("moved", Kind::Text, move |row| {
+        matches!(of(row).moved, Some(Moved::Elsewhere)).then_some("elsewhere")
+    });
+    columns.add("moved.from", Kind::Text, move |row| match &of(row).moved {
+        Some(Moved::From(name)) => Some(&**name),
+        _ => None,
+    });
+    columns.add("moved.below", Kind::Text, move |row| match &of(row).moved {
+        Some(Moved::Below(name)) => Some(&**name),
+        _ => None,
+    });
 }
 
 /// `1,204 → 1,377`

@@ -1,5 +1,6 @@
 //! The tables of each view: the only place that knows its columns. `output/table.rs` explains how to describe one.
 
+mod by_side;
 pub(super) mod diff;
 mod focus;
 pub(super) mod graph;
@@ -32,6 +33,7 @@ pub(super) fn tables<'r>(
         Report::Traces(traces) => traces::table(traces, form, style)?,
         Report::Types(types) => types::table(types, form, style),
         Report::Diff(diff) => diff::table(diff, diff.rows.iter().collect(), form),
+        Report::BySide(all) => return Ok(by_side::tables(all, form, style)),
         Report::Focus(focus) => return focus::tables(focus, form, style),
         Report::Hot(hot) => return hot::tables(hot, form, style),
         Report::Source(source) => return source::tables(source, form, style),

@@ -31,7 +31,7 @@ pub(super) fn lines(diff: &Diff, style: &Style) -> Result<Vec<TextLine>, Incompa
     lines.extend(causes(diff, style));
     let mut notes: Vec<(String, Emphasis)> = Vec::new();
     let faint = |text: String| (text, Emphasis::Faint);
-    notes.extend(words::legend(diff).map(faint));
+    notes.extend(words::legend(&diff.rows.iter()).map(faint));
     notes.extend(words::matched(diff).map(faint));
     notes.extend(words::on_one_side(diff).map(faint));
     notes.push(faint(words::scales(diff)));
@@ -114,7 +114,7 @@ fn sides(diff: &Diff, style: &Style) -> Result<Vec<TextLine>, IncompatibleUnits>
     let inputs = |side: &DiffSide| {
         let inputs = words::inputs(side);
         let inputs = style.glyphs.plain(&inputs).into_owned();
-        if style.width.is_some() { shorten(&inputs, room, style) } else { inputs }
+        if style.width.is_some() { end_of(&inputs, room, style) } else { inputs }
     };
     let names = both.map(|(_, side)| inputs(side));
     let width = names.iter().map(|name| display_width(name)).max().unwrap_or(0);
@@ -129,6 +129,23 @@ fn sides(diff: &Diff, style: &Style) -> Result<Vec<TextLine>, IncompatibleUnits>
         }
     }
     Ok(lines.into_iter().map(|line| TextLine::new(line, Emphasis::None)).collect())
+}
+
+/// A path, without its first folders if it is too long: what tells the sides apart is often the folder before the last.
+fn end_of(path: &str, width: usize, style: &Style) -> String {
+    let mut rest = path;
+    let shown = |rest: &str| {
+        if rest.len() == path.len() { rest.to_string() } else { format!("{}/{rest}", style.glyphs.ellipsis) }
+    };
+    while display_width(&shown(rest)) > width {
+        let Some((_, after)) =
+            rest.trim_start_matches('/').split_once('/').filter(|(_, after)| !after.is_empty())
+        else {
+            return shorten(path, width, style);
+        };
+        rest = after;
+    }
+    shown(rest)
 }
 
 /// The width of `old` and the gap after it.
@@ -288,6 +305,17 @@ mod tests {
         assert_eq!(broken("no verdict: so few samples", 12), ["no verdict:", "so few", "samples"]);
         assert_eq!(broken("incomprehensible", 7), ["incompr", "ehensib", "le"]);
         assert_eq!(broken("関数関数", 5), ["関数", "関数"]);
+    }
+
+    #[test]
+    fn the_end_of_a_path_is_kept() {
+        let end = |path: &str, width| end_of(path, width, &Style::plain());
+        assert_eq!(end("/srv/app/parse/old", 18), "/srv/app/parse/old");
+        assert_eq!(end("/srv/app/parse/old", 17), "…/app/parse/old");
+        assert_eq!(end("/srv/app/parse/old", 11), "…/parse/old");
+        assert_eq!(end("/srv/app/parse/old", 9), "…/old");
+        assert_eq!(end("runs/old/", 8), "…/old/");
+        assert_eq!(end("cpu.pb.gz", 5).chars().count(), 5);
     }
 
     #[test]

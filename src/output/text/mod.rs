@@ -19,6 +19,11 @@ use crate::output::text::line::TextLine;
 use crate::report::{Header, Report};
 use crate::unit::IncompatibleUnits;
 
+/// The header to print above the tables. Those of several builds begin with one of the builds.
+pub(super) fn heading_of(report: &Report) -> Option<&Header> {
+    report.header().filter(|_| !matches!(report, Report::BySide(_)))
+}
+
 /// The header lines of a report.
 pub(super) fn heading(header: &Header, style: &Style) -> Result<Vec<String>, IncompatibleUnits> {
     Ok(header::lines(header, style)?.into_iter().map(|line| line.text).collect())
@@ -37,7 +42,7 @@ fn lines<'r>(
     if let Report::Diff(diff) = report {
         return Ok(Box::new(diff::lines(diff, style)?.into_iter()));
     }
-    let heading = report.header().map(|header| header::lines(header, style)).transpose()?;
+    let heading = heading_of(report).map(|header| header::lines(header, style)).transpose()?;
     let tables = tables(report, Form::Text, style)?.into_iter();
     let tables = tables.flat_map(|table| columns::lines(table, style));
     Ok(Box::new(heading.into_iter().flatten().chain(tables)))

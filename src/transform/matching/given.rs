@@ -27,6 +27,17 @@ pub enum GivenError {
     },
 }
 
+impl GivenError {
+    /// The same error if the sides were given the other way round.
+    pub(crate) fn swapped(self) -> Self {
+        let other = |side| if side == "old" { "new" } else { "old" };
+        match self {
+            GivenError::Unknown { name, side } => GivenError::Unknown { name, side: other(side) },
+            GivenError::Twice { name, side } => GivenError::Twice { name, side: other(side) },
+        }
+    }
+}
+
 impl fmt::Display for GivenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

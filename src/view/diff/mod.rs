@@ -1,6 +1,7 @@
 //! `diff`: what changed between two sides, and whether it is noise.
 
 mod budget;
+mod by_side;
 mod calls;
 mod causes;
 mod history;
@@ -34,6 +35,7 @@ use crate::view::diff::totals::{SideTotals, check_common};
 use crate::view::{grouping, metric_name, warnings_of};
 
 pub use budget::{BudgetLimit, BudgetRule};
+pub use by_side::{BySideOptions, by_side, limit_by_side};
 pub use calls::{CallCounts, count_calls};
 pub use history::count_listed;
 pub use noise::learn_noise;
@@ -94,7 +96,7 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
         new: DiffSide { total: new.recorded, ..sides.new },
         ..sides
     };
-    check_common(&old, &new, &options.by)?;
+    check_common(&subject, &old, &new, &options.by)?;
     let made = RowBuilder {
         subject: &subject,
         old: &old,

@@ -245,15 +245,21 @@ fn beyond_noise(row: &Hypothesis) -> f64 {
 
 /// Sorts rows by a column.
 fn sort_rows(rows: &mut [DiffRow], by: DiffSort) {
-    let last = f64::NEG_INFINITY;
-    let key = |row: &DiffRow| match by {
-        DiffSort::Delta => row.points.abs(),
-        DiffSort::Ratio => row.ratio.unwrap_or(last),
-        DiffSort::Q => row.q.map_or(last, |q| -q),
-        DiffSort::Old => row.tested_values().0 as f64,
-        DiffSort::New => row.tested_values().1 as f64,
-    };
-    rows.sort_by(|a, b| key(b).total_cmp(&key(a)));
+    rows.sort_by(|a, b| by.key(b).total_cmp(&by.key(a)));
+}
+
+impl DiffSort {
+    /// What rows are sorted by, the largest first.
+    pub(super) fn key(self, row: &DiffRow) -> f64 {
+        let last = f64::NEG_INFINITY;
+        match self {
+            DiffSort::Delta => row.points.abs(),
+            DiffSort::Ratio => row.ratio.unwrap_or(last),
+            DiffSort::Q => row.q.map_or(last, |q| -q),
+            DiffSort::Old => row.tested_values().0 as f64,
+            DiffSort::New => row.tested_values().1 as f64,
+        }
+    }
 }
 
 /// How many functions have a verdict, be it on their self, their total, or both.

@@ -46,7 +46,8 @@ fn hint_at_sides(profiles: &[String]) -> String {
     }
     let [first, second] = &groups[..] else {
         return "say which side each profile is on: prof diff --old OLD... --new NEW...; \
-                or put each side in a folder: prof diff OLD_FOLDER NEW_FOLDER"
+                or put each side in a folder: prof diff OLD_FOLDER NEW_FOLDER; \
+                to compare several builds with the first: prof diff --by-side"
             .to_string();
     };
     // A shell sorts names: `new1 new2 old1 old2`.

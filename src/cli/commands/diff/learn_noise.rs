@@ -34,7 +34,7 @@ impl DiffCommand {
             let hint = "name the runs of one build: prof diff --learn-noise RUNS... -o noise.toml";
             return Err(hinted(message, hint));
         }
-        output.check(&self.files(runs, &[]))?;
+        output.check(&self.files(runs))?;
         let (by, filters) = (self.node.by(), self.filters.filters());
         let keep = needs(&filters, &by);
         let combine = Combine { sampling: self.choice.sampling(), ..Combine::default() };

@@ -1,0 +1,62 @@
+//! Why the sides of a page differ: the sentences of `diff`, and the names that lead to the evidence.
+
+use hashbrown::HashMap;
+use serde::Serialize;
+
+use crate::name::{clean, short_name};
+use crate::output::diff::causes::{self, Shown};
+use crate::output::diff::words;
+use crate::output::style::Explain;
+use crate::report::{Diff, DiffCause, Page};
+
+/// What the page says about the comparison.
+#[derive(Serialize)]
+pub(super) struct CausesHead {
+    /// How much of the growth the causes explain; what was detectable, if there are none.
+    said: String,
+    chips: Vec<Chip>,
+    /// What only moved.
+    moved: Option<String>,
+}
+
+/// A cause.
+#[derive(Serialize)]
+struct Chip {
+    label: String,
+    evidence: String,
+    /// The numbers of the names along the calls that show it, from the caller on.
+    path: Vec<usize>,
+}
+
+impl CausesHead {
+    pub(super) fn of(page: &Page) -> Option<Self> {
+        let diff = page.comparison.as_deref()?;
+        let ids: HashMap<&str, usize> =
+            page.names.iter().enumerate().map(|(id, row)| (&*row.name, id)).collect();
+        let shown = Shown::of(diff, Explain::Most);
+        let chips = shown.iter().flat_map(|shown| &shown.causes).filter_map(|cause| chip(diff, cause, &ids));
+        let chips = chips.collect();
+        Some(CausesHead {
+            chips,
+            said: shown.map_or_else(|| words::short_evidence(diff), |shown| shown.headline(diff)),
+            moved: causes::moves(diff, Explain::Most, short),
+        })
+    }
+}
+
+/// The chip of a cause whose function the page has.
+fn chip(diff: &Diff, cause: &DiffCause, ids: &HashMap<&str, usize>) -> Option<Chip> {
+    let id = |name: &str| ids.get(name).copied();
+    let path: Option<Vec<usize>> = cause.path.iter().map(|name| id(name)).collect();
+    let function = id(&cause.function)?;
+    let (change, points) = (causes::change(cause), words::change(diff, cause.points));
+    Some(Chip {
+        label: format!("{} {change} {points}", short(&cause.function)),
+        evidence: causes::evidence(diff, cause, short),
+        path: path.filter(|path| !path.is_empty()).unwrap_or_else(|| vec![function]),
+    })
+}
+
+fn short(name: &str) -> String {
+    clean(&short_name(name)).into_owned()
+}

@@ -1,0 +1,326 @@
+//! Comparisons of inputs that do not fit, or not well: each gets a clear answer, and none a wrong verdict.
+
+use std::fs::{self, File};
+use std::path::Path;
+
+use prof::profile::{Frame, Function, LabelSetId, LoadOptions, Mapping, Period, Profile, ProfileBuilder};
+use tempfile::{TempDir, tempdir};
+
+use crate::support::needs::shared;
+use crate::support::prof;
+
+struct Answer {
+    code: i32,
+    text: String,
+    /// Standard error as one line.
+    messages: String,
+}
+
+fn diff(folder: &Path, arguments: &str) -> Answer {
+    let words: Vec<&str> = std::iter::once("diff").chain(arguments.split_whitespace()).collect();
+    let out = prof(folder, &words).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    let messages = text(out.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+    Answer { code: out.status.code().unwrap(), text: text(out.stdout), messages }
+}
+
+#[track_caller]
+fn refused(folder: &Path, arguments: &str, message: &str, hint: &str) {
+    let Answer { code, text, messages } = diff(folder, arguments);
+    assert_eq!((code, &*text), (2, ""), "{arguments}: {messages}");
+    assert!(messages.contains(message) && messages.contains(hint), "{arguments}: {messages}");
+}
+
+/// What a recording is like.
+#[derive(Clone, Copy)]
+struct Recording {
+    metric: &'static str,
+    unit: &'static str,
+    period: i64,
+    build: &'static str,
+    /// Changes the counts a little, as runs do.
+    run: i64,
+}
+
+const USUAL: Recording =
+    Recording { metric: "cpu", unit: "nanoseconds", period: 10_000_000, build: "", run: 0 };
+
+const PROGRAM: [(&str, i64); 8] = [
+    ("read", 1500),
+    ("parse", 2000),
+    ("plan", 1400),
+    ("sort", 1200),
+    ("hash", 800),
+    ("write", 700),
+    ("log", 400),
+    ("flush", 300),
+];
+
+/// A profile of these functions below `main`, with counts in samples.
+fn profile(recording: Recording, functions: &[(&str, i64)]) -> Profile {
+    let mut builder = ProfileBuilder::new("pprof", LoadOptions::default());
+    builder.metric("samples", "count");
+    builder.metric(recording.metric, recording.unit);
+    builder.meta.default_metric = 1;
+    let name = recording.metric.to_string();
+    let unit = recording.unit.to_string();
+    builder.meta.period = Some(Period { name, unit, value: recording.period });
+    let (file, build_id) = (builder.string("/srv/bin/app"), builder.string(recording.build));
+    let mapping = builder.mapping(Mapping { file, build_id, limit: 1 << 20, ..Mapping::default() });
+    let source = builder.string("app.go");
+    let frame = |builder: &mut ProfileBuilder, name: &str| {
+        let name = builder.string(name);
+        let function = Function { name, file: source, line: 0, column: 0, by_place: false };
+        let function = builder.function(function);
+        builder.frame(Frame { function, mapping, ..Frame::default() })
+    };
+    let main = frame(&mut builder, "main");
+    for (number, (name, count)) in functions.iter().enumerate() {
+        let leaf = frame(&mut builder, name);
+        let stack = builder.stack(&[main, leaf]);
+        let wobble = ((number as i64 * 7 + recording.run * 5) % 11 - 5) * count.isqrt() / 8;
+        let count = count + wobble;
+        builder.sample(stack, LabelSetId::default(), None, &[count, count * recording.period]);
+    }
+    builder.finish().unwrap()
+}
+
+fn write(folder: &TempDir, name: &str, profile: &Profile) {
+    let mut file = File::create(folder.path().join(name)).unwrap();
+    (prof::format::writer_named("pprof").unwrap().write)(profile, 1, &mut file).unwrap();
+}
+
+/// Three runs on either side: `old0.pb` to `new2.pb`. `parse` costs 1.3 times as much on the new side.
+fn sides() -> TempDir {
+    let folder = tempdir().unwrap();
+    let dearer = PROGRAM.map(|(name, count)| (name, if name == "parse" { count * 13 / 10 } else { count }));
+    for run in 0..3 {
+        write(
+            &folder,
+            &format!("old{run}.pb"),
+            &profile(Recording { run, build: "aaaa", ..USUAL }, &PROGRAM),
+        );
+        let new = Recording { run: run + 3, build: "bbbb", ..USUAL };
+        write(&folder, &format!("new{run}.pb"), &profile(new, &dearer));
+    }
+    folder
+}
+
+const SIDES: &str = "--old old0.pb old1.pb old2.pb --new new0.pb new1.pb new2.pb";
+
+#[test]
+fn sides_that_fit_have_no_remarks() {
+    let folder = sides();
+    let Answer { code, text, messages } = diff(folder.path(), SIDES);
+    assert_eq!((code, &*messages), (1, ""), "{text}");
+    assert!(text.contains("1 regressed, 0 improved"), "{text}");
+}
+
+#[test]
+fn different_metrics_units_and_periods_are_refused() {
+    let folder = sides();
+    write(&folder, "wall.pb", &profile(Recording { metric: "wall", ..USUAL }, &PROGRAM));
+    write(&folder, "bytes.pb", &profile(Recording { unit: "bytes", ..USUAL }, &PROGRAM));
+    write(&folder, "fast.pb", &profile(Recording { period: 4_000_000, ..USUAL }, &PROGRAM));
+    fs::write(folder.path().join("heap.heapprofile"), r#"{"head":{"callFrame":{"functionName":"(root)","scriptId":"0","url":"","lineNumber":-1,"columnNumber":-1},"selfSize":0,"children":[{"callFrame":{"functionName":"f","scriptId":"1","url":"a.js","lineNumber":1,"columnNumber":1},"selfSize":64,"children":[],"id":2}],"id":1},"samples":[]}"#).unwrap();
+    let here = folder.path();
+    refused(here, "old0.pb wall.pb", "wall.pb: no metric named cpu", "the only metric that all inputs have");
+    refused(here, "old0.pb heap.heapprofile", "no metric named cpu", "the inputs have no metric in common");
+    refused(here, "old0.pb bytes.pb", "nanoseconds in one input and in bytes in another", "--metric");
+    refused(
+        here,
+        "old0.pb fast.pb",
+        "10ms of cpu in one profile and 4ms of cpu",
+        "record old0.pb and fast.pb",
+    );
+    let mixed = "--old old0.pb fast.pb --new new0.pb new1.pb";
+    refused(here, mixed, "10ms of cpu in one profile and 4ms of cpu", "record old0.pb and fast.pb");
+}
+
+#[test]
+fn units_of_one_kind_are_converted() {
+    let folder = sides();
+    let micro = Recording { unit: "microseconds", period: 10_000, run: 4, ..USUAL };
+    let mut converted = profile(micro, &PROGRAM);
+    converted.meta.period = None;
+    write(&folder, "micro.pb", &converted);
+    let Answer { code, text, .. } = diff(folder.path(), "old0.pb micro.pb -n 0 --width 200");
+    assert_eq!(code, 0);
+    let row = text.lines().find(|line| line.ends_with(" parse (self)")).unwrap();
+    assert!(row.contains("24.1%") && row.contains("×1.0"), "{row}");
+}
+
+#[test]
+fn programs_that_share_only_their_runtime_are_refused() {
+    let folder = tempdir().unwrap();
+    let runtime = ["mallocgc", "gcDrain", "scanobject", "memmove", "futex", "findObject"];
+    let program = |name: &str| {
+        let runtime = runtime.iter().map(|function| format!("main.main;runtime.{function} 500"));
+        let own = (0..12).map(|number| format!("main.main;{name}.step{number}{} 100", &name[..1]));
+        runtime.chain(own).collect::<Vec<_>>().join("\n")
+    };
+    for name in ["shop", "bank"] {
+        fs::write(folder.path().join(format!("{name}.folded")), program(name)).unwrap();
+    }
+    refused(
+        folder.path(),
+        "shop.folded bank.folded --match exact",
+        "different programs: outside of libraries and the runtime, the old side has 13 functions and the new side 13, \
+         and only 1 of them are on both sides",
+        "prof top --base OLD NEW compares any two",
+    );
+}
+
+#[test]
+#[needs(Corpus)]
+fn recorded_go_programs_are_told_apart() {
+    let go = shared("corpus").join("pprof");
+    for [old, new] in [
+        ["concourse__concourse__default.pgo", "Distortions81__GD-DOOM__default.pgo"],
+        ["JustinTimperio__gpq__profile.pprof", "Harkishen-Singh__promscale__cpu.pprof"],
+    ] {
+        refused(&go, &format!("{old} {new}"), "seem to be different programs", "the same program?");
+    }
+}
+
+#[test]
+#[needs(Builds)]
+fn formats_of_one_program_are_compared_by_name() {
+    let folder = tempdir().unwrap();
+    let recording = shared("changes/java-dearer/old/1.jfr.gz").display().to_string();
+    let converted = prof(folder.path(), &["convert", "-o", "same.pb.gz", &recording]).output().unwrap();
+    assert!(converted.status.success(), "{converted:?}");
+    let Answer { code, text, messages } = diff(folder.path(), &format!("{recording} same.pb.gz -n 0"));
+    assert_eq!(code, 0, "{text}");
+    assert!(messages.contains("the old side is in the format jfr and the new side in pprof"), "{messages}");
+    assert!(messages.contains("both sides hold the same data"), "{messages}");
+    assert!(text.contains("×1.00") && !text.contains("removed"), "{text}");
+    let costs: Vec<&str> = text.split_whitespace().filter(|word| word.starts_with('×')).collect();
+    assert!(!costs.is_empty() && costs.iter().all(|cost| *cost == "×1.00"), "{costs:?}");
+}
+
+#[test]
+fn a_side_without_samples_is_no_verdict() {
+    let folder = sides();
+    write(&folder, "none.pb", &profile(USUAL, &[]));
+    for (arguments, why) in [
+        ("none.pb new0.pb", "the old side has no samples"),
+        ("old0.pb none.pb", "the new side has no samples"),
+        ("none.pb none.pb", "neither side has samples"),
+    ] {
+        let Answer { code, text, .. } = diff(folder.path(), arguments);
+        assert_eq!(code, 0, "{text}");
+        assert!(text.contains(&format!("no verdict: {why}")), "{text}");
+        let strict = diff(folder.path(), &format!("--strict {arguments}"));
+        assert_eq!(strict.code, 3, "{}", strict.text);
+    }
+    fs::create_dir(folder.path().join("empty")).unwrap();
+    fs::write(folder.path().join("empty.folded"), "").unwrap();
+    refused(folder.path(), "empty new0.pb", "empty: no profile found", "a folder that contains one");
+    refused(folder.path(), "empty.folded new0.pb", "not a profile in any known format", "the input is empty");
+
+    // One empty run among others is a recording that failed.
+    let one = "--old old0.pb old1.pb old2.pb --new new0.pb new1.pb none.pb";
+    let Answer { code, messages, .. } = diff(folder.path(), one);
+    assert_eq!(code, 1);
+    let said = "none.pb has no samples of cpu, but counts as one of 3 runs on the new side";
+    assert!(messages.contains(said), "{messages}");
+}
+
+#[test]
+fn copies_are_noticed_under_any_name() {
+    let folder = sides();
+    fs::copy(folder.path().join("old0.pb"), folder.path().join("copy.pb")).unwrap();
+    let said = |arguments: &str| diff(folder.path(), arguments).messages;
+    assert_eq!(said("old0.pb old0.pb"), "note: old0.pb is on both sides");
+    let same = "note: both sides hold the same data: old0.pb and copy.pb are equal";
+    assert!(said("old0.pb copy.pb").contains(same), "{}", said("old0.pb copy.pb"));
+    let twice = said("--old old0.pb old1.pb copy.pb --new new0.pb new1.pb");
+    let same = "warning: old0.pb and copy.pb hold the same data; if one is a copy of the other, the old side has fewer runs";
+    assert!(twice.contains(same), "{twice}");
+    assert_eq!(said(SIDES), "");
+    // It is in JSON too, for whoever reads only that.
+    let json = diff(folder.path(), "old0.pb copy.pb -f json").text;
+    assert!(json.contains("both sides hold the same data"), "{json}");
+}
+
+#[test]
+fn counted_instructions_may_be_equal() {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let file = "fixtures/callgrind/c.callgrind";
+    let Answer { messages, .. } = diff(here, &format!("--old {file} {file} --new {file}"));
+    assert!(!messages.contains("warning: fixtures/callgrind/c.callgrind and"), "{messages}");
+    assert!(messages.contains("is on both sides"), "{messages}");
+}
+
+#[test]
+fn mixed_builds_and_equal_builds_are_named() {
+    let folder = sides();
+    let of = |build: &'static str, run: i64| profile(Recording { build, run, ..USUAL }, &PROGRAM);
+    write(&folder, "other.pb", &of("cccc", 7));
+    write(&folder, "again.pb", &of("aaaa", 8));
+    let mixed = diff(folder.path(), "--old old0.pb old1.pb other.pb --new new0.pb new1.pb").messages;
+    let said = "warning: the old side mixes builds of app: old0.pb has build id aaaa, other.pb has cccc";
+    assert!(mixed.contains(said), "{mixed}");
+    let equal = diff(folder.path(), "--old old0.pb --new again.pb").messages;
+    assert!(equal.contains("note: both sides are the same build of app (build id aaaa)"), "{equal}");
+}
+
+#[test]
+fn broken_files_of_a_side_are_counted_and_named() {
+    let folder = sides();
+    let side = folder.path().join("old");
+    fs::create_dir(&side).unwrap();
+    for run in 0..3 {
+        fs::copy(folder.path().join(format!("old{run}.pb")), side.join(format!("{run}.pb"))).unwrap();
+    }
+    let whole = fs::read(side.join("1.pb")).unwrap();
+    fs::write(side.join("1.pb"), &whole[..whole.len() / 2]).unwrap();
+    fs::write(side.join("README.txt"), "Recorded on Monday.\n").unwrap();
+    let new = "--new new0.pb new1.pb new2.pb";
+    refused(folder.path(), &format!("--old old {new}"), "old/1.pb: pprof:", "");
+    let Answer { code, text, messages } = diff(folder.path(), &format!("--skip-broken --old old {new}"));
+    assert_eq!(code, 1, "{text}");
+    assert!(messages.contains("2 inputs skipped: not readable profiles (among them old/1.pb)"), "{messages}");
+    assert!(text.lines().next().unwrap().contains("2 profiles, "), "{text}");
+    fs::write(folder.path().join("new0.pb"), &whole[..9]).unwrap();
+    let all = "--skip-broken --old old0.pb --new new0.pb";
+    refused(folder.path(), all, "new0.pb: no profile found", "name a profile");
+}
+
+#[test]
+fn a_file_of_matches_is_checked() {
+    let folder = sides();
+    let here = folder.path();
+    let file = |text: &str| fs::write(here.join("pairs"), text).unwrap();
+    let with = format!("--match pairs {SIDES}");
+    for (pairs, message) in [
+        ("nosuch = parse\n", "--match pairs: nosuch: no function of the old side has this name"),
+        ("parse = nosuch\n", "--match pairs: nosuch: no function of the new side has this name"),
+        ("parse = parse\nparse = sort\n", "parse: two pairs name this function of the old side"),
+        ("parse = sort\nplan = sort\n", "sort: two pairs name this function of the new side"),
+        ("parse -> sort\n", "--match pairs: line 1 is not `old = new`"),
+    ] {
+        file(pairs);
+        refused(here, &with, message, "");
+    }
+    refused(
+        here,
+        &format!("--match nosuch {SIDES}"),
+        "--match nosuch: no such file",
+        "auto, exact, or the path",
+    );
+    refused(here, &format!("--match old0.pb {SIDES}"), "--match old0.pb: not a text file", "` = `");
+
+    // A cycle is an exchange of names: each function is compared with the one that it is said to be.
+    file("parse = sort\nsort = parse\n");
+    let Answer { text, .. } = diff(here, &format!("{with} -n 0"));
+    assert!(text.contains("parse → sort (given)") && text.contains("sort → parse (given)"), "{text}");
+    let cost = |name: &str| {
+        let row = text.lines().find(|line| line.ends_with(&format!(" {name} (self)"))).unwrap();
+        let cost = row.split_whitespace().find(|word| word.starts_with('×')).unwrap();
+        cost.trim_start_matches('×').parse::<f64>().unwrap()
+    };
+    // 1200 for 2000, and 2600 for 1200.
+    assert!((cost("sort") - 0.6).abs() < 0.05 && (cost("parse") - 2.17).abs() < 0.1, "{text}");
+}

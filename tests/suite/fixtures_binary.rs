@@ -282,3 +282,14 @@ fn a_recording_of_dotnet() {
     assert_eq!(by_label(&profile, "exceptions", "class")["System.FormatException"], 1);
     assert_eq!(profile.meta.comments, ["/usr/bin/python3.11"]);
 }
+
+/// The expected values are those that `perf buildid-list` and `perf script --show-mmap-events` print.
+#[test]
+fn the_recorded_kernel_is_identified() {
+    let profile = load("perf-data/rust.perf.data");
+    let symbols = &profile.symbols;
+    let kernel =
+        symbols.mappings.iter().find(|row| symbols.strings.get(row.file) == "[kernel.kallsyms]").unwrap();
+    assert_eq!(symbols.strings.get(kernel.build_id), "48dc540c8b76393804ca8088dbfa7d42911a9444");
+    assert_eq!(kernel.start, 0xFFFF_FFFF_8100_0000);
+}

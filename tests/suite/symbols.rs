@@ -311,3 +311,25 @@ fn symbolization_does_not_change_values() {
         assert_eq!(of(&bare, &["[sorting]"]), of(&named, &parts), "{profile}");
     }
 }
+
+/// The kernel of the list starts 16 MiB later than the recorded one, as after another boot.
+#[test]
+fn kernel_code_is_named_by_a_list_of_its_symbols() {
+    let folder = tempfile::tempdir().unwrap();
+    let list = "ffffffff82000000 T _text\nffffffff82b98000 T clear_pages\nffffffff82b99000 T after\n";
+    fs::write(folder.path().join("kallsyms-host"), list).unwrap();
+    let recording = fixture("perf-data/rust.perf.data");
+    let recording = recording.to_str().unwrap();
+    let output = crate::support::prof(
+        folder.path(),
+        &["traces", "--all-frames", "--binary", "kallsyms-host", "--show-stacks", "clear_pages", recording],
+    )
+    .output()
+    .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success() && text.contains("clear_pages"),
+        "{text}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}

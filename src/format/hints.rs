@@ -67,7 +67,6 @@ static HINTS: &[Hint] = &[
     ),
     (is_html, "this is a web page, perhaps a login or error page; pass the profile itself"),
     (|head| find(front(head), b"<svg"), "this is an SVG image; pass the profile it was made from instead"),
-    (is_v8_log, "this is a `node --prof` log; record with `node --cpu-prof`, which prof reads"),
     (
         |head| find(front(head), b":PUSH:") && find(front(head), b" log opened"),
         "this is a Papyrus script profiling log, which prof does not read",
@@ -84,7 +83,10 @@ static HINTS: &[Hint] = &[
         |head| find(front(head), b"\nCounted ") && find(front(head), b"symbol name"),
         "this is an OProfile report (opreport), which prof does not read; record with `perf record -g`",
     ),
-    (|head| find(front(head), b"memray\0"), "this is a memray capture, which prof does not read"),
+    (
+        |head| find(front(head), b"memray\0"),
+        "this is a memray capture; convert it with `memray transform csv FILE`",
+    ),
     (
         |head| head.starts_with(b"NYTProf "),
         "this is a Perl NYTProf profile; convert it with `nytprofcalls FILE` (collapsed stacks)",
@@ -119,11 +121,6 @@ fn starts_line(head: &[u8], text: &[u8]) -> bool {
     head.starts_with(text) || memchr::memmem::find(front(head), text).is_some_and(|at| head[at - 1] == b'\n')
 }
 
-/// Logs start with the V8 version; old ones start with the shared libraries.
-fn is_v8_log(head: &[u8]) -> bool {
-    head.starts_with(b"v8-version,") || (head.starts_with(b"shared-library,") && find(head, b"\nprofiler,"))
-}
-
 fn is_html(head: &[u8]) -> bool {
     let front = front(head).trim_ascii_start().to_ascii_lowercase();
     front.starts_with(b"<!doctype html") || front.starts_with(b"<html")
@@ -151,7 +148,6 @@ mod tests {
         (b"SQLite format 3\0\x10\0", "SQLite"),
         (b"<!DOCTYPE html><p>", "web page"),
         (b"<?xml version=\"1.0\"?>\n<svg>", "SVG"),
-        (b"v8-version,10,8,168,25,-node.11,0\n", "node --cpu-prof"),
         (b"Script_quest log opened (PC)\n500:PUSH:3053:1:Quest\n", "Papyrus"),
         (b"Index  % CPU Time:Total  CPU Time:Self  CPU Time:Children  Name\n", "VTune"),
         (b"Process Name, Display Name, Process, Stack, Module, Function\n", "xperf"),

@@ -24,6 +24,7 @@ mod ghc_json;
 mod gmon;
 mod goroutine;
 mod gprof;
+mod gprof2dot;
 mod heaptrack;
 mod hints;
 mod hprof;
@@ -35,6 +36,7 @@ mod json;
 mod labels;
 mod macos_sample;
 mod massif;
+mod memray_csv;
 mod nettrace;
 mod otlp;
 mod perf_data;
@@ -43,13 +45,17 @@ mod pmcstat;
 mod pprof;
 mod pprof_legacy;
 mod pstats;
+mod pyinstrument;
 mod rprof;
+mod safari;
+mod scalene;
 mod simpleperf;
 mod source;
 mod speedscope;
 mod speedscope_write;
 mod stackprof;
 mod sysprof;
+mod tachyon;
 mod text;
 mod threads;
 mod v8;
@@ -111,16 +117,24 @@ pub static FORMATS: &[&Format] = &[
     &art_trace::ART_TRACE,
     &v8::cpuprofile::CPUPROFILE,
     &v8::heapprofile::HEAPPROFILE,
+    &v8::log::V8_LOG,
+    &v8::log_json::V8_LOG_JSON,
     &gecko::GECKO,
     &speedscope::SPEEDSCOPE,
     &chrome_trace::CHROME_TRACE,
     &stackprof::STACKPROF,
+    &pyinstrument::PYINSTRUMENT,
+    &scalene::SCALENE,
+    &safari::SAFARI,
+    &gprof2dot::GPROF2DOT,
     &dhat::DHAT,
     &pprof_legacy::PPROF_LEGACY,
     &heaptrack::HEAPTRACK,
     &instruments_copy::INSTRUMENTS_COPY,
     &pmcstat::PMCSTAT,
     &sysprof::SYSPROF_XML,
+    &tachyon::TACHYON,
+    &memray_csv::MEMRAY_CSV,
     &gmon::GMON,
     &hprof::HPROF,
     &coz::COZ,

@@ -6,9 +6,9 @@ use crate::mutate::Shape;
 pub fn shape(format: &str) -> Shape {
     match format {
         "pprof" | "otlp" => Shape::Protobuf,
-        "jfr" | "perf-data" | "pstats" | "mojo" | "gmon" => Shape::Binary,
+        "jfr" | "perf-data" | "pstats" | "mojo" | "gmon" | "tachyon" => Shape::Binary,
         "cpuprofile" | "heapprofile" | "gecko" | "speedscope" | "chrome-trace" | "stackprof" | "dhat"
-        | "ghc-json" => Shape::Json,
+        | "ghc-json" | "pyinstrument" | "scalene" | "safari" | "gprof2dot" | "v8-log-json" => Shape::Json,
         _ => Shape::Lines,
     }
 }
@@ -35,6 +35,14 @@ pub fn words(format: &str) -> &'static [&'static str] {
         "gprof" => &["index % time    self  children    called     name", "  %   cumulative   self              self     total", "[1]  ", "100.0", "0.00", "42/42", "25+22475", "<cycle 1 as a whole>", "<cycle 1>", "<spontaneous>", "-----", "[2]", "ms/call"],
         "hprof" => &["JAVA PROFILE 1.0.1, created ", "TRACE 300001:", "(thread=200001)", "THREAD START (obj=1, id = 200001, name=\"main\"", "CPU SAMPLES BEGIN (total = 3)", "CPU SAMPLES END", "CPU TIME (ms) BEGIN (total = 9)", "SITES BEGIN", "SITES END", "MONITOR TIME BEGIN (total = 5 ms)", "78,05%", "rank ", "(A.java:Unknown line)", "<empty>"],
         "coz" => &["startup\ttime=", "experiment\tselected=", "\tspeedup=0.5", "\tduration=", "\tselected-samples=", "throughput-point\tname=", "progress-point\tname=", "latency-point\t", "\tdelta=", "samples\tlocation=", "\tcount=", "runtime\ttime=", "a.c:5"],
+        "tachyon" => &["HCAT", "TACH", "\x01\0\0\0", "\x02\0\0\0", "\x07\0\0\0\0\0\0\0\0\0\0\0\x01", "\x07\0\0\0\0\0\0\0\0\0\0\0\x02", "\x07\0\0\0\0\0\0\0\0\0\0\0\x03", "\x04a.py", "\x7f"],
+        "pyinstrument" => &["session", "frame_tree", "root_frame", "frame_records", "identifier", "children", "attributes", "time", "l92", "function", "file_path", "line_no", "sample_count", "duration", "start_call_stack", "main\\u0000a.py\\u00001"],
+        "scalene" => &["files", "functions", "lines", "lineno", "line", "n_cpu_percent_python", "n_cpu_percent_c", "n_sys_percent", "n_malloc_mb", "elapsed_time_sec", "max_footprint_mb"],
+        "safari" => &["version", "recording", "sampleStackTraces", "sampleDurations", "stackFrames", "expressionLocation", "timestamp", "line", "column", "url", "name", "startTime", "endTime"],
+        "gprof2dot" => &["version", "costs", "description", "unit", "functions", "name", "module", "events", "callchain", "cost"],
+        "memray-csv" => &["allocator,num_allocations,size,tid,thread_name,stack_trace", "MALLOC,", ",", "\"", "\"\"", "|", ";", "f;a.py;5"],
+        "v8-log" => &["v8-version,", "shared-library,", "code-creation,", "code-move,", "code-delete,", "tick,", "JS,10,99,", "LazyCompile,", "0x6000,", "+0x2", "-0x2", "overflow", "\\x2C", "f a.js:1:2", "\"", "profiler,"],
+        "v8-log-json" => &["code", "functions", "ticks", "tm", "vm", "s", "type", "JS", "CPP", "SHARED_LIB", "CODE", "kind", "name", "-1"],
         "rprof" => &["sample.interval=", "line profiling: ", "memory profiling: ", "GC profiling: ", "#File 1: ", "1#5 ", ":1:2:3:4:", "\"<GC>\" ", "\"f\" "],
         "massif" => &["desc: ", "time_unit: ", "snapshot=", "heap_tree=peak", "heap_tree=detailed", "heap_tree=empty", "n1: 4096 ", "n0: 0 in 3 places", " 0x10: f (a.c:1)", "(in /lib/x)", "  ", "mem_stacks_B=8"],
         "otlp" => &["\x0a\x04", "\x12\x04", "\x1a\x02", "\x22\x02", "\x2a\x08", "\x3a\x00", "\x32\x02", "\x08\x01", "\x10\x02", "\x18\x01", "\x20\x01", "\x19\0\0\0\0\0\0\0\x01"],

@@ -430,3 +430,99 @@ fn hprof_of_real_programs() {
         );
     }
 }
+
+/// The session's own duration, and the calls that its text report shows.
+#[test]
+fn pyinstrument_sessions() {
+    let profile = load_well(&fixture("pyinstrument/python.json"));
+    // The root has 6.332963 s; leaves are rounded to microseconds.
+    assert!((profile.meta.metrics[0].total - 6_332_963_000).abs() < 100_000, "{:?}", totals(&profile));
+    let functions = functions(&profile, "wall");
+    assert!((functions["main"].1 - 6_300_569_000).abs() < 100_000, "{:?}", functions["main"]);
+    assert!((functions["work"].1 - 6_272_522_000).abs() < 100_000, "{:?}", functions["work"]);
+}
+
+/// The share of each line adds up to the whole elapsed time, and allocations to what a short script adds up.
+#[test]
+fn scalene_lines() {
+    let profile = load_well(&fixture("scalene/python.json"));
+    let wall = profile.meta.metrics[0].total;
+    assert!((wall - 40_281_949_043).abs() < 1000, "{wall}");
+    let allocated = 115.781_109_809_875_49 * f64::from(1 << 20);
+    assert!((profile.meta.metrics[1].total as f64 - allocated).abs() < 50.0, "{:?}", totals(&profile));
+    assert_eq!(by_label(&profile, "wall", "code").len(), 3);
+}
+
+/// Both are of one recording; the sums are those of a short script.
+#[test]
+fn memray_as_csv_and_for_gprof2dot() {
+    let csv = load_well(&fixture("memray-csv/python.csv"));
+    assert_eq!(totals(&csv), [("inuse_objects", 84), ("inuse_space", 7_448_565)]);
+    let json = load_well(&fixture("gprof2dot/memray.json"));
+    assert_eq!((json.meta.format, totals(&json)), ("gprof2dot", vec![("Memory", 7_432_149)]));
+}
+
+#[test]
+fn tachyon_and_safari() {
+    let profile = load_well(&fixture("tachyon/worked.tachyon"));
+    assert_eq!(totals(&profile), [("samples", 4), ("cpu", 4000)]);
+    assert_eq!(functions(&profile, "samples")["work"], (2, 2));
+    let profile = load_well(&fixture("safari/worked.json"));
+    assert_eq!(totals(&profile), [("samples", 2), ("cpu", 3_000_000)]);
+    assert_eq!(functions(&profile, "cpu")["main"], (2_000_000, 3_000_000));
+}
+
+/// The names of JavaScript functions and how many ticks they were seen in.
+fn scripts(profile: &Profile) -> BTreeMap<String, (i64, i64)> {
+    let is_script = |name: &str| {
+        let ids = profile.symbols.functions.ids();
+        ids.into_iter()
+            .any(|id| profile.symbols.function_name(id) == name && profile.symbols.functions[id].by_place)
+    };
+    functions(profile, "samples").into_iter().filter(|(name, _)| is_script(name)).collect()
+}
+
+/// `node --prof-process --preprocess` of the same log.
+#[test]
+fn v8_logs_raw_and_preprocessed() {
+    let raw = load_well(&fixture("v8-log/node.log"));
+    let preprocessed = load_well(&fixture("v8-log/node.json"));
+    assert_eq!(totals(&raw), [("samples", 120)]);
+    // It leaves out ticks without any code that it knows.
+    assert_eq!(totals(&preprocessed), [("samples", 109)]);
+    assert_eq!(functions(&raw, "samples")["waysToPay"], functions(&preprocessed, "samples")["waysToPay"]);
+}
+
+#[test]
+#[needs(Corpus)]
+fn v8_logs_of_real_programs() {
+    let corpus = corpus_root();
+    let name = "ScaryDonetskiy__prjctr-profiling__isolate-0x148008000-17795-17795-v8.log";
+    let raw = load_well(&corpus.join("v8-log").join(name));
+    let preprocessed = load_well(&corpus.join("v8-log-json").join(format!("{name}.json")));
+    assert_eq!((totals(&raw), totals(&preprocessed)), (vec![("samples", 110)], vec![("samples", 110)]));
+    assert_eq!(scripts(&raw), scripts(&preprocessed));
+    // V8's own tick processor counts 316 ticks.
+    let old = load_well(&corpus.join("v8-log/slightlyoff__cassowary.js__v8.log"));
+    assert_eq!(totals(&old), [("samples", 316)]);
+    let node_8 = load_well(&corpus.join("v8-log/jlfwong__speedscope__isolate-0x102802600-v8.log"));
+    assert_eq!(totals(&node_8), [("samples", 93)]);
+}
+
+/// What speedscope imports, and the times that the files give.
+#[test]
+#[needs(Corpus)]
+fn json_of_other_profilers() {
+    let corpus = corpus_root();
+    let profile = load_well(&corpus.join("safari/jlfwong__speedscope__simple.html-recording.json"));
+    assert_eq!(profile.meta.metrics[0].total, 23);
+    assert_eq!(functions(&profile, "cpu")["injectModule"], (0, 1_000_000));
+    let name = "pyinstrument/joerick__pyinstrument__wikipedia_article_word_count.json";
+    let profile = load_well(&corpus.join(name));
+    assert!((profile.meta.metrics[0].total - 410_331_000).abs() < 100_000, "{:?}", totals(&profile));
+    let profile = load_well(&corpus.join("scalene/plasma-umass__scalene__profile.json"));
+    assert!(profile.meta.metrics[0].total <= 69_176_158_906, "{:?}", totals(&profile));
+    assert!(functions(&profile, "alloc_space")["sieve"].1 > 954 << 20);
+    let profile = load_well(&corpus.join("gprof2dot-json/jrfonseca__gprof2dot__memtrail.maximum.json"));
+    assert_eq!(profile.meta.metrics[0].unit, "bytes");
+}

@@ -4,6 +4,9 @@
 pub(super) mod call_frame;
 pub(super) mod cpuprofile;
 pub(super) mod heapprofile;
+pub(super) mod log;
+pub(super) mod log_json;
+mod log_names;
 pub(super) mod nodes;
 pub(super) mod samples;
 pub(super) mod tree;

@@ -1,0 +1,200 @@
+//! Reads the JSON of scalene, a profiler for Python: time and memory per line, without stacks.
+//!
+//! ```text
+//! {"elapsed_time_sec": 69.1, "files": {"a.py": {"functions": [{"line": "sieve", "lineno": 4, …}],
+//!   "lines": [{"lineno": 6, "line": "    data = bytearray(n)", "n_cpu_percent_python": 1.5, "n_cpu_percent_c": 0.5,
+//!     "n_sys_percent": 0.1, "n_malloc_mb": 954.3}, …]}}}
+//! ```
+//!
+//! Times are shares of the elapsed time: in Python, in native code, and of waiting and the system. A stack is one line, in the
+//! function that starts before it, or the function where a file has no lines.
+
+use crate::format::decimals::Decimals;
+use crate::format::json::{self, Json};
+use crate::format::labels::label_set;
+use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
+use crate::profile::{Frame, LoadOptions, Profile, ProfileBuilder};
+
+/// The entry in the list of readable formats.
+pub(super) static SCALENE: Format = Format { name: NAME, title: "scalene profile", sniff, read };
+
+const NAME: &str = "scalene";
+
+fn sniff(head: &[u8]) -> Confidence {
+    let keys = json::keys(head);
+    let has = |key: &str| json::has(&keys, &[key]);
+    let is_scalene = has("max_footprint_mb") && (has("files") || json::mentions(head, "\"n_cpu_percent_c\""))
+        || has("elapsed_time_sec") && (has("files") || has("alloc_samples"))
+        || has("alloc_samples") && has("combined_stacks");
+    if is_scalene { Confidence::Certain } else { Confidence::No }
+}
+
+const WALL: usize = 0;
+const ALLOCATED: usize = 1;
+
+fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
+    let text = source.read_all()?;
+    let mut json = Json::new(NAME, &text);
+    let (mut files, mut elapsed) = (None, None);
+    json.object()?;
+    while let Some(key) = json.key()? {
+        match &*key {
+            "files" => {
+                files = Some(json.position());
+                json.skip()?;
+            }
+            "elapsed_time_sec" => elapsed = json.number_if_any()?.filter(|&elapsed| elapsed > 0.0),
+            _ => json.skip()?,
+        }
+    }
+    let files = files.ok_or_else(|| ParseError::whole(NAME, "missing `files`"))?;
+    let mut builder = ProfileBuilder::new(NAME, options);
+    match elapsed {
+        Some(elapsed) => {
+            builder.metric("wall", "nanoseconds");
+            builder.meta.duration_ns = Some((elapsed * 1e9).round() as i64);
+        }
+        None => {
+            builder.metric("wall", "percent");
+        }
+    }
+    builder.metric("alloc_space", "bytes");
+    let mut reader = ScaleneReader { builder, elapsed, decimals: Decimals::default() };
+    reader.files(&mut json.at(files))?;
+    Ok(finished(reader.builder)?)
+}
+
+/// A function or a line.
+#[derive(Debug, Default)]
+struct Item {
+    number: u32,
+    text: String,
+    /// Shares of the elapsed time in percent: Python, native code, system.
+    shares: [f64; 3],
+    mebibytes: f64,
+}
+
+const KINDS: [&str; 3] = ["python", "native", "system"];
+
+impl Item {
+    fn read(json: &mut Json<'_>) -> Result<Item, ParseError> {
+        let mut item = Item::default();
+        json.object()?;
+        while let Some(key) = json.key()? {
+            let number = match &*key {
+                "line" => {
+                    item.text = json.text_if_any()?.unwrap_or_default().into_owned();
+                    continue;
+                }
+                "lineno" => {
+                    item.number = json.number_if_any()?.map_or(0, |number| number as u32);
+                    continue;
+                }
+                "n_cpu_percent_python" => &mut item.shares[0],
+                "n_cpu_percent_c" => &mut item.shares[1],
+                "n_sys_percent" => &mut item.shares[2],
+                "n_malloc_mb" => &mut item.mebibytes,
+                _ => {
+                    json.skip()?;
+                    continue;
+                }
+            };
+            *number = json.number_if_any()?.filter(|number| number.is_finite()).unwrap_or_default().max(0.0);
+        }
+        Ok(item)
+    }
+}
+
+struct ScaleneReader {
+    builder: ProfileBuilder,
+    elapsed: Option<f64>,
+    decimals: Decimals,
+}
+
+impl ScaleneReader {
+    fn files(&mut self, json: &mut Json<'_>) -> Result<(), ParseError> {
+        json.object()?;
+        while let Some(file) = json.key()? {
+            let (mut functions, mut lines) = (Vec::new(), Vec::new());
+            json.object()?;
+            while let Some(key) = json.key()? {
+                match &*key {
+                    "functions" => functions = json.list(Item::read)?,
+                    "lines" => lines = json.list(Item::read)?,
+                    _ => json.skip()?,
+                }
+            }
+            functions.sort_by_key(|function| function.number);
+            if lines.is_empty() {
+                for function in &functions {
+                    self.item(function, &function.text, &file);
+                }
+            }
+            for line in &lines {
+                self.item(line, function_of(line, &functions), &file);
+            }
+        }
+        Ok(())
+    }
+
+    fn item(&mut self, item: &Item, name: &str, file: &str) {
+        let function = self.builder.named_function(name, file);
+        let frame = self.builder.frame(Frame { function, line: item.number, ..Frame::default() });
+        let stack = self.builder.stack(&[frame]);
+        for (kind, share) in KINDS.into_iter().zip(item.shares) {
+            let value = match self.elapsed {
+                Some(elapsed) => (share / 100.0 * elapsed * 1e9).round() as i64,
+                None => self.decimals.integer(&mut self.builder, WALL, share),
+            };
+            if value != 0 {
+                let labels = label_set(&mut self.builder, |labels| labels.text("code", kind));
+                let mut values = [0; 2];
+                values[WALL] = value;
+                self.builder.sample(stack, labels, None, &values);
+            }
+        }
+        let bytes = (item.mebibytes * f64::from(1 << 20)).round() as i64;
+        if bytes != 0 {
+            let mut values = [0; 2];
+            values[ALLOCATED] = bytes;
+            self.builder.sample(stack, crate::profile::LabelSetId::default(), None, &values);
+        }
+    }
+}
+
+/// The function of a line: the last one that starts before it, if the line is indented.
+fn function_of<'f>(line: &Item, functions: &'f [Item]) -> &'f str {
+    let before =
+        functions.iter().rev().find(|function| function.number > 0 && function.number <= line.number);
+    let is_indented = line.text.starts_with([' ', '\t']);
+    let starts = before.is_some_and(|function| function.number == line.number);
+    before.filter(|_| is_indented || starts).map_or("<module>", |function| function.text.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::to_notation;
+
+    fn load(text: &str) -> Profile {
+        assert_eq!(sniff(text.as_bytes()), Confidence::Certain);
+        let options = LoadOptions { times: false, ..LoadOptions::ALL };
+        read(&mut Source::from_bytes(text.into()), options).unwrap()
+    }
+
+    #[test]
+    fn lines_belong_to_functions() {
+        let text = r#"{"elapsed_time_sec": 10, "files": {"a.py": {"functions": [{"line": "f", "lineno": 4}], "lines": [
+            {"lineno": 6, "line": "    x()\n", "n_cpu_percent_python": 1.5, "n_cpu_percent_c": 0.5, "n_sys_percent": 0, "n_malloc_mb": 2},
+            {"lineno": 9, "line": "f()\n", "n_cpu_percent_python": 1, "n_cpu_percent_c": 0, "n_sys_percent": 2}]}}}"#;
+        assert_eq!(
+            to_notation(&load(text)),
+            "<module>@a.py:9 100000000 0 {code=python}\n<module>@a.py:9 200000000 0 {code=system}\n\
+             f@a.py:6 0 2097152\nf@a.py:6 150000000 0 {code=python}\nf@a.py:6 50000000 0 {code=native}"
+        );
+        let text = r#"{"max_footprint_mb": 1, "files": {"a.py": {"functions": [{"line": "f", "n_cpu_percent_python": 0.25}]}}}"#;
+        let profile = load(text);
+        assert_eq!(to_notation(&profile), "f@a.py 25 0 {code=python}");
+        assert_eq!((profile.meta.metrics[0].divisor, &*profile.meta.metrics[0].unit), (100, "percent"));
+    }
+}

@@ -156,7 +156,7 @@ mod tests {
             read(&mut Source::from_bytes(text.into()), LoadOptions { times: false, ..LoadOptions::ALL })
         };
         let profile = read(text).unwrap();
-        assert_eq!(to_notation(&profile), "main@a.py 20\nmain@a.py;f 5");
+        assert_eq!(to_notation(&profile), "main@a.py:0 20\nmain@a.py:0;f 5");
         assert_eq!(profile.meta.metrics[0].divisor, 10);
         assert!(read(&text.replace("[1, 0]", "[1, 9]")).unwrap_err().to_string().contains("does not exist"));
         assert!(read(&text.replace("[0.5]", "[]")).unwrap_err().to_string().contains("0 costs, expected 1"));

@@ -293,7 +293,7 @@ mod tests {
 
     #[test]
     fn three_forms_of_one_session() {
-        let expected = "main@a.py 1000000 {thread=Main}\nmain@a.py;f@b.py:9 2000000 {thread=Main}";
+        let expected = "main@a.py:0 1000000 {thread=Main}\nmain@a.py:0;f@b.py:9 2000000 {thread=Main}";
         let records = r#"{"start_time": 1.5, "duration": 0.003, "sample_count": 2, "frame_records": [
             [["Main\u0000<thread>\u00007", "main\u0000a.py\u00001"], 0.001],
             [["Main\u0000<thread>\u00007", "main\u0000a.py\u00001", "f\u0000b.py\u00005\u0001cShop\u0001l9"], 0.002]]}"#;
@@ -304,6 +304,6 @@ mod tests {
         assert_eq!(to_notation(&load(page)), expected);
         let tree = r#"{"duration": 0.003, "sample_count": 2, "root_frame": {"function": "main", "file_path": "a.py", "line_no": 1,
             "children": [{"function": "f", "file_path": "b.py", "line_no": 5, "time": 0.002, "children": []}], "time": 0.003}}"#;
-        assert_eq!(to_notation(&load(tree)), "main@a.py 1000000\nmain@a.py;f@b.py 2000000");
+        assert_eq!(to_notation(&load(tree)), "main@a.py:0 1000000\nmain@a.py:0;f@b.py:0 2000000");
     }
 }

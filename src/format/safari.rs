@@ -167,7 +167,7 @@ mod tests {
         assert_eq!(sniff(text.as_bytes()), Confidence::Certain);
         let read = |text: &str| read(&mut Source::from_bytes(text.into()), LoadOptions::ALL);
         let profile = read(text).unwrap();
-        assert_eq!(to_notation(&profile), " 1 2000000\nmain@a.js;(anonymous)@a.js:34 1 1000000");
+        assert_eq!(to_notation(&profile), " 1 2000000\nmain@a.js:0;(anonymous)@a.js:34 1 1000000");
         assert_eq!(profile.meta.duration_ns, Some(1_500_000_000));
         assert_eq!(profile.samples.time, Some(vec![4_750_000_000, 5_000_000_000]));
         let error = read(&text.replace("\"version\": 1", "\"version\": 2")).unwrap_err().to_string();

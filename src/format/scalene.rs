@@ -194,7 +194,7 @@ mod tests {
         );
         let text = r#"{"max_footprint_mb": 1, "files": {"a.py": {"functions": [{"line": "f", "n_cpu_percent_python": 0.25}]}}}"#;
         let profile = load(text);
-        assert_eq!(to_notation(&profile), "f@a.py 25 0 {code=python}");
+        assert_eq!(to_notation(&profile), "f@a.py:0 25 0 {code=python}");
         assert_eq!((profile.meta.metrics[0].divisor, &*profile.meta.metrics[0].unit), (100, "percent"));
     }
 }

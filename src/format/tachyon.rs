@@ -378,7 +378,7 @@ mod tests {
 
     #[test]
     fn stacks_are_what_changed() {
-        let expected = "main@a.py:5 1 1000 {has_gil=yes on_cpu=yes tid=7}\nmain@a.py:5;read@a.py 1 1000 {tid=7}\n\
+        let expected = "main@a.py:5 1 1000 {has_gil=yes on_cpu=yes tid=7}\nmain@a.py:5;read@a.py:0 1 1000 {tid=7}\n\
                         main@a.py:5;work@a.py:6 1 1000 {has_gil=yes tid=7}\nmain@a.py:5;work@a.py:6 1 1000 {on_cpu=yes tid=7}";
         for (is_little, is_packed, width) in
             [(true, false, 8), (false, false, 8), (true, true, 8), (true, false, 4)]

@@ -54,9 +54,7 @@ mod tests {
         let text = r#"{"snapshot":{"meta":{"node_fields":["type","name"],"node_types":[]},"node_count":2},"nodes":[9,1"#;
         assert!(hint(text.as_bytes()).unwrap().contains("node --heap-prof"));
         assert!(hint(br#"{"version":1,"flamebearer":{"names":[]}}"#).unwrap().contains("Pyroscope"));
-        for (text, words) in [(r#"{"client_sdk": {"name": "sentry.cocoa"}}"#, "Sentry")] {
-            assert!(hint(text.as_bytes()).unwrap().contains(words), "{words}");
-        }
+        assert!(hint(br#"{"client_sdk": {"name": "sentry.cocoa"}}"#).unwrap().contains("Sentry"));
         assert_eq!(
             hint(br#"{"a":1,"b":2}"#).unwrap(),
             "this is JSON, but no known profile format has the keys `a`, `b`"

@@ -274,8 +274,8 @@ mod tests {
         let profile = load(text);
         assert_eq!(
             to_notation(&profile),
-            "(anonymous)@a.js;f@a,b.js 1\n(anonymous)@a.js;f@a,b.js;[node] 1 {state=garbage collection}\n<unknown> 1\n\
-             Builtin: Call;Builtin: Call 1"
+            "(anonymous)@a.js:0;f@a,b.js:0 1\n(anonymous)@a.js:0;f@a,b.js:0;[node] 1 {state=garbage collection}\n\
+             <unknown> 1\nBuiltin: Call;Builtin: Call 1"
         );
         assert_eq!(profile.meta.duration_ns, Some(4_000_000));
     }
@@ -285,7 +285,7 @@ mod tests {
         let text = "shared-library,\"/d8\",0x1000,0x2000\nprofiler,\"begin\",1\n\
             code-creation,LazyCompile,0x6000,508,\"Install, native v8.js:48\",0x31f2d0d8,\ntick,0x6001,0xbf,0,0x0,2\n";
         let profile = load(text);
-        assert_eq!(to_notation(&profile), "Install,@native v8.js 1");
+        assert_eq!(to_notation(&profile), "Install,@native v8.js:0 1");
         assert_eq!(profile.samples.time, None);
     }
 }

@@ -7,6 +7,9 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use clap::Subcommand;
+
+use crate::cli::commands::{self, Command};
 use crate::cli::terminal::failure::hinted;
 
 /// Each option of `go tool pprof`, and what to type instead.
@@ -146,14 +149,13 @@ fn of_shell(word: &str) -> Option<anyhow::Error> {
     if let Some(count) = word.strip_prefix("top").and_then(|count| count.parse::<u32>().ok()) {
         return Some(hinted(message, format!("prof top -n {count} PROFILE")));
     }
-    if super::commands::names().contains(&word.to_string()) {
-        return None;
-    }
-    if let Some((_, program, instead)) = COMMANDS.iter().find(|(name, ..)| *name == word) {
-        let message = format!("{word} is a command of {program}");
-        return Some(hinted(message, instead.to_string()));
-    }
-    Some(hinted(message, instead(word)?))
+    let (message, instead) = match COMMANDS.iter().find(|(name, ..)| *name == word) {
+        Some((_, program, instead)) => (format!("{word} is a command of {program}"), *instead),
+        None => (message, instead(word)?),
+    };
+    // Listing the names takes long, so only what could be a mistake is looked for among them.
+    let is_ours = Command::has_subcommand(word) || commands::names().contains(&word.to_string());
+    (!is_ours).then(|| hinted(message, instead.to_string()))
 }
 
 /// Checks that the commands and options in a hint exist.

@@ -32,9 +32,9 @@ pub fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let result = match with_command(env::args_os().collect()) {
-        Ok(words) => match Prof::try_parse_from(&words) {
+        Ok(words) => match Command::parse_alone(&words).map_or_else(|| parse(&words), Ok) {
             Err(error) => return usage::explain(error, &words),
-            Ok(prof) => prof.command.run(),
+            Ok(command) => command.run(),
         },
         Err(error) => Err(error),
     };
@@ -47,6 +47,10 @@ pub fn main() -> ExitCode {
             ExitCode::from(FAILURE)
         }
     }
+}
+
+fn parse(words: &[OsString]) -> Result<Command, clap::Error> {
+    Prof::try_parse_from(words).map(|prof| prof.command)
 }
 
 /// Inserts the command `top` if none was given: `prof PROFILE…` stands for `prof top PROFILE…`. A word that is
@@ -70,12 +74,12 @@ fn with_command(mut arguments: Vec<OsString>) -> Result<Vec<OsString>> {
         return Ok(arguments);
     };
     let word = first.to_string_lossy().into_owned();
-    // Listing all names and aliases takes as long as inflating 100 kB, so the usual case avoids it.
-    if Command::has_subcommand(&word) {
+    // Listing all names and aliases takes as long as inflating 100 kB, so the usual cases avoid it.
+    if Command::has_subcommand(&word) || matches!(&*word, "-h" | "--help" | "-V" | "--version") {
         return Ok(arguments);
     }
     let names = commands::names();
-    if names.contains(&word) || matches!(&*word, "-h" | "--help" | "-V" | "--version") {
+    if names.contains(&word) {
         return Ok(arguments);
     }
     let is_option = word.starts_with('-') && word != "-";

@@ -21,8 +21,10 @@ pub(crate) mod traces;
 pub(crate) mod tree;
 pub(crate) mod types;
 
+use std::ffi::OsString;
+
 use anyhow::Result;
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::cli::commands::outcome::Outcome;
 
@@ -51,6 +53,18 @@ macro_rules! commands {
         }
 
         impl Command {
+            /// The command that is named by its own name and whose options are correct. Anything else takes all of
+            /// [`Prof`] to explain; building the options of all commands takes most of the time of a short run.
+            pub(crate) fn parse_alone(words: &[OsString]) -> Option<Command> {
+                let name = words.get(1)?.to_str()?;
+                $(if name == stringify!($name).to_ascii_lowercase() {
+                    let command = <$command>::augment_args(clap::Command::new("prof")).infer_long_args(true);
+                    let matches = command.try_get_matches_from(&words[1..]).ok()?;
+                    return <$command>::from_arg_matches(&matches).ok().map(Command::$name);
+                })*
+                None
+            }
+
             /// Runs the command, and returns its exit code.
             pub(crate) fn run(self) -> Result<Outcome> {
                 match self {
@@ -82,7 +96,7 @@ commands! {
 /// Names reserved for future commands. They stand for a file only if it exists.
 pub(crate) const RESERVED: &[&str] = &["trend", "lint", "whatif", "serve", "view"];
 
-/// The names of all commands, aliases included.
+/// The names of all commands, aliases included. Listing them builds all commands, so ask for a name first.
 pub(crate) fn names() -> Vec<String> {
     let prof = Prof::command();
     let own = |command: &clap::Command| {

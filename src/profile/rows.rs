@@ -49,18 +49,19 @@ impl RowTable {
         self.values.iter_mut().skip(metric).step_by(self.metrics)
     }
 
-    /// Adds a row, or adds its values to an equal row. Returns false if the table is full; it holds at most 2³² rows.
+    /// Adds a row, or adds its values to an equal row. The values are those of the metrics from number `first` on; all
+    /// others are 0. Returns false if the table is full; it holds at most 2³² rows.
     pub(crate) fn add(
         &mut self,
         stack: StackId,
         labels: LabelSetId,
         time: Option<i64>,
-        values: &[i64],
+        (first, values): (usize, &[i64]),
     ) -> bool {
         if let Some(times) = &mut self.time {
             times.push(time.unwrap_or(0));
             self.is_timed |= time.is_some();
-            self.push(stack, labels, values);
+            self.push(stack, labels, (first, values));
             return true;
         }
         let Ok(new) = u32::try_from(self.stack.len()) else { return false };
@@ -69,7 +70,7 @@ impl RowTable {
         if row == NO_ROW {
             *latest = new;
         } else {
-            let kept = &mut self.values[row as usize * values.len()..][..values.len()];
+            let kept = &mut self.values[row as usize * self.metrics + first..][..values.len()];
             if signs_agree(kept, values) {
                 for (kept, &value) in kept.iter_mut().zip(values) {
                     *kept = kept.wrapping_add(value);
@@ -78,7 +79,7 @@ impl RowTable {
             }
             *self.latest_row(stack, labels) = new;
         }
-        self.push(stack, labels, values);
+        self.push(stack, labels, (first, values));
         true
     }
 
@@ -103,7 +104,7 @@ impl RowTable {
                 let share = |&value: &i64| portion(value, after, all) - portion(value, before, all);
                 let values: Vec<i64> = values.iter().map(share).collect();
                 before = after;
-                if values.iter().any(|&value| value != 0) && !self.add(part, labels, time, &values) {
+                if values.iter().any(|&value| value != 0) && !self.add(part, labels, time, (0, &values)) {
                     return false;
                 }
             }
@@ -121,10 +122,13 @@ impl RowTable {
             + self.labelled_row.allocation_size()
     }
 
-    fn push(&mut self, stack: StackId, labels: LabelSetId, values: &[i64]) {
+    fn push(&mut self, stack: StackId, labels: LabelSetId, (first, values): (usize, &[i64])) {
         self.stack.push(stack);
         self.labels.push(labels);
+        let start = self.values.len();
+        self.values.resize(start + first, 0);
         self.values.extend_from_slice(values);
+        self.values.resize(start + self.metrics, 0);
     }
 
     fn latest_row(&mut self, stack: StackId, labels: LabelSetId) -> &mut u32 {
@@ -163,11 +167,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_row_may_have_values_of_some_metrics_only() {
+        let [one, two] = [0, 1].map(StackId::new);
+        let mut rows = RowTable::new(3, false);
+        for (stack, first, value) in [(one, 1, 5), (two, 2, 7), (one, 0, 2), (one, 1, -1), (one, 2, 9)] {
+            rows.add(stack, LabelSetId::default(), None, (first, &[value]));
+        }
+        assert_eq!(rows.stack, [one, two, one]);
+        assert_eq!(rows.values, [2, 5, 0, 0, 0, 7, 0, -1, 9]);
+    }
+
+    #[test]
     fn the_parts_of_a_row_add_up_to_it() {
         let [whole, one, two, other] = [0, 1, 2, 3].map(StackId::new);
         let mut rows = RowTable::new(2, false);
-        rows.add(whole, LabelSetId::default(), None, &[4, 101]);
-        rows.add(other, LabelSetId::default(), None, &[1, 7]);
+        rows.add(whole, LabelSetId::default(), None, (0, &[4, 101]));
+        rows.add(other, LabelSetId::default(), None, (0, &[1, 7]));
         let parts = HashMap::from_iter([(whole, vec![(one, 1), (two, 2), (whole, 1)])]);
         assert!(rows.divide(&parts));
         // 101 ÷ 4 = 25.25: up to each part 25, 75 and 101.

@@ -156,11 +156,14 @@ impl Symbols {
         if !is_placeholder.iter().any(|&is_placeholder| is_placeholder) {
             return Column::filled(false, self.frames.len());
         }
+        // Names are made once per binary: a recording has a million frames.
+        let placeholder =
+            self.mappings.map(|mapping| self.strings.find(&unnamed(self.strings.get(mapping.file))));
         self.frames.map(|frame| {
             is_placeholder[frame.function]
                 && frame.address != 0
                 && frame.line == 0
-                && self.function_name(frame.function) == unnamed(self.mapping_file(frame.mapping))
+                && placeholder[frame.mapping] == Some(self.functions[frame.function].name)
         })
     }
 
@@ -227,6 +230,11 @@ impl SymbolTable {
 
     pub(crate) fn frame(&mut self, frame: Frame) -> FrameId {
         self.frames.intern(&mut self.symbols.frames, frame)
+    }
+
+    /// Adds a frame that the table does not have, and that is not looked up later.
+    pub(crate) fn new_frame(&mut self, frame: Frame) -> FrameId {
+        self.symbols.frames.push(frame)
     }
 
     pub(crate) fn mapping(&mut self, mapping: Mapping) -> MappingId {

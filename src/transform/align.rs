@@ -99,8 +99,10 @@ pub fn align(parts: &[ProfileMetric<'_>], keep: LoadOptions) -> Result<Profile, 
             copier.copy_calls(calls, &taken);
             continue;
         }
-        copier.copy_rows(parts.len() + usize::from(has_extra), |builder, row, values| {
-            values[number] = column[row].checked_mul(factor).unwrap_or_else(|| {
+        let metrics = if has_extra { 0..parts.len() + 1 } else { number..number + 1 };
+        let own = number - metrics.start;
+        copier.copy_rows(metrics, |builder, row, values| {
+            values[own] = column[row].checked_mul(factor).unwrap_or_else(|| {
                 builder.overflow(number);
                 0
             });

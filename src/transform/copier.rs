@@ -1,5 +1,6 @@
 //! Copying a profile into a builder, which may already contain other profiles.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::profile::{
@@ -75,7 +76,7 @@ impl<'b, 'p> Copier<'b, 'p> {
 
     pub(super) fn copy_samples(self, columns: &[Option<SourceMetric>]) {
         let samples = Arc::clone(&self.profile.samples);
-        self.copy_rows(columns.len(), |builder, row, values| {
+        self.copy_rows(0..columns.len(), |builder, row, values| {
             for (number, taken) in columns.iter().enumerate() {
                 let Some(taken) = taken else {
                     values[number] = 0;
@@ -129,19 +130,19 @@ impl<'b, 'p> Copier<'b, 'p> {
         }
     }
 
-    /// Copies the samples; `fill` writes the values of a row, one per metric of the builder.
+    /// Copies the samples; `fill` writes the values of a row, one for each of `metrics` of the builder. All others are 0.
     pub(super) fn copy_rows(
         self,
-        metrics: usize,
+        metrics: Range<usize>,
         mut fill: impl FnMut(&mut ProfileBuilder, usize, &mut [i64]),
     ) {
         let samples = &self.profile.samples;
-        let mut values = vec![0; metrics];
+        let mut values = vec![0; metrics.len()];
         for row in 0..samples.len() {
             fill(self.builder, row, &mut values);
             let time = samples.time.as_ref().map(|times| times[row]);
             let labels = self.label_sets[samples.labels[row]];
-            self.builder.sample(self.stacks[samples.stack[row]], labels, time, &values);
+            self.builder.sample_from(metrics.start, self.stacks[samples.stack[row]], labels, time, &values);
         }
     }
 }

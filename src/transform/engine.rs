@@ -72,7 +72,7 @@ pub(super) fn restack(profile: &Profile, rows: impl Iterator<Item = (usize, Stac
             *value = column[row];
         }
         let time = old.time.as_ref().map(|times| times[row]);
-        let fits = table.add(stack, old.labels[row], time, &values);
+        let fits = table.add(stack, old.labels[row], time, (0, &values));
         debug_assert!(fits, "no more rows than before");
     }
     Arc::new(table.finish())

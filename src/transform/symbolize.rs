@@ -91,6 +91,7 @@ fn named(profile: &Profile, places: &CodePlaces) -> (crate::profile::Symbols, Re
     let unnamed = old.unnamed_frames();
     let mut table = SymbolTable::default();
     table.symbols.strings = old.strings.clone();
+    table.reserve(old.functions.len(), old.frames.len());
     let mappings: Column<MappingId, MappingId> = old.mappings.map(|&mapping| table.mapping(mapping));
     let mut functions: Column<FunctionId, Option<FunctionId>> = Column::filled(None, old.functions.len());
     let mut replacements = Replacements { range: Column::new(), frames: Vec::new() };
@@ -109,7 +110,9 @@ fn named(profile: &Profile, places: &CodePlaces) -> (crate::profile::Symbols, Re
             _ => {
                 let function = *functions[frame.function]
                     .get_or_insert_with(|| table.function(old.functions[frame.function]));
-                replacements.frames.push(table.frame(Frame { function, mapping, ..frame }));
+                let made = Frame { function, mapping, ..frame };
+                // No other frame becomes one without a name, so there is no equal one to look for.
+                replacements.frames.push(if unnamed[id] { table.new_frame(made) } else { table.frame(made) });
             }
         }
         replacements.range.push((start, replacements.frames.len()));

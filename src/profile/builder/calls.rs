@@ -17,7 +17,7 @@ impl ProfileBuilder {
     /// it was called.
     pub fn call_node(&mut self, function: FunctionId, self_values: &[i64]) {
         debug_assert_eq!(self_values.len(), self.totals.len());
-        self.count(self_values);
+        self.count(0, self_values);
         let fits = self.call_collector().add_self(function, self_values);
         self.reject_overflow(fits);
     }

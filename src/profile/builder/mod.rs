@@ -153,14 +153,27 @@ impl ProfileBuilder {
     /// stored. `time` is in nanoseconds.
     pub fn sample(&mut self, stack: StackId, labels: LabelSetId, time: Option<i64>, values: &[i64]) {
         debug_assert_eq!(values.len(), self.totals.len());
+        self.sample_from(0, stack, labels, time, values);
+    }
+
+    /// Like [`ProfileBuilder::sample`], with values for the metrics from number `first` on; all others are 0. Where
+    /// hundreds of profiles become a metric each, most values are 0.
+    pub(crate) fn sample_from(
+        &mut self,
+        first: usize,
+        stack: StackId,
+        labels: LabelSetId,
+        time: Option<i64>,
+        values: &[i64],
+    ) {
         self.meta.rows += 1;
         self.meta.labelled_rows += u64::from(labels != LabelSetId::default());
-        self.count(values);
+        self.count(first, values);
         let any = values.iter().fold(0, |any, value| any | value);
         if any == 0 || self.is_full(size_of_val(values)) {
             return;
         }
-        if !self.rows.add(stack, labels, time, values) {
+        if !self.rows.add(stack, labels, time, (first, values)) {
             self.too_large = Some(TooLarge::Ids);
         }
     }
@@ -180,9 +193,10 @@ impl ProfileBuilder {
         self.rows.stack.len()
     }
 
-    /// Adds the values of a sample to the totals.
-    fn count(&mut self, values: &[i64]) {
-        for ((&value, total), metric) in values.iter().zip(&mut self.totals).zip(&mut self.meta.metrics) {
+    /// Adds the values of a sample to the totals of the metrics from number `first` on.
+    fn count(&mut self, first: usize, values: &[i64]) {
+        let totals = self.totals[first..].iter_mut().zip(&mut self.meta.metrics[first..]);
+        for (&value, (total, metric)) in values.iter().zip(totals) {
             let size = value.unsigned_abs();
             // Readers replace values that do not fit by the largest value.
             *total = if size >= SATURATED { u128::MAX } else { total.saturating_add(size.into()) };
